@@ -1,0 +1,85 @@
+# The whole build language of this project: rooms, and folders that are registries.
+
+set_property(GLOBAL PROPERTY ALMANAC_ROOMS "")
+
+# add_room(name LAYER n [DEPS room...] [LIBS target...] [PUBLIC_LIBS target...])
+#
+# Makes the library almanac::<name> of every .cpp in the current folder and below, and the test
+# program <name>_test (label "unit;<name>") of every *_test.cpp. Each header must compile alone.
+# A dependency that is unknown or not of a lower layer stops the configuration.
+function(add_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 ROOM "" "LAYER" "DEPS;LIBS;PUBLIC_LIBS")
+  foreach(dep IN LISTS ROOM_DEPS)
+    get_property(dep_layer GLOBAL PROPERTY ALMANAC_LAYER_${dep})
+    if(dep_layer STREQUAL "")
+      message(FATAL_ERROR "room ${name}: no room is called ${dep}")
+    elseif(NOT dep_layer LESS ROOM_LAYER)
+      message(FATAL_ERROR
+        "room ${name} (layer ${ROOM_LAYER}) must not depend on ${dep} (layer ${dep_layer})")
+    endif()
+  endforeach()
+  set_property(GLOBAL PROPERTY ALMANAC_LAYER_${name} ${ROOM_LAYER})
+  set_property(GLOBAL APPEND PROPERTY ALMANAC_ROOMS ${name})
+
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS *.h)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+
+  if(NOT sources)
+    file(CONFIGURE OUTPUT ${name}.empty.cpp CONTENT "// ${name} is headers only.\n")
+    set(sources ${CMAKE_CURRENT_BINARY_DIR}/${name}.empty.cpp)
+  endif()
+  add_library(${name} STATIC ${sources})
+  add_library(almanac::${name} ALIAS ${name})
+  target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${headers})
+  list(TRANSFORM ROOM_DEPS PREPEND almanac::)
+  target_link_libraries(${name} PUBLIC ${ROOM_DEPS} ${ROOM_PUBLIC_LIBS} almanac::flags
+                                PRIVATE ${ROOM_LIBS})
+
+  if(tests AND ALMANAC_TESTS)
+    add_almanac_test(${name}_test LABEL "unit;${name}" SOURCES ${tests} ROOMS ${name})
+  endif()
+endfunction()
+
+# add_almanac_test(name LABEL label... SOURCES file... ROOMS room... [LIBS target...])
+function(add_almanac_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 TEST "" "LABEL" "SOURCES;ROOMS;LIBS")
+  list(TRANSFORM TEST_ROOMS PREPEND almanac::)
+  add_executable(${name} ${TEST_SOURCES})
+  target_link_libraries(${name} PRIVATE ${TEST_ROOMS} ${TEST_LIBS} almanac::test_support)
+  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABEL}"
+    ENVIRONMENT "ALMANAC_SOURCE_DIR=${PROJECT_SOURCE_DIR};ALMANAC_PROGRAM=$<TARGET_FILE:almanac>")
+endfunction()
+
+# register_folder(room folder NAMESPACE ns REGISTRY type HEADER header)
+#
+# A folder is a registry: each folder/<stem>.cpp defines `void register_<stem>(type&)`, and this
+# generates `void register_<folder>(type&)`, which calls them all in sorted order. A file that
+# forgets its function is a link error that names it.
+function(register_folder room folder)
+  cmake_parse_arguments(PARSE_ARGV 2 REG "" "NAMESPACE;REGISTRY;HEADER" "")
+  file(GLOB files CONFIGURE_DEPENDS ${folder}/*.cpp)
+  list(FILTER files EXCLUDE REGEX "_test\\.cpp$")
+  list(SORT files)
+  set(declarations "")
+  set(calls "")
+  foreach(file IN LISTS files)
+    cmake_path(GET file STEM stem)
+    string(APPEND declarations "void register_${stem}(${REG_REGISTRY}& registry);\n")
+    string(APPEND calls "  register_${stem}(registry);\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${folder}.gen.cpp CONTENT [[
+// Generated from the files of @folder@/ by cmake/Room.cmake.
+#include "@REG_HEADER@"
+namespace @REG_NAMESPACE@ {
+@declarations@
+void register_@folder@(@REG_REGISTRY@& registry);
+void register_@folder@(@REG_REGISTRY@& registry) {
+@calls@}
+}  // namespace @REG_NAMESPACE@
+]] @ONLY)
+  target_sources(${room} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${folder}.gen.cpp)
+endfunction()

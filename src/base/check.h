@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Stops the program, with the evidence, when one of our own invariants is broken.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace almanac {
+
+/// Prints the broken condition, its place and `evidence`, then aborts.
+[[noreturn]] void check_failed(const char* condition, const char* file, int line,
+                               const std::string& evidence);
+
+}  // namespace almanac
+
+/// Holds in every build. The values after the condition are formatted only on failure.
+#define ALMANAC_CHECK(condition, ...)                                                     \
+  do {                                                                                    \
+    if (!(condition)) [[unlikely]] {                                                      \
+      ::almanac::check_failed(#condition, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__)); \
+    }                                                                                     \
+  } while (false)

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Names things by dense numbers that do not mix. Containers are vectors indexed by them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace almanac {
+
+enum class JobId : std::uint32_t {};    ///< Position in order of arrival.
+enum class NodeId : std::uint32_t {};   ///< Position in the cluster; a VC's nodes are consecutive.
+enum class VcId : std::uint32_t {};     ///< Virtual cluster (Slurm partition or account).
+enum class NameId : std::uint32_t {};   ///< A string of a Names pool; 0 is "not given".
+enum class DemandId : std::uint32_t {}; ///< A distinct resource demand of a run.
+
+inline constexpr NameId kNoName{0};
+inline constexpr JobId kNoJob{std::numeric_limits<std::uint32_t>::max()};
+inline constexpr VcId kNoVc{std::numeric_limits<std::uint32_t>::max()};
+
+/// The position that an id stands for.
+template <typename Id>
+constexpr std::size_t index(Id id) {
+  return static_cast<std::size_t>(id);
+}
+
+}  // namespace almanac

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The program `almanac`: parses the command line, runs the chosen action, reports its error.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "cli/program.h"
+
+int main(int argc, char** argv) try {
+  using namespace almanac;
+  CLI::App app{"Almanac: scheduling deep-learning work on GPU clusters from what history teaches"};
+  app.set_version_flag("--version", "almanac " ALMANAC_VERSION);
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::help);
+  app.get_formatter()->column_width(36);
+
+  cli::Program program{app};
+  cli::register_command(program);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "almanac: {} (see almanac --help)\n", error.what());
+    return cli::kUsage;
+  }
+  const Result<int> status = program.action();
+  if (status) return *status;
+  fmt::print(stderr, "almanac: {}\n", to_string(status.error()));
+  return cli::exit_status(status.error().code);
+} catch (const std::exception& error) {
+  fmt::print(stderr, "almanac: internal error: {}\n", error.what());
+  return almanac::cli::kInternal;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/program.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <utility>
+
+namespace almanac::cli {
+
+CLI::App& Program::noun(const std::string& name, const std::string& description) {
+  if (auto* const found = app.get_subcommand_no_throw(name)) return *found;
+  CLI::App& made = *app.add_subcommand(name, description);
+  made.require_subcommand(1);
+  return made;
+}
+
+void Program::on(CLI::App& command, std::function<Result<int>()> run) {
+  command.callback([this, run = std::move(run)] { action = run; });
+}
+
+Exit exit_status(Code code) {
+  switch (code) {
+    case Code::usage: return kUsage;
+    case Code::invalid:
+    case Code::corrupt:
+    case Code::unsupported: return kBadData;
+    case Code::not_found: return kNoInput;
+    case Code::conflict:
+    case Code::unavailable: return kUnavailable;
+  }
+  return kInternal;
+}
+
+void note(const std::string& text) { fmt::print(stderr, "almanac: note: {}\n", text); }
+
+}  // namespace almanac::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What a command file needs to add itself to the program. Each file of cli/command/ defines
+/// `void register_<stem>(Program&)`; the build finds it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+
+namespace almanac::cli {
+
+/// The command line being built and, once parsed, the action that was chosen.
+struct Program {
+  CLI::App& app;
+  /// Does the work and gives the exit status. Data goes to stdout, all else to stderr.
+  std::function<Result<int>()> action{};
+
+  /// The command group `name` ("trace", "policy"), made at first use.
+  CLI::App& noun(const std::string& name, const std::string& description);
+  /// Makes `run` the action of `command`.
+  void on(CLI::App& command, std::function<Result<int>()> run);
+};
+
+/// Exit statuses, those of sysexits(3) where it has one.
+enum Exit : int {
+  kDone = 0,
+  kCheckFailed = 1,
+  kUsage = 2,
+  kBadData = 65,
+  kNoInput = 66,
+  kUnavailable = 69,
+  kInternal = 70,
+  kInterrupted = 130,
+};
+
+/// The exit status that goes with an error.
+Exit exit_status(Code code);
+
+/// Prints "almanac: note: ..." on stderr.
+void note(const std::string& text);
+
+/// Generated: calls every register_ function of cli/command/.
+void register_command(Program& program);
+
+}  // namespace almanac::cli

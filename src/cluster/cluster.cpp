@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/cluster.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace almanac::cluster {
+
+void Cluster::add_vc(std::string name) {
+  vcs.push_back({.name = std::move(name),
+                 .first = NodeId{static_cast<std::uint32_t>(nodes.size())},
+                 .num_nodes = 0});
+}
+
+void Cluster::add_nodes(const NodeClass& make, std::uint32_t count, std::vector<std::string> names,
+                        const std::string& rack) {
+  ALMANAC_CHECK(!vcs.empty(), "add_vc() comes first");
+  ALMANAC_CHECK(make.gpus >= 0 && make.gpus <= kMaxGpusPerNode, "{} GPUs", make.gpus);
+  const auto found = std::find(classes.begin(), classes.end(), make);
+  const auto class_index = static_cast<std::uint32_t>(found - classes.begin());
+  if (found == classes.end()) classes.push_back(make);
+  names.resize(count);
+  for (std::string& name : names) {
+    nodes.push_back({.name = std::move(name),
+                     .vc = VcId{static_cast<std::uint32_t>(vcs.size() - 1)},
+                     .node_class = class_index,
+                     .rack = rack});
+  }
+  vcs.back().num_nodes += count;
+}
+
+int Cluster::gpus(VcId vc) const {
+  const VirtualCluster& owner = vcs[index(vc)];
+  int total = 0;
+  for (std::uint32_t offset = 0; offset < owner.num_nodes; ++offset) {
+    total += gpus(NodeId{static_cast<std::uint32_t>(index(owner.first)) + offset});
+  }
+  return total;
+}
+
+int Cluster::gpus() const {
+  int total = 0;
+  for (const Node& node : nodes) total += classes[node.node_class].gpus;
+  return total;
+}
+
+VcId Cluster::find_vc(std::string_view name) const {
+  const auto found = std::find_if(vcs.begin(), vcs.end(),
+                                  [&](const VirtualCluster& vc) { return vc.name == name; });
+  if (found == vcs.end()) return kNoVc;
+  return VcId{static_cast<std::uint32_t>(found - vcs.begin())};
+}
+
+std::vector<std::string> Cluster::gpu_types() const {
+  std::vector<std::string> types;
+  for (const NodeClass& make : classes) {
+    if (std::find(types.begin(), types.end(), make.gpu_type) == types.end()) {
+      types.push_back(make.gpu_type);
+    }
+  }
+  return types;
+}
+
+std::string Cluster::node_label(NodeId node) const {
+  const Node& described = nodes[index(node)];
+  if (!described.name.empty()) return described.name;
+  return std::to_string(index(node) - index(vcs[index(described.vc)].first));
+}
+
+Cluster uniform(std::uint32_t nodes, int gpus) {
+  Cluster made;
+  made.takes_every_job = true;
+  made.add_vc("all");
+  made.add_nodes({.gpus = gpus}, nodes);
+  return made;
+}
+
+}  // namespace almanac::cluster

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Describes the machines: nodes and their GPUs, the virtual clusters that own them, and how a
+/// virtual cluster's size changes over time. What is in use stands in cluster/ledger.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+
+namespace almanac::cluster {
+
+/// Most GPUs of one node: a node's GPUs are the bits of one word.
+inline constexpr int kMaxGpusPerNode = 64;
+/// Most distinct GPU types of a cluster: a demand's types are the bits of one word.
+inline constexpr std::size_t kMaxGpuTypes = 64;
+
+/// What nodes of one make have in common.
+struct NodeClass {
+  int gpus = 8;
+  std::string gpu_type{};  ///< "" = not given.
+  double cpus = 0;         ///< 0 = not given.
+  double memory_gb = 0;    ///< 0 = not given.
+
+  bool operator==(const NodeClass&) const = default;
+};
+
+struct Node {
+  std::string name{};              ///< "" = known by its number within the virtual cluster.
+  VcId vc{};
+  std::uint32_t node_class = 0;    ///< Position in Cluster::classes.
+  std::string rack{};              ///< "" = not given.
+};
+
+struct VirtualCluster {
+  std::string name{};
+  NodeId first{};                ///< Its nodes are first ..+ num_nodes.
+  std::uint32_t num_nodes = 0;   ///< The most it ever has.
+};
+
+/// From `at` on, the virtual cluster has `nodes` nodes. Nodes it loses are drained: their jobs
+/// end in peace, nothing new starts there.
+struct CapacityChange {
+  Time at{};
+  VcId vc{};
+  int nodes = 0;
+};
+
+struct Cluster {
+  std::vector<NodeClass> classes;
+  std::vector<Node> nodes;               ///< Grouped by virtual cluster.
+  std::vector<VirtualCluster> vcs;
+  std::vector<CapacityChange> changes;   ///< In order of time; Time::min() = from the beginning.
+  bool takes_every_job = false;          ///< One virtual cluster, whatever a job's own says.
+  std::vector<std::string> notes;        ///< What the user should know. One line each.
+
+  /// Adds `count` nodes of class `make` to the virtual cluster added last.
+  void add_nodes(const NodeClass& make, std::uint32_t count, std::vector<std::string> names = {},
+                 const std::string& rack = {});
+  /// Adds an empty virtual cluster; add_nodes() fills it.
+  void add_vc(std::string name);
+
+  int gpus(NodeId node) const { return classes[nodes[index(node)].node_class].gpus; }
+  int gpus(VcId vc) const;
+  int gpus() const;
+  /// The virtual cluster called `name`, or kNoVc.
+  VcId find_vc(std::string_view name) const;
+  /// Distinct GPU types, in order of first mention; their positions are the bits of a demand.
+  std::vector<std::string> gpu_types() const;
+  /// "12" (number within its virtual cluster) or the node's name.
+  std::string node_label(NodeId node) const;
+};
+
+/// `nodes` nodes of `gpus` GPUs, one virtual cluster that takes every job.
+Cluster uniform(std::uint32_t nodes, int gpus);
+
+}  // namespace almanac::cluster

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Keeps track of which GPU is free, and answers "does this fit?".
+///
+/// The nodes of a virtual cluster that are alike (GPUs per node, GPU type) form a pool, and a pool
+/// files its nodes by the number of GPUs that are free. So "is there a node with n free GPUs, and
+/// which is the fullest, lowest-numbered one" takes at most GPUs-per-node steps, whatever the
+/// number of nodes.
+///
+/// Everything is journaled until commit(): a policy plans on the ledger itself, what-ifs are taken
+/// back with undo(), and a refused plan leaves no trace.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "cluster/cluster.h"
+#include "cluster/node_set.h"
+
+namespace almanac::cluster {
+
+/// GPUs of one node, one bit each.
+using GpuMask = std::uint64_t;
+
+/// A piece of one node.
+struct Grant {
+  NodeId node{};
+  GpuMask gpus = 0;
+
+  int count() const { return std::popcount(gpus); }
+  bool operator==(const Grant&) const = default;
+};
+
+/// What a job needs before it can start. Jobs with equal demands fit or do not fit together.
+struct Demand {
+  std::int32_t gpus = 0;
+  std::uint64_t gpu_types = ~std::uint64_t{0};  ///< Bits of Cluster::gpu_types() that will do.
+
+  bool operator==(const Demand&) const = default;
+};
+
+/// Nodes of one virtual cluster that are alike.
+struct Pool {
+  int gpus_per_node = 0;
+  std::uint64_t gpu_type = 0;      ///< One bit.
+  int free_gpus = 0;               ///< On nodes that are not drained.
+  int capacity = 0;                ///< GPUs on nodes that are not drained.
+  std::vector<NodeId> nodes;       ///< In order of number; positions are the members below.
+  std::vector<NodeSet> by_free;    ///< by_free[n]: not drained nodes with exactly n free GPUs.
+
+  bool suits(const Demand& demand) const { return (gpu_type & demand.gpu_types) != 0; }
+  /// The lowest-numbered node with exactly `free` free GPUs; there must be one.
+  NodeId lowest(int free) const { return nodes[by_free[static_cast<std::size_t>(free)].first()]; }
+  std::uint32_t count(int free) const { return by_free[static_cast<std::size_t>(free)].size(); }
+};
+
+/// Invariant: a GPU is free or taken; taking a taken GPU or giving a free one back aborts.
+/// Not thread-safe. Deterministic: answers depend only on the calls made so far.
+class Ledger {
+ public:
+  /// All GPUs free; the capacity changes at Time::min() applied.
+  explicit Ledger(const Cluster& cluster);
+
+  std::span<const Pool> pools(VcId vc) const;
+  /// Free GPUs of a node; none when it is drained.
+  int free_on(NodeId node) const {
+    const NodeState& state = nodes_[index(node)];
+    return state.drained ? 0 : std::popcount(state.free);
+  }
+  bool drained(NodeId node) const { return nodes_[index(node)].drained; }
+  int free_gpus(VcId vc) const;
+  /// GPUs in service (not drained) and those still taken on drained nodes.
+  int total_gpus() const { return total_; }
+  int busy_gpus() const { return busy_; }
+
+  /// Takes `count` GPUs of `node`, the lowest-numbered free ones. O(1).
+  Grant take(NodeId node, int count);
+  /// Takes exactly these GPUs.
+  void take(const Grant& grant);
+  bool can_take(const Grant& grant) const {
+    const NodeState& state = nodes_[index(grant.node)];
+    return !state.drained && (grant.gpus & ~state.free) == 0;
+  }
+  void give_back(const Grant& grant);
+
+  /// Grows or drains a virtual cluster to `count` nodes: drains the least busy, highest-numbered
+  /// ones and brings back the lowest-numbered ones. Never journaled.
+  void set_nodes(VcId vc, int count);
+
+  /// A point of the journal to go back to.
+  std::size_t mark() const { return journal_.size(); }
+  /// Takes back everything since `mark`, latest first.
+  void undo(std::size_t mark);
+  /// Makes everything so far final.
+  void commit() { journal_.clear(); }
+
+ private:
+  struct NodeState {
+    GpuMask free = 0;
+    GpuMask all = 0;
+    std::uint32_t pool = 0;
+    std::uint32_t member = 0;  // position in Pool::nodes
+    bool drained = false;
+  };
+  struct Entry {
+    Grant grant;
+    bool taken;
+  };
+
+  void move(NodeState& state, GpuMask free);
+  void set_drained(NodeState& state, bool drained);
+
+  std::vector<NodeState> nodes_;
+  std::vector<Pool> pools_;                  // grouped by virtual cluster
+  std::vector<std::uint32_t> first_pool_;    // of each virtual cluster, and one past the last
+  std::vector<VirtualCluster> vcs_;
+  std::vector<Entry> journal_;
+  int total_ = 0;
+  int busy_ = 0;
+};
+
+}  // namespace almanac::cluster

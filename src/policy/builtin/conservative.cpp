@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Conservative backfill: every waiting job is promised a start.
+///
+/// Source   Mu'alem & Feitelson, TPDS 2001, section 2.
+#include "policy/registry.h"
+
+namespace almanac::policy::builtin {
+
+void register_conservative(Registry& registry) {
+  registry.add_policy({.name = "conservative",
+                       .summary = "first come, first served; a job may pass others if it delays none of them",
+                       .source = "Mu'alem & Feitelson 2001 §2",
+                       .estimate = "limit",
+                       .reserve = kEveryJob});
+}
+
+}  // namespace almanac::policy::builtin

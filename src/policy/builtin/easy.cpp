@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// EASY backfill, the common default of HPC centres.
+///
+/// Source   Lifka, JSSPP'95; Mu'alem & Feitelson, TPDS 2001.
+#include "policy/registry.h"
+
+namespace almanac::policy::builtin {
+
+void register_easy(Registry& registry) {
+  registry.add_policy({.name = "easy",
+                       .summary = "first come, first served; short jobs fill the gap in front of the first blocked job",
+                       .source = "Lifka JSSPP'95",
+                       .estimate = "limit",
+                       .reserve = 1});
+}
+
+}  // namespace almanac::policy::builtin

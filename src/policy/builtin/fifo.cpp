@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How Helios runs in production.
+///
+/// Source   Hu et al., SC'21, section 2.1.
+#include "policy/registry.h"
+
+namespace almanac::policy::builtin {
+
+void register_fifo(Registry& registry) {
+  registry.add_policy({.name = "fifo",
+                       .summary = "first come, first served; nobody passes a job that cannot be placed",
+                       .source = "Hu et al. SC'21 §2.1"});
+}
+
+}  // namespace almanac::policy::builtin

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Tiresias without knowledge: new jobs go first, long ones yield.
+///
+/// Source   Gu et al., NSDI'19, section 3 (discretised 2D-LAS).
+#include "policy/registry.h"
+
+namespace almanac::policy::builtin {
+
+void register_las(Registry& registry) {
+  registry.add_policy({.name = "las",
+                       .summary = "least attained GPU time first, in two queues; stops jobs of the second for the first",
+                       .source = "Gu et al. NSDI'19 §3",
+                       .order = "las",
+                       .preempt = Preempt::by_rank});
+}
+
+}  // namespace almanac::policy::builtin

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Turns what a user writes - a name, a name with slots replaced, a TOML file - into a composition.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+#include <toml++/toml.h>
+
+#include "policy/registry.h"
+#include "text/nearest.h"
+#include "text/number.h"
+
+namespace almanac::policy {
+namespace {
+
+/// Names are written with '_' here and often with '-' by people.
+std::string spelled(std::string_view text) {
+  std::string name(text);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+std::vector<std::string> names_of(const std::vector<Entry>& entries) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries) names.push_back(entry.name);
+  return names;
+}
+
+bool contains(const std::vector<Entry>& entries, std::string_view name) {
+  return std::any_of(entries.begin(), entries.end(),
+                     [&](const Entry& entry) { return entry.name == name; });
+}
+
+std::string hint_for(std::string_view word, const std::vector<std::string>& known) {
+  const std::string meant = text::did_you_mean(word, known);
+  return fmt::format("{}{}known: {}", meant, meant.empty() ? "" : "; ", fmt::join(known, ", "));
+}
+
+std::optional<int> parse_reserve(std::string_view choice) {
+  if (choice == "strict") return 0;
+  if (choice == "easy") return 1;
+  if (choice == "conservative") return kEveryJob;
+  if (!choice.starts_with("easy:")) return std::nullopt;
+  const auto depth = text::parse_whole(choice.substr(5));
+  if (!depth || *depth < 1 || *depth >= kEveryJob) return std::nullopt;
+  return static_cast<int>(*depth);
+}
+
+std::optional<Preempt> parse_preempt(std::string_view choice) {
+  if (choice == "never") return Preempt::never;
+  if (choice == "by_rank") return Preempt::by_rank;
+  if (choice == "quota") return Preempt::quota;
+  return std::nullopt;
+}
+
+/// Reservations hold only if no running job is stopped.
+Result<Composition> checked(Composition composition) {
+  if (composition.reserve > 0 && composition.preempt != Preempt::never) {
+    return fail(Code::usage,
+                fmt::format("policy {}: {} needs preempt never", composition.name,
+                            reserve_name(composition.reserve)),
+                {}, "add +never, or leave the reservation out");
+  }
+  return composition;
+}
+
+Error at(const toml::node& node, const std::string& file, std::string message,
+         std::string hint = "") {
+  return {Code::usage, std::move(message),
+          {.file = file,
+           .line = static_cast<std::int64_t>(node.source().begin.line),
+           .column = static_cast<std::int64_t>(node.source().begin.column)},
+          std::move(hint)};
+}
+
+}  // namespace
+
+Result<void> Registry::replace_slot(Composition& composition, const std::string& choice) const {
+  if (contains(orders_, choice)) {
+    composition.order = choice;
+  } else if (contains(placements_, choice)) {
+    composition.placement = choice;
+  } else if (contains(estimates(), choice)) {
+    composition.estimate = choice;
+  } else if (const auto reserve = parse_reserve(choice)) {
+    composition.reserve = *reserve;
+  } else if (const auto preempt = parse_preempt(choice)) {
+    composition.preempt = *preempt;
+  } else {
+    std::vector<std::string> known = names_of(orders_);
+    for (const auto* entries : {&placements_, &estimates()}) {
+      for (const Entry& entry : *entries) known.push_back(entry.name);
+    }
+    for (const char* fixed : {"strict", "easy:N", "conservative", "never", "by_rank", "quota"}) {
+      known.emplace_back(fixed);
+    }
+    return fail(Code::usage, fmt::format("no slot has a choice called {}", choice), {},
+                hint_for(choice, known));
+  }
+  return {};
+}
+
+static Result<Composition> load_composition(const Registry& registry, const std::string& path) {
+  toml::table table;
+  try {
+    table = toml::parse_file(path);
+  } catch (const toml::parse_error& error) {
+    const auto line = static_cast<std::int64_t>(error.source().begin.line);
+    return fail(line > 0 ? Code::usage : Code::not_found, std::string(error.description()),
+                {.file = path, .line = line});
+  }
+  Composition made;
+  if (const toml::node* base = table.get("base")) {
+    const auto text = base->value<std::string>();
+    if (!text) return tl::unexpected(at(*base, path, "base must be the name of a policy"));
+    Result<Composition> found = registry.compose(*text);
+    if (!found) return found;
+    made = *found;
+  }
+  made.name = table["name"].value_or(path.substr(path.rfind('/') + 1, path.rfind(".toml") - path.rfind('/') - 1));
+  made.summary = table["summary"].value_or(std::string("composed in ") + path);
+  made.source = path;
+  static const std::vector<std::string> kKeys = {
+      "name",    "summary", "base",         "estimate",           "order", "placement",
+      "reserve", "preempt", "rank_delay_s", "las_threshold_gpu_s"};
+  for (const auto& [key, node] : table) {
+    const std::string name(key.str());
+    if (std::find(kKeys.begin(), kKeys.end(), name) == kKeys.end()) {
+      return tl::unexpected(at(node, path, fmt::format("unknown key {}", name), hint_for(name, kKeys)));
+    }
+    const auto number = node.value<double>();
+    if (name == "rank_delay_s" || name == "las_threshold_gpu_s") {
+      if (!number || *number < 0) {
+        return tl::unexpected(at(node, path, fmt::format("{} must be a number of 0 or more", name)));
+      }
+      if (name == "rank_delay_s") made.rank_delay = Duration{std::llround(*number * 1e3)};
+      if (name == "las_threshold_gpu_s") made.las_threshold_gpu_s = *number;
+      continue;
+    }
+    const auto text = node.value<std::string>();
+    if (!text) return tl::unexpected(at(node, path, fmt::format("{} must be a string", name)));
+    if (name == "name" || name == "summary" || name == "base") continue;
+    const std::string choice = spelled(*text);
+    const bool known = (name == "estimate" && contains(Registry::estimates(), choice)) ||
+                       (name == "order" && contains(registry.orders(), choice)) ||
+                       (name == "placement" && contains(registry.placements(), choice)) ||
+                       (name == "reserve" && parse_reserve(choice)) ||
+                       (name == "preempt" && parse_preempt(choice));
+    if (!known) {
+      return tl::unexpected(at(node, path, fmt::format("{} has no choice {}", name, *text),
+                               "see almanac policy list"));
+    }
+    if (name == "estimate") made.estimate = choice;
+    if (name == "order") made.order = choice;
+    if (name == "placement") made.placement = choice;
+    if (name == "reserve") made.reserve = *parse_reserve(choice);
+    if (name == "preempt") made.preempt = *parse_preempt(choice);
+  }
+  return made;
+}
+
+Result<Composition> Registry::compose(const std::string& text) const {
+  if (text.ends_with(".toml")) {
+    Result<Composition> loaded = load_composition(*this, text);
+    if (!loaded) return loaded;
+    return checked(*loaded);
+  }
+  const std::size_t plus = text.find('+');
+  const std::string base = spelled(text.substr(0, plus));
+  const auto found = std::find_if(policies_.begin(), policies_.end(),
+                                  [&](const Composition& known) { return known.name == base; });
+  if (found == policies_.end()) {
+    std::vector<std::string> known;
+    for (const Composition& policy : policies_) known.push_back(policy.name);
+    return fail(Code::usage, fmt::format("no policy is called {}", base), {}, hint_for(base, known));
+  }
+  Composition made = *found;
+  made.name = spelled(text);
+  for (std::size_t from = plus; from != std::string::npos;) {
+    const std::size_t next = text.find('+', from + 1);
+    const std::string choice = spelled(text.substr(from + 1, next - from - 1));
+    if (const auto replaced = replace_slot(made, choice); !replaced) {
+      return tl::unexpected(replaced.error());
+    }
+    from = next;
+  }
+  return checked(std::move(made));
+}
+
+}  // namespace almanac::policy

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The contract between a policy and its host: events in, a plan out.
+///
+/// A policy touches no file, no clock, no thread and no random number but the view's. It cannot
+/// tell whether its host is the simulator or a live cluster.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/rng.h"
+#include "base/time.h"
+#include "cluster/cluster.h"
+#include "cluster/ledger.h"
+#include "policy/reason.h"
+#include "trace/job.h"
+
+namespace almanac::policy {
+
+/// In the order in which events of one instant are told.
+enum class EventKind : std::uint8_t { job_ended, job_arrived, capacity_changed, timer };
+
+struct Event {
+  EventKind kind{};
+  std::uint32_t subject = 0;  ///< JobId, VcId; nothing for a timer.
+};
+
+enum class Phase : std::uint8_t { unknown, waiting, running, ended, never };
+
+/// Where a job stands. Kept by the host.
+struct Progress {
+  Time since{};              ///< Start of the present run; meaningful while running.
+  Duration attained{};       ///< Time run before the present run.
+  Duration charged{};        ///< Work added by restarts so far.
+  VcId vc = kNoVc;
+  DemandId demand{};
+  std::uint32_t preemptions = 0;
+  std::uint32_t first_grant = 0;
+  std::uint16_t num_grants = 0;
+  Phase phase = Phase::unknown;
+};
+
+/// What a policy may know at `now`: no outcome of a job that has not ended.
+class View {
+ public:
+  View(const cluster::Cluster& machines, std::span<const trace::Job> jobs,
+       std::span<const Progress> progress, const std::vector<cluster::Demand>& demands,
+       const std::vector<cluster::Grant>& grants, Rng& random)
+      : cluster(machines),
+        rng(random),
+        jobs_(jobs),
+        progress_(progress),
+        demands_(demands),
+        grants_(grants) {}
+
+  Time now{};
+  const cluster::Cluster& cluster;
+  Rng& rng;
+
+  const trace::Request& request(JobId job) const { return jobs_[index(job)].request; }
+  const Progress& progress(JobId job) const { return progress_[index(job)]; }
+  const cluster::Demand& demand(DemandId id) const { return demands_[index(id)]; }
+  std::size_t num_demands() const { return demands_.size(); }
+  std::size_t num_jobs() const { return jobs_.size(); }
+  /// What a running job holds.
+  std::span<const cluster::Grant> grants(JobId job) const {
+    const Progress& state = progress(job);
+    return {grants_.data() + state.first_grant, state.num_grants};
+  }
+  /// Time that the job has run so far, the present run included.
+  Duration attained(JobId job) const {
+    const Progress& state = progress(job);
+    return state.phase == Phase::running ? state.attained + (now - state.since) : state.attained;
+  }
+
+ private:
+  std::span<const trace::Job> jobs_;
+  std::span<const Progress> progress_;
+  const std::vector<cluster::Demand>& demands_;
+  const std::vector<cluster::Grant>& grants_;
+};
+
+/// What shall change; whatever is not mentioned stays as it is.
+///
+/// The ledger is the cluster as the plan so far would leave it. A policy takes GPUs there and then
+/// says whose they are; what it takes for a what-if it must undo before it returns.
+class Plan {
+ public:
+  struct Start {
+    JobId job{};
+    std::uint32_t first_grant = 0;
+    std::uint32_t num_grants = 0;
+  };
+
+  explicit Plan(cluster::Ledger& working_copy) : ledger(working_copy) {}
+
+  cluster::Ledger& ledger;
+
+  /// Starts a waiting job on `grants`, which are already taken in the ledger.
+  void start(JobId job, std::span<const cluster::Grant> held) {
+    starts.push_back({job, static_cast<std::uint32_t>(grants.size()),
+                      static_cast<std::uint32_t>(held.size())});
+    grants.insert(grants.end(), held.begin(), held.end());
+  }
+  /// Preempts a running job, whose grants are already given back in the ledger.
+  void stop(JobId job) { stops.push_back(job); }
+  /// Asks for a timer event; at `now` means one more decision at this instant.
+  void wake(Time at) { wakes.push_back(at); }
+  void clear() {
+    stops.clear();
+    starts.clear();
+    grants.clear();
+    wakes.clear();
+  }
+
+  std::vector<JobId> stops;
+  std::vector<Start> starts;
+  std::vector<cluster::Grant> grants;
+  std::vector<Time> wakes;
+};
+
+class Policy {
+ public:
+  virtual ~Policy() = default;
+  /// Answers all events of one instant at once. Same calls, same plans.
+  virtual void decide(std::span<const Event> events, const View& view, Plan& plan) = 0;
+  /// Why `job`, which waits, does not run now. `ledger` is left as it was.
+  virtual Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const = 0;
+};
+
+}  // namespace almanac::policy

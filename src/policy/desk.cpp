@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/desk.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace almanac::policy {
+
+Desk::Desk(std::unique_ptr<Order> order, std::unique_ptr<Placement> placement,
+           std::unique_ptr<predict::Estimator> estimator)
+    : order_(std::move(order)), placement_(std::move(placement)), estimator_(std::move(estimator)) {}
+
+void Desk::open(const View& view, Plan& plan) {
+  view_ = &view;
+  plan_ = &plan;
+  if (slots_.size() < view.num_jobs()) slots_.resize(view.num_jobs());
+}
+
+void Desk::believe(JobId job) {
+  if (needs_estimate) slots_[index(job)].believed = estimator_->estimate(job, view_->request(job));
+}
+
+void Desk::learn(JobId job) {
+  if (!needs_estimate) return;
+  const Progress& state = view_->progress(job);
+  estimator_->learn(view_->request(job), std::max(Duration{0}, state.attained - state.charged));
+}
+
+Candidate Desk::candidate(JobId job) const {
+  return {.job = job,
+          .request = view_->request(job),
+          .attained = view_->attained(job),
+          .believed = slots_[index(job)].believed + view_->progress(job).charged};
+}
+
+Duration Desk::remaining(JobId job) const {
+  const Candidate seen = candidate(job);
+  return std::max(Duration{0}, seen.believed - seen.attained);
+}
+
+void Desk::enqueue(VcState& vc, JobId job) {
+  const Candidate seen = candidate(job);
+  enqueue_at(vc, job, order_->rank(seen), order_->tie(seen));
+}
+
+void Desk::enqueue_at(VcState& vc, JobId job, double rank, double tie) {
+  slots_[index(job)].key = {rank, tie, sequence_++};
+  const DemandId demand = view_->progress(job).demand;
+  vc.waiting.insert(demand, view_->demand(demand), {key(job), job, remaining(job)});
+}
+
+std::span<const cluster::Grant> Desk::place(VcId vc, const cluster::Demand& demand) {
+  grants_.clear();
+  placement_->place(plan_->ledger, vc, demand, view_->rng, grants_);
+  return grants_;
+}
+
+bool Desk::fits(VcId vc, const cluster::Demand& demand) {
+  const std::size_t before = plan_->ledger.mark();
+  const bool placed = !place(vc, demand).empty();
+  plan_->ledger.undo(before);
+  return placed;
+}
+
+void Desk::start(VcState& vc, JobId job, std::span<const cluster::Grant> grants) {
+  Slot& slot = slots_[index(job)];
+  vc.waiting.erase(view_->progress(job).demand, slot.key);
+  slot.planned = static_cast<std::uint32_t>(plan_->starts.size());
+  plan_->start(job, grants);
+  if (track == Track::nothing) return;
+  const auto start = static_cast<double>(now().time_since_epoch().count());
+  if (track == Track::believed_end) {
+    slot.key.rank = start + static_cast<double>(remaining(job).count());
+  } else {
+    slot.key.rank += order_->drift() * start;
+  }
+  slot.key.sequence = sequence_++;
+  slot.key.tie = 0;
+  vc.running.insert({slot.key, job, Duration{0}});
+}
+
+void Desk::give_back(JobId job) {
+  for (const cluster::Grant& grant : view_->grants(job)) plan_->ledger.give_back(grant);
+}
+
+void Desk::stop(VcState& vc, JobId job) {
+  vc.running.erase(key(job));
+  plan_->stop(job);
+  stopped.push_back(job);
+}
+
+void Desk::ended(VcState& vc, JobId job) {
+  if (track != Track::nothing) vc.running.erase(key(job));
+}
+
+void Desk::refile_running(VcState& vc, JobId job, double rank) {
+  Slot& slot = slots_[index(job)];
+  vc.running.erase(slot.key);
+  slot.key.rank = rank;
+  vc.running.insert({slot.key, job, Duration{0}});
+}
+
+std::span<const cluster::Grant> Desk::grants(JobId job) const {
+  if (view_->progress(job).phase != Phase::waiting) return view_->grants(job);
+  const Plan::Start& start = plan_->starts[slots_[index(job)].planned];
+  return {plan_->grants.data() + start.first_grant, start.num_grants};
+}
+
+Time Desk::believed_end(JobId job) const {
+  return Time{Duration{static_cast<Duration::rep>(key(job).rank)}};
+}
+
+}  // namespace almanac::policy

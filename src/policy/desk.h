@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What the passes of a composed policy share: the slots, what is believed of each job, and the few
+/// moves that a pass makes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "policy/contract.h"
+#include "policy/queue.h"
+#include "policy/slots.h"
+#include "predict/estimator.h"
+
+namespace almanac::policy {
+
+/// One virtual cluster as a pass sees it.
+struct VcState {
+  VcId vc{};
+  WaitingQueue waiting{};
+  RankedQueue running{};  ///< Kept only for passes that ask for it (Desk::tracks_running).
+};
+
+class Desk {
+ public:
+  Desk(std::unique_ptr<Order> order, std::unique_ptr<Placement> placement,
+       std::unique_ptr<predict::Estimator> estimator);
+
+  /// Binds the view and the plan of one decision.
+  void open(const View& view, Plan& plan);
+  const View& view() const { return *view_; }
+  Plan& plan() { return *plan_; }
+  cluster::Ledger& ledger() { return plan_->ledger; }
+  const Order& order() const { return *order_; }
+  Time now() const { return view_->now; }
+
+  /// Forms a belief of how long `job` runs, if the order or a reservation asks for one.
+  void believe(JobId job);
+  void learn(JobId job);
+  /// Puts a job in the queue at its rank.
+  void enqueue(VcState& vc, JobId job);
+  /// Puts it there at a rank of the caller's.
+  void enqueue_at(VcState& vc, JobId job, double rank, double tie);
+
+  /// Takes GPUs for one more job of `demand`; the span is valid until the next call. Empty = no.
+  std::span<const cluster::Grant> place(VcId vc, const cluster::Demand& demand);
+  bool fits(VcId vc, const cluster::Demand& demand);
+  /// Moves a job from the queue to running, on GPUs already taken.
+  void start(VcState& vc, JobId job, std::span<const cluster::Grant> grants);
+  /// Gives the GPUs of a running job back in the ledger: the first half of stopping it.
+  void give_back(JobId job);
+  /// Stops a running job whose GPUs are given back. It joins the queue at the next decision.
+  void stop(VcState& vc, JobId job);
+  void ended(VcState& vc, JobId job);
+  /// Files a running job anew under `rank`.
+  void refile_running(VcState& vc, JobId job, double rank);
+
+  /// What a running job holds, also when it starts in this very plan.
+  std::span<const cluster::Grant> grants(JobId job) const;
+  Candidate candidate(JobId job) const;
+  /// Believed time still to run, restart work included; never negative.
+  Duration remaining(JobId job) const;
+  const QueueKey& key(JobId job) const { return slots_[index(job)].key; }
+  /// When a running job is believed to end.
+  Time believed_end(JobId job) const;
+
+  /// Rank under which a job that starts now is filed in VcState::running.
+  enum class Track { nothing, rank, believed_end };
+  Track track = Track::nothing;
+  bool needs_estimate = false;
+  /// Jobs stopped by the plan in the making and by the one before; the pipeline queues them again.
+  std::vector<JobId> stopped;
+
+ private:
+  struct Slot {
+    QueueKey key{};
+    Duration believed{};         // of the whole run
+    std::uint32_t planned = 0;   // position in Plan::starts while that plan is in the making
+  };
+
+  std::unique_ptr<Order> order_;
+  std::unique_ptr<Placement> placement_;
+  std::unique_ptr<predict::Estimator> estimator_;
+  const View* view_ = nullptr;
+  Plan* plan_ = nullptr;
+  std::vector<Slot> slots_;
+  std::vector<cluster::Grant> grants_;
+  std::uint32_t sequence_ = 0;
+};
+
+/// One way of going through a queue.
+class Pass {
+ public:
+  virtual ~Pass() = default;
+  /// Plans all that can change now in `vc`.
+  virtual void run(VcState& vc) = 0;
+  /// Told of a job that has joined the queue.
+  virtual void arrived(VcState& vc, JobId job) {
+    static_cast<void>(vc);
+    static_cast<void>(job);
+  }
+  /// Told of a job that ended, before it leaves VcState::running.
+  virtual void ended(VcState& vc, JobId job) {
+    static_cast<void>(vc);
+    static_cast<void>(job);
+  }
+  /// Told that the nodes of `vc` have changed.
+  virtual void capacity_changed(VcState& vc) { static_cast<void>(vc); }
+  /// Told that a timer went off; adds the virtual clusters that need a run().
+  virtual void timer(std::span<VcState> vcs, std::vector<VcId>& need) {
+    static_cast<void>(vcs);
+    static_cast<void>(need);
+  }
+  /// The job that keeps out one that would fit, and in what way.
+  virtual Reason blocker(const VcState& vc, JobId job) const = 0;
+};
+
+/// In order of rank until the first that cannot be placed.
+std::unique_ptr<Pass> make_strict_pass(Desk& desk);
+/// In order of rank; behind the first `depth` blocked jobs, which hold reservations, whoever delays
+/// none of them.
+std::unique_ptr<Pass> make_backfill_pass(Desk& desk, int depth);
+/// In order of rank, past those that do not fit, stopping running jobs of higher rank.
+std::unique_ptr<Pass> make_preempting_pass(Desk& desk);
+/// The first jobs that fill the virtual cluster by count run, whatever the placement says.
+std::unique_ptr<Pass> make_quota_pass(Desk& desk);
+
+}  // namespace almanac::policy

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Least believed GPU time first.
+///
+/// Source   Hu et al., SC'21, section 4.2, Algorithm 1: priority = N x P.
+#include "policy/registry.h"
+
+namespace almanac::policy::order {
+namespace {
+
+class GpuTime final : public Order {
+ public:
+  double rank(const Candidate& job) const override {
+    return static_cast<double>(job.request.gpus) * static_cast<double>(job.believed.count());
+  }
+  // The artifact sorts by GPUs first and then, stably, by priority.
+  double tie(const Candidate& job) const override { return job.request.gpus; }
+  bool needs_estimate() const override { return true; }
+};
+
+}  // namespace
+
+void register_gpu_time(Registry& registry) {
+  registry.add_order({"gpu_time", "least believed GPU time first", "Hu et al. SC'21 §4.2"},
+                     [](const Composition&) { return std::make_unique<GpuTime>(); });
+}
+
+}  // namespace almanac::policy::order

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Least believed run time first.
+///
+/// Source   Hu et al., SC'21, section 4.2.3: the baseline SJF, which knows the truth.
+#include "policy/registry.h"
+
+namespace almanac::policy::order {
+namespace {
+
+class Sjf final : public Order {
+ public:
+  double rank(const Candidate& job) const override {
+    return static_cast<double>(job.believed.count());
+  }
+  bool needs_estimate() const override { return true; }
+};
+
+}  // namespace
+
+void register_sjf(Registry& registry) {
+  registry.add_order({"sjf", "least believed run time first", "Hu et al. SC'21 §4.2.3"},
+                     [](const Composition&) { return std::make_unique<Sjf>(); });
+}
+
+}  // namespace almanac::policy::order

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Least believed remaining time first.
+///
+/// Source   Hu et al., SC'21, section 4.2.3: the baseline SRTF.
+#include "policy/registry.h"
+
+namespace almanac::policy::order {
+namespace {
+
+class Srtf final : public Order {
+ public:
+  double rank(const Candidate& job) const override {
+    return static_cast<double>((job.believed - job.attained).count());
+  }
+  double drift() const override { return 1; }
+  bool needs_estimate() const override { return true; }
+};
+
+}  // namespace
+
+void register_srtf(Registry& registry) {
+  registry.add_order({"srtf", "least believed remaining time first", "Hu et al. SC'21 §4.2.3"},
+                     [](const Composition&) { return std::make_unique<Srtf>(); });
+}
+
+}  // namespace almanac::policy::order

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Lets jobs go ahead of a blocked one if they delay none of the first `depth` blocked jobs, each of
+/// which is promised a start. depth 1 is EASY; every job is conservative backfill.
+///
+/// Source   Lifka, JSSPP'95 (EASY); Mu'alem & Feitelson, TPDS 2001, section 2.
+/// Differs  Promises name nodes. With depth 1 .. k they are made anew whenever the future turns out
+///          different from what was believed; conservative promises are kept, and time that comes
+///          free is offered to whoever can start at once. A job that outruns its estimate is
+///          believed to run as long again.
+#include <algorithm>
+
+#include "base/check.h"
+#include "policy/calendar.h"
+#include "policy/composition.h"
+#include "policy/desk.h"
+
+namespace almanac::policy {
+namespace {
+
+class BackfillPass final : public Pass {
+ public:
+  BackfillPass(Desk& desk, int depth) : desk_(desk), depth_(depth) {
+    desk_.track = Desk::Track::believed_end;
+    desk_.needs_estimate = true;
+  }
+
+  void run(VcState& vc) override {
+    Book& book = book_of(vc);
+    extend_overruns(vc, book);
+    if (depth_ == kEveryJob) {
+      keep_promises(vc, book);
+      promise_newcomers(vc, book);
+      if (book.changed) backfill(vc, book);
+    } else {
+      start_heads(vc, book);
+      if (vc.waiting.empty()) return;
+      promise_first(vc, book);
+      backfill(vc, book);
+    }
+    book.changed = false;
+    if (depth_ > 1 && !book.calendar.empty()) {
+      desk_.plan().wake(book.calendar.at(book.calendar.first()).start);
+    }
+  }
+
+  void arrived(VcState& vc, JobId job) override {
+    if (depth_ == kEveryJob) book_of(vc).newcomers.push_back(job);
+  }
+
+  void ended(VcState& vc, JobId job) override {
+    const Time believed = desk_.believed_end(job);
+    if (believed <= desk_.now()) return;
+    Book& book = book_of(vc);
+    book.changed = true;
+    if (depth_ == kEveryJob) {
+      book.calendar.occupy(desk_.view().grants(job), desk_.now(), believed, -1);
+    } else {
+      book.calendar.clear();
+    }
+  }
+
+  void capacity_changed(VcState& vc) override {
+    Book& book = book_of(vc);
+    book.calendar.clear();
+    book.changed = true;
+    if (depth_ != kEveryJob) return;
+    book.newcomers.clear();
+    for (const WaitingQueue::Class& each : vc.waiting.classes()) {
+      for (RankedQueue::Cursor at(each.jobs); at.get() != nullptr; at.advance()) {
+        book.newcomers.push_back(at.get()->job);
+      }
+    }
+  }
+
+  void timer(std::span<VcState> vcs, std::vector<VcId>& need) override {
+    for (VcState& vc : vcs) {
+      const Book& book = book_of(vc);
+      if (!book.calendar.empty() && book.calendar.at(book.calendar.first()).start <= desk_.now()) {
+        need.push_back(vc.vc);
+      }
+    }
+  }
+
+  Reason blocker(const VcState& vc, JobId job) const override {
+    const JobId head = vc.waiting.first().jobs.front().job;
+    const bool promised = index(vc.vc) < books_.size() && !books_[index(vc.vc)]->calendar.empty();
+    if (!promised || head == job) return {.kind = ReasonKind::behind, .other = head};
+    return {.kind = ReasonKind::reserved, .other = books_[index(vc.vc)]->calendar.first()};
+  }
+
+ private:
+  struct Book {
+    explicit Book(Desk& desk) : calendar(desk) {}
+    Calendar calendar;
+    std::vector<JobId> newcomers;  // conservative: not promised anything yet
+    bool changed = false;          // the future is not what it was believed to be
+  };
+
+  Book& book_of(const VcState& vc) {
+    while (books_.size() <= index(vc.vc)) books_.push_back(std::make_unique<Book>(desk_));
+    return *books_[index(vc.vc)];
+  }
+
+  void extend_overruns(VcState& vc, Book& book) {
+    bool any = false;
+    while (!vc.running.empty()) {
+      const JobId job = vc.running.front().job;
+      const Time believed = desk_.believed_end(job);
+      if (believed > desk_.now() || desk_.view().progress(job).phase == Phase::waiting) break;
+      const Duration ran = desk_.now() - desk_.view().progress(job).since;
+      const Time end = desk_.now() + std::max<Duration>(1s, ran);
+      desk_.refile_running(vc, job, static_cast<double>(end.time_since_epoch().count()));
+      book.calendar.occupy(desk_.grants(job), believed, end, +1);
+      any = true;
+    }
+    if (!any) return;
+    book.changed = true;
+    if (depth_ != kEveryJob) return book.calendar.clear();
+    for (const JobId job : book.calendar.broken()) {
+      book.calendar.forget(job);
+      book.newcomers.push_back(job);
+    }
+  }
+
+  void start_heads(VcState& vc, Book& book) {
+    while (!vc.waiting.empty()) {
+      const WaitingQueue::Class& next = vc.waiting.first();
+      const auto grants = desk_.place(vc.vc, next.demand);
+      if (grants.empty()) return;
+      book.calendar.clear();
+      desk_.start(vc, next.jobs.front().job, grants);
+    }
+  }
+
+  /// Promises the first `depth_` waiting jobs a start each, unless they hold those promises already.
+  void promise_first(VcState& vc, Book& book) {
+    if (all_held(vc, book)) return;
+    book.calendar.clear();
+    int promised = 0;
+    QueueKey key = vc.waiting.first().jobs.front().key;
+    for (JobId job = vc.waiting.first().jobs.front().job; promised < depth_;) {
+      const Calendar::Promise* const made = book.calendar.promise(vc, job);
+      const QueueEntry* const following = vc.waiting.next(key);
+      const QueueEntry next = following != nullptr ? *following : QueueEntry{.job = kNoJob};
+      if (made != nullptr && made->start == desk_.now()) {
+        start_as_promised(vc, book, job, *made);
+      } else {
+        ++promised;
+      }
+      if (next.job == kNoJob) return;
+      key = next.key;
+      job = next.job;
+    }
+  }
+
+  bool all_held(const VcState& vc, const Book& book) const {
+    const QueueEntry* entry = &vc.waiting.first().jobs.front();
+    for (int held = 0; held < depth_ && entry != nullptr; ++held) {
+      if (!book.calendar.holds(entry->job)) return false;
+      entry = depth_ == 1 ? nullptr : vc.waiting.next(entry->key);
+    }
+    return true;
+  }
+
+  void keep_promises(VcState& vc, Book& book) {
+    for (const JobId job : book.calendar.due(desk_.now())) {
+      const Calendar::Promise promise = book.calendar.at(job);
+      if (const auto grants = book.calendar.take(promise); !grants.empty()) {
+        book.calendar.fulfil(job);
+        desk_.start(vc, job, grants);
+      } else {
+        book.calendar.forget(job);
+        book.newcomers.push_back(job);
+      }
+    }
+  }
+
+  void promise_newcomers(VcState& vc, Book& book) {
+    std::sort(book.newcomers.begin(), book.newcomers.end(),
+              [&](JobId a, JobId b) { return desk_.key(a) < desk_.key(b); });
+    std::vector<JobId> unserved;
+    for (const JobId job : book.newcomers) {
+      const Calendar::Promise* const made = book.calendar.promise(vc, job);
+      if (made == nullptr) {
+        unserved.push_back(job);
+      } else if (made->start == desk_.now()) {
+        start_as_promised(vc, book, job, *made);
+      }
+    }
+    book.newcomers = std::move(unserved);
+  }
+
+  /// Starts a job whose promise, which is not kept, says that it can start at once.
+  void start_as_promised(VcState& vc, Book& book, JobId job, const Calendar::Promise& promise) {
+    const auto grants = book.calendar.take(promise);
+    book.calendar.occupy(grants, promise.start, promise.end, +1);
+    desk_.start(vc, job, grants);
+  }
+
+  void backfill(VcState& vc, Book& book) {
+    for (;;) {
+      const WaitingQueue::Class* from = nullptr;
+      QueueEntry best{};
+      const int free = desk_.ledger().free_gpus(vc.vc);
+      for (const WaitingQueue::Class& each : vc.waiting.classes()) {
+        if (each.demand.gpus > free) break;
+        if (each.jobs.empty()) continue;
+        if (from != nullptr && best.key < each.jobs.front().key) continue;
+        const QueueEntry* const candidate = first_harmless(vc, book, each);
+        if (candidate != nullptr && (from == nullptr || candidate->key < best.key)) {
+          from = &each;
+          best = *candidate;
+        }
+      }
+      if (from == nullptr) return;
+      start_harmless(vc, book, best, from->demand);
+    }
+  }
+
+  /// The first job of a demand that can start now and delays no promise of another; null = none.
+  const QueueEntry* first_harmless(VcState& vc, Book& book, const WaitingQueue::Class& from) {
+    cluster::Ledger& ledger = desk_.ledger();
+    const std::size_t before = ledger.mark();
+    const auto grants = desk_.place(vc.vc, from.demand);
+    const bool fits = !grants.empty();
+    const Time limit = book.calendar.limit(grants);
+    ledger.undo(before);
+    if (!fits) return nullptr;
+    if (limit == kNever) return &from.jobs.front();
+
+    const QueueEntry* const brief = from.jobs.first_within(limit - desk_.now());
+    const QueueEntry* const front = &from.jobs.front();
+    if (brief == front) return front;
+    return can_start(vc, book, *front, from.demand) ? front : brief;
+  }
+
+  /// Whether `entry` can start now, its own promise set aside.
+  bool can_start(const VcState& vc, Book& book, const QueueEntry& entry,
+                 const cluster::Demand& demand) {
+    const std::size_t before = desk_.ledger().mark();
+    const bool held = book.calendar.holds(entry.job);
+    Calendar::Promise own;
+    if (held) {
+      own = book.calendar.at(entry.job);
+      book.calendar.forget(entry.job);
+    }
+    const bool can = !book.calendar.place_now(vc.vc, demand, length_of(entry)).empty();
+    desk_.ledger().undo(before);
+    if (held) book.calendar.keep(entry.job, std::move(own));
+    return can;
+  }
+
+  void start_harmless(VcState& vc, Book& book, const QueueEntry& entry,
+                      const cluster::Demand& demand) {
+    if (book.calendar.holds(entry.job)) {
+      book.calendar.forget(entry.job);
+    } else if (depth_ == kEveryJob) {
+      std::erase(book.newcomers, entry.job);
+    }
+    const Duration length = length_of(entry);
+    const auto grants = book.calendar.place_now(vc.vc, demand, length);
+    ALMANAC_CHECK(!grants.empty(), "job {} was found harmless", index(entry.job));
+    book.calendar.occupy(grants, Time::min(), desk_.now() + length, +1);
+    desk_.start(vc, entry.job, grants);
+  }
+
+  static Duration length_of(const QueueEntry& entry) {
+    return std::max(Duration{1}, entry.believed);
+  }
+
+  Desk& desk_;
+  int depth_;
+  std::vector<std::unique_ptr<Book>> books_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> make_backfill_pass(Desk& desk, int depth) {
+  return std::make_unique<BackfillPass>(desk, depth);
+}
+
+}  // namespace almanac::policy

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Runs the jobs of least rank: one that does not fit takes the place of running jobs of higher
+/// rank, worst first, if it can then be placed; else smaller jobs behind it may go ahead, since it
+/// can take their place later.
+///
+/// Source   Gu et al., NSDI'19 (Tiresias), which preempts by queue; SRTF of Hu et al., SC'21.
+/// Differs  The published simulators stop jobs by counting GPUs and may then fail to place the job
+///          they stopped them for. Here a job is stopped only for one that starts, and those that
+///          turn out not to be in the way go on.
+#include <limits>
+#include <queue>
+
+#include "policy/desk.h"
+
+namespace almanac::policy {
+namespace {
+
+/// A running job's rank jumps at `at`, unless the job has stopped by then.
+struct Jump {
+  Time at{};
+  JobId job{};
+  std::uint32_t sequence = 0;  // of its run
+
+  friend bool operator>(const Jump& a, const Jump& b) {
+    return a.at != b.at ? a.at > b.at : a.sequence > b.sequence;
+  }
+};
+
+class PreemptingPass final : public Pass {
+ public:
+  explicit PreemptingPass(Desk& desk) : desk_(desk) { desk_.track = Desk::Track::rank; }
+
+  void run(VcState& vc) override {
+    // Once a demand cannot be met, no larger one can.
+    int too_many = std::numeric_limits<int>::max();
+    const std::size_t stops = desk_.plan().stops.size();
+    while (const WaitingQueue::Class* next = first_below(vc.waiting, too_many)) {
+      const QueueEntry& entry = next->jobs.front();
+      auto grants = desk_.place(vc.vc, next->demand);
+      if (grants.empty()) grants = make_room(vc, next->demand, entry);
+      if (grants.empty()) {
+        too_many = next->demand.gpus;
+      } else {
+        start(vc, entry.job, grants);
+      }
+    }
+    // Whoever was stopped may fit elsewhere.
+    if (desk_.plan().stops.size() > stops) desk_.plan().wake(desk_.now());
+  }
+
+  void timer(std::span<VcState> vcs, std::vector<VcId>& need) override {
+    for (; !jumps_.empty() && jumps_.top().at <= desk_.now(); jumps_.pop()) {
+      const auto [at, job, sequence] = jumps_.top();
+      const Progress& state = desk_.view().progress(job);
+      if (state.phase != Phase::running || desk_.key(job).sequence != sequence) continue;
+      const double rank = desk_.order().rank(desk_.candidate(job)) + drifted();
+      desk_.refile_running(vcs[index(state.vc)], job, rank);
+      need.push_back(state.vc);
+    }
+    if (!jumps_.empty()) desk_.plan().wake(jumps_.top().at);
+  }
+
+  Reason blocker(const VcState& vc, JobId) const override {
+    return {.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};
+  }
+
+ private:
+  static const WaitingQueue::Class* first_below(const WaitingQueue& waiting, int gpus) {
+    const WaitingQueue::Class* best = nullptr;
+    for (const WaitingQueue::Class& each : waiting.classes()) {
+      if (each.demand.gpus >= gpus) break;
+      if (each.jobs.empty()) continue;
+      if (best == nullptr || each.jobs.front().key < best->jobs.front().key) best = &each;
+    }
+    return best;
+  }
+
+  /// What a running job's rank has fallen by since time zero: running jobs are filed without it.
+  double drifted() const {
+    return desk_.order().drift() * static_cast<double>(desk_.now().time_since_epoch().count());
+  }
+
+  void start(VcState& vc, JobId job, std::span<const cluster::Grant> grants) {
+    desk_.start(vc, job, grants);
+    const Duration jump = desk_.order().jumps_after(desk_.candidate(job));
+    if (jump == kNoDuration) return;
+    const Time at = desk_.now() + jump;
+    if (jumps_.empty() || at < jumps_.top().at) desk_.plan().wake(at);
+    jumps_.push({at, job, desk_.key(job).sequence});
+  }
+
+  /// Places `demand` after stopping jobs of higher rank; empty = changed nothing.
+  std::span<const cluster::Grant> make_room(VcState& vc, const cluster::Demand& demand,
+                                            const QueueEntry& entry) {
+    if (vc.running.empty()) return {};
+    const std::size_t before = desk_.ledger().mark();
+    const double rank = entry.key.rank + drifted();
+    victims_.clear();
+    const QueueEntry* victim = &vc.running.back();
+    for (; victim != nullptr && victim->key.rank > rank; victim = vc.running.previous(victim->key)) {
+      if (started_now(victim->job)) continue;
+      victims_.push_back(victim->job);
+      desk_.give_back(victim->job);
+      const auto grants = desk_.place(vc.vc, demand);
+      if (grants.empty()) continue;
+      spare_victims();
+      for (const JobId job : victims_) desk_.stop(vc, job);
+      return grants;
+    }
+    desk_.ledger().undo(before);
+    return {};
+  }
+
+  /// Lets those victims go on whose GPUs are still free, best rank first.
+  void spare_victims() {
+    for (std::size_t at = victims_.size(); at-- > 0;) {
+      bool free = true;
+      for (const cluster::Grant& grant : desk_.grants(victims_[at])) {
+        free = free && desk_.ledger().can_take(grant);
+      }
+      if (!free) continue;
+      for (const cluster::Grant& grant : desk_.grants(victims_[at])) desk_.ledger().take(grant);
+      victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+  }
+
+  bool started_now(JobId job) const { return desk_.view().progress(job).phase == Phase::waiting; }
+
+  Desk& desk_;
+  std::vector<JobId> victims_;
+  std::priority_queue<Jump, std::vector<Jump>, std::greater<>> jumps_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> make_preempting_pass(Desk& desk) {
+  return std::make_unique<PreemptingPass>(desk);
+}
+
+}  // namespace almanac::policy

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Lets the first jobs run, waiting and running ones alike, that fill the virtual cluster by count;
+/// stops the others. Jobs that do not fit into what is left of the count are passed over.
+///
+/// Source   Hu et al., SC'21, the artifact's SRTF (`simulator` of the public code), kept with its
+///          faults: fragmentation is ignored when jobs are chosen, so that a job may be stopped for
+///          one that cannot be placed; equal ranks favour the waiting job.
+#include "policy/desk.h"
+
+namespace almanac::policy {
+namespace {
+
+class QuotaPass final : public Pass {
+ public:
+  explicit QuotaPass(Desk& desk) : desk_(desk) { desk_.track = Desk::Track::rank; }
+
+  void run(VcState& vc) override {
+    if (vc.waiting.empty()) return;
+    choose(vc);
+    for (const JobId job : stops_) {
+      desk_.give_back(job);
+      desk_.stop(vc, job);
+    }
+    for (const JobId job : starts_) {
+      const Progress& state = desk_.view().progress(job);
+      const auto grants = desk_.place(vc.vc, desk_.view().demand(state.demand));
+      if (!grants.empty()) desk_.start(vc, job, grants);
+    }
+  }
+
+  Reason blocker(const VcState& vc, JobId) const override {
+    return {.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};
+  }
+
+ private:
+  void choose(const VcState& vc) {
+    starts_.clear();
+    stops_.clear();
+    int quota = 0;
+    for (const cluster::Pool& pool : desk_.ledger().pools(vc.vc)) quota += pool.capacity;
+
+    waiting_.clear();
+    for (const WaitingQueue::Class& each : vc.waiting.classes()) {
+      waiting_.push_back({each.demand.gpus, RankedQueue::Cursor(each.jobs)});
+    }
+    RankedQueue::Cursor running(vc.running);
+    const double drifted =
+        desk_.order().drift() * static_cast<double>(desk_.now().time_since_epoch().count());
+    for (;;) {
+      WaitingClass* first = nullptr;
+      for (WaitingClass& each : waiting_) {
+        if (each.gpus > quota) break;
+        const QueueEntry* const entry = each.cursor.get();
+        if (entry != nullptr && (first == nullptr || entry->key < first->cursor.get()->key)) {
+          first = &each;
+        }
+      }
+      const QueueEntry* const runner = running.get();
+      if (first == nullptr && runner == nullptr) return;
+      if (first != nullptr &&
+          (runner == nullptr || first->cursor.get()->key.rank <= runner->key.rank - drifted)) {
+        quota -= first->gpus;
+        starts_.push_back(first->cursor.get()->job);
+        first->cursor.advance();
+      } else {
+        const int gpus = desk_.view().request(runner->job).gpus;
+        if (gpus <= quota) {
+          quota -= gpus;
+        } else {
+          stops_.push_back(runner->job);
+        }
+        running.advance();
+      }
+    }
+  }
+
+  struct WaitingClass {
+    int gpus;
+    RankedQueue::Cursor cursor;
+  };
+
+  Desk& desk_;
+  std::vector<WaitingClass> waiting_;
+  std::vector<JobId> starts_;
+  std::vector<JobId> stops_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> make_quota_pass(Desk& desk) { return std::make_unique<QuotaPass>(desk); }
+
+}  // namespace almanac::policy

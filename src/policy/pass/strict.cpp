@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Head-of-line blocking: nobody passes a job that cannot be placed.
+///
+/// Source   Hu et al., SC'21, section 4.2, Algorithm 1 (the `break`).
+#include "policy/desk.h"
+
+namespace almanac::policy {
+namespace {
+
+class StrictPass final : public Pass {
+ public:
+  explicit StrictPass(Desk& desk) : desk_(desk) {}
+
+  void run(VcState& vc) override {
+    while (!vc.waiting.empty()) {
+      const WaitingQueue::Class& next = vc.waiting.first();
+      const auto grants = desk_.place(vc.vc, next.demand);
+      if (grants.empty()) return;
+      desk_.start(vc, next.jobs.front().job, grants);
+    }
+  }
+
+  Reason blocker(const VcState& vc, JobId) const override {
+    return {.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};
+  }
+
+ private:
+  Desk& desk_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> make_strict_pass(Desk& desk) { return std::make_unique<StrictPass>(desk); }
+
+}  // namespace almanac::policy

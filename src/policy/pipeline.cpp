@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/pipeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "policy/desk.h"
+
+namespace almanac::policy {
+namespace {
+
+class Pipeline final : public Policy {
+ public:
+  Pipeline(const Composition& composition, std::unique_ptr<predict::Estimator> estimator)
+      : desk_(std::make_unique<Desk>(registry().make_order(composition),
+                                     registry().make_placement(composition), std::move(estimator))),
+        rank_delay_(composition.rank_delay) {
+    desk_->needs_estimate = desk_->order().needs_estimate();
+    pass_ = make_pass(composition);
+  }
+
+  void decide(std::span<const Event> events, const View& view, Plan& plan) override {
+    desk_->open(view, plan);
+    if (vcs_.size() < view.cluster.vcs.size()) add_vcs(view.cluster.vcs.size());
+    need_.clear();
+    requeue_stopped();
+    for (const Event& event : events) take(event);
+    std::sort(need_.begin(), need_.end());
+    need_.erase(std::unique(need_.begin(), need_.end()), need_.end());
+    for (const VcId vc : need_) pass_->run(vcs_[index(vc)]);
+    if (rank_delay_ > Duration{0}) wake_for_ranks();
+  }
+
+  Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const override {
+    const Progress& state = view.progress(job);
+    const cluster::Demand& demand = view.demand(state.demand);
+    Reason reason{.kind = ReasonKind::short_of_gpus, .wanted = demand.gpus};
+    for (const cluster::Pool& pool : ledger.pools(state.vc)) {
+      if (pool.suits(demand)) reason.available += pool.free_gpus;
+    }
+    if (reason.available < demand.gpus) return reason;
+    Plan scratch(ledger);
+    desk_->open(view, scratch);
+    reason.kind = ReasonKind::fragmented;
+    if (!desk_->fits(state.vc, demand)) return reason;
+    const Reason blocked = pass_->blocker(vcs_[index(state.vc)], job);
+    reason.kind = blocked.other == job ? ReasonKind::none : blocked.kind;
+    reason.other = blocked.other;
+    return reason;
+  }
+
+ private:
+  std::unique_ptr<Pass> make_pass(const Composition& composition) {
+    switch (composition.preempt) {
+      case Preempt::by_rank: return make_preempting_pass(*desk_);
+      case Preempt::quota: return make_quota_pass(*desk_);
+      case Preempt::never: break;
+    }
+    if (composition.reserve > 0) return make_backfill_pass(*desk_, composition.reserve);
+    return make_strict_pass(*desk_);
+  }
+
+  void add_vcs(std::size_t count) {
+    while (vcs_.size() < count) {
+      vcs_.emplace_back();
+      vcs_.back().vc = VcId{static_cast<std::uint32_t>(vcs_.size() - 1)};
+    }
+    unranked_.resize(count);
+  }
+
+  void requeue_stopped() {
+    for (const JobId job : desk_->stopped) {
+      VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
+      desk_->enqueue(vc, job);
+      need_.push_back(vc.vc);
+    }
+    desk_->stopped.clear();
+  }
+
+  void take(const Event& event) {
+    const JobId job{event.subject};
+    switch (event.kind) {
+      case EventKind::job_ended: {
+        VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
+        desk_->learn(job);
+        pass_->ended(vc, job);
+        desk_->ended(vc, job);
+        need_.push_back(vc.vc);
+        break;
+      }
+      case EventKind::job_arrived: {
+        VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
+        desk_->believe(job);
+        join(vc, job);
+        pass_->arrived(vc, job);
+        need_.push_back(vc.vc);
+        break;
+      }
+      case EventKind::capacity_changed: {
+        VcState& vc = vcs_[event.subject];
+        pass_->capacity_changed(vc);
+        need_.push_back(vc.vc);
+        break;
+      }
+      case EventKind::timer:
+        pass_->timer(vcs_, need_);
+        if (rank_delay_ > Duration{0}) {
+          for (VcState& vc : vcs_) rank_late(vc);
+        }
+        break;
+    }
+  }
+
+  void join(VcState& vc, JobId job) {
+    if (rank_delay_ == Duration{0}) return desk_->enqueue(vc, job);
+    rank_late(vc);
+    Unranked& unranked = unranked_[index(vc.vc)];
+    const bool queue_is_fresh = vc.waiting.size() == unranked.jobs.size();
+    if (!queue_is_fresh) return desk_->enqueue(vc, job);
+    // Nobody has a rank: fewest GPUs first, until ranks are known.
+    desk_->enqueue_at(vc, job, 0, desk_->view().request(job).gpus);
+    unranked.jobs.push_back(job);
+    unranked.since = desk_->now();
+  }
+
+  /// Ranks the jobs that found the queue empty, once the time for it has come.
+  void rank_late(VcState& vc) {
+    Unranked& unranked = unranked_[index(vc.vc)];
+    if (unranked.jobs.empty() || desk_->now() < unranked.since + rank_delay_) return;
+    for (const JobId job : unranked.jobs) {
+      if (desk_->view().progress(job).phase != Phase::waiting) continue;
+      vc.waiting.erase(desk_->view().progress(job).demand, desk_->key(job));
+      desk_->enqueue(vc, job);
+      need_.push_back(vc.vc);
+    }
+    unranked.jobs.clear();
+  }
+
+  void wake_for_ranks() {
+    for (const VcId vc : need_) {
+      Unranked& unranked = unranked_[index(vc)];
+      if (vcs_[index(vc)].waiting.empty()) unranked.jobs.clear();
+      if (!unranked.jobs.empty()) desk_->plan().wake(unranked.since + rank_delay_);
+    }
+  }
+
+  struct Unranked {
+    std::vector<JobId> jobs;
+    Time since{};
+  };
+
+  std::unique_ptr<Desk> desk_;
+  std::unique_ptr<Pass> pass_;
+  std::vector<VcState> vcs_;
+  std::vector<Unranked> unranked_;
+  std::vector<VcId> need_;
+  Duration rank_delay_;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_pipeline(const Composition& composition,
+                                      std::unique_ptr<predict::Estimator> estimator) {
+  return std::make_unique<Pipeline>(composition, std::move(estimator));
+}
+
+}  // namespace almanac::policy

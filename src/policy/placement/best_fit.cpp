@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// On one node if it fits, else spread; always the fullest node first.
+///
+/// Source   Johnson et al., SIAM J. Comput. 1974 (best fit).
+#include "policy/placement/consolidate.h"
+#include "policy/placement/scatter.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::placement {
+namespace {
+
+class BestFit final : public Placement {
+ public:
+  bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng&,
+             std::vector<cluster::Grant>& grants) const override {
+    for (const cluster::Pool& pool : ledger.pools(vc)) {
+      if (pool.suits(demand) && demand.gpus <= pool.gpus_per_node &&
+          consolidate(ledger, vc, demand, grants)) {
+        return true;
+      }
+    }
+    return scatter(ledger, vc, demand, grants, fullest);
+  }
+};
+
+}  // namespace
+
+void register_best_fit(Registry& registry) {
+  registry.add_placement({"best_fit", "on one node if it fits, else spread; always the fullest node first", "Johnson et al. 1974"},
+                         [] { return std::make_unique<BestFit>(); });
+}
+
+}  // namespace almanac::policy::placement

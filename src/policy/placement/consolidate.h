@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The consolidated placement, for placements that try it first.
+#pragma once
+
+#include <vector>
+
+#include "cluster/ledger.h"
+
+namespace almanac::policy::placement {
+
+/// Takes GPUs for `demand` on as few nodes as possible; false = changed nothing. O(GPUs per node)
+/// for one node, O(nodes of the job) for several.
+bool consolidate(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand,
+                 std::vector<cluster::Grant>& grants);
+
+}  // namespace almanac::policy::placement

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Spread over nodes drawn at random.
+///
+/// Source   The lower bound that every placement is compared with.
+#include "policy/placement/scatter.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::placement {
+namespace {
+
+class Random final : public Placement {
+ public:
+  bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
+             std::vector<cluster::Grant>& grants) const override {
+    return scatter(ledger, vc, demand, grants, [&](const cluster::Pool& pool) {
+      const auto with_room = static_cast<std::uint32_t>(pool.nodes.size());
+      for (;;) {  // some node has free GPUs, so the draw ends
+        const NodeId node = pool.nodes[rng.below(with_room)];
+        if (ledger.free_on(node) > 0) return node;
+      }
+    });
+  }
+};
+
+}  // namespace
+
+void register_random(Registry& registry) {
+  registry.add_placement({"random", "spread over nodes drawn at random", "baseline"},
+                         [] { return std::make_unique<Random>(); });
+}
+
+}  // namespace almanac::policy::placement

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/queue.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace almanac::policy {
+namespace {
+
+constexpr std::size_t kBlockSize = 64;
+constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
+
+bool before(const QueueEntry& entry, const QueueKey& key) { return entry.key < key; }
+
+}  // namespace
+
+Duration RankedQueue::Block::least_believed() const {
+  if (!least_is_exact) {
+    least = Duration::max();
+    for (std::size_t at = begin; at < entries.size(); ++at) {
+      least = std::min(least, entries[at].believed);
+    }
+    least_is_exact = true;
+  }
+  return least;
+}
+
+std::size_t RankedQueue::block_of(const QueueKey& key) const {
+  const auto found = std::upper_bound(
+      blocks_.begin() + 1, blocks_.end(), key,
+      [](const QueueKey& k, const std::unique_ptr<Block>& b) { return k < b->front().key; });
+  return static_cast<std::size_t>(found - blocks_.begin()) - 1;
+}
+
+void RankedQueue::split(std::size_t block) {
+  Block& full = *blocks_[block];
+  auto upper = std::make_unique<Block>();
+  // A queue that grows at its end leaves full blocks behind, not half-full ones.
+  const bool at_end = block + 1 == blocks_.size();
+  const std::size_t keep = full.begin + (at_end ? full.size() - 1 : full.size() / 2);
+  upper->entries.reserve(kBlockSize);
+  upper->entries.assign(full.entries.begin() + static_cast<std::ptrdiff_t>(keep), full.entries.end());
+  full.entries.resize(keep);
+  full.least_is_exact = upper->least_is_exact = false;
+  blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(block) + 1, std::move(upper));
+}
+
+void RankedQueue::insert(const QueueEntry& entry) {
+  if (blocks_.empty()) {
+    blocks_.push_back(std::make_unique<Block>());
+    blocks_.back()->entries.reserve(kBlockSize);
+    blocks_.back()->least = Duration::max();
+  }
+  std::size_t at = block_of(entry.key);
+  if (blocks_[at]->size() >= kBlockSize) {
+    split(at);
+    at = block_of(entry.key);
+  }
+  Block& block = *blocks_[at];
+  if (block.begin > 0 && block.entries.size() == kBlockSize) {
+    block.entries.erase(block.entries.begin(),
+                        block.entries.begin() + static_cast<std::ptrdiff_t>(block.begin));
+    block.begin = 0;
+  }
+  const auto first = block.entries.begin() + static_cast<std::ptrdiff_t>(block.begin);
+  block.entries.insert(std::lower_bound(first, block.entries.end(), entry.key, before), entry);
+  block.least = std::min(block.least, entry.believed);
+  ++size_;
+}
+
+void RankedQueue::erase(const QueueKey& key) {
+  const std::size_t at = block_of(key);
+  Block& block = *blocks_[at];
+  const auto first = block.entries.begin() + static_cast<std::ptrdiff_t>(block.begin);
+  const auto found = std::lower_bound(first, block.entries.end(), key, before);
+  ALMANAC_CHECK(found != block.entries.end() && !(key < found->key), "sequence {} is not queued",
+                key.sequence);
+  if (found->believed <= block.least) block.least_is_exact = false;
+  if (found == first) {
+    ++block.begin;
+  } else {
+    block.entries.erase(found);
+  }
+  --size_;
+  if (block.size() > 0) return;
+  if (blocks_.size() == 1) {
+    block.entries.clear();
+    block.begin = 0;
+    block.least = Duration::max();
+    block.least_is_exact = true;
+    return;
+  }
+  blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+const QueueEntry* RankedQueue::first_within(Duration limit) const {
+  for (const auto& block : blocks_) {
+    if (block->least_believed() > limit) continue;
+    for (std::size_t at = block->begin; at < block->entries.size(); ++at) {
+      if (block->entries[at].believed <= limit) return &block->entries[at];
+    }
+  }
+  return nullptr;
+}
+
+const QueueEntry* RankedQueue::next(const QueueKey& key) const {
+  if (empty()) return nullptr;
+  std::size_t at = block_of(key);
+  const Block& block = *blocks_[at];
+  const auto first = block.entries.begin() + static_cast<std::ptrdiff_t>(block.begin);
+  const auto found = std::upper_bound(first, block.entries.end(), key,
+                                      [](const QueueKey& k, const QueueEntry& e) { return k < e.key; });
+  if (found != block.entries.end()) return &*found;
+  return ++at < blocks_.size() ? &blocks_[at]->front() : nullptr;
+}
+
+const QueueEntry* RankedQueue::previous(const QueueKey& key) const {
+  if (empty()) return nullptr;
+  const std::size_t at = block_of(key);
+  const Block& block = *blocks_[at];
+  const auto first = block.entries.begin() + static_cast<std::ptrdiff_t>(block.begin);
+  const auto found = std::lower_bound(first, block.entries.end(), key, before);
+  if (found != first) return &*(found - 1);
+  return at > 0 ? &blocks_[at - 1]->entries.back() : nullptr;
+}
+
+WaitingQueue::Class& WaitingQueue::find(DemandId id) { return classes_[position_[index(id)]]; }
+
+void WaitingQueue::insert(DemandId id, const cluster::Demand& demand, const QueueEntry& entry) {
+  if (position_.size() <= index(id)) position_.resize(index(id) + 1, kAbsent);
+  if (position_[index(id)] == kAbsent) {
+    const auto place = std::upper_bound(
+        classes_.begin(), classes_.end(), demand.gpus,
+        [](int gpus, const Class& known) { return gpus < known.demand.gpus; });
+    classes_.insert(place, Class{id, demand, {}});
+    for (std::uint32_t at = 0; at < classes_.size(); ++at) position_[index(classes_[at].id)] = at;
+  }
+  find(id).jobs.insert(entry);
+  ++size_;
+}
+
+void WaitingQueue::erase(DemandId id, const QueueKey& key) {
+  find(id).jobs.erase(key);
+  --size_;
+}
+
+const WaitingQueue::Class& WaitingQueue::first() const {
+  const Class* best = nullptr;
+  for (const Class& each : classes_) {
+    if (each.jobs.empty()) continue;
+    if (best == nullptr || each.jobs.front().key < best->jobs.front().key) best = &each;
+  }
+  return *best;
+}
+
+const QueueEntry* WaitingQueue::next(const QueueKey& key) const {
+  const QueueEntry* best = nullptr;
+  for (const Class& each : classes_) {
+    const QueueEntry* const candidate = each.jobs.next(key);
+    if (candidate != nullptr && (best == nullptr || candidate->key < best->key)) best = candidate;
+  }
+  return best;
+}
+
+}  // namespace almanac::policy

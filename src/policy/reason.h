@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Says why a job is not running. "Not now" and "never" are different answers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/ids.h"
+
+namespace almanac::policy {
+
+enum class ReasonKind : std::uint8_t {
+  none,           ///< Nothing keeps it: it is about to start.
+  short_of_gpus,  ///< Not now: fewer free GPUs in its virtual cluster than it asks.
+  fragmented,     ///< Not now: enough are free, but not in the form that it needs.
+  behind,         ///< Not now: it would fit, but another job is first in the queue.
+  reserved,       ///< Not now: it would fit, but it would delay a job that holds a reservation.
+  unknown_vc,     ///< Never: the cluster has no such virtual cluster.
+  too_large,      ///< Never: it asks more than the virtual cluster has.
+  no_such_gpu,    ///< Never: no node of the virtual cluster has a GPU type that it accepts.
+};
+
+struct Reason {
+  ReasonKind kind = ReasonKind::none;
+  std::int32_t wanted = 0;     ///< GPUs that it asks.
+  std::int32_t available = 0;  ///< GPUs that are free (or exist, for "never").
+  JobId other = kNoJob;        ///< The job that it waits behind or for.
+
+  bool operator==(const Reason&) const = default;
+};
+
+/// True when no change of load can ever let the job start.
+bool is_never(const Reason& reason);
+
+/// One sentence without the other job's name: "asks 8 GPUs, 5 are free in its virtual cluster".
+/// `other` is how the other job is called.
+std::string to_string(const Reason& reason, const std::string& other);
+
+/// "SHORT_OF_GPUS": stable, for files.
+std::string name(ReasonKind kind);
+
+}  // namespace almanac::policy

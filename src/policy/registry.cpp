@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/registry.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace almanac::policy {
+
+namespace order {
+void register_order(Registry& registry);
+}
+namespace placement {
+void register_placement(Registry& registry);
+}
+namespace builtin {
+void register_builtin(Registry& registry);
+}
+
+void Registry::add_order(Entry entry, MakeOrder make) {
+  make_order_.emplace(entry.name, std::move(make));
+  orders_.push_back(std::move(entry));
+}
+
+void Registry::add_placement(Entry entry, MakePlacement make) {
+  make_placement_.emplace(entry.name, std::move(make));
+  placements_.push_back(std::move(entry));
+}
+
+void Registry::add_policy(Composition composition) {
+  ALMANAC_CHECK(make_order_.contains(composition.order), "policy {}: no order {}", composition.name,
+                composition.order);
+  ALMANAC_CHECK(make_placement_.contains(composition.placement), "policy {}: no placement {}",
+                composition.name, composition.placement);
+  policies_.push_back(std::move(composition));
+}
+
+const std::vector<Entry>& Registry::estimates() {
+  static const std::vector<Entry> kEstimates = {
+      {"oracle", "the true run time; only a simulation can have it", "Hu et al. SC'21 §4.2.3"},
+      {"history", "decaying mean of the user's jobs of the same name, else of the same GPU demand",
+       "Hu et al. SC'21 §4.2"},
+      {"limit", "the user's time limit; where a job has none, history", "Mu'alem & Feitelson 2001"},
+      {"given", "the trace's own column predicted_s", "the trace"},
+  };
+  return kEstimates;
+}
+
+std::unique_ptr<Order> Registry::make_order(const Composition& composition) const {
+  return make_order_.at(composition.order)(composition);
+}
+
+std::unique_ptr<Placement> Registry::make_placement(const Composition& composition) const {
+  return make_placement_.at(composition.placement)();
+}
+
+const Registry& registry() {
+  static const Registry kRegistry = [] {
+    Registry made;
+    order::register_order(made);
+    placement::register_placement(made);
+    builtin::register_builtin(made);
+    return made;
+  }();
+  return kRegistry;
+}
+
+std::string reserve_name(int reserve) {
+  if (reserve == 0) return "strict";
+  if (reserve == kEveryJob) return "conservative";
+  return fmt::format("easy:{}", reserve);
+}
+
+}  // namespace almanac::policy

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Knows every slot choice and every named policy. The folders order/, placement/ and builtin/ are
+/// its content: adding a file there adds an entry.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "policy/composition.h"
+#include "policy/slots.h"
+
+namespace almanac::policy {
+
+/// What `policy list` says of a choice.
+struct Entry {
+  std::string name;
+  std::string summary;
+  std::string source;  ///< Paper and section.
+};
+
+class Registry {
+ public:
+  using MakeOrder = std::function<std::unique_ptr<Order>(const Composition&)>;
+  using MakePlacement = std::function<std::unique_ptr<Placement>()>;
+
+  void add_order(Entry entry, MakeOrder make);
+  void add_placement(Entry entry, MakePlacement make);
+  void add_policy(Composition composition);
+
+  const std::vector<Entry>& orders() const { return orders_; }
+  const std::vector<Entry>& placements() const { return placements_; }
+  /// Estimates are not files of a folder here: the host makes them, since an oracle needs the truth.
+  static const std::vector<Entry>& estimates();
+  const std::vector<Composition>& policies() const { return policies_; }
+
+  std::unique_ptr<Order> make_order(const Composition& composition) const;
+  std::unique_ptr<Placement> make_placement(const Composition& composition) const;
+
+  /// A policy by name ("qssf"), with slots replaced ("qssf+easy:4+first_fit"), or from a TOML file
+  /// ("mine.toml"). Fails with usage and the nearest known name.
+  Result<Composition> compose(const std::string& text) const;
+
+ private:
+  Result<void> replace_slot(Composition& composition, const std::string& choice) const;
+
+  std::vector<Entry> orders_;
+  std::vector<Entry> placements_;
+  std::vector<Composition> policies_;
+  std::map<std::string, MakeOrder, std::less<>> make_order_;
+  std::map<std::string, MakePlacement, std::less<>> make_placement_;
+};
+
+/// The registry with everything that the build collected.
+const Registry& registry();
+
+/// "strict", "easy:4", "conservative": how a reservation depth is written.
+std::string reserve_name(int reserve);
+
+}  // namespace almanac::policy

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Estimators that look the answer up in the job record.
+#include "base/check.h"
+#include "predict/estimator.h"
+
+namespace almanac::predict {
+namespace {
+
+class Oracle final : public Estimator {
+ public:
+  explicit Oracle(std::span<const trace::Job> jobs) : jobs_(jobs) {}
+  Duration estimate(JobId job, const trace::Request&) override {
+    return jobs_[index(job)].outcome.run;
+  }
+
+ private:
+  std::span<const trace::Job> jobs_;
+};
+
+class Given final : public Estimator {
+ public:
+  Duration estimate(JobId job, const trace::Request& request) override {
+    ALMANAC_CHECK(request.predicted != kNoDuration, "job {} has no prediction", index(job));
+    return request.predicted;
+  }
+};
+
+class Limit final : public Estimator {
+ public:
+  Duration estimate(JobId job, const trace::Request& request) override {
+    if (request.time_limit != kNoDuration) return request.time_limit;
+    return history_->estimate(job, request);
+  }
+  void learn(const trace::Request& request, Duration ran) override { history_->learn(request, ran); }
+
+ private:
+  std::unique_ptr<Estimator> history_ = make_history();
+};
+
+}  // namespace
+
+std::unique_ptr<Estimator> make_oracle(std::span<const trace::Job> jobs) {
+  return std::make_unique<Oracle>(jobs);
+}
+std::unique_ptr<Estimator> make_given() { return std::make_unique<Given>(); }
+std::unique_ptr<Estimator> make_limit() { return std::make_unique<Limit>(); }
+
+}  // namespace almanac::predict

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/round.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace almanac::schedule {
+
+using policy::Event;
+using policy::Phase;
+using policy::Progress;
+
+Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy::Policy& policy,
+             Actuator& actuator, const RestartCost& cost, std::uint64_t seed)
+    : cluster_(cluster),
+      trace_(trace),
+      policy_(policy),
+      actuator_(actuator),
+      cost_(cost),
+      rng_(seed),
+      admission_(cluster, trace.names),
+      ledger_(cluster),
+      progress_(trace.jobs.size()),
+      plan_(ledger_),
+      view_(cluster, trace.jobs, progress_, admission_.demands(), grants_, rng_) {}
+
+std::optional<policy::Reason> Round::admit(JobId job) {
+  const trace::Request& request = trace_.jobs[index(job)].request;
+  Progress& state = progress_[index(job)];
+  state.vc = admission_.vc(request);
+  state.demand = admission_.demand(request);
+  if (auto reason = admission_.never(state.vc, state.demand)) {
+    state.phase = Phase::never;
+    return reason;
+  }
+  state.phase = Phase::waiting;
+  ++load_.jobs_waiting;
+  load_.gpus_waiting += request.gpus;
+  return std::nullopt;
+}
+
+void Round::end(Time now, JobId job) {
+  Progress& state = progress_[index(job)];
+  ALMANAC_CHECK(state.phase == Phase::running, "job {} ends but does not run", index(job));
+  state.attained += now - state.since;
+  state.phase = Phase::ended;
+  for (const cluster::Grant& grant : grants(job)) {
+    ledger_.give_back(grant);
+    busy_gpus_ -= grant.count();
+  }
+  ledger_.commit();
+  --load_.jobs_running;
+}
+
+void Round::set_nodes(VcId vc, int nodes) { ledger_.set_nodes(vc, nodes); }
+
+void Round::run(Time now, std::span<const Event> events) {
+  plan_.clear();
+  view_.now = now;
+  policy_.decide(events, view_, plan_);
+  for (const JobId job : plan_.stops) check_and_stop(now, job);
+  for (const policy::Plan::Start& start : plan_.starts) check_and_start(now, start);
+  ALMANAC_CHECK(ledger_.busy_gpus() == busy_gpus_,
+                "the plan takes {} GPUs and says whose {} are", ledger_.busy_gpus(), busy_gpus_);
+  ledger_.commit();
+}
+
+void Round::check_and_stop(Time now, JobId job) {
+  Progress& state = progress_[index(job)];
+  ALMANAC_CHECK(state.phase == Phase::running, "job {} is stopped but does not run", index(job));
+  const int gpus = trace_.jobs[index(job)].request.gpus;
+  state.attained += now - state.since;
+  state.charged += cost_.of(gpus);
+  state.phase = Phase::waiting;
+  ++state.preemptions;
+  for (const cluster::Grant& grant : grants(job)) busy_gpus_ -= grant.count();
+  --load_.jobs_running;
+  ++load_.jobs_waiting;
+  load_.gpus_waiting += gpus;
+  actuator_.stop(job);
+}
+
+void Round::check_and_start(Time now, const policy::Plan::Start& start) {
+  Progress& state = progress_[index(start.job)];
+  ALMANAC_CHECK(state.phase == Phase::waiting, "job {} starts but does not wait",
+                index(start.job));
+  const std::span<const cluster::Grant> held{plan_.grants.data() + start.first_grant,
+                                             start.num_grants};
+  const int wanted = trace_.jobs[index(start.job)].request.gpus;
+  int given = 0;
+  for (const cluster::Grant& grant : held) {
+    ALMANAC_CHECK(cluster_.nodes[index(grant.node)].vc == state.vc,
+                  "job {} of another virtual cluster on node {}", index(start.job),
+                  index(grant.node));
+    given += grant.count();
+  }
+  ALMANAC_CHECK(given == wanted, "job {} asks {} GPUs and is given {}", index(start.job), wanted,
+                given);
+  busy_gpus_ += given;
+  remember_grants(state, held);
+  state.since = now;
+  state.phase = Phase::running;
+  --load_.jobs_waiting;
+  ++load_.jobs_running;
+  load_.gpus_waiting -= wanted;
+  actuator_.start(start.job);
+}
+
+void Round::remember_grants(Progress& state, std::span<const cluster::Grant> held) {
+  // A job that runs again reuses its place if it is large enough.
+  if (held.size() > state.num_grants) {
+    state.first_grant = static_cast<std::uint32_t>(grants_.size());
+    grants_.resize(grants_.size() + held.size());
+  }
+  state.num_grants = static_cast<std::uint16_t>(held.size());
+  std::copy(held.begin(), held.end(), grants_.begin() + state.first_grant);
+}
+
+std::span<const cluster::Grant> Round::grants(JobId job) const {
+  const Progress& state = progress_[index(job)];
+  return {grants_.data() + state.first_grant, state.num_grants};
+}
+
+policy::Reason Round::why_waiting(Time now, JobId job) {
+  // A stream of its own: looking must not change what a random placement does next.
+  Rng rng = rng_;
+  policy::View view(cluster_, trace_.jobs, progress_, admission_.demands(), grants_, rng);
+  view.now = now;
+  policy::Reason reason = policy_.why_waiting(job, view, ledger_);
+  ledger_.commit();
+  return reason;
+}
+
+}  // namespace almanac::schedule

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// One round of scheduling: events in, the policy's plan out, checked, applied and acted on.
+///
+/// The round keeps what is true (who waits, who runs where) in one place for the simulator and the
+/// live service alike. They differ in who tells the time and in who acts: the Actuator.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/rng.h"
+#include "base/time.h"
+#include "cluster/cluster.h"
+#include "cluster/ledger.h"
+#include "policy/contract.h"
+#include "schedule/admission.h"
+#include "trace/trace.h"
+
+namespace almanac::schedule {
+
+/// What it costs to run a job again after it was stopped, as work added to it, and to launch one.
+///
+/// Source   Hu et al., SC'21, the artifact's SRTF: 7 s for one GPU, 30 s for 2..8, 60 s above;
+///          it also holds every job's GPUs for one second more than it runs.
+struct RestartCost {
+  Duration one_gpu = 7s;
+  Duration up_to_8_gpus = 30s;
+  Duration more_gpus = 60s;
+  Duration launch{0};  ///< GPUs are held for this much longer after each run.
+
+  Duration of(int gpus) const {
+    if (gpus <= 1) return one_gpu;
+    return gpus <= 8 ? up_to_8_gpus : more_gpus;
+  }
+  bool operator==(const RestartCost&) const = default;
+};
+
+/// Makes a plan real.
+class Actuator {
+ public:
+  virtual ~Actuator() = default;
+  virtual void start(JobId job) = 0;
+  virtual void stop(JobId job) = 0;
+};
+
+/// Totals of the present.
+struct Load {
+  std::uint32_t jobs_running = 0;
+  std::uint32_t jobs_waiting = 0;
+  std::int64_t gpus_waiting = 0;  ///< Asked for by the jobs that wait.
+};
+
+/// Cost: 64 bytes a job and 16 a grant. Not thread-safe.
+class Round {
+ public:
+  Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy::Policy& policy,
+        Actuator& actuator, const RestartCost& cost, std::uint64_t seed);
+
+  /// Lets a job join. A reason means that it can never start and is not shown to the policy.
+  std::optional<policy::Reason> admit(JobId job);
+  /// A running job has ended.
+  void end(Time now, JobId job);
+  void set_nodes(VcId vc, int nodes);
+  /// Tells the policy `events`, of which it was told by the calls above, and carries out its plan.
+  /// Aborts if the plan breaks a rule.
+  void run(Time now, std::span<const policy::Event> events);
+  /// When the policy asked to be woken in the last round.
+  std::span<const Time> wakes() const { return plan_.wakes; }
+
+  const policy::Progress& progress(JobId job) const { return progress_[index(job)]; }
+  /// What a job holds, or held last.
+  std::span<const cluster::Grant> grants(JobId job) const;
+  const cluster::Ledger& ledger() const { return ledger_; }
+  const Load& load() const { return load_; }
+  /// Why a waiting job does not run, after the last round.
+  policy::Reason why_waiting(Time now, JobId job);
+
+ private:
+  void check_and_stop(Time now, JobId job);
+  void check_and_start(Time now, const policy::Plan::Start& start);
+  void remember_grants(policy::Progress& state, std::span<const cluster::Grant> grants);
+
+  const cluster::Cluster& cluster_;
+  const trace::Trace& trace_;
+  policy::Policy& policy_;
+  Actuator& actuator_;
+  RestartCost cost_;
+  Rng rng_;
+  Admission admission_;
+  cluster::Ledger ledger_;
+  std::vector<policy::Progress> progress_;
+  std::vector<cluster::Grant> grants_;
+  policy::Plan plan_;
+  policy::View view_;
+  Load load_;
+  int busy_gpus_ = 0;
+};
+
+}  // namespace almanac::schedule

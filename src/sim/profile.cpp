@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "policy/pipeline.h"
+#include "predict/estimator.h"
+
+namespace almanac::sim {
+
+Result<void> apply_profile(const std::string& name, policy::Composition& composition,
+                           schedule::RestartCost& restart) {
+  if (name.empty()) return {};
+  if (name != "helios") {
+    return fail(Code::usage, fmt::format("no profile is called {}", name), {}, "known: helios");
+  }
+  restart = {.one_gpu = 7s, .up_to_8_gpus = 30s, .more_gpus = 60s, .launch = Duration{0}};
+  if (composition.preempt == policy::Preempt::by_rank && composition.order == "srtf") {
+    composition.preempt = policy::Preempt::quota;
+    restart.launch = 1s;
+  }
+  if (composition.order == "gpu_time") composition.rank_delay = 1s;
+  return {};
+}
+
+Result<std::unique_ptr<policy::Policy>> make_policy(const policy::Composition& composition,
+                                                    const trace::Trace& trace) {
+  std::unique_ptr<predict::Estimator> estimator;
+  if (composition.estimate == "oracle") {
+    estimator = predict::make_oracle(trace.jobs);
+  } else if (composition.estimate == "history") {
+    estimator = predict::make_history();
+  } else if (composition.estimate == "limit") {
+    estimator = predict::make_limit();
+  } else {
+    const auto unpredicted =
+        std::count_if(trace.jobs.begin(), trace.jobs.end(), [](const trace::Job& job) {
+          return job.request.gpus > 0 && job.request.predicted == kNoDuration;
+        });
+    if (unpredicted > 0) {
+      return fail(Code::usage,
+                  fmt::format("policy {}: {} jobs of the trace have no predicted_s",
+                              composition.name, unpredicted),
+                  {.file = trace.path}, "estimate given needs that column for every job");
+    }
+    estimator = predict::make_given();
+  }
+  return policy::make_pipeline(composition, std::move(estimator));
+}
+
+}  // namespace almanac::sim

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Makes a run behave like a published simulator, by setting ordinary options.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "policy/composition.h"
+#include "policy/contract.h"
+#include "schedule/round.h"
+#include "trace/trace.h"
+
+namespace almanac::sim {
+
+/// Sets the options of profile `name` for one policy; "" sets nothing. Known: "helios".
+///
+/// "helios" is the artifact of Hu et al., SC'21 (reference: framework/QSSF Service): SRTF chooses by
+/// counting GPUs and holds every GPU one second longer; QSSF ranks jobs that find an empty queue
+/// one second late; a restart costs 7, 30 or 60 s. FIFO and SJF need nothing.
+Result<void> apply_profile(const std::string& name, policy::Composition& composition,
+                           schedule::RestartCost& restart);
+
+/// The policy of `composition` for a simulation of `trace`, which must outlive it. Fails with
+/// usage when the trace lacks what the estimate needs.
+Result<std::unique_ptr<policy::Policy>> make_policy(const policy::Composition& composition,
+                                                    const trace::Trace& trace);
+
+}  // namespace almanac::sim

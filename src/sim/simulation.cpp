@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/simulation.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <queue>
+
+#include "base/check.h"
+#include "sim/end_queue.h"
+
+namespace almanac::sim {
+namespace {
+
+using policy::Event;
+using policy::EventKind;
+using policy::Phase;
+
+/// The shortest round interval that gives at most 100,000 samples of `span`.
+Duration fitting_interval(Duration span) {
+  constexpr std::array<Duration, 7> kIntervals = {1min, 5min, 10min, 30min, 1h, 6h, 24h};
+  constexpr int kMostSamples = 100'000;
+  for (const Duration interval : kIntervals) {
+    if (span / interval <= kMostSamples) return interval;
+  }
+  return kIntervals.back() * (span / kIntervals.back() / kMostSamples + 1);
+}
+
+class Engine final : public schedule::Actuator {
+ public:
+  Engine(const trace::Trace& trace, const cluster::Cluster& cluster, policy::Policy& policy,
+         const Options& options)
+      : trace_(trace),
+        changes_(cluster.changes),
+        options_(options),
+        round_(cluster, trace, policy, *this, options.restart, options.seed),
+        ends_(trace.jobs.size()) {
+    result_.jobs.resize(trace.jobs.size());
+  }
+
+  Result run();
+
+  void start(JobId job) override {
+    JobResult& record = result_.jobs[index(job)];
+    if (record.start == kNoTime) record.start = now_;
+    const policy::Progress& state = round_.progress(job);
+    const Duration left = trace_.jobs[index(job)].outcome.run + state.charged - state.attained;
+    ends_.push(now_ + std::max(Duration{0}, left) + options_.restart.launch, job);
+  }
+  void stop(JobId job) override { ends_.erase(job); }
+
+ private:
+  Time next_event();
+  void gather_events();
+  void skip_cpu_jobs();
+  void sample_until(Time until);
+  void integrate_until(Time until);
+  void watch();
+  void finish();
+  bool interrupted() const {
+    return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
+  }
+
+  const trace::Trace& trace_;
+  const std::vector<cluster::CapacityChange>& changes_;
+  const Options& options_;
+  schedule::Round round_;
+  EndQueue ends_;
+  std::priority_queue<Time, std::vector<Time>, std::greater<>> wakes_;
+  std::vector<Event> events_;
+  std::size_t next_arrival_ = 0;
+  std::size_t next_change_ = 0;
+  Time now_{};
+  Time next_sample_{};
+  Duration interval_{};
+  Result result_;
+};
+
+void Engine::skip_cpu_jobs() {
+  while (next_arrival_ < trace_.jobs.size() && trace_.jobs[next_arrival_].request.gpus == 0) {
+    ++next_arrival_;
+  }
+}
+
+Time Engine::next_event() {
+  Time at = kNever;
+  if (next_arrival_ < trace_.jobs.size()) at = trace_.jobs[next_arrival_].request.submit;
+  if (!ends_.empty()) at = std::min(at, ends_.next());
+  if (!wakes_.empty()) at = std::min(at, wakes_.top());
+  // A change of capacity alone matters only to somebody who waits.
+  const bool anybody = at != kNever || round_.load().jobs_waiting > 0;
+  if (anybody && next_change_ < changes_.size()) at = std::min(at, changes_[next_change_].at);
+  return at;
+}
+
+void Engine::gather_events() {
+  events_.clear();
+  while (!ends_.empty() && ends_.next() == now_) {
+    const JobId job = ends_.job();
+    ends_.pop();
+    round_.end(now_, job);
+    result_.jobs[index(job)].end = now_;
+    events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(job))});
+  }
+  while (next_arrival_ < trace_.jobs.size() &&
+         trace_.jobs[next_arrival_].request.submit == now_) {
+    const JobId job{static_cast<std::uint32_t>(next_arrival_)};
+    if (auto reason = round_.admit(job)) {
+      result_.never.emplace_back(job, *reason);
+    } else {
+      events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(job))});
+    }
+    ++next_arrival_;
+    skip_cpu_jobs();
+  }
+  for (; next_change_ < changes_.size() && changes_[next_change_].at <= now_; ++next_change_) {
+    const cluster::CapacityChange& change = changes_[next_change_];
+    round_.set_nodes(change.vc, change.nodes);
+    events_.push_back({EventKind::capacity_changed, static_cast<std::uint32_t>(index(change.vc))});
+  }
+  bool woken = false;
+  for (; !wakes_.empty() && wakes_.top() <= now_; wakes_.pop()) woken = true;
+  if (woken) events_.push_back({EventKind::timer, 0});
+}
+
+void Engine::sample_until(Time until) {
+  for (; next_sample_ < until; next_sample_ += interval_) {
+    const schedule::Load& load = round_.load();
+    result_.timeline.push_back({.at = next_sample_,
+                                .gpus_total = round_.ledger().total_gpus(),
+                                .gpus_busy = round_.ledger().busy_gpus(),
+                                .gpus_waiting = load.gpus_waiting,
+                                .jobs_running = load.jobs_running,
+                                .jobs_waiting = load.jobs_waiting});
+  }
+}
+
+void Engine::integrate_until(Time until) {
+  const double step = seconds(until - now_);
+  result_.busy_gpu_s += step * round_.ledger().busy_gpus();
+  result_.total_gpu_s += step * round_.ledger().total_gpus();
+}
+
+void Engine::watch() {
+  const JobId job = options_.watched;
+  if (job == kNoJob || round_.progress(job).phase != Phase::waiting) return;
+  std::vector<Wait>& waits = result_.waits;
+  const policy::Reason reason = round_.why_waiting(now_, job);
+  if (!waits.empty() && waits.back().until == kNever) {
+    // Numbers that drift while the kind stays are one reason; the first ones are kept.
+    const policy::Reason& last = waits.back().reason;
+    if (last.kind == reason.kind && last.other == reason.other) return;
+    waits.back().until = now_;
+  }
+  waits.push_back({now_, kNever, reason});
+}
+
+Result Engine::run() {
+  const auto wall_start = std::chrono::steady_clock::now();
+  skip_cpu_jobs();
+  if (next_arrival_ < trace_.jobs.size()) {
+    result_.begin = trace_.jobs[next_arrival_].request.submit;
+    const Duration span = trace_.jobs.back().request.submit - result_.begin;
+    interval_ = options_.timeline_interval > Duration{0} ? options_.timeline_interval
+                                                         : fitting_interval(span);
+    const Duration since_zero = result_.begin.time_since_epoch();
+    next_sample_ = Time{(since_zero / interval_) * interval_};
+    if (next_sample_ < result_.begin) next_sample_ += interval_;
+    now_ = result_.begin;
+    while (next_change_ < changes_.size() && changes_[next_change_].at == Time::min()) {
+      ++next_change_;
+    }
+  }
+  constexpr int kRoundsOfAnInstant = 1'000'000;
+  int rounds = 0;
+  for (Time at = next_event(); at != kNever && !interrupted(); at = next_event()) {
+    at = std::max(at, now_);  // a change of capacity may lie before the first arrival
+    rounds = at == now_ ? rounds + 1 : 0;
+    ALMANAC_CHECK(rounds < kRoundsOfAnInstant, "time stands still at {} s", seconds(now_));
+    sample_until(at);
+    integrate_until(at);
+    now_ = at;
+    gather_events();
+    if (events_.empty()) continue;
+    result_.events += events_.size();
+    round_.run(now_, events_);
+    for (const Time wake : round_.wakes()) wakes_.push(wake);
+    if (options_.watched != kNoJob) {
+      const Phase phase = round_.progress(options_.watched).phase;
+      if (phase != Phase::waiting && !result_.waits.empty() && result_.waits.back().until == kNever) {
+        result_.waits.back().until = now_;
+      }
+      watch();
+    }
+    if (options_.arrived != nullptr) {
+      options_.arrived->store(static_cast<std::uint32_t>(next_arrival_), std::memory_order_relaxed);
+    }
+  }
+  finish();
+  result_.wall_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - wall_start).count();
+  return std::move(result_);
+}
+
+void Engine::finish() {
+  result_.finish = now_;
+  result_.interrupted = interrupted();
+  sample_until(now_ + Duration{1});
+  for (std::size_t at = 0; at < trace_.jobs.size(); ++at) {
+    const JobId job{static_cast<std::uint32_t>(at)};
+    const policy::Progress& state = round_.progress(job);
+    JobResult& record = result_.jobs[at];
+    record.phase = state.phase;
+    record.ran = state.attained;
+    if (state.phase == Phase::running) record.ran += now_ - state.since;
+    record.preemptions = state.preemptions;
+    const auto grants = round_.grants(job);
+    record.first_grant = static_cast<std::uint32_t>(result_.grants.size());
+    record.num_grants = static_cast<std::uint16_t>(grants.size());
+    result_.grants.insert(result_.grants.end(), grants.begin(), grants.end());
+  }
+}
+
+}  // namespace
+
+Result simulate(const trace::Trace& trace, const cluster::Cluster& cluster, policy::Policy& policy,
+                const Options& options) {
+  return Engine(trace, cluster, policy, options).run();
+}
+
+}  // namespace almanac::sim

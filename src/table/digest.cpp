@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/digest.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "base/check.h"
+
+namespace almanac::table {
+namespace {
+
+class Sha256 {
+ public:
+  Sha256() : context_(EVP_MD_CTX_new(), &EVP_MD_CTX_free) {
+    const bool ready =
+        context_ != nullptr && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1;
+    ALMANAC_CHECK(ready, "the crypto library has no SHA-256");
+  }
+  void add(const char* bytes, std::size_t size) {
+    EVP_DigestUpdate(context_.get(), bytes, size);
+  }
+  std::string hex() {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned int size = 0;
+    EVP_DigestFinal_ex(context_.get(), digest.data(), &size);
+    std::string text;
+    for (unsigned int i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
+    return text;
+  }
+
+ private:
+  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context_;
+};
+
+}  // namespace
+
+Result<std::string> sha256_file(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             &std::fclose);
+  if (!file) {
+    return fail(Code::not_found, fmt::format("cannot open the file: {}", std::strerror(errno)),
+                {path});
+  }
+  Sha256 digest;
+  std::vector<char> block(std::size_t{256} << 10);
+  while (const std::size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
+    digest.add(block.data(), count);
+  }
+  if (std::ferror(file.get()) != 0) return fail(Code::not_found, "cannot be read", {path});
+  return digest.hex();
+}
+
+std::string sha256(std::string_view bytes) {
+  Sha256 digest;
+  digest.add(bytes.data(), bytes.size());
+  return digest.hex();
+}
+
+}  // namespace almanac::table

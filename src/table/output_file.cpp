@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "table/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace almanac::table {
+namespace {
+
+constexpr std::size_t kBlock = std::size_t{256} << 10;
+constexpr int kGzipLevel = 6;
+constexpr int kZstdLevel = 3;
+
+/// Where packed bytes go.
+using Sink = std::function<void(const char*, std::size_t)>;
+
+/// Turns bytes into a packed form; the last call says so.
+class Packer {
+ public:
+  virtual ~Packer() = default;
+  virtual void pack(std::string_view bytes, bool last, const Sink& sink) = 0;
+};
+
+class GzipPacker final : public Packer {
+ public:
+  GzipPacker() : block_(kBlock) {
+    // zlib writes no name and no time into the header, so that equal content gives equal bytes.
+    constexpr int kDefaultMemory = 8;
+    if (deflateInit2(&state_, kGzipLevel, Z_DEFLATED, 16 + MAX_WBITS, kDefaultMemory,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+      throw std::bad_alloc();
+    }
+  }
+  GzipPacker(const GzipPacker&) = delete;
+  GzipPacker& operator=(const GzipPacker&) = delete;
+  ~GzipPacker() override { deflateEnd(&state_); }
+
+  void pack(std::string_view bytes, bool last, const Sink& sink) override {
+    do {
+      const std::string_view part = bytes.substr(0, kBlock);
+      bytes.remove_prefix(part.size());
+      state_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));
+      state_.avail_in = static_cast<uInt>(part.size());
+      do {
+        state_.next_out = reinterpret_cast<Bytef*>(block_.data());
+        state_.avail_out = static_cast<uInt>(block_.size());
+        deflate(&state_, last && bytes.empty() ? Z_FINISH : Z_NO_FLUSH);
+        sink(block_.data(), block_.size() - state_.avail_out);
+      } while (state_.avail_out == 0);
+    } while (!bytes.empty());
+  }
+
+ private:
+  z_stream state_{};
+  std::vector<char> block_;
+};
+
+class ZstdPacker final : public Packer {
+ public:
+  ZstdPacker() : state_(ZSTD_createCCtx()), block_(ZSTD_CStreamOutSize()) {
+    if (state_ == nullptr) throw std::bad_alloc();
+    ZSTD_CCtx_setParameter(state_, ZSTD_c_compressionLevel, kZstdLevel);
+    ZSTD_CCtx_setParameter(state_, ZSTD_c_checksumFlag, 1);
+  }
+  ZstdPacker(const ZstdPacker&) = delete;
+  ZstdPacker& operator=(const ZstdPacker&) = delete;
+  ~ZstdPacker() override { ZSTD_freeCCtx(state_); }
+
+  void pack(std::string_view bytes, bool last, const Sink& sink) override {
+    ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
+    for (bool done = false; !done;) {
+      ZSTD_outBuffer out{block_.data(), block_.size(), 0};
+      const std::size_t left =
+          ZSTD_compressStream2(state_, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
+      sink(block_.data(), out.pos);
+      done = last ? left == 0 : in.pos == in.size;
+    }
+  }
+
+ private:
+  ZSTD_CCtx* state_;
+  std::vector<char> block_;
+};
+
+std::unique_ptr<Packer> make_packer(const std::string& path) {
+  const std::string_view name = path;
+  if (name.ends_with(".gz")) return std::make_unique<GzipPacker>();
+  if (name.ends_with(".zst")) return std::make_unique<ZstdPacker>();
+  return nullptr;
+}
+
+}  // namespace
+
+struct OutputFile::State {
+  std::string path;
+  std::string temporary;  // empty = nothing to rename
+  int descriptor = -1;
+  std::unique_ptr<Packer> packer;
+  int error = 0;
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (temporary.empty()) return;
+    if (descriptor >= 0) ::close(descriptor);
+    ::unlink(temporary.c_str());
+  }
+
+  void put(const char* bytes, std::size_t size) {
+    while (size > 0 && error == 0) {
+      const ssize_t count = ::write(descriptor, bytes, size);
+      if (count < 0) {
+        if (errno != EINTR) error = errno;
+        continue;
+      }
+      bytes += count;
+      size -= static_cast<std::size_t>(count);
+    }
+  }
+  void add(std::string_view bytes, bool last) {
+    if (packer) {
+      packer->pack(bytes, last, [this](const char* data, std::size_t n) { put(data, n); });
+    } else {
+      put(bytes.data(), bytes.size());
+    }
+  }
+};
+
+OutputFile::OutputFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+OutputFile::OutputFile(OutputFile&&) noexcept = default;
+OutputFile& OutputFile::operator=(OutputFile&&) noexcept = default;
+OutputFile::~OutputFile() = default;
+
+Result<OutputFile> OutputFile::create(const std::string& path) {
+  auto state = std::make_unique<State>();
+  state->path = path;
+  std::string name = path + ".part-XXXXXX";
+  state->descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+  if (state->descriptor < 0) {
+    return fail(Code::unavailable, fmt::format("cannot write the file: {}", std::strerror(errno)),
+                {path});
+  }
+  state->temporary = std::move(name);
+  // mkostemp makes files for one's own eyes; an output gets the rights that any new file gets.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(state->descriptor, 0666 & ~mask);
+  state->packer = make_packer(path);
+  return OutputFile(std::move(state));
+}
+
+OutputFile OutputFile::standard_output() {
+  auto state = std::make_unique<State>();
+  state->path = "standard output";
+  std::fflush(stdout);
+  state->descriptor = STDOUT_FILENO;
+  return OutputFile(std::move(state));
+}
+
+void OutputFile::write(std::string_view bytes) {
+  if (!bytes.empty()) state_->add(bytes, false);
+}
+
+Result<void> OutputFile::commit() {
+  State& file = *state_;
+  if (file.packer) file.add({}, true);
+  if (!file.temporary.empty()) {
+    if (::close(std::exchange(file.descriptor, -1)) != 0 && file.error == 0) file.error = errno;
+    if (file.error == 0 && ::rename(file.temporary.c_str(), file.path.c_str()) != 0) {
+      file.error = errno;
+    }
+  }
+  if (file.error != 0) {
+    return fail(Code::unavailable,
+                fmt::format("cannot write the file: {}", std::strerror(file.error)), {file.path});
+  }
+  file.temporary.clear();
+  return {};
+}
+
+const std::string& OutputFile::path() const { return state_->path; }
+
+Result<void> write_file(const std::string& path, std::string_view content) {
+  auto file = OutputFile::create(path);
+  if (!file) return tl::unexpected(std::move(file.error()));
+  file->write(content);
+  return file->commit();
+}
+
+}  // namespace almanac::table

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/nearest.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <vector>
+
+namespace almanac::text {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string_view nearest(std::string_view word, std::span<const std::string> known) {
+  const std::string asked = lower(word.substr(0, 64));  // names are short, input may not be
+  std::string_view best;
+  std::size_t best_distance = std::max<std::size_t>(1, asked.size() / 3) + 1;
+  for (const std::string& name : known) {
+    const std::size_t distance = edit_distance(asked, lower(name));
+    if (distance < best_distance) {
+      best = name;
+      best_distance = distance;
+    }
+  }
+  return best;
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
+  const std::string_view name = nearest(word, known);
+  return name.empty() ? std::string() : "did you mean " + std::string(name) + "?";
+}
+
+}  // namespace almanac::text

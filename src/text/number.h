@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads numbers the way that tables spell them: all of the text or nothing, no locale, no blanks.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace almanac::text {
+
+/// A whole number, sign allowed. "8.0" is 8 too, since tools that know missing values print so.
+inline std::optional<std::int64_t> parse_whole(std::string_view text) {
+  std::int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{}) return std::nullopt;
+  if (rest == end) return value;
+  const std::string_view tail(rest, static_cast<std::size_t>(end - rest));
+  if (tail.front() != '.' || tail.find_first_not_of('0', 1) != std::string_view::npos) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+/// A finite decimal number: "-1.5", "2e3".
+inline std::optional<double> parse_decimal(std::string_view text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || rest != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+/// A decimal number of `unit` thousandths ("1.5" of seconds = 1500), rounded half away from zero;
+/// nothing when it does not fit. Exact for what has up to three decimals.
+std::optional<std::int64_t> parse_thousandths(std::string_view text, std::int64_t unit = 1);
+
+}  // namespace almanac::text

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Says which column of a table means what: the description that every CSV reader runs on. The
+/// known formats write theirs down in C++, users write theirs in TOML (docs/formats.md).
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/job.h"
+
+namespace almanac::trace {
+
+/// What a column can tell about a job.
+enum class Field {
+  job_id,
+  name,
+  user,
+  vc,
+  kind,
+  gpu_type,
+  model,
+  qos,
+  after,
+  gpus,
+  nodes,
+  attempts,
+  gpu_share,
+  cpus,
+  memory_gb,
+  submit_s,
+  start_s,
+  end_s,
+  deadline_s,
+  run_s,
+  wait_s,
+  time_limit_s,
+  predicted_s,
+  state,
+};
+
+/// "job_id", "submit_s", ...: as our own CSV calls its columns.
+std::string_view to_string(Field field);
+
+/// How a time or a length of time is written.
+enum class Unit {
+  any,   ///< Times: a date with time, or seconds, but all in one way. Lengths: seconds.
+  date,  ///< "2020-05-27 23:58:26", UTC.
+  ms,
+  s,
+  min,
+  h,
+  d,      ///< A number of these; times count from the epoch or any other zero.
+  clock,  ///< Lengths only: "1-02:03:04", "90s".
+};
+
+struct Column {
+  Field field{};
+  std::string name{};     ///< In the header of the table.
+  bool required = false;  ///< Some column of this field must be there, and filled in every row.
+  Unit unit = Unit::any;
+  double scale = 1;  ///< Multiplies numbers: 0.001 makes cores of millicores.
+};
+
+struct ColumnMap {
+  char delimiter = ',';
+  std::vector<Column> columns{};             ///< The first of a field that the table has is taken.
+  std::map<Field, std::string> constants{};  ///< For fields without a column.
+  std::map<std::string, JobState, std::less<>> states{};  ///< Words besides the usual ones.
+
+  const Column* find(Field field) const;
+};
+
+/// Reads a column map from a TOML file. Fails with invalid, naming the line.
+Result<ColumnMap> load_column_map(const std::string& path);
+
+}  // namespace almanac::trace

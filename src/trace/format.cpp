@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/format.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "text/nearest.h"
+
+namespace almanac::trace {
+
+void register_format(Formats& registry);  // generated
+
+namespace {
+
+// Less than this share of known columns, and a guess would only mislead.
+constexpr double kLikely = 0.4;
+
+std::vector<std::string> names_of(const std::vector<Format>& all) {
+  std::vector<std::string> names;
+  for (const Format& format : all) names.push_back(format.name);
+  return names;
+}
+
+}  // namespace
+
+std::string_view Head::first_line() const {
+  std::string_view line = text;
+  if (line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+  // Blank lines before the header are nothing to a reader, so they are nothing here.
+  const auto start = line.find_first_not_of("\r\n \t");
+  line.remove_prefix(std::min(start, line.size()));
+  line = line.substr(0, line.find('\n'));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+std::vector<std::string_view> Head::columns(char delimiter) const {
+  std::vector<std::string_view> fields;
+  std::string_view rest = first_line();
+  for (bool last = false; !last;) {
+    const auto end = rest.find(delimiter);
+    last = end == std::string_view::npos;
+    std::string_view field = rest.substr(0, end);
+    while (!field.empty() && (field.front() == ' ' || field.front() == '"')) field.remove_prefix(1);
+    while (!field.empty() && (field.back() == ' ' || field.back() == '"')) field.remove_suffix(1);
+    fields.push_back(field);
+    if (!last) rest.remove_prefix(end + 1);
+  }
+  return fields;
+}
+
+Result<const Format*> Formats::find(std::string_view name) const {
+  for (const Format& format : formats_) {
+    if (format.name == name) return &format;
+  }
+  const auto names = names_of(formats_);
+  return fail(Code::usage,
+              fmt::format("--format must be one of {}: \"{}\"", fmt::join(names, ", "), name), {},
+              text::did_you_mean(name, names));
+}
+
+Result<const Format*> Formats::detect(const Head& head) const {
+  const Format* best = nullptr;
+  double best_likeness = kLikely;
+  for (const Format& format : formats_) {
+    const double likeness = format.likeness(head);
+    if (likeness > best_likeness) {
+      best = &format;
+      best_likeness = likeness;
+    }
+  }
+  if (best != nullptr) return best;
+  constexpr std::size_t kShown = 60;
+  return fail(Code::invalid,
+              fmt::format("this is no known job log; it begins with \"{}\"",
+                          head.first_line().substr(0, kShown)),
+              {}, "name the format with --format, or say which column means what with --columns");
+}
+
+const Formats& formats() {
+  static const Formats all = [] {
+    Formats made;
+    register_format(made);
+    return made;
+  }();
+  return all;
+}
+
+}  // namespace almanac::trace

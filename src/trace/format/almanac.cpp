@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads our own CSV (docs/formats.md). All times are seconds. The jobs.csv of a run is read too:
+/// what it has besides is left out.
+#include "trace/table_format.h"
+
+namespace almanac::trace {
+
+void register_almanac(Formats& registry);
+
+void register_almanac(Formats& registry) {
+  TableFormat format;
+  format.name = "almanac";
+  format.summary = "our own CSV: job_id, submit_s, run_s, gpus and more";
+  format.map.columns = {
+      {Field::job_id, "job_id", true},
+      {Field::submit_s, "submit_s", true, Unit::s},
+      {Field::run_s, "run_s", true, Unit::s},
+      {Field::gpus, "gpus", true},
+      {Field::name, "name"},
+      {Field::user, "user"},
+      {Field::vc, "vc"},
+      {Field::kind, "kind"},
+      {Field::gpu_type, "gpu_type"},
+      {Field::gpu_share, "gpu_share"},
+      {Field::cpus, "cpus"},
+      {Field::memory_gb, "memory_gb"},
+      {Field::nodes, "nodes"},
+      {Field::time_limit_s, "time_limit_s", false, Unit::s},
+      {Field::predicted_s, "predicted_s", false, Unit::s},
+      {Field::start_s, "start_s", false, Unit::s},
+      {Field::end_s, "end_s", false, Unit::s},
+      {Field::state, "state"},
+      {Field::attempts, "attempts"},
+      {Field::model, "model"},
+      {Field::deadline_s, "deadline_s", false, Unit::s},
+      {Field::qos, "qos"},
+      {Field::after, "after"},
+  };
+  format.ignored = {"wait_s", "jct_s", "preemptions"};
+  registry.add(as_format(std::move(format)));
+}
+
+}  // namespace almanac::trace

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads the Helios job log, `cluster_log.csv`: as released (job_id, user, vc, gpu_num, cpu_num,
+/// node_num, state, submit_time, start_time, end_time, duration, queue) and as rebuilt from public
+/// derivations (a log_row, no start, some columns empty, durations clamped at 48 h).
+///
+/// Times are UTC: the log names no zone, and the authors' tools use the local one. A row without a
+/// job id (CPU jobs of the rebuilt log) is called log-N after its log_row.
+///
+/// Source   Hu et al., SC'21; github.com/S-Lab-System-Group/HeliosData.
+#include <fmt/format.h>
+
+#include "trace/table_format.h"
+
+namespace almanac::trace {
+
+void register_helios(Formats& registry);
+
+namespace {
+
+enum Extra { kLogRow, kClamped };
+
+std::string finish(Draft& draft, Intake& intake) {
+  if (!draft.has_id && !draft.extras[kLogRow].empty()) {
+    draft.job.id = intake.trace().key(fmt::format("log-{}", draft.extras[kLogRow]));
+    draft.has_id = true;
+    intake.remark("jobs without a job_id, called log-N after their log_row");
+  }
+  if (draft.extras[kClamped] == "1") {
+    intake.remark("jobs whose duration is known to be 48 h or more only, taken as 48 h");
+  }
+  return {};
+}
+
+}  // namespace
+
+void register_helios(Formats& registry) {
+  TableFormat format;
+  format.name = "helios";
+  format.summary = "Helios cluster_log.csv (SenseTime, SC'21)";
+  format.map.columns = {
+      {Field::job_id, "job_id", true},
+      {Field::submit_s, "submit_time", true},
+      {Field::run_s, "duration", true},
+      {Field::gpus, "gpu_num", true},
+      {Field::user, "user"},
+      {Field::vc, "vc"},
+      {Field::name, "jobname"},
+      {Field::cpus, "cpu_num"},
+      {Field::nodes, "node_num"},
+      {Field::state, "state"},
+      {Field::start_s, "start_time"},
+      {Field::end_s, "end_time"},
+      {Field::wait_s, "queue"},
+  };
+  format.extras = {"log_row", "clamped_48h"};
+  format.finish = finish;
+  registry.add(as_format(std::move(format)));
+}
+
+}  // namespace almanac::trace

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads the pod lists of Alibaba's openb trace: requests of CPU, memory and parts of GPUs.
+///
+/// A pod's run is from scheduled_time to deletion_time. A pod that was never scheduled did not run:
+/// run 0. A pod without a deletion_time runs until the last time of the file. gpu_milli below 1000
+/// is a share of one GPU; gpu_spec ("V100M16|V100M32") is kept as it is. Memory is in GB of
+/// 1024 MiB. Lists without any time (the authors' variants for packing studies) are read as format
+/// openb-requests: one pod a second in file order, run 0.
+///
+/// Source   Weng et al., ATC'23; github.com/alibaba/clusterdata, cluster-trace-gpu-v2023.
+#include <algorithm>
+
+#include "trace/table_format.h"
+
+namespace almanac::trace {
+
+void register_openb(Formats& registry);
+
+namespace {
+
+constexpr const char* kNoDeletion =
+    "pods without a deletion_time, taken to run until the last time of the file";
+
+std::string finish(Draft& draft, Intake& intake) {
+  Outcome& outcome = draft.job.outcome;
+  if (outcome.start == kNoTime) {
+    outcome.run = Duration::zero();
+    intake.remark("pods that were never scheduled, taken as a run of 0 s");
+  } else if (outcome.end == kNoTime) {
+    outcome.run = Duration::zero();  // until conclude() knows the last time
+    intake.remark(kNoDeletion);
+  }
+  return {};
+}
+
+void conclude(Intake& intake) {
+  Time last = kNoTime;
+  for (const Job& job : intake.trace().jobs) {
+    last = std::max({last, job.request.submit, job.outcome.start, job.outcome.end});
+  }
+  for (Job& job : intake.trace().jobs) {
+    Outcome& outcome = job.outcome;
+    if (outcome.start != kNoTime && outcome.end == kNoTime) outcome.run = last - outcome.start;
+  }
+}
+
+std::string finish_request(Draft& draft, Intake& intake) {
+  draft.job.request.submit = Time(std::chrono::seconds(draft.row - 1));
+  draft.job.outcome.run = Duration::zero();
+  intake.remark("pods of a list without times, taken to come one a second and to run 0 s");
+  return {};
+}
+
+}  // namespace
+
+void register_openb(Formats& registry) {
+  constexpr double kMilli = 0.001;
+  constexpr double kGbPerMib = 1.0 / 1024;
+  TableFormat requests;
+  requests.name = "openb-requests";
+  requests.summary = "Alibaba openb pod list without times";
+  requests.map.columns = {
+      {Field::job_id, "name", true},
+      {Field::gpus, "num_gpu", true},
+      {Field::cpus, "cpu_milli", false, Unit::any, kMilli},
+      {Field::memory_gb, "memory_mib", false, Unit::any, kGbPerMib},
+      {Field::gpu_share, "gpu_milli", true, Unit::any, kMilli},
+      {Field::gpu_type, "gpu_spec"},
+      {Field::qos, "qos"},
+  };
+  TableFormat pods = requests;
+  requests.finish = finish_request;
+  registry.add(as_format(std::move(requests)));
+
+  pods.name = "openb";
+  pods.summary = "Alibaba openb pod list (ATC'23)";
+  pods.map.columns.insert(pods.map.columns.end(), {
+      {Field::submit_s, "creation_time", true},
+      {Field::start_s, "scheduled_time", true},
+      {Field::end_s, "deletion_time", true},
+      {Field::state, "pod_phase"},
+  });
+  pods.finish = finish;
+  pods.conclude = conclude;
+  registry.add(as_format(std::move(pods)));
+}
+
+}  // namespace almanac::trace

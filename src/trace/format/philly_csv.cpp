@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads the Philly job list as a table: one row a job with run_seconds, rebuilt from public
+/// derivations of the trace. It has no start times.
+///
+/// Pass is COMPLETED, Killed is CANCELLED, Failed is FAILED. Unsuccessful, of rows of which only
+/// that is known, is killed or failed; it is read as FAILED and that is noted.
+///
+/// Source   Jeon et al., ATC'19; github.com/msr-fiddle/philly-traces.
+#include "trace/table_format.h"
+
+namespace almanac::trace {
+
+void register_philly_csv(Formats& registry);
+
+namespace {
+
+enum Extra { kStatus, kSource };
+
+std::string finish(Draft& draft, Intake& intake) {
+  if (draft.extras[kStatus] == "Unsuccessful") {
+    intake.remark("jobs that are Unsuccessful (killed or failed, unknown which), taken as FAILED");
+  }
+  if (draft.extras[kSource] == "e2e") {
+    intake.remark("jobs whose run_seconds is the time from submission to end");
+  }
+  return {};
+}
+
+}  // namespace
+
+void register_philly_csv(Formats& registry) {
+  TableFormat format;
+  format.name = "philly-csv";
+  format.summary = "Philly job list as a table with run_seconds";
+  format.map.columns = {
+      {Field::job_id, "job_id", true},
+      {Field::submit_s, "submit_time", true},
+      {Field::run_s, "run_seconds", true},
+      {Field::gpus, "gpu_num", true},
+      {Field::vc, "vc"},
+      {Field::user, "user"},
+      {Field::state, "status"},
+      {Field::attempts, "attempts"},
+      {Field::nodes, "node_num"},
+  };
+  format.map.states = {{"Unsuccessful", JobState::failed}};
+  format.extras = {"status", "run_source"};
+  format.ignored = {"e2e_seconds"};
+  format.finish = finish;
+  registry.add(as_format(std::move(format)));
+}
+
+}  // namespace almanac::trace

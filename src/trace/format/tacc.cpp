@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads the TACC Lonestar6 A100 log: Slurm jobs with names, time limits and true queueing.
+///
+/// The log has no states but exit codes ("code:signal"): 0:0 is COMPLETED, or TIMEOUT when the run
+/// reached the time limit; a signal alone is CANCELLED; any other code is FAILED.
+///
+/// Source   Ding et al., SC'23 (Mirage).
+#include "text/number.h"
+#include "trace/table_format.h"
+
+namespace almanac::trace {
+
+void register_tacc(Formats& registry);
+
+namespace {
+
+enum Extra { kExitCode };
+
+std::string finish(Draft& draft, Intake&) {
+  const std::string_view exit = draft.extras[kExitCode];
+  if (exit.empty()) return {};
+  const auto colon = exit.find(':');
+  const auto code = text::parse_whole(exit.substr(0, colon));
+  const auto signal = colon == std::string_view::npos ? std::optional<std::int64_t>(0)
+                                                      : text::parse_whole(exit.substr(colon + 1));
+  if (!code || !signal) {
+    return "exit_code must be code:signal: \"" + std::string(exit.substr(0, 60)) + "\"";
+  }
+  const Duration limit = draft.job.request.time_limit;
+  Outcome& outcome = draft.job.outcome;
+  if (*code != 0) {
+    outcome.state = JobState::failed;
+  } else if (*signal != 0) {
+    outcome.state = JobState::cancelled;
+  } else if (limit != kNoDuration && outcome.run != kNoDuration && outcome.run >= limit) {
+    outcome.state = JobState::timeout;
+  } else {
+    outcome.state = JobState::completed;
+  }
+  return {};
+}
+
+}  // namespace
+
+void register_tacc(Formats& registry) {
+  TableFormat format;
+  format.name = "tacc";
+  format.summary = "TACC Lonestar6 A100 log of Slurm jobs (Mirage, SC'23)";
+  format.map.columns = {
+      {Field::job_id, "job_id", true},
+      {Field::submit_s, "submit_time", true},
+      {Field::run_s, "duration", true},
+      {Field::gpus, "gpu_num", true},
+      {Field::name, "job_name"},
+      {Field::user, "user"},
+      {Field::start_s, "start_time"},
+      {Field::end_s, "end_time"},
+      {Field::nodes, "node_num"},
+      {Field::time_limit_s, "timelimit_min", false, Unit::min},
+      {Field::wait_s, "queue"},
+  };
+  format.extras = {"exit_code"};
+  format.ignored = {"priority"};
+  format.finish = finish;
+  registry.add(as_format(std::move(format)));
+}
+
+}  // namespace almanac::trace

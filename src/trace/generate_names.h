@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Invents job names such as "resnet_detect_v3".
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace almanac::trace {
+
+/// The name of version `version` of the recipe that `stem` stands for: the same stem gives names
+/// that differ in the version only, as users number their attempts.
+std::string job_name(std::uint64_t stem, std::int64_t version);
+
+}  // namespace almanac::trace

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Decides, before anything is drawn, how many jobs of each size each virtual cluster gets and
+/// how long each size runs, so that all the published margins hold at once.
+///
+/// Source   Hu et al., SC'21, Figures 5 and 6 give the margins that are to be joined.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "stats/octaves.h"
+#include "trace/workload.h"
+
+namespace almanac::trace {
+
+/// The jobs of one size in one virtual cluster.
+struct PlanCell {
+  std::uint32_t vc = 0;    ///< Position in Workload::vc.
+  std::uint32_t size = 0;  ///< Position in Workload::size.
+  std::int64_t jobs = 0;
+};
+
+struct Plan {
+  std::vector<PlanCell> cells;       ///< By VC, then size; none without jobs.
+  std::vector<stats::Octaves> runs;  ///< Run time of each size.
+  std::vector<double> vc_load;       ///< Expected GPU time / (GPUs x span) of each VC.
+};
+
+/// Requires: check(workload) finds nothing.
+Plan make_plan(const Workload& workload);
+
+}  // namespace almanac::trace

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/generate_sessions.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "base/rng.h"
+#include "stats/alias.h"
+#include "stats/even_ranks.h"
+#include "trace/generate_limit.h"
+#include "trace/generate_names.h"
+
+namespace almanac::trace {
+namespace {
+
+constexpr std::int64_t kLongestSession = 1000;
+
+/// The place of one recipe of one user; its versions follow each other.
+struct Slot {
+  std::int64_t version = -1;
+  std::uint32_t recipe = 0;  // the present version, in Drafts::recipes
+  float latent = 0;          // of the recipe
+  float version_latent = 0;
+  float phase = 0;  // so that not all recipes change on the same day
+};
+
+/// A user submits one recipe `length` times, from `even` on.
+struct Session {
+  double even = 0;
+  std::int32_t length = 1;
+};
+
+/// Standard deviations of what adds up to the normal score of a run time.
+struct Parts {
+  explicit Parts(const Workload::Recipe& parts)
+      : user(std::sqrt(parts.user_part)),
+        recipe(std::sqrt(parts.recipe_part)),
+        version(std::sqrt(parts.version_part)),
+        session(std::sqrt(parts.session_part)),
+        run(std::sqrt(std::max(0.0, 1 - parts.user_part - parts.recipe_part - parts.version_part -
+                                        parts.session_part))) {}
+  double user, recipe, version, session, run;
+};
+
+class Filler {
+ public:
+  Filler(const Setting& setting, const PlanCell& cell, Names& names, Drafts& drafts)
+      : in_(setting),
+        cell_(cell),
+        size_(setting.workload.size[cell.size]),
+        names_(names),
+        out_(drafts),
+        rng_(setting.seed, (std::uint64_t{cell.vc} << 32) | cell.size),
+        parts_(setting.workload.recipe),
+        first_user_(setting.users.bounds[cell.vc]),
+        users_(user_weights(setting, cell)),
+        slots_(static_cast<std::size_t>(setting.users.bounds[cell.vc + 1] - first_user_) *
+               per_size()),
+        first_job_(drafts.jobs.size()),
+        first_recipe_(drafts.recipes.size()),
+        span_s_(setting.workload.span.days * 86400) {
+    const double all = size_.completed + size_.cancelled + size_.failed;
+    completed_ = size_.completed / all;
+    cancelled_ = size_.cancelled / all;
+  }
+
+  void fill() {
+    scores_.reserve(static_cast<std::size_t>(cell_.jobs));
+    make_lengths();
+    double at = 0;
+    for (Session& session : sessions_) session.even = at += rng_.exponential();
+    at += rng_.exponential();
+    for (Session& session : sessions_) {
+      session.even /= at;
+      run_recipe(session);
+    }
+    set_runs();
+    set_times();
+  }
+
+ private:
+  std::size_t per_size() const { return static_cast<std::size_t>(in_.workload.recipe.per_size); }
+
+  static stats::Alias user_weights(const Setting& in, const PlanCell& cell) {
+    // Sizes are told apart by their logarithm; three doublings from 8 GPUs are one unit of taste.
+    const auto gpus = static_cast<double>(in.workload.size[cell.size].gpus);
+    const double steep = in.workload.user.size_spread * std::log2(gpus / 8) / 3;
+    std::vector<double> weights;
+    for (std::uint32_t i = in.users.bounds[cell.vc]; i < in.users.bounds[cell.vc + 1]; ++i) {
+      const MadeUser& user = in.users.users[i];
+      weights.push_back(user.activity * std::exp(steep * user.taste));
+    }
+    return stats::Alias(weights);
+  }
+
+  /// Makes sessions whose lengths sum to the jobs of the cell.
+  void make_lengths() {
+    for (std::int64_t left = cell_.jobs; left > 0;) {
+      const double pareto = std::pow(1 - rng_.uniform(), -1 / in_.workload.session.tail);
+      const std::int64_t most = std::min(left, kLongestSession);
+      const std::int64_t length =
+          pareto < static_cast<double>(most) ? static_cast<std::int64_t>(pareto) : most;
+      sessions_.push_back({.length = static_cast<std::int32_t>(length)});
+      left -= length;
+    }
+  }
+
+  /// Decides whose recipe the session submits, and the scores of its jobs.
+  void run_recipe(const Session& session) {
+    const std::size_t user = users_.draw(rng_);
+    // The square makes the first recipes of a user the popular ones.
+    const double choice = rng_.uniform();
+    const auto which = static_cast<std::size_t>(choice * choice * static_cast<double>(per_size()));
+    const Slot& slot = present(user, which, session.even);
+    const double base = centre(user, slot) + parts_.session * rng_.normal();
+    for (std::int32_t i = 0; i < session.length; ++i) add_job(slot.recipe, base);
+  }
+
+  /// Turns scores into ranks and gives each rank its part of the run time curve: the cell as a
+  /// whole follows the curve, and carries the GPU time that the plan wants.
+  void set_runs() {
+    const auto count = static_cast<double>(cell_.jobs);
+    const stats::EvenRanks rank(scores_);
+    const stats::Octaves& runs = in_.plan.runs[cell_.size];
+    for (std::size_t i = 0; i < scores_.size(); ++i) {
+      const double below = std::floor(rank(scores_[i]));
+      out_.jobs[first_job_ + i].run_s =
+          static_cast<std::uint32_t>(runs.mean_between(below / count, (below + 1) / count));
+    }
+    for (std::size_t i = 0; i < centres_.size(); ++i) {
+      const std::int64_t typical = runs.quantile(rank(centres_[i]) / count);
+      out_.recipes[first_recipe_ + i].limit_s = ask_limit(in_.workload.limit, typical, rng_);
+    }
+  }
+
+  /// Submits the jobs of each session one after the other.
+  void set_times() {
+    auto job = out_.jobs.begin() + static_cast<std::ptrdiff_t>(first_job_);
+    for (const Session& session : sessions_) {
+      double even = session.even;
+      for (std::int32_t i = 0; i < session.length; ++i, ++job) {
+        if (i > 0) even += pause(*(job - 1)) / span_s_;
+        job->second = in_.calendar.second(even - std::floor(even));
+      }
+    }
+  }
+
+  /// Seconds from the submission of `before` to that of the next job of its session.
+  double pause(const Draft& before) {
+    const Workload::Session& habit = in_.workload.session;
+    const bool serial = rng_.uniform() < habit.serial;
+    if (!serial && rng_.uniform() < habit.together) return 0;
+    const double think = habit.gap_s * std::exp(habit.gap_spread * rng_.normal());
+    return serial ? think + before.run_s : think;
+  }
+
+  double centre(std::size_t user, const Slot& slot) const {
+    return parts_.user * in_.users.users[first_user_ + user].latent +
+           parts_.recipe * static_cast<double>(slot.latent) +
+           parts_.version * static_cast<double>(slot.version_latent);
+  }
+
+  /// The slot with the version of its recipe that is in use at `even`.
+  const Slot& present(std::size_t user, std::size_t which, double even) {
+    const std::size_t at = user * per_size() + which;
+    Slot& slot = slots_[at];
+    if (slot.version < 0) {
+      slot.latent = static_cast<float>(rng_.normal());
+      slot.phase = static_cast<float>(9 * rng_.uniform());
+    }
+    const double life = in_.workload.recipe.version_days * 86400;
+    const double age = life > 0 ? even * span_s_ / life : 0;
+    const auto version = static_cast<std::int64_t>(static_cast<double>(slot.phase) + age);
+    if (version == slot.version) return slot;
+    slot.version = version;
+    slot.version_latent = static_cast<float>(rng_.normal());
+    slot.recipe = static_cast<std::uint32_t>(out_.recipes.size());
+    const std::uint64_t stem = in_.seed ^ ((std::uint64_t{first_user_} + user) * 64 + which) * 64;
+    out_.recipes.push_back({.user = static_cast<std::uint32_t>(first_user_ + user),
+                            .vc = cell_.vc,
+                            .size = cell_.size,
+                            .name = names_.intern(job_name(stem + cell_.size, version))});
+    centres_.push_back(static_cast<float>(centre(user, slot)));
+    return slot;
+  }
+
+  void add_job(std::uint32_t recipe, double base) {
+    const double lot = rng_.uniform();
+    Draft job{.recipe = recipe};
+    double score = base + parts_.run * rng_.normal();
+    if (lot >= completed_ + cancelled_) {
+      job.state = JobState::failed;
+      score -= in_.workload.ending.failed;
+    } else if (lot >= completed_) {
+      job.state = JobState::cancelled;
+      score -= in_.workload.ending.cancelled;
+    }
+    out_.jobs.push_back(job);
+    scores_.push_back(static_cast<float>(score));
+  }
+
+  const Setting& in_;
+  const PlanCell& cell_;
+  const Workload::Size& size_;
+  Names& names_;
+  Drafts& out_;
+  Rng rng_;
+  Parts parts_;
+  std::uint32_t first_user_;
+  stats::Alias users_;
+  std::vector<Slot> slots_;  // by user, then recipe
+  std::size_t first_job_;
+  std::size_t first_recipe_;
+  std::vector<Session> sessions_;
+  std::vector<float> scores_;   // of the jobs
+  std::vector<float> centres_;  // of the recipes
+  double span_s_;
+  double completed_ = 1;
+  double cancelled_ = 0;
+};
+
+}  // namespace
+
+void make_sessions(const Setting& setting, const PlanCell& cell, Names& names, Drafts& drafts) {
+  Filler(setting, cell, names, drafts).fill();
+}
+
+}  // namespace almanac::trace

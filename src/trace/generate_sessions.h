@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Fills one cell of the plan (a virtual cluster and a size) with sessions of jobs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/generate_plan.h"
+#include "trace/generate_rhythm.h"
+#include "trace/generate_users.h"
+#include "trace/job.h"
+#include "trace/workload.h"
+
+namespace almanac::trace {
+
+/// A version of a recipe, shared by all the jobs that run it.
+struct MadeRecipe {
+  std::uint32_t user = 0;  ///< Position in Users::users.
+  std::uint32_t vc = 0;
+  std::uint32_t size = 0;
+  NameId name = kNoName;
+  std::uint32_t limit_s = 0;  ///< What its user asks for; 0 = no limit.
+};
+
+/// A job before it is written out: what sorting needs, and no more.
+struct Draft {
+  std::int64_t second = 0;  ///< Of submission, since the start of the span.
+  std::uint32_t recipe = 0;
+  std::uint32_t run_s = 0;
+  JobState state = JobState::completed;
+};
+
+struct Drafts {
+  std::vector<Draft> jobs;
+  std::vector<MadeRecipe> recipes;
+};
+
+/// What all cells share.
+struct Setting {
+  const Workload& workload;
+  const Plan& plan;
+  const Users& users;
+  const Calendar& calendar;
+  std::uint64_t seed;
+};
+
+/// Appends the jobs of `cell`. Depends on nothing but its arguments, not on what `drafts` holds.
+void make_sessions(const Setting& setting, const PlanCell& cell, Names& names, Drafts& drafts);
+
+}  // namespace almanac::trace

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/intake.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+namespace almanac::trace {
+namespace {
+
+constexpr const char* kLenientHint = "use --lenient to drop such rows";
+
+std::string reason(const Error& error) { return error.message.substr(0, error.message.find(": ")); }
+
+/// A hash set of the ids of jobs, by their positions: 4 bytes a slot, at most half full.
+class IdSet {
+ public:
+  explicit IdSet(const std::vector<Job>& jobs)
+      : jobs_(jobs), slots_(std::bit_ceil(2 * jobs.size() + 2), 0) {}
+
+  /// The position of the job that has the id of job `position` already, or `position` itself.
+  std::size_t insert(std::size_t position) {
+    const auto id = static_cast<std::uint64_t>(jobs_[position].id);
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t at = (id * 0x9e3779b97f4a7c15ULL >> 20) & mask;; at = (at + 1) & mask) {
+      if (slots_[at] == 0) {
+        slots_[at] = static_cast<std::uint32_t>(position + 1);
+        return position;
+      }
+      if (jobs_[slots_[at] - 1].id == jobs_[position].id) return slots_[at] - 1;
+    }
+  }
+
+ private:
+  const std::vector<Job>& jobs_;
+  std::vector<std::uint32_t> slots_;  // position + 1; 0 = free
+};
+
+}  // namespace
+
+Result<void> Intake::add(const Job& job, std::int64_t line) {
+  const Outcome& outcome = job.outcome;
+  if (outcome.start != kNoTime && outcome.end != kNoTime && outcome.end < outcome.start) {
+    return refuse(Error{Code::invalid,
+                        fmt::format("the end must not come before the start: job {} ends {} s before",
+                                    trace_->id(job.id), seconds(outcome.start - outcome.end)),
+                        where(line)});
+  }
+  if (outcome.run < Duration::zero()) {
+    return refuse(Error{Code::invalid,
+                        fmt::format("the run time must be 0 s or more: job {} ran {} s",
+                                    trace_->id(job.id), seconds(outcome.run)),
+                        where(line)});
+  }
+  auto& jobs = trace_->jobs;
+  if (!jobs.empty()) {
+    ids_rise_ = ids_rise_ && job.id > jobs.back().id;
+    if (job.request.submit < jobs.back().request.submit) ++moved_;
+  }
+  jobs.push_back(job);
+  lines_.push_back(line);
+  ++trace_->rows;
+  return {};
+}
+
+Result<void> Intake::refuse(Error error) {
+  if (error.code != Code::invalid) return tl::unexpected(std::move(error));
+  if (!lenient_) {
+    if (error.hint.empty()) error.hint = kLenientHint;
+    return tl::unexpected(std::move(error));
+  }
+  ++trace_->rows;
+  ++trace_->dropped;
+  auto& [count, line] = dropped_[reason(error)];
+  if (count++ == 0) line = error.where.line;
+  return {};
+}
+
+Result<void> Intake::finish() {
+  if (!ids_rise_) {
+    if (auto unique = check_ids(); !unique) return unique;
+  }
+  if (moved_ > 0 || !doubled_.empty()) reorder();
+  write_notes();
+  if (trace_->jobs.empty()) {
+    return fail(Code::invalid,
+                trace_->dropped > 0
+                    ? fmt::format("no job is left: all {} rows were dropped", trace_->dropped)
+                    : std::string("the file has no jobs"),
+                {trace_->path}, trace_->dropped > 0 ? trace_->notes.front() : std::string());
+  }
+  return {};
+}
+
+Result<void> Intake::check_ids() {
+  const auto& jobs = trace_->jobs;
+  IdSet seen(jobs);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const std::size_t first = seen.insert(i);
+    if (first == i) continue;
+    --trace_->rows;  // refuse() counts it again
+    auto dropped = refuse(Error{Code::invalid,
+                                fmt::format("a job id must be unique: \"{}\" is in line {} already",
+                                            trace_->id(jobs[i].id), lines_[first]),
+                                where(lines_[i])});
+    if (!dropped) {
+      ++trace_->rows;
+      return dropped;
+    }
+    doubled_.resize(jobs.size());
+    doubled_[i] = true;
+  }
+  return {};
+}
+
+/// Leaves out doubled jobs and sorts the rest; attempts follow their jobs.
+void Intake::reorder() {
+  const std::vector<Job> jobs = std::move(trace_->jobs);
+  std::vector<std::uint32_t> order;
+  order.reserve(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (doubled_.empty() || !doubled_[i]) order.push_back(static_cast<std::uint32_t>(i));
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return jobs[a].request.submit < jobs[b].request.submit;
+  });
+  trace_->jobs.clear();
+  trace_->jobs.reserve(order.size());
+  for (const std::uint32_t position : order) trace_->jobs.push_back(jobs[position]);
+
+  if (trace_->attempts.empty()) return;
+  constexpr std::uint32_t kGone = ~std::uint32_t{0};
+  std::vector<std::uint32_t> place(jobs.size(), kGone);
+  for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  auto& attempts = trace_->attempts;
+  for (Attempt& attempt : attempts) attempt.job = place[attempt.job];
+  std::erase_if(attempts, [](const Attempt& attempt) { return attempt.job == kGone; });
+  std::stable_sort(attempts.begin(), attempts.end(),
+                   [](const Attempt& a, const Attempt& b) { return a.job < b.job; });
+}
+
+void Intake::write_notes() {
+  auto& notes = trace_->notes;
+  if (trace_->dropped > 0) {
+    std::string why;
+    for (const auto& [text, place] : dropped_) {
+      why += fmt::format("{}{} x {} (first in line {})", why.empty() ? "" : "; ", place.first, text,
+                         place.second);
+    }
+    notes.push_back(fmt::format("dropped {} of {} rows: {}", trace_->dropped, trace_->rows, why));
+  }
+  if (moved_ > 0) {
+    notes.push_back(fmt::format(
+        "the rows were not in order of submission and have been sorted: {} came too late", moved_));
+  }
+  for (const auto& [text, count] : remarks_) notes.push_back(fmt::format("{}: {}", text, count));
+}
+
+}  // namespace almanac::trace

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The job record that every reader fills and every other room reads.
+///
+/// A job has two halves: the Request is what is known when it is submitted and is all that a
+/// policy ever sees; the Outcome is what only the future tells.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/ids.h"
+#include "base/time.h"
+
+namespace almanac::trace {
+
+/// A job's id as its source spells it: a whole number, or else a name of the trace's pool.
+enum class JobKey : std::uint64_t {};
+inline constexpr JobKey kNoJobKey{~std::uint64_t{0}};
+
+enum class JobState : std::uint8_t {
+  unknown,
+  pending,
+  running,
+  completed,
+  failed,
+  cancelled,
+  timeout,
+  node_fail,
+  preempted,
+};
+
+/// Spelled as Slurm does: "COMPLETED", "NODE_FAIL"; "" for unknown.
+std::string_view to_string(JobState state);
+
+/// The state that a word of a log means: Slurm's long and short words ("CANCELLED by 1001", "CA"),
+/// Philly's, Kubernetes'. "" is unknown; nothing for a word that is none.
+std::optional<JobState> parse_state(std::string_view word);
+
+/// What is known at submission. Missing: kNoDuration, kNoTime, kNoName, NaN.
+struct Request {
+  Time submit{};
+  Duration time_limit = kNoDuration;  ///< What the user asked for.
+  Duration predicted =
+      kNoDuration;  ///< A prediction that came with the trace (`predicted_s`); may be negative.
+  Time deadline = kNoTime;
+  NameId name = kNoName;
+  NameId user = kNoName;
+  NameId vc = kNoName;
+  NameId kind = kNoName;
+  NameId gpu_type = kNoName;  ///< Any type will do when not given.
+  NameId model = kNoName;
+  NameId qos = kNoName;
+  std::int32_t gpus = 0;     ///< Whole GPUs over all nodes; 0 = a CPU job.
+  std::int32_t nodes = 0;    ///< 0 = not given.
+  float gpu_share = 1;       ///< Part of each GPU that is asked for, in (0, 1].
+  float cpus;                ///< Cores over all nodes.
+  float memory_gb;           ///< GB over all nodes.
+  JobKey after = kNoJobKey;  ///< Starts only when that job has ended.
+
+  Request();
+};
+
+/// What is known when the job has ended.
+struct Outcome {
+  Duration run{};        ///< Run time at the reference speed; >= 0.
+  Time start = kNoTime;  ///< As recorded by the cluster that the trace is from.
+  Time end = kNoTime;
+  std::int32_t attempts = 0;  ///< 0 = not given.
+  JobState state = JobState::unknown;
+};
+
+struct Job {
+  JobKey id{};
+  Request request;
+  Outcome outcome;
+};
+
+}  // namespace almanac::trace

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads a job log in any of the known formats.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace almanac::trace {
+
+struct ReadOptions {
+  std::string format{};      ///< A name of formats(); "" = found out from the content.
+  std::string column_map{};  ///< TOML file that says which column means what; implies any CSV.
+  bool lenient = false;      ///< Drop bad rows and say how many and why, rather than fail.
+};
+
+/// Reads the log at `path`; ".gz" and ".zst" are unpacked by their content.
+///
+/// The result is sorted by submission (stable) and every job has submit, run >= 0 and gpus >= 0.
+/// Fails with not_found, corrupt or invalid, naming file and line.
+Result<Trace> read_trace(const std::string& path, const ReadOptions& options = {});
+
+}  // namespace almanac::trace

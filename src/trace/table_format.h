@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads job logs that are tables: one row a job, a header that names the columns.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/column_map.h"
+#include "trace/format.h"
+#include "trace/intake.h"
+
+namespace almanac::trace {
+
+/// A row on its way to become a job.
+struct Draft {
+  Job job{};                    ///< run = kNoDuration until known.
+  Duration wait = kNoDuration;  ///< Start minus submission, where the table has that.
+  bool has_id = false;
+  bool is_job = true;                          ///< finish() clears it for rows that are left out.
+  std::span<const std::string_view> extras{};  ///< Those of the format, "" where absent.
+  std::int64_t row = 0;                        ///< From 1.
+};
+
+/// A table format: a column map, and what a map cannot say.
+struct TableFormat {
+  std::string name{};
+  std::string summary{};
+  ColumnMap map{};
+  std::vector<std::string> extras{};   ///< Columns that finish() looks at.
+  std::vector<std::string> ignored{};  ///< Columns that are known and not needed.
+  bool numbers_rows = false;           ///< Rows without an id get the row number as id.
+  /// Completes a row; a message instead of "" refuses it.
+  std::function<std::string(Draft&, Intake&)> finish{};
+  /// Looks at the whole trace before ids are checked and jobs sorted.
+  std::function<void(Intake&)> conclude{};
+};
+
+/// The share of the header's columns that `format` knows.
+double likeness(const TableFormat& format, const Head& head);
+
+/// Reads the table at `path` into `intake`.
+Result<void> read_table(const TableFormat& format, const std::string& path, Intake& intake);
+
+/// The Format that the registry wants.
+Format as_format(TableFormat format);
+
+}  // namespace almanac::trace

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/trace.h"
+
+#include <charconv>
+
+namespace almanac::trace {
+namespace {
+
+constexpr std::uint64_t kNamed = std::uint64_t{1} << 63;
+
+}  // namespace
+
+JobKey Trace::key(std::string_view id) {
+  std::uint64_t number = 0;
+  const char* const end = id.data() + id.size();
+  const auto [rest, error] = std::from_chars(id.data(), end, number);
+  const bool canonical = id.size() == 1 || (!id.empty() && id.front() != '0');
+  if (error == std::errc{} && rest == end && canonical && number < kNamed) return JobKey{number};
+  return JobKey{kNamed | index(names.intern(id))};
+}
+
+std::string Trace::id(JobKey key) const {
+  const auto bits = static_cast<std::uint64_t>(key);
+  if ((bits & kNamed) == 0) return std::to_string(bits);
+  return std::string(names[NameId{static_cast<std::uint32_t>(bits)}]);
+}
+
+}  // namespace almanac::trace

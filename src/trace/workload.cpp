@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/workload.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+namespace almanac::trace {
+namespace {
+
+tl::unexpected<Error> bad(std::string message) { return fail(Code::invalid, std::move(message)); }
+
+double sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+template <typename Rows>
+double total_jobs(const Rows& rows) {
+  double total = 0;
+  for (const auto& row : rows) total += row.jobs;
+  return total;
+}
+
+Result<void> check_vcs(const std::vector<Workload::Vc>& vcs) {
+  if (vcs.empty() || total_jobs(vcs) <= 0) return bad("at least one row of vc must have jobs");
+  for (std::size_t i = 0; i < vcs.size(); ++i) {
+    if (vcs[i].name.empty()) return bad(fmt::format("row {} of vc needs a name", i + 1));
+    if ((vcs[i].jobs > 0) != (vcs[i].gpu_time > 0)) {
+      return bad(fmt::format("vc {}: jobs and gpu_time must both be 0, or neither", vcs[i].name));
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (vcs[i].name == vcs[j].name) return bad(fmt::format("vc {} is there twice", vcs[i].name));
+    }
+  }
+  return {};
+}
+
+Result<void> check_sizes(const Workload& workload) {
+  std::int64_t room = 0;
+  for (const Workload::Vc& vc : workload.vc) room = std::max(room, largest_job(workload, vc));
+  for (const Workload::Size& size : workload.size) {
+    if (size.gpus > room) {
+      return bad(fmt::format("jobs of {} GPUs fit no vc: the largest job that one takes has {}",
+                             size.gpus, room));
+    }
+    if ((size.jobs > 0) != (size.gpu_time > 0)) {
+      return bad(
+          fmt::format("size of {} GPUs: jobs and gpu_time must both be 0, or neither", size.gpus));
+    }
+    if (size.completed + size.cancelled + size.failed <= 0) {
+      return bad(fmt::format("size of {} GPUs: one final state must have a weight", size.gpus));
+    }
+  }
+  // The smallest VC must find some size that it can hold, or its jobs have nowhere to go.
+  for (const Workload::Vc& vc : workload.vc) {
+    const std::int64_t gpus = largest_job(workload, vc);
+    const bool any = std::any_of(workload.size.begin(), workload.size.end(),
+                                 [&](const auto& s) { return s.jobs > 0 && s.gpus <= gpus; });
+    if (vc.jobs > 0 && !any) {
+      return bad(fmt::format("vc {} takes jobs of up to {} GPUs and no size is that small", vc.name,
+                             gpus));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check(const Workload& workload) {
+  if (Result<void> fine = check_vcs(workload.vc); !fine) return fine;
+  if (workload.size.empty() || total_jobs(workload.size) <= 0) {
+    return bad("at least one row of size must have jobs");
+  }
+  if (sum(workload.run_octaves) <= 0) return bad("run.octaves must have a weight above 0");
+  if (workload.rhythm.hours.size() != 24 || sum(workload.rhythm.hours) <= 0) {
+    return bad("rhythm.hours must be 24 weights, not all 0");
+  }
+  if (workload.rhythm.weekdays.size() != 7 || sum(workload.rhythm.weekdays) <= 0) {
+    return bad("rhythm.weekdays must be 7 weights, not all 0");
+  }
+  const Workload::Recipe& recipe = workload.recipe;
+  const double parts =
+      recipe.user_part + recipe.recipe_part + recipe.version_part + recipe.session_part;
+  if (parts > 1) return bad(fmt::format("the parts of [recipe] must not exceed 1: {:.3f}", parts));
+  return check_sizes(workload);
+}
+
+Workload stretched(Workload workload, std::int64_t jobs) {
+  workload.span.days *= static_cast<double>(jobs) / static_cast<double>(workload.span.jobs);
+  workload.span.jobs = jobs;
+  return workload;
+}
+
+Workload scaled(Workload workload, std::int64_t copies) {
+  workload.span.jobs *= copies;
+  for (Workload::Vc& vc : workload.vc) {
+    vc.nodes *= copies;
+    vc.users *= copies;
+  }
+  return workload;
+}
+
+std::int64_t largest_job(const Workload& workload, const Workload::Vc& vc) {
+  const std::int64_t gpus = vc.nodes * workload.node.gpus;
+  return vc.largest > 0 ? std::min(vc.largest, gpus) : gpus;
+}
+
+std::int64_t total_gpus(const Workload& workload) {
+  std::int64_t nodes = 0;
+  for (const Workload::Vc& vc : workload.vc) nodes += vc.nodes;
+  return nodes * workload.node.gpus;
+}
+
+}  // namespace almanac::trace

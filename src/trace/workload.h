@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The parameters of a made-up job log: who submits what, when, and for how long.
+///
+/// Read from and written to TOML (trace/workload_file.h); turned into a trace by trace/generate.h;
+/// learnt from a trace by trace/fit.h. docs/generator.md explains the model.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace almanac::trace {
+
+/// Weights need not sum to anything: only their ratios count.
+struct Workload {
+  /// A virtual cluster: nodes of its own, and users who submit to it only.
+  struct Vc {
+    std::string name{};
+    std::int64_t nodes = 1;
+    std::int64_t users = 1;
+    std::int64_t largest = 0;  ///< GPUs of the largest job it takes; 0 = all that it has.
+    double jobs = 1;           ///< Weight of its jobs among all jobs.
+    double gpu_time = 1;       ///< Weight of its GPU time among all GPU time.
+  };
+  /// What jobs of one size are like.
+  struct Size {
+    std::int64_t gpus = 1;
+    double jobs = 1;
+    double gpu_time = 1;
+    double completed = 1;  ///< Weights of the final states.
+    double cancelled = 0;
+    double failed = 0;
+  };
+  struct Span {
+    Time start{};
+    double days = 30;
+    std::int64_t jobs = 10000;
+  };
+  struct Node {
+    std::int64_t gpus = 8;
+    std::string gpu_type{};
+    double cpus = 48;
+    double memory_gb = 376;
+  };
+  struct Rhythm {
+    std::vector<double> hours = std::vector<double>(24, 1.0);
+    std::vector<double> weekdays = std::vector<double>(7, 1.0);  ///< Monday first.
+  };
+  /// Jobs come in sessions: one user submits one recipe a few times in a row.
+  struct Session {
+    double tail = 1.3;   ///< P(a session has n jobs or more) = n^-tail.
+    double gap_s = 120;  ///< Median pause before the next job of a session.
+    double gap_spread = 1.5;
+    double serial = 0.5;    ///< Share of jobs that wait for the one before to end.
+    double together = 0.1;  ///< Of the others, share submitted in the same second as it.
+  };
+  struct User {
+    double activity_spread = 1.4;  ///< Standard deviation of ln(jobs of a user).
+    double size_spread = 1;        ///< How much users differ in the sizes they like.
+  };
+  /// A recipe is what a user runs again and again: a job name and a size. The parts say how much
+  /// of the variance of a job's run time (in normal scores) each level explains.
+  struct Recipe {
+    std::int64_t per_size = 3;  ///< Recipes that a user keeps for each size.
+    double version_days = 7;    ///< How long until a recipe becomes a new version of itself.
+    double user_part = 0.15;
+    double recipe_part = 0.2;
+    double version_part = 0.15;
+    double session_part = 0.1;
+  };
+  /// How much sooner (in normal scores) a job ends that does not complete.
+  struct Ending {
+    double cancelled = 0;
+    double failed = 1;
+  };
+  struct Limit {
+    double share = 0;   ///< Share of the recipes that come with a time limit.
+    double factor = 4;  ///< Median of limit / typical run time.
+    double spread = 1;
+  };
+
+  std::vector<Vc> vc;
+  std::vector<Size> size;
+  std::vector<double> run_octaves;  ///< Jobs with run <= 1 s, 1 to 2 s, 2 to 4 s, 4 to 8 s ...
+  Span span;
+  Node node;
+  Rhythm rhythm;
+  Session session;
+  User user;
+  Recipe recipe;
+  Ending ending;
+  Limit limit;
+};
+
+/// Says what makes `workload` impossible to generate, if anything does.
+Result<void> check(const Workload& workload);
+
+/// The same rhythm and mix with `jobs` jobs: the span becomes longer or shorter.
+Workload stretched(Workload workload, std::int64_t jobs);
+
+/// `copies` times the nodes, users and jobs in the same span.
+Workload scaled(Workload workload, std::int64_t copies);
+
+/// The GPUs of the largest job that `vc` takes.
+std::int64_t largest_job(const Workload& workload, const Workload::Vc& vc);
+
+/// The GPUs of all virtual clusters.
+std::int64_t total_gpus(const Workload& workload);
+
+}  // namespace almanac::trace

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Declares every parameter of a workload once: its key, its range, what it means. Reading,
+/// writing and commenting TOML files all follow from this list.
+#pragma once
+
+#include <limits>
+#include <string_view>
+
+#include "trace/workload.h"
+
+namespace almanac::trace {
+
+/// The values that a parameter may take, both ends included.
+struct Range {
+  double low;
+  double high;
+};
+inline constexpr double kEndless = std::numeric_limits<double>::infinity();
+inline constexpr Range kWeight{0, kEndless};
+inline constexpr Range kCount{1, 1e9};
+inline constexpr Range kPart{0, 1};
+
+/// Shows each parameter of `workload` to `visitor`, which has
+///   rows(key, text, std::vector<Row>&, void (*fields)(Row&, RowVisitor&)),
+///   section(key, text), field(key, value&, range, text), and field(key, value&, text).
+template <typename Visitor>
+void visit_fields(Workload& workload, Visitor& visitor) {
+  visitor.rows(
+      "vc",
+      "Virtual clusters: nodes, users who submit there, GPUs of the largest job (0 = all that\n"
+      "there are), and the weights of their jobs and of their GPU time among all. A virtual "
+      "cluster with few jobs and much GPU time runs the\n"
+      "large and long ones.",
+      workload.vc, [](auto& row, Workload::Vc& vc) {
+        row.field("name", vc.name);
+        row.field("nodes", vc.nodes, kCount);
+        row.field("users", vc.users, kCount);
+        row.field("largest", vc.largest, {0, 1e9});
+        row.field("jobs", vc.jobs, kWeight);
+        row.field("gpu_time", vc.gpu_time, kWeight);
+      });
+  visitor.rows(
+      "size",
+      "Job sizes: GPUs of a job, the weights of such jobs and of their GPU time among all, and\n"
+      "the weights of their final states. A job runs only where its virtual cluster can hold it.",
+      workload.size, [](auto& row, Workload::Size& size) {
+        row.field("gpus", size.gpus, kCount);
+        row.field("jobs", size.jobs, kWeight);
+        row.field("gpu_time", size.gpu_time, kWeight);
+        row.field("completed", size.completed, kWeight);
+        row.field("cancelled", size.cancelled, kWeight);
+        row.field("failed", size.failed, kWeight);
+      });
+
+  visitor.section("span", "How much, and when.");
+  visitor.field("start", workload.span.start, "first instant, UTC");
+  visitor.field("days", workload.span.days, {1e-3, 1e6}, "length");
+  visitor.field("jobs", workload.span.jobs, kCount, "number of GPU jobs");
+
+  visitor.section("node", "What each node has.");
+  visitor.field("gpus", workload.node.gpus, {1, 64}, "GPUs");
+  visitor.field("gpu_type", workload.node.gpu_type, "a name; \"\" = not said");
+  visitor.field("cpus", workload.node.cpus, {0, 1e6}, "cores; a job gets its GPUs' part of them");
+  visitor.field("memory_gb", workload.node.memory_gb, {0, 1e6}, "GB, shared out likewise");
+
+  visitor.section("run", "How long jobs run.");
+  visitor.field("octaves", workload.run_octaves, kWeight,
+                "weights of run times <= 1 s, 1-2 s, 2-4 s, 4-8 s ...");
+
+  visitor.section("rhythm", "When users submit.");
+  visitor.field("hours", workload.rhythm.hours, kWeight, "weights of the hours 0 to 23");
+  visitor.field("weekdays", workload.rhythm.weekdays, kWeight, "weights from Monday to Sunday");
+
+  visitor.section("session", "Users submit one recipe several times in a row.");
+  visitor.field("tail", workload.session.tail, {0.5, 20},
+                "share of sessions with n jobs or more = n^-tail");
+  visitor.field("gap_s", workload.session.gap_s, {0, 1e6},
+                "s, median pause before the next job of a session");
+  visitor.field("gap_spread", workload.session.gap_spread, {0, 5},
+                "standard deviation of ln(pause)");
+  visitor.field("serial", workload.session.serial, kPart,
+                "share of jobs whose pause begins when the job before has run");
+  visitor.field("together", workload.session.together, kPart,
+                "of the others, share submitted in the same second as the job before");
+
+  visitor.section("user", "How users differ.");
+  visitor.field("activity_spread", workload.user.activity_spread, {0, 5},
+                "standard deviation of ln(jobs of a user)");
+  visitor.field("size_spread", workload.user.size_spread, {0, 5},
+                "0 = all like the same sizes; 2 = each has sizes of their own");
+
+  visitor.section("recipe",
+                  "A recipe is what a user runs again and again: a job name and a size. The parts\n"
+                  "say how much of the variance of run times (in normal scores) is explained by\n"
+                  "knowing the user, the recipe, its version, the session; what is missing to 1\n"
+                  "is new in each run.");
+  visitor.field("per_size", workload.recipe.per_size, {1, 64}, "recipes that a user keeps a size");
+  visitor.field("version_days", workload.recipe.version_days, {0, 1e6},
+                "life of a version, which has a name of its own; 0 = for ever");
+  visitor.field("user_part", workload.recipe.user_part, kPart, "");
+  visitor.field("recipe_part", workload.recipe.recipe_part, kPart, "");
+  visitor.field("version_part", workload.recipe.version_part, kPart, "");
+  visitor.field("session_part", workload.recipe.session_part, kPart, "");
+
+  visitor.section("ending", "How much sooner (in normal scores) jobs end that do not complete.");
+  visitor.field("cancelled", workload.ending.cancelled, {-5, 5}, "negative = later");
+  visitor.field("failed", workload.ending.failed, {-5, 5}, "");
+
+  visitor.section("limit", "Time limits: round, and too long; no job is cut short by its own.");
+  visitor.field("share", workload.limit.share, kPart, "part of the recipes that have one");
+  visitor.field("factor", workload.limit.factor, {1e-3, 1e6}, "median of limit / typical run time");
+  visitor.field("spread", workload.limit.spread, {0, 5}, "standard deviation of ln(factor)");
+}
+
+}  // namespace almanac::trace
