@@ -2,12 +2,12 @@
 #include "table/csv_reader.h"
 
 #define CSV_IO_NO_THREAD
-#include <csv.h>
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include <csv.h>
+#include <fmt/format.h>
 
 namespace almanac::table {
 namespace {
@@ -45,13 +45,18 @@ bool has_open_quote(const char* line) {
 
 CsvReader::CsvReader(Lines lines, char delimiter) : lines_(std::move(lines)), quotes_(true) {
   switch (delimiter) {
-    case ';': split_ = kQuoted<';'>; break;
-    case '\t': split_ = kQuoted<'\t'>; break;
+    case ';':
+      split_ = kQuoted<';'>;
+      break;
+    case '\t':
+      split_ = kQuoted<'\t'>;
+      break;
     case '|':
       split_ = &split<io::trim_chars<' '>, io::no_quote_escape<'|'>>;
       quotes_ = false;
       break;
-    default: split_ = kQuoted<','>;
+    default:
+      split_ = kQuoted<','>;
   }
 }
 
@@ -89,8 +94,8 @@ Result<bool> CsvReader::next() {
   split_(*record, fields_);
   if (fields_.size() != header_.size()) {
     return fail(Code::invalid,
-                fmt::format("a row must have as many fields as the header ({}): {}",
-                            header_.size(), fields_.size()),
+                fmt::format("a row must have as many fields as the header ({}): {}", header_.size(),
+                            fields_.size()),
                 where());
   }
   return true;

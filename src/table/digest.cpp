@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/digest.h"
 
-#include <fmt/format.h>
-#include <openssl/evp.h>
-
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <vector>
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
 
 #include "base/check.h"
 
@@ -23,9 +23,7 @@ class Sha256 {
         context_ != nullptr && EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) == 1;
     ALMANAC_CHECK(ready, "the crypto library has no SHA-256");
   }
-  void add(const char* bytes, std::size_t size) {
-    EVP_DigestUpdate(context_.get(), bytes, size);
-  }
+  void add(const char* bytes, std::size_t size) { EVP_DigestUpdate(context_.get(), bytes, size); }
   std::string hex() {
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned int size = 0;

@@ -2,10 +2,10 @@
 #include "table/lines.h"
 
 #define CSV_IO_NO_THREAD
+#include <utility>
+
 #include <csv.h>
 #include <fmt/format.h>
-
-#include <utility>
 
 #include "table/stream.h"
 

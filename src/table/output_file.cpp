@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/output_file.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -16,6 +9,13 @@
 #include <new>
 #include <utility>
 #include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
 
 namespace almanac::table {
 namespace {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/stream.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <vector>
 
 namespace almanac::table {
 namespace {
@@ -201,7 +201,8 @@ class TextStream final : public Stream {
   std::size_t read(char* buffer, std::size_t size) override {
     const std::size_t count = bytes_->read(buffer, size);
     if (const void* nul = std::memchr(buffer, '\0', count)) {
-      const auto at = position_ + static_cast<std::uint64_t>(static_cast<const char*>(nul) - buffer);
+      const auto at =
+          position_ + static_cast<std::uint64_t>(static_cast<const char*>(nul) - buffer);
       throw StreamFailure{Error{Code::corrupt,
                                 "a NUL byte: this is not a text file",
                                 {path_, line_of_byte(path_, at)},

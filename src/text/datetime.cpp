@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/datetime.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
+
+#include <fmt/format.h>
 
 namespace almanac::text {
 namespace {
@@ -49,8 +49,8 @@ Duration time_of_day(Scanner& scan) {
   scan.expect(':');
   const int secs = scan.number(2);
   if (hours > 23 || minutes > 59 || secs > 60) scan.expect('\1');  // 60: a leap second
-  Duration result = std::chrono::hours(hours) + std::chrono::minutes(minutes) +
-                    std::chrono::seconds(secs);
+  Duration result =
+      std::chrono::hours(hours) + std::chrono::minutes(minutes) + std::chrono::seconds(secs);
   if (scan.skip('.')) {
     int place = 100;
     do {
@@ -95,10 +95,10 @@ std::string format_datetime(Time time) {
   const auto day_start = floor<days>(time.time_since_epoch());
   const year_month_day date{sys_days(day_start)};
   const hh_mm_ss clock(time.time_since_epoch() - day_start);
-  std::string text = fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", static_cast<int>(date.year()),
-                                 static_cast<unsigned>(date.month()),
-                                 static_cast<unsigned>(date.day()), clock.hours().count(),
-                                 clock.minutes().count(), clock.seconds().count());
+  std::string text =
+      fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}", static_cast<int>(date.year()),
+                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                  clock.hours().count(), clock.minutes().count(), clock.seconds().count());
   if (clock.subseconds().count() != 0) text += fmt::format(".{:03}", clock.subseconds().count());
   return text;
 }

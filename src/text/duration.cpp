@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/duration.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <chrono>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "text/number.h"
 
@@ -17,7 +17,12 @@ using std::chrono::hours;
 using std::chrono::minutes;
 
 constexpr std::array<std::pair<std::string_view, std::int64_t>, 6> kUnits{{
-    {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}, {"w", 604'800'000},
+    {"ms", 1},
+    {"s", 1000},
+    {"m", 60'000},
+    {"h", 3'600'000},
+    {"d", 86'400'000},
+    {"w", 604'800'000},
 }};
 
 std::optional<Duration> parse_with_unit(std::string_view text) {

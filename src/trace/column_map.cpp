@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/column_map.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <toml++/toml.h>
 #include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
 
 #include "table/stream.h"
 #include "text/nearest.h"
@@ -17,23 +17,41 @@ namespace almanac::trace {
 namespace {
 
 constexpr std::array<std::pair<Field, std::string_view>, 24> kFields{{
-    {Field::job_id, "job_id"},         {Field::name, "name"},
-    {Field::user, "user"},             {Field::vc, "vc"},
-    {Field::kind, "kind"},             {Field::gpu_type, "gpu_type"},
-    {Field::model, "model"},           {Field::qos, "qos"},
-    {Field::after, "after"},           {Field::gpus, "gpus"},
-    {Field::nodes, "nodes"},           {Field::attempts, "attempts"},
-    {Field::gpu_share, "gpu_share"},   {Field::cpus, "cpus"},
-    {Field::memory_gb, "memory_gb"},   {Field::submit_s, "submit_s"},
-    {Field::start_s, "start_s"},       {Field::end_s, "end_s"},
-    {Field::deadline_s, "deadline_s"}, {Field::run_s, "run_s"},
-    {Field::wait_s, "wait_s"},         {Field::time_limit_s, "time_limit_s"},
-    {Field::predicted_s, "predicted_s"}, {Field::state, "state"},
+    {Field::job_id, "job_id"},
+    {Field::name, "name"},
+    {Field::user, "user"},
+    {Field::vc, "vc"},
+    {Field::kind, "kind"},
+    {Field::gpu_type, "gpu_type"},
+    {Field::model, "model"},
+    {Field::qos, "qos"},
+    {Field::after, "after"},
+    {Field::gpus, "gpus"},
+    {Field::nodes, "nodes"},
+    {Field::attempts, "attempts"},
+    {Field::gpu_share, "gpu_share"},
+    {Field::cpus, "cpus"},
+    {Field::memory_gb, "memory_gb"},
+    {Field::submit_s, "submit_s"},
+    {Field::start_s, "start_s"},
+    {Field::end_s, "end_s"},
+    {Field::deadline_s, "deadline_s"},
+    {Field::run_s, "run_s"},
+    {Field::wait_s, "wait_s"},
+    {Field::time_limit_s, "time_limit_s"},
+    {Field::predicted_s, "predicted_s"},
+    {Field::state, "state"},
 }};
 
 constexpr std::array<std::pair<std::string_view, Unit>, 8> kUnits{{
-    {"any", Unit::any}, {"date", Unit::date}, {"ms", Unit::ms}, {"s", Unit::s},
-    {"min", Unit::min}, {"h", Unit::h}, {"d", Unit::d}, {"clock", Unit::clock},
+    {"any", Unit::any},
+    {"date", Unit::date},
+    {"ms", Unit::ms},
+    {"s", Unit::s},
+    {"min", Unit::min},
+    {"h", Unit::h},
+    {"d", Unit::d},
+    {"clock", Unit::clock},
 }};
 
 constexpr std::array<std::pair<std::string_view, char>, 4> kDelimiters{
@@ -107,8 +125,8 @@ class Loader {
       } else if (key == "scale" && node.is_number()) {
         column.scale = node.value_or(1.0);
       } else if (key == "value" && (node.is_string() || node.is_number())) {
-        map_.constants[column.field] = node.is_string() ? node.value_or(std::string())
-                                                        : fmt::format("{}", node.value_or(0.0));
+        map_.constants[column.field] =
+            node.is_string() ? node.value_or(std::string()) : fmt::format("{}", node.value_or(0.0));
       } else {
         const std::vector<std::string> known{"column", "unit", "scale", "value"};
         unknown(node, key.str(), known);
@@ -118,8 +136,10 @@ class Loader {
 
   void read_state(const toml::key& word, const toml::node& node) {
     const auto state = parse_state(node.value_or(std::string()));
-    if (!state) return refuse(node, "a state must be one of COMPLETED, FAILED, CANCELLED, TIMEOUT, "
-                                    "NODE_FAIL, PREEMPTED, RUNNING, PENDING");
+    if (!state)
+      return refuse(node,
+                    "a state must be one of COMPLETED, FAILED, CANCELLED, TIMEOUT, "
+                    "NODE_FAIL, PREEMPTED, RUNNING, PENDING");
     map_.states.emplace(word.str(), *state);
   }
 
@@ -132,8 +152,8 @@ class Loader {
         return;
       }
     }
-    refuse(node, fmt::format("{} must be one of {}: \"{}\"", what,
-                             fmt::join(names_of(table), " "), word));
+    refuse(node, fmt::format("{} must be one of {}: \"{}\"", what, fmt::join(names_of(table), " "),
+                             word));
   }
 
   void need(std::initializer_list<Field> any_of) {
@@ -145,7 +165,8 @@ class Loader {
     if (!error_) {
       error_ = Error{Code::invalid,
                      fmt::format("[columns] must say where {} is", fmt::join(names, " or ")),
-                     {path_}, fmt::format("for example {} = \"...\"", names.front())};
+                     {path_},
+                     fmt::format("for example {} = \"...\"", names.front())};
     }
   }
   void unknown(const toml::node& node, std::string_view key, std::span<const std::string> known) {
@@ -155,8 +176,8 @@ class Loader {
   void refuse(const toml::node& node, std::string message, std::string hint = {}) {
     if (error_) return;
     const auto begin = node.source().begin;
-    error_ = Error{Code::invalid, std::move(message), {path_, begin.line, begin.column},
-                   std::move(hint)};
+    error_ = Error{
+        Code::invalid, std::move(message), {path_, begin.line, begin.column}, std::move(hint)};
   }
 
   std::string path_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/format.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include <algorithm>
 
 #include "text/nearest.h"
 

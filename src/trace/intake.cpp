@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/intake.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <numeric>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace almanac::trace {
 namespace {
@@ -44,10 +44,11 @@ class IdSet {
 Result<void> Intake::add(const Job& job, std::int64_t line) {
   const Outcome& outcome = job.outcome;
   if (outcome.start != kNoTime && outcome.end != kNoTime && outcome.end < outcome.start) {
-    return refuse(Error{Code::invalid,
-                        fmt::format("the end must not come before the start: job {} ends {} s before",
-                                    trace_->id(job.id), seconds(outcome.start - outcome.end)),
-                        where(line)});
+    return refuse(
+        Error{Code::invalid,
+              fmt::format("the end must not come before the start: job {} ends {} s before",
+                          trace_->id(job.id), seconds(outcome.start - outcome.end)),
+              where(line)});
   }
   if (outcome.run < Duration::zero()) {
     return refuse(Error{Code::invalid,

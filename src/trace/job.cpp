@@ -11,25 +11,44 @@ namespace {
 // Out of memory and out of time are how a job failed; a boot that failed is the node's.
 constexpr std::array<std::pair<std::string_view, JobState>, 39> kWords{{
     {"", JobState::unknown},
-    {"COMPLETED", JobState::completed}, {"CD", JobState::completed},
-    {"CANCELLED", JobState::cancelled}, {"CA", JobState::cancelled},
-    {"FAILED", JobState::failed}, {"F", JobState::failed},
-    {"TIMEOUT", JobState::timeout}, {"TO", JobState::timeout},
-    {"NODE_FAIL", JobState::node_fail}, {"NF", JobState::node_fail},
-    {"PREEMPTED", JobState::preempted}, {"PR", JobState::preempted},
-    {"RUNNING", JobState::running}, {"R", JobState::running},
-    {"PENDING", JobState::pending}, {"PD", JobState::pending},
-    {"OUT_OF_MEMORY", JobState::failed}, {"OOM", JobState::failed},
-    {"BOOT_FAIL", JobState::node_fail}, {"BF", JobState::node_fail},
-    {"DEADLINE", JobState::timeout}, {"DL", JobState::timeout},
-    {"SUSPENDED", JobState::running}, {"S", JobState::running},
-    {"COMPLETING", JobState::running}, {"CG", JobState::running},
-    {"CONFIGURING", JobState::pending}, {"CF", JobState::pending},
-    {"REQUEUED", JobState::pending}, {"RQ", JobState::pending},
-    {"REVOKED", JobState::cancelled}, {"RV", JobState::cancelled},
-    {"Pass", JobState::completed}, {"Killed", JobState::cancelled},
-    {"Failed", JobState::failed}, {"Succeeded", JobState::completed},
-    {"Running", JobState::running}, {"Pending", JobState::pending},
+    {"COMPLETED", JobState::completed},
+    {"CD", JobState::completed},
+    {"CANCELLED", JobState::cancelled},
+    {"CA", JobState::cancelled},
+    {"FAILED", JobState::failed},
+    {"F", JobState::failed},
+    {"TIMEOUT", JobState::timeout},
+    {"TO", JobState::timeout},
+    {"NODE_FAIL", JobState::node_fail},
+    {"NF", JobState::node_fail},
+    {"PREEMPTED", JobState::preempted},
+    {"PR", JobState::preempted},
+    {"RUNNING", JobState::running},
+    {"R", JobState::running},
+    {"PENDING", JobState::pending},
+    {"PD", JobState::pending},
+    {"OUT_OF_MEMORY", JobState::failed},
+    {"OOM", JobState::failed},
+    {"BOOT_FAIL", JobState::node_fail},
+    {"BF", JobState::node_fail},
+    {"DEADLINE", JobState::timeout},
+    {"DL", JobState::timeout},
+    {"SUSPENDED", JobState::running},
+    {"S", JobState::running},
+    {"COMPLETING", JobState::running},
+    {"CG", JobState::running},
+    {"CONFIGURING", JobState::pending},
+    {"CF", JobState::pending},
+    {"REQUEUED", JobState::pending},
+    {"RQ", JobState::pending},
+    {"REVOKED", JobState::cancelled},
+    {"RV", JobState::cancelled},
+    {"Pass", JobState::completed},
+    {"Killed", JobState::cancelled},
+    {"Failed", JobState::failed},
+    {"Succeeded", JobState::completed},
+    {"Running", JobState::running},
+    {"Pending", JobState::pending},
 }};
 
 }  // namespace
@@ -40,22 +59,31 @@ Request::Request()
 
 std::string_view to_string(JobState state) {
   switch (state) {
-    case JobState::unknown: return "";
-    case JobState::pending: return "PENDING";
-    case JobState::running: return "RUNNING";
-    case JobState::completed: return "COMPLETED";
-    case JobState::failed: return "FAILED";
-    case JobState::cancelled: return "CANCELLED";
-    case JobState::timeout: return "TIMEOUT";
-    case JobState::node_fail: return "NODE_FAIL";
-    case JobState::preempted: return "PREEMPTED";
+    case JobState::unknown:
+      return "";
+    case JobState::pending:
+      return "PENDING";
+    case JobState::running:
+      return "RUNNING";
+    case JobState::completed:
+      return "COMPLETED";
+    case JobState::failed:
+      return "FAILED";
+    case JobState::cancelled:
+      return "CANCELLED";
+    case JobState::timeout:
+      return "TIMEOUT";
+    case JobState::node_fail:
+      return "NODE_FAIL";
+    case JobState::preempted:
+      return "PREEMPTED";
   }
   return "";
 }
 
 std::optional<JobState> parse_state(std::string_view word) {
   if (word.starts_with("CANCELLED ")) word = "CANCELLED";  // "CANCELLED by 1001"
-  if (word.ends_with('+')) word.remove_suffix(1);           // cut to a narrow column
+  if (word.ends_with('+')) word.remove_suffix(1);          // cut to a narrow column
   for (const auto& [known, state] : kWords) {
     if (known == word) return state;
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/read.h"
 
-#include <fmt/format.h>
-
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "table/digest.h"
 #include "table/stream.h"

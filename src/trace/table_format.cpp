@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/table_format.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "table/csv_reader.h"
 #include "text/datetime.h"
@@ -20,12 +20,12 @@
 namespace almanac::trace {
 namespace {
 
-constexpr std::int64_t kMostGpus = 1'000'000;        // more in one job is a wrong column
+constexpr std::int64_t kMostGpus = 1'000'000;             // more in one job is a wrong column
 constexpr std::int64_t kLongest = 1'000'000'000'000'000;  // ms, 31,700 years; sums must fit
 
 bool is_missing(std::string_view text) {
-  for (const std::string_view word : {"", "NA", "N/A", "nan", "NaN", "None", "null", "NULL",
-                                      "Unknown", "unknown", "-", "\\N"}) {
+  for (const std::string_view word :
+       {"", "NA", "N/A", "nan", "NaN", "None", "null", "NULL", "Unknown", "unknown", "-", "\\N"}) {
     if (text == word) return true;
   }
   return false;
@@ -33,11 +33,16 @@ bool is_missing(std::string_view text) {
 
 constexpr std::int64_t milliseconds(Unit unit) {
   switch (unit) {
-    case Unit::ms: return 1;
-    case Unit::min: return 60'000;
-    case Unit::h: return 3'600'000;
-    case Unit::d: return 86'400'000;
-    default: return 1000;
+    case Unit::ms:
+      return 1;
+    case Unit::min:
+      return 60'000;
+    case Unit::h:
+      return 3'600'000;
+    case Unit::d:
+      return 86'400'000;
+    default:
+      return 1000;
   }
 }
 
@@ -65,20 +70,33 @@ struct Bound {
 
 const char* expectation(const Column& column) {
   switch (column.field) {
-    case Field::gpus: case Field::nodes: case Field::attempts:
+    case Field::gpus:
+    case Field::nodes:
+    case Field::attempts:
       return "a whole number of 0 or more";
-    case Field::gpu_share: return "a number above 0 and up to 1";
-    case Field::cpus: case Field::memory_gb: return "a number of 0 or more";
-    case Field::submit_s: case Field::start_s: case Field::end_s: case Field::deadline_s:
+    case Field::gpu_share:
+      return "a number above 0 and up to 1";
+    case Field::cpus:
+    case Field::memory_gb:
+      return "a number of 0 or more";
+    case Field::submit_s:
+    case Field::start_s:
+    case Field::end_s:
+    case Field::deadline_s:
       if (column.unit == Unit::date) return "a time as YYYY-MM-DD hh:mm:ss";
       if (column.unit == Unit::any) return "a time as YYYY-MM-DD hh:mm:ss, or seconds";
       return "a time as a number";
-    case Field::predicted_s: return "a number";
-    case Field::run_s: case Field::wait_s: case Field::time_limit_s:
+    case Field::predicted_s:
+      return "a number";
+    case Field::run_s:
+    case Field::wait_s:
+    case Field::time_limit_s:
       if (column.unit == Unit::clock) return "a time as [D-]HH:MM:SS";
       return "a number of 0 or more";
-    case Field::state: return "a job state";
-    default: return "a text";
+    case Field::state:
+      return "a job state";
+    default:
+      return "a text";
   }
 }
 
@@ -122,7 +140,9 @@ Result<void> TableReader::bind() {
     if (position && !is_bound(column.field)) bound_.push_back({&column, *position, {}});
   }
   for (const Column& column : columns) {
-    const bool is_known = is_bound(column.field) || format_.map.constants.contains(column.field);
+    const bool is_known =
+        is_bound(column.field) || format_.map.constants.contains(column.field) ||
+        (column.field == Field::run_s && is_bound(Field::start_s) && is_bound(Field::end_s));
     if (column.required && !is_known) {
       return fail(Code::invalid,
                   fmt::format("the column \"{}\" is missing ({} format): the header has {}",
@@ -132,6 +152,15 @@ Result<void> TableReader::bind() {
   }
   for (const std::string& name : format_.extras) extra_positions_.push_back(csv_.find(name));
   extras_.resize(format_.extras.size());
+  const auto needed = std::span(extra_positions_).first(format_.needed_extras);
+  if (!needed.empty() && std::none_of(needed.begin(), needed.end(),
+                                      [](const auto& position) { return position.has_value(); })) {
+    return fail(Code::invalid,
+                fmt::format("the column \"{}\" is missing ({} format): the header has {}",
+                            fmt::join(std::span(format_.extras).first(needed.size()), "\" or \""),
+                            format_.name, fmt::join(csv_.header(), ", ")),
+                csv_.where());
+  }
   return {};
 }
 
@@ -230,20 +259,39 @@ std::string TableReader::set(Bound& bound, std::string_view text, Draft& draft) 
       draft.job.id = trace.key(text);
       draft.has_id = true;
       return {};
-    case Field::after: request.after = trace.key(text); return {};
-    case Field::name: return intern(request.name);
-    case Field::user: return intern(request.user);
-    case Field::vc: return intern(request.vc);
-    case Field::kind: return intern(request.kind);
-    case Field::gpu_type: return intern(request.gpu_type);
-    case Field::model: return intern(request.model);
-    case Field::qos: return intern(request.qos);
-    case Field::gpus: case Field::nodes: case Field::attempts:
-    case Field::gpu_share: case Field::cpus: case Field::memory_gb:
+    case Field::after:
+      request.after = trace.key(text);
+      return {};
+    case Field::name:
+      return intern(request.name);
+    case Field::user:
+      return intern(request.user);
+    case Field::vc:
+      return intern(request.vc);
+    case Field::kind:
+      return intern(request.kind);
+    case Field::gpu_type:
+      return intern(request.gpu_type);
+    case Field::model:
+      return intern(request.model);
+    case Field::qos:
+      return intern(request.qos);
+    case Field::gpus:
+    case Field::nodes:
+    case Field::attempts:
+    case Field::gpu_share:
+    case Field::cpus:
+    case Field::memory_gb:
       return set_number(column, text, draft);
-    case Field::submit_s: case Field::start_s: case Field::end_s: case Field::deadline_s:
+    case Field::submit_s:
+    case Field::start_s:
+    case Field::end_s:
+    case Field::deadline_s:
       return set_time(column, text, draft);
-    case Field::run_s: case Field::wait_s: case Field::time_limit_s: case Field::predicted_s:
+    case Field::run_s:
+    case Field::wait_s:
+    case Field::time_limit_s:
+    case Field::predicted_s:
       return set_length(column, text, draft);
     case Field::state: {
       if (const auto own = format_.map.states.find(text); own != format_.map.states.end()) {
@@ -380,9 +428,8 @@ Format as_format(TableFormat format) {
   return {.name = shared->name,
           .summary = shared->summary,
           .likeness = [shared](const Head& head) { return likeness(*shared, head); },
-          .read = [shared](const std::string& path, Intake& intake) {
-            return read_table(*shared, path, intake);
-          }};
+          .read = [shared](const std::string& path,
+                           Intake& intake) { return read_table(*shared, path, intake); }};
 }
 
 }  // namespace almanac::trace

@@ -33,6 +33,7 @@ struct TableFormat {
   std::string summary{};
   ColumnMap map{};
   std::vector<std::string> extras{};   ///< Columns that finish() looks at.
+  std::size_t needed_extras = 0;       ///< One of the first so many extras must be there.
   std::vector<std::string> ignored{};  ///< Columns that are known and not needed.
   bool numbers_rows = false;           ///< Rows without an id get the row number as id.
   /// Completes a row; a message instead of "" refuses it.

@@ -3,10 +3,10 @@
 /// \file
 /// Knows the tables that come with job logs and describe the cluster, so that giving one as a trace
 /// gets an answer that helps. They are read by the cluster room.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <initializer_list>
+
+#include <fmt/format.h>
 
 #include "trace/format.h"
 
@@ -27,8 +27,9 @@ void add(Formats& registry, const char* name, const char* what, bool (*is_it)(co
   format.summary = fmt::format("{}; a cluster file, not a job log", what);
   format.likeness = [is_it](const Head& head) { return is_it(head) ? 1.0 : 0.0; };
   format.read = [what](const std::string& path, Intake&) -> Result<void> {
-    return fail(Code::unsupported, fmt::format("this is a {}, a cluster file, not a job log", what),
-                {path}, "pass it as --cluster");
+    return fail(Code::unsupported,
+                fmt::format("this is the {}, a cluster file, not a job log", what), {path},
+                "pass it as --cluster");
   };
   registry.add(std::move(format));
 }
@@ -40,12 +41,15 @@ void register_cluster_files(Formats& registry) {
     const auto columns = head.columns(',');
     return columns.size() > 2 && columns.front() == "date" && columns.back() == "total";
   });
-  add(registry, "openb-nodes", "openb node list",
-      [](const Head& head) { return starts_with(head, {"sn", "cpu_milli", "memory_mib", "gpu"}); });
-  add(registry, "philly-machines", "Philly machine list",
-      [](const Head& head) { return starts_with(head, {"machineId", "number of GPUs"}); });
-  add(registry, "philly-vc", "Philly VC table",
-      [](const Head& head) { return starts_with(head, {"vc", "node num"}); });
+  add(registry, "openb-nodes", "openb node list", [](const Head& head) {
+    return starts_with(head, {"sn", "cpu_milli", "memory_mib", "gpu"});
+  });
+  add(registry, "philly-machines", "Philly machine list", [](const Head& head) {
+    return starts_with(head, {"machineId", "number of GPUs"});
+  });
+  add(registry, "philly-vc", "Philly VC table", [](const Head& head) {
+    return starts_with(head, {"vc", "node num"});
+  });
 }
 
 }  // namespace almanac::trace

@@ -12,6 +12,9 @@
 /// Source   Weng et al., ATC'23; github.com/alibaba/clusterdata, cluster-trace-gpu-v2023.
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "text/number.h"
 #include "trace/table_format.h"
 
 namespace almanac::trace {
@@ -23,6 +26,21 @@ namespace {
 constexpr const char* kNoDeletion =
     "pods without a deletion_time, taken to run until the last time of the file";
 
+enum Extra { kGpuMilli };
+
+/// 1000 is a whole GPU, and so is the 0 of pods that ask for no GPU.
+std::string read_share(Draft& draft) {
+  const std::string_view text = draft.extras[kGpuMilli];
+  constexpr std::int64_t kWhole = 1000;
+  const auto milli = text::parse_whole(text);
+  if (draft.job.request.gpus <= 0) return {};
+  if (!milli || *milli < 1 || *milli > kWhole) {
+    return fmt::format("gpu_milli must be 1 to 1000: \"{}\"", text.substr(0, 60));
+  }
+  draft.job.request.gpu_share = static_cast<float>(*milli) / static_cast<float>(kWhole);
+  return {};
+}
+
 std::string finish(Draft& draft, Intake& intake) {
   Outcome& outcome = draft.job.outcome;
   if (outcome.start == kNoTime) {
@@ -32,7 +50,7 @@ std::string finish(Draft& draft, Intake& intake) {
     outcome.run = Duration::zero();  // until conclude() knows the last time
     intake.remark(kNoDeletion);
   }
-  return {};
+  return read_share(draft);
 }
 
 void conclude(Intake& intake) {
@@ -50,7 +68,7 @@ std::string finish_request(Draft& draft, Intake& intake) {
   draft.job.request.submit = Time(std::chrono::seconds(draft.row - 1));
   draft.job.outcome.run = Duration::zero();
   intake.remark("pods of a list without times, taken to come one a second and to run 0 s");
-  return {};
+  return read_share(draft);
 }
 
 }  // namespace
@@ -66,10 +84,11 @@ void register_openb(Formats& registry) {
       {Field::gpus, "num_gpu", true},
       {Field::cpus, "cpu_milli", false, Unit::any, kMilli},
       {Field::memory_gb, "memory_mib", false, Unit::any, kGbPerMib},
-      {Field::gpu_share, "gpu_milli", true, Unit::any, kMilli},
       {Field::gpu_type, "gpu_spec"},
       {Field::qos, "qos"},
   };
+  requests.extras = {"gpu_milli"};
+  requests.needed_extras = 1;
   TableFormat pods = requests;
   requests.finish = finish_request;
   registry.add(as_format(std::move(requests)));
@@ -77,11 +96,11 @@ void register_openb(Formats& registry) {
   pods.name = "openb";
   pods.summary = "Alibaba openb pod list (ATC'23)";
   pods.map.columns.insert(pods.map.columns.end(), {
-      {Field::submit_s, "creation_time", true},
-      {Field::start_s, "scheduled_time", true},
-      {Field::end_s, "deletion_time", true},
-      {Field::state, "pod_phase"},
-  });
+                                                      {Field::submit_s, "creation_time", true},
+                                                      {Field::start_s, "scheduled_time", true},
+                                                      {Field::end_s, "deletion_time", true},
+                                                      {Field::state, "pod_phase"},
+                                                  });
   pods.finish = finish;
   pods.conclude = conclude;
   registry.add(as_format(std::move(pods)));

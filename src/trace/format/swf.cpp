@@ -9,11 +9,11 @@
 /// checkpointed job, which has a line of its own, and are left out.
 ///
 /// Source   Chapin et al., JSSPP'99; cs.huji.ac.il/labs/parallel/workload/swf.html.
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "table/lines.h"
 #include "text/number.h"
@@ -26,14 +26,44 @@ void register_swf(Formats& registry);
 namespace {
 
 enum Item {
-  kNumber, kSubmit, kWait, kRun, kAllocated, kCpuTime, kMemory, kRequested, kRequestedTime,
-  kRequestedMemory, kStatus, kUser, kGroup, kApplication, kQueue, kPartition, kAfter, kThink,
+  kNumber,
+  kSubmit,
+  kWait,
+  kRun,
+  kAllocated,
+  kCpuTime,
+  kMemory,
+  kRequested,
+  kRequestedTime,
+  kRequestedMemory,
+  kStatus,
+  kUser,
+  kGroup,
+  kApplication,
+  kQueue,
+  kPartition,
+  kAfter,
+  kThink,
   kItems,
 };
-constexpr std::array<const char*, kItems> kNames{
-    "job number", "submit time", "wait time", "run time", "allocated processors", "CPU time",
-    "used memory", "requested processors", "requested time", "requested memory", "status", "user",
-    "group", "application", "queue", "partition", "preceding job", "think time"};
+constexpr std::array<const char*, kItems> kNames{"job number",
+                                                 "submit time",
+                                                 "wait time",
+                                                 "run time",
+                                                 "allocated processors",
+                                                 "CPU time",
+                                                 "used memory",
+                                                 "requested processors",
+                                                 "requested time",
+                                                 "requested memory",
+                                                 "status",
+                                                 "user",
+                                                 "group",
+                                                 "application",
+                                                 "queue",
+                                                 "partition",
+                                                 "preceding job",
+                                                 "think time"};
 constexpr double kLargest = 1e12;  // seconds: sums must fit into milliseconds of 64 bits
 constexpr double kMostProcessors = 1e6;
 constexpr double kKbPerGb = 1024.0 * 1024.0;

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads what `sacct --json` prints: as Slurm 22.05 does (dbv0.0.38), and the later spelling of
+/// numbers ({"set": true, "number": 5}) and states (["COMPLETED"]).
+///
+/// Ids are those of the text form: 123_4 for array tasks, 123+0 for parts of heterogeneous jobs.
+/// Releases of 22.05 print the eligible time as "start", so the start of a job that has ended is
+/// its end minus what it ran and was suspended for. The time limit counts minutes, memory MiB.
+///
+/// Source   src/plugins/openapi/dbv0.0.38 of Slurm 22.05.
+#include <fmt/format.h>
+
+#include "trace/format.h"
+#include "trace/json_records.h"
+#include "trace/tres.h"
+
+namespace almanac::trace {
+
+void register_sacct_json(Formats& registry);
+
+namespace {
+
+// Seconds: later than any clock of a cluster, and sums fit.
+constexpr std::int64_t kLatest = 1'000'000'000'000;
+
+Duration seconds_of(std::int64_t count, const char* key) {
+  if (count < 0 || count > kLatest) {
+    throw BadRecord{fmt::format("{} must be seconds of 0 or more: {}", key, count)};
+  }
+  return std::chrono::seconds(count);
+}
+
+std::string id_of(JsonObject& record) {
+  const auto own = number_of(record, "job_id");
+  if (!own) throw BadRecord{"job_id must not be empty"};
+  if (auto array = object_of(record, "array")) {
+    const auto parent = number_of(*array, "job_id");
+    const auto task = number_of(*array, "task_id");
+    if (parent && *parent > 0) {
+      if (task) return fmt::format("{}_{}", *parent, *task);
+      if (const auto tasks = text_of(*array, "task"); !tasks.empty()) {
+        return fmt::format("{}_[{}]", *parent, tasks);
+      }
+    }
+  }
+  if (auto het = object_of(record, "het")) {
+    const auto parent = number_of(*het, "job_id");
+    const auto offset = number_of(*het, "job_offset");
+    if (parent && *parent > 0 && offset) return fmt::format("{}+{}", *parent, *offset);
+  }
+  return fmt::format("{}", *own);
+}
+
+void read_times(JsonObject& record, Job& job) {
+  auto time = object_of(record, "time");
+  if (!time) throw BadRecord{"time must not be empty"};
+  const auto get = [&](const char* key) { return number_of(*time, key).value_or(0); };
+  const std::int64_t submitted = get("submission");
+  if (submitted <= 0) throw BadRecord{"time/submission must not be empty"};
+  Outcome& outcome = job.outcome;
+  job.request.submit = Time(seconds_of(submitted, "time/submission"));
+  outcome.run = seconds_of(get("elapsed"), "time/elapsed");
+  const Duration suspended = seconds_of(get("suspended"), "time/suspended");
+  const Duration end = seconds_of(get("end"), "time/end");
+  const Duration start = seconds_of(get("start"), "time/start");
+  if (end > Duration::zero()) {
+    outcome.end = Time(end);
+    if (outcome.run > Duration::zero()) outcome.start = outcome.end - outcome.run - suspended;
+  } else if (start > Duration::zero() && outcome.run > Duration::zero()) {
+    outcome.start = Time(start);
+  }
+  if (const auto limit = number_of(*time, "limit"); limit && *limit > 0) {
+    if (*limit > kLatest / 60) throw BadRecord{"time/limit must be minutes"};
+    job.request.time_limit = std::chrono::minutes(*limit);
+  }
+}
+
+/// Adds up the list `key` of record/tres; false when it is empty.
+bool read_tres(JsonObject& lists, const char* key, Tres& tres) {
+  auto list = array_of(lists, key);
+  if (!list) return false;
+  bool any = false;
+  for (auto element : *list) {
+    JsonObject item;
+    if (element.get_object().get(item) != simdjson::SUCCESS) {
+      throw BadRecord{fmt::format("tres/{} must be a list of objects", key)};
+    }
+    std::string name(text_of(item, "type"));
+    if (const auto detail = text_of(item, "name"); !detail.empty()) {
+      name += '/';
+      name += detail;
+    }
+    tres.add(name, static_cast<double>(number_of(item, "count").value_or(0)));
+    any = true;
+  }
+  return any;
+}
+
+JobState read_state(JsonObject& record) {
+  auto state = object_of(record, "state");
+  if (!state) return JobState::unknown;
+  std::string word;
+  try {
+    word = text_of(*state, "current");
+  } catch (const BadRecord&) {  // a list: the first word is the state, flags follow
+    if (auto list = array_of(*state, "current")) {
+      for (auto element : *list) {
+        std::string_view text;
+        if (element.get_string().get(text) == simdjson::SUCCESS && word.empty()) word = text;
+      }
+    }
+  }
+  const auto known = parse_state(word);
+  if (!known) throw BadRecord{fmt::format("state/current must be a job state: \"{}\"", word)};
+  return *known;
+}
+
+Result<void> take(JsonObject& record, std::int64_t line, Intake& intake) {
+  Trace& trace = intake.trace();
+  Job job;
+  job.id = trace.key(id_of(record));
+  read_times(record, job);
+  job.outcome.state = read_state(record);
+  Request& request = job.request;
+  const auto intern = [&](const char* key) { return trace.names.intern(text_of(record, key)); };
+  request.name = intern("name");
+  request.user = intern("user");
+  request.vc = intern("partition");
+  if (request.vc == kNoName) request.vc = intern("account");
+  request.qos = intern("qos");
+  auto lists = object_of(record, "tres");
+  if (!lists) throw BadRecord{"tres must not be empty"};
+  Tres tres;
+  if (!read_tres(*lists, "allocated", tres)) read_tres(*lists, "requested", tres);
+  request.gpus = tres.gpus;
+  request.nodes = tres.nodes;
+  request.cpus = tres.cpus;
+  request.memory_gb = tres.memory_gb;
+  if (!tres.gpu_type.empty()) request.gpu_type = trace.names.intern(tres.gpu_type);
+  if (job.outcome.state == JobState::running) {
+    intake.remark("jobs still running, taken to run for as long as they had");
+  } else if (job.outcome.state == JobState::pending) {
+    intake.remark("jobs still pending, taken as a run of 0 s");
+  }
+  return intake.add(job, line);
+}
+
+}  // namespace
+
+void register_sacct_json(Formats& registry) {
+  Format format;
+  format.name = "sacct-json";
+  format.summary = "output of sacct --json (Slurm 22.05 and later)";
+  format.likeness = [](const Head& head) {
+    return head.first_line().starts_with('{') &&
+                   (head.contains("\"jobs\"") || head.contains("\"Slurm\""))
+               ? 1.0
+               : 0.0;
+  };
+  format.read = [](const std::string& path, Intake& intake) {
+    return read_records(path, "jobs", intake, [&](JsonObject& record, std::int64_t line) {
+      return take(record, line, intake);
+    });
+  };
+  registry.add(std::move(format));
+}
+
+}  // namespace almanac::trace

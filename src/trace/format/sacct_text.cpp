@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads what `sacct -P` prints: '|' between fields, a header, any choice and order of columns that
+/// has JobID, Submit, Elapsed or ElapsedRaw (or Start and End), and AllocTRES or ReqTRES.
+///
+/// Lines of job steps (123.batch) are left out; ids of array tasks (123_4) and of parts of
+/// heterogeneous jobs (123+0) stay as they are. GPUs, CPUs and memory are those given, else those
+/// asked for. The partition is the VC, without one the account. Times are read as UTC: sacct
+/// prints the local time of the cluster and does not say which.
+///
+/// Source   sacct(1) of Slurm 22.05.
+#include "trace/table_format.h"
+#include "trace/tres.h"
+
+namespace almanac::trace {
+
+void register_sacct_text(Formats& registry);
+
+namespace {
+
+enum Extra { kAllocTres, kReqTres, kAllocGres, kReqGres, kJobId };
+
+std::string finish(Draft& draft, Intake& intake) {
+  if (draft.extras[kJobId].find('.') != std::string_view::npos) {
+    draft.is_job = false;
+    intake.skip("lines of job steps left out");
+    return {};
+  }
+  std::string_view source;
+  for (const Extra extra : {kAllocTres, kReqTres, kAllocGres, kReqGres}) {
+    if (source.empty()) source = draft.extras[extra];
+  }
+  const auto tres = parse_tres(source);
+  if (!tres) {
+    return "TRES must be a list like cpu=8,gres/gpu=8: \"" + std::string(source.substr(0, 60)) +
+           "\"";
+  }
+  Request& request = draft.job.request;
+  request.gpus = tres->gpus;
+  if (tres->nodes > 0) request.nodes = tres->nodes;
+  if (!std::isnan(tres->cpus)) request.cpus = tres->cpus;
+  request.memory_gb = tres->memory_gb;
+  if (!tres->gpu_type.empty()) request.gpu_type = intake.trace().names.intern(tres->gpu_type);
+  if (draft.job.outcome.state == JobState::running) {
+    intake.remark("jobs still running, taken to run for as long as they had");
+  } else if (draft.job.outcome.state == JobState::pending) {
+    intake.remark("jobs still pending, taken as a run of 0 s");
+  }
+  return {};
+}
+
+}  // namespace
+
+void register_sacct_text(Formats& registry) {
+  TableFormat format;
+  format.name = "sacct";
+  format.summary = "text of sacct -P (Slurm)";
+  format.map.delimiter = '|';
+  format.map.columns = {
+      {Field::job_id, "JobID", true},
+      {Field::submit_s, "Submit", true},
+      {Field::run_s, "ElapsedRaw", true},
+      {Field::run_s, "Elapsed", true, Unit::clock},
+      {Field::name, "JobName"},
+      {Field::user, "User"},
+      {Field::vc, "Partition"},
+      {Field::vc, "Account"},
+      {Field::qos, "QOS"},
+      {Field::start_s, "Start"},
+      {Field::end_s, "End"},
+      {Field::time_limit_s, "TimelimitRaw", false, Unit::min},
+      {Field::time_limit_s, "Timelimit", false, Unit::clock},
+      {Field::state, "State"},
+      {Field::nodes, "NNodes"},
+      {Field::nodes, "AllocNodes"},
+      {Field::cpus, "NCPUS"},
+      {Field::cpus, "AllocCPUS"},
+      {Field::cpus, "ReqCPUS"},
+  };
+  format.extras = {"AllocTRES", "ReqTRES", "AllocGRES", "ReqGRES", "JobID"};
+  format.needed_extras = 4;
+  format.finish = finish;
+  Format made = as_format(std::move(format));
+  made.likeness = [](const Head& head) {
+    for (const std::string_view column : head.columns('|')) {
+      if (column == "JobID" || column == "JobIDRaw") return 1.0;
+    }
+    return 0.0;
+  };
+  registry.add(std::move(made));
+}
+
+}  // namespace almanac::trace

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/tres.h"
+
+#include <algorithm>
+
+#include "text/number.h"
+
+namespace almanac::trace {
+namespace {
+
+constexpr double kMost = 1e6;  // GPUs, nodes
+constexpr double kMibPerGb = 1024;
+
+/// "100G", "1.50T", "4000M", "4000": in MiB.
+std::optional<double> parse_memory(std::string_view text) {
+  double factor = 1;
+  if (!text.empty()) {
+    switch (text.back()) {
+      case 'K':
+        factor = 1.0 / 1024;
+        break;
+      case 'M':
+        break;
+      case 'G':
+        factor = 1024;
+        break;
+      case 'T':
+        factor = 1024.0 * 1024;
+        break;
+      case 'P':
+        factor = 1024.0 * 1024 * 1024;
+        break;
+      default:
+        factor = 0;
+    }
+  }
+  if (factor == 0) return text::parse_decimal(text);
+  const auto value = text::parse_decimal(text.substr(0, text.size() - (text.empty() ? 0 : 1)));
+  if (!value) return std::nullopt;
+  return *value * factor;
+}
+
+}  // namespace
+
+void Tres::add(std::string_view resource, double count) {
+  if (resource == "cpu") {
+    cpus = static_cast<float>(count);
+  } else if (resource == "node") {
+    nodes = static_cast<std::int32_t>(std::clamp(count, 0.0, kMost));
+  } else if (resource == "mem") {
+    memory_gb = static_cast<float>(count / kMibPerGb);
+  } else if (resource == "gres/gpu") {
+    all_gpus_ = count;
+  } else if (resource.starts_with("gres/gpu:")) {
+    if (!gpu_type.empty()) gpu_type += '|';
+    gpu_type += resource.substr(std::string_view("gres/gpu:").size());
+    typed_gpus_ += count;
+  }
+  const double total = all_gpus_ >= 0 ? all_gpus_ : typed_gpus_;
+  gpus = static_cast<std::int32_t>(std::clamp(total, 0.0, kMost));
+}
+
+std::optional<Tres> parse_tres(std::string_view text) {
+  Tres tres;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
+    auto cut = item.find('=');
+    std::string name(item.substr(0, cut));
+    if (cut == std::string_view::npos) {  // the older spelling
+      cut = item.rfind(':');
+      std::string_view gres = item.substr(0, cut);
+      if (gres.starts_with("gres:")) gres.remove_prefix(5);
+      if (cut == std::string_view::npos) return std::nullopt;
+      name = "gres/" + std::string(gres);
+    }
+    const std::string_view amount = item.substr(cut + 1);
+    const auto count = name == "mem" ? parse_memory(amount) : text::parse_decimal(amount);
+    const bool matters = name == "mem" || name == "cpu" || name == "node" || name == "gres/gpu" ||
+                         name.starts_with("gres/gpu:");
+    if (!matters) continue;  // energy and file systems have spellings of their own
+    if (!count || *count < 0) return std::nullopt;
+    tres.add(name, *count);
+  }
+  return tres;
+}
+
+}  // namespace almanac::trace

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads what Slurm says a job asked for or was given: "cpu=8,gres/gpu:a100=8,mem=100G,node=1".
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace almanac::trace {
+
+/// Trackable resources. Missing: NaN, 0 nodes, no type.
+struct Tres {
+  std::int32_t gpus = 0;
+  std::int32_t nodes = 0;
+  std::string gpu_type{};  ///< "a100"; several as "a100|h100".
+  float cpus = std::numeric_limits<float>::quiet_NaN();
+  float memory_gb = std::numeric_limits<float>::quiet_NaN();  ///< Of 1024 MiB.
+
+  /// Adds `count` of a resource: "gres/gpu", "gres/gpu:a100", "cpu", "node"; others are passed
+  /// over. gres/gpu counts all types together, so typed counts matter only without it.
+  void add(std::string_view resource, double count);
+
+ private:
+  double all_gpus_ = -1;
+  double typed_gpus_ = 0;
+};
+
+/// Reads a TRES list; also the older GRES spelling "gpu:a100:8". Nothing when it is neither.
+std::optional<Tres> parse_tres(std::string_view text);
+
+}  // namespace almanac::trace
