@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "trace/select.h"
 
 namespace almanac::trace {
 namespace {
@@ -117,9 +118,9 @@ Result<void> Intake::check_ids() {
   return {};
 }
 
-/// Leaves out doubled jobs and sorts the rest; attempts follow their jobs.
+/// Leaves out doubled jobs and sorts the rest.
 void Intake::reorder() {
-  const std::vector<Job> jobs = std::move(trace_->jobs);
+  const auto& jobs = trace_->jobs;
   std::vector<std::uint32_t> order;
   order.reserve(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -128,19 +129,7 @@ void Intake::reorder() {
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return jobs[a].request.submit < jobs[b].request.submit;
   });
-  trace_->jobs.clear();
-  trace_->jobs.reserve(order.size());
-  for (const std::uint32_t position : order) trace_->jobs.push_back(jobs[position]);
-
-  if (trace_->attempts.empty()) return;
-  constexpr std::uint32_t kGone = ~std::uint32_t{0};
-  std::vector<std::uint32_t> place(jobs.size(), kGone);
-  for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-  auto& attempts = trace_->attempts;
-  for (Attempt& attempt : attempts) attempt.job = place[attempt.job];
-  std::erase_if(attempts, [](const Attempt& attempt) { return attempt.job == kGone; });
-  std::stable_sort(attempts.begin(), attempts.end(),
-                   [](const Attempt& a, const Attempt& b) { return a.job < b.job; });
+  select_jobs(*trace_, order);
 }
 
 void Intake::write_notes() {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// `almanac trace convert`: writes a job log of any known format as our CSV or as SWF.
+#include <memory>
+
+#include "cli/program.h"
+#include "cli/trace_options.h"
+#include "trace/write.h"
+
+namespace almanac::cli {
+
+void register_trace_convert(Program& program);
+
+void register_trace_convert(Program& program) {
+  struct Arguments {
+    TraceOptions trace;
+    std::string out = "-";
+    std::string to;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App& command = *program.noun("trace", "Read, check, convert and make job logs")
+                           .add_subcommand("convert", "Write a job log as our CSV or as SWF");
+  arguments->trace.add_to(command);
+  command
+      .add_option("OUT,--out", arguments->out,
+                  "File to write, packed if it ends in .gz or .zst; - is the standard output")
+      ->capture_default_str();
+  command.add_option("--to", arguments->to, "csv or swf; by the name of OUT if not given")
+      ->check(CLI::IsMember({"csv", "swf"}));
+  program.on(command, [arguments]() -> Result<int> {
+    const auto trace = arguments->trace.load();
+    if (!trace) return tl::unexpected(trace.error());
+    if (auto saved = save_trace(*trace, arguments->out, arguments->to); !saved) {
+      return tl::unexpected(std::move(saved.error()));
+    }
+    return kDone;
+  });
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// `almanac trace info`: says in few numbers what a job log holds.
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+#include "cli/trace_options.h"
+#include "text/datetime.h"
+#include "text/duration.h"
+#include "trace/summary.h"
+
+namespace almanac::cli {
+
+void register_trace_info(Program& program);
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using trace::JobState;
+using trace::Spread;
+using trace::Summary;
+
+constexpr double kHour = 3600;
+
+std::string_view name_of(std::size_t state) {
+  const auto name = to_string(static_cast<JobState>(state));
+  return name.empty() ? "unknown" : name;
+}
+
+Json to_json(const Spread& spread) {
+  return {{"count", spread.count}, {"mean", spread.mean}, {"p50", spread.p50},
+          {"p90", spread.p90},     {"p99", spread.p99},   {"max", spread.max}};
+}
+
+void print_json(const trace::Trace& trace, const Summary& summary) {
+  Json states = Json::object();
+  for (std::size_t i = 0; i < summary.states.size(); ++i) {
+    if (summary.states[i] > 0) states[std::string(name_of(i))] = summary.states[i];
+  }
+  const Json json{{"trace", trace.path},
+                  {"format", trace.format},
+                  {"sha256", trace.sha256},
+                  {"rows", trace.rows},
+                  {"dropped", trace.dropped},
+                  {"jobs", summary.jobs},
+                  {"gpu_jobs", summary.gpu_jobs},
+                  {"cpu_jobs", summary.jobs - summary.gpu_jobs},
+                  {"users", summary.users},
+                  {"vcs", summary.vcs},
+                  {"first_submit_s", seconds(summary.first_submit)},
+                  {"last_submit_s", seconds(summary.last_submit)},
+                  {"span_s", seconds(summary.last_submit - summary.first_submit)},
+                  {"gpu_time_gpu_s", summary.gpu_time_gpu_s},
+                  {"run_s", to_json(summary.run_s)},
+                  {"wait_s", to_json(summary.wait_s)},
+                  {"gpus", to_json(summary.gpus)},
+                  {"states", states},
+                  {"notes", trace.notes}};
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+/// "00:03:24", rounded to seconds.
+std::string length(double secs) {
+  return text::format_duration(Duration(std::llround(secs) * 1000));
+}
+
+void print_lengths(const char* what, const Spread& spread) {
+  if (spread.count == 0) return;
+  fmt::print("{:14} mean {}, median {}, p90 {}, p99 {}, longest {}\n", what, length(spread.mean),
+             length(spread.p50), length(spread.p90), length(spread.p99), length(spread.max));
+}
+
+void print_table(const trace::Trace& trace, const Summary& summary) {
+  fmt::print("{:14} {}\n", "trace", trace.path);
+  fmt::print("{:14} {}\n", "format", trace.format);
+  fmt::print("{:14} {}\n", "sha256", trace.sha256);
+  fmt::print("{:14} {}: {} on GPUs, {} on CPUs alone\n", "jobs", summary.jobs, summary.gpu_jobs,
+             summary.jobs - summary.gpu_jobs);
+  // Times from a zero of the log's own are no dates.
+  constexpr Time kFirstDate{Duration(1LL * 365 * 24 * 3600 * 1000)};
+  const auto point = [&](Time time) {
+    return summary.first_submit < kFirstDate ? fmt::format("{} s", seconds(time))
+                                             : text::format_datetime(time);
+  };
+  fmt::print("{:14} {} to {} ({})\n", "submitted", point(summary.first_submit),
+             point(summary.last_submit),
+             length(seconds(summary.last_submit - summary.first_submit)));
+  if (summary.users > 0) fmt::print("{:14} {}\n", "users", summary.users);
+  if (summary.vcs > 0) fmt::print("{:14} {}\n", "VCs", summary.vcs);
+  if (summary.gpu_jobs > 0) {
+    fmt::print("{:14} {:.1f} GPU-hours\n", "GPU time", summary.gpu_time_gpu_s / kHour);
+    fmt::print("{:14} mean {:.3f}, median {:g}, p99 {:g}, most {:g}\n", "GPUs a job",
+               summary.gpus.mean, summary.gpus.p50, summary.gpus.p99, summary.gpus.max);
+  }
+  print_lengths("run", summary.run_s);
+  print_lengths("wait", summary.wait_s);
+  std::string states;
+  for (std::size_t i = 0; i < summary.states.size(); ++i) {
+    if (summary.states[i] == 0) continue;
+    if (!states.empty()) states += ", ";
+    states += fmt::format(
+        "{} {} ({:.1f} %)", name_of(i), summary.states[i],
+        100.0 * static_cast<double>(summary.states[i]) / static_cast<double>(summary.jobs));
+  }
+  fmt::print("{:14} {}\n", "states", states);
+}
+
+}  // namespace
+
+void register_trace_info(Program& program) {
+  struct Arguments {
+    TraceOptions trace;
+    std::string output = "table";
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App& command = *program.noun("trace", "Read, check, convert and make job logs")
+                           .add_subcommand("info", "Say what a job log holds");
+  arguments->trace.add_to(command);
+  add_output_option(command, arguments->output);
+  program.on(command, [arguments]() -> Result<int> {
+    const auto trace = arguments->trace.load();
+    if (!trace) return tl::unexpected(trace.error());
+    const Summary summary = summarize(*trace);
+    arguments->output == "json" ? print_json(*trace, summary) : print_table(*trace, summary);
+    return kDone;
+  });
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// `almanac trace sample`: writes a part of a job log: a time window, some VCs or users, a random
+/// share.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/program.h"
+#include "cli/trace_options.h"
+#include "trace/select.h"
+#include "trace/write.h"
+
+namespace almanac::cli {
+
+void register_trace_sample(Program& program);
+
+namespace {
+
+struct Arguments {
+  TraceOptions trace;
+  std::string out = "-";
+  std::string to_format;
+  std::string from;
+  std::string to;
+  double fraction = 1;
+  std::int64_t count = 0;
+  trace::Sample sample;
+};
+
+Result<int> run(Arguments& arguments) {
+  trace::Sample& sample = arguments.sample;
+  if (!arguments.from.empty()) {
+    const auto time = parse_time_option("--from", arguments.from);
+    if (!time) return tl::unexpected(time.error());
+    sample.from = *time;
+  }
+  if (!arguments.to.empty()) {
+    const auto time = parse_time_option("--to", arguments.to);
+    if (!time) return tl::unexpected(time.error());
+    sample.to = *time;
+  }
+  auto trace = arguments.trace.load();
+  if (!trace) return tl::unexpected(trace.error());
+  const std::size_t before = trace->jobs.size();
+  if (auto kept = keep_sample(*trace, sample); !kept) {
+    return tl::unexpected(std::move(kept.error()));
+  }
+  if (auto saved = save_trace(*trace, arguments.out, arguments.to_format); !saved) {
+    return tl::unexpected(std::move(saved.error()));
+  }
+  note(fmt::format("kept {} of {} jobs", trace->jobs.size(), before));
+  return kDone;
+}
+
+}  // namespace
+
+void register_trace_sample(Program& program) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App& command = *program.noun("trace", "Read, check, convert and make job logs")
+                           .add_subcommand("sample", "Write a part of a job log");
+  arguments->trace.add_to(command);
+  command
+      .add_option("OUT,--out", arguments->out,
+                  "File to write, packed if it ends in .gz or .zst; - is the standard output")
+      ->capture_default_str();
+  command.add_option("--as", arguments->to_format, "csv or swf; by the name of OUT if not given")
+      ->check(CLI::IsMember({"csv", "swf"}));
+  command.add_option("--from", arguments->from, "Keep jobs submitted at this time or later");
+  command.add_option("--to", arguments->to, "Keep jobs submitted before this time");
+  command.add_option("--vc", arguments->sample.vcs, "Keep the jobs of these VCs")->delimiter(',');
+  command.add_option("--user", arguments->sample.users, "Keep the jobs of these users")
+      ->delimiter(',');
+  command.add_option("--min-gpus", arguments->sample.min_gpus, "Keep jobs of so many GPUs or more");
+  CLI::Option* const fraction =
+      command
+          .add_option("--fraction", arguments->fraction, "Keep this part of the jobs, at random")
+          ->check(CLI::Range(0.0, 1.0));
+  CLI::Option* const count =
+      command.add_option("--count", arguments->count, "Keep so many jobs, at random")
+          ->check(CLI::PositiveNumber)
+          ->excludes(fraction);
+  command.add_option("--seed", arguments->sample.seed, "Which ones are drawn")
+      ->capture_default_str();
+  program.on(command, [arguments, fraction, count] {
+    if (fraction->count() > 0) arguments->sample.fraction = arguments->fraction;
+    if (count->count() > 0) arguments->sample.count = arguments->count;
+    return run(*arguments);
+  });
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/trace_options.h"
+
+#include <fmt/format.h>
+
+#include "cli/program.h"
+#include "text/datetime.h"
+#include "text/number.h"
+#include "trace/format.h"
+
+namespace almanac::cli {
+namespace {
+
+std::string format_help() {
+  std::string help = "The format of TRACE; found out from its content if not given:";
+  for (const trace::Format& format : trace::formats().all()) {
+    help += fmt::format("\n  {:15} {}", format.name, format.summary);
+  }
+  return help;
+}
+
+}  // namespace
+
+void TraceOptions::add_to(CLI::App& command) {
+  command.add_option("TRACE", path, "The job log; .gz and .zst are unpacked")->required();
+  command.add_option("--format", read.format, format_help())->type_name("NAME");
+  command.add_option("--columns", read.column_map, "TOML file that says which column means what")
+      ->type_name("FILE");
+  command.add_flag("--lenient", read.lenient, "Drop bad rows and say how many and why");
+}
+
+Result<trace::Trace> TraceOptions::load() const {
+  auto trace = trace::read_trace(path, read);
+  if (trace) {
+    for (const std::string& text : trace->notes) note(path + ": " + text);
+  }
+  return trace;
+}
+
+void add_output_option(CLI::App& command, std::string& format) {
+  command.add_option("-o,--output", format, "How to print: table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+}
+
+Result<Time> parse_time_option(std::string_view option, const std::string& text) {
+  if (const auto time = text::parse_datetime(text)) return *time;
+  if (const auto count = text::parse_thousandths(text)) return Time(Duration(*count));
+  return fail(Code::usage,
+              fmt::format("{} must be a date, a date with time, or seconds: \"{}\"", option, text));
+}
+
+}  // namespace almanac::cli

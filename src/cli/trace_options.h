@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The arguments that say which job log to read and how, the same in every command.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <CLI/CLI.hpp>
+
+#include "base/result.h"
+#include "trace/read.h"
+
+namespace almanac::cli {
+
+/// A job log on the command line: TRACE --format --columns --lenient.
+struct TraceOptions {
+  std::string path{};
+  trace::ReadOptions read{};
+
+  void add_to(CLI::App& command);
+  /// Reads it; its notes go to stderr.
+  Result<trace::Trace> load() const;
+};
+
+/// Adds `-o table|json`.
+void add_output_option(CLI::App& command, std::string& format);
+
+/// A point in time on the command line: "2020-05-27", "2020-05-27 23:58:26", or seconds.
+Result<Time> parse_time_option(std::string_view option, const std::string& text);
+
+}  // namespace almanac::cli

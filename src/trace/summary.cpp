@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/summary.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "stats/quantile.h"
+
+namespace almanac::trace {
+namespace {
+
+Spread spread_of(std::vector<double>& values) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  if (values.empty()) return {0, kNaN, kNaN, kNaN, kNaN, kNaN};
+  Spread spread;
+  spread.count = static_cast<std::int64_t>(values.size());
+  spread.mean =
+      std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  spread.p50 = stats::quantile(values, 0.5);
+  spread.p90 = stats::quantile(values, 0.9);
+  spread.p99 = stats::quantile(values, 0.99);
+  spread.max = *std::max_element(values.begin(), values.end());
+  return spread;
+}
+
+}  // namespace
+
+Summary summarize(const Trace& trace) {
+  Summary summary;
+  std::vector<double> runs, waits, gpus;
+  std::vector<bool> users(trace.names.size()), vcs(trace.names.size());
+  for (const Job& job : trace.jobs) {
+    const Request& request = job.request;
+    const Outcome& outcome = job.outcome;
+    ++summary.jobs;
+    ++summary.states[static_cast<std::size_t>(outcome.state)];
+    users[index(request.user)] = true;
+    vcs[index(request.vc)] = true;
+    if (request.gpus == 0) continue;
+    ++summary.gpu_jobs;
+    summary.gpu_time_gpu_s += static_cast<double>(request.gpus) *
+                              static_cast<double>(request.gpu_share) * seconds(outcome.run);
+    runs.push_back(seconds(outcome.run));
+    gpus.push_back(request.gpus);
+    if (outcome.start != kNoTime) waits.push_back(seconds(outcome.start - request.submit));
+  }
+  users[index(kNoName)] = vcs[index(kNoName)] = false;
+  summary.users = std::count(users.begin(), users.end(), true);
+  summary.vcs = std::count(vcs.begin(), vcs.end(), true);
+  if (!trace.jobs.empty()) {
+    summary.first_submit = trace.jobs.front().request.submit;
+    summary.last_submit = trace.jobs.back().request.submit;
+  }
+  summary.run_s = spread_of(runs);
+  summary.wait_s = spread_of(waits);
+  summary.gpus = spread_of(gpus);
+  return summary;
+}
+
+}  // namespace almanac::trace

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Says in few numbers what a trace holds.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/time.h"
+#include "trace/trace.h"
+
+namespace almanac::trace {
+
+/// Mean and quantiles of a sample; NaN where it is empty.
+struct Spread {
+  std::int64_t count = 0;
+  double mean = 0, p50 = 0, p90 = 0, p99 = 0, max = 0;
+};
+
+struct Summary {
+  std::int64_t jobs = 0;
+  std::int64_t gpu_jobs = 0;  ///< Ask for a GPU or a part of one.
+  std::int64_t users = 0;     ///< Distinct; 0 = the log has none.
+  std::int64_t vcs = 0;
+  Time first_submit{};
+  Time last_submit{};
+  double gpu_time_gpu_s = 0;             ///< Sum of GPUs (shares counted as parts) x run.
+  Spread run_s;                          ///< Of GPU jobs.
+  Spread wait_s;                         ///< Of GPU jobs with a recorded start.
+  Spread gpus;                           ///< Of GPU jobs.
+  std::array<std::int64_t, 9> states{};  ///< Indexed by JobState.
+};
+
+Summary summarize(const Trace& trace);
+
+}  // namespace almanac::trace

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/write.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "table/csv_writer.h"
+
+namespace almanac::trace {
+namespace {
+
+/// A column of our CSV.
+struct OutColumn {
+  const char* name;
+  std::function<void(table::CsvWriter&, const Job&)> write;
+  std::function<bool(const Job&)> says_something;  ///< For some job, or the column is left out.
+};
+
+std::vector<OutColumn> columns_of(const Trace& trace) {
+  using Writer = table::CsvWriter;
+  std::vector<OutColumn> columns;
+  const auto always = [](const Job&) { return true; };
+  const auto add = [&](const char* name, auto write, auto says) {
+    columns.push_back(OutColumn{name, std::move(write), std::move(says)});
+  };
+  const auto add_name = [&](const char* name, NameId Request::*field) {
+    add(
+        name,
+        [&trace, field](Writer& csv, const Job& job) { csv.text(trace.names[job.request.*field]); },
+        [field](const Job& job) { return job.request.*field != kNoName; });
+  };
+  const auto add_length = [&](const char* name, Duration Request::*field) {
+    add(
+        name, [field](Writer& csv, const Job& job) { csv.duration(job.request.*field); },
+        [field](const Job& job) { return job.request.*field != kNoDuration; });
+  };
+  const auto add_time = [&](const char* name, Time Outcome::*field) {
+    add(
+        name, [field](Writer& csv, const Job& job) { csv.time(job.outcome.*field); },
+        [field](const Job& job) { return job.outcome.*field != kNoTime; });
+  };
+  const auto add_amount = [&](const char* name, float Request::*field) {
+    add(
+        name, [field](Writer& csv, const Job& job) { csv.decimal(job.request.*field); },
+        [field](const Job& job) { return !std::isnan(job.request.*field); });
+  };
+  const auto write_key = [&trace](Writer& csv, JobKey key) {
+    // Most ids are numbers, and those need no string.
+    const auto bits = static_cast<std::uint64_t>(key);
+    if (bits >> 63 == 0) {
+      csv.whole(bits);
+    } else {
+      csv.text(trace.id(key));
+    }
+  };
+
+  add(
+      "job_id", [=](Writer& csv, const Job& job) { write_key(csv, job.id); }, always);
+  add(
+      "submit_s", [](Writer& csv, const Job& job) { csv.time(job.request.submit); }, always);
+  add(
+      "run_s", [](Writer& csv, const Job& job) { csv.duration(job.outcome.run); }, always);
+  add(
+      "gpus", [](Writer& csv, const Job& job) { csv.whole(job.request.gpus); }, always);
+  add_name("name", &Request::name);
+  add_name("user", &Request::user);
+  add_name("vc", &Request::vc);
+  add_name("kind", &Request::kind);
+  add_name("gpu_type", &Request::gpu_type);
+  add(
+      "gpu_share", [](Writer& csv, const Job& job) { csv.decimal(job.request.gpu_share); },
+      [](const Job& job) { return job.request.gpu_share < 1; });
+  add_amount("cpus", &Request::cpus);
+  add_amount("memory_gb", &Request::memory_gb);
+  add(
+      "nodes",
+      [](Writer& csv, const Job& job) {
+        job.request.nodes > 0 ? csv.whole(job.request.nodes) : csv.missing();
+      },
+      [](const Job& job) { return job.request.nodes > 0; });
+  add_length("time_limit_s", &Request::time_limit);
+  add_length("predicted_s", &Request::predicted);
+  add_time("start_s", &Outcome::start);
+  add_time("end_s", &Outcome::end);
+  add(
+      "state", [](Writer& csv, const Job& job) { csv.text(to_string(job.outcome.state)); },
+      [](const Job& job) { return job.outcome.state != JobState::unknown; });
+  add(
+      "attempts",
+      [](Writer& csv, const Job& job) {
+        job.outcome.attempts > 0 ? csv.whole(job.outcome.attempts) : csv.missing();
+      },
+      [](const Job& job) { return job.outcome.attempts > 0; });
+  add_name("model", &Request::model);
+  add(
+      "deadline_s", [](Writer& csv, const Job& job) { csv.time(job.request.deadline); },
+      [](const Job& job) { return job.request.deadline != kNoTime; });
+  add_name("qos", &Request::qos);
+  add(
+      "after",
+      [=](Writer& csv, const Job& job) {
+        job.request.after == kNoJobKey ? void(csv.missing()) : write_key(csv, job.request.after);
+      },
+      [](const Job& job) { return job.request.after != kNoJobKey; });
+
+  std::erase_if(columns, [&](const OutColumn& column) {
+    return column.name != std::string_view("job_id") &&
+           std::none_of(trace.jobs.begin(), trace.jobs.end(), column.says_something);
+  });
+  return columns;
+}
+
+/// Whole seconds, halves up.
+std::int64_t whole_seconds(Duration length) {
+  return std::chrono::floor<std::chrono::seconds>(length + 500ms).count();
+}
+
+int swf_status(JobState state) {
+  switch (state) {
+    case JobState::completed:
+      return 1;
+    case JobState::cancelled:
+      return 5;
+    case JobState::failed:
+    case JobState::timeout:
+    case JobState::node_fail:
+    case JobState::preempted:
+      return 0;
+    default:
+      return -1;
+  }
+}
+
+}  // namespace
+
+void write_csv(const Trace& trace, table::OutputFile& out) {
+  const std::vector<OutColumn> columns = columns_of(trace);
+  table::CsvWriter csv(out);
+  for (const OutColumn& column : columns) csv.text(column.name);
+  csv.end_row();
+  for (const Job& job : trace.jobs) {
+    for (const OutColumn& column : columns) column.write(csv, job);
+    csv.end_row();
+  }
+  csv.flush();
+}
+
+void write_swf(const Trace& trace, table::OutputFile& out) {
+  const auto& jobs = trace.jobs;
+  const Time zero =
+      jobs.empty() ? Time{} : std::chrono::floor<std::chrono::seconds>(jobs[0].request.submit);
+  // Users, names and VCs are numbered as they come up.
+  std::vector<int> users(trace.names.size(), -1), apps(users), queues(users);
+  int num_users = 0, num_apps = 0, num_queues = 0;
+  std::string queue_lines;
+  std::int32_t largest = 0;
+  std::vector<std::pair<JobKey, std::size_t>> numbers;
+  const auto number = [](std::vector<int>& known, NameId id, int& count) {
+    if (id == kNoName || known[index(id)] >= 0) return false;
+    known[index(id)] = ++count;
+    return true;
+  };
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const Request& request = jobs[i].request;
+    number(users, request.user, num_users);
+    number(apps, request.name, num_apps);
+    if (number(queues, request.vc, num_queues)) {
+      queue_lines += fmt::format("; Queue: {} {}\n", num_queues, trace.names[request.vc]);
+    }
+    largest = std::max(largest, request.gpus);
+    numbers.emplace_back(jobs[i].id, i + 1);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  const auto find = [&](JobKey key) -> std::int64_t {
+    const auto found =
+        std::lower_bound(numbers.begin(), numbers.end(), std::pair(key, std::size_t{0}));
+    return found != numbers.end() && found->first == key ? static_cast<std::int64_t>(found->second)
+                                                         : -1;
+  };
+
+  std::string text = fmt::format(
+      "; Version: 2.2\n; Note: processors are GPUs; jobs, users and applications are numbered "
+      "anew\n"
+      "; MaxJobs: {0}\n; MaxRecords: {0}\n; MaxProcs: {1}\n; UnixStartTime: {2}\n{3}",
+      jobs.size(), largest, zero.time_since_epoch() / 1s, queue_lines);
+  constexpr std::size_t kBlock = std::size_t{1} << 18;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const Request& request = jobs[i].request;
+    const Outcome& outcome = jobs[i].outcome;
+    const auto memory_kb = std::isnan(request.memory_gb) || request.gpus == 0
+                               ? -1
+                               : std::llround(request.memory_gb * 1024.0 * 1024 / request.gpus);
+    fmt::format_to(
+        std::back_inserter(text), "{} {} {} {} {} -1 -1 {} {} {} {} {} -1 {} {} -1 {} -1\n", i + 1,
+        whole_seconds(request.submit - zero),
+        outcome.start == kNoTime
+            ? -1
+            : std::max<std::int64_t>(0, whole_seconds(outcome.start - request.submit)),
+        whole_seconds(outcome.run), request.gpus, request.gpus,
+        request.time_limit == kNoDuration ? -1 : whole_seconds(request.time_limit), memory_kb,
+        swf_status(outcome.state), users[index(request.user)], apps[index(request.name)],
+        queues[index(request.vc)], request.after == kNoJobKey ? -1 : find(request.after));
+    if (text.size() > kBlock) {
+      out.write(text);
+      text.clear();
+    }
+  }
+  out.write(text);
+}
+
+Result<void> save_trace(const Trace& trace, const std::string& path, std::string format) {
+  if (format.empty()) {
+    std::string_view name = path;
+    for (const std::string_view packing : {".gz", ".zst"}) {
+      if (name.ends_with(packing)) name.remove_suffix(packing.size());
+    }
+    format = name.ends_with(".swf") ? "swf" : "csv";
+  }
+  if (format != "csv" && format != "swf") {
+    return fail(Code::usage, fmt::format("a trace is written as csv or swf: \"{}\"", format));
+  }
+  auto out = path == "-" ? Result<table::OutputFile>(table::OutputFile::standard_output())
+                         : table::OutputFile::create(path);
+  if (!out) return tl::unexpected(std::move(out.error()));
+  format == "swf" ? write_swf(trace, *out) : write_csv(trace, *out);
+  return out->commit();
+}
+
+}  // namespace almanac::trace
