@@ -17,7 +17,7 @@ int main(int argc, char** argv) try {
   app.failure_message(CLI::FailureMessage::help);
   app.get_formatter()->column_width(36);
 
-  cli::Program program{app};
+  cli::Program program{.app = app, .command_line = {argv, argv + argc}};
   cli::register_command(program);
   try {
     app.parse(argc, argv);

@@ -9,7 +9,9 @@
 namespace almanac::cli {
 
 CLI::App& Program::noun(const std::string& name, const std::string& description) {
-  if (auto* const found = app.get_subcommand_no_throw(name)) return *found;
+  for (CLI::App* const known : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (known->get_name() == name) return *known;
+  }
   CLI::App& made = *app.add_subcommand(name, description);
   made.require_subcommand(1);
   return made;

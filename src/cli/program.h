@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -18,6 +19,7 @@ struct Program {
   CLI::App& app;
   /// Does the work and gives the exit status. Data goes to stdout, all else to stderr.
   std::function<Result<int>()> action{};
+  std::vector<std::string> command_line{};
 
   /// The command group `name` ("trace", "policy"), made at first use.
   CLI::App& noun(const std::string& name, const std::string& description);

@@ -22,6 +22,9 @@ inline constexpr int kMaxGpusPerNode = 64;
 /// Most distinct GPU types of a cluster: a demand's types are the bits of one word.
 inline constexpr std::size_t kMaxGpuTypes = 64;
 
+/// The virtual cluster of jobs that name none.
+inline constexpr std::string_view kUnnamedVc = "(none)";
+
 /// What nodes of one make have in common.
 struct NodeClass {
   int gpus = 8;

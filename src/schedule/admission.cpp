@@ -36,7 +36,8 @@ VcId Admission::vc(const trace::Request& request) {
     vc_is_known_.resize(name + 1, false);
   }
   if (!vc_is_known_[name]) {
-    vc_of_name_[name] = cluster_.find_vc(names_[request.vc]);
+    const std::string_view text = request.vc == kNoName ? cluster::kUnnamedVc : names_[request.vc];
+    vc_of_name_[name] = cluster_.find_vc(text);
     vc_is_known_[name] = true;
   }
   return vc_of_name_[name];

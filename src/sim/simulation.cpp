@@ -38,7 +38,7 @@ class Engine final : public schedule::Actuator {
     result_.jobs.resize(trace.jobs.size());
   }
 
-  Result run();
+  Schedule run();
 
   void start(JobId job) override {
     JobResult& record = result_.jobs[index(job)];
@@ -73,7 +73,7 @@ class Engine final : public schedule::Actuator {
   Time now_{};
   Time next_sample_{};
   Duration interval_{};
-  Result result_;
+  Schedule result_;
 };
 
 void Engine::skip_cpu_jobs() {
@@ -155,7 +155,7 @@ void Engine::watch() {
   waits.push_back({now_, kNever, reason});
 }
 
-Result Engine::run() {
+Schedule Engine::run() {
   const auto wall_start = std::chrono::steady_clock::now();
   skip_cpu_jobs();
   if (next_arrival_ < trace_.jobs.size()) {
@@ -223,7 +223,7 @@ void Engine::finish() {
 
 }  // namespace
 
-Result simulate(const trace::Trace& trace, const cluster::Cluster& cluster, policy::Policy& policy,
+Schedule simulate(const trace::Trace& trace, const cluster::Cluster& cluster, policy::Policy& policy,
                 const Options& options) {
   return Engine(trace, cluster, policy, options).run();
 }

@@ -41,7 +41,7 @@ struct Sample {
   std::uint32_t jobs_waiting = 0;
 };
 
-/// What became of one job; see Result::jobs.
+/// What became of one job; see Schedule::jobs.
 struct JobResult {
   Time start = kNoTime;        ///< First start.
   Time end = kNoTime;
@@ -59,9 +59,9 @@ struct Wait {
   policy::Reason reason{};
 };
 
-struct Result {
+struct Schedule {
   std::vector<JobResult> jobs;          ///< One a job of the trace; CPU jobs stay Phase::unknown.
-  std::vector<cluster::Grant> grants;   ///< JobResult::first_grant ..+ num_grants: where it ran last.
+  std::vector<cluster::Grant> grants;   ///< JobSchedule::first_grant ..+ num_grants: where it ran last.
   std::vector<Sample> timeline;
   std::vector<std::pair<JobId, policy::Reason>> never;  ///< Jobs that can never start, and why.
   std::vector<Wait> waits;              ///< Of the watched job.
@@ -78,7 +78,7 @@ struct Result {
 ///
 /// Deterministic in its arguments. Cost: O(log running) an event plus the policy's; about 110 bytes
 /// a job while it runs.
-Result simulate(const trace::Trace& trace, const cluster::Cluster& cluster, policy::Policy& policy,
+Schedule simulate(const trace::Trace& trace, const cluster::Cluster& cluster, policy::Policy& policy,
                 const Options& options);
 
 }  // namespace almanac::sim

@@ -45,7 +45,7 @@ void add_job(trace::Trace& trace, std::int64_t id, int gpus, std::int64_t submit
   trace.jobs.push_back(job);
 }
 
-sim::Result run(const Case& input, const std::string& policy_name) {
+sim::Schedule run(const Case& input, const std::string& policy_name) {
   const std::string profile = policy_name == "fifo" || policy_name == "sjf" ? "" : "helios";
   Result<policy::Composition> composition = policy::registry().compose(
       policy_name == "qssf" ? std::string("qssf+given") : policy_name);
@@ -57,7 +57,7 @@ sim::Result run(const Case& input, const std::string& policy_name) {
   return sim::simulate(input.trace, input.cluster, **policy, options);
 }
 
-json placed(const sim::Result& result, std::size_t job) {
+json placed(const sim::Schedule& result, std::size_t job) {
   json nodes = json::array();
   const sim::JobResult& record = result.jobs[job];
   for (std::uint32_t at = 0; at < record.num_grants; ++at) {
@@ -67,7 +67,7 @@ json placed(const sim::Result& result, std::size_t job) {
   return nodes;
 }
 
-json as_golden(const Case& input, const sim::Result& result, std::size_t job) {
+json as_golden(const Case& input, const sim::Schedule& result, std::size_t job) {
   const sim::JobResult& record = result.jobs[job];
   const Time submit = input.trace.jobs[job].request.submit;
   return {std::stoll(input.trace.id(input.trace.jobs[job].id)),
@@ -97,7 +97,7 @@ TEST(HeliosSimulator, AgreesOnEveryRandomCase) {
                        return a.request.submit < b.request.submit;
                      });
     for (const auto& [policy, expected] : golden["out"].items()) {
-      const sim::Result result = run(input, policy);
+      const sim::Schedule result = run(input, policy);
       std::map<std::int64_t, json> by_id;
       for (const json& job : expected["jobs"]) by_id[job[0]] = job;
       ASSERT_EQ(by_id.size(), input.trace.jobs.size());

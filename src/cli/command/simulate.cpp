@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac simulate: a trace under several policies.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/experiment_options.h"
+#include "cli/program.h"
+#include "cli/run_policies.h"
+
+namespace almanac::cli {
+namespace {
+
+struct Options {
+  ExperimentOptions experiment{};
+  std::string out;
+  std::string output = "table";
+  int threads = 0;
+};
+
+Result<int> simulate(const Options& options, const std::vector<std::string>& command) {
+  const Result<sim::Experiment> experiment = options.experiment.parse();
+  if (!experiment) return tl::unexpected(experiment.error());
+  const Result<sim::Prepared> prepared = sim::prepare(*experiment);
+  if (!prepared) return tl::unexpected(prepared.error());
+  for (const std::string& text : prepared->notes) note(text);
+  const Result<RunReport> report = run_policies(*prepared, options.out, options.threads, command);
+  if (!report) return tl::unexpected(report.error());
+  print_summaries(report->summaries, options.output);
+  if (!options.out.empty()) note(fmt::format("the run is in {}", options.out));
+  if (!report->interrupted) return kDone;
+  note("interrupted: what was simulated until then is marked incomplete");
+  return kInterrupted;
+}
+
+}  // namespace
+
+void register_simulate(Program& program) {
+  CLI::App& command = *program.app.add_subcommand(
+      "simulate", "Run a job log through scheduling policies and compare them");
+  const auto options = std::make_shared<Options>();
+  options->experiment.add_to(command);
+  options->experiment.add_single_run_to(command);
+  command.add_option("--out", options->out, "Run directory to write")->type_name("DIR");
+  command.add_option("--threads", options->threads, "Policies simulated at once; 0 = all cores")
+      ->type_name("N")->capture_default_str();
+  add_summary_output(command, options->output);
+  program.on(command, [options, &program] { return simulate(*options, program.command_line); });
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/experiment_options.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "text/duration.h"
+#include "text/number.h"
+
+namespace almanac::cli {
+namespace {
+
+Result<Duration> duration(const std::string& option, const std::string& text) {
+  if (const auto bare = text::parse_decimal(text); bare && *bare >= 0) {
+    return Duration{std::llround(*bare * 1e3)};
+  }
+  if (const auto parsed = text::parse_duration(text); parsed && *parsed >= Duration{0}) return *parsed;
+  return fail(Code::usage, fmt::format("{} must be a time like 30, 30s or 00:00:30: {}", option, text));
+}
+
+Result<schedule::RestartCost> restart_cost(const std::string& text) {
+  std::vector<Duration> costs;
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    const Result<Duration> cost = duration("--restart", text.substr(from, comma - from));
+    if (!cost) return tl::unexpected(cost.error());
+    costs.push_back(*cost);
+    from = comma + 1;
+  }
+  if (costs.size() != 1 && costs.size() != 3) {
+    return fail(Code::usage,
+                fmt::format("--restart takes one time, or three for 1, 2 to 8 and more GPUs: {}", text));
+  }
+  return schedule::RestartCost{.one_gpu = costs.front(),
+                               .up_to_8_gpus = costs[costs.size() / 2],
+                               .more_gpus = costs.back(),
+                               .launch = Duration{0}};
+}
+
+}  // namespace
+
+void ExperimentOptions::add_to(CLI::App& command) {
+  trace.add_to(command);
+  command.add_option("--cluster", experiment.cluster,
+                     "Cluster: a TOML or CSV file, or NxG for N nodes of G GPUs; default: inferred "
+                     "from the trace")
+      ->option_text("FILE|NxG");
+  command.add_option("--policy", policies, "Policies, by comma; all = every named one; see policy list")
+      ->type_name("NAMES")->capture_default_str();
+  command.add_option("--profile", experiment.profile, "Behave like a published simulator: helios")
+      ->type_name("NAME");
+  command.add_option("--restart", restart, "Work added to a job by a preemption, for 1, 2 to 8 and more GPUs")
+      ->type_name("TIMES")->capture_default_str();
+  command.add_option("--seed", experiment.seed, "Seed of what is random in a policy")
+      ->type_name("N")->capture_default_str();
+}
+
+void ExperimentOptions::add_single_run_to(CLI::App& command) {
+  command.add_option("--load", experiment.load, "Jobs arrive this many times as fast")
+      ->type_name("FACTOR")->check(CLI::Range(0.001, 1000.0))->capture_default_str();
+  command.add_option("--timeline", timeline, "Interval of the samples in timeline.csv; default: 1 min, "
+                     "or longer if that were more than 100,000")
+      ->type_name("TIME");
+}
+
+Result<sim::Experiment> ExperimentOptions::parse() const {
+  sim::Experiment made = experiment;
+  made.trace = trace.path;
+  made.reading = trace.read;
+  made.policies = sim::parse_policies(policies);
+  const auto cost = restart_cost(restart);
+  if (!cost) return tl::unexpected(cost.error());
+  made.restart = *cost;
+  if (!timeline.empty()) {
+    const Result<Duration> interval = duration("--timeline", timeline);
+    if (!interval) return tl::unexpected(interval.error());
+    if (*interval < Duration{1}) return fail(Code::usage, "--timeline must be more than 0");
+    made.timeline_interval = *interval;
+  }
+  return made;
+}
+
+}  // namespace almanac::cli

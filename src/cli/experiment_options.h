@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The options of the commands that simulate.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/program.h"
+#include "cli/trace_options.h"
+#include "sim/experiment.h"
+
+namespace almanac::cli {
+
+/// What the user typed, to be turned into an Experiment.
+struct ExperimentOptions {
+  TraceOptions trace{};
+  sim::Experiment experiment{};
+  std::string policies = "all";
+  std::string restart = "7,30,60";
+  std::string timeline;
+
+  /// Adds TRACE, the reading options, --cluster, --policy, --profile, --restart, --seed.
+  void add_to(CLI::App& command);
+  /// Adds --load and --timeline, for commands that run each policy once.
+  void add_single_run_to(CLI::App& command);
+  /// Fails with usage.
+  Result<sim::Experiment> parse() const;
+};
+
+}  // namespace almanac::cli

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_policies.h"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "cli/interrupt.h"
+#include "cli/progress.h"
+#include "cli/program.h"
+#include "report/comparison.h"
+#include "sim/run_directory.h"
+
+namespace almanac::cli {
+namespace {
+
+/// Says, once a policy, which jobs were left out for good.
+void note_never(const sim::Prepared& prepared, const sim::Schedule& schedule) {
+  constexpr std::size_t kShown = 3;
+  if (schedule.never.empty()) return;
+  std::string shown;
+  for (std::size_t at = 0; at < std::min(kShown, schedule.never.size()); ++at) {
+    const auto& [job, reason] = schedule.never[at];
+    shown += fmt::format("{}job {} {}", at > 0 ? "; " : "",
+                         prepared.trace.id(prepared.trace.jobs[index(job)].id),
+                         policy::to_string(reason, ""));
+  }
+  note(fmt::format("{} jobs can never start on this cluster and are left out: {}{}",
+                   schedule.never.size(), shown, schedule.never.size() > kShown ? "; ..." : ""));
+}
+
+}  // namespace
+
+Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string& out, int threads,
+                               const std::vector<std::string>& command) {
+  if (!out.empty()) {
+    if (auto opened = sim::open_run_directory(out); !opened) return tl::unexpected(opened.error());
+  }
+  const std::size_t runs = prepared.runs.size();
+  const std::atomic<bool>& stop = interrupted();
+  std::vector<std::optional<sim::Summary>> summaries(runs);
+  const auto arrived = std::make_unique<std::atomic<std::uint32_t>[]>(runs);
+  std::mutex mutex;
+  std::optional<Error> error;
+  bool never_noted = false;
+  {
+    const double total = static_cast<double>(runs) * static_cast<double>(prepared.trace.jobs.size());
+    const ProgressBar bar("simulating", [&] {
+      double sum = 0;
+      for (std::size_t run = 0; run < runs; ++run) sum += arrived[run].load();
+      return sum / total;
+    });
+    tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
+    arena.execute([&] {
+      tbb::parallel_for(std::size_t{0}, runs, [&](std::size_t run) {
+        if (stop.load()) return;
+        auto schedule = sim::simulate_run(prepared, run, &stop, &arrived[run]);
+        Result<void> written;
+        if (schedule && !out.empty()) written = sim::write_policy_run(out, prepared, run, *schedule);
+        const std::lock_guard lock(mutex);
+        if (!schedule || !written) {
+          if (!error) error = !schedule ? schedule.error() : written.error();
+          return;
+        }
+        summaries[run] =
+            sim::summarize(prepared.runs[run].composition.name, prepared.trace, *schedule);
+        if (!never_noted) note_never(prepared, *schedule);
+        never_noted = true;
+      });
+    });
+  }
+  if (error) return tl::unexpected(*error);
+  RunReport report{.summaries = {}, .interrupted = stop.load()};
+  for (auto& summary : summaries) {
+    if (summary) report.summaries.push_back(std::move(*summary));
+  }
+  if (!out.empty()) {
+    const auto written =
+        sim::write_run(out, prepared, report.summaries, command, !report.interrupted);
+    if (!written) return tl::unexpected(written.error());
+  }
+  return report;
+}
+
+void print_summaries(const std::vector<sim::Summary>& summaries, const std::string& format) {
+  if (format == "json") {
+    fmt::print("{}", sim::to_json(summaries));
+  } else if (format == "csv") {
+    fmt::print("{}", report::comparison_csv(summaries));
+  } else {
+    fmt::print("{}", report::comparison_table(
+                         summaries, {.wide = format == "wide", .colour = colour_on_stdout()}));
+  }
+}
+
+void add_summary_output(CLI::App& command, std::string& format) {
+  command.add_option("-o,--output", format, "How to print: table, wide, json or csv")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"table", "wide", "json", "csv"}))
+      ->capture_default_str();
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Simulates the policies of an experiment at once and leaves the run directory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/result.h"
+#include "sim/experiment.h"
+
+namespace almanac::cli {
+
+struct RunReport {
+  std::vector<sim::Summary> summaries;  ///< In the order of the policies; of those that were run.
+  bool interrupted = false;
+};
+
+/// Runs every policy of `prepared` on `threads` threads (0 = all cores) with a progress bar. `out`
+/// is the run directory, "" for none. What is written does not depend on the number of threads.
+Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string& out, int threads,
+                               const std::vector<std::string>& command);
+
+/// Prints summaries to stdout as table, wide, json or csv.
+void print_summaries(const std::vector<sim::Summary>& summaries, const std::string& format);
+
+/// Adds `-o table|wide|json|csv`.
+void add_summary_output(CLI::App& command, std::string& format);
+
+}  // namespace almanac::cli

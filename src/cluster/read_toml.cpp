@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/read_toml.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <toml++/toml.h>
+#include <utility>
+
+#include "cluster/read.h"
+#include "table/stream.h"
+#include "text/datetime.h"
+#include "text/nearest.h"
+
+namespace almanac::cluster {
+namespace {
+
+/// Thrown while a file is read and turned into a Result by parse_toml().
+struct Refused {
+  Error error;
+};
+
+class Reader {
+ public:
+  explicit Reader(std::string path) : path_(std::move(path)) {}
+
+  Cluster read(const toml::table& file) {
+    allow(file, {"takes_every_job", "node", "vc", "change"});
+    made_.takes_every_job = value<bool>(file, "takes_every_job", false);
+    NodeClass usual;
+    if (const toml::node* node = file.get("node")) {
+      allow(table(*node), {"gpus", "gpu_type", "cpus", "memory_gb"});
+      usual = node_class(table(*node), usual);
+    }
+    if (const toml::node* vcs = file.get("vc")) {
+      for (const toml::node& vc : array(*vcs)) read_vc(table(vc), usual);
+    }
+    if (made_.nodes.empty()) refuse(file, "a cluster needs at least one [[vc]] with nodes");
+    if (made_.takes_every_job && made_.vcs.size() > 1) {
+      refuse(file, "takes_every_job needs exactly one [[vc]]");
+    }
+    if (const toml::node* changes = file.get("change")) {
+      for (const toml::node& change : array(*changes)) read_change(table(change));
+    }
+    std::stable_sort(made_.changes.begin(), made_.changes.end(),
+                     [](const CapacityChange& a, const CapacityChange& b) { return a.at < b.at; });
+    return std::move(made_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const toml::node& node, std::string message, std::string hint = "") {
+    throw Refused{{Code::invalid, std::move(message),
+                   {.file = path_,
+                    .line = static_cast<std::int64_t>(node.source().begin.line),
+                    .column = static_cast<std::int64_t>(node.source().begin.column)},
+                   std::move(hint)}};
+  }
+
+  void allow(const toml::table& from, std::initializer_list<const char*> known) {
+    const std::vector<std::string> keys(known.begin(), known.end());
+    for (const auto& [key, node] : from) {
+      const std::string name(key.str());
+      if (std::find(keys.begin(), keys.end(), name) != keys.end()) continue;
+      const std::string meant = text::did_you_mean(name, keys);
+      refuse(node, fmt::format("unknown key {}", name),
+             meant.empty() ? fmt::format("known: {}", fmt::join(keys, ", ")) : meant);
+    }
+  }
+
+  const toml::table& table(const toml::node& node) {
+    if (const auto* found = node.as_table()) return *found;
+    refuse(node, "expected a table");
+  }
+  const toml::array& array(const toml::node& node) {
+    if (const auto* found = node.as_array()) return *found;
+    refuse(node, "expected an array of tables, written [[...]]");
+  }
+
+  template <typename T>
+  T value(const toml::table& from, const char* key, T missing) {
+    const toml::node* const node = from.get(key);
+    if (node == nullptr) return missing;
+    if (const auto found = node->value<T>()) return *found;
+    constexpr const char* kind = std::is_same_v<T, std::string> ? "a string"
+                                 : std::is_same_v<T, bool>      ? "true or false"
+                                                                : "a number";
+    refuse(*node, fmt::format("{} must be {}", key, kind));
+  }
+
+  std::int64_t whole(const toml::table& from, const char* key, std::int64_t missing,
+                     std::int64_t least, std::int64_t most) {
+    const std::int64_t found = value<std::int64_t>(from, key, missing);
+    if (found < least || found > most) {
+      refuse(*from.get(key), fmt::format("{} must be {} to {}: {}", key, least, most, found));
+    }
+    return found;
+  }
+
+  NodeClass node_class(const toml::table& from, const NodeClass& usual) {
+    NodeClass made;
+    made.gpus = static_cast<int>(whole(from, "gpus", usual.gpus, 0, kMaxGpusPerNode));
+    made.gpu_type = value<std::string>(from, "gpu_type", usual.gpu_type);
+    made.cpus = value<double>(from, "cpus", usual.cpus);
+    made.memory_gb = value<double>(from, "memory_gb", usual.memory_gb);
+    return made;
+  }
+
+  std::vector<std::string> node_names(const toml::table& from, std::int64_t count) {
+    const toml::node* const node = from.get("names");
+    if (node == nullptr) return {};
+    std::vector<std::string> names;
+    for (const toml::node& name : array(*node)) {
+      const auto text = name.value<std::string>();
+      if (!text) refuse(name, "a node's name must be a string");
+      names.push_back(*text);
+    }
+    if (static_cast<std::int64_t>(names.size()) != count) {
+      refuse(*node, fmt::format("{} nodes but {} names", count, names.size()));
+    }
+    return names;
+  }
+
+  void read_vc(const toml::table& vc, const NodeClass& usual) {
+    allow(vc, {"name", "nodes", "gpus", "gpu_type", "cpus", "memory_gb", "names", "rack", "group"});
+    const std::string name = value<std::string>(vc, "name", "");
+    if (name.empty()) refuse(vc, "a [[vc]] needs a name");
+    if (made_.find_vc(name) != kNoVc) refuse(vc, fmt::format("virtual cluster {} is there twice", name));
+    made_.add_vc(name);
+    const NodeClass own = node_class(vc, usual);
+    constexpr std::int64_t kMostNodes = 1'000'000;
+    const std::int64_t nodes = whole(vc, "nodes", 0, 0, kMostNodes);
+    made_.add_nodes(own, static_cast<std::uint32_t>(nodes), node_names(vc, nodes),
+                    value<std::string>(vc, "rack", ""));
+    const toml::node* const groups = vc.get("group");
+    if (groups == nullptr) return;
+    for (const toml::node& each : array(*groups)) {
+      const toml::table& group = table(each);
+      allow(group, {"nodes", "gpus", "gpu_type", "cpus", "memory_gb", "names", "rack"});
+      const std::int64_t count = whole(group, "nodes", 0, 0, kMostNodes);
+      made_.add_nodes(node_class(group, own), static_cast<std::uint32_t>(count),
+                      node_names(group, count), value<std::string>(group, "rack", ""));
+    }
+  }
+
+  void read_change(const toml::table& change) {
+    allow(change, {"at", "vc", "nodes"});
+    const std::string name = value<std::string>(change, "vc", "");
+    const VcId vc = made_.find_vc(name);
+    if (vc == kNoVc) refuse(change, fmt::format("no virtual cluster is called \"{}\"", name));
+    const std::int64_t most = made_.vcs[index(vc)].num_nodes;
+    made_.changes.push_back({moment(change), vc, static_cast<int>(whole(change, "nodes", -1, 0, most))});
+  }
+
+  Time moment(const toml::table& change) {
+    const toml::node* const at = change.get("at");
+    if (at == nullptr) refuse(change, "a [[change]] needs at");
+    if (const auto second = at->value<double>()) {
+      return Time{Duration{std::llround(*second * 1e3)}};
+    }
+    const auto text = at->value<std::string>();
+    if (text == "start") return Time::min();
+    const auto parsed = text ? text::parse_datetime(*text) : std::nullopt;
+    if (!parsed) refuse(*at, "at must be \"start\", \"YYYY-MM-DD hh:mm:ss\" (UTC) or seconds");
+    return *parsed;
+  }
+
+  std::string path_;
+  Cluster made_;
+};
+
+void append_class(std::string& toml, const NodeClass& make) {
+  toml += fmt::format("gpus = {}\n", make.gpus);
+  if (!make.gpu_type.empty()) toml += fmt::format("gpu_type = \"{}\"\n", make.gpu_type);
+  if (make.cpus > 0) toml += fmt::format("cpus = {}\n", make.cpus);
+  if (make.memory_gb > 0) toml += fmt::format("memory_gb = {}\n", make.memory_gb);
+}
+
+}  // namespace
+
+Result<Cluster> parse_toml(std::string_view text, const std::string& path) {
+  try {
+    return Reader(path).read(toml::parse(text, path));
+  } catch (const toml::parse_error& error) {
+    return fail(Code::invalid, std::string(error.description()),
+                {.file = path,
+                 .line = static_cast<std::int64_t>(error.source().begin.line),
+                 .column = static_cast<std::int64_t>(error.source().begin.column)});
+  } catch (const Refused& refused) {
+    return tl::unexpected(refused.error);
+  }
+}
+
+Result<Cluster> read_toml(const std::string& path) {
+  const Result<std::string> text = table::read_file(path);
+  if (!text) return tl::unexpected(text.error());
+  return parse_toml(*text, path);
+}
+
+std::string to_toml(const Cluster& cluster) {
+  std::string toml;
+  if (cluster.takes_every_job) toml += "takes_every_job = true\n\n";
+  for (const VirtualCluster& vc : cluster.vcs) {
+    toml += fmt::format("[[vc]]\nname = \"{}\"\n", vc.name);
+    // Runs of nodes of one kind and rack become groups.
+    for (std::uint32_t from = 0; from < vc.num_nodes;) {
+      const std::size_t first = index(vc.first) + from;
+      const Node& node = cluster.nodes[first];
+      std::uint32_t count = 1;
+      while (from + count < vc.num_nodes &&
+             cluster.nodes[first + count].node_class == node.node_class &&
+             cluster.nodes[first + count].rack == node.rack &&
+             cluster.nodes[first + count].name.empty() == node.name.empty()) {
+        ++count;
+      }
+      if (from > 0 || count < vc.num_nodes) toml += "[[vc.group]]\n";
+      toml += fmt::format("nodes = {}\n", count);
+      append_class(toml, cluster.classes[node.node_class]);
+      if (!node.rack.empty()) toml += fmt::format("rack = \"{}\"\n", node.rack);
+      if (!node.name.empty()) {
+        toml += "names = [";
+        for (std::uint32_t at = 0; at < count; ++at) {
+          toml += fmt::format("{}\"{}\"", at > 0 ? ", " : "", cluster.nodes[first + at].name);
+        }
+        toml += "]\n";
+      }
+      from += count;
+    }
+    toml += "\n";
+  }
+  for (const CapacityChange& change : cluster.changes) {
+    toml += fmt::format("[[change]]\nat = \"{}\"\nvc = \"{}\"\nnodes = {}\n\n",
+                        change.at == Time::min() ? "start" : text::format_datetime(change.at),
+                        cluster.vcs[index(change.vc)].name, change.nodes);
+  }
+  return toml;
+}
+
+}  // namespace almanac::cluster

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace almanac::report {
+namespace {
+
+using sim::Summary;
+
+/// A column: how a row's value shows, and whether less or more of it is better.
+struct Column {
+  std::string title;
+  std::function<std::string(const Summary&)> text;
+  std::function<double(const Summary&)> value{};  // null = nothing to be best in
+  bool less_is_better = true;
+};
+
+/// 24359 as "24,359".
+std::string grouped(std::uint64_t value) {
+  const std::string digits = std::to_string(value);
+  std::string text;
+  for (std::size_t at = 0; at < digits.size(); ++at) {
+    if (at > 0 && (digits.size() - at) % 3 == 0) text += ',';
+    text += digits[at];
+  }
+  return text;
+}
+
+std::string percent(double share) {
+  return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : "-";
+}
+
+std::string decimal(double value) { return std::isfinite(value) ? fmt::format("{:.2f}", value) : "-"; }
+
+Column time_column(std::string title, double Summary::*field) {
+  return {std::move(title), [field](const Summary& s) { return human_time(s.*field); },
+          [field](const Summary& s) { return s.*field; }};
+}
+
+std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide) {
+  std::vector<Column> columns;
+  const double reference = summaries.front().avg_wait_s;
+  columns.push_back({"policy", [](const Summary& s) { return s.policy; }});
+  columns.push_back(time_column("avg JCT", &Summary::avg_jct_s));
+  if (wide) {
+    columns.push_back(time_column("p50 JCT", &Summary::p50_jct_s));
+    columns.push_back(time_column("p90 JCT", &Summary::p90_jct_s));
+  }
+  columns.push_back(time_column("p99 JCT", &Summary::p99_jct_s));
+  columns.push_back(time_column("avg wait", &Summary::avg_wait_s));
+  columns.push_back({"less wait", [reference](const Summary& s) {
+                       if (!(s.avg_wait_s > 0) || !(reference > 0)) return std::string("-");
+                       return fmt::format("{:.2f}x", reference / s.avg_wait_s);
+                     }});
+  columns.push_back(time_column("p99 wait", &Summary::p99_wait_s));
+  columns.push_back({"jobs that waited", [](const Summary& s) { return grouped(s.queued_jobs); },
+                     [](const Summary& s) { return static_cast<double>(s.queued_jobs); }});
+  columns.push_back({"slowdown", [](const Summary& s) { return decimal(s.avg_bounded_slowdown); },
+                     [](const Summary& s) { return s.avg_bounded_slowdown; }});
+  columns.push_back(time_column("worst user's wait", &Summary::worst_user_avg_wait_s));
+  if (wide) {
+    columns.push_back(time_column("worst VC's wait", &Summary::worst_vc_avg_wait_s));
+    columns.push_back({"fairness", [](const Summary& s) { return decimal(s.jain_user_slowdown); },
+                       [](const Summary& s) { return s.jain_user_slowdown; }, false});
+    columns.push_back(time_column("makespan", &Summary::makespan_s));
+  }
+  columns.push_back({"GPUs taken", [](const Summary& s) { return percent(s.gpu_occupancy); }});
+  columns.push_back({"preemptions", [](const Summary& s) { return grouped(s.preemptions); }});
+  if (wide) {
+    columns.push_back({"finished", [](const Summary& s) { return grouped(s.finished); }});
+    columns.push_back({"jobs/s", [](const Summary& s) {
+                         return grouped(static_cast<std::uint64_t>(
+                             s.engine_wall_s > 0 ? static_cast<double>(s.jobs) / s.engine_wall_s : 0));
+                       }});
+    columns.push_back({"signature", [](const Summary& s) { return fmt::format("{:016x}", s.signature); }});
+  }
+  return columns;
+}
+
+/// The best value of a column, or NaN when there is nothing to choose.
+double best_of(const Column& column, const std::vector<Summary>& summaries) {
+  if (!column.value || summaries.size() < 2) return std::nan("");
+  double best = std::nan("");
+  for (const Summary& summary : summaries) {
+    const double value = column.value(summary);
+    if (std::isnan(best) || (column.less_is_better ? value < best : value > best)) best = value;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string human_time(double duration_s) {
+  if (!std::isfinite(duration_s)) return "-";
+  if (duration_s < 10) return fmt::format("{:.1f}s", duration_s);
+  const auto whole = static_cast<std::int64_t>(std::llround(duration_s));
+  if (whole < 60) return fmt::format("{}s", whole);
+  if (whole < 3600) return fmt::format("{}m {:02}s", whole / 60, whole % 60);
+  if (whole < 86400) return fmt::format("{}h {:02}m", whole / 3600, whole / 60 % 60);
+  return fmt::format("{}d {:02}h", whole / 86400, whole / 3600 % 24);
+}
+
+std::string comparison_table(const std::vector<Summary>& summaries,
+                             const ComparisonOptions& options) {
+  if (summaries.empty()) return "";
+  const std::vector<Column> columns = columns_of(summaries, options.wide);
+  std::vector<std::vector<std::string>> rows(summaries.size() + 1);
+  for (const Column& column : columns) {
+    rows[0].push_back(column.title);
+    for (std::size_t row = 0; row < summaries.size(); ++row) {
+      rows[row + 1].push_back(column.text(summaries[row]));
+    }
+  }
+  std::string table;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    for (std::size_t at = 0; at < columns.size(); ++at) {
+      std::size_t width = 0;
+      for (const auto& each : rows) width = std::max(width, each[at].size());
+      const std::string& text = rows[row][at];
+      const std::string padding(width - text.size(), ' ');
+      const bool best = options.colour && row > 0 && columns[at].value &&
+                        columns[at].value(summaries[row - 1]) == best_of(columns[at], summaries);
+      const std::string shown = best ? fmt::format("\x1b[1m{}\x1b[0m", text) : text;
+      if (at > 0) table += "  ";
+      table += at == 0 ? shown + padding : padding + shown;
+    }
+    table.erase(table.find_last_not_of(' ') + 1);
+    table += '\n';
+  }
+  return table;
+}
+
+std::string comparison_csv(const std::vector<Summary>& summaries) {
+  std::string csv =
+      "policy,jobs,finished,avg_jct_s,p50_jct_s,p90_jct_s,p99_jct_s,avg_wait_s,p99_wait_s,"
+      "queued_jobs,makespan_s,gpu_occupancy,avg_bounded_slowdown,preemptions,signature\n";
+  const auto number = [](double value) {
+    return std::isfinite(value) ? fmt::format("{}", value) : std::string();
+  };
+  for (const Summary& s : summaries) {
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:016x}\n", s.policy, s.jobs,
+                       s.finished, number(s.avg_jct_s), number(s.p50_jct_s), number(s.p90_jct_s),
+                       number(s.p99_jct_s), number(s.avg_wait_s), number(s.p99_wait_s),
+                       s.queued_jobs, number(s.makespan_s), number(s.gpu_occupancy),
+                       number(s.avg_bounded_slowdown), s.preemptions, s.signature);
+  }
+  return csv;
+}
+
+}  // namespace almanac::report

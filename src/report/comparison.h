@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Shows policies side by side in a terminal.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/summary.h"
+
+namespace almanac::report {
+
+struct ComparisonOptions {
+  bool wide = false;    ///< More columns.
+  bool colour = false;  ///< The best of a column in bold.
+};
+
+/// A table, one row a policy, with times as people read them ("2h 07m") and the average wait
+/// relative to the first policy.
+std::string comparison_table(const std::vector<sim::Summary>& summaries,
+                             const ComparisonOptions& options);
+
+/// The same figures as CSV, with the names and units of summary.json.
+std::string comparison_csv(const std::vector<sim::Summary>& summaries);
+
+/// "45s", "12m 05s", "3h 20m", "2d 04h"; "-" for NaN.
+std::string human_time(double duration_s);
+
+}  // namespace almanac::report

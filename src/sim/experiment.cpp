@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/experiment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "cluster/read.h"
+#include "policy/registry.h"
+#include "sim/infer_cluster.h"
+#include "sim/profile.h"
+
+namespace almanac::sim {
+namespace {
+
+/// What the simulation leaves out of the jobs' wishes.
+void note_what_is_left_out(const trace::Trace& trace, std::vector<std::string>& notes) {
+  std::size_t cpu = 0;
+  std::size_t shared = 0;
+  std::size_t dependent = 0;
+  for (const trace::Job& job : trace.jobs) {
+    cpu += job.request.gpus == 0 ? 1 : 0;
+    shared += job.request.gpus > 0 && job.request.gpu_share < 1 ? 1 : 0;
+    dependent += job.request.after != trace::kNoJobKey ? 1 : 0;
+  }
+  if (cpu > 0) notes.push_back(fmt::format("{} CPU-only jobs are not simulated", cpu));
+  if (shared > 0) {
+    notes.push_back(fmt::format("{} jobs ask a part of a GPU; each takes whole GPUs", shared));
+  }
+  if (dependent > 0) {
+    notes.push_back(fmt::format("{} jobs follow another job; they are submitted when the trace says",
+                                dependent));
+  }
+}
+
+void note_capacity_changes(const Prepared& prepared, std::vector<std::string>& notes) {
+  const std::vector<cluster::CapacityChange>& changes = prepared.cluster.changes;
+  const auto dated = std::find_if(changes.begin(), changes.end(), [](const auto& change) {
+    return change.at != Time::min();
+  });
+  if (dated == changes.end() || prepared.trace.jobs.empty()) return;
+  const Time first = prepared.trace.jobs.front().request.submit;
+  const Time last = prepared.trace.jobs.back().request.submit;
+  if (changes.back().at < first || dated->at > last) {
+    notes.push_back("none of the cluster's changes of capacity falls into the trace's time");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> parse_policies(const std::string& text) {
+  std::vector<std::string> names;
+  if (text == "all") {
+    for (const policy::Composition& known : policy::registry().policies()) {
+      names.push_back(known.name);
+    }
+    return names;
+  }
+  for (std::size_t from = 0; from <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', from), text.size());
+    if (comma > from) names.push_back(text.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return names;
+}
+
+void scale_load(trace::Trace& trace, double load) {
+  if (load == 1 || trace.jobs.empty()) return;
+  const Time first = trace.jobs.front().request.submit;
+  for (trace::Job& job : trace.jobs) {
+    const auto since = static_cast<double>((job.request.submit - first).count());
+    job.request.submit = first + Duration{std::llround(since / load)};
+  }
+}
+
+Result<Prepared> prepare(const Experiment& experiment) {
+  Prepared made;
+  made.experiment = experiment;
+  if (experiment.policies.empty()) {
+    return fail(Code::usage, "no policy is named", {}, "almanac policy list shows them");
+  }
+  for (const std::string& text : experiment.policies) {
+    Result<policy::Composition> composition = policy::registry().compose(text);
+    if (!composition) return tl::unexpected(composition.error());
+    Prepared::Run run{*composition, experiment.restart};
+    if (const auto applied = apply_profile(experiment.profile, run.composition, run.restart); !applied) {
+      return tl::unexpected(applied.error());
+    }
+    const bool twice = std::any_of(made.runs.begin(), made.runs.end(), [&](const auto& other) {
+      return other.composition.name == run.composition.name;
+    });
+    if (twice) return fail(Code::usage, fmt::format("policy {} is named twice", run.composition.name));
+    made.runs.push_back(std::move(run));
+  }
+
+  Result<trace::Trace> trace = trace::read_trace(experiment.trace, experiment.reading);
+  if (!trace) return tl::unexpected(trace.error());
+  made.trace = std::move(*trace);
+  made.notes = made.trace.notes;
+  Result<cluster::Cluster> cluster = experiment.cluster.empty()
+                                         ? infer_cluster(made.trace)
+                                         : cluster::read_cluster(experiment.cluster);
+  if (!cluster) return tl::unexpected(cluster.error());
+  made.cluster = std::move(*cluster);
+  made.notes.insert(made.notes.end(), made.cluster.notes.begin(), made.cluster.notes.end());
+  scale_load(made.trace, experiment.load);
+  note_what_is_left_out(made.trace, made.notes);
+  note_capacity_changes(made, made.notes);
+  for (const Prepared::Run& run : made.runs) {
+    if (const auto policy = make_policy(run.composition, made.trace); !policy) {
+      return tl::unexpected(policy.error());
+    }
+  }
+  return made;
+}
+
+Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,
+                                 const std::atomic<bool>* stop,
+                                 std::atomic<std::uint32_t>* arrived, JobId watched) {
+  const Prepared::Run& chosen = prepared.runs[run];
+  const auto policy = make_policy(chosen.composition, prepared.trace);
+  if (!policy) return tl::unexpected(policy.error());
+  const Options options{.restart = chosen.restart,
+                        .seed = prepared.experiment.seed,
+                        .timeline_interval = prepared.experiment.timeline_interval,
+                        .stop = stop,
+                        .arrived = arrived,
+                        .watched = watched};
+  return simulate(prepared.trace, prepared.cluster, **policy, options);
+}
+
+}  // namespace almanac::sim

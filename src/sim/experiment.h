@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What a run is made of: all that has to be known to repeat it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/cluster.h"
+#include "policy/composition.h"
+#include "sim/simulation.h"
+#include "sim/summary.h"
+#include "trace/read.h"
+#include "trace/trace.h"
+
+namespace almanac::sim {
+
+/// As the user gave it.
+struct Experiment {
+  std::string trace;
+  trace::ReadOptions reading{};
+  std::string cluster;                ///< As read_cluster() takes it; "" = inferred from the trace.
+  std::vector<std::string> policies;  ///< As Registry::compose() takes them.
+  std::string profile;
+  schedule::RestartCost restart{};
+  std::uint64_t seed = 0;
+  double load = 1;                    ///< Jobs arrive this many times as fast.
+  Duration timeline_interval{0};
+};
+
+/// As it will run. `experiment` is what it came from.
+struct Prepared {
+  Experiment experiment;
+  trace::Trace trace;
+  cluster::Cluster cluster;
+  struct Run {
+    policy::Composition composition;
+    schedule::RestartCost restart;
+  };
+  std::vector<Run> runs;
+  std::vector<std::string> notes;  ///< Of trace, cluster and run; for the user.
+};
+
+/// Reads and checks everything, so that a mistake shows before anything is simulated.
+Result<Prepared> prepare(const Experiment& experiment);
+
+/// Names of all policies for "all"; else splits at commas.
+std::vector<std::string> parse_policies(const std::string& text);
+
+/// Makes jobs arrive `load` times as fast, from the first arrival on.
+void scale_load(trace::Trace& trace, double load);
+
+/// Simulates run number `run`. Thread-safe for different runs.
+Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,
+                                 const std::atomic<bool>* stop = nullptr,
+                                 std::atomic<std::uint32_t>* arrived = nullptr,
+                                 JobId watched = kNoJob);
+
+}  // namespace almanac::sim

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run_directory.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "cluster/read.h"
+#include "policy/registry.h"
+#include "table/csv_writer.h"
+#include "table/digest.h"
+#include "table/output_file.h"
+#include "table/stream.h"
+
+namespace almanac::sim {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string_view state_of(const trace::Job& job, const JobResult& record) {
+  switch (record.phase) {
+    case policy::Phase::never: return "NEVER";
+    case policy::Phase::waiting: return "PENDING";
+    case policy::Phase::running: return "RUNNING";
+    case policy::Phase::ended:
+    case policy::Phase::unknown: break;
+  }
+  // The log's own outcome; a job that ended without one completed.
+  const std::string_view recorded = trace::to_string(job.outcome.state);
+  return recorded.empty() || job.outcome.state == trace::JobState::running ||
+                 job.outcome.state == trace::JobState::pending
+             ? "COMPLETED"
+             : recorded;
+}
+
+Result<void> write_jobs(const std::string& path, const Prepared& prepared,
+                        const Schedule& schedule) {
+  auto file = table::OutputFile::create(path);
+  if (!file) return tl::unexpected(file.error());
+  table::CsvWriter csv(*file);
+  csv.header({"job_id", "name", "user", "vc", "gpus", "submit_s", "start_s", "end_s", "wait_s",
+              "run_s", "jct_s", "preemptions", "state", "nodes"});
+  std::vector<std::string> labels;
+  for (std::uint32_t node = 0; node < prepared.cluster.nodes.size(); ++node) {
+    labels.push_back(prepared.cluster.node_label(NodeId{node}));
+  }
+  std::string nodes;
+  const trace::Trace& trace = prepared.trace;
+  for (std::size_t at = 0; at < trace.jobs.size(); ++at) {
+    const JobResult& record = schedule.jobs[at];
+    if (record.phase == policy::Phase::unknown) continue;
+    const trace::Job& job = trace.jobs[at];
+    nodes.clear();
+    for (std::uint32_t piece = 0; piece < record.num_grants; ++piece) {
+      const cluster::Grant& grant = schedule.grants[record.first_grant + piece];
+      if (!nodes.empty()) nodes += ';';
+      nodes += labels[index(grant.node)];
+      nodes += ':';
+      nodes += std::to_string(grant.count());
+    }
+    const bool ended = record.end != kNoTime;
+    const Duration completion = ended ? record.end - job.request.submit : kNoDuration;
+    csv.text(trace.id(job.id))
+        .text(trace.names[job.request.name])
+        .text(trace.names[job.request.user])
+        .text(trace.names[job.request.vc])
+        .whole(job.request.gpus)
+        .time(job.request.submit)
+        .time(record.start)
+        .time(record.end)
+        .duration(ended ? completion - record.ran : kNoDuration)
+        .duration(job.outcome.run)
+        .duration(completion)
+        .whole(record.preemptions)
+        .text(state_of(job, record))
+        .text(nodes)
+        .end_row();
+  }
+  csv.flush();
+  return file->commit();
+}
+
+Result<void> write_timeline(const std::string& path, const Prepared& prepared,
+                            const Schedule& schedule) {
+  auto file = table::OutputFile::create(path);
+  if (!file) return tl::unexpected(file.error());
+  table::CsvWriter csv(*file);
+  csv.header({"time_s", "gpus_total", "gpus_busy", "gpus_waiting", "jobs_running", "jobs_waiting",
+              "nodes_on", "nodes_asleep", "power_w"});
+  for (const Sample& sample : schedule.timeline) {
+    csv.time(sample.at)
+        .whole(sample.gpus_total)
+        .whole(sample.gpus_busy)
+        .whole(sample.gpus_waiting)
+        .whole(sample.jobs_running)
+        .whole(sample.jobs_waiting)
+        .whole(prepared.cluster.nodes.size())
+        .whole(0)
+        .missing()
+        .end_row();
+  }
+  csv.flush();
+  return file->commit();
+}
+
+/// JSON has no NaN: what there is nothing to say of is null.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+double number_in(const Json& object, const char* key) {
+  const Json& value = object.at(key);
+  return value.is_null() ? std::nan("") : value.get<double>();
+}
+
+Json to_object(const Summary& s) {
+  return {{"policy", s.policy},
+          {"jobs", s.jobs},
+          {"finished", s.finished},
+          {"never_startable", s.never_startable},
+          {"avg_jct_s", number(s.avg_jct_s)},
+          {"p50_jct_s", number(s.p50_jct_s)},
+          {"p90_jct_s", number(s.p90_jct_s)},
+          {"p99_jct_s", number(s.p99_jct_s)},
+          {"avg_wait_s", number(s.avg_wait_s)},
+          {"p99_wait_s", number(s.p99_wait_s)},
+          {"queued_jobs", s.queued_jobs},
+          {"makespan_s", number(s.makespan_s)},
+          {"gpu_occupancy", number(s.gpu_occupancy)},
+          {"avg_bounded_slowdown", number(s.avg_bounded_slowdown)},
+          {"preemptions", s.preemptions},
+          {"fairness",
+           {{"jain_user_slowdown", number(s.jain_user_slowdown)},
+            {"worst_user_avg_wait_s", number(s.worst_user_avg_wait_s)},
+            {"worst_vc_avg_wait_s", number(s.worst_vc_avg_wait_s)}}},
+          {"energy_j", nullptr},
+          {"events", s.events},
+          {"engine_wall_s", number(s.engine_wall_s)},
+          {"signature", fmt::format("{:016x}", s.signature)}};
+}
+
+Summary to_summary(const Json& object) {
+  Summary s;
+  s.policy = object.at("policy");
+  s.jobs = object.at("jobs");
+  s.finished = object.at("finished");
+  s.never_startable = object.at("never_startable");
+  s.avg_jct_s = number_in(object, "avg_jct_s");
+  s.p50_jct_s = number_in(object, "p50_jct_s");
+  s.p90_jct_s = number_in(object, "p90_jct_s");
+  s.p99_jct_s = number_in(object, "p99_jct_s");
+  s.avg_wait_s = number_in(object, "avg_wait_s");
+  s.p99_wait_s = number_in(object, "p99_wait_s");
+  s.queued_jobs = object.at("queued_jobs");
+  s.makespan_s = number_in(object, "makespan_s");
+  s.gpu_occupancy = number_in(object, "gpu_occupancy");
+  s.avg_bounded_slowdown = number_in(object, "avg_bounded_slowdown");
+  s.preemptions = object.at("preemptions");
+  const Json& fairness = object.at("fairness");
+  s.jain_user_slowdown = number_in(fairness, "jain_user_slowdown");
+  s.worst_user_avg_wait_s = number_in(fairness, "worst_user_avg_wait_s");
+  s.worst_vc_avg_wait_s = number_in(fairness, "worst_vc_avg_wait_s");
+  s.events = object.at("events");
+  s.engine_wall_s = number_in(object, "engine_wall_s");
+  s.signature = std::stoull(object.at("signature").get<std::string>(), nullptr, 16);
+  return s;
+}
+
+Json to_object(const schedule::RestartCost& cost) {
+  return {{"one_gpu_s", seconds(cost.one_gpu)},
+          {"up_to_8_gpus_s", seconds(cost.up_to_8_gpus)},
+          {"more_gpus_s", seconds(cost.more_gpus)},
+          {"launch_s", seconds(cost.launch)}};
+}
+
+Json to_object(const Prepared::Run& run) {
+  const policy::Composition& c = run.composition;
+  const char* const preempt = c.preempt == policy::Preempt::never     ? "never"
+                              : c.preempt == policy::Preempt::by_rank ? "by_rank"
+                                                                      : "quota";
+  return {{"name", c.name},
+          {"estimate", c.estimate},
+          {"order", c.order},
+          {"placement", c.placement},
+          {"reserve", policy::reserve_name(c.reserve)},
+          {"preempt", preempt},
+          {"rank_delay_s", seconds(c.rank_delay)},
+          {"las_threshold_gpu_s", c.las_threshold_gpu_s},
+          {"restart", to_object(run.restart)}};
+}
+
+Json configuration(const Prepared& prepared) {
+  Json policies = Json::array();
+  for (const Prepared::Run& run : prepared.runs) policies.push_back(to_object(run));
+  const Experiment& given = prepared.experiment;
+  return {{"trace", given.trace},
+          {"format", given.reading.format},
+          {"column_map", given.reading.column_map},
+          {"lenient", given.reading.lenient},
+          {"cluster", given.cluster},
+          {"policy", given.policies},
+          {"profile", given.profile},
+          {"restart", to_object(given.restart)},
+          {"seed", given.seed},
+          {"load", given.load},
+          {"timeline_interval_s", seconds(given.timeline_interval)},
+          {"resolved_policies", policies}};
+}
+
+Duration duration_in(const Json& object, const char* key) {
+  return Duration{std::llround(object.at(key).get<double>() * 1e3)};
+}
+
+Result<Json> read_json(const fs::path& path) {
+  const Result<std::string> text = table::read_file(path.string());
+  if (!text) {
+    Error error = text.error();
+    if (error.code == Code::not_found) error.hint = "is this a run directory?";
+    return tl::unexpected(error);
+  }
+  try {
+    return Json::parse(*text);
+  } catch (const nlohmann::json::exception& error) {
+    return fail(Code::corrupt, error.what(), {.file = path.string()});
+  }
+}
+
+}  // namespace
+
+Result<void> open_run_directory(const std::string& path) {
+  std::error_code error;
+  if (fs::exists(path, error)) {
+    const bool empty = fs::is_directory(path, error) && fs::is_empty(path, error);
+    const bool earlier_run = fs::exists(fs::path(path) / "run.json", error) ||
+                             fs::exists(fs::path(path) / ".almanac-run", error);
+    if (!empty && !earlier_run) {
+      return fail(Code::conflict, "the folder is not empty and holds no earlier run",
+                  {.file = path}, "name another with --out");
+    }
+    if (earlier_run) {
+      for (const auto& entry : fs::directory_iterator(path, error)) {
+        // What a run does not write stays: a user may keep notes, or the trace itself, there.
+        const std::string name = entry.path().filename().string();
+        const bool ours = name == "run.json" || name == "summary.json" || name == "cluster.toml" ||
+                          fs::exists(entry.path() / "jobs.csv");
+        if (ours) fs::remove_all(entry.path(), error);
+      }
+    }
+  }
+  fs::create_directories(path, error);
+  if (error) return fail(Code::unavailable, error.message(), {.file = path});
+  return {};
+}
+
+Result<void> write_policy_run(const std::string& path, const Prepared& prepared, std::size_t run,
+                              const Schedule& schedule) {
+  const fs::path folder = fs::path(path) / prepared.runs[run].composition.name;
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return fail(Code::unavailable, error.message(), {.file = folder.string()});
+  if (auto done = write_jobs((folder / "jobs.csv").string(), prepared, schedule); !done) return done;
+  return write_timeline((folder / "timeline.csv").string(), prepared, schedule);
+}
+
+std::string to_json(const std::vector<Summary>& summaries) {
+  Json list = Json::array();
+  for (const Summary& summary : summaries) list.push_back(to_object(summary));
+  return list.dump(2) + "\n";
+}
+
+std::string configuration_hash(const Prepared& prepared) {
+  Json decided = configuration(prepared);
+  // Where the trace lies decides nothing; what is in it does.
+  decided["trace"] = prepared.trace.sha256;
+  decided["cluster"] = cluster::to_toml(prepared.cluster);
+  decided.erase("timeline_interval_s");
+  return table::sha256(decided.dump()).substr(0, 16);
+}
+
+Result<void> write_run(const std::string& path, const Prepared& prepared,
+                       const std::vector<Summary>& summaries, const std::vector<std::string>& command,
+                       bool complete) {
+  const fs::path folder(path);
+  const auto summary = table::write_file((folder / "summary.json").string(), to_json(summaries));
+  if (!summary) return summary;
+  const auto machines =
+      table::write_file((folder / "cluster.toml").string(), cluster::to_toml(prepared.cluster));
+  if (!machines) return machines;
+  const Json run = {{"command", command},
+                    {"version", ALMANAC_VERSION},
+                    {"complete", complete},
+                    {"configuration", configuration(prepared)},
+                    {"configuration_hash", configuration_hash(prepared)},
+                    {"seed", prepared.experiment.seed},
+                    {"trace_sha256", prepared.trace.sha256},
+                    {"trace_jobs", prepared.trace.jobs.size()},
+                    {"nodes", prepared.cluster.nodes.size()},
+                    {"gpus", prepared.cluster.gpus()},
+                    {"notes", prepared.notes}};
+  return table::write_file((folder / "run.json").string(), run.dump(2) + "\n");
+}
+
+Result<RunRecord> read_run(const std::string& path) {
+  const fs::path file = fs::path(path) / "run.json";
+  const Result<Json> read = read_json(file);
+  if (!read) return tl::unexpected(read.error());
+  try {
+    RunRecord record;
+    const Json& c = read->at("configuration");
+    Experiment& e = record.experiment;
+    e.trace = c.at("trace");
+    e.reading.format = c.at("format");
+    e.reading.column_map = c.at("column_map");
+    e.reading.lenient = c.at("lenient");
+    e.cluster = c.at("cluster");
+    e.policies = c.at("policy").get<std::vector<std::string>>();
+    e.profile = c.at("profile");
+    const Json& restart = c.at("restart");
+    e.restart = {.one_gpu = duration_in(restart, "one_gpu_s"),
+                 .up_to_8_gpus = duration_in(restart, "up_to_8_gpus_s"),
+                 .more_gpus = duration_in(restart, "more_gpus_s"),
+                 .launch = duration_in(restart, "launch_s")};
+    e.seed = c.at("seed");
+    e.load = c.at("load");
+    e.timeline_interval = duration_in(c, "timeline_interval_s");
+    record.trace_sha256 = read->at("trace_sha256");
+    record.configuration_hash = read->at("configuration_hash");
+    record.version = read->at("version");
+    record.complete = read->at("complete");
+    return record;
+  } catch (const nlohmann::json::exception& error) {
+    return fail(Code::corrupt, error.what(), {.file = file.string()}, "written by another version?");
+  }
+}
+
+Result<std::vector<Summary>> read_summaries(const std::string& path) {
+  const fs::path file = fs::path(path) / "summary.json";
+  const Result<Json> read = read_json(file);
+  if (!read) return tl::unexpected(read.error());
+  try {
+    std::vector<Summary> summaries;
+    for (const Json& object : *read) summaries.push_back(to_summary(object));
+    return summaries;
+  } catch (const std::exception& error) {
+    return fail(Code::corrupt, error.what(), {.file = file.string()}, "written by another version?");
+  }
+}
+
+}  // namespace almanac::sim
