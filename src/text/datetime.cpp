@@ -62,8 +62,9 @@ Duration time_of_day(Scanner& scan) {
   const char sign = scan.peek();
   if (sign != '+' && sign != '-') return result;
   scan.expect(sign);
-  const Duration offset =
-      std::chrono::hours(scan.number(2)) + (scan.skip(':'), std::chrono::minutes(scan.number(2)));
+  Duration offset = std::chrono::hours(scan.number(2));
+  scan.skip(':');
+  offset += std::chrono::minutes(scan.number(2));
   return sign == '+' ? result - offset : result + offset;
 }
 

@@ -5,27 +5,17 @@
 #pragma once
 
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "trace/cell.h"
 #include "trace/column_map.h"
 #include "trace/format.h"
 #include "trace/intake.h"
 
 namespace almanac::trace {
-
-/// A row on its way to become a job.
-struct Draft {
-  Job job{};                    ///< run = kNoDuration until known.
-  Duration wait = kNoDuration;  ///< Start minus submission, where the table has that.
-  bool has_id = false;
-  bool is_job = true;                          ///< finish() clears it for rows that are left out.
-  std::span<const std::string_view> extras{};  ///< Those of the format, "" where absent.
-  std::int64_t row = 0;                        ///< From 1.
-};
 
 /// A table format: a column map, and what a map cannot say.
 struct TableFormat {

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/nearest.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace almanac::text {
+namespace {
+
+const std::vector<std::string> kKnown{"fifo", "sjf", "srtf", "qssf", "tiresias"};
+
+TEST(EditDistance, CountsInsertionsDeletionsAndChanges) {
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
+  EXPECT_EQ(edit_distance("", "abc"), 3U);
+  EXPECT_EQ(edit_distance("same", "same"), 0U);
+}
+
+TEST(Nearest, FindsWhatWasMeant) {
+  EXPECT_EQ(nearest("qsff", kKnown), "qssf");
+  EXPECT_EQ(nearest("FIFO", kKnown), "fifo");
+  EXPECT_EQ(nearest("tiresas", kKnown), "tiresias");
+}
+
+TEST(Nearest, DoesNotGuessWildly) {
+  EXPECT_EQ(nearest("gandiva", kKnown), "");
+  EXPECT_EQ(nearest("", {}), "");
+  EXPECT_EQ(did_you_mean("gandiva", kKnown), "");
+}
+
+TEST(DidYouMean, IsAQuestion) { EXPECT_EQ(did_you_mean("sjff", kKnown), "did you mean sjf?"); }
+
+}  // namespace
+}  // namespace almanac::text
