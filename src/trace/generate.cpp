@@ -24,7 +24,7 @@ class Writer {
     for (const Workload::Vc& vc : workload.vc) vc_names_.push_back(names.intern(vc.name));
   }
 
-  Job job(const Draft& draft, const MadeRecipe& recipe, std::uint64_t id) const {
+  Job job(const MadeJob& draft, const MadeRecipe& recipe, std::uint64_t id) const {
     const auto gpus = static_cast<std::int32_t>(workload_.size[recipe.size].gpus);
     const auto per_node = static_cast<std::int32_t>(workload_.node.gpus);
     const float part = static_cast<float>(gpus) / static_cast<float>(per_node);
@@ -63,15 +63,17 @@ Trace generate(const Workload& workload, std::uint64_t seed) {
   const Users users = make_users(workload, seed, trace.names);
   const Calendar calendar(workload);
   const Setting setting{workload, plan, users, calendar, seed};
-  Drafts drafts;
+  MadeJobs drafts;
   drafts.jobs.reserve(static_cast<std::size_t>(workload.span.jobs));
   for (const PlanCell& cell : plan.cells) make_sessions(setting, cell, trace.names, drafts);
-  std::stable_sort(drafts.jobs.begin(), drafts.jobs.end(),
-                   [](const Draft& a, const Draft& b) { return a.second < b.second; });
+  // Sorted in place: a stable sort would want the memory again.
+  std::sort(drafts.jobs.begin(), drafts.jobs.end(), [](const MadeJob& a, const MadeJob& b) {
+    return std::pair(a.second, a.sequence) < std::pair(b.second, b.sequence);
+  });
 
   const Writer writer(workload, users, trace.names);
   trace.jobs.reserve(drafts.jobs.size());
-  for (const Draft& draft : drafts.jobs) {
+  for (const MadeJob& draft : drafts.jobs) {
     trace.jobs.push_back(writer.job(draft, drafts.recipes[draft.recipe], trace.jobs.size() + 1));
   }
   trace.rows = static_cast<std::int64_t>(trace.jobs.size());

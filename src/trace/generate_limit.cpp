@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/generate_limit.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+
+#include "stats/normal.h"
 
 namespace almanac::trace {
 
@@ -18,7 +21,7 @@ std::uint32_t round_limit(double seconds) {
 
 std::uint32_t ask_limit(const Workload::Limit& limit, std::int64_t typical_s, Rng& rng) {
   const double lot = rng.uniform();
-  const double factor = limit.factor * std::exp(limit.spread * rng.normal());
+  const double factor = limit.factor * std::exp(limit.spread * stats::normal_draw(rng));
   if (lot >= limit.share) return 0;
   return round_limit(static_cast<double>(typical_s) * factor);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 
 namespace almanac::trace {
@@ -39,18 +40,53 @@ Calendar::Calendar(const Workload& workload) : span_s_(workload.span.days * 8640
       cumulative_[i] = static_cast<double>(i + 1);
     }
   }
+  std::uint32_t hour = 0;
+  for (std::size_t part = 0; part < cumulative_.size(); ++part) {
+    while (cumulative_[hour] <= total_to(part)) ++hour;
+    guide_.push_back(hour);
+  }
+}
+
+double Calendar::total_to(std::size_t part) const {
+  return static_cast<double>(part) / static_cast<double>(cumulative_.size()) * cumulative_.back();
 }
 
 std::int64_t Calendar::second(double even) const {
   const double wanted = even * cumulative_.back();
-  const auto found = std::upper_bound(cumulative_.begin(), cumulative_.end() - 1, wanted);
-  const auto hour = found - cumulative_.begin();
-  const double below = hour == 0 ? 0 : *(found - 1);
-  const double inside = *found > below ? (wanted - below) / (*found - below) : 0;
-  const double begin = hour == 0 ? 0 : first_s_ + kSecondsPerHour * static_cast<double>(hour - 1);
-  const double end = std::min(span_s_, first_s_ + kSecondsPerHour * static_cast<double>(hour));
-  const double second = begin + inside * (end - begin);
+  const auto part = static_cast<std::size_t>(even * static_cast<double>(guide_.size()));
+  std::size_t hour = guide_[std::min(part, guide_.size() - 1)];
+  while (hour + 1 < cumulative_.size() && cumulative_[hour] <= wanted) ++hour;
+  const double below = hour == 0 ? 0 : cumulative_[hour - 1];
+  const double inside =
+      cumulative_[hour] > below ? (wanted - below) / (cumulative_[hour] - below) : 0;
+  const double second = begin_of(hour) + inside * (begin_of(hour + 1) - begin_of(hour));
   return static_cast<std::int64_t>(std::min(second, span_s_));
+}
+
+std::size_t Calendar::hour_of(double& second) const {
+  second -= std::floor(second / span_s_) * span_s_;
+  if (second < first_s_) return 0;
+  const auto hour = 1 + static_cast<std::size_t>((second - first_s_) / kSecondsPerHour);
+  return std::min(hour, cumulative_.size() - 1);
+}
+
+double Calendar::even(double second) const {
+  const std::size_t hour = hour_of(second);
+  const double below = hour == 0 ? 0 : cumulative_[hour - 1];
+  const double length = begin_of(hour + 1) - begin_of(hour);
+  const double inside = std::clamp((second - begin_of(hour)) / length, 0.0, 1.0);
+  return (below + inside * (cumulative_[hour] - below)) / cumulative_.back();
+}
+
+double Calendar::rate(double second) const {
+  const std::size_t hour = hour_of(second);
+  const double below = hour == 0 ? 0 : cumulative_[hour - 1];
+  return (cumulative_[hour] - below) / (begin_of(hour + 1) - begin_of(hour));
+}
+
+double Calendar::begin_of(std::size_t hour) const {
+  if (hour == 0) return 0;
+  return std::min(span_s_, first_s_ + kSecondsPerHour * static_cast<double>(hour - 1));
 }
 
 }  // namespace almanac::trace

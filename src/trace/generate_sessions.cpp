@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "stats/alias.h"
 #include "stats/even_ranks.h"
+#include "stats/normal.h"
 #include "trace/generate_limit.h"
 #include "trace/generate_names.h"
 
@@ -20,7 +21,7 @@ constexpr std::int64_t kLongestSession = 1000;
 /// The place of one recipe of one user; its versions follow each other.
 struct Slot {
   std::int64_t version = -1;
-  std::uint32_t recipe = 0;  // the present version, in Drafts::recipes
+  std::uint32_t recipe = 0;  // the present version, in MadeJobs::recipes
   float latent = 0;          // of the recipe
   float version_latent = 0;
   float phase = 0;  // so that not all recipes change on the same day
@@ -46,7 +47,7 @@ struct Parts {
 
 class Filler {
  public:
-  Filler(const Setting& setting, const PlanCell& cell, Names& names, Drafts& drafts)
+  Filler(const Setting& setting, const PlanCell& cell, Names& names, MadeJobs& drafts)
       : in_(setting),
         cell_(cell),
         size_(setting.workload.size[cell.size]),
@@ -114,7 +115,7 @@ class Filler {
     const double choice = rng_.uniform();
     const auto which = static_cast<std::size_t>(choice * choice * static_cast<double>(per_size()));
     const Slot& slot = present(user, which, session.even);
-    const double base = centre(user, slot) + parts_.session * rng_.normal();
+    const double base = centre(user, slot) + parts_.session * stats::normal_draw(rng_);
     for (std::int32_t i = 0; i < session.length; ++i) add_job(slot.recipe, base);
   }
 
@@ -141,19 +142,32 @@ class Filler {
     for (const Session& session : sessions_) {
       double even = session.even;
       for (std::int32_t i = 0; i < session.length; ++i, ++job) {
-        if (i > 0) even += pause(*(job - 1)) / span_s_;
-        job->second = in_.calendar.second(even - std::floor(even));
+        if (i > 0) even = next_time(even, *(job - 1));
+        job->second = in_.calendar.second(even);
       }
     }
   }
 
-  /// Seconds from the submission of `before` to that of the next job of its session.
-  double pause(const Draft& before) {
+  /// When the job after `before`, which was submitted at `even`, follows.
+  double next_time(double even, const MadeJob& before) {
     const Workload::Session& habit = in_.workload.session;
     const bool serial = rng_.uniform() < habit.serial;
-    if (!serial && rng_.uniform() < habit.together) return 0;
-    const double think = habit.gap_s * std::exp(habit.gap_spread * rng_.normal());
-    return serial ? think + before.run_s : think;
+    if (!serial && rng_.uniform() < habit.together) return even;
+    if (serial) even = after_end(before);
+    // In even time: thinking takes longer at night.
+    even += habit.gap_s * std::exp(habit.gap_spread * stats::normal_draw(rng_)) / span_s_;
+    return even - std::floor(even);
+  }
+
+  /// When the user sees that `before` has ended: at once, unless it ends when fewer people are at
+  /// work than were there to submit it; then at some time of the next day. (A Metropolis step: it
+  /// keeps the rhythm, which waiting would wash out.)
+  double after_end(const MadeJob& before) {
+    const auto begin = static_cast<double>(before.second);
+    const double end = begin + before.run_s;
+    const double even = in_.calendar.even(end);
+    if (rng_.uniform() * in_.calendar.rate(begin) <= in_.calendar.rate(end)) return even;
+    return even + rng_.uniform() * 86400 / span_s_;
   }
 
   double centre(std::size_t user, const Slot& slot) const {
@@ -167,7 +181,7 @@ class Filler {
     const std::size_t at = user * per_size() + which;
     Slot& slot = slots_[at];
     if (slot.version < 0) {
-      slot.latent = static_cast<float>(rng_.normal());
+      slot.latent = static_cast<float>(stats::normal_draw(rng_));
       slot.phase = static_cast<float>(9 * rng_.uniform());
     }
     const double life = in_.workload.recipe.version_days * 86400;
@@ -175,7 +189,7 @@ class Filler {
     const auto version = static_cast<std::int64_t>(static_cast<double>(slot.phase) + age);
     if (version == slot.version) return slot;
     slot.version = version;
-    slot.version_latent = static_cast<float>(rng_.normal());
+    slot.version_latent = static_cast<float>(stats::normal_draw(rng_));
     slot.recipe = static_cast<std::uint32_t>(out_.recipes.size());
     const std::uint64_t stem = in_.seed ^ ((std::uint64_t{first_user_} + user) * 64 + which) * 64;
     out_.recipes.push_back({.user = static_cast<std::uint32_t>(first_user_ + user),
@@ -188,8 +202,8 @@ class Filler {
 
   void add_job(std::uint32_t recipe, double base) {
     const double lot = rng_.uniform();
-    Draft job{.recipe = recipe};
-    double score = base + parts_.run * rng_.normal();
+    MadeJob job{.recipe = recipe, .sequence = static_cast<std::uint32_t>(out_.jobs.size())};
+    double score = base + parts_.run * stats::normal_draw(rng_);
     if (lot >= completed_ + cancelled_) {
       job.state = JobState::failed;
       score -= in_.workload.ending.failed;
@@ -205,7 +219,7 @@ class Filler {
   const PlanCell& cell_;
   const Workload::Size& size_;
   Names& names_;
-  Drafts& out_;
+  MadeJobs& out_;
   Rng rng_;
   Parts parts_;
   std::uint32_t first_user_;
@@ -223,7 +237,7 @@ class Filler {
 
 }  // namespace
 
-void make_sessions(const Setting& setting, const PlanCell& cell, Names& names, Drafts& drafts) {
+void make_sessions(const Setting& setting, const PlanCell& cell, Names& names, MadeJobs& drafts) {
   Filler(setting, cell, names, drafts).fill();
 }
 

@@ -25,15 +25,16 @@ struct MadeRecipe {
 };
 
 /// A job before it is written out: what sorting needs, and no more.
-struct Draft {
+struct MadeJob {
   std::int64_t second = 0;  ///< Of submission, since the start of the span.
   std::uint32_t recipe = 0;
   std::uint32_t run_s = 0;
+  std::uint32_t sequence = 0;  ///< Position in MadeJobs::jobs as they were made.
   JobState state = JobState::completed;
 };
 
-struct Drafts {
-  std::vector<Draft> jobs;
+struct MadeJobs {
+  std::vector<MadeJob> jobs;
   std::vector<MadeRecipe> recipes;
 };
 
@@ -47,6 +48,6 @@ struct Setting {
 };
 
 /// Appends the jobs of `cell`. Depends on nothing but its arguments, not on what `drafts` holds.
-void make_sessions(const Setting& setting, const PlanCell& cell, Names& names, Drafts& drafts);
+void make_sessions(const Setting& setting, const PlanCell& cell, Names& names, MadeJobs& drafts);
 
 }  // namespace almanac::trace

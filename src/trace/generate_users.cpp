@@ -32,8 +32,8 @@ Users make_users(const Workload& workload, std::uint64_t seed, Names& names) {
   }
   for (std::size_t i = 0; i < count; ++i) {
     made.users[i].name = names.intern(fmt::format("u{:04}", i + 1));
-    made.users[i].taste = rng.normal();
-    made.users[i].latent = rng.normal();
+    made.users[i].taste = stats::normal_draw(rng);
+    made.users[i].latent = stats::normal_draw(rng);
   }
   return made;
 }
