@@ -65,21 +65,21 @@ std::span<const cluster::Grant> Calendar::place_now(VcId vc, const cluster::Dema
   return place(vc, demand, Time::min(), later(desk_.now(), length));
 }
 
-Time Calendar::limit(std::span<const cluster::Grant> grants) const {
-  Time earliest = kNever;
+JobId Calendar::first_delayed(std::span<const cluster::Grant> grants, Time until) const {
+  JobId first = kNoJob;
   for (const cluster::Grant& grant : grants) {
     const auto here = on_node_.find(grant.node);
     if (here == on_node_.end()) continue;
     for (const JobId job : here->second) {
       const Promise& promise = promises_.at(job);
       for (const Piece& piece : promise.pieces) {
-        if (piece.node == grant.node && piece.slack < grant.count()) {
-          earliest = std::min(earliest, promise.start);
-        }
+        if (piece.node != grant.node || piece.slack >= grant.count()) continue;
+        if (promise.start >= until) continue;
+        if (first == kNoJob || promise.start < promises_.at(first).start) first = job;
       }
     }
   }
-  return earliest;
+  return first;
 }
 
 const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {

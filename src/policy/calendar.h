@@ -44,8 +44,9 @@ class Calendar {
   /// Empty = changed nothing.
   std::span<const cluster::Grant> place_now(VcId vc, const cluster::Demand& demand,
                                             Duration length);
-  /// When the earliest promise begins that `grants`, taken now and never given back, would delay.
-  Time limit(std::span<const cluster::Grant> grants) const;
+  /// The job promised the earliest start of those that `grants`, taken now and held until `until`,
+  /// would delay; kNoJob = none.
+  JobId first_delayed(std::span<const cluster::Grant> grants, Time until) const;
   /// Takes note that `grants` are in use during [from, until), beyond what was believed so far;
   /// with sign -1, that they are not.
   void occupy(std::span<const cluster::Grant> grants, Time from, Time until, int sign);

@@ -70,7 +70,8 @@ void Desk::start(VcState& vc, JobId job, std::span<const cluster::Grant> grants)
   if (track == Track::nothing) return;
   const auto start = static_cast<double>(now().time_since_epoch().count());
   if (track == Track::believed_end) {
-    slot.key.rank = start + static_cast<double>(remaining(job).count());
+    // A job without run time ends in a later round of this instant: its GPUs are in use until then.
+    slot.key.rank = start + static_cast<double>(std::max(Duration{1}, remaining(job)).count());
   } else {
     slot.key.rank += order_->drift() * start;
   }

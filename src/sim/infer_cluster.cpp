@@ -4,14 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <vector>
 
 namespace almanac::sim {
 namespace {
 
-constexpr double kTargetOccupancy = 0.85;
+/// Without recorded starts: the share of the time in which every job could run at once.
+constexpr double kShareOfTime = 0.9;
 
 struct Edge {
   Time at{};
@@ -21,17 +21,36 @@ struct Edge {
 /// What the jobs of one virtual cluster ask.
 struct VcDemand {
   int largest = 0;
-  double gpu_s = 0;
-  std::vector<Edge> edges;  // recorded starts and ends
+  std::vector<Edge> edges;  // starts and ends
 
-  int most_at_once() {
+  void sort_edges() {
     std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
       return a.at != b.at ? a.at < b.at : a.gpus < b.gpus;
     });
+  }
+  int most_at_once() {
+    sort_edges();
     int now = 0;
     int most = 0;
     for (const Edge& edge : edges) most = std::max(most, now += edge.gpus);
     return most;
+  }
+  /// The least number of GPUs that would do for `share` of the time until `last`.
+  int enough_for(double share, Time last) {
+    sort_edges();
+    std::map<int, double> time_at;  // seconds with so many GPUs in use
+    int now = 0;
+    for (std::size_t at = 0; at + 1 < edges.size() && edges[at].at < last; ++at) {
+      now += edges[at].gpus;
+      time_at[now] += seconds(std::min(last, edges[at + 1].at) - edges[at].at);
+    }
+    double total = 0;
+    for (const auto& [gpus, time_s] : time_at) total += time_s;
+    double sum = 0;
+    for (const auto& [gpus, time_s] : time_at) {
+      if ((sum += time_s) >= share * total) return gpus;
+    }
+    return 0;
   }
 };
 
@@ -52,14 +71,12 @@ Result<cluster::Cluster> infer_cluster(const trace::Trace& trace) {
   std::size_t jobs = 0;
   std::size_t with_vc = 0;
   std::size_t with_start = 0;
-  Time first = kNever;
   Time last = Time::min();
   for (const trace::Job& job : trace.jobs) {
     if (job.request.gpus == 0) continue;
     ++jobs;
     with_vc += job.request.vc != kNoName ? 1 : 0;
     with_start += job.outcome.start != kNoTime ? 1 : 0;
-    first = std::min(first, job.request.submit);
     last = std::max(last, job.request.submit);
   }
   if (jobs == 0) return fail(Code::invalid, "no job asks a GPU", {.file = trace.path});
@@ -72,28 +89,26 @@ Result<cluster::Cluster> infer_cluster(const trace::Trace& trace) {
     if (by_vc) vc = job.request.vc == kNoName ? cluster::kUnnamedVc : trace.names[job.request.vc];
     VcDemand& demand = vcs.try_emplace(std::string(vc)).first->second;
     demand.largest = std::max(demand.largest, gpus);
-    demand.gpu_s += gpus * seconds(job.outcome.run);
-    if (recorded && job.outcome.start != kNoTime) {
-      demand.edges.push_back({job.outcome.start, gpus});
-      demand.edges.push_back({job.outcome.start + job.outcome.run, -gpus});
-    }
+    const Time start = recorded ? job.outcome.start : job.request.submit;
+    if (start == kNoTime) continue;
+    demand.edges.push_back({start, gpus});
+    demand.edges.push_back({start + job.outcome.run, -gpus});
   }
 
   cluster::Cluster made;
   made.takes_every_job = !by_vc;
   const int per_node = gpus_per_node(trace);
-  const double span_s = std::max(1.0, seconds(last - first));
   for (auto& [name, demand] : vcs) {
-    const double enough = recorded ? demand.most_at_once() : demand.gpu_s / span_s / kTargetOccupancy;
-    const double gpus = std::max<double>(enough, demand.largest);
+    const int enough = recorded ? demand.most_at_once() : demand.enough_for(kShareOfTime, last);
+    const int gpus = std::max(enough, demand.largest);
     made.add_vc(name);
-    made.add_nodes({.gpus = per_node}, static_cast<std::uint32_t>(std::ceil(gpus / per_node)));
+    made.add_nodes({.gpus = per_node}, static_cast<std::uint32_t>((gpus + per_node - 1) / per_node));
   }
   made.notes.push_back(fmt::format(
       "cluster inferred from the trace: {} nodes x {} GPUs, {}, {}; give --cluster to change it",
       made.nodes.size(), per_node,
       by_vc ? fmt::format("{} virtual clusters", made.vcs.size()) : "one virtual cluster",
-      recorded ? "as many as ever ran at once" : "sized for 85 % occupancy"));
+      recorded ? "as many as ever ran at once" : "enough for every job to start at once 90 % of the time"));
   return made;
 }
 

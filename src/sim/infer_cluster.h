@@ -14,8 +14,8 @@ namespace almanac::sim {
 ///
 /// GPUs per node: the most that a job had on one node; 8 when the log has no nodes. Virtual clusters:
 /// those that jobs name, if at least half of the jobs name one; else a single one. Size of each: the
-/// most GPUs that ran at once, where the log has start times; else so many that the jobs fill
-/// 85 % of it; always enough for its largest job. Fails with invalid when no job asks a GPU.
+/// most GPUs that ran at once, where the log has start times; else so many that every job could
+/// start when it is submitted, 90 % of the time; always enough for its largest job. Fails with invalid when no job asks a GPU.
 Result<cluster::Cluster> infer_cluster(const trace::Trace& trace);
 
 }  // namespace almanac::sim

@@ -39,7 +39,7 @@ class BackfillPass final : public Pass {
       promise_first(vc, book);
       backfill(vc, book);
     }
-    book.changed = false;
+    if (book.calendar.empty()) book.changed = false;
     if (depth_ > 1 && !book.calendar.empty()) {
       desk_.plan().wake(book.calendar.at(book.calendar.first()).start);
     }
@@ -84,10 +84,17 @@ class BackfillPass final : public Pass {
   }
 
   Reason blocker(const VcState& vc, JobId job) const override {
-    const JobId head = vc.waiting.first().jobs.front().job;
-    const bool promised = index(vc.vc) < books_.size() && !books_[index(vc.vc)]->calendar.empty();
-    if (!promised || head == job) return {.kind = ReasonKind::behind, .other = head};
-    return {.kind = ReasonKind::reserved, .other = books_[index(vc.vc)]->calendar.first()};
+    const Reason behind{.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};
+    if (index(vc.vc) >= books_.size()) return behind;
+    Calendar& calendar = books_[index(vc.vc)]->calendar;
+    const JobId delayed = without_promise(calendar, job, [&] {
+      const std::size_t before = desk_.ledger().mark();
+      const auto grants = desk_.place(vc.vc, desk_.view().demand(desk_.view().progress(job).demand));
+      desk_.ledger().undo(before);
+      return calendar.first_delayed(grants, desk_.now() + desk_.remaining(job));
+    });
+    if (delayed == kNoJob) return behind;
+    return {.kind = ReasonKind::reserved, .other = delayed};
   }
 
  private:
@@ -95,7 +102,7 @@ class BackfillPass final : public Pass {
     explicit Book(Desk& desk) : calendar(desk) {}
     Calendar calendar;
     std::vector<JobId> newcomers;  // conservative: not promised anything yet
-    bool changed = false;          // the future is not what it was believed to be
+    bool changed = false;          // the promises were made for another future: time may be free
   };
 
   Book& book_of(const VcState& vc) {
@@ -225,12 +232,13 @@ class BackfillPass final : public Pass {
     const std::size_t before = ledger.mark();
     const auto grants = desk_.place(vc.vc, from.demand);
     const bool fits = !grants.empty();
-    const Time limit = book.calendar.limit(grants);
+    const JobId delayed = book.calendar.first_delayed(grants, kNever);
     ledger.undo(before);
     if (!fits) return nullptr;
-    if (limit == kNever) return &from.jobs.front();
+    if (delayed == kNoJob) return &from.jobs.front();
 
-    const QueueEntry* const brief = from.jobs.first_within(limit - desk_.now());
+    const Duration gap = book.calendar.at(delayed).start - desk_.now();
+    const QueueEntry* const brief = from.jobs.first_within(gap);
     const QueueEntry* const front = &from.jobs.front();
     if (brief == front) return front;
     return can_start(vc, book, *front, from.demand) ? front : brief;
@@ -239,17 +247,23 @@ class BackfillPass final : public Pass {
   /// Whether `entry` can start now, its own promise set aside.
   bool can_start(const VcState& vc, Book& book, const QueueEntry& entry,
                  const cluster::Demand& demand) {
-    const std::size_t before = desk_.ledger().mark();
-    const bool held = book.calendar.holds(entry.job);
-    Calendar::Promise own;
-    if (held) {
-      own = book.calendar.at(entry.job);
-      book.calendar.forget(entry.job);
-    }
-    const bool can = !book.calendar.place_now(vc.vc, demand, length_of(entry)).empty();
-    desk_.ledger().undo(before);
-    if (held) book.calendar.keep(entry.job, std::move(own));
-    return can;
+    return without_promise(book.calendar, entry.job, [&] {
+      const std::size_t before = desk_.ledger().mark();
+      const bool can = !book.calendar.place_now(vc.vc, demand, length_of(entry)).empty();
+      desk_.ledger().undo(before);
+      return can;
+    });
+  }
+
+  /// What `ask` answers as long as nothing is promised to `job`.
+  template <typename Ask>
+  static auto without_promise(Calendar& calendar, JobId job, Ask&& ask) {
+    if (!calendar.holds(job)) return ask();
+    Calendar::Promise own = calendar.at(job);
+    calendar.forget(job);
+    const auto answer = ask();
+    calendar.keep(job, std::move(own));
+    return answer;
   }
 
   void start_harmless(VcState& vc, Book& book, const QueueEntry& entry,

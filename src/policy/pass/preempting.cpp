@@ -9,7 +9,7 @@
 /// Differs  The published simulators stop jobs by counting GPUs and may then fail to place the job
 ///          they stopped them for. Here a job is stopped only for one that starts, and those that
 ///          turn out not to be in the way go on.
-#include <limits>
+#include <algorithm>
 #include <queue>
 
 #include "policy/desk.h"
@@ -33,15 +33,14 @@ class PreemptingPass final : public Pass {
   explicit PreemptingPass(Desk& desk) : desk_(desk) { desk_.track = Desk::Track::rank; }
 
   void run(VcState& vc) override {
-    // Once a demand cannot be met, no larger one can.
-    int too_many = std::numeric_limits<int>::max();
+    unmet_.clear();
     const std::size_t stops = desk_.plan().stops.size();
-    while (const WaitingQueue::Class* next = first_below(vc.waiting, too_many)) {
+    while (const WaitingQueue::Class* next = first_to_try(vc.waiting)) {
       const QueueEntry& entry = next->jobs.front();
       auto grants = desk_.place(vc.vc, next->demand);
       if (grants.empty()) grants = make_room(vc, next->demand, entry);
       if (grants.empty()) {
-        too_many = next->demand.gpus;
+        unmet_.push_back(next->demand);
       } else {
         start(vc, entry.job, grants);
       }
@@ -67,11 +66,17 @@ class PreemptingPass final : public Pass {
   }
 
  private:
-  static const WaitingQueue::Class* first_below(const WaitingQueue& waiting, int gpus) {
+  /// Once a demand cannot be met, none for as many GPUs or more of the same types can.
+  bool is_hopeless(const cluster::Demand& demand) const {
+    return std::any_of(unmet_.begin(), unmet_.end(), [&](const cluster::Demand& unmet) {
+      return demand.gpus >= unmet.gpus && (demand.gpu_types & ~unmet.gpu_types) == 0;
+    });
+  }
+
+  const WaitingQueue::Class* first_to_try(const WaitingQueue& waiting) const {
     const WaitingQueue::Class* best = nullptr;
     for (const WaitingQueue::Class& each : waiting.classes()) {
-      if (each.demand.gpus >= gpus) break;
-      if (each.jobs.empty()) continue;
+      if (each.jobs.empty() || is_hopeless(each.demand)) continue;
       if (best == nullptr || each.jobs.front().key < best->jobs.front().key) best = &each;
     }
     return best;
@@ -130,6 +135,7 @@ class PreemptingPass final : public Pass {
 
   Desk& desk_;
   std::vector<JobId> victims_;
+  std::vector<cluster::Demand> unmet_;
   std::priority_queue<Jump, std::vector<Jump>, std::greater<>> jumps_;
 };
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac cluster show | infer: a cluster in words, or as TOML to edit.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/program.h"
+#include "cli/trace_options.h"
+#include "cluster/read.h"
+#include "sim/infer_cluster.h"
+
+namespace almanac::cli {
+namespace {
+
+void print_table(const cluster::Cluster& cluster) {
+  fmt::print("{} nodes, {} GPUs, {} virtual clusters{}\n", cluster.nodes.size(), cluster.gpus(),
+             cluster.vcs.size(), cluster.takes_every_job ? " (takes every job)" : "");
+  if (!cluster.changes.empty()) fmt::print("{} changes of capacity\n", cluster.changes.size());
+  fmt::print("{:20} {:>6} {:>6}  {}\n", "vc", "nodes", "GPUs", "GPU types");
+  for (std::uint32_t at = 0; at < cluster.vcs.size(); ++at) {
+    const cluster::VirtualCluster& vc = cluster.vcs[at];
+    std::vector<bool> seen(cluster.classes.size());
+    std::string types;
+    for (std::uint32_t node = 0; node < vc.num_nodes; ++node) {
+      const std::uint32_t make = cluster.nodes[index(vc.first) + node].node_class;
+      if (seen[make]) continue;
+      seen[make] = true;
+      const cluster::NodeClass& described = cluster.classes[make];
+      types += fmt::format("{}{}x{}", types.empty() ? "" : " ", described.gpus,
+                           described.gpu_type.empty() ? "gpu" : described.gpu_type);
+    }
+    fmt::print("{:20} {:>6} {:>6}  {}\n", vc.name, vc.num_nodes, cluster.gpus(VcId{at}), types);
+  }
+}
+
+Result<int> print(const Result<cluster::Cluster>& cluster, const std::string& output) {
+  if (!cluster) return tl::unexpected(cluster.error());
+  for (const std::string& text : cluster->notes) note(text);
+  if (output == "toml") {
+    fmt::print("{}", cluster::to_toml(*cluster));
+  } else {
+    print_table(*cluster);
+  }
+  return kDone;
+}
+
+void add_output(CLI::App& command, std::string& output) {
+  command.add_option("-o,--output", output, "How to print: table or toml")
+      ->check(CLI::IsMember({"table", "toml"}))->capture_default_str();
+}
+
+}  // namespace
+
+void register_cluster(Program& program) {
+  CLI::App& noun = program.noun("cluster", "Cluster files");
+  const auto text = std::make_shared<std::string>();
+  const auto shown_as = std::make_shared<std::string>("table");
+  CLI::App& show = *noun.add_subcommand("show", "Show a cluster, or convert it to TOML with -o toml");
+  show.add_option("CLUSTER", *text, "TOML or CSV file, or NxG")->required();
+  add_output(show, *shown_as);
+  program.on(show, [text, shown_as] { return print(cluster::read_cluster(*text), *shown_as); });
+
+  const auto trace = std::make_shared<TraceOptions>();
+  const auto inferred_as = std::make_shared<std::string>("toml");
+  CLI::App& infer = *noun.add_subcommand("infer", "Guess the cluster that a job log came from");
+  trace->add_to(infer);
+  add_output(infer, *inferred_as);
+  program.on(infer, [trace, inferred_as]() -> Result<int> {
+    const auto loaded = trace->load();
+    if (!loaded) return tl::unexpected(loaded.error());
+    return print(sim::infer_cluster(*loaded), *inferred_as);
+  });
+}
+
+}  // namespace almanac::cli

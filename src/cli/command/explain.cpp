@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac explain: why a job of a run waited, each reason and how long.
+///
+/// A run keeps no reasons: they would be many times the schedule. The run is repeated instead, with
+/// one job watched; it is deterministic, so what is seen is what happened.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+#include "cli/rerun.h"
+#include "sim/run_directory.h"
+#include "text/datetime.h"
+#include "text/duration.h"
+
+namespace almanac::cli {
+namespace {
+
+struct Options {
+  std::string run;
+  std::string job;
+  std::string policy;
+  std::string output = "table";
+};
+
+std::string moment(Time at) {
+  // Times below a year are from the trace's own zero.
+  constexpr Time kYear{Duration{31'536'000'000}};
+  return at < kYear ? fmt::format("{:.0f}s", seconds(at)) : text::format_datetime(at);
+}
+
+class Explanation {
+ public:
+  Explanation(const sim::Prepared& prepared, std::size_t run, JobId job)
+      : prepared_(prepared), run_(run), job_(job) {}
+
+  Result<void> look() {
+    auto schedule = sim::simulate_run(prepared_, run_, nullptr, nullptr, job_);
+    if (!schedule) return tl::unexpected(schedule.error());
+    schedule_ = std::move(*schedule);
+    return {};
+  }
+
+  void print_table() const {
+    const trace::Job& job = prepared_.trace.jobs[index(job_)];
+    const sim::JobResult& record = schedule_.jobs[index(job_)];
+    fmt::print("job {} under {}: {} GPUs, submitted {}", name(job_), policy(), job.request.gpus,
+               moment(job.request.submit));
+    for (const auto& [never, reason] : schedule_.never) {
+      if (never == job_) return fmt::print("; {}\n", policy::to_string(reason, ""));
+    }
+    if (record.start == kNoTime) {
+      fmt::print(", not started when the simulation ended\n");
+    } else {
+      fmt::print(", started {}", moment(record.start));
+      if (record.end != kNoTime) {
+        const Duration waited = record.end - job.request.submit - record.ran;
+        fmt::print(", ended {}, waited {}", moment(record.end), text::format_duration(waited));
+      }
+      fmt::print("{}\n", record.preemptions > 0
+                             ? fmt::format(", was stopped {} times", record.preemptions)
+                             : std::string());
+    }
+    std::map<policy::ReasonKind, Duration> totals;
+    for (const sim::Wait& wait : waits()) {
+      totals[wait.reason.kind] += wait.until - wait.from;
+      fmt::print("  {}  {:>14}  {}\n", moment(wait.from), text::format_duration(wait.until - wait.from),
+                 policy::to_string(wait.reason, name(wait.reason.other)));
+    }
+    if (waits().empty()) return fmt::print("  it never waited\n");
+    fmt::print("in all:");
+    for (const auto& [kind, total] : totals) {
+      fmt::print(" {} {};", policy::name(kind), text::format_duration(total));
+    }
+    fmt::print("\n");
+  }
+
+  void print_json() const {
+    nlohmann::ordered_json reasons = nlohmann::ordered_json::array();
+    for (const sim::Wait& wait : waits()) {
+      nlohmann::ordered_json each = {{"from_s", seconds(wait.from)},
+                                     {"until_s", seconds(wait.until)},
+                                     {"reason", policy::name(wait.reason.kind)},
+                                     {"text", policy::to_string(wait.reason, name(wait.reason.other))}};
+      if (wait.reason.other != kNoJob) each["other_job_id"] = name(wait.reason.other);
+      reasons.push_back(std::move(each));
+    }
+    for (const auto& [never, reason] : schedule_.never) {
+      if (never != job_) continue;
+      reasons.push_back({{"reason", policy::name(reason.kind)}, {"text", policy::to_string(reason, "")}});
+    }
+    const nlohmann::ordered_json out = {{"job_id", name(job_)}, {"policy", policy()}, {"waits", reasons}};
+    fmt::print("{}\n", out.dump(2));
+  }
+
+ private:
+  std::string name(JobId job) const {
+    return job == kNoJob ? "" : prepared_.trace.id(prepared_.trace.jobs[index(job)].id);
+  }
+  const std::string& policy() const { return prepared_.runs[run_].composition.name; }
+
+  /// Stretches that took time; one that still goes on ends with the simulation.
+  std::vector<sim::Wait> waits() const {
+    std::vector<sim::Wait> lasting;
+    for (sim::Wait wait : schedule_.waits) {
+      if (wait.until == kNever) wait.until = schedule_.finish;
+      if (wait.until > wait.from) lasting.push_back(wait);
+    }
+    return lasting;
+  }
+
+  const sim::Prepared& prepared_;
+  std::size_t run_;
+  JobId job_;
+  sim::Schedule schedule_;
+};
+
+Result<int> explain(const Options& options) {
+  const auto prepared = prepare_again(options.run);
+  if (!prepared) return tl::unexpected(prepared.error());
+  const std::vector<trace::Job>& jobs = prepared->trace.jobs;
+  const auto job = std::find_if(jobs.begin(), jobs.end(), [&](const trace::Job& each) {
+    return prepared->trace.id(each.id) == options.job;
+  });
+  if (job == jobs.end()) {
+    return fail(Code::usage, fmt::format("the run has no job {}", options.job), {.file = options.run});
+  }
+  if (job->request.gpus == 0) {
+    return fail(Code::usage, fmt::format("job {} asks no GPU and was not simulated", options.job));
+  }
+  bool found = false;
+  for (std::size_t run = 0; run < prepared->runs.size(); ++run) {
+    if (!options.policy.empty() && prepared->runs[run].composition.name != options.policy) continue;
+    found = true;
+    Explanation explanation(*prepared, run, JobId{static_cast<std::uint32_t>(job - jobs.begin())});
+    if (const auto looked = explanation.look(); !looked) return tl::unexpected(looked.error());
+    options.output == "json" ? explanation.print_json() : explanation.print_table();
+  }
+  if (found) return kDone;
+  std::vector<std::string> known;
+  for (const auto& run : prepared->runs) known.push_back(run.composition.name);
+  return fail(Code::usage, fmt::format("the run has no policy {}", options.policy), {},
+              fmt::format("it has {}", fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+void register_explain(Program& program) {
+  CLI::App& command =
+      *program.app.add_subcommand("explain", "Say why a job of a run waited: each reason and how long");
+  const auto options = std::make_shared<Options>();
+  command.add_option("RUN", options->run, "Run directory")->required();
+  command.add_option("JOB", options->job, "Job id, as in jobs.csv")->required();
+  command.add_option("--policy", options->policy, "Only under this policy")->type_name("NAME");
+  command.add_option("-o,--output", options->output, "How to print: table or json")
+      ->check(CLI::IsMember({"table", "json"}))->capture_default_str();
+  program.on(command, [options] { return explain(*options); });
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac policy list | describe: what there is to choose from.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+#include "policy/registry.h"
+
+namespace almanac::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string preempt_name(policy::Preempt preempt) {
+  switch (preempt) {
+    case policy::Preempt::never: return "never";
+    case policy::Preempt::by_rank: return "by_rank";
+    case policy::Preempt::quota: return "quota";
+  }
+  return "";
+}
+
+struct Slot {
+  const char* name;
+  std::vector<policy::Entry> choices;
+};
+
+std::vector<Slot> slots() {
+  const policy::Registry& known = policy::registry();
+  return {
+      {"order", known.orders()},
+      {"placement", known.placements()},
+      {"estimate", policy::Registry::estimates()},
+      {"reserve",
+       {{"strict", "nobody passes a job that cannot be placed", "Hu et al. SC'21 §2.1"},
+        {"easy:N", "others may pass the first N blocked jobs if they delay none of them", "Lifka JSSPP'95"},
+        {"conservative", "others may pass if they delay nobody", "Mu'alem & Feitelson 2001 §2"}}},
+      {"preempt",
+       {{"never", "a job that runs is left alone", "Hu et al. SC'21 §2.1"},
+        {"by_rank", "a job is stopped for one of lower rank that takes its place", "Gu et al. NSDI'19"},
+        {"quota", "whoever is not among the first jobs that fill the GPUs by count is stopped",
+         "Hu et al. SC'21 artifact"}}},
+  };
+}
+
+Json to_object(const policy::Composition& c) {
+  return {{"name", c.name},
+          {"summary", c.summary},
+          {"source", c.source},
+          {"order", c.order},
+          {"placement", c.placement},
+          {"estimate", c.estimate},
+          {"reserve", policy::reserve_name(c.reserve)},
+          {"preempt", preempt_name(c.preempt)},
+          {"rank_delay_s", seconds(c.rank_delay)},
+          {"las_threshold_gpu_s", c.las_threshold_gpu_s}};
+}
+
+int list(const std::string& output) {
+  const policy::Registry& known = policy::registry();
+  if (output == "json") {
+    Json policies = Json::array();
+    for (const policy::Composition& each : known.policies()) policies.push_back(to_object(each));
+    Json choices;
+    for (const Slot& slot : slots()) {
+      for (const policy::Entry& each : slot.choices) {
+        choices[slot.name].push_back(
+            {{"name", each.name}, {"summary", each.summary}, {"source", each.source}});
+      }
+    }
+    fmt::print("{}\n", Json{{"policies", policies}, {"slots", choices}}.dump(2));
+    return kDone;
+  }
+  fmt::print("POLICIES\n");
+  for (const policy::Composition& each : known.policies()) {
+    fmt::print("  {:18} {}  [{}]\n", each.name, each.summary, each.source);
+  }
+  fmt::print("\nSLOTS: replace a part of a policy with +, as in qssf+easy:4+best_fit\n");
+  for (const Slot& slot : slots()) {
+    for (const policy::Entry& each : slot.choices) {
+      fmt::print("  {:10} {:18} {}  [{}]\n", slot.name, each.name, each.summary, each.source);
+    }
+  }
+  return kDone;
+}
+
+Result<int> describe(const std::string& name, const std::string& output) {
+  const auto composition = policy::registry().compose(name);
+  if (!composition) return tl::unexpected(composition.error());
+  const Json object = to_object(*composition);
+  if (output == "json") {
+    fmt::print("{}\n", object.dump(2));
+    return kDone;
+  }
+  fmt::print("{}: {}\nSource: {}\n\n# As a file for --policy FILE.toml:\n", composition->name,
+             composition->summary, composition->source);
+  for (const auto& [key, value] : object.items()) {
+    if (key != "source") fmt::print("{} = {}\n", key, value.dump());
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void register_policy(Program& program) {
+  CLI::App& noun = program.noun("policy", "Scheduling policies and the slots they are made of");
+  const auto output = std::make_shared<std::string>("table");
+  const auto name = std::make_shared<std::string>();
+  const auto add_output = [&](CLI::App& command) {
+    command.add_option("-o,--output", *output, "How to print: table or json")
+        ->check(CLI::IsMember({"table", "json"}))->capture_default_str();
+  };
+  CLI::App& listing = *noun.add_subcommand("list", "List all policies and all slot choices");
+  add_output(listing);
+  program.on(listing, [output]() -> Result<int> { return list(*output); });
+  CLI::App& describing = *noun.add_subcommand("describe", "Show what a policy is made of");
+  describing.add_option("POLICY", *name, "Name, name with +choices, or TOML file")->required();
+  add_output(describing);
+  program.on(describing, [output, name] { return describe(*name, *output); });
+}
+
+}  // namespace almanac::cli

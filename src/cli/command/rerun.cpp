@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac rerun: repeats a run from its run.json and says whether the schedules are the same.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/program.h"
+#include "cli/rerun.h"
+#include "cli/run_policies.h"
+#include "sim/run_directory.h"
+
+namespace almanac::cli {
+
+Result<sim::Prepared> prepare_again(const std::string& run) {
+  const auto record = sim::read_run(run);
+  if (!record) return tl::unexpected(record.error());
+  auto prepared = sim::prepare(record->experiment);
+  if (!prepared) return prepared;
+  if (prepared->trace.sha256 != record->trace_sha256) {
+    return fail(Code::conflict, "the trace has changed since the run",
+                {.file = record->experiment.trace});
+  }
+  if (sim::configuration_hash(*prepared) != record->configuration_hash) {
+    return fail(Code::conflict, "the cluster or a policy file has changed since the run", {.file = run});
+  }
+  return prepared;
+}
+
+namespace {
+
+struct Options {
+  std::string run;
+  std::string out;
+  std::string output = "table";
+  int threads = 0;
+};
+
+Result<int> rerun(const Options& options, const std::vector<std::string>& command) {
+  const auto before = sim::read_summaries(options.run);
+  if (!before) return tl::unexpected(before.error());
+  const auto prepared = prepare_again(options.run);
+  if (!prepared) return tl::unexpected(prepared.error());
+  const auto report = run_policies(*prepared, options.out, options.threads, command);
+  if (!report) return tl::unexpected(report.error());
+  print_summaries(report->summaries, options.output);
+  if (report->interrupted) return kInterrupted;
+  int differ = 0;
+  for (std::size_t at = 0; at < before->size() && at < report->summaries.size(); ++at) {
+    if ((*before)[at].signature == report->summaries[at].signature) continue;
+    note(fmt::format("{}: the schedule differs from {}", (*before)[at].policy, options.run));
+    ++differ;
+  }
+  if (differ > 0) return kCheckFailed;
+  note(fmt::format("all schedules are the same as in {}", options.run));
+  return kDone;
+}
+
+}  // namespace
+
+void register_rerun(Program& program) {
+  CLI::App& command = *program.app.add_subcommand(
+      "rerun", "Repeat a run and check that its schedules are the same (status 1 if not)");
+  const auto options = std::make_shared<Options>();
+  command.add_option("RUN", options->run, "Run directory")->required();
+  command.add_option("--out", options->out, "Run directory to write")->type_name("DIR");
+  command.add_option("--threads", options->threads, "Policies simulated at once; 0 = all cores")
+      ->type_name("N")->capture_default_str();
+  add_summary_output(command, options->output);
+  program.on(command, [options, &program] { return rerun(*options, program.command_line); });
+}
+
+}  // namespace almanac::cli

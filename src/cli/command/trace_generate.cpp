@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// `almanac trace generate`: makes a job log from a preset, a workload file, or another job log.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "cli/program.h"
+#include "cli/trace_options.h"
+#include "table/output_file.h"
+#include "text/nearest.h"
+#include "trace/fit.h"
+#include "trace/generate.h"
+#include "trace/generate_plan.h"
+#include "trace/workload_file.h"
+#include "trace/workload_preset.h"
+#include "trace/write.h"
+
+namespace almanac::cli {
+
+void register_trace_generate(Program& program);
+
+namespace {
+
+using trace::Workload;
+
+struct Arguments {
+  std::string preset;
+  std::string workload;
+  std::string like;
+  std::optional<std::int64_t> jobs;
+  std::optional<double> days;
+  std::int64_t scale = 1;
+  std::uint64_t seed = 1;
+  std::string out = "-";
+  std::string save_workload;
+  std::string cluster_out;
+};
+
+/// The presets that are workloads: each has a cluster beside it.
+std::vector<std::string> workload_presets() {
+  std::vector<std::string> names;
+  for (const trace::Preset& preset : trace::presets()) {
+    if (!preset.name.ends_with("_cluster")) names.emplace_back(preset.name);
+  }
+  return names;
+}
+
+Result<Workload> from_preset(const std::string& name) {
+  const std::vector<std::string> known = workload_presets();
+  if (std::find(known.begin(), known.end(), name) == known.end()) {
+    return fail(Code::usage, fmt::format("there is no preset \"{}\"", name), {},
+                text::did_you_mean(name, known));
+  }
+  return trace::parse_workload(*trace::preset(name), name + ".toml");
+}
+
+Result<Workload> from_trace(const std::string& path) {
+  TraceOptions options;
+  options.path = path;
+  options.read.lenient = true;
+  const auto log = options.load();
+  if (!log) return tl::unexpected(log.error());
+  auto learnt = trace::fit(*log);
+  if (!learnt) return tl::unexpected(learnt.error());
+  for (const std::string& text : learnt->notes) note(text);
+  return std::move(learnt->workload);
+}
+
+Result<Workload> load(const Arguments& arguments) {
+  if (!arguments.like.empty()) return from_trace(arguments.like);
+  if (!arguments.workload.empty()) return trace::load_workload(arguments.workload);
+  return from_preset(arguments.preset.empty() ? "venus" : arguments.preset);
+}
+
+/// More jobs take longer, more copies of the cluster do not.
+Workload resized(Workload workload, const Arguments& arguments) {
+  workload = trace::scaled(std::move(workload), arguments.scale);
+  if (arguments.days && !arguments.jobs) {
+    const double rate = static_cast<double>(workload.span.jobs) / workload.span.days;
+    return trace::stretched(std::move(workload),
+                            std::max(1LL, std::llround(rate * *arguments.days)));
+  }
+  if (arguments.jobs) workload = trace::stretched(std::move(workload), *arguments.jobs);
+  if (arguments.days) workload.span.days = *arguments.days;
+  return workload;
+}
+
+/// The offered load: expected GPU time over that of all GPUs.
+double offered_load(const Workload& workload) {
+  const trace::Plan plan = trace::make_plan(workload);
+  double busy = 0;
+  double nodes = 0;
+  for (std::size_t i = 0; i < workload.vc.size(); ++i) {
+    busy += plan.vc_load[i] * static_cast<double>(workload.vc[i].nodes);
+    nodes += static_cast<double>(workload.vc[i].nodes);
+  }
+  return busy / nodes;
+}
+
+Result<int> run(const Arguments& arguments) {
+  if (arguments.preset == "list") {
+    for (const std::string& name : workload_presets()) fmt::print("{}\n", name);
+    return kDone;
+  }
+  auto loaded = load(arguments);
+  if (!loaded) return tl::unexpected(std::move(loaded.error()));
+  const Workload workload = resized(*std::move(loaded), arguments);
+  if (!arguments.save_workload.empty()) {
+    if (auto saved = trace::save_workload(workload, arguments.save_workload); !saved) {
+      return tl::unexpected(std::move(saved.error()));
+    }
+  }
+  if (!arguments.cluster_out.empty()) {
+    const std::string text = trace::to_cluster_toml(workload);
+    if (auto saved = table::write_file(arguments.cluster_out, text); !saved) {
+      return tl::unexpected(std::move(saved.error()));
+    }
+  }
+  const trace::Trace made = trace::generate(workload, arguments.seed);
+  note(fmt::format("{} jobs in {:.1f} days for {} GPUs in {} virtual clusters: load {:.2f}",
+                   made.jobs.size(), workload.span.days, trace::total_gpus(workload),
+                   workload.vc.size(), offered_load(workload)));
+  if (auto saved = trace::save_trace(made, arguments.out); !saved) {
+    return tl::unexpected(std::move(saved.error()));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void register_trace_generate(Program& program) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App& command =
+      *program.noun("trace", "Read, check, convert and make job logs")
+           .add_subcommand("generate", "Make a job log: from a preset, a workload, a log");
+  CLI::Option* const preset = command.add_option(
+      "--preset", arguments->preset, "Parameters that come with the program; list shows them");
+  CLI::Option* const file =
+      command.add_option("--workload", arguments->workload, "TOML file of parameters");
+  CLI::Option* const like =
+      command.add_option("--like", arguments->like, "Job log to learn the parameters from");
+  preset->excludes(file)->excludes(like);
+  file->excludes(like);
+  command
+      .add_option("--jobs", arguments->jobs, "Number of jobs: the span becomes as long as it takes")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
+  command
+      .add_option("--days", arguments->days,
+                  "Length of the span; without --jobs, as many jobs as go into it")
+      ->check(CLI::Range(1e-3, 1e6));
+  command.add_option("--scale", arguments->scale, "Copies of the cluster, its users and its jobs")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}))
+      ->capture_default_str();
+  command.add_option("--seed", arguments->seed, "Same seed, same log")->capture_default_str();
+  command
+      .add_option("--out,OUT", arguments->out,
+                  "File to write, packed if it ends in .gz or .zst; - is the standard output")
+      ->capture_default_str();
+  command.add_option("--save-workload", arguments->save_workload,
+                     "TOML file for the parameters used, to edit");
+  command.add_option("--cluster-out", arguments->cluster_out,
+                     "TOML file for the cluster that the log is for");
+  program.on(command, [arguments] { return run(*arguments); });
+}
+
+}  // namespace almanac::cli
