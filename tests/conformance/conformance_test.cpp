@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What every policy of the registry must do, also one that is added tomorrow.
+#include <algorithm>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "policy/registry.h"
+#include "support/play.h"
+#include "support/rules.h"
+
+namespace almanac {
+namespace {
+
+using policy::registry;
+
+/// 120 jobs on two virtual clusters of unlike nodes, crowded, with ties and zero-length jobs.
+Case crowded_day(std::uint64_t seed) {
+  Case made;
+  made.cluster.add_vc("red");
+  made.cluster.add_nodes({.gpus = 8, .gpu_type = "V100"}, 3);
+  made.cluster.add_vc("blue");
+  made.cluster.add_nodes({.gpus = 4, .gpu_type = "V100"}, 2);
+  made.cluster.add_nodes({.gpus = 4, .gpu_type = "A100"}, 2);
+  Rng rng(seed);
+  std::int64_t now = 0;
+  for (int job = 0; job < 120; ++job) {
+    if (rng.below(3) > 0) now += static_cast<std::int64_t>(rng.below(120));
+    const bool red = rng.below(2) == 0;
+    const std::int64_t run = rng.below(20) == 0 ? 0 : static_cast<std::int64_t>(1 + rng.below(900));
+    const auto error = static_cast<std::int64_t>(rng.below(200));
+    add_job(made.trace, {.id = std::to_string(job),
+                         .submit = now * 1s,
+                         .gpus = static_cast<int>(1 + rng.below(red ? 16 : 8)),
+                         .run = run * 1s,
+                         .vc = red ? "red" : "blue",
+                         .user = rng.below(2) == 0 ? "ann" : "bob",
+                         .name = rng.below(2) == 0 ? "train" : "test",
+                         .gpu_type = rng.below(4) == 0 ? "V100" : "",
+                         .limit = (run + error) * 1s,
+                         .predicted = (run * 10 + error) * 100ms});
+  }
+  return made;
+}
+
+/// Every policy, and every order and placement in one.
+std::vector<std::string> everything() {
+  std::vector<std::string> names;
+  for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
+  for (const policy::Entry& order : registry().orders()) names.push_back("fifo+" + order.name);
+  for (const policy::Entry& placement : registry().placements()) {
+    for (const char* base : {"fifo+", "easy+", "conservative+", "srtf+"}) {
+      names.push_back(base + placement.name);
+    }
+  }
+  return names;
+}
+
+class EveryPolicy : public testing::TestWithParam<std::string> {
+ protected:
+  static Case day(std::uint64_t seed) {
+    Case made = crowded_day(seed);
+    made.policy = GetParam();
+    return made;
+  }
+};
+
+TEST_P(EveryPolicy, KeepsTheRules) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Case input = day(seed);
+    const Result<Played> played = play(input);
+    ASSERT_TRUE(played) << to_string(played.error());
+    EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
+  }
+}
+
+TEST_P(EveryPolicy, DecidesTheSameAgain) {
+  const Case input = day(6);
+  const Result<Played> once = play(input);
+  const Result<Played> again = play(input);
+  ASSERT_TRUE(once && again);
+  ASSERT_EQ(once->runs.size(), again->runs.size());
+  for (std::size_t at = 0; at < once->runs.size(); ++at) {
+    EXPECT_EQ(once->runs[at].job, again->runs[at].job);
+    EXPECT_EQ(once->runs[at].start, again->runs[at].start);
+    EXPECT_EQ(once->runs[at].end, again->runs[at].end);
+    EXPECT_EQ(once->runs[at].grants, again->runs[at].grants);
+  }
+}
+
+TEST_P(EveryPolicy, SaysWhyAJobWaitsForAsLongAsItWaits) {
+  for (std::uint32_t job = 0; job < 120; ++job) {
+    Case input = day(7);
+    input.options.watched = JobId{job};
+    const Result<Played> played = play(input);
+    ASSERT_TRUE(played) << to_string(played.error());
+    Duration waited{0};
+    for (const sim::Wait& wait : played->result.waits) {
+      EXPECT_FALSE(policy::to_string(wait.reason, "X").empty());
+      EXPECT_NE(wait.reason.other, JobId{job}) << "it waits for itself";
+      // "Nothing keeps it" is an answer only for a job that is about to be looked at again.
+      if (wait.reason.kind == policy::ReasonKind::none) {
+        EXPECT_LE(wait.until - wait.from, 1s) << "job " << job << " at " << seconds(wait.from);
+      }
+      ASSERT_NE(wait.until, kNever);
+      waited += wait.until - wait.from;
+    }
+    const sim::JobResult& told = played->result.jobs[job];
+    if (told.phase != policy::Phase::ended) continue;
+    const Time submit = input.trace.jobs[job].request.submit;
+    EXPECT_EQ(waited, told.end - submit - told.ran) << "job " << job;
+  }
+}
+
+TEST_P(EveryPolicy, IsNotDisturbedByBeingAsked) {
+  Case input = day(8);
+  const Result<Played> alone = play(input);
+  input.options.watched = JobId{60};
+  const Result<Played> watched = play(input);
+  ASSERT_TRUE(alone && watched);
+  for (std::size_t job = 0; job < alone->result.jobs.size(); ++job) {
+    EXPECT_EQ(alone->result.jobs[job].start, watched->result.jobs[job].start);
+    EXPECT_EQ(alone->result.jobs[job].end, watched->result.jobs[job].end);
+  }
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& test) {
+  std::string name = test.param;
+  std::replace(name.begin(), name.end(), '+', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicy, testing::ValuesIn(everything()), test_name);
+
+template <typename Choices>
+void expect_described(const Choices& choices) {
+  std::set<std::string> names;
+  std::set<std::string> summaries;
+  for (const auto& choice : choices) {
+    EXPECT_FALSE(choice.summary.empty()) << choice.name;
+    EXPECT_FALSE(choice.source.empty()) << choice.name;
+    EXPECT_TRUE(names.insert(choice.name).second) << choice.name;
+    EXPECT_TRUE(summaries.insert(choice.summary).second) << choice.name;
+  }
+  EXPECT_FALSE(names.empty());
+}
+
+TEST(Registry, DescribesEveryChoiceOnceAndNamesItsSource) {
+  expect_described(registry().policies());
+  expect_described(registry().orders());
+  expect_described(registry().placements());
+  expect_described(policy::Registry::estimates());
+}
+
+TEST(Registry, UsesANameForOneSlotOnly) {
+  std::set<std::string> names = {"strict", "easy", "conservative", "never", "by_rank", "quota"};
+  for (const auto* choices :
+       {&registry().orders(), &registry().placements(), &policy::Registry::estimates()}) {
+    for (const policy::Entry& choice : *choices) {
+      EXPECT_TRUE(names.insert(choice.name).second) << choice.name << " would be ambiguous";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace almanac

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/play.h"
+
+#include <fmt/format.h>
+
+#include "policy/registry.h"
+#include "sim/profile.h"
+
+namespace almanac {
+
+void add_job(trace::Trace& trace, const JobSpec& spec) {
+  trace::Job job;
+  job.id = trace.key(spec.id);
+  job.request.submit = Time{spec.submit};
+  job.request.gpus = spec.gpus;
+  job.request.vc = trace.names.intern(spec.vc);
+  job.request.user = trace.names.intern(spec.user);
+  job.request.name = trace.names.intern(spec.name);
+  job.request.gpu_type = trace.names.intern(spec.gpu_type);
+  job.request.time_limit = spec.limit;
+  job.request.predicted = spec.predicted;
+  job.outcome.run = spec.run;
+  trace.jobs.push_back(job);
+}
+
+Result<Played> play(const Case& input) {
+  Result<policy::Composition> composition = policy::registry().compose(input.policy);
+  if (!composition) return tl::unexpected(composition.error());
+  sim::Options options = input.options;
+  if (const auto set = sim::apply_profile(input.profile, *composition, options.restart); !set) {
+    return tl::unexpected(set.error());
+  }
+  auto made = sim::make_policy(*composition, input.trace);
+  if (!made) return tl::unexpected(made.error());
+  Witness witness(**made);
+  Played played;
+  played.result = sim::simulate(input.trace, input.cluster, witness, options);
+  played.runs = witness.runs();
+  played.faults = witness.faults();
+  played.restart = options.restart;
+  return played;
+}
+
+std::string placed_text(const cluster::Cluster& cluster, std::span<const cluster::Grant> grants) {
+  std::string text;
+  for (const cluster::Grant& grant : grants) {
+    text += fmt::format("{}{}:{}", text.empty() ? "" : ";", cluster.node_label(grant.node),
+                        grant.count());
+  }
+  return text;
+}
+
+std::string time_text(Time at) {
+  if (at == kNever) return "never";
+  return fmt::format("{}s", seconds(at));
+}
+
+}  // namespace almanac

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A simulation in a few lines: jobs, a cluster and a policy in; what happened, twice told, out.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/simulation.h"
+#include "support/witness.h"
+
+namespace almanac {
+
+/// Everything that a simulation depends on. Moves, does not copy, since a trace does not.
+struct Case {
+  trace::Trace trace{};
+  cluster::Cluster cluster{};
+  std::string policy = "fifo";  ///< What registry().compose() takes.
+  std::string profile{};        ///< What sim::apply_profile() takes.
+  sim::Options options{};
+};
+
+/// A job as tests write it.
+struct JobSpec {
+  std::string_view id{};
+  Duration submit{};
+  int gpus = 1;
+  Duration run{};
+  std::string_view vc{};
+  std::string_view user{};
+  std::string_view name{};
+  std::string_view gpu_type{};
+  Duration limit = kNoDuration;
+  Duration predicted = kNoDuration;
+};
+
+/// What happened, as the engine tells it and as the witness saw it.
+struct Played {
+  sim::Schedule result{};
+  std::vector<Run> runs{};
+  std::vector<std::string> faults{};  ///< See Witness::faults.
+  schedule::RestartCost restart{};    ///< What restarts cost, the profile applied.
+};
+
+/// Adds a job to a trace; the caller adds them in order of submission.
+void add_job(trace::Trace& trace, const JobSpec& spec);
+
+/// Plays a case. Fails as compose(), apply_profile() and make_policy() do.
+Result<Played> play(const Case& input);
+
+/// "0:4;1:2": GPUs on each node, nodes as their virtual cluster calls them.
+std::string placed_text(const cluster::Cluster& cluster, std::span<const cluster::Grant> grants);
+
+/// "90s", "1.5s": a point of time as scenarios write it.
+std::string time_text(Time at);
+
+}  // namespace almanac

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "schedule/admission.h"
+
+namespace almanac {
+namespace {
+
+class Recount {
+ public:
+  Recount(const Case& input, const Played& played)
+      : input_(input), played_(played), admission_(input.cluster, input.trace.names) {
+    broken_ = played.faults;
+    for (const Run& run : played.runs) runs_[run.job].push_back(&run);
+    for (const auto& [job, reason] : played.result.never) never_.insert(job);
+  }
+
+  std::vector<std::string> check() {
+    check_gpus();
+    for (const Run& run : played_.runs) check_gang(run);
+    for (std::uint32_t job = 0; job < input_.trace.jobs.size(); ++job) check_job(JobId{job});
+    for (const sim::Sample& sample : played_.result.timeline) check_sample(sample);
+    check_integral();
+    return std::move(broken_);
+  }
+
+ private:
+  template <typename... Values>
+  void say(fmt::format_string<Values...> sentence, Values&&... values) {
+    broken_.push_back(fmt::format(sentence, std::forward<Values>(values)...));
+  }
+
+  /// Each GPU's runs, sorted, must not overlap.
+  void check_gpus() {
+    std::map<std::pair<std::size_t, int>, std::vector<const Run*>> users;
+    for (const Run& run : played_.runs) {
+      for (const cluster::Grant& grant : run.grants) {
+        for (int gpu = 0; gpu < cluster::kMaxGpusPerNode; ++gpu) {
+          if ((grant.gpus >> gpu & 1) != 0) users[{index(grant.node), gpu}].push_back(&run);
+        }
+      }
+    }
+    for (auto& [gpu, runs] : users) {
+      if (gpu.second >= input_.cluster.gpus(NodeId{static_cast<std::uint32_t>(gpu.first)})) {
+        say("node {} has no GPU {}", gpu.first, gpu.second);
+      }
+      std::stable_sort(runs.begin(), runs.end(), [](const Run* a, const Run* b) {
+        return a->start != b->start ? a->start < b->start : a->end < b->end;
+      });
+      for (std::size_t at = 1; at < runs.size(); ++at) {
+        if (runs[at - 1]->end > runs[at]->start) {
+          say("node {} GPU {}: jobs {} and {} at once", gpu.first, gpu.second,
+              index(runs[at - 1]->job), index(runs[at]->job));
+        }
+      }
+    }
+  }
+
+  void check_gang(const Run& run) {
+    const trace::Request& request = input_.trace.jobs[index(run.job)].request;
+    const cluster::Demand demand = admission_.demands()[index(admission_.demand(request))];
+    const VcId vc = admission_.vc(request);
+    const std::vector<std::string> types = input_.cluster.gpu_types();
+    int gpus = 0;
+    std::set<NodeId> nodes;
+    for (const cluster::Grant& grant : run.grants) {
+      const cluster::Node& node = input_.cluster.nodes[index(grant.node)];
+      const std::string& type = input_.cluster.classes[node.node_class].gpu_type;
+      const auto bit = std::find(types.begin(), types.end(), type) - types.begin();
+      gpus += grant.count();
+      if (!nodes.insert(grant.node).second) say("job {}: a node twice", index(run.job));
+      if (node.vc != vc) say("job {} runs in another virtual cluster", index(run.job));
+      if ((demand.gpu_types >> bit & 1) == 0) say("job {} on a wrong type", index(run.job));
+    }
+    if (gpus != request.gpus) {
+      say("job {} asks {} GPUs and gets {}", index(run.job), request.gpus, gpus);
+    }
+  }
+
+  void check_job(JobId job) {
+    const trace::Job& asked = input_.trace.jobs[index(job)];
+    const sim::JobResult& told = played_.result.jobs[index(job)];
+    const std::vector<const Run*>& runs = runs_[job];
+    if (asked.request.gpus == 0 || never_.contains(job)) {
+      if (!runs.empty()) say("job {} runs, but cannot", index(job));
+      const policy::Phase phase =
+          asked.request.gpus == 0 ? policy::Phase::unknown : policy::Phase::never;
+      if (told.phase != phase) say("job {} is in the wrong phase", index(job));
+      return;
+    }
+    if (runs.empty() || runs.back()->stopped || runs.back()->end == kNever) {
+      if (input_.cluster.changes.empty()) say("job {} never ends", index(job));
+      return;
+    }
+    if (runs.front()->start < asked.request.submit) say("job {} starts early", index(job));
+    Duration ran{0};
+    for (std::size_t at = 0; at < runs.size(); ++at) {
+      ran += runs[at]->end - runs[at]->start;
+      if (at > 0 && runs[at]->start < runs[at - 1]->end) say("job {} runs twice", index(job));
+    }
+    check_length(job, ran, static_cast<int>(runs.size()) - 1);
+    const std::span<const cluster::Grant> last{played_.result.grants.data() + told.first_grant,
+                                               told.num_grants};
+    const bool same = told.phase == policy::Phase::ended && told.start == runs.front()->start &&
+                      told.end == runs.back()->end && told.ran == ran &&
+                      told.preemptions + 1 == runs.size() &&
+                      std::equal(last.begin(), last.end(), runs.back()->grants.begin(),
+                                 runs.back()->grants.end());
+    if (!same) say("job {}: the result is not what happened", index(job));
+  }
+
+  void check_length(JobId job, Duration ran, int stops) {
+    const schedule::RestartCost& cost = played_.restart;
+    const trace::Job& asked = input_.trace.jobs[index(job)];
+    const Duration least = asked.outcome.run + stops * cost.of(asked.request.gpus);
+    // A run that is stopped during its launch second has used some of it.
+    if (ran < least || ran > least + (stops + 1) * cost.launch) {
+      say("job {} runs {} s, not {} s", index(job), seconds(ran), seconds(least));
+    }
+  }
+
+  void check_sample(const sim::Sample& sample) {
+    sim::Sample ours{.at = sample.at, .gpus_total = input_.cluster.gpus()};
+    for (std::uint32_t number = 0; number < input_.trace.jobs.size(); ++number) {
+      const JobId job{number};
+      const trace::Request& request = input_.trace.jobs[number].request;
+      if (request.gpus == 0 || request.submit > sample.at || never_.contains(job)) continue;
+      bool running = false;
+      bool ended = false;
+      for (const Run* run : runs_[job]) {
+        running = running || (run->start <= sample.at && sample.at < run->end);
+        ended = ended || (!run->stopped && run->end <= sample.at);
+      }
+      if (ended) continue;
+      (running ? ours.jobs_running : ours.jobs_waiting) += 1;
+      if (running) ours.gpus_busy += request.gpus;
+      if (!running) ours.gpus_waiting += request.gpus;
+    }
+    const bool total_is_known = input_.cluster.changes.empty();
+    if (ours.gpus_busy != sample.gpus_busy || ours.gpus_waiting != sample.gpus_waiting ||
+        ours.jobs_running != sample.jobs_running || ours.jobs_waiting != sample.jobs_waiting ||
+        (total_is_known && ours.gpus_total != sample.gpus_total) ||
+        sample.gpus_busy > sample.gpus_total) {
+      say("{} s: the sample is not what happened", seconds(sample.at));
+    }
+  }
+
+  void check_integral() {
+    double busy = 0;
+    for (const Run& run : played_.runs) {
+      const Time end = std::min(run.end, played_.result.finish);
+      busy += seconds(end - run.start) * input_.trace.jobs[index(run.job)].request.gpus;
+    }
+    if (std::abs(busy - played_.result.busy_gpu_s) > 1e-6 * std::max(1.0, busy)) {
+      say("busy for {} GPU-s, not {}", busy, played_.result.busy_gpu_s);
+    }
+    if (!input_.cluster.changes.empty()) return;
+    const double span = seconds(played_.result.finish - played_.result.begin);
+    const double total = span * input_.cluster.gpus();
+    if (std::abs(total - played_.result.total_gpu_s) > 1e-6 * std::max(1.0, total)) {
+      say("{} GPU-s in service, not {}", total, played_.result.total_gpu_s);
+    }
+  }
+
+  const Case& input_;
+  const Played& played_;
+  schedule::Admission admission_;
+  std::map<JobId, std::vector<const Run*>> runs_;
+  std::set<JobId> never_;
+  std::vector<std::string> broken_;
+};
+
+}  // namespace
+
+std::vector<std::string> broken_rules(const Case& input, const Played& played) {
+  return Recount(input, played).check();
+}
+
+}  // namespace almanac

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/scenario.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "text/duration.h"
+#include "text/number.h"
+
+namespace almanac {
+namespace {
+
+/// A statement that is wrong; caught where the line is known.
+struct Wrong {
+  std::string message;
+};
+
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t from = line.find_first_not_of(" \t", at);
+    if (from == std::string_view::npos) break;
+    at = std::min(line.find_first_of(" \t", from), line.size());
+    words.emplace_back(line.substr(from, at - from));
+  }
+  return words;
+}
+
+/// The words of a statement, taken one by one.
+class Words {
+ public:
+  explicit Words(std::string_view line) : words_(words_of(line)) {}
+
+  bool empty() const { return at_ == words_.size(); }
+  const std::string& peek() const { return words_[at_]; }
+  const std::string& take(std::string_view what) {
+    if (empty()) throw Wrong{fmt::format("expected {} at the end of the line", what)};
+    return words_[at_++];
+  }
+  bool skip(std::string_view word) {
+    if (empty() || words_[at_] != word) return false;
+    ++at_;
+    return true;
+  }
+  void need(std::string_view word) {
+    const std::string& found = take(word);
+    if (found != word) throw Wrong{fmt::format("expected {}: {}", word, found)};
+  }
+  int number(std::string_view what) {
+    const std::string& word = take(what);
+    const auto value = text::parse_whole(word);
+    if (!value || *value < 0 || *value > 1'000'000) {
+      throw Wrong{fmt::format("expected {}, a whole number: {}", what, word)};
+    }
+    return static_cast<int>(*value);
+  }
+  Duration duration(std::string_view what) { return parse(take(what), what); }
+
+  static Duration parse(const std::string& word, std::string_view what) {
+    const bool negative = word.starts_with('-');
+    const auto value = text::parse_duration(std::string_view(word).substr(negative ? 1 : 0));
+    if (!value) throw Wrong{fmt::format("expected {}, a time like 90s: {}", what, word)};
+    return negative ? -*value : *value;
+  }
+
+ private:
+  std::vector<std::string> words_;
+  std::size_t at_ = 0;
+};
+
+class Parser {
+ public:
+  explicit Parser(Scenario& scenario) : made_(scenario) {}
+
+  void comment(std::string_view text) {
+    for (auto [key, field] : {std::pair{"name:", &made_.name},
+                              {"description:", &made_.description},
+                              {"source:", &made_.source}}) {
+      if (text.starts_with(key)) {
+        text.remove_prefix(std::string_view(key).size());
+        *field = text.substr(std::min(text.find_first_not_of(' '), text.size()));
+      }
+    }
+  }
+
+  void statement(Words& words) {
+    const std::string kind = words.take("a statement");
+    if (kind == "cluster") {
+      nodes("all", words);
+      made_.input.cluster.takes_every_job = true;
+    } else if (kind == "vc") {
+      const std::string name = words.take("the virtual cluster's name");
+      nodes(name, words);
+    } else if (kind == "capacity") {
+      capacity(words);
+    } else if (kind == "job") {
+      job(words);
+    } else if (kind == "policy") {
+      made_.policies.push_back(words.take("a policy"));
+      if (words.skip("profile")) made_.input.profile = words.take("a profile");
+    } else if (kind == "restart") {
+      schedule::RestartCost& cost = made_.input.options.restart;
+      cost.one_gpu = cost.up_to_8_gpus = cost.more_gpus = words.duration("the cost");
+      if (!words.empty()) cost.up_to_8_gpus = words.duration("the cost of up to 8 GPUs");
+      if (!words.empty()) cost.more_gpus = words.duration("the cost of more than 8 GPUs");
+    } else if (kind == "launch") {
+      made_.input.options.restart.launch = words.duration("the launch time");
+    } else if (kind == "seed") {
+      made_.input.options.seed = static_cast<std::uint64_t>(words.number("a seed"));
+    } else if (kind == "expect") {
+      while (!words.empty()) expect(words);
+    } else if (kind == "waits") {
+      wait(words);
+    } else {
+      throw Wrong{fmt::format("no statement is called {}", kind)};
+    }
+    if (!words.empty()) throw Wrong{fmt::format("nothing more is expected: {}", words.peek())};
+  }
+
+  void finish() {
+    if (made_.name.empty() || made_.description.empty()) {
+      throw Wrong{"a scenario needs # name: and # description:"};
+    }
+    if (made_.policies.empty()) throw Wrong{"a scenario needs a policy"};
+    std::stable_sort(made_.jobs.begin(), made_.jobs.end(),
+                     [](const ExpectedJob& a, const ExpectedJob& b) { return a.job < b.job; });
+    for (std::size_t at = 0; at < made_.input.trace.jobs.size(); ++at) {
+      if (at >= made_.jobs.size() || index(made_.jobs[at].job) != at) {
+        throw Wrong{fmt::format("expect says nothing, or too much, of job {}",
+                                made_.input.trace.id(made_.input.trace.jobs[at].id))};
+      }
+    }
+  }
+
+ private:
+  void nodes(const std::string& vc, Words& words) {
+    cluster::Cluster& machines = made_.input.cluster;
+    if (machines.vcs.empty() || machines.vcs.back().name != vc) machines.add_vc(vc);
+    const int count = words.number("the number of nodes");
+    words.need("x");
+    cluster::NodeClass make{.gpus = words.number("GPUs per node")};
+    words.need("gpu");
+    if (!words.empty()) make.gpu_type = words.take("a GPU type");
+    machines.add_nodes(make, static_cast<std::uint32_t>(count));
+  }
+
+  void capacity(Words& words) {
+    const std::string& name = words.take("the virtual cluster");
+    cluster::CapacityChange change{.vc = made_.input.cluster.find_vc(name)};
+    if (change.vc == kNoVc) throw Wrong{fmt::format("no virtual cluster is called {}", name)};
+    change.nodes = words.number("the number of nodes");
+    words.need("nodes");
+    words.need("at");
+    change.at = words.skip("start") ? Time::min() : Time{words.duration("when")};
+    made_.input.cluster.changes.push_back(change);
+  }
+
+  void job(Words& words) {
+    const std::string id = words.take("the job's name");
+    if (find(id)) throw Wrong{fmt::format("two jobs are called {}", id)};
+    JobSpec spec{.id = id};
+    std::vector<std::string> texts;
+    texts.reserve(8);  // the spec looks at them
+    while (!words.empty()) {
+      const std::string key = words.take("a field");
+      if (key == "submit") {
+        spec.submit = words.duration("when it is submitted");
+      } else if (key == "gpus") {
+        spec.gpus = words.number("its GPUs");
+      } else if (key == "run") {
+        spec.run = words.duration("how long it runs");
+      } else if (key == "limit") {
+        spec.limit = words.duration("its time limit");
+      } else if (key == "predicted") {
+        spec.predicted = words.duration("its prediction");
+      } else if (key == "vc" || key == "user" || key == "name" || key == "type") {
+        texts.push_back(words.take(key));
+        (key == "vc"     ? spec.vc
+         : key == "user" ? spec.user
+         : key == "name" ? spec.name
+                         : spec.gpu_type) = texts.back();
+      } else {
+        throw Wrong{fmt::format("a job has no {}", key)};
+      }
+    }
+    const std::vector<trace::Job>& jobs = made_.input.trace.jobs;
+    if (!jobs.empty() && Time{spec.submit} < jobs.back().request.submit) {
+      throw Wrong{fmt::format("jobs stand in order of submission: {}", id)};
+    }
+    add_job(made_.input.trace, spec);
+  }
+
+  std::optional<JobId> find(const std::string& id) {
+    const std::vector<trace::Job>& jobs = made_.input.trace.jobs;
+    for (std::uint32_t at = 0; at < jobs.size(); ++at) {
+      if (made_.input.trace.id(jobs[at].id) == id) return JobId{at};
+    }
+    return std::nullopt;
+  }
+
+  JobId known(const std::string& id) {
+    const auto job = find(id);
+    if (!job) throw Wrong{fmt::format("no job is called {}", id)};
+    return *job;
+  }
+
+  static std::pair<Time, Time> stretch(const std::string& word) {
+    const std::size_t dots = word.find("..");
+    if (dots == std::string::npos) throw Wrong{fmt::format("expected FROM..UNTIL: {}", word)};
+    const std::string until = word.substr(dots + 2);
+    return {Time{Words::parse(word.substr(0, dots), "the beginning")},
+            until == "never" ? kNever : Time{Words::parse(until, "the end")}};
+  }
+
+  void expect(Words& words) {
+    ExpectedJob expected{.job = known(words.take("a job"))};
+    if (words.skip("never")) {
+      expected.never = words.take("a reason");
+    } else {
+      do {
+        const auto [start, end] = stretch(words.take("FROM..UNTIL"));
+        expected.runs.push_back({.start = start, .end = end});
+        if (words.skip("at")) expected.runs.back().place = words.take("node:gpus");
+      } while (!words.empty() && words.peek().find("..") != std::string::npos);
+    }
+    made_.jobs.push_back(std::move(expected));
+  }
+
+  void wait(Words& words) {
+    ExpectedWait expected{.job = known(words.take("a job"))};
+    const auto [from, until] = stretch(words.take("FROM..UNTIL"));
+    expected.text =
+        fmt::format("{}..{} {}", time_text(from), time_text(until), words.take("a reason"));
+    if (!words.empty()) expected.text += " " + words.take("the other job");
+    made_.waits.push_back(std::move(expected));
+  }
+
+  Scenario& made_;
+};
+
+std::string lower(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  return text;
+}
+
+std::string id_of(const Scenario& scenario, JobId job) {
+  return scenario.input.trace.id(scenario.input.trace.jobs[index(job)].id);
+}
+
+std::string run_text(Time start, Time end, const std::string& place) {
+  return fmt::format("  {}..{}{}{}", time_text(start), time_text(end), place.empty() ? "" : " at ",
+                     place);
+}
+
+}  // namespace
+
+Result<Scenario> parse_scenario(std::string_view text, const std::string& file) {
+  Scenario scenario;
+  Parser parser(scenario);
+  std::int64_t line_number = 0;
+  try {
+    while (!text.empty()) {
+      ++line_number;
+      std::string_view line = text.substr(0, text.find('\n'));
+      text.remove_prefix(std::min(text.size(), line.size() + 1));
+      const std::size_t hash = line.find('#');
+      if (hash != std::string_view::npos) {
+        std::string_view comment = line.substr(hash + 1);
+        comment.remove_prefix(std::min(comment.find_first_not_of(' '), comment.size()));
+        parser.comment(comment);
+        line = line.substr(0, hash);
+      }
+      Words words(line);
+      if (!words.empty()) parser.statement(words);
+    }
+    parser.finish();
+  } catch (const Wrong& wrong) {
+    return fail(Code::invalid, wrong.message, {.file = file, .line = line_number});
+  }
+  return scenario;
+}
+
+std::string expected_timeline(const Scenario& scenario) {
+  std::string text;
+  for (const ExpectedJob& job : scenario.jobs) {
+    text += id_of(scenario, job.job);
+    if (!job.never.empty()) text += "  never " + job.never;
+    for (const ExpectedRun& run : job.runs) text += run_text(run.start, run.end, run.place);
+    text += '\n';
+  }
+  return text;
+}
+
+std::string actual_timeline(const Scenario& scenario, const Played& played) {
+  std::string text;
+  for (const ExpectedJob& job : scenario.jobs) {
+    text += id_of(scenario, job.job);
+    for (const auto& [never, reason] : played.result.never) {
+      if (never == job.job) text += "  never " + lower(policy::name(reason.kind));
+    }
+    std::size_t at = 0;
+    for (const Run& run : played.runs) {
+      if (run.job != job.job) continue;
+      const bool place_matters = at < job.runs.size() && !job.runs[at].place.empty();
+      ++at;
+      text += run_text(run.start, run.end,
+                       place_matters ? placed_text(scenario.input.cluster, run.grants) : "");
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string actual_waits(const Scenario& scenario, const sim::Schedule& result) {
+  std::string text;
+  for (const sim::Wait& wait : result.waits) {
+    text += fmt::format("{}..{} {}", time_text(wait.from), time_text(wait.until),
+                        lower(policy::name(wait.reason.kind)));
+    if (wait.reason.other != kNoJob) text += " " + id_of(scenario, wait.reason.other);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace almanac

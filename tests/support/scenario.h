@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads scenarios: schedules written by hand in small text files, one behaviour each.
+///
+/// A line is one statement; '#' begins a comment, and the comments `name:`, `description:` and
+/// `source:` at the top are part of the scenario.
+///
+///     cluster 2 x 8 gpu [V100]          one virtual cluster for every job; a further line adds
+///     nodes vc NAME 2 x 8 gpu [V100]          or several virtual clusters capacity NAME 1 nodes at
+///     1h       ("at start": from the beginning) job A submit 0s gpus 3 run 100s   [vc X] [user u]
+///     [name n] [type V100] [limit 200s]
+///                                       [predicted 90s]
+///     policy easy+oracle                [profile helios]; several lines: all give the same
+///     schedule restart 7s 30s 60s                one, up to eight, more GPUs; one time alone is
+///     for all launch 1s seed 7 expect A 0s..100s at 0:3  B never too_large waits C 10s..90s
+///     reserved B       all stretches in which C waits, in order
+///
+/// A job that is stopped has several stretches: `expect A 0s..10s 40s..137s`. `at` says where the
+/// stretch before it ran; without it any place will do.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/play.h"
+
+namespace almanac {
+
+struct ExpectedRun {
+  Time start{};
+  Time end{};
+  std::string place{};  ///< "" = any.
+};
+
+struct ExpectedJob {
+  JobId job{};
+  std::vector<ExpectedRun> runs{};
+  std::string never{};  ///< Name of the reason, in lower case; "" = it runs.
+};
+
+struct ExpectedWait {
+  JobId job{};
+  std::string text{};  ///< "10s..90s reserved B".
+};
+
+struct Scenario {
+  std::string name{};
+  std::string description{};
+  std::string source{};
+  Case input{};
+  std::vector<std::string> policies{};
+  std::vector<ExpectedJob> jobs{};  ///< One a job, in order of the trace.
+  std::vector<ExpectedWait> waits{};
+};
+
+/// Reads a scenario. Fails with invalid, naming `file` and the line.
+Result<Scenario> parse_scenario(std::string_view text, const std::string& file);
+
+/// The schedule that a scenario asks for, one line a job.
+std::string expected_timeline(const Scenario& scenario);
+/// What happened, written alike: places only where the scenario names them.
+std::string actual_timeline(const Scenario& scenario, const Played& played);
+/// Why `job` waited, one line a stretch.
+std::string actual_waits(const Scenario& scenario, const sim::Schedule& result);
+
+}  // namespace almanac

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Stands between a host and a policy and writes down who ran when and where, so that tests can
+/// recount a simulation without trusting the engine's own books.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policy/contract.h"
+
+namespace almanac {
+
+/// One stretch of time in which a job held GPUs.
+struct Run {
+  JobId job{};
+  Time start{};
+  Time end = kNever;
+  bool stopped = false;  ///< Ended by the policy, not by the job.
+  std::vector<cluster::Grant> grants{};
+};
+
+class Witness final : public policy::Policy {
+ public:
+  explicit Witness(policy::Policy& watched) : watched_(watched) {}
+
+  void decide(std::span<const policy::Event> events, const policy::View& view,
+              policy::Plan& plan) override;
+  policy::Reason why_waiting(JobId job, const policy::View& view,
+                             cluster::Ledger& ledger) const override {
+    return watched_.why_waiting(job, view, ledger);
+  }
+
+  /// Every run, in order of start.
+  const std::vector<Run>& runs() const { return runs_; }
+  /// The runs of one job, in order of time.
+  std::vector<Run> runs_of(JobId job) const;
+  /// Rules of the contract that a plan broke, one sentence each.
+  const std::vector<std::string>& faults() const { return faults_; }
+
+ private:
+  void close(JobId job, Time now, bool stopped);
+  void check_ledger(const std::vector<cluster::GpuMask>& before, const policy::View& view,
+                    const policy::Plan& plan);
+  void fault(const policy::View& view, const std::string& sentence);
+
+  policy::Policy& watched_;
+  std::vector<Run> runs_;
+  std::map<JobId, std::size_t> open_;  // position in runs_ of the run that goes on
+  std::vector<std::string> faults_;
+};
+
+}  // namespace almanac
