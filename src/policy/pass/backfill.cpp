@@ -20,6 +20,17 @@ namespace almanac::policy {
 namespace {
 
 class BackfillPass final : public Pass {
+  /// What `ask` answers as long as nothing is promised to `job`.
+  template <typename Ask>
+  static auto without_promise(Calendar& calendar, JobId job, Ask&& ask) {
+    if (!calendar.holds(job)) return ask();
+    Calendar::Promise own = calendar.at(job);
+    calendar.forget(job);
+    const auto answer = ask();
+    calendar.keep(job, std::move(own));
+    return answer;
+  }
+
  public:
   BackfillPass(Desk& desk, int depth) : desk_(desk), depth_(depth) {
     desk_.track = Desk::Track::believed_end;
@@ -253,17 +264,6 @@ class BackfillPass final : public Pass {
       desk_.ledger().undo(before);
       return can;
     });
-  }
-
-  /// What `ask` answers as long as nothing is promised to `job`.
-  template <typename Ask>
-  static auto without_promise(Calendar& calendar, JobId job, Ask&& ask) {
-    if (!calendar.holds(job)) return ask();
-    Calendar::Promise own = calendar.at(job);
-    calendar.forget(job);
-    const auto answer = ask();
-    calendar.keep(job, std::move(own));
-    return answer;
   }
 
   void start_harmless(VcState& vc, Book& book, const QueueEntry& entry,
