@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Reads our own CSV (docs/formats.md). All times are seconds. The jobs.csv of a run is read too:
-/// what it has besides is left out.
+/// Reads our own CSV (docs/formats.md), and the jobs.csv that a run writes, so that what came out
+/// of one simulation can go into the next. All times are seconds.
 #include "trace/table_format.h"
 
 namespace almanac::trace {
@@ -38,8 +38,14 @@ void register_almanac(Formats& registry) {
       {Field::qos, "qos"},
       {Field::after, "after"},
   };
-  format.ignored = {"wait_s", "jct_s", "preemptions"};
+  TableFormat run = format;
   registry.add(as_format(std::move(format)));
+
+  run.name = "almanac-run";
+  run.summary = "the jobs.csv of a run of ours";
+  std::erase_if(run.map.columns, [](const Column& column) { return column.field == Field::nodes; });
+  run.ignored = {"wait_s", "jct_s", "preemptions", "nodes"};  // nodes names machines here
+  registry.add(as_format(std::move(run)));
 }
 
 }  // namespace almanac::trace

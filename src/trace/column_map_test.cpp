@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/column_map.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/temporary_folder.h"
+#include "trace/read.h"
+
+namespace almanac::trace {
+namespace {
+
+using testing::HasSubstr;
+
+class ColumnMapFile : public testing::Test {
+ protected:
+  std::string error(std::string_view toml) {
+    const auto map = load_column_map(folder_.write("map.toml", toml));
+    if (map) return "no error";
+    const std::string text = to_string(map.error());
+    return text.substr(text.find("map.toml"));
+  }
+  Result<Trace> read(std::string_view toml, std::string_view csv) {
+    return read_trace(folder_.write("t.csv", csv), {.column_map = folder_.write("map.toml", toml)});
+  }
+  TemporaryFolder folder_;
+};
+
+constexpr const char* kFull = R"(
+delimiter = ";"
+[columns]
+job_id = "id"
+submit_s = {column = "submitted", unit = "date"}
+run_s = {column = "minutes", unit = "min"}
+gpus = {value = 4}
+cpus = {column = "millicores", scale = 0.001}
+user = "who"
+vc = {value = "research"}
+state = "how"
+time_limit_s = {column = "limit", unit = "clock"}
+[states]
+fine = "COMPLETED"
+"out of time" = "TIMEOUT"
+)";
+
+TEST_F(ColumnMapFile, ReadsAnyTable) {
+  const auto trace = read(kFull,
+                          "id;submitted;minutes;millicores;who;how;limit\n"
+                          "j1;2020-05-27 23:58:26;1.5;8500;ann;fine;1-00:00:00\n"
+                          "j2;2020-05-27 23:58:27;2;500;bob;out of time;UNLIMITED\n");
+  ASSERT_TRUE(trace) << to_string(trace.error());
+  EXPECT_EQ(trace->format, "csv");
+  const Job& job = trace->jobs[0];
+  EXPECT_EQ(trace->id(job.id), "j1");
+  EXPECT_EQ(job.request.submit, Time(1590623906s));
+  EXPECT_EQ(job.outcome.run, 90s);
+  EXPECT_EQ(job.request.gpus, 4);
+  EXPECT_EQ(job.request.cpus, 8.5F);
+  EXPECT_EQ(trace->names[job.request.vc], "research");
+  EXPECT_EQ(job.outcome.state, JobState::completed);
+  EXPECT_EQ(job.request.time_limit, 24h);
+  EXPECT_EQ(trace->jobs[1].outcome.state, JobState::timeout);
+  EXPECT_EQ(trace->jobs[1].request.time_limit, kNoDuration);
+}
+
+TEST_F(ColumnMapFile, NumbersRowsThatHaveNoIdAndSubtractsStartFromEnd) {
+  const auto trace = read(R"(
+[columns]
+submit_s = {column = "t", unit = "ms"}
+start_s = {column = "b", unit = "ms"}
+end_s = {column = "e", unit = "ms"}
+gpus = "g"
+)",
+                          "t,b,e,g\n0,1000,2500,1\n7,1000,1000,2\n");
+  ASSERT_TRUE(trace) << to_string(trace.error());
+  EXPECT_EQ(trace->id(trace->jobs[0].id), "1");
+  EXPECT_EQ(trace->jobs[0].outcome.run, 1500ms);
+  EXPECT_EQ(trace->jobs[1].request.submit, Time(7ms));
+}
+
+TEST_F(ColumnMapFile, NamesAColumnThatTheTableLacks) {
+  const auto trace =
+      read("columns = {submit_s = \"t\", run_s = \"r\", gpus = \"gpu\"}", "t,r,gpus\n0,1,2\n");
+  ASSERT_FALSE(trace);
+  EXPECT_THAT(to_string(trace.error()),
+              HasSubstr("t.csv:1: the column \"gpu\" is missing (csv format): the header has t, r, "
+                        "gpus (did you mean gpus?)"));
+}
+
+TEST_F(ColumnMapFile, NamesTheLineOfAMistake) {
+  EXPECT_EQ(error("[columns]\nsubmit = \"t\"\n"),
+            "map.toml:2:10: unknown key \"submit\"; known are job_id, name, user, vc, kind, "
+            "gpu_type, model, qos, after, gpus, nodes, attempts, gpu_share, cpus, memory_gb, "
+            "submit_s, start_s, end_s, deadline_s, run_s, wait_s, time_limit_s, predicted_s, state "
+            "(did you mean submit_s?)");
+  EXPECT_THAT(
+      error("[columns]\nrun_s = {column = \"r\", unit = \"minutes\"}\n"),
+      HasSubstr("map.toml:2:31: unit must be one of any date ms s min h d clock: \"minutes\""));
+  EXPECT_THAT(error("[column]\n"), HasSubstr("did you mean columns?"));
+  EXPECT_THAT(error("[columns]\nrun_s = 5\n"), HasSubstr("run_s must be a column name or a table"));
+  EXPECT_THAT(error("[columns]\nrun_s = {unit = \"s\"}\n"),
+              HasSubstr("run_s must have a \"column\" or a \"value\""));
+  EXPECT_THAT(error("[states]\nx = \"GOOD\"\n"), HasSubstr("a state must be one of COMPLETED"));
+  EXPECT_THAT(error("delimiter = \"::\"\n"), HasSubstr("delimiter must be one of"));
+  EXPECT_THAT(error("[columns\n"), HasSubstr("map.toml:1:9: not valid TOML"));
+}
+
+TEST_F(ColumnMapFile, SaysWhatItMustHave) {
+  EXPECT_EQ(error("[columns]\nsubmit_s = \"t\"\ngpus = \"g\"\n"),
+            "map.toml: [columns] must say where run_s or end_s is (for example run_s = \"...\")");
+}
+
+TEST_F(ColumnMapFile, IsLookedForWhereItIsSaidToBe) {
+  EXPECT_EQ(load_column_map(folder_ / "absent").error().code, Code::not_found);
+}
+
+TEST_F(ColumnMapFile, ExcludesAFormat) {
+  const auto trace = read_trace(folder_.write("t.csv", "a\n1\n"),
+                                {.format = "swf", .column_map = folder_.write("m", "")});
+  EXPECT_EQ(trace.error().code, Code::usage);
+}
+
+}  // namespace
+}  // namespace almanac::trace

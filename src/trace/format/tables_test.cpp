@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/temporary_folder.h"
+#include "trace/read.h"
+
+namespace almanac::trace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Reads `content` as the format that it looks like, which must be `format`.
+Trace read(std::string_view content, std::string_view format) {
+  const TemporaryFolder folder;
+  auto trace = read_trace(folder.write("t", content));
+  if (!trace) {
+    ADD_FAILURE() << to_string(trace.error());
+    return {};
+  }
+  EXPECT_EQ(trace->format, format);
+  return std::move(*trace);
+}
+
+std::string error(std::string_view content) {
+  const TemporaryFolder folder;
+  const auto trace = read_trace(folder.write("t", content));
+  return trace ? "no error" : to_string(trace.error());
+}
+
+std::string_view name(const Trace& trace, NameId id) { return trace.names[id]; }
+
+TEST(Helios, ReadsTheLogAsReleased) {
+  const Trace trace = read(
+      "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,"
+      "queue\n"
+      "301,u1,vcA,16,48,2,TIMEOUT,2020-04-01 00:00:10,2020-04-01 00:01:10,2020-04-01 "
+      "01:01:10,3600,60\n"
+      "302,u2,vcB,0,4,1,NODE_FAIL,2020-04-01 00:00:11,2020-04-01 00:00:11,2020-04-01 "
+      "00:00:12,1,0\n",
+      "helios");
+  const Job& job = trace.jobs.at(0);
+  EXPECT_EQ(job.request.submit, Time(1585699210s));
+  EXPECT_EQ(job.outcome.start, Time(1585699270s));
+  EXPECT_EQ(job.outcome.run, 1h);
+  EXPECT_EQ(job.request.gpus, 16);
+  EXPECT_EQ(job.request.cpus, 48);
+  EXPECT_EQ(job.request.nodes, 2);
+  EXPECT_EQ(job.outcome.state, JobState::timeout);
+  EXPECT_EQ(name(trace, job.request.vc), "vcA");
+  EXPECT_EQ(trace.jobs.at(1).outcome.state, JobState::node_fail);
+  EXPECT_EQ(trace.jobs.at(1).request.gpus, 0);
+}
+
+TEST(Helios, ReadsTheLogAsRebuilt) {
+  const Trace trace = read(
+      "log_row,job_id,submit_time,user,gpu_num,cpu_num,node_num,state,duration,clamped_48h\n"
+      "7,,2020-05-28 00:00:00,d1,0,1,1,COMPLETED,87,0\n"
+      "8,900,2020-05-28 00:00:01,d1,8,,,,172800,1\n",
+      "helios");
+  EXPECT_EQ(trace.id(trace.jobs.at(0).id), "log-7");
+  EXPECT_EQ(trace.jobs.at(1).outcome.state, JobState::unknown);
+  EXPECT_THAT(trace.notes,
+              ElementsAre("jobs whose duration is known to be 48 h or more only, taken as 48 h: 1",
+                          "jobs without a job_id, called log-N after their log_row: 1"));
+}
+
+TEST(Helios, TakesASuspendedRow) {
+  EXPECT_EQ(read("job_id,submit_time,gpu_num,duration,state\n1,2020-05-28 00:00:00,1,5,SUSPENDED\n",
+                 "helios")
+                .jobs.at(0)
+                .outcome.state,
+            JobState::running);
+}
+
+TEST(Helios, DerivesTheStartFromTheQueue) {
+  const Trace trace =
+      read("job_id,submit_time,gpu_num,duration,queue\n1,2020-05-28 00:00:00,1,5,90\n", "helios");
+  EXPECT_EQ(trace.jobs.at(0).outcome.start - trace.jobs.at(0).request.submit, 90s);
+}
+
+TEST(PhillyCsv, ReadsTheRebuiltTable) {
+  const Trace trace = read(
+      "job_id,submit_time,vc,gpu_num,run_seconds,run_source,e2e_seconds,status,user,attempts,node_"
+      "num\n"
+      "0,2017-08-14 23:27:00,6214e9,1,3613,attempts,3613,Killed,p003,3,1\n"
+      "1,2017-08-14 23:27:01,,4,35,e2e,35,Unsuccessful,,,\n"
+      "2,2017-08-14 23:27:02,0e4a51,4,35,pollux,35,Pass,,,\n",
+      "philly-csv");
+  EXPECT_EQ(trace.jobs.at(0).outcome.state, JobState::cancelled);
+  EXPECT_EQ(trace.jobs.at(0).outcome.attempts, 3);
+  EXPECT_EQ(trace.jobs.at(1).outcome.state, JobState::failed);
+  EXPECT_EQ(trace.jobs.at(1).request.vc, kNoName);
+  EXPECT_EQ(trace.jobs.at(2).outcome.state, JobState::completed);
+  EXPECT_THAT(
+      trace.notes,
+      ElementsAre(
+          "jobs that are Unsuccessful (killed or failed, unknown which), taken as FAILED: 1",
+          "jobs whose run_seconds is the time from submission to end: 1"));
+}
+
+constexpr const char* kTacc =
+    "job_id,job_name,user,submit_time,start_time,end_time,node_num,gpu_num,timelimit_min,priority,"
+    "exit_code,duration,queue\n";
+
+TEST(Tacc, TellsStatesFromExitCodes) {
+  const std::string times = ",2022-10-05 00:00:00,2022-10-05 00:01:00,";
+  const Trace trace = read(std::string(kTacc) + "1,a,u1" + times +
+                               "2022-10-05 00:11:00,2,6,20,1,0:0,600,60\n"
+                               "2,b,u1" +
+                               times +
+                               "2022-10-05 00:21:01,2,6,20,1,0:0,1201,60\n"
+                               "3,c,u1" +
+                               times +
+                               "2022-10-05 00:01:05,2,6,20,1,0:15,5,60\n"
+                               "4,d,u1" +
+                               times + "2022-10-05 00:01:05,2,6,20,1,1:0,5,60\n",
+                           "tacc");
+  EXPECT_EQ(trace.jobs.at(0).outcome.state, JobState::completed);
+  EXPECT_EQ(trace.jobs.at(1).outcome.state, JobState::timeout);
+  EXPECT_EQ(trace.jobs.at(2).outcome.state, JobState::cancelled);
+  EXPECT_EQ(trace.jobs.at(3).outcome.state, JobState::failed);
+  EXPECT_EQ(trace.jobs.at(0).request.time_limit, 20min);
+  EXPECT_EQ(name(trace, trace.jobs.at(0).request.name), "a");
+}
+
+TEST(Tacc, RefusesAnExitCodeThatIsNone) {
+  EXPECT_THAT(
+      error(std::string(kTacc) +
+            "1,a,u1,2022-10-05 00:00:00,2022-10-05 00:00:00,2022-10-05 00:00:05,2,6,20,1,ok,5,0\n"),
+      HasSubstr(":2: exit_code must be code:signal: \"ok\""));
+}
+
+constexpr const char* kOpenb =
+    "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_"
+    "time,"
+    "scheduled_time\n";
+
+TEST(Openb, ReadsSharesTypesAndMemory) {
+  const Trace trace = read(std::string(kOpenb) +
+                               "pod-0,12500,16384,1,460,V100M16|V100M32,LS,Running,0,90,10\n"
+                               "pod-1,1000,0,0,0,,BE,Succeeded,5,50,5\n",
+                           "openb");
+  const Job& job = trace.jobs.at(0);
+  EXPECT_EQ(trace.id(job.id), "pod-0");
+  EXPECT_EQ(job.request.gpus, 1);
+  EXPECT_FLOAT_EQ(job.request.gpu_share, 0.46F);
+  EXPECT_FLOAT_EQ(job.request.cpus, 12.5F);
+  EXPECT_FLOAT_EQ(job.request.memory_gb, 16);
+  EXPECT_EQ(name(trace, job.request.gpu_type), "V100M16|V100M32");
+  EXPECT_EQ(name(trace, job.request.qos), "LS");
+  EXPECT_EQ(job.outcome.run, 80s);
+  EXPECT_EQ(job.outcome.state, JobState::running);
+  EXPECT_EQ(trace.jobs.at(1).request.gpu_share, 1);
+}
+
+TEST(Openb, TakesPodsThatNeverRanOrNeverEnded) {
+  const Trace trace = read(std::string(kOpenb) +
+                               "pod-0,1,1,1,1000,,LS,Pending,0,90,\n"
+                               "pod-1,1,1,1,1000,,LS,Running,20,,30\n",
+                           "openb");
+  EXPECT_EQ(trace.jobs.at(0).outcome.run, 0s);
+  EXPECT_EQ(trace.jobs.at(1).outcome.run, 60s);
+  EXPECT_EQ(trace.notes.size(), 2U);
+}
+
+TEST(Openb, RefusesAShareOfNothing) {
+  EXPECT_THAT(error(std::string(kOpenb) + "pod-0,1,1,1,0,,LS,Running,0,90,10\n"),
+              HasSubstr(":2: gpu_milli must be 1 to 1000: \"0\""));
+}
+
+TEST(Openb, ReadsListsWithoutTimes) {
+  const Trace trace = read(
+      "name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,1,500\nb,1,1,2,1000\n", "openb-requests");
+  EXPECT_EQ(trace.jobs.at(1).request.submit, Time(1s));
+  EXPECT_EQ(trace.jobs.at(0).request.gpu_share, 0.5F);
+}
+
+TEST(SacctText, ReadsJobsAndLeavesOutSteps) {
+  const Trace trace = read(
+      "JobID|JobName|User|Partition|Submit|Start|End|Elapsed|Timelimit|State|AllocTRES|ReqTRES|"
+      "NodeList\n"
+      "12|a \"b\"|ann|gpu|2024-01-01T00:00:00|2024-01-01T00:00:05|2024-01-02T00:00:05|1-00:00:00|"
+      "UNLIMITED|COMPLETED|billing=8,cpu=8,energy=0,gres/gpu:a100=8,gres/"
+      "gpu=8,mem=100G,node=1||g1\n"
+      "12.batch|batch|||2024-01-01T00:00:00|2024-01-01T00:00:05|2024-01-02T00:00:05|1-00:00:00||"
+      "COMPLETED|cpu=8||g1\n"
+      "13_4|x|ann|gpu|2024-01-01T00:00:01|None|2024-01-01T00:00:09|00:00:00|01:30:00|"
+      "CANCELLED by 1001||cpu=1,gres/gpu=2,mem=500M,node=1|None assigned\n"
+      "14+0|x|bob|gpu|2024-01-01T00:00:02|2024-01-01T00:00:03|Unknown|00:10:00|01:30:00|RUNNING|"
+      "gres/gpu:h100=1,gres/gpu:a100=2||g[1-3]\n",
+      "sacct");
+  ASSERT_EQ(trace.jobs.size(), 3U);
+  const Job& done = trace.jobs[0];
+  EXPECT_EQ(name(trace, done.request.name), "a \"b\"");
+  EXPECT_EQ(done.request.gpus, 8);
+  EXPECT_EQ(name(trace, done.request.gpu_type), "a100");
+  EXPECT_EQ(done.request.memory_gb, 100);
+  EXPECT_EQ(done.request.time_limit, kNoDuration);
+  EXPECT_EQ(done.outcome.run, 24h);
+  const Job& cancelled = trace.jobs[1];
+  EXPECT_EQ(trace.id(cancelled.id), "13_4");
+  EXPECT_EQ(cancelled.request.gpus, 2);
+  EXPECT_EQ(cancelled.request.time_limit, 90min);
+  EXPECT_EQ(cancelled.outcome.state, JobState::cancelled);
+  EXPECT_EQ(cancelled.outcome.start, kNoTime);
+  const Job& running = trace.jobs[2];
+  EXPECT_EQ(trace.id(running.id), "14+0");
+  EXPECT_EQ(running.request.gpus, 3);
+  EXPECT_EQ(name(trace, running.request.gpu_type), "h100|a100");
+  EXPECT_EQ(running.outcome.run, 10min);
+  EXPECT_EQ(running.outcome.end, kNoTime);
+  EXPECT_THAT(trace.notes,
+              ElementsAre("jobs still running, taken to run for as long as they had: 1",
+                          "lines of job steps left out: 1"));
+}
+
+TEST(SacctText, PrefersRawNumbersAndTakesATrailingDelimiter) {
+  const Trace trace = read(
+      "JobID|Account|Submit|ElapsedRaw|Elapsed|TimelimitRaw|AllocGRES|\n"
+      "12|lab|2024-01-01T00:00:00|61|00:01:01|90|gpu:a100:4|\n",
+      "sacct");
+  EXPECT_EQ(trace.jobs.at(0).outcome.run, 61s);
+  EXPECT_EQ(trace.jobs.at(0).request.time_limit, 90min);
+  EXPECT_EQ(trace.jobs.at(0).request.gpus, 4);
+  EXPECT_EQ(name(trace, trace.jobs.at(0).request.vc), "lab");
+}
+
+TEST(SacctText, NeedsAColumnThatCountsGpus) {
+  EXPECT_THAT(
+      error("JobID|Submit|Elapsed\n1|2024-01-01T00:00:00|00:01:01\n"),
+      HasSubstr(":1: the column \"AllocTRES\" or \"ReqTRES\" or \"AllocGRES\" or \"ReqGRES\" is "
+                "missing (sacct format): the header has JobID, Submit, Elapsed"));
+}
+
+TEST(SacctText, RefusesAJobWithoutASubmission) {
+  EXPECT_THAT(error("JobID|Submit|Elapsed|AllocTRES\n1|Unknown|00:01:01|cpu=1\n"),
+              HasSubstr(":2: Submit must not be empty"));
+}
+
+TEST(Swf, ReadsTheHeaderAndTheEighteenNumbers) {
+  const Trace trace = read(
+      "; Version: 2.2\n; UnixStartTime: 1000000\n; Queue: 3 night  (long)\n;\n"
+      "  1  5  10  100  8 -1 1024  16 3600 -1  1  4 1 7 3 -1 -1 -1\n"
+      "  2  6  -1   -1 -1 -1   -1  -1   -1 -1  5 -1 1 -1 2 -1  1 -1\n"
+      "  3  7   0    9  4 -1   -1  -1   -1 -1  2 -1 1 -1 2 -1 -1 -1\n",
+      "swf");
+  ASSERT_EQ(trace.jobs.size(), 2U);
+  const Job& job = trace.jobs[0];
+  EXPECT_EQ(job.request.submit, Time(1000005s));
+  EXPECT_EQ(job.outcome.start, Time(1000015s));
+  EXPECT_EQ(job.outcome.end, Time(1000115s));
+  EXPECT_EQ(job.request.gpus, 16);
+  EXPECT_EQ(job.request.time_limit, 1h);
+  EXPECT_FLOAT_EQ(job.request.memory_gb, 16.0F / 1024);
+  EXPECT_EQ(name(trace, job.request.user), "4");
+  EXPECT_EQ(name(trace, job.request.name), "7");
+  EXPECT_EQ(name(trace, job.request.vc), "night");
+  EXPECT_EQ(job.outcome.state, JobState::completed);
+  EXPECT_EQ(trace.jobs[1].outcome.state, JobState::cancelled);
+  EXPECT_EQ(trace.id(trace.jobs[1].request.after), "1");
+  EXPECT_THAT(trace.notes, ElementsAre("SWF has no GPUs: processors are taken as GPUs",
+                                       "jobs of unknown run time, taken as 0 s: 1",
+                                       "jobs of unknown size, taken as 0 GPUs: 1",
+                                       "lines left out that are pieces of a checkpointed job: 1"));
+}
+
+TEST(Swf, NamesTheLineOfAMistake) {
+  const std::string start = "; Version: 2.2\n1 0 0 1 1 -1 -1 -1 -1 -1 1 1 1 1 1 1 -1 -1\n";
+  EXPECT_THAT(error(start + "2 0 0 1 1\n"), HasSubstr(":3: a line must have 18 numbers: 5"));
+  EXPECT_THAT(error(start + "2 x 0 1 1 -1 -1 -1 -1 -1 1 1 1 1 1 1 -1 -1\n"),
+              HasSubstr(":3: submit time must be a number: \"x\""));
+  EXPECT_THAT(error(start + "2 0 0 -5 1 -1 -1 -1 -1 -1 1 1 1 1 1 1 -1 -1\n"),
+              HasSubstr(":3: run time must be 0 or more, or -1: -5"));
+}
+
+}  // namespace
+}  // namespace almanac::trace

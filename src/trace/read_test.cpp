@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/read.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/temporary_folder.h"
+#include "table/output_file.h"
+#include "table/stream.h"
+
+namespace almanac::trace {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kHeader = "job_id,submit_s,run_s,gpus\n";
+
+class ReadTrace : public testing::Test {
+ protected:
+  Result<Trace> read(std::string_view content, ReadOptions options = {}) {
+    return read_trace(folder_.write("t.csv", content), options);
+  }
+  /// The error, as printed, from the file's name on.
+  std::string error(std::string_view content, ReadOptions options = {}) {
+    const auto trace = read(content, options);
+    if (trace) return "no error";
+    const std::string text = to_string(trace.error());
+    const auto at = text.find("t.csv");
+    return at == std::string::npos ? text : text.substr(at);
+  }
+  static std::vector<std::string> ids(const Trace& trace) {
+    std::vector<std::string> all;
+    for (const Job& job : trace.jobs) all.push_back(trace.id(job.id));
+    return all;
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(ReadTrace, KeepsWhatTheFileSays) {
+  const auto trace = read(std::string(kHeader) + "7,100,3.5,8\n");
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(trace->format, "almanac");
+  EXPECT_EQ(trace->rows, 1);
+  EXPECT_EQ(trace->sha256.size(), 64U);
+  EXPECT_THAT(trace->notes, testing::IsEmpty());
+  const Job& job = trace->jobs.at(0);
+  EXPECT_EQ(trace->id(job.id), "7");
+  EXPECT_EQ(job.request.submit, Time(100s));
+  EXPECT_EQ(job.outcome.run, 3500ms);
+  EXPECT_EQ(job.request.gpus, 8);
+  EXPECT_EQ(job.request.user, kNoName);
+  EXPECT_EQ(job.request.time_limit, kNoDuration);
+  EXPECT_TRUE(std::isnan(job.request.cpus));
+}
+
+TEST_F(ReadTrace, TakesColumnsInAnyOrderAndLeavesOutUnknownOnes) {
+  const auto trace = read("gpus,extra,run_s,user,submit_s,job_id\n8,?,5,ann,1,a\n");
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(trace->id(trace->jobs[0].id), "a");
+  EXPECT_EQ(trace->names[trace->jobs[0].request.user], "ann");
+}
+
+TEST_F(ReadTrace, UnpacksGzipAndZstd) {
+  const std::string content = std::string(kHeader) + "7,100,3,8\n";
+  for (const char* name : {"t.gz", "t.zst"}) {
+    ASSERT_TRUE(table::write_file(folder_ / name, content));
+    EXPECT_EQ(read_trace(folder_ / name).value().jobs.size(), 1U);
+  }
+}
+
+// Bad input: one line with the file and the line of it.
+
+TEST_F(ReadTrace, RefusesAFileThatIsNotThere) {
+  const auto trace = read_trace(folder_ / "absent.csv");
+  ASSERT_FALSE(trace);
+  EXPECT_EQ(trace.error().code, Code::not_found);
+}
+
+TEST_F(ReadTrace, RefusesAnEmptyFile) {
+  EXPECT_EQ(error(""), "t.csv: the file is empty");
+  EXPECT_EQ(read("").error().code, Code::corrupt);
+}
+
+TEST_F(ReadTrace, RefusesAFileWithoutJobs) {
+  EXPECT_EQ(error(kHeader), "t.csv: the file has no jobs");
+}
+
+TEST_F(ReadTrace, NamesAMissingColumnAndTheOneThatMayBeMeant) {
+  EXPECT_EQ(error("job_id,submit_s,run_s,gpu,user\n1,0,1,1,a\n"),
+            "t.csv:1: the column \"gpus\" is missing (almanac format): the header has job_id, "
+            "submit_s, run_s, gpu, user (did you mean gpu?)");
+}
+
+TEST_F(ReadTrace, RefusesANegativeDuration) {
+  EXPECT_EQ(
+      error(std::string(kHeader) + "1,0,1,1\n2,0,-5,1\n"),
+      "t.csv:3: run_s must be a number of 0 or more: \"-5\" (use --lenient to drop such rows)");
+}
+
+TEST_F(ReadTrace, RefusesAnEndBeforeItsStart) {
+  EXPECT_EQ(error("job_id,submit_s,run_s,gpus,start_s,end_s\n1,0,1,1,10,8\n"),
+            "t.csv:2: the end must not come before the start: job 1 ends 2 s before (use --lenient "
+            "to drop such rows)");
+}
+
+TEST_F(ReadTrace, RefusesAnIdThatComesTwice) {
+  EXPECT_EQ(error(std::string(kHeader) + "5,0,1,1\n6,0,1,1\n5,3,1,1\n"),
+            "t.csv:4: a job id must be unique: \"5\" is in line 2 already (use --lenient to drop "
+            "such rows)");
+  EXPECT_EQ(error(std::string(kHeader) + "a,0,1,1\na,0,1,1\n"),
+            "t.csv:3: a job id must be unique: \"a\" is in line 2 already (use --lenient to drop "
+            "such rows)");
+}
+
+TEST_F(ReadTrace, RefusesGzipThatIsCutOff) {
+  std::string content = kHeader;
+  for (int i = 0; i < 1000; ++i)
+    content += std::to_string(i) + "," + std::to_string(i * i) + ",1,1\n";
+  ASSERT_TRUE(table::write_file(folder_ / "whole.gz", content));
+  std::ifstream whole(folder_ / "whole.gz", std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(whole), {}};
+  for (const std::size_t size : {bytes.size() - 4, bytes.size() / 2}) {
+    EXPECT_EQ(error(bytes.substr(0, size), {.lenient = true}),
+              "t.csv: the gzip file ends too early (copy or download it again)");
+  }
+}
+
+TEST_F(ReadTrace, RefusesANulByte) {
+  const std::string content =
+      std::string(kHeader) + "1,0,1,1\n2,0," + std::string(1, '\0') + "1,1\n";
+  EXPECT_EQ(
+      error(content, {.lenient = true}),
+      "t.csv:3: a NUL byte: this is not a text file (UTF-16 must be converted to UTF-8 first)");
+}
+
+TEST_F(ReadTrace, RefusesMixedTimeFormats) {
+  constexpr const char* kHelios = "job_id,submit_time,gpu_num,duration\n";
+  EXPECT_EQ(error(std::string(kHelios) + "1,2020-05-27 23:58:26,1,5\n2,1590623906,1,5\n"),
+            "t.csv:3: submit_time must not mix time formats: \"1590623906\", but line 2 has a date "
+            "and time (use --lenient to drop such rows)");
+  EXPECT_EQ(error(std::string(kHelios) + "1,100,1,5\n2,2020-05-27 23:58:26,1,5\n"),
+            "t.csv:3: submit_time must not mix time formats: \"2020-05-27 23:58:26\", but line 2 "
+            "has seconds (use --lenient to drop such rows)");
+}
+
+TEST_F(ReadTrace, RefusesADateWhereSecondsBelong) {
+  EXPECT_EQ(error(std::string(kHeader) + "1,2020-05-27 23:58:26,1,1\n"),
+            "t.csv:2: submit_s must be a time as a number: \"2020-05-27 23:58:26\" (use --lenient "
+            "to drop such rows)");
+}
+
+TEST_F(ReadTrace, RefusesPartsOfAGpuWhereWholeOnesBelong) {
+  EXPECT_EQ(
+      error(std::string(kHeader) + "1,0,1,1.5\n"),
+      "t.csv:2: gpus must be a whole number of 0 or more: \"1.5\" (use --lenient to drop such "
+      "rows)");
+}
+
+TEST_F(ReadTrace, RefusesEmptyFieldsThatAreNeeded) {
+  EXPECT_THAT(error(std::string(kHeader) + ",0,1,1\n"),
+              HasSubstr("t.csv:2: job_id must not be empty"));
+  EXPECT_THAT(error(std::string(kHeader) + "1,,1,1\n"), HasSubstr("submit_s must not be empty"));
+  EXPECT_THAT(error(std::string(kHeader) + "1,0,,1\n"), HasSubstr("run_s must not be empty"));
+  EXPECT_THAT(error(std::string(kHeader) + "1,0,1,\n"), HasSubstr("gpus must not be empty"));
+}
+
+TEST_F(ReadTrace, RefusesAnUnknownState) {
+  EXPECT_THAT(error("job_id,submit_s,run_s,gpus,state\n1,0,1,1,DONE\n"),
+              HasSubstr("t.csv:2: state must be a job state: \"DONE\""));
+}
+
+TEST_F(ReadTrace, RefusesNumbersBeyondReason) {
+  EXPECT_THAT(error(std::string(kHeader) + "1,0,1,2000000\n"), HasSubstr("gpus must be"));
+  EXPECT_THAT(error(std::string(kHeader) + "1,0,1e300,1\n"), HasSubstr("run_s must be"));
+  EXPECT_THAT(error(std::string(kHeader) + "1,9e17,1,1\n"), HasSubstr("submit_s must be"));
+}
+
+TEST_F(ReadTrace, SaysWhatItSawWhenItKnowsNoFormat) {
+  EXPECT_EQ(
+      error("id;when;how long\n1;2;3\n"),
+      "t.csv:1: this is no known job log; it begins with \"id;when;how long\" (name the format "
+      "with --format, or say which column means what with --columns)");
+}
+
+TEST_F(ReadTrace, NamesTheKnownFormatsForAnUnknownOne) {
+  const auto trace = read(kHeader, {.format = "helio"});
+  ASSERT_FALSE(trace);
+  EXPECT_EQ(trace.error().code, Code::usage);
+  EXPECT_THAT(to_string(trace.error()), HasSubstr("almanac, "));
+  EXPECT_THAT(to_string(trace.error()), HasSubstr("did you mean helios?"));
+}
+
+TEST_F(ReadTrace, LetsAFormatBeNamed) {
+  EXPECT_THAT(error(std::string(kHeader) + "1,0,1,1\n", {.format = "tacc"}),
+              HasSubstr("the column \"submit_time\" is missing (tacc format)"));
+}
+
+TEST_F(ReadTrace, SaysThatAClusterFileIsOne) {
+  EXPECT_EQ(error("date,vcA,vcB,total\n2020-04-01,8,16,24\n"),
+            "t.csv: this is the Helios per-day VC table, a cluster file, not a job log (pass it as "
+            "--cluster)");
+  EXPECT_THAT(error("sn,cpu_milli,memory_mib,gpu,model\na,1,1,0,\n"), HasSubstr("openb node list"));
+  EXPECT_THAT(error("machineId, number of GPUs, single GPU mem\nm0,2, 12GB\n"),
+              HasSubstr("Philly machine list"));
+  EXPECT_THAT(error("vc,node num\na,1\n"), HasSubstr("Philly VC table"));
+}
+
+// Order and leniency.
+
+TEST_F(ReadTrace, SortsStablyAndSaysSo) {
+  const auto trace = read(std::string(kHeader) + "a,5,1,1\nb,3,1,1\nc,5,1,1\nd,3,1,1\n");
+  ASSERT_TRUE(trace);
+  EXPECT_THAT(ids(*trace), ElementsAre("b", "d", "a", "c"));
+  EXPECT_THAT(
+      trace->notes,
+      ElementsAre(
+          "the rows were not in order of submission and have been sorted: 2 came too late"));
+}
+
+TEST_F(ReadTrace, LetsIdsComeInAnyOrder) {
+  EXPECT_THAT(ids(read(std::string(kHeader) + "9,0,1,1\n3,1,1,1\nx,2,1,1\n07,3,1,1\n").value()),
+              ElementsAre("9", "3", "x", "07"));
+}
+
+TEST_F(ReadTrace, DropsBadRowsWhenLenientAndSaysHowManyAndWhy) {
+  const auto trace =
+      read(std::string(kHeader) + "1,0,1,1\n2,0,-5,1\n3,0,1,x\n4,0,1\n1,0,1,1\n5,0,-6,1\n6,0,1,1\n",
+           {.lenient = true});
+  ASSERT_TRUE(trace);
+  EXPECT_THAT(ids(*trace), ElementsAre("1", "6"));
+  EXPECT_EQ(trace->rows, 7);
+  EXPECT_EQ(trace->dropped, 5);
+  EXPECT_THAT(trace->notes,
+              ElementsAre("dropped 5 of 7 rows: 1 x a job id must be unique (first in line 6); "
+                          "1 x a row must have as many fields as the header (4) (first in line 5); "
+                          "1 x gpus must be a whole number of 0 or more (first in line 4); "
+                          "2 x run_s must be a number of 0 or more (first in line 3)"));
+}
+
+TEST_F(ReadTrace, RefusesAFileOfWhichNothingIsLeft) {
+  EXPECT_EQ(
+      error(std::string(kHeader) + "1,0,-1,1\n", {.lenient = true}),
+      "t.csv: no job is left: all 1 rows were dropped (dropped 1 of 1 rows: 1 x run_s must be "
+      "a number of 0 or more (first in line 2))");
+}
+
+TEST_F(ReadTrace, ReadsTheJobsOfARun) {
+  const auto trace = read(
+      "job_id,name,user,vc,gpus,submit_s,start_s,end_s,wait_s,run_s,jct_s,preemptions,state,nodes\n"
+      "1,n,u,v,8,0,5,15,5,10,15,0,COMPLETED,0:8\n");
+  ASSERT_TRUE(trace) << to_string(trace.error());
+  EXPECT_EQ(trace->format, "almanac-run");
+  EXPECT_EQ(trace->jobs[0].outcome.start, Time(5s));
+  EXPECT_EQ(trace->jobs[0].request.nodes, 0);
+}
+
+}  // namespace
+}  // namespace almanac::trace

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/write.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "support/temporary_folder.h"
+#include "table/stream.h"
+#include "trace/read.h"
+
+namespace almanac::trace {
+namespace {
+
+using testing::HasSubstr;
+
+/// A trace of one job that says no more than it must.
+Trace plain() {
+  Trace trace;
+  Job job;
+  job.id = trace.key("7");
+  job.request.submit = Time(100s);
+  job.request.gpus = 8;
+  job.outcome.run = 1500ms;
+  trace.jobs.push_back(job);
+  return trace;
+}
+
+std::string written(const Trace& trace, const char* name) {
+  const TemporaryFolder folder;
+  EXPECT_TRUE(save_trace(trace, folder / name));
+  return table::read_file(folder / name).value();
+}
+
+TEST(SaveTrace, WritesOnlyColumnsThatSaySomething) {
+  EXPECT_EQ(written(plain(), "t.csv"), "job_id,submit_s,run_s,gpus\n7,100,1.5,8\n");
+  Trace trace = plain();
+  trace.jobs[0].request.user = trace.names.intern("ann");
+  trace.jobs[0].outcome.state = JobState::node_fail;
+  EXPECT_EQ(written(trace, "t.csv.gz"),
+            "job_id,submit_s,run_s,gpus,user,state\n7,100,1.5,8,ann,NODE_FAIL\n");
+}
+
+TEST(SaveTrace, WritesAHeaderForNoJobs) { EXPECT_EQ(written(Trace(), "t.csv"), "job_id\n"); }
+
+TEST(SaveTrace, WritesSwf) {
+  Trace trace = plain();
+  Job& job = trace.jobs[0];
+  job.request.user = trace.names.intern("ann");
+  job.request.vc = trace.names.intern("night");
+  job.request.time_limit = 1h;
+  job.outcome.start = Time(160s);
+  job.outcome.state = JobState::completed;
+  EXPECT_EQ(written(trace, "t.swf"),
+            "; Version: 2.2\n"
+            "; Note: processors are GPUs; jobs, users and applications are numbered anew\n"
+            "; MaxJobs: 1\n; MaxRecords: 1\n; MaxProcs: 8\n; UnixStartTime: 100\n; Queue: 1 night\n"
+            "1 0 60 2 8 -1 -1 8 3600 -1 1 1 -1 -1 1 -1 -1 -1\n");
+}
+
+TEST(SaveTrace, WritesSwfThatReadsBack) {
+  const TemporaryFolder folder;
+  Trace trace = plain();
+  trace.jobs[0].outcome.run = 2s;
+  trace.jobs[0].request.vc = trace.names.intern("night");
+  ASSERT_TRUE(save_trace(trace, folder / "t.swf.zst"));
+  const auto again = read_trace(folder / "t.swf.zst");
+  ASSERT_TRUE(again) << to_string(again.error());
+  EXPECT_EQ(again->jobs[0].request.submit, Time(100s));
+  EXPECT_EQ(again->jobs[0].outcome.run, 2s);
+  EXPECT_EQ(again->jobs[0].request.gpus, 8);
+  EXPECT_EQ(again->names[again->jobs[0].request.vc], "night");
+}
+
+TEST(SaveTrace, KnowsNoOtherFormat) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(save_trace(plain(), folder / "t", "parquet").error().code, Code::usage);
+  EXPECT_EQ(folder.size(), 0U);
+}
+
+// Round trips.
+
+using rc::gen::inRange;
+
+std::string draw_text() {
+  auto text = *rc::gen::string<std::string>();
+  std::erase_if(text, [](char c) { return c == '\0' || c == '\r'; });
+  return text;
+}
+
+Duration draw_length() { return Duration(*inRange<std::int64_t>(0, 100'000'000'000)); }
+
+Time draw_time() {
+  return Time(Duration(*inRange<std::int64_t>(-1'000'000'000, 2'000'000'000'000)));
+}
+
+Job draw_job(Trace& trace, std::uint64_t number) {
+  const auto maybe = [] { return *inRange(0, 2) == 1; };
+  Job job;
+  job.id = maybe() ? trace.key(std::to_string(number)) : trace.key("job " + std::to_string(number));
+  Request& request = job.request;
+  Outcome& outcome = job.outcome;
+  request.submit = draw_time();
+  request.gpus = *inRange(0, 1000);
+  outcome.run = draw_length();
+  for (NameId Request::*field : {&Request::name, &Request::user, &Request::vc, &Request::kind,
+                                 &Request::gpu_type, &Request::model, &Request::qos}) {
+    if (maybe()) request.*field = trace.names.intern(draw_text());
+  }
+  if (maybe()) request.time_limit = draw_length();
+  if (maybe()) request.predicted = draw_length() - draw_length();
+  if (maybe()) request.deadline = draw_time();
+  if (maybe()) request.nodes = *inRange(1, 100);
+  if (maybe()) request.gpu_share = static_cast<float>(*inRange(1, 1000)) / 1000;
+  if (maybe()) request.cpus = static_cast<float>(*inRange(0, 1'000'000)) / 7;
+  if (maybe()) request.memory_gb = static_cast<float>(*inRange(0, 1'000'000)) / 1024;
+  if (maybe()) request.after = trace.key(std::to_string(*inRange(0, 1000)));
+  if (maybe()) outcome.start = draw_time();
+  if (maybe() && outcome.start != kNoTime) outcome.end = outcome.start + draw_length();
+  outcome.attempts = *inRange(0, 20);
+  outcome.state = static_cast<JobState>(*inRange(0, 9));
+  return job;
+}
+
+void expect_same(const Trace& a, const Job& x, const Trace& b, const Job& y) {
+  RC_ASSERT(a.id(x.id) == b.id(y.id));
+  const Request& p = x.request;
+  const Request& q = y.request;
+  RC_ASSERT(p.submit == q.submit);
+  RC_ASSERT(p.gpus == q.gpus);
+  RC_ASSERT(p.nodes == q.nodes);
+  RC_ASSERT(p.gpu_share == q.gpu_share);
+  RC_ASSERT(p.cpus == q.cpus || (std::isnan(p.cpus) && std::isnan(q.cpus)));
+  RC_ASSERT(p.memory_gb == q.memory_gb || (std::isnan(p.memory_gb) && std::isnan(q.memory_gb)));
+  RC_ASSERT(p.time_limit == q.time_limit);
+  RC_ASSERT(p.predicted == q.predicted);
+  RC_ASSERT(p.deadline == q.deadline);
+  RC_ASSERT((p.after == kNoJobKey) == (q.after == kNoJobKey));
+  if (p.after != kNoJobKey) RC_ASSERT(a.id(p.after) == b.id(q.after));
+  for (NameId Request::*field : {&Request::name, &Request::user, &Request::vc, &Request::kind,
+                                 &Request::gpu_type, &Request::model, &Request::qos}) {
+    RC_ASSERT(a.names[p.*field] == b.names[q.*field]);
+  }
+  const Outcome& r = x.outcome;
+  const Outcome& s = y.outcome;
+  RC_ASSERT(r.run == s.run);
+  RC_ASSERT(r.start == s.start);
+  RC_ASSERT(r.end == s.end);
+  RC_ASSERT(r.attempts == s.attempts);
+  RC_ASSERT(r.state == s.state);
+}
+
+RC_GTEST_PROP(TraceProperty, WhatIsSavedReadsBackTheSame, ()) {
+  Trace trace;
+  const int count = *inRange(1, 20);
+  for (int i = 0; i < count; ++i) {
+    trace.jobs.push_back(draw_job(trace, static_cast<std::uint64_t>(i)));
+  }
+  std::stable_sort(trace.jobs.begin(), trace.jobs.end(),
+                   [](const Job& a, const Job& b) { return a.request.submit < b.request.submit; });
+  const TemporaryFolder folder;
+  const std::string path = folder / (*inRange(0, 2) == 0 ? "t.csv" : "t.csv.zst");
+  RC_ASSERT(save_trace(trace, path).has_value());
+  const auto again = read_trace(path);
+  if (!again) RC_FAIL(to_string(again.error()));
+  RC_ASSERT(again->jobs.size() == trace.jobs.size());
+  for (std::size_t i = 0; i < trace.jobs.size(); ++i) {
+    expect_same(trace, trace.jobs[i], *again, again->jobs[i]);
+  }
+}
+
+}  // namespace
+}  // namespace almanac::trace
