@@ -43,6 +43,13 @@ Pause pause_between(const Job& before, const Job& after) {
   return rest >= 0 ? Pause{rest, true} : Pause{gap, false};
 }
 
+/// The logarithm of a session's length before it is cut to a whole number, which is what a
+/// Pareto tail is read from.
+double log_length(std::int64_t jobs) {
+  const auto n = static_cast<double>(jobs);
+  return 0.5 * std::log(n * (n + 1));
+}
+
 /// Normal scores of the run times, among the jobs of one size.
 std::vector<double> run_scores(const FitInput& input, std::size_t num_sizes) {
   std::vector<std::vector<std::size_t>> members(num_sizes);
@@ -107,7 +114,8 @@ void fit_sessions(const FitInput& input, Workload& workload) {
   std::vector<double> pauses;
   double following = 0, serial = 0, telling = 0, together = 0, parallel = 0;
   std::map<Key, std::int64_t> running;  // jobs of the session so far
-  double sessions = 0, longer = 0;      // with more than one job
+  double sessions = 0;
+  double log_lengths = 0;
   for (std::size_t i = 0; i < input.jobs.size(); ++i) {
     const Job& job = *input.jobs[i];
     if (job.request.user == kNoName) continue;
@@ -117,10 +125,12 @@ void fit_sessions(const FitInput& input, Workload& workload) {
         before == nullptr ? Pause{2 * kLongestPause, true} : pause_between(*before, job);
     if (pause.length > kLongestPause) {
       sessions += 1;
+      log_lengths += log_length(1);
       length = 1;
     } else {
       following += 1;
-      longer += ++length == 2 ? 1 : 0;
+      ++length;
+      log_lengths += log_length(length) - log_length(length - 1);
       if (whole_run(*before) > kTellingRun) {
         telling += 1;
         serial += pause.serial ? 1 : 0;
@@ -134,8 +144,7 @@ void fit_sessions(const FitInput& input, Workload& workload) {
     before = &job;
   }
   Workload::Session& session = workload.session;
-  // P(n or more) = n^-tail, looked at where there is most to see: n = 2.
-  session.tail = longer > 0 ? std::clamp(-std::log2(longer / sessions), 0.5, 20.0) : 20;
+  session.tail = std::clamp(sessions / log_lengths, 0.5, 20.0);  // maximum likelihood (Hill)
   if (telling > 0) session.serial = serial / telling;
   session.together = parallel > 0 ? together / parallel : 0;
   if (pauses.empty()) return;

@@ -30,7 +30,4 @@ std::string to_cluster_toml(const Workload& workload);
 /// Writes to_toml(workload) to `path`.
 Result<void> save_workload(const Workload& workload, const std::string& path);
 
-/// Writes `text` to `path`. Fails with unavailable.
-Result<void> save_text(const std::string& text, const std::string& path);
-
 }  // namespace almanac::trace

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fstream>
-#include <iterator>
+#include <algorithm>
+#include <chrono>
 #include <optional>
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include "table/stream.h"
 #include "text/nearest.h"
 #include "trace/workload_fields.h"
 #include "trace/workload_file.h"
@@ -184,10 +185,9 @@ Result<Workload> parse_workload(std::string_view text, const std::string& name) 
 }
 
 Result<Workload> load_workload(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(Code::not_found, "cannot open the file", {path});
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return parse_workload(text, path);
+  const Result<std::string> text = table::read_file(path);
+  if (!text) return tl::unexpected(text.error());
+  return parse_workload(*text, path);
 }
 
 }  // namespace almanac::trace

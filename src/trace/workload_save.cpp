@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "table/output_file.h"
 #include "text/datetime.h"
 #include "trace/workload_fields.h"
 #include "trace/workload_file.h"
@@ -127,16 +127,8 @@ std::string to_cluster_toml(const Workload& workload) {
   return text;
 }
 
-Result<void> save_text(const std::string& text, const std::string& path) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) return fail(Code::unavailable, "cannot write the file", {path});
-  return {};
-}
-
 Result<void> save_workload(const Workload& workload, const std::string& path) {
-  return save_text(to_toml(workload), path);
+  return table::write_file(path, to_toml(workload));
 }
 
 }  // namespace almanac::trace
