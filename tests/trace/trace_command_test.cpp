@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/run_program.h"
+#include "table/stream.h"
+
+namespace almanac {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kTrace =
+    "job_id,submit_s,run_s,gpus,user,vc,state\n"
+    "1,0,60,1,ann,a,COMPLETED\n2,10,120,8,bob,b,FAILED\n3,20,30,0,ann,a,COMPLETED\n";
+
+class TraceCommand : public testing::Test {
+ protected:
+  std::string trace(std::string_view content = kTrace) { return folder_.write("t.csv", content); }
+  TemporaryFolder folder_;
+};
+
+TEST_F(TraceCommand, InfoSaysWhatTheLogHolds) {
+  const ProgramRun run = run_program({"trace", "info", trace()});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("jobs           3: 2 on GPUs, 1 on CPUs alone"));
+  EXPECT_THAT(run.out, HasSubstr("states         COMPLETED 2 (66.7 %), FAILED 1 (33.3 %)"));
+  EXPECT_EQ(run.err, "");
+}
+
+TEST_F(TraceCommand, InfoPrintsJson) {
+  const ProgramRun run = run_program({"trace", "info", "-o", "json", trace()});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("\"gpu_time_gpu_s\": 1020.0"));
+  EXPECT_THAT(run.out, HasSubstr("\"users\": 2"));
+}
+
+TEST_F(TraceCommand, ValidateAcceptsWhatIsGood) {
+  const ProgramRun run = run_program({"trace", "validate", trace()});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("valid (almanac), 3 jobs of 3 rows, 0 dropped"));
+}
+
+TEST_F(TraceCommand, BadDataIsOneLineAndStatus65) {
+  const std::string path = trace("job_id,submit_s,run_s,gpus\n1,0,-5,1\n");
+  for (const char* command : {"info", "validate", "convert", "sample"}) {
+    const ProgramRun run = run_program({"trace", command, path});
+    EXPECT_EQ(run.status, 65);
+    EXPECT_EQ(run.out, "");
+    EXPECT_EQ(run.err, "almanac: " + path +
+                           ":2: run_s must be a number of 0 or more: \"-5\" (use --lenient to drop "
+                           "such rows)\n");
+  }
+}
+
+TEST_F(TraceCommand, LenientSaysWhatItDropped) {
+  const std::string path = trace("job_id,submit_s,run_s,gpus\n1,0,-5,1\n2,0,5,1\n");
+  const ProgramRun run = run_program({"trace", "validate", "--lenient", path});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_THAT(run.out, HasSubstr("1 jobs of 2 rows, 1 dropped"));
+  EXPECT_EQ(run.err, "almanac: note: " + path +
+                         ": dropped 1 of 2 rows: 1 x run_s must be a number of 0 or more (first in "
+                         "line 2)\n");
+}
+
+TEST_F(TraceCommand, AFileThatIsNotThereIsStatus66) {
+  const ProgramRun run = run_program({"trace", "info", folder_ / "absent"});
+  EXPECT_EQ(run.status, 66);
+  EXPECT_EQ(run.err, "almanac: " + folder_ / "absent" +
+                         ": cannot open the file: No such file or directory\n");
+}
+
+TEST_F(TraceCommand, AWrongFlagIsStatus2) {
+  EXPECT_EQ(run_program({"trace", "info", "--format", "helio", trace()}).status, 2);
+  EXPECT_EQ(run_program({"trace", "info", "--nonsense", trace()}).status, 2);
+  EXPECT_EQ(run_program({"trace", "info"}).status, 2);
+  EXPECT_EQ(run_program({"trace", "sample", "--from", "soon", trace()}).status, 2);
+}
+
+TEST_F(TraceCommand, ConvertWritesAFileOrTheStandardOutput) {
+  const ProgramRun shown = run_program({"trace", "convert", trace()});
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_THAT(shown.out, StartsWith("job_id,submit_s,run_s,gpus,user,vc,state\n1,0,60,1,ann,a,"));
+  const ProgramRun saved = run_program({"trace", "convert", trace(), folder_ / "out.csv.gz"});
+  EXPECT_EQ(saved.status, 0) << saved.err;
+  EXPECT_EQ(table::read_file(folder_ / "out.csv.gz").value(), shown.out);
+  const ProgramRun swf = run_program({"trace", "convert", trace(), "--to", "swf"});
+  EXPECT_THAT(swf.out, StartsWith("; Version: 2.2\n"));
+}
+
+TEST_F(TraceCommand, NothingHalfWrittenIsLeftBehind) {
+  const std::string path = trace("job_id,submit_s,run_s,gpus\n1,0,5,1\n1,0,5,1\n");
+  folder_.write("out.csv", "former");
+  EXPECT_EQ(run_program({"trace", "convert", path, folder_ / "out.csv"}).status, 65);
+  EXPECT_EQ(table::read_file(folder_ / "out.csv").value(), "former");
+  EXPECT_EQ(run_program({"trace", "convert", path, folder_ / "no/out.csv"}).status, 65);
+  EXPECT_EQ(folder_.size(), 2U);
+}
+
+TEST_F(TraceCommand, AFolderThatIsNotThereIsSaid) {
+  const ProgramRun run = run_program({"trace", "convert", trace(), folder_ / "no/out.csv"});
+  EXPECT_EQ(run.status, 69);
+  EXPECT_THAT(run.err, HasSubstr("cannot write the file"));
+}
+
+TEST_F(TraceCommand, SampleKeepsAPart) {
+  const ProgramRun run =
+      run_program({"trace", "sample", trace(), "--vc", "a", "--from", "1970-01-01 00:00:05"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.out, "job_id,submit_s,run_s,gpus,user,vc,state\n3,20,30,0,ann,a,COMPLETED\n");
+  EXPECT_THAT(run.err, HasSubstr("kept 1 of 3 jobs"));
+}
+
+TEST_F(TraceCommand, SampleDrawsTheSameForTheSameSeed) {
+  const std::vector<std::string> drawn{"trace", "sample", trace(), "--count", "2", "--seed", "5"};
+  const ProgramRun run = run_program(drawn);
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(std::count(run.out.begin(), run.out.end(), '\n'), 3);
+  EXPECT_EQ(run_program(drawn).out, run.out);
+}
+
+TEST_F(TraceCommand, ColumnsReadsAnyTable) {
+  const std::string table = folder_.write("any.csv", "when;minutes;cards\n0;2;4\n");
+  const std::string map = folder_.write("map.toml",
+                                        "delimiter = \";\"\n[columns]\nsubmit_s = \"when\"\n"
+                                        "run_s = {column = \"minutes\", unit = \"min\"}\n"
+                                        "gpus = \"cards\"\n");
+  const ProgramRun run = run_program({"trace", "convert", table, "--columns", map});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.out, "job_id,submit_s,run_s,gpus\n1,0,120,4\n");
+}
+
+TEST_F(TraceCommand, AClusterFileIsNamed) {
+  const ProgramRun run = run_program({"trace", "info", trace("date,vcA,total\n2020-04-01,8,8\n")});
+  EXPECT_EQ(run.status, 65);
+  EXPECT_THAT(run.err, HasSubstr("this is the Helios per-day VC table"));
+}
+
+}  // namespace
+}  // namespace almanac
