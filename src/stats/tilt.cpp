@@ -9,10 +9,10 @@
 namespace almanac::stats {
 namespace {
 
-constexpr int kRounds = 500;
-constexpr int kHalvings = 50;
+constexpr int kRounds = 2000;
 constexpr double kSteepest = 20;  // powers of the cost, either way
-constexpr double kExact = 1e-10;
+constexpr double kLongestStep = 0.5;
+constexpr double kExact = 1e-9;
 
 class Table {
  public:
@@ -21,6 +21,7 @@ class Table {
         num_columns_(input.columns.size()),
         logs_(num_columns_),
         factors_(input.columns.begin(), input.columns.end()),
+        steepness_(input.rows.size()),
         cells_(input.rows.size() * num_columns_) {
     double middle = 0;
     for (std::size_t j = 0; j < num_columns_; ++j) middle += std::log(in_.costs[j]);
@@ -32,8 +33,11 @@ class Table {
     for (int round = 0; round < kRounds; ++round) {
       // The wanted means are ratios: the columns alone fix the mean of the whole table.
       const double scale = grand_mean() / wanted_mean();
-      for (std::size_t i = 0; i < in_.rows.size(); ++i) fit_row(i, scale * in_.row_means[i]);
-      if (fit_columns() < kExact) break;
+      double error = 0;
+      for (std::size_t i = 0; i < in_.rows.size(); ++i) {
+        error = std::max(error, fit_row(i, scale * in_.row_means[i]));
+      }
+      if (std::max(error, fit_columns()) < kExact) break;
     }
     return std::move(cells_);
   }
@@ -51,32 +55,36 @@ class Table {
            sum(in_.rows);
   }
 
-  /// Writes row `i` with the given steepness; returns its mean cost.
-  double write_row(std::size_t i, double steepness) {
+  /// Writes row `i` and turns its steepness, by one step of Newton's, towards the wanted mean;
+  /// returns the relative error of the mean there was.
+  double fit_row(std::size_t i, double wanted) {
     double weight = 0;
     double cost = 0;
+    double log = 0;
+    double cost_log = 0;
     for (std::size_t j = 0; j < num_columns_; ++j) {
-      double& cell = cells_[i * num_columns_ + j];
       const bool open = in_.allowed.empty() || in_.allowed[i * num_columns_ + j] != 0;
-      cell = open ? factors_[j] * std::exp(steepness * logs_[j]) : 0;
+      const double cell = open ? factors_[j] * std::exp(steepness_[i] * logs_[j]) : 0;
+      cells_[i * num_columns_ + j] = cell;
       weight += cell;
       cost += cell * in_.costs[j];
+      log += cell * logs_[j];
+      cost_log += cell * in_.costs[j] * logs_[j];
     }
-    const double share = in_.rows[i] / sum(in_.rows);
-    for (std::size_t j = 0; j < num_columns_; ++j) {
-      cells_[i * num_columns_ + j] *= weight > 0 ? share / weight : 0;
+    if (!(weight > 0) || in_.rows[i] <= 0) {
+      std::fill_n(cells_.begin() + static_cast<std::ptrdiff_t>(i * num_columns_), num_columns_, 0);
+      return 0;
     }
-    return weight > 0 ? cost / weight : 0;
-  }
+    const double share = in_.rows[i] / sum(in_.rows) / weight;
+    for (std::size_t j = 0; j < num_columns_; ++j) cells_[i * num_columns_ + j] *= share;
 
-  void fit_row(std::size_t i, double wanted) {
-    double low = -kSteepest;
-    double high = kSteepest;
-    for (int halving = 0; halving < kHalvings; ++halving) {
-      const double middle = (low + high) / 2;
-      (write_row(i, middle) < wanted ? low : high) = middle;
-    }
-    write_row(i, (low + high) / 2);
+    const double mean = cost / weight;
+    const double slope = cost_log / weight - mean * log / weight;
+    if (slope <= mean * kExact) return 0;  // one column only: nothing to tilt
+    const double step = std::clamp((wanted - mean) / slope, -kLongestStep, kLongestStep);
+    const double before = steepness_[i];
+    steepness_[i] = std::clamp(before + step, -kSteepest, kSteepest);
+    return steepness_[i] == before ? 0 : std::abs(wanted - mean) / wanted;
   }
 
   /// Turns each column's factor towards its sum; returns the largest error there was.
@@ -95,8 +103,9 @@ class Table {
 
   const TiltInput& in_;
   std::size_t num_columns_;
-  std::vector<double> logs_;     // of the costs, around 0
-  std::vector<double> factors_;  // of the columns
+  std::vector<double> logs_;       // of the costs, around 0
+  std::vector<double> factors_;    // of the columns
+  std::vector<double> steepness_;  // of the rows, in powers of the cost
   std::vector<double> cells_;
 };
 
