@@ -18,7 +18,7 @@ constexpr double kJobsAUser = 100;  // where the log has no users
 constexpr double kMostIdle = 4;     // users for each that is seen
 constexpr int kRounds = 8;
 constexpr std::uint64_t kSeeds = 3;  // a month of chance is not to be learnt
-constexpr std::int64_t kEnoughJobs = 50000;
+constexpr std::int64_t kEnoughJobs = 25000;
 
 /// What the busiest users hold, as normal scores (in which a log-normal's spread is linear).
 struct Concentration {
