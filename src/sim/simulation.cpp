@@ -205,7 +205,7 @@ Schedule Engine::run() {
 void Engine::finish() {
   result_.finish = now_;
   result_.interrupted = interrupted();
-  sample_until(now_ + Duration{1});
+  if (interval_ > Duration{0}) sample_until(now_ + Duration{1});  // else there was no job
   for (std::size_t at = 0; at < trace_.jobs.size(); ++at) {
     const JobId job{static_cast<std::uint32_t>(at)};
     const policy::Progress& state = round_.progress(job);

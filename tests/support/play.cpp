@@ -24,13 +24,17 @@ void add_job(trace::Trace& trace, const JobSpec& spec) {
 }
 
 Result<Played> play(const Case& input) {
-  Result<policy::Composition> composition = policy::registry().compose(input.policy);
+  const Result<policy::Composition> composition = policy::registry().compose(input.policy);
   if (!composition) return tl::unexpected(composition.error());
+  return play(input, *composition);
+}
+
+Result<Played> play(const Case& input, policy::Composition composition) {
   sim::Options options = input.options;
-  if (const auto set = sim::apply_profile(input.profile, *composition, options.restart); !set) {
+  if (const auto set = sim::apply_profile(input.profile, composition, options.restart); !set) {
     return tl::unexpected(set.error());
   }
-  auto made = sim::make_policy(*composition, input.trace);
+  auto made = sim::make_policy(composition, input.trace);
   if (!made) return tl::unexpected(made.error());
   Witness witness(**made);
   Played played;

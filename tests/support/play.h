@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "policy/composition.h"
 #include "sim/simulation.h"
 #include "support/witness.h"
 
@@ -50,6 +51,8 @@ void add_job(trace::Trace& trace, const JobSpec& spec);
 
 /// Plays a case. Fails as compose(), apply_profile() and make_policy() do.
 Result<Played> play(const Case& input);
+/// Plays a case under a composition that has no name.
+Result<Played> play(const Case& input, policy::Composition composition);
 
 /// "0:4;1:2": GPUs on each node, nodes as their virtual cluster calls them.
 std::string placed_text(const cluster::Cluster& cluster, std::span<const cluster::Grant> grants);

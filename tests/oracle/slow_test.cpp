@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The engine and a slow second implementation give the same schedule, GPU counts by node included.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "oracle/slow.h"
+#include "policy/registry.h"
+#include "support/draft.h"
+
+namespace almanac::oracle {
+namespace {
+
+void expect_equal(const Draft& draft, const DraftLimits& limits, const std::string& policy,
+                  Rule rule) {
+  const Case input = to_case(draft, limits);
+  Result<policy::Composition> composition = policy::registry().compose(policy);
+  RC_ASSERT(composition.has_value());
+  composition->las_threshold_gpu_s = static_cast<double>(kLasThresholdGpuSeconds);
+  const Result<Played> played = play(input, *composition);
+  RC_ASSERT(played.has_value());
+  const std::string ours = "\n" + runs_text(input, played->runs);
+  RC_ASSERT(ours == "\n" + runs_text(input, slow_runs(input, rule)));
+}
+
+RC_GTEST_PROP(Fifo, IsWhatTheSlowOneDoes, ()) {
+  expect_equal(*drafts(), {}, "fifo", Rule::fifo);
+}
+
+RC_GTEST_PROP(Sjf, IsWhatTheSlowOneDoes, ()) { expect_equal(*drafts(), {}, "sjf", Rule::sjf); }
+
+RC_GTEST_PROP(GpuTime, IsWhatTheSlowOneDoes, ()) {
+  expect_equal(*drafts(), {}, "qssf+oracle", Rule::gpu_time);
+}
+
+RC_GTEST_PROP(Srtf, IsWhatTheSlowOneDoes, ()) { expect_equal(*drafts(), {}, "srtf", Rule::srtf); }
+
+RC_GTEST_PROP(Las, IsWhatTheSlowOneDoes, ()) { expect_equal(*drafts(), {}, "las", Rule::las); }
+
+RC_GTEST_PROP(Easy, IsWhatTheSlowOneDoes, ()) {
+  expect_equal(*drafts(), {}, "easy+oracle", Rule::easy);
+}
+
+RC_GTEST_PROP(EasyWithShortestFirst, IsWhatTheSlowOneDoes, ()) {
+  expect_equal(*drafts(), {}, "sjf+easy", Rule::sjf_easy);
+}
+
+RC_GTEST_PROP(Conservative, IsWhatTheSlowOneDoesOnOneNode, ()) {
+  const DraftLimits limits{.nodes = 1, .shortest_run = 1};
+  expect_equal(*drafts(limits), limits, "conservative+oracle", Rule::conservative);
+}
+
+RC_GTEST_PROP(HeliosSrtf, IsWhatThePublishedSimulatorDoes, ()) {
+  const Draft draft = *drafts();
+  Case input = to_case(draft);
+  input.policy = "srtf";
+  input.profile = "helios";
+  const Result<Played> played = play(input);
+  RC_ASSERT(played.has_value());
+  const std::string ours = "\n" + runs_text(input, played->runs);
+  RC_ASSERT(ours == "\n" + runs_text(input, slow_runs(input, Rule::helios_srtf)));
+}
+
+}  // namespace
+}  // namespace almanac::oracle
