@@ -107,12 +107,29 @@ void fit_names(const FitInput& input, Workload& workload) {
   recipe.per_size = std::clamp(std::llround(at_a_time), 1LL, 16LL);
 }
 
+/// How much sooner the jobs end that do not complete.
+void fit_endings(const FitInput& input, const std::vector<double>& scores, Workload& workload) {
+  std::array<double, 3> sum{};
+  std::array<double, 3> count{};
+  for (std::size_t i = 0; i < input.jobs.size(); ++i) {
+    const auto kind = static_cast<std::size_t>(ending_of(input.jobs[i]->outcome.state));
+    sum[kind] += scores[i];
+    count[kind] += 1;
+  }
+  const auto sooner = [&](Ending ending) {
+    const auto kind = static_cast<std::size_t>(ending);
+    if (count[0] == 0 || count[kind] == 0) return 0.0;
+    return std::clamp(sum[0] / count[0] - sum[kind] / count[kind], -3.0, 3.0);
+  };
+  workload.ending = {.cancelled = sooner(Ending::cancelled), .failed = sooner(Ending::failed)};
+}
+
 }  // namespace
 
 void fit_sessions(const FitInput& input, Workload& workload) {
   std::map<Key, const Job*> last;
   std::vector<double> pauses;
-  double following = 0, serial = 0, telling = 0, together = 0, parallel = 0;
+  double serial = 0, telling = 0, together = 0, parallel = 0;
   std::map<Key, std::int64_t> running;  // jobs of the session so far
   double sessions = 0;
   double log_lengths = 0;
@@ -128,7 +145,6 @@ void fit_sessions(const FitInput& input, Workload& workload) {
       log_lengths += log_length(1);
       length = 1;
     } else {
-      following += 1;
       ++length;
       log_lengths += log_length(length) - log_length(length - 1);
       if (whole_run(*before) > kTellingRun) {
@@ -155,10 +171,10 @@ void fit_sessions(const FitInput& input, Workload& workload) {
 void fit_recipes(const FitInput& input, Workload& workload) {
   fit_names(input, workload);
   const std::vector<double> scores = run_scores(input, workload.size.size());
+  fit_endings(input, scores, workload);
   std::map<Key, std::size_t> last_of_key;
   std::map<NameId, std::size_t> last_of_user;
   Shared user, version, session;
-  std::array<double, 3> sum{}, count{};  // completed, cancelled, failed
   for (std::size_t i = 0; i < input.jobs.size(); ++i) {
     const Job& job = *input.jobs[i];
     if (job.request.user == kNoName) continue;
@@ -174,16 +190,7 @@ void fit_recipes(const FitInput& input, Workload& workload) {
     }
     last_of_key[key] = i;
     last_of_user[job.request.user] = i;
-    const auto kind = static_cast<std::size_t>(ending_of(job.outcome.state));
-    sum[kind] += scores[i];
-    count[kind] += 1;
   }
-  const auto mean = [&](std::size_t kind) {
-    return count[kind] > 0 && count[0] > 0 ? sum[kind] / count[kind]
-                                           : sum[0] / std::max(count[0], 1.0);
-  };
-  workload.ending = {.cancelled = std::clamp(mean(0) - mean(1), -3.0, 3.0),
-                     .failed = std::clamp(mean(0) - mean(2), -3.0, 3.0)};
   // Nested levels: what a session shares holds what a version shares, and so on up.
   const double of_user = user.value();
   const double of_version = std::max(version.value(), of_user);

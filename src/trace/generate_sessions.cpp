@@ -47,20 +47,20 @@ struct Parts {
 
 class Filler {
  public:
-  Filler(const Setting& setting, const PlanCell& cell, Names& names, MadeJobs& drafts)
+  Filler(const Setting& setting, const PlanCell& cell, Names& names, MadeJobs& made)
       : in_(setting),
         cell_(cell),
         size_(setting.workload.size[cell.size]),
         names_(names),
-        out_(drafts),
+        out_(made),
         rng_(setting.seed, (std::uint64_t{cell.vc} << 32) | cell.size),
         parts_(setting.workload.recipe),
         first_user_(setting.users.bounds[cell.vc]),
         users_(user_weights(setting, cell)),
         slots_(static_cast<std::size_t>(setting.users.bounds[cell.vc + 1] - first_user_) *
                per_size()),
-        first_job_(drafts.jobs.size()),
-        first_recipe_(drafts.recipes.size()),
+        first_job_(made.jobs.size()),
+        first_recipe_(made.recipes.size()),
         span_s_(setting.workload.span.days * 86400) {
     const double all = size_.completed + size_.cancelled + size_.failed;
     completed_ = size_.completed / all;
@@ -237,8 +237,8 @@ class Filler {
 
 }  // namespace
 
-void make_sessions(const Setting& setting, const PlanCell& cell, Names& names, MadeJobs& drafts) {
-  Filler(setting, cell, names, drafts).fill();
+void make_sessions(const Setting& setting, const PlanCell& cell, Names& names, MadeJobs& made) {
+  Filler(setting, cell, names, made).fill();
 }
 
 }  // namespace almanac::trace

@@ -47,7 +47,7 @@ struct Setting {
   std::uint64_t seed;
 };
 
-/// Appends the jobs of `cell`. Depends on nothing but its arguments, not on what `drafts` holds.
-void make_sessions(const Setting& setting, const PlanCell& cell, Names& names, MadeJobs& drafts);
+/// Appends the jobs of `cell`. Depends on nothing but its arguments, not on what `made` holds.
+void make_sessions(const Setting& setting, const PlanCell& cell, Names& names, MadeJobs& made);
 
 }  // namespace almanac::trace

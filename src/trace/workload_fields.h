@@ -30,9 +30,8 @@ void visit_fields(Workload& workload, Visitor& visitor) {
   visitor.rows(
       "vc",
       "Virtual clusters: nodes, users who submit there, GPUs of the largest job (0 = all that\n"
-      "there are), and the weights of their jobs and of their GPU time among all. A virtual "
-      "cluster with few jobs and much GPU time runs the\n"
-      "large and long ones.",
+      "there are), and the weights of their jobs and of their GPU time among all. One with few\n"
+      "jobs and much GPU time runs the large and long ones.",
       workload.vc, [](auto& row, Workload::Vc& vc) {
         row.field("name", vc.name);
         row.field("nodes", vc.nodes, kCount);
