@@ -88,9 +88,8 @@ std::vector<Run> helios_srtf(const Case& input, VcId vc) {
     }
     std::vector<TickJob*> current = waiting;
     current.insert(current.end(), running.begin(), running.end());
-    std::stable_sort(current.begin(), current.end(), [](const TickJob* a, const TickJob* b) {
-      return a->remain < b->remain;
-    });
+    std::stable_sort(current.begin(), current.end(),
+                     [](const TickJob* a, const TickJob* b) { return a->remain < b->remain; });
     int quota = size * static_cast<int>(home.num_nodes);
     std::vector<TickJob*> to_run;
     std::vector<TickJob*> to_stop;

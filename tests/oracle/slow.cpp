@@ -98,7 +98,8 @@ class SlowVc {
     }
   }
 
-  /// Run time after which a job has had its share of the first queue: whole milliseconds, rounded up.
+  /// Run time after which a job has had its share of the first queue: whole milliseconds, rounded
+  /// up.
   static Duration threshold(const SlowJob& job) {
     return Duration{(kLasThresholdGpuSeconds * 1000 + job.gpus - 1) / job.gpus};
   }
@@ -108,11 +109,16 @@ class SlowVc {
   double rank(const SlowJob& job) const {
     switch (rule_) {
       case Rule::sjf:
-      case Rule::sjf_easy: return seconds(job.run);
-      case Rule::gpu_time: return job.gpus * seconds(job.run);
-      case Rule::srtf: return seconds(job.total() - job.ran(now_));
-      case Rule::las: return job.ran(now_) >= threshold(job) ? 1 : 0;
-      default: return seconds(job.submit);
+      case Rule::sjf_easy:
+        return seconds(job.run);
+      case Rule::gpu_time:
+        return job.gpus * seconds(job.run);
+      case Rule::srtf:
+        return seconds(job.total() - job.ran(now_));
+      case Rule::las:
+        return job.ran(now_) >= threshold(job) ? 1 : 0;
+      default:
+        return seconds(job.submit);
     }
   }
   double tie(const SlowJob& job) const {
@@ -219,11 +225,15 @@ class SlowVc {
   void decide() {
     switch (rule_) {
       case Rule::srtf:
-      case Rule::las: return decide_preempting();
-      case Rule::conservative: return decide_conservative();
+      case Rule::las:
+        return decide_preempting();
+      case Rule::conservative:
+        return decide_conservative();
       case Rule::easy:
-      case Rule::sjf_easy: return decide_easy();
-      default: start_heads();
+      case Rule::sjf_easy:
+        return decide_easy();
+      default:
+        start_heads();
     }
   }
 
@@ -426,8 +436,8 @@ class SlowVc {
   std::vector<SlowJob> jobs_;  // in order of the trace
   std::vector<std::vector<const SlowJob*>> owner_;
   std::vector<SlowJob*> stopped_;
-  std::optional<Promise> promise_;   // EASY
-  std::vector<Promise> promises_;    // conservative
+  std::optional<Promise> promise_;  // EASY
+  std::vector<Promise> promises_;   // conservative
   std::vector<Run> runs_;
   Time now_ = Time::min();
   int count_ = 0;

@@ -17,10 +17,10 @@ enum class Rule {
   fifo,
   sjf,
   gpu_time,
-  srtf,        ///< Stops jobs by rank, only for one that then starts.
-  las,         ///< Two queues, threshold below.
-  easy,        ///< First come, first served; one reservation.
-  sjf_easy,    ///< Shortest first; one reservation.
+  srtf,          ///< Stops jobs by rank, only for one that then starts.
+  las,           ///< Two queues, threshold below.
+  easy,          ///< First come, first served; one reservation.
+  sjf_easy,      ///< Shortest first; one reservation.
   conservative,  ///< For virtual clusters of one node and jobs of some length.
   helios_srtf,   ///< The published simulator, second by second.
 };

@@ -2,10 +2,11 @@
 
 /// \file
 /// The engine and a slow second implementation give the same schedule, GPU counts by node included.
+#include "oracle/slow.h"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "oracle/slow.h"
 #include "policy/registry.h"
 #include "support/draft.h"
 
@@ -24,9 +25,7 @@ void expect_equal(const Draft& draft, const DraftLimits& limits, const std::stri
   RC_ASSERT(ours == "\n" + runs_text(input, slow_runs(input, rule)));
 }
 
-RC_GTEST_PROP(Fifo, IsWhatTheSlowOneDoes, ()) {
-  expect_equal(*drafts(), {}, "fifo", Rule::fifo);
-}
+RC_GTEST_PROP(Fifo, IsWhatTheSlowOneDoes, ()) { expect_equal(*drafts(), {}, "fifo", Rule::fifo); }
 
 RC_GTEST_PROP(Sjf, IsWhatTheSlowOneDoes, ()) { expect_equal(*drafts(), {}, "sjf", Rule::sjf); }
 

@@ -2,9 +2,10 @@
 #include "support/draft.h"
 
 #include <algorithm>
+#include <ostream>
+
 #include <fmt/format.h>
 #include <fmt/ostream.h>
-#include <ostream>
 
 namespace almanac {
 namespace {
@@ -34,17 +35,17 @@ std::string vc_name(int vc) { return fmt::format("v{}", vc); }
 
 rc::Gen<Draft> drafts(DraftLimits limits) {
   return rc::gen::build<Draft>(
-      rc::gen::set(&Draft::vcs,
-                   rc::gen::mapcat(rc::gen::inRange(1, limits.vcs + 1),
-                                   [limits](int count) {
-                                     return rc::gen::container<std::vector<DraftVc>>(
-                                         static_cast<std::size_t>(count),
-                                         rc::gen::build<DraftVc>(
-                                             rc::gen::set(&DraftVc::nodes,
-                                                          rc::gen::inRange(1, limits.nodes + 1)),
-                                             rc::gen::set(&DraftVc::gpus,
-                                                          rc::gen::inRange(1, limits.gpus + 1))));
-                                   })),
+      rc::gen::set(
+          &Draft::vcs,
+          rc::gen::mapcat(
+              rc::gen::inRange(1, limits.vcs + 1),
+              [limits](int count) {
+                return rc::gen::container<std::vector<DraftVc>>(
+                    static_cast<std::size_t>(count),
+                    rc::gen::build<DraftVc>(
+                        rc::gen::set(&DraftVc::nodes, rc::gen::inRange(1, limits.nodes + 1)),
+                        rc::gen::set(&DraftVc::gpus, rc::gen::inRange(1, limits.gpus + 1))));
+              })),
       rc::gen::set(&Draft::jobs, rc::gen::container<std::vector<DraftJob>>(draft_jobs(limits))));
 }
 
@@ -86,11 +87,11 @@ std::ostream& operator<<(std::ostream& out, const Draft& draft) {
   }
   for (std::size_t job = 0; job < draft.jobs.size(); ++job) {
     const trace::Job& asked = made.trace.jobs[job];
-    fmt::print(out, "job J{} submit {}s gpus {} run {}s vc {} limit {}s\n", job,
-               seconds(asked.request.submit), asked.request.gpus, seconds(asked.outcome.run),
-               made.trace.names[asked.request.vc],
-               std::max(0.0, seconds(asked.outcome.run) +
-                                 static_cast<double>(draft.jobs[job].spare)));
+    fmt::print(
+        out, "job J{} submit {}s gpus {} run {}s vc {} limit {}s\n", job,
+        seconds(asked.request.submit), asked.request.gpus, seconds(asked.outcome.run),
+        made.trace.names[asked.request.vc],
+        std::max(0.0, seconds(asked.outcome.run) + static_cast<double>(draft.jobs[job].spare)));
   }
   return out;
 }

@@ -18,8 +18,8 @@ struct DraftJob {
   std::int64_t wait = 0;  ///< Seconds since the job before it was submitted; often 0.
   int vc = 0;
   int gpus = 1;
-  std::int64_t run = 1;   ///< Seconds.
-  std::int64_t spare = 0; ///< Its time limit, seconds beyond its run time; negative: too short.
+  std::int64_t run = 1;    ///< Seconds.
+  std::int64_t spare = 0;  ///< Its time limit, seconds beyond its run time; negative: too short.
 };
 
 struct DraftVc {

@@ -40,8 +40,8 @@ class BackfillPass final : public Pass {
   void run(VcState& vc) override {
     Book& book = book_of(vc);
     extend_overruns(vc, book);
+    if (depth_ > 1) keep_promises(vc, book);
     if (depth_ == kEveryJob) {
-      keep_promises(vc, book);
       promise_newcomers(vc, book);
       if (book.changed) backfill(vc, book);
     } else {
@@ -190,7 +190,7 @@ class BackfillPass final : public Pass {
         desk_.start(vc, job, grants);
       } else {
         book.calendar.forget(job);
-        book.newcomers.push_back(job);
+        if (depth_ == kEveryJob) book.newcomers.push_back(job);
       }
     }
   }
@@ -225,7 +225,7 @@ class BackfillPass final : public Pass {
       for (const WaitingQueue::Class& each : vc.waiting.classes()) {
         if (each.demand.gpus > free) break;
         if (each.jobs.empty()) continue;
-        if (from != nullptr && best.key < each.jobs.front().key) continue;
+        if (from != nullptr && best.key < each.front) continue;
         const QueueEntry* const candidate = first_harmless(vc, book, each);
         if (candidate != nullptr && (from == nullptr || candidate->key < best.key)) {
           from = &each;
