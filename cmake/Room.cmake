@@ -44,6 +44,8 @@ function(add_room name)
 endfunction()
 
 # add_almanac_test(name LABEL label... SOURCES file... ROOMS room... [LIBS target...])
+#
+# Random cases (RapidCheck) are the same in every run; another RC_PARAMS asks for others.
 function(add_almanac_test name)
   cmake_parse_arguments(PARSE_ARGV 1 TEST "" "LABEL" "SOURCES;ROOMS;LIBS")
   list(TRANSFORM TEST_ROOMS PREPEND almanac::)
@@ -51,7 +53,7 @@ function(add_almanac_test name)
   target_link_libraries(${name} PRIVATE ${TEST_ROOMS} ${TEST_LIBS} almanac::test_support)
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABEL}"
-    ENVIRONMENT "ALMANAC_SOURCE_DIR=${PROJECT_SOURCE_DIR};ALMANAC_PROGRAM=$<TARGET_FILE:almanac>")
+    ENVIRONMENT "ALMANAC_SOURCE_DIR=${PROJECT_SOURCE_DIR};ALMANAC_PROGRAM=$<TARGET_FILE:almanac>;RC_PARAMS=seed=1")
 endfunction()
 
 # register_folder(room folder NAMESPACE ns REGISTRY type HEADER header)

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/ledger.h"
+
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace almanac::cluster {
+namespace {
+
+Cluster two_kinds() {
+  Cluster made;
+  made.add_vc("red");
+  made.add_nodes({.gpus = 4, .gpu_type = "V100"}, 2);
+  made.add_nodes({.gpus = 8, .gpu_type = "A100"}, 1);
+  made.add_vc("blue");
+  made.add_nodes({.gpus = 4, .gpu_type = "V100"}, 3);
+  return made;
+}
+
+TEST(Ledger, GroupsNodesThatAreAlikeWithinAVirtualCluster) {
+  const Ledger ledger(two_kinds());
+  ASSERT_EQ(ledger.pools(VcId{0}).size(), 2U);
+  ASSERT_EQ(ledger.pools(VcId{1}).size(), 1U);
+  EXPECT_EQ(ledger.pools(VcId{0})[0].free_gpus, 8);
+  EXPECT_EQ(ledger.free_gpus(VcId{0}), 16);
+  EXPECT_EQ(ledger.free_gpus(VcId{1}), 12);
+  EXPECT_EQ(ledger.total_gpus(), 28);
+}
+
+TEST(Ledger, TakesTheLowestNumberedFreeGpus) {
+  Ledger ledger(uniform(1, 8));
+  EXPECT_EQ(ledger.take(NodeId{0}, 2).gpus, 0b11U);
+  const Grant second = ledger.take(NodeId{0}, 2);
+  EXPECT_EQ(second.gpus, 0b1100U);
+  ledger.give_back({NodeId{0}, 0b1});
+  EXPECT_EQ(ledger.take(NodeId{0}, 2).gpus, 0b10001U);
+}
+
+TEST(Ledger, HoldsNodesOf64Gpus) {
+  Ledger ledger(uniform(2, 64));
+  EXPECT_EQ(ledger.take(NodeId{1}, 64).gpus, ~GpuMask{0});
+  EXPECT_EQ(ledger.free_on(NodeId{1}), 0);
+  EXPECT_EQ(ledger.pools(VcId{0})[0].lowest(64), NodeId{0});
+}
+
+TEST(LedgerDeathTest, StopsTheProgramRatherThanGiveAGpuTwice) {
+  Ledger ledger(uniform(1, 4));
+  ledger.take({NodeId{0}, 0b0011});
+  EXPECT_DEATH(ledger.take({NodeId{0}, 0b0110}), "node 0 mask 6");
+  EXPECT_DEATH(ledger.take(NodeId{0}, 3), "node 0");
+  EXPECT_DEATH(ledger.give_back({NodeId{0}, 0b0100}), "node 0 mask 4");
+  EXPECT_DEATH(ledger.give_back({NodeId{0}, 0b10000}), "node 0 mask 10");
+}
+
+TEST(Ledger, DrainsTheLeastBusyHighestNode) {
+  Ledger ledger(uniform(3, 4));
+  const Grant held = ledger.take(NodeId{2}, 1);
+  ledger.commit();
+  ledger.set_nodes(VcId{0}, 2);
+  EXPECT_TRUE(ledger.drained(NodeId{1})) << "of the idle nodes 0 and 1 the higher-numbered one";
+  ledger.set_nodes(VcId{0}, 0);
+  EXPECT_TRUE(ledger.drained(NodeId{2}));
+  EXPECT_EQ(ledger.total_gpus(), 1) << "the GPU that is still in use";
+  EXPECT_EQ(ledger.busy_gpus(), 1);
+  EXPECT_FALSE(ledger.can_take({NodeId{2}, 0b10}));
+  ledger.give_back(held);
+  ledger.commit();
+  EXPECT_EQ(ledger.total_gpus(), 0) << "a drained node leaves service as it empties";
+  EXPECT_EQ(ledger.free_on(NodeId{2}), 0);
+  ledger.set_nodes(VcId{0}, 1);
+  EXPECT_FALSE(ledger.drained(NodeId{0})) << "the lowest-numbered one comes back";
+  EXPECT_EQ(ledger.total_gpus(), 4);
+}
+
+TEST(Ledger, AppliesTheSizesOfTheBeginning) {
+  Cluster made = uniform(3, 4);
+  made.changes = {{.at = Time::min(), .vc = VcId{0}, .nodes = 1}, {.at = Time{5s}, .nodes = 2}};
+  const Ledger ledger(made);
+  EXPECT_EQ(ledger.free_gpus(VcId{0}), 4);
+}
+
+/// A ledger that recounts everything each time.
+struct Model {
+  std::map<std::size_t, GpuMask> taken{};
+  std::map<std::size_t, bool> drained{};
+};
+
+void check_same(const Cluster& cluster, const Ledger& ours, const Model& model) {
+  int busy = 0;
+  int total = 0;
+  for (std::uint32_t vc = 0; vc < cluster.vcs.size(); ++vc) {
+    int free = 0;
+    for (const Pool& pool : ours.pools(VcId{vc})) {
+      int pool_free = 0;
+      std::vector<std::uint32_t> count(pool.by_free.size(), 0);
+      for (const NodeId node : pool.nodes) {
+        const int used = std::popcount(model.taken.at(index(node)));
+        const int left = model.drained.at(index(node)) ? 0 : pool.gpus_per_node - used;
+        RC_ASSERT(ours.free_on(node) == left);
+        busy += used;
+        total += used + left;
+        pool_free += left;
+        if (model.drained.at(index(node))) continue;
+        if (++count[static_cast<std::size_t>(left)] == 1) RC_ASSERT(pool.lowest(left) == node);
+      }
+      for (std::size_t n = 0; n < count.size(); ++n) {
+        RC_ASSERT(pool.count(static_cast<int>(n)) == count[n]);
+      }
+      RC_ASSERT(pool.free_gpus == pool_free);
+      free += pool_free;
+    }
+    RC_ASSERT(ours.free_gpus(VcId{vc}) == free);
+  }
+  RC_ASSERT(ours.busy_gpus() == busy);
+  RC_ASSERT(ours.total_gpus() == total);
+}
+
+RC_GTEST_PROP(Ledger, AgreesWithARecountWhateverIsTakenGivenAndUndone, ()) {
+  const Cluster cluster = two_kinds();
+  Ledger ours(cluster);
+  Model model;
+  for (std::size_t node = 0; node < cluster.nodes.size(); ++node) {
+    model.taken[node] = 0;
+    model.drained[node] = false;
+  }
+  Model marked = model;
+  std::size_t mark = ours.mark();
+  const auto steps = *rc::gen::container<std::vector<std::pair<int, std::uint64_t>>>(
+      rc::gen::pair(rc::gen::inRange(0, 6), rc::gen::arbitrary<std::uint64_t>()));
+  for (const auto& [step, bits] : steps) {
+    const NodeId node{static_cast<std::uint32_t>(bits % cluster.nodes.size())};
+    GpuMask& taken = model.taken[index(node)];
+    const GpuMask all = (GpuMask{1} << cluster.gpus(node)) - 1;
+    if (step <= 1 && !model.drained[index(node)]) {
+      const GpuMask wanted = bits >> 8 & all & ~taken;
+      ours.take({node, wanted});
+      taken |= wanted;
+    } else if (step == 2) {
+      const GpuMask given = bits >> 8 & taken;
+      ours.give_back({node, given});
+      taken &= ~given;
+    } else if (step == 3) {
+      mark = ours.mark();
+      marked = model;
+    } else if (step == 4) {
+      ours.undo(mark);
+      model = marked;
+    } else if (step == 5) {
+      ours.commit();
+      const VcId vc = cluster.nodes[index(node)].vc;
+      ours.set_nodes(vc, static_cast<int>(bits >> 8 & 3));
+      for (std::size_t each = 0; each < cluster.nodes.size(); ++each) {
+        model.drained[each] = ours.drained(NodeId{static_cast<std::uint32_t>(each)});
+      }
+      mark = ours.mark();
+      marked = model;
+    }
+    check_same(cluster, ours, model);
+  }
+}
+
+}  // namespace
+}  // namespace almanac::cluster

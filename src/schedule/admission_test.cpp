@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/admission.h"
+
+#include <gtest/gtest.h>
+
+namespace almanac::schedule {
+namespace {
+
+using policy::ReasonKind;
+
+class AdmissionTest : public testing::Test {
+ protected:
+  AdmissionTest() {
+    cluster_.add_vc("red");
+    cluster_.add_nodes({.gpus = 4, .gpu_type = "V100"}, 2);
+    cluster_.add_nodes({.gpus = 8, .gpu_type = "A100"}, 1);
+    cluster_.add_vc("blue");
+    cluster_.add_nodes({.gpus = 8, .gpu_type = "A100"}, 1);
+  }
+
+  trace::Request request(std::string_view vc, int gpus, std::string_view type = "") {
+    trace::Request made;
+    made.vc = names_.intern(vc);
+    made.gpus = gpus;
+    made.gpu_type = names_.intern(type);
+    return made;
+  }
+  /// Why it can never start; none = it can.
+  ReasonKind never(const trace::Request& asked) {
+    Admission admission(cluster_, names_);
+    const VcId vc = admission.vc(asked);
+    const auto reason = admission.never(vc, admission.demand(asked));
+    return reason ? reason->kind : ReasonKind::none;
+  }
+
+  cluster::Cluster cluster_;
+  Names names_;
+};
+
+TEST_F(AdmissionTest, TellsNeverFromNotNow) {
+  EXPECT_EQ(never(request("red", 8)), ReasonKind::none);
+  EXPECT_EQ(never(request("green", 1)), ReasonKind::unknown_vc);
+  EXPECT_EQ(never(request("", 1)), ReasonKind::unknown_vc);
+  EXPECT_EQ(never(request("red", 9)), ReasonKind::too_large) << "a job stays within one kind";
+  EXPECT_EQ(never(request("blue", 1, "V100")), ReasonKind::no_such_gpu);
+  EXPECT_EQ(never(request("blue", 9, "A100|V100")), ReasonKind::too_large);
+}
+
+TEST_F(AdmissionTest, ReadsTypesInAnyCaseAndAnyOfThem) {
+  EXPECT_EQ(never(request("red", 1, "v100")), ReasonKind::none);
+  EXPECT_EQ(never(request("red", 1, "H100|a100")), ReasonKind::none);
+  EXPECT_EQ(never(request("red", 1, "H100")), ReasonKind::no_such_gpu);
+  EXPECT_EQ(never(request("red", 1, "|")), ReasonKind::no_such_gpu);
+}
+
+TEST_F(AdmissionTest, IgnoresTypesWhereTheClusterHasNone) {
+  cluster_ = cluster::uniform(1, 8);
+  EXPECT_EQ(never(request("whatever", 8, "V100")), ReasonKind::none)
+      << "one virtual cluster takes every job";
+}
+
+TEST_F(AdmissionTest, NumbersEqualDemandsEqually) {
+  Admission admission(cluster_, names_);
+  const DemandId four = admission.demand(request("red", 4));
+  EXPECT_EQ(admission.demand(request("blue", 4)), four) << "the virtual cluster is no demand";
+  EXPECT_NE(admission.demand(request("red", 4, "V100")), four);
+  EXPECT_EQ(admission.demand(request("red", 4, "V100|A100")),
+            admission.demand(request("red", 4, "A100|V100")));
+  EXPECT_EQ(admission.demands()[index(four)].gpus, 4);
+}
+
+TEST_F(AdmissionTest, CountsTheNodesThatAVirtualClusterWillHave) {
+  cluster_.changes = {{.at = Time::min(), .vc = VcId{1}, .nodes = 0}};
+  EXPECT_EQ(never(request("blue", 8)), ReasonKind::none);
+}
+
+}  // namespace
+}  // namespace almanac::schedule

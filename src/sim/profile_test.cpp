@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/profile.h"
+
+#include <gtest/gtest.h>
+
+#include "policy/registry.h"
+
+namespace almanac::sim {
+namespace {
+
+policy::Composition named(const std::string& text) { return *policy::registry().compose(text); }
+
+TEST(Profile, ChangesNothingWithoutAName) {
+  policy::Composition composition = named("srtf");
+  schedule::RestartCost restart{.one_gpu = 1s};
+  ASSERT_TRUE(apply_profile("", composition, restart));
+  EXPECT_EQ(composition.preempt, policy::Preempt::by_rank);
+  EXPECT_EQ(restart.one_gpu, 1s);
+}
+
+TEST(Profile, MakesSrtfCountGpusAndQssfRankLate) {
+  policy::Composition srtf = named("srtf");
+  policy::Composition qssf = named("qssf");
+  schedule::RestartCost srtf_cost;
+  schedule::RestartCost qssf_cost;
+  ASSERT_TRUE(apply_profile("helios", srtf, srtf_cost));
+  ASSERT_TRUE(apply_profile("helios", qssf, qssf_cost));
+  EXPECT_EQ(srtf.preempt, policy::Preempt::quota);
+  EXPECT_EQ(srtf_cost.launch, 1s);
+  EXPECT_EQ(qssf.rank_delay, 1s);
+  EXPECT_EQ(qssf_cost.launch, 0s);
+}
+
+TEST(Profile, NamesTheKnownOnes) {
+  policy::Composition composition = named("fifo");
+  schedule::RestartCost restart;
+  const auto set = apply_profile("lucid", composition, restart);
+  ASSERT_FALSE(set);
+  EXPECT_EQ(to_string(set.error()), "no profile is called lucid (known: helios)");
+}
+
+TEST(MakePolicy, NeedsAPredictionForEveryGpuJob) {
+  trace::Trace trace;
+  trace.path = "jobs.csv";
+  trace.jobs.resize(3);
+  trace.jobs[0].request.gpus = 1;
+  trace.jobs[1].request.gpus = 2;
+  trace.jobs[1].request.predicted = 5s;
+  const auto made = make_policy(named("qssf+given"), trace);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(to_string(made.error()),
+            "jobs.csv: policy qssf+given: 1 jobs of the trace have no predicted_s "
+            "(estimate given needs that column for every job)");
+}
+
+}  // namespace
+}  // namespace almanac::sim

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Every policy on three fixed sets of jobs gives the schedule that tests/signature.txt remembers,
+/// with any number of threads, compiler and machine. ALMANAC_BLESS=1 writes the file anew: a change
+/// of schedule is then a changed line in a review.
+#include "sim/signature.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "policy/registry.h"
+#include "support/play.h"
+
+namespace almanac {
+namespace {
+
+struct JobSet {
+  const char* name;
+  std::function<Case()> make;
+};
+
+/// `count` jobs; `fill` sets what makes the set special.
+Case random_jobs(std::uint64_t seed, int count, std::uint64_t most_between_s,
+                 const std::function<void(Rng&, JobSpec&)>& fill) {
+  Case made;
+  Rng rng(seed);
+  std::int64_t now = 0;
+  for (int job = 0; job < count; ++job) {
+    now += static_cast<std::int64_t>(rng.below(most_between_s + 1));
+    const auto run = static_cast<std::int64_t>(1 + rng.below(60) * rng.below(60));
+    const auto spare = static_cast<std::int64_t>(rng.below(1800));
+    const std::string id = std::to_string(job);
+    JobSpec spec{.id = id,
+                 .submit = now * 1s,
+                 .gpus = 1,
+                 .run = run * 1s,
+                 .user = rng.below(3) == 0 ? "ann" : "bob",
+                 .name = rng.below(2) == 0 ? "train" : "test",
+                 .limit = (run + spare) * 1s,
+                 .predicted = (run + spare / 2) * 1s};
+    fill(rng, spec);
+    add_job(made.trace, spec);
+  }
+  return made;
+}
+
+/// One large virtual cluster, jobs of one to forty GPUs.
+Case gangs() {
+  Case made = random_jobs(1, 1000, 60, [](Rng& rng, JobSpec& spec) {
+    constexpr int kSizes[] = {1, 1, 1, 2, 4, 8, 8, 12, 16, 40};
+    spec.gpus = kSizes[rng.below(10)];
+  });
+  made.cluster = cluster::uniform(10, 8);
+  return made;
+}
+
+/// Four virtual clusters whose sizes change, and many jobs submitted in one second.
+Case tenants() {
+  Case made = random_jobs(2, 1000, 40, [](Rng& rng, JobSpec& spec) {
+    constexpr std::string_view kVcs[] = {"a", "b", "c", "d"};
+    spec.vc = kVcs[rng.below(4)];
+    spec.gpus = static_cast<int>(1 + rng.below(8));
+    if (rng.below(50) == 0) spec.run = 0s;
+    spec.submit = spec.submit / 1min * 1min;
+  });
+  for (const char* vc : {"a", "b", "c", "d"}) {
+    made.cluster.add_vc(vc);
+    made.cluster.add_nodes({.gpus = 8}, 4);
+  }
+  made.cluster.changes = {{.at = Time::min(), .vc = VcId{0}, .nodes = 3},
+                          {.at = Time{3h}, .vc = VcId{1}, .nodes = 1},
+                          {.at = Time{5h}, .vc = VcId{0}, .nodes = 4},
+                          {.at = Time{8h}, .vc = VcId{1}, .nodes = 4}};
+  return made;
+}
+
+/// Nodes of unlike size and GPU type; some jobs can never run.
+Case mixture() {
+  Case made = random_jobs(3, 1000, 120, [](Rng& rng, JobSpec& spec) {
+    constexpr std::string_view kTypes[] = {"", "", "V100", "A100", "V100|A100", "H100"};
+    spec.gpu_type = kTypes[rng.below(6)];
+    spec.gpus = static_cast<int>(1 + rng.below(rng.below(8) == 0 ? 20 : 4));
+  });
+  made.cluster.takes_every_job = true;
+  made.cluster.add_vc("all");
+  made.cluster.add_nodes({.gpus = 4, .gpu_type = "V100"}, 3);
+  made.cluster.add_nodes({.gpus = 8, .gpu_type = "A100"}, 2);
+  made.cluster.add_nodes({.gpus = 2, .gpu_type = "V100"}, 3);
+  return made;
+}
+
+struct Task {
+  const JobSet* jobs;
+  std::string policy;
+};
+
+std::string signature_line(const Task& task) {
+  Case input = task.jobs->make();
+  input.policy = task.policy;
+  const Result<Played> played = play(input);
+  if (!played) return to_string(played.error());
+  return fmt::format("{:016x}  {} {}\n", sim::signature(input.trace, played->result),
+                     task.jobs->name, task.policy);
+}
+
+/// The signatures of all policies on all sets, in order, computed by `threads` threads.
+std::string signatures(unsigned threads) {
+  static const JobSet kSets[] = {{"gangs", gangs}, {"tenants", tenants}, {"mixture", mixture}};
+  std::vector<Task> tasks;
+  for (const JobSet& jobs : kSets) {
+    for (const policy::Composition& known : policy::registry().policies()) {
+      tasks.push_back({&jobs, known.name});
+    }
+    for (const char* composed : {"fifo+random", "easy+easy:4+oracle", "conservative+oracle"}) {
+      tasks.push_back({&jobs, composed});
+    }
+  }
+  std::vector<std::string> lines(tasks.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t at = next++; at < tasks.size(); at = next++) {
+      lines[at] = signature_line(tasks[at]);
+    }
+  };
+  std::vector<std::jthread> workers;
+  for (unsigned worker = 0; worker < threads; ++worker) workers.emplace_back(work);
+  workers.clear();
+  std::string text;
+  for (const std::string& line : lines) text += line;
+  return text;
+}
+
+std::string signature_path() {
+  const char* source = std::getenv("ALMANAC_SOURCE_DIR");
+  return std::string(source == nullptr ? "." : source) + "/tests/signature.txt";
+}
+
+TEST(Signature, IsTheOneRemembered) {
+  const std::string now = signatures(1);
+  if (std::getenv("ALMANAC_BLESS") != nullptr) std::ofstream(signature_path()) << now;
+  std::ifstream file(signature_path());
+  std::ostringstream remembered;
+  remembered << file.rdbuf();
+  EXPECT_EQ(remembered.str(), now) << "if the schedule should change: ALMANAC_BLESS=1";
+}
+
+TEST(Signature, IsTheSameWithAnyNumberOfThreads) {
+  const std::string one = signatures(1);
+  EXPECT_EQ(one, signatures(2));
+  EXPECT_EQ(one, signatures(8));
+}
+
+}  // namespace
+}  // namespace almanac
