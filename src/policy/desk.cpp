@@ -44,7 +44,10 @@ void Desk::enqueue(VcState& vc, JobId job) {
 }
 
 void Desk::enqueue_at(VcState& vc, JobId job, double rank, double tie) {
-  slots_[index(job)].key = {rank, tie, sequence_++};
+  Slot& slot = slots_[index(job)];
+  slot.rank = rank;
+  slot.tie = tie;
+  slot.sequence = sequence_++;
   const DemandId demand = view_->progress(job).demand;
   vc.waiting.insert(demand, view_->demand(demand), {key(job), job, remaining(job)});
 }
@@ -64,20 +67,20 @@ bool Desk::fits(VcId vc, const cluster::Demand& demand) {
 
 void Desk::start(VcState& vc, JobId job, std::span<const cluster::Grant> grants) {
   Slot& slot = slots_[index(job)];
-  vc.waiting.erase(view_->progress(job).demand, slot.key);
+  vc.waiting.erase(view_->progress(job).demand, slot.key());
   slot.planned = static_cast<std::uint32_t>(plan_->starts.size());
   plan_->start(job, grants);
   if (track == Track::nothing) return;
   const auto start = static_cast<double>(now().time_since_epoch().count());
   if (track == Track::believed_end) {
     // A job without run time ends in a later round of this instant: its GPUs are in use until then.
-    slot.key.rank = start + static_cast<double>(std::max(Duration{1}, remaining(job)).count());
+    slot.rank = start + static_cast<double>(std::max(Duration{1}, remaining(job)).count());
   } else {
-    slot.key.rank += order_->drift() * start;
+    slot.rank += order_->drift() * start;
   }
-  slot.key.sequence = sequence_++;
-  slot.key.tie = 0;
-  vc.running.insert({slot.key, job, Duration{0}});
+  slot.sequence = sequence_++;
+  slot.tie = 0;
+  vc.running.insert({slot.key(), job, Duration{0}});
 }
 
 void Desk::give_back(JobId job) {
@@ -96,9 +99,9 @@ void Desk::ended(VcState& vc, JobId job) {
 
 void Desk::refile_running(VcState& vc, JobId job, double rank) {
   Slot& slot = slots_[index(job)];
-  vc.running.erase(slot.key);
-  slot.key.rank = rank;
-  vc.running.insert({slot.key, job, Duration{0}});
+  vc.running.erase(slot.key());
+  slot.rank = rank;
+  vc.running.insert({slot.key(), job, Duration{0}});
 }
 
 std::span<const cluster::Grant> Desk::grants(JobId job) const {

@@ -63,7 +63,7 @@ class Desk {
   Candidate candidate(JobId job) const;
   /// Believed time still to run, restart work included; never negative.
   Duration remaining(JobId job) const;
-  const QueueKey& key(JobId job) const { return slots_[index(job)].key; }
+  QueueKey key(JobId job) const { return slots_[index(job)].key(); }
   /// When a running job is believed to end.
   Time believed_end(JobId job) const;
 
@@ -76,9 +76,13 @@ class Desk {
 
  private:
   struct Slot {
-    QueueKey key{};
+    double rank = 0;
+    double tie = 0;
     Duration believed{};         // of the whole run
+    std::uint32_t sequence = 0;
     std::uint32_t planned = 0;   // position in Plan::starts while that plan is in the making
+
+    QueueKey key() const { return {rank, tie, sequence}; }
   };
 
   std::unique_ptr<Order> order_;

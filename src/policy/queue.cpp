@@ -8,7 +8,6 @@
 namespace almanac::policy {
 namespace {
 
-constexpr std::size_t kBlockSize = 64;
 constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
 
 bool before(const QueueEntry& entry, const QueueKey& key) { return entry.key < key; }
@@ -18,15 +17,14 @@ bool before(const QueueEntry& entry, const QueueKey& key) { return entry.key < k
 Duration RankedQueue::Block::least_believed() const {
   if (!least_is_exact) {
     least = Duration::max();
-    for (std::size_t at = begin; at < entries.size(); ++at) {
-      least = std::min(least, entries[at].believed);
-    }
+    for (std::size_t at = begin; at < end; ++at) least = std::min(least, entries[at].believed);
     least_is_exact = true;
   }
   return least;
 }
 
 std::size_t RankedQueue::block_of(const QueueKey& key) const {
+  if (blocks_.size() == 1) return 0;
   const auto found = std::upper_bound(
       blocks_.begin() + 1, blocks_.end(), key,
       [](const QueueKey& k, const std::unique_ptr<Block>& b) { return k < b->front().key; });
@@ -39,32 +37,34 @@ void RankedQueue::split(std::size_t block) {
   // A queue that grows at its end leaves full blocks behind, not half-full ones.
   const bool at_end = block + 1 == blocks_.size();
   const std::size_t keep = full.begin + (at_end ? full.size() - 1 : full.size() / 2);
-  upper->entries.reserve(kBlockSize);
-  upper->entries.assign(full.entries.begin() + static_cast<std::ptrdiff_t>(keep), full.entries.end());
-  full.entries.resize(keep);
+  upper->end = full.end - keep;
+  std::copy(full.entries.data() + keep, full.last(), upper->first());
+  full.end = keep;
   full.least_is_exact = upper->least_is_exact = false;
   blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(block) + 1, std::move(upper));
 }
 
 void RankedQueue::insert(const QueueEntry& entry) {
-  if (blocks_.empty()) {
-    blocks_.push_back(std::make_unique<Block>());
-    blocks_.back()->entries.reserve(kBlockSize);
-    blocks_.back()->least = Duration::max();
-  }
+  if (blocks_.empty()) blocks_.push_back(std::make_unique<Block>());
   std::size_t at = block_of(entry.key);
-  if (blocks_[at]->size() >= kBlockSize) {
+  if (blocks_[at]->size() == kBlockSize) {
     split(at);
     at = block_of(entry.key);
   }
   Block& block = *blocks_[at];
-  if (block.begin > 0 && block.entries.size() == kBlockSize) {
-    block.entries.erase(block.entries.begin(),
-                        block.entries.begin() + static_cast<std::ptrdiff_t>(block.begin));
+  if (block.end == kBlockSize) {
+    std::copy(block.first(), block.last(), block.entries.data());
+    block.end = block.size();
     block.begin = 0;
   }
-  const auto first = block.entries.begin() + static_cast<std::ptrdiff_t>(block.begin);
-  block.entries.insert(std::lower_bound(first, block.entries.end(), entry.key, before), entry);
+  QueueEntry* place = block.last();
+  // Most newcomers go to the end.
+  if (block.size() > 0 && entry.key < (place - 1)->key) {
+    place = std::lower_bound(block.first(), block.last(), entry.key, before);
+    std::copy_backward(place, block.last(), block.last() + 1);
+  }
+  *place = entry;
+  ++block.end;
   block.least = std::min(block.least, entry.believed);
   ++size_;
 }
@@ -72,21 +72,20 @@ void RankedQueue::insert(const QueueEntry& entry) {
 void RankedQueue::erase(const QueueKey& key) {
   const std::size_t at = block_of(key);
   Block& block = *blocks_[at];
-  const auto first = block.entries.begin() + static_cast<std::ptrdiff_t>(block.begin);
-  const auto found = std::lower_bound(first, block.entries.end(), key, before);
-  ALMANAC_CHECK(found != block.entries.end() && !(key < found->key), "sequence {} is not queued",
+  QueueEntry* const found = std::lower_bound(block.first(), block.last(), key, before);
+  ALMANAC_CHECK(found != block.last() && !(key < found->key), "sequence {} is not queued",
                 key.sequence);
   if (found->believed <= block.least) block.least_is_exact = false;
-  if (found == first) {
+  if (found == block.first()) {
     ++block.begin;
   } else {
-    block.entries.erase(found);
+    std::copy(found + 1, block.last(), found);
+    --block.end;
   }
   --size_;
   if (block.size() > 0) return;
   if (blocks_.size() == 1) {
-    block.entries.clear();
-    block.begin = 0;
+    block.begin = block.end = 0;
     block.least = Duration::max();
     block.least_is_exact = true;
     return;
@@ -95,9 +94,10 @@ void RankedQueue::erase(const QueueKey& key) {
 }
 
 const QueueEntry* RankedQueue::first_within(Duration limit) const {
+  if (empty()) return nullptr;
   for (const auto& block : blocks_) {
     if (block->least_believed() > limit) continue;
-    for (std::size_t at = block->begin; at < block->entries.size(); ++at) {
+    for (std::size_t at = block->begin; at < block->end; ++at) {
       if (block->entries[at].believed <= limit) return &block->entries[at];
     }
   }
@@ -107,22 +107,21 @@ const QueueEntry* RankedQueue::first_within(Duration limit) const {
 const QueueEntry* RankedQueue::next(const QueueKey& key) const {
   if (empty()) return nullptr;
   std::size_t at = block_of(key);
-  const Block& block = *blocks_[at];
-  const auto first = block.entries.begin() + static_cast<std::ptrdiff_t>(block.begin);
-  const auto found = std::upper_bound(first, block.entries.end(), key,
-                                      [](const QueueKey& k, const QueueEntry& e) { return k < e.key; });
-  if (found != block.entries.end()) return &*found;
+  Block& block = *blocks_[at];
+  const QueueEntry* const found =
+      std::upper_bound(block.first(), block.last(), key,
+                       [](const QueueKey& k, const QueueEntry& e) { return k < e.key; });
+  if (found != block.last()) return found;
   return ++at < blocks_.size() ? &blocks_[at]->front() : nullptr;
 }
 
 const QueueEntry* RankedQueue::previous(const QueueKey& key) const {
   if (empty()) return nullptr;
   const std::size_t at = block_of(key);
-  const Block& block = *blocks_[at];
-  const auto first = block.entries.begin() + static_cast<std::ptrdiff_t>(block.begin);
-  const auto found = std::lower_bound(first, block.entries.end(), key, before);
-  if (found != first) return &*(found - 1);
-  return at > 0 ? &blocks_[at - 1]->entries.back() : nullptr;
+  Block& block = *blocks_[at];
+  const QueueEntry* const found = std::lower_bound(block.first(), block.last(), key, before);
+  if (found != block.first()) return found - 1;
+  return at > 0 ? &blocks_[at - 1]->entries[blocks_[at - 1]->end - 1] : nullptr;
 }
 
 WaitingQueue::Class& WaitingQueue::find(DemandId id) { return classes_[position_[index(id)]]; }
@@ -133,15 +132,19 @@ void WaitingQueue::insert(DemandId id, const cluster::Demand& demand, const Queu
     const auto place = std::upper_bound(
         classes_.begin(), classes_.end(), demand.gpus,
         [](int gpus, const Class& known) { return gpus < known.demand.gpus; });
-    classes_.insert(place, Class{id, demand, {}});
+    classes_.insert(place, Class{.id = id, .demand = demand});
     for (std::uint32_t at = 0; at < classes_.size(); ++at) position_[index(classes_[at].id)] = at;
   }
-  find(id).jobs.insert(entry);
+  Class& own = find(id);
+  if (own.jobs.empty() || entry.key < own.front) own.front = entry.key;
+  own.jobs.insert(entry);
   ++size_;
 }
 
 void WaitingQueue::erase(DemandId id, const QueueKey& key) {
-  find(id).jobs.erase(key);
+  Class& own = find(id);
+  own.jobs.erase(key);
+  if (!own.jobs.empty()) own.front = own.jobs.front().key;
   --size_;
 }
 
@@ -149,7 +152,7 @@ const WaitingQueue::Class& WaitingQueue::first() const {
   const Class* best = nullptr;
   for (const Class& each : classes_) {
     if (each.jobs.empty()) continue;
-    if (best == nullptr || each.jobs.front().key < best->jobs.front().key) best = &each;
+    if (best == nullptr || each.front < best->front) best = &each;
   }
   return *best;
 }

@@ -4,7 +4,7 @@
 /// Waiting jobs in order of rank, and the questions that scheduling asks of them.
 #pragma once
 
-#include <compare>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -49,7 +49,7 @@ class RankedQueue {
   /// The least entry; there must be one.
   const QueueEntry& front() const { return blocks_.front()->front(); }
   /// The greatest entry; there must be one.
-  const QueueEntry& back() const { return blocks_.back()->entries.back(); }
+  const QueueEntry& back() const { return blocks_.back()->entries[blocks_.back()->end - 1]; }
   /// The first entry that is believed to run no longer than `limit`; null = none.
   const QueueEntry* first_within(Duration limit) const;
   /// The least entry above `key`; null = none.
@@ -68,7 +68,7 @@ class RankedQueue {
       return &queue_->blocks_[block_]->entries[at_];
     }
     void advance() {
-      if (++at_ < queue_->blocks_[block_]->entries.size()) return;
+      if (++at_ < queue_->blocks_[block_]->end) return;
       if (++block_ < queue_->blocks_.size()) at_ = queue_->blocks_[block_]->begin;
     }
 
@@ -79,14 +79,19 @@ class RankedQueue {
   };
 
  private:
+  static constexpr std::size_t kBlockSize = 64;
+
   struct Block {
-    std::vector<QueueEntry> entries;  // those before `begin` are gone
+    std::array<QueueEntry, kBlockSize> entries;  // those in [begin, end) are in use
     std::size_t begin = 0;
-    mutable Duration least{};         // of believed; may be too small until it is needed
+    std::size_t end = 0;
+    mutable Duration least = Duration::max();    // of believed; may be too small until it is needed
     mutable bool least_is_exact = true;
 
     const QueueEntry& front() const { return entries[begin]; }
-    std::size_t size() const { return entries.size() - begin; }
+    std::size_t size() const { return end - begin; }
+    QueueEntry* first() { return entries.data() + begin; }
+    QueueEntry* last() { return entries.data() + end; }
     Duration least_believed() const;
   };
 
@@ -105,7 +110,8 @@ class WaitingQueue {
   struct Class {
     DemandId id{};
     cluster::Demand demand{};
-    RankedQueue jobs;
+    QueueKey front{};  ///< Of jobs, while there are any.
+    RankedQueue jobs{};
   };
 
   void insert(DemandId id, const cluster::Demand& demand, const QueueEntry& entry);

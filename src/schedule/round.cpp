@@ -23,7 +23,9 @@ Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy:
       ledger_(cluster),
       progress_(trace.jobs.size()),
       plan_(ledger_),
-      view_(cluster, trace.jobs, progress_, admission_.demands(), grants_, rng_) {}
+      view_(cluster, trace.jobs, progress_, admission_.demands(), grants_, rng_) {
+  grants_.reserve(trace.jobs.size());
+}
 
 std::optional<policy::Reason> Round::admit(JobId job) {
   const trace::Request& request = trace_.jobs[index(job)].request;
@@ -45,10 +47,8 @@ void Round::end(Time now, JobId job) {
   ALMANAC_CHECK(state.phase == Phase::running, "job {} ends but does not run", index(job));
   state.attained += now - state.since;
   state.phase = Phase::ended;
-  for (const cluster::Grant& grant : grants(job)) {
-    ledger_.give_back(grant);
-    busy_gpus_ -= grant.count();
-  }
+  for (const cluster::Grant& grant : grants(job)) ledger_.give_back(grant);
+  busy_gpus_ -= gpus(state);
   ledger_.commit();
   --load_.jobs_running;
 }
@@ -69,15 +69,15 @@ void Round::run(Time now, std::span<const Event> events) {
 void Round::check_and_stop(Time now, JobId job) {
   Progress& state = progress_[index(job)];
   ALMANAC_CHECK(state.phase == Phase::running, "job {} is stopped but does not run", index(job));
-  const int gpus = trace_.jobs[index(job)].request.gpus;
+  const int wanted = gpus(state);
   state.attained += now - state.since;
-  state.charged += cost_.of(gpus);
+  state.charged += cost_.of(wanted);
   state.phase = Phase::waiting;
   ++state.preemptions;
-  for (const cluster::Grant& grant : grants(job)) busy_gpus_ -= grant.count();
+  busy_gpus_ -= wanted;
   --load_.jobs_running;
   ++load_.jobs_waiting;
-  load_.gpus_waiting += gpus;
+  load_.gpus_waiting += wanted;
   actuator_.stop(job);
 }
 
@@ -87,7 +87,7 @@ void Round::check_and_start(Time now, const policy::Plan::Start& start) {
                 index(start.job));
   const std::span<const cluster::Grant> held{plan_.grants.data() + start.first_grant,
                                              start.num_grants};
-  const int wanted = trace_.jobs[index(start.job)].request.gpus;
+  const int wanted = gpus(state);
   int given = 0;
   for (const cluster::Grant& grant : held) {
     ALMANAC_CHECK(cluster_.nodes[index(grant.node)].vc == state.vc,

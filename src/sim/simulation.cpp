@@ -34,15 +34,13 @@ class Engine final : public schedule::Actuator {
         changes_(cluster.changes),
         options_(options),
         round_(cluster, trace, policy, *this, options.restart, options.seed),
-        ends_(trace.jobs.size()) {
-    result_.jobs.resize(trace.jobs.size());
-  }
+        ends_(trace.jobs.size()),
+        times_(trace.jobs.size()) {}
 
   Schedule run();
 
   void start(JobId job) override {
-    JobResult& record = result_.jobs[index(job)];
-    if (record.start == kNoTime) record.start = now_;
+    if (times_[index(job)].start == kNoTime) times_[index(job)].start = now_;
     const policy::Progress& state = round_.progress(job);
     const Duration left = trace_.jobs[index(job)].outcome.run + state.charged - state.attained;
     ends_.push(now_ + std::max(Duration{0}, left) + options_.restart.launch, job);
@@ -66,6 +64,7 @@ class Engine final : public schedule::Actuator {
   const Options& options_;
   schedule::Round round_;
   EndQueue ends_;
+  std::vector<JobResults::Times> times_;
   std::priority_queue<Time, std::vector<Time>, std::greater<>> wakes_;
   std::vector<Event> events_;
   std::size_t next_arrival_ = 0;
@@ -99,7 +98,7 @@ void Engine::gather_events() {
     const JobId job = ends_.job();
     ends_.pop();
     round_.end(now_, job);
-    result_.jobs[index(job)].end = now_;
+    times_[index(job)].end = now_;
     events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(job))});
   }
   while (next_arrival_ < trace_.jobs.size() &&
@@ -206,19 +205,8 @@ void Engine::finish() {
   result_.finish = now_;
   result_.interrupted = interrupted();
   if (interval_ > Duration{0}) sample_until(now_ + Duration{1});  // else there was no job
-  for (std::size_t at = 0; at < trace_.jobs.size(); ++at) {
-    const JobId job{static_cast<std::uint32_t>(at)};
-    const policy::Progress& state = round_.progress(job);
-    JobResult& record = result_.jobs[at];
-    record.phase = state.phase;
-    record.ran = state.attained;
-    if (state.phase == Phase::running) record.ran += now_ - state.since;
-    record.preemptions = state.preemptions;
-    const auto grants = round_.grants(job);
-    record.first_grant = static_cast<std::uint32_t>(result_.grants.size());
-    record.num_grants = static_cast<std::uint16_t>(grants.size());
-    result_.grants.insert(result_.grants.end(), grants.begin(), grants.end());
-  }
+  result_.jobs = JobResults(std::move(times_), round_.take_progress(), now_);
+  result_.grants = round_.take_grants();
 }
 
 }  // namespace

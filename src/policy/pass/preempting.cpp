@@ -77,7 +77,7 @@ class PreemptingPass final : public Pass {
     const WaitingQueue::Class* best = nullptr;
     for (const WaitingQueue::Class& each : waiting.classes()) {
       if (each.jobs.empty() || is_hopeless(each.demand)) continue;
-      if (best == nullptr || each.jobs.front().key < best->jobs.front().key) best = &each;
+      if (best == nullptr || each.front < best->front) best = &each;
     }
     return best;
   }
