@@ -44,7 +44,10 @@ class Pipeline final : public Policy {
     desk_->open(view, scratch);
     reason.kind = ReasonKind::fragmented;
     if (!desk_->fits(state.vc, demand)) return reason;
-    const Reason blocked = pass_->blocker(vcs_[index(state.vc)], job);
+    const VcState& vc = vcs_[index(state.vc)];
+    // It has just been stopped and joins the queue at the next decision.
+    if (vc.waiting.empty()) return {.wanted = reason.wanted, .available = reason.available};
+    const Reason blocked = pass_->blocker(vc, job);
     reason.kind = blocked.other == job ? ReasonKind::none : blocked.kind;
     reason.other = blocked.other;
     return reason;

@@ -96,7 +96,7 @@ class Recount {
       return;
     }
     if (runs.empty() || runs.back()->stopped || runs.back()->end == kNever) {
-      if (input_.cluster.changes.empty()) say("job {} never ends", index(job));
+      if (is_whole_at_the_end(admission_.vc(asked.request))) say("job {} never ends", index(job));
       return;
     }
     if (runs.front()->start < asked.request.submit) say("job {} starts early", index(job));
@@ -114,6 +114,16 @@ class Recount {
                       std::equal(last.begin(), last.end(), runs.back()->grants.begin(),
                                  runs.back()->grants.end());
     if (!same) say("job {}: the result is not what happened", index(job));
+  }
+
+  /// Whether a virtual cluster has all its nodes when the last change of its size is over.
+  bool is_whole_at_the_end(VcId vc) const {
+    bool whole = true;
+    for (const cluster::CapacityChange& change : input_.cluster.changes) {
+      if (change.vc != vc) continue;
+      whole = change.nodes == static_cast<int>(input_.cluster.vcs[index(vc)].num_nodes);
+    }
+    return whole;
   }
 
   void check_length(JobId job, Duration ran, int stops) {

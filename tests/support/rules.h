@@ -12,7 +12,8 @@
 namespace almanac {
 
 /// The rules that `played` breaks, one sentence each; empty = all is well. With capacity changes
-/// the number of GPUs in service is not recounted, and jobs may be left waiting.
+/// the number of GPUs in service is not recounted, and jobs of a virtual cluster that stays
+/// smaller than it was may be left waiting.
 ///
 /// - a GPU serves one job at a time, a job holds GPUs of its own virtual cluster only;
 /// - a job holds all the GPUs that it asks for, of types that it accepts, or none;
