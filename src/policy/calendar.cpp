@@ -16,6 +16,11 @@ struct Begun {
   friend bool operator>(const Begun& a, const Begun& b) { return a.end > b.end; }
 };
 
+/// A running job is filed under its believed end.
+Time end_of(const QueueEntry& running) {
+  return Time{Duration{static_cast<Duration::rep>(running.key.rank)}};
+}
+
 Time later(Time from, Duration length) {
   return length >= kNever - from ? kNever : from + length;
 }
@@ -92,8 +97,7 @@ const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {
   auto starting = by_start_.begin();
   std::priority_queue<Begun, std::vector<Begun>, std::greater<>> begun;
   for (Time at = desk_.now();;) {
-    for (; running.get() != nullptr && desk_.believed_end(running.get()->job) <= at;
-         running.advance()) {
+    for (; running.get() != nullptr && end_of(*running.get()) <= at; running.advance()) {
       for (const cluster::Grant& grant : desk_.grants(running.get()->job)) ledger.give_back(grant);
     }
     for (; !begun.empty() && begun.top().end <= at; begun.pop()) {
@@ -109,7 +113,9 @@ const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {
       begun.push(std::move(taken));
     }
 
-    const auto placed = place(vc.vc, demand, at, later(at, length));
+    const bool may_fit = ledger.free_gpus(vc.vc) >= demand.gpus;
+    const auto placed = may_fit ? place(vc.vc, demand, at, later(at, length))
+                                : std::span<const cluster::Grant>{};
     if (!placed.empty()) {
       Promise made{.start = at, .end = later(at, length), .pieces = {}};
       for (const cluster::Grant& grant : placed) {
@@ -125,7 +131,7 @@ const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {
     }
 
     Time next = kNever;
-    if (running.get() != nullptr) next = desk_.believed_end(running.get()->job);
+    if (running.get() != nullptr) next = end_of(*running.get());
     if (!begun.empty()) next = std::min(next, begun.top().end);
     if (starting != by_start_.end()) next = std::min(next, starting->first);
     if (next == kNever) break;

@@ -46,7 +46,8 @@ class BackfillPass final : public Pass {
       if (book.changed) backfill(vc, book);
     } else {
       start_heads(vc, book);
-      if (vc.waiting.empty()) return;
+      // Promises cost a walk through the future: not unless somebody could use the gap.
+      if (!anybody_fits(vc)) return;
       promise_first(vc, book);
       backfill(vc, book);
     }
@@ -152,6 +153,15 @@ class BackfillPass final : public Pass {
     }
   }
 
+  bool anybody_fits(const VcState& vc) {
+    const int free = desk_.ledger().free_gpus(vc.vc);
+    for (const WaitingQueue::Class& each : vc.waiting.classes()) {
+      if (each.demand.gpus > free) return false;
+      if (!each.jobs.empty() && desk_.fits(vc.vc, each.demand)) return true;
+    }
+    return false;
+  }
+
   /// Promises the first `depth_` waiting jobs a start each, unless they hold those promises already.
   void promise_first(VcState& vc, Book& book) {
     if (all_held(vc, book)) return;
@@ -218,6 +228,8 @@ class BackfillPass final : public Pass {
   }
 
   void backfill(VcState& vc, Book& book) {
+    // Starts only take GPUs and slack: a demand that found nobody finds nobody later.
+    exhausted_.assign(vc.waiting.classes().size(), false);
     for (;;) {
       const WaitingQueue::Class* from = nullptr;
       QueueEntry best{};
@@ -226,7 +238,10 @@ class BackfillPass final : public Pass {
         if (each.demand.gpus > free) break;
         if (each.jobs.empty()) continue;
         if (from != nullptr && best.key < each.front) continue;
+        const auto position = static_cast<std::size_t>(&each - vc.waiting.classes().data());
+        if (exhausted_[position]) continue;
         const QueueEntry* const candidate = first_harmless(vc, book, each);
+        exhausted_[position] = candidate == nullptr;
         if (candidate != nullptr && (from == nullptr || candidate->key < best.key)) {
           from = &each;
           best = *candidate;
@@ -287,6 +302,7 @@ class BackfillPass final : public Pass {
   Desk& desk_;
   int depth_;
   std::vector<std::unique_ptr<Book>> books_;
+  std::vector<bool> exhausted_;  // of each class, during one backfill()
 };
 
 }  // namespace
