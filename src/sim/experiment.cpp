@@ -48,6 +48,28 @@ void note_capacity_changes(const Prepared& prepared, std::vector<std::string>& n
   }
 }
 
+Result<std::vector<Prepared::Run>> compose_runs(const Experiment& experiment) {
+  if (experiment.policies.empty()) {
+    return fail(Code::usage, "no policy is named", {}, "almanac policy list shows them");
+  }
+  std::vector<Prepared::Run> runs;
+  for (const std::string& text : experiment.policies) {
+    Result<policy::Composition> composition = policy::registry().compose(text);
+    if (!composition) return tl::unexpected(composition.error());
+    Prepared::Run run{*composition, experiment.restart};
+    const auto applied = apply_profile(experiment.profile, run.composition, run.restart);
+    if (!applied) return tl::unexpected(applied.error());
+    const bool twice = std::any_of(runs.begin(), runs.end(), [&](const Prepared::Run& other) {
+      return other.composition.name == run.composition.name;
+    });
+    if (twice) {
+      return fail(Code::usage, fmt::format("policy {} is named twice", run.composition.name));
+    }
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
 }  // namespace
 
 std::vector<std::string> parse_policies(const std::string& text) {
@@ -76,34 +98,27 @@ void scale_load(trace::Trace& trace, double load) {
 }
 
 Result<Prepared> prepare(const Experiment& experiment) {
-  Prepared made;
-  made.experiment = experiment;
-  if (experiment.policies.empty()) {
-    return fail(Code::usage, "no policy is named", {}, "almanac policy list shows them");
-  }
-  for (const std::string& text : experiment.policies) {
-    Result<policy::Composition> composition = policy::registry().compose(text);
-    if (!composition) return tl::unexpected(composition.error());
-    Prepared::Run run{*composition, experiment.restart};
-    if (const auto applied = apply_profile(experiment.profile, run.composition, run.restart); !applied) {
-      return tl::unexpected(applied.error());
-    }
-    const bool twice = std::any_of(made.runs.begin(), made.runs.end(), [&](const auto& other) {
-      return other.composition.name == run.composition.name;
-    });
-    if (twice) return fail(Code::usage, fmt::format("policy {} is named twice", run.composition.name));
-    made.runs.push_back(std::move(run));
-  }
-
+  // Policies first: a wrong name should not cost the time to read a trace.
+  if (const auto runs = compose_runs(experiment); !runs) return tl::unexpected(runs.error());
   Result<trace::Trace> trace = trace::read_trace(experiment.trace, experiment.reading);
   if (!trace) return tl::unexpected(trace.error());
-  made.trace = std::move(*trace);
-  made.notes = made.trace.notes;
   Result<cluster::Cluster> cluster = experiment.cluster.empty()
-                                         ? infer_cluster(made.trace)
+                                         ? infer_cluster(*trace)
                                          : cluster::read_cluster(experiment.cluster);
   if (!cluster) return tl::unexpected(cluster.error());
-  made.cluster = std::move(*cluster);
+  return prepare(experiment, std::move(*trace), std::move(*cluster));
+}
+
+Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
+                         cluster::Cluster cluster) {
+  Result<std::vector<Prepared::Run>> runs = compose_runs(experiment);
+  if (!runs) return tl::unexpected(runs.error());
+  Prepared made{.experiment = experiment,
+                .trace = std::move(trace),
+                .cluster = std::move(cluster),
+                .runs = std::move(*runs),
+                .notes = {}};
+  made.notes = made.trace.notes;
   made.notes.insert(made.notes.end(), made.cluster.notes.begin(), made.cluster.notes.end());
   scale_load(made.trace, experiment.load);
   note_what_is_left_out(made.trace, made.notes);

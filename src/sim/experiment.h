@@ -49,6 +49,9 @@ struct Prepared {
 /// Reads and checks everything, so that a mistake shows before anything is simulated.
 Result<Prepared> prepare(const Experiment& experiment);
 
+/// The same for a trace and a cluster that are at hand; the experiment's own are only names.
+Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace, cluster::Cluster cluster);
+
 /// Names of all policies for "all"; else splits at commas.
 std::vector<std::string> parse_policies(const std::string& text);
 

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac sweep: policies x loads x seeds, on all cores.
+///
+/// A workload file is generated anew for every seed; a recorded trace stays what it is, and the seed
+/// is only that of random placements.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+
+#include "cli/experiment_options.h"
+#include "cli/interrupt.h"
+#include "cli/program.h"
+#include "cli/progress.h"
+#include "cluster/read.h"
+#include "cluster/read_toml.h"
+#include "report/comparison.h"
+#include "sim/sweep.h"
+#include "table/output_file.h"
+#include "text/number.h"
+#include "trace/generate.h"
+#include "trace/workload_file.h"
+
+namespace almanac::cli {
+namespace {
+
+struct Options {
+  ExperimentOptions experiment{};
+  std::string loads = "1";
+  std::string seeds = "1";
+  std::string out;
+  int threads = 0;
+};
+
+/// "0.8,1,1.2" or "0.6..1.2" in `step`s.
+Result<std::vector<double>> parse_range(const std::string& option, const std::string& text, double step) {
+  const auto bad = [&] {
+    return fail(Code::usage, fmt::format("{} takes numbers like 1,2,3 or 1..3: {}", option, text));
+  };
+  std::vector<double> values;
+  if (const std::size_t dots = text.find(".."); dots != std::string::npos) {
+    const auto from = text::parse_decimal(text.substr(0, dots));
+    const auto to = text::parse_decimal(text.substr(dots + 2));
+    if (!from || !to || *to < *from || (*to - *from) / step > 10'000) return bad();
+    const auto steps = std::llround((*to - *from) / step);
+    for (long long at = 0; at <= steps; ++at) values.push_back(*from + static_cast<double>(at) * step);
+    return values;
+  }
+  for (const std::string& part : sim::parse_policies(text)) {
+    const auto value = text::parse_decimal(part);
+    if (!value) return bad();
+    values.push_back(*value);
+  }
+  if (values.empty()) return bad();
+  return values;
+}
+
+using Prepare = std::function<Result<sim::Prepared>(double, std::uint64_t)>;
+
+Result<Prepare> prepare_generated(const sim::Experiment& experiment) {
+  auto workload = trace::load_workload(experiment.trace);
+  if (!workload) return tl::unexpected(workload.error());
+  const auto cluster = experiment.cluster.empty()
+                           ? cluster::parse_toml(trace::to_cluster_toml(*workload), experiment.trace)
+                           : cluster::read_cluster(experiment.cluster);
+  if (!cluster) return tl::unexpected(cluster.error());
+  return [experiment, workload = *workload, cluster = *cluster](double load, std::uint64_t seed) {
+    sim::Experiment point = experiment;
+    point.load = load;
+    point.seed = seed;
+    return sim::prepare(point, trace::generate(workload, seed), cluster);
+  };
+}
+
+Prepare prepare_recorded(const sim::Experiment& experiment) {
+  return [experiment](double load, std::uint64_t seed) {
+    sim::Experiment point = experiment;
+    point.load = load;
+    point.seed = seed;
+    return sim::prepare(point);
+  };
+}
+
+/// Means over the seeds, and the least and the greatest average JCT.
+void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) {
+  fmt::print("{:>6}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9}{}\n", "load", "policy", "avg JCT",
+             "p99 JCT", "avg wait", "p99 wait", "slowdown", seeds > 1 ? "  avg JCT over seeds" : "");
+  std::map<std::pair<double, std::string>, std::vector<const sim::Summary*>> groups;
+  std::vector<std::pair<double, std::string>> order;
+  for (const sim::SweepPoint& point : points) {
+    auto& group = groups[{point.load, point.summary.policy}];
+    if (group.empty()) order.emplace_back(point.load, point.summary.policy);
+    group.push_back(&point.summary);
+  }
+  for (const auto& key : order) {
+    const auto& group = groups.at(key);
+    const auto mean = [&](double sim::Summary::*field) {
+      double total = 0;
+      for (const sim::Summary* summary : group) total += summary->*field;
+      return total / static_cast<double>(group.size());
+    };
+    const auto [least, most] =
+        std::minmax_element(group.begin(), group.end(), [](const auto* a, const auto* b) {
+          return a->avg_jct_s < b->avg_jct_s;
+        });
+    fmt::print("{:>6.3g}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9.2f}{}\n", key.first, key.second,
+               report::human_time(mean(&sim::Summary::avg_jct_s)),
+               report::human_time(mean(&sim::Summary::p99_jct_s)),
+               report::human_time(mean(&sim::Summary::avg_wait_s)),
+               report::human_time(mean(&sim::Summary::p99_wait_s)),
+               mean(&sim::Summary::avg_bounded_slowdown),
+               seeds > 1 ? fmt::format("  {} to {}", report::human_time((*least)->avg_jct_s),
+                                       report::human_time((*most)->avg_jct_s))
+                         : std::string());
+  }
+}
+
+Result<int> run(const Options& options) {
+  auto experiment = options.experiment.parse();
+  if (!experiment) return tl::unexpected(experiment.error());
+  constexpr double kLoadStep = 0.1;
+  const auto loads = parse_range("--load", options.loads, kLoadStep);
+  if (!loads) return tl::unexpected(loads.error());
+  const auto seeds = parse_range("--seeds", options.seeds, 1);
+  if (!seeds) return tl::unexpected(seeds.error());
+  const bool valid = std::all_of(loads->begin(), loads->end(), [](double load) { return load > 0; }) &&
+                     std::all_of(seeds->begin(), seeds->end(), [](double seed) {
+                       return seed >= 0 && seed == std::floor(seed);
+                     });
+  if (!valid) return fail(Code::usage, "loads must be above 0 and seeds whole numbers of 0 or more");
+
+  sim::SweepPlan plan{.loads = *loads, .seeds = {}, .prepare = {}, .threads = options.threads};
+  for (const double seed : *seeds) plan.seeds.push_back(static_cast<std::uint64_t>(seed));
+  if (experiment->trace.ends_with(".toml")) {
+    auto generated = prepare_generated(*experiment);
+    if (!generated) return tl::unexpected(generated.error());
+    plan.prepare = *generated;
+  } else {
+    plan.prepare = prepare_recorded(*experiment);
+    if (plan.seeds.size() > 1) {
+      note("the trace is the same for every seed; a workload file (.toml) is generated for each");
+    }
+  }
+  const auto pairs = static_cast<double>(plan.loads.size() * plan.seeds.size());
+  std::atomic<std::uint32_t> done{0};
+  plan.stop = &interrupted();
+  plan.done = &done;
+  Result<std::vector<sim::SweepPoint>> points;
+  {
+    const ProgressBar bar("sweeping", [&] { return done.load() / pairs; });
+    points = sim::sweep(plan);
+  }
+  if (!points) return tl::unexpected(points.error());
+  print_table(*points, plan.seeds.size());
+  if (!options.out.empty()) {
+    if (auto written = table::write_file(options.out, sim::to_csv(*points)); !written) {
+      return tl::unexpected(written.error());
+    }
+    note(fmt::format("all points are in {}", options.out));
+  }
+  return interrupted() ? kInterrupted : kDone;
+}
+
+}  // namespace
+
+void register_sweep(Program& program) {
+  CLI::App& command = *program.app.add_subcommand(
+      "sweep", "Run policies at many loads and seeds; TRACE may be a workload file (.toml)");
+  const auto options = std::make_shared<Options>();
+  options->experiment.add_to(command);
+  command.add_option("--load", options->loads, "Jobs arrive this many times as fast: 0.8,1,1.2 or "
+                     "0.8..1.2 in steps of 0.1")
+      ->type_name("LIST")->capture_default_str();
+  command.add_option("--seeds", options->seeds, "Seeds: 1,2,3 or 1..10")
+      ->type_name("LIST")->capture_default_str();
+  command.add_option("--out", options->out, "CSV file for all points")->type_name("FILE");
+  command.add_option("--threads", options->threads, "Simulations at once; 0 = all cores")
+      ->type_name("N")->capture_default_str();
+  program.on(command, [options] { return run(*options); });
+}
+
+}  // namespace almanac::cli

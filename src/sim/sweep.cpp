@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/sweep.h"
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace almanac::sim {
+namespace {
+
+/// All policies at one load with one seed; empty when stopped.
+Result<std::vector<SweepPoint>> run_one(const SweepPlan& plan, double load, std::uint64_t seed) {
+  const Result<Prepared> prepared = plan.prepare(load, seed);
+  if (!prepared) return tl::unexpected(prepared.error());
+  std::vector<SweepPoint> points;
+  for (std::size_t run = 0; run < prepared->runs.size(); ++run) {
+    const auto schedule = simulate_run(*prepared, run, plan.stop);
+    if (!schedule) return tl::unexpected(schedule.error());
+    if (schedule->interrupted) return std::vector<SweepPoint>{};
+    points.push_back({load, seed,
+                      summarize(prepared->runs[run].composition.name, prepared->trace, *schedule)});
+  }
+  return points;
+}
+
+}  // namespace
+
+Result<std::vector<SweepPoint>> sweep(const SweepPlan& plan) {
+  const std::size_t pairs = plan.loads.size() * plan.seeds.size();
+  std::vector<std::optional<Result<std::vector<SweepPoint>>>> results(pairs);
+  tbb::task_arena arena(plan.threads > 0 ? plan.threads : tbb::task_arena::automatic);
+  arena.execute([&] {
+    tbb::parallel_for(std::size_t{0}, pairs, [&](std::size_t pair) {
+      if (plan.stop != nullptr && plan.stop->load()) return;
+      results[pair] = run_one(plan, plan.loads[pair / plan.seeds.size()],
+                              plan.seeds[pair % plan.seeds.size()]);
+      if (plan.done != nullptr) plan.done->fetch_add(1);
+    });
+  });
+  std::vector<SweepPoint> points;
+  for (auto& result : results) {
+    if (!result) continue;
+    if (!*result) return tl::unexpected(result->error());
+    points.insert(points.end(), (*result)->begin(), (*result)->end());
+  }
+  return points;
+}
+
+std::string to_csv(const std::vector<SweepPoint>& points) {
+  std::string csv =
+      "policy,load,seed,jobs,finished,avg_jct_s,p50_jct_s,p90_jct_s,p99_jct_s,avg_wait_s,"
+      "p99_wait_s,queued_jobs,makespan_s,gpu_occupancy,avg_bounded_slowdown,preemptions,signature\n";
+  const auto number = [](double value) {
+    return std::isfinite(value) ? fmt::format("{}", value) : std::string();
+  };
+  for (const auto& [load, seed, s] : points) {
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:016x}\n", s.policy, load,
+                       seed, s.jobs, s.finished, number(s.avg_jct_s), number(s.p50_jct_s),
+                       number(s.p90_jct_s), number(s.p99_jct_s), number(s.avg_wait_s),
+                       number(s.p99_wait_s), s.queued_jobs, number(s.makespan_s),
+                       number(s.gpu_occupancy), number(s.avg_bounded_slowdown), s.preemptions,
+                       s.signature);
+  }
+  return csv;
+}
+
+}  // namespace almanac::sim

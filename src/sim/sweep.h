@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Many simulations at once: every policy at every load with every seed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sim/experiment.h"
+#include "sim/summary.h"
+
+namespace almanac::sim {
+
+struct SweepPoint {
+  double load = 1;
+  std::uint64_t seed = 0;
+  Summary summary{};
+};
+
+struct SweepPlan {
+  std::vector<double> loads{1};
+  std::vector<std::uint64_t> seeds{0};
+  /// Makes the prepared run of one load and seed; called from several threads at once.
+  std::function<Result<Prepared>(double load, std::uint64_t seed)> prepare;
+  int threads = 0;                           ///< 0 = all cores.
+  const std::atomic<bool>* stop = nullptr;
+  std::atomic<std::uint32_t>* done = nullptr;  ///< Counts finished (load, seed) pairs.
+};
+
+/// All points, by load, then seed, then policy; fewer when stopped. Does not depend on the number of
+/// threads.
+Result<std::vector<SweepPoint>> sweep(const SweepPlan& plan);
+
+/// One row a point, with the columns of summary.json.
+std::string to_csv(const std::vector<SweepPoint>& points);
+
+}  // namespace almanac::sim
