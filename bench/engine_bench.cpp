@@ -7,9 +7,6 @@
 ///   engine_bench [--jobs 24000,100000,1000000,10000000] [--policy all] [--repeat 3] [--load 1]
 ///
 /// Prints CSV: jobs,policy,jobs_per_s,floor_jobs_per_s,times_floor,bytes_per_job,most_waiting.
-#include <fmt/format.h>
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -17,6 +14,9 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
 
 #include "cluster/read_toml.h"
 #include "floor.h"

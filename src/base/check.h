@@ -4,9 +4,9 @@
 /// Stops the program, with the evidence, when one of our own invariants is broken.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <string>
+
+#include <fmt/format.h>
 
 namespace almanac {
 
@@ -17,9 +17,9 @@ namespace almanac {
 }  // namespace almanac
 
 /// Holds in every build. The values after the condition are formatted only on failure.
-#define ALMANAC_CHECK(condition, ...)                                                     \
-  do {                                                                                    \
-    if (!(condition)) [[unlikely]] {                                                      \
+#define ALMANAC_CHECK(condition, ...)                                                      \
+  do {                                                                                     \
+    if (!(condition)) [[unlikely]] {                                                       \
       ::almanac::check_failed(#condition, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__)); \
-    }                                                                                     \
+    }                                                                                      \
   } while (false)

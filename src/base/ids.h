@@ -10,11 +10,11 @@
 
 namespace almanac {
 
-enum class JobId : std::uint32_t {};    ///< Position in order of arrival.
-enum class NodeId : std::uint32_t {};   ///< Position in the cluster; a VC's nodes are consecutive.
-enum class VcId : std::uint32_t {};     ///< Virtual cluster (Slurm partition or account).
-enum class NameId : std::uint32_t {};   ///< A string of a Names pool; 0 is "not given".
-enum class DemandId : std::uint32_t {}; ///< A distinct resource demand of a run.
+enum class JobId : std::uint32_t {};     ///< Position in order of arrival.
+enum class NodeId : std::uint32_t {};    ///< Position in the cluster; a VC's nodes are consecutive.
+enum class VcId : std::uint32_t {};      ///< Virtual cluster (Slurm partition or account).
+enum class NameId : std::uint32_t {};    ///< A string of a Names pool; 0 is "not given".
+enum class DemandId : std::uint32_t {};  ///< A distinct resource demand of a run.
 
 inline constexpr NameId kNoName{0};
 inline constexpr JobId kNoJob{std::numeric_limits<std::uint32_t>::max()};

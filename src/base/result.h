@@ -7,8 +7,9 @@
 
 #include <cstdint>
 #include <string>
-#include <tl/expected.hpp>
 #include <utility>
+
+#include <tl/expected.hpp>
 
 namespace almanac {
 
@@ -33,7 +34,7 @@ struct Error {
   Code code = Code::invalid;
   std::string message{};  ///< What was expected, then what was found.
   Where where{};
-  std::string hint{};     ///< What to do about it.
+  std::string hint{};  ///< What to do about it.
 };
 
 /// Renders as one line: "file:line: message (hint)".

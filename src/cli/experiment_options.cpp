@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/experiment_options.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "text/duration.h"
 #include "text/number.h"
@@ -15,8 +15,10 @@ Result<Duration> duration(const std::string& option, const std::string& text) {
   if (const auto bare = text::parse_decimal(text); bare && *bare >= 0) {
     return Duration{std::llround(*bare * 1e3)};
   }
-  if (const auto parsed = text::parse_duration(text); parsed && *parsed >= Duration{0}) return *parsed;
-  return fail(Code::usage, fmt::format("{} must be a time like 30, 30s or 00:00:30: {}", option, text));
+  if (const auto parsed = text::parse_duration(text); parsed && *parsed >= Duration{0})
+    return *parsed;
+  return fail(Code::usage,
+              fmt::format("{} must be a time like 30, 30s or 00:00:30: {}", option, text));
 }
 
 Result<schedule::RestartCost> restart_cost(const std::string& text) {
@@ -29,8 +31,9 @@ Result<schedule::RestartCost> restart_cost(const std::string& text) {
     from = comma + 1;
   }
   if (costs.size() != 1 && costs.size() != 3) {
-    return fail(Code::usage,
-                fmt::format("--restart takes one time, or three for 1, 2 to 8 and more GPUs: {}", text));
+    return fail(
+        Code::usage,
+        fmt::format("--restart takes one time, or three for 1, 2 to 8 and more GPUs: {}", text));
   }
   return schedule::RestartCost{.one_gpu = costs.front(),
                                .up_to_8_gpus = costs[costs.size() / 2],
@@ -42,25 +45,37 @@ Result<schedule::RestartCost> restart_cost(const std::string& text) {
 
 void ExperimentOptions::add_to(CLI::App& command) {
   trace.add_to(command);
-  command.add_option("--cluster", experiment.cluster,
-                     "Cluster: a TOML or CSV file, or NxG for N nodes of G GPUs; default: inferred "
-                     "from the trace")
+  command
+      .add_option("--cluster", experiment.cluster,
+                  "Cluster: a TOML or CSV file, or NxG for N nodes of G GPUs; default: inferred "
+                  "from the trace")
       ->option_text("FILE|NxG");
-  command.add_option("--policy", policies, "Policies, by comma; all = every named one; see policy list")
-      ->type_name("NAMES")->capture_default_str();
+  command
+      .add_option("--policy", policies,
+                  "Policies, by comma; all = every named one; see policy list")
+      ->type_name("NAMES")
+      ->capture_default_str();
   command.add_option("--profile", experiment.profile, "Behave like a published simulator: helios")
       ->type_name("NAME");
-  command.add_option("--restart", restart, "Work added to a job by a preemption, for 1, 2 to 8 and more GPUs")
-      ->type_name("TIMES")->capture_default_str();
+  command
+      .add_option("--restart", restart,
+                  "Work added to a job by a preemption, for 1, 2 to 8 and more GPUs")
+      ->type_name("TIMES")
+      ->capture_default_str();
   command.add_option("--seed", experiment.seed, "Seed of what is random in a policy")
-      ->type_name("N")->capture_default_str();
+      ->type_name("N")
+      ->capture_default_str();
 }
 
 void ExperimentOptions::add_single_run_to(CLI::App& command) {
   command.add_option("--load", experiment.load, "Jobs arrive this many times as fast")
-      ->type_name("FACTOR")->check(CLI::Range(0.001, 1000.0))->capture_default_str();
-  command.add_option("--timeline", timeline, "Interval of the samples in timeline.csv; default: 1 min, "
-                     "or longer if that were more than 100,000")
+      ->type_name("FACTOR")
+      ->check(CLI::Range(0.001, 1000.0))
+      ->capture_default_str();
+  command
+      .add_option("--timeline", timeline,
+                  "Interval of the samples in timeline.csv; default: 1 min, "
+                  "or longer if that were more than 100,000")
       ->type_name("TIME");
 }
 

@@ -2,10 +2,10 @@
 
 /// \file
 /// The program `almanac`: parses the command line, runs the chosen action, reports its error.
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <exception>
+
+#include <fmt/format.h>
 
 #include "cli/program.h"
 

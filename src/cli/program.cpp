@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/program.h"
 
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace almanac::cli {
 
@@ -23,13 +23,17 @@ void Program::on(CLI::App& command, std::function<Result<int>()> run) {
 
 Exit exit_status(Code code) {
   switch (code) {
-    case Code::usage: return kUsage;
+    case Code::usage:
+      return kUsage;
     case Code::invalid:
     case Code::corrupt:
-    case Code::unsupported: return kBadData;
-    case Code::not_found: return kNoInput;
+    case Code::unsupported:
+      return kBadData;
+    case Code::not_found:
+      return kNoInput;
     case Code::conflict:
-    case Code::unavailable: return kUnavailable;
+    case Code::unavailable:
+      return kUnavailable;
   }
   return kInternal;
 }

@@ -5,10 +5,11 @@
 /// `void register_<stem>(Program&)`; the build finds it.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "base/result.h"
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_policies.h"
 
-#include <fmt/format.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
 
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
 #include "cli/interrupt.h"
-#include "cli/progress.h"
 #include "cli/program.h"
+#include "cli/progress.h"
 #include "report/comparison.h"
 #include "sim/run_directory.h"
 
@@ -49,7 +49,8 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
   std::optional<Error> error;
   bool never_noted = false;
   {
-    const double total = static_cast<double>(runs) * static_cast<double>(prepared.trace.jobs.size());
+    const double total =
+        static_cast<double>(runs) * static_cast<double>(prepared.trace.jobs.size());
     const ProgressBar bar("simulating", [&] {
       double sum = 0;
       for (std::size_t run = 0; run < runs; ++run) sum += arrived[run].load();
@@ -61,7 +62,8 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
         if (stop.load()) return;
         auto schedule = sim::simulate_run(prepared, run, &stop, &arrived[run]);
         Result<void> written;
-        if (schedule && !out.empty()) written = sim::write_policy_run(out, prepared, run, *schedule);
+        if (schedule && !out.empty())
+          written = sim::write_policy_run(out, prepared, run, *schedule);
         const std::lock_guard lock(mutex);
         if (!schedule || !written) {
           if (!error) error = !schedule ? schedule.error() : written.error();

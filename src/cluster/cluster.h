@@ -36,16 +36,16 @@ struct NodeClass {
 };
 
 struct Node {
-  std::string name{};              ///< "" = known by its number within the virtual cluster.
+  std::string name{};  ///< "" = known by its number within the virtual cluster.
   VcId vc{};
-  std::uint32_t node_class = 0;    ///< Position in Cluster::classes.
-  std::string rack{};              ///< "" = not given.
+  std::uint32_t node_class = 0;  ///< Position in Cluster::classes.
+  std::string rack{};            ///< "" = not given.
 };
 
 struct VirtualCluster {
   std::string name{};
-  NodeId first{};                ///< Its nodes are first ..+ num_nodes.
-  std::uint32_t num_nodes = 0;   ///< The most it ever has.
+  NodeId first{};               ///< Its nodes are first ..+ num_nodes.
+  std::uint32_t num_nodes = 0;  ///< The most it ever has.
 };
 
 /// From `at` on, the virtual cluster has `nodes` nodes. Nodes it loses are drained: their jobs
@@ -58,11 +58,11 @@ struct CapacityChange {
 
 struct Cluster {
   std::vector<NodeClass> classes;
-  std::vector<Node> nodes;               ///< Grouped by virtual cluster.
+  std::vector<Node> nodes;  ///< Grouped by virtual cluster.
   std::vector<VirtualCluster> vcs;
-  std::vector<CapacityChange> changes;   ///< In order of time; Time::min() = from the beginning.
-  bool takes_every_job = false;          ///< One virtual cluster, whatever a job's own says.
-  std::vector<std::string> notes;        ///< What the user should know. One line each.
+  std::vector<CapacityChange> changes;  ///< In order of time; Time::min() = from the beginning.
+  bool takes_every_job = false;         ///< One virtual cluster, whatever a job's own says.
+  std::vector<std::string> notes;       ///< What the user should know. One line each.
 
   /// Adds `count` nodes of class `make` to the virtual cluster added last.
   void add_nodes(const NodeClass& make, std::uint32_t count, std::vector<std::string> names = {},

@@ -46,11 +46,11 @@ struct Demand {
 /// Nodes of one virtual cluster that are alike.
 struct Pool {
   int gpus_per_node = 0;
-  std::uint64_t gpu_type = 0;      ///< One bit.
-  int free_gpus = 0;               ///< On nodes that are not drained.
-  int capacity = 0;                ///< GPUs on nodes that are not drained.
-  std::vector<NodeId> nodes;       ///< In order of number; positions are the members below.
-  std::vector<NodeSet> by_free;    ///< by_free[n]: not drained nodes with exactly n free GPUs.
+  std::uint64_t gpu_type = 0;    ///< One bit.
+  int free_gpus = 0;             ///< On nodes that are not drained.
+  int capacity = 0;              ///< GPUs on nodes that are not drained.
+  std::vector<NodeId> nodes;     ///< In order of number; positions are the members below.
+  std::vector<NodeSet> by_free;  ///< by_free[n]: not drained nodes with exactly n free GPUs.
 
   bool suits(const Demand& demand) const { return (gpu_type & demand.gpu_types) != 0; }
   /// The lowest-numbered node with exactly `free` free GPUs; there must be one.
@@ -115,8 +115,8 @@ class Ledger {
   void set_drained(NodeState& state, bool drained);
 
   std::vector<NodeState> nodes_;
-  std::vector<Pool> pools_;                  // grouped by virtual cluster
-  std::vector<std::uint32_t> first_pool_;    // of each virtual cluster, and one past the last
+  std::vector<Pool> pools_;                // grouped by virtual cluster
+  std::vector<std::uint32_t> first_pool_;  // of each virtual cluster, and one past the last
   std::vector<VirtualCluster> vcs_;
   std::vector<Entry> journal_;
   int total_ = 0;

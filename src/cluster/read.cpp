@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/read.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "cluster/read_toml.h"
 #include "table/csv_reader.h"
@@ -74,7 +74,8 @@ Result<Cluster> read_openb_nodes(CsvReader& csv) {
     return {};
   });
   if (!done) return tl::unexpected(done.error());
-  if (without_gpu > 0) made.notes.push_back(fmt::format("{} nodes without GPUs left out", without_gpu));
+  if (without_gpu > 0)
+    made.notes.push_back(fmt::format("{} nodes without GPUs left out", without_gpu));
   return made;
 }
 
@@ -130,14 +131,16 @@ Result<Cluster> read_vc_table(const std::string& path, int gpus_per_node) {
   };
   std::vector<std::size_t> columns;
   for (std::size_t column = 0; column < csv.header().size(); ++column) {
-    if (csv.header()[column] != "date" && csv.header()[column] != "total") columns.push_back(column);
+    if (csv.header()[column] != "date" && csv.header()[column] != "total")
+      columns.push_back(column);
   }
   std::vector<Day> days;
   bool uneven = false;
   const auto done = for_each_row(csv, [&]() -> Result<void> {
     const auto at = text::parse_datetime(csv[*csv.find("date")]);
     if (!at) {
-      return fail(Code::invalid, fmt::format("date must be YYYY-MM-DD: \"{}\"", csv[0]), csv.where());
+      return fail(Code::invalid, fmt::format("date must be YYYY-MM-DD: \"{}\"", csv[0]),
+                  csv.where());
     }
     if (!days.empty() && *at <= days.back().at) {
       return fail(Code::invalid, "days must ascend", csv.where());
@@ -175,7 +178,8 @@ Result<Cluster> read_vc_table(const std::string& path, int gpus_per_node) {
   std::stable_sort(made.changes.begin(), made.changes.end(),
                    [](const CapacityChange& a, const CapacityChange& b) { return a.at < b.at; });
   if (uneven) {
-    made.notes.push_back(fmt::format("GPUs that do not fill a node of {} are left out", gpus_per_node));
+    made.notes.push_back(
+        fmt::format("GPUs that do not fill a node of {} are left out", gpus_per_node));
   }
   return made;
 }
@@ -191,14 +195,16 @@ Result<Cluster> read_cluster(const std::string& text) {
   if (!csv) return tl::unexpected(csv.error());
   const auto has = [&](const char* column) { return csv->find(column).has_value(); };
   Result<Cluster> made =
-      has("date") && has("total")                                            ? read_vc_table(text)
+      has("date") && has("total") ? read_vc_table(text)
       : has("sn") && has("cpu_milli") && has("memory_mib") && has("gpu") && has("model")
-                                                                             ? read_openb_nodes(*csv)
-      : has("vc") && has("node num")                                         ? read_philly_vcs(*csv)
-      : has("machineId") && csv->header().size() >= 2                        ? read_philly_machines(*csv)
-      : fail(Code::invalid, fmt::format("not a cluster file: its columns are {}",
-                                        fmt::join(csv->header(), ", ")),
-             {.file = text, .line = 1}, "see docs/formats.md, or write a cluster as NxG");
+          ? read_openb_nodes(*csv)
+      : has("vc") && has("node num") ? read_philly_vcs(*csv)
+      : has("machineId") && csv->header().size() >= 2
+          ? read_philly_machines(*csv)
+          : fail(Code::invalid,
+                 fmt::format("not a cluster file: its columns are {}",
+                             fmt::join(csv->header(), ", ")),
+                 {.file = text, .line = 1}, "see docs/formats.md, or write a cluster as NxG");
   if (made && made->nodes.empty()) {
     return fail(Code::invalid, "the cluster has no node with a GPU", {.file = text});
   }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/read_toml.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-#include <toml++/toml.h>
 #include <utility>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
 
 #include "cluster/read.h"
 #include "table/stream.h"
@@ -51,7 +51,8 @@ class Reader {
 
  private:
   [[noreturn]] void refuse(const toml::node& node, std::string message, std::string hint = "") {
-    throw Refused{{Code::invalid, std::move(message),
+    throw Refused{{Code::invalid,
+                   std::move(message),
                    {.file = path_,
                     .line = static_cast<std::int64_t>(node.source().begin.line),
                     .column = static_cast<std::int64_t>(node.source().begin.column)},
@@ -126,7 +127,8 @@ class Reader {
     allow(vc, {"name", "nodes", "gpus", "gpu_type", "cpus", "memory_gb", "names", "rack", "group"});
     const std::string name = value<std::string>(vc, "name", "");
     if (name.empty()) refuse(vc, "a [[vc]] needs a name");
-    if (made_.find_vc(name) != kNoVc) refuse(vc, fmt::format("virtual cluster {} is there twice", name));
+    if (made_.find_vc(name) != kNoVc)
+      refuse(vc, fmt::format("virtual cluster {} is there twice", name));
     made_.add_vc(name);
     const NodeClass own = node_class(vc, usual);
     constexpr std::int64_t kMostNodes = 1'000'000;
@@ -150,7 +152,8 @@ class Reader {
     const VcId vc = made_.find_vc(name);
     if (vc == kNoVc) refuse(change, fmt::format("no virtual cluster is called \"{}\"", name));
     const std::int64_t most = made_.vcs[index(vc)].num_nodes;
-    made_.changes.push_back({moment(change), vc, static_cast<int>(whole(change, "nodes", -1, 0, most))});
+    made_.changes.push_back(
+        {moment(change), vc, static_cast<int>(whole(change, "nodes", -1, 0, most))});
   }
 
   Time moment(const toml::table& change) {

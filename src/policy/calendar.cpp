@@ -21,9 +21,7 @@ Time end_of(const QueueEntry& running) {
   return Time{Duration{static_cast<Duration::rep>(running.key.rank)}};
 }
 
-Time later(Time from, Duration length) {
-  return length >= kNever - from ? kNever : from + length;
-}
+Time later(Time from, Duration length) { return length >= kNever - from ? kNever : from + length; }
 
 }  // namespace
 
@@ -114,8 +112,8 @@ const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {
     }
 
     const bool may_fit = ledger.free_gpus(vc.vc) >= demand.gpus;
-    const auto placed = may_fit ? place(vc.vc, demand, at, later(at, length))
-                                : std::span<const cluster::Grant>{};
+    const auto placed =
+        may_fit ? place(vc.vc, demand, at, later(at, length)) : std::span<const cluster::Grant>{};
     if (!placed.empty()) {
       Promise made{.start = at, .end = later(at, length), .pieces = {}};
       for (const cluster::Grant& grant : placed) {

@@ -9,7 +9,8 @@
 /// therefore keeps, for each of its nodes, the slack: GPUs still free there when it begins.
 ///
 /// Source   Lifka, JSSPP'95 (EASY); Mu'alem & Feitelson, TPDS 2001, section 2 (conservative).
-/// Differs  Those count processors; here a promise names nodes, so it cannot break by fragmentation.
+/// Differs  Those count processors; here a promise names nodes, so it cannot break by
+/// fragmentation.
 #pragma once
 
 #include <map>
@@ -37,8 +38,8 @@ class Calendar {
   explicit Calendar(Desk& desk) : desk_(desk) {}
 
   /// Finds the earliest start for `job`, which waits in `vc`, that delays no promise, and promises
-  /// it. A start at `now` is only returned, not kept: start the job. Null = never fits as things are.
-  /// Cost: one step for each believed end and each promise until then.
+  /// it. A start at `now` is only returned, not kept: start the job. Null = never fits as things
+  /// are. Cost: one step for each believed end and each promise until then.
   const Promise* promise(const VcState& vc, JobId job);
   /// Takes GPUs for a job of `demand` that is to run [now, now + length) and delays no promise.
   /// Empty = changed nothing.

@@ -2,12 +2,12 @@
 
 /// \file
 /// Turns what a user writes - a name, a name with slots replaced, a TOML file - into a composition.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string_view>
+
+#include <fmt/format.h>
 #include <toml++/toml.h>
 
 #include "policy/registry.h"
@@ -70,7 +70,8 @@ Result<Composition> checked(Composition composition) {
 
 Error at(const toml::node& node, const std::string& file, std::string message,
          std::string hint = "") {
-  return {Code::usage, std::move(message),
+  return {Code::usage,
+          std::move(message),
           {.file = file,
            .line = static_cast<std::int64_t>(node.source().begin.line),
            .column = static_cast<std::int64_t>(node.source().begin.column)},
@@ -121,21 +122,24 @@ static Result<Composition> load_composition(const Registry& registry, const std:
     if (!found) return found;
     made = *found;
   }
-  made.name = table["name"].value_or(path.substr(path.rfind('/') + 1, path.rfind(".toml") - path.rfind('/') - 1));
+  made.name = table["name"].value_or(
+      path.substr(path.rfind('/') + 1, path.rfind(".toml") - path.rfind('/') - 1));
   made.summary = table["summary"].value_or(std::string("composed in ") + path);
   made.source = path;
   static const std::vector<std::string> kKeys = {
-      "name",    "summary", "base",         "estimate",           "order", "placement",
-      "reserve", "preempt", "rank_delay_s", "las_threshold_gpu_s"};
+      "name",      "summary", "base",    "estimate",     "order",
+      "placement", "reserve", "preempt", "rank_delay_s", "las_threshold_gpu_s"};
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     if (std::find(kKeys.begin(), kKeys.end(), name) == kKeys.end()) {
-      return tl::unexpected(at(node, path, fmt::format("unknown key {}", name), hint_for(name, kKeys)));
+      return tl::unexpected(
+          at(node, path, fmt::format("unknown key {}", name), hint_for(name, kKeys)));
     }
     const auto number = node.value<double>();
     if (name == "rank_delay_s" || name == "las_threshold_gpu_s") {
       if (!number || *number < 0) {
-        return tl::unexpected(at(node, path, fmt::format("{} must be a number of 0 or more", name)));
+        return tl::unexpected(
+            at(node, path, fmt::format("{} must be a number of 0 or more", name)));
       }
       if (name == "rank_delay_s") made.rank_delay = Duration{std::llround(*number * 1e3)};
       if (name == "las_threshold_gpu_s") made.las_threshold_gpu_s = *number;
@@ -176,7 +180,8 @@ Result<Composition> Registry::compose(const std::string& text) const {
   if (found == policies_.end()) {
     std::vector<std::string> known;
     for (const Composition& policy : policies_) known.push_back(policy.name);
-    return fail(Code::usage, fmt::format("no policy is called {}", base), {}, hint_for(base, known));
+    return fail(Code::usage, fmt::format("no policy is called {}", base), {},
+                hint_for(base, known));
   }
   Composition made = *found;
   made.name = spelled(text);

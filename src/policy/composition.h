@@ -15,8 +15,8 @@ namespace almanac::policy {
 enum class Preempt {
   never,
   by_rank,  ///< For a job of lower rank that can then be placed.
-  quota,    ///< As Helios' simulator does: whoever is not among the first jobs that fill the GPUs by
-            ///< count is stopped, whether or not the others can then be placed.
+  quota,  ///< As Helios' simulator does: whoever is not among the first jobs that fill the GPUs by
+          ///< count is stopped, whether or not the others can then be placed.
 };
 
 inline constexpr int kEveryJob = std::numeric_limits<int>::max();
@@ -30,10 +30,12 @@ struct Composition {
   std::string estimate = "oracle";
   std::string order = "fifo";
   std::string placement = "consolidate";
-  int reserve = 0;                     ///< Jobs that hold a reservation while others pass them: 0 = strict order.
+  int reserve = 0;  ///< Jobs that hold a reservation while others pass them: 0 = strict order.
   Preempt preempt = Preempt::never;
-  Duration rank_delay{0};              ///< A job that finds the queue empty gets its rank only this much later (Helios' QSSF: 1 s).
-  double las_threshold_gpu_s = 18'000; ///< Attained service above which `las` moves a job to the second queue.
+  Duration rank_delay{0};  ///< A job that finds the queue empty gets its rank only this much later
+                           ///< (Helios' QSSF: 1 s).
+  double las_threshold_gpu_s = 18'000;  ///< Attained service above which `las` moves a job to the
+                                        ///< second queue.
 };
 
 }  // namespace almanac::policy

@@ -33,9 +33,9 @@ enum class Phase : std::uint8_t { unknown, waiting, running, ended, never };
 
 /// Where a job stands. Kept by the host.
 struct Progress {
-  Time since{};              ///< Start of the present run; meaningful while running.
-  Duration attained{};       ///< Time run before the present run.
-  Duration charged{};        ///< Work added by restarts so far.
+  Time since{};         ///< Start of the present run; meaningful while running.
+  Duration attained{};  ///< Time run before the present run.
+  Duration charged{};   ///< Work added by restarts so far.
   VcId vc = kNoVc;
   DemandId demand{};
   std::uint32_t preemptions = 0;
@@ -102,8 +102,8 @@ class Plan {
 
   /// Starts a waiting job on `grants`, which are already taken in the ledger.
   void start(JobId job, std::span<const cluster::Grant> held) {
-    starts.push_back({job, static_cast<std::uint32_t>(grants.size()),
-                      static_cast<std::uint32_t>(held.size())});
+    starts.push_back(
+        {job, static_cast<std::uint32_t>(grants.size()), static_cast<std::uint32_t>(held.size())});
     grants.insert(grants.end(), held.begin(), held.end());
   }
   /// Preempts a running job, whose grants are already given back in the ledger.

@@ -8,7 +8,9 @@ namespace almanac::policy {
 
 Desk::Desk(std::unique_ptr<Order> order, std::unique_ptr<Placement> placement,
            std::unique_ptr<predict::Estimator> estimator)
-    : order_(std::move(order)), placement_(std::move(placement)), estimator_(std::move(estimator)) {}
+    : order_(std::move(order)),
+      placement_(std::move(placement)),
+      estimator_(std::move(estimator)) {}
 
 void Desk::open(const View& view, Plan& plan) {
   view_ = &view;

@@ -78,9 +78,9 @@ class Desk {
   struct Slot {
     double rank = 0;
     double tie = 0;
-    Duration believed{};         // of the whole run
+    Duration believed{};  // of the whole run
     std::uint32_t sequence = 0;
-    std::uint32_t planned = 0;   // position in Plan::starts while that plan is in the making
+    std::uint32_t planned = 0;  // position in Plan::starts while that plan is in the making
 
     QueueKey key() const { return {rank, tie, sequence}; }
   };

@@ -56,9 +56,12 @@ class Pipeline final : public Policy {
  private:
   std::unique_ptr<Pass> make_pass(const Composition& composition) {
     switch (composition.preempt) {
-      case Preempt::by_rank: return make_preempting_pass(*desk_);
-      case Preempt::quota: return make_quota_pass(*desk_);
-      case Preempt::never: break;
+      case Preempt::by_rank:
+        return make_preempting_pass(*desk_);
+      case Preempt::quota:
+        return make_quota_pass(*desk_);
+      case Preempt::never:
+        break;
     }
     if (composition.reserve > 0) return make_backfill_pass(*desk_, composition.reserve);
     return make_strict_pass(*desk_);

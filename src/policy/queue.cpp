@@ -129,9 +129,9 @@ WaitingQueue::Class& WaitingQueue::find(DemandId id) { return classes_[position_
 void WaitingQueue::insert(DemandId id, const cluster::Demand& demand, const QueueEntry& entry) {
   if (position_.size() <= index(id)) position_.resize(index(id) + 1, kAbsent);
   if (position_[index(id)] == kAbsent) {
-    const auto place = std::upper_bound(
-        classes_.begin(), classes_.end(), demand.gpus,
-        [](int gpus, const Class& known) { return gpus < known.demand.gpus; });
+    const auto place =
+        std::upper_bound(classes_.begin(), classes_.end(), demand.gpus,
+                         [](int gpus, const Class& known) { return gpus < known.demand.gpus; });
     classes_.insert(place, Class{.id = id, .demand = demand});
     for (std::uint32_t at = 0; at < classes_.size(); ++at) position_[index(classes_[at].id)] = at;
   }

@@ -85,7 +85,7 @@ class RankedQueue {
     std::array<QueueEntry, kBlockSize> entries;  // those in [begin, end) are in use
     std::size_t begin = 0;
     std::size_t end = 0;
-    mutable Duration least = Duration::max();    // of believed; may be too small until it is needed
+    mutable Duration least = Duration::max();  // of believed; may be too small until it is needed
     mutable bool least_is_exact = true;
 
     const QueueEntry& front() const { return entries[begin]; }
@@ -128,8 +128,8 @@ class WaitingQueue {
  private:
   Class& find(DemandId id);
 
-  std::vector<Class> classes_;            // by GPUs
-  std::vector<std::uint32_t> position_;   // of each DemandId in classes_, or kAbsent
+  std::vector<Class> classes_;           // by GPUs
+  std::vector<std::uint32_t> position_;  // of each DemandId in classes_, or kAbsent
   std::size_t size_ = 0;
 };
 

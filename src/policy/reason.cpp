@@ -12,17 +12,20 @@ bool is_never(const Reason& reason) {
 
 std::string to_string(const Reason& reason, const std::string& other) {
   switch (reason.kind) {
-    case ReasonKind::none: return "nothing keeps it";
+    case ReasonKind::none:
+      return "nothing keeps it";
     case ReasonKind::short_of_gpus:
       return fmt::format("not enough GPUs: asks {}, {} free in its virtual cluster", reason.wanted,
                          reason.available);
     case ReasonKind::fragmented:
       return fmt::format("fragmentation: asks {}, {} free but spread over too many nodes",
                          reason.wanted, reason.available);
-    case ReasonKind::behind: return fmt::format("would fit, but job {} is ahead in the queue", other);
+    case ReasonKind::behind:
+      return fmt::format("would fit, but job {} is ahead in the queue", other);
     case ReasonKind::reserved:
       return fmt::format("would fit, but would delay job {}, which holds a reservation", other);
-    case ReasonKind::unknown_vc: return "never: the cluster has no such virtual cluster";
+    case ReasonKind::unknown_vc:
+      return "never: the cluster has no such virtual cluster";
     case ReasonKind::too_large:
       return fmt::format("never: asks {} GPUs, its virtual cluster has at most {} of a kind",
                          reason.wanted, reason.available);
@@ -34,14 +37,22 @@ std::string to_string(const Reason& reason, const std::string& other) {
 
 std::string name(ReasonKind kind) {
   switch (kind) {
-    case ReasonKind::none: return "NONE";
-    case ReasonKind::short_of_gpus: return "SHORT_OF_GPUS";
-    case ReasonKind::fragmented: return "FRAGMENTED";
-    case ReasonKind::behind: return "BEHIND";
-    case ReasonKind::reserved: return "RESERVED";
-    case ReasonKind::unknown_vc: return "UNKNOWN_VC";
-    case ReasonKind::too_large: return "TOO_LARGE";
-    case ReasonKind::no_such_gpu: return "NO_SUCH_GPU";
+    case ReasonKind::none:
+      return "NONE";
+    case ReasonKind::short_of_gpus:
+      return "SHORT_OF_GPUS";
+    case ReasonKind::fragmented:
+      return "FRAGMENTED";
+    case ReasonKind::behind:
+      return "BEHIND";
+    case ReasonKind::reserved:
+      return "RESERVED";
+    case ReasonKind::unknown_vc:
+      return "UNKNOWN_VC";
+    case ReasonKind::too_large:
+      return "TOO_LARGE";
+    case ReasonKind::no_such_gpu:
+      return "NO_SUCH_GPU";
   }
   return "";
 }

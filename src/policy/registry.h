@@ -35,7 +35,8 @@ class Registry {
 
   const std::vector<Entry>& orders() const { return orders_; }
   const std::vector<Entry>& placements() const { return placements_; }
-  /// Estimates are not files of a folder here: the host makes them, since an oracle needs the truth.
+  /// Estimates are not files of a folder here: the host makes them, since an oracle needs the
+  /// truth.
   static const std::vector<Entry>& estimates();
   const std::vector<Composition>& policies() const { return policies_; }
 

@@ -19,8 +19,8 @@ namespace almanac::policy {
 struct Candidate {
   JobId job{};
   const trace::Request& request;
-  Duration attained{};   ///< Time run so far.
-  Duration believed{};   ///< Believed run time in all, restart work included.
+  Duration attained{};  ///< Time run so far.
+  Duration believed{};  ///< Believed run time in all, restart work included.
 };
 
 /// Who is next: the least rank. Equal ranks: the least tie, then who has queued for longer.

@@ -33,7 +33,9 @@ class Limit final : public Estimator {
     if (request.time_limit != kNoDuration) return request.time_limit;
     return history_->estimate(job, request);
   }
-  void learn(const trace::Request& request, Duration ran) override { history_->learn(request, ran); }
+  void learn(const trace::Request& request, Duration ran) override {
+    history_->learn(request, ran);
+  }
 
  private:
   std::unique_ptr<Estimator> history_ = make_history();

@@ -87,10 +87,10 @@ std::optional<policy::Reason> Admission::never(VcId vc, DemandId demand) const {
     if ((type & wanted.gpu_types) != 0) most = std::max(most, gpus);
   }
   if (most >= wanted.gpus) return std::nullopt;
-  return policy::Reason{.kind = most < 0 ? policy::ReasonKind::no_such_gpu
-                                         : policy::ReasonKind::too_large,
-                        .wanted = wanted.gpus,
-                        .available = std::max(0, most)};
+  return policy::Reason{
+      .kind = most < 0 ? policy::ReasonKind::no_such_gpu : policy::ReasonKind::too_large,
+      .wanted = wanted.gpus,
+      .available = std::max(0, most)};
 }
 
 }  // namespace almanac::schedule

@@ -34,10 +34,10 @@ class Admission {
   const cluster::Cluster& cluster_;
   const Names& names_;
   std::vector<std::string> gpu_types_;
-  std::vector<VcId> vc_of_name_;                // indexed by NameId; grows as names are met
+  std::vector<VcId> vc_of_name_;  // indexed by NameId; grows as names are met
   std::vector<bool> vc_is_known_;
   std::vector<cluster::Demand> demands_;
-  std::vector<std::uint32_t> demand_of_gpus_;   // for demands that accept every type; 0 = none yet
+  std::vector<std::uint32_t> demand_of_gpus_;  // for demands that accept every type; 0 = none yet
   std::vector<std::vector<std::pair<std::uint64_t, int>>> sizes_;  // per VC: type bit, most GPUs
 };
 

@@ -61,8 +61,8 @@ void Round::run(Time now, std::span<const Event> events) {
   policy_.decide(events, view_, plan_);
   for (const JobId job : plan_.stops) check_and_stop(now, job);
   for (const policy::Plan::Start& start : plan_.starts) check_and_start(now, start);
-  ALMANAC_CHECK(ledger_.busy_gpus() == busy_gpus_,
-                "the plan takes {} GPUs and says whose {} are", ledger_.busy_gpus(), busy_gpus_);
+  ALMANAC_CHECK(ledger_.busy_gpus() == busy_gpus_, "the plan takes {} GPUs and says whose {} are",
+                ledger_.busy_gpus(), busy_gpus_);
   ledger_.commit();
 }
 
@@ -83,8 +83,7 @@ void Round::check_and_stop(Time now, JobId job) {
 
 void Round::check_and_start(Time now, const policy::Plan::Start& start) {
   Progress& state = progress_[index(start.job)];
-  ALMANAC_CHECK(state.phase == Phase::waiting, "job {} starts but does not wait",
-                index(start.job));
+  ALMANAC_CHECK(state.phase == Phase::waiting, "job {} starts but does not wait", index(start.job));
   const std::span<const cluster::Grant> held{plan_.grants.data() + start.first_grant,
                                              start.num_grants};
   const int wanted = gpus(state);

@@ -29,7 +29,7 @@ struct Experiment {
   std::string profile;
   schedule::RestartCost restart{};
   std::uint64_t seed = 0;
-  double load = 1;                    ///< Jobs arrive this many times as fast.
+  double load = 1;  ///< Jobs arrive this many times as fast.
   Duration timeline_interval{0};
 };
 
@@ -50,7 +50,8 @@ struct Prepared {
 Result<Prepared> prepare(const Experiment& experiment);
 
 /// The same for a trace and a cluster that are at hand; the experiment's own are only names.
-Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace, cluster::Cluster cluster);
+Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
+                         cluster::Cluster cluster);
 
 /// Names of all policies for "all"; else splits at commas.
 std::vector<std::string> parse_policies(const std::string& text);
@@ -60,8 +61,8 @@ void scale_load(trace::Trace& trace, double load);
 
 /// Simulates run number `run`. Thread-safe for different runs.
 Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,
-                                 const std::atomic<bool>* stop = nullptr,
-                                 std::atomic<std::uint32_t>* arrived = nullptr,
-                                 JobId watched = kNoJob);
+                              const std::atomic<bool>* stop = nullptr,
+                              std::atomic<std::uint32_t>* arrived = nullptr,
+                              JobId watched = kNoJob);
 
 }  // namespace almanac::sim

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/infer_cluster.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace almanac::sim {
 namespace {
@@ -102,13 +102,15 @@ Result<cluster::Cluster> infer_cluster(const trace::Trace& trace) {
     const int enough = recorded ? demand.most_at_once() : demand.enough_for(kShareOfTime, last);
     const int gpus = std::max(enough, demand.largest);
     made.add_vc(name);
-    made.add_nodes({.gpus = per_node}, static_cast<std::uint32_t>((gpus + per_node - 1) / per_node));
+    made.add_nodes({.gpus = per_node},
+                   static_cast<std::uint32_t>((gpus + per_node - 1) / per_node));
   }
   made.notes.push_back(fmt::format(
       "cluster inferred from the trace: {} nodes x {} GPUs, {}, {}; give --cluster to change it",
       made.nodes.size(), per_node,
       by_vc ? fmt::format("{} virtual clusters", made.vcs.size()) : "one virtual cluster",
-      recorded ? "as many as ever ran at once" : "enough for every job to start at once 90 % of the time"));
+      recorded ? "as many as ever ran at once"
+               : "enough for every job to start at once 90 % of the time"));
   return made;
 }
 

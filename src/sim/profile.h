@@ -17,8 +17,8 @@ namespace almanac::sim {
 
 /// Sets the options of profile `name` for one policy; "" sets nothing. Known: "helios".
 ///
-/// "helios" is the artifact of Hu et al., SC'21 (reference: framework/QSSF Service): SRTF chooses by
-/// counting GPUs and holds every GPU one second longer; QSSF ranks jobs that find an empty queue
+/// "helios" is the artifact of Hu et al., SC'21 (reference: framework/QSSF Service): SRTF chooses
+/// by counting GPUs and holds every GPU one second longer; QSSF ranks jobs that find an empty queue
 /// one second late; a restart costs 7, 30 or 60 s. FIFO and SJF need nothing.
 Result<void> apply_profile(const std::string& name, policy::Composition& composition,
                            schedule::RestartCost& restart);

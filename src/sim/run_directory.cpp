@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run_directory.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <system_error>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cluster/read.h"
 #include "policy/registry.h"
@@ -23,11 +23,15 @@ using Json = nlohmann::ordered_json;
 
 std::string_view state_of(const trace::Job& job, const JobResult& record) {
   switch (record.phase) {
-    case policy::Phase::never: return "NEVER";
-    case policy::Phase::waiting: return "PENDING";
-    case policy::Phase::running: return "RUNNING";
+    case policy::Phase::never:
+      return "NEVER";
+    case policy::Phase::waiting:
+      return "PENDING";
+    case policy::Phase::running:
+      return "RUNNING";
     case policy::Phase::ended:
-    case policy::Phase::unknown: break;
+    case policy::Phase::unknown:
+      break;
   }
   // The log's own outcome; a job that ended without one completed.
   const std::string_view recorded = trace::to_string(job.outcome.state);
@@ -259,7 +263,8 @@ Result<void> write_policy_run(const std::string& path, const Prepared& prepared,
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return fail(Code::unavailable, error.message(), {.file = folder.string()});
-  if (auto done = write_jobs((folder / "jobs.csv").string(), prepared, schedule); !done) return done;
+  if (auto done = write_jobs((folder / "jobs.csv").string(), prepared, schedule); !done)
+    return done;
   return write_timeline((folder / "timeline.csv").string(), prepared, schedule);
 }
 
@@ -279,8 +284,8 @@ std::string configuration_hash(const Prepared& prepared) {
 }
 
 Result<void> write_run(const std::string& path, const Prepared& prepared,
-                       const std::vector<Summary>& summaries, const std::vector<std::string>& command,
-                       bool complete) {
+                       const std::vector<Summary>& summaries,
+                       const std::vector<std::string>& command, bool complete) {
   const fs::path folder(path);
   const auto summary = table::write_file((folder / "summary.json").string(), to_json(summaries));
   if (!summary) return summary;
@@ -330,7 +335,8 @@ Result<RunRecord> read_run(const std::string& path) {
     record.complete = read->at("complete");
     return record;
   } catch (const nlohmann::json::exception& error) {
-    return fail(Code::corrupt, error.what(), {.file = file.string()}, "written by another version?");
+    return fail(Code::corrupt, error.what(), {.file = file.string()},
+                "written by another version?");
   }
 }
 
@@ -343,7 +349,8 @@ Result<std::vector<Summary>> read_summaries(const std::string& path) {
     for (const Json& object : *read) summaries.push_back(to_summary(object));
     return summaries;
   } catch (const std::exception& error) {
-    return fail(Code::corrupt, error.what(), {.file = file.string()}, "written by another version?");
+    return fail(Code::corrupt, error.what(), {.file = file.string()},
+                "written by another version?");
   }
 }
 

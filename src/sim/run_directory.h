@@ -23,8 +23,8 @@ Result<void> write_policy_run(const std::string& path, const Prepared& prepared,
 
 /// Writes summary.json, cluster.toml and, last, run.json. `command` is the command line.
 Result<void> write_run(const std::string& path, const Prepared& prepared,
-                       const std::vector<Summary>& summaries, const std::vector<std::string>& command,
-                       bool complete);
+                       const std::vector<Summary>& summaries,
+                       const std::vector<std::string>& command, bool complete);
 
 /// What run.json says.
 struct RunRecord {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/signature.h"
 
-#include <xxhash.h>
-
 #include <array>
 #include <memory>
+
+#include <xxhash.h>
 
 namespace almanac::sim {
 

@@ -101,8 +101,7 @@ void Engine::gather_events() {
     times_[index(job)].end = now_;
     events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(job))});
   }
-  while (next_arrival_ < trace_.jobs.size() &&
-         trace_.jobs[next_arrival_].request.submit == now_) {
+  while (next_arrival_ < trace_.jobs.size() && trace_.jobs[next_arrival_].request.submit == now_) {
     const JobId job{static_cast<std::uint32_t>(next_arrival_)};
     if (auto reason = round_.admit(job)) {
       result_.never.emplace_back(job, *reason);
@@ -186,7 +185,8 @@ Schedule Engine::run() {
     for (const Time wake : round_.wakes()) wakes_.push(wake);
     if (options_.watched != kNoJob) {
       const Phase phase = round_.progress(options_.watched).phase;
-      if (phase != Phase::waiting && !result_.waits.empty() && result_.waits.back().until == kNever) {
+      if (phase != Phase::waiting && !result_.waits.empty() &&
+          result_.waits.back().until == kNever) {
         result_.waits.back().until = now_;
       }
       watch();
@@ -211,8 +211,8 @@ void Engine::finish() {
 
 }  // namespace
 
-Schedule simulate(const trace::Trace& trace, const cluster::Cluster& cluster, policy::Policy& policy,
-                const Options& options) {
+Schedule simulate(const trace::Trace& trace, const cluster::Cluster& cluster,
+                  policy::Policy& policy, const Options& options) {
   return Engine(trace, cluster, policy, options).run();
 }
 

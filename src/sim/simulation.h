@@ -24,11 +24,11 @@ namespace almanac::sim {
 
 struct Options {
   schedule::RestartCost restart{};
-  std::uint64_t seed = 0;             ///< Of the view's random numbers.
-  Duration timeline_interval{0};      ///< Of the samples; 0 = chosen so that there are at most 100,000.
-  const std::atomic<bool>* stop = nullptr;   ///< Becomes true when the user interrupts.
+  std::uint64_t seed = 0;         ///< Of the view's random numbers.
+  Duration timeline_interval{0};  ///< Of the samples; 0 = chosen so that there are at most 100,000.
+  const std::atomic<bool>* stop = nullptr;        ///< Becomes true when the user interrupts.
   std::atomic<std::uint32_t>* arrived = nullptr;  ///< Counts arrivals, for a progress bar.
-  JobId watched = kNoJob;             ///< Every reason why this job waits is kept.
+  JobId watched = kNoJob;                         ///< Every reason why this job waits is kept.
 };
 
 /// A sample of the present, taken after all events at or before `at`.
@@ -43,9 +43,9 @@ struct Sample {
 
 /// What became of one job; see Schedule::jobs.
 struct JobResult {
-  Time start = kNoTime;        ///< First start.
+  Time start = kNoTime;  ///< First start.
   Time end = kNoTime;
-  Duration ran{0};             ///< Time on GPUs in all.
+  Duration ran{0};  ///< Time on GPUs in all.
   std::uint32_t preemptions = 0;
   std::uint32_t first_grant = 0;
   std::uint16_t num_grants = 0;
@@ -90,17 +90,18 @@ struct Wait {
 };
 
 struct Schedule {
-  JobResults jobs;                      ///< One a job of the trace; CPU jobs stay Phase::unknown.
-  std::vector<cluster::Grant> grants;   ///< JobSchedule::first_grant ..+ num_grants: where it ran last.
+  JobResults jobs;                     ///< One a job of the trace; CPU jobs stay Phase::unknown.
+  std::vector<cluster::Grant> grants;  ///< JobSchedule::first_grant ..+ num_grants: where it ran
+                                       ///< last.
   std::vector<Sample> timeline;
   std::vector<std::pair<JobId, policy::Reason>> never;  ///< Jobs that can never start, and why.
-  std::vector<Wait> waits;              ///< Of the watched job.
-  Time begin{};                         ///< First arrival.
-  Time finish{};                        ///< Last event.
-  double busy_gpu_s = 0;                ///< Integral of GPUs in use.
-  double total_gpu_s = 0;               ///< Integral of GPUs in service.
+  std::vector<Wait> waits;                              ///< Of the watched job.
+  Time begin{};                                         ///< First arrival.
+  Time finish{};                                        ///< Last event.
+  double busy_gpu_s = 0;                                ///< Integral of GPUs in use.
+  double total_gpu_s = 0;                               ///< Integral of GPUs in service.
   std::uint64_t events = 0;
-  double wall_s = 0;                    ///< Time that the simulation took, on the wall.
+  double wall_s = 0;  ///< Time that the simulation took, on the wall.
   bool interrupted = false;
 };
 
@@ -108,7 +109,7 @@ struct Schedule {
 ///
 /// Deterministic in its arguments. Cost: O(log running) an event plus the policy's; about 130 bytes
 /// a job while it runs, 80 when it is done.
-Schedule simulate(const trace::Trace& trace, const cluster::Cluster& cluster, policy::Policy& policy,
-                const Options& options);
+Schedule simulate(const trace::Trace& trace, const cluster::Cluster& cluster,
+                  policy::Policy& policy, const Options& options);
 
 }  // namespace almanac::sim

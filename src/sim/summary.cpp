@@ -101,7 +101,8 @@ Summary summarize(const std::string& policy, const trace::Trace& trace, const Sc
   made.p99_jct_s = stats::quantile(jct, 0.99);
   made.p99_wait_s = stats::quantile(wait, 0.99);
   made.makespan_s = seconds(last_end - schedule.begin);
-  made.gpu_occupancy = schedule.total_gpu_s > 0 ? schedule.busy_gpu_s / schedule.total_gpu_s : kNothing;
+  made.gpu_occupancy =
+      schedule.total_gpu_s > 0 ? schedule.busy_gpu_s / schedule.total_gpu_s : kNothing;
   made.avg_bounded_slowdown =
       made.finished > 0 ? slowdown_total / static_cast<double>(made.finished) : kNothing;
   made.jain_user_slowdown = user_slowdown.jain_index();

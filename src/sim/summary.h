@@ -16,7 +16,7 @@ namespace almanac::sim {
 /// and end; *jct* = end - submission. NaN where there is nothing to average.
 struct Summary {
   std::string policy;
-  std::uint64_t jobs = 0;          ///< Simulated, finished or not.
+  std::uint64_t jobs = 0;  ///< Simulated, finished or not.
   std::uint64_t finished = 0;
   std::uint64_t never_startable = 0;
   double avg_jct_s = 0;
@@ -25,12 +25,14 @@ struct Summary {
   double p99_jct_s = 0;
   double avg_wait_s = 0;
   double p99_wait_s = 0;
-  std::uint64_t queued_jobs = 0;   ///< Jobs with wait > 0.
-  double makespan_s = 0;           ///< First submission to last end.
-  double gpu_occupancy = 0;        ///< GPUs taken / GPUs in service, over the makespan.
-  double avg_bounded_slowdown = 0; ///< Mean of max(1, jct / max(run, 10 s)); Feitelson & Rudolph 1998.
+  std::uint64_t queued_jobs = 0;    ///< Jobs with wait > 0.
+  double makespan_s = 0;            ///< First submission to last end.
+  double gpu_occupancy = 0;         ///< GPUs taken / GPUs in service, over the makespan.
+  double avg_bounded_slowdown = 0;  ///< Mean of max(1, jct / max(run, 10 s)); Feitelson & Rudolph
+                                    ///< 1998.
   std::uint64_t preemptions = 0;
-  double jain_user_slowdown = 0;   ///< Jain's index of the users' mean bounded slowdown; 1 = all alike.
+  double jain_user_slowdown = 0;  ///< Jain's index of the users' mean bounded slowdown; 1 = all
+                                  ///< alike.
   double worst_user_avg_wait_s = 0;
   double worst_vc_avg_wait_s = 0;
   std::uint64_t events = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/sweep.h"
 
-#include <fmt/format.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <cmath>
 #include <optional>
 #include <utility>
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 namespace almanac::sim {
 namespace {
@@ -21,8 +21,8 @@ Result<std::vector<SweepPoint>> run_one(const SweepPlan& plan, double load, std:
     const auto schedule = simulate_run(*prepared, run, plan.stop);
     if (!schedule) return tl::unexpected(schedule.error());
     if (schedule->interrupted) return std::vector<SweepPoint>{};
-    points.push_back({load, seed,
-                      summarize(prepared->runs[run].composition.name, prepared->trace, *schedule)});
+    points.push_back(
+        {load, seed, summarize(prepared->runs[run].composition.name, prepared->trace, *schedule)});
   }
   return points;
 }
@@ -36,8 +36,8 @@ Result<std::vector<SweepPoint>> sweep(const SweepPlan& plan) {
   arena.execute([&] {
     tbb::parallel_for(std::size_t{0}, pairs, [&](std::size_t pair) {
       if (plan.stop != nullptr && plan.stop->load()) return;
-      results[pair] = run_one(plan, plan.loads[pair / plan.seeds.size()],
-                              plan.seeds[pair % plan.seeds.size()]);
+      results[pair] =
+          run_one(plan, plan.loads[pair / plan.seeds.size()], plan.seeds[pair % plan.seeds.size()]);
       if (plan.done != nullptr) plan.done->fetch_add(1);
     });
   });
@@ -53,7 +53,8 @@ Result<std::vector<SweepPoint>> sweep(const SweepPlan& plan) {
 std::string to_csv(const std::vector<SweepPoint>& points) {
   std::string csv =
       "policy,load,seed,jobs,finished,avg_jct_s,p50_jct_s,p90_jct_s,p99_jct_s,avg_wait_s,"
-      "p99_wait_s,queued_jobs,makespan_s,gpu_occupancy,avg_bounded_slowdown,preemptions,signature\n";
+      "p99_wait_s,queued_jobs,makespan_s,gpu_occupancy,avg_bounded_slowdown,preemptions,"
+      "signature\n";
   const auto number = [](double value) {
     return std::isfinite(value) ? fmt::format("{}", value) : std::string();
   };

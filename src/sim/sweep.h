@@ -27,13 +27,13 @@ struct SweepPlan {
   std::vector<std::uint64_t> seeds{0};
   /// Makes the prepared run of one load and seed; called from several threads at once.
   std::function<Result<Prepared>(double load, std::uint64_t seed)> prepare;
-  int threads = 0;                           ///< 0 = all cores.
+  int threads = 0;  ///< 0 = all cores.
   const std::atomic<bool>* stop = nullptr;
   std::atomic<std::uint32_t>* done = nullptr;  ///< Counts finished (load, seed) pairs.
 };
 
-/// All points, by load, then seed, then policy; fewer when stopped. Does not depend on the number of
-/// threads.
+/// All points, by load, then seed, then policy; fewer when stopped. Does not depend on the number
+/// of threads.
 Result<std::vector<SweepPoint>> sweep(const SweepPlan& plan);
 
 /// One row a point, with the columns of summary.json.

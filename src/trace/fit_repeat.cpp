@@ -15,8 +15,8 @@ namespace almanac::trace {
 namespace {
 
 constexpr double kLongestPause = 1800;  // s; what follows later is another session
-constexpr double kTellingRun =
-    120;  // s; after a shorter run, waiting for its end or not looks alike
+constexpr double kTellingRun = 120;     // s; after a shorter run, waiting for its end or not looks
+                                        // alike
 
 constexpr double kTellingLimit = 600;
 

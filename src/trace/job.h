@@ -43,8 +43,8 @@ std::optional<JobState> parse_state(std::string_view word);
 struct Request {
   Time submit{};
   Duration time_limit = kNoDuration;  ///< What the user asked for.
-  Duration predicted =
-      kNoDuration;  ///< A prediction that came with the trace (`predicted_s`); may be negative.
+  Duration predicted = kNoDuration;  ///< A prediction that came with the trace (`predicted_s`); may
+                                     ///< be negative.
   Time deadline = kNoTime;
   NameId name = kNoName;
   NameId user = kNoName;

@@ -39,13 +39,13 @@ struct Trace {
   std::vector<Piece> pieces;
   Names names;  ///< Every NameId of the trace, job ids that are not numbers too.
 
-  std::string path;          ///< Where it came from; "" = made here.
-  std::string format;        ///< "helios", "philly", "sacct", ...
-  std::string sha256;        ///< Of the file as it lies on disk; "" = made here.
-  std::int64_t rows = 0;     ///< Rows (or records) read, dropped ones included.
-  std::int64_t dropped = 0;  ///< Rows left out by --lenient.
-  std::vector<std::string>
-      notes;  ///< What the user should know: sorted, dropped, assumed. One line each.
+  std::string path;                ///< Where it came from; "" = made here.
+  std::string format;              ///< "helios", "philly", "sacct", ...
+  std::string sha256;              ///< Of the file as it lies on disk; "" = made here.
+  std::int64_t rows = 0;           ///< Rows (or records) read, dropped ones included.
+  std::int64_t dropped = 0;        ///< Rows left out by --lenient.
+  std::vector<std::string> notes;  ///< What the user should know: sorted, dropped, assumed. One
+                                   ///< line each.
 
   /// The key of an id as its source spells it. Digits without a leading zero become a number.
   JobKey key(std::string_view id);

@@ -2,9 +2,9 @@
 
 /// \file
 /// almanac cluster show | infer: a cluster in words, or as TOML to edit.
-#include <fmt/format.h>
-
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "cli/program.h"
 #include "cli/trace_options.h"
@@ -48,7 +48,8 @@ Result<int> print(const Result<cluster::Cluster>& cluster, const std::string& ou
 
 void add_output(CLI::App& command, std::string& output) {
   command.add_option("-o,--output", output, "How to print: table or toml")
-      ->check(CLI::IsMember({"table", "toml"}))->capture_default_str();
+      ->check(CLI::IsMember({"table", "toml"}))
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -57,7 +58,8 @@ void register_cluster(Program& program) {
   CLI::App& noun = program.noun("cluster", "Cluster files");
   const auto text = std::make_shared<std::string>();
   const auto shown_as = std::make_shared<std::string>("table");
-  CLI::App& show = *noun.add_subcommand("show", "Show a cluster, or convert it to TOML with -o toml");
+  CLI::App& show =
+      *noun.add_subcommand("show", "Show a cluster, or convert it to TOML with -o toml");
   show.add_option("CLUSTER", *text, "TOML or CSV file, or NxG")->required();
   add_output(show, *shown_as);
   program.on(show, [text, shown_as] { return print(cluster::read_cluster(*text), *shown_as); });

@@ -2,9 +2,9 @@
 
 /// \file
 /// almanac compare: the summaries of several runs in one table.
-#include <fmt/format.h>
-
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "cli/program.h"
 #include "cli/run_policies.h"
@@ -43,7 +43,8 @@ Result<int> compare(const Options& options) {
 }  // namespace
 
 void register_compare(Program& program) {
-  CLI::App& command = *program.app.add_subcommand("compare", "Show the summaries of runs side by side");
+  CLI::App& command =
+      *program.app.add_subcommand("compare", "Show the summaries of runs side by side");
   const auto options = std::make_shared<Options>();
   command.add_option("RUN", options->runs, "Run directories")->required();
   add_summary_output(command, options->output);

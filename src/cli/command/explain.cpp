@@ -5,11 +5,11 @@
 ///
 /// A run keeps no reasons: they would be many times the schedule. The run is repeated instead, with
 /// one job watched; it is deterministic, so what is seen is what happened.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <memory>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"
@@ -69,7 +69,8 @@ class Explanation {
     std::map<policy::ReasonKind, Duration> totals;
     for (const sim::Wait& wait : waits()) {
       totals[wait.reason.kind] += wait.until - wait.from;
-      fmt::print("  {}  {:>14}  {}\n", moment(wait.from), text::format_duration(wait.until - wait.from),
+      fmt::print("  {}  {:>14}  {}\n", moment(wait.from),
+                 text::format_duration(wait.until - wait.from),
                  policy::to_string(wait.reason, name(wait.reason.other)));
     }
     if (waits().empty()) return fmt::print("  it never waited\n");
@@ -83,18 +84,21 @@ class Explanation {
   void print_json() const {
     nlohmann::ordered_json reasons = nlohmann::ordered_json::array();
     for (const sim::Wait& wait : waits()) {
-      nlohmann::ordered_json each = {{"from_s", seconds(wait.from)},
-                                     {"until_s", seconds(wait.until)},
-                                     {"reason", policy::name(wait.reason.kind)},
-                                     {"text", policy::to_string(wait.reason, name(wait.reason.other))}};
+      nlohmann::ordered_json each = {
+          {"from_s", seconds(wait.from)},
+          {"until_s", seconds(wait.until)},
+          {"reason", policy::name(wait.reason.kind)},
+          {"text", policy::to_string(wait.reason, name(wait.reason.other))}};
       if (wait.reason.other != kNoJob) each["other_job_id"] = name(wait.reason.other);
       reasons.push_back(std::move(each));
     }
     for (const auto& [never, reason] : schedule_.never) {
       if (never != job_) continue;
-      reasons.push_back({{"reason", policy::name(reason.kind)}, {"text", policy::to_string(reason, "")}});
+      reasons.push_back(
+          {{"reason", policy::name(reason.kind)}, {"text", policy::to_string(reason, "")}});
     }
-    const nlohmann::ordered_json out = {{"job_id", name(job_)}, {"policy", policy()}, {"waits", reasons}};
+    const nlohmann::ordered_json out = {
+        {"job_id", name(job_)}, {"policy", policy()}, {"waits", reasons}};
     fmt::print("{}\n", out.dump(2));
   }
 
@@ -128,7 +132,8 @@ Result<int> explain(const Options& options) {
     return prepared->trace.id(each.id) == options.job;
   });
   if (job == jobs.end()) {
-    return fail(Code::usage, fmt::format("the run has no job {}", options.job), {.file = options.run});
+    return fail(Code::usage, fmt::format("the run has no job {}", options.job),
+                {.file = options.run});
   }
   if (job->request.gpus == 0) {
     return fail(Code::usage, fmt::format("job {} asks no GPU and was not simulated", options.job));
@@ -151,14 +156,15 @@ Result<int> explain(const Options& options) {
 }  // namespace
 
 void register_explain(Program& program) {
-  CLI::App& command =
-      *program.app.add_subcommand("explain", "Say why a job of a run waited: each reason and how long");
+  CLI::App& command = *program.app.add_subcommand(
+      "explain", "Say why a job of a run waited: each reason and how long");
   const auto options = std::make_shared<Options>();
   command.add_option("RUN", options->run, "Run directory")->required();
   command.add_option("JOB", options->job, "Job id, as in jobs.csv")->required();
   command.add_option("--policy", options->policy, "Only under this policy")->type_name("NAME");
   command.add_option("-o,--output", options->output, "How to print: table or json")
-      ->check(CLI::IsMember({"table", "json"}))->capture_default_str();
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
   program.on(command, [options] { return explain(*options); });
 }
 

@@ -2,10 +2,10 @@
 
 /// \file
 /// almanac policy list | describe: what there is to choose from.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"
@@ -18,9 +18,12 @@ using Json = nlohmann::ordered_json;
 
 std::string preempt_name(policy::Preempt preempt) {
   switch (preempt) {
-    case policy::Preempt::never: return "never";
-    case policy::Preempt::by_rank: return "by_rank";
-    case policy::Preempt::quota: return "quota";
+    case policy::Preempt::never:
+      return "never";
+    case policy::Preempt::by_rank:
+      return "by_rank";
+    case policy::Preempt::quota:
+      return "quota";
   }
   return "";
 }
@@ -38,11 +41,13 @@ std::vector<Slot> slots() {
       {"estimate", policy::Registry::estimates()},
       {"reserve",
        {{"strict", "nobody passes a job that cannot be placed", "Hu et al. SC'21 §2.1"},
-        {"easy:N", "others may pass the first N blocked jobs if they delay none of them", "Lifka JSSPP'95"},
+        {"easy:N", "others may pass the first N blocked jobs if they delay none of them",
+         "Lifka JSSPP'95"},
         {"conservative", "others may pass if they delay nobody", "Mu'alem & Feitelson 2001 §2"}}},
       {"preempt",
        {{"never", "a job that runs is left alone", "Hu et al. SC'21 §2.1"},
-        {"by_rank", "a job is stopped for one of lower rank that takes its place", "Gu et al. NSDI'19"},
+        {"by_rank", "a job is stopped for one of lower rank that takes its place",
+         "Gu et al. NSDI'19"},
         {"quota", "whoever is not among the first jobs that fill the GPUs by count is stopped",
          "Hu et al. SC'21 artifact"}}},
   };
@@ -113,7 +118,8 @@ void register_policy(Program& program) {
   const auto name = std::make_shared<std::string>();
   const auto add_output = [&](CLI::App& command) {
     command.add_option("-o,--output", *output, "How to print: table or json")
-        ->check(CLI::IsMember({"table", "json"}))->capture_default_str();
+        ->check(CLI::IsMember({"table", "json"}))
+        ->capture_default_str();
   };
   CLI::App& listing = *noun.add_subcommand("list", "List all policies and all slot choices");
   add_output(listing);

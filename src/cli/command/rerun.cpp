@@ -2,12 +2,13 @@
 
 /// \file
 /// almanac rerun: repeats a run from its run.json and says whether the schedules are the same.
-#include <fmt/format.h>
+#include "cli/rerun.h"
 
 #include <memory>
 
+#include <fmt/format.h>
+
 #include "cli/program.h"
-#include "cli/rerun.h"
 #include "cli/run_policies.h"
 #include "sim/run_directory.h"
 
@@ -23,7 +24,8 @@ Result<sim::Prepared> prepare_again(const std::string& run) {
                 {.file = record->experiment.trace});
   }
   if (sim::configuration_hash(*prepared) != record->configuration_hash) {
-    return fail(Code::conflict, "the cluster or a policy file has changed since the run", {.file = run});
+    return fail(Code::conflict, "the cluster or a policy file has changed since the run",
+                {.file = run});
   }
   return prepared;
 }
@@ -66,7 +68,8 @@ void register_rerun(Program& program) {
   command.add_option("RUN", options->run, "Run directory")->required();
   command.add_option("--out", options->out, "Run directory to write")->type_name("DIR");
   command.add_option("--threads", options->threads, "Policies simulated at once; 0 = all cores")
-      ->type_name("N")->capture_default_str();
+      ->type_name("N")
+      ->capture_default_str();
   add_summary_output(command, options->output);
   program.on(command, [options, &program] { return rerun(*options, program.command_line); });
 }

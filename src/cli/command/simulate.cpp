@@ -2,9 +2,9 @@
 
 /// \file
 /// almanac simulate: a trace under several policies.
-#include <fmt/format.h>
-
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "cli/experiment_options.h"
 #include "cli/program.h"
@@ -45,7 +45,8 @@ void register_simulate(Program& program) {
   options->experiment.add_single_run_to(command);
   command.add_option("--out", options->out, "Run directory to write")->type_name("DIR");
   command.add_option("--threads", options->threads, "Policies simulated at once; 0 = all cores")
-      ->type_name("N")->capture_default_str();
+      ->type_name("N")
+      ->capture_default_str();
   add_summary_output(command, options->output);
   program.on(command, [options, &program] { return simulate(*options, program.command_line); });
 }

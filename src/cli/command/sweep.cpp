@@ -3,14 +3,16 @@
 /// \file
 /// almanac sweep: policies x loads x seeds, on all cores.
 ///
-/// A workload file is generated anew for every seed; a recorded trace stays what it is, and the seed
-/// is only that of random placements.
-#include <fmt/format.h>
+/// A workload file is generated anew for every seed; a recorded trace stays what it is, and the
+/// seed is only that of random placements.
+#include "sim/sweep.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
+
+#include <fmt/format.h>
 
 #include "cli/experiment_options.h"
 #include "cli/interrupt.h"
@@ -19,7 +21,6 @@
 #include "cluster/read.h"
 #include "cluster/read_toml.h"
 #include "report/comparison.h"
-#include "sim/sweep.h"
 #include "table/output_file.h"
 #include "text/number.h"
 #include "trace/generate.h"
@@ -37,7 +38,8 @@ struct Options {
 };
 
 /// "0.8,1,1.2" or "0.6..1.2" in `step`s.
-Result<std::vector<double>> parse_range(const std::string& option, const std::string& text, double step) {
+Result<std::vector<double>> parse_range(const std::string& option, const std::string& text,
+                                        double step) {
   const auto bad = [&] {
     return fail(Code::usage, fmt::format("{} takes numbers like 1,2,3 or 1..3: {}", option, text));
   };
@@ -47,7 +49,8 @@ Result<std::vector<double>> parse_range(const std::string& option, const std::st
     const auto to = text::parse_decimal(text.substr(dots + 2));
     if (!from || !to || *to < *from || (*to - *from) / step > 10'000) return bad();
     const auto steps = std::llround((*to - *from) / step);
-    for (long long at = 0; at <= steps; ++at) values.push_back(*from + static_cast<double>(at) * step);
+    for (long long at = 0; at <= steps; ++at)
+      values.push_back(*from + static_cast<double>(at) * step);
     return values;
   }
   for (const std::string& part : sim::parse_policies(text)) {
@@ -64,9 +67,10 @@ using Prepare = std::function<Result<sim::Prepared>(double, std::uint64_t)>;
 Result<Prepare> prepare_generated(const sim::Experiment& experiment) {
   auto workload = trace::load_workload(experiment.trace);
   if (!workload) return tl::unexpected(workload.error());
-  const auto cluster = experiment.cluster.empty()
-                           ? cluster::parse_toml(trace::to_cluster_toml(*workload), experiment.trace)
-                           : cluster::read_cluster(experiment.cluster);
+  const auto cluster =
+      experiment.cluster.empty()
+          ? cluster::parse_toml(trace::to_cluster_toml(*workload), experiment.trace)
+          : cluster::read_cluster(experiment.cluster);
   if (!cluster) return tl::unexpected(cluster.error());
   return [experiment, workload = *workload, cluster = *cluster](double load, std::uint64_t seed) {
     sim::Experiment point = experiment;
@@ -88,7 +92,8 @@ Prepare prepare_recorded(const sim::Experiment& experiment) {
 /// Means over the seeds, and the least and the greatest average JCT.
 void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) {
   fmt::print("{:>6}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9}{}\n", "load", "policy", "avg JCT",
-             "p99 JCT", "avg wait", "p99 wait", "slowdown", seeds > 1 ? "  avg JCT over seeds" : "");
+             "p99 JCT", "avg wait", "p99 wait", "slowdown",
+             seeds > 1 ? "  avg JCT over seeds" : "");
   std::map<std::pair<double, std::string>, std::vector<const sim::Summary*>> groups;
   std::vector<std::pair<double, std::string>> order;
   for (const sim::SweepPoint& point : points) {
@@ -103,10 +108,9 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
       for (const sim::Summary* summary : group) total += summary->*field;
       return total / static_cast<double>(group.size());
     };
-    const auto [least, most] =
-        std::minmax_element(group.begin(), group.end(), [](const auto* a, const auto* b) {
-          return a->avg_jct_s < b->avg_jct_s;
-        });
+    const auto [least, most] = std::minmax_element(
+        group.begin(), group.end(),
+        [](const auto* a, const auto* b) { return a->avg_jct_s < b->avg_jct_s; });
     fmt::print("{:>6.3g}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9.2f}{}\n", key.first, key.second,
                report::human_time(mean(&sim::Summary::avg_jct_s)),
                report::human_time(mean(&sim::Summary::p99_jct_s)),
@@ -127,11 +131,12 @@ Result<int> run(const Options& options) {
   if (!loads) return tl::unexpected(loads.error());
   const auto seeds = parse_range("--seeds", options.seeds, 1);
   if (!seeds) return tl::unexpected(seeds.error());
-  const bool valid = std::all_of(loads->begin(), loads->end(), [](double load) { return load > 0; }) &&
-                     std::all_of(seeds->begin(), seeds->end(), [](double seed) {
-                       return seed >= 0 && seed == std::floor(seed);
-                     });
-  if (!valid) return fail(Code::usage, "loads must be above 0 and seeds whole numbers of 0 or more");
+  const bool valid =
+      std::all_of(loads->begin(), loads->end(), [](double load) { return load > 0; }) &&
+      std::all_of(seeds->begin(), seeds->end(),
+                  [](double seed) { return seed >= 0 && seed == std::floor(seed); });
+  if (!valid)
+    return fail(Code::usage, "loads must be above 0 and seeds whole numbers of 0 or more");
 
   sim::SweepPlan plan{.loads = *loads, .seeds = {}, .prepare = {}, .threads = options.threads};
   for (const double seed : *seeds) plan.seeds.push_back(static_cast<std::uint64_t>(seed));
@@ -172,14 +177,19 @@ void register_sweep(Program& program) {
       "sweep", "Run policies at many loads and seeds; TRACE may be a workload file (.toml)");
   const auto options = std::make_shared<Options>();
   options->experiment.add_to(command);
-  command.add_option("--load", options->loads, "Jobs arrive this many times as fast: 0.8,1,1.2 or "
-                     "0.8..1.2 in steps of 0.1")
-      ->type_name("LIST")->capture_default_str();
+  command
+      .add_option("--load", options->loads,
+                  "Jobs arrive this many times as fast: 0.8,1,1.2 or "
+                  "0.8..1.2 in steps of 0.1")
+      ->type_name("LIST")
+      ->capture_default_str();
   command.add_option("--seeds", options->seeds, "Seeds: 1,2,3 or 1..10")
-      ->type_name("LIST")->capture_default_str();
+      ->type_name("LIST")
+      ->capture_default_str();
   command.add_option("--out", options->out, "CSV file for all points")->type_name("FILE");
   command.add_option("--threads", options->threads, "Simulations at once; 0 = all cores")
-      ->type_name("N")->capture_default_str();
+      ->type_name("N")
+      ->capture_default_str();
   program.on(command, [options] { return run(*options); });
 }
 

@@ -9,11 +9,13 @@
 namespace almanac::policy::builtin {
 
 void register_easy(Registry& registry) {
-  registry.add_policy({.name = "easy",
-                       .summary = "first come, first served; short jobs fill the gap in front of the first blocked job",
-                       .source = "Lifka JSSPP'95",
-                       .estimate = "limit",
-                       .reserve = 1});
+  registry.add_policy(
+      {.name = "easy",
+       .summary =
+           "first come, first served; short jobs fill the gap in front of the first blocked job",
+       .source = "Lifka JSSPP'95",
+       .estimate = "limit",
+       .reserve = 1});
 }
 
 }  // namespace almanac::policy::builtin

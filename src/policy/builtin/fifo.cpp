@@ -9,9 +9,10 @@
 namespace almanac::policy::builtin {
 
 void register_fifo(Registry& registry) {
-  registry.add_policy({.name = "fifo",
-                       .summary = "first come, first served; nobody passes a job that cannot be placed",
-                       .source = "Hu et al. SC'21 §2.1"});
+  registry.add_policy(
+      {.name = "fifo",
+       .summary = "first come, first served; nobody passes a job that cannot be placed",
+       .source = "Hu et al. SC'21 §2.1"});
 }
 
 }  // namespace almanac::policy::builtin

@@ -9,11 +9,13 @@
 namespace almanac::policy::builtin {
 
 void register_las(Registry& registry) {
-  registry.add_policy({.name = "las",
-                       .summary = "least attained GPU time first, in two queues; stops jobs of the second for the first",
-                       .source = "Gu et al. NSDI'19 §3",
-                       .order = "las",
-                       .preempt = Preempt::by_rank});
+  registry.add_policy(
+      {.name = "las",
+       .summary =
+           "least attained GPU time first, in two queues; stops jobs of the second for the first",
+       .source = "Gu et al. NSDI'19 §3",
+       .order = "las",
+       .preempt = Preempt::by_rank});
 }
 
 }  // namespace almanac::policy::builtin

@@ -4,18 +4,20 @@
 /// The preemptive oracle.
 ///
 /// Source   Hu et al., SC'21, section 4.2.3.
-/// Differs  Stops a job only for one that starts in its place; `--profile helios` counts GPUs as the
+/// Differs  Stops a job only for one that starts in its place; `--profile helios` counts GPUs as
+/// the
 ///          published simulator does.
 #include "policy/registry.h"
 
 namespace almanac::policy::builtin {
 
 void register_srtf(Registry& registry) {
-  registry.add_policy({.name = "srtf",
-                       .summary = "shortest remaining time first, knowing the truth; stops longer jobs",
-                       .source = "Hu et al. SC'21 §4.2.3",
-                       .order = "srtf",
-                       .preempt = Preempt::by_rank});
+  registry.add_policy(
+      {.name = "srtf",
+       .summary = "shortest remaining time first, knowing the truth; stops longer jobs",
+       .source = "Hu et al. SC'21 §4.2.3",
+       .order = "srtf",
+       .preempt = Preempt::by_rank});
 }
 
 }  // namespace almanac::policy::builtin

@@ -40,8 +40,9 @@ class Las final : public Order {
 }  // namespace
 
 void register_las(Registry& registry) {
-  registry.add_order({"las", "least attained GPU time first, in two queues", "Gu et al. NSDI'19 §3"},
-                     [](const Composition& c) { return std::make_unique<Las>(c.las_threshold_gpu_s); });
+  registry.add_order(
+      {"las", "least attained GPU time first, in two queues", "Gu et al. NSDI'19 §3"},
+      [](const Composition& c) { return std::make_unique<Las>(c.las_threshold_gpu_s); });
 }
 
 }  // namespace almanac::policy::order

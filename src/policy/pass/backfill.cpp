@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lets jobs go ahead of a blocked one if they delay none of the first `depth` blocked jobs, each of
-/// which is promised a start. depth 1 is EASY; every job is conservative backfill.
+/// Lets jobs go ahead of a blocked one if they delay none of the first `depth` blocked jobs, each
+/// of which is promised a start. depth 1 is EASY; every job is conservative backfill.
 ///
 /// Source   Lifka, JSSPP'95 (EASY); Mu'alem & Feitelson, TPDS 2001, section 2.
 /// Differs  Promises name nodes. With depth 1 .. k they are made anew whenever the future turns out
@@ -101,7 +101,8 @@ class BackfillPass final : public Pass {
     Calendar& calendar = books_[index(vc.vc)]->calendar;
     const JobId delayed = without_promise(calendar, job, [&] {
       const std::size_t before = desk_.ledger().mark();
-      const auto grants = desk_.place(vc.vc, desk_.view().demand(desk_.view().progress(job).demand));
+      const auto grants =
+          desk_.place(vc.vc, desk_.view().demand(desk_.view().progress(job).demand));
       desk_.ledger().undo(before);
       return calendar.first_delayed(grants, desk_.now() + desk_.remaining(job));
     });
@@ -162,7 +163,8 @@ class BackfillPass final : public Pass {
     return false;
   }
 
-  /// Promises the first `depth_` waiting jobs a start each, unless they hold those promises already.
+  /// Promises the first `depth_` waiting jobs a start each, unless they hold those promises
+  /// already.
   void promise_first(VcState& vc, Book& book) {
     if (all_held(vc, book)) return;
     book.calendar.clear();

@@ -104,7 +104,8 @@ class PreemptingPass final : public Pass {
     const double rank = entry.key.rank + drifted();
     victims_.clear();
     const QueueEntry* victim = &vc.running.back();
-    for (; victim != nullptr && victim->key.rank > rank; victim = vc.running.previous(victim->key)) {
+    for (; victim != nullptr && victim->key.rank > rank;
+         victim = vc.running.previous(victim->key)) {
       if (started_now(victim->job)) continue;
       victims_.push_back(victim->job);
       desk_.give_back(victim->job);

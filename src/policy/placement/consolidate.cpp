@@ -77,7 +77,8 @@ bool consolidate(Ledger& ledger, VcId vc, const cluster::Demand& demand,
   do {
     chosen = nullptr;
     for (const Pool& pool : pools) {
-      if (!pool.suits(demand) || pool.gpus_per_node >= std::min(smaller_than, demand.gpus)) continue;
+      if (!pool.suits(demand) || pool.gpus_per_node >= std::min(smaller_than, demand.gpus))
+        continue;
       if (chosen == nullptr || pool.gpus_per_node > chosen->gpus_per_node) chosen = &pool;
     }
     if (chosen == nullptr) return false;

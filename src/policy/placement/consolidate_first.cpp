@@ -3,7 +3,8 @@
 /// \file
 /// As few nodes as possible, else spread from the emptiest node down.
 ///
-/// Source   Hu et al., SC'21, the artifact's consolidateFirst placer as it was meant (it crashes as shipped).
+/// Source   Hu et al., SC'21, the artifact's consolidateFirst placer as it was meant (it crashes as
+/// shipped).
 #include "policy/placement/consolidate.h"
 #include "policy/placement/scatter.h"
 #include "policy/registry.h"
@@ -15,16 +16,17 @@ class ConsolidateFirst final : public Placement {
  public:
   bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng&,
              std::vector<cluster::Grant>& grants) const override {
-    return consolidate(ledger, vc, demand, grants) ||
-           scatter(ledger, vc, demand, grants, emptiest);
+    return consolidate(ledger, vc, demand, grants) || scatter(ledger, vc, demand, grants, emptiest);
   }
 };
 
 }  // namespace
 
 void register_consolidate_first(Registry& registry) {
-  registry.add_placement({"consolidate_first", "as few nodes as possible, else spread from the emptiest node down", "Hu et al. SC'21 artifact"},
-                         [] { return std::make_unique<ConsolidateFirst>(); });
+  registry.add_placement(
+      {"consolidate_first", "as few nodes as possible, else spread from the emptiest node down",
+       "Hu et al. SC'21 artifact"},
+      [] { return std::make_unique<ConsolidateFirst>(); });
 }
 
 }  // namespace almanac::policy::placement

@@ -29,7 +29,8 @@ class FirstFit final : public Placement {
 }  // namespace
 
 void register_first_fit(Registry& registry) {
-  registry.add_placement({"first_fit", "spread over the lowest-numbered nodes that have free GPUs", "Hu et al. SC'21 artifact"},
+  registry.add_placement({"first_fit", "spread over the lowest-numbered nodes that have free GPUs",
+                          "Hu et al. SC'21 artifact"},
                          [] { return std::make_unique<FirstFit>(); });
 }
 
