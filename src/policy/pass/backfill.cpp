@@ -230,7 +230,8 @@ class BackfillPass final : public Pass {
   }
 
   void backfill(VcState& vc, Book& book) {
-    // Starts only take GPUs and slack: a demand that found nobody finds nobody later.
+    // Starts only take GPUs and slack, but for the promise that the starting job held: a demand that
+    // found nobody finds nobody later.
     exhausted_.assign(vc.waiting.classes().size(), false);
     for (;;) {
       const WaitingQueue::Class* from = nullptr;
@@ -287,6 +288,7 @@ class BackfillPass final : public Pass {
                       const cluster::Demand& demand) {
     if (book.calendar.holds(entry.job)) {
       book.calendar.forget(entry.job);
+      exhausted_.assign(exhausted_.size(), false);
     } else if (depth_ == kEveryJob) {
       std::erase(book.newcomers, entry.job);
     }
