@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/comparison.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
+
+#include <fmt/format.h>
 
 namespace almanac::report {
 namespace {
@@ -35,7 +35,9 @@ std::string percent(double share) {
   return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : "-";
 }
 
-std::string decimal(double value) { return std::isfinite(value) ? fmt::format("{:.2f}", value) : "-"; }
+std::string decimal(double value) {
+  return std::isfinite(value) ? fmt::format("{:.2f}", value) : "-";
+}
 
 Column time_column(std::string title, double Summary::*field) {
   return {std::move(title), [field](const Summary& s) { return human_time(s.*field); },
@@ -53,7 +55,7 @@ std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide)
   }
   columns.push_back(time_column("p99 JCT", &Summary::p99_jct_s));
   columns.push_back(time_column("avg wait", &Summary::avg_wait_s));
-  columns.push_back({"less wait", [reference](const Summary& s) {
+  columns.push_back({"vs " + summaries.front().policy, [reference](const Summary& s) {
                        if (!(s.avg_wait_s > 0) || !(reference > 0)) return std::string("-");
                        return fmt::format("{:.2f}x", reference / s.avg_wait_s);
                      }});
@@ -73,11 +75,13 @@ std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide)
   columns.push_back({"preemptions", [](const Summary& s) { return grouped(s.preemptions); }});
   if (wide) {
     columns.push_back({"finished", [](const Summary& s) { return grouped(s.finished); }});
-    columns.push_back({"jobs/s", [](const Summary& s) {
-                         return grouped(static_cast<std::uint64_t>(
-                             s.engine_wall_s > 0 ? static_cast<double>(s.jobs) / s.engine_wall_s : 0));
-                       }});
-    columns.push_back({"signature", [](const Summary& s) { return fmt::format("{:016x}", s.signature); }});
+    columns.push_back(
+        {"jobs/s", [](const Summary& s) {
+           return grouped(static_cast<std::uint64_t>(
+               s.engine_wall_s > 0 ? static_cast<double>(s.jobs) / s.engine_wall_s : 0));
+         }});
+    columns.push_back(
+        {"signature", [](const Summary& s) { return fmt::format("{:016x}", s.signature); }});
   }
   return columns;
 }

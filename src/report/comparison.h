@@ -16,8 +16,8 @@ struct ComparisonOptions {
   bool colour = false;  ///< The best of a column in bold.
 };
 
-/// A table, one row a policy, with times as people read them ("2h 07m") and the average wait
-/// relative to the first policy.
+/// A table, one row a policy, with times as people read them ("2h 07m") and how many times shorter
+/// the average wait is than under the first policy.
 std::string comparison_table(const std::vector<sim::Summary>& summaries,
                              const ComparisonOptions& options);
 

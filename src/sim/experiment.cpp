@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/experiment.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "cluster/read.h"
 #include "policy/registry.h"
@@ -30,16 +30,15 @@ void note_what_is_left_out(const trace::Trace& trace, std::vector<std::string>& 
     notes.push_back(fmt::format("{} jobs ask a part of a GPU; each takes whole GPUs", shared));
   }
   if (dependent > 0) {
-    notes.push_back(fmt::format("{} jobs follow another job; they are submitted when the trace says",
-                                dependent));
+    notes.push_back(fmt::format(
+        "{} jobs follow another job; they are submitted when the trace says", dependent));
   }
 }
 
 void note_capacity_changes(const Prepared& prepared, std::vector<std::string>& notes) {
   const std::vector<cluster::CapacityChange>& changes = prepared.cluster.changes;
-  const auto dated = std::find_if(changes.begin(), changes.end(), [](const auto& change) {
-    return change.at != Time::min();
-  });
+  const auto dated = std::find_if(changes.begin(), changes.end(),
+                                  [](const auto& change) { return change.at != Time::min(); });
   if (dated == changes.end() || prepared.trace.jobs.empty()) return;
   const Time first = prepared.trace.jobs.front().request.submit;
   const Time last = prepared.trace.jobs.back().request.submit;
@@ -78,6 +77,9 @@ std::vector<std::string> parse_policies(const std::string& text) {
     for (const policy::Composition& known : policy::registry().policies()) {
       names.push_back(known.name);
     }
+    // What the others are compared with comes first.
+    std::stable_partition(names.begin(), names.end(),
+                          [](const std::string& name) { return name == "fifo"; });
     return names;
   }
   for (std::size_t from = 0; from <= text.size();) {
@@ -132,8 +134,8 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
 }
 
 Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,
-                                 const std::atomic<bool>* stop,
-                                 std::atomic<std::uint32_t>* arrived, JobId watched) {
+                              const std::atomic<bool>* stop, std::atomic<std::uint32_t>* arrived,
+                              JobId watched) {
   const Prepared::Run& chosen = prepared.runs[run];
   const auto policy = make_policy(chosen.composition, prepared.trace);
   if (!policy) return tl::unexpected(policy.error());

@@ -3,21 +3,22 @@
 /// \file
 /// The published Helios simulator, job by job: random cases and a real virtual cluster.
 ///
-/// FIFO and SJF must be equal as they are; SRTF and QSSF under `--profile helios`, whose options are
-/// the published simulator's peculiarities.
-#include <gtest/gtest.h>
-
+/// FIFO and SJF must be equal as they are; SRTF and QSSF under `--profile helios`, whose options
+/// are the published simulator's peculiarities.
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "policy/registry.h"
 #include "sim/profile.h"
 #include "sim/simulation.h"
 #include "support/shared_data.h"
+#include "table/csv_reader.h"
 #include "table/stream.h"
 
 namespace almanac {
@@ -47,8 +48,8 @@ void add_job(trace::Trace& trace, std::int64_t id, int gpus, std::int64_t submit
 
 sim::Schedule run(const Case& input, const std::string& policy_name) {
   const std::string profile = policy_name == "fifo" || policy_name == "sjf" ? "" : "helios";
-  Result<policy::Composition> composition = policy::registry().compose(
-      policy_name == "qssf" ? std::string("qssf+given") : policy_name);
+  Result<policy::Composition> composition =
+      policy::registry().compose(policy_name == "qssf" ? std::string("qssf+given") : policy_name);
   EXPECT_TRUE(composition) << to_string(composition.error());
   sim::Options options{.timeline_interval = 60s};
   EXPECT_TRUE(sim::apply_profile(profile, *composition, options.restart));
@@ -123,6 +124,54 @@ TEST(HeliosSimulator, AgreesOnEveryRandomCase) {
     }
   }
   EXPECT_GT(cases, 0);
+}
+
+/// One row of a golden log of the real virtual cluster.
+struct GoldenRow {
+  std::int64_t id = 0, gpus = 0, submit = 0, run = 0, start = 0, end = 0, queue = 0, stops = 0;
+  std::string nodes;
+};
+
+std::vector<GoldenRow> read_golden(const std::string& path) {
+  Result<table::CsvReader> csv = table::CsvReader::open(path);
+  std::vector<GoldenRow> rows;
+  while (csv && *csv->next()) {
+    const auto whole = [&](const char* column) {
+      return std::stoll(std::string((*csv)[*csv->find(column)]));
+    };
+    rows.push_back({whole("job_id"), whole("gpu_num"), whole("submit_time"), whole("duration"),
+                    whole("start_time"), whole("end_time"), whole("queue"), whole("ckpt_times"),
+                    std::string((*csv)[*csv->find("nodes")])});
+  }
+  return rows;
+}
+
+TEST(HeliosSimulator, AgreesOnARealVirtualCluster) {
+  for (const std::string policy : {"fifo", "sjf", "srtf"}) {
+    const auto path = shared_path("golden/helios_simulator/venus_vcvlY_" + policy + ".csv");
+    if (!path) GTEST_SKIP() << "no shared golden data: set ALMANAC_SHARED";
+    std::vector<GoldenRow> rows = read_golden(*path);
+    ASSERT_FALSE(rows.empty());
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const GoldenRow& a, const GoldenRow& b) { return a.submit < b.submit; });
+    Case input;
+    input.cluster = cluster::uniform(2, 8);
+    for (const GoldenRow& row : rows) {
+      add_job(input.trace, row.id, static_cast<int>(row.gpus), row.submit, row.run, 0);
+    }
+    const sim::Schedule result = run(input, policy);
+    for (std::size_t job = 0; job < rows.size(); ++job) {
+      const GoldenRow& row = rows[job];
+      std::string nodes;
+      for (const json& piece : placed(result, job)) {
+        nodes += (nodes.empty() ? "" : ";") + piece[0].dump() + ":" + piece[1].dump();
+      }
+      const json expected = {row.id, row.start, row.end, row.queue, row.stops, row.nodes};
+      json ours = as_golden(input, result, job);
+      ours[5] = nodes;
+      ASSERT_EQ(ours, expected) << policy;
+    }
+  }
 }
 
 }  // namespace

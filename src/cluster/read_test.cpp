@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/read.h"
+
+#include <gtest/gtest.h>
+
+#include "cluster/read_toml.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::cluster {
+namespace {
+
+std::string message(const Result<Cluster>& refused) {
+  return refused ? std::string("accepted") : to_string(refused.error());
+}
+
+TEST(ReadCluster, TakesTheShorthand) {
+  const auto made = read_cluster("20x8");
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->nodes.size(), 20U);
+  EXPECT_EQ(made->gpus(), 160);
+  EXPECT_TRUE(made->takes_every_job);
+  EXPECT_EQ(message(read_cluster("20x0")),
+            "a cluster of N nodes of G GPUs is written NxG with G up to 64: 20x0");
+}
+
+constexpr const char* kMixed = R"(
+[node]
+gpus = 8
+gpu_type = "V100"
+
+[[vc]]
+name = "vision"
+nodes = 2
+
+[[vc]]
+name = "speech"
+  [[vc.group]]
+  nodes = 1
+  names = ["s1"]
+  [[vc.group]]
+  nodes = 3
+  gpus = 4
+  gpu_type = "T4"
+  rack = "r2"
+
+[[change]]
+at = "2020-05-01"
+vc = "speech"
+nodes = 2
+)";
+
+TEST(ReadCluster, ReadsGroupsAndChangesFromToml) {
+  const auto made = parse_toml(kMixed, "mixed.toml");
+  ASSERT_TRUE(made) << message(made);
+  EXPECT_EQ(made->gpus(VcId{0}), 16);
+  EXPECT_EQ(made->gpus(VcId{1}), 8 + 3 * 4);
+  EXPECT_EQ(made->node_label(NodeId{2}), "s1");
+  EXPECT_EQ(made->node_label(NodeId{3}), "1") << "numbered within its virtual cluster";
+  EXPECT_EQ(made->gpu_types(), (std::vector<std::string>{"V100", "T4"}));
+  ASSERT_EQ(made->changes.size(), 1U);
+  EXPECT_EQ(made->changes[0].nodes, 2);
+}
+
+TEST(ReadCluster, WritesTomlThatReadsBackTheSame) {
+  const auto made = parse_toml(kMixed, "mixed.toml");
+  ASSERT_TRUE(made);
+  const auto again = parse_toml(to_toml(*made), "again.toml");
+  ASSERT_TRUE(again) << message(again);
+  EXPECT_EQ(to_toml(*again), to_toml(*made));
+  EXPECT_EQ(again->gpus(), made->gpus());
+}
+
+TEST(ReadCluster, NamesPlaceAndNearestKeyOfAMistake) {
+  EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"a\"\nnods = 3\n", "c.toml")),
+            "c.toml:3:8: unknown key nods (did you mean nodes?)");
+  EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"a\"\nnodes = -3\n", "c.toml")),
+            "c.toml:3:9: nodes must be 0 to 1000000: -3");
+  EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"a\"\nnodes = \"3\"\n", "c.toml")),
+            "c.toml:3:9: nodes must be a number");
+  EXPECT_EQ(message(read_cluster("missing.toml")).substr(0, 13), "missing.toml:");
+}
+
+class ClusterFile : public testing::Test {
+ protected:
+  Result<Cluster> read(const std::string& content) {
+    return read_cluster(folder_.write("cluster.csv", content));
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(ClusterFile, TurnsADailyTableIntoChangesOfCapacity) {
+  // vcB grows from 1 node to 3 on the second day; vcC never has any.
+  const auto made = read("date,vcA,vcB,vcC,total\n2020-04-01,16,8,0,24\n2020-04-02,16,24,0,40\n");
+  ASSERT_TRUE(made) << message(made);
+  ASSERT_EQ(made->vcs.size(), 2U);
+  EXPECT_EQ(made->vcs[1].num_nodes, 3U);
+  ASSERT_EQ(made->changes.size(), 2U);
+  EXPECT_EQ(made->changes[0].at, Time::min());
+  EXPECT_EQ(made->changes[0].nodes, 1);
+  EXPECT_EQ(made->changes[1].nodes, 3);
+}
+
+TEST_F(ClusterFile, RefusesATableThatIsNoCluster) {
+  EXPECT_NE(message(read("a,b\n1,2\n")).find("not a cluster file: its columns are a, b"),
+            std::string::npos);
+}
+
+TEST_F(ClusterFile, LeavesOutNodesWithoutGpus) {
+  const auto made =
+      read("sn,cpu_milli,memory_mib,gpu,model\nn0,32000,1000,0,\nn1,64000,2000,2,P100\n");
+  ASSERT_TRUE(made) << message(made);
+  EXPECT_EQ(made->nodes.size(), 1U);
+  EXPECT_EQ(made->classes[0].gpu_type, "P100");
+  EXPECT_EQ(made->notes.size(), 1U);
+}
+
+}  // namespace
+}  // namespace almanac::cluster
