@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The commands around a run - simulate, compare, rerun, explain, sweep, policy, cluster - as a user
+/// meets them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "support/run_program.h"
+
+namespace almanac {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+/// Job 1 holds the only node of vc a for 100 s; 2 and 3 wait behind it; 4 asks more than there is.
+constexpr const char* kTrace =
+    "job_id,submit_s,run_s,gpus,user,vc,state\n"
+    "1,0,100,8,ann,a,COMPLETED\n"
+    "2,10,50,8,bob,a,FAILED\n"
+    "3,20,10,1,ann,a,COMPLETED\n"
+    "4,30,10,64,bob,a,COMPLETED\n";
+constexpr const char* kCluster = "[[vc]]\nname = \"a\"\nnodes = 1\ngpus = 8\n";
+
+class RunCommand : public testing::Test {
+ protected:
+  ProgramRun simulate(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"simulate",  trace_, "--cluster", cluster_,
+                                          "--out", run_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  }
+  std::string file(const std::string& name) const {
+    std::ifstream stream(run_ + "/" + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+
+  TemporaryFolder folder_;
+  std::string trace_ = folder_.write("trace.csv", kTrace);
+  std::string cluster_ = folder_.write("cluster.toml", kCluster);
+  std::string run_ = folder_ / "run";
+};
+
+TEST_F(RunCommand, LeavesWhatTheFormatPageSays) {
+  const ProgramRun done = simulate({"--policy", "fifo,sjf"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(file("fifo/jobs.csv"),
+            "job_id,name,user,vc,gpus,submit_s,start_s,end_s,wait_s,run_s,jct_s,preemptions,state,"
+            "nodes\n"
+            "1,,ann,a,8,0,0,100,0,100,100,0,COMPLETED,0:8\n"
+            "2,,bob,a,8,10,100,150,90,50,140,0,FAILED,0:8\n"
+            "3,,ann,a,1,20,150,160,130,10,140,0,COMPLETED,0:1\n"
+            "4,,bob,a,64,30,,,,10,,0,NEVER,\n");
+  // At 0, 60, 120 s: 8 of 8 GPUs busy; 9 GPUs asked for by two waiting jobs, then 1 by one.
+  EXPECT_EQ(file("fifo/timeline.csv"),
+            "time_s,gpus_total,gpus_busy,gpus_waiting,jobs_running,jobs_waiting,nodes_on,"
+            "nodes_asleep,power_w\n"
+            "0,8,8,0,1,0,1,0,\n"
+            "60,8,8,9,1,2,1,0,\n"
+            "120,8,8,1,1,1,1,0,\n");
+  const json summary = json::parse(file("summary.json"));
+  ASSERT_EQ(summary.size(), 2U);
+  EXPECT_EQ(summary[0]["policy"], "fifo");
+  EXPECT_EQ(summary[0]["finished"], 3);
+  EXPECT_DOUBLE_EQ(summary[0]["avg_wait_s"], (0 + 90 + 130) / 3.0);
+  EXPECT_EQ(summary[0]["queued_jobs"], 2);
+  EXPECT_DOUBLE_EQ(summary[0]["makespan_s"], 160);
+  EXPECT_DOUBLE_EQ(summary[0]["gpu_occupancy"], (100 * 8 + 50 * 8 + 10) / (160 * 8.0));
+  const json run = json::parse(file("run.json"));
+  EXPECT_EQ(run["complete"], true);
+  EXPECT_EQ(run["trace_sha256"].get<std::string>().size(), 64U);
+  EXPECT_THAT(done.err, HasSubstr("1 jobs can never start on this cluster and are left out: job 4 "
+                                  "never: asks 64 GPUs"));
+}
+
+TEST_F(RunCommand, DoesNotDependOnTheNumberOfThreads) {
+  ASSERT_EQ(simulate({"--threads", "1"}).status, 0);
+  const json one = json::parse(file("summary.json"));
+  ASSERT_EQ(simulate({"--threads", "4"}).status, 0);
+  const json four = json::parse(file("summary.json"));
+  ASSERT_GE(one.size(), 7U);
+  for (std::size_t at = 0; at < one.size(); ++at) {
+    EXPECT_EQ(one[at]["signature"], four[at]["signature"]) << one[at]["policy"];
+  }
+}
+
+TEST_F(RunCommand, RepeatsARunAndTellsWhenItCannot) {
+  ASSERT_EQ(simulate({"--policy", "fifo,qssf+easy:2"}).status, 0);
+  const ProgramRun again = run_program({"rerun", run_});
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("all schedules are the same"));
+  folder_.write("cluster.toml", "[[vc]]\nname = \"a\"\nnodes = 2\ngpus = 8\n");
+  const ProgramRun changed = run_program({"rerun", run_});
+  EXPECT_EQ(changed.status, 69);
+  EXPECT_THAT(changed.err, HasSubstr("the cluster or a policy file has changed since the run"));
+  folder_.write("trace.csv", std::string(kTrace) + "5,40,1,1,ann,a,COMPLETED\n");
+  EXPECT_THAT(run_program({"rerun", run_}).err, HasSubstr("the trace has changed since the run"));
+}
+
+TEST_F(RunCommand, ExplainsWhyAJobWaitedAndHowLong) {
+  ASSERT_EQ(simulate({"--policy", "fifo"}).status, 0);
+  const ProgramRun told = run_program({"explain", run_, "3", "-o", "json"});
+  ASSERT_EQ(told.status, 0) << told.err;
+  const json explained = json::parse(told.out);
+  ASSERT_EQ(explained["waits"].size(), 1U);
+  EXPECT_EQ(explained["waits"][0]["reason"], "SHORT_OF_GPUS");
+  EXPECT_EQ(explained["waits"][0]["from_s"], 20);
+  EXPECT_EQ(explained["waits"][0]["until_s"], 150);
+  EXPECT_THAT(run_program({"explain", run_, "4"}).out, HasSubstr("never: asks 64 GPUs"));
+  EXPECT_EQ(run_program({"explain", run_, "99"}).status, 2);
+}
+
+TEST_F(RunCommand, ComparesRuns) {
+  ASSERT_EQ(simulate({"--policy", "fifo,sjf"}).status, 0);
+  const ProgramRun table = run_program({"compare", run_});
+  EXPECT_EQ(table.status, 0);
+  EXPECT_THAT(table.out, HasSubstr("vs fifo"));
+  const ProgramRun csv = run_program({"compare", run_, "-o", "csv"});
+  EXPECT_THAT(csv.out, testing::StartsWith("policy,jobs,finished,avg_jct_s"));
+  const ProgramRun nowhere = run_program({"compare", folder_ / "nothing"});
+  EXPECT_EQ(nowhere.status, 66);
+  EXPECT_THAT(nowhere.err, HasSubstr("is this a run directory?"));
+}
+
+TEST_F(RunCommand, SweepsTheSameWithAnyNumberOfThreads) {
+  const auto sweep = [&](const std::string& threads) {
+    const std::string out = folder_ / ("sweep" + threads + ".csv");
+    const ProgramRun done =
+        run_program({"sweep", trace_, "--cluster", cluster_, "--policy", "fifo,sjf+random", "--load",
+                     "0.5,1..2", "--seeds", "1..3", "--threads", threads, "--out", out});
+    EXPECT_EQ(done.status, 2) << "a list and a range do not mix";
+    const ProgramRun good =
+        run_program({"sweep", trace_, "--cluster", cluster_, "--policy", "fifo,sjf+random", "--load",
+                     "0.5,1", "--seeds", "1..3", "--threads", threads, "--out", out});
+    EXPECT_EQ(good.status, 0) << good.err;
+    std::ifstream stream(out);
+    return std::string{std::istreambuf_iterator<char>(stream), {}};
+  };
+  const std::string one = sweep("1");
+  EXPECT_EQ(std::count(one.begin(), one.end(), '\n'), 1 + 2 * 3 * 2);
+  EXPECT_EQ(one, sweep("3"));
+}
+
+TEST_F(RunCommand, RefusesInOneLineWithWhatToDo) {
+  const ProgramRun unknown = simulate({"--policy", "qsff"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("no policy is called qsff (did you mean qssf?"));
+  EXPECT_FALSE(std::filesystem::exists(run_)) << "nothing half-written";
+  EXPECT_EQ(run_program({"simulate", folder_ / "missing.csv"}).status, 66);
+  EXPECT_EQ(simulate({"--restart", "1,2"}).status, 2);
+  EXPECT_EQ(simulate({"--profile", "gavel"}).status, 2);
+  EXPECT_THAT(simulate({"--policy", "qssf+given"}).err, HasSubstr("have no predicted_s"));
+  EXPECT_THAT(simulate({"--policy", "srtf+easy"}).err, HasSubstr("needs preempt never"));
+  std::filesystem::create_directory(run_);
+  std::ofstream(run_ + "/thesis.tex") << "precious";
+  const ProgramRun full = simulate({"--policy", "fifo"});
+  EXPECT_EQ(full.status, 69);
+  EXPECT_THAT(full.err, HasSubstr("the folder is not empty and holds no earlier run"));
+  EXPECT_TRUE(std::filesystem::exists(run_ + "/thesis.tex"));
+}
+
+TEST_F(RunCommand, DescribesPoliciesAsFilesThatRun) {
+  EXPECT_THAT(run_program({"policy", "list"}).out, HasSubstr("Hu et al. SC'21"));
+  const std::string mine = folder_.write(
+      "mine.toml", "base = \"qssf\"\nname = \"mine\"\nreserve = \"easy:2\"\nplacement = \"best-fit\"\n");
+  const ProgramRun told = run_program({"policy", "describe", mine});
+  ASSERT_EQ(told.status, 0) << told.err;
+  EXPECT_THAT(told.out, HasSubstr("reserve = \"easy:2\""));
+  EXPECT_EQ(simulate({"--policy", mine}).status, 0);
+  EXPECT_TRUE(std::filesystem::exists(run_ + "/mine/jobs.csv"));
+  const std::string wrong = folder_.write("wrong.toml", "order = \"fifo\"\nplacment = \"random\"\n");
+  const ProgramRun refused = run_program({"policy", "describe", wrong});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("wrong.toml:2:12: unknown key placment (did you mean placement?"));
+}
+
+TEST_F(RunCommand, ShowsAndInfersClusters) {
+  EXPECT_THAT(run_program({"cluster", "show", "20x8"}).out, HasSubstr("20 nodes, 160 GPUs"));
+  const ProgramRun inferred = run_program({"cluster", "infer", trace_});
+  EXPECT_EQ(inferred.status, 0);
+  EXPECT_THAT(inferred.out, HasSubstr("name = \"a\"\nnodes = 8\ngpus = 8"))
+      << "the largest job asks 64 GPUs";
+}
+
+}  // namespace
+}  // namespace almanac
