@@ -43,7 +43,7 @@ void note_capacity_changes(const Prepared& prepared, std::vector<std::string>& n
   const Time first = prepared.trace.jobs.front().request.submit;
   const Time last = prepared.trace.jobs.back().request.submit;
   if (changes.back().at < first || dated->at > last) {
-    notes.push_back("none of the cluster's changes of capacity falls into the trace's time");
+    notes.emplace_back("none of the cluster's changes of capacity falls into the trace's time");
   }
 }
 

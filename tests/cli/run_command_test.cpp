@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The commands around a run - simulate, compare, rerun, explain, sweep, policy, cluster - as a user
-/// meets them.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+/// The commands around a run - simulate, compare, rerun, explain, sweep, policy, cluster - as a
+/// user meets them.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "support/run_program.h"
@@ -32,8 +32,7 @@ constexpr const char* kCluster = "[[vc]]\nname = \"a\"\nnodes = 1\ngpus = 8\n";
 class RunCommand : public testing::Test {
  protected:
   ProgramRun simulate(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments = {"simulate",  trace_, "--cluster", cluster_,
-                                          "--out", run_};
+    std::vector<std::string> arguments = {"simulate", trace_, "--cluster", cluster_, "--out", run_};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(arguments);
   }
@@ -133,12 +132,12 @@ TEST_F(RunCommand, SweepsTheSameWithAnyNumberOfThreads) {
   const auto sweep = [&](const std::string& threads) {
     const std::string out = folder_ / ("sweep" + threads + ".csv");
     const ProgramRun done =
-        run_program({"sweep", trace_, "--cluster", cluster_, "--policy", "fifo,sjf+random", "--load",
-                     "0.5,1..2", "--seeds", "1..3", "--threads", threads, "--out", out});
+        run_program({"sweep", trace_, "--cluster", cluster_, "--policy", "fifo,sjf+random",
+                     "--load", "0.5,1..2", "--seeds", "1..3", "--threads", threads, "--out", out});
     EXPECT_EQ(done.status, 2) << "a list and a range do not mix";
     const ProgramRun good =
-        run_program({"sweep", trace_, "--cluster", cluster_, "--policy", "fifo,sjf+random", "--load",
-                     "0.5,1", "--seeds", "1..3", "--threads", threads, "--out", out});
+        run_program({"sweep", trace_, "--cluster", cluster_, "--policy", "fifo,sjf+random",
+                     "--load", "0.5,1", "--seeds", "1..3", "--threads", threads, "--out", out});
     EXPECT_EQ(good.status, 0) << good.err;
     std::ifstream stream(out);
     return std::string{std::istreambuf_iterator<char>(stream), {}};
@@ -169,16 +168,19 @@ TEST_F(RunCommand, RefusesInOneLineWithWhatToDo) {
 TEST_F(RunCommand, DescribesPoliciesAsFilesThatRun) {
   EXPECT_THAT(run_program({"policy", "list"}).out, HasSubstr("Hu et al. SC'21"));
   const std::string mine = folder_.write(
-      "mine.toml", "base = \"qssf\"\nname = \"mine\"\nreserve = \"easy:2\"\nplacement = \"best-fit\"\n");
+      "mine.toml",
+      "base = \"qssf\"\nname = \"mine\"\nreserve = \"easy:2\"\nplacement = \"best-fit\"\n");
   const ProgramRun told = run_program({"policy", "describe", mine});
   ASSERT_EQ(told.status, 0) << told.err;
   EXPECT_THAT(told.out, HasSubstr("reserve = \"easy:2\""));
   EXPECT_EQ(simulate({"--policy", mine}).status, 0);
   EXPECT_TRUE(std::filesystem::exists(run_ + "/mine/jobs.csv"));
-  const std::string wrong = folder_.write("wrong.toml", "order = \"fifo\"\nplacment = \"random\"\n");
+  const std::string wrong =
+      folder_.write("wrong.toml", "order = \"fifo\"\nplacment = \"random\"\n");
   const ProgramRun refused = run_program({"policy", "describe", wrong});
   EXPECT_EQ(refused.status, 2);
-  EXPECT_THAT(refused.err, HasSubstr("wrong.toml:2:12: unknown key placment (did you mean placement?"));
+  EXPECT_THAT(refused.err,
+              HasSubstr("wrong.toml:2:12: unknown key placment (did you mean placement?"));
 }
 
 TEST_F(RunCommand, ShowsAndInfersClusters) {
