@@ -68,11 +68,16 @@ bool Desk::fits(VcId vc, const cluster::Demand& demand) {
 }
 
 void Desk::start(VcState& vc, JobId job, std::span<const cluster::Grant> grants) {
-  Slot& slot = slots_[index(job)];
-  vc.waiting.erase(view_->progress(job).demand, slot.key());
-  slot.planned = static_cast<std::uint32_t>(plan_->starts.size());
+  start(vc, QueueEntry{.key = key(job), .job = job}, grants);
+}
+
+void Desk::start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> grants) {
+  const JobId job = entry.job;
+  vc.waiting.erase(view_->progress(job).demand, entry.key);
   plan_->start(job, grants);
   if (track == Track::nothing) return;
+  Slot& slot = slots_[index(job)];
+  slot.planned = static_cast<std::uint32_t>(plan_->starts.size() - 1);
   const auto start = static_cast<double>(now().time_since_epoch().count());
   if (track == Track::believed_end) {
     // A job without run time ends in a later round of this instant: its GPUs are in use until then.

@@ -48,7 +48,8 @@ class Desk {
   /// Takes GPUs for one more job of `demand`; the span is valid until the next call. Empty = no.
   std::span<const cluster::Grant> place(VcId vc, const cluster::Demand& demand);
   bool fits(VcId vc, const cluster::Demand& demand);
-  /// Moves a job from the queue to running, on GPUs already taken.
+  /// Moves a job from the queue to running, on GPUs already taken. `entry` may be the queue's own.
+  void start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> grants);
   void start(VcState& vc, JobId job, std::span<const cluster::Grant> grants);
   /// Gives the GPUs of a running job back in the ledger: the first half of stopping it.
   void give_back(JobId job);

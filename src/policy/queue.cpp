@@ -24,7 +24,9 @@ Duration RankedQueue::Block::least_believed() const {
 }
 
 std::size_t RankedQueue::block_of(const QueueKey& key) const {
-  if (blocks_.size() == 1) return 0;
+  // Most questions are about the front, most newcomers go to the end.
+  if (blocks_.size() == 1 || key < blocks_[1]->front().key) return 0;
+  if (!(key < blocks_.back()->front().key)) return blocks_.size() - 1;
   const auto found = std::upper_bound(
       blocks_.begin() + 1, blocks_.end(), key,
       [](const QueueKey& k, const std::unique_ptr<Block>& b) { return k < b->front().key; });

@@ -46,6 +46,7 @@ void Round::end(Time now, JobId job) {
   Progress& state = progress_[index(job)];
   ALMANAC_CHECK(state.phase == Phase::running, "job {} ends but does not run", index(job));
   state.attained += now - state.since;
+  state.end = now;
   state.phase = Phase::ended;
   for (const cluster::Grant& grant : grants(job)) ledger_.give_back(grant);
   busy_gpus_ -= gpus(state);
@@ -99,6 +100,7 @@ void Round::check_and_start(Time now, const policy::Plan::Start& start) {
   busy_gpus_ += given;
   remember_grants(state, held);
   state.since = now;
+  if (state.start == kNoTime) state.start = now;
   state.phase = Phase::running;
   --load_.jobs_waiting;
   ++load_.jobs_running;

@@ -54,7 +54,7 @@ struct Load {
   std::int64_t gpus_waiting = 0;  ///< Asked for by the jobs that wait.
 };
 
-/// Cost: 48 bytes a job and 16 a grant. Not thread-safe.
+/// Cost: 64 bytes a job and 16 a grant. Not thread-safe.
 class Round {
  public:
   Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy::Policy& policy,

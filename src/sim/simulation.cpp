@@ -34,15 +34,16 @@ class Engine final : public schedule::Actuator {
         changes_(cluster.changes),
         options_(options),
         round_(cluster, trace, policy, *this, options.restart, options.seed),
-        ends_(trace.jobs.size()),
-        times_(trace.jobs.size()) {}
+        ends_(trace.jobs.size()) {
+    runs_.reserve(trace.jobs.size());
+    for (const trace::Job& job : trace.jobs) runs_.push_back(job.outcome.run);
+  }
 
   Schedule run();
 
   void start(JobId job) override {
-    if (times_[index(job)].start == kNoTime) times_[index(job)].start = now_;
     const policy::Progress& state = round_.progress(job);
-    const Duration left = trace_.jobs[index(job)].outcome.run + state.charged - state.attained;
+    const Duration left = runs_[index(job)] + state.charged - state.attained;
     ends_.push(now_ + std::max(Duration{0}, left) + options_.restart.launch, job);
   }
   void stop(JobId job) override { ends_.erase(job); }
@@ -64,7 +65,7 @@ class Engine final : public schedule::Actuator {
   const Options& options_;
   schedule::Round round_;
   EndQueue ends_;
-  std::vector<JobResults::Times> times_;
+  std::vector<Duration> runs_;  // of the jobs; beside each other, since jobs start out of order
   std::priority_queue<Time, std::vector<Time>, std::greater<>> wakes_;
   std::vector<Event> events_;
   std::size_t next_arrival_ = 0;
@@ -98,7 +99,6 @@ void Engine::gather_events() {
     const JobId job = ends_.job();
     ends_.pop();
     round_.end(now_, job);
-    times_[index(job)].end = now_;
     events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(job))});
   }
   while (next_arrival_ < trace_.jobs.size() && trace_.jobs[next_arrival_].request.submit == now_) {
@@ -205,7 +205,7 @@ void Engine::finish() {
   result_.finish = now_;
   result_.interrupted = interrupted();
   if (interval_ > Duration{0}) sample_until(now_ + Duration{1});  // else there was no job
-  result_.jobs = JobResults(std::move(times_), round_.take_progress(), now_);
+  result_.jobs = JobResults(round_.take_progress(), now_);
   result_.grants = round_.take_grants();
 }
 

@@ -55,20 +55,16 @@ struct JobResult {
 /// The results of all jobs, in the form in which the simulation kept them.
 class JobResults {
  public:
-  struct Times {
-    Time start = kNoTime;
-    Time end = kNoTime;
-  };
   JobResults() = default;
-  JobResults(std::vector<Times> times, std::vector<policy::Progress> progress, Time finish)
-      : times_(std::move(times)), progress_(std::move(progress)), finish_(finish) {}
+  JobResults(std::vector<policy::Progress> progress, Time finish)
+      : progress_(std::move(progress)), finish_(finish) {}
 
-  std::size_t size() const { return times_.size(); }
+  std::size_t size() const { return progress_.size(); }
   JobResult operator[](std::size_t job) const {
     const policy::Progress& state = progress_[job];
     const bool runs = state.phase == policy::Phase::running;
-    return {.start = times_[job].start,
-            .end = times_[job].end,
+    return {.start = state.start,
+            .end = state.end,
             .ran = runs ? state.attained + (finish_ - state.since) : state.attained,
             .preemptions = state.preemptions,
             .first_grant = state.first_grant,
@@ -77,7 +73,6 @@ class JobResults {
   }
 
  private:
-  std::vector<Times> times_;
   std::vector<policy::Progress> progress_;
   Time finish_{};
 };

@@ -150,7 +150,7 @@ class BackfillPass final : public Pass {
       const auto grants = desk_.place(vc.vc, next.demand);
       if (grants.empty()) return;
       book.calendar.clear();
-      desk_.start(vc, next.jobs.front().job, grants);
+      desk_.start(vc, next.jobs.front(), grants);
     }
   }
 

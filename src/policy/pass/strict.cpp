@@ -18,7 +18,7 @@ class StrictPass final : public Pass {
       const WaitingQueue::Class& next = vc.waiting.first();
       const auto grants = desk_.place(vc.vc, next.demand);
       if (grants.empty()) return;
-      desk_.start(vc, next.jobs.front().job, grants);
+      desk_.start(vc, next.jobs.front(), grants);
     }
   }
 
