@@ -143,9 +143,9 @@ void fit_vcs(FitInput& input, Workload& workload) {
   input.notes.push_back(
       fmt::format("nodes are as many as make a load of {} and hold the largest job", kUsualLoad));
   if (vcs.size() == 1 && vcs.contains(kNoName)) {
-    input.notes.push_back("no virtual clusters are given: one is made");
+    input.notes.emplace_back("no virtual clusters are given: one is made");
   } else if (vcs.contains(kNoName)) {
-    input.notes.push_back("jobs without a virtual cluster are put into one called none");
+    input.notes.emplace_back("jobs without a virtual cluster are put into one called none");
   }
 }
 
