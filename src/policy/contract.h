@@ -33,8 +33,8 @@ enum class Phase : std::uint8_t { unknown, waiting, running, ended, never };
 
 /// Where a job stands. Kept by the host; one cache line.
 struct alignas(64) Progress {
-  Time since{};         ///< Start of the present run; meaningful while running.
-  Time start = kNoTime;      ///< Of the first run.
+  Time since{};          ///< Start of the present run; meaningful while running.
+  Time start = kNoTime;  ///< Of the first run.
   Time end = kNoTime;
   Duration attained{};  ///< Time run before the present run.
   Duration charged{};   ///< Work added by restarts so far.

@@ -230,8 +230,8 @@ class BackfillPass final : public Pass {
   }
 
   void backfill(VcState& vc, Book& book) {
-    // Starts only take GPUs and slack, but for the promise that the starting job held: a demand that
-    // found nobody finds nobody later.
+    // Starts only take GPUs and slack, but for the promise that the starting job held: a demand
+    // that found nobody finds nobody later.
     exhausted_.assign(vc.waiting.classes().size(), false);
     for (;;) {
       const WaitingQueue::Class* from = nullptr;
