@@ -69,6 +69,27 @@ std::string Cluster::node_label(NodeId node) const {
   return std::to_string(index(node) - index(vcs[index(described.vc)].first));
 }
 
+Cluster merged(const Cluster& cluster) {
+  Cluster made = cluster;
+  made.takes_every_job = true;
+  made.vcs = {{.name = "all",
+               .first = NodeId{0},
+               .num_nodes = static_cast<std::uint32_t>(cluster.nodes.size())}};
+  for (Node& node : made.nodes) node.vc = VcId{0};
+  std::vector<int> size;
+  for (const VirtualCluster& vc : cluster.vcs) size.push_back(static_cast<int>(vc.num_nodes));
+  int total = static_cast<int>(cluster.nodes.size());
+  made.changes.clear();
+  for (const CapacityChange& change : cluster.changes) {
+    total += change.nodes - size[index(change.vc)];
+    size[index(change.vc)] = change.nodes;
+    // Changes of one instant become one: the last sum.
+    if (!made.changes.empty() && made.changes.back().at == change.at) made.changes.pop_back();
+    made.changes.push_back({change.at, VcId{0}, total});
+  }
+  return made;
+}
+
 Cluster uniform(std::uint32_t nodes, int gpus) {
   Cluster made;
   made.takes_every_job = true;

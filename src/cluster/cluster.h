@@ -81,6 +81,10 @@ struct Cluster {
   std::string node_label(NodeId node) const;
 };
 
+/// The same nodes in one virtual cluster that takes every job; its capacity changes as the sum of
+/// the virtual clusters' did. For job logs that name no virtual cluster.
+Cluster merged(const Cluster& cluster);
+
 /// `nodes` nodes of `gpus` GPUs, one virtual cluster that takes every job.
 Cluster uniform(std::uint32_t nodes, int gpus);
 

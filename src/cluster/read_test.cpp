@@ -100,6 +100,19 @@ TEST_F(ClusterFile, TurnsADailyTableIntoChangesOfCapacity) {
   EXPECT_EQ(made->changes[1].nodes, 3);
 }
 
+TEST_F(ClusterFile, MergesVirtualClustersAndTheirChanges) {
+  // a: 2 nodes throughout; b: 1, then 3. Together 3, then 5 of 5 nodes.
+  const auto made = read("date,a,b,total\n2020-04-01,16,8,24\n2020-04-02,16,24,40\n");
+  ASSERT_TRUE(made) << message(made);
+  const Cluster one = merged(*made);
+  EXPECT_TRUE(one.takes_every_job);
+  ASSERT_EQ(one.vcs.size(), 1U);
+  EXPECT_EQ(one.vcs[0].num_nodes, 5U);
+  ASSERT_EQ(one.changes.size(), 2U);
+  EXPECT_EQ(one.changes[0].nodes, 3);
+  EXPECT_EQ(one.changes[1].nodes, 5);
+}
+
 TEST_F(ClusterFile, RefusesATableThatIsNoCluster) {
   EXPECT_NE(message(read("a,b\n1,2\n")).find("not a cluster file: its columns are a, b"),
             std::string::npos);

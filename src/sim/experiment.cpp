@@ -121,6 +121,14 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
                 .runs = std::move(*runs),
                 .notes = {}};
   made.notes = made.trace.notes;
+  const bool any_vc = std::any_of(
+      made.trace.jobs.begin(), made.trace.jobs.end(),
+      [](const trace::Job& job) { return job.request.gpus > 0 && job.request.vc != kNoName; });
+  if (!any_vc && !made.cluster.takes_every_job) {
+    made.cluster = cluster::merged(made.cluster);
+    made.notes.emplace_back(
+        "no job names a virtual cluster: all nodes are one that takes every job");
+  }
   made.notes.insert(made.notes.end(), made.cluster.notes.begin(), made.cluster.notes.end());
   scale_load(made.trace, experiment.load);
   note_what_is_left_out(made.trace, made.notes);
