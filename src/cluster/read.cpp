@@ -69,7 +69,7 @@ Result<Cluster> read_openb_nodes(CsvReader& csv) {
     made.add_nodes({.gpus = *gpus,
                     .gpu_type = std::string(csv[model]),
                     .cpus = cpus.value_or(0) / 1000,
-                    .memory_gb = mib.value_or(0) * 1.048576 / 1000},
+                    .memory_gb = mib.value_or(0) / 1024},
                    1, {std::string(csv[sn])});
     return {};
   });

@@ -73,4 +73,16 @@ std::string reserve_name(int reserve) {
   return fmt::format("easy:{}", reserve);
 }
 
+std::string preempt_name(Preempt preempt) {
+  switch (preempt) {
+    case Preempt::never:
+      return "never";
+    case Preempt::by_rank:
+      return "by_rank";
+    case Preempt::quota:
+      return "quota";
+  }
+  return "";
+}
+
 }  // namespace almanac::policy

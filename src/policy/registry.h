@@ -62,5 +62,7 @@ const Registry& registry();
 
 /// "strict", "easy:4", "conservative": how a reservation depth is written.
 std::string reserve_name(int reserve);
+/// "never", "by_rank", "quota".
+std::string preempt_name(Preempt preempt);
 
 }  // namespace almanac::policy

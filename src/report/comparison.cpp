@@ -140,19 +140,8 @@ std::string comparison_table(const std::vector<Summary>& summaries,
 }
 
 std::string comparison_csv(const std::vector<Summary>& summaries) {
-  std::string csv =
-      "policy,jobs,finished,avg_jct_s,p50_jct_s,p90_jct_s,p99_jct_s,avg_wait_s,p99_wait_s,"
-      "queued_jobs,makespan_s,gpu_occupancy,avg_bounded_slowdown,preemptions,signature\n";
-  const auto number = [](double value) {
-    return std::isfinite(value) ? fmt::format("{}", value) : std::string();
-  };
-  for (const Summary& s : summaries) {
-    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:016x}\n", s.policy, s.jobs,
-                       s.finished, number(s.avg_jct_s), number(s.p50_jct_s), number(s.p90_jct_s),
-                       number(s.p99_jct_s), number(s.avg_wait_s), number(s.p99_wait_s),
-                       s.queued_jobs, number(s.makespan_s), number(s.gpu_occupancy),
-                       number(s.avg_bounded_slowdown), s.preemptions, s.signature);
-  }
+  std::string csv = sim::summary_csv_header() + "\n";
+  for (const Summary& summary : summaries) csv += sim::to_csv_row(summary) + "\n";
   return csv;
 }
 

@@ -180,15 +180,12 @@ Json to_object(const schedule::RestartCost& cost) {
 
 Json to_object(const Prepared::Run& run) {
   const policy::Composition& c = run.composition;
-  const char* const preempt = c.preempt == policy::Preempt::never     ? "never"
-                              : c.preempt == policy::Preempt::by_rank ? "by_rank"
-                                                                      : "quota";
   return {{"name", c.name},
           {"estimate", c.estimate},
           {"order", c.order},
           {"placement", c.placement},
           {"reserve", policy::reserve_name(c.reserve)},
-          {"preempt", preempt},
+          {"preempt", policy::preempt_name(c.preempt)},
           {"rank_delay_s", seconds(c.rank_delay)},
           {"las_threshold_gpu_s", c.las_threshold_gpu_s},
           {"restart", to_object(run.restart)}};
@@ -236,8 +233,7 @@ Result<void> open_run_directory(const std::string& path) {
   std::error_code error;
   if (fs::exists(path, error)) {
     const bool empty = fs::is_directory(path, error) && fs::is_empty(path, error);
-    const bool earlier_run = fs::exists(fs::path(path) / "run.json", error) ||
-                             fs::exists(fs::path(path) / ".almanac-run", error);
+    const bool earlier_run = fs::exists(fs::path(path) / "run.json", error);
     if (!empty && !earlier_run) {
       return fail(Code::conflict, "the folder is not empty and holds no earlier run",
                   {.file = path}, "name another with --out");

@@ -2,8 +2,11 @@
 #include "sim/summary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "sim/signature.h"
 #include "stats/quantile.h"
@@ -109,6 +112,22 @@ Summary summarize(const std::string& policy, const trace::Trace& trace, const Sc
   made.worst_user_avg_wait_s = user_wait.worst_mean();
   made.worst_vc_avg_wait_s = vc_wait.worst_mean();
   return made;
+}
+
+std::string summary_csv_header() {
+  return "policy,jobs,finished,avg_jct_s,p50_jct_s,p90_jct_s,p99_jct_s,avg_wait_s,p99_wait_s,"
+         "queued_jobs,makespan_s,gpu_occupancy,avg_bounded_slowdown,preemptions,signature";
+}
+
+std::string to_csv_row(const Summary& s) {
+  const auto number = [](double value) {
+    return std::isfinite(value) ? fmt::format("{}", value) : std::string();
+  };
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:016x}", s.policy, s.jobs,
+                     s.finished, number(s.avg_jct_s), number(s.p50_jct_s), number(s.p90_jct_s),
+                     number(s.p99_jct_s), number(s.avg_wait_s), number(s.p99_wait_s), s.queued_jobs,
+                     number(s.makespan_s), number(s.gpu_occupancy), number(s.avg_bounded_slowdown),
+                     s.preemptions, s.signature);
 }
 
 }  // namespace almanac::sim

@@ -43,4 +43,8 @@ struct Summary {
 /// Cost: linear in jobs.
 Summary summarize(const std::string& policy, const trace::Trace& trace, const Schedule& schedule);
 
+/// The columns of a summary in CSV, and one summary under them, without an end of line.
+std::string summary_csv_header();
+std::string to_csv_row(const Summary& summary);
+
 }  // namespace almanac::sim

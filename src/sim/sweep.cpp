@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/sweep.h"
 
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -51,20 +50,9 @@ Result<std::vector<SweepPoint>> sweep(const SweepPlan& plan) {
 }
 
 std::string to_csv(const std::vector<SweepPoint>& points) {
-  std::string csv =
-      "policy,load,seed,jobs,finished,avg_jct_s,p50_jct_s,p90_jct_s,p99_jct_s,avg_wait_s,"
-      "p99_wait_s,queued_jobs,makespan_s,gpu_occupancy,avg_bounded_slowdown,preemptions,"
-      "signature\n";
-  const auto number = [](double value) {
-    return std::isfinite(value) ? fmt::format("{}", value) : std::string();
-  };
-  for (const auto& [load, seed, s] : points) {
-    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:016x}\n", s.policy, load,
-                       seed, s.jobs, s.finished, number(s.avg_jct_s), number(s.p50_jct_s),
-                       number(s.p90_jct_s), number(s.p99_jct_s), number(s.avg_wait_s),
-                       number(s.p99_wait_s), s.queued_jobs, number(s.makespan_s),
-                       number(s.gpu_occupancy), number(s.avg_bounded_slowdown), s.preemptions,
-                       s.signature);
+  std::string csv = "load,seed," + summary_csv_header() + "\n";
+  for (const SweepPoint& point : points) {
+    csv += fmt::format("{},{},{}\n", point.load, point.seed, to_csv_row(point.summary));
   }
   return csv;
 }

@@ -36,7 +36,7 @@ struct SweepPlan {
 /// of threads.
 Result<std::vector<SweepPoint>> sweep(const SweepPlan& plan);
 
-/// One row a point, with the columns of summary.json.
+/// One row a point: load, seed, then the columns of summary_csv_header().
 std::string to_csv(const std::vector<SweepPoint>& points);
 
 }  // namespace almanac::sim

@@ -16,18 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string preempt_name(policy::Preempt preempt) {
-  switch (preempt) {
-    case policy::Preempt::never:
-      return "never";
-    case policy::Preempt::by_rank:
-      return "by_rank";
-    case policy::Preempt::quota:
-      return "quota";
-  }
-  return "";
-}
-
 struct Slot {
   const char* name;
   std::vector<policy::Entry> choices;
@@ -61,7 +49,7 @@ Json to_object(const policy::Composition& c) {
           {"placement", c.placement},
           {"estimate", c.estimate},
           {"reserve", policy::reserve_name(c.reserve)},
-          {"preempt", preempt_name(c.preempt)},
+          {"preempt", policy::preempt_name(c.preempt)},
           {"rank_delay_s", seconds(c.rank_delay)},
           {"las_threshold_gpu_s", c.las_threshold_gpu_s}};
 }
@@ -102,7 +90,7 @@ Result<int> describe(const std::string& name, const std::string& output) {
     fmt::print("{}\n", object.dump(2));
     return kDone;
   }
-  fmt::print("{}: {}\nSource: {}\n\n# As a file for --policy FILE.toml:\n", composition->name,
+  fmt::print("# {}: {}\n# Source: {}\n# As a file for --policy FILE.toml:\n", composition->name,
              composition->summary, composition->source);
   for (const auto& [key, value] : object.items()) {
     if (key != "source") fmt::print("{} = {}\n", key, value.dump());
