@@ -38,11 +38,11 @@ void note_never(const sim::Prepared& prepared, const sim::Schedule& schedule) {
 
 Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string& out, int threads,
                                const std::vector<std::string>& command) {
+  const std::atomic<bool>& stop = interrupted();
   if (!out.empty()) {
     if (auto opened = sim::open_run_directory(out); !opened) return tl::unexpected(opened.error());
   }
   const std::size_t runs = prepared.runs.size();
-  const std::atomic<bool>& stop = interrupted();
   std::vector<std::optional<sim::Summary>> summaries(runs);
   const auto arrived = std::make_unique<std::atomic<std::uint32_t>[]>(runs);
   std::mutex mutex;

@@ -40,6 +40,8 @@ struct Options {
 };
 
 Result<int> rerun(const Options& options, const std::vector<std::string>& command) {
+  const auto record = sim::read_run(options.run);
+  if (!record) return tl::unexpected(record.error());
   const auto before = sim::read_summaries(options.run);
   if (!before) return tl::unexpected(before.error());
   const auto prepared = prepare_again(options.run);
@@ -48,6 +50,11 @@ Result<int> rerun(const Options& options, const std::vector<std::string>& comman
   if (!report) return tl::unexpected(report.error());
   print_summaries(report->summaries, options.output);
   if (report->interrupted) return kInterrupted;
+  if (!record->complete) {
+    note(fmt::format("{} was interrupted: there are no whole schedules to compare with",
+                     options.run));
+    return kDone;
+  }
   int differ = 0;
   for (std::size_t at = 0; at < before->size() && at < report->summaries.size(); ++at) {
     if ((*before)[at].signature == report->summaries[at].signature) continue;
