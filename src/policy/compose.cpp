@@ -124,6 +124,12 @@ static Result<Composition> load_composition(const Registry& registry, const std:
   }
   made.name = table["name"].value_or(
       path.substr(path.rfind('/') + 1, path.rfind(".toml") - path.rfind('/') - 1));
+  if (made.name.empty() || made.name.front() == '.' || made.name.find('/') != std::string::npos) {
+    const toml::node* const name = table.get("name");
+    return tl::unexpected(at(name != nullptr ? *name : table, path,
+                             "name must not be empty, begin with a dot or contain a slash: it "
+                             "names a folder of the run"));
+  }
   made.summary = table["summary"].value_or(std::string("composed in ") + path);
   made.source = path;
   static const std::vector<std::string> kKeys = {

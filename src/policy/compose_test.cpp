@@ -123,6 +123,9 @@ TEST(Compose, SaysWhereAFileIsWrong) {
             "composition.toml:1:9: order has no choice sjff (see almanac policy list)");
   EXPECT_EQ(message_of_file("rank_delay_s = -1\n"),
             "composition.toml:1:16: rank_delay_s must be a number of 0 or more");
+  EXPECT_EQ(message_of_file("name = \"../mine\"\n"),
+            "composition.toml:1:8: name must not be empty, begin with a dot or contain a slash: it "
+            "names a folder of the run");
   EXPECT_EQ(message_of_file("order = 3\n"), "composition.toml:1:9: order must be a string");
 }
 
