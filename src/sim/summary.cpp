@@ -60,6 +60,14 @@ double mean(const std::vector<double>& values) {
   return values.empty() ? kNothing : total / static_cast<double>(values.size());
 }
 
+/// A field of CSV, in quotes where RFC 4180 asks for them.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+
 }  // namespace
 
 Summary summarize(const std::string& policy, const trace::Trace& trace, const Schedule& schedule) {
@@ -123,11 +131,11 @@ std::string to_csv_row(const Summary& s) {
   const auto number = [](double value) {
     return std::isfinite(value) ? fmt::format("{}", value) : std::string();
   };
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:016x}", s.policy, s.jobs,
-                     s.finished, number(s.avg_jct_s), number(s.p50_jct_s), number(s.p90_jct_s),
-                     number(s.p99_jct_s), number(s.avg_wait_s), number(s.p99_wait_s), s.queued_jobs,
-                     number(s.makespan_s), number(s.gpu_occupancy), number(s.avg_bounded_slowdown),
-                     s.preemptions, s.signature);
+  return fmt::format(
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:016x}", csv_field(s.policy), s.jobs, s.finished,
+      number(s.avg_jct_s), number(s.p50_jct_s), number(s.p90_jct_s), number(s.p99_jct_s),
+      number(s.avg_wait_s), number(s.p99_wait_s), s.queued_jobs, number(s.makespan_s),
+      number(s.gpu_occupancy), number(s.avg_bounded_slowdown), s.preemptions, s.signature);
 }
 
 }  // namespace almanac::sim
