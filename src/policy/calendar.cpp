@@ -5,6 +5,8 @@
 #include <queue>
 #include <utility>
 
+#include "base/check.h"
+
 namespace almanac::policy {
 namespace {
 
@@ -26,38 +28,34 @@ Time later(Time from, Duration length) { return length >= kNever - from ? kNever
 }  // namespace
 
 bool Calendar::find_conflicts(std::span<const cluster::Grant> grants, Time from, Time until) {
-  bool any = false;
+  conflicts_.clear();
   for (const cluster::Grant& grant : grants) {
-    const auto here = on_node_.find(grant.node);
-    if (here == on_node_.end()) continue;
     int slack = grant.count();
-    for (const JobId job : here->second) {
-      const Promise& promise = promises_.at(job);
-      if (promise.start <= from || promise.start >= until) continue;
-      for (const Piece& piece : promise.pieces) {
-        if (piece.node == grant.node) slack = std::min(slack, std::max(0, piece.slack));
-      }
+    for (const Claim& claim : claims(grant.node)) {
+      if (claim.start <= from || claim.start >= until) continue;
+      slack = std::min(slack, std::max(0, claim.slack));
     }
-    if (slack == grant.count()) continue;
-    hidden_.push_back({grant.node, 0, slack});
-    any = true;
+    if (slack < grant.count()) conflicts_.push_back({grant.node, 0, slack});
   }
-  return any;
+  return !conflicts_.empty();
 }
 
 std::span<const cluster::Grant> Calendar::place(VcId vc, const cluster::Demand& demand, Time from,
                                                 Time until) {
   cluster::Ledger& ledger = desk_.ledger();
   const std::size_t before = ledger.mark();
-  hidden_.clear();
+  std::span<const cluster::Grant> placed = desk_.place(vc, demand);
+  if (empty() || !find_conflicts(placed, from, until)) return placed;
+  std::size_t hidden = before;
   do {
-    ledger.undo(before);
-    for (const Piece& piece : hidden_) {
-      ledger.take(piece.node, std::max(0, ledger.free_on(piece.node) - piece.slack));
+    ledger.undo(hidden);
+    for (const Piece& piece : conflicts_) {
+      ledger.take(piece.node, ledger.free_on(piece.node) - piece.slack);
     }
-    const auto placed = desk_.place(vc, demand);
-    grants_.assign(placed.begin(), placed.end());
-  } while (find_conflicts(grants_, from, until));
+    hidden = ledger.mark();
+    placed = desk_.place(vc, demand);
+  } while (find_conflicts(placed, from, until));
+  grants_.assign(placed.begin(), placed.end());
   ledger.undo(before);
   for (const cluster::Grant& grant : grants_) ledger.take(grant);
   return grants_;
@@ -70,16 +68,12 @@ std::span<const cluster::Grant> Calendar::place_now(VcId vc, const cluster::Dema
 
 JobId Calendar::first_delayed(std::span<const cluster::Grant> grants, Time until) const {
   JobId first = kNoJob;
+  Time start = until;
   for (const cluster::Grant& grant : grants) {
-    const auto here = on_node_.find(grant.node);
-    if (here == on_node_.end()) continue;
-    for (const JobId job : here->second) {
-      const Promise& promise = promises_.at(job);
-      for (const Piece& piece : promise.pieces) {
-        if (piece.node != grant.node || piece.slack >= grant.count()) continue;
-        if (promise.start >= until) continue;
-        if (first == kNoJob || promise.start < promises_.at(first).start) first = job;
-      }
+    for (const Claim& claim : claims(grant.node)) {
+      if (claim.slack >= grant.count() || claim.start >= start) continue;
+      first = claim.job;
+      start = claim.start;
     }
   }
   return first;
@@ -101,8 +95,8 @@ const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {
     for (; !begun.empty() && begun.top().end <= at; begun.pop()) {
       for (const cluster::Grant& grant : begun.top().grants) ledger.give_back(grant);
     }
-    for (; starting != by_start_.end() && starting->first <= at; ++starting) {
-      const Promise& promised = promises_.at(starting->second);
+    for (; starting != by_start_.end() && starting->at <= at; ++starting) {
+      const Promise& promised = promises_[starting->slot];
       Begun taken{.end = std::max(promised.end, at), .grants = {}};
       for (const Piece& piece : promised.pieces) {
         const int gpus = std::min(piece.gpus, ledger.free_on(piece.node));
@@ -115,23 +109,24 @@ const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {
     const auto placed =
         may_fit ? place(vc.vc, demand, at, later(at, length)) : std::span<const cluster::Grant>{};
     if (!placed.empty()) {
-      Promise made{.start = at, .end = later(at, length), .pieces = {}};
+      const bool at_once = at == desk_.now();
+      const Slot slot = at_once ? 0 : fresh_slot();
+      Promise& made = at_once ? at_once_ : promises_[slot];
+      made.start = at;
+      made.end = later(at, length);
+      made.pieces.clear();
       for (const cluster::Grant& grant : placed) {
         made.pieces.push_back({grant.node, grant.count(), ledger.free_on(grant.node)});
       }
       ledger.undo(before);
-      if (at == desk_.now()) {
-        at_once_ = std::move(made);
-        return &at_once_;
-      }
-      keep(job, std::move(made));
-      return &promises_.at(job);
+      if (!at_once) file(job, slot);
+      return &made;
     }
 
     Time next = kNever;
     if (running.get() != nullptr) next = end_of(*running.get());
     if (!begun.empty()) next = std::min(next, begun.top().end);
-    if (starting != by_start_.end()) next = std::min(next, starting->first);
+    if (starting != by_start_.end()) next = std::min(next, starting->at);
     if (next == kNever) break;
     at = next;
   }
@@ -140,18 +135,13 @@ const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {
 }
 
 void Calendar::lower_slack(NodeId node, int gpus, Time from, Time until) {
-  const auto here = on_node_.find(node);
-  if (here == on_node_.end()) return;
-  for (const JobId job : here->second) {
-    Promise& promise = promises_.at(job);
-    if (promise.start < from || promise.start >= until) continue;
-    for (Piece& piece : promise.pieces) {
-      if (piece.node == node) piece.slack -= gpus;
-    }
+  for (Claim& claim : claims(node)) {
+    if (claim.start >= from && claim.start < until) claim.slack -= gpus;
   }
 }
 
 void Calendar::occupy(std::span<const cluster::Grant> grants, Time from, Time until, int sign) {
+  if (empty()) return;
   for (const cluster::Grant& grant : grants) {
     lower_slack(grant.node, sign * grant.count(), from, until);
   }
@@ -167,60 +157,109 @@ std::span<const cluster::Grant> Calendar::take(const Promise& promise) {
   return grants_;
 }
 
-void Calendar::keep(JobId job, Promise promise) {
+bool Calendar::holds(JobId job) const {
+  const auto found = std::lower_bound(by_job_.begin(), by_job_.end(), std::pair(job, Slot{0}));
+  return found != by_job_.end() && found->first == job;
+}
+
+Calendar::Slot Calendar::slot_of(JobId job) const {
+  const auto found = std::lower_bound(by_job_.begin(), by_job_.end(), std::pair(job, Slot{0}));
+  ALMANAC_CHECK(found != by_job_.end() && found->first == job, "job {} holds no promise",
+                index(job));
+  return found->second;
+}
+
+Calendar::Slot Calendar::fresh_slot() {
+  if (spare_.empty()) {
+    promises_.emplace_back();
+    return static_cast<Slot>(promises_.size() - 1);
+  }
+  const Slot slot = spare_.back();
+  spare_.pop_back();
+  return slot;
+}
+
+void Calendar::file(JobId job, Slot slot) {
+  const Promise& promise = promises_[slot];
   for (const Piece& piece : promise.pieces) {
     lower_slack(piece.node, piece.gpus, promise.start, promise.end);
   }
-  for (const Piece& piece : promise.pieces) on_node_[piece.node].push_back(job);
-  by_start_.emplace(promise.start, job);
-  promises_.emplace(job, std::move(promise));
-}
-
-void Calendar::remove(JobId job) {
-  const auto found = promises_.find(job);
-  for (const Piece& piece : found->second.pieces) {
-    std::vector<JobId>& here = on_node_.at(piece.node);
-    here.erase(std::find(here.begin(), here.end(), job));
-    if (here.empty()) on_node_.erase(piece.node);
+  for (const Piece& piece : promise.pieces) {
+    claims(piece.node).push_back({promise.start, job, piece.slack});
   }
-  auto [first, last] = by_start_.equal_range(found->second.start);
-  by_start_.erase(std::find_if(first, last, [&](const auto& each) { return each.second == job; }));
-  promises_.erase(found);
+  const auto later_start =
+      std::upper_bound(by_start_.begin(), by_start_.end(), promise.start,
+                       [](Time start, const Begin& begin) { return start < begin.at; });
+  by_start_.insert(later_start, {promise.start, job, slot});
+  by_job_.insert(std::lower_bound(by_job_.begin(), by_job_.end(), std::pair(job, slot)),
+                 {job, slot});
 }
 
-void Calendar::fulfil(JobId job) { remove(job); }
+Calendar::Slot Calendar::unfile(JobId job) {
+  const Slot slot = slot_of(job);
+  Promise& promise = promises_[slot];
+  const auto is_own = [&](const auto& each) { return each.job == job; };
+  for (Piece& piece : promise.pieces) {
+    std::vector<Claim>& here = claims(piece.node);
+    const auto own = std::find_if(here.begin(), here.end(), is_own);
+    piece.slack = own->slack;
+    here.erase(own);
+  }
+  const auto first =
+      std::lower_bound(by_start_.begin(), by_start_.end(), promise.start,
+                       [](const Begin& begin, Time start) { return begin.at < start; });
+  by_start_.erase(std::find_if(first, by_start_.end(), is_own));
+  by_job_.erase(std::lower_bound(by_job_.begin(), by_job_.end(), std::pair(job, slot)));
+  return slot;
+}
 
-void Calendar::forget(JobId job) {
-  const Promise promise = promises_.at(job);
-  remove(job);
+void Calendar::fulfil(JobId job) { spare_.push_back(unfile(job)); }
+
+Calendar::Promise Calendar::forget(JobId job) {
+  const Slot slot = unfile(job);
+  const Promise& promise = promises_[slot];
   for (const Piece& piece : promise.pieces) {
     lower_slack(piece.node, -piece.gpus, promise.start, promise.end);
   }
+  spare_.push_back(slot);
+  return promise;
+}
+
+void Calendar::keep(JobId job, Promise promise) {
+  const Slot slot = fresh_slot();
+  promises_[slot] = std::move(promise);
+  file(job, slot);
 }
 
 void Calendar::clear() {
-  promises_.clear();
+  for (const Begin& begin : by_start_) {
+    for (const Piece& piece : promises_[begin.slot].pieces) claims(piece.node).clear();
+    spare_.push_back(begin.slot);
+  }
   by_start_.clear();
-  on_node_.clear();
+  by_job_.clear();
 }
 
 std::vector<JobId> Calendar::due(Time now) const {
   std::vector<JobId> jobs;
-  for (auto each = by_start_.begin(); each != by_start_.end() && each->first <= now; ++each) {
-    jobs.push_back(each->second);
+  for (const Begin& begin : by_start_) {
+    if (begin.at > now) break;
+    jobs.push_back(begin.job);
   }
   return jobs;
 }
 
 std::vector<JobId> Calendar::broken() const {
   std::vector<JobId> jobs;
-  for (const auto& [start, job] : by_start_) {
-    for (const Piece& piece : promises_.at(job).pieces) {
-      if (piece.slack < 0) {
-        jobs.push_back(job);
-        break;
-      }
-    }
+  for (const Begin& begin : by_start_) {
+    const auto is_broken = [&](const Piece& piece) {
+      const std::vector<Claim>& here = claims(piece.node);
+      return std::any_of(here.begin(), here.end(), [&](const Claim& claim) {
+        return claim.job == begin.job && claim.slack < 0;
+      });
+    };
+    const std::vector<Piece>& pieces = promises_[begin.slot].pieces;
+    if (std::any_of(pieces.begin(), pieces.end(), is_broken)) jobs.push_back(begin.job);
   }
   return jobs;
 }

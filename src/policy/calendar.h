@@ -13,21 +13,25 @@
 /// fragmentation.
 #pragma once
 
-#include <map>
+#include <cstdint>
 #include <span>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "policy/desk.h"
 
 namespace almanac::policy {
 
+/// Cost: flat arrays that are reused, so that a promise allocates nothing once they have grown. All
+/// but promise() cost one step for each promise on the nodes that they are asked about; making or
+/// forgetting one moves a few bytes of every other.
 class Calendar {
  public:
   struct Piece {
     NodeId node{};
     int gpus = 0;
-    int slack = 0;  ///< GPUs free on the node when the promise begins, itself included.
+    int slack = 0;  ///< GPUs free on the node when the promise begins, itself included. In a
+                    ///< promise that is held, as of when it was made.
   };
   struct Promise {
     Time start{};
@@ -35,14 +39,17 @@ class Calendar {
     std::vector<Piece> pieces;
   };
 
-  explicit Calendar(Desk& desk) : desk_(desk) {}
+  /// Of the virtual cluster `vc`, which owns its nodes alone.
+  Calendar(Desk& desk, const cluster::VirtualCluster& vc)
+      : desk_(desk), first_node_(vc.first), on_node_(vc.num_nodes) {}
 
   /// Finds the earliest start for `job`, which waits in `vc`, that delays no promise, and promises
   /// it. A start at `now` is only returned, not kept: start the job. Null = never fits as things
-  /// are. Cost: one step for each believed end and each promise until then.
+  /// are. The answer is valid until the next promise is made or taken back. Cost: one step for each
+  /// believed end and each promise until then.
   const Promise* promise(const VcState& vc, JobId job);
   /// Takes GPUs for a job of `demand` that is to run [now, now + length) and delays no promise.
-  /// Empty = changed nothing.
+  /// Empty = changed nothing. The span is valid until anybody places again.
   std::span<const cluster::Grant> place_now(VcId vc, const cluster::Demand& demand,
                                             Duration length);
   /// The job promised the earliest start of those that `grants`, taken now and held until `until`,
@@ -52,42 +59,70 @@ class Calendar {
   /// with sign -1, that they are not.
   void occupy(std::span<const cluster::Grant> grants, Time from, Time until, int sign);
 
-  bool holds(JobId job) const { return promises_.contains(job); }
-  const Promise& at(JobId job) const { return promises_.at(job); }
+  bool holds(JobId job) const;
+  /// The promise of a job that holds one; valid until the next is made or taken back.
+  const Promise& at(JobId job) const { return promises_[slot_of(job)]; }
   /// Takes the promised GPUs; empty = changed nothing, since they are not all free.
   std::span<const cluster::Grant> take(const Promise& promise);
   /// The job has started when and where it was promised.
   void fulfil(JobId job);
-  /// Takes a promise back.
-  void forget(JobId job);
+  /// Takes a promise back; gives it as it stands.
+  Promise forget(JobId job);
   /// Makes a promise again that was taken back.
   void keep(JobId job, Promise promise);
   void clear();
-  bool empty() const { return promises_.empty(); }
+  bool empty() const { return by_start_.empty(); }
   /// The jobs whose promise should have begun by `now`, in order of promised start.
   std::vector<JobId> due(Time now) const;
   /// The job whose promise begins first.
-  JobId first() const { return by_start_.begin()->second; }
+  JobId first() const { return by_start_.front().job; }
   /// The jobs whose promises no longer hold, since a job runs longer than believed.
   std::vector<JobId> broken() const;
 
  private:
+  using Slot = std::uint32_t;  // position in promises_
+  struct Begin {
+    Time at{};
+    JobId job{};
+    Slot slot = 0;
+  };
+  /// What a promise means for one of its nodes.
+  struct Claim {
+    Time start{};
+    JobId job{};
+    int slack = 0;
+  };
+
+  std::vector<Claim>& claims(NodeId node) { return on_node_[index(node) - index(first_node_)]; }
+  const std::vector<Claim>& claims(NodeId node) const {
+    return on_node_[index(node) - index(first_node_)];
+  }
+  Slot slot_of(JobId job) const;
+  /// A slot of promises_ whose pieces are empty.
+  Slot fresh_slot();
+  /// Files the promise of a fresh slot.
+  void file(JobId job, Slot slot);
+  /// Takes it out again and says where it still stands; its pieces then know their slack.
+  Slot unfile(JobId job);
+
   /// Places in the ledger as it stands, delaying no promise that begins in (from, until).
   std::span<const cluster::Grant> place(VcId vc, const cluster::Demand& demand, Time from,
                                         Time until);
-  /// Adds to hidden_ the nodes where `grants` would delay a promise; false = there are none.
+  /// Puts the nodes where `grants` would delay a promise in conflicts_; false = there are none.
   bool find_conflicts(std::span<const cluster::Grant> grants, Time from, Time until);
   /// Lowers the slack on `node` of all promises that begin in [from, until).
   void lower_slack(NodeId node, int gpus, Time from, Time until);
-  void remove(JobId job);
 
   Desk& desk_;
+  NodeId first_node_;
   Promise at_once_;  // the answer that is not kept
-  std::unordered_map<JobId, Promise> promises_;
-  std::multimap<Time, JobId> by_start_;
-  std::unordered_map<NodeId, std::vector<JobId>> on_node_;
+  std::vector<Promise> promises_;
+  std::vector<Slot> spare_;                     // positions in promises_ that nobody uses
+  std::vector<std::pair<JobId, Slot>> by_job_;  // in order of job
+  std::vector<Begin> by_start_;                 // in order of start, then of being made
+  std::vector<std::vector<Claim>> on_node_;     // of each node, in order of being made
   std::vector<cluster::Grant> grants_;
-  std::vector<Piece> hidden_;  // nodes of which only the slack may be used
+  std::vector<Piece> conflicts_;  // nodes of which only the slack may be used
 };
 
 }  // namespace almanac::policy

@@ -18,7 +18,7 @@ class CalendarTest : public testing::Test {
         plan_(ledger_),
         desk_(registry().make_order({}), registry().make_placement({}),
               predict::make_oracle(kAllJobs)),
-        calendar_(desk_) {
+        calendar_(desk_, cluster_.vcs[0]) {
     vc_.vc = VcId{0};
     desk_.track = Desk::Track::believed_end;
     desk_.needs_estimate = true;

@@ -24,8 +24,7 @@ class BackfillPass final : public Pass {
   template <typename Ask>
   static auto without_promise(Calendar& calendar, JobId job, Ask&& ask) {
     if (!calendar.holds(job)) return ask();
-    Calendar::Promise own = calendar.at(job);
-    calendar.forget(job);
+    Calendar::Promise own = calendar.forget(job);
     const auto answer = ask();
     calendar.keep(job, std::move(own));
     return answer;
@@ -112,14 +111,16 @@ class BackfillPass final : public Pass {
 
  private:
   struct Book {
-    explicit Book(Desk& desk) : calendar(desk) {}
+    Book(Desk& desk, const cluster::VirtualCluster& vc) : calendar(desk, vc) {}
     Calendar calendar;
     std::vector<JobId> newcomers;  // conservative: not promised anything yet
     bool changed = false;          // the promises were made for another future: time may be free
   };
 
   Book& book_of(const VcState& vc) {
-    while (books_.size() <= index(vc.vc)) books_.push_back(std::make_unique<Book>(desk_));
+    while (books_.size() <= index(vc.vc)) {
+      books_.push_back(std::make_unique<Book>(desk_, desk_.view().cluster.vcs[books_.size()]));
+    }
     return *books_[index(vc.vc)];
   }
 
@@ -170,18 +171,17 @@ class BackfillPass final : public Pass {
     book.calendar.clear();
     int promised = 0;
     QueueKey key = vc.waiting.first().jobs.front().key;
-    for (JobId job = vc.waiting.first().jobs.front().job; promised < depth_;) {
+    for (JobId job = vc.waiting.first().jobs.front().job;;) {
       const Calendar::Promise* const made = book.calendar.promise(vc, job);
-      const QueueEntry* const following = vc.waiting.next(key);
-      const QueueEntry next = following != nullptr ? *following : QueueEntry{.job = kNoJob};
       if (made != nullptr && made->start == desk_.now()) {
         start_as_promised(vc, book, job, *made);
-      } else {
-        ++promised;
+      } else if (++promised == depth_) {
+        return;
       }
-      if (next.job == kNoJob) return;
-      key = next.key;
-      job = next.job;
+      const QueueEntry* const following = vc.waiting.next(key);
+      if (following == nullptr) return;
+      key = following->key;
+      job = following->job;
     }
   }
 
