@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the page that need no browser.
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {csv} from '../../web/src/csv';
+import {parse, type Column, type Figure} from '../../web/src/document';
+import {cell, duration, measure, percent, plain, quantity, short, shortDuration, time} from '../../web/src/format';
+import {order} from '../../web/src/order';
+import {ticks} from '../../web/src/ticks';
+
+/** Narrow and other spaces are all one to these tests. */
+const said = (text: string) => text.replace(/\s/gu, ' ');
+
+function equal(pairs: [string, string][]): void {
+  for (const [found, expected] of pairs) assert.equal(said(found), expected);
+}
+
+test('plain numbers keep all digits when whole, three when not', () => {
+  equal([
+    [plain(103467), '103,467'], [plain(0), '0'], [plain(1.7464), '1.75'], [plain(28329.41), '28,329'],
+    [plain(0.01234), '0.0123'], [plain(-3.14159), '-3.14'], [plain(NaN), '–'], [plain(Infinity), '–'],
+    [short(1500000), '1.5 M'], [short(20000), '20,000'],
+  ]);
+});
+
+test('durations take the units that people say', () => {
+  equal([
+    [duration(0), '0 s'], [duration(0.05), '50 ms'], [duration(0.25), '0.25 s'], [duration(45), '45 s'], [duration(204), '3 min 24 s'],
+    [duration(59.97), '1 min'], [duration(3599.7), '1 h'], [duration(28329), '7 h 52 min'], [duration(86399), '1 d'],
+    [duration(86400 * 2 + 3600 * 4), '2 d 4 h'], [duration(86400 * 412), '412 d'], [duration(-60), '−1 min'], [duration(NaN), '–'],
+    [shortDuration(90), '1.5 min'], [shortDuration(864000), '10 d'], [shortDuration(0.001), '1 ms'],
+  ]);
+});
+
+test('shares are percent, and what is not all is never 100 %', () => {
+  equal([
+    [percent(0), '0 %'], [percent(0.612), '61.2 %'], [percent(0.00042), '0.042 %'], [percent(1), '100 %'],
+    [percent(0.99999), '> 99.9 %'], [percent(NaN), '–'], [quantity(42.5, 'percent'), '42.5 %'],
+  ]);
+});
+
+test('one measure serves a whole column', () => {
+  assert.deepEqual(measure('gpu_s', 100), {divisor: 1, name: 'GPU-seconds'});
+  assert.deepEqual(measure('gpu_s', 36000), {divisor: 3600, name: 'GPU-hours'});
+  assert.deepEqual(measure('gpu_s', 9e8), {divisor: 86400, name: 'GPU-days'});
+  assert.deepEqual(measure('W', 5000), {divisor: 1000, name: 'kW'});
+  const column: Column = {name: 'g', label: 'GPU time', unit: 'gpu_s', type: 'number'};
+  assert.equal(cell(86400 * 3, column, measure('gpu_s', 9e8)), '3');
+  assert.equal(cell(null, column, measure('gpu_s', 9e8)), '–');
+});
+
+test('quantities name their unit, one of them too', () => {
+  equal([
+    [quantity(1, 'jobs'), '1 job'], [quantity(2000, 'gpus'), '2,000 GPUs'], [quantity(5.34, 'x'), '5.34×'],
+    [quantity(7200 * 3, 'gpu_s'), '6 GPU-hours'], [quantity(null, 's'), '–'], [quantity('NA', ''), 'NA'],
+  ]);
+});
+
+test('times are dates in UTC, or days of a trace that counts from its start', () => {
+  equal([[time(1585699200), '2020-04-01'], [time(1585699500), '2020-04-01 00:05'], [time(3 * 86400 + 7800), 'day 3, 02:10'], [time(1e300), '–']]);
+});
+
+test('ticks stand where people count', () => {
+  assert.deepEqual(ticks(0, 1, 5, 'fraction', 'linear'), [0, 0.2, 0.4, 0.6, 0.8, 1]);
+  assert.deepEqual(ticks(0, 7200, 4, 's', 'linear'), [0, 1800, 3600, 5400, 7200]);
+  assert.deepEqual(ticks(0, 3, 10, 'jobs', 'linear'), [0, 1, 2, 3]);
+  assert.deepEqual(ticks(1, 64, 8, 'gpus', 'log'), [1, 2, 4, 8, 16, 32, 64]);
+  assert.deepEqual(ticks(1, 1e6, 8, 's', 'log'), [1, 10, 60, 600, 3600, 36000, 86400, 864000]);
+  assert.deepEqual(ticks(1, 1e6, 3, 's', 'log'), [1, 60, 3600, 86400]);
+  assert.deepEqual(ticks(5, 5, 3, '', 'linear'), [5]);
+});
+
+test('ticks rise and stay within, whatever the ends', () => {
+  let seed = 1;
+  const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+  for (let n = 0; n < 2000; ++n) {
+    const low = 10 ** (random() * 8 - 3);
+    const high = low * (1 + 10 ** (random() * 8 - 4));
+    for (const unit of ['', 's', 'gpu_s', 'fraction', 'gpus'] as const) {
+      for (const scale of ['linear', 'log'] as const) {
+        const found = ticks(low, high, 6, unit, scale);
+        assert.ok(found.length <= 30, `${low} ${high} ${unit} ${scale}: ${found.length} ticks`);
+        found.forEach((tick, at) => {
+          assert.ok(tick >= low * 0.999 && tick <= high * 1.001, `${tick} outside ${low} to ${high}`);
+          if (at > 0) assert.ok(tick > (found[at - 1] as number));
+        });
+      }
+    }
+  }
+});
+
+function figure(data: Figure['data']): Figure {
+  const column = (name: string, type: Column['type']): Column => ({name, label: name, unit: '', type});
+  return {
+    id: 'f', title: '', caption: '', source: '', n: null, charts: [], data,
+    columns: [column('name', 'text'), column('size', 'number')],
+  };
+}
+
+test('rows sort by numbers or by names, missing ones last either way', () => {
+  const rows = figure({name: ['vc10', 'vc9', '', 'vc1'], size: [3, null, 1, 3]});
+  assert.deepEqual(order(rows, {column: 'size', down: false}), [2, 0, 3, 1]);
+  assert.deepEqual(order(rows, {column: 'size', down: true}), [0, 3, 2, 1]);
+  assert.deepEqual(order(rows, {column: 'name', down: false}), [3, 1, 0, 2]);
+  assert.deepEqual(order(rows, undefined), [0, 1, 2, 3]);
+});
+
+test('CSV quotes what must be quoted and rounds nothing', () => {
+  const rows = figure({name: ['a,b', 'say "x"', null], size: [0.1234567890123, 2, null]});
+  assert.equal(csv(rows, [1, 0, 2]), 'name,size\r\n"say ""x""",2\r\n"a,b",0.1234567890123\r\n,\r\n');
+});
+
+test('a document of another schema, or none, is refused in words', () => {
+  assert.throws(() => parse('{"schema":2}'), /schema 2/);
+  assert.throws(() => parse('{}'), /schema \(none\)/);
+  assert.throws(() => parse('nonsense'), /no report document/);
+  const least = parse('{"schema":1}');
+  assert.deepEqual([least.title, least.sections, least.provenance.jobs], ['Report', [], null]);
+});

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bars, beside each other or stacked; names that do not fit below turn the chart on its side.
+import type {Column} from '../document';
+import {show} from '../format';
+import {style} from '../theme';
+import {categoryAxis, kGrid, named, nameOf, numberAxis, upTitle} from './axis';
+import {frame, tip, type Drawing, type Input, type Nothing} from './drawing';
+import {split} from './rows';
+
+export function drawBar(input: Input): Drawing | Nothing {
+  const {chart, rows, theme, width} = input;
+  const column = rows.column(chart.x);
+  const all = split(chart, rows);
+  const [first] = all;
+  if (!column || !first) return {nothing: 'There are no columns to draw.'};
+
+  // Names stand in the order of the rows; numbers and times rise.
+  const order = column.type === 'text' ? rows.at : [...rows.at].sort((a, b) => (rows.number(chart.x, a) ?? 0) - (rows.number(chart.x, b) ?? 0));
+  const names = [...new Set(order.map((row) => nameOf(rows.value(chart.x, row), column)))];
+  const tables = all.map((series, n) => {
+    const values = new Map<string, number | null>();
+    for (const row of series.rows.at) values.set(nameOf(rows.value(chart.x, row), column), rows.number(series.column.name, row));
+    return {...series, values, style: style(theme, n)};
+  }).filter((table) => [...table.values.values()].some((value) => value !== null));
+  if (tables.length === 0) return {nothing: 'No rows were left to draw.'};
+
+  const seen = tables.filter((table) => !input.hidden.has(table.name));
+  const left = seen.filter((table) => !table.right);
+  const right = seen.filter((table) => table.right);
+  const sideways = right.length === 0 && isWide(names, width);
+  const long = Math.max(...names.map((name) => name.length));
+  const depth = chart.stacked ? 1 : Math.max(1, left.length);
+  const height = sideways ? Math.min(1600, 70 + names.length * Math.max(20, depth * 9 + 8)) : 330;
+
+  const tops = chart.stacked
+    ? names.map((name) => left.reduce((sum, table) => sum + (table.values.get(name) ?? 0), 0))
+    : left.flatMap((table) => [...table.values.values()]);
+  const amount = (of: Column, values: (number | null)[], upright: boolean) => numberAxis({
+    column: of, values: values.filter((value): value is number => value !== null),
+    scale: chart.y_scale, theme, upright, pixels: upright ? height - 60 : width - long * 7, zero: true,
+  });
+  const value = amount(left[0]?.column ?? first.column, tops, !sideways);
+  const upRight = right[0] ? amount(right[0].column, right.flatMap((table) => [...table.values.values()]), true) : undefined;
+  const name = categoryAxis(column, names, theme, sideways, width);
+  const valueOption = {...value.option, ...(chart.y_scale === 'log' ? {startValue: value.low} : {})};
+  const few = names.length <= 12 && left.length === 1 && !upRight;
+
+  const bars = seen.map((table) => ({
+    type: table.right ? 'line' : 'bar',
+    name: table.name,
+    yAxisIndex: table.right ? 1 : 0,
+    data: names.map((at) => (table.right && upRight ? upRight : value).place(table.values.get(at) ?? null)),
+    ...(table.right
+      ? {symbol: table.style.symbol, symbolSize: 7, lineStyle: {color: table.style.colour, width: 1.5, type: [4, 3]}}
+      : {barMaxWidth: 46, barCategoryGap: '28%', barGap: '6%', ...(chart.stacked ? {stack: 'all'} : {})}),
+    itemStyle: {color: table.style.colour, ...(chart.stacked ? {borderColor: theme.paper, borderWidth: 0.75} : {})},
+    // Where there is room, the number itself stands at the bar.
+    label: {
+      show: few && !table.right, position: sideways ? 'right' : 'top', color: theme.soft, fontSize: 11.5,
+      formatter: ({dataIndex}: {dataIndex: number}) => shortly(table.values.get(names[dataIndex] ?? '') ?? null, table.column),
+    },
+    emphasis: {disabled: true},
+  }));
+  return {
+    option: frame(input, {
+      trigger: 'axis',
+      axisPointer: {type: 'shadow', shadowStyle: {color: theme.grid, opacity: 0.6}},
+      formatter: (params: {dataIndex: number}[]) => {
+        const at = names[params[0]?.dataIndex ?? 0] ?? '';
+        return tip(at, seen.map((table) => ({style: table.style, name: table.name, value: show(table.values.get(at) ?? null, table.column)})));
+      },
+    }, {
+      title: sideways ? [] : [upTitle(value.title, theme, 'left'), ...(upRight ? [upTitle(upRight.title, theme, 'right')] : [])],
+      grid: sideways ? {...kGrid, top: 6, right: few ? 56 : 22} : kGrid,
+      xAxis: sideways ? {...named(value), ...valueOption, axisLine: {show: false}, splitLine: {...(value.option['splitLine'] as object), show: true}} : named(name),
+      yAxis: sideways ? {...name.option, inverse: true}
+        : [valueOption, ...(upRight ? [{...upRight.option, position: 'right', splitLine: {show: false}}] : [])],
+      series: bars,
+    }),
+    height,
+    marks: names.length * seen.length,
+    zoom: !sideways && names.length > 30 ? [{axis: 'x'}] : [],
+    keys: tables.length > 1 ? tables.map((table) => ({name: table.name, mark: table.right ? 'line' : 'area', ...table.style, ...(table.right ? {dash: [4, 3]} : {})})) : [],
+    left_out: '',
+  };
+}
+
+/** Whether names would overlap below a chart: they are long, and too many. */
+export function isWide(names: string[], width: number): boolean {
+  const long = Math.max(0, ...names.map((name) => name.length));
+  return long > 8 && names.length * (long * 6.6 + 10) > width - 60;
+}
+
+function shortly(value: number | null, column: Column): string {
+  if (value === null) return '';
+  const bare = column.unit === 'jobs' || column.unit === 'gpus' || column.unit === 'users' || column.unit === 'nodes' ? '' : column.unit;
+  return show(value, {...column, unit: bare});
+}

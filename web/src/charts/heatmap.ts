@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Heat maps: a number for each pair of a row and a place along.
+import {show, tick} from '../format';
+import {categoryAxis, kGrid, named, nameOf} from './axis';
+import {frame, tip, type Drawing, type Input, type Nothing} from './drawing';
+
+export function drawHeatmap(input: Input): Drawing | Nothing {
+  const {chart, rows, theme, width} = input;
+  const along = rows.column(chart.x);
+  const up = rows.column(chart.y[0] ?? '');
+  const value = rows.column(chart.value);
+  if (!along || !up || !value) return {nothing: 'There are no columns to draw.'};
+
+  const order = along.type === 'text' ? rows.at : [...rows.at].sort((a, b) => (rows.number(chart.x, a) ?? 0) - (rows.number(chart.x, b) ?? 0));
+  const xs = [...new Set(order.map((row) => nameOf(rows.value(chart.x, row), along)))];
+  const ys = [...new Set(rows.at.map((row) => nameOf(rows.value(up.name, row), up)))];
+  const cells = rows.at.map((row) => ({
+    row, x: nameOf(rows.value(chart.x, row), along), y: nameOf(rows.value(up.name, row), up), value: rows.number(value.name, row),
+  })).filter((cell): cell is typeof cell & {value: number} => cell.value !== null);
+  if (cells.length === 0) return {nothing: 'No rows were left to draw.'};
+
+  const values = cells.map((cell) => cell.value);
+  const share = value.unit === 'fraction' || value.unit === 'percent';
+  const low = Math.min(0, values.reduce((a, b) => Math.min(a, b), Infinity));
+  let high = values.reduce((a, b) => Math.max(a, b), -Infinity);
+  if (share && high <= 1 && high > 0.6 && value.unit === 'fraction') high = 1;
+  if (high <= low) high = low + 1;
+  const height = Math.min(900, 92 + ys.length * Math.max(6, Math.min(24, 640 / ys.length)));
+  const x = categoryAxis(along, xs, theme, false, width);
+  const y = categoryAxis(up, ys, theme, true, width);
+  const {interval: _every, ...labels} = y.option['axisLabel'] as Record<string, unknown>;
+  return {
+    option: frame(input, {
+      trigger: 'item',
+      formatter: ({dataIndex}: {dataIndex: number}) => {
+        const cell = cells[dataIndex];
+        return cell ? tip(`${cell.y}, ${cell.x}`, [{name: value.label, value: show(cell.value, value)}]) : '';
+      },
+    }, {
+      grid: {...kGrid, top: 40},
+      xAxis: {...named(x), axisLine: {show: false}},
+      // All names where they fit, else some.
+      yAxis: {...y.option, inverse: true, axisLine: {show: false}, axisLabel: ys.length <= 45 ? y.option['axisLabel'] : labels},
+      title: [upTitleOf(value.label, theme.soft)],
+      visualMap: {
+        type: 'continuous', min: low, max: high, calculable: false, orient: 'horizontal', right: 8, top: -4, itemHeight: Math.min(180, width / 3), itemWidth: 10,
+        inRange: {color: theme.ramp}, text: [tick(high, value.unit), tick(low, value.unit)], textStyle: {color: theme.soft, fontSize: 12},
+        seriesIndex: 0, padding: 5, hoverLink: false,
+      },
+      series: [{
+        type: 'heatmap',
+        name: value.label,
+        data: cells.map((cell) => [cell.x, cell.y, cell.value]),
+        itemStyle: xs.length <= 60 ? {borderColor: theme.paper, borderWidth: 1} : {},
+        emphasis: {itemStyle: {borderColor: theme.ink, borderWidth: 1}},
+        progressive: 0,
+      }],
+    }),
+    height,
+    marks: cells.length,
+    zoom: xs.length > 30 ? [{axis: 'x'}] : [],
+    keys: [],
+    left_out: '',
+  };
+}
+
+function upTitleOf(text: string, colour: string) {
+  return {text, left: 0, top: 4, padding: 0, textStyle: {color: colour, fontSize: 12, fontWeight: 'normal'}};
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of a figure that a chart draws, and how they fall into series.
+import type {Chart, Column, Figure, Value} from '../document';
+
+/** Some rows of a figure's columns. */
+export class Rows {
+  constructor(readonly figure: Figure, readonly at: number[]) {}
+
+  column(name: string): Column | undefined {
+    return name === '' ? undefined : this.figure.columns.find((column) => column.name === name);
+  }
+
+  value(name: string, row: number): Value {
+    const value = this.figure.data[name]?.[row];
+    return value === undefined || (typeof value === 'number' && !Number.isFinite(value)) ? null : value;
+  }
+
+  number(name: string, row: number): number | null {
+    const value = this.value(name, row);
+    return typeof value === 'number' ? value : null;
+  }
+
+  text(name: string, row: number): string {
+    const value = this.value(name, row);
+    return value === null ? '' : String(value);
+  }
+
+  /** Distinct values in order of appearance. */
+  distinct(name: string): string[] {
+    return [...new Set(this.at.map((row) => this.text(name, row)))];
+  }
+
+  where(name: string, text: string): Rows {
+    return new Rows(this.figure, this.at.filter((row) => this.text(name, row) === text));
+  }
+}
+
+export function allRows(figure: Figure): Rows {
+  const length = Math.max(0, ...figure.columns.map((column) => figure.data[column.name]?.length ?? 0));
+  return new Rows(figure, Array.from({length}, (_, row) => row));
+}
+
+/** One line, or the bars of one colour. */
+export interface Series {
+  name: string;
+  column: Column;
+  rows: Rows;
+  right: boolean;
+}
+
+/** Each y (and each column of the right axis) times each value of `by`. */
+export function split(chart: Chart, rows: Rows): Series[] {
+  const groups = rows.column(chart.by) ? rows.distinct(chart.by) : [''];
+  const columns = [...chart.y.map((name) => ({name, right: false})), ...chart.right.map((name) => ({name, right: true}))];
+  const known = columns.filter(({name}) => rows.column(name));
+  const series: Series[] = [];
+  for (const group of groups) {
+    const part = rows.column(chart.by) ? rows.where(chart.by, group) : rows;
+    for (const {name, right} of known) {
+      const column = rows.column(name) as Column;
+      const label = !rows.column(chart.by) ? column.label : known.length > 1 ? `${group || '(none)'}, ${column.label}` : group || '(none)';
+      series.push({name: label, column, rows: part, right});
+    }
+  }
+  return series;
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report document: what a C++ command hands to the page. docs/report.md describes it in words.
+
+export type Unit =
+  | '' | 's' | 'fraction' | 'percent' | 'jobs' | 'gpus' | 'gpu_s' | 'cpu_s' | 'users' | 'nodes' | 'W' | 'x';
+
+export type Value = number | string | null;
+
+export interface Column {
+  name: string;
+  label: string;
+  unit: Unit;
+  /** time: seconds since the epoch, or since the trace began. */
+  type: 'number' | 'text' | 'time';
+}
+
+export type Kind = 'line' | 'step' | 'bar' | 'points' | 'box' | 'heatmap' | 'gantt';
+export type Scale = 'linear' | 'log';
+
+/** A published or expected curve, drawn behind ours. */
+export interface Reference {
+  name: string;
+  x: Value[];
+  y: (number | null)[];
+}
+
+export interface Box {
+  low: string;
+  q1: string;
+  median: string;
+  q3: string;
+  high: string;
+  mean: string;
+}
+
+/** How columns become a picture; texts are column names. */
+export interface Chart {
+  kind: Kind;
+  title: string;
+  x: string;
+  y: string[];
+  by: string;
+  choose: string[];
+  stacked: boolean;
+  x_scale: Scale;
+  y_scale: Scale;
+  right: string[];
+  labels: string;
+  box: Box;
+  value: string;
+  end: string;
+  reference: Reference[];
+}
+
+export interface Figure {
+  id: string;
+  title: string;
+  caption: string;
+  source: string;
+  n: number | null;
+  columns: Column[];
+  /** Column name to values, all of one length. */
+  data: Record<string, Value[]>;
+  charts: Chart[];
+}
+
+export interface Section {
+  id: string;
+  title: string;
+  text: string;
+  figures: Figure[];
+}
+
+export interface Finding {
+  headline: string;
+  detail: string;
+  /** A figure's id, or "". */
+  figure: string;
+  advice: string;
+}
+
+export interface Provenance {
+  trace: string;
+  sha256: string;
+  filter: string;
+  jobs: number | null;
+  hash: string;
+  version: string;
+  command: string;
+}
+
+export interface Document {
+  schema: number;
+  kind: 'study' | 'run' | 'sweep' | 'traces';
+  title: string;
+  subtitle: string;
+  facts: {label: string; value: string}[];
+  findings: Finding[];
+  sections: Section[];
+  absent: {id: string; title: string; needs: string}[];
+  notes: string[];
+  provenance: Provenance;
+}
+
+/** A part as it is written: absent keys mean "", [], false, "linear". */
+type Written<T> = {[K in keyof T]?: T[K] | undefined};
+
+const kSchema = 1;
+
+/**
+ * The document of a JSON text, every key there.
+ * Throws an Error with a sentence for people when the text is no document of this schema.
+ */
+export function parse(text: string): Document {
+  let json: Written<Document>;
+  try {
+    json = JSON.parse(text) as Written<Document>;
+  } catch {
+    throw new Error('This page holds no report document: its JSON cannot be read.');
+  }
+  if (json.schema !== kSchema) {
+    throw new Error(`This page draws documents of schema ${kSchema}; this one is of schema ${json.schema ?? '(none)'}.`);
+  }
+  return {
+    schema: kSchema,
+    kind: json.kind ?? 'study',
+    title: json.title || 'Report',
+    subtitle: json.subtitle ?? '',
+    facts: json.facts ?? [],
+    findings: (json.findings ?? []).map((finding: Written<Finding>) => ({
+      headline: finding.headline ?? '',
+      detail: finding.detail ?? '',
+      figure: finding.figure ?? '',
+      advice: finding.advice ?? '',
+    })),
+    sections: (json.sections ?? []).map((section: Written<Section>) => ({
+      id: section.id ?? '',
+      title: section.title ?? '',
+      text: section.text ?? '',
+      figures: (section.figures ?? []).map(figureOf),
+    })),
+    absent: json.absent ?? [],
+    notes: json.notes ?? [],
+    provenance: {
+      trace: '', sha256: '', filter: '', jobs: null, hash: '', version: '', command: '',
+      ...json.provenance,
+    },
+  };
+}
+
+function figureOf(figure: Written<Figure>): Figure {
+  const data = figure.data ?? {};
+  return {
+    id: figure.id ?? '',
+    title: figure.title ?? '',
+    caption: figure.caption ?? '',
+    source: figure.source ?? '',
+    n: figure.n ?? null,
+    columns: (figure.columns ?? [])
+      .filter((column) => column.name in data)
+      .map((column: Written<Column>) => ({
+        name: column.name ?? '',
+        label: column.label || (column.name ?? ''),
+        unit: column.unit ?? '',
+        type: column.type ?? 'number',
+      })),
+    data,
+    charts: (figure.charts ?? []).map(chartOf),
+  };
+}
+
+function chartOf(chart: Written<Chart>): Chart {
+  return {
+    kind: chart.kind ?? 'line',
+    title: chart.title ?? '',
+    x: chart.x ?? '',
+    y: chart.y ?? [],
+    by: chart.by ?? '',
+    choose: chart.choose ?? [],
+    stacked: chart.stacked ?? false,
+    x_scale: chart.x_scale ?? 'linear',
+    y_scale: chart.y_scale ?? 'linear',
+    right: chart.right ?? [],
+    labels: chart.labels ?? '',
+    box: {low: '', q1: '', median: '', q3: '', high: '', mean: '', ...chart.box},
+    value: chart.value ?? '',
+    end: chart.end ?? '',
+    reference: chart.reference ?? [],
+  };
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the reader should take home: a sentence with its number, why, and what to do.
+import type {Finding} from './document';
+import {anchor} from './figure';
+
+export function Findings({findings, numbers}: {findings: Finding[]; numbers: Map<string, number>}) {
+  return (
+    <section id="findings" aria-labelledby="findings-title">
+      <h2 id="findings-title">Findings</h2>
+      <ol class="findings">
+        {findings.map((finding, n) => {
+          const number = numbers.get(finding.figure);
+          return (
+            <li key={n}>
+              <h3>{emphasised(finding.headline)}</h3>
+              <div>
+                {finding.detail && <p>{finding.detail}</p>}
+                {finding.advice && <p class="advice"><b>What to do</b> {finding.advice}</p>}
+                {number !== undefined && <a href={`#${anchor(finding.figure)}`}>Figure {number}</a>}
+              </div>
+            </li>
+          );
+        })}
+      </ol>
+    </section>
+  );
+}
+
+const kNumber = /([−-]?\d[\d,]*(?:\.\d+)?(?:\s?(?:%|×|x\b|s\b|min\b|h\b|d\b|hours?\b|days?\b|GPU-(?:hours|days)\b|GPUs?\b|MW\b|kW\b|W\b))?)/g;
+
+/** A headline whose numbers stand out. */
+function emphasised(text: string) {
+  return text.split(kNumber).map((part, n) => (n % 2 === 1 ? <strong key={n}>{part}</strong> : part));
+}

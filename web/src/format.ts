@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers with units, as people read them. A number that is none is shown as a dash.
+import type {Column, Unit, Value} from './document';
+
+export const kMissing = '–';
+const kNarrow = '\u202f';  // a narrow space that does not break, between number and unit
+
+const kMinute = 60;
+const kHour = 3600;
+const kDay = 86400;
+
+/** "103,467", "0.0123", "1.75": all digits of a whole number, else `digits` significant ones. */
+export function plain(value: number, digits = 3): string {
+  if (!Number.isFinite(value)) return kMissing;
+  const size = Math.abs(value);
+  if (Number.isInteger(value) || size >= 10 ** (digits - 1)) return Math.round(value).toLocaleString('en-US');
+  if (size < 1e-6) return value.toExponential(1);
+  return value.toLocaleString('en-US', {maximumSignificantDigits: digits});
+}
+
+/** Large counts on an axis: "20,000", "1.5 M", "2 G". */
+export function short(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 1e9) return `${plain(value / 1e9)}${kNarrow}G`;
+  if (size >= 1e6) return `${plain(value / 1e6)}${kNarrow}M`;
+  return plain(value);
+}
+
+/** "0.25 s", "45 s", "12 min 5 s", "3 h 20 min", "2 d 4 h", "412 d": two units at most. */
+export function duration(value: number): string {
+  if (!Number.isFinite(value)) return kMissing;
+  if (value < 0) return `−${duration(-value)}`;
+  if (value === 0) return `0${kNarrow}s`;
+  if (value < 0.0995) return `${plain(value * 1000)}${kNarrow}ms`;
+  if (value < 59.95) return `${plain(value)}${kNarrow}s`;
+  if (value < kHour - 0.5) return pair(value, kMinute, 'min', 1, 's');
+  if (value < kDay - 30) return pair(value, kHour, 'h', kMinute, 'min');
+  if (value < 100 * kDay) return pair(value, kDay, 'd', kHour, 'h');
+  return `${plain(Math.round(value / kDay))}${kNarrow}d`;
+}
+
+function pair(value: number, large: number, name: string, small: number, rest: string): string {
+  const count = Math.round(value / small);
+  const per = large / small;
+  const whole = Math.floor(count / per);
+  const left = count % per;
+  return left === 0 ? `${whole}${kNarrow}${name}` : `${whole}${kNarrow}${name} ${left}${kNarrow}${rest}`;
+}
+
+/** One unit only, for an axis: "90 s" is "1.5 min". */
+export function shortDuration(value: number): string {
+  const size = Math.abs(value);
+  const [unit, name]: [number, string] =
+    size >= kDay ? [kDay, 'd'] : size >= kHour ? [kHour, 'h'] : size >= kMinute ? [kMinute, 'min'] :
+    size >= 1 || size === 0 ? [1, 's'] : [0.001, 'ms'];
+  return `${plain(value / unit)}${kNarrow}${name}`;
+}
+
+/** "61.2 %" of 0.612; small shares keep two digits, and what is not all is never "100 %". */
+export function percent(fraction: number): string {
+  if (!Number.isFinite(fraction)) return kMissing;
+  const value = fraction * 100;
+  const size = Math.abs(value);
+  if (size > 99.9 && size < 100) return `>${kNarrow}99.9${kNarrow}%`;
+  const digits = size === 0 || size >= 99.95 ? 0 : size >= 1 ? 1 : size >= 0.1 ? 2 : 3;
+  const text = value.toLocaleString('en-US', {maximumFractionDigits: digits});
+  return `${text}${kNarrow}%`;
+}
+
+/** A unit of a size that suits the largest of the values that it is for. */
+export interface Measure {
+  divisor: number;
+  /** Stands after numbers, or in a heading: "GPU-h". */
+  name: string;
+}
+
+/** GPU-seconds become GPU-hours or GPU-days, watts kilowatts: one size for a whole axis or column. */
+export function measure(unit: Unit, largest: number): Measure {
+  if (unit === 'gpu_s' || unit === 'cpu_s') {
+    const of = unit === 'gpu_s' ? 'GPU' : 'CPU';
+    if (largest >= 20000 * kHour) return {divisor: kDay, name: `${of}-days`};
+    if (largest >= 2 * kHour) return {divisor: kHour, name: `${of}-hours`};
+    if (largest >= 10 * kMinute) return {divisor: kMinute, name: `${of}-minutes`};
+    return {divisor: 1, name: `${of}-seconds`};
+  }
+  if (unit === 'W') {
+    if (largest >= 2e6) return {divisor: 1e6, name: 'MW'};
+    return largest >= 2000 ? {divisor: 1000, name: 'kW'} : {divisor: 1, name: 'W'};
+  }
+  return {divisor: 1, name: ''};
+}
+
+/** A quantity with its unit, on its own: in a tooltip. */
+export function quantity(value: Value | undefined, unit: Unit): string {
+  if (value === null || value === undefined || value === '') return kMissing;
+  if (typeof value === 'string') return value;
+  if (!Number.isFinite(value)) return kMissing;
+  switch (unit) {
+    case 's': return duration(value);
+    case 'fraction': return percent(value);
+    case 'percent': return percent(value / 100);
+    case 'x': return `${plain(value)}×`;
+    case 'gpu_s': case 'cpu_s': case 'W': {
+      const {divisor, name} = measure(unit, Math.abs(value));
+      return `${plain(value / divisor, 4)} ${name}`;
+    }
+    case 'jobs': return `${plain(value)} ${value === 1 ? 'job' : 'jobs'}`;
+    case 'gpus': return `${plain(value)} ${value === 1 ? 'GPU' : 'GPUs'}`;
+    case 'users': return `${plain(value)} ${value === 1 ? 'user' : 'users'}`;
+    case 'nodes': return `${plain(value)} ${value === 1 ? 'node' : 'nodes'}`;
+    default: return plain(value, 4);
+  }
+}
+
+/** A tick on an axis whose title names the measure. */
+export function tick(value: number, unit: Unit, divisor = 1): string {
+  switch (unit) {
+    case 's': return shortDuration(value);
+    case 'fraction': return percent(value);
+    case 'percent': return percent(value / 100);
+    case 'x': return `${plain(value)}×`;
+    default: return short(Number((value / divisor).toPrecision(12)));
+  }
+}
+
+/** Times before this are no dates: they count from the start of the trace. */
+const kFirstDate = 10 * 365 * kDay;
+
+export function isDate(time: number): boolean {
+  return Math.abs(time) >= kFirstDate;
+}
+
+/** "2020-04-01 00:05" (UTC), or "day 3, 02:10" of a trace that counts from its own start. */
+export function time(value: number): string {
+  if (!Number.isFinite(value)) return kMissing;
+  if (isDate(value)) {
+    const date = new Date(value * 1000);
+    if (Number.isNaN(date.getTime())) return kMissing;
+    const text = date.toISOString();
+    return text.slice(11, 19) === '00:00:00' ? text.slice(0, 10) : `${text.slice(0, 10)} ${text.slice(11, 16)}`;
+  }
+  const minutes = Math.floor(value / kMinute);
+  const day = Math.floor(minutes / 1440);
+  const rest = minutes - day * 1440;
+  const two = (part: number) => String(part).padStart(2, '0');
+  return `day ${day}, ${two(Math.floor(rest / 60))}:${two(rest % 60)}`;
+}
+
+/** Any value of a column, on its own. */
+export function show(value: Value | undefined, column: Column): string {
+  if (column.type === 'time' && typeof value === 'number') return time(value);
+  return quantity(value, column.unit);
+}
+
+/** A cell of a table whose heading names the measure. */
+export function cell(value: Value | undefined, column: Column, size: Measure): string {
+  if (value === null || value === undefined || value === '') return kMissing;
+  if (typeof value === 'string') return value;
+  if (column.type === 'time') return time(value);
+  switch (column.unit) {
+    case 's': case 'fraction': case 'percent': case 'x': return quantity(value, column.unit);
+    default: return plain(value / size.divisor, 4);
+  }
+}
