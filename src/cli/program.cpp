@@ -18,7 +18,10 @@ CLI::App& Program::noun(const std::string& name, const std::string& description)
 }
 
 void Program::on(CLI::App& command, std::function<Result<int>()> run) {
-  command.callback([this, run = std::move(run)] { action = run; });
+  command.callback([this, &command, run = std::move(run)] {
+    // A command with subcommands is called back last, also when one of them was given.
+    if (command.get_subcommands().empty()) action = run;
+  });
 }
 
 Exit exit_status(Code code) {

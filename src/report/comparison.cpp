@@ -7,10 +7,14 @@
 
 #include <fmt/format.h>
 
+#include "text/human.h"
+
 namespace almanac::report {
 namespace {
 
 using sim::Summary;
+using text::grouped;
+using text::human_time;
 
 /// A column: how a row's value shows, and whether less or more of it is better.
 struct Column {
@@ -19,17 +23,6 @@ struct Column {
   std::function<double(const Summary&)> value{};  // null = nothing to be best in
   bool less_is_better = true;
 };
-
-/// 24359 as "24,359".
-std::string grouped(std::uint64_t value) {
-  const std::string digits = std::to_string(value);
-  std::string text;
-  for (std::size_t at = 0; at < digits.size(); ++at) {
-    if (at > 0 && (digits.size() - at) % 3 == 0) text += ',';
-    text += digits[at];
-  }
-  return text;
-}
 
 std::string percent(double share) {
   return std::isfinite(share) ? fmt::format("{:.1f} %", 100 * share) : "-";
@@ -60,8 +53,10 @@ std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide)
                        return fmt::format("{:.2f}x", reference / s.avg_wait_s);
                      }});
   columns.push_back(time_column("p99 wait", &Summary::p99_wait_s));
-  columns.push_back({"jobs that waited", [](const Summary& s) { return grouped(s.queued_jobs); },
-                     [](const Summary& s) { return static_cast<double>(s.queued_jobs); }});
+  columns.push_back(
+      {"jobs that waited",
+       [](const Summary& s) { return grouped(static_cast<std::int64_t>(s.queued_jobs)); },
+       [](const Summary& s) { return static_cast<double>(s.queued_jobs); }});
   columns.push_back({"slowdown", [](const Summary& s) { return decimal(s.avg_bounded_slowdown); },
                      [](const Summary& s) { return s.avg_bounded_slowdown; }});
   columns.push_back(time_column("worst user's wait", &Summary::worst_user_avg_wait_s));
@@ -72,12 +67,16 @@ std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide)
     columns.push_back(time_column("makespan", &Summary::makespan_s));
   }
   columns.push_back({"GPUs taken", [](const Summary& s) { return percent(s.gpu_occupancy); }});
-  columns.push_back({"preemptions", [](const Summary& s) { return grouped(s.preemptions); }});
+  columns.push_back({"preemptions", [](const Summary& s) {
+                       return grouped(static_cast<std::int64_t>(s.preemptions));
+                     }});
   if (wide) {
-    columns.push_back({"finished", [](const Summary& s) { return grouped(s.finished); }});
+    columns.push_back({"finished", [](const Summary& s) {
+                         return grouped(static_cast<std::int64_t>(s.finished));
+                       }});
     columns.push_back(
         {"jobs/s", [](const Summary& s) {
-           return grouped(static_cast<std::uint64_t>(
+           return grouped(static_cast<std::int64_t>(
                s.engine_wall_s > 0 ? static_cast<double>(s.jobs) / s.engine_wall_s : 0));
          }});
     columns.push_back(
@@ -98,16 +97,6 @@ double best_of(const Column& column, const std::vector<Summary>& summaries) {
 }
 
 }  // namespace
-
-std::string human_time(double duration_s) {
-  if (!std::isfinite(duration_s)) return "-";
-  if (duration_s < 10) return fmt::format("{:.1f}s", duration_s);
-  const auto whole = static_cast<std::int64_t>(std::llround(duration_s));
-  if (whole < 60) return fmt::format("{}s", whole);
-  if (whole < 3600) return fmt::format("{}m {:02}s", whole / 60, whole % 60);
-  if (whole < 86400) return fmt::format("{}h {:02}m", whole / 3600, whole / 60 % 60);
-  return fmt::format("{}d {:02}h", whole / 86400, whole / 3600 % 24);
-}
 
 std::string comparison_table(const std::vector<Summary>& summaries,
                              const ComparisonOptions& options) {

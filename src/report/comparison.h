@@ -24,7 +24,4 @@ std::string comparison_table(const std::vector<sim::Summary>& summaries,
 /// The same figures as CSV, with the names and units of summary.json.
 std::string comparison_csv(const std::vector<sim::Summary>& summaries);
 
-/// "45s", "12m 05s", "3h 20m", "2d 04h"; "-" for NaN.
-std::string human_time(double duration_s);
-
 }  // namespace almanac::report

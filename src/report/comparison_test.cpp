@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/comparison.h"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
 
 namespace almanac::report {
 namespace {
-
-TEST(Comparison, WritesTimesAsPeopleReadThem) {
-  EXPECT_EQ(human_time(0), "0.0s");
-  EXPECT_EQ(human_time(45), "45s");
-  EXPECT_EQ(human_time(725), "12m 05s");
-  EXPECT_EQ(human_time(3 * 3600 + 20 * 60), "3h 20m");
-  EXPECT_EQ(human_time(2 * 86400 + 4 * 3600), "2d 04h");
-  EXPECT_EQ(human_time(std::nan("")), "-");
-}
 
 sim::Summary summary(const char* policy, double wait_s) {
   sim::Summary made;

@@ -70,6 +70,7 @@ const char* expectation(const Column& column) {
     case Field::predicted_s:
       return "a number";
     case Field::run_s:
+    case Field::span_s:
     case Field::wait_s:
     case Field::time_limit_s:
       if (column.unit == Unit::clock) return "a time as [D-]HH:MM:SS";
@@ -132,6 +133,7 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
     case Field::deadline_s:
       return read_time(column, text, draft);
     case Field::run_s:
+    case Field::span_s:
     case Field::wait_s:
     case Field::time_limit_s:
     case Field::predicted_s:
@@ -235,6 +237,7 @@ std::string CellReader::read_length(const Column& column, std::string_view text,
   if (*length == text::kUnlimited) length = kNoDuration;  // no limit is no limit known
   Request& request = draft.job.request;
   (column.field == Field::run_s          ? draft.job.outcome.run
+   : column.field == Field::span_s       ? draft.job.outcome.span
    : column.field == Field::wait_s       ? draft.wait
    : column.field == Field::time_limit_s ? request.time_limit
                                          : request.predicted) = *length;

@@ -16,7 +16,7 @@
 namespace almanac::trace {
 namespace {
 
-constexpr std::array<std::pair<Field, std::string_view>, 24> kFields{{
+constexpr std::array<std::pair<Field, std::string_view>, 25> kFields{{
     {Field::job_id, "job_id"},
     {Field::name, "name"},
     {Field::user, "user"},
@@ -37,6 +37,7 @@ constexpr std::array<std::pair<Field, std::string_view>, 24> kFields{{
     {Field::end_s, "end_s"},
     {Field::deadline_s, "deadline_s"},
     {Field::run_s, "run_s"},
+    {Field::span_s, "span_s"},
     {Field::wait_s, "wait_s"},
     {Field::time_limit_s, "time_limit_s"},
     {Field::predicted_s, "predicted_s"},

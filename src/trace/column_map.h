@@ -37,6 +37,7 @@ enum class Field {
   end_s,
   deadline_s,
   run_s,
+  span_s,
   wait_s,
   time_limit_s,
   predicted_s,

@@ -65,8 +65,10 @@ struct Request {
 
 /// What is known when the job has ended.
 struct Outcome {
-  Duration run{};        ///< Run time at the reference speed; >= 0.
-  Time start = kNoTime;  ///< As recorded by the cluster that the trace is from.
+  Duration run{};               ///< Run time at the reference speed; >= 0.
+  Duration span = kNoDuration;  ///< First start to last end, retries and what lies between them
+                                ///< included, where the log tells that from the run time.
+  Time start = kNoTime;         ///< As recorded by the cluster that the trace is from.
   Time end = kNoTime;
   std::int32_t attempts = 0;  ///< 0 = not given.
   JobState state = JobState::unknown;

@@ -28,6 +28,7 @@ struct Attempt {
 struct Piece {
   NameId machine = kNoName;
   std::int32_t gpus = 0;
+  std::uint64_t gpu_mask = 0;  ///< Bit i = the machine's GPU i; 0 = not known which.
 };
 
 /// Jobs in order of submission; ties keep the order of the file.

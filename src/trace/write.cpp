@@ -67,6 +67,9 @@ std::vector<OutColumn> columns_of(const Trace& trace) {
       "run_s", [](Writer& csv, const Job& job) { csv.duration(job.outcome.run); }, always);
   add(
       "gpus", [](Writer& csv, const Job& job) { csv.whole(job.request.gpus); }, always);
+  add(
+      "span_s", [](Writer& csv, const Job& job) { csv.duration(job.outcome.span); },
+      [](const Job& job) { return job.outcome.span != kNoDuration; });
   add_name("name", &Request::name);
   add_name("user", &Request::user);
   add_name("vc", &Request::vc);

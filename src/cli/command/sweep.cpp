@@ -20,8 +20,8 @@
 #include "cli/progress.h"
 #include "cluster/read.h"
 #include "cluster/read_toml.h"
-#include "report/comparison.h"
 #include "table/output_file.h"
+#include "text/human.h"
 #include "text/number.h"
 #include "trace/generate.h"
 #include "trace/workload_file.h"
@@ -112,13 +112,13 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
         group.begin(), group.end(),
         [](const auto* a, const auto* b) { return a->avg_jct_s < b->avg_jct_s; });
     fmt::print("{:>6.3g}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9.2f}{}\n", key.first, key.second,
-               report::human_time(mean(&sim::Summary::avg_jct_s)),
-               report::human_time(mean(&sim::Summary::p99_jct_s)),
-               report::human_time(mean(&sim::Summary::avg_wait_s)),
-               report::human_time(mean(&sim::Summary::p99_wait_s)),
+               text::human_time(mean(&sim::Summary::avg_jct_s)),
+               text::human_time(mean(&sim::Summary::p99_jct_s)),
+               text::human_time(mean(&sim::Summary::avg_wait_s)),
+               text::human_time(mean(&sim::Summary::p99_wait_s)),
                mean(&sim::Summary::avg_bounded_slowdown),
-               seeds > 1 ? fmt::format("  {} to {}", report::human_time((*least)->avg_jct_s),
-                                       report::human_time((*most)->avg_jct_s))
+               seeds > 1 ? fmt::format("  {} to {}", text::human_time((*least)->avg_jct_s),
+                                       text::human_time((*most)->avg_jct_s))
                          : std::string());
   }
 }

@@ -17,6 +17,7 @@ void register_almanac(Formats& registry) {
       {Field::job_id, "job_id", true},
       {Field::submit_s, "submit_s", true, Unit::s},
       {Field::run_s, "run_s", true, Unit::s},
+      {Field::span_s, "span_s", false, Unit::s},
       {Field::gpus, "gpus", true},
       {Field::name, "name"},
       {Field::user, "user"},

@@ -2,7 +2,8 @@
 
 /// \file
 /// Reads the Philly job list as a table: one row a job with run_seconds, rebuilt from public
-/// derivations of the trace. It has no start times.
+/// derivations of the trace. It has no start times; e2e_seconds is the time from the first start of
+/// a job to its last end.
 ///
 /// Pass is COMPLETED, Killed is CANCELLED, Failed is FAILED. Unsuccessful, of rows of which only
 /// that is known, is killed or failed; it is read as FAILED and that is noted.
@@ -23,7 +24,7 @@ std::string finish(Draft& draft, Intake& intake) {
     intake.remark("jobs that are Unsuccessful (killed or failed, unknown which), taken as FAILED");
   }
   if (draft.extras[kSource] == "e2e") {
-    intake.remark("jobs whose run_seconds is the time from submission to end");
+    intake.remark("jobs whose run_seconds is the time from the first start to the last end");
   }
   return {};
 }
@@ -38,6 +39,7 @@ void register_philly_csv(Formats& registry) {
       {Field::job_id, "job_id", true},
       {Field::submit_s, "submit_time", true},
       {Field::run_s, "run_seconds", true},
+      {Field::span_s, "e2e_seconds"},
       {Field::gpus, "gpu_num", true},
       {Field::vc, "vc"},
       {Field::user, "user"},
@@ -47,7 +49,6 @@ void register_philly_csv(Formats& registry) {
   };
   format.map.states = {{"Unsuccessful", JobState::failed}};
   format.extras = {"status", "run_source"};
-  format.ignored = {"e2e_seconds"};
   format.finish = finish;
   registry.add(as_format(std::move(format)));
 }

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "text/datetime.h"
+#include "text/number.h"
 #include "trace/format.h"
 #include "trace/json_records.h"
 
@@ -34,6 +35,14 @@ Time time_of(JsonObject& record, const char* key) {
         fmt::format("{} must be a time as YYYY-MM-DD hh:mm:ss: \"{}\"", key, text.substr(0, 60))};
   }
   return *time;
+}
+
+/// The bit of "gpu5"; 0 for a name that is none.
+std::uint64_t bit_of(simdjson::simdjson_result<JsonValue> gpu) {
+  std::string_view name;
+  if (gpu.get_string().get(name) != simdjson::SUCCESS || !name.starts_with("gpu")) return 0;
+  const auto number = text::parse_whole(name.substr(3));
+  return number && *number >= 0 && *number < 64 ? std::uint64_t{1} << *number : 0;
 }
 
 class PhillyReader {
@@ -131,7 +140,10 @@ class PhillyReader {
         Piece piece;
         piece.machine = trace_.names.intern(text_of(machine, "ip"));
         if (auto gpus = array_of(machine, "gpus")) {
-          piece.gpus = static_cast<std::int32_t>(gpus->count_elements().value());
+          for (auto gpu : *gpus) {
+            ++piece.gpus;
+            piece.gpu_mask |= bit_of(gpu);
+          }
         }
         trace_.pieces.push_back(piece);
         ++attempt.num_pieces;

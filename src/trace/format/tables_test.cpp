@@ -99,7 +99,7 @@ TEST(PhillyCsv, ReadsTheRebuiltTable) {
       trace.notes,
       ElementsAre(
           "jobs that are Unsuccessful (killed or failed, unknown which), taken as FAILED: 1",
-          "jobs whose run_seconds is the time from submission to end: 1"));
+          "jobs whose run_seconds is the time from the first start to the last end: 1"));
 }
 
 constexpr const char* kTacc =

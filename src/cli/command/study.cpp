@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac study: the analyses of the Helios and Philly papers on any job log, as a report.
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "cli/print_document.h"
+#include "cli/program.h"
+#include "cli/studied_trace.h"
+#include "report/document_directory.h"
+#include "study/figures.h"
+#include "study/gpu_use.h"
+#include "study/host_use.h"
+
+namespace almanac::cli {
+
+void register_study(Program& program);
+
+namespace {
+
+struct Options {
+  TraceOptions trace{};
+  StudyOptions study{};
+  std::string gpu_util;
+  std::string cpu_util;
+  std::string mem_util;
+  std::string out;
+  std::string output = "table";
+};
+
+Result<int> study(const Options& options, const std::vector<std::string>& command) {
+  const auto loaded = options.study.load(options.trace);
+  if (!loaded) return tl::unexpected(loaded.error());
+  std::optional<study::GpuUse> gpu_use;
+  if (!options.gpu_util.empty()) {
+    auto read = study::read_gpu_use(options.gpu_util, loaded->trace);
+    if (!read) return tl::unexpected(read.error());
+    gpu_use = std::move(*read);
+  }
+  std::optional<study::HostUse> host_use;
+  if (!options.cpu_util.empty() || !options.mem_util.empty()) {
+    auto read = study::read_host_use(options.cpu_util, options.mem_util);
+    if (!read) return tl::unexpected(read.error());
+    host_use = std::move(*read);
+  }
+  if (!options.out.empty()) {
+    const auto opened = report::open_document_directory(options.out, "study");
+    if (!opened) return tl::unexpected(opened.error());
+  }
+  const study::Study subject(
+      loaded->trace, loaded->cluster,
+      {.gpu = gpu_use ? &*gpu_use : nullptr, .host = host_use ? &*host_use : nullptr});
+  figure::Document document = study::draw_all(subject);
+  describe(document, *loaded, subject, command);
+  if (!options.out.empty()) {
+    const auto written = report::write_document(options.out, document);
+    if (!written) return tl::unexpected(written.error());
+  }
+  print_document(document, options.output, options.out);
+  return kDone;
+}
+
+}  // namespace
+
+void register_study(Program& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = program.noun(
+      "study", "Show how a cluster is used: the Helios and Philly analyses of its job log");
+  command.require_subcommand(0, 1);
+  options->trace.add_to(command);
+  options->study.add_to(command);
+  command
+      .add_option("--gpu-util", options->gpu_util,
+                  "GPU utilisation by the minute, as Philly's cluster_gpu_util")
+      ->type_name("FILE");
+  command
+      .add_option("--cpu-util", options->cpu_util,
+                  "CPU utilisation by the minute, as Philly's cluster_cpu_util")
+      ->type_name("FILE");
+  command
+      .add_option("--mem-util", options->mem_util,
+                  "Memory by the minute, as Philly's cluster_mem_util")
+      ->type_name("FILE");
+  command
+      .add_option("--out", options->out, "Folder for report.html and each figure as CSV and JSON")
+      ->type_name("DIR");
+  add_output_option(command, options->output);
+  // TRACE stands beside subcommands, so that only this may ask for it.
+  command.get_option("TRACE")->required(false);
+  program.on(command, [options, &program]() -> Result<int> {
+    if (options->trace.path.empty()) {
+      return fail(Code::usage, "TRACE is required", {}, "see almanac study --help");
+    }
+    return study(*options, program.command_line);
+  });
+}
+
+}  // namespace almanac::cli

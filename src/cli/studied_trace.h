@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A job log to be studied: the arguments that choose it, its jobs and its cluster, and how a
+/// report introduces it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/trace_options.h"
+#include "cluster/cluster.h"
+#include "figure/document.h"
+#include "study/study.h"
+
+namespace almanac::cli {
+
+/// What a command line chose, read.
+struct StudiedTrace {
+  trace::Trace trace;
+  cluster::Cluster cluster;
+  std::string filter;  ///< "submitted from 2020-05-01"; "" = every job.
+};
+
+/// --cluster --from --to
+struct StudyOptions {
+  std::string cluster{};
+  std::string from{};
+  std::string to{};
+
+  void add_to(CLI::App& command);
+  /// Reads the log, keeps the jobs of the time asked for, and reads or infers the cluster. Notes go
+  /// to stderr.
+  Result<StudiedTrace> load(const TraceOptions& trace) const;
+};
+
+/// Fills in title, subtitle, facts, notes and provenance of the report on one log.
+void describe(figure::Document& document, const StudiedTrace& studied, const study::Study& study,
+              const std::vector<std::string>& command);
+
+}  // namespace almanac::cli

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "figure/document.h"
+
+#include "figure/json.h"
+
+namespace almanac::figure {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json findings(const Document& document) {
+  Json list = Json::array();
+  for (const Finding& finding : document.findings) {
+    list.push_back({{"headline", finding.headline},
+                    {"detail", finding.detail},
+                    {"figure", finding.figure},
+                    {"advice", finding.advice}});
+  }
+  return list;
+}
+
+Json facts(const Document& document) {
+  Json list = Json::array();
+  for (const auto& [label, value] : document.facts) {
+    list.push_back({{"label", label}, {"value", value}});
+  }
+  return list;
+}
+
+Json absent(const Document& document) {
+  Json list = Json::array();
+  for (const Absent& figure : document.absent) {
+    list.push_back({{"id", figure.id}, {"title", figure.title}, {"needs", figure.needs}});
+  }
+  return list;
+}
+
+Json provenance(const Provenance& from) {
+  return {{"trace", from.trace},    {"sha256", from.sha256}, {"filter", from.filter},
+          {"jobs", from.jobs},      {"hash", from.hash},     {"version", from.version},
+          {"command", from.command}};
+}
+
+/// The document around `sections`, whose figures are whole or only named.
+Json around(const Document& document, Json sections) {
+  return {{"schema", 1},
+          {"kind", document.kind},
+          {"title", document.title},
+          {"subtitle", document.subtitle},
+          {"facts", facts(document)},
+          {"findings", findings(document)},
+          {"sections", std::move(sections)},
+          {"absent", absent(document)},
+          {"notes", document.notes},
+          {"provenance", provenance(document.provenance)}};
+}
+
+}  // namespace
+
+std::string to_json(const Document& document) {
+  Json sections = Json::array();
+  for (const Section& section : document.sections) {
+    Json figures = Json::array();
+    for (const Figure& figure : section.figures) figures.push_back(to_object(figure));
+    sections.push_back({{"id", section.id},
+                        {"title", section.title},
+                        {"text", section.text},
+                        {"figures", std::move(figures)}});
+  }
+  return dumped(around(document, std::move(sections)), -1);
+}
+
+std::string contents_json(const Document& document) {
+  Json sections = Json::array();
+  for (const Section& section : document.sections) {
+    Json figures = Json::array();
+    for (const Figure& figure : section.figures) {
+      figures.push_back({{"id", figure.id},
+                         {"title", figure.title},
+                         {"source", figure.source},
+                         {"n", figure.n ? Json(*figure.n) : Json(nullptr)},
+                         {"rows", figure.rows()}});
+    }
+    sections.push_back(
+        {{"id", section.id}, {"title", section.title}, {"figures", std::move(figures)}});
+  }
+  return dumped(around(document, std::move(sections)), 2) + "\n";
+}
+
+}  // namespace almanac::figure

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What a report is made of: a figure is a table, and charts that say how its columns become a
+/// picture. The numbers stand once; CSV, JSON and the page all come from them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace almanac::figure {
+
+/// What the numbers of a column count; the page shows them accordingly.
+enum class Unit : std::uint8_t {
+  none,
+  seconds,   ///< Lengths of time.
+  fraction,  ///< 0 to 1.
+  percent,   ///< 0 to 100.
+  jobs,
+  gpus,
+  gpu_seconds,
+  cpu_seconds,
+  users,
+  nodes,
+  ratio,
+};
+
+enum class Type : std::uint8_t { number, text, time };
+
+/// A column; its name carries the unit, as in every file of ours.
+struct Column {
+  std::string name{};   ///< "duration_s": in CSV and JSON.
+  std::string label{};  ///< "Run time": on the page.
+  Unit unit = Unit::none;
+  Type type = Type::number;
+  std::vector<double> numbers{};     ///< Of a number or a time (s since the epoch); NaN = missing.
+  std::vector<std::string> texts{};  ///< Of a text.
+
+  Column& add(double value) {
+    numbers.push_back(value);
+    return *this;
+  }
+  Column& add(std::string value) {
+    texts.push_back(std::move(value));
+    return *this;
+  }
+  std::size_t size() const { return type == Type::text ? texts.size() : numbers.size(); }
+};
+
+/// A curve of somebody else's, drawn beside ours: facts with a source.
+struct Reference {
+  std::string name{};
+  std::vector<double> x{};
+  std::vector<double> y{};
+};
+
+/// How columns become a picture; docs/report.md describes every member.
+struct Chart {
+  /// Box columns of a box chart.
+  struct Box {
+    std::string low{}, q1{}, median{}, q3{}, high{}, mean{};
+  };
+  std::string kind{};  ///< "line", "step", "bar", "points", "box", "heatmap", "gantt".
+  std::string title{};
+  std::string x{};
+  std::vector<std::string> y{};
+  std::string by{};                   ///< A text column: one series for each of its values.
+  std::vector<std::string> choose{};  ///< Text columns: the reader picks one of their values.
+  bool stacked = false;
+  std::string x_scale = "linear";
+  std::string y_scale = "linear";
+  std::vector<std::string> right{};  ///< Drawn against an axis on the right.
+  std::string labels{};
+  std::optional<Box> box{};
+  std::string value{};  ///< Of a cell of a heat map.
+  std::string end{};    ///< Of a bar of a Gantt chart.
+  std::vector<Reference> references{};
+};
+
+/// Columns are added first and filled row by row; references to them stay valid.
+struct Figure {
+  std::string id{};  ///< "helios_fig1a": its files are called so.
+  std::string title{};
+  std::string caption{};            ///< What is shown, of which jobs, by which definition.
+  std::string source{};             ///< "Hu et al., SC'21, Figure 1(a)"; "" = our own.
+  std::optional<std::int64_t> n{};  ///< Jobs (or samples) behind it.
+  std::deque<Column> columns{};
+  std::vector<Chart> charts{};
+
+  Column& number(std::string name, std::string label, Unit unit = Unit::none);
+  Column& text(std::string name, std::string label);
+  Column& time(std::string name, std::string label);
+  std::size_t rows() const { return columns.empty() ? 0 : columns.front().size(); }
+  /// The column called `name`, which must be there.
+  const Column& operator[](std::string_view name) const;
+};
+
+/// A sentence with a number in it, and what to do about it.
+struct Finding {
+  std::string headline{};
+  std::string detail{};
+  std::string figure{};  ///< Id of the figure that shows it; "" = none.
+  std::string advice{};  ///< "" = none.
+};
+
+/// Writes `<folder>/<id>.csv` and `<folder>/<id>.json`, each wholly or not at all. Columns must be
+/// of one length.
+Result<void> write_figure(const std::string& folder, const Figure& figure);
+
+}  // namespace almanac::figure

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A sample as a box plot draws it.
+#pragma once
+
+#include <span>
+
+namespace almanac::study {
+
+/// NaN throughout for an empty sample.
+struct Box {
+  double low = 0;  ///< The smallest value within 1.5 interquartile ranges below q1.
+  double q1 = 0;
+  double median = 0;
+  double q3 = 0;
+  double high = 0;  ///< The largest value within 1.5 interquartile ranges above q3.
+  double mean = 0;
+};
+
+/// Quartiles are interpolated as numpy does. Sorts `sample`. O(n log n).
+Box box(std::span<double> sample);
+
+}  // namespace almanac::study

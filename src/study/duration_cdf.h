@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How many jobs last up to 1, 2, 4, ... seconds: the curves of the Helios study, which are
+/// evaluated at powers of two only.
+///
+/// Source   Hu et al., SC'21, Figures 1(a) and 5.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "figure/figure.h"
+#include "study/study.h"
+
+namespace almanac::study {
+
+/// The last point of the curves: 2^21 s, about 24 days.
+inline constexpr int kLastOctave = 21;
+
+/// Columns duration_s (2^0 to 2^21), count (jobs that last so long or less) and fraction (of all
+/// `jobs`), with a chart.
+figure::Figure duration_cdf(const Study& study, std::span<const std::uint32_t> jobs,
+                            std::vector<figure::Reference> references = {});
+
+/// A published curve: counts at 2^0 to 2^21 of `total` jobs.
+figure::Reference published_cdf(std::string name, std::span<const double> counts, double total);
+
+/// The durations of `jobs` in s, ascending.
+std::vector<double> sorted_durations(const Study& study, std::span<const std::uint32_t> jobs);
+
+}  // namespace almanac::study

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// GPU time by how the jobs ended, beside the two published clusters.
+///
+/// Source   Hu et al., SC'21, Figure 1(b). Its mapping of Philly: Pass is completed, Killed is
+///          cancelled, Failed is failed.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "study/coverage.h"
+#include "study/figures.h"
+#include "text/human.h"
+
+namespace almanac::study {
+
+void register_helios_fig1b(Figures& registry);
+
+namespace {
+
+constexpr std::array kHelios{0.513, 0.394, 0.093};
+constexpr std::array kPhilly{0.313, 0.326, 0.361};
+
+Drawing draw(const Study& study) {
+  std::array<double, kEndings.size()> time{};
+  std::int64_t jobs = 0;
+  for (const std::uint32_t at : study.gpu_jobs()) {
+    const trace::Job& job = study.job(at);
+    const auto ending = ending_of(job);
+    if (!ending) continue;
+    ++jobs;
+    time[static_cast<std::size_t>(*ending)] += gpu_time(job);
+  }
+  const double total = time[0] + time[1] + time[2];
+  Drawing drawing;
+  figure::Figure& figure = drawing.figure;
+  figure.n = jobs;
+  figure.caption =
+      "GPU time (duration x GPUs) of the jobs whose final state is known. Time-outs and "
+      "node failures count as failed.";
+  auto& ending = figure.text("ending", "Ending");
+  auto& gpu_s = figure.number("gpu_time_gpu_s", "GPU time", figure::Unit::gpu_seconds);
+  auto& fraction = figure.number("fraction", "This trace", figure::Unit::fraction);
+  auto& helios = figure.number("helios_fraction", "Helios", figure::Unit::fraction);
+  auto& philly = figure.number("philly_fraction", "Philly", figure::Unit::fraction);
+  for (const Ending each : kEndings) {
+    const auto at = static_cast<std::size_t>(each);
+    ending.add(std::string(to_string(each)));
+    gpu_s.add(time[at]);
+    fraction.add(time[at] / total);
+    helios.add(kHelios[at]);
+    philly.add(kPhilly[at]);
+  }
+  figure.charts.push_back(
+      {.kind = "bar", .x = "ending", .y = {"fraction", "helios_fraction", "philly_fraction"}});
+  if (!known_for_most(study, jobs)) return drawing;
+  drawing.findings.push_back(
+      {.headline = fmt::format("{} of the GPU time went to jobs that were cancelled or failed.",
+                               text::human_share((time[1] + time[2]) / total)),
+       .detail =
+           fmt::format("Cancelled: {}; failed: {}. Many cancelled jobs of deep learning have "
+                       "converged early (Helios: 48.7 %, Philly: 68.7 % not completed).",
+                       text::human_share(time[1] / total), text::human_share(time[2] / total)),
+       .figure = {},
+       .advice = "Let jobs report progress, and stop those that no longer improve."});
+  return drawing;
+}
+
+}  // namespace
+
+void register_helios_fig1b(Figures& registry) {
+  registry.add({.id = "helios_fig1b",
+                .title = "GPU time by how jobs ended",
+                .source = "Hu et al., SC'21, Figure 1(b), implication 5",
+                .part = Part::jobs,
+                .needs = {Need::gpu_jobs, Need::state},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

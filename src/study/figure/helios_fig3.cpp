@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Jobs and utilisation month by month, with one GPU and with several.
+///
+/// Source   Hu et al., SC'21, Figure 3: months by submission (UTC); utilisation is the mean over
+/// the
+///          minutes of the month. The parts of one and of several GPUs are not capped.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "stats/mean.h"
+#include "study/figures.h"
+#include "study/minutes.h"
+#include "text/human.h"
+
+namespace almanac::study {
+
+void register_helios_fig3(Figures& registry);
+
+namespace {
+
+struct Month {
+  double single = 0;
+  double multi = 0;
+  double use = 0;
+  double use_single = 0;
+  double use_multi = 0;
+  double minutes = 0;
+};
+
+/// Months since the year 0.
+int month_of(Time time) {
+  const std::chrono::year_month_day date{
+      std::chrono::sys_days{std::chrono::floor<std::chrono::days>(time.time_since_epoch())}};
+  return static_cast<int>(date.year()) * 12 + static_cast<int>(unsigned{date.month()}) - 1;
+}
+
+void add_use(const Study& study, std::map<int, Month>& months) {
+  const Minutes minutes = minutes_of(study);
+  const auto all = gpus_in_use(study, minutes, [](const trace::Job&) { return true; });
+  const auto single =
+      gpus_in_use(study, minutes, [](const trace::Job& job) { return job.request.gpus == 1; });
+  const auto there = gpus_there(study.cluster(), minutes, kNoVc);
+  constexpr std::size_t kDay = 24 * 60;
+  for (std::size_t day = 0; day < all.size(); day += kDay) {
+    const auto since = std::chrono::minutes(minutes.first + static_cast<std::int64_t>(day));
+    Month& month = months[month_of(Time(since))];
+    for (std::size_t minute = day; minute < day + kDay; ++minute) {
+      const double use = use_of(std::min(all[minute], there[minute]), there[minute]);
+      if (std::isnan(use)) continue;
+      month.use += use;
+      month.use_single += use_of(single[minute], there[minute]);
+      month.use_multi += use_of(all[minute] - single[minute], there[minute]);
+      ++month.minutes;
+    }
+  }
+}
+
+/// Deviation of the full months' counts in parts of their mean; NaN for fewer than three.
+double variation(const std::vector<double>& counts) {
+  if (counts.size() < 3) return std::numeric_limits<double>::quiet_NaN();
+  const double mean = stats::mean(counts);
+  double squares = 0;
+  for (const double count : counts) squares += (count - mean) * (count - mean);
+  return std::sqrt(squares / static_cast<double>(counts.size())) / mean;
+}
+
+Drawing draw(const Study& study) {
+  std::map<int, Month> months;
+  for (const std::uint32_t at : study.gpu_jobs()) {
+    const trace::Request& request = study.job(at).request;
+    Month& month = months[month_of(request.submit)];
+    ++(request.gpus == 1 ? month.single : month.multi);
+  }
+  const bool starts = study.has(Need::start);
+  if (starts) add_use(study, months);
+  Drawing drawing;
+  figure::Figure& figure = drawing.figure;
+  figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
+  figure.caption = starts ? "GPU jobs by the month of submission, and mean utilisation."
+                          : "GPU jobs by the month of submission. Utilisation needs start_s.";
+  auto& name = figure.text("month", "Month");
+  auto& single = figure.number("single_gpu_jobs", "Jobs with one GPU", figure::Unit::jobs);
+  auto& multi = figure.number("multi_gpu_jobs", "Jobs with several GPUs", figure::Unit::jobs);
+  auto& use = figure.number("utilization", "Utilisation", figure::Unit::fraction);
+  auto& use_multi =
+      figure.number("utilization_multi", "by several-GPU jobs", figure::Unit::fraction);
+  auto& use_single = figure.number("utilization_single", "by one-GPU jobs", figure::Unit::fraction);
+  const auto mean = [](double sum, double count) { return count > 0 ? sum / count : std::nan(""); };
+  for (const auto& [key, month] : months) {
+    name.add(fmt::format("{:04}-{:02}", key / 12, key % 12 + 1));
+    single.add(month.single);
+    multi.add(month.multi);
+    use.add(mean(month.use, month.minutes));
+    use_multi.add(mean(month.use_multi, month.minutes));
+    use_single.add(mean(month.use_single, month.minutes));
+  }
+  figure::Chart bars{
+      .kind = "bar", .x = "month", .y = {"multi_gpu_jobs", "single_gpu_jobs"}, .stacked = true};
+  if (starts) bars.right = {"utilization"};
+  figure.charts.push_back(std::move(bars));
+  if (starts) {
+    figure.charts.push_back(
+        {.kind = "line", .x = "month", .y = {"utilization_multi", "utilization_single"}});
+  }
+  // The first and the last month are parts of one, mostly.
+  if (single.numbers.size() < 5) return drawing;
+  const auto inner = [](const figure::Column& column) {
+    return std::vector<double>(column.numbers.begin() + 1, column.numbers.end() - 1);
+  };
+  const double of_single = variation(inner(single));
+  const double of_multi = variation(inner(multi));
+  drawing.findings.push_back(
+      {.headline =
+           fmt::format("From month to month, jobs with one GPU vary by {}, those with several "
+                       "by {}.",
+                       text::human_share(of_single), text::human_share(of_multi)),
+       .detail =
+           "Standard deviation in parts of the mean, over the months that are whole. In Helios "
+           "jobs with one GPU come and go, and those with several decide the utilisation.",
+       .figure = {},
+       .advice = "Plan capacity by the jobs with several GPUs."});
+  return drawing;
+}
+
+}  // namespace
+
+void register_helios_fig3(Figures& registry) {
+  registry.add({.id = "helios_fig3",
+                .title = "Jobs and utilisation by month",
+                .source = "Hu et al., SC'21, Figure 3, implication 2",
+                .part = Part::cluster,
+                .needs = {Need::gpu_jobs, Need::calendar},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

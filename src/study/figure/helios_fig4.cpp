@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Virtual clusters beside each other: how busy, how large their jobs, how long they run and wait.
+///
+/// Source   Hu et al., SC'21, Figure 4: the ten largest; boxes over the minutes of the utilisation,
+///          quartiles interpolated, whiskers at the last value within 1.5 interquartile ranges;
+///          mean duration and mean wait scaled to 0..1 between the smallest and the largest of the
+///          ten.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "study/box.h"
+#include "study/figures.h"
+#include "study/minutes.h"
+#include "text/human.h"
+
+namespace almanac::study {
+
+void register_helios_fig4(Figures& registry);
+
+namespace {
+
+constexpr std::size_t kShown = 10;
+
+struct Vc {
+  VcId id{};
+  std::string name;
+  int gpus = 0;
+  Box box{};
+  double jobs = 0, mean_gpus = 0, mean_duration_s = 0, mean_wait_s = 0;
+};
+
+/// The box of the minutes in which the virtual cluster had GPUs; not capped, as a box shows what
+/// is.
+Box box_of(const Study& study, Minutes minutes, const Vc& vc, NameId name) {
+  const auto running =
+      gpus_in_use(study, minutes, [&](const trace::Job& job) { return job.request.vc == name; });
+  const auto there = gpus_there(study.cluster(), minutes, vc.id);
+  std::vector<double> use;
+  use.reserve(running.size());
+  for (std::size_t minute = 0; minute < running.size(); ++minute) {
+    const double each = use_of(std::min(running[minute], there[minute]), there[minute]);
+    if (!std::isnan(each)) use.push_back(each);
+  }
+  return box(use);
+}
+
+std::vector<Vc> vcs_of(const Study& study) {
+  const Minutes minutes = minutes_of(study);
+  const cluster::Cluster& cluster = study.cluster();
+  std::vector<Vc> vcs;
+  for (std::uint32_t v = 0; v < cluster.vcs.size(); ++v) {
+    vcs.push_back({.id = VcId{v}, .name = cluster.vcs[v].name, .gpus = cluster.gpus(VcId{v})});
+  }
+  std::stable_sort(vcs.begin(), vcs.end(),
+                   [](const Vc& a, const Vc& b) { return a.gpus > b.gpus; });
+  if (vcs.size() > kShown) vcs.resize(kShown);
+  for (Vc& vc : vcs) {
+    const auto name = study.trace().names.find(vc.name);
+    if (!name) continue;
+    double waits = 0;
+    for (const std::uint32_t at : study.gpu_jobs()) {
+      const trace::Job& job = study.job(at);
+      if (job.request.vc != *name) continue;
+      ++vc.jobs;
+      vc.mean_gpus += job.request.gpus;
+      vc.mean_duration_s += seconds(duration_of(job));
+      if (const double wait = wait_s(job); !std::isnan(wait)) {
+        vc.mean_wait_s += wait;
+        ++waits;
+      }
+    }
+    if (vc.jobs == 0) continue;
+    vc.mean_gpus /= vc.jobs;
+    vc.mean_duration_s /= vc.jobs;
+    vc.mean_wait_s /= waits > 0 ? waits : 1;
+    vc.box = box_of(study, minutes, vc, *name);
+  }
+  std::erase_if(vcs, [](const Vc& vc) { return vc.jobs == 0; });
+  return vcs;
+}
+
+std::vector<double> scaled(const std::vector<Vc>& vcs, double Vc::*field) {
+  const auto [low, high] = std::minmax_element(
+      vcs.begin(), vcs.end(), [&](const Vc& a, const Vc& b) { return a.*field < b.*field; });
+  std::vector<double> values;
+  for (const Vc& vc : vcs) {
+    const double range = (*high).*field - (*low).*field;
+    values.push_back(range > 0 ? (vc.*field - (*low).*field) / range : 0);
+  }
+  return values;
+}
+
+Drawing draw(const Study& study) {
+  const std::vector<Vc> vcs = vcs_of(study);
+  Drawing drawing;
+  figure::Figure& figure = drawing.figure;
+  auto& name = figure.text("vc", "Virtual cluster");
+  auto& gpus = figure.number("gpus", "GPUs", figure::Unit::gpus);
+  auto& jobs = figure.number("jobs", "GPU jobs", figure::Unit::jobs);
+  auto& low = figure.number("low", "Lower whisker", figure::Unit::fraction);
+  auto& q1 = figure.number("q1", "First quartile", figure::Unit::fraction);
+  auto& median = figure.number("median", "Median", figure::Unit::fraction);
+  auto& q3 = figure.number("q3", "Third quartile", figure::Unit::fraction);
+  auto& high = figure.number("high", "Upper whisker", figure::Unit::fraction);
+  auto& mean = figure.number("mean", "Mean utilisation", figure::Unit::fraction);
+  auto& mean_gpus = figure.number("mean_gpus", "Mean GPUs a job", figure::Unit::gpus);
+  auto& duration = figure.number("mean_duration_s", "Mean duration", figure::Unit::seconds);
+  auto& wait = figure.number("mean_wait_s", "Mean wait", figure::Unit::seconds);
+  auto& norm_duration =
+      figure.number("normalized_duration", "Mean duration, scaled", figure::Unit::fraction);
+  auto& norm_wait = figure.number("normalized_wait", "Mean wait, scaled", figure::Unit::fraction);
+  if (vcs.empty()) {
+    figure.caption = "No virtual cluster of this cluster is named by a job.";
+    return drawing;
+  }
+  double all = 0;
+  for (const Vc& vc : vcs) {
+    name.add(vc.name);
+    gpus.add(vc.gpus);
+    jobs.add(vc.jobs);
+    low.add(vc.box.low);
+    q1.add(vc.box.q1);
+    median.add(vc.box.median);
+    q3.add(vc.box.q3);
+    high.add(vc.box.high);
+    mean.add(vc.box.mean);
+    mean_gpus.add(vc.mean_gpus);
+    duration.add(vc.mean_duration_s);
+    wait.add(vc.mean_wait_s);
+    all += vc.jobs;
+  }
+  norm_duration.numbers = scaled(vcs, &Vc::mean_duration_s);
+  norm_wait.numbers = scaled(vcs, &Vc::mean_wait_s);
+  figure.n = static_cast<std::int64_t>(all);
+  figure.caption =
+      "The ten virtual clusters with most GPUs. Boxes: the share of GPUs in use, minute "
+      "by minute. Below: mean duration and mean wait of their GPU jobs, scaled between "
+      "the smallest and the largest.";
+  figure.charts.push_back({.kind = "box",
+                           .x = "vc",
+                           .box = figure::Chart::Box{"low", "q1", "median", "q3", "high", "mean"}});
+  figure.charts.push_back(
+      {.kind = "bar", .x = "vc", .y = {"normalized_duration", "normalized_wait"}});
+  if (vcs.size() < 2) return drawing;
+  const auto less = [](const Vc& a, const Vc& b) { return a.box.mean < b.box.mean; };
+  const auto [idlest, busiest] = std::minmax_element(vcs.begin(), vcs.end(), less);
+  const auto longest = std::max_element(vcs.begin(), vcs.end(), [](const Vc& a, const Vc& b) {
+    return a.mean_wait_s < b.mean_wait_s;
+  });
+  drawing.findings.push_back(
+      {.headline = fmt::format("{} uses {} of its GPUs, {} uses {}; jobs wait longest in {}, {} on "
+                               "average.",
+                               busiest->name, text::human_share(busiest->box.mean), idlest->name,
+                               text::human_share(idlest->box.mean), longest->name,
+                               text::human_time(longest->mean_wait_s)),
+       .detail = "Fixed virtual clusters leave GPUs idle in one while jobs queue in another.",
+       .figure = {},
+       .advice = "Let idle GPUs of one virtual cluster serve another, or redraw the borders."});
+  return drawing;
+}
+
+}  // namespace
+
+void register_helios_fig4(Figures& registry) {
+  registry.add({.id = "helios_fig4",
+                .title = "Virtual clusters compared",
+                .source = "Hu et al., SC'21, Figure 4, implication 3",
+                .part = Part::vcs,
+                .needs = {Need::gpu_jobs, Need::vc, Need::start},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How long GPU jobs last.
+///
+/// Source   Hu et al., SC'21, Figure 5(a).
+#include "study/duration_cdf.h"
+#include "study/figures.h"
+
+namespace almanac::study {
+
+void register_helios_fig5a(Figures& registry);
+
+namespace {
+
+Drawing draw(const Study& study) {
+  Drawing drawing;
+  drawing.figure = duration_cdf(study, study.gpu_jobs());
+  drawing.figure.caption = "GPU jobs of this cluster by how long they last, at powers of two.";
+  return drawing;
+}
+
+}  // namespace
+
+void register_helios_fig5a(Figures& registry) {
+  registry.add({.id = "helios_fig5a",
+                .title = "Durations of GPU jobs",
+                .source = "Hu et al., SC'21, Figure 5(a)",
+                .part = Part::jobs,
+                .needs = {Need::gpu_jobs},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How long CPU jobs last.
+///
+/// Source   Hu et al., SC'21, Figure 5(b).
+#include <fmt/format.h>
+
+#include "stats/quantile.h"
+#include "study/duration_cdf.h"
+#include "study/figures.h"
+#include "text/human.h"
+
+namespace almanac::study {
+
+void register_helios_fig5b(Figures& registry);
+
+namespace {
+
+Drawing draw(const Study& study) {
+  Drawing drawing;
+  drawing.figure = duration_cdf(study, study.cpu_jobs());
+  drawing.figure.caption = "Jobs without GPUs by how long they last, at powers of two.";
+  if (!study.has(Need::gpu_jobs)) return drawing;
+  const double cpu = stats::quantile_sorted(sorted_durations(study, study.cpu_jobs()), 0.5);
+  const double gpu = stats::quantile_sorted(sorted_durations(study, study.gpu_jobs()), 0.5);
+  drawing.findings.push_back(
+      {.headline =
+           fmt::format("Half of the jobs without GPUs end within {}, half of those with GPUs "
+                       "within {}.",
+                       text::human_time(cpu), text::human_time(gpu)),
+       .detail =
+           "In Helios more than half of the CPU jobs took 2 s or less: queries of the cluster's "
+           "state and small scripts.",
+       .figure = {},
+       .advice = {}});
+  return drawing;
+}
+
+}  // namespace
+
+void register_helios_fig5b(Figures& registry) {
+  registry.add({.id = "helios_fig5b",
+                .title = "Durations of CPU jobs",
+                .source = "Hu et al., SC'21, Figure 5(b)",
+                .part = Part::jobs,
+                .needs = {Need::cpu_jobs},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

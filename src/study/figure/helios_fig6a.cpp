@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Jobs by how many GPUs they ask.
+///
+/// Source   Hu et al., SC'21, Figure 6(a).
+#include "study/figures.h"
+#include "study/job_sizes.h"
+
+namespace almanac::study {
+
+void register_helios_fig6a(Figures& registry);
+
+namespace {
+
+Drawing draw(const Study& study) {
+  Drawing drawing;
+  figure::Figure& figure = drawing.figure;
+  figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
+  figure.caption = "GPU jobs that ask so many GPUs or fewer.";
+  auto& gpus = figure.text("gpus", "GPUs asked");
+  auto& count = figure.number("count", "Jobs", figure::Unit::jobs);
+  auto& fraction = figure.number("fraction", "Share of the jobs", figure::Unit::fraction);
+  const SizeCdf cdf = size_cdf(study, [](const trace::Job&) { return 1.0; });
+  for (std::size_t at = 0; at < kSizePoints.size(); ++at) {
+    gpus.add(std::string(kSizePoints[at].name));
+    count.add(cdf[at]);
+    fraction.add(cdf[at] / cdf.back());
+  }
+  figure.charts.push_back({.kind = "line", .x = "gpus", .y = {"fraction"}});
+  return drawing;
+}
+
+}  // namespace
+
+void register_helios_fig6a(Figures& registry) {
+  registry.add({.id = "helios_fig6a",
+                .title = "Jobs by size",
+                .source = "Hu et al., SC'21, Figure 6(a)",
+                .part = Part::jobs,
+                .needs = {Need::gpu_jobs},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// GPU time by how many GPUs jobs ask.
+///
+/// Source   Hu et al., SC'21, Figure 6(b).
+#include <fmt/format.h>
+
+#include "study/figures.h"
+#include "study/job_sizes.h"
+#include "text/human.h"
+
+namespace almanac::study {
+
+void register_helios_fig6b(Figures& registry);
+
+namespace {
+
+Drawing draw(const Study& study) {
+  Drawing drawing;
+  figure::Figure& figure = drawing.figure;
+  figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
+  figure.caption = "GPU time (duration x GPUs) of the jobs that ask so many GPUs or fewer.";
+  auto& gpus = figure.text("gpus", "GPUs asked");
+  auto& gpu_s = figure.number("gpu_time_gpu_s", "GPU time", figure::Unit::gpu_seconds);
+  auto& fraction = figure.number("fraction", "Share of the GPU time", figure::Unit::fraction);
+  const SizeCdf jobs = size_cdf(study, [](const trace::Job&) { return 1.0; });
+  const SizeCdf time = size_cdf(study, gpu_time);
+  for (std::size_t at = 0; at < kSizePoints.size(); ++at) {
+    gpus.add(std::string(kSizePoints[at].name));
+    gpu_s.add(time[at]);
+    fraction.add(time[at] / time.back());
+  }
+  figure.charts.push_back({.kind = "line", .x = "gpus", .y = {"fraction"}});
+  constexpr std::size_t kOne = 0, kEight = 3;
+  drawing.findings.push_back(
+      {.headline = fmt::format("Jobs with one GPU are {} of the jobs and {} of the GPU time.",
+                               text::human_share(jobs[kOne] / jobs.back()),
+                               text::human_share(time[kOne] / time.back())),
+       .detail =
+           fmt::format("Jobs with more than 8 GPUs are {} of the jobs and {} of the GPU time. In "
+                       "Helios one GPU: over 50 % of the jobs, 3 to 12 % of the time.",
+                       text::human_share(1 - jobs[kEight] / jobs.back()),
+                       text::human_share(1 - time[kEight] / time.back())),
+       .figure = {},
+       .advice = time[kOne] / time.back() < 0.5
+                     ? "Judge a scheduler by what it does for jobs with several GPUs."
+                     : "Judge a scheduler by what it does for jobs with one GPU."});
+  return drawing;
+}
+
+}  // namespace
+
+void register_helios_fig6b(Figures& registry) {
+  registry.add({.id = "helios_fig6b",
+                .title = "GPU time by size",
+                .source = "Hu et al., SC'21, Figure 6(b), implication 4",
+                .part = Part::jobs,
+                .needs = {Need::gpu_jobs},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How GPU jobs and CPU jobs end.
+///
+/// Source   Hu et al., SC'21, Figure 7(a).
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "stats/quantile.h"
+#include "study/coverage.h"
+#include "study/figures.h"
+#include "text/human.h"
+
+namespace almanac::study {
+
+void register_helios_fig7a(Figures& registry);
+
+namespace {
+
+Drawing draw(const Study& study) {
+  Drawing drawing;
+  figure::Figure& figure = drawing.figure;
+  figure.caption = "Jobs whose final state is known, by how they ended.";
+  auto& kind = figure.text("kind", "Jobs");
+  auto& ending = figure.text("ending", "Ending");
+  auto& count = figure.number("count", "Jobs", figure::Unit::jobs);
+  auto& fraction = figure.number("fraction", "Share", figure::Unit::fraction);
+  std::int64_t all = 0;
+  std::int64_t known_gpu = 0;
+  std::vector<double> failed_s;
+  for (const auto& [name, jobs] :
+       {std::pair{"CPU jobs", study.cpu_jobs()}, std::pair{"GPU jobs", study.gpu_jobs()}}) {
+    std::array<std::int64_t, kEndings.size()> counts{};
+    std::int64_t known = 0;
+    const bool on_gpus = name == std::string_view("GPU jobs");
+    for (const std::uint32_t at : jobs) {
+      const trace::Job& job = study.job(at);
+      const auto each = ending_of(job);
+      if (!each) continue;
+      ++known;
+      ++counts[static_cast<std::size_t>(*each)];
+      if (on_gpus && *each == Ending::failed) failed_s.push_back(seconds(duration_of(job)));
+    }
+    if (on_gpus) known_gpu = known;
+    all += known;
+    if (known == 0) continue;
+    for (const Ending each : kEndings) {
+      const auto number = static_cast<double>(counts[static_cast<std::size_t>(each)]);
+      kind.add(std::string(name));
+      ending.add(std::string(to_string(each)));
+      count.add(number);
+      fraction.add(number / static_cast<double>(known));
+    }
+  }
+  figure.n = all;
+  figure.charts.push_back(
+      {.kind = "bar", .x = "kind", .y = {"fraction"}, .by = "ending", .stacked = true});
+  if (failed_s.empty() || !known_for_most(study, known_gpu)) return drawing;
+  const double share = static_cast<double>(failed_s.size()) / static_cast<double>(known_gpu);
+  const double median = stats::quantile(failed_s, 0.5);
+  drawing.findings.push_back(
+      {.headline = fmt::format("{} of the GPU jobs fail, half of them within {}.",
+                               text::human_share(share), text::human_time(median)),
+       .detail = "In Helios 15.5 % of the GPU jobs fail, mostly short ones that debug a script.",
+       .figure = {},
+       .advice = median < 600
+                     ? "Give debugging a queue of its own with a short limit, so that it "
+                       "does not wait behind production."
+                     : "Failures come late here: checkpoints and early checks save most."});
+  return drawing;
+}
+
+}  // namespace
+
+void register_helios_fig7a(Figures& registry) {
+  registry.add({.id = "helios_fig7a",
+                .title = "How jobs end",
+                .source = "Hu et al., SC'21, Figure 7(a), implication 6",
+                .part = Part::jobs,
+                .needs = {Need::gpu_jobs, Need::state},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

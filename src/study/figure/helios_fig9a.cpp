@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How unevenly waiting falls on users.
+///
+/// Source   Hu et al., SC'21, Figure 9(a): the time that a user's GPU jobs waited.
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "study/coverage.h"
+#include "study/figures.h"
+#include "study/user_shares.h"
+#include "text/human.h"
+
+namespace almanac::study {
+
+void register_helios_fig9a(Figures& registry);
+
+namespace {
+
+Drawing draw(const Study& study) {
+  figure::Column quantity{.name = "wait_s",
+                          .label = "Waiting",
+                          .unit = figure::Unit::seconds,
+                          .type = figure::Type::number,
+                          .numbers = {},
+                          .texts = {}};
+  UserShares shares = user_shares(study, std::move(quantity), [](const trace::Job& job) {
+    return job.request.gpus > 0 ? wait_s(job) : 0.0;
+  });
+  Drawing drawing{.figure = std::move(shares.figure), .findings = {}};
+  drawing.figure.caption =
+      "Users in descending order of the time that their GPU jobs waited before they first ran.";
+  if (shares.users < 20 || !(shares.top_5 > 0) || !known_for_most(study, *drawing.figure.n)) {
+    return drawing;
+  }
+  drawing.findings.push_back(
+      {.headline = fmt::format("The top 5 % of the users ({}) bear {} of the waiting.",
+                               shares.users_at_top, text::human_share(shares.top_5)),
+       .detail = "In Uranus 1 % of the users bore over 70 %.",
+       .figure = {},
+       .advice = "Where few wait for all the others, raise their priority or move them to another "
+                 "virtual cluster."});
+  return drawing;
+}
+
+}  // namespace
+
+void register_helios_fig9a(Figures& registry) {
+  registry.add({.id = "helios_fig9a",
+                .title = "Waiting by user",
+                .source = "Hu et al., SC'21, Figure 9(a), implication 7",
+                .part = Part::users,
+                .needs = {Need::gpu_jobs, Need::user, Need::start},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How long jobs of each size wait, in each virtual cluster.
+///
+/// Source   Jeon et al., ATC'19, Figure 3, and the notebook of the philly-traces release: one value
+/// an
+///          attempt, its start minus the submission or the end of the attempt before; waits of 0
+///          are left out; the five virtual clusters with most jobs. Where the log has no attempts,
+///          one value a job.
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "study/figures.h"
+#include "study/percentiles.h"
+#include "study/size_bucket.h"
+#include "text/human.h"
+
+namespace almanac::study {
+
+void register_philly_fig3(Figures& registry);
+
+namespace {
+
+constexpr std::size_t kShown = 5;
+constexpr double kMinute = 60;
+
+using OfSizes = std::array<std::vector<double>, kSizes.size()>;
+
+struct Waits {
+  OfSizes minutes{};
+  std::int64_t jobs = 0;
+};
+
+void add(Waits& waits, const trace::Job& job, Duration wait) {
+  if (wait <= Duration{0}) return;
+  waits.minutes[size_of(job.request.gpus)].push_back(seconds(wait) / kMinute);
+}
+
+std::map<NameId, Waits> waits_of(const Study& study) {
+  std::map<NameId, Waits> by_vc;
+  const bool attempts = !study.trace().attempts.empty();
+  for (const std::uint32_t at : study.gpu_jobs()) {
+    const trace::Job& job = study.job(at);
+    Waits& waits = by_vc[job.request.vc];
+    ++waits.jobs;
+    if (!attempts && job.outcome.start != kNoTime) {
+      add(waits, job, job.outcome.start - job.request.submit);
+    }
+  }
+  Time since{};
+  std::uint32_t of = UINT32_MAX;
+  for (const trace::Attempt& attempt : study.trace().attempts) {
+    const trace::Job& job = study.job(attempt.job);
+    if (attempt.job != of) since = job.request.submit;
+    of = attempt.job;
+    const auto found = by_vc.find(job.request.vc);
+    if (found == by_vc.end() || job.request.gpus == 0) continue;
+    if (attempt.start != kNoTime && since != kNoTime)
+      add(found->second, job, attempt.start - since);
+    since = attempt.end;
+  }
+  return by_vc;
+}
+
+Drawing draw(const Study& study) {
+  std::map<NameId, Waits> by_vc = waits_of(study);
+  std::vector<std::pair<NameId, Waits*>> largest;
+  std::vector<double> all;
+  for (auto& [name, waits] : by_vc) {
+    largest.emplace_back(name, &waits);
+    for (const auto& size : waits.minutes) all.insert(all.end(), size.begin(), size.end());
+  }
+  std::stable_sort(largest.begin(), largest.end(),
+                   [](const auto& a, const auto& b) { return a.second->jobs > b.second->jobs; });
+  if (largest.size() > kShown) largest.resize(kShown);
+  Drawing drawing;
+  figure::Figure& figure = drawing.figure;
+  figure.n = static_cast<std::int64_t>(all.size());
+  figure.caption =
+      "Percentiles of the waits of GPU jobs that waited at all, in minutes, in the "
+      "virtual clusters with most jobs.";
+  auto& vc = figure.text("vc", "Virtual cluster");
+  auto& size = figure.text("size", "Size");
+  auto& percent = figure.number("percentile", "Waits so long or shorter", figure::Unit::percent);
+  auto& wait = figure.number("wait_min", "Wait (min)");
+  for (auto& [name, waits] : largest) {
+    const std::string shown = name == kNoName ? "(all)" : std::string(study.trace().names[name]);
+    for (std::size_t each = 0; each < kSizes.size(); ++each) {
+      add_percentiles(waits->minutes[each], percent, wait, [&] {
+        vc.add(shown);
+        size.add(std::string(kSizes[each]));
+      });
+    }
+  }
+  figure.charts.push_back({.kind = "line",
+                           .x = "wait_min",
+                           .y = {"percentile"},
+                           .by = "size",
+                           .choose = {"vc"},
+                           .x_scale = "log"});
+  if (all.empty()) return drawing;
+  std::sort(all.begin(), all.end());
+  const auto started = static_cast<double>(study.gpu_jobs().size());
+  drawing.findings.push_back(
+      {.headline =
+           fmt::format("Of the waits, half are longer than {} and one in ten is longer than {}.",
+                       text::human_time(kMinute * stats::quantile_sorted(all, 0.5)),
+                       text::human_time(kMinute * stats::quantile_sorted(all, 0.9))),
+       .detail = fmt::format(
+           "{} waits of {} GPU jobs; {} did not wait.",
+           text::grouped(static_cast<std::int64_t>(all.size())),
+           text::grouped(static_cast<std::int64_t>(started)),
+           text::human_share(std::max(0.0, 1 - static_cast<double>(all.size()) / started))),
+       .figure = {},
+       .advice = "Try other policies on this log: almanac simulate TRACE --policy all."});
+  return drawing;
+}
+
+}  // namespace
+
+void register_philly_fig3(Figures& registry) {
+  registry.add({.id = "philly_fig3",
+                .title = "How long jobs wait",
+                .source = "Jeon et al., ATC'19, Figure 3",
+                .part = Part::waiting,
+                .needs = {Need::gpu_jobs, Need::start},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

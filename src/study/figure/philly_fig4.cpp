@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How long jobs wait, by the machines that they are spread over.
+///
+/// Source   Jeon et al., ATC'19, Figure 4, and the notebook of the philly-traces release: jobs of 5
+///          GPUs and more, the machines of the first attempt, the first wait.
+#include <array>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "study/box.h"
+#include "study/figures.h"
+#include "study/size_bucket.h"
+#include "text/human.h"
+
+namespace almanac::study {
+
+void register_philly_fig4(Figures& registry);
+
+namespace {
+
+constexpr double kMinute = 60;
+
+Drawing draw(const Study& study) {
+  std::map<std::pair<std::size_t, int>, std::vector<double>> waits;
+  std::int64_t jobs = 0;
+  for (const std::uint32_t at : study.gpu_jobs()) {
+    const trace::Job& job = study.job(at);
+    const bool counts =
+        job.request.gpus >= 5 && job.request.nodes > 0 && job.outcome.start != kNoTime;
+    if (!counts) continue;
+    ++jobs;
+    waits[{size_of(job.request.gpus), job.request.nodes}].push_back(wait_s(job) / kMinute);
+  }
+  Drawing drawing;
+  figure::Figure& figure = drawing.figure;
+  figure.n = jobs;
+  figure.caption =
+      "First wait, in minutes, of jobs with 5 GPUs and more, by the number of machines "
+      "that they ran on. Boxes: quartiles, and the last values within 1.5 of their range.";
+  auto& size = figure.text("size", "Size");
+  auto& nodes = figure.text("nodes", "Machines");
+  auto& count = figure.number("jobs", "Jobs", figure::Unit::jobs);
+  auto& low = figure.number("low_min", "Lower whisker (min)");
+  auto& q1 = figure.number("q1_min", "First quartile (min)");
+  auto& median = figure.number("median_min", "Median (min)");
+  auto& q3 = figure.number("q3_min", "Third quartile (min)");
+  auto& high = figure.number("high_min", "Upper whisker (min)");
+  auto& mean = figure.number("mean_min", "Mean (min)");
+  for (auto& [key, values] : waits) {
+    const Box each = box(values);
+    size.add(std::string(kSizes[key.first]));
+    nodes.add(fmt::format("{}", key.second));
+    count.add(static_cast<double>(values.size()));
+    low.add(each.low);
+    q1.add(each.q1);
+    median.add(each.median);
+    q3.add(each.q3);
+    high.add(each.high);
+    mean.add(each.mean);
+  }
+  figure.charts.push_back({.kind = "box",
+                           .x = "nodes",
+                           .choose = {"size"},
+                           .box = figure::Chart::Box{"low_min", "q1_min", "median_min", "q3_min",
+                                                     "high_min", "mean_min"}});
+  return drawing;
+}
+
+}  // namespace
+
+void register_philly_fig4(Figures& registry) {
+  registry.add({.id = "philly_fig4",
+                .title = "Waiting by spread over machines",
+                .source = "Jeon et al., ATC'19, Figure 4",
+                .part = Part::locality,
+                .needs = {Need::gpu_jobs, Need::start, Need::nodes},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

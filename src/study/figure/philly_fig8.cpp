@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How many epochs a job needs, which job logs do not tell.
+///
+/// Source   Jeon et al., ATC'19, Figure 8: drawn from the loss that 2,502 jobs reported by epoch.
+#include "study/figures.h"
+
+namespace almanac::study {
+
+void register_philly_fig8(Figures& registry);
+
+namespace {
+
+Drawing draw(const Study&) { return {}; }
+
+}  // namespace
+
+void register_philly_fig8(Figures& registry) {
+  registry.add({.id = "philly_fig8",
+                .title = "Epochs needed for the lowest loss",
+                .source = "Jeon et al., ATC'19, Figure 8",
+                .part = Part::failures,
+                .needs = {Need::convergence},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

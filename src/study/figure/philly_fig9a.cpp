@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How often jobs of each size are tried again.
+///
+/// Source   Jeon et al., ATC'19, Figure 9(a): attempts after the first, mean over the jobs.
+#include <array>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "study/figures.h"
+#include "study/size_bucket.h"
+
+namespace almanac::study {
+
+void register_philly_fig9a(Figures& registry);
+
+namespace {
+
+constexpr std::array kPhilly{0.33, 0.98, 1.09, 1.11, 0.44};
+
+Drawing draw(const Study& study) {
+  std::array<double, kSizes.size() + 1> jobs{}, retries{};  // the last: all
+  for (const std::uint32_t at : study.gpu_jobs()) {
+    const trace::Job& job = study.job(at);
+    if (job.outcome.attempts == 0) continue;
+    for (const std::size_t each : {size_of(job.request.gpus), kSizes.size()}) {
+      ++jobs[each];
+      retries[each] += job.outcome.attempts - 1;
+    }
+  }
+  Drawing drawing;
+  figure::Figure& figure = drawing.figure;
+  figure.n = static_cast<std::int64_t>(jobs.back());
+  figure.caption = "Attempts after the first, mean over the GPU jobs whose attempts are known.";
+  auto& size = figure.text("size", "Size");
+  auto& count = figure.number("jobs", "Jobs", figure::Unit::jobs);
+  auto& mean = figure.number("mean_retries", "Mean retries");
+  auto& philly = figure.number("philly_mean_retries", "Philly, as published");
+  for (std::size_t each = 0; each <= kSizes.size(); ++each) {
+    size.add(each < kSizes.size() ? std::string(kSizes[each]) : "all");
+    count.add(jobs[each]);
+    mean.add(retries[each] / jobs[each]);
+    philly.add(kPhilly[each]);
+  }
+  figure.charts.push_back(
+      {.kind = "bar", .x = "size", .y = {"mean_retries", "philly_mean_retries"}});
+  const double all = retries.back() / jobs.back();
+  if (all > 0) {
+    drawing.findings.push_back(
+        {.headline = fmt::format("A job is tried {:.2f} times on average.", 1 + all),
+         .detail = "In Philly 1.44 times, and twice with several GPUs.",
+         .figure = {},
+         .advice =
+             "Retry only what can succeed the next time: almanac study failures tells these apart "
+             "from the jobs' own logs."});
+  }
+  return drawing;
+}
+
+}  // namespace
+
+void register_philly_fig9a(Figures& registry) {
+  registry.add({.id = "philly_fig9a",
+                .title = "Retries by size",
+                .source = "Jeon et al., ATC'19, Figure 9(a)",
+                .part = Part::failures,
+                .needs = {Need::gpu_jobs, Need::attempts},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How busy the GPUs of jobs are, by size and ending.
+///
+/// Source   Jeon et al., ATC'19, Table 3 and Figure 5.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "study/figures.h"
+#include "study/gpu_use.h"
+#include "text/human.h"
+
+namespace almanac::study {
+
+void register_philly_table3(Figures& registry);
+
+namespace {
+
+Drawing draw(const Study& study) {
+  const GpuUse& use = *study.measured().gpu;
+  Drawing drawing;
+  figure::Figure& figure = drawing.figure;
+  figure.caption = "GPU utilisation in percent, one sample a GPU and minute of every attempt.";
+  auto& size = figure.text("gpus", "GPUs");
+  auto& ending = figure.text("ending", "Ending");
+  auto& samples = figure.number("samples", "GPU minutes");
+  auto& mean = figure.number("mean_percent", "Mean", figure::Unit::percent);
+  auto& median = figure.number("p50_percent", "Median", figure::Unit::percent);
+  auto& zeros = figure.number("zero_fraction", "Of it at 0", figure::Unit::fraction);
+  PercentHistogram everything;
+  const auto add = [&](const std::string& name, const GpuUse::OfEndings& endings) {
+    PercentHistogram all;
+    const auto row = [&](std::string_view what, const PercentHistogram& one) {
+      size.add(name);
+      ending.add(std::string(what));
+      samples.add(static_cast<double>(one.count()));
+      mean.add(one.mean());
+      median.add(one.quantile(0.5));
+      zeros.add(one.zeros());
+    };
+    for (const Ending each : kEndings) {
+      const PercentHistogram& one = endings[static_cast<std::size_t>(each)];
+      row(to_string(each), one);
+      all.add(one);
+    }
+    row("all", all);
+    everything = all;  // the last row is that of all sizes
+  };
+  for (std::size_t each = 0; each < kUseSizes.size(); ++each) {
+    add(fmt::format("{}", kUseSizes[each]), use.of_size[each]);
+  }
+  add("all", use.of_all);
+  figure.n = everything.count();
+  figure.charts.push_back({.kind = "bar", .x = "gpus", .y = {"mean_percent"}, .by = "ending"});
+  if (everything.count() == 0) return drawing;
+  drawing.findings.push_back(
+      {.headline =
+           fmt::format("GPUs that jobs hold are busy {:.0f} % of the time on average, and idle in "
+                       "{} of the minutes.",
+                       everything.mean(), text::human_share(everything.zeros())),
+       .detail = "In Philly 52 %: input, communication and neighbours keep the rest waiting.",
+       .figure = {},
+       .advice = "Look at the CPU cores that the input of the idlest jobs gets."});
+  return drawing;
+}
+
+}  // namespace
+
+void register_philly_table3(Figures& registry) {
+  registry.add({.id = "philly_table3",
+                .title = "GPU utilisation by size and ending",
+                .source = "Jeon et al., ATC'19, Table 3",
+                .part = Part::locality,
+                .needs = {Need::gpu_utilization},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How jobs end and what that costs, beside Philly.
+///
+/// Source   Jeon et al., ATC'19, Table 6: passed, killed, unsuccessful.
+#include <array>
+
+#include <fmt/format.h>
+
+#include "study/coverage.h"
+#include "study/figures.h"
+
+namespace almanac::study {
+
+void register_philly_table6(Figures& registry);
+
+namespace {
+
+struct Published {
+  double fraction, gpu_time_fraction;
+};
+
+constexpr std::array<Published, kEndings.size()> kPhilly{
+    {{0.693, 0.4453}, {0.135, 0.3769}, {0.172, 0.1776}}};
+
+Drawing draw(const Study& study) {
+  std::array<double, kEndings.size()> jobs{}, time{};
+  for (const std::uint32_t at : study.gpu_jobs()) {
+    const trace::Job& job = study.job(at);
+    const auto ending = ending_of(job);
+    if (!ending) continue;
+    ++jobs[static_cast<std::size_t>(*ending)];
+    time[static_cast<std::size_t>(*ending)] += gpu_time(job);
+  }
+  const double known = jobs[0] + jobs[1] + jobs[2];
+  const double total = time[0] + time[1] + time[2];
+  Drawing drawing;
+  figure::Figure& figure = drawing.figure;
+  figure.n = static_cast<std::int64_t>(known);
+  figure.caption =
+      "GPU jobs whose final state is known. Philly's of 75 days are another set than its "
+      "public trace.";
+  auto& ending = figure.text("ending", "Ending");
+  auto& count = figure.number("jobs", "Jobs", figure::Unit::jobs);
+  auto& fraction = figure.number("fraction", "Share of the jobs", figure::Unit::fraction);
+  auto& gpu_s = figure.number("gpu_time_gpu_s", "GPU time", figure::Unit::gpu_seconds);
+  auto& of_time =
+      figure.number("gpu_time_fraction", "Share of the GPU time", figure::Unit::fraction);
+  auto& p_jobs =
+      figure.number("philly_fraction", "Philly: share of the jobs", figure::Unit::fraction);
+  auto& p_time =
+      figure.number("philly_gpu_time_fraction", "Philly: of the GPU time", figure::Unit::fraction);
+  for (const Ending each : kEndings) {
+    const auto at = static_cast<std::size_t>(each);
+    ending.add(std::string(to_string(each)));
+    count.add(jobs[at]);
+    fraction.add(jobs[at] / known);
+    gpu_s.add(time[at]);
+    of_time.add(time[at] / total);
+    p_jobs.add(kPhilly[at].fraction);
+    p_time.add(kPhilly[at].gpu_time_fraction);
+  }
+  figure.charts.push_back(
+      {.kind = "bar",
+       .x = "ending",
+       .y = {"fraction", "philly_fraction", "gpu_time_fraction", "philly_gpu_time_fraction"}});
+  return drawing;
+}
+
+}  // namespace
+
+void register_philly_table6(Figures& registry) {
+  registry.add({.id = "philly_table6",
+                .title = "Endings and their cost",
+                .source = "Jeon et al., ATC'19, Table 6",
+                .part = Part::failures,
+                .needs = {Need::gpu_jobs, Need::state},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The figures of a study. Each file of study/figure/ defines `void register_<stem>(Figures&)`; the
+/// build finds it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "figure/document.h"
+#include "study/study.h"
+
+namespace almanac::study {
+
+/// Where a figure stands in the report.
+enum class Part : std::uint8_t { trace, cluster, vcs, jobs, users, waiting, locality, failures };
+inline constexpr std::size_t kNumParts = static_cast<std::size_t>(Part::failures) + 1;
+
+/// A figure and what it shows, in words.
+struct Drawing {
+  figure::Figure figure{};
+  std::vector<figure::Finding> findings{};
+};
+
+/// One table or figure of the papers.
+struct Recipe {
+  std::string id{};      ///< "helios_fig1a"
+  std::string title{};   ///< "How long GPU jobs run"
+  std::string source{};  ///< "Hu et al., SC'21, Figure 1(a)"
+  Part part{};
+  std::vector<Need> needs{};
+  /// Fills columns, charts, caption and n; id, title and source are the recipe's.
+  std::function<Drawing(const Study&)> draw{};
+};
+
+class Figures {
+ public:
+  void add(Recipe recipe) { recipes_.push_back(std::move(recipe)); }
+  const std::vector<Recipe>& all() const { return recipes_; }
+
+ private:
+  std::vector<Recipe> recipes_;
+};
+
+/// All of them, in the order of their files.
+const Figures& figures();
+
+/// Draws every figure that the study allows into sections and findings, and lists the others with
+/// what they lack. Title, facts and provenance are the caller's to fill in.
+figure::Document draw_all(const Study& study);
+
+}  // namespace almanac::study

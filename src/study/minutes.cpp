@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "study/minutes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace almanac::study {
+namespace {
+
+constexpr std::int64_t kMinutesADay = 24 * 60;
+
+std::int64_t minute_of(Time time) {
+  return std::chrono::floor<std::chrono::minutes>(time.time_since_epoch()).count();
+}
+
+std::int64_t day_of(Time time) {
+  return std::chrono::floor<std::chrono::days>(time.time_since_epoch()).count();
+}
+
+}  // namespace
+
+Minutes minutes_of(const Study& study) {
+  if (study.gpu_jobs().empty()) return {};
+  const std::int64_t first = day_of(study.job(study.gpu_jobs().front()).request.submit);
+  const std::int64_t last = day_of(study.job(study.gpu_jobs().back()).request.submit);
+  return {first * kMinutesADay, (last - first + 1) * kMinutesADay};
+}
+
+std::vector<std::int32_t> gpus_in_use(const Study& study, Minutes minutes,
+                                      const std::function<bool(const trace::Job&)>& counts) {
+  // Differences first, sums then: a job costs two writes however long it runs.
+  std::vector<std::int32_t> gpus(static_cast<std::size_t>(minutes.count) + 1);
+  for (const std::uint32_t at : study.gpu_jobs()) {
+    const trace::Job& job = study.job(at);
+    if (job.outcome.start == kNoTime || !counts(job)) continue;
+    const std::int64_t start = minute_of(job.outcome.start) - minutes.first;
+    const std::int64_t end = minute_of(job.outcome.start + duration_of(job)) - minutes.first;
+    const std::int64_t from = std::clamp<std::int64_t>(start, 0, minutes.count);
+    const std::int64_t to = std::clamp<std::int64_t>(end + 1, 0, minutes.count);
+    gpus[static_cast<std::size_t>(from)] += job.request.gpus;
+    gpus[static_cast<std::size_t>(to)] -= job.request.gpus;
+  }
+  std::int32_t held = 0;
+  for (std::int32_t& value : gpus) value = held += value;
+  gpus.pop_back();
+  return gpus;
+}
+
+std::vector<std::int32_t> gpus_there(const cluster::Cluster& cluster, Minutes minutes, VcId vc) {
+  const auto count = static_cast<std::size_t>(minutes.count);
+  std::vector<std::int32_t> gpus(count);
+  for (std::uint32_t v = 0; v < cluster.vcs.size(); ++v) {
+    const VcId each{v};
+    if (vc != kNoVc && each != vc) continue;
+    const cluster::VirtualCluster& own = cluster.vcs[v];
+    if (own.num_nodes == 0) continue;
+    // A virtual cluster that changes has nodes of one make.
+    const int a_node = cluster.gpus(own.first);
+    std::int32_t now = cluster.gpus(each);
+    std::size_t next = 0;
+    const auto fill = [&](std::size_t until) {
+      for (; next < until; ++next) gpus[next] += now;
+    };
+    for (const cluster::CapacityChange& change : cluster.changes) {
+      if (change.vc != each) continue;
+      if (change.at != Time::min()) {
+        fill(static_cast<std::size_t>(
+            std::clamp<std::int64_t>(minute_of(change.at) - minutes.first, 0, minutes.count)));
+      }
+      now = change.nodes * a_node;
+    }
+    fill(count);
+  }
+  return gpus;
+}
+
+double use_of(std::int32_t in_use, std::int32_t there) {
+  if (there <= 0) return std::numeric_limits<double>::quiet_NaN();
+  return std::round(1000.0 * in_use / there) / 1000.0;
+}
+
+}  // namespace almanac::study

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// GPUs in use minute by minute, as the Helios study counts them: starts and ends are floored to
+/// the minute and both count, so that every job holds its GPUs for one minute at least.
+///
+/// Source   Hu et al., SC'21, Figures 2 to 4 (the notebooks' cluster_sequence).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "study/study.h"
+
+namespace almanac::study {
+
+/// The minutes first ..+ count since the epoch.
+struct Minutes {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
+
+/// From the midnight before the first submission of a GPU job to the midnight after the last; UTC.
+/// The Helios study ends its grid like that, and jobs that run on beyond it would only show the
+/// cluster emptying.
+Minutes minutes_of(const Study& study);
+
+/// GPUs held in each minute by the GPU jobs that `counts` takes and whose start is known.
+/// O(jobs + minutes).
+std::vector<std::int32_t> gpus_in_use(const Study& study, Minutes minutes,
+                                      const std::function<bool(const trace::Job&)>& counts);
+
+/// GPUs that a virtual cluster (kNoVc: the whole cluster) has in each minute.
+std::vector<std::int32_t> gpus_there(const cluster::Cluster& cluster, Minutes minutes, VcId vc);
+
+/// In use / there, rounded to three digits as the published series are; NaN where nothing is there.
+double use_of(std::int32_t in_use, std::int32_t there);
+
+}  // namespace almanac::study

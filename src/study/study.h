@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A job log as the figures see it: which jobs count, how long each took, and which columns the log
+/// has.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "trace/trace.h"
+
+namespace almanac::study {
+
+struct GpuUse;
+struct HostUse;
+
+/// What a figure may lack.
+enum class Need : std::uint8_t {
+  gpu_jobs,
+  cpu_jobs,
+  user,
+  vc,
+  state,
+  start,
+  nodes,
+  cpus,
+  attempts,
+  machines,
+  calendar,
+  gpu_utilization,
+  host_utilization,
+  convergence,
+};
+inline constexpr std::size_t kNumNeeds = static_cast<std::size_t>(Need::convergence) + 1;
+
+/// What is missing, in words: "user", "start_s (when a job began)".
+std::string_view to_string(Need need);
+
+/// How Helios counts a job: whatever neither completed nor was cancelled has failed, time-outs and
+/// node failures included (Hu et al., SC'21, section 2.3 and its notebooks).
+enum class Ending : std::uint8_t { completed, cancelled, failed };
+inline constexpr std::array kEndings{Ending::completed, Ending::cancelled, Ending::failed};
+std::string_view to_string(Ending ending);
+/// Nothing for a job whose state is not known, or that has not ended.
+std::optional<Ending> ending_of(const trace::Job& job);
+
+/// What was measured beside the job log; null = was not.
+struct Measured {
+  const GpuUse* gpu = nullptr;    ///< study/gpu_use.h
+  const HostUse* host = nullptr;  ///< study/host_use.h
+};
+
+/// The trace, its cluster and what was measured beside it. The trace and the cluster must outlive
+/// it.
+///
+/// Jobs that never ran are left out everywhere: GPU jobs of 0 s (the Helios study leaves out ten of
+/// Philly's), and jobs without GPUs that have neither a start nor a run time.
+///
+/// Cost: 8 bytes a job beyond the trace.
+class Study {
+ public:
+  Study(const trace::Trace& trace, const cluster::Cluster& cluster, Measured measured = {});
+
+  const trace::Trace& trace() const { return trace_; }
+  const cluster::Cluster& cluster() const { return cluster_; }
+  const Measured& measured() const { return measured_; }
+
+  /// Positions of the jobs with GPUs, and of those without, in order of submission.
+  std::span<const std::uint32_t> gpu_jobs() const { return gpu_jobs_; }
+  std::span<const std::uint32_t> cpu_jobs() const { return cpu_jobs_; }
+  std::int64_t never_ran() const { return never_ran_; }
+  const trace::Job& job(std::uint32_t position) const { return trace_.jobs[position]; }
+
+  bool has(Need need) const { return has_[static_cast<std::size_t>(need)]; }
+
+ private:
+  const trace::Trace& trace_;
+  const cluster::Cluster& cluster_;
+  Measured measured_;
+  std::vector<std::uint32_t> gpu_jobs_;
+  std::vector<std::uint32_t> cpu_jobs_;
+  std::int64_t never_ran_ = 0;
+  std::array<bool, kNumNeeds> has_{};
+};
+
+/// From the first start to the last end, retries and the time between them included, as both papers
+/// measure a job's duration; the run time where the log does not tell these apart.
+Duration duration_of(const trace::Job& job);
+
+/// Duration x GPUs, in GPU seconds.
+double gpu_time(const trace::Job& job);
+
+/// First start - submission; NaN when the log does not say.
+double wait_s(const trace::Job& job);
+
+}  // namespace almanac::study

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Writes values as people read them, for sentences and terminal tables. Files carry plain numbers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace almanac::text {
+
+/// "4.0s", "45s", "12m 05s", "3h 20m", "2d 04h"; "-" for NaN.
+std::string human_time(double duration_s);
+
+/// 24359 as "24,359".
+std::string grouped(std::int64_t value);
+
+/// 0.613 as "61 %", 0.042 as "4.2 %", 0.0004 as "0.04 %"; "-" for NaN.
+std::string human_share(double share);
+
+}  // namespace almanac::text
