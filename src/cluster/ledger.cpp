@@ -10,6 +10,7 @@ namespace almanac::cluster {
 namespace {
 
 GpuMask lowest_bits(GpuMask free, int count) {
+  if (std::popcount(free) == count) return free;
   GpuMask rest = free;
   for (int taken = 0; taken < count; ++taken) rest &= rest - 1;
   return free ^ rest;
@@ -17,6 +18,20 @@ GpuMask lowest_bits(GpuMask free, int count) {
 
 GpuMask all_gpus(int count) {
   return count == kMaxGpusPerNode ? ~GpuMask{0} : (GpuMask{1} << count) - 1;
+}
+
+/// The bit of Pool::with_free; none for no free GPU. Without a branch: which it is cannot be guessed.
+GpuMask bit_of(int free) { return static_cast<GpuMask>(free > 0) << ((free - 1) & 63); }
+
+void file(Pool& pool, std::uint32_t member, int free) {
+  pool.by_free[static_cast<std::size_t>(free)].insert(member);
+  pool.with_free |= bit_of(free);
+}
+
+void unfile(Pool& pool, std::uint32_t member, int free) {
+  NodeSet& set = pool.by_free[static_cast<std::size_t>(free)];
+  set.erase(member);
+  pool.with_free &= ~(set.empty() ? bit_of(free) : 0);
 }
 
 }  // namespace
@@ -51,7 +66,9 @@ Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(clus
   for (Pool& pool : pools_) {
     const auto members = static_cast<std::uint32_t>(pool.nodes.size());
     pool.by_free.assign(static_cast<std::size_t>(pool.gpus_per_node) + 1, NodeSet(members));
-    for (std::uint32_t member = 0; member < members; ++member) pool.by_free.back().insert(member);
+    for (std::uint32_t member = 0; member < members; ++member) {
+      file(pool, member, pool.gpus_per_node);
+    }
     pool.capacity = pool.free_gpus = static_cast<int>(members) * pool.gpus_per_node;
     total_ += pool.capacity;
   }
@@ -71,7 +88,7 @@ int Ledger::free_gpus(VcId vc) const {
   return free;
 }
 
-void Ledger::move(NodeState& state, GpuMask free) {
+inline void Ledger::move(NodeState& state, GpuMask free) {
   const int before = std::popcount(state.free);
   const int after = std::popcount(free);
   state.free = free;
@@ -81,8 +98,8 @@ void Ledger::move(NodeState& state, GpuMask free) {
     return;
   }
   Pool& pool = pools_[state.pool];
-  pool.by_free[static_cast<std::size_t>(before)].erase(state.member);
-  pool.by_free[static_cast<std::size_t>(after)].insert(state.member);
+  unfile(pool, state.member, before);
+  file(pool, state.member, after);
   pool.free_gpus += after - before;
 }
 
@@ -98,7 +115,7 @@ void Ledger::take(const Grant& grant) {
   ALMANAC_CHECK(can_take(grant), "node {} mask {:x}", index(grant.node), grant.gpus);
   NodeState& state = nodes_[index(grant.node)];
   move(state, state.free & ~grant.gpus);
-  journal_.push_back({grant, true});
+  note(grant, true);
 }
 
 void Ledger::give_back(const Grant& grant) {
@@ -106,15 +123,14 @@ void Ledger::give_back(const Grant& grant) {
   ALMANAC_CHECK((grant.gpus & state.free) == 0 && (grant.gpus & ~state.all) == 0,
                 "node {} mask {:x}", index(grant.node), grant.gpus);
   move(state, state.free | grant.gpus);
-  journal_.push_back({grant, false});
+  note(grant, false);
 }
 
 void Ledger::undo(std::size_t mark) {
-  while (journal_.size() > mark) {
-    const Entry& entry = journal_.back();
+  while (num_entries_ > mark) {
+    const Entry& entry = journal_[--num_entries_];
     NodeState& state = nodes_[index(entry.grant.node)];
     move(state, entry.taken ? state.free | entry.grant.gpus : state.free & ~entry.grant.gpus);
-    journal_.pop_back();
   }
 }
 
@@ -122,8 +138,7 @@ void Ledger::set_drained(NodeState& state, bool drained) {
   Pool& pool = pools_[state.pool];
   const int free = std::popcount(state.free);
   const int sign = drained ? -1 : 1;
-  NodeSet& set = pool.by_free[static_cast<std::size_t>(free)];
-  drained ? set.erase(state.member) : set.insert(state.member);
+  drained ? unfile(pool, state.member, free) : file(pool, state.member, free);
   pool.free_gpus += sign * free;
   pool.capacity += sign * pool.gpus_per_node;
   total_ += sign * free;
@@ -131,7 +146,7 @@ void Ledger::set_drained(NodeState& state, bool drained) {
 }
 
 void Ledger::set_nodes(VcId vc, int count) {
-  ALMANAC_CHECK(journal_.empty(), "{} plans in flight", journal_.size());
+  ALMANAC_CHECK(num_entries_ == 0, "{} moves of a plan in flight", num_entries_);
   const VirtualCluster& owner = vcs_[index(vc)];
   const auto first = nodes_.begin() + static_cast<std::ptrdiff_t>(index(owner.first));
   const auto last = first + owner.num_nodes;

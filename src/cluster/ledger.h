@@ -51,11 +51,20 @@ struct Pool {
   int capacity = 0;              ///< GPUs on nodes that are not drained.
   std::vector<NodeId> nodes;     ///< In order of number; positions are the members below.
   std::vector<NodeSet> by_free;  ///< by_free[n]: not drained nodes with exactly n free GPUs.
+  std::uint64_t with_free = 0;   ///< Bit n - 1: by_free[n] is not empty, for n of 1 or more.
 
   bool suits(const Demand& demand) const { return (gpu_type & demand.gpu_types) != 0; }
   /// The lowest-numbered node with exactly `free` free GPUs; there must be one.
   NodeId lowest(int free) const { return nodes[by_free[static_cast<std::size_t>(free)].first()]; }
   std::uint32_t count(int free) const { return by_free[static_cast<std::size_t>(free)].size(); }
+  /// The fewest free GPUs, `gpus` or more, that any node has; 0 = none has as many.
+  int tightest(int gpus) const {
+    if (gpus > kMaxGpusPerNode) return 0;
+    const std::uint64_t enough = with_free >> (gpus - 1);
+    return enough == 0 ? 0 : gpus + std::countr_zero(enough);
+  }
+  /// The most free GPUs that any node has.
+  int most_free() const { return static_cast<int>(std::bit_width(with_free)); }
 };
 
 /// Invariant: a GPU is free or taken; taking a taken GPU or giving a free one back aborts.
@@ -92,11 +101,11 @@ class Ledger {
   void set_nodes(VcId vc, int count);
 
   /// A point of the journal to go back to.
-  std::size_t mark() const { return journal_.size(); }
+  std::size_t mark() const { return num_entries_; }
   /// Takes back everything since `mark`, latest first.
   void undo(std::size_t mark);
   /// Makes everything so far final.
-  void commit() { journal_.clear(); }
+  void commit() { num_entries_ = 0; }
 
  private:
   struct NodeState {
@@ -107,18 +116,23 @@ class Ledger {
     bool drained = false;
   };
   struct Entry {
-    Grant grant;
-    bool taken;
+    Grant grant{};
+    bool taken = false;
   };
 
   void move(NodeState& state, GpuMask free);
+  void note(const Grant& grant, bool taken) {
+    if (num_entries_ == journal_.size()) journal_.resize(2 * num_entries_ + 64);
+    journal_[num_entries_++] = {grant, taken};
+  }
   void set_drained(NodeState& state, bool drained);
 
   std::vector<NodeState> nodes_;
   std::vector<Pool> pools_;                // grouped by virtual cluster
   std::vector<std::uint32_t> first_pool_;  // of each virtual cluster, and one past the last
   std::vector<VirtualCluster> vcs_;
-  std::vector<Entry> journal_;
+  std::vector<Entry> journal_;  // the first num_entries_ of it
+  std::size_t num_entries_ = 0;
   int total_ = 0;
   int busy_ = 0;
 };

@@ -23,18 +23,17 @@ using cluster::Pool;
 
 bool place_on_one_node(Ledger& ledger, std::span<const Pool> pools, const cluster::Demand& demand,
                        std::vector<Grant>& grants) {
-  int largest = 0;
+  const Pool* tightest = nullptr;
+  int least = cluster::kMaxGpusPerNode + 1;
   for (const Pool& pool : pools) {
-    if (pool.suits(demand)) largest = std::max(largest, pool.gpus_per_node);
+    const int free = pool.suits(demand) ? pool.tightest(demand.gpus) : 0;
+    if (free == 0 || free >= least) continue;
+    tightest = &pool;
+    least = free;
   }
-  for (int free = demand.gpus; free <= largest; ++free) {
-    for (const Pool& pool : pools) {
-      if (free > pool.gpus_per_node || !pool.suits(demand) || pool.count(free) == 0) continue;
-      grants.push_back(ledger.take(pool.lowest(free), demand.gpus));
-      return true;
-    }
-  }
-  return false;
+  if (tightest == nullptr) return false;
+  grants.push_back(ledger.take(tightest->lowest(least), demand.gpus));
+  return true;
 }
 
 bool place_on_many_nodes(Ledger& ledger, const Pool& pool, int gpus, std::vector<Grant>& grants) {

@@ -29,17 +29,9 @@ bool scatter(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand,
 }
 
 /// The lowest-numbered node of those with the most free GPUs.
-inline NodeId emptiest(const cluster::Pool& pool) {
-  int free = pool.gpus_per_node;
-  while (pool.count(free) == 0) --free;
-  return pool.lowest(free);
-}
+inline NodeId emptiest(const cluster::Pool& pool) { return pool.lowest(pool.most_free()); }
 
 /// The lowest-numbered node of those with the fewest free GPUs, but some.
-inline NodeId fullest(const cluster::Pool& pool) {
-  int free = 1;
-  while (pool.count(free) == 0) ++free;
-  return pool.lowest(free);
-}
+inline NodeId fullest(const cluster::Pool& pool) { return pool.lowest(pool.tightest(1)); }
 
 }  // namespace almanac::policy::placement
