@@ -67,6 +67,23 @@ bool Desk::fits(VcId vc, const cluster::Demand& demand) {
   return placed;
 }
 
+bool Desk::start_in_order(VcState& vc) {
+  bool any = false;
+  while (!vc.waiting.empty()) {
+    const WaitingQueue::Class& next = vc.waiting.first();
+    const QueueEntry& head = next.jobs.front();
+    if (head.job == vc.blocked) break;
+    const auto grants = place(vc.vc, next.demand);
+    if (grants.empty()) {
+      vc.blocked = head.job;
+      break;
+    }
+    start(vc, head, grants);
+    any = true;
+  }
+  return any;
+}
+
 void Desk::start(VcState& vc, JobId job, std::span<const cluster::Grant> grants) {
   start(vc, QueueEntry{.key = key(job), .job = job}, grants);
 }
@@ -101,6 +118,7 @@ void Desk::stop(VcState& vc, JobId job) {
 }
 
 void Desk::ended(VcState& vc, JobId job) {
+  vc.blocked = kNoJob;
   if (track != Track::nothing) vc.running.erase(key(job));
 }
 

@@ -21,7 +21,8 @@ namespace almanac::policy {
 struct VcState {
   VcId vc{};
   WaitingQueue waiting{};
-  RankedQueue running{};  ///< Kept only for passes that ask for it (Desk::tracks_running).
+  RankedQueue running{};   ///< Kept only for passes that ask for it (Desk::track).
+  JobId blocked = kNoJob;  ///< Could not be placed, and no GPU has come free since.
 };
 
 class Desk {
@@ -48,6 +49,8 @@ class Desk {
   /// Takes GPUs for one more job of `demand`; the span is valid until the next call. Empty = no.
   std::span<const cluster::Grant> place(VcId vc, const cluster::Demand& demand);
   bool fits(VcId vc, const cluster::Demand& demand);
+  /// Starts jobs in order of rank until one cannot be placed; gives whether any started.
+  bool start_in_order(VcState& vc);
   /// Moves a job from the queue to running, on GPUs already taken. `entry` may be the queue's own.
   void start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> grants);
   void start(VcState& vc, JobId job, std::span<const cluster::Grant> grants);

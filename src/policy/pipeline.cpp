@@ -26,8 +26,10 @@ class Pipeline final : public Policy {
     need_.clear();
     requeue_stopped();
     for (const Event& event : events) take(event);
-    std::sort(need_.begin(), need_.end());
-    need_.erase(std::unique(need_.begin(), need_.end()), need_.end());
+    if (need_.size() > 1) {
+      std::sort(need_.begin(), need_.end());
+      need_.erase(std::unique(need_.begin(), need_.end()), need_.end());
+    }
     for (const VcId vc : need_) pass_->run(vcs_[index(vc)]);
     if (rank_delay_ > Duration{0}) wake_for_ranks();
   }
@@ -105,6 +107,7 @@ class Pipeline final : public Policy {
       }
       case EventKind::capacity_changed: {
         VcState& vc = vcs_[event.subject];
+        vc.blocked = kNoJob;
         pass_->capacity_changed(vc);
         need_.push_back(vc.vc);
         break;

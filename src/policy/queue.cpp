@@ -126,37 +126,44 @@ const QueueEntry* RankedQueue::previous(const QueueKey& key) const {
   return at > 0 ? &blocks_[at - 1]->entries[blocks_[at - 1]->end - 1] : nullptr;
 }
 
-WaitingQueue::Class& WaitingQueue::find(DemandId id) { return classes_[position_[index(id)]]; }
-
-void WaitingQueue::insert(DemandId id, const cluster::Demand& demand, const QueueEntry& entry) {
-  if (position_.size() <= index(id)) position_.resize(index(id) + 1, kAbsent);
-  if (position_[index(id)] == kAbsent) {
-    const auto place =
-        std::upper_bound(classes_.begin(), classes_.end(), demand.gpus,
-                         [](int gpus, const Class& known) { return gpus < known.demand.gpus; });
-    classes_.insert(place, Class{.id = id, .demand = demand});
-    for (std::uint32_t at = 0; at < classes_.size(); ++at) position_[index(classes_[at].id)] = at;
-  }
-  Class& own = find(id);
-  if (own.jobs.empty() || entry.key < own.front) own.front = entry.key;
-  own.jobs.insert(entry);
-  ++size_;
+void WaitingQueue::add_class(DemandId id, const cluster::Demand& demand) {
+  const auto place =
+      std::upper_bound(classes_.begin(), classes_.end(), demand.gpus,
+                       [](int gpus, const Class& known) { return gpus < known.demand.gpus; });
+  classes_.insert(place, Class{.id = id, .demand = demand});
+  for (std::uint32_t at = 0; at < classes_.size(); ++at) position_[index(classes_[at].id)] = at;
+  find_first();
 }
 
-void WaitingQueue::erase(DemandId id, const QueueKey& key) {
-  Class& own = find(id);
-  own.jobs.erase(key);
-  if (!own.jobs.empty()) own.front = own.jobs.front().key;
-  --size_;
-}
-
-const WaitingQueue::Class& WaitingQueue::first() const {
+void WaitingQueue::find_first() {
   const Class* best = nullptr;
   for (const Class& each : classes_) {
     if (each.jobs.empty()) continue;
     if (best == nullptr || each.front < best->front) best = &each;
   }
-  return *best;
+  if (best != nullptr) first_ = static_cast<std::uint32_t>(best - classes_.data());
+}
+
+void WaitingQueue::insert(DemandId id, const cluster::Demand& demand, const QueueEntry& entry) {
+  if (position_.size() <= index(id)) position_.resize(index(id) + 1, kAbsent);
+  if (position_[index(id)] == kAbsent) add_class(id, demand);
+  const std::uint32_t position = position_[index(id)];
+  Class& own = classes_[position];
+  if (own.jobs.empty() || entry.key < own.front) {
+    own.front = entry.key;
+    if (empty() || entry.key < first().front) first_ = position;
+  }
+  own.jobs.insert(entry);
+  ++size_;
+}
+
+void WaitingQueue::erase(DemandId id, const QueueKey& key) {
+  const std::uint32_t position = position_[index(id)];
+  Class& own = classes_[position];
+  own.jobs.erase(key);
+  --size_;
+  if (!own.jobs.empty()) own.front = own.jobs.front().key;
+  if (position == first_) find_first();
 }
 
 const QueueEntry* WaitingQueue::next(const QueueKey& key) const {

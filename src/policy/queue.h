@@ -118,18 +118,20 @@ class WaitingQueue {
   void erase(DemandId id, const QueueKey& key);
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
-  /// The class whose front is the first of all; there must be one.
-  const Class& first() const;
+  /// The class whose front is the first of all; there must be one. O(1).
+  const Class& first() const { return classes_[first_]; }
   /// Every demand that has ever waited here, fewest GPUs first; some may be empty.
   const std::vector<Class>& classes() const { return classes_; }
   /// The entry that follows `key` over all classes; null = none.
   const QueueEntry* next(const QueueKey& key) const;
 
  private:
-  Class& find(DemandId id);
+  void add_class(DemandId id, const cluster::Demand& demand);
+  void find_first();
 
   std::vector<Class> classes_;           // by GPUs
   std::vector<std::uint32_t> position_;  // of each DemandId in classes_, or kAbsent
+  std::uint32_t first_ = 0;              // position of first(), while anybody waits
   std::size_t size_ = 0;
 };
 

@@ -44,7 +44,7 @@ class BackfillPass final : public Pass {
       promise_newcomers(vc, book);
       if (book.changed) backfill(vc, book);
     } else {
-      start_heads(vc, book);
+      if (desk_.start_in_order(vc)) book.calendar.clear();
       // Promises cost a walk through the future: not unless somebody could use the gap.
       if (!anybody_fits(vc)) return;
       promise_first(vc, book);
@@ -142,16 +142,6 @@ class BackfillPass final : public Pass {
     for (const JobId job : book.calendar.broken()) {
       book.calendar.forget(job);
       book.newcomers.push_back(job);
-    }
-  }
-
-  void start_heads(VcState& vc, Book& book) {
-    while (!vc.waiting.empty()) {
-      const WaitingQueue::Class& next = vc.waiting.first();
-      const auto grants = desk_.place(vc.vc, next.demand);
-      if (grants.empty()) return;
-      book.calendar.clear();
-      desk_.start(vc, next.jobs.front(), grants);
     }
   }
 

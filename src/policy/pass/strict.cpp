@@ -13,14 +13,7 @@ class StrictPass final : public Pass {
  public:
   explicit StrictPass(Desk& desk) : desk_(desk) {}
 
-  void run(VcState& vc) override {
-    while (!vc.waiting.empty()) {
-      const WaitingQueue::Class& next = vc.waiting.first();
-      const auto grants = desk_.place(vc.vc, next.demand);
-      if (grants.empty()) return;
-      desk_.start(vc, next.jobs.front(), grants);
-    }
-  }
+  void run(VcState& vc) override { desk_.start_in_order(vc); }
 
   Reason blocker(const VcState& vc, JobId) const override {
     return {.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};
