@@ -18,7 +18,7 @@ function equal(pairs: [string, string][]): void {
 test('plain numbers keep all digits when whole, three when not', () => {
   equal([
     [plain(103467), '103,467'], [plain(0), '0'], [plain(1.7464), '1.75'], [plain(28329.41), '28,329'],
-    [plain(0.01234), '0.0123'], [plain(-3.14159), '-3.14'], [plain(NaN), '–'], [plain(Infinity), '–'],
+    [plain(0.01234), '0.0123'], [plain(-3.14159), '−3.14'], [plain(NaN), '–'], [plain(Infinity), '–'],
     [short(1500000), '1.5 M'], [short(20000), '20,000'],
   ]);
 });
@@ -57,7 +57,7 @@ test('quantities name their unit, one of them too', () => {
 });
 
 test('times are dates in UTC, or days of a trace that counts from its start', () => {
-  equal([[time(1585699200), '2020-04-01'], [time(1585699500), '2020-04-01 00:05'], [time(3 * 86400 + 7800), 'day 3, 02:10'], [time(1e300), '–']]);
+  equal([[time(1585699200), '2020-04-01'], [time(1585699500), '2020-04-01 00:05'], [time(3 * 86400 + 7800), 'day 3, 02:10'], [time(3 * 86400), 'day 3'], [time(1e300), '–']]);
 });
 
 test('ticks stand where people count', () => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A chart on the page: choices and legend above, the picture, buttons that save it.
+import {options} from 'preact';
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {Canvas, picture, type Words} from './canvas';
 import {draw} from './charts/draw';
@@ -39,13 +40,16 @@ export function ChartView({figure, chart, theme, name, words}: Props) {
     () => choices.reduce((left, {column, values}) => left.where(column, picked(column, values)), all), [all, choices, chosen]);
   const [hidden, setHidden] = useState<ReadonlySet<string>>();
 
-  const drawnAt = (pixels: number, colours: Theme) => {
-    const first = draw({chart, rows, width: pixels, theme: colours, hidden: hidden ?? new Set()});
+  const drawnAt = (across: number, inColours: Theme) => {
+    const first = draw({chart, rows, width: across, theme: inColours, hidden: hidden ?? new Set()});
     if (hidden || hasNothing(first) || first.keys.length <= kSeries) return {drawn: first, off: hidden ?? new Set<string>()};
     const off = new Set(first.keys.slice(kSeries).map((key) => key.name));
-    return {drawn: draw({chart, rows, width: pixels, theme: colours, hidden: off}), off};
+    return {drawn: draw({chart, rows, width: across, theme: inColours, hidden: off}), off};
   };
-  const {drawn, off} = useMemo(() => drawnAt(Math.max(width, 200), theme), [chart, rows, width, theme, hidden]);
+  const paper = usePaper();
+  const pixels = paper ? kPaperWidth : width;
+  const colours = paper ? kLight : theme;
+  const {drawn, off} = useMemo(() => drawnAt(Math.max(pixels, 200), colours), [chart, rows, pixels, colours, hidden]);
 
   useLayoutEffect(() => {
     if (!host.current || hasNothing(drawn)) {
@@ -53,24 +57,16 @@ export function ChartView({figure, chart, theme, name, words}: Props) {
       canvas.current = undefined;
       return;
     }
-    if (!near || width === 0) return;
+    if (!(near || paper) || pixels === 0) return;
     canvas.current ??= new Canvas(host.current, setZoomed);
-    canvas.current.paint(drawn, width);
+    canvas.current.paint(drawn, pixels);
     at.current = -1;
-  }, [drawn, near, width]);
+  }, [drawn, near, paper, pixels]);
   useEffect(() => () => canvas.current?.dispose(), []);
-  usePaper(() => {
-    const {drawn: paper} = drawnAt(kPaperWidth, kLight);
-    if (!host.current || hasNothing(paper)) return;
-    canvas.current ??= new Canvas(host.current, setZoomed);
-    canvas.current.paint(paper, kPaperWidth);
-  }, () => {
-    if (canvas.current && !hasNothing(drawn)) canvas.current.paint(drawn, width);
-  });
 
   const asSvg = () => {
-    const {drawn: paper} = drawnAt(kPictureWidth, kLight);
-    return hasNothing(paper) ? '' : picture(paper, canvas.current?.windows() ?? [], words, kPictureWidth, kLight);
+    const {drawn: wide} = drawnAt(kPictureWidth, kLight);
+    return hasNothing(wide) ? '' : picture(wide, canvas.current?.windows() ?? [], words, kPictureWidth, kLight);
   };
   const toggle = (key: string) => {
     const next = new Set(off);
@@ -132,7 +128,7 @@ export function ChartView({figure, chart, theme, name, words}: Props) {
           <div class="tools">
             {drawn.zoom.length > 0 && (zoomed
               ? <button type="button" onClick={() => canvas.current?.reset()}>Show all</button>
-              : <span class="hint">Drag to zoom</span>)}
+              : <span class="hint mouse">Drag to zoom</span>)}
             <button type="button" class="save" onClick={() => saveText(asSvg(), 'image/svg+xml', `${name}.svg`)} aria-label={`Save ${name} as SVG`}>SVG</button>
             <button type="button" class="save" onClick={() => void savePng(asSvg(), `${name}.png`)} aria-label={`Save ${name} as PNG`}>PNG</button>
           </div>
@@ -185,18 +181,23 @@ function useNear(place: Place): boolean {
   return near;
 }
 
-/** Before the page is printed every chart is drawn for paper, at once: there is no later. */
-function usePaper(before: () => void, after: () => void): void {
-  const calls = useRef({before, after});
-  calls.current = {before, after};
+/** Whether the page is being printed: then every chart is drawn for paper, at once, for there is no later. */
+function usePaper(): boolean {
+  const [paper, setPaper] = useState(false);
   useEffect(() => {
-    const onBefore = () => calls.current.before();
-    const onAfter = () => calls.current.after();
-    window.addEventListener('beforeprint', onBefore);
-    window.addEventListener('afterprint', onAfter);
+    const turn = (is: boolean) => () => {
+      const later = options.debounceRendering;
+      options.debounceRendering = (render) => render();
+      setPaper(is);
+      if (later) options.debounceRendering = later; else delete options.debounceRendering;
+    };
+    const [before, after] = [turn(true), turn(false)];
+    window.addEventListener('beforeprint', before);
+    window.addEventListener('afterprint', after);
     return () => {
-      window.removeEventListener('beforeprint', onBefore);
-      window.removeEventListener('afterprint', onAfter);
+      window.removeEventListener('beforeprint', before);
+      window.removeEventListener('afterprint', after);
     };
   }, []);
+  return paper;
 }

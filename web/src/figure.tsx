@@ -45,7 +45,7 @@ export function FigureView({figure, number, provenance, theme}: Props) {
       <figcaption>
         {figure.caption && <p>{figure.caption}</p>}
         {figure.source && <p class="source">After {figure.source}.</p>}
-        {origin.length > 0 && <p class="origin">{origin.join(' · ')}</p>}
+        {origin.length > 0 && <p class="origin">{origin.map((part, n) => <span key={n}>{part}</span>)}</p>}
       </figcaption>
       {rows === 0 ? figure.charts.length === 0 && <p class="nothing">There are no rows.</p> : figure.charts.length === 0
         ? <TableView figure={figure} name={figure.id} />

@@ -26,9 +26,11 @@ export function Findings({findings, numbers}: {findings: Finding[]; numbers: Map
   );
 }
 
-const kNumber = /([−-]?\d[\d,]*(?:\.\d+)?(?:\s?(?:%|×|x\b|s\b|min\b|h\b|d\b|hours?\b|days?\b|GPU-(?:hours|days)\b|GPUs?\b|MW\b|kW\b|W\b))?)/g;
+// A number with its unit, standing alone: not the 6 of "vc6" nor the parts of a date.
+const kNumber =
+  /(^|[\s(~≈<>])([−-]?\d[\d,]*(?:\.\d+)?(?:\s?(?:%|×|x|ms|s|min|h|d|hours?|days?|GPU-(?:hours?|days?)|GPUs?|MW|kW|W))?)(?=$|[\s).,;:!?])/g;
 
 /** A headline whose numbers stand out. */
 function emphasised(text: string) {
-  return text.split(kNumber).map((part, n) => (n % 2 === 1 ? <strong key={n}>{part}</strong> : part));
+  return text.split(kNumber).map((part, n) => (n % 3 === 2 ? <strong key={n}>{part}</strong> : part));
 }

@@ -9,13 +9,17 @@ const kMinute = 60;
 const kHour = 3600;
 const kDay = 86400;
 
+function minus(text: string): string {
+  return text.replace('-', '−');
+}
+
 /** "103,467", "0.0123", "1.75": all digits of a whole number, else `digits` significant ones. */
 export function plain(value: number, digits = 3): string {
   if (!Number.isFinite(value)) return kMissing;
   const size = Math.abs(value);
-  if (Number.isInteger(value) || size >= 10 ** (digits - 1)) return Math.round(value).toLocaleString('en-US');
-  if (size < 1e-6) return value.toExponential(1);
-  return value.toLocaleString('en-US', {maximumSignificantDigits: digits});
+  const text = Number.isInteger(value) || size >= 10 ** (digits - 1) ? Math.round(value).toLocaleString('en-US')
+    : size < 1e-6 ? value.toExponential(1) : value.toLocaleString('en-US', {maximumSignificantDigits: digits});
+  return minus(text);
 }
 
 /** Large counts on an axis: "20,000", "1.5 M", "2 G". */
@@ -64,7 +68,7 @@ export function percent(fraction: number): string {
   if (size > 99.9 && size < 100) return `>${kNarrow}99.9${kNarrow}%`;
   const digits = size === 0 || size >= 99.95 ? 0 : size >= 1 ? 1 : size >= 0.1 ? 2 : 3;
   const text = value.toLocaleString('en-US', {maximumFractionDigits: digits});
-  return `${text}${kNarrow}%`;
+  return `${minus(text)}${kNarrow}%`;
 }
 
 /** A unit of a size that suits the largest of the values that it is for. */
@@ -115,7 +119,7 @@ export function quantity(value: Value | undefined, unit: Unit): string {
 /** A tick on an axis whose title names the measure. */
 export function tick(value: number, unit: Unit, divisor = 1): string {
   switch (unit) {
-    case 's': return shortDuration(value);
+    case 's': return value === 0 ? '0' : shortDuration(value);
     case 'fraction': return percent(value);
     case 'percent': return percent(value / 100);
     case 'x': return `${plain(value)}×`;
@@ -143,13 +147,21 @@ export function time(value: number): string {
   const day = Math.floor(minutes / 1440);
   const rest = minutes - day * 1440;
   const two = (part: number) => String(part).padStart(2, '0');
-  return `day ${day}, ${two(Math.floor(rest / 60))}:${two(rest % 60)}`;
+  return rest === 0 ? `day ${day}` : `day ${day}, ${two(Math.floor(rest / 60))}:${two(rest % 60)}`;
 }
 
 /** Any value of a column, on its own. */
 export function show(value: Value | undefined, column: Column): string {
   if (column.type === 'time' && typeof value === 'number') return time(value);
   return quantity(value, column.unit);
+}
+
+/** A quantity beside words that say what it counts: "8" of "GPUs". */
+export function bare(value: number, column: Column): string {
+  switch (column.unit) {
+    case 'jobs': case 'gpus': case 'users': case 'nodes': return plain(value);
+    default: return show(value, column);
+  }
 }
 
 /** A cell of a table whose heading names the measure. */

@@ -43,9 +43,7 @@ export function TableView({figure, name}: {figure: Figure; name: string}) {
             {rows.slice(0, shown).map((row) => (
               <tr key={row}>
                 {figure.columns.map((column) => (
-                  <td key={column.name} class={column.type === 'text' ? '' : 'number'}>
-                    {cell(figure.data[column.name]?.[row], column, sizes.get(column.name) ?? {divisor: 1, name: ''})}
-                  </td>
+                  <Cell key={column.name} column={column} text={cell(figure.data[column.name]?.[row], column, sizes.get(column.name) ?? {divisor: 1, name: ''})} />
                 ))}
               </tr>
             ))}
@@ -62,6 +60,11 @@ export function TableView({figure, name}: {figure: Figure; name: string}) {
       </div>
     </div>
   );
+}
+
+/** Numbers and short texts stay on one line; the table scrolls. */
+function Cell({column, text}: {column: Column; text: string}) {
+  return <td class={column.type !== 'text' ? 'number' : text.length <= 28 ? 'short' : ''}>{text}</td>;
 }
 
 function sizeOf(figure: Figure, column: Column) {

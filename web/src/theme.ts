@@ -37,10 +37,11 @@ export const kDark: Theme = {
   grid: '#2b2f35',
   grey: '#8f97a1',
   colours: ['#7fb3e6', '#f0a04c', '#cf8ab8', '#bfe3f7', '#45b89f', '#e3c766', '#b49a86', '#f2b3c4'],
-  ramp: ['#1f2429', '#1f3e5c', '#2b6595', '#4f95c6', '#9cc7e4', '#eef6fb'],
+  ramp: ['#1f2429', '#1f3e5c', '#2b6595', '#4f95c6', '#9cc7e4', '#d6ecfb'],
 };
 
-export const kFont = 'system-ui, -apple-system, "Segoe UI", Inter, Roboto, "Helvetica Neue", Arial, sans-serif';
+// Single quotes: saved pictures have it between double ones.
+export const kFont = "system-ui, -apple-system, 'Segoe UI', Inter, Roboto, 'Helvetica Neue', Arial, sans-serif";
 
 const kDashes: (number[] | 'solid')[] = ['solid', [7, 3], [2, 2.5], [10, 3, 2, 3]];
 const kSymbols = ['circle', 'rect', 'triangle', 'diamond', 'emptyCircle', 'emptyRect', 'emptyTriangle', 'emptyDiamond'];

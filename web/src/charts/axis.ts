@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes. A logarithmic axis is a linear one of logarithms, so that zoom, bars and ticks behave alike.
-import type {Column, Scale, Value} from '../document';
-import {isDate, measure, show, tick} from '../format';
+import type {Column, Scale, Unit, Value} from '../document';
+import {bare, isDate, measure, show, tick} from '../format';
 import {step, ticks} from '../ticks';
 import type {Theme} from '../theme';
 import type {Input} from './drawing';
@@ -28,46 +28,26 @@ export function lineStyle(theme: Theme) {
   };
 }
 
+/** data: ends where the data end; margin: a little beyond; zero: from 0 (or a power of ten) to a tick. */
+type Fit = 'data' | 'margin' | 'zero';
+
 export interface NumberAxis {
   column: Column;
-  values: number[];
+  values: (number | null)[];
   scale: Scale;
   theme: Theme;
   upright: boolean;
   pixels: number;
-  /** A linear axis starts at 0, and ends at a tick. */
-  zero: boolean;
+  fit: Fit;
 }
 
 /** An axis of numbers; `values` decide its ends. */
-export function numberAxis({column, values, scale, theme, upright, pixels, zero}: NumberAxis): Axis {
+export function numberAxis({column, values, scale, theme, upright, pixels, fit}: NumberAxis): Axis {
   const log = scale === 'log';
-  const usable = log ? values.filter((value) => value > 0) : values;
-  let low = usable.reduce((a, b) => Math.min(a, b), Infinity);
-  let high = usable.reduce((a, b) => Math.max(a, b), -Infinity);
-  if (!(low <= high)) [low, high] = log ? [1, 10] : [0, 1];
   const count = Math.max(2, Math.floor(pixels / (upright ? 48 : 84)));
   const unit = column.unit;
-  if (log) {
-    if (high / low < 1.5) [low, high] = [low / 2, high * 2];
-    // Axes upwards end at a power of ten; along, data ends where it ends.
-    if (upright) high *= 1.15;
-  } else {
-    if (zero) [low, high] = [Math.min(0, low), Math.max(0, high)];
-    if (low === high) [low, high] = low === 0 ? [0, 1] : [low - Math.abs(low) / 2, high + Math.abs(high) / 2];
-    const share = unit === 'fraction' || unit === 'percent';
-    const whole = unit === 'percent' ? 100 : 1;
-    if (zero && share && low === 0 && high > 0.6 * whole && high <= whole * 1.000001) {
-      high = whole;
-    } else if (upright || zero) {
-      const by = step(high - low, count, unit);
-      high = Math.ceil(high / by - 1e-9) * by;
-      low = Math.floor(low / by + 1e-9) * by;
-    } else {
-      const margin = (high - low) * 0.02;
-      [low, high] = [low - margin, high + margin];
-    }
-  }
+  const ends = log ? logEnds(values, fit) : linearEnds(values, fit, unit, count);
+  const [low, high] = ends;
   const put = (value: number) => (log ? Math.log10(value) : value);
   const raw = (place: number) => (log ? 10 ** place : place);
   const size = measure(unit, Math.max(Math.abs(low), Math.abs(high)));
@@ -96,6 +76,43 @@ export function numberAxis({column, values, scale, theme, upright, pixels, zero}
   };
 }
 
+function extent(values: (number | null)[], usable: (value: number) => boolean): [number, number] | undefined {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const value of values) {
+    if (value === null || !usable(value)) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return low <= high ? [low, high] : undefined;
+}
+
+function logEnds(values: (number | null)[], fit: Fit): [number, number] {
+  const found = extent(values, (value) => value > 0);
+  if (!found) return [1, 10];
+  let [low, high] = found;
+  if (high / low < 1.5) [low, high] = [low / 2, high * 2];
+  const margin = (high / low) ** 0.03;
+  if (fit === 'zero') return [10 ** Math.floor(Math.log10(low * 0.9)), high * margin];
+  return fit === 'margin' ? [low / margin, high * margin] : [low, high];
+}
+
+function linearEnds(values: (number | null)[], fit: Fit, unit: Unit, count: number): [number, number] {
+  let [low, high] = extent(values, () => true) ?? [0, 1];
+  if (fit === 'zero') [low, high] = [Math.min(0, low), Math.max(0, high)];
+  if (low === high) [low, high] = low === 0 ? [0, 1] : [low - Math.abs(low) / 2, high + Math.abs(high) / 2];
+  if (fit === 'data') return [low, high];
+  if (fit === 'margin') {
+    const margin = (high - low) * 0.03;
+    return [low >= 0 ? Math.max(0, low - margin) : low - margin, high + margin];
+  }
+  // A share of something is seen against the whole of it, unless it is small.
+  const whole = unit === 'fraction' ? 1 : unit === 'percent' ? 100 : Infinity;
+  if (low === 0 && high > 0.6 * whole && high <= whole * 1.000001) return [0, whole];
+  const by = step(high - low, count, unit);
+  return [Math.floor(low / by + 1e-9) * by, Math.ceil(high / by - 1e-9) * by];
+}
+
 /** An axis of dates in UTC, to the millisecond inside. */
 function dateAxis(column: Column, values: number[], theme: Theme): Axis {
   const base = lineStyle(theme);
@@ -107,14 +124,28 @@ function dateAxis(column: Column, values: number[], theme: Theme): Axis {
       min: low === high ? low - 43200000 : low,
       max: low === high ? high + 43200000 : high,
       ...base,
+      axisLabel: {...base.axisLabel, formatter: kDates},
       axisPointer: {label: {show: false}},
     },
     place: (value) => (typeof value === 'number' ? value * 1000 : null),
-    title: `${column.label} (UTC)`,
+    title: `${column.label} (${within(low, high)}UTC)`,
     show: (value) => show(value, column),
     low,
     high,
   };
+}
+
+const kDates = {
+  year: '{yyyy}', month: '{MMM}', day: '{d} {MMM}', hour: '{HH}:{mm}', minute: '{HH}:{mm}', second: '{HH}:{mm}:{ss}', millisecond: '{HH}:{mm}:{ss}',
+};
+
+/** What all dates share and no tick says: "2020, " or "2020-04-01, ". */
+function within(low: number, high: number): string {
+  const [from, to] = [new Date(low), new Date(high)];
+  if (Number.isNaN(from.getTime()) || Number.isNaN(to.getTime())) return '';
+  const [first, last] = [from.toISOString(), to.toISOString()];
+  if (first.slice(0, 10) === last.slice(0, 10)) return `${first.slice(0, 10)}, `;
+  return first.slice(0, 4) === last.slice(0, 4) ? `${first.slice(0, 4)}, ` : '';
 }
 
 /** An axis of names, or of numbers that are shown as names. */
@@ -141,7 +172,8 @@ export function categoryAxis(column: Column, values: Value[], theme: Theme, upri
 
 export function nameOf(value: Value, column: Column): string {
   if (value === null || value === '') return '(none)';
-  return typeof value === 'string' ? value : show(value, column);
+  if (typeof value === 'string') return value;
+  return column.type === 'time' ? show(value, column) : bare(value, column);
 }
 
 function cut(text: string, letters: number): string {
@@ -149,20 +181,20 @@ function cut(text: string, letters: number): string {
 }
 
 /** The axis along the bottom: names, dates or numbers, as its column is. */
-export function axisAlong(input: Input, column: Column, values: Value[], zero = false): Axis {
+export function axisAlong(input: Input, column: Column, values: Value[], fit: Fit = 'data'): Axis {
   const {theme, width} = input;
   if (column.type === 'text') return categoryAxis(column, values, theme, false, width);
   const numbers = values.filter((value): value is number => typeof value === 'number');
   if (column.type === 'time' && numbers.some(isDate)) return dateAxis(column, numbers, theme);
   const plain: Column = column.type === 'time' ? {...column, type: 'number', unit: 's'} : column;
   return numberAxis({
-    column: plain, values: numbers, scale: input.chart.x_scale, theme, upright: false, pixels: width - 70, zero,
+    column: plain, values: numbers, scale: input.chart.x_scale, theme, upright: false, pixels: width - 70, fit,
   });
 }
 
 /** A title of an axis that points up, above its end rather than along it: it is read without turning. */
 export function upTitle(text: string, theme: Theme, side: 'left' | 'right') {
-  return {text, [side]: 0, top: 0, padding: 0, textStyle: {color: theme.soft, fontSize: 12, fontWeight: 'normal'}};
+  return {text, [side]: 0, top: 3, padding: 0, textStyle: {color: theme.soft, fontSize: 12, fontWeight: 'normal'}};
 }
 
 /** Adds the title of the axis below. */
@@ -170,4 +202,16 @@ export function named(axis: Axis): Record<string, unknown> {
   return {...axis.option, name: axis.title, nameLocation: 'middle', nameGap: 28, nameTextStyle: {fontSize: 12}};
 }
 
-export const kGrid = {left: 4, right: 16, top: 26, bottom: 26, containLabel: true};
+export const kGrid = {left: 4, right: 16, top: 30, bottom: 26, containLabel: true};
+
+const kNouns: Record<Unit, string> = {
+  '': '', s: 'Time', fraction: 'Share', percent: 'Share', jobs: 'Jobs', gpus: 'GPUs', gpu_s: 'GPU time', cpu_s: 'CPU time',
+  users: 'Users', nodes: 'Nodes', W: 'Power', x: 'Ratio',
+};
+
+/** What several columns measure together, where the legend names each; else the column itself. */
+export function common(columns: Column[]): Column {
+  const [first] = columns;
+  if (!first) return {name: '', label: '', unit: '', type: 'number'};
+  return columns.every((column) => column.name === first.name) ? first : {...first, label: kNouns[first.unit]};
+}

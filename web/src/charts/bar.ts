@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bars, beside each other or stacked; names that do not fit below turn the chart on its side.
-import type {Column} from '../document';
-import {show} from '../format';
+import type {Column, Scale} from '../document';
+import {bare, measure, plain, show} from '../format';
 import {style} from '../theme';
-import {categoryAxis, kGrid, named, nameOf, numberAxis, upTitle} from './axis';
+import {categoryAxis, common, kGrid, named, nameOf, numberAxis, upTitle} from './axis';
 import {frame, tip, type Drawing, type Input, type Nothing} from './drawing';
 import {split} from './rows';
 
@@ -20,7 +20,8 @@ export function drawBar(input: Input): Drawing | Nothing {
   const tables = all.map((series, n) => {
     const values = new Map<string, number | null>();
     for (const row of series.rows.at) values.set(nameOf(rows.value(chart.x, row), column), rows.number(series.column.name, row));
-    return {...series, values, style: style(theme, n)};
+    // A line must stand out against the bars that it crosses.
+    return {...series, values, style: series.right ? {...style(theme, n), colour: theme.ink} : style(theme, n)};
   }).filter((table) => [...table.values.values()].some((value) => value !== null));
   if (tables.length === 0) return {nothing: 'No rows were left to draw.'};
 
@@ -30,34 +31,42 @@ export function drawBar(input: Input): Drawing | Nothing {
   const sideways = right.length === 0 && isWide(names, width);
   const long = Math.max(...names.map((name) => name.length));
   const depth = chart.stacked ? 1 : Math.max(1, left.length);
-  const height = sideways ? Math.min(1600, 70 + names.length * Math.max(20, depth * 9 + 8)) : 330;
+  const height = sideways ? Math.min(1600, 70 + names.length * Math.max(20, depth * 9 + 8)) : names.length <= 6 ? 270 : 330;
 
   const tops = chart.stacked
     ? names.map((name) => left.reduce((sum, table) => sum + (table.values.get(name) ?? 0), 0))
     : left.flatMap((table) => [...table.values.values()]);
-  const amount = (of: Column, values: (number | null)[], upright: boolean) => numberAxis({
-    column: of, values: values.filter((value): value is number => value !== null),
-    scale: chart.y_scale, theme, upright, pixels: upright ? height - 60 : width - long * 7, zero: true,
+  const amount = (of: Column[], values: (number | null)[], upright: boolean, scale: Scale) => numberAxis({
+    column: common(of), values, scale, theme, upright, pixels: upright ? height - 60 : width - Math.min(190, long * 7), fit: 'zero',
   });
-  const value = amount(left[0]?.column ?? first.column, tops, !sideways);
-  const upRight = right[0] ? amount(right[0].column, right.flatMap((table) => [...table.values.values()]), true) : undefined;
+  const value = amount((left.length > 0 ? left : all).map((table) => table.column), tops, !sideways, chart.y_scale);
+  const upRight = right[0]
+    ? amount(right.map((table) => table.column), right.flatMap((table) => [...table.values.values()]), true, 'linear') : undefined;
   const name = categoryAxis(column, names, theme, sideways, width);
   const valueOption = {...value.option, ...(chart.y_scale === 'log' ? {startValue: value.low} : {})};
+  const largest = tops.reduce<number>((high, top) => Math.max(high, Math.abs(top ?? 0)), 0);
   const few = names.length <= 12 && left.length === 1 && !upRight;
 
   const bars = seen.map((table) => ({
     type: table.right ? 'line' : 'bar',
     name: table.name,
     yAxisIndex: table.right ? 1 : 0,
-    data: names.map((at) => (table.right && upRight ? upRight : value).place(table.values.get(at) ?? null)),
+    data: names.map((at) => {
+      const amountAt = table.values.get(at) ?? null;
+      const below = amountAt !== null && amountAt < 0;
+      return {
+        value: (table.right && upRight ? upRight : value).place(amountAt),
+        label: {position: sideways ? (below ? 'left' : 'right') : below ? 'bottom' : 'top'},
+      };
+    }),
     ...(table.right
       ? {symbol: table.style.symbol, symbolSize: 7, lineStyle: {color: table.style.colour, width: 1.5, type: [4, 3]}}
       : {barMaxWidth: 46, barCategoryGap: '28%', barGap: '6%', ...(chart.stacked ? {stack: 'all'} : {})}),
     itemStyle: {color: table.style.colour, ...(chart.stacked ? {borderColor: theme.paper, borderWidth: 0.75} : {})},
     // Where there is room, the number itself stands at the bar.
     label: {
-      show: few && !table.right, position: sideways ? 'right' : 'top', color: theme.soft, fontSize: 11.5,
-      formatter: ({dataIndex}: {dataIndex: number}) => shortly(table.values.get(names[dataIndex] ?? '') ?? null, table.column),
+      show: few && !table.right, color: theme.soft, fontSize: 11.5,
+      formatter: ({dataIndex}: {dataIndex: number}) => shortly(table.values.get(names[dataIndex] ?? '') ?? null, table.column, largest),
     },
     emphasis: {disabled: true},
   }));
@@ -91,8 +100,9 @@ export function isWide(names: string[], width: number): boolean {
   return long > 8 && names.length * (long * 6.6 + 10) > width - 60;
 }
 
-function shortly(value: number | null, column: Column): string {
+/** The number at a bar, in the measure that the axis names. */
+function shortly(value: number | null, column: Column, largest: number): string {
   if (value === null) return '';
-  const bare = column.unit === 'jobs' || column.unit === 'gpus' || column.unit === 'users' || column.unit === 'nodes' ? '' : column.unit;
-  return show(value, {...column, unit: bare});
+  const size = measure(column.unit, largest);
+  return size.name === '' ? bare(value, column) : plain(value / size.divisor);
 }

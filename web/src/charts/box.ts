@@ -33,7 +33,7 @@ export function drawBox(input: Input): Drawing | Nothing {
   const values = boxes.flatMap((box) => [...box.five, ...(box.mean === null ? [] : [box.mean])]);
   const axis = numberAxis({
     column: middle, values, scale: chart.y_scale, theme, upright: !sideways, pixels: sideways ? width - 150 : height - 60,
-    zero: chart.y_scale === 'linear',
+    fit: chart.y_scale === 'linear' ? 'zero' : 'margin',
   });
   const name = categoryAxis(column, names, theme, sideways, width);
   // A whisker down to 0 ends at the edge of a logarithmic axis.

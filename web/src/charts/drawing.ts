@@ -65,6 +65,9 @@ export function tip(heading: string, lines: TipLine[]): string {
   return `<div class="tip"><b>${escape(heading)}</b><table role="presentation">${shown.join('')}</table></div>`;
 }
 
+/** Paper does not wait for a picture that is painted in portions. */
+export const kAtOnce = {progressive: 0, progressiveThreshold: Infinity};
+
 /** What all charts have in common. */
 export function frame(input: Input, tooltip: object, parts: EChartsCoreOption): EChartsCoreOption {
   const {theme} = input;

@@ -5,7 +5,7 @@ import {graphic} from 'echarts/core';
 import {duration, show} from '../format';
 import {style} from '../theme';
 import {axisAlong, categoryAxis, kGrid, named, nameOf} from './axis';
-import {frame, tip, type Drawing, type Input, type Nothing} from './drawing';
+import {frame, kAtOnce, tip, type Drawing, type Input, type Nothing} from './drawing';
 
 export function drawGantt(input: Input): Drawing | Nothing {
   const {chart, rows, theme, width} = input;
@@ -58,6 +58,7 @@ export function drawGantt(input: Input): Drawing | Nothing {
         encode: {x: [0, 1], y: 2},
         itemStyle: {color: group.style.colour},
         clip: true,
+        ...kAtOnce,
         renderItem: (params: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI) => bar(params, api, group.style.colour, theme.paper),
       })),
     }),

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heat maps: a number for each pair of a row and a place along.
+import type {Unit} from '../document';
 import {show, tick} from '../format';
+import {ticks} from '../ticks';
 import {categoryAxis, kGrid, named, nameOf} from './axis';
-import {frame, tip, type Drawing, type Input, type Nothing} from './drawing';
+import {frame, kAtOnce, tip, type Drawing, type Input, type Nothing} from './drawing';
 
 export function drawHeatmap(input: Input): Drawing | Nothing {
   const {chart, rows, theme, width} = input;
@@ -26,6 +28,7 @@ export function drawHeatmap(input: Input): Drawing | Nothing {
   if (share && high <= 1 && high > 0.6 && value.unit === 'fraction') high = 1;
   if (high <= low) high = low + 1;
   const height = Math.min(900, 92 + ys.length * Math.max(6, Math.min(24, 640 / ys.length)));
+  const places = along.type === 'text' ? [] : [...new Set(order.map((row) => rows.number(chart.x, row)))];
   const x = categoryAxis(along, xs, theme, false, width);
   const y = categoryAxis(up, ys, theme, true, width);
   const {interval: _every, ...labels} = y.option['axisLabel'] as Record<string, unknown>;
@@ -38,7 +41,7 @@ export function drawHeatmap(input: Input): Drawing | Nothing {
       },
     }, {
       grid: {...kGrid, top: 40},
-      xAxis: {...named(x), axisLine: {show: false}},
+      xAxis: {...named(x), axisLine: {show: false}, axisLabel: {...(x.option['axisLabel'] as object), ...labelled(places, along.type === 'time' ? 's' : along.unit, width)}},
       // All names where they fit, else some.
       yAxis: {...y.option, inverse: true, axisLine: {show: false}, axisLabel: ys.length <= 45 ? y.option['axisLabel'] : labels},
       title: [upTitleOf(value.label, theme.soft)],
@@ -53,7 +56,7 @@ export function drawHeatmap(input: Input): Drawing | Nothing {
         data: cells.map((cell) => [cell.x, cell.y, cell.value]),
         itemStyle: xs.length <= 60 ? {borderColor: theme.paper, borderWidth: 1} : {},
         emphasis: {itemStyle: {borderColor: theme.ink, borderWidth: 1}},
-        progressive: 0,
+        ...kAtOnce,
       }],
     }),
     height,
@@ -62,6 +65,15 @@ export function drawHeatmap(input: Input): Drawing | Nothing {
     keys: [],
     left_out: '',
   };
+}
+
+/** Which columns have a label: round numbers, where there are some; else every so many. */
+function labelled(places: (number | null)[], unit: Unit, width: number): {interval?: (n: number) => boolean} {
+  const first = places[0] ?? 0;
+  const last = places[places.length - 1] ?? 0;
+  const round = new Set(ticks(first, last, Math.max(2, Math.floor((width - 120) / 100)), unit, 'linear'));
+  const at = places.map((place) => place !== null && round.has(place));
+  return at.filter(Boolean).length >= 2 ? {interval: (n) => at[n] ?? false} : {};
 }
 
 function upTitleOf(text: string, colour: string) {

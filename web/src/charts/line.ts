@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines, and steps: cumulative distributions, series over time.
-import type {Column} from '../document';
+import type {Column, Scale} from '../document';
 import {show} from '../format';
 import {style, type Style} from '../theme';
-import {axisAlong, kGrid, named, numberAxis, upTitle, type Axis} from './axis';
+import {axisAlong, common, kGrid, named, numberAxis, upTitle, type Axis} from './axis';
 import {frame, tip, type Drawing, type Input, type Nothing, type TipLine} from './drawing';
 import {split} from './rows';
 
@@ -26,15 +26,21 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
   const xs = rows.at.map((row) => rows.value(chart.x, row));
   const along = axisAlong(input, column, [...xs, ...chart.reference.flatMap((reference) => reference.x)]);
   const pixels = kHeight - 60;
-  const yAxis = (of: Column, values: (number | null)[], scale = chart.y_scale) => numberAxis({
-    column: of, values: values.filter((value): value is number => value !== null), scale, theme, upright: true, pixels, zero: true,
+  const yAxis = (of: typeof all, values: (number | null)[], scale: Scale) => numberAxis({
+    column: common(of.map((series) => series.column)), values, scale, theme, upright: true, pixels,
+    fit: scale === 'log' ? 'margin' : 'zero',
   });
-  const left = all.filter((series) => !series.right);
-  const right = all.filter((series) => series.right);
+  // The axis fits what is switched on.
+  const fitted = (of: typeof all) => {
+    const on = of.filter((series) => !input.hidden.has(series.name));
+    return on.length > 0 ? on : of;
+  };
+  const left = fitted(all.filter((series) => !series.right));
+  const right = fitted(all.filter((series) => series.right));
   const valuesOf = (of: typeof all) => of.flatMap((series) => series.rows.at.map((row) => rows.number(series.column.name, row)));
   const stackedTop = chart.stacked ? sums(left.map((series) => series.rows.at.map((row) => [rows.text(chart.x, row), rows.number(series.column.name, row) ?? 0]))) : [];
-  const up = yAxis(left[0]?.column ?? first.column, [...valuesOf(left), ...stackedTop, ...chart.reference.flatMap((reference) => reference.y)]);
-  const upRight = right[0] ? yAxis(right[0].column, valuesOf(right), 'linear') : undefined;
+  const up = yAxis(left.length > 0 ? left : all, [...valuesOf(left), ...stackedTop, ...chart.reference.flatMap((reference) => reference.y)], chart.y_scale);
+  const upRight = right[0] ? yAxis(right, valuesOf(right), 'linear') : undefined;
 
   let unseen = 0;
   const place = (x: number | string | null, value: number | null, axis: Axis) => {
@@ -78,7 +84,7 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
       formatter: (params: {axisValue: number | string; axisValueLabel: string}[] | {axisValue: number | string; axisValueLabel: string}) => {
         const [point] = Array.isArray(params) ? params : [params];
         if (!point) return '';
-        return tip(headingAt(point.axisValue, along, column, ordered, input), seen.map((curve) => readOff(curve, point.axisValue, ordered, stepped)));
+        return tip(headingAt(point.axisValue, along, column, ordered, input), seen.map((curve) => readOff(curve, point.axisValue, ordered, stepped && !curve.published)));
       },
     }, {
       title: [upTitle(up.title, theme, 'left'), ...(upRight ? [upTitle(upRight.title, theme, 'right')] : [])],
@@ -90,9 +96,9 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
         name: curve.name,
         data: curve.points.map((point) => [point.x, point.at]),
         yAxisIndex: curve.right ? 1 : 0,
-        step: stepped ? 'end' : false,
+        step: stepped && !curve.published ? 'end' : false,
         ...(chart.stacked && !curve.right && !curve.published ? {stack: 'all', areaStyle: {color: curve.style.colour, opacity: 0.75}} : {}),
-        lineStyle: {color: curve.style.colour, width: curve.published || curve.right ? 1.5 : 2, type: curve.style.dash},
+        lineStyle: {color: curve.style.colour, width: curve.published || curve.right ? 1.5 : 2, type: chart.stacked && !curve.right && !curve.published ? 'solid' : curve.style.dash},
         itemStyle: {color: curve.style.colour},
         symbol: curve.style.symbol,
         symbolSize: sparse(curve.points.length, curves.indexOf(curve), curves.length),

@@ -3,7 +3,7 @@
 import {show} from '../format';
 import {style} from '../theme';
 import {axisAlong, kGrid, named, numberAxis, upTitle} from './axis';
-import {frame, tip, type Drawing, type Input, type Nothing} from './drawing';
+import {frame, kAtOnce, tip, type Drawing, type Input, type Nothing} from './drawing';
 import {split} from './rows';
 
 export function drawPoints(input: Input): Drawing | Nothing {
@@ -13,12 +13,12 @@ export function drawPoints(input: Input): Drawing | Nothing {
   const [first] = all;
   if (!column || !first) return {nothing: 'There are no columns to draw.'};
 
-  const along = axisAlong(input, column, rows.at.map((row) => rows.value(chart.x, row)));
+  const along = axisAlong(input, column, rows.at.map((row) => rows.value(chart.x, row)), 'margin');
   const ys = all.flatMap((series) => series.rows.at.map((row) => rows.number(series.column.name, row)));
   const up = numberAxis({
     column: first.column,
-    values: [...ys, ...chart.reference.flatMap((reference) => reference.y)].filter((value): value is number => value !== null),
-    scale: chart.y_scale, theme, upright: true, pixels: kHeight - 60, zero: chart.y_scale === 'linear',
+    values: [...ys, ...chart.reference.flatMap((reference) => reference.y)],
+    scale: chart.y_scale, theme, upright: true, pixels: kHeight - 60, fit: chart.y_scale === 'linear' ? 'zero' : 'margin',
   });
   let unseen = 0;
   const clouds = all.map((series, n) => {
@@ -63,6 +63,7 @@ export function drawPoints(input: Input): Drawing | Nothing {
           data: cloud.points.map((point) => point.at),
           symbol: cloud.style.symbol,
           symbolSize: size,
+          ...kAtOnce,
           itemStyle: {color: cloud.style.colour, opacity: count > 3000 ? 0.35 : count > 300 ? 0.55 : 0.85},
           emphasis: {scale: false},
           // A dozen points have room for their names.
