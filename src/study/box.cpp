@@ -20,8 +20,10 @@ Box box(std::span<double> sample) {
   made.median = stats::quantile_sorted(sample, 0.5);
   made.q3 = stats::quantile_sorted(sample, 0.75);
   const double reach = 1.5 * (made.q3 - made.q1);
-  made.low = *std::lower_bound(sample.begin(), sample.end(), made.q1 - reach);
-  made.high = *(std::upper_bound(sample.begin(), sample.end(), made.q3 + reach) - 1);
+  // Where no value lies between a quartile and its reach, the whisker has no length.
+  made.low = std::min(made.q1, *std::lower_bound(sample.begin(), sample.end(), made.q1 - reach));
+  made.high =
+      std::max(made.q3, *(std::upper_bound(sample.begin(), sample.end(), made.q3 + reach) - 1));
   made.mean = stats::mean(sample);
   return made;
 }

@@ -15,4 +15,17 @@ inline bool known_for_most(const Study& study, std::int64_t known) {
   return 2 * known >= static_cast<std::int64_t>(study.gpu_jobs().size());
 }
 
+/// Whether failed jobs are told from cancelled ones. Philly's rebuilt list does so for some only;
+/// where it does not, what does not complete counts as failed.
+inline bool tells_failed_from_cancelled(const Study& study) {
+  return study.trace().unsuccessful == 0;
+}
+
+/// What a caption adds then.
+inline const char* failed_caption(const Study& study) {
+  return tells_failed_from_cancelled(study) ? ""
+                                            : " This log does not always tell cancelled jobs from "
+                                              "failed ones; such count as failed.";
+}
+
 }  // namespace almanac::study

@@ -45,6 +45,8 @@ std::string_view to_string(Need need) {
     case Need::host_utilization:
       return "CPU and memory of machines by the minute: --cpu-util cluster_cpu_util, --mem-util "
              "cluster_mem_util";
+    case Need::vc_series:
+      return "utilisation of virtual clusters by the minute: --vc-series DIR";
     case Need::convergence:
       return "the loss of each epoch of training, which no job log has";
   }
@@ -113,6 +115,7 @@ Study::Study(const trace::Trace& trace, const cluster::Cluster& cluster, Measure
   set(Need::calendar, !trace.jobs.empty() && trace.jobs.front().request.submit >= kFirstDate);
   set(Need::gpu_utilization, measured.gpu != nullptr);
   set(Need::host_utilization, measured.host != nullptr);
+  set(Need::vc_series, measured.vcs != nullptr);
 }
 
 Duration duration_of(const trace::Job& job) {

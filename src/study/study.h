@@ -19,6 +19,7 @@ namespace almanac::study {
 
 struct GpuUse;
 struct HostUse;
+struct VcSeries;
 
 /// What a figure may lack.
 enum class Need : std::uint8_t {
@@ -35,6 +36,7 @@ enum class Need : std::uint8_t {
   calendar,
   gpu_utilization,
   host_utilization,
+  vc_series,
   convergence,
 };
 inline constexpr std::size_t kNumNeeds = static_cast<std::size_t>(Need::convergence) + 1;
@@ -52,8 +54,9 @@ std::optional<Ending> ending_of(const trace::Job& job);
 
 /// What was measured beside the job log; null = was not.
 struct Measured {
-  const GpuUse* gpu = nullptr;    ///< study/gpu_use.h
-  const HostUse* host = nullptr;  ///< study/host_use.h
+  const GpuUse* gpu = nullptr;                 ///< study/gpu_use.h
+  const HostUse* host = nullptr;               ///< study/host_use.h
+  const std::vector<VcSeries>* vcs = nullptr;  ///< study/vc_series.h
 };
 
 /// The trace, its cluster and what was measured beside it. The trace and the cluster must outlive

@@ -45,6 +45,8 @@ struct Trace {
   std::string sha256;              ///< Of the file as it lies on disk; "" = made here.
   std::int64_t rows = 0;           ///< Rows (or records) read, dropped ones included.
   std::int64_t dropped = 0;        ///< Rows left out by --lenient.
+  std::int64_t unsuccessful = 0;   ///< Jobs read as FAILED of which the log says only that they did
+                                   ///< not complete: some were cancelled.
   std::vector<std::string> notes;  ///< What the user should know: sorted, dropped, assumed. One
                                    ///< line each.
 

@@ -14,6 +14,7 @@
 #include "study/figures.h"
 #include "study/gpu_use.h"
 #include "study/host_use.h"
+#include "study/vc_series.h"
 
 namespace almanac::cli {
 
@@ -27,6 +28,8 @@ struct Options {
   std::string gpu_util;
   std::string cpu_util;
   std::string mem_util;
+  std::string vc_series;
+  std::vector<std::string> excluded_days;
   std::string out;
   std::string output = "table";
 };
@@ -46,13 +49,26 @@ Result<int> study(const Options& options, const std::vector<std::string>& comman
     if (!read) return tl::unexpected(read.error());
     host_use = std::move(*read);
   }
+  std::optional<std::vector<study::VcSeries>> vc_series;
+  if (!options.vc_series.empty()) {
+    std::vector<Time> excluded;
+    for (const std::string& text : options.excluded_days) {
+      const auto day = parse_time_option("--exclude-day", text);
+      if (!day) return tl::unexpected(day.error());
+      excluded.push_back(*day);
+    }
+    auto read = study::read_vc_series(options.vc_series, excluded);
+    if (!read) return tl::unexpected(read.error());
+    vc_series = std::move(*read);
+  }
   if (!options.out.empty()) {
     const auto opened = report::open_document_directory(options.out, "study");
     if (!opened) return tl::unexpected(opened.error());
   }
-  const study::Study subject(
-      loaded->trace, loaded->cluster,
-      {.gpu = gpu_use ? &*gpu_use : nullptr, .host = host_use ? &*host_use : nullptr});
+  const study::Study subject(loaded->trace, loaded->cluster,
+                             {.gpu = gpu_use ? &*gpu_use : nullptr,
+                              .host = host_use ? &*host_use : nullptr,
+                              .vcs = vc_series ? &*vc_series : nullptr});
   figure::Document document = study::draw_all(subject);
   describe(document, *loaded, subject, command);
   if (!options.out.empty()) {
@@ -84,6 +100,17 @@ void register_study(Program& program) {
       .add_option("--mem-util", options->mem_util,
                   "Memory by the minute, as Philly's cluster_mem_util")
       ->type_name("FILE");
+  CLI::Option* const series =
+      command
+          .add_option("--vc-series", options->vc_series,
+                      "Folder of utilisation by the minute, one CSV a virtual cluster, as Helios' "
+                      "cluster_sequence_vc.csv")
+          ->type_name("DIR");
+  command
+      .add_option("--exclude-day", options->excluded_days,
+                  "Leave a day out of these series, such as one of maintenance")
+      ->type_name("DATE")
+      ->needs(series);
   command
       .add_option("--out", options->out, "Folder for report.html and each figure as CSV and JSON")
       ->type_name("DIR");

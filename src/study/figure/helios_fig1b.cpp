@@ -39,6 +39,7 @@ Drawing draw(const Study& study) {
   figure.caption =
       "GPU time (duration x GPUs) of the jobs whose final state is known. Time-outs and "
       "node failures count as failed.";
+  figure.caption += failed_caption(study);
   auto& ending = figure.text("ending", "Ending");
   auto& gpu_s = figure.number("gpu_time_gpu_s", "GPU time", figure::Unit::gpu_seconds);
   auto& fraction = figure.number("fraction", "This trace", figure::Unit::fraction);
@@ -59,9 +60,12 @@ Drawing draw(const Study& study) {
       {.headline = fmt::format("{} of the GPU time went to jobs that were cancelled or failed.",
                                text::human_share((time[1] + time[2]) / total)),
        .detail =
-           fmt::format("Cancelled: {}; failed: {}. Many cancelled jobs of deep learning have "
-                       "converged early (Helios: 48.7 %, Philly: 68.7 % not completed).",
-                       text::human_share(time[1] / total), text::human_share(time[2] / total)),
+           (tells_failed_from_cancelled(study)
+                ? fmt::format("Cancelled: {}; failed: {}. ", text::human_share(time[1] / total),
+                              text::human_share(time[2] / total))
+                : std::string()) +
+           "Many jobs of deep learning that are cancelled have converged early. Not completed in "
+           "Helios: 48.7 %, in Philly: 68.7 %.",
        .figure = {},
        .advice = "Let jobs report progress, and stop those that no longer improve."});
   return drawing;

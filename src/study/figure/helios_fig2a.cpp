@@ -38,7 +38,8 @@ Drawing draw(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
-  figure.caption = "GPUs in use of those there, by hour of the day (UTC), mean over all days.";
+  figure.caption =
+      "GPUs in use of those there, by hour of the day (the clock of the log), mean over all days.";
   auto& hour = figure.number("hour", "Hour of the day");
   auto& use = figure.number("utilization", "GPUs in use", figure::Unit::fraction);
   for (std::size_t h = 0; h < 24; ++h) {

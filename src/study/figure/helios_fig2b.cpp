@@ -29,8 +29,9 @@ Drawing draw(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
-  figure.caption =
-      fmt::format("GPU jobs submitted in each hour of the day (UTC), mean over {:g} days.", days);
+  figure.caption = fmt::format(
+      "GPU jobs submitted in each hour of the day (the clock of the log), mean over {:g} days.",
+      days);
   auto& hour = figure.number("hour", "Hour of the day");
   auto& jobs = figure.number("gpu_jobs", "GPU jobs submitted in the hour", figure::Unit::jobs);
   for (std::size_t h = 0; h < 24; ++h) {
@@ -48,7 +49,7 @@ Drawing draw(const Study& study) {
                     : fmt::format("Most GPU jobs are submitted at {:02}:00, none at {:02}:00.",
                                   high - count.begin(), low - count.begin()),
        .detail = fmt::format("{:.1f} jobs in the busiest hour of an average day, {:.1f} in the "
-                             "quietest; times are UTC.",
+                             "quietest, by the clock of the log.",
                              *high / days, *low / days),
        .figure = {},
        .advice =

@@ -34,9 +34,15 @@ Drawing draw(const Study& study) {
   figure.charts.push_back({.kind = "line", .x = "gpus", .y = {"fraction"}});
   constexpr std::size_t kOne = 0, kEight = 3;
   drawing.findings.push_back(
-      {.headline = fmt::format("Jobs with one GPU are {} of the jobs and {} of the GPU time.",
-                               text::human_share(jobs[kOne] / jobs.back()),
-                               text::human_share(time[kOne] / time.back())),
+      {.headline =
+           jobs[kOne] > 0
+               ? fmt::format("Jobs with one GPU are {} of the jobs and {} of the GPU time.",
+                             text::human_share(jobs[kOne] / jobs.back()),
+                             text::human_share(time[kOne] / time.back()))
+               : fmt::format("Every job has several GPUs; up to 8 are {} of the jobs and {} of the "
+                             "GPU time.",
+                             text::human_share(jobs[kEight] / jobs.back()),
+                             text::human_share(time[kEight] / time.back())),
        .detail =
            fmt::format("Jobs with more than 8 GPUs are {} of the jobs and {} of the GPU time. In "
                        "Helios one GPU: over 50 % of the jobs, 3 to 12 % of the time.",

@@ -26,6 +26,7 @@ Drawing draw(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.caption = "Jobs whose final state is known, by how they ended.";
+  figure.caption += failed_caption(study);
   auto& kind = figure.text("kind", "Jobs");
   auto& ending = figure.text("ending", "Ending");
   auto& count = figure.number("count", "Jobs", figure::Unit::jobs);
@@ -64,14 +65,15 @@ Drawing draw(const Study& study) {
   const double share = static_cast<double>(failed_s.size()) / static_cast<double>(known_gpu);
   const double median = stats::quantile(failed_s, 0.5);
   drawing.findings.push_back(
-      {.headline = fmt::format("{} of the GPU jobs fail, half of them within {}.",
-                               text::human_share(share), text::human_time(median)),
+      {.headline =
+           fmt::format("{} of the GPU jobs {}, half of them within {}.", text::human_share(share),
+                       tells_failed_from_cancelled(study) ? "fail" : "do not complete",
+                       text::human_time(median)),
        .detail = "In Helios 15.5 % of the GPU jobs fail, mostly short ones that debug a script.",
        .figure = {},
-       .advice = median < 600
-                     ? "Give debugging a queue of its own with a short limit, so that it "
-                       "does not wait behind production."
-                     : "Failures come late here: checkpoints and early checks save most."});
+       .advice = median < 600 ? "Give debugging a queue of its own with a short limit, so that it "
+                                "does not wait behind production."
+                              : "They end late here: checkpoints and early checks save most."});
   return drawing;
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string_view>
 
+#include "study/coverage.h"
 #include "study/figures.h"
 
 namespace almanac::study {
@@ -46,6 +47,7 @@ Drawing draw(const Study& study) {
   figure::Figure& figure = drawing.figure;
   figure.n = known;
   figure.caption = "GPU jobs of exactly so many GPUs whose final state is known.";
+  figure.caption += failed_caption(study);
   auto& gpus = figure.text("gpus", "GPUs asked");
   auto& jobs = figure.number("jobs", "Jobs", figure::Unit::jobs);
   std::array<figure::Column*, kEndings.size()> shares{

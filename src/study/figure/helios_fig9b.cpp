@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "study/coverage.h"
 #include "study/figures.h"
 #include "text/human.h"
 
@@ -71,7 +72,7 @@ Drawing draw(const Study& study) {
     count.add(users[bin]);
   }
   figure.charts.push_back({.kind = "bar", .x = "completed", .y = {"users"}});
-  if (all < 20) return drawing;
+  if (all < 20 || !known_for_most(study, jobs)) return drawing;
   drawing.findings.push_back(
       {.headline = fmt::format("{} of the users see fewer than half of their GPU jobs complete.",
                                text::human_share(below_half / all)),

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "study/coverage.h"
 #include "study/figures.h"
 #include "study/size_bucket.h"
 
@@ -47,7 +48,7 @@ Drawing draw(const Study& study) {
   figure.charts.push_back(
       {.kind = "bar", .x = "size", .y = {"mean_retries", "philly_mean_retries"}});
   const double all = retries.back() / jobs.back();
-  if (all > 0) {
+  if (all > 0 && known_for_most(study, *figure.n)) {
     drawing.findings.push_back(
         {.headline = fmt::format("A job is tried {:.2f} times on average.", 1 + all),
          .detail = "In Philly 1.44 times, and twice with several GPUs.",

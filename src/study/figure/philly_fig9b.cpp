@@ -36,6 +36,7 @@ Drawing draw(const Study& study) {
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(jobs.back());
   figure.caption = "Share of the GPU jobs that failed, of those whose final state is known.";
+  figure.caption += failed_caption(study);
   auto& size = figure.text("size", "Size");
   auto& count = figure.number("jobs", "Jobs", figure::Unit::jobs);
   auto& rate = figure.number("unsuccessful_fraction", "Unsuccessful", figure::Unit::fraction);
@@ -53,8 +54,9 @@ Drawing draw(const Study& study) {
   if (enough && known_for_most(study, *figure.n)) {
     drawing.findings.push_back(
         {.headline =
-             fmt::format("{} of the jobs with one GPU fail, and {} of those with more than 8.",
+             fmt::format("{} of the jobs with one GPU {}, and {} of those with more than 8.",
                          text::human_share(failed[kOne] / jobs[kOne]),
+                         tells_failed_from_cancelled(study) ? "fail" : "do not complete",
                          text::human_share(failed[kMany] / jobs[kMany])),
          .detail = "In Philly 13 % and 47 %: with every GPU something more can break.",
          .figure = {},

@@ -41,6 +41,7 @@ Drawing draw(const Study& study) {
   figure.caption =
       "GPU jobs whose final state is known. Philly's of 75 days are another set than its "
       "public trace.";
+  figure.caption += failed_caption(study);
   auto& ending = figure.text("ending", "Ending");
   auto& count = figure.number("jobs", "Jobs", figure::Unit::jobs);
   auto& fraction = figure.number("fraction", "Share of the jobs", figure::Unit::fraction);

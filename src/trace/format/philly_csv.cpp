@@ -21,6 +21,7 @@ enum Extra { kStatus, kSource };
 
 std::string finish(Draft& draft, Intake& intake) {
   if (draft.extras[kStatus] == "Unsuccessful") {
+    ++intake.trace().unsuccessful;
     intake.remark("jobs that are Unsuccessful (killed or failed, unknown which), taken as FAILED");
   }
   if (draft.extras[kSource] == "e2e") {

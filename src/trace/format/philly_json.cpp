@@ -85,6 +85,7 @@ class PhillyReader {
 
   JobState read_state(std::string_view word) {
     if (word == "Unsuccessful") {
+      ++trace_.unsuccessful;
       intake_.remark(
           "jobs that are Unsuccessful (killed or failed, unknown which), taken as FAILED");
       return JobState::failed;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Virtual clusters beside each other by a utilisation that was measured, not worked out from jobs.
+///
+/// Source   Hu et al., SC'21, Figure 4 (boxes).
+#include "study/figures.h"
+#include "study/vc_series.h"
+
+namespace almanac::study {
+
+void register_helios_fig4_measured(Figures& registry);
+
+namespace {
+
+Drawing draw(const Study& study) {
+  Drawing drawing;
+  figure::Figure& figure = drawing.figure;
+  figure.caption =
+      "The share of GPUs in use, minute by minute, as the series that were given have it.";
+  auto& name = figure.text("vc", "Virtual cluster");
+  auto& gpus = figure.number("gpus", "GPUs", figure::Unit::gpus);
+  auto& minutes = figure.number("minutes", "Minutes");
+  auto& low = figure.number("low", "Lower whisker", figure::Unit::fraction);
+  auto& q1 = figure.number("q1", "First quartile", figure::Unit::fraction);
+  auto& median = figure.number("median", "Median", figure::Unit::fraction);
+  auto& q3 = figure.number("q3", "Third quartile", figure::Unit::fraction);
+  auto& high = figure.number("high", "Upper whisker", figure::Unit::fraction);
+  auto& mean = figure.number("mean", "Mean utilisation", figure::Unit::fraction);
+  std::int64_t samples = 0;
+  for (const VcSeries& series : *study.measured().vcs) {
+    samples += static_cast<std::int64_t>(series.minutes);
+    name.add(series.name);
+    gpus.add(series.gpus);
+    minutes.add(static_cast<double>(series.minutes));
+    low.add(series.use.low);
+    q1.add(series.use.q1);
+    median.add(series.use.median);
+    q3.add(series.use.q3);
+    high.add(series.use.high);
+    mean.add(series.use.mean);
+  }
+  figure.n = samples;
+  figure.charts.push_back({.kind = "box",
+                           .x = "vc",
+                           .box = figure::Chart::Box{"low", "q1", "median", "q3", "high", "mean"}});
+  return drawing;
+}
+
+}  // namespace
+
+void register_helios_fig4_measured(Figures& registry) {
+  registry.add({.id = "helios_fig4_measured",
+                .title = "Virtual clusters compared, as measured",
+                .source = "Hu et al., SC'21, Figure 4",
+                .part = Part::vcs,
+                .needs = {Need::vc_series},
+                .draw = draw});
+}
+
+}  // namespace almanac::study

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// `almanac study` as a user calls it.
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/run_program.h"
+
+namespace almanac {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kTrace =
+    "job_id,submit_s,run_s,gpus,user,vc,state,start_s\n"
+    "1,1588291200,60,1,ann,a,COMPLETED,1588291260\n"
+    "2,1588294800,600,8,bob,a,FAILED,1588294800\n"
+    "3,1588298400,30,0,ann,a,COMPLETED,1588298400\n";
+
+class StudyCommand : public testing::Test {
+ protected:
+  std::string trace(std::string_view content = kTrace) { return folder_.write("t.csv", content); }
+  std::string out() { return folder_ / "out"; }
+  TemporaryFolder folder_;
+};
+
+std::string content(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_F(StudyCommand, TellsFindingsAndWhatIsMissing) {
+  const ProgramRun run = run_program({"study", trace()});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("t: 3 jobs, 2020-05-01 to 2020-05-01"));
+  EXPECT_THAT(run.out, HasSubstr("50 % of the GPU jobs fail, half of them within 10m 00s."));
+  EXPECT_THAT(run.out, HasSubstr("philly_fig9a"));
+  EXPECT_THAT(run.out, Not(HasSubstr("nan")));
+}
+
+TEST_F(StudyCommand, LeavesEveryFigureAsCsvAndJson) {
+  const ProgramRun run = run_program({"study", trace(), "--out", out()});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(content(out() + "/helios_fig1a.csv"),
+              testing::StartsWith("duration_s,count,fraction\n1,0,0\n"));
+  const auto contents = nlohmann::json::parse(content(out() + "/study.json"));
+  std::size_t figures = 0;
+  for (const auto& section : contents.at("sections")) {
+    for (const auto& figure : section.at("figures")) {
+      ++figures;
+      const std::string id = figure.at("id");
+      EXPECT_TRUE(fs::exists(out() + "/" + id + ".csv")) << id;
+      const auto json = nlohmann::json::parse(content(out() + "/" + id + ".json"));
+      for (const auto& column : json.at("columns")) {
+        EXPECT_EQ(json.at("data").at(std::string(column.at("name"))).size(), figure.at("rows"))
+            << id;
+      }
+    }
+  }
+  EXPECT_GE(figures, 15U);
+}
+
+TEST_F(StudyCommand, ReplacesItsOwnReportAndNothingElse) {
+  ASSERT_EQ(run_program({"study", trace(), "--out", out()}).status, 0);
+  std::ofstream(out() + "/notes.txt") << "mine";
+  ASSERT_TRUE(fs::exists(out() + "/helios_fig2a.csv"));
+  const std::string undated = folder_.write("u.csv", "job_id,submit_s,run_s,gpus\n1,0,60,1\n");
+  const ProgramRun run = run_program({"study", undated, "--out", out()});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_FALSE(fs::exists(out() + "/helios_fig2a.csv")) << "left from the first report";
+  EXPECT_EQ(content(out() + "/notes.txt"), "mine");
+}
+
+TEST_F(StudyCommand, RefusesAFolderOfOthers) {
+  const ProgramRun run = run_program({"study", trace(), "--out", folder_ / ""});
+  EXPECT_EQ(run.status, 69);
+  EXPECT_THAT(run.err, HasSubstr("not empty and holds no earlier report"));
+}
+
+TEST_F(StudyCommand, SelectsByTheTimeOfSubmission) {
+  const ProgramRun run =
+      run_program({"study", trace(), "--from", "2020-05-01 00:30:00", "-o", "json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto contents = nlohmann::json::parse(run.out);
+  EXPECT_EQ(contents.at("provenance").at("jobs"), 2);
+  EXPECT_EQ(contents.at("provenance").at("filter"), "submitted from 2020-05-01 00:30:00");
+}
+
+TEST_F(StudyCommand, SaysThatASelectionIsEmpty) {
+  const ProgramRun run = run_program({"study", trace(), "--from", "2021-01-01"});
+  EXPECT_EQ(run.status, 65);
+  EXPECT_THAT(run.err, HasSubstr("no job is left"));
+  EXPECT_EQ(run.out, "");
+}
+
+TEST_F(StudyCommand, AsksForATrace) {
+  const ProgramRun run = run_program({"study"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, HasSubstr("TRACE is required"));
+}
+
+TEST_F(StudyCommand, NamesTheLineOfABadUtilisationFile) {
+  const std::string bad =
+      folder_.write("cpu.csv", "time,machine_id,cpu_util\n2017-10-03 10:00:00,m1,much\n");
+  const ProgramRun run = run_program({"study", trace(), "--cpu-util", bad, "--out", out()});
+  EXPECT_EQ(run.status, 65);
+  EXPECT_THAT(run.err, HasSubstr("cpu.csv:2: expected a number or NA: \"much\""));
+  EXPECT_FALSE(fs::exists(out())) << "nothing half-written";
+}
+
+TEST_F(StudyCommand, WantsAttemptsForGpuUtilisation) {
+  const ProgramRun run = run_program({"study", trace(), "--gpu-util", trace()});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, HasSubstr("needs a job log with the machines of each attempt"));
+}
+
+}  // namespace
+}  // namespace almanac
