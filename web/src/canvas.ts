@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one place that talks to ECharts: it paints a drawing, zooms it, and makes pictures of it.
-import {BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ScatterChart} from 'echarts/charts';
+import {BarChart, BoxplotChart, CustomChart, LineChart, ScatterChart} from 'echarts/charts';
 import {
   DataZoomComponent, GridComponent, LegendComponent, TitleComponent, ToolboxComponent, TooltipComponent,
   VisualMapComponent,
@@ -12,7 +12,7 @@ import type {Drawing} from './charts/drawing';
 import {kFont, type Theme} from './theme';
 
 use([
-  BarChart, BoxplotChart, CustomChart, HeatmapChart, LineChart, ScatterChart, DataZoomComponent, GridComponent,
+  BarChart, BoxplotChart, CustomChart, LineChart, ScatterChart, DataZoomComponent, GridComponent,
   LegendComponent, TitleComponent, ToolboxComponent, TooltipComponent, VisualMapComponent, LabelLayout, CanvasRenderer,
   SVGRenderer,
 ]);

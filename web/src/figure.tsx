@@ -21,12 +21,12 @@ export function FigureView({figure, number, provenance, theme}: Props) {
   const rows = Math.max(0, ...figure.columns.map((column) => figure.data[column.name]?.length ?? 0));
   const origin = [
     figure.n === null ? '' : `n = ${plain(figure.n)}`,
-    provenance.trace,
+    provenance.trace.replace(/^.*\//, ''),
     provenance.filter,
     provenance.hash && `hash ${provenance.hash}`,
   ].filter((part) => part !== '');
   return (
-    <figure id={anchor(figure.id)} aria-labelledby={`${anchor(figure.id)}-title`}>
+    <figure id={anchor(figure.id)} class={figure.charts.length > 0 ? '' : figure.columns.length > 5 ? 'wide' : 'narrow'} aria-labelledby={`${anchor(figure.id)}-title`}>
       <div class="plate">
         <h3 id={`${anchor(figure.id)}-title`}>
           <a class="number" href={`#${anchor(figure.id)}`}>Figure {number}</a> {figure.title}

@@ -28,7 +28,7 @@ export function Findings({findings, numbers}: {findings: Finding[]; numbers: Map
 
 // A number with its unit, standing alone: not the 6 of "vc6" nor the parts of a date.
 const kNumber =
-  /(^|[\s(~≈<>])([−-]?\d[\d,]*(?:\.\d+)?(?:\s?(?:%|×|x|ms|s|min|h|d|hours?|days?|GPU-(?:hours?|days?)|GPUs?|MW|kW|W))?)(?=$|[\s).,;:!?])/g;
+  /(^|[\s(~≈<>])([−-]?\d[\d,]*(?:[.:]\d+)?(?:\s?(?:%|×|x|ms|s|min|m|h|d|hours?|days?|GPU-(?:hours?|days?)|GPUs?|MW|kW|W))?)(?=$|[\s).,;:!?])/g;
 
 /** A headline whose numbers stand out. */
 function emphasised(text: string) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heat maps: a number for each pair of a row and a place along.
+import type {CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams} from 'echarts';
 import type {Unit} from '../document';
 import {show, tick} from '../format';
 import {ticks} from '../ticks';
@@ -48,15 +49,17 @@ export function drawHeatmap(input: Input): Drawing | Nothing {
       visualMap: {
         type: 'continuous', min: low, max: high, calculable: false, orient: 'horizontal', right: 8, top: -4, itemHeight: Math.min(180, width / 3), itemWidth: 10,
         inRange: {color: theme.ramp}, text: [tick(high, value.unit), tick(low, value.unit)], textStyle: {color: theme.soft, fontSize: 12},
-        seriesIndex: 0, padding: 5, hoverLink: false,
+        seriesIndex: 0, dimension: 2, padding: 5, hoverLink: false,
       },
       series: [{
-        type: 'heatmap',
+        // ECharts' own heat map paints in portions whatever it is told, and paper does not wait.
+        type: 'custom',
         name: value.label,
         data: cells.map((cell) => [cell.x, cell.y, cell.value]),
-        itemStyle: xs.length <= 60 ? {borderColor: theme.paper, borderWidth: 1} : {},
-        emphasis: {itemStyle: {borderColor: theme.ink, borderWidth: 1}},
+        encode: {x: 0, y: 1},
+        clip: true,
         ...kAtOnce,
+        renderItem: (_: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI) => cellAt(api, xs.length <= 60 ? 1 : 0),
       }],
     }),
     height,
@@ -65,6 +68,18 @@ export function drawHeatmap(input: Input): Drawing | Nothing {
     keys: [],
     left_out: '',
   };
+}
+
+/** A cell, on whole pixels so that neighbours neither overlap nor leave a gap. */
+function cellAt(api: CustomSeriesRenderItemAPI, gap: number) {
+  const [x, y] = api.coord([api.value(0), api.value(1)]) as [number, number];
+  const [width, height] = api.size?.([1, 1]) as [number, number];
+  const left = Math.round(x - width / 2);
+  const top = Math.round(y - height / 2);
+  const shape = {
+    x: left, y: top, width: Math.max(1, Math.round(x + width / 2) - left - gap), height: Math.max(1, Math.round(y + height / 2) - top - gap),
+  };
+  return {type: 'rect' as const, shape, style: {fill: api.visual('color') as string}};
 }
 
 /** Which columns have a label: round numbers, where there are some; else every so many. */
