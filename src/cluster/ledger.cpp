@@ -20,7 +20,8 @@ GpuMask all_gpus(int count) {
   return count == kMaxGpusPerNode ? ~GpuMask{0} : (GpuMask{1} << count) - 1;
 }
 
-/// The bit of Pool::with_free; none for no free GPU. Without a branch: which it is cannot be guessed.
+/// The bit of Pool::with_free; none for no free GPU. Without a branch: which it is cannot be
+/// guessed.
 GpuMask bit_of(int free) { return static_cast<GpuMask>(free > 0) << ((free - 1) & 63); }
 
 void file(Pool& pool, std::uint32_t member, int free) {

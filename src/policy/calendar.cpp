@@ -66,6 +66,19 @@ std::span<const cluster::Grant> Calendar::place_now(VcId vc, const cluster::Dema
   return place(vc, demand, Time::min(), later(desk_.now(), length));
 }
 
+bool Calendar::is_full(VcId vc, int gpus) const {
+  if (empty()) return false;
+  const cluster::Ledger& ledger = desk_.ledger();
+  int room = ledger.free_gpus(vc);
+  for (const Piece& piece : promises_[by_start_.front().slot].pieces) {
+    const std::vector<Claim>& here = claims(piece.node);
+    const auto own = std::find_if(here.begin(), here.end(),
+                                  [&](const Claim& claim) { return claim.job == first(); });
+    room -= std::max(0, ledger.free_on(piece.node) - std::max(0, own->slack));
+  }
+  return room < gpus;
+}
+
 JobId Calendar::first_delayed(std::span<const cluster::Grant> grants, Time until) const {
   JobId first = kNoJob;
   Time start = until;

@@ -52,6 +52,9 @@ class Calendar {
   /// Empty = changed nothing. The span is valid until anybody places again.
   std::span<const cluster::Grant> place_now(VcId vc, const cluster::Demand& demand,
                                             Duration length);
+  /// Whether `gpus` GPUs taken now and held for good would delay the first promise, wherever they
+  /// are. False = maybe not.
+  bool is_full(VcId vc, int gpus) const;
   /// The job promised the earliest start of those that `grants`, taken now and held until `until`,
   /// would delay; kNoJob = none.
   JobId first_delayed(std::span<const cluster::Grant> grants, Time until) const;

@@ -36,6 +36,7 @@ class Desk {
   Plan& plan() { return *plan_; }
   cluster::Ledger& ledger() { return plan_->ledger; }
   const Order& order() const { return *order_; }
+  const Placement& placement() const { return *placement_; }
   Time now() const { return view_->now; }
 
   /// Forms a belief of how long `job` runs, if the order or a reservation asks for one.

@@ -53,6 +53,9 @@ class Placement {
   /// of the same types fits wherever a larger one does.
   virtual bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
                      std::vector<cluster::Grant>& grants) const = 0;
+  /// Whether place() draws from rng. If so it is asked no more and no less often than it takes to
+  /// find a plan, or the draws of later jobs would depend on how cleverly that is done.
+  virtual bool draws() const { return false; }
 };
 
 }  // namespace almanac::policy

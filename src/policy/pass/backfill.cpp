@@ -247,6 +247,13 @@ class BackfillPass final : public Pass {
 
   /// The first job of a demand that can start now and delays no promise of another; null = none.
   const QueueEntry* first_harmless(VcState& vc, Book& book, const WaitingQueue::Class& from) {
+    if (depth_ == 1 && !desk_.placement().draws() &&
+        book.calendar.is_full(vc.vc, from.demand.gpus)) {
+      // Only a job that ends before the head starts can go ahead.
+      const Time head_starts = book.calendar.at(book.calendar.first()).start;
+      const QueueEntry* const brief = from.jobs.first_within(head_starts - desk_.now());
+      return brief != nullptr && desk_.fits(vc.vc, from.demand) ? brief : nullptr;
+    }
     cluster::Ledger& ledger = desk_.ledger();
     const std::size_t before = ledger.mark();
     const auto grants = desk_.place(vc.vc, from.demand);

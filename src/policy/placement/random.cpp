@@ -22,6 +22,7 @@ class Random final : public Placement {
       }
     });
   }
+  bool draws() const override { return true; }
 };
 
 }  // namespace
