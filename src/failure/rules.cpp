@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "failure/rules.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include "base/check.h"
+#include "table/stream.h"
+#include "text/nearest.h"
+
+namespace almanac::failure {
+
+/// presets/failures.toml; generated.
+std::string_view builtin_text();
+
+namespace {
+
+/// Thrown while a file is read and turned into a Result by extend().
+struct Refused {
+  Error error;
+};
+
+class Reader {
+ public:
+  Reader(Rules& rules, const std::string& name) : rules_(rules), name_(name) {}
+
+  void read(const toml::table& file) {
+    allow(file, {"ignore", "label", "category"});
+    for (std::string& pattern : texts(file, "ignore")) rules_.ignore.push_back(std::move(pattern));
+    for (std::string& pattern : texts(file, "label")) rules_.label.push_back(std::move(pattern));
+    for (const toml::table* const category : tables(file, "category")) read_category(*category);
+  }
+
+ private:
+  [[noreturn]] void refuse(const toml::source_region& at, std::string message,
+                           std::string hint = {}) {
+    throw Refused{{Code::invalid, std::move(message), place(at), std::move(hint)}};
+  }
+  Where place(const toml::source_region& at) const {
+    return {name_, static_cast<std::int64_t>(at.begin.line),
+            static_cast<std::int64_t>(at.begin.column)};
+  }
+  void allow(const toml::table& from, const std::vector<std::string>& known) {
+    for (const auto& [key, node] : from) {
+      const std::string word(key.str());
+      if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+      const std::string meant = text::did_you_mean(word, known);
+      refuse(key.source(), fmt::format("unknown key {}", word),
+             meant.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : meant);
+    }
+  }
+  /// Sets `value` if the key is there.
+  template <typename T>
+  void take(const toml::table& from, const char* key, T& value, const char* expected) {
+    const toml::node* const node = from.get(key);
+    if (node == nullptr) return;
+    const auto found = node->value_exact<T>();
+    if (!found) refuse(node->source(), fmt::format("{} must be {}", key, expected));
+    value = *found;
+  }
+  void take(const toml::table& from, const char* key, std::string& value) {
+    take(from, key, value, "a text");
+  }
+  std::vector<std::string> texts(const toml::table& from, const char* key) {
+    std::vector<std::string> found;
+    const toml::node* const node = from.get(key);
+    if (node == nullptr) return found;
+    if (!node->is_array()) refuse(node->source(), fmt::format("{} must be a list of texts", key));
+    for (const toml::node& element : *node->as_array()) {
+      if (!element.is_string()) {
+        refuse(element.source(), fmt::format("{} must be a list of texts", key));
+      }
+      found.push_back(element.as_string()->get());
+      if (found.back().empty()) refuse(element.source(), fmt::format("{} has an empty text", key));
+    }
+    return found;
+  }
+  std::vector<const toml::table*> tables(const toml::table& from, const char* key) {
+    std::vector<const toml::table*> found;
+    const toml::node* const node = from.get(key);
+    if (node == nullptr) return found;
+    if (!node->is_array_of_tables()) {
+      refuse(node->source(), fmt::format("{} must be a list of tables, written [[...]]", key));
+    }
+    for (const toml::node& element : *node->as_array()) found.push_back(element.as_table());
+    return found;
+  }
+  void take_precedence(const toml::table& from, Kind& kind, int& rank) {
+    std::string word(to_string(kind));
+    take(from, "kind", word);
+    if (word != "root" && word != "implicit") {
+      refuse(from.get("kind")->source(),
+             fmt::format("kind must be root or implicit: \"{}\"", word));
+    }
+    kind = word == "root" ? Kind::root : Kind::implicit;
+    std::int64_t number = rank;
+    take(from, "rank", number, "a whole number");
+    if (number < 0 || number > 100) {
+      refuse(from.get("rank")->source(), fmt::format("rank must be 0 to 100: {}", number));
+    }
+    rank = static_cast<int>(number);
+  }
+
+  void read_category(const toml::table& from) {
+    allow(from, {"name", "class", "kind", "rank", "suggestion", "rule"});
+    Category read;
+    take(from, "name", read.name);
+    if (read.name.empty()) refuse(from.source(), "a category needs a name");
+    auto& all = rules_.categories;
+    const auto known = std::find_if(all.begin(), all.end(), [&](const Category& candidate) {
+      return candidate.name == read.name;
+    });
+    const auto position = static_cast<std::size_t>(known - all.begin());
+    if (known != all.end()) read = *known;
+    take_precedence(from, read.kind, read.rank);
+    take(from, "suggestion", read.suggestion);
+    if (from.contains("class")) read.classes = texts(from, "class");
+    for (const std::string& word : read.classes) {
+      if (word != "IF" && word != "AE" && word != "U") {
+        refuse(from.get("class")->source(), fmt::format("class must be of IF, AE, U: \"{}\"", word),
+               "infrastructure, engine, user");
+      }
+    }
+    if (read.classes.empty() || read.suggestion.empty()) {
+      std::vector<std::string> names;
+      for (const Category& category : all) names.push_back(category.name);
+      refuse(from.source(),
+             fmt::format("the new category \"{}\" needs class and suggestion", read.name),
+             text::did_you_mean(read.name, names));
+    }
+    known == all.end() ? all.push_back(std::move(read)) : void(*known = std::move(read));
+    for (const toml::table* const rule : tables(from, "rule")) read_rule(*rule, position);
+  }
+
+  void read_rule(const toml::table& from, std::size_t category) {
+    allow(from, {"id", "kind", "rank", "start", "pattern", "example", "suggestion"});
+    const Category& home = rules_.categories[category];
+    Rule read{.category = category, .kind = home.kind, .rank = home.rank};
+    take(from, "id", read.id);
+    if (read.id.empty()) refuse(from.source(), "a rule needs an id");
+    auto& all = rules_.rules;
+    const auto known = std::find_if(all.begin(), all.end(),
+                                    [&](const Rule& candidate) { return candidate.id == read.id; });
+    if (known != all.end()) {
+      if (known->where.file == name_) {
+        refuse(from.source(),
+               fmt::format("rule {} is there already, at line {}", read.id, known->where.line));
+      }
+      read = *known;
+      read.category = category;
+    }
+    take_precedence(from, read.kind, read.rank);
+    take(from, "start", read.start, "true or false");
+    take(from, "pattern", read.pattern);
+    take(from, "suggestion", read.suggestion);
+    if (from.contains("example")) read.examples = texts(from, "example");
+    if (read.pattern.empty())
+      refuse(from.source(), fmt::format("rule {} needs a pattern", read.id));
+    if (read.examples.empty()) {
+      refuse(from.source(), fmt::format("rule {} needs an example", read.id),
+             "a line of a log that it decides");
+    }
+    read.where = place(from.source());
+    known == all.end() ? all.push_back(std::move(read)) : void(*known = std::move(read));
+  }
+
+  Rules& rules_;
+  const std::string& name_;
+};
+
+}  // namespace
+
+std::string_view to_string(Kind kind) { return kind == Kind::root ? "root" : "implicit"; }
+
+std::string join_classes(const Category& category) {
+  return fmt::format("{}", fmt::join(category.classes, " "));
+}
+
+Result<void> extend(Rules& rules, std::string_view text, const std::string& name) {
+  try {
+    Reader(rules, name).read(toml::parse(text, name));
+    return {};
+  } catch (const toml::parse_error& error) {
+    return fail(Code::invalid, std::string(error.description()),
+                {name, static_cast<std::int64_t>(error.source().begin.line),
+                 static_cast<std::int64_t>(error.source().begin.column)});
+  } catch (const Refused& refused) {
+    return tl::unexpected(refused.error);
+  }
+}
+
+Rules builtin_rules() {
+  Rules rules;
+  const Result<void> read = extend(rules, builtin_text(), "presets/failures.toml");
+  ALMANAC_CHECK(read.has_value(), "{}", to_string(read.error()));
+  return rules;
+}
+
+Result<Rules> load_rules(const std::string& path) {
+  const Result<std::string> text = table::read_text_file(path);
+  if (!text) return tl::unexpected(text.error());
+  Rules rules = builtin_rules();
+  if (Result<void> read = extend(rules, *text, path); !read) return tl::unexpected(read.error());
+  return rules;
+}
+
+}  // namespace almanac::failure
