@@ -18,14 +18,6 @@
 namespace almanac::cli {
 namespace {
 
-std::string name_of(const std::string& path) {
-  std::string name = std::filesystem::path(path).filename().string();
-  for (const char* const ending : {".gz", ".zst", ".csv", ".json", ".swf"}) {
-    if (name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
-  }
-  return name;
-}
-
 std::string day_of(Time time) { return text::format_datetime(time).substr(0, 10); }
 
 std::int64_t distinct(const trace::Trace& trace, NameId trace::Request::*field) {
@@ -37,15 +29,24 @@ std::int64_t distinct(const trace::Trace& trace, NameId trace::Request::*field) 
 
 }  // namespace
 
-void StudyOptions::add_to(CLI::App& command) {
+std::string short_name(const std::string& path) {
+  std::string name = std::filesystem::path(path).filename().string();
+  for (const char* const ending : {".gz", ".zst", ".csv", ".json", ".swf"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
+  }
+  return name;
+}
+
+void StudyOptions::add_to(CLI::App& command, const std::string& suffix) {
   command
-      .add_option("--cluster", cluster,
+      .add_option("--cluster" + suffix, cluster,
                   "Cluster: a TOML or CSV file, or NxG for N nodes of G GPUs; default: inferred "
                   "from the trace")
       ->option_text("FILE|NxG");
-  command.add_option("--from", from, "Study the jobs submitted at this time or later")
+  command.add_option("--from" + suffix, from, "Study the jobs submitted at this time or later")
       ->type_name("TIME");
-  command.add_option("--to", to, "Study the jobs submitted before this time")->type_name("TIME");
+  command.add_option("--to" + suffix, to, "Study the jobs submitted before this time")
+      ->type_name("TIME");
 }
 
 Result<StudiedTrace> StudyOptions::load(const TraceOptions& options) const {
@@ -93,7 +94,7 @@ void describe(figure::Document& document, const StudiedTrace& studied, const stu
                                ? fmt::format("{} to {}", day_of(first), day_of(last))
                                : fmt::format("{} from the first submission to the last",
                                              text::human_time(seconds(last - first)));
-  document.title = name_of(trace.path);
+  document.title = short_name(trace.path);
   document.subtitle = fmt::format("{} jobs, {}", text::grouped(jobs), span);
 
   double gpu_s = 0;
@@ -121,6 +122,21 @@ void describe(figure::Document& document, const StudiedTrace& studied, const stu
                   .substr(0, 16),
       .version = ALMANAC_VERSION,
       .command = fmt::format("{}", fmt::join(command, " "))};
+}
+
+void add_second(figure::Document& document, const StudiedTrace& second) {
+  const auto jobs = static_cast<std::int64_t>(second.trace.jobs.size());
+  document.subtitle = fmt::format("{} jobs beside {}", text::grouped(document.provenance.jobs),
+                                  text::grouped(jobs));
+  document.facts.clear();
+  for (const std::string& text : second.trace.notes) document.notes.push_back(text);
+  figure::Provenance& from = document.provenance;
+  from.trace += " and " + second.trace.path;
+  from.hash =
+      table::sha256(from.hash + "\n" + second.trace.sha256 + "\n" + second.filter).substr(0, 16);
+  from.sha256 += " " + second.trace.sha256;
+  if (!second.filter.empty()) from.filter += " and " + second.filter;
+  from.jobs += jobs;
 }
 
 }  // namespace almanac::cli

@@ -24,20 +24,26 @@ struct StudiedTrace {
   std::string filter;  ///< "submitted from 2020-05-01"; "" = every job.
 };
 
-/// --cluster --from --to
+/// --cluster --from --to, each with `suffix` where two logs are asked for.
 struct StudyOptions {
   std::string cluster{};
   std::string from{};
   std::string to{};
 
-  void add_to(CLI::App& command);
+  void add_to(CLI::App& command, const std::string& suffix = "");
   /// Reads the log, keeps the jobs of the time asked for, and reads or infers the cluster. Notes go
   /// to stderr.
   Result<StudiedTrace> load(const TraceOptions& trace) const;
 };
 
+/// The name of a file without folder and endings.
+std::string short_name(const std::string& path);
+
 /// Fills in title, subtitle, facts, notes and provenance of the report on one log.
 void describe(figure::Document& document, const StudiedTrace& studied, const study::Study& study,
               const std::vector<std::string>& command);
+
+/// Adds to a report that describe() introduced what is to be said of the log that it compares with.
+void add_second(figure::Document& document, const StudiedTrace& second);
 
 }  // namespace almanac::cli

@@ -18,11 +18,11 @@ constexpr const char* kHeader = "job_id,submit_s,run_s,gpus\n";
 
 class ReadTrace : public testing::Test {
  protected:
-  Result<Trace> read(std::string_view content, ReadOptions options = {}) {
+  Result<Trace> read(std::string_view content, const ReadOptions& options = {}) {
     return read_trace(folder_.write("t.csv", content), options);
   }
   /// The error, as printed, from the file's name on.
-  std::string error(std::string_view content, ReadOptions options = {}) {
+  std::string error(std::string_view content, const ReadOptions& options = {}) {
     const auto trace = read(content, options);
     if (trace) return "no error";
     const std::string text = to_string(trace.error());

@@ -8,7 +8,6 @@ namespace almanac::trace {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 /// Jobs 0 .. n-1, one a second, of VCs a and b in turn; each has an attempt.
 Trace some(std::uint32_t count) {

@@ -14,8 +14,6 @@
 namespace almanac::trace {
 namespace {
 
-using testing::HasSubstr;
-
 /// A trace of one job that says no more than it must.
 Trace plain() {
   Trace trace;

@@ -121,5 +121,34 @@ TEST_F(StudyCommand, WantsAttemptsForGpuUtilisation) {
   EXPECT_THAT(run.err, HasSubstr("needs a job log with the machines of each attempt"));
 }
 
+/// Two weeks of ten jobs a day; in the second log every job has twice the GPUs.
+std::string weeks(int gpus) {
+  std::string log = "job_id,submit_s,run_s,gpus\n";
+  for (int job = 0; job < 140; ++job) {
+    log += std::to_string(job) + "," + std::to_string(1588291200 + job * 8640) + "," +
+           std::to_string(60 + job % 7) + "," + std::to_string(gpus) + "\n";
+  }
+  return log;
+}
+
+TEST_F(StudyCommand, TellsChangeFromChance) {
+  const std::string a = folder_.write("a.csv", weeks(2));
+  const std::string b = folder_.write("b.csv", weeks(4));
+  const ProgramRun run = run_program({"compare-traces", a, b, "--out", out()});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out,
+              HasSubstr("Mean GPUs a job: 2.0 in a, 4.0 in b.\n  x 2.00 (x 2.00 to x 2.00"));
+  EXPECT_THAT(run.out, HasSubstr("Within chance: GPU jobs a day; Mean duration; Median duration;"));
+  EXPECT_THAT(content(out() + "/changes.csv"),
+              HasSubstr("Mean GPUs a job,mean_gpus,2,4,2,2,2,more\n"));
+}
+
+TEST_F(StudyCommand, CannotTellChangeFromFewDays) {
+  const ProgramRun run = run_program({"compare-traces", trace(), trace(), "--out", out()});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(content(out() + "/changes.csv"), Not(HasSubstr("within chance")));
+  EXPECT_THAT(content(out() + "/changes.csv"), HasSubstr("cannot tell"));
+}
+
 }  // namespace
 }  // namespace almanac

@@ -46,11 +46,10 @@ template <typename Of>
 Estimate batch_means(Of&& of) {
   constexpr int kBatchSize = kJobs / (kBatches + 1);
   std::vector<double> means;
+  std::size_t next = kBatchSize;
   for (int batch = 1; batch <= kBatches; ++batch) {
     double sum = 0;
-    for (int job = 0; job < kBatchSize; ++job) {
-      sum += of(static_cast<std::size_t>(batch * kBatchSize + job));
-    }
+    for (int job = 0; job < kBatchSize; ++job) sum += of(next++);
     means.push_back(sum / kBatchSize / kMeanSeconds);
   }
   Estimate estimate;
