@@ -14,6 +14,9 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "report/comparison.h"
+#include "report/document_directory.h"
+#include "report/page.h"
+#include "report/run_document.h"
 #include "sim/run_directory.h"
 
 namespace almanac::cli {
@@ -34,6 +37,31 @@ void note_never(const sim::Prepared& prepared, const sim::Schedule& schedule) {
                    schedule.never.size(), shown, schedule.never.size() > kShown ? "; ..." : ""));
 }
 
+/// What is gathered for report.html while the policies run, whatever their order.
+class RunPage {
+ public:
+  explicit RunPage(const sim::Prepared& prepared)
+      : input_(prepared), plan_(input_), digests_(prepared.runs.size()) {}
+
+  /// Thread-safe for different runs.
+  void take(std::size_t run, const sim::Summary& summary, const sim::Schedule& schedule) {
+    digests_[run] = report::digest(input_, plan_, summary, schedule);
+  }
+  Result<void> write(const std::string& folder, const std::vector<std::string>& command) {
+    std::vector<report::PolicyDigest> taken;
+    for (auto& digest : digests_) {
+      if (digest) taken.push_back(std::move(*digest));
+    }
+    return report::write_page(folder,
+                              report::run_document(input_, plan_, std::move(taken), command));
+  }
+
+ private:
+  report::RunInput input_;
+  report::DigestPlan plan_;
+  std::vector<std::optional<report::PolicyDigest>> digests_;
+};
+
 }  // namespace
 
 Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string& out, int threads,
@@ -44,6 +72,8 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
   }
   const std::size_t runs = prepared.runs.size();
   std::vector<std::optional<sim::Summary>> summaries(runs);
+  std::optional<RunPage> page;
+  if (!out.empty() && report::has_page()) page.emplace(prepared);
   const auto arrived = std::make_unique<std::atomic<std::uint32_t>[]>(runs);
   std::mutex mutex;
   std::optional<Error> error;
@@ -64,13 +94,17 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
         Result<void> written;
         if (schedule && !out.empty())
           written = sim::write_policy_run(out, prepared, run, *schedule);
+        std::optional<sim::Summary> summary;
+        if (schedule) {
+          summary = sim::summarize(prepared.runs[run].composition.name, prepared.trace, *schedule);
+          if (page) page->take(run, *summary, *schedule);
+        }
         const std::lock_guard lock(mutex);
         if (!schedule || !written) {
           if (!error) error = !schedule ? schedule.error() : written.error();
           return;
         }
-        summaries[run] =
-            sim::summarize(prepared.runs[run].composition.name, prepared.trace, *schedule);
+        summaries[run] = std::move(summary);
         if (!never_noted) note_never(prepared, *schedule);
         never_noted = true;
       });
@@ -81,12 +115,25 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
   for (auto& summary : summaries) {
     if (summary) report.summaries.push_back(std::move(*summary));
   }
+  if (page) {
+    if (auto written = page->write(out, command); !written) return tl::unexpected(written.error());
+  }
   if (!out.empty()) {
     const auto written =
         sim::write_run(out, prepared, report.summaries, command, !report.interrupted);
     if (!written) return tl::unexpected(written.error());
   }
   return report;
+}
+
+void note_run(const std::string& out) {
+  if (out.empty()) return;
+  if (report::has_page()) {
+    note(fmt::format("the run is in {}; its report is {}/report.html", out, out));
+  } else {
+    note(fmt::format("the run is in {}", out));
+    note(std::string(report::kNoPage));
+  }
 }
 
 void print_summaries(const std::vector<sim::Summary>& summaries, const std::string& format) {

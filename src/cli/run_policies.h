@@ -20,9 +20,13 @@ struct RunReport {
 };
 
 /// Runs every policy of `prepared` on `threads` threads (0 = all cores) with a progress bar. `out`
-/// is the run directory, "" for none. What is written does not depend on the number of threads.
+/// is the run directory, with its report.html where this build has a page; "" for none. What is
+/// written does not depend on the number of threads.
 Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string& out, int threads,
                                const std::vector<std::string>& command);
+
+/// Says where a run and its report are; nothing for "".
+void note_run(const std::string& out);
 
 /// Prints summaries to stdout as table, wide, json or csv.
 void print_summaries(const std::vector<sim::Summary>& summaries, const std::string& format);

@@ -243,7 +243,7 @@ Result<void> open_run_directory(const std::string& path) {
         // What a run does not write stays: a user may keep notes, or the trace itself, there.
         const std::string name = entry.path().filename().string();
         const bool ours = name == "run.json" || name == "summary.json" || name == "cluster.toml" ||
-                          fs::exists(entry.path() / "jobs.csv");
+                          name == "report.html" || fs::exists(entry.path() / "jobs.csv");
         if (ours) fs::remove_all(entry.path(), error);
       }
     }

@@ -90,6 +90,26 @@ TEST_F(RunCommand, DoesNotDependOnTheNumberOfThreads) {
   }
 }
 
+TEST_F(RunCommand, LeavesTheSameReportWithAnyNumberOfThreads) {
+  const ProgramRun first = simulate({"--threads", "1"});
+  ASSERT_EQ(first.status, 0) << first.err;
+  const std::string one = file("report.html");
+  if (one.empty()) {
+    EXPECT_THAT(first.err, HasSubstr("this build has no report page"));
+    GTEST_SKIP() << "this build has no report page";
+  }
+  EXPECT_THAT(first.err, HasSubstr("its report is " + run_ + "/report.html"));
+  EXPECT_THAT(one, HasSubstr(R"("kind":"run")"));
+  EXPECT_THAT(one, HasSubstr("1 job can never start on this cluster."));
+  EXPECT_THAT(one, testing::Not(HasSubstr("engine_wall_s")));
+  for (const char* const threads : {"2", "8"}) {
+    ASSERT_EQ(simulate({"--threads", threads}).status, 0);
+    EXPECT_EQ(one == file("report.html"), true) << threads << " threads";
+  }
+  ASSERT_EQ(run_program({"rerun", run_, "--out", folder_ / "again"}).status, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "again" + "/report.html"));
+}
+
 TEST_F(RunCommand, RepeatsARunAndTellsWhenItCannot) {
   ASSERT_EQ(simulate({"--policy", "fifo,qssf+easy:2"}).status, 0);
   const ProgramRun again = run_program({"rerun", run_});
@@ -145,6 +165,12 @@ TEST_F(RunCommand, SweepsTheSameWithAnyNumberOfThreads) {
   const std::string one = sweep("1");
   EXPECT_EQ(std::count(one.begin(), one.end(), '\n'), 1 + 2 * 3 * 2);
   EXPECT_EQ(one, sweep("3"));
+  // Where the build has a page, the report is beside the points.
+  const std::filesystem::path page = folder_ / "sweep1.html";
+  if (!std::filesystem::exists(page)) GTEST_SKIP() << "this build has no report page";
+  std::ifstream stream(page);
+  EXPECT_THAT((std::string{std::istreambuf_iterator<char>(stream), {}}),
+              HasSubstr(R"("kind":"sweep")"));
 }
 
 TEST_F(RunCommand, RefusesInOneLineWithWhatToDo) {

@@ -49,6 +49,7 @@ Result<int> rerun(const Options& options, const std::vector<std::string>& comman
   const auto report = run_policies(*prepared, options.out, options.threads, command);
   if (!report) return tl::unexpected(report.error());
   print_summaries(report->summaries, options.output);
+  note_run(options.out);
   if (report->interrupted) return kInterrupted;
   if (!record->complete) {
     note(fmt::format("{} was interrupted: there are no whole schedules to compare with",
@@ -73,7 +74,8 @@ void register_rerun(Program& program) {
       "rerun", "Repeat a run and check that its schedules are the same (status 1 if not)");
   const auto options = std::make_shared<Options>();
   command.add_option("RUN", options->run, "Run directory")->required();
-  command.add_option("--out", options->out, "Run directory to write")->type_name("DIR");
+  command.add_option("--out", options->out, "Run directory to write, with report.html")
+      ->type_name("DIR");
   command.add_option("--threads", options->threads, "Policies simulated at once; 0 = all cores")
       ->type_name("N")
       ->capture_default_str();

@@ -4,8 +4,6 @@
 /// almanac simulate: a trace under several policies.
 #include <memory>
 
-#include <fmt/format.h>
-
 #include "cli/experiment_options.h"
 #include "cli/program.h"
 #include "cli/run_policies.h"
@@ -29,7 +27,7 @@ Result<int> simulate(const Options& options, const std::vector<std::string>& com
   const Result<RunReport> report = run_policies(*prepared, options.out, options.threads, command);
   if (!report) return tl::unexpected(report.error());
   print_summaries(report->summaries, options.output);
-  if (!options.out.empty()) note(fmt::format("the run is in {}", options.out));
+  note_run(options.out);
   if (!report->interrupted) return kDone;
   note("interrupted: what was simulated until then is marked incomplete");
   return kInterrupted;
@@ -43,7 +41,8 @@ void register_simulate(Program& program) {
   const auto options = std::make_shared<Options>();
   options->experiment.add_to(command);
   options->experiment.add_single_run_to(command);
-  command.add_option("--out", options->out, "Run directory to write")->type_name("DIR");
+  command.add_option("--out", options->out, "Run directory to write, with report.html")
+      ->type_name("DIR");
   command.add_option("--threads", options->threads, "Policies simulated at once; 0 = all cores")
       ->type_name("N")
       ->capture_default_str();

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <memory>
 
@@ -20,6 +21,9 @@
 #include "cli/progress.h"
 #include "cluster/read.h"
 #include "cluster/read_toml.h"
+#include "figure/document.h"
+#include "report/page.h"
+#include "report/sweep_document.h"
 #include "table/output_file.h"
 #include "text/human.h"
 #include "text/number.h"
@@ -123,7 +127,32 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
   }
 }
 
-Result<int> run(const Options& options) {
+/// out/sweep.csv has its report beside it, out/sweep.html.
+std::string page_beside(const std::string& csv) {
+  const std::string page = std::filesystem::path(csv).replace_extension(".html").string();
+  return page == csv ? csv + ".html" : page;
+}
+
+/// The points as CSV and, where this build has a page, the report beside it.
+Result<void> write_points(const Options& options, const std::vector<sim::SweepPoint>& points,
+                          const std::vector<std::string>& command) {
+  if (auto written = table::write_file(options.out, sim::to_csv(points)); !written) return written;
+  if (!report::has_page()) {
+    note(fmt::format("all points are in {}", options.out));
+    note(std::string(report::kNoPage));
+    return {};
+  }
+  const std::string file = page_beside(options.out);
+  const figure::Document document =
+      report::sweep_document(options.experiment.trace.path, points, command);
+  if (auto written = table::write_file(file, report::page(figure::to_json(document))); !written) {
+    return written;
+  }
+  note(fmt::format("all points are in {}; their report is {}", options.out, file));
+  return {};
+}
+
+Result<int> run(const Options& options, const std::vector<std::string>& command) {
   auto experiment = options.experiment.parse();
   if (!experiment) return tl::unexpected(experiment.error());
   constexpr double kLoadStep = 0.1;
@@ -162,10 +191,9 @@ Result<int> run(const Options& options) {
   if (!points) return tl::unexpected(points.error());
   print_table(*points, plan.seeds.size());
   if (!options.out.empty()) {
-    if (auto written = table::write_file(options.out, sim::to_csv(*points)); !written) {
+    if (auto written = write_points(options, *points, command); !written) {
       return tl::unexpected(written.error());
     }
-    note(fmt::format("all points are in {}", options.out));
   }
   return interrupted() ? kInterrupted : kDone;
 }
@@ -186,11 +214,14 @@ void register_sweep(Program& program) {
   command.add_option("--seeds", options->seeds, "Seeds: 1,2,3 or 1..10")
       ->type_name("LIST")
       ->capture_default_str();
-  command.add_option("--out", options->out, "CSV file for all points")->type_name("FILE");
+  command
+      .add_option("--out", options->out,
+                  "CSV file for all points; the report is beside it, as .html")
+      ->type_name("FILE");
   command.add_option("--threads", options->threads, "Simulations at once; 0 = all cores")
       ->type_name("N")
       ->capture_default_str();
-  program.on(command, [options] { return run(*options); });
+  program.on(command, [options, &program] { return run(*options, program.command_line); });
 }
 
 }  // namespace almanac::cli

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run_digest.h"
+
+#include <algorithm>
+
+#include "stats/quantile.h"
+
+namespace almanac::report {
+namespace {
+
+/// Sorts `values`.
+std::vector<double> at_percentiles(std::vector<double>& values) {
+  std::vector<double> found;
+  if (values.empty()) return found;
+  std::sort(values.begin(), values.end());
+  for (const double percent : percentiles()) {
+    found.push_back(stats::quantile_sorted(values, percent / 100));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<double> percentiles() {
+  std::vector<double> all;
+  for (int percent = 1; percent <= 99; ++percent) all.push_back(percent);
+  all.push_back(99.9);
+  return all;
+}
+
+DigestPlan::DigestPlan(const RunInput& input)
+    : gantt(gantt_limits(input)),
+      windows(gantt_windows(input, gantt)),
+      occupancy(occupancy_limits(input)) {
+  constexpr std::size_t kRows = 4'000;
+  constexpr std::size_t kMost = 400;
+  constexpr std::size_t kLeast = 50;
+  timeline_bins = std::clamp(kRows / std::max<std::size_t>(1, input.policies()), kLeast, kMost);
+}
+
+PolicyDigest digest(const RunInput& input, const DigestPlan& plan, sim::Summary summary,
+                    const sim::Schedule& schedule) {
+  PolicyDigest made{.summary = std::move(summary)};
+  const std::string& policy = made.summary.policy;
+  std::vector<double> jct;
+  std::vector<double> wait;
+  jct.reserve(made.summary.finished);
+  wait.reserve(made.summary.finished);
+  for (std::size_t at = 0; at < schedule.jobs.size(); ++at) {
+    const sim::JobResult result = schedule.jobs[at];
+    if (result.preemptions > 0) ++made.stopped_jobs;
+    if (result.phase != policy::Phase::ended) continue;
+    const trace::Job& job = input.trace().jobs[at];
+    const Duration completion = result.end - job.request.submit;
+    jct.push_back(seconds(completion));
+    wait.push_back(seconds(completion - result.ran));
+    made.held_gpu_s += job.request.gpus * seconds(result.ran);
+    made.restart_gpu_s += job.request.gpus * seconds(result.ran - job.outcome.run);
+  }
+  made.jct_s = at_percentiles(jct);
+  made.wait_s = at_percentiles(wait);
+  for (std::size_t by = 0; by < kNumGroupings; ++by) {
+    made.totals[by] = totals_of(input.by(static_cast<By>(by)), input.trace(), schedule);
+  }
+  made.timeline = timeline_of(policy, schedule, plan.timeline_bins);
+  made.occupancy = occupancy_of(input, policy, schedule, plan.occupancy);
+  made.gantt = {policy, gantt_of(input, plan.windows, schedule, plan.gantt)};
+  return made;
+}
+
+}  // namespace almanac::report

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What a report keeps of one policy, so that its schedule can go: some hundred kilobytes, however
+/// many jobs there are.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "report/run_gantt.h"
+#include "report/run_groups.h"
+#include "report/run_input.h"
+#include "report/run_occupancy.h"
+#include "report/run_timeline.h"
+#include "sim/summary.h"
+
+namespace almanac::report {
+
+struct PolicyDigest {
+  sim::Summary summary{};
+  std::vector<double> jct_s{};   ///< At kPercentiles of the jobs that finished; none, no values.
+  std::vector<double> wait_s{};  ///< Likewise.
+  std::array<GroupTotals, kNumGroupings> totals{};  ///< By By.
+  Timeline timeline{};
+  Occupancy occupancy{};
+  Gantt gantt{};
+  double held_gpu_s = 0;     ///< GPUs times time that they were held, of jobs that finished.
+  double restart_gpu_s = 0;  ///< The part of it that the run times of the log do not account for.
+  std::int64_t stopped_jobs = 0;  ///< Jobs stopped on the way at least once.
+};
+
+/// 1 to 99, and 99.9.
+std::vector<double> percentiles();
+
+/// Where and how much the digests of a run draw; the same for every policy.
+struct DigestPlan {
+  explicit DigestPlan(const RunInput& input);
+
+  GanttLimits gantt;
+  std::vector<GanttWindow> windows;
+  OccupancyLimits occupancy;
+  std::size_t timeline_bins;
+};
+
+/// Thread-safe for different schedules. O(jobs log jobs).
+PolicyDigest digest(const RunInput& input, const DigestPlan& plan, sim::Summary summary,
+                    const sim::Schedule& schedule);
+
+}  // namespace almanac::report

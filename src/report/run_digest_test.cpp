@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run_digest.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "report/run_bins.h"
+#include "report/run_document.h"
+#include "report/run_findings.h"
+
+namespace almanac::report {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+struct JobOf {
+  Duration submit;
+  int gpus;
+  Duration run;
+  const char* vc;
+  const char* user;
+};
+
+/// Jobs on two virtual clusters: a of `nodes` nodes of 8 GPUs, b of one.
+sim::Prepared prepared(const std::vector<JobOf>& jobs, std::vector<std::string> policies = {"fifo"},
+                       std::uint32_t nodes = 1) {
+  trace::Trace trace;
+  for (const JobOf& each : jobs) {
+    trace::Job job;
+    job.id = trace.key(std::to_string(trace.jobs.size() + 1));
+    job.request.submit = Time{each.submit};
+    job.request.gpus = each.gpus;
+    job.request.vc = trace.names.intern(each.vc);
+    job.request.user = trace.names.intern(each.user);
+    job.outcome.run = each.run;
+    trace.jobs.push_back(job);
+  }
+  cluster::Cluster cluster;
+  cluster.add_vc("a");
+  cluster.add_nodes({.gpus = 8}, nodes);
+  cluster.add_vc("b");
+  cluster.add_nodes({.gpus = 8}, 1);
+  sim::Experiment experiment;
+  experiment.trace = "log.csv";
+  experiment.policies = std::move(policies);
+  auto made = sim::prepare(experiment, std::move(trace), std::move(cluster));
+  EXPECT_TRUE(made) << made.error().message;
+  return std::move(*made);
+}
+
+/// Job 1 holds all of a for 1 h, job 2 waits for it for 50 min, job 3 has b for itself.
+sim::Prepared three_jobs(std::vector<std::string> policies = {"fifo"}) {
+  return prepared({{0s, 8, 1h, "a", "ann"}, {10min, 4, 30min, "a", "bob"}, {1h, 2, 1h, "b", "ann"}},
+                  std::move(policies));
+}
+
+PolicyDigest digest_of(const RunInput& input, const DigestPlan& plan, std::size_t run = 0) {
+  const auto schedule = sim::simulate_run(input.prepared(), run);
+  EXPECT_TRUE(schedule);
+  return digest(
+      input, plan,
+      sim::summarize(input.prepared().runs[run].composition.name, input.trace(), *schedule),
+      *schedule);
+}
+
+/// Keeps what the document is made from.
+struct Report {
+  explicit Report(sim::Prepared given) : prepared(std::move(given)), input(prepared), plan(input) {
+    for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
+      digests.push_back(digest_of(input, plan, run));
+    }
+    document = run_document(input, plan, digests, {"almanac", "simulate", "--threads", "3"});
+  }
+  const figure::Figure& figure(const std::string& id) const {
+    for (const figure::Section& section : document.sections) {
+      for (const figure::Figure& figure : section.figures) {
+        if (figure.id == id) return figure;
+      }
+    }
+    throw std::out_of_range(id);
+  }
+  std::string words() const {
+    std::string all;
+    for (const figure::Finding& finding : document.findings) {
+      all += finding.headline + " " + finding.detail + " " + finding.advice + "\n";
+    }
+    return all;
+  }
+
+  sim::Prepared prepared;
+  RunInput input;
+  DigestPlan plan;
+  std::vector<PolicyDigest> digests;
+  figure::Document document;
+};
+
+TEST(RunBins, FitEachOther) {
+  EXPECT_EQ(bin_width(Time{0s}, Time{59s}, 60), 1s);
+  EXPECT_EQ(bin_width(Time{0s}, Time{60s}, 60), 5s) << "bin 60 would be the 61st";
+  EXPECT_EQ(bin_width(Time{0s}, Time{400 * 24h}, 200), 96h);
+  EXPECT_EQ(bin_of(Time{-1ms}, 1s), -1);
+  EXPECT_EQ(bin_of(Time{-1s}, 1s), -1);
+  EXPECT_EQ(bin_of(Time{999ms}, 1s), 0);
+  Duration before = 1s;
+  for (std::size_t most = 100'000; most > 2; most -= most / 7 + 1) {
+    const Duration width = bin_width(Time{0s}, Time{90 * 24h}, most);
+    EXPECT_EQ(width % before, Duration{0}) << most;
+    before = width;
+  }
+}
+
+TEST(RunInput, GroupsJobs) {
+  const sim::Prepared run = three_jobs();
+  const RunInput input(run);
+  const Grouping& users = input.by(By::user);
+  EXPECT_THAT(users.names, ElementsAre("ann", "bob"));
+  EXPECT_THAT(users.jobs, ElementsAre(2, 1));
+  EXPECT_THAT(users.gpu_s, ElementsAre(8 * 3600 + 2 * 3600, 4 * 1800));
+  EXPECT_THAT(input.by(By::size).jobs, ElementsAre(0, 2, 1, 0)) << "1, 2-4, 5-8, more GPUs";
+  EXPECT_THAT(input.by(By::length).jobs, ElementsAre(0, 3, 0));
+  EXPECT_EQ(input.vc(2), VcId{1});
+}
+
+TEST(RunDigest, CountsByHand) {
+  const sim::Prepared run = three_jobs();
+  const RunInput input(run);
+  const DigestPlan plan(input);
+  const PolicyDigest made = digest_of(input, plan);
+  // Completion: 60, 80 and 60 min. Wait: 0, 50 and 0 min.
+  ASSERT_THAT(made.jct_s, SizeIs(100));
+  EXPECT_DOUBLE_EQ(made.jct_s[49], 3600);
+  EXPECT_DOUBLE_EQ(made.wait_s[49], 0);
+  EXPECT_DOUBLE_EQ(made.wait_s[74], 1500) << "75 %: halfway from 0 to 50 min";
+  const GroupTotals& users = made.totals[static_cast<std::size_t>(By::user)];
+  EXPECT_DOUBLE_EQ(users[0].mean_wait_s(), 0);
+  EXPECT_DOUBLE_EQ(users[1].mean_wait_s(), 3000);
+  EXPECT_DOUBLE_EQ(users[1].jct_s, 4800);
+  EXPECT_DOUBLE_EQ(made.held_gpu_s, 8 * 3600 + 4 * 1800 + 2 * 3600);
+  EXPECT_DOUBLE_EQ(made.restart_gpu_s, 0);
+  EXPECT_EQ(made.stopped_jobs, 0);
+}
+
+TEST(RunDigest, SaysWhatRestartsCost) {
+  // srtf stops job 1 for job 2; it is charged 30 s for its 8 GPUs.
+  const Report report(prepared({{0s, 8, 1h, "a", "ann"}, {10min, 8, 10min, "a", "bob"}}, {"srtf"}));
+  EXPECT_EQ(report.digests[0].stopped_jobs, 1);
+  EXPECT_DOUBLE_EQ(report.digests[0].restart_gpu_s, 8 * 30);
+  EXPECT_THAT(report.words(), HasSubstr("srtf stops 1 job on the way, 1 time in all"));
+}
+
+TEST(RunOccupancy, FillsTheBinsThatJobsTouch) {
+  const Report report(three_jobs());
+  const figure::Figure& map = report.figure("run_occupancy");
+  // From 0 to 2 h in bins of 1 min, the 120 that fit and the one at 2 h: so 5 min.
+  EXPECT_EQ(report.digests[0].occupancy.width, 5min);
+  ASSERT_EQ(map.rows(), 2 * 25U);
+  EXPECT_THAT(map["vc"].texts.front(), "a");
+  EXPECT_DOUBLE_EQ(map["gpus_taken"].numbers[0], 1);
+  EXPECT_DOUBLE_EQ(map["gpus_taken"].numbers[12], 0.5) << "from 1 h on, job 2";
+  EXPECT_DOUBLE_EQ(map["gpus_taken"].numbers[18], 0) << "it ends at 1 h 30";
+  EXPECT_DOUBLE_EQ(map["gpus_taken"].numbers[25 + 11], 0);
+  EXPECT_DOUBLE_EQ(map["gpus_taken"].numbers[25 + 12], 0.25);
+}
+
+TEST(RunTimeline, KeepsMeansAndExtremes) {
+  sim::Schedule schedule;
+  for (int minute = 0; minute < 10; ++minute) {
+    schedule.timeline.push_back({.at = Time{minute * 1min},
+                                 .gpus_total = 8,
+                                 .gpus_busy = minute % 5,
+                                 .gpus_waiting = 10 * minute,
+                                 .jobs_running = 1,
+                                 .jobs_waiting = static_cast<std::uint32_t>(minute)});
+  }
+  const figure::Figure drawn = draw_timelines(std::vector{timeline_of("fifo", schedule, 2)});
+  EXPECT_THAT(drawn["time_s"].numbers, ElementsAre(0, 300));
+  EXPECT_THAT(drawn["gpus_busy"].numbers, ElementsAre(2, 2));
+  EXPECT_THAT(drawn["gpus_busy_min"].numbers, ElementsAre(0, 0));
+  EXPECT_THAT(drawn["gpus_busy_max"].numbers, ElementsAre(4, 4));
+  EXPECT_THAT(drawn["jobs_waiting"].numbers, ElementsAre(2, 7));
+  EXPECT_THAT(drawn["jobs_waiting_max"].numbers, ElementsAre(4, 9));
+  EXPECT_THAT(drawn["gpus_waiting_max"].numbers, ElementsAre(40, 90));
+  EXPECT_THAT(drawn["gpus_total"].numbers, ElementsAre(8, 8));
+}
+
+TEST(RunTimeline, BringsPoliciesToOneWidth) {
+  sim::Schedule brief;
+  sim::Schedule lengthy;
+  for (int minute = 0; minute < 20; ++minute) {
+    const sim::Sample sample{.at = Time{minute * 1min}, .gpus_total = 8, .gpus_busy = minute};
+    if (minute < 10) brief.timeline.push_back(sample);
+    lengthy.timeline.push_back(sample);
+  }
+  const Timeline narrow = timeline_of("brief", brief, 10);
+  EXPECT_EQ(narrow.width, 1min);
+  const figure::Figure drawn =
+      draw_timelines(std::vector{narrow, timeline_of("lengthy", lengthy, 10)});
+  EXPECT_THAT(drawn["policy"].texts,
+              ElementsAre("brief", "brief", "lengthy", "lengthy", "lengthy", "lengthy"));
+  EXPECT_THAT(drawn["gpus_busy"].numbers, ElementsAre(2, 7, 2, 7, 12, 17));
+}
+
+TEST(RunGantt, LaysJobsOntoTheirNodes) {
+  // On the one node of a: jobs 1 and 2 beside each other, then 3, which waited for both.
+  const Report report(prepared({{0s, 4, 1h, "a", "ann"},
+                                {0s, 4, 2h, "a", "bob"},
+                                {0s, 8, 1h, "a", "cem"},
+                                {0s, 1, 1h, "b", "ann"}}));
+  ASSERT_THAT(report.plan.windows, SizeIs(2));
+  EXPECT_EQ(report.plan.windows[0].vc, VcId{0}) << "the larger backlog";
+  EXPECT_DOUBLE_EQ(report.plan.windows[0].backlog_s, (4 * 3600 + 8 * 3600 + 8 * 3600) / 8.0);
+  EXPECT_EQ(report.plan.windows[0].from, Time{-12h});
+  const figure::Figure& gantt = report.figure("run_gantt");
+  ASSERT_EQ(gantt.rows(), 4U);
+  EXPECT_THAT(gantt["node"].texts, ElementsAre("node 0", "node 0", "node 0 (2)", "node 0"));
+  EXPECT_THAT(gantt["from_s"].numbers, ElementsAre(0, 7200, 0, 0));
+  EXPECT_THAT(gantt["until_s"].numbers, ElementsAre(3600, 10800, 7200, 3600));
+  EXPECT_THAT(gantt["wait"].texts,
+              ElementsAre("did not wait", "waited hours", "did not wait", "did not wait"));
+  EXPECT_EQ(gantt["job"].texts[1], "job 3 of cem, 8 GPUs, waited 2h 00m");
+}
+
+TEST(RunGantt, KeepsTheJobsWithMostGpuTime) {
+  std::vector<JobOf> jobs;
+  for (int at = 0; at < 30; ++at) jobs.push_back({at * 1min, 1, 1min, "a", "ann"});
+  jobs.push_back({40min, 8, 1h, "a", "bob"});
+  const sim::Prepared run = prepared(jobs);
+  const RunInput input(run);
+  const GanttLimits limits{.vcs = 1, .bars = 20};
+  const auto windows = gantt_windows(input, limits);
+  ASSERT_THAT(windows, SizeIs(1));
+  EXPECT_EQ(windows[0].until - windows[0].from, 1h) << "cut until no more than 20 jobs come in it";
+  const auto schedule = sim::simulate_run(run, 0);
+  const auto bars = gantt_of(input, windows, *schedule, limits);
+  EXPECT_EQ(bars.back().job, 30U);
+  EXPECT_EQ(bars.back().until, windows[0].until) << "cut at the window";
+  EXPECT_THAT(gantt_of(input, windows, *schedule, {.vcs = 1, .bars = 3}), SizeIs(3));
+}
+
+TEST(RunDocument, ComparesWithTheFirst) {
+  // Job 2 is long and first in line behind job 1; sjf lets job 3 pass it.
+  const Report report(
+      prepared({{0s, 8, 1h, "a", "ann"}, {1min, 8, 10h, "a", "bob"}, {2min, 8, 1h, "a", "cem"}},
+               {"fifo", "sjf"}));
+  // fifo: 60, 659, 718 min; sjf: 60, 719, 118 min.
+  EXPECT_EQ(report.document.findings.front().headline,
+            "sjf has jobs done in 4h 59m on average, 1.6 times sooner than fifo (7h 59m).");
+  EXPECT_THAT(report.words(), HasSubstr("sjf is told true run times"));
+  EXPECT_THAT(report.words(), HasSubstr("Without that, fifo is the best of these: 7h 59m"));
+  const figure::Figure& lengths = report.figure("run_lengths");
+  EXPECT_THAT(lengths["length"].texts, ElementsAre("15 min to 6 h", "over 6 h"));
+  EXPECT_THAT(lengths["avg_wait_s:fifo"].numbers, ElementsAre(658 * 60 / 2, 59 * 60));
+  EXPECT_THAT(lengths["avg_wait_s:sjf"].numbers, ElementsAre(58 * 60 / 2, 119 * 60));
+  const figure::Figure& side = report.figure("run_comparison");
+  EXPECT_THAT(side["policy"].texts, ElementsAre("fifo", "sjf"));
+  EXPECT_DOUBLE_EQ(side["waited"].numbers[0], 2 / 3.0);
+}
+
+TEST(RunDocument, NamesWhoLoses) {
+  // 40 short jobs pass 20 long ones, all on one node.
+  std::vector<JobOf> jobs = {{0s, 8, 1h, "a", "ann"}};
+  for (int at = 0; at < 20; ++at) jobs.push_back({1s, 8, 7h, "a", "bob"});
+  for (int at = 0; at < 40; ++at) jobs.push_back({2s, 8, 10min, "a", "cem"});
+  const Report report(prepared(jobs, {"fifo", "sjf"}));
+  EXPECT_THAT(report.words(), HasSubstr("Most is lost by jobs that run over 6 h: they wait"));
+  EXPECT_THAT(report.words(), HasSubstr("user bob"));
+}
+
+TEST(RunDocument, LeavesThreadsOutOfTheCommand) {
+  EXPECT_EQ(Report(three_jobs()).document.provenance.command, "almanac simulate");
+}
+
+TEST(RunDocument, SpeaksOfOneJob) {
+  const Report report(prepared({{0s, 8, 1h, "a", "ann"}}));
+  EXPECT_EQ(report.document.findings.front().headline,
+            "Under fifo a job takes 1h 00m on average from submission to end.");
+  EXPECT_THAT(report.words(), HasSubstr("No job waits under fifo"));
+  EXPECT_THAT(report.words(), HasSubstr("Jobs hold 50 % of the GPU time."));
+  EXPECT_THAT(report.document.absent, SizeIs(2)) << "one virtual cluster is named, and one user";
+  EXPECT_EQ(report.figure("run_gantt").rows(), 1U);
+}
+
+TEST(RunDocument, SpeaksOfNoJobThatCanStart) {
+  const Report report(prepared({{0s, 64, 1h, "a", "ann"}, {0s, 1, 1h, "c", "ann"}}));
+  EXPECT_EQ(report.document.findings.front().headline, "No job finished.");
+  EXPECT_THAT(report.words(), HasSubstr("2 jobs can never start on this cluster."));
+  EXPECT_EQ(report.figure("run_jct_cdf").rows(), 0U);
+  EXPECT_THAT(report.plan.windows, IsEmpty());
+  EXPECT_THAT(report.words(), Not(HasSubstr("nan")));
+}
+
+TEST(RunDocument, SpeaksOfJobsThatHadNotFinished) {
+  const sim::Prepared run = three_jobs();
+  const RunInput input(run);
+  const DigestPlan plan(input);
+  PolicyDigest made = digest_of(input, plan);
+  made.summary.finished = 1;
+  EXPECT_THAT(run_findings(input, {made})[1].headline,
+              "Under fifo 2 jobs had not finished when the simulation ended.");
+}
+
+TEST(RunDocument, NeedsNoVirtualCluster) {
+  const Report report(prepared({{0s, 8, 1h, "", "ann"}, {0s, 8, 1h, "", "bob"}}, {"fifo"}));
+  EXPECT_EQ(report.input.cluster().vcs.size(), 1U) << "merged";
+  ASSERT_THAT(report.document.absent, SizeIs(2));
+  EXPECT_EQ(report.document.absent[0].id, "run_vcs");
+  EXPECT_EQ(report.document.absent[1].id, "run_occupancy");
+  EXPECT_EQ(report.figure("run_gantt").rows(), 2U);
+}
+
+}  // namespace
+}  // namespace almanac::report

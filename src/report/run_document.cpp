@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run_document.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "report/run_comparison.h"
+#include "report/run_findings.h"
+#include "report/shown_command.h"
+#include "sim/run_directory.h"
+#include "text/human.h"
+
+namespace almanac::report {
+namespace {
+
+using figure::Document;
+using text::grouped;
+using Policies = std::vector<PolicyDigest>;
+
+void introduce(Document& document, const RunInput& input, const Policies& policies,
+               const std::vector<std::string>& command) {
+  const sim::Experiment& experiment = input.prepared().experiment;
+  const cluster::Cluster& cluster = input.cluster();
+  std::vector<std::string> names;
+  for (const PolicyDigest& each : policies) names.push_back(each.summary.policy);
+  document.kind = "run";
+  document.title = std::filesystem::path(experiment.trace).filename().string();
+  document.subtitle = fmt::format(
+      "{} GPU jobs on {} GPUs under {}", grouped(input.gpu_jobs()), grouped(cluster.gpus()),
+      names.size() == 1 ? names.front() : fmt::format("{} policies", names.size()));
+  const auto fact = [&](const char* label, std::string value) {
+    document.facts.emplace_back(label, std::move(value));
+  };
+  fact("GPU jobs", grouped(input.gpu_jobs()));
+  fact("GPUs", grouped(cluster.gpus()));
+  fact("nodes", grouped(static_cast<std::int64_t>(cluster.nodes.size())));
+  fact("virtual clusters", grouped(static_cast<std::int64_t>(cluster.vcs.size())));
+  fact("users", grouped(static_cast<std::int64_t>(input.by(By::user).names.size())));
+  fact("policies", grouped(static_cast<std::int64_t>(names.size())));
+  fact("load", fmt::format("{:g}x", experiment.load));
+  fact("seed", fmt::format("{}", experiment.seed));
+  document.notes = input.prepared().notes;
+  if (policies.size() < input.policies()) {
+    document.notes.emplace_back("the run was interrupted before every policy was simulated");
+  }
+  document.provenance = {.trace = experiment.trace,
+                         .sha256 = input.trace().sha256,
+                         .filter = {},
+                         .jobs = static_cast<std::int64_t>(input.trace().jobs.size()),
+                         .hash = sim::configuration_hash(input.prepared()),
+                         .version = ALMANAC_VERSION,
+                         .command = shown_command(command)};
+}
+
+/// Policies that a crowded chart shows: all where they are few, else the first and the best.
+std::vector<std::size_t> drawn_of(const Policies& policies, std::size_t groups) {
+  constexpr std::size_t kMostBars = 60;
+  std::vector<std::size_t> drawn;
+  if (groups * policies.size() <= kMostBars) {
+    for (std::size_t at = 0; at < policies.size(); ++at) drawn.push_back(at);
+    return drawn;
+  }
+  drawn.push_back(0);
+  if (const std::size_t best = best_policy(policies); best > 0) drawn.push_back(best);
+  return drawn;
+}
+
+figure::Figure groups_figure(const RunInput& input, const Policies& policies, By by,
+                             const GroupTitles& titles) {
+  std::vector<std::string> names;
+  std::vector<const GroupTotals*> totals;
+  for (const PolicyDigest& each : policies) {
+    names.push_back(each.summary.policy);
+    totals.push_back(&each.totals[static_cast<std::size_t>(by)]);
+  }
+  const Grouping& grouping = input.by(by);
+  const std::size_t groups = std::min(grouping.names.size(), titles.most);
+  return draw_groups(titles, grouping, names, totals, drawn_of(policies, groups));
+}
+
+/// Figures of groups that the log tells apart; what it does not is listed as absent.
+void add_groups(Document& document, const RunInput& input, const Policies& policies,
+                figure::Section& section, By by, const GroupTitles& titles) {
+  if (!input.by(by).told_apart()) {
+    document.absent.push_back(
+        {titles.id, titles.title, fmt::format("jobs of several values in {}", titles.group)});
+    return;
+  }
+  section.figures.push_back(groups_figure(input, policies, by, titles));
+}
+
+template <class Part>
+std::vector<Part> parts_of(Policies& policies, Part PolicyDigest::*part) {
+  std::vector<Part> parts;
+  for (PolicyDigest& each : policies) parts.push_back(std::move(each.*part));
+  return parts;
+}
+
+}  // namespace
+
+Document run_document(const RunInput& input, const DigestPlan& plan, Policies policies,
+                      const std::vector<std::string>& command) {
+  Document document;
+  introduce(document, input, policies, command);
+  document.findings = run_findings(input, policies);
+
+  figure::Section compared{.id = "policies", .title = "Policies", .text = {}};
+  compared.figures.push_back(draw_comparison(policies));
+  compared.figures.push_back(
+      draw_percentiles({"run_jct_cdf", "How long jobs take", "jct_s", "Completion time"}, policies,
+                       &PolicyDigest::jct_s));
+  compared.figures.push_back(draw_percentiles(
+      {"run_wait_cdf", "How long jobs wait", "wait_s", "Wait"}, policies, &PolicyDigest::wait_s));
+  document.sections.push_back(std::move(compared));
+
+  figure::Section who{.id = "who", .title = "Who waits", .text = {}};
+  who.figures.push_back(groups_figure(
+      input, policies, By::length,
+      {.id = "run_lengths", .title = "Short and long jobs", .group = "length", .label = "Length"}));
+  who.figures.back().source = "Hu et al., SC'21, section 4.2.3";
+  who.figures.push_back(groups_figure(
+      input, policies, By::size,
+      {.id = "run_sizes", .title = "Small and large jobs", .group = "size", .label = "GPUs"}));
+  who.figures.back().source = "Jeon et al., ATC'19, Figure 3";
+  add_groups(document, input, policies, who, By::vc,
+             {.id = "run_vcs",
+              .title = "Virtual clusters",
+              .group = "vc",
+              .label = "Virtual cluster",
+              .by_gpu_time = true});
+  add_groups(document, input, policies, who, By::user,
+             {.id = "run_users",
+              .title = "Users",
+              .group = "user",
+              .label = "User",
+              .by_gpu_time = true,
+              .most = 50});
+  document.sections.push_back(std::move(who));
+
+  figure::Section cluster{.id = "cluster", .title = "The cluster", .text = {}};
+  cluster.figures.push_back(draw_timelines(parts_of(policies, &PolicyDigest::timeline)));
+  cluster.figures.back().n = input.gpu_jobs();
+  if (input.cluster().vcs.size() > 1) {
+    cluster.figures.push_back(
+        draw_occupancy(input, parts_of(policies, &PolicyDigest::occupancy), plan.occupancy));
+  } else {
+    document.absent.push_back({"run_occupancy", "How full the virtual clusters are",
+                               "a cluster of several virtual clusters"});
+  }
+  if (!plan.windows.empty()) {
+    cluster.figures.push_back(
+        draw_gantt(input, plan.windows, parts_of(policies, &PolicyDigest::gantt), plan.gantt));
+  }
+  document.sections.push_back(std::move(cluster));
+  return document;
+}
+
+}  // namespace almanac::report

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run_findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "text/human.h"
+
+namespace almanac::report {
+namespace {
+
+using figure::Finding;
+using sim::Summary;
+using text::grouped;
+using text::human_share;
+using text::human_time;
+using Policies = std::vector<PolicyDigest>;
+
+std::string count(std::uint64_t number, const char* one, const char* more) {
+  return fmt::format("{} {}", grouped(static_cast<std::int64_t>(number)), number == 1 ? one : more);
+}
+
+bool stops_jobs(const RunInput& input, std::size_t at) {
+  return input.prepared().runs[at].composition.preempt != policy::Preempt::never;
+}
+
+/// Whether the policy orders or reserves by run times that only a simulation can know.
+bool knows_truth(const RunInput& input, std::size_t at) {
+  const policy::Composition& made = input.prepared().runs[at].composition;
+  const bool orders = made.order != "fifo" && made.order != "las";
+  return made.estimate == "oracle" && (orders || made.reserve > 0);
+}
+
+/// The policy with the least average completion time of those that `fit`.
+template <class Fit>
+std::optional<std::size_t> best_of(const Policies& policies, Fit fit) {
+  std::optional<std::size_t> best;
+  for (std::size_t at = 0; at < policies.size(); ++at) {
+    const double jct = policies[at].summary.avg_jct_s;
+    if (std::isnan(jct) || !fit(at)) continue;
+    if (!best || jct < policies[*best].summary.avg_jct_s) best = at;
+  }
+  return best;
+}
+
+std::string times(double ratio) { return fmt::format("{:.{}f} times", ratio, ratio < 10 ? 1 : 0); }
+
+/// What to take when the best of all needs what a cluster may not have.
+std::string advice_on(const RunInput& input, const Policies& policies, std::size_t best) {
+  std::string advice;
+  const auto add = [&](const char* when, std::optional<std::size_t> other) {
+    if (!other || *other == best) return;
+    const Summary& summary = policies[*other].summary;
+    advice += fmt::format("{}{} {} is the best of these: {} on average.", advice.empty() ? "" : " ",
+                          when, summary.policy, human_time(summary.avg_jct_s));
+  };
+  if (stops_jobs(input, best)) {
+    add("Where no job may be stopped,",
+        best_of(policies, [&](std::size_t at) { return !stops_jobs(input, at); }));
+  }
+  if (knows_truth(input, best)) {
+    advice += fmt::format("{}{} is told true run times, which no real cluster knows.",
+                          advice.empty() ? "" : " ", policies[best].summary.policy);
+    add("Without that,",
+        best_of(policies, [&](std::size_t at) { return !knows_truth(input, at); }));
+  }
+  return advice;
+}
+
+Finding completion(const RunInput& input, const Policies& policies, std::size_t at) {
+  const Summary& best = policies[at].summary;
+  const Summary& first = policies.front().summary;
+  Finding finding{.figure = "run_comparison"};
+  if (best.finished == 0) {
+    finding.headline = "No job finished.";
+    return finding;
+  }
+  finding.detail = fmt::format(
+      "Half of the jobs complete within {}, 99 of 100 within {}; they wait {} on "
+      "average.",
+      human_time(best.p50_jct_s), human_time(best.p99_jct_s), human_time(best.avg_wait_s));
+  if (policies.size() == 1) {
+    finding.headline = fmt::format("Under {} a job takes {} on average from submission to end.",
+                                   best.policy, human_time(best.avg_jct_s));
+    return finding;
+  }
+  if (at > 0) {
+    finding.headline =
+        fmt::format("{} has jobs done in {} on average, {} sooner than {} ({}).", best.policy,
+                    human_time(best.avg_jct_s), times(first.avg_jct_s / best.avg_jct_s),
+                    first.policy, human_time(first.avg_jct_s));
+  } else {
+    finding.headline = fmt::format("No policy does better on average than {}: jobs are done in {}.",
+                                   first.policy, human_time(first.avg_jct_s));
+  }
+  finding.advice = advice_on(input, policies, at);
+  return finding;
+}
+
+Finding waiting(const Policies& policies, std::size_t best) {
+  const auto share = [](const Summary& summary) {
+    return static_cast<double>(summary.queued_jobs) / static_cast<double>(summary.finished);
+  };
+  const Summary& first = policies.front().summary;
+  const Summary& other = policies[best].summary;
+  Finding finding{.figure = "run_wait_cdf"};
+  if (first.queued_jobs == 0 && other.queued_jobs == 0) {
+    finding.headline =
+        fmt::format("No job waits under {}: the cluster is large enough.", other.policy);
+    return finding;
+  }
+  finding.headline =
+      fmt::format("{} of the jobs wait under {}", human_share(share(first)), first.policy);
+  if (best > 0) {
+    finding.headline += fmt::format(", {} under {}", human_share(share(other)), other.policy);
+  }
+  finding.headline += ".";
+  finding.detail = fmt::format("One in a hundred waits {} or more under {}",
+                               human_time(first.p99_wait_s), first.policy);
+  if (best > 0) {
+    finding.detail += fmt::format(", {} under {}", human_time(other.p99_wait_s), other.policy);
+  }
+  finding.detail += ".";
+  return finding;
+}
+
+/// A group whose jobs wait longer than under the first policy.
+struct Loser {
+  std::string what{};
+  double before_s = 0;
+  double after_s = 0;
+  double finished = 0;
+};
+
+/// The group that loses most, of those with enough jobs for an average to mean something.
+std::optional<Loser> worst_loser(const RunInput& input, const Policies& policies, std::size_t best,
+                                 By by, const char* called) {
+  constexpr double kEnough = 20;
+  const Grouping& grouping = input.by(by);
+  const GroupTotals& before = policies.front().totals[static_cast<std::size_t>(by)];
+  const GroupTotals& after = policies[best].totals[static_cast<std::size_t>(by)];
+  std::optional<Loser> worst;
+  for (std::size_t group = 0; group < grouping.names.size(); ++group) {
+    if (after[group].finished < kEnough || before[group].finished < kEnough) continue;
+    const double was = before[group].mean_wait_s();
+    const double is = after[group].mean_wait_s();
+    if (is <= was + 60 || is <= was * 1.05) continue;
+    if (worst && is - was <= worst->after_s - worst->before_s) continue;
+    worst = Loser{fmt::format(fmt::runtime(called), grouping.names[group]), was, is,
+                  after[group].finished};
+  }
+  return worst;
+}
+
+Finding losers(const RunInput& input, const Policies& policies, std::size_t best) {
+  const std::string& first = policies.front().summary.policy;
+  const std::string& name = policies[best].summary.policy;
+  std::vector<std::pair<Loser, const char*>> found;
+  const auto look = [&](By by, const char* called, const char* figure) {
+    if (const auto loser = worst_loser(input, policies, best, by, called)) {
+      found.emplace_back(*loser, figure);
+    }
+  };
+  look(By::length, "jobs that run {}", "run_lengths");
+  look(By::size, "jobs of {}", "run_sizes");
+  look(By::vc, "virtual cluster {}", "run_vcs");
+  look(By::user, "user {}", "run_users");
+  if (found.empty()) {
+    return {.headline = fmt::format("Nobody pays for it: no user, virtual cluster, size or length "
+                                    "of jobs waits longer under {} than under {}.",
+                                    name, first),
+            .detail = "Compared are averages of 20 jobs or more; single jobs may still lose.",
+            .figure = "run_users"};
+  }
+  const auto& [worst, figure] =
+      *std::max_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
+        return a.first.after_s - a.first.before_s < b.first.after_s - b.first.before_s;
+      });
+  Finding finding{.figure = figure};
+  finding.headline =
+      fmt::format("Most is lost by {}: they wait {} under {} instead of {}.", worst.what,
+                  human_time(worst.after_s), name, human_time(worst.before_s));
+  for (const auto& [loser, shown] : found) {
+    if (loser.what == worst.what) continue;
+    finding.detail +=
+        fmt::format("{}{} {} instead of {}", finding.detail.empty() ? "Also: " : "; ", loser.what,
+                    human_time(loser.after_s), human_time(loser.before_s));
+  }
+  finding.detail += finding.detail.empty() ? "" : ". ";
+  finding.detail += fmt::format("Averages of {} jobs.", grouped(std::llround(worst.finished)));
+  return finding;
+}
+
+Finding worst_off(const RunInput& input, const Policies& policies, std::size_t best) {
+  const Summary& summary = policies[best].summary;
+  const GroupTotals& users = policies[best].totals[static_cast<std::size_t>(By::user)];
+  std::size_t worst = users.size();
+  for (std::size_t user = 0; user < users.size(); ++user) {
+    if (users[user].finished == 0) continue;
+    if (worst == users.size() || users[user].mean_wait_s() > users[worst].mean_wait_s()) {
+      worst = user;
+    }
+  }
+  Finding finding{.figure = "run_users"};
+  finding.headline =
+      fmt::format("Under {} user {} waits longest: {} on average over {}.", summary.policy,
+                  input.by(By::user).names[worst], human_time(users[worst].mean_wait_s()),
+                  count(static_cast<std::uint64_t>(users[worst].finished), "job", "jobs"));
+  finding.detail =
+      fmt::format("Jain's index of the users' slowdowns is {:.2f}", summary.jain_user_slowdown);
+  if (best > 0) {
+    finding.detail += fmt::format(" ({:.2f} under {})", policies.front().summary.jain_user_slowdown,
+                                  policies.front().summary.policy);
+  }
+  finding.detail += "; 1 means that all are slowed down alike.";
+  return finding;
+}
+
+Finding gpus(const Policies& policies) {
+  const auto [low, high] = std::minmax_element(
+      policies.begin(), policies.end(), [](const PolicyDigest& a, const PolicyDigest& b) {
+        return a.summary.gpu_occupancy < b.summary.gpu_occupancy;
+      });
+  Finding finding{.figure = "run_timeline"};
+  const Summary& most = high->summary;
+  const Summary& least = low->summary;
+  if (policies.size() == 1 || most.gpu_occupancy - least.gpu_occupancy < 0.005) {
+    finding.headline =
+        fmt::format("Jobs hold {} of the GPU time{}.", human_share(most.gpu_occupancy),
+                    policies.size() > 1 ? " under every policy" : "");
+  } else {
+    finding.headline = fmt::format("{} keeps {} of the GPU time in use, {} only {}.", most.policy,
+                                   human_share(most.gpu_occupancy), least.policy,
+                                   human_share(least.gpu_occupancy));
+    finding.detail = fmt::format("From the first submission to the last end: {} and {}.",
+                                 human_time(most.makespan_s), human_time(least.makespan_s));
+  }
+  return finding;
+}
+
+std::optional<Finding> preemption(const Policies& policies) {
+  const auto most = std::max_element(policies.begin(), policies.end(),
+                                     [](const PolicyDigest& a, const PolicyDigest& b) {
+                                       return a.summary.preemptions < b.summary.preemptions;
+                                     });
+  if (most->summary.preemptions == 0) return std::nullopt;
+  return Finding{
+      .headline = fmt::format(
+          "{} stops {} on the way, {} in all; starting again costs {} GPU-hours, {} of the GPU "
+          "time held.",
+          most->summary.policy,
+          count(static_cast<std::uint64_t>(most->stopped_jobs), "job", "jobs"),
+          count(most->summary.preemptions, "time", "times"),
+          grouped(std::llround(most->restart_gpu_s / 3600)),
+          human_share(most->held_gpu_s > 0 ? most->restart_gpu_s / most->held_gpu_s : 0)),
+      .detail = "As far as the restart costs of this run are those of your jobs (--restart).",
+      .figure = "run_comparison"};
+}
+
+std::optional<Finding> never(const Policies& policies) {
+  const auto most = std::max_element(policies.begin(), policies.end(),
+                                     [](const PolicyDigest& a, const PolicyDigest& b) {
+                                       return a.summary.never_startable < b.summary.never_startable;
+                                     });
+  if (most->summary.never_startable == 0) return std::nullopt;
+  return Finding{
+      .headline = fmt::format("{} can never start on this cluster.",
+                              count(most->summary.never_startable, "job", "jobs")),
+      .detail =
+          "They ask more GPUs than their virtual cluster has, a type that is not there, or a "
+          "virtual cluster that does not exist. They are in no average.",
+      .figure = "run_comparison",
+      .advice = "almanac explain RUN JOB says why for each; state NEVER in jobs.csv names them."};
+}
+
+std::optional<Finding> unfinished(const Policies& policies) {
+  const auto left = [](const PolicyDigest& each) {
+    return each.summary.jobs - each.summary.finished - each.summary.never_startable;
+  };
+  const auto most = std::max_element(
+      policies.begin(), policies.end(),
+      [&](const PolicyDigest& a, const PolicyDigest& b) { return left(a) < left(b); });
+  if (left(*most) == 0) return std::nullopt;
+  return Finding{.headline = fmt::format("Under {} {} had not finished when the simulation ended.",
+                                         most->summary.policy, count(left(*most), "job", "jobs")),
+                 .detail =
+                     "Averages are over the jobs that finished, which may be others under "
+                     "each policy: compare with care.",
+                 .figure = "run_comparison"};
+}
+
+}  // namespace
+
+std::size_t best_policy(const Policies& policies) {
+  return best_of(policies, [](std::size_t) { return true; }).value_or(0);
+}
+
+std::vector<Finding> run_findings(const RunInput& input, const Policies& policies) {
+  std::vector<Finding> findings;
+  if (policies.empty()) return findings;
+  const std::size_t best = best_policy(policies);
+  const bool finished = policies[best].summary.finished > 0;
+  const bool compared = finished && best > 0 && policies.front().summary.finished > 0;
+  const auto add = [&](std::optional<Finding> finding) {
+    if (finding) findings.push_back(std::move(*finding));
+  };
+  add(completion(input, policies, best));
+  add(unfinished(policies));
+  if (finished && policies.front().summary.finished > 0) add(waiting(policies, best));
+  if (compared) add(losers(input, policies, best));
+  if (finished && policies[best].summary.queued_jobs > 0 && input.by(By::user).told_apart()) {
+    add(worst_off(input, policies, best));
+  }
+  if (finished) add(gpus(policies));
+  add(preemption(policies));
+  add(never(policies));
+  return findings;
+}
+
+}  // namespace almanac::report

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What is the same under every policy of a run: which jobs belong together, how much GPU time they
+/// ask, and how a point of time is written.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "sim/experiment.h"
+
+namespace almanac::report {
+
+/// Jobs that belong together: of one user, of one size.
+struct Grouping {
+  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+  std::vector<std::string> names{};
+  std::vector<std::int64_t> jobs{};     ///< GPU jobs of each group.
+  std::vector<double> gpu_s{};          ///< GPUs times run time of the log, of each group.
+  std::vector<std::uint32_t> of_job{};  ///< By job of the trace; kNone of CPU jobs.
+  bool told_apart() const { return names.size() > 1; }
+};
+
+enum class By : std::uint8_t { user, vc, size, length };
+inline constexpr std::size_t kNumGroupings = static_cast<std::size_t>(By::length) + 1;
+
+/// Run times as the Helios paper divides them: below 15 minutes, up to 6 hours, longer.
+/// Source   Hu et al., SC'21, section 4.2.3.
+inline constexpr std::array<const char*, 3> kLengths{"under 15 min", "15 min to 6 h", "over 6 h"};
+
+/// A view of a prepared run, which must live longer. 20 bytes a job.
+class RunInput {
+ public:
+  explicit RunInput(const sim::Prepared& prepared);
+
+  const sim::Prepared& prepared() const { return *prepared_; }
+  const trace::Trace& trace() const { return prepared_->trace; }
+  const cluster::Cluster& cluster() const { return prepared_->cluster; }
+  std::size_t policies() const { return prepared_->runs.size(); }
+  const Grouping& by(By by) const { return groupings_[static_cast<std::size_t>(by)]; }
+  /// The virtual cluster whose nodes serve the job; kNoVc where the cluster has none for it.
+  VcId vc(std::size_t job) const { return vc_of_job_[job]; }
+  std::int64_t gpu_jobs() const { return gpu_jobs_; }
+
+ private:
+  const sim::Prepared* prepared_;
+  std::array<Grouping, kNumGroupings> groupings_;
+  std::vector<VcId> vc_of_job_;
+  std::int64_t gpu_jobs_ = 0;
+};
+
+/// "2020-09-02 12:25"; "3d 02h" of a trace that counts from its own zero.
+std::string moment(Time at);
+
+}  // namespace almanac::report

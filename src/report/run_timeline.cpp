@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run_timeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/run_bins.h"
+#include "text/human.h"
+
+namespace almanac::report {
+namespace {
+
+LoadBin load_of(const sim::Sample& sample, Duration width) {
+  const auto busy = static_cast<double>(sample.gpus_busy);
+  const auto gpus = static_cast<double>(sample.gpus_waiting);
+  const auto jobs = static_cast<double>(sample.jobs_waiting);
+  return {.bin = bin_of(sample.at, width),
+          .samples = 1,
+          .gpus_total = static_cast<double>(sample.gpus_total),
+          .gpus_busy = busy,
+          .gpus_waiting = gpus,
+          .jobs_waiting = jobs,
+          .gpus_busy_min = busy,
+          .gpus_busy_max = busy,
+          .gpus_waiting_max = gpus,
+          .jobs_waiting_max = jobs};
+}
+
+void append(std::vector<LoadBin>& bins, const LoadBin& bin) {
+  if (!bins.empty() && bins.back().bin == bin.bin) {
+    bins.back().add(bin);
+  } else {
+    bins.push_back(bin);
+  }
+}
+
+std::vector<LoadBin> widened(const Timeline& timeline, Duration width) {
+  std::vector<LoadBin> bins;
+  for (LoadBin bin : timeline.bins) {
+    bin.bin = bin_of(begin_of(bin.bin, timeline.width), width);
+    append(bins, bin);
+  }
+  return bins;
+}
+
+}  // namespace
+
+void LoadBin::add(const LoadBin& more) {
+  samples += more.samples;
+  gpus_total += more.gpus_total;
+  gpus_busy += more.gpus_busy;
+  gpus_waiting += more.gpus_waiting;
+  jobs_waiting += more.jobs_waiting;
+  gpus_busy_min = std::min(gpus_busy_min, more.gpus_busy_min);
+  gpus_busy_max = std::max(gpus_busy_max, more.gpus_busy_max);
+  gpus_waiting_max = std::max(gpus_waiting_max, more.gpus_waiting_max);
+  jobs_waiting_max = std::max(jobs_waiting_max, more.jobs_waiting_max);
+}
+
+Timeline timeline_of(const std::string& policy, const sim::Schedule& schedule, std::size_t most) {
+  Timeline timeline{.policy = policy, .width = 1s, .bins = {}};
+  if (schedule.timeline.empty()) return timeline;
+  timeline.width = bin_width(schedule.timeline.front().at, schedule.timeline.back().at, most);
+  for (const sim::Sample& sample : schedule.timeline) {
+    append(timeline.bins, load_of(sample, timeline.width));
+  }
+  return timeline;
+}
+
+figure::Figure draw_timelines(std::span<const Timeline> timelines) {
+  Duration width = 1s;
+  for (const Timeline& timeline : timelines) width = std::max(width, timeline.width);
+  figure::Figure figure{.id = "run_timeline", .title = "The load over time"};
+  using figure::Unit;
+  auto& policy = figure.text("policy", "Policy");
+  auto& at = figure.time("time_s", "Time");
+  auto& jobs = figure.number("jobs_waiting", "Jobs that wait", Unit::jobs);
+  auto& jobs_max = figure.number("jobs_waiting_max", "Jobs that wait, at most", Unit::jobs);
+  auto& asked = figure.number("gpus_waiting", "GPUs asked for by jobs that wait", Unit::gpus);
+  auto& asked_max = figure.number("gpus_waiting_max", "GPUs asked for, at most", Unit::gpus);
+  auto& busy = figure.number("gpus_busy", "GPUs taken", Unit::gpus);
+  auto& busy_min = figure.number("gpus_busy_min", "GPUs taken, at least", Unit::gpus);
+  auto& busy_max = figure.number("gpus_busy_max", "GPUs taken, at most", Unit::gpus);
+  auto& total = figure.number("gpus_total", "GPUs in service", Unit::gpus);
+  for (const Timeline& timeline : timelines) {
+    for (const LoadBin& bin : widened(timeline, width)) {
+      const auto mean = [&](double sum) { return std::round(10 * sum / bin.samples) / 10; };
+      policy.add(timeline.policy);
+      at.add(seconds(begin_of(bin.bin, width)));
+      jobs.add(mean(bin.jobs_waiting));
+      jobs_max.add(bin.jobs_waiting_max);
+      asked.add(mean(bin.gpus_waiting));
+      asked_max.add(bin.gpus_waiting_max);
+      busy.add(mean(bin.gpus_busy));
+      busy_min.add(bin.gpus_busy_min);
+      busy_max.add(bin.gpus_busy_max);
+      total.add(mean(bin.gpus_total));
+    }
+  }
+  figure.caption = fmt::format(
+      "Means over {}; least and most within them are in the table. Jobs that can never start do "
+      "not count.",
+      text::human_time(seconds(width)));
+  figure.charts.push_back({.kind = "line",
+                           .title = "Jobs that wait",
+                           .x = "time_s",
+                           .y = {"jobs_waiting"},
+                           .by = "policy"});
+  figure.charts.push_back({.kind = "line",
+                           .title = "GPUs taken, mean and extremes, under one policy",
+                           .x = "time_s",
+                           .y = {"gpus_busy", "gpus_busy_min", "gpus_busy_max", "gpus_total"},
+                           .choose = {"policy"}});
+  figure.charts.push_back({.kind = "line",
+                           .title = "GPUs asked for by jobs that wait",
+                           .x = "time_s",
+                           .y = {"gpus_waiting"},
+                           .by = "policy"});
+  return figure;
+}
+
+}  // namespace almanac::report

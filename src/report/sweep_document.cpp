@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/sweep_document.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "report/shown_command.h"
+#include "stats/mean.h"
+#include "table/digest.h"
+#include "text/human.h"
+
+namespace almanac::report {
+namespace {
+
+using figure::Finding;
+using sim::Summary;
+using sim::SweepPoint;
+using text::human_time;
+using Points = std::vector<SweepPoint>;
+
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+
+/// Loads in ascending order, policies and seeds in the order of the sweep.
+struct Axes {
+  std::vector<double> loads;
+  std::vector<std::string> policies;
+  std::vector<std::uint64_t> seeds;
+};
+
+Axes axes_of(const Points& points) {
+  Axes axes;
+  const auto add = [](auto& list, const auto& value) {
+    if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+  };
+  for (const SweepPoint& point : points) {
+    add(axes.loads, point.load);
+    add(axes.policies, point.summary.policy);
+    add(axes.seeds, point.seed);
+  }
+  std::sort(axes.loads.begin(), axes.loads.end());
+  return axes;
+}
+
+Spread spread_at(const Points& points, double load, const std::string& policy,
+                 double Summary::*field) {
+  std::vector<double> values;
+  for (const SweepPoint& point : points) {
+    if (point.load == load && point.summary.policy == policy) {
+      values.push_back(point.summary.*field);
+    }
+  }
+  return spread_of(values);
+}
+
+figure::Figure curve(const Points& points, const Axes& axes, const std::string& id,
+                     const std::string& title, const std::string& column, double Summary::*field) {
+  figure::Figure figure{.id = id, .title = title};
+  auto& load = figure.number("load", "Load", figure::Unit::ratio);
+  auto& policy = figure.text("policy", "Policy");
+  auto& mean = figure.number(column, title, figure::Unit::seconds);
+  auto& low = figure.number("low_s", "Low", figure::Unit::seconds);
+  auto& high = figure.number("high_s", "High", figure::Unit::seconds);
+  const auto rounded = [](double value) { return std::round(10 * value) / 10; };
+  for (const std::string& name : axes.policies) {
+    for (const double at : axes.loads) {
+      const Spread spread = spread_at(points, at, name, field);
+      load.add(at);
+      policy.add(name);
+      mean.add(rounded(spread.mean));
+      low.add(std::max(0.0, rounded(spread.low)));  // an interval may reach below any time
+      high.add(rounded(spread.high));
+    }
+  }
+  const std::size_t seeds = axes.seeds.size();
+  figure.caption = "Load: jobs arrive this many times as fast.";
+  if (seeds > 1) {
+    figure.caption +=
+        fmt::format(" Means over {} seeds; low and high are {}.", seeds,
+                    seeds > 2 ? "the 95 % interval of the mean" : "the least and the greatest");
+  }
+  figure.n = static_cast<std::int64_t>(points.size());
+  figure.charts.push_back({.kind = "line", .x = "load", .y = {column}, .by = "policy"});
+  if (seeds > 1) {
+    figure.charts.push_back({.kind = "line",
+                             .title = "One policy, with its range over the seeds",
+                             .x = "load",
+                             .y = {column, "low_s", "high_s"},
+                             .choose = {"policy"}});
+  }
+  return figure;
+}
+
+figure::Figure table(const Points& points) {
+  using figure::Unit;
+  figure::Figure figure{.id = "sweep_points", .title = "Every simulation"};
+  auto& load = figure.number("load", "Load", Unit::ratio);
+  auto& seed = figure.number("seed", "Seed");
+  auto& policy = figure.text("policy", "Policy");
+  auto& jct = figure.number("avg_jct_s", "Completion time, average", Unit::seconds);
+  auto& p99_jct = figure.number("p99_jct_s", "Completion time, 99 %", Unit::seconds);
+  auto& wait = figure.number("avg_wait_s", "Wait, average", Unit::seconds);
+  auto& p99_wait = figure.number("p99_wait_s", "Wait, 99 %", Unit::seconds);
+  auto& slowdown = figure.number("avg_bounded_slowdown", "Slowdown, average", Unit::ratio);
+  auto& taken = figure.number("gpu_occupancy", "GPUs taken", Unit::fraction);
+  auto& stops = figure.number("preemptions", "Stops of running jobs");
+  auto& finished = figure.number("finished", "Jobs that finished", Unit::jobs);
+  for (const SweepPoint& point : points) {
+    const Summary& s = point.summary;
+    load.add(point.load);
+    seed.add(static_cast<double>(point.seed));
+    policy.add(s.policy);
+    jct.add(s.avg_jct_s);
+    p99_jct.add(s.p99_jct_s);
+    wait.add(s.avg_wait_s);
+    p99_wait.add(s.p99_wait_s);
+    slowdown.add(s.avg_bounded_slowdown);
+    taken.add(s.gpu_occupancy);
+    stops.add(static_cast<double>(s.preemptions));
+    finished.add(static_cast<double>(s.finished));
+  }
+  figure.caption = "One row a policy, load and seed. Over the jobs that finished.";
+  figure.n = static_cast<std::int64_t>(points.size());
+  return figure;
+}
+
+/// The policy with the least mean of `field` at a load; nothing where none has one.
+const std::string* best_at(const Points& points, const Axes& axes, double load) {
+  const std::string* best = nullptr;
+  double least = kNothing;
+  for (const std::string& policy : axes.policies) {
+    const double jct = spread_at(points, load, policy, &Summary::avg_jct_s).mean;
+    if (std::isnan(jct) || (best != nullptr && jct >= least)) continue;
+    best = &policy;
+    least = jct;
+  }
+  return best;
+}
+
+/// Which policy is best, load by load.
+void add_best(std::vector<Finding>& findings, const Points& points, const Axes& axes) {
+  std::string detail;
+  std::vector<const std::string*> bests;
+  for (const double load : axes.loads) {
+    const std::string* const best = best_at(points, axes, load);
+    if (best == nullptr) continue;
+    if (std::find(bests.begin(), bests.end(), best) == bests.end()) bests.push_back(best);
+    detail += fmt::format("{}{} under {} at {:.3g}x", detail.empty() ? "On average " : ", ",
+                          human_time(spread_at(points, load, *best, &Summary::avg_jct_s).mean),
+                          *best, load);
+  }
+  if (bests.empty()) {
+    findings.push_back({.headline = "No job finished."});
+    return;
+  }
+  Finding finding{.detail = detail + ".", .figure = "sweep_jct"};
+  if (axes.policies.size() == 1) {
+    finding.headline = fmt::format("How long jobs take under {} at each load.", *bests.front());
+  } else if (bests.size() == 1) {
+    finding.headline =
+        axes.loads.size() > 1
+            ? fmt::format("{} has the least average completion time at every load.", *bests.front())
+            : fmt::format("{} has the least average completion time.", *bests.front());
+  } else {
+    finding.headline = fmt::format(
+        "Which policy is best depends on the load: {} at {:.3g}x, {} at "
+        "{:.3g}x.",
+        *best_at(points, axes, axes.loads.front()), axes.loads.front(),
+        *best_at(points, axes, axes.loads.back()), axes.loads.back());
+  }
+  findings.push_back(std::move(finding));
+}
+
+/// Where the curves of two policies change sides.
+void add_crossings(std::vector<Finding>& findings, const Points& points, const Axes& axes) {
+  std::string crossings;
+  std::size_t count = 0;
+  for (std::size_t a = 0; a < axes.policies.size(); ++a) {
+    for (std::size_t b = a + 1; b < axes.policies.size(); ++b) {
+      double before = kNothing;
+      double before_load = kNothing;
+      for (const double load : axes.loads) {
+        const double gap = spread_at(points, load, axes.policies[a], &Summary::avg_jct_s).mean -
+                           spread_at(points, load, axes.policies[b], &Summary::avg_jct_s).mean;
+        if (std::isnan(gap) || gap == 0) continue;
+        if (before * gap < 0) {
+          constexpr std::size_t kShown = 4;
+          if (++count <= kShown) {
+            crossings += fmt::format("{}{} and {} between {:.3g}x and {:.3g}x",
+                                     crossings.empty() ? "" : "; ", axes.policies[a],
+                                     axes.policies[b], before_load, load);
+          }
+        }
+        before = gap;
+        before_load = load;
+      }
+    }
+  }
+  if (count == 0) return;
+  findings.push_back(
+      {.headline = fmt::format(
+           "{} places as the load rises.",
+           count == 1 ? "Two policies change" : fmt::format("{} pairs of policies change", count)),
+       .detail = fmt::format("By average completion time: {}{}.", crossings,
+                             count > 4 ? "; and others" : ""),
+       .figure = "sweep_jct"});
+}
+
+/// What more load costs, under the policy that suffers least and the one that suffers most.
+void add_growth(std::vector<Finding>& findings, const Points& points, const Axes& axes) {
+  if (axes.loads.size() < 2) return;
+  struct Growth {
+    const std::string* policy;
+    double from, to;
+  };
+  std::vector<Growth> growths;
+  for (const std::string& policy : axes.policies) {
+    const Growth growth{&policy,
+                        spread_at(points, axes.loads.front(), policy, &Summary::avg_wait_s).mean,
+                        spread_at(points, axes.loads.back(), policy, &Summary::avg_wait_s).mean};
+    if (!std::isnan(growth.from) && !std::isnan(growth.to)) growths.push_back(growth);
+  }
+  if (growths.empty()) return;
+  const auto [least, most] = std::minmax_element(
+      growths.begin(), growths.end(),
+      [](const Growth& a, const Growth& b) { return a.to - a.from < b.to - b.from; });
+  Finding finding{.figure = "sweep_wait"};
+  const auto told = [&](const Growth& growth) {
+    return fmt::format("{} to {} under {}", human_time(growth.from), human_time(growth.to),
+                       *growth.policy);
+  };
+  finding.headline = fmt::format("From {:.3g}x to {:.3g}x the average wait goes from {}.",
+                                 axes.loads.front(), axes.loads.back(), told(*most));
+  if (growths.size() > 1) finding.detail = fmt::format("It goes from {}.", told(*least));
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+Spread spread_of(const std::vector<double>& values) {
+  std::vector<double> known;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(known),
+               [](double value) { return std::isfinite(value); });
+  if (known.empty()) return {kNothing, kNothing, kNothing};
+  const double mean = stats::mean(known);
+  if (known.size() < 3) {
+    const auto [low, high] = std::minmax_element(known.begin(), known.end());
+    return {mean, *low, *high};
+  }
+  // 97.5 % points of Student's t for 2 to 30 degrees of freedom; beyond, the normal one is near.
+  constexpr std::array kStudent = {4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262,
+                                   2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110,
+                                   2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060,
+                                   2.056, 2.052, 2.048, 2.045, 2.042};
+  double squares = 0;
+  for (const double value : known) squares += (value - mean) * (value - mean);
+  const auto n = static_cast<double>(known.size());
+  const std::size_t at = known.size() - 3;
+  const double t = at < kStudent.size() ? kStudent[at] : 1.96;
+  const double half = t * std::sqrt(squares / (n - 1) / n);
+  return {mean, mean - half, mean + half};
+}
+
+figure::Document sweep_document(const std::string& trace, const Points& points,
+                                const std::vector<std::string>& command) {
+  const Axes axes = axes_of(points);
+  figure::Document document;
+  document.kind = "sweep";
+  document.title = std::filesystem::path(trace).filename().string();
+  document.subtitle =
+      fmt::format("{} policies at {} loads with {} seeds: {} simulations", axes.policies.size(),
+                  axes.loads.size(), axes.seeds.size(), points.size());
+  const auto fact = [&](const char* label, std::size_t value) {
+    document.facts.emplace_back(label, text::grouped(static_cast<std::int64_t>(value)));
+  };
+  fact("policies", axes.policies.size());
+  fact("loads", axes.loads.size());
+  fact("seeds", axes.seeds.size());
+  fact("simulations", points.size());
+  std::uint64_t jobs = 0;
+  for (const SweepPoint& point : points) jobs = std::max(jobs, point.summary.jobs);
+  fact("GPU jobs each", jobs);
+
+  add_best(document.findings, points, axes);
+  add_crossings(document.findings, points, axes);
+  add_growth(document.findings, points, axes);
+
+  figure::Section curves{.id = "curves", .title = "Against the load", .text = {}};
+  curves.figures.push_back(curve(points, axes, "sweep_jct", "Completion time, average", "avg_jct_s",
+                                 &Summary::avg_jct_s));
+  curves.figures.push_back(
+      curve(points, axes, "sweep_wait", "Wait, average", "avg_wait_s", &Summary::avg_wait_s));
+  curves.figures.push_back(curve(points, axes, "sweep_p99_jct", "Completion time, 99 %",
+                                 "p99_jct_s", &Summary::p99_jct_s));
+  curves.figures.push_back(
+      curve(points, axes, "sweep_p99_wait", "Wait, 99 %", "p99_wait_s", &Summary::p99_wait_s));
+  document.sections.push_back(std::move(curves));
+  figure::Section all{.id = "all", .title = "All points", .text = {}};
+  all.figures.push_back(table(points));
+  document.sections.push_back(std::move(all));
+  document.provenance = {.trace = trace,
+                         .sha256 = {},
+                         .filter = {},
+                         .jobs = static_cast<std::int64_t>(jobs),
+                         .hash = table::sha256(sim::to_csv(points)).substr(0, 16),
+                         .version = ALMANAC_VERSION,
+                         .command = shown_command(command)};
+  return document;
+}
+
+}  // namespace almanac::report

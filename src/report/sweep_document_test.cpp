@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/sweep_document.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace almanac::report {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+sim::SweepPoint point(double load, std::uint64_t seed, const char* policy, double jct_s) {
+  sim::SweepPoint made{.load = load, .seed = seed};
+  made.summary.policy = policy;
+  made.summary.jobs = 10;
+  made.summary.avg_jct_s = jct_s;
+  made.summary.avg_wait_s = jct_s / 2;
+  return made;
+}
+
+TEST(Spread, IsARangeOfTwoAndAnIntervalOfMore) {
+  const Spread two = spread_of({10, 30});
+  EXPECT_DOUBLE_EQ(two.mean, 20);
+  EXPECT_DOUBLE_EQ(two.low, 10);
+  EXPECT_DOUBLE_EQ(two.high, 30);
+  // s = 10, n = 3: 20 +- 4.303 * 10 / sqrt(3).
+  const Spread three = spread_of({10, 20, 30});
+  EXPECT_NEAR(three.low, -4.843, 1e-3);
+  EXPECT_NEAR(three.high, 44.843, 1e-3);
+  EXPECT_DOUBLE_EQ(spread_of({7, std::nan("")}).mean, 7);
+  EXPECT_TRUE(std::isnan(spread_of({}).mean));
+}
+
+TEST(SweepDocument, SaysWhereCurvesCross) {
+  const figure::Document document =
+      sweep_document("logs/venus.toml",
+                     {point(1, 1, "easy", 100), point(1, 1, "sjf", 120), point(2, 1, "easy", 300),
+                      point(2, 1, "sjf", 200), point(0.5, 1, "easy", 50), point(0.5, 1, "sjf", 50)},
+                     {"almanac", "sweep", "--threads=2", "venus.toml"});
+  EXPECT_EQ(document.title, "venus.toml");
+  EXPECT_EQ(document.provenance.command, "almanac sweep venus.toml");
+  ASSERT_THAT(document.findings, SizeIs(3));
+  EXPECT_EQ(document.findings[0].headline,
+            "Which policy is best depends on the load: easy at 0.5x, sjf at 2x.");
+  EXPECT_EQ(document.findings[1].headline, "Two policies change places as the load rises.");
+  EXPECT_THAT(document.findings[1].detail, HasSubstr("easy and sjf between 1x and 2x"));
+  EXPECT_EQ(document.findings[2].headline,
+            "From 0.5x to 2x the average wait goes from 25s to 2m 30s under easy.");
+  const figure::Figure& jct = document.sections[0].figures[0];
+  EXPECT_THAT(jct["load"].numbers, ElementsAre(0.5, 1, 2, 0.5, 1, 2));
+  EXPECT_THAT(jct["avg_jct_s"].numbers, ElementsAre(50, 100, 300, 50, 120, 200));
+  EXPECT_THAT(jct.charts, SizeIs(1)) << "no range of one seed";
+}
+
+TEST(SweepDocument, ShowsTheRangeOverSeeds) {
+  const figure::Document document =
+      sweep_document("log.csv", {point(1, 1, "fifo", 10), point(1, 2, "fifo", 30)}, {});
+  const figure::Figure& jct = document.sections[0].figures[0];
+  EXPECT_THAT(jct["low_s"].numbers, ElementsAre(10));
+  EXPECT_THAT(jct["high_s"].numbers, ElementsAre(30));
+  EXPECT_THAT(jct.caption, HasSubstr("the least and the greatest"));
+  EXPECT_EQ(document.findings[0].headline, "How long jobs take under fifo at each load.");
+}
+
+TEST(SweepDocument, SpeaksOfNothingAtAll) {
+  const figure::Document document = sweep_document("log.csv", {}, {});
+  ASSERT_THAT(document.findings, SizeIs(1));
+  EXPECT_EQ(document.findings[0].headline, "No job finished.");
+}
+
+}  // namespace
+}  // namespace almanac::report
