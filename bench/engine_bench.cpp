@@ -13,17 +13,15 @@
 /// loop is the first line of each size, times_first compares with the first policy named.
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include "cluster/read_toml.h"
 #include "floor.h"
+#include "meter.h"
 #include "policy/registry.h"
 #include "sim/experiment.h"
 #include "sim/profile.h"
@@ -34,35 +32,6 @@
 
 namespace almanac::bench {
 namespace {
-
-/// Processor time of this thread so far, in seconds.
-double processor_s() {
-  timespec used{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
-}
-
-/// Bytes in use now, from the kernel.
-std::int64_t resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  std::int64_t pages = 0;
-  statm >> pages >> pages;
-  return pages * 4096;
-}
-
-/// Forgets the peak, so that the next reading is of what follows.
-void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
-
-std::int64_t peak_bytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    if (word != "VmHWM:") continue;
-    std::int64_t kilobytes = 0;
-    status >> kilobytes;
-    return kilobytes * 1024;
-  }
-  return 0;
-}
 
 struct Options {
   std::vector<std::string> sizes = {"24000", "100000", "1000000", "10000000"};

@@ -28,12 +28,12 @@ Minutes minutes_of(const Study& study) {
 }
 
 std::vector<std::int32_t> gpus_in_use(const Study& study, Minutes minutes,
-                                      const std::function<bool(const trace::Job&)>& counts) {
+                                      std::span<const std::uint32_t> jobs) {
   // Differences first, sums then: a job costs two writes however long it runs.
   std::vector<std::int32_t> gpus(static_cast<std::size_t>(minutes.count) + 1);
-  for (const std::uint32_t at : study.gpu_jobs()) {
+  for (const std::uint32_t at : jobs) {
     const trace::Job& job = study.job(at);
-    if (job.outcome.start == kNoTime || !counts(job)) continue;
+    if (job.outcome.start == kNoTime) continue;
     const std::int64_t start = minute_of(job.outcome.start) - minutes.first;
     const std::int64_t end = minute_of(job.outcome.start + duration_of(job)) - minutes.first;
     const std::int64_t from = std::clamp<std::int64_t>(start, 0, minutes.count);

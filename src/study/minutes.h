@@ -8,7 +8,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <span>
 #include <vector>
 
 #include "study/study.h"
@@ -26,10 +26,10 @@ struct Minutes {
 /// cluster emptying.
 Minutes minutes_of(const Study& study);
 
-/// GPUs held in each minute by the GPU jobs that `counts` takes and whose start is known.
+/// GPUs held in each minute by those of `jobs` (positions in the trace) whose start is known.
 /// O(jobs + minutes).
 std::vector<std::int32_t> gpus_in_use(const Study& study, Minutes minutes,
-                                      const std::function<bool(const trace::Job&)>& counts);
+                                      std::span<const std::uint32_t> jobs);
 
 /// GPUs that a virtual cluster (kNoVc: the whole cluster) has in each minute.
 std::vector<std::int32_t> gpus_there(const cluster::Cluster& cluster, Minutes minutes, VcId vc);

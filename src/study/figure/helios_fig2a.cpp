@@ -24,7 +24,7 @@ namespace {
 
 Drawing draw(const Study& study) {
   const Minutes minutes = minutes_of(study);
-  const auto running = gpus_in_use(study, minutes, [](const trace::Job&) { return true; });
+  const auto running = gpus_in_use(study, minutes, study.gpu_jobs());
   const auto there = gpus_there(study.cluster(), minutes, kNoVc);
   std::array<double, 24> sum{};
   std::array<std::int64_t, 24> count{};

@@ -43,9 +43,12 @@ int month_of(Time time) {
 
 void add_use(const Study& study, std::map<int, Month>& months) {
   const Minutes minutes = minutes_of(study);
-  const auto all = gpus_in_use(study, minutes, [](const trace::Job&) { return true; });
-  const auto single =
-      gpus_in_use(study, minutes, [](const trace::Job& job) { return job.request.gpus == 1; });
+  std::vector<std::uint32_t> with_one;
+  for (const std::uint32_t at : study.gpu_jobs()) {
+    if (study.job(at).request.gpus == 1) with_one.push_back(at);
+  }
+  const auto all = gpus_in_use(study, minutes, study.gpu_jobs());
+  const auto single = gpus_in_use(study, minutes, with_one);
   const auto there = gpus_there(study.cluster(), minutes, kNoVc);
   constexpr std::size_t kDay = 24 * 60;
   for (std::size_t day = 0; day < all.size(); day += kDay) {

@@ -9,7 +9,8 @@
 ///          ten.
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
@@ -35,12 +36,10 @@ struct Vc {
   double jobs = 0, mean_gpus = 0, mean_duration_s = 0, mean_wait_s = 0;
 };
 
-/// The box of the minutes in which the virtual cluster had GPUs; not capped, as a box shows what
-/// is.
-Box box_of(const Study& study, Minutes minutes, const Vc& vc, NameId name) {
-  const auto running =
-      gpus_in_use(study, minutes, [&](const trace::Job& job) { return job.request.vc == name; });
-  const auto there = gpus_there(study.cluster(), minutes, vc.id);
+/// The box of the minutes in which the virtual cluster had GPUs.
+Box box_of(const Study& study, Minutes minutes, VcId vc, std::span<const std::uint32_t> jobs) {
+  const auto running = gpus_in_use(study, minutes, jobs);
+  const auto there = gpus_there(study.cluster(), minutes, vc);
   std::vector<double> use;
   use.reserve(running.size());
   for (std::size_t minute = 0; minute < running.size(); ++minute) {
@@ -50,8 +49,34 @@ Box box_of(const Study& study, Minutes minutes, const Vc& vc, NameId name) {
   return box(use);
 }
 
+/// GPU jobs by the name of their virtual cluster.
+std::vector<std::vector<std::uint32_t>> jobs_by_name(const Study& study) {
+  std::vector<std::vector<std::uint32_t>> jobs(study.trace().names.size());
+  for (const std::uint32_t at : study.gpu_jobs()) {
+    jobs[index(study.job(at).request.vc)].push_back(at);
+  }
+  return jobs;
+}
+
+void fill(const Study& study, Minutes minutes, std::span<const std::uint32_t> jobs, Vc& vc) {
+  double waits = 0;
+  for (const std::uint32_t at : jobs) {
+    const trace::Job& job = study.job(at);
+    vc.mean_gpus += job.request.gpus;
+    vc.mean_duration_s += seconds(duration_of(job));
+    if (const double wait = wait_s(job); !std::isnan(wait)) {
+      vc.mean_wait_s += wait;
+      ++waits;
+    }
+  }
+  vc.jobs = static_cast<double>(jobs.size());
+  vc.mean_gpus /= vc.jobs;
+  vc.mean_duration_s /= vc.jobs;
+  vc.mean_wait_s /= waits > 0 ? waits : 1;
+  vc.box = box_of(study, minutes, vc.id, jobs);
+}
+
 std::vector<Vc> vcs_of(const Study& study) {
-  const Minutes minutes = minutes_of(study);
   const cluster::Cluster& cluster = study.cluster();
   std::vector<Vc> vcs;
   for (std::uint32_t v = 0; v < cluster.vcs.size(); ++v) {
@@ -60,26 +85,11 @@ std::vector<Vc> vcs_of(const Study& study) {
   std::stable_sort(vcs.begin(), vcs.end(),
                    [](const Vc& a, const Vc& b) { return a.gpus > b.gpus; });
   if (vcs.size() > kShown) vcs.resize(kShown);
+  const Minutes minutes = minutes_of(study);
+  const auto jobs = jobs_by_name(study);
   for (Vc& vc : vcs) {
     const auto name = study.trace().names.find(vc.name);
-    if (!name) continue;
-    double waits = 0;
-    for (const std::uint32_t at : study.gpu_jobs()) {
-      const trace::Job& job = study.job(at);
-      if (job.request.vc != *name) continue;
-      ++vc.jobs;
-      vc.mean_gpus += job.request.gpus;
-      vc.mean_duration_s += seconds(duration_of(job));
-      if (const double wait = wait_s(job); !std::isnan(wait)) {
-        vc.mean_wait_s += wait;
-        ++waits;
-      }
-    }
-    if (vc.jobs == 0) continue;
-    vc.mean_gpus /= vc.jobs;
-    vc.mean_duration_s /= vc.jobs;
-    vc.mean_wait_s /= waits > 0 ? waits : 1;
-    vc.box = box_of(study, minutes, vc, *name);
+    if (name && !jobs[index(*name)].empty()) fill(study, minutes, jobs[index(*name)], vc);
   }
   std::erase_if(vcs, [](const Vc& vc) { return vc.jobs == 0; });
   return vcs;

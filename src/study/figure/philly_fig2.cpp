@@ -22,30 +22,28 @@ void register_philly_fig2(Figures& registry);
 
 namespace {
 
-constexpr double kMinute = 60;
-
 Drawing draw(const Study& study) {
-  std::array<std::vector<double>, kSizes.size()> minutes;
+  std::array<std::vector<double>, kSizes.size()> durations;
   for (const std::uint32_t at : study.gpu_jobs()) {
     const trace::Job& job = study.job(at);
-    minutes[size_of(job.request.gpus)].push_back(seconds(duration_of(job)) / kMinute);
+    durations[size_of(job.request.gpus)].push_back(seconds(duration_of(job)));
   }
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
-  figure.caption = "Percentiles of the duration of GPU jobs, in minutes, by size.";
+  figure.caption = "Percentiles of the duration of GPU jobs, by size.";
   auto& size = figure.text("size", "Size");
   auto& percent =
       figure.number("percentile", "Jobs that last so long or less", figure::Unit::percent);
-  auto& run = figure.number("run_min", "Duration (min)");
+  auto& run = figure.number("duration_s", "Duration", figure::Unit::seconds);
   for (std::size_t each = 0; each < kSizes.size(); ++each) {
-    add_percentiles(minutes[each], percent, run, [&] { size.add(std::string(kSizes[each])); });
+    add_percentiles(durations[each], percent, run, [&] { size.add(std::string(kSizes[each])); });
   }
   figure.charts.push_back(
-      {.kind = "line", .x = "run_min", .y = {"percentile"}, .by = "size", .x_scale = "log"});
-  if (minutes.front().empty() || minutes.back().empty()) return drawing;
-  const double small = stats::quantile_sorted(minutes.front(), 0.5) * kMinute;
-  const double large = stats::quantile_sorted(minutes.back(), 0.5) * kMinute;
+      {.kind = "line", .x = "duration_s", .y = {"percentile"}, .by = "size", .x_scale = "log"});
+  if (durations.front().empty() || durations.back().empty()) return drawing;
+  const double small = stats::quantile_sorted(durations.front(), 0.5);
+  const double large = stats::quantile_sorted(durations.back(), 0.5);
   drawing.findings.push_back(
       {.headline =
            fmt::format("Half of the jobs with one GPU end within {}, half of those with more "

@@ -28,18 +28,17 @@ void register_philly_fig3(Figures& registry);
 namespace {
 
 constexpr std::size_t kShown = 5;
-constexpr double kMinute = 60;
 
 using OfSizes = std::array<std::vector<double>, kSizes.size()>;
 
 struct Waits {
-  OfSizes minutes{};
+  OfSizes waits{};
   std::int64_t jobs = 0;
 };
 
 void add(Waits& waits, const trace::Job& job, Duration wait) {
   if (wait <= Duration{0}) return;
-  waits.minutes[size_of(job.request.gpus)].push_back(seconds(wait) / kMinute);
+  waits.waits[size_of(job.request.gpus)].push_back(seconds(wait));
 }
 
 std::map<NameId, Waits> waits_of(const Study& study) {
@@ -74,7 +73,7 @@ Drawing draw(const Study& study) {
   std::vector<double> all;
   for (auto& [name, waits] : by_vc) {
     largest.emplace_back(name, &waits);
-    for (const auto& size : waits.minutes) all.insert(all.end(), size.begin(), size.end());
+    for (const auto& size : waits.waits) all.insert(all.end(), size.begin(), size.end());
   }
   std::stable_sort(largest.begin(), largest.end(),
                    [](const auto& a, const auto& b) { return a.second->jobs > b.second->jobs; });
@@ -83,23 +82,23 @@ Drawing draw(const Study& study) {
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(all.size());
   figure.caption =
-      "Percentiles of the waits of GPU jobs that waited at all, in minutes, in the "
+      "Percentiles of the waits of GPU jobs that waited at all, in the "
       "virtual clusters with most jobs.";
   auto& vc = figure.text("vc", "Virtual cluster");
   auto& size = figure.text("size", "Size");
   auto& percent = figure.number("percentile", "Waits so long or shorter", figure::Unit::percent);
-  auto& wait = figure.number("wait_min", "Wait (min)");
+  auto& wait = figure.number("wait_s", "Wait", figure::Unit::seconds);
   for (auto& [name, waits] : largest) {
     const std::string shown = name == kNoName ? "(all)" : std::string(study.trace().names[name]);
     for (std::size_t each = 0; each < kSizes.size(); ++each) {
-      add_percentiles(waits->minutes[each], percent, wait, [&] {
+      add_percentiles(waits->waits[each], percent, wait, [&] {
         vc.add(shown);
         size.add(std::string(kSizes[each]));
       });
     }
   }
   figure.charts.push_back({.kind = "line",
-                           .x = "wait_min",
+                           .x = "wait_s",
                            .y = {"percentile"},
                            .by = "size",
                            .choose = {"vc"},
@@ -110,8 +109,8 @@ Drawing draw(const Study& study) {
   drawing.findings.push_back(
       {.headline =
            fmt::format("Of the waits, half are longer than {} and one in ten is longer than {}.",
-                       text::human_time(kMinute * stats::quantile_sorted(all, 0.5)),
-                       text::human_time(kMinute * stats::quantile_sorted(all, 0.9))),
+                       text::human_time(stats::quantile_sorted(all, 0.5)),
+                       text::human_time(stats::quantile_sorted(all, 0.9))),
        .detail = fmt::format(
            "{} waits of {} GPU jobs; {} did not wait.",
            text::grouped(static_cast<std::int64_t>(all.size())),

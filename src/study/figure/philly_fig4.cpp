@@ -22,8 +22,6 @@ void register_philly_fig4(Figures& registry);
 
 namespace {
 
-constexpr double kMinute = 60;
-
 Drawing draw(const Study& study) {
   std::map<std::pair<std::size_t, int>, std::vector<double>> waits;
   std::int64_t jobs = 0;
@@ -33,23 +31,23 @@ Drawing draw(const Study& study) {
         job.request.gpus >= 5 && job.request.nodes > 0 && job.outcome.start != kNoTime;
     if (!counts) continue;
     ++jobs;
-    waits[{size_of(job.request.gpus), job.request.nodes}].push_back(wait_s(job) / kMinute);
+    waits[{size_of(job.request.gpus), job.request.nodes}].push_back(wait_s(job));
   }
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = jobs;
   figure.caption =
-      "First wait, in minutes, of jobs with 5 GPUs and more, by the number of machines "
+      "First wait of jobs with 5 GPUs and more, by the number of machines "
       "that they ran on. Boxes: quartiles, and the last values within 1.5 of their range.";
   auto& size = figure.text("size", "Size");
   auto& nodes = figure.text("nodes", "Machines");
   auto& count = figure.number("jobs", "Jobs", figure::Unit::jobs);
-  auto& low = figure.number("low_min", "Lower whisker (min)");
-  auto& q1 = figure.number("q1_min", "First quartile (min)");
-  auto& median = figure.number("median_min", "Median (min)");
-  auto& q3 = figure.number("q3_min", "Third quartile (min)");
-  auto& high = figure.number("high_min", "Upper whisker (min)");
-  auto& mean = figure.number("mean_min", "Mean (min)");
+  auto& low = figure.number("low_s", "Lower whisker", figure::Unit::seconds);
+  auto& q1 = figure.number("q1_s", "First quartile", figure::Unit::seconds);
+  auto& median = figure.number("median_s", "Median", figure::Unit::seconds);
+  auto& q3 = figure.number("q3_s", "Third quartile", figure::Unit::seconds);
+  auto& high = figure.number("high_s", "Upper whisker", figure::Unit::seconds);
+  auto& mean = figure.number("mean_s", "Mean", figure::Unit::seconds);
   for (auto& [key, values] : waits) {
     const Box each = box(values);
     size.add(std::string(kSizes[key.first]));
@@ -62,11 +60,11 @@ Drawing draw(const Study& study) {
     high.add(each.high);
     mean.add(each.mean);
   }
-  figure.charts.push_back({.kind = "box",
-                           .x = "nodes",
-                           .choose = {"size"},
-                           .box = figure::Chart::Box{"low_min", "q1_min", "median_min", "q3_min",
-                                                     "high_min", "mean_min"}});
+  figure.charts.push_back(
+      {.kind = "box",
+       .x = "nodes",
+       .choose = {"size"},
+       .box = figure::Chart::Box{"low_s", "q1_s", "median_s", "q3_s", "high_s", "mean_s"}});
   return drawing;
 }
 
