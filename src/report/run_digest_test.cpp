@@ -213,7 +213,8 @@ TEST(RunGantt, LaysJobsOntoTheirNodes) {
   ASSERT_THAT(report.plan.windows, SizeIs(2));
   EXPECT_EQ(report.plan.windows[0].vc, VcId{0}) << "the larger backlog";
   EXPECT_DOUBLE_EQ(report.plan.windows[0].backlog_s, (4 * 3600 + 8 * 3600 + 8 * 3600) / 8.0);
-  EXPECT_EQ(report.plan.windows[0].from, Time{-12h});
+  EXPECT_EQ(report.plan.windows[0].from, Time{0s}) << "not before the first job";
+  EXPECT_EQ(report.plan.windows[0].until, Time{12h});
   const figure::Figure& gantt = report.figure("run_gantt");
   ASSERT_EQ(gantt.rows(), 4U);
   EXPECT_THAT(gantt["node"].texts, ElementsAre("node 0", "node 0", "node 0 (2)", "node 0"));
@@ -267,7 +268,23 @@ TEST(RunDocument, NamesWhoLoses) {
   for (int at = 0; at < 40; ++at) jobs.push_back({2s, 8, 10min, "a", "cem"});
   const Report report(prepared(jobs, {"fifo", "sjf"}));
   EXPECT_THAT(report.words(), HasSubstr("Most is lost by jobs that run over 6 h: they wait"));
-  EXPECT_THAT(report.words(), HasSubstr("user bob"));
+  EXPECT_THAT(report.words(), HasSubstr("Also jobs of user bob"));
+}
+
+TEST(RunDocument, NamesNobodyOfFewJobs) {
+  // bob's one job loses; one job is no average.
+  const Report report(
+      prepared({{0s, 8, 1h, "a", "ann"}, {1min, 8, 10h, "a", "bob"}, {2min, 8, 1h, "a", "cem"}},
+               {"fifo", "sjf"}));
+  EXPECT_THAT(report.words(), Not(HasSubstr("pays for it")));
+  EXPECT_THAT(report.words(), Not(HasSubstr("is lost by")));
+}
+
+TEST(RunDocument, SaysWhenNobodyLoses) {
+  std::vector<JobOf> jobs = {{0s, 8, 1h, "a", "ann"}, {1s, 8, 1h, "a", "bob"}};
+  for (int at = 0; at < 40; ++at) jobs.push_back({2s, 4, 10min, "a", "cem"});
+  const Report report(prepared(jobs, {"fifo", "sjf"}));
+  EXPECT_THAT(report.words(), HasSubstr("none waits notably longer under sjf than under fifo"));
 }
 
 TEST(RunDocument, LeavesThreadsOutOfTheCommand) {

@@ -23,6 +23,11 @@ std::string count(std::uint64_t number, const char* one, const char* more) {
   return fmt::format("{} {}", grouped(static_cast<std::int64_t>(number)), number == 1 ? one : more);
 }
 
+/// 1762 as "1,762", 0.3333 as "0.33".
+std::string amount(double value) {
+  return value < 10 ? fmt::format("{:.2g}", value) : grouped(std::llround(value));
+}
+
 bool stops_jobs(const RunInput& input, std::size_t at) {
   return input.prepared().runs[at].composition.preempt != policy::Preempt::never;
 }
@@ -78,10 +83,9 @@ Finding completion(const RunInput& input, const Policies& policies, std::size_t 
     finding.headline = "No job finished.";
     return finding;
   }
-  finding.detail = fmt::format(
-      "Half of the jobs complete within {}, 99 of 100 within {}; they wait {} on "
-      "average.",
-      human_time(best.p50_jct_s), human_time(best.p99_jct_s), human_time(best.avg_wait_s));
+  finding.detail = fmt::format("The median is {}, the 99th percentile {}; jobs wait {} on average.",
+                               human_time(best.p50_jct_s), human_time(best.p99_jct_s),
+                               human_time(best.avg_wait_s));
   if (policies.size() == 1) {
     finding.headline = fmt::format("Under {} a job takes {} on average from submission to end.",
                                    best.policy, human_time(best.avg_jct_s));
@@ -118,7 +122,7 @@ Finding waiting(const Policies& policies, std::size_t best) {
     finding.headline += fmt::format(", {} under {}", human_share(share(other)), other.policy);
   }
   finding.headline += ".";
-  finding.detail = fmt::format("One in a hundred waits {} or more under {}",
+  finding.detail = fmt::format("The 99th percentile of the wait is {} under {}",
                                human_time(first.p99_wait_s), first.policy);
   if (best > 0) {
     finding.detail += fmt::format(", {} under {}", human_time(other.p99_wait_s), other.policy);
@@ -130,67 +134,77 @@ Finding waiting(const Policies& policies, std::size_t best) {
 /// A group whose jobs wait longer than under the first policy.
 struct Loser {
   std::string what{};
+  const char* figure = "";
   double before_s = 0;
   double after_s = 0;
   double finished = 0;
+  double lost_s() const { return after_s - before_s; }
 };
 
-/// The group that loses most, of those with enough jobs for an average to mean something.
+/// Jobs that an average must be of to mean something.
+constexpr double kEnough = 20;
+
+/// The group of a grouping that loses most; counts the groups that it looks at.
 std::optional<Loser> worst_loser(const RunInput& input, const Policies& policies, std::size_t best,
-                                 By by, const char* called) {
-  constexpr double kEnough = 20;
-  const Grouping& grouping = input.by(by);
+                                 By by, std::size_t& looked_at) {
   const GroupTotals& before = policies.front().totals[static_cast<std::size_t>(by)];
   const GroupTotals& after = policies[best].totals[static_cast<std::size_t>(by)];
   std::optional<Loser> worst;
-  for (std::size_t group = 0; group < grouping.names.size(); ++group) {
+  for (std::size_t group = 0; group < after.size(); ++group) {
     if (after[group].finished < kEnough || before[group].finished < kEnough) continue;
-    const double was = before[group].mean_wait_s();
-    const double is = after[group].mean_wait_s();
-    if (is <= was + 60 || is <= was * 1.05) continue;
-    if (worst && is - was <= worst->after_s - worst->before_s) continue;
-    worst = Loser{fmt::format(fmt::runtime(called), grouping.names[group]), was, is,
-                  after[group].finished};
+    ++looked_at;
+    const Loser loser{.what = input.by(by).names[group],
+                      .before_s = before[group].mean_wait_s(),
+                      .after_s = after[group].mean_wait_s(),
+                      .finished = after[group].finished};
+    const bool loses = loser.lost_s() > 60 && loser.after_s > 1.05 * loser.before_s;
+    if (loses && (!worst || loser.lost_s() > worst->lost_s())) worst = loser;
   }
   return worst;
 }
 
-Finding losers(const RunInput& input, const Policies& policies, std::size_t best) {
+std::optional<Finding> losers(const RunInput& input, const Policies& policies, std::size_t best) {
   const std::string& first = policies.front().summary.policy;
   const std::string& name = policies[best].summary.policy;
-  std::vector<std::pair<Loser, const char*>> found;
+  std::vector<Loser> found;
+  std::size_t looked_at = 0;
   const auto look = [&](By by, const char* called, const char* figure) {
-    if (const auto loser = worst_loser(input, policies, best, by, called)) {
-      found.emplace_back(*loser, figure);
-    }
+    auto loser = worst_loser(input, policies, best, by, looked_at);
+    if (!loser) return;
+    loser->what = called + loser->what;
+    loser->figure = figure;
+    found.push_back(std::move(*loser));
   };
-  look(By::length, "jobs that run {}", "run_lengths");
-  look(By::size, "jobs of {}", "run_sizes");
-  look(By::vc, "virtual cluster {}", "run_vcs");
-  look(By::user, "user {}", "run_users");
+  look(By::length, "jobs that run ", "run_lengths");
+  look(By::size, "jobs of ", "run_sizes");
+  if (input.by(By::vc).told_apart()) look(By::vc, "jobs of virtual cluster ", "run_vcs");
+  if (input.by(By::user).told_apart()) look(By::user, "jobs of user ", "run_users");
+  if (looked_at == 0) return std::nullopt;
+  const std::string compared = fmt::format(
+      "Compared are the average waits of users, virtual clusters, sizes and lengths "
+      "with {} jobs or more; a loss is more than a minute and 5 %.",
+      kEnough);
   if (found.empty()) {
-    return {.headline = fmt::format("Nobody pays for it: no user, virtual cluster, size or length "
-                                    "of jobs waits longer under {} than under {}.",
-                                    name, first),
-            .detail = "Compared are averages of 20 jobs or more; single jobs may still lose.",
-            .figure = "run_users"};
+    return Finding{.headline = fmt::format("No group of jobs pays for it: none waits notably "
+                                           "longer under {} than under {}.",
+                                           name, first),
+                   .detail = compared + " Single jobs may still lose.",
+                   .figure = "run_lengths"};
   }
-  const auto& [worst, figure] =
-      *std::max_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
-        return a.first.after_s - a.first.before_s < b.first.after_s - b.first.before_s;
-      });
-  Finding finding{.figure = figure};
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Loser& a, const Loser& b) { return a.lost_s() > b.lost_s(); });
+  const Loser& worst = found.front();
+  Finding finding{.figure = worst.figure};
   finding.headline =
       fmt::format("Most is lost by {}: they wait {} under {} instead of {}.", worst.what,
                   human_time(worst.after_s), name, human_time(worst.before_s));
-  for (const auto& [loser, shown] : found) {
-    if (loser.what == worst.what) continue;
-    finding.detail +=
-        fmt::format("{}{} {} instead of {}", finding.detail.empty() ? "Also: " : "; ", loser.what,
-                    human_time(loser.after_s), human_time(loser.before_s));
+  finding.detail = fmt::format("An average of {} jobs.", grouped(std::llround(worst.finished)));
+  for (std::size_t at = 1; at < found.size(); ++at) {
+    finding.detail += fmt::format("{} {} {} instead of {}", at > 1 ? ";" : " Also", found[at].what,
+                                  human_time(found[at].after_s), human_time(found[at].before_s));
   }
-  finding.detail += finding.detail.empty() ? "" : ". ";
-  finding.detail += fmt::format("Averages of {} jobs.", grouped(std::llround(worst.finished)));
+  finding.detail += found.size() > 1 ? ". " : " ";
+  finding.detail += compared;
   return finding;
 }
 
@@ -249,12 +263,11 @@ std::optional<Finding> preemption(const Policies& policies) {
   if (most->summary.preemptions == 0) return std::nullopt;
   return Finding{
       .headline = fmt::format(
-          "{} stops {} on the way, {} in all; starting again costs {} GPU-hours, {} of the GPU "
+          "{} stops {} on the way, {} in all; starts and restarts cost {} GPU-hours, {} of the GPU "
           "time held.",
           most->summary.policy,
           count(static_cast<std::uint64_t>(most->stopped_jobs), "job", "jobs"),
-          count(most->summary.preemptions, "time", "times"),
-          grouped(std::llround(most->restart_gpu_s / 3600)),
+          count(most->summary.preemptions, "time", "times"), amount(most->restart_gpu_s / 3600),
           human_share(most->held_gpu_s > 0 ? most->restart_gpu_s / most->held_gpu_s : 0)),
       .detail = "As far as the restart costs of this run are those of your jobs (--restart).",
       .figure = "run_comparison"};

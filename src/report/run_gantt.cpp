@@ -144,7 +144,7 @@ std::vector<GanttWindow> gantt_windows(const RunInput& input, const GanttLimits&
   for (GanttWindow& window : windows) {
     const Time middle = window.from;
     for (const Duration half : kHalves) {
-      window.from = middle - half;
+      window.from = std::max(middle - half, jobs.front().request.submit);
       window.until = middle + half;
       std::size_t submitted = 0;
       auto job = std::lower_bound(
@@ -216,17 +216,20 @@ figure::Figure draw_gantt(const RunInput& input, const std::vector<GanttWindow>&
       }
     }
   }
+  std::string which = " of each virtual cluster";
+  if (windows.size() == 1) {
+    which = fmt::format(" from {} on", moment(windows.front().from));
+  } else if (windows.size() < input.cluster().vcs.size()) {
+    which += fmt::format(" (the {} with the largest backlogs of {})", windows.size(),
+                         input.cluster().vcs.size());
+  }
   figure.caption = fmt::format(
-      "Up to a day of each virtual cluster{}, the same under every policy: the hours around the "
-      "moment at which most work had been submitted that its GPUs could not have done yet. Jobs "
-      "that share a node lie in lanes below each other. At most {} bars: those with most GPU time. "
-      "Of a job that was stopped on the way the simulation keeps only its first start and its end, "
-      "so it lies in a row of its own.",
-      windows.size() < input.cluster().vcs.size()
-          ? fmt::format(" (the {} with the largest backlogs of {})", windows.size(),
-                        input.cluster().vcs.size())
-          : "",
-      limits.bars);
+      "Up to a day{}, the same under every policy: the hours around the moment at which most work "
+      "had been submitted that the GPUs could not have done yet. Jobs that share a node lie in "
+      "lanes below each other. At most {} bars: those with most GPU time. Of a job that was "
+      "stopped on the way the simulation keeps only its first start and its end, so it lies in a "
+      "row of its own.",
+      which, limits.bars);
   figure.charts.push_back({.kind = "gantt",
                            .x = "from_s",
                            .y = {"node"},
