@@ -176,6 +176,10 @@ class Reader {
 
 std::string_view to_string(Kind kind) { return kind == Kind::root ? "root" : "implicit"; }
 
+const std::string& suggestion_of(const Rules& rules, const Rule& rule) {
+  return rule.suggestion.empty() ? rules.categories[rule.category].suggestion : rule.suggestion;
+}
+
 std::string join_classes(const Category& category) {
   return fmt::format("{}", fmt::join(category.classes, " "));
 }

@@ -61,6 +61,9 @@ Result<Rules> load_rules(const std::string& path);
 /// Puts the rules of `text` on top of `rules`; `name` is only named in errors.
 Result<void> extend(Rules& rules, std::string_view text, const std::string& name);
 
+/// What to do about a failure: the rule's own suggestion, or its category's.
+const std::string& suggestion_of(const Rules& rules, const Rule& rule);
+
 /// "IF U"
 std::string join_classes(const Category& category);
 

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac study failures: why the jobs failed whose logs lie in a folder.
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+#include "failure/folder.h"
+#include "study/failure_table.h"
+#include "table/csv_writer.h"
+#include "text/human.h"
+#include "trace/read.h"
+
+namespace almanac::cli {
+
+void register_study_failures(Program& program);
+
+namespace {
+
+struct Options {
+  std::string folder;
+  std::string trace;
+  std::string format;
+  std::string rules;
+  std::string out;
+  std::string output = "table";
+};
+
+void print_table(const study::Drawing& drawing) {
+  const figure::Figure& table = drawing.figure;
+  const bool joined = table.columns.size() > 6;
+  fmt::print("{}\n\n", table.caption);
+  fmt::print("{:<22} {:<8} {:>8} {:>6}", "CAUSE", "CLASS", "ATTEMPTS", "SHARE");
+  if (joined) fmt::print(" {:>6} {:>5} {:>8} {:>9}", "JOBS", "USERS", "RTF P50", "GPU TIME");
+  fmt::print("  WHAT TO DO\n");
+  for (std::size_t at = 0; at < table.rows(); ++at) {
+    fmt::print("{:<22} {:<8} {:>8} {:>6}", table["category"].texts[at], table["class"].texts[at],
+               table["trials"].numbers[at],
+               text::human_share(table["trials_percent"].numbers[at] / 100));
+    if (joined) {
+      fmt::print(" {:>6} {:>5} {:>8} {:>9}", table["jobs"].numbers[at], table["users"].numbers[at],
+                 text::human_time(table["rtf_p50_min"].numbers[at] * 60),
+                 text::human_share(table["rtf_x_demand_percent"].numbers[at] / 100));
+    }
+    fmt::print("  {}\n", table["suggestion"].texts[at]);
+  }
+}
+
+void print_csv(const figure::Figure& table) {
+  auto out = table::OutputFile::standard_output();
+  table::CsvWriter csv(out);
+  for (const figure::Column& column : table.columns) csv.text(column.name);
+  csv.end_row();
+  for (std::size_t at = 0; at < table.rows(); ++at) {
+    for (const figure::Column& column : table.columns) {
+      column.type == figure::Type::text ? csv.text(column.texts[at])
+                                        : csv.decimal(column.numbers[at]);
+    }
+    csv.end_row();
+  }
+  csv.flush();
+  if (const auto written = out.commit(); !written) note(written.error().message);
+}
+
+std::string to_json(const study::Drawing& drawing, const study::FailureTrials& trials,
+                    const std::vector<failure::JudgedLog>& logs) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (std::size_t at = 0; at < drawing.figure.rows(); ++at) {
+    nlohmann::ordered_json row;
+    for (const figure::Column& column : drawing.figure.columns) {
+      if (column.type == figure::Type::text) {
+        row[column.name] = column.texts[at];
+      } else if (std::isnan(column.numbers[at])) {
+        row[column.name] = nullptr;
+      } else {
+        row[column.name] = column.numbers[at];
+      }
+    }
+    rows.push_back(std::move(row));
+  }
+  nlohmann::ordered_json unread = nlohmann::ordered_json::array();
+  for (const failure::JudgedLog& log : logs) {
+    if (!log.trouble.empty()) unread.push_back({{"path", log.path}, {"why", log.trouble}});
+  }
+  const nlohmann::ordered_json made{{"schema", 1},
+                                    {"caption", drawing.figure.caption},
+                                    {"logs", trials.logs},
+                                    {"logs_joined", trials.logs_joined},
+                                    {"trials", trials.trials.size()},
+                                    {"completed", trials.succeeded},
+                                    {"not_ended", trials.unended},
+                                    {"cancelled", trials.cancelled},
+                                    {"causes", std::move(rows)},
+                                    {"damaged_logs", std::move(unread)}};
+  return made.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+Result<void> write_all(const std::string& folder, const study::Drawing& drawing,
+                       const study::FailureTrials& trials,
+                       const std::vector<failure::JudgedLog>& logs, const failure::RuleSet& set) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return fail(Code::unavailable, "cannot be made: " + error.message(), {folder});
+  const std::filesystem::path path(folder);
+  if (auto done = figure::write_figure(folder, drawing.figure); !done) return done;
+  if (auto done = study::write_verdicts((path / "verdicts.csv").string(), trials, logs, set);
+      !done) {
+    return done;
+  }
+  return table::write_file((path / "failures.json").string(), to_json(drawing, trials, logs));
+}
+
+Result<int> study_failures(const Options& options) {
+  auto rules = options.rules.empty() ? Result<failure::Rules>(failure::builtin_rules())
+                                     : failure::load_rules(options.rules);
+  if (!rules) return tl::unexpected(rules.error());
+  const auto set = failure::RuleSet::compile(std::move(*rules));
+  if (!set) return tl::unexpected(set.error());
+  std::optional<trace::Trace> trace;
+  if (!options.trace.empty()) {
+    trace::ReadOptions read;
+    read.format = options.format;
+    auto loaded = trace::read_trace(options.trace, read);
+    if (!loaded) return tl::unexpected(loaded.error());
+    for (const std::string& text : loaded->notes) note(options.trace + ": " + text);
+    trace = std::move(*loaded);
+  }
+  const auto logs = failure::judge_folder(options.folder, *set);
+  if (!logs) return tl::unexpected(logs.error());
+  for (const failure::JudgedLog& log : *logs) {
+    if (!log.trouble.empty()) note(log.path + ": " + log.trouble);
+  }
+  const trace::Trace* const joined = trace ? &*trace : nullptr;
+  const study::FailureTrials trials = study::join_failures(*logs, *set, joined);
+  const study::Drawing drawing = study::draw_failure_table(trials, *logs, *set, joined);
+  if (!options.out.empty()) {
+    const auto written = write_all(options.out, drawing, trials, *logs, *set);
+    if (!written) return tl::unexpected(written.error());
+  }
+  if (options.output == "json") {
+    fmt::print("{}", to_json(drawing, trials, *logs));
+  } else if (options.output == "csv") {
+    print_csv(drawing.figure);
+  } else {
+    print_table(drawing);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void register_study_failures(Program& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *program.noun("study", "Analyse a job log")
+                           .add_subcommand("failures", "Say why jobs failed, from their logs");
+  command
+      .add_option("LOGDIR", options->folder, "The logs: a folder, searched through, or one file")
+      ->required();
+  command
+      .add_option("--trace", options->trace,
+                  "The job log that they belong to: adds jobs, users and GPU time")
+      ->type_name("TRACE");
+  command.add_option("--format", options->format, "The format of the trace")->type_name("NAME");
+  command
+      .add_option("--rules", options->rules,
+                  "TOML file of rules to put on top of the built-in ones (docs/failures.md)")
+      ->type_name("FILE");
+  command
+      .add_option("--out", options->out,
+                  "Folder for philly_table7.csv, verdicts.csv (a line for each attempt, with the "
+                  "line of its log that decided) and failures.json")
+      ->type_name("DIR");
+  command.add_option("-o,--output", options->output, "How to print: table, json or csv")
+      ->check(CLI::IsMember({"table", "json", "csv"}))
+      ->capture_default_str();
+  program.on(command, [options] { return study_failures(*options); });
+}
+
+}  // namespace almanac::cli
