@@ -16,7 +16,7 @@
 
 namespace almanac::study {
 
-void register_helios_summary(Figures& registry);
+void register_helios_table_summary(Figures& registry);
 
 namespace {
 
@@ -136,8 +136,8 @@ Drawing draw(const Study& study) {
 
 }  // namespace
 
-void register_helios_summary(Figures& registry) {
-  registry.add({.id = "helios_summary",
+void register_helios_table_summary(Figures& registry) {
+  registry.add({.id = "helios_table_summary",
                 .title = "The trace in numbers",
                 .source = "Hu et al., SC'21, HeliosData cluster summary",
                 .part = Part::trace,
