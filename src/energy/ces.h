@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Cluster Energy Saving as its authors run it: nodes that are not needed go to sleep, and are
+/// woken when more are needed than are on.
+///
+/// Source   Hu et al., SC'21, section 4.3, Algorithm 2, and the artifact's CES_Helios.py and
+///          CES_Philly.py, whose order of steps this keeps.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace almanac::energy {
+
+/// The constants of the loop; steps are of 10 minutes.
+struct CesSettings {
+  int history_steps = 6;         ///< Window of the recent trend.
+  int future_steps = 18;         ///< Window of the expected trend.
+  double history_threshold = 1;  ///< xi_H, nodes: least reduction in the recent trend.
+  double future_threshold = 1;   ///< xi_P, nodes: least reduction expected.
+  int least_change = 1;          ///< Fewer nodes than these are not sent to sleep.
+  int buffer = 5;                ///< sigma: nodes kept on beyond the demand.
+  int keep_steps = 12;           ///< No sleep for so long after a wake-up.
+  int stable_until = 0;          ///< No sleep before this step.
+};
+
+/// The authors' constants for "venus", "earth", "saturn", "uranus" or "philly"; not_found else.
+Result<CesSettings> ces_profile(std::string_view cluster);
+/// The names that ces_profile() knows.
+std::vector<std::string> ces_profiles();
+
+/// What the loop decided at each step.
+struct CesTrack {
+  std::vector<int> active;  ///< Nodes that are on.
+  std::vector<int> change;  ///< Nodes woken (> 0) or sent to sleep (< 0).
+  std::vector<int> lack;    ///< Nodes asked for beyond those that were on.
+};
+
+/// Runs the loop over `used` nodes with a forecast `predicted` and `total` nodes, all of one
+/// length. Differs from Algorithm 2 where the artifact does: the first six steps are not capped by
+/// `total`, a change is noted before the cap, and no node sleeps when demand is expected to rise
+/// again.
+CesTrack run_ces(std::span<const int> used, std::span<const int> predicted,
+                 std::span<const int> total, const CesSettings& settings);
+
+/// The rows of the paper's Table 5.
+struct CesFigures {
+  double nodes_asleep = 0;  ///< Mean.
+  int wake_ups = 0;
+  double wake_ups_a_day = 0;
+  double nodes_a_wake_up = 0;     ///< Mean; 0 without wake-ups.
+  double utilization_before = 0;  ///< Percent: mean over steps of used / total.
+  double utilization_after = 0;   ///< Percent: mean over steps of used / active.
+};
+
+CesFigures ces_figures(const CesTrack& track, std::span<const int> used, std::span<const int> total,
+                       int steps_a_day = 144);
+
+}  // namespace almanac::energy
