@@ -47,6 +47,8 @@ std::string_view to_string(Need need) {
              "cluster_mem_util";
     case Need::vc_series:
       return "utilisation of virtual clusters by the minute: --vc-series DIR";
+    case Need::job_logs:
+      return "the logs that failed jobs left: --logs DIR";
     case Need::convergence:
       return "the loss of each epoch of training, which no job log has";
   }
@@ -116,6 +118,7 @@ Study::Study(const trace::Trace& trace, const cluster::Cluster& cluster, Measure
   set(Need::gpu_utilization, measured.gpu != nullptr);
   set(Need::host_utilization, measured.host != nullptr);
   set(Need::vc_series, measured.vcs != nullptr);
+  set(Need::job_logs, measured.failures != nullptr);
 }
 
 Duration duration_of(const trace::Job& job) {

@@ -20,6 +20,7 @@ namespace almanac::study {
 struct GpuUse;
 struct HostUse;
 struct VcSeries;
+struct Drawing;
 
 /// What a figure may lack.
 enum class Need : std::uint8_t {
@@ -37,6 +38,7 @@ enum class Need : std::uint8_t {
   gpu_utilization,
   host_utilization,
   vc_series,
+  job_logs,
   convergence,
 };
 inline constexpr std::size_t kNumNeeds = static_cast<std::size_t>(Need::convergence) + 1;
@@ -57,6 +59,7 @@ struct Measured {
   const GpuUse* gpu = nullptr;                 ///< study/gpu_use.h
   const HostUse* host = nullptr;               ///< study/host_use.h
   const std::vector<VcSeries>* vcs = nullptr;  ///< study/vc_series.h
+  const Drawing* failures = nullptr;           ///< study/failure_table.h
 };
 
 /// The trace, its cluster and what was measured beside it. The trace and the cluster must outlive

@@ -121,6 +121,18 @@ TEST_F(StudyCommand, WantsAttemptsForGpuUtilisation) {
   EXPECT_THAT(run.err, HasSubstr("needs a job log with the machines of each attempt"));
 }
 
+TEST_F(StudyCommand, SaysWhyJobsFailedWhereTheirLogsAreGiven) {
+  fs::create_directory(folder_ / "logs");
+  std::ofstream(folder_ / "logs/slurm-2.out")
+      << "epoch 1\nRuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n";
+  const ProgramRun run =
+      run_program({"study", trace(), "--logs", folder_ / "logs", "--out", out()});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(content(out() + "/philly_table7.csv"), HasSubstr("GPU out of memory"));
+  const ProgramRun without = run_program({"study", trace()});
+  EXPECT_THAT(without.out, HasSubstr("the logs that failed jobs left: --logs DIR"));
+}
+
 /// Two weeks of ten jobs a day; in the second log every job has twice the GPUs.
 std::string weeks(int gpus) {
   std::string log = "job_id,submit_s,run_s,gpus\n";

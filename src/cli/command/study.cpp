@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/judged_logs.h"
 #include "cli/print_document.h"
 #include "cli/program.h"
 #include "cli/studied_trace.h"
@@ -29,6 +30,8 @@ struct Options {
   std::string cpu_util;
   std::string mem_util;
   std::string vc_series;
+  std::string logs;
+  std::string rules;
   std::vector<std::string> excluded_days;
   std::string out;
   std::string output = "table";
@@ -61,6 +64,12 @@ Result<int> study(const Options& options, const std::vector<std::string>& comman
     if (!read) return tl::unexpected(read.error());
     vc_series = std::move(*read);
   }
+  std::optional<JudgedLogs> judged;
+  if (!options.logs.empty()) {
+    auto read = judge_logs(options.logs, options.rules, &loaded->trace);
+    if (!read) return tl::unexpected(read.error());
+    judged.emplace(std::move(*read));
+  }
   if (!options.out.empty()) {
     const auto opened = report::open_document_directory(options.out, "study");
     if (!opened) return tl::unexpected(opened.error());
@@ -68,7 +77,8 @@ Result<int> study(const Options& options, const std::vector<std::string>& comman
   const study::Study subject(loaded->trace, loaded->cluster,
                              {.gpu = gpu_use ? &*gpu_use : nullptr,
                               .host = host_use ? &*host_use : nullptr,
-                              .vcs = vc_series ? &*vc_series : nullptr});
+                              .vcs = vc_series ? &*vc_series : nullptr,
+                              .failures = judged ? &judged->drawing : nullptr});
   figure::Document document = study::draw_all(subject);
   describe(document, *loaded, subject, command);
   if (!options.out.empty()) {
@@ -111,6 +121,16 @@ void register_study(Program& program) {
                   "Leave a day out of these series, such as one of maintenance")
       ->type_name("DATE")
       ->needs(series);
+  CLI::Option* const logs =
+      command
+          .add_option("--logs", options->logs,
+                      "Folder of the logs that jobs left: says why they failed")
+          ->type_name("DIR");
+  command
+      .add_option("--rules", options->rules,
+                  "TOML file of rules for these logs, on top of the built-in ones")
+      ->type_name("FILE")
+      ->needs(logs);
   command
       .add_option("--out", options->out, "Folder for report.html and each figure as CSV and JSON")
       ->type_name("DIR");

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/judged_logs.h"
 #include "cli/program.h"
-#include "failure/folder.h"
 #include "study/failure_table.h"
 #include "table/csv_writer.h"
 #include "text/human.h"
@@ -70,8 +70,9 @@ void print_csv(const figure::Figure& table) {
   if (const auto written = out.commit(); !written) note(written.error().message);
 }
 
-std::string to_json(const study::Drawing& drawing, const study::FailureTrials& trials,
-                    const std::vector<failure::JudgedLog>& logs) {
+std::string to_json(const JudgedLogs& judged) {
+  const study::Drawing& drawing = judged.drawing;
+  const study::FailureTrials& trials = judged.trials;
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (std::size_t at = 0; at < drawing.figure.rows(); ++at) {
     nlohmann::ordered_json row;
@@ -87,7 +88,7 @@ std::string to_json(const study::Drawing& drawing, const study::FailureTrials& t
     rows.push_back(std::move(row));
   }
   nlohmann::ordered_json unread = nlohmann::ordered_json::array();
-  for (const failure::JudgedLog& log : logs) {
+  for (const failure::JudgedLog& log : judged.logs) {
     if (!log.trouble.empty()) unread.push_back({{"path", log.path}, {"why", log.trouble}});
   }
   const nlohmann::ordered_json made{{"schema", 1},
@@ -103,27 +104,21 @@ std::string to_json(const study::Drawing& drawing, const study::FailureTrials& t
   return made.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-Result<void> write_all(const std::string& folder, const study::Drawing& drawing,
-                       const study::FailureTrials& trials,
-                       const std::vector<failure::JudgedLog>& logs, const failure::RuleSet& set) {
+Result<void> write_all(const std::string& folder, const JudgedLogs& judged) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return fail(Code::unavailable, "cannot be made: " + error.message(), {folder});
   const std::filesystem::path path(folder);
-  if (auto done = figure::write_figure(folder, drawing.figure); !done) return done;
-  if (auto done = study::write_verdicts((path / "verdicts.csv").string(), trials, logs, set);
+  if (auto done = figure::write_figure(folder, judged.drawing.figure); !done) return done;
+  if (auto done = study::write_verdicts((path / "verdicts.csv").string(), judged.trials,
+                                        judged.logs, judged.rules);
       !done) {
     return done;
   }
-  return table::write_file((path / "failures.json").string(), to_json(drawing, trials, logs));
+  return table::write_file((path / "failures.json").string(), to_json(judged));
 }
 
 Result<int> study_failures(const Options& options) {
-  auto rules = options.rules.empty() ? Result<failure::Rules>(failure::builtin_rules())
-                                     : failure::load_rules(options.rules);
-  if (!rules) return tl::unexpected(rules.error());
-  const auto set = failure::RuleSet::compile(std::move(*rules));
-  if (!set) return tl::unexpected(set.error());
   std::optional<trace::Trace> trace;
   if (!options.trace.empty()) {
     trace::ReadOptions read;
@@ -133,24 +128,18 @@ Result<int> study_failures(const Options& options) {
     for (const std::string& text : loaded->notes) note(options.trace + ": " + text);
     trace = std::move(*loaded);
   }
-  const auto logs = failure::judge_folder(options.folder, *set);
-  if (!logs) return tl::unexpected(logs.error());
-  for (const failure::JudgedLog& log : *logs) {
-    if (!log.trouble.empty()) note(log.path + ": " + log.trouble);
-  }
-  const trace::Trace* const joined = trace ? &*trace : nullptr;
-  const study::FailureTrials trials = study::join_failures(*logs, *set, joined);
-  const study::Drawing drawing = study::draw_failure_table(trials, *logs, *set, joined);
+  const auto judged = judge_logs(options.folder, options.rules, trace ? &*trace : nullptr);
+  if (!judged) return tl::unexpected(judged.error());
   if (!options.out.empty()) {
-    const auto written = write_all(options.out, drawing, trials, *logs, *set);
+    const auto written = write_all(options.out, *judged);
     if (!written) return tl::unexpected(written.error());
   }
   if (options.output == "json") {
-    fmt::print("{}", to_json(drawing, trials, *logs));
+    fmt::print("{}", to_json(*judged));
   } else if (options.output == "csv") {
-    print_csv(drawing.figure);
+    print_csv(judged->drawing.figure);
   } else {
-    print_table(drawing);
+    print_table(judged->drawing);
   }
   return kDone;
 }
