@@ -65,6 +65,19 @@ TEST(Classifier, FindsTheCauseInLogsWrittenByHand) {
   EXPECT_GE(logs, 10);
 }
 
+TEST(Classifier, JudgesTheSeedsOfFuzzingAlikeHoweverTheyAreCut) {
+  const char* const source = std::getenv("ALMANAC_SOURCE_DIR");
+  ASSERT_NE(source, nullptr);
+  int seeds = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(source) + "/fuzz/corpus/failure")) {
+    const std::string log = table::read_file(entry.path().string()).value();
+    EXPECT_EQ(text(judge(log, 3)), text(judge(log))) << entry.path();
+    ++seeds;
+  }
+  EXPECT_GT(seeds, 0);
+}
+
 RC_GTEST_PROP(Classifier, JudgesAlikeHoweverTheLogIsCut, ()) {
   std::vector<std::string> lines{"epoch 1 loss 0.3",
                                  "Traceback (most recent call last):",
