@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "study/box.h"
+#include "study/box_columns.h"
 #include "study/figures.h"
 #include "study/minutes.h"
 #include "text/human.h"
@@ -113,12 +113,7 @@ Drawing draw(const Study& study) {
   auto& name = figure.text("vc", "Virtual cluster");
   auto& gpus = figure.number("gpus", "GPUs", figure::Unit::gpus);
   auto& jobs = figure.number("jobs", "GPU jobs", figure::Unit::jobs);
-  auto& low = figure.number("low", "Lower whisker", figure::Unit::fraction);
-  auto& q1 = figure.number("q1", "First quartile", figure::Unit::fraction);
-  auto& median = figure.number("median", "Median", figure::Unit::fraction);
-  auto& q3 = figure.number("q3", "Third quartile", figure::Unit::fraction);
-  auto& high = figure.number("high", "Upper whisker", figure::Unit::fraction);
-  auto& mean = figure.number("mean", "Mean utilisation", figure::Unit::fraction);
+  BoxColumns boxes(figure, figure::Unit::fraction);
   auto& mean_gpus = figure.number("mean_gpus", "Mean GPUs a job", figure::Unit::gpus);
   auto& duration = figure.number("mean_duration_s", "Mean duration", figure::Unit::seconds);
   auto& wait = figure.number("mean_wait_s", "Mean wait", figure::Unit::seconds);
@@ -134,12 +129,7 @@ Drawing draw(const Study& study) {
     name.add(vc.name);
     gpus.add(vc.gpus);
     jobs.add(vc.jobs);
-    low.add(vc.box.low);
-    q1.add(vc.box.q1);
-    median.add(vc.box.median);
-    q3.add(vc.box.q3);
-    high.add(vc.box.high);
-    mean.add(vc.box.mean);
+    boxes.add(vc.box);
     mean_gpus.add(vc.mean_gpus);
     duration.add(vc.mean_duration_s);
     wait.add(vc.mean_wait_s);
@@ -152,9 +142,7 @@ Drawing draw(const Study& study) {
       "The ten virtual clusters with most GPUs. Boxes: the share of GPUs in use, minute "
       "by minute. Below: mean duration and mean wait of their GPU jobs, scaled between "
       "the smallest and the largest.";
-  figure.charts.push_back({.kind = "box",
-                           .x = "vc",
-                           .box = figure::Chart::Box{"low", "q1", "median", "q3", "high", "mean"}});
+  figure.charts.push_back({.kind = "box", .x = "vc", .box = boxes.names()});
   figure.charts.push_back(
       {.kind = "bar", .x = "vc", .y = {"normalized_duration", "normalized_wait"}});
   if (vcs.size() < 2) return drawing;

@@ -4,6 +4,7 @@
 /// Virtual clusters beside each other by a utilisation that was measured, not worked out from jobs.
 ///
 /// Source   Hu et al., SC'21, Figure 4 (boxes).
+#include "study/box_columns.h"
 #include "study/figures.h"
 #include "study/vc_series.h"
 
@@ -21,29 +22,17 @@ Drawing draw(const Study& study) {
   auto& name = figure.text("vc", "Virtual cluster");
   auto& gpus = figure.number("gpus", "GPUs", figure::Unit::gpus);
   auto& minutes = figure.number("minutes", "Minutes");
-  auto& low = figure.number("low", "Lower whisker", figure::Unit::fraction);
-  auto& q1 = figure.number("q1", "First quartile", figure::Unit::fraction);
-  auto& median = figure.number("median", "Median", figure::Unit::fraction);
-  auto& q3 = figure.number("q3", "Third quartile", figure::Unit::fraction);
-  auto& high = figure.number("high", "Upper whisker", figure::Unit::fraction);
-  auto& mean = figure.number("mean", "Mean utilisation", figure::Unit::fraction);
+  BoxColumns boxes(figure, figure::Unit::fraction);
   std::int64_t samples = 0;
   for (const VcSeries& series : *study.measured().vcs) {
     samples += static_cast<std::int64_t>(series.minutes);
     name.add(series.name);
     gpus.add(series.gpus);
     minutes.add(static_cast<double>(series.minutes));
-    low.add(series.use.low);
-    q1.add(series.use.q1);
-    median.add(series.use.median);
-    q3.add(series.use.q3);
-    high.add(series.use.high);
-    mean.add(series.use.mean);
+    boxes.add(series.use);
   }
   figure.n = samples;
-  figure.charts.push_back({.kind = "box",
-                           .x = "vc",
-                           .box = figure::Chart::Box{"low", "q1", "median", "q3", "high", "mean"}});
+  figure.charts.push_back({.kind = "box", .x = "vc", .box = boxes.names()});
   return drawing;
 }
 

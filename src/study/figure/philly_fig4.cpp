@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "study/box.h"
+#include "study/box_columns.h"
 #include "study/figures.h"
 #include "study/size_bucket.h"
 #include "text/human.h"
@@ -42,29 +42,15 @@ Drawing draw(const Study& study) {
   auto& size = figure.text("size", "Size");
   auto& nodes = figure.text("nodes", "Machines");
   auto& count = figure.number("jobs", "Jobs", figure::Unit::jobs);
-  auto& low = figure.number("low_s", "Lower whisker", figure::Unit::seconds);
-  auto& q1 = figure.number("q1_s", "First quartile", figure::Unit::seconds);
-  auto& median = figure.number("median_s", "Median", figure::Unit::seconds);
-  auto& q3 = figure.number("q3_s", "Third quartile", figure::Unit::seconds);
-  auto& high = figure.number("high_s", "Upper whisker", figure::Unit::seconds);
-  auto& mean = figure.number("mean_s", "Mean", figure::Unit::seconds);
+  BoxColumns boxes(figure, figure::Unit::seconds, "_s");
   for (auto& [key, values] : waits) {
     const Box each = box(values);
     size.add(std::string(kSizes[key.first]));
     nodes.add(fmt::format("{}", key.second));
     count.add(static_cast<double>(values.size()));
-    low.add(each.low);
-    q1.add(each.q1);
-    median.add(each.median);
-    q3.add(each.q3);
-    high.add(each.high);
-    mean.add(each.mean);
+    boxes.add(each);
   }
-  figure.charts.push_back(
-      {.kind = "box",
-       .x = "nodes",
-       .choose = {"size"},
-       .box = figure::Chart::Box{"low_s", "q1_s", "median_s", "q3_s", "high_s", "mean_s"}});
+  figure.charts.push_back({.kind = "box", .x = "nodes", .choose = {"size"}, .box = boxes.names()});
   return drawing;
 }
 
