@@ -252,7 +252,7 @@ describe('what a reader does', () => {
     await back.waitFor();
     const seen = await words();
     assert.notDeepEqual(seen, all);
-    assert.ok(seen.filter((text) => /\d.*(s|min)$/.test(text)).length >= 2, `ticks: ${seen.join(', ')}`);
+    assert.ok(seen.filter((text) => /\d(s|m)$/.test(text)).length >= 2, `ticks: ${seen.join(', ')}`);
     await back.click();
     assert.deepEqual(await words(), all);
     await picture.focus();

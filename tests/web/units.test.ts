@@ -2,11 +2,12 @@
 // The parts of the page that need no browser.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
+import {allRows, split} from '../../web/src/charts/rows';
 import {csv} from '../../web/src/csv';
 import {parse, type Column, type Figure} from '../../web/src/document';
-import {cell, duration, measure, percent, plain, quantity, short, shortDuration, time} from '../../web/src/format';
+import {cell, dateTick, duration, measure, percent, plain, prose, quantity, short, shortDuration, time} from '../../web/src/format';
 import {order} from '../../web/src/order';
-import {ticks} from '../../web/src/ticks';
+import {dateTicks, ticks} from '../../web/src/ticks';
 
 /** Narrow and other spaces are all one to these tests. */
 const said = (text: string) => text.replace(/\s/gu, ' ');
@@ -25,10 +26,10 @@ test('plain numbers keep all digits when whole, three when not', () => {
 
 test('durations take the units that people say', () => {
   equal([
-    [duration(0), '0 s'], [duration(0.05), '50 ms'], [duration(0.25), '0.25 s'], [duration(45), '45 s'], [duration(204), '3 min 24 s'],
-    [duration(59.97), '1 min'], [duration(3599.7), '1 h'], [duration(28329), '7 h 52 min'], [duration(86399), '1 d'],
-    [duration(86400 * 2 + 3600 * 4), '2 d 4 h'], [duration(86400 * 412), '412 d'], [duration(-60), '−1 min'], [duration(NaN), '–'],
-    [shortDuration(90), '1.5 min'], [shortDuration(864000), '10 d'], [shortDuration(0.001), '1 ms'],
+    [duration(0), '0s'], [duration(0.05), '50ms'], [duration(0.25), '0.25s'], [duration(1), '1.0s'], [duration(45), '45s'], [duration(204), '3m 24s'],
+    [duration(59.97), '1m 00s'], [duration(3599.7), '1h 00m'], [duration(28329), '7h 52m'], [duration(86399), '23h 59m'],
+    [duration(86400 * 2 + 3600 * 4), '2d 04h'], [duration(86400 * 412), '412d 00h'], [duration(-60), '−1m 00s'], [duration(NaN), '–'],
+    [shortDuration(90), '1.5m'], [shortDuration(864000), '10d'], [shortDuration(0.001), '1ms'],
   ]);
 });
 
@@ -36,6 +37,7 @@ test('shares are percent, and what is not all is never 100 %', () => {
   equal([
     [percent(0), '0 %'], [percent(0.612), '61.2 %'], [percent(0.00042), '0.042 %'], [percent(1), '100 %'],
     [percent(0.99999), '> 99.9 %'], [percent(NaN), '–'], [quantity(42.5, 'percent'), '42.5 %'],
+    [percent(0.71), '71 %'], [percent(0.71, true), '71.0 %'], [percent(1, true), '100 %'], [quantity(0.71, 'fraction'), '71.0 %'],
   ]);
 });
 
@@ -68,6 +70,39 @@ test('ticks stand where people count', () => {
   assert.deepEqual(ticks(1, 1e6, 8, 's', 'log'), [1, 10, 60, 600, 3600, 36000, 86400, 864000]);
   assert.deepEqual(ticks(1, 1e6, 3, 's', 'log'), [1, 60, 3600, 86400]);
   assert.deepEqual(ticks(5, 5, 3, '', 'linear'), [5]);
+});
+
+const days = (...at: string[]) => at.map((day) => Date.parse(`${day}Z`) / 1000);
+const asDates = (from: string, to: string, count: number) => {
+  const [low, high] = days(from, to) as [number, number];
+  return dateTicks(low, high, count).map((at) => new Date(at * 1000).toISOString().slice(0, 16));
+};
+
+test('dates on an axis are hours, midnights, Mondays and first days of months', () => {
+  assert.deepEqual(asDates('2020-09-15T05:19', '2020-09-16T05:19', 6),
+    ['2020-09-15T06:00', '2020-09-15T12:00', '2020-09-15T18:00', '2020-09-16T00:00']);
+  assert.deepEqual(asDates('2020-09-01T00:00', '2020-10-06T00:00', 6).map((at) => at.slice(5, 10)), ['09-07', '09-14', '09-21', '09-28', '10-05']);
+  assert.deepEqual(asDates('2022-10-11T00:00', '2023-02-07T00:00', 5).map((at) => at.slice(0, 10)), ['2022-11-01', '2022-12-01', '2023-01-01', '2023-02-01']);
+  assert.deepEqual(asDates('2007-05-01T00:00', '2023-02-07T00:00', 4).map((at) => at.slice(0, 10)), ['2010-01-01', '2015-01-01', '2020-01-01']);
+  const [first, fifth, hour] = days('2020-09-01T00:00', '2020-09-05T00:00', '2020-09-05T14:30') as [number, number, number];
+  equal([[dateTick(first, false), '1 Sep'], [dateTick(first, true), 'Sep 2020'], [dateTick(fifth, true), '5 Sep'], [dateTick(hour, false), '14:30'], [dateTick(hour + 5, false), '14:30:05']]);
+});
+
+test('sentences keep numbers and units together', () => {
+  assert.equal(prose('61 % wait 6m 45s at 0.8x'), '61\u202f% wait 6m\u00a045s at 0.8×');
+  assert.equal(prose('-48.1 points (-5 to 3), 2-4 GPUs, --restart, 4x8'), '−48.1 points (−5 to 3), 2-4 GPUs, --restart, 4x8');
+});
+
+test('what is chosen changes no series', () => {
+  const of: Figure = {
+    id: 'f', title: '', caption: '', source: '', n: null, charts: [],
+    columns: [{name: 'vc', label: 'vc', unit: '', type: 'text'}, {name: 'size', label: 'size', unit: '', type: 'text'}, {name: 'y', label: 'y', unit: '', type: 'number'}],
+    data: {vc: ['a', 'a', 'b'], size: ['small', 'large', 'large'], y: [1, 2, 3]},
+  };
+  const chart = parse('{"schema":1,"sections":[{"figures":[{"charts":[{"kind":"bar","x":"vc","y":["y"],"by":"size"}]}]}]}').sections[0]?.figures[0]?.charts[0];
+  assert.ok(chart);
+  const series = split(chart, allRows(of).where('vc', 'b'));
+  assert.deepEqual(series.map(({name, rows}) => [name, rows.at.length]), [['small', 0], ['large', 1]]);
 });
 
 test('ticks rise and stay within, whatever the ends', () => {

@@ -2,7 +2,7 @@
 // A figure: its number and title, charts, caption with where it comes from, and its table.
 import {ChartView} from './chart';
 import type {Figure, Provenance} from './document';
-import {plain} from './format';
+import {plain, prose} from './format';
 import {TableView} from './table';
 import type {Theme} from './theme';
 
@@ -20,7 +20,7 @@ export function anchor(id: string): string {
 export function FigureView({figure, number, provenance, theme}: Props) {
   const rows = Math.max(0, ...figure.columns.map((column) => figure.data[column.name]?.length ?? 0));
   const origin = [
-    figure.n === null ? '' : `n = ${plain(figure.n)}`,
+    figure.n === null ? '' : `n\u00a0=\u00a0${plain(figure.n)}`,
     provenance.trace.replace(/^.*\//, ''),
     provenance.filter,
     provenance.hash && `hash ${provenance.hash}`,
@@ -43,7 +43,7 @@ export function FigureView({figure, number, provenance, theme}: Props) {
         ))}
       </div>
       <figcaption>
-        {figure.caption && <p>{figure.caption}</p>}
+        {figure.caption && <p>{prose(figure.caption)}</p>}
         {figure.source && <p class="source">After {figure.source}.</p>}
         {origin.length > 0 && <p class="origin">{origin.map((part, n) => <span key={n}>{part}</span>)}</p>}
       </figcaption>

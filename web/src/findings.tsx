@@ -2,6 +2,7 @@
 // What the reader should take home: a sentence with its number, why, and what to do.
 import type {Finding} from './document';
 import {anchor} from './figure';
+import {prose} from './format';
 
 export function Findings({findings, numbers}: {findings: Finding[]; numbers: Map<string, number>}) {
   return (
@@ -12,10 +13,10 @@ export function Findings({findings, numbers}: {findings: Finding[]; numbers: Map
           const number = numbers.get(finding.figure);
           return (
             <li key={n}>
-              <h3>{emphasised(finding.headline)}</h3>
+              <h3>{emphasised(prose(finding.headline))}</h3>
               <div>
-                {finding.detail && <p>{finding.detail}</p>}
-                {finding.advice && <p class="advice"><b>What to do</b> {finding.advice}</p>}
+                {finding.detail && <p>{prose(finding.detail)}</p>}
+                {finding.advice && <p class="advice"><b>What to do</b> {prose(finding.advice)}</p>}
                 {number !== undefined && <a href={`#${anchor(finding.figure)}`}>Figure {number}</a>}
               </div>
             </li>
@@ -28,7 +29,7 @@ export function Findings({findings, numbers}: {findings: Finding[]; numbers: Map
 
 // A number with its unit, standing alone: not the 6 of "vc6" nor the parts of a date.
 const kNumber =
-  /(^|[\s(~≈<>])([−-]?\d[\d,]*(?:[.:]\d+)?(?:\s?(?:%|×|x|ms|s|min|m|h|d|hours?|days?|GPU-(?:hours?|days?)|GPUs?|MW|kW|W))?)(?=$|[\s).,;:!?])/g;
+  /(^|[\s(~≈<>])(\d[\d,]*[dhm]\s\d\d[hms]|[−-]?\d[\d,]*(?:[.:]\d+)?(?:\s?(?:%|×|ms|s|min|m|h|d|hours?|days?|GPU-(?:hours?|days?)|GPUs?|MW|kW|W))?)(?=$|[\s).,;:!?])/g;
 
 /** A headline whose numbers stand out. */
 function emphasised(text: string) {

@@ -4,6 +4,7 @@ import type {Column, Unit, Value} from './document';
 
 export const kMissing = '–';
 const kNarrow = '\u202f';  // a narrow space that does not break, between number and unit
+const kTied = '\u00a0';    // a space that does not break, between two units
 
 const kMinute = 60;
 const kHour = 3600;
@@ -30,44 +31,43 @@ export function short(value: number): string {
   return plain(value);
 }
 
-/** "0.25 s", "45 s", "12 min 5 s", "3 h 20 min", "2 d 4 h", "412 d": two units at most. */
+/** "0.25s", "5.3s", "45s", "12m 05s", "3h 20m", "2d 04h", as the findings say it (src/text/human.h). */
 export function duration(value: number): string {
   if (!Number.isFinite(value)) return kMissing;
   if (value < 0) return `−${duration(-value)}`;
-  if (value === 0) return `0${kNarrow}s`;
-  if (value < 0.0995) return `${plain(value * 1000)}${kNarrow}ms`;
-  if (value < 59.95) return `${plain(value)}${kNarrow}s`;
-  if (value < kHour - 0.5) return pair(value, kMinute, 'min', 1, 's');
-  if (value < kDay - 30) return pair(value, kHour, 'h', kMinute, 'min');
-  if (value < 100 * kDay) return pair(value, kDay, 'd', kHour, 'h');
-  return `${plain(Math.round(value / kDay))}${kNarrow}d`;
+  if (value === 0) return '0s';
+  if (value < 0.0995) return `${plain(value * 1000)}ms`;
+  if (value < 1) return `${plain(value, 2)}s`;
+  if (value < 9.95) return `${value.toFixed(1)}s`;
+  const whole = Math.round(value);
+  if (whole < kMinute) return `${whole}s`;
+  if (whole < kHour) return pair(whole, kMinute, 'm', 1, 's');
+  if (whole < kDay) return pair(whole, kHour, 'h', kMinute, 'm');
+  return pair(whole, kDay, 'd', kHour, 'h');
 }
 
-function pair(value: number, large: number, name: string, small: number, rest: string): string {
-  const count = Math.round(value / small);
-  const per = large / small;
-  const whole = Math.floor(count / per);
-  const left = count % per;
-  return left === 0 ? `${whole}${kNarrow}${name}` : `${whole}${kNarrow}${name} ${left}${kNarrow}${rest}`;
+function pair(whole: number, large: number, name: string, small: number, rest: string): string {
+  const left = String(Math.floor((whole % large) / small)).padStart(2, '0');
+  return `${plain(Math.floor(whole / large))}${name}${kTied}${left}${rest}`;
 }
 
-/** One unit only, for an axis: "90 s" is "1.5 min". */
+/** One unit only, for an axis: 90 seconds are "1.5m". */
 export function shortDuration(value: number): string {
   const size = Math.abs(value);
   const [unit, name]: [number, string] =
-    size >= kDay ? [kDay, 'd'] : size >= kHour ? [kHour, 'h'] : size >= kMinute ? [kMinute, 'min'] :
+    size >= kDay ? [kDay, 'd'] : size >= kHour ? [kHour, 'h'] : size >= kMinute ? [kMinute, 'm'] :
     size >= 1 || size === 0 ? [1, 's'] : [0.001, 'ms'];
-  return `${plain(value / unit)}${kNarrow}${name}`;
+  return `${plain(value / unit)}${name}`;
 }
 
-/** "61.2 %" of 0.612; small shares keep two digits, and what is not all is never "100 %". */
-export function percent(fraction: number): string {
+/** "61.2 %" of 0.612, "71.0 %" of 0.71 when `even`; small shares keep two digits, and what is not all is never "100 %". */
+export function percent(fraction: number, even = false): string {
   if (!Number.isFinite(fraction)) return kMissing;
   const value = fraction * 100;
   const size = Math.abs(value);
   if (size > 99.9 && size < 100) return `>${kNarrow}99.9${kNarrow}%`;
   const digits = size === 0 || size >= 99.95 ? 0 : size >= 1 ? 1 : size >= 0.1 ? 2 : 3;
-  const text = value.toLocaleString('en-US', {maximumFractionDigits: digits});
+  const text = value.toLocaleString('en-US', {maximumFractionDigits: digits, minimumFractionDigits: even ? digits : 0});
   return `${minus(text)}${kNarrow}%`;
 }
 
@@ -101,8 +101,8 @@ export function quantity(value: Value | undefined, unit: Unit): string {
   if (!Number.isFinite(value)) return kMissing;
   switch (unit) {
     case 's': return duration(value);
-    case 'fraction': return percent(value);
-    case 'percent': return percent(value / 100);
+    case 'fraction': return percent(value, true);
+    case 'percent': return percent(value / 100, true);
     case 'x': return `${plain(value)}×`;
     case 'gpu_s': case 'cpu_s': case 'W': {
       const {divisor, name} = measure(unit, Math.abs(value));
@@ -150,6 +150,16 @@ export function time(value: number): string {
   return rest === 0 ? `day ${day}` : `day ${day}, ${two(Math.floor(rest / 60))}:${two(rest % 60)}`;
 }
 
+/** A date on an axis: "14:00", "5 Sep"; the first of a month with its year where years are many. */
+export function dateTick(value: number, long: boolean): string {
+  const date = new Date(value * 1000);
+  const text = date.toISOString();
+  if (value % kDay !== 0) return value % kMinute === 0 ? text.slice(11, 16) : text.slice(11, 19);
+  const month = date.toLocaleString('en-US', {month: 'short', timeZone: 'UTC'});
+  const day = date.getUTCDate();
+  return long && day === 1 ? `${month} ${text.slice(0, 4)}` : `${day} ${month}`;
+}
+
 /** Any value of a column, on its own. */
 export function show(value: Value | undefined, column: Column): string {
   if (column.type === 'time' && typeof value === 'number') return time(value);
@@ -162,6 +172,15 @@ export function bare(value: number, column: Column): string {
     case 'jobs': case 'gpus': case 'users': case 'nodes': return plain(value);
     default: return show(value, column);
   }
+}
+
+/** A sentence as it is set: a number stays with its unit, and minus and times are signs of their own. */
+export function prose(text: string): string {
+  return text
+    .replace(/(\d) %/g, `$1${kNarrow}%`)
+    .replace(/(\d[dhm]) (\d\d[hms])(?!\w)/g, `$1${kTied}$2`)
+    .replace(/(\d)x(?!\w)/g, '$1×')
+    .replace(/(^|[\s(])-(?=\d)/g, '$1−');
 }
 
 /** A cell of a table whose heading names the measure. */

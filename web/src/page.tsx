@@ -4,7 +4,7 @@ import {useEffect, useState} from 'preact/hooks';
 import type {Document, Provenance} from './document';
 import {FigureView} from './figure';
 import {Findings} from './findings';
-import {plain} from './format';
+import {plain, prose} from './format';
 import {kDark, kLight} from './theme';
 import {useThemeName} from './theme_switch';
 
@@ -30,10 +30,10 @@ export function Page({content}: {content: Document}) {
       <header class="top">
         <p class="kind">{kKinds[content.kind] ?? 'Report'}</p>
         <h1>{content.title}</h1>
-        {content.subtitle && <p class="subtitle">{content.subtitle}</p>}
+        {content.subtitle && <p class="subtitle">{prose(content.subtitle)}</p>}
         {content.facts.length > 0 && (
           <dl class="facts">
-            {content.facts.map((fact, n) => <div key={n}><dt>{fact.label}</dt><dd>{fact.value}</dd></div>)}
+            {content.facts.map((fact, n) => <div key={n}><dt>{fact.label}</dt><dd>{prose(fact.value)}</dd></div>)}
           </dl>
         )}
         <button class="theme" type="button" onClick={switchTheme}>{themeName === 'dark' ? 'Light' : 'Dark'}</button>
@@ -50,7 +50,7 @@ export function Page({content}: {content: Document}) {
         {content.sections.map((section) => (
           <section key={section.id} id={`section-${section.id}`} aria-labelledby={`section-${section.id}-title`}>
             <h2 id={`section-${section.id}-title`}>{section.title}</h2>
-            {section.text.split(/\n\s*\n/).filter((text) => text.trim() !== '').map((text, n) => <p key={n} class="text">{text}</p>)}
+            {section.text.split(/\n\s*\n/).filter((text) => text.trim() !== '').map((text, n) => <p key={n} class="text">{prose(text)}</p>)}
             {section.figures.map((figure) => (
               <FigureView key={figure.id} figure={figure} number={numbers.get(figure.id) ?? 0} provenance={content.provenance} theme={theme} />
             ))}
@@ -68,7 +68,7 @@ export function Page({content}: {content: Document}) {
       </main>
       <footer id="about" aria-labelledby="about-title">
         <h2 id="about-title">About this report</h2>
-        {content.notes.length > 0 && <ul class="notes">{content.notes.map((note, n) => <li key={n}>{note}</li>)}</ul>}
+        {content.notes.length > 0 && <ul class="notes">{content.notes.map((note, n) => <li key={n}>{prose(note)}</li>)}</ul>}
         <Origin of={content.provenance} />
         <p class="keys">
           In a chart: drag, or + and −, to zoom; 0 to see all; ← and → to read points; a name of the legend to switch it off.

@@ -31,7 +31,7 @@ export function TableView({figure, name}: {figure: Figure; name: string}) {
                 return (
                   <th key={column.name} scope="col" class={column.type === 'text' ? '' : 'number'} aria-sort={mine ? (by.down ? 'descending' : 'ascending') : 'none'}>
                     <button type="button" onClick={() => sort(column)}>
-                      {column.label}{size?.name && !column.label.includes(size.name) ? ` (${size.name})` : ''}
+                      {foldable(column.label)}{size?.name && !column.label.includes(size.name) ? ` (${size.name})` : ''}
                       <span class="arrow" aria-hidden="true">{mine ? (by.down ? '▾' : '▴') : ''}</span>
                     </button>
                   </th>
@@ -60,6 +60,11 @@ export function TableView({figure, name}: {figure: Figure; name: string}) {
       </div>
     </div>
   );
+}
+
+/** Names of files and columns may be broken where they have a joint. */
+function foldable(text: string) {
+  return text.split(/(?<=_)/).map((part, n) => (n === 0 ? part : <><wbr />{part}</>));
 }
 
 /** Numbers and short texts stay on one line; the table scrolls. */

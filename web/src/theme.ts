@@ -53,6 +53,13 @@ export interface Style {
   symbol: string;
 }
 
+/** How a mark is painted; hollow ones are of paper inside. */
+export function marker(style: Style, theme: Theme) {
+  if (!style.symbol.startsWith('empty')) return {symbol: style.symbol, itemStyle: {color: style.colour}};
+  const symbol = style.symbol.slice(5).toLowerCase();
+  return {symbol, itemStyle: {color: theme.paper, borderColor: style.colour, borderWidth: 1.5}};
+}
+
 /** The style of the n-th series; all 32 of dash and colour differ. */
 export function style(theme: Theme, n: number): Style {
   const round = Math.floor(n / theme.colours.length);

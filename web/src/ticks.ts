@@ -82,3 +82,27 @@ function logTicks(low: number, high: number, count: number, unit: Unit): number[
   }
   return decades([1], 4);
 }
+
+const kDay = 86400;
+const kMonday = 4 * kDay;  // the first after the epoch
+const kSpans = [1, 5, 15, 30, 60, 300, 900, 1800, 3600, 7200, 10800, 21600, 43200, kDay, 2 * kDay, 7 * kDay, 14 * kDay];
+const kMonths = [1, 3, 6, 12, 60, 120];
+
+/** Dates (epoch seconds, UTC) within [low, high], about `count` or fewer: whole hours, midnights, Mondays, first days of months. */
+export function dateTicks(low: number, high: number, count: number): number[] {
+  const by = kSpans.find((span) => (high - low) / span <= count);
+  if (by !== undefined) {
+    const from = by >= 7 * kDay ? kMonday : 0;
+    const found: number[] = [];
+    for (let at = from + Math.ceil((low - from) / by) * by; at <= high; at += by) found.push(at);
+    return found;
+  }
+  const months = kMonths.find((number) => (high - low) / (number * 30.4 * kDay) <= count) ?? 1200;
+  const found: number[] = [];
+  const year = new Date(low * 1000).getUTCFullYear();
+  for (let month = 0; ; month += months) {
+    const at = Date.UTC(year - (months > 12 ? year % (months / 12) : 0), month) / 1000;
+    if (at > high) return found;
+    if (at >= low) found.push(at);
+  }
+}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Axes. A logarithmic axis is a linear one of logarithms, so that zoom, bars and ticks behave alike.
 import type {Column, Scale, Unit, Value} from '../document';
-import {bare, isDate, measure, show, tick} from '../format';
-import {step, ticks} from '../ticks';
+import {bare, dateTick, isDate, measure, show, tick} from '../format';
+import {dateTicks, step, ticks} from '../ticks';
 import type {Theme} from '../theme';
 import type {Input} from './drawing';
 
@@ -15,6 +15,10 @@ export interface Axis {
   title: string;
   /** A value in words, for a tooltip. */
   show(value: Value): string;
+  /** What a tooltip says of a place. */
+  heading(place: number | string): string;
+  /** Pixels that turned labels need below, more than flat ones. */
+  deep: number;
   low: number;  // places; 0 and 0 of categories
   high: number;
 }
@@ -71,6 +75,8 @@ export function numberAxis({column, values, scale, theme, upright, pixels, fit}:
     ticks: ticksOf,
     title: size.name && !column.label.includes(size.name) ? `${column.label} (${size.name})` : column.label,
     show: (value) => show(value, column),
+    heading: (at) => `${column.label}: ${show(Number(raw(Number(at)).toPrecision(12)), column)}`,
+    deep: 0,
     low: put(low),
     high: put(high),
   };
@@ -113,61 +119,93 @@ function linearEnds(values: (number | null)[], fit: Fit, unit: Unit, count: numb
   return [Math.floor(low / by + 1e-9) * by, Math.ceil(high / by - 1e-9) * by];
 }
 
-/** An axis of dates in UTC, to the millisecond inside. */
-function dateAxis(column: Column, values: number[], theme: Theme): Axis {
+/** An axis of dates in UTC, in seconds. */
+function dateAxis(column: Column, values: number[], theme: Theme, pixels: number): Axis {
   const base = lineStyle(theme);
-  const low = values.reduce((a, b) => Math.min(a, b), Infinity) * 1000;
-  const high = values.reduce((a, b) => Math.max(a, b), -Infinity) * 1000;
+  const first = values.reduce((a, b) => Math.min(a, b), Infinity);
+  const last = values.reduce((a, b) => Math.max(a, b), -Infinity);
+  const [low, high] = first === last ? [first - 43200, last + 43200] : [first, last];
+  const count = Math.max(2, Math.floor(pixels / 64));
+  const at = dateTicks(low, high, count);
   return {
     option: {
-      type: 'time',
-      min: low === high ? low - 43200000 : low,
-      max: low === high ? high + 43200000 : high,
+      type: 'value',
+      min: low,
+      max: high,
       ...base,
-      axisLabel: {...base.axisLabel, formatter: kDates},
+      axisTick: {...base.axisTick, customValues: at},
+      axisLabel: {...base.axisLabel, customValues: at, formatter: (place: number) => dateTick(place, isLong(low, high))},
+      splitLine: {...base.splitLine, customValues: at},
       axisPointer: {label: {show: false}},
     },
-    place: (value) => (typeof value === 'number' ? value * 1000 : null),
+    place: (value) => (typeof value === 'number' ? value : null),
+    ticks: (from, to) => dateTicks(from, to, count),
     title: `${column.label} (${within(low, high)}UTC)`,
     show: (value) => show(value, column),
+    heading: (place) => show(Number(place), column),
+    deep: 0,
     low,
     high,
   };
 }
 
-const kDates = {
-  year: '{yyyy}', month: '{MMM}', day: '{d} {MMM}', hour: '{HH}:{mm}', minute: '{HH}:{mm}', second: '{HH}:{mm}:{ss}', millisecond: '{HH}:{mm}:{ss}',
-};
+/** Whether an axis is for months rather than days. */
+export function isLong(low: number, high: number): boolean {
+  return high - low > 300 * 86400;
+}
 
-/** What all dates share and no tick says: "2020, " or "2020-04-01, ". */
-function within(low: number, high: number): string {
-  const [from, to] = [new Date(low), new Date(high)];
+/** What all dates share and no tick says: "2020, ", "2020-04-01, " or "2022 to 2023, ". */
+export function within(low: number, high: number): string {
+  const [from, to] = [new Date(low * 1000), new Date(high * 1000)];
   if (Number.isNaN(from.getTime()) || Number.isNaN(to.getTime())) return '';
   const [first, last] = [from.toISOString(), to.toISOString()];
   if (first.slice(0, 10) === last.slice(0, 10)) return `${first.slice(0, 10)}, `;
-  return first.slice(0, 4) === last.slice(0, 4) ? `${first.slice(0, 4)}, ` : '';
+  return first.slice(0, 4) === last.slice(0, 4) ? `${first.slice(0, 4)}, ` : `${first.slice(0, 4)} to ${last.slice(0, 4)}, `;
 }
 
-/** An axis of names, or of numbers that are shown as names. */
+const kLetter = 6.9;  // pixels, of a label
+/** So many names are always shown, turned if they must be. */
+const kAllNames = 15;
+
+/** An axis of names, or of numbers that are shown as names; `pixels` is its length, or the chart's width if it is upright. */
 export function categoryAxis(column: Column, values: Value[], theme: Theme, upright: boolean, pixels: number): Axis {
   const names = [...new Set(values.map((value) => nameOf(value, column)))];
   const base = lineStyle(theme);
   const letters = Math.max(6, Math.floor((upright ? Math.min(190, pixels * 0.4) : 130) / 6.6));
+  const turned = upright ? {turn: 0, all: true} : turn(names, pixels, letters);
   return {
     option: {
       type: 'category',
       data: names,
       ...base,
       axisTick: {show: false},
-      axisLabel: {...base.axisLabel, formatter: (name: string) => cut(name, letters), ...(upright ? {interval: 0} : {})},
+      axisLabel: {
+        ...base.axisLabel, formatter: (name: string) => cut(name, letters), rotate: turned.turn,
+        ...(turned.all ? {interval: 0, hideOverlap: upright} : {}),
+      },
       axisPointer: {label: {show: false}, type: 'shadow'},
     },
     place: (value) => nameOf(value, column),
     title: column.label,
     show: (value) => nameOf(value, column),
+    heading: (place) => String(place),
+    deep: turned.turn === 0 ? 0 : Math.round(Math.min(longest(names), letters) * 6.2 * Math.sin((turned.turn / 180) * Math.PI)) - 4,
     low: 0,
     high: 0,
   };
+}
+
+/** How names stand below an axis of so many pixels: flat where all fit, else turned, else not all of them. */
+function turn(names: string[], pixels: number, letters: number): {turn: number; all: boolean} {
+  const room = pixels / names.length;
+  const half = (at: number) => Math.min(names[at]?.length ?? 0, letters) * kLetter / 2;
+  if (names.every((_, at) => half(at) + half(at + 1) + 4 <= room)) return {turn: 0, all: true};
+  if (names.length > kAllNames && room < 13) return {turn: 0, all: false};
+  return {turn: room >= 18 ? 45 : 90, all: true};
+}
+
+export function longest(names: string[]): number {
+  return names.reduce((most, name) => Math.max(most, name.length), 0);
 }
 
 export function nameOf(value: Value, column: Column): string {
@@ -183,9 +221,9 @@ function cut(text: string, letters: number): string {
 /** The axis along the bottom: names, dates or numbers, as its column is. */
 export function axisAlong(input: Input, column: Column, values: Value[], fit: Fit = 'data'): Axis {
   const {theme, width} = input;
-  if (column.type === 'text') return categoryAxis(column, values, theme, false, width);
+  if (column.type === 'text') return categoryAxis(column, values, theme, false, width - 70);
   const numbers = values.filter((value): value is number => typeof value === 'number');
-  if (column.type === 'time' && numbers.some(isDate)) return dateAxis(column, numbers, theme);
+  if (column.type === 'time' && numbers.some(isDate)) return dateAxis(column, numbers, theme, width - 70);
   const plain: Column = column.type === 'time' ? {...column, type: 'number', unit: 's'} : column;
   return numberAxis({
     column: plain, values: numbers, scale: input.chart.x_scale, theme, upright: false, pixels: width - 70, fit,
@@ -199,7 +237,7 @@ export function upTitle(text: string, theme: Theme, side: 'left' | 'right') {
 
 /** Adds the title of the axis below. */
 export function named(axis: Axis): Record<string, unknown> {
-  return {...axis.option, name: axis.title, nameLocation: 'middle', nameGap: 28, nameTextStyle: {fontSize: 12}};
+  return {...axis.option, name: axis.title, nameLocation: 'middle', nameGap: 28 + axis.deep, nameTextStyle: {fontSize: 12}};
 }
 
 export const kGrid = {left: 4, right: 16, top: 30, bottom: 26, containLabel: true};

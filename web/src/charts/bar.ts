@@ -2,8 +2,8 @@
 // Bars, beside each other or stacked; names that do not fit below turn the chart on its side.
 import type {Column, Scale} from '../document';
 import {bare, measure, plain, show} from '../format';
-import {style} from '../theme';
-import {categoryAxis, common, kGrid, named, nameOf, numberAxis, upTitle} from './axis';
+import {marker, style} from '../theme';
+import {categoryAxis, common, kGrid, longest, named, nameOf, numberAxis, upTitle} from './axis';
 import {frame, tip, type Drawing, type Input, type Nothing} from './drawing';
 import {split} from './rows';
 
@@ -29,23 +29,35 @@ export function drawBar(input: Input): Drawing | Nothing {
   const left = seen.filter((table) => !table.right);
   const right = seen.filter((table) => table.right);
   const sideways = right.length === 0 && isWide(names, width);
-  const long = Math.max(...names.map((name) => name.length));
   const depth = chart.stacked ? 1 : Math.max(1, left.length);
-  const height = sideways ? Math.min(1600, 70 + names.length * Math.max(20, depth * 9 + 8)) : names.length <= 6 ? 270 : 330;
+  const plot = width - (sideways ? 30 + Math.min(190, longest(names) * 7) : right.length > 0 ? 120 : 70);
+  const name = categoryAxis(column, names, theme, sideways, sideways ? width : plot);
+  // Where there is room, the number itself stands at the bar.
+  const largest = left.reduce((high, table) => Math.max(high, ...[...table.values.values()].map((amount) => Math.abs(amount ?? 0))), 0);
+  const words = longest(left.flatMap((table) => [...table.values.values()].map((amount) => shortly(amount, table.column, largest)))) * 6.4;
+  const numbered = !chart.stacked && right.length === 0 && names.length <= 15
+    && (sideways ? depth <= 3 : words + 4 <= plot / names.length * (depth === 1 ? 1 : 0.7 / depth));
+  const height = sideways ? Math.min(1600, 70 + names.length * Math.max(20, depth * (numbered ? 14 : 9) + 8)) : names.length <= 6 ? 270 : 330;
+  const pixels = sideways ? plot - (numbered ? words : 0) : height - 60;
 
   const tops = chart.stacked
     ? names.map((name) => left.reduce((sum, table) => sum + (table.values.get(name) ?? 0), 0))
     : left.flatMap((table) => [...table.values.values()]);
   const amount = (of: Column[], values: (number | null)[], upright: boolean, scale: Scale) => numberAxis({
-    column: common(of), values, scale, theme, upright, pixels: upright ? height - 60 : width - Math.min(190, long * 7), fit: 'zero',
+    column: common(of), values, scale, theme, upright, pixels, fit: 'zero',
   });
   const value = amount((left.length > 0 ? left : all).map((table) => table.column), tops, !sideways, chart.y_scale);
   const upRight = right[0]
     ? amount(right.map((table) => table.column), right.flatMap((table) => [...table.values.values()]), true, 'linear') : undefined;
-  const name = categoryAxis(column, names, theme, sideways, width);
   const valueOption = {...value.option, ...(chart.y_scale === 'log' ? {startValue: value.low} : {})};
-  const largest = tops.reduce<number>((high, top) => Math.max(high, Math.abs(top ?? 0)), 0);
-  const few = names.length <= 12 && left.length === 1 && !upRight;
+  // What is not 0 is seen, if only as a hairline.
+  const pixel = (value.high - value.low) / pixels;
+  const stand = (amount: number | null): number | null => {
+    const at = value.place(amount) as number | null;
+    if (at === null || amount === 0) return chart.stacked ? null : at;
+    const base = chart.y_scale === 'log' ? value.low : 0;
+    return base + Math.sign(at - base || 1) * Math.max(Math.abs(at - base), 1.5 * pixel);
+  };
 
   const bars = seen.map((table) => ({
     type: table.right ? 'line' : 'bar',
@@ -55,17 +67,18 @@ export function drawBar(input: Input): Drawing | Nothing {
       const amountAt = table.values.get(at) ?? null;
       const below = amountAt !== null && amountAt < 0;
       return {
-        value: (table.right && upRight ? upRight : value).place(amountAt),
+        value: table.right && upRight ? upRight.place(amountAt) : stand(amountAt),
         label: {position: sideways ? (below ? 'left' : 'right') : below ? 'bottom' : 'top'},
+        // An edge of paper would hide a thin part of a stack.
+        ...(chart.stacked && Math.abs(amountAt ?? 0) < 4 * pixel ? {itemStyle: {borderWidth: 0}} : {}),
       };
     }),
     ...(table.right
-      ? {symbol: table.style.symbol, symbolSize: 7, lineStyle: {color: table.style.colour, width: 1.5, type: [4, 3]}}
+      ? {...marker(table.style, theme), symbolSize: 7, lineStyle: {color: table.style.colour, width: 1.5, type: [4, 3]}}
       : {barMaxWidth: 46, barCategoryGap: '28%', barGap: '6%', ...(chart.stacked ? {stack: 'all'} : {})}),
-    itemStyle: {color: table.style.colour, ...(chart.stacked ? {borderColor: theme.paper, borderWidth: 0.75} : {})},
-    // Where there is room, the number itself stands at the bar.
+    ...(table.right ? {} : {itemStyle: {color: table.style.colour, ...(chart.stacked ? {borderColor: theme.paper, borderWidth: 0.75} : {})}}),
     label: {
-      show: few && !table.right, color: theme.soft, fontSize: 11.5,
+      show: numbered && !table.right, color: theme.soft, fontSize: 11.5,
       formatter: ({dataIndex}: {dataIndex: number}) => shortly(table.values.get(names[dataIndex] ?? '') ?? null, table.column, largest),
     },
     emphasis: {disabled: true},
@@ -80,13 +93,13 @@ export function drawBar(input: Input): Drawing | Nothing {
       },
     }, {
       title: sideways ? [] : [upTitle(value.title, theme, 'left'), ...(upRight ? [upTitle(upRight.title, theme, 'right')] : [])],
-      grid: sideways ? {...kGrid, top: 6, right: few ? 56 : 22} : kGrid,
+      grid: sideways ? {...kGrid, top: 6, right: numbered ? words + 12 : 22} : kGrid,
       xAxis: sideways ? {...named(value), ...valueOption, axisLine: {show: false}, splitLine: {...(value.option['splitLine'] as object), show: true}} : named(name),
       yAxis: sideways ? {...name.option, inverse: true}
         : [valueOption, ...(upRight ? [{...upRight.option, position: 'right', splitLine: {show: false}}] : [])],
       series: bars,
     }),
-    height,
+    height: height + name.deep,
     marks: names.length * seen.length,
     zoom: !sideways && names.length > 30 ? [{axis: 'x'}] : [],
     keys: tables.length > 1 ? tables.map((table) => ({name: table.name, mark: table.right ? 'line' : 'area', ...table.style, ...(table.right ? {dash: [4, 3]} : {})})) : [],
@@ -96,7 +109,7 @@ export function drawBar(input: Input): Drawing | Nothing {
 
 /** Whether names would overlap below a chart: they are long, and too many. */
 export function isWide(names: string[], width: number): boolean {
-  const long = Math.max(0, ...names.map((name) => name.length));
+  const long = longest(names);
   return long > 8 && names.length * (long * 6.6 + 10) > width - 60;
 }
 

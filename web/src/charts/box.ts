@@ -2,7 +2,7 @@
 // Box plots of five given numbers a box, and a mean; many or long names turn the chart on its side.
 import type {Column} from '../document';
 import {show} from '../format';
-import {categoryAxis, kGrid, named, nameOf, numberAxis, upTitle} from './axis';
+import {categoryAxis, common, kGrid, named, nameOf, numberAxis, upTitle} from './axis';
 import {isWide} from './bar';
 import {frame, tip, type Drawing, type Input, type Nothing} from './drawing';
 
@@ -32,10 +32,10 @@ export function drawBox(input: Input): Drawing | Nothing {
   const height = sideways ? Math.min(1600, 70 + names.length * 24) : 330;
   const values = boxes.flatMap((box) => [...box.five, ...(box.mean === null ? [] : [box.mean])]);
   const axis = numberAxis({
-    column: middle, values, scale: chart.y_scale, theme, upright: !sideways, pixels: sideways ? width - 150 : height - 60,
+    column: common(kParts.map((part) => rows.column(chart.box[part])).filter((part): part is Column => part !== undefined)), values, scale: chart.y_scale, theme, upright: !sideways, pixels: sideways ? width - 150 : height - 60,
     fit: chart.y_scale === 'linear' ? 'zero' : 'margin',
   });
-  const name = categoryAxis(column, names, theme, sideways, width);
+  const name = categoryAxis(column, names, theme, sideways, sideways ? width : width - 70);
   // A whisker down to 0 ends at the edge of a logarithmic axis.
   const place = (value: number) => (axis.place(value) as number | null) ?? axis.low;
   const colour = theme.colours[0] as string;
@@ -77,7 +77,7 @@ export function drawBox(input: Input): Drawing | Nothing {
         },
       ],
     }),
-    height,
+    height: height + name.deep,
     marks: boxes.length * 6,
     zoom: [],
     keys: [],

@@ -6,6 +6,7 @@ import {duration, show} from '../format';
 import {style} from '../theme';
 import {axisAlong, categoryAxis, kGrid, named, nameOf} from './axis';
 import {frame, kAtOnce, tip, type Drawing, type Input, type Nothing} from './drawing';
+import {allRows} from './rows';
 
 export function drawGantt(input: Input): Drawing | Nothing {
   const {chart, rows, theme, width} = input;
@@ -24,7 +25,10 @@ export function drawGantt(input: Input): Drawing | Nothing {
   if (spans.length === 0) return {nothing: 'No rows were left to draw.'};
 
   const lanes = [...new Set(spans.map((span) => span.lane))];
-  const groups = [...new Set(spans.map((span) => span.group))].map((name, n) => ({name, style: style(theme, n)}));
+  // The whole figure's groups: what the reader chooses changes no colour.
+  const every = rows.column(chart.by) ? allRows(rows.figure).distinct(chart.by).map((name) => name || '(none)') : [''];
+  const here = new Set(spans.map((span) => span.group));
+  const groups = every.map((name, n) => ({name, style: style(theme, n)})).filter((group) => here.has(group.name));
   const along = axisAlong({...input, chart: {...chart, x_scale: 'linear'}}, from, spans.flatMap((span) => [span.begin, span.end]));
   const up = categoryAxis(lane, lanes, theme, true, width);
   const {interval: _every, ...labels} = up.option['axisLabel'] as Record<string, unknown>;
@@ -65,7 +69,7 @@ export function drawGantt(input: Input): Drawing | Nothing {
     height: Math.min(1100, 64 + lanes.length * Math.max(7, Math.min(22, 800 / lanes.length))),
     marks: spans.length,
     zoom: [{axis: 'x', ...(along.ticks ? {ticks: along.ticks} : {})}, ...(lanes.length > 30 ? [{axis: 'y' as const}] : [])],
-    keys: groups.length > 1 ? groups.map((group) => ({name: group.name, mark: 'area', ...group.style})) : [],
+    keys: every.length > 1 ? groups.map((group) => ({name: group.name, mark: 'area', ...group.style})) : [],
     left_out: '',
   };
 }

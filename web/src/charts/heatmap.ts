@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heat maps: a number for each pair of a row and a place along.
 import type {CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams} from 'echarts';
-import type {Unit} from '../document';
-import {show, tick} from '../format';
-import {ticks} from '../ticks';
-import {categoryAxis, kGrid, named, nameOf} from './axis';
+import type {Column} from '../document';
+import {dateTick, isDate, show, tick} from '../format';
+import {dateTicks, ticks} from '../ticks';
+import {categoryAxis, isLong, kGrid, longest, named, nameOf, within} from './axis';
 import {frame, kAtOnce, tip, type Drawing, type Input, type Nothing} from './drawing';
 
 export function drawHeatmap(input: Input): Drawing | Nothing {
@@ -30,7 +30,9 @@ export function drawHeatmap(input: Input): Drawing | Nothing {
   if (high <= low) high = low + 1;
   const height = Math.min(900, 92 + ys.length * Math.max(6, Math.min(24, 640 / ys.length)));
   const places = along.type === 'text' ? [] : [...new Set(order.map((row) => rows.number(chart.x, row)))];
-  const x = categoryAxis(along, xs, theme, false, width);
+  const plot = width - 30 - Math.min(190, longest(ys) * 7);
+  const x = categoryAxis(along, xs, theme, false, plot);
+  const round = roundOnes(places, along, plot);
   const y = categoryAxis(up, ys, theme, true, width);
   const {interval: _every, ...labels} = y.option['axisLabel'] as Record<string, unknown>;
   return {
@@ -42,7 +44,7 @@ export function drawHeatmap(input: Input): Drawing | Nothing {
       },
     }, {
       grid: {...kGrid, top: 40},
-      xAxis: {...named(x), axisLine: {show: false}, axisLabel: {...(x.option['axisLabel'] as object), ...labelled(places, along.type === 'time' ? 's' : along.unit, width)}},
+      xAxis: {...named(x), axisLine: {show: false}, ...(round ? {name: round.title, nameGap: 28, axisLabel: {...(x.option['axisLabel'] as object), rotate: 0, hideOverlap: true, formatter: round.label, customValues: round.at(0, xs.length - 1)}} : {})},
       // All names where they fit, else some.
       yAxis: {...y.option, inverse: true, axisLine: {show: false}, axisLabel: ys.length <= 45 ? y.option['axisLabel'] : labels},
       title: [upTitleOf(value.label, theme.soft)],
@@ -62,9 +64,9 @@ export function drawHeatmap(input: Input): Drawing | Nothing {
         renderItem: (_: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI) => cellAt(api, xs.length <= 60 ? 1 : 0),
       }],
     }),
-    height,
+    height: height + (round ? 0 : x.deep),
     marks: cells.length,
-    zoom: xs.length > 30 ? [{axis: 'x'}] : [],
+    zoom: xs.length > 30 ? [{axis: 'x', ...(round ? {ticks: round.at} : {})}] : [],
     keys: [],
     left_out: '',
   };
@@ -82,13 +84,31 @@ function cellAt(api: CustomSeriesRenderItemAPI, gap: number) {
   return {type: 'rect' as const, shape, style: {fill: api.visual('color') as string}};
 }
 
-/** Which columns have a label: round numbers, where there are some; else every so many. */
-function labelled(places: (number | null)[], unit: Unit, width: number): {interval?: (n: number) => boolean} {
-  const first = places[0] ?? 0;
-  const last = places[places.length - 1] ?? 0;
-  const round = new Set(ticks(first, last, Math.max(2, Math.floor((width - 120) / 100)), unit, 'linear'));
-  const at = places.map((place) => place !== null && round.has(place));
-  return at.filter(Boolean).length >= 2 ? {interval: (n) => at[n] ?? false} : {};
+/** Round numbers and dates along: the columns that have them among those from `low` to `high`, and what is said there. */
+interface Round {
+  title: string;
+  at(low: number, high: number): number[];
+  label(name: string): string;
+}
+
+/** Undefined where the columns are names, or numbers of which hardly one is round. */
+function roundOnes(places: (number | null)[], along: Column, pixels: number): Round | undefined {
+  const numbers = places.filter((place): place is number => place !== null);
+  const [first, last] = [numbers[0] ?? 0, numbers[numbers.length - 1] ?? 0];
+  if (numbers.length < 2 || numbers.length !== places.length) return undefined;
+  const dates = along.type === 'time' && isDate(first);
+  const unit = along.type === 'time' ? 's' : along.unit;
+  const words = new Map(numbers.map((number) => [nameOf(number, along), dates ? dateTick(number, isLong(first, last)) : tick(number, unit)]));
+  const count = Math.max(2, Math.floor(pixels / (dates ? 70 : 90)));
+  const at = (low: number, high: number) => {
+    const [from, to] = [numbers[Math.max(0, Math.ceil(low))] ?? first, numbers[Math.floor(high)] ?? last];
+    const wanted = new Set(dates ? dateTicks(from, to, count) : ticks(from, to, count, unit, 'linear'));
+    // A label in the middle of its column must not leave the picture.
+    const fits = (n: number) => ((Math.floor(high) - n + 0.5) / (high - low + 1)) * pixels > 12;
+    return numbers.flatMap((number, n) => (wanted.has(number) && fits(n) ? [n] : []));
+  };
+  if (at(0, numbers.length - 1).length < 2) return undefined;
+  return {title: dates ? `${along.label} (${within(first, last)}UTC)` : along.label, at, label: (name) => words.get(name) ?? name};
 }
 
 function upTitleOf(text: string, colour: string) {

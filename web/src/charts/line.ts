@@ -2,7 +2,7 @@
 // Lines, and steps: cumulative distributions, series over time.
 import type {Column, Scale} from '../document';
 import {show} from '../format';
-import {style, type Style} from '../theme';
+import {marker, style, type Style} from '../theme';
 import {axisAlong, common, kGrid, named, numberAxis, upTitle, type Axis} from './axis';
 import {frame, tip, type Drawing, type Input, type Nothing, type TipLine} from './drawing';
 import {split} from './rows';
@@ -84,7 +84,7 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
       formatter: (params: {axisValue: number | string; axisValueLabel: string}[] | {axisValue: number | string; axisValueLabel: string}) => {
         const [point] = Array.isArray(params) ? params : [params];
         if (!point) return '';
-        return tip(headingAt(point.axisValue, along, column, ordered, input), seen.map((curve) => readOff(curve, point.axisValue, ordered, stepped && !curve.published)));
+        return tip(along.heading(point.axisValue), seen.map((curve) => readOff(curve, point.axisValue, ordered, stepped && !curve.published)));
       },
     }, {
       title: [upTitle(up.title, theme, 'left'), ...(upRight ? [upTitle(upRight.title, theme, 'right')] : [])],
@@ -99,8 +99,7 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
         step: stepped && !curve.published ? 'end' : false,
         ...(chart.stacked && !curve.right && !curve.published ? {stack: 'all', areaStyle: {color: curve.style.colour, opacity: 0.75}} : {}),
         lineStyle: {color: curve.style.colour, width: curve.published || curve.right ? 1.5 : 2, type: chart.stacked && !curve.right && !curve.published ? 'solid' : curve.style.dash},
-        itemStyle: {color: curve.style.colour},
-        symbol: curve.style.symbol,
+        ...marker(curve.style, theme),
         symbolSize: sparse(curve.points.length, curves.indexOf(curve), curves.length),
         showSymbol: !chart.stacked,
         showAllSymbol: true,
@@ -109,7 +108,7 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
         clip: true,
       })),
     }),
-    height: kHeight,
+    height: kHeight + along.deep,
     marks: seen.length,
     zoom: ordered ? [{axis: 'x', ...(along.ticks ? {ticks: along.ticks} : {})}] : [],
     keys: drawn.length > 1 ? drawn.map((curve) => ({name: curve.name, mark: chart.stacked ? 'area' : 'line', ...curve.style})) : [],
@@ -133,14 +132,6 @@ function sums(parts: [string, number][][]): number[] {
   const total = new Map<string, number>();
   for (const part of parts) for (const [x, y] of part) total.set(x, (total.get(x) ?? 0) + y);
   return [...total.values()];
-}
-
-function headingAt(place: number | string, along: Axis, column: Column, ordered: boolean, input: Input): string {
-  if (!ordered) return String(place);
-  const at = Number(place);
-  if (along.option['type'] === 'time') return along.show(at / 1000);
-  const raw = input.chart.x_scale === 'log' ? 10 ** at : at;
-  return `${column.label}: ${along.show(Number(raw.toPrecision(3)))}`;
 }
 
 /** What a curve says at a place, between its points too: curves seldom share their points. */

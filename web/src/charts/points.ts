@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points: two numbers of each row against each other.
 import {show} from '../format';
-import {style} from '../theme';
+import {marker, style} from '../theme';
 import {axisAlong, kGrid, named, numberAxis, upTitle} from './axis';
 import {frame, kAtOnce, tip, type Drawing, type Input, type Nothing} from './drawing';
 import {split} from './rows';
@@ -61,10 +61,10 @@ export function drawPoints(input: Input): Drawing | Nothing {
           type: 'scatter',
           name: cloud.name,
           data: cloud.points.map((point) => point.at),
-          symbol: cloud.style.symbol,
           symbolSize: size,
           ...kAtOnce,
-          itemStyle: {color: cloud.style.colour, opacity: count > 3000 ? 0.35 : count > 300 ? 0.55 : 0.85},
+          symbol: marker(cloud.style, theme).symbol,
+          itemStyle: {...marker(cloud.style, theme).itemStyle, opacity: count > 3000 ? 0.35 : count > 300 ? 0.55 : 0.85},
           emphasis: {scale: false},
           // A dozen points have room for their names.
           label: {
@@ -84,7 +84,7 @@ export function drawPoints(input: Input): Drawing | Nothing {
         })),
       ],
     }),
-    height: kHeight,
+    height: kHeight + along.deep,
     marks: count,
     zoom: [
       ...(along.option['type'] === 'category' ? [] : [{axis: 'x' as const, ...(along.ticks ? {ticks: along.ticks} : {})}]),

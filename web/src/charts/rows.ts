@@ -48,9 +48,12 @@ export interface Series {
   right: boolean;
 }
 
-/** Each y (and each column of the right axis) times each value of `by`. */
+/**
+ * Each y (and each column of the right axis) times each value of `by` in the whole figure, so that
+ * what the reader chooses changes no colour. Those that the chosen rows lack have no rows.
+ */
 export function split(chart: Chart, rows: Rows): Series[] {
-  const groups = rows.column(chart.by) ? rows.distinct(chart.by) : [''];
+  const groups = rows.column(chart.by) ? allRows(rows.figure).distinct(chart.by) : [''];
   const columns = [...chart.y.map((name) => ({name, right: false})), ...chart.right.map((name) => ({name, right: true}))];
   const known = columns.filter(({name}) => rows.column(name));
   const series: Series[] = [];
