@@ -51,11 +51,24 @@ std::vector<std::string> ces_profiles() {
 
 CesTrack run_ces(std::span<const int> used, std::span<const int> predicted,
                  std::span<const int> total, const CesSettings& settings) {
-  const std::size_t steps = used.size();
-  ALMANAC_CHECK(predicted.size() == steps && total.size() == steps,
-                "{} steps, {} predicted, {} total", steps, predicted.size(), total.size());
-  const auto history = static_cast<std::size_t>(settings.history_steps);
   const auto future = static_cast<std::size_t>(settings.future_steps);
+  std::vector<double> soon;
+  std::vector<double> later;
+  for (std::size_t at = 0; at < predicted.size(); ++at) {
+    soon.push_back(mean_of(predicted, at, at + future));
+    later.push_back(mean_of(predicted, at, at + 2 * future));
+  }
+  return run_ces(used, soon, later, total, settings);
+}
+
+CesTrack run_ces(std::span<const int> used, std::span<const double> soon,
+                 std::span<const double> later, std::span<const int> total,
+                 const CesSettings& settings) {
+  const std::size_t steps = used.size();
+  ALMANAC_CHECK(soon.size() == steps && later.size() == steps && total.size() == steps,
+                "{} steps, {} and {} expected, {} total", steps, soon.size(), later.size(),
+                total.size());
+  const auto history = static_cast<std::size_t>(settings.history_steps);
   CesTrack track{.active = std::vector<int>(steps),
                  .change = std::vector<int>(steps),
                  .lack = std::vector<int>(steps)};
@@ -77,12 +90,11 @@ CesTrack run_ces(std::span<const int> used, std::span<const int> predicted,
     }
     active = std::min(active, total[at]);
     const double recent = mean_of(used, at - std::min(at, history), at) - used[at];
-    const double soon = mean_of(predicted, at, at + future);
-    if (recent < settings.history_threshold || used[at] - soon < settings.future_threshold)
+    if (recent < settings.history_threshold || used[at] - soon[at] < settings.future_threshold)
       continue;
     if (static_cast<std::int64_t>(at) < stable) continue;
     stable = static_cast<std::int64_t>(at);
-    if (soon < mean_of(predicted, at, at + 2 * future)) continue;  // demand rises again later
+    if (soon[at] < later[at]) continue;  // demand rises again later
     if (active - std::min(active, need) < settings.least_change) continue;
     active = std::min(active, need);
     track.change[at] = active - before;

@@ -48,6 +48,12 @@ struct CesTrack {
 CesTrack run_ces(std::span<const int> used, std::span<const int> predicted,
                  std::span<const int> total, const CesSettings& settings);
 
+/// The same with the means that are expected, at each step, of the next `future_steps` (`soon`) and
+/// of twice as many (`later`): for forecasts that are made anew at each step.
+CesTrack run_ces(std::span<const int> used, std::span<const double> soon,
+                 std::span<const double> later, std::span<const int> total,
+                 const CesSettings& settings);
+
 /// The rows of the paper's Table 5.
 struct CesFigures {
   double nodes_asleep = 0;  ///< Mean.

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "stats/quantile.h"
 #include "table/csv_reader.h"
 #include "text/datetime.h"
 #include "text/nearest.h"
@@ -33,7 +32,7 @@ struct Row {
 /// Seconds since the epoch, or a date.
 std::optional<Time> parse_time(std::string_view text) {
   if (const auto date = text::parse_datetime(text)) return date;
-  if (const auto number = text::parse_thousandths(text, 1000)) return Time(Duration(*number));
+  if (const auto number = text::parse_thousandths(text)) return Time(Duration(*number));
   return std::nullopt;
 }
 
@@ -203,24 +202,6 @@ Result<Series> read_series(const std::string& path, const std::vector<std::strin
     }
   }
   return series;
-}
-
-std::vector<bool> outages(const std::vector<double>& values, std::size_t steps_a_day) {
-  constexpr double kPart = 0.1;
-  std::vector<bool> out(values.size());
-  std::vector<double> day;
-  for (std::size_t at = 0; at < values.size(); ++at) {
-    if (std::isnan(values[at])) {
-      out[at] = true;
-      continue;
-    }
-    day.clear();
-    for (std::size_t back = at - std::min(at, steps_a_day); back < at; ++back) {
-      if (!std::isnan(values[back])) day.push_back(values[back]);
-    }
-    out[at] = !day.empty() && values[at] < kPart * stats::quantile(day, 0.5);
-  }
-  return out;
 }
 
 }  // namespace almanac::energy

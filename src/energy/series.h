@@ -46,8 +46,4 @@ struct Series {
 Result<Series> read_series(const std::string& path, const std::vector<std::string>& columns,
                            const SeriesOptions& options);
 
-/// Which of `values` are no measurements but outages of the meter: missing, or below a tenth of the
-/// median of the day (`steps_a_day` values) before it. Looks at nothing later than each value.
-std::vector<bool> outages(const std::vector<double>& values, std::size_t steps_a_day);
-
 }  // namespace almanac::energy

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac energy forecast: how well the demand of a series can be told ahead, by rolling origin.
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+#include "cli/trace_options.h"
+#include "energy/backtest.h"
+#include "energy/job_log.h"
+#include "table/csv_writer.h"
+#include "text/datetime.h"
+#include "text/duration.h"
+
+namespace almanac::cli {
+
+void register_energy_forecast(Program& program);
+
+namespace {
+
+struct Options {
+  std::string path;
+  std::string column = "active";
+  std::string time_column;
+  std::string horizon = "3h";
+  std::string from;
+  std::string step;
+  std::string start;
+  std::string holidays;
+  std::string output = "table";
+  bool series_alone = false;
+};
+
+/// A series and what else was known at each of its steps.
+struct Told {
+  energy::Series series;
+  energy::Table known;
+};
+
+Result<Duration> parse_length(const char* option, const std::string& text) {
+  const auto length = text::parse_duration(text);
+  if (length && *length > Duration{0} && *length != text::kUnlimited) return *length;
+  return fail(Code::usage, fmt::format("{} is \"{}\", which is no length of time", option, text),
+              {}, "such as 10m or 3h");
+}
+
+Result<Told> read(const Options& options, Duration horizon) {
+  energy::SeriesOptions series{.time_column = options.time_column};
+  if (!options.step.empty()) {
+    const auto step = parse_length("--step", options.step);
+    if (!step) return tl::unexpected(step.error());
+    series.step = *step;
+  }
+  if (!options.start.empty()) {
+    const auto start = parse_time_option("--start", options.start);
+    if (!start) return tl::unexpected(start.error());
+    series.start = *start;
+  }
+  const auto jobs_given = energy::is_job_log(options.path);
+  if (!jobs_given) return tl::unexpected(jobs_given.error());
+  Told told;
+  if (*jobs_given) {
+    const auto jobs = energy::read_job_log(options.path);
+    if (!jobs) return tl::unexpected(jobs.error());
+    const Duration step = series.step > Duration{0} ? series.step : energy::kUsualStep;
+    auto demand = energy::job_demand(*jobs, step, static_cast<std::size_t>(horizon / step));
+    told.series = std::move(demand.nodes);
+    if (!options.series_alone) told.known = std::move(demand.outlook);
+    return told;
+  }
+  auto read = energy::read_series(options.path, {options.column}, series);
+  if (!read) return tl::unexpected(read.error());
+  told.series = std::move(*read);
+  return told;
+}
+
+void print_json(const energy::Backtest& test, const std::vector<double>& levels,
+                const energy::ForecastOptions& options) {
+  nlohmann::ordered_json coverage = nlohmann::ordered_json::object();
+  for (std::size_t at = 0; at < levels.size(); ++at) {
+    coverage[fmt::format("{}", levels[at])] = test.coverage[at];
+  }
+  const nlohmann::ordered_json made{
+      {"schema", 1},
+      {"smape", test.smape},
+      {"persistence_smape", test.persistence_smape},
+      {"n", test.outcomes.size()},
+      {"mae", test.mae},
+      {"persistence_mae", test.persistence_mae},
+      {"coverage", std::move(coverage)},
+      {"step_s", seconds(options.step)},
+      {"horizon_s", seconds(options.step) * static_cast<double>(options.horizon)}};
+  fmt::print("{}\n", made.dump(2));
+}
+
+Result<void> print_csv(const energy::Backtest& test, const std::vector<double>& levels) {
+  auto out = table::OutputFile::standard_output();
+  table::CsvWriter csv(out);
+  for (const char* name : {"time", "truth", "forecast", "persistence"}) csv.text(name);
+  for (const double level : levels) csv.text(fmt::format("q{:02.0f}", 100 * level));
+  csv.end_row();
+  for (std::size_t at = 0; at < test.outcomes.size(); ++at) {
+    const energy::Outcome& outcome = test.outcomes[at];
+    csv.text(text::format_datetime(outcome.at)).decimal(outcome.truth);
+    csv.rounded(outcome.forecast, 3).decimal(outcome.persistence);
+    for (const double value : test.quantiles[at]) csv.rounded(value, 3);
+    csv.end_row();
+  }
+  csv.flush();
+  return out.commit();
+}
+
+void print_table(const energy::Backtest& test, const std::vector<double>& levels) {
+  fmt::print("{:<22} {:>9} {:>9}\n", "", "SMAPE", "MAE");
+  fmt::print("{:<22} {:>7.2f} % {:>9.2f}\n", "forecast", test.smape, test.mae);
+  fmt::print("{:<22} {:>7.2f} % {:>9.2f}\n", "the same as then", test.persistence_smape,
+             test.persistence_mae);
+  fmt::print("\n{} forecasts. The truth was not above the quantile\n", test.outcomes.size());
+  for (std::size_t at = 0; at < levels.size(); ++at) {
+    fmt::print("  {:>3.0f} %  in {:>5.1f} %\n", 100 * levels[at], 100 * test.coverage[at]);
+  }
+}
+
+Result<int> forecast(const Options& options) {
+  const auto length = parse_length("--horizon", options.horizon);
+  if (!length) return tl::unexpected(length.error());
+  const auto told = read(options, *length);
+  if (!told) return tl::unexpected(told.error());
+  const energy::Series& series = told->series;
+  for (const std::string& text : series.notes) note(options.path + ": " + text);
+  if (*length < series.step) {
+    return fail(Code::usage, fmt::format("--horizon {} is shorter than a step of the series, {}",
+                                         options.horizon, text::format_duration(series.step)));
+  }
+  Time from = series.start;
+  if (!options.from.empty()) {
+    const auto given = parse_time_option("--from", options.from);
+    if (!given) return tl::unexpected(given.error());
+    from = *given;
+  }
+  energy::ForecastOptions settings{.start = series.start,
+                                   .step = series.step,
+                                   .horizon = static_cast<std::size_t>(*length / series.step),
+                                   .known = told->known.width};
+  if (!options.holidays.empty()) {
+    auto calendar = energy::Calendar::read(options.holidays);
+    if (!calendar) return tl::unexpected(calendar.error());
+    settings.calendar = std::move(*calendar);
+  }
+  const energy::Backtest test = backtest(series.columns[0], from, settings, told->known);
+  if (test.outcomes.empty()) {
+    return fail(Code::invalid,
+                fmt::format("nothing was measured at or after {}", text::format_datetime(from)),
+                {.file = options.path},
+                fmt::format("it spans {} to {}", text::format_datetime(series.start),
+                            text::format_datetime(series.at(series.size()))));
+  }
+  if (options.output == "json") {
+    print_json(test, settings.levels, settings);
+  } else if (options.output == "csv") {
+    if (const auto printed = print_csv(test, settings.levels); !printed) {
+      return tl::unexpected(printed.error());
+    }
+  } else {
+    print_table(test, settings.levels);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void register_energy_forecast(Program& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command =
+      *program.noun("energy", "Let nodes sleep that are not needed")
+           .add_subcommand("forecast", "Forecast the demand of a series and score the forecasts");
+  command
+      .add_option("SERIES", options->path,
+                  "CSV with a time and a column of demand, or jobs.csv of a run: then with what "
+                  "running and waiting jobs tell")
+      ->required();
+  command.add_option("--column", options->column, "The demand")->capture_default_str();
+  command.add_option("--time", options->time_column, "The column of times; else told by content")
+      ->type_name("COLUMN");
+  command.add_option("--horizon", options->horizon, "How far ahead")
+      ->type_name("LENGTH")
+      ->capture_default_str();
+  command.add_option("--from", options->from, "Score forecasts of this time and later")
+      ->type_name("DATE");
+  CLI::Option* const step =
+      command.add_option("--step", options->step, "Length of a step; else as the file, but 10m")
+          ->type_name("LENGTH");
+  command.add_option("--start", options->start, "Time of the first row of a file without times")
+      ->type_name("DATE")
+      ->needs(step);
+  command
+      .add_option("--holidays", options->holidays,
+                  "CSV of days that are not as their weekday: date, day (off or work)")
+      ->type_name("FILE");
+  command.add_flag("--series-alone", options->series_alone,
+                   "Of jobs.csv use nothing but the number of nodes");
+  command.add_option("-o,--output", options->output, "How to print: table, json or csv")
+      ->check(CLI::IsMember({"table", "json", "csv"}))
+      ->capture_default_str();
+  program.on(command, [options] { return forecast(*options); });
+}
+
+}  // namespace almanac::cli

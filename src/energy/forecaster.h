@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Forecasts how many nodes will be needed, with quantiles. It is told one value a step and keeps
+/// what it was told, so it cannot use what was not known.
+///
+/// The forecast is the newest value plus an expected change. The change is a mixture: of "none"
+/// (persistence), and of lines fitted to the least absolute error over lags, recent means and
+/// extremes, what followed at this time of earlier days, and whatever the caller knows besides (job
+/// log). The mixture follows what each would have achieved until now, so that a series nobody can
+/// forecast is forecast as persistence does; where the mixture has been worse, persistence answers
+/// alone. Quantiles come from the errors made until now, scaled by how restless the series is, and
+/// are kept at their level (Gibbs & Candes, NeurIPS'21).
+///
+/// Differs from the Helios artifact, whose lags reach into the future of the decision
+/// (helios_philly.md, section 3.4).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/time.h"
+#include "energy/calendar.h"
+#include "energy/outage.h"
+#include "energy/regression.h"
+
+namespace almanac::energy {
+
+/// What of the demand is forecast.
+enum class Target : std::uint8_t {
+  value,  ///< At `horizon` from now.
+  mean,   ///< Of the steps until then.
+  peak,   ///< The greatest of the steps until then.
+};
+
+struct ForecastOptions {
+  Time start{};
+  Duration step = 10min;
+  std::size_t horizon = 18;  ///< Steps; at least 1.
+  Target target = Target::value;
+  std::vector<double> levels = {0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95};
+  Calendar calendar{};
+  std::size_t known = 0;  ///< Values that come with each observation; see observe().
+};
+
+struct Forecast {
+  double median = 0;
+  std::vector<double> quantiles;  ///< One a level, not falling; never negative.
+};
+
+class Forecaster {
+ public:
+  explicit Forecaster(ForecastOptions options);
+
+  /// The demand of the next step; NaN or an outage (outage.h) count as not measured. `known`
+  /// are further values of this moment that tell of the future, such as the change that running
+  /// jobs' predicted ends let expect, in nodes.
+  void observe(double value, std::span<const double> known = {});
+  /// Of the newest observation, which there must be. O(1) between observations.
+  const Forecast& forecast() const { return forecast_; }
+  std::size_t observed() const { return values_.size(); }
+
+ private:
+  struct Pending {
+    std::vector<double> changes;  // expected by each expert
+    double centre = 0;
+    double scale = 1;
+    std::vector<double> quantiles;
+  };
+
+  void add_features(std::span<const double> known);
+  void learn();
+  void refit();
+  void predict();
+  double restlessness() const;
+  std::vector<double> quantiles(const Pending& made) const;
+  double mean_back(std::size_t from, std::size_t count) const;
+  double target_of(std::size_t origin) const;
+  bool is_known(std::size_t origin) const;
+  double loss(double expected, double truth) const;
+  double mixed(const std::vector<double>& changes) const;
+
+  ForecastOptions options_;
+  std::size_t day_;
+  OutageFilter filter_;
+  bool whole_ = true;              // every value so far; then forecasts are whole too
+  std::vector<double> values_;     // outages hold the value before
+  std::vector<double> sums_;       // sums_[i] = of values_[0 .. i)
+  std::vector<double> moves_;      // running sums of |change over the horizon|
+  std::vector<std::uint8_t> out_;  // outages
+  Table features_;
+  std::vector<Line> lines_;
+  std::vector<Pending> pending_;  // by origin
+  std::vector<double> losses_;    // of each expert, older ones fading
+  double mixture_loss_ = 0;       // of what was measured, outages too
+  double persistence_loss_ = 0;
+  std::vector<double> errors_;  // in units of their scale, newest last
+  std::vector<double> shifts_;  // added to each level to keep its coverage
+  Forecast forecast_;
+};
+
+}  // namespace almanac::energy

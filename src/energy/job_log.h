@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The demand for nodes of a cluster whose job log is at hand, and what the log tells of the hours
+/// to come: running jobs that will end, jobs that wait, jobs that keep coming.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "energy/regression.h"
+#include "energy/series.h"
+
+namespace almanac::energy {
+
+/// A job that ran once, and where.
+struct LoggedJob {
+  Time submit{};
+  Time start{};
+  Time end{};
+  std::int32_t gpus = 0;
+  std::uint32_t user = 0;
+  std::vector<std::uint32_t> nodes;
+};
+
+/// Whether `path` is a table of jobs as a run leaves it (jobs.csv; docs/formats.md).
+Result<bool> is_job_log(const std::string& path);
+
+/// Reads the jobs that ran, in order of submission. Fails with the line of a row that is damaged.
+Result<std::vector<LoggedJob>> read_job_log(const std::string& path);
+
+/// Values that job_outlook() gives for each step.
+inline constexpr std::size_t kOutlookValues = 6;
+
+/// A step's nodes in use and, of the end of each step, what is known then about `horizon` later.
+struct JobDemand {
+  Series nodes;   ///< One column: the most nodes that jobs held at once in the step.
+  Table outlook;  ///< kOutlookValues a step, in nodes.
+};
+
+/// The outlook of a step: nodes and GPUs that running jobs are expected to free by then, GPUs that
+/// wait, GPUs asked for in the past hour and three hours, GPUs busy. Whether a running job will
+/// have ended is told from runs of its user, and of jobs of its size, that had ended by the step
+/// and lasted longer than it has.
+///
+/// Cost: about a microsecond a running job and step.
+JobDemand job_demand(const std::vector<LoggedJob>& jobs, Duration step, std::size_t horizon);
+
+}  // namespace almanac::energy
