@@ -2,11 +2,14 @@
 // The parts of the page that need no browser.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
+import {drawBar} from '../../web/src/charts/bar';
+import {hasNothing} from '../../web/src/charts/drawing';
 import {allRows, split} from '../../web/src/charts/rows';
 import {csv} from '../../web/src/csv';
-import {parse, type Column, type Figure} from '../../web/src/document';
+import {parse, type Chart, type Column, type Figure} from '../../web/src/document';
 import {cell, dateTick, duration, measure, percent, plain, prose, quantity, short, shortDuration, time} from '../../web/src/format';
 import {order} from '../../web/src/order';
+import {kLight} from '../../web/src/theme';
 import {dateTicks, ticks} from '../../web/src/ticks';
 
 /** Narrow and other spaces are all one to these tests. */
@@ -103,6 +106,32 @@ test('what is chosen changes no series', () => {
   assert.ok(chart);
   const series = split(chart, allRows(of).where('vc', 'b'));
   assert.deepEqual(series.map(({name, rows}) => [name, rows.at.length]), [['small', 0], ['large', 1]]);
+});
+
+/** The bars of so many names: the first is a million, the others 1, 0, 1, 0. */
+function bars(names: number, width: number) {
+  const document = parse(JSON.stringify({schema: 1, sections: [{figures: [{
+    columns: [{name: 'vc', type: 'text'}, {name: 'y', type: 'number'}, {name: 'z', type: 'number'}],
+    data: Object.fromEntries(['vc', 'y', 'z'].map((name) => [name, Array.from({length: names}, (_, n) => name === 'vc' ? `vc${n}abc` : n === 0 ? 1e6 : n % 2)])),
+    charts: [{kind: 'bar', x: 'vc', y: ['y', 'z']}],
+  }]}]}));
+  const of = document.sections[0]?.figures[0] as Figure;
+  const drawn = drawBar({chart: of.charts[0] as Chart, rows: allRows(of), width, theme: kLight, hidden: new Set()});
+  assert.ok(!hasNothing(drawn));
+  return drawn.option as {xAxis: {axisLabel: {interval?: number; rotate: number}}; yAxis: {max: number}[]; series: {data: {value: number}[]}[]};
+}
+
+test('up to 15 names are all shown, turned where they must be; of many some are', () => {
+  assert.deepEqual([bars(5, 600), bars(15, 368), bars(15, 260)].map(({xAxis}) => [xAxis.axisLabel.interval, xAxis.axisLabel.rotate]), [[0, 0], [0, 45], [0, 90]]);
+  assert.equal(bars(80, 368).xAxis.axisLabel.interval, undefined);
+});
+
+test('a bar that is not 0 is seen beside a large one', () => {
+  const {series, yAxis} = bars(5, 600);
+  const values = series[0]?.data.map(({value}) => value) ?? [];
+  assert.equal(values[0], 1e6);
+  assert.equal(values[2], 0);
+  assert.ok((values[1] ?? 0) / (yAxis[0]?.max ?? 0) > 1 / 330, `${values[1]}`);
 });
 
 test('ticks rise and stay within, whatever the ends', () => {

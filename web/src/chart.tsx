@@ -18,7 +18,7 @@ interface Props {
   words: Words;
 }
 
-const kPaperWidth = 680;
+const kPaperWidth = 672;  // A4 between its margins
 const kPictureWidth = 960;
 /** So many series are drawn at first; the legend switches on the rest. */
 const kSeries = 12;
