@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "base/check.h"
 #include "base/ids.h"
 #include "base/rng.h"
 #include "base/time.h"
@@ -65,6 +66,11 @@ class View {
 
   const trace::Request& request(JobId job) const { return jobs_[index(job)].request; }
   const Progress& progress(JobId job) const { return progress_[index(job)]; }
+  /// How a job that has ended did end.
+  trace::JobState state(JobId job) const {
+    ALMANAC_CHECK(progress(job).phase == Phase::ended, "job {} has not ended", index(job));
+    return jobs_[index(job)].outcome.state;
+  }
   const cluster::Demand& demand(DemandId id) const { return demands_[index(id)]; }
   std::size_t num_demands() const { return demands_.size(); }
   std::size_t num_jobs() const { return jobs_.size(); }

@@ -25,7 +25,10 @@ void Desk::believe(JobId job) {
 void Desk::learn(JobId job) {
   if (!needs_estimate) return;
   const Progress& state = view_->progress(job);
-  estimator_->learn(view_->request(job), std::max(Duration{0}, state.attained - state.charged));
+  estimator_->learn(job, view_->request(job),
+                    {.at = state.end,
+                     .ran = std::max(Duration{0}, state.attained - state.charged),
+                     .state = view_->state(job)});
 }
 
 Candidate Desk::candidate(JobId job) const {

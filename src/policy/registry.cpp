@@ -42,6 +42,11 @@ const std::vector<Entry>& Registry::estimates() {
       {"oracle", "the true run time; only a simulation can have it", "Hu et al. SC'21 §4.2.3"},
       {"history", "decaying mean of the user's jobs of the same name, else of the same GPU demand",
        "Hu et al. SC'21 §4.2"},
+      {"rolling", "the same, and where the name is new to the user, the user's most similar name",
+       "Hu et al. SC'21 §4.2"},
+      {"learned", "boosted trees and the closest earlier jobs, learned anew each week as jobs end",
+       "Hu et al. SC'21 §4.2"},
+      {"noisy", "the true run time with the paper's error mixture", "Hu et al. SC'21 §4.2.3"},
       {"limit", "the user's time limit; where a job has none, history", "Mu'alem & Feitelson 2001"},
       {"given", "the trace's own column predicted_s", "the trace"},
   };

@@ -20,6 +20,10 @@ class HistoryTest : public testing::Test {
     return seconds(history_->estimate(JobId{0}, request));
   }
 
+  void learn(const trace::Request& request, Duration ran) {
+    history_->learn(JobId{0}, request, {.ran = ran});
+  }
+
   Names names_;
   std::unique_ptr<Estimator> history_ = make_history(0.5);
 };
@@ -29,15 +33,15 @@ TEST_F(HistoryTest, BelievesAnHourWhenNothingIsKnown) {
 }
 
 TEST_F(HistoryTest, WeighsTheLatestOfOneNameMost) {
-  history_->learn(request("ann", "train", 1), 100s);
-  history_->learn(request("ann", "train", 1), 400s);
+  learn(request("ann", "train", 1), 100s);
+  learn(request("ann", "train", 1), 400s);
   // Weights 1/2 and 1.
   EXPECT_EQ(estimate(request("ann", "train", 1)), (0.5 * 100 + 400) / 1.5);
 }
 
 TEST_F(HistoryTest, FallsBackFromNameToUserToDemandToAll) {
-  history_->learn(request("ann", "train", 1), 100s);
-  history_->learn(request("bob", "test", 2), 300s);
+  learn(request("ann", "train", 1), 100s);
+  learn(request("bob", "test", 2), 300s);
   EXPECT_EQ(estimate(request("ann", "train", 8)), 100)
       << "her jobs of that name, whatever they ask";
   EXPECT_EQ(estimate(request("ann", "other", 1)), 100) << "her jobs of that demand";
@@ -47,8 +51,8 @@ TEST_F(HistoryTest, FallsBackFromNameToUserToDemandToAll) {
 }
 
 TEST_F(HistoryTest, KnowsNobodyWhoseNameIsNotGiven) {
-  history_->learn(request("", "train", 1), 100s);
-  history_->learn(request("ann", "train", 1), 300s);
+  learn(request("", "train", 1), 100s);
+  learn(request("ann", "train", 1), 300s);
   EXPECT_EQ(estimate(request("", "train", 1)), 200) << "anybody's jobs of that demand";
   EXPECT_EQ(estimate(request("ann", "", 1)), 300) << "her jobs of that demand";
 }
@@ -56,7 +60,7 @@ TEST_F(HistoryTest, KnowsNobodyWhoseNameIsNotGiven) {
 TEST_F(HistoryTest, ServesWhereALimitIsMissing) {
   const auto limit = make_limit();
   trace::Request asked = request("ann", "train", 1);
-  limit->learn(asked, 100s);
+  limit->learn(JobId{0}, asked, {.ran = 100s});
   EXPECT_EQ(limit->estimate(JobId{0}, asked), 100s);
   asked.time_limit = 7s;
   EXPECT_EQ(limit->estimate(JobId{0}, asked), 7s);

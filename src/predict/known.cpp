@@ -33,8 +33,8 @@ class Limit final : public Estimator {
     if (request.time_limit != kNoDuration) return request.time_limit;
     return history_->estimate(job, request);
   }
-  void learn(const trace::Request& request, Duration ran) override {
-    history_->learn(request, ran);
+  void learn(JobId job, const trace::Request& request, const Ended& ended) override {
+    history_->learn(job, request, ended);
   }
 
  private:

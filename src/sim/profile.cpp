@@ -33,6 +33,12 @@ Result<std::unique_ptr<policy::Policy>> make_policy(const policy::Composition& c
     estimator = predict::make_oracle(trace.jobs);
   } else if (composition.estimate == "history") {
     estimator = predict::make_history();
+  } else if (composition.estimate == "rolling") {
+    estimator = predict::make_rolling(trace.names);
+  } else if (composition.estimate == "learned") {
+    estimator = predict::make_learned(trace.names);
+  } else if (composition.estimate == "noisy") {
+    estimator = predict::make_noisy(trace.jobs);
   } else if (composition.estimate == "limit") {
     estimator = predict::make_limit();
   } else {

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac predict explain: why a job is believed to run as long as it is.
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+#include "cli/trace_options.h"
+#include "predict/explain.h"
+#include "predict/learned.h"
+#include "predict/model_file.h"
+#include "predict/replay.h"
+#include "text/human.h"
+
+namespace almanac::cli {
+
+void register_predict_explain(Program& program);
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  TraceOptions trace{};
+  std::string job;
+  std::string model;
+  std::string output = "table";
+};
+
+double length(double log) { return std::pow(10.0, log); }
+
+Result<std::size_t> find_job(trace::Trace& trace, const std::string& id) {
+  const trace::JobKey key = trace.key(id);
+  for (std::size_t at = 0; at < trace.jobs.size(); ++at) {
+    if (trace.jobs[at].id != key) continue;
+    if (trace.jobs[at].request.gpus > 0) return at;
+    return fail(Code::usage, fmt::format("job {} asks no GPU", id), {.file = trace.path});
+  }
+  return fail(Code::not_found, fmt::format("no job is called {}", id), {.file = trace.path});
+}
+
+void print_words(const std::string& id, const predict::Forecast& forecast, double truth,
+                 const predict::Distribution& believed,
+                 const std::vector<predict::Reason>& reasons) {
+  fmt::print("Job {} is most likely to run about {}; as likely shorter as longer than {}.\n", id,
+             text::human_time(length(forecast.typical)), text::human_time(length(forecast.median)));
+  fmt::print("Nine in ten such jobs run {} to {}.\n", text::human_time(length(forecast.low)),
+             text::human_time(length(forecast.high)));
+  fmt::print("Below 15 min: {}; 15 min to 6 h: {}; above 6 h: {}.\n",
+             text::human_share(believed.position(std::log10(900.0))),
+             text::human_share(believed.position(std::log10(21600.0)) -
+                               believed.position(std::log10(900.0))),
+             text::human_share(1 - believed.position(std::log10(21600.0))));
+  fmt::print("It did run {}.\n\n", text::human_time(length(truth)));
+  for (const predict::Reason& each : reasons) {
+    const bool longer = each.factor >= 1;
+    fmt::print("{:>5.2f}x {:7} {} is {}\n", longer ? each.factor : 1 / each.factor,
+               longer ? "longer" : "shorter", each.words, each.value);
+  }
+}
+
+void print_json(const std::string& id, const predict::Forecast& forecast, double truth,
+                const std::vector<predict::Reason>& reasons) {
+  Json list = Json::array();
+  for (const predict::Reason& each : reasons) {
+    list.push_back({{"feature", each.feature},
+                    {"words", each.words},
+                    {"value", each.value},
+                    {"factor", each.factor}});
+  }
+  const Json json{{"job_id", id},
+                  {"typical_s", length(forecast.typical)},
+                  {"median_s", length(forecast.median)},
+                  {"low_s", length(forecast.low)},
+                  {"high_s", length(forecast.high)},
+                  {"ran_s", length(truth)},
+                  {"reasons", list}};
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+Result<int> explain(const Options& options) {
+  std::optional<predict::StoredModel> stored;
+  if (!options.model.empty()) {
+    auto read = predict::read_model(options.model);
+    if (!read) return tl::unexpected(read.error());
+    stored = std::move(*read);
+  }
+  auto trace = options.trace.load();
+  if (!trace) return tl::unexpected(trace.error());
+  const auto wanted = find_job(*trace, options.job);
+  if (!wanted) return tl::unexpected(wanted.error());
+  predict::Learned learned = stored ? predict::Learned(trace->names, std::move(stored->model))
+                                    : predict::Learned(trace->names);
+  predict::Replay replay(trace->jobs);
+  for (std::size_t at = 0; at <= *wanted; ++at) {
+    const trace::Request& request = trace->jobs[at].request;
+    if (request.gpus == 0) continue;
+    replay.advance(request.submit,
+                   [&](JobId job, const trace::Request& of, const predict::Ended& ended) {
+                     learned.learn(job, of, ended);
+                   });
+    if (at < *wanted) learned.watch(JobId{static_cast<std::uint32_t>(at)}, request);
+  }
+  const trace::Job& job = trace->jobs[*wanted];
+  const predict::Row row = learned.row(job.request);
+  const predict::Prediction prediction =
+      learned.foresee(JobId{static_cast<std::uint32_t>(*wanted)}, job.request);
+  if (learned.model() == nullptr) note("too few jobs have ended before it for a model");
+  const auto reasons = learned.model() != nullptr ? predict::explain(*learned.model(), row)
+                                                  : std::vector<predict::Reason>{};
+  const predict::Forecast forecast = learned.forecast(prediction);
+  const double truth = predict::log_time(job.outcome.run);
+  if (options.output == "json") {
+    print_json(options.job, forecast, truth, reasons);
+  } else {
+    print_words(options.job, forecast, truth, prediction.believed, reasons);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void register_predict_explain(Program& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command =
+      *program.noun("predict", "Tell run times in advance, from what ended before")
+           .add_subcommand("explain", "Say why a job is believed to run as long as it is");
+  options->trace.add_to(command);
+  command.add_option("JOB", options->job, "Its id, as the log has it")->required();
+  command
+      .add_option("--model", options->model,
+                  "A file of predict train; default: learned from what ended before the job")
+      ->type_name("MODEL");
+  add_output_option(command, options->output);
+  program.on(command, [options] { return explain(*options); });
+}
+
+}  // namespace almanac::cli

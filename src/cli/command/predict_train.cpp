@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac predict train: a model of a whole job log, in one file.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/program.h"
+#include "cli/trace_options.h"
+#include "predict/learned.h"
+#include "predict/model_file.h"
+#include "predict/replay.h"
+#include "text/datetime.h"
+
+namespace almanac::cli {
+
+void register_predict_train(Program& program);
+
+namespace {
+
+struct Options {
+  TraceOptions trace{};
+  std::string out;
+};
+
+Result<int> train(const Options& options) {
+  const auto trace = options.trace.load();
+  if (!trace) return tl::unexpected(trace.error());
+  predict::Learned learned(trace->names);
+  predict::Replay replay(trace->jobs);
+  const auto learn = [&](JobId job, const trace::Request& request, const predict::Ended& ended) {
+    learned.learn(job, request, ended);
+  };
+  for (std::size_t at = 0; at < trace->jobs.size(); ++at) {
+    const trace::Request& request = trace->jobs[at].request;
+    if (request.gpus == 0) continue;
+    replay.advance(request.submit, learn);
+    learned.watch(JobId{static_cast<std::uint32_t>(at)}, request);
+  }
+  replay.advance(kNever, learn);
+  const auto jobs = static_cast<std::int64_t>(learned.examples().size());
+  learned.fit(kNever);
+  if (learned.model() == nullptr) {
+    return fail(Code::invalid,
+                fmt::format("a model needs {} GPU jobs or more, the log has {}",
+                            predict::Model::kFewest, jobs),
+                {.file = trace->path});
+  }
+  const predict::Training training{.trace = trace->path,
+                                   .sha256 = trace->sha256,
+                                   .from = trace->jobs.front().request.submit,
+                                   .to = trace->jobs.back().request.submit,
+                                   .jobs = jobs};
+  const auto written = predict::write_model(options.out, *learned.model(), training);
+  if (!written) return tl::unexpected(written.error());
+  fmt::print("{}: learned from {} jobs submitted from {} to {} in {:.1f} s\n", options.out,
+             training.jobs, text::format_datetime(training.from),
+             text::format_datetime(training.to), learned.fit_s());
+  return kDone;
+}
+
+}  // namespace
+
+void register_predict_train(Program& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *program.noun("predict", "Tell run times in advance, from what ended before")
+                           .add_subcommand("train", "Learn a model from a whole job log");
+  options->trace.add_to(command);
+  command.add_option("--out", options->out, "File for the model")->type_name("MODEL")->required();
+  program.on(command, [options] { return train(*options); });
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/features.h"
+
+#include <chrono>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "text/human.h"
+
+namespace almanac::predict {
+namespace {
+
+constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+
+constexpr std::size_t kBurstFeatures = 4 + 2 * Burst::kMates;
+constexpr std::size_t kUserFeatures = 12 + kBurstFeatures;
+static_assert(kOwnFeatures == 11 + kUserFeatures);
+
+/// A length of time on the scale of run times.
+float log_span(Duration span) { return static_cast<float>(log_time(span)); }
+
+class RowWriter {
+ public:
+  void put(float value) { row_[used_++] = value; }
+  void put(double value) { put(static_cast<float>(value)); }
+  void skip(std::size_t count) {
+    for (; count > 0; --count) put(kMissing);
+  }
+  const Row& done() const {
+    ALMANAC_CHECK(used_ == kFeatures, "{} of {} features", used_, kFeatures);
+    return row_;
+  }
+
+ private:
+  Row row_{};
+  std::size_t used_ = 0;
+};
+
+void put_request(RowWriter& row, const trace::Request& request) {
+  const auto gpus = static_cast<double>(request.gpus);
+  row.put(std::log2(gpus));
+  row.put(request.nodes > 0 ? std::log2(request.nodes) : kMissing);
+  row.put(request.cpus);
+  row.put(request.cpus / static_cast<float>(request.gpus));
+  row.put(request.memory_gb);
+  row.put(request.time_limit != kNoDuration ? log_span(request.time_limit) : kMissing);
+  constexpr std::int64_t kDay = 24 * 3600;
+  const std::int64_t at = request.submit.time_since_epoch() / 1s;
+  const std::int64_t day = (at - ((at % kDay) + kDay) % kDay) / kDay;
+  row.put(static_cast<double>(at - day * kDay) / 3600);
+  row.put(static_cast<double>(((day + 3) % 7 + 7) % 7));  // day 0 was a Thursday; 0 = Monday
+}
+
+/// How many jobs are underway, and for how long.
+void put_underway(RowWriter& row, const UnderwayList& list, Time now) {
+  const std::span<const Underway> jobs = list.jobs();
+  row.put(std::log1p(static_cast<double>(jobs.size())));
+  row.put(jobs.empty() ? kMissing : log_span(now - jobs.front().submit));
+  row.put(jobs.empty() ? kMissing : log_span(now - jobs.back().submit));
+}
+
+void put_activity(RowWriter& row, const Memory& memory, const KindKeys& keys,
+                  const trace::Request& request) {
+  const Time now = request.submit;
+  row.put(std::log1p(memory.jobs_underway()));
+  row.put(std::log1p(static_cast<double>(memory.gpus_underway())));
+  row.put(std::log1p(memory.submissions().at(now)));
+  const Activity* const user = memory.activity(request.user);
+  if (user == nullptr || user->last_submit == kNoTime) return row.skip(kUserFeatures);
+  row.put(log_span(now - user->last_submit));
+  row.put(std::log1p(user->hour.at(now)));
+  row.put(std::log1p(user->day.at(now)));
+  for (const float share : user->classes) row.put(share);
+  row.put(static_cast<double>(user->in_a_row));
+  put_underway(row, user->underway, now);
+  const Burst* const burst = memory.burst(keys);
+  if (burst == nullptr) return row.skip(kBurstFeatures);
+  put_underway(row, burst->underway, now);
+  row.put(std::log1p(burst->hour.at(now)));
+  for (const Burst::Mate& mate : burst->mates) {
+    const bool none = mate.job == kNoJob;
+    row.put(none ? kMissing : log_span(now - mate.submit));
+    row.put(none || !mate.ended ? kMissing : mate.log);
+  }
+}
+
+void put_recent(RowWriter& row, const Recent* recent, Time now) {
+  if (recent == nullptr) return row.skip(kKindFeatures);
+  row.put(std::log1p(recent->count()));
+  row.put(recent->median());
+  row.put(recent->faded());
+  const auto logs = recent->sorted();
+  const std::size_t kept = recent->kept();
+  row.put(recent->log(0));
+  row.put(logs[kept / 5]);
+  row.put(logs[kept - 1 - kept / 5]);
+  row.put(log_span(now - recent->last()));
+}
+
+std::vector<FeatureName> make_names() {
+  std::vector<FeatureName> names = {
+      {"gpus", "its GPUs", Scale::log2},
+      {"nodes", "its nodes", Scale::log2},
+      {"cpus", "its cores"},
+      {"cpus_per_gpu", "its cores a GPU"},
+      {"memory", "its memory"},
+      {"time_limit", "its time limit", Scale::time},
+      {"hour", "the hour of the day"},
+      {"weekday", "the day of the week", Scale::weekday},
+      {"jobs_underway", "how many jobs are queued or running", Scale::count},
+      {"gpus_underway", "how many GPUs are asked for or held", Scale::count},
+      {"submissions_hour", "how many jobs were submitted within the hour", Scale::count},
+      {"user_last_submit", "the time since this user's last submission", Scale::time},
+      {"user_hour", "how much this user submitted within the hour", Scale::count},
+      {"user_day", "how much this user submitted within the day", Scale::count},
+      {"user_below_1min", "the share of this user's jobs below 1 min"},
+      {"user_below_10min", "the share of this user's jobs of 1 to 10 min"},
+      {"user_below_1h", "the share of this user's jobs of 10 min to 1 h"},
+      {"user_below_6h", "the share of this user's jobs of 1 to 6 h"},
+      {"user_above_6h", "the share of this user's jobs above 6 h"},
+      {"user_failures", "this user's jobs in a row that did not complete"},
+      {"user_underway", "how many of this user's jobs are queued or running", Scale::count},
+      {"user_oldest", "how long this user's oldest job is underway", Scale::time},
+      {"user_newest", "how long this user's newest job is underway", Scale::time},
+      {"alike_underway", "how many jobs like it this user has underway", Scale::count},
+      {"alike_oldest", "how long the oldest of these is underway", Scale::time},
+      {"alike_newest", "how long the newest of these is underway", Scale::time},
+      {"alike_hour", "how many jobs like it this user submitted within the hour", Scale::count},
+      {"mate1_since", "the time since the last submission of a job like it", Scale::time},
+      {"mate1_ran", "how long that job ran", Scale::time},
+      {"mate2_since", "the time since the last submission but one of a job like it", Scale::time},
+      {"mate2_ran", "how long that job ran", Scale::time},
+      {"mate3_since", "the time since the last submission but two of a job like it", Scale::time},
+      {"mate3_ran", "how long that job ran", Scale::time},
+  };
+  static constexpr std::array<const char*, kKinds> kKindNames = {
+      "user_name", "user_stem", "user_shape", "user_limit", "user_vc", "user_gpus", "user",
+      "name",      "stem",      "shape",      "vc_gpus",    "vc",      "gpus",      "all"};
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    const auto add = [&](const char* what, const char* words, Scale scale = Scale::time) {
+      names.push_back({fmt::format("{}_{}", kKindNames[kind], what),
+                       fmt::format("{} {}", words, words_of(static_cast<Kind>(kind))), scale});
+    };
+    add("count", "the number of", Scale::count);
+    add("median", "the median of the last ten of");
+    add("faded", "the recent mean of");
+    add("last", "the last of");
+    add("low", "the short ones of the last ten of");
+    add("high", "the long ones of the last ten of");
+    add("age", "the time since the end of the last of");
+  }
+  ALMANAC_CHECK(names.size() == kFeatures, "{} names of {} features", names.size(), kFeatures);
+  return names;
+}
+
+}  // namespace
+
+Row features(Memory& memory, const trace::Request& request) {
+  const KindKeys keys = memory.keys(request);
+  RowWriter row;
+  put_request(row, request);
+  put_activity(row, memory, keys, request);
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    put_recent(row, memory.recent(keys, static_cast<Kind>(kind)), request.submit);
+  }
+  return row.done();
+}
+
+const std::vector<FeatureName>& feature_names() {
+  static const std::vector<FeatureName> kNames = make_names();
+  return kNames;
+}
+
+std::string shown(const FeatureName& feature, float value) {
+  if (std::isnan(value)) return "not known";
+  const auto number = static_cast<double>(value);
+  switch (feature.scale) {
+    case Scale::time:
+      return text::human_time(std::pow(10.0, number));
+    case Scale::log2:
+      return fmt::format("{:.0f}", std::exp2(number));
+    case Scale::count:
+      return fmt::format("{:.0f}", std::expm1(number));
+    case Scale::weekday: {
+      static constexpr std::array<const char*, 7> kDays = {
+          "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
+      return kDays[static_cast<std::size_t>(number)];
+    }
+    case Scale::plain:
+      break;
+  }
+  return fmt::format("{:.3g}", number);
+}
+
+}  // namespace almanac::predict

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/learned.h"
+
+#include <chrono>
+#include <cmath>
+
+namespace almanac::predict {
+
+Seen Learned::look(const trace::Request& request) {
+  return {.row = features(memory_, request), .nearby = nearby(memory_, request)};
+}
+
+bool Learned::is_due(Time now) const {
+  if (fixed_ || ended_.size() < Model::kFewest) return false;
+  if (!model_) return true;
+  if (now - fitted_at_ >= options_.refresh) return true;
+  if (ended_.size() >= 2 * fitted_on_) return true;
+  // Drift: a day at least between fits, and enough forecasts that it is not chance.
+  constexpr std::size_t kEnough = 300;
+  constexpr double kFarWorse = 1.5;
+  return judged_ >= kEnough && now - fitted_at_ >= 24h &&
+         recent_error_ > kFarWorse * model_->calibration().mean_error;
+}
+
+void Learned::fit(Time now) {
+  if (ended_.size() < Model::kFewest) return;
+  const auto start = std::chrono::steady_clock::now();
+  model_ = Model::fit(ended_, options_.model);
+  fit_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  fitted_at_ = now;
+  fitted_on_ = ended_.size();
+  recent_error_ = 0;
+  judged_ = 0;
+  ++fits_;
+  // What no later model looks at any more is let go.
+  const std::size_t most = 2 * options_.model.most;
+  if (ended_.size() > most) {
+    ended_.erase(ended_.begin(), ended_.end() - static_cast<std::ptrdiff_t>(most));
+    fitted_on_ = ended_.size();
+  }
+}
+
+Prediction Learned::guess(const Seen& seen) const {
+  if (model_) return model_->predict(seen);
+  // Cold: the closest jobs that ended, and for the rest anything from a second to a month.
+  constexpr double kMonth = 6.4;
+  Distribution believed;
+  for (std::size_t cell = 0; cell < Distribution::cell_of(kMonth); ++cell) {
+    believed.add_cell(cell, 1);
+  }
+  believed.normalize();
+  Distribution near = seen.nearby.spread(2);
+  if (near.total() > 0) {
+    constexpr float kNear = 3;
+    near.normalize();
+    believed.add(near, kNear);
+    believed.normalize();
+  }
+  constexpr double kHalfWidth = 0.4;
+  return {.believed = believed, .typical = believed.densest(kHalfWidth)};
+}
+
+Prediction Learned::foresee(JobId job, const trace::Request& request) {
+  if (is_due(request.submit)) fit(request.submit);
+  const Seen seen = look(request);
+  Prediction made = guess(seen);
+  underway_[static_cast<std::uint32_t>(index(job))] = {seen, static_cast<float>(made.typical)};
+  memory_.submitted(job, request);
+  return made;
+}
+
+void Learned::watch(JobId job, const trace::Request& request) {
+  underway_[static_cast<std::uint32_t>(index(job))] = {.seen = look(request)};
+  memory_.submitted(job, request);
+}
+
+Forecast Learned::forecast(const Prediction& prediction) const {
+  const Distribution& believed = prediction.believed;
+  const Calibration calibration = model_ ? model_->calibration() : Calibration{};
+  const auto [low, high] = believed.central(calibration.interval);
+  return {.typical = prediction.typical,
+          .median = believed.quantile(0.5),
+          .center = believed.mean_log(),
+          .low = low,
+          .high = high};
+}
+
+Duration Learned::estimate(JobId job, const trace::Request& request) {
+  return from_log_time(foresee(job, request).believed.mean_log());
+}
+
+void Learned::judge(const Waiting& job, double log) {
+  if (job.typical < 0) return;
+  const double error = std::abs(static_cast<double>(job.typical) - log);
+  constexpr double kFade = 0.995;
+  recent_error_ = judged_ == 0 ? error : kFade * recent_error_ + (1 - kFade) * error;
+  ++judged_;
+}
+
+void Learned::learn(JobId job, const trace::Request& request, const Ended& ended) {
+  memory_.ended(job, request, ended);
+  const auto found = underway_.find(static_cast<std::uint32_t>(index(job)));
+  if (found == underway_.end()) return;
+  const double log = log_time(ended.ran);
+  judge(found->second, log);
+  ended_.push_back({.seen = found->second.seen, .log = static_cast<float>(log)});
+  underway_.erase(found);
+}
+
+std::unique_ptr<Estimator> make_learned(const Names& names) {
+  return std::make_unique<Learned>(names);
+}
+
+}  // namespace almanac::predict

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The learned estimator: watches submissions and ends, and learns anew every week from what has
+/// ended by then.
+///
+/// Source   Hu et al., SC'21, section 4.1: the Model Update Engine feeds ended jobs back and fits
+/// the
+///          model anew from time to time.
+/// Differs  The interval is not published; a week here, and at once when the number of ended jobs
+///          has doubled, so that a cold start does not last a week, or when the forecasts have
+///          become far worse than when the model was fitted.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "predict/estimator.h"
+#include "predict/forecast.h"
+#include "predict/model.h"
+
+namespace almanac::predict {
+
+struct LearnedOptions {
+  Duration refresh = 7 * 24h;
+  ModelOptions model{};
+};
+
+class Learned final : public Estimator {
+ public:
+  /// `names` must outlive it.
+  explicit Learned(const Names& names, LearnedOptions options = {})
+      : memory_(names), options_(options) {}
+  /// With a model fitted before, which is kept as it is.
+  Learned(const Names& names, Model model)
+      : memory_(names), model_(std::move(model)), fixed_(true) {}
+
+  /// What is believed of a job that is submitted now. About 20 us; a new model every so often takes
+  /// seconds.
+  Prediction foresee(JobId job, const trace::Request& request);
+  /// The same in numbers.
+  Forecast forecast(const Prediction& prediction) const;
+  /// The mean of log10 seconds: what gpu-time orders ask for.
+  Duration estimate(JobId job, const trace::Request& request) override;
+  void learn(JobId job, const trace::Request& request, const Ended& ended) override;
+
+  /// What a model would look at.
+  Row row(const trace::Request& request) { return features(memory_, request); }
+  /// Submissions are watched, but nobody will ask about them: no model is made for them.
+  void watch(JobId job, const trace::Request& request);
+  /// Null = too little has ended so far.
+  const Model* model() const { return model_ ? &*model_ : nullptr; }
+  /// Fits a model of all that has ended; does nothing when that is too little.
+  void fit(Time now);
+  const std::vector<Example>& examples() const { return ended_; }
+  int fits() const { return fits_; }
+  double fit_s() const { return fit_s_; }  ///< That fits took, on the wall.
+
+ private:
+  struct Waiting {
+    Seen seen{};
+    float typical = -1;  // -1 = was not asked
+  };
+  bool is_due(Time now) const;
+  Seen look(const trace::Request& request);
+  Prediction guess(const Seen& seen) const;
+  void judge(const Waiting& job, double log);
+
+  Memory memory_;
+  LearnedOptions options_{};
+  std::unordered_map<std::uint32_t, Waiting> underway_;  // by JobId
+  std::vector<Example> ended_;
+  std::optional<Model> model_;
+  bool fixed_ = false;
+  Time fitted_at_{};
+  std::size_t fitted_on_ = 0;
+  int fits_ = 0;
+  double fit_s_ = 0;
+  double recent_error_ = 0;  // of forecasts since the last fit, fading
+  std::size_t judged_ = 0;
+};
+
+}  // namespace almanac::predict

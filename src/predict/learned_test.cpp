@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "predict/learned.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "predict/evaluate.h"
+#include "predict/replay.h"
+#include "predict/testing_log.h"
+
+namespace almanac::predict {
+namespace {
+
+/// What is said of the first `count` jobs, in the order in which they come.
+std::vector<Forecast> forecasts(const trace::Trace& trace, std::size_t count) {
+  Learned learned(trace.names, {.refresh = 24h});
+  Replay replay(trace.jobs);
+  std::vector<Forecast> made;
+  for (std::size_t at = 0; at < count; ++at) {
+    const trace::Request& request = trace.jobs[at].request;
+    replay.advance(request.submit, [&](JobId job, const trace::Request& of, const Ended& ended) {
+      learned.learn(job, of, ended);
+    });
+    made.push_back(
+        learned.forecast(learned.foresee(JobId{static_cast<std::uint32_t>(at)}, request)));
+  }
+  EXPECT_GE(learned.fits(), 2);
+  return made;
+}
+
+void expect_same(const std::vector<Forecast>& a, const std::vector<Forecast>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t at = 0; at < a.size(); ++at) {
+    ASSERT_EQ(a[at].typical, b[at].typical) << "job " << at;
+    ASSERT_EQ(a[at].median, b[at].median) << "job " << at;
+    ASSERT_EQ(a[at].center, b[at].center) << "job " << at;
+    ASSERT_EQ(a[at].low, b[at].low) << "job " << at;
+    ASSERT_EQ(a[at].high, b[at].high) << "job " << at;
+  }
+}
+
+TEST(Learned, KnowsNothingThatHasNotHappened) {
+  constexpr std::size_t kCount = 900;
+  trace::Trace log = testing_log(1200);
+  const auto before = forecasts(log, kCount);
+  const Time now = log.jobs[kCount - 1].request.submit;
+  std::size_t poisoned = 0;
+  for (trace::Job& job : log.jobs) {
+    if (known_at(job) < now) continue;
+    job.outcome.run = job.outcome.run * 1000 + 24h * 30;
+    job.outcome.state = trace::JobState::node_fail;
+    ++poisoned;
+  }
+  ASSERT_GT(poisoned, 300U);
+  expect_same(before, forecasts(log, kCount));
+}
+
+TEST(Learned, LooksAtWhatHasHappened) {
+  constexpr std::size_t kCount = 900;
+  trace::Trace log = testing_log(kCount);
+  const auto before = forecasts(log, kCount);
+  for (trace::Job& job : log.jobs) job.outcome.run *= 2;
+  const auto after = forecasts(log, kCount);
+  double moved = 0;
+  for (std::size_t at = 300; at < kCount; ++at) moved += after[at].center - before[at].center;
+  EXPECT_NEAR(moved / (kCount - 300), std::log10(2.0), 0.1);
+}
+
+TEST(Learned, SaysTheSameTwice) {
+  const trace::Trace log = testing_log(700);
+  expect_same(forecasts(log, 700), forecasts(log, 700));
+}
+
+TEST(Learned, BeatsTheSimpleOnesAndKeepsItsIntervals) {
+  const trace::Trace log = testing_log(6000);
+  const auto evaluation = evaluate(log, {});
+  ASSERT_TRUE(evaluation);
+  const Score learned = score(*evaluation, evaluation->estimators.front(), everybody(*evaluation));
+  EXPECT_NEAR(learned.coverage_90, 0.9, 0.02);
+  for (std::size_t at = 2; at < evaluation->estimators.size(); ++at) {
+    const Score other = score(*evaluation, evaluation->estimators[at], everybody(*evaluation));
+    EXPECT_LT(learned.median_abs_log10_error, other.median_abs_log10_error)
+        << evaluation->estimators[at].name;
+    EXPECT_GT(learned.spearman_gpu_time, other.spearman_gpu_time)
+        << evaluation->estimators[at].name;
+  }
+}
+
+RC_GTEST_PROP(Learned, SaysSomethingPossibleOfAnyJob, ()) {
+  trace::Trace log;
+  const auto any = [](auto low, auto high) { return *rc::gen::inRange(low, high); };
+  Learned learned(log.names);
+  Time now{};
+  for (std::uint32_t at = 0; at < 40; ++at) {
+    trace::Request request;
+    now += Duration{any(0, 100'000'000)};
+    request.submit = now;
+    request.gpus = any(1, 5000);
+    request.user = log.names.intern(*rc::gen::arbitrary<std::string>());
+    request.name = log.names.intern(*rc::gen::arbitrary<std::string>());
+    if (any(0, 2) == 0) request.time_limit = Duration{any(-5, 2'000'000'000)};
+    const Duration believed = learned.estimate(JobId{at}, request);
+    RC_ASSERT(believed >= 1s);
+    RC_ASSERT(believed <= 24h * 365);
+    learned.learn(JobId{at}, request,
+                  {.at = now, .ran = Duration{any(0, 2'000'000'000)}, .state = {}});
+  }
+}
+
+}  // namespace
+}  // namespace almanac::predict

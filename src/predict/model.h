@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The learned model: from what is known of a job at its submission to how likely each run time is.
+///
+/// A run time falls into one of about a dozen classes, cut so that each holds as many jobs. Boosted
+/// trees say how likely each class is. Within a class the mass lies where the closest earlier jobs
+/// were, and where all jobs were. What the trees do not see - that the very same job ran for 3,612
+/// s ten times in a row - comes in as a second distribution, of the closest earlier jobs alone; the
+/// weight between the two is the paper's lambda, found on the latest jobs that the trees were not
+/// given. On the same jobs the intervals are calibrated (conformal prediction).
+///
+/// Source   Hu et al., SC'21, section 4.2 (mixture of a rolling estimate and a GBDT); Chernozhukov,
+///          Wuthrich, Zhu, PNAS 2021 (distributional conformal prediction).
+/// Differs  The paper predicts one number by squared error. Run times have several modes, and a
+/// mean
+///          lies between them where no job ends.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "predict/boosted.h"
+#include "predict/distribution.h"
+#include "predict/nearby.h"
+
+namespace almanac::predict {
+
+/// What is known of a job at its submission.
+struct Seen {
+  Row row{};
+  Nearby nearby{};
+};
+
+/// A job that has ended, as it was seen at its submission.
+struct Example {
+  Seen seen{};
+  float log = 0;  ///< log10 seconds that it ran.
+};
+
+struct ModelOptions {
+  double held_out = 0.15;     ///< Share of the examples, the latest, to calibrate on.
+  std::size_t most = 40'000;  ///< Only so many of the latest examples are learned from.
+};
+
+struct Prediction {
+  Distribution believed{};
+  /// The number to tell a user, log10 seconds: Distribution::densest() of the calibrated width.
+  double typical = 0;
+};
+
+/// What the calibration found.
+struct Calibration {
+  double nearby_weight = 0.3;          ///< Of the closest earlier jobs against the trees.
+  double within_weight = 0.5;          ///< Of the closest earlier jobs within a class.
+  double typical_nearby_weight = 0.3;  ///< The same two for the number to tell a user,
+  double typical_within_weight = 0.5;
+  double half_width = 0.4;  ///< and the factor (log10) within which it shall be most often.
+  double interval = 0.9;    ///< Nominal share of the interval that holds 90 % of the jobs.
+  double mean_error = 0;    ///< |log10 error| of the number to tell a user, in the mean.
+};
+
+class Model {
+ public:
+  /// Needs kFewest examples or more, in order of submission.
+  static Model fit(std::span<const Example> examples, const ModelOptions& options);
+  static constexpr std::size_t kFewest = 200;
+
+  Prediction predict(const Seen& job) const;
+  const Calibration& calibration() const { return parts_.calibration; }
+  const Boosted& trees() const { return trees_; }
+  /// log10 seconds of the middle of each class.
+  std::vector<double> class_middles() const;
+
+  /// All but the trees; what a file keeps.
+  struct Parts {
+    std::vector<std::size_t> edges{};  ///< First cell of each class, then kCells.
+    Distribution all{};                ///< Of the examples.
+    Calibration calibration{};
+  };
+  Model(Boosted trees, Parts parts) : trees_(std::move(trees)), parts_(std::move(parts)) {}
+  const Parts& parts() const { return parts_; }
+
+ private:
+  Distribution combine(std::span<const float> classes, const Nearby& nearby, double nearby_weight,
+                       double within_weight) const;
+  void calibrate(std::span<const Example> examples);
+
+  Boosted trees_;
+  Parts parts_;
+};
+
+}  // namespace almanac::predict

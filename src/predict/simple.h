@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What anybody would try first: the estimates that a learned one has to beat.
+#pragma once
+
+#include <array>
+#include <queue>
+#include <vector>
+
+#include "predict/mean_table.h"
+#include "predict/memory.h"
+
+namespace almanac::predict {
+
+struct SimpleName {
+  const char* name;
+  const char* words;
+};
+/// In the order of SimpleEstimates::logs().
+inline constexpr std::array<SimpleName, 6> kSimple = {{
+    {"global_median", "the median of all jobs that ended"},
+    {"user_mean", "the mean of the user's jobs"},
+    {"user_name_median", "the median of the user's last ten jobs of the name"},
+    {"user_size_median", "the median of the user's last ten jobs of as many GPUs"},
+    {"last_run", "the user's last job"},
+    {"requested_time", "the time limit"},
+}};
+
+/// The median of numbers that come one by one. O(log n) each.
+class RunningMedian {
+ public:
+  void add(double value);
+  bool empty() const { return low_.empty(); }
+  double value() const;
+
+ private:
+  std::priority_queue<double> low_;
+  std::priority_queue<double, std::vector<double>, std::greater<>> high_;
+};
+
+/// All of them at once, since they look at the same past. What a user does not have yet is taken
+/// from all jobs: the last ten of as many GPUs, else the median of all, else one hour.
+class SimpleEstimates {
+ public:
+  explicit SimpleEstimates(const Names& names) : memory_(names) {}
+  /// log10 seconds.
+  std::array<double, kSimple.size()> logs(const trace::Request& request);
+  void learn(JobId job, const trace::Request& request, const Ended& ended);
+  /// Jobs of this user that have ended.
+  std::uint32_t history(const trace::Request& request);
+
+ private:
+  Memory memory_;
+  MeanTable user_means_;
+  RunningMedian all_;
+};
+
+}  // namespace almanac::predict
