@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Which nodes sleep when: ways of deciding it, run over a series of demand, and what each costs.
+///
+/// Demand is a number of nodes a step. Nodes that are asked for beyond those on are woken at once
+/// and late by the time of a boot; they count as delayed requests.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "energy/ces.h"
+#include "energy/power.h"
+
+namespace almanac::energy {
+
+/// Nodes in use and nodes that there are, at each step; all known, no outages.
+struct Demand {
+  Time start{};
+  Duration step = 10min;
+  std::vector<int> used{};
+  std::vector<int> total{};
+};
+
+/// What a way of deciding did at each step.
+struct Plan {
+  std::vector<int> on;    ///< Nodes on, those woken in the step included; never below those used.
+  std::vector<int> late;  ///< Nodes asked for that were asleep.
+};
+
+/// Nothing sleeps.
+Plan always_on(const Demand& demand);
+/// What is not used sleeps at once.
+Plan follow_load(const Demand& demand);
+/// The published loop on forecasts that are made at each step from what was known then.
+Plan published_loop(const Demand& demand, const CesSettings& settings);
+
+struct QuantileSettings {
+  double level = 0.95;
+  std::size_t ahead = 6;  ///< Steps.
+  int dead_band = 3;      ///< Fewer nodes than these are not sent to sleep.
+};
+/// Ours: on are as many nodes as the `level` quantile of the greatest demand of the next `ahead`
+/// steps. Nodes are woken as soon as it is above those on, before they are asked for.
+Plan quantile_plan(const Demand& demand, const QuantileSettings& settings);
+
+/// The bound: knows the future, delays nobody, and lets a node sleep where that spares energy:
+/// where it idles for longer than the boot that follows takes and costs. `power.idle_w` is above
+/// asleep.
+Plan offline_optimum(const Demand& demand, const NodePower& power);
+
+struct PlanFigures {
+  std::string plan;
+  double nodes_asleep = 0;    ///< Mean.
+  double wake_ups_a_day = 0;  ///< Steps in which nodes were woken.
+  double nodes_woken_a_day = 0;
+  double delayed_a_day = 0;  ///< Requests for nodes that were asleep.
+  double delayed_share = 0;  ///< Of all requests (rises of the demand).
+  double delay_node_h = 0;   ///< Delayed requests times the time of a boot.
+  double energy_kwh = 0;
+  double saved_kwh = 0;  ///< Against always_on().
+};
+
+/// What `plan` costs from step `first` on.
+PlanFigures judge_plan(const std::string& name, const Demand& demand, const Plan& plan,
+                       const NodePower& power, std::size_t first);
+
+}  // namespace almanac::energy
