@@ -197,7 +197,7 @@ figure::Figure draw_gantt(const RunInput& input, const std::vector<GanttWindow>&
   auto& policy = figure.text("policy", "Policy");
   auto& row = figure.text("node", "Node");
   auto& job = figure.text("job", "Job");
-  auto& wait = figure.text("wait", "Before its start it");
+  auto& wait = figure.text("wait", "Before its start");
   auto& from = figure.time("from_s", "From");
   auto& until = figure.time("until_s", "Until");
   for (std::uint32_t at = 0; at < windows.size(); ++at) {

@@ -36,6 +36,7 @@ Verdict verdict_of(const Change& change) {
 }
 
 std::string value_text(const Measure& measure, double value) {
+  if (std::isnan(value)) return "-";
   switch (measure.unit) {
     case Unit::fraction:
       return text::human_share(value);
@@ -71,7 +72,11 @@ Figure changes_figure(const std::vector<Change>& changes, const Named& a, const 
   auto& low = figure.number("change_low", "at least");
   auto& high = figure.number("change_high", "at most");
   auto& verdict = figure.text("verdict", "Verdict");
+  auto& shown_a = figure.text("a_shown", a.name + ", in words");
+  auto& shown_b = figure.text("b_shown", b.name + ", in words");
   for (const Change& each : changes) {
+    shown_a.add(value_text(each.a, each.a.value));
+    shown_b.add(value_text(each.b, each.b.value));
     label.add(each.a.label);
     name.add(each.a.name);
     first.add(each.a.value);

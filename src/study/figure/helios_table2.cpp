@@ -41,7 +41,9 @@ Row row_of(const Study& study) {
     row.max_days = std::max(row.max_days, duration_s / kDay);
   }
   vcs[index(kNoName)] = false;
-  row.vcs = static_cast<double>(std::count(vcs.begin(), vcs.end(), true));
+  // Where no job names one, the log does not say how many there are.
+  const auto named = std::count(vcs.begin(), vcs.end(), true);
+  row.vcs = named > 0 ? static_cast<double>(named) : std::numeric_limits<double>::quiet_NaN();
   row.gpu_jobs = static_cast<double>(study.gpu_jobs().size());
   row.cpu_jobs = static_cast<double>(study.cpu_jobs().size());
   row.jobs = row.gpu_jobs + row.cpu_jobs;
