@@ -45,6 +45,10 @@ std::unique_ptr<Estimator> make_noisy(std::span<const trace::Job> jobs, std::uin
 /// `names` must outlive it.
 std::unique_ptr<Estimator> make_learned(const Names& names);
 
+/// The same, and the run time that `share` of such jobs stay below: a backfilled job that is given
+/// so much time delays the job that it passed in 1 - `share` of all cases only.
+std::unique_ptr<Estimator> make_learned_bound(const Names& names, double share);
+
 /// Takes the prediction that came with the trace (`predicted_s`). Every job must have one.
 std::unique_ptr<Estimator> make_given();
 

@@ -107,6 +107,29 @@ void Learned::learn(JobId job, const trace::Request& request, const Ended& ended
   underway_.erase(found);
 }
 
+namespace {
+
+class LearnedBound final : public Estimator {
+ public:
+  LearnedBound(const Names& names, double share) : learned_(names), share_(share) {}
+  Duration estimate(JobId job, const trace::Request& request) override {
+    return from_log_time(learned_.foresee(job, request).believed.quantile(share_));
+  }
+  void learn(JobId job, const trace::Request& request, const Ended& ended) override {
+    learned_.learn(job, request, ended);
+  }
+
+ private:
+  Learned learned_;
+  double share_;
+};
+
+}  // namespace
+
+std::unique_ptr<Estimator> make_learned_bound(const Names& names, double share) {
+  return std::make_unique<LearnedBound>(names, share);
+}
+
 std::unique_ptr<Estimator> make_learned(const Names& names) {
   return std::make_unique<Learned>(names);
 }

@@ -37,6 +37,8 @@ Result<std::unique_ptr<policy::Policy>> make_policy(const policy::Composition& c
     estimator = predict::make_rolling(trace.names);
   } else if (composition.estimate == "learned") {
     estimator = predict::make_learned(trace.names);
+  } else if (composition.estimate == "learned_90") {
+    estimator = predict::make_learned_bound(trace.names, 0.9);
   } else if (composition.estimate == "noisy") {
     estimator = predict::make_noisy(trace.jobs);
   } else if (composition.estimate == "limit") {
