@@ -37,12 +37,24 @@ std::string content(const fs::path& path) {
 }
 
 TEST_F(StudyCommand, TellsFindingsAndWhatIsMissing) {
-  const ProgramRun run = run_program({"study", trace()});
+  std::string log = "job_id,submit_s,run_s,gpus,state\n";
+  for (int job = 0; job < 40; ++job) {
+    log +=
+        std::to_string(job) + ",1588291200,600,1," + (job % 2 == 0 ? "COMPLETED" : "FAILED") + "\n";
+  }
+  const ProgramRun run = run_program({"study", trace(log)});
   EXPECT_EQ(run.status, 0) << run.err;
-  EXPECT_THAT(run.out, HasSubstr("t: 3 jobs, 2020-05-01 to 2020-05-01"));
+  EXPECT_THAT(run.out, HasSubstr("t: 40 jobs, 2020-05-01 to 2020-05-01"));
   EXPECT_THAT(run.out, HasSubstr("50 % of the GPU jobs fail, half of them within 10m 00s."));
   EXPECT_THAT(run.out, HasSubstr("philly_fig9a"));
   EXPECT_THAT(run.out, Not(HasSubstr("nan")));
+}
+
+TEST_F(StudyCommand, SaysNothingOfAHandfulOfJobs) {
+  const ProgramRun run = run_program({"study", trace()});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("Too few jobs ran (3) to say in words how the cluster is used."));
+  EXPECT_THAT(run.out, Not(HasSubstr("of the GPU jobs fail")));
 }
 
 TEST_F(StudyCommand, LeavesEveryFigureAsCsvAndJson) {
@@ -152,7 +164,7 @@ TEST_F(StudyCommand, TellsChangeFromChance) {
               HasSubstr("Mean GPUs a job: 2.0 in a, 4.0 in b.\n  x 2.00 (x 2.00 to x 2.00"));
   EXPECT_THAT(run.out, HasSubstr("Within chance: GPU jobs a day; Mean duration; Median duration;"));
   EXPECT_THAT(content(out() + "/changes.csv"),
-              HasSubstr("Mean GPUs a job,mean_gpus,2,4,2,2,2,more\n"));
+              HasSubstr("Mean GPUs a job,mean_gpus,2,4,2,2,2,more,2.0,4.0\n"));
 }
 
 TEST_F(StudyCommand, CannotTellChangeFromFewDays) {
