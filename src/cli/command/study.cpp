@@ -50,7 +50,7 @@ Result<int> study(const Options& options, const std::vector<std::string>& comman
   if (!options.cpu_util.empty() || !options.mem_util.empty()) {
     auto read = study::read_host_use(options.cpu_util, options.mem_util);
     if (!read) return tl::unexpected(read.error());
-    host_use = std::move(*read);
+    host_use = *read;
   }
   std::optional<std::vector<study::VcSeries>> vc_series;
   if (!options.vc_series.empty()) {
