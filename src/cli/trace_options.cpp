@@ -11,8 +11,9 @@
 namespace almanac::cli {
 namespace {
 
-std::string format_help() {
-  std::string help = "The format of TRACE; found out from its content if not given:";
+std::string format_help(const std::string& name) {
+  std::string help =
+      fmt::format("The format of {}; found out from its content if not given:", name);
   for (const trace::Format& format : trace::formats().all()) {
     help += fmt::format("\n  {:15} {}", format.name, format.summary);
   }
@@ -21,12 +22,14 @@ std::string format_help() {
 
 }  // namespace
 
-void TraceOptions::add_to(CLI::App& command) {
-  command.add_option("TRACE", path, "The job log; .gz and .zst are unpacked")->required();
-  command.add_option("--format", read.format, format_help())->type_name("NAME");
-  command.add_option("--columns", read.column_map, "TOML file that says which column means what")
+void TraceOptions::add_to(CLI::App& command, const std::string& name, const std::string& suffix) {
+  command.add_option(name, path, "The job log; .gz and .zst are unpacked")->required();
+  command.add_option("--format" + suffix, read.format, format_help(name))->type_name("NAME");
+  command
+      .add_option("--columns" + suffix, read.column_map,
+                  "TOML file that says which column means what")
       ->type_name("FILE");
-  command.add_flag("--lenient", read.lenient, "Drop bad rows and say how many and why");
+  command.add_flag("--lenient" + suffix, read.lenient, "Drop bad rows and say how many and why");
 }
 
 Result<trace::Trace> TraceOptions::load() const {

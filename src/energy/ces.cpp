@@ -39,8 +39,8 @@ Result<CesSettings> ces_profile(std::string_view cluster) {
     if (name == cluster) return settings;
   }
   const std::vector<std::string> known = ces_profiles();
-  return fail(Code::not_found, fmt::format("no constants are known for cluster \"{}\"", cluster),
-              {}, fmt::format("known: {}", fmt::join(known, ", ")));
+  return fail(Code::usage, fmt::format("no constants are known for cluster \"{}\"", cluster), {},
+              fmt::format("known: {}", fmt::join(known, ", ")));
 }
 
 std::vector<std::string> ces_profiles() {

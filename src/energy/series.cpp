@@ -52,7 +52,7 @@ Error unknown_column(const table::CsvReader& csv, const std::string& path,
                      const std::string& name) {
   std::string hint = text::did_you_mean(name, csv.header());
   if (hint.empty()) hint = fmt::format("it has {}", fmt::join(csv.header(), ", "));
-  return {Code::not_found, fmt::format("no column is called {}", name), {.file = path}, hint};
+  return {Code::invalid, fmt::format("no column is called {}", name), {.file = path}, hint};
 }
 
 class SeriesFile {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "table/output_file.h"
 
 namespace almanac::figure {
 
@@ -110,6 +111,9 @@ struct Finding {
   std::string figure{};  ///< Id of the figure that shows it; "" = none.
   std::string advice{};  ///< "" = none.
 };
+
+/// Writes the columns as CSV to `file` and commits it. Columns must be of one length.
+Result<void> write_csv(table::OutputFile file, const Figure& figure);
 
 /// Writes `<folder>/<id>.csv` and `<folder>/<id>.json`, each wholly or not at all. Columns must be
 /// of one length.

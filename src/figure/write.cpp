@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
+#include <utility>
 
 #include "base/check.h"
 #include "figure/figure.h"
@@ -8,12 +9,12 @@
 #include "table/output_file.h"
 
 namespace almanac::figure {
-namespace {
-
-Result<void> write_csv(const std::string& path, const Figure& figure) {
-  auto file = table::OutputFile::create(path);
-  if (!file) return tl::unexpected(file.error());
-  table::CsvWriter csv(*file);
+Result<void> write_csv(table::OutputFile file, const Figure& figure) {
+  for (const Column& column : figure.columns) {
+    ALMANAC_CHECK(column.size() == figure.rows(), "{}: column {} has {} rows of {}", figure.id,
+                  column.name, column.size(), figure.rows());
+  }
+  table::CsvWriter csv(file);
   for (const Column& column : figure.columns) csv.text(column.name);
   csv.end_row();
   for (std::size_t row = 0; row < figure.rows(); ++row) {
@@ -23,18 +24,14 @@ Result<void> write_csv(const std::string& path, const Figure& figure) {
     csv.end_row();
   }
   csv.flush();
-  return file->commit();
+  return file.commit();
 }
 
-}  // namespace
-
 Result<void> write_figure(const std::string& folder, const Figure& figure) {
-  for (const Column& column : figure.columns) {
-    ALMANAC_CHECK(column.size() == figure.rows(), "{}: column {} has {} rows of {}", figure.id,
-                  column.name, column.size(), figure.rows());
-  }
   const std::string stem = (std::filesystem::path(folder) / figure.id).string();
-  if (auto written = write_csv(stem + ".csv", figure); !written) return written;
+  auto file = table::OutputFile::create(stem + ".csv");
+  if (!file) return tl::unexpected(file.error());
+  if (auto written = write_csv(std::move(*file), figure); !written) return written;
   return table::write_file(stem + ".json", dumped(to_object(figure), 1) + "\n");
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "stats/percentiles.h"
+
 namespace almanac::report {
 
 figure::Figure draw_comparison(const std::vector<PolicyDigest>& policies) {
@@ -69,14 +71,13 @@ figure::Figure draw_percentiles(const CurveTitles& titles,
   auto& policy = figure.text("policy", "Policy");
   auto& value = figure.number(titles.column, titles.label, figure::Unit::seconds);
   auto& share = figure.number("fraction", "Share of the jobs", figure::Unit::fraction);
-  const std::vector<double> percents = percentiles();
   std::int64_t finished = 0;
   for (const PolicyDigest& each : policies) {
     finished = std::max(finished, static_cast<std::int64_t>(each.summary.finished));
     for (std::size_t at = 0; at < (each.*values).size(); ++at) {
       policy.add(each.summary.policy);
       value.add(std::round(10 * (each.*values)[at]) / 10);
-      share.add(percents[at] / 100);
+      share.add(stats::kPercentiles[at] / 100);
     }
   }
   figure.n = finished;

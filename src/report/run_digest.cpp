@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "stats/percentiles.h"
 #include "stats/quantile.h"
 
 namespace almanac::report {
@@ -13,20 +14,13 @@ std::vector<double> at_percentiles(std::vector<double>& values) {
   std::vector<double> found;
   if (values.empty()) return found;
   std::sort(values.begin(), values.end());
-  for (const double percent : percentiles()) {
+  for (const double percent : stats::kPercentiles) {
     found.push_back(stats::quantile_sorted(values, percent / 100));
   }
   return found;
 }
 
 }  // namespace
-
-std::vector<double> percentiles() {
-  std::vector<double> all;
-  for (int percent = 1; percent <= 99; ++percent) all.push_back(percent);
-  all.push_back(99.9);
-  return all;
-}
 
 DigestPlan::DigestPlan(const RunInput& input)
     : gantt(gantt_limits(input)),

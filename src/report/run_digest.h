@@ -20,7 +20,8 @@ namespace almanac::report {
 
 struct PolicyDigest {
   sim::Summary summary{};
-  std::vector<double> jct_s{};   ///< At kPercentiles of the jobs that finished; none, no values.
+  std::vector<double> jct_s{};   ///< At stats::kPercentiles of the jobs that finished; none, no
+                                 ///< values.
   std::vector<double> wait_s{};  ///< Likewise.
   std::array<GroupTotals, kNumGroupings> totals{};  ///< By By.
   Timeline timeline{};
@@ -30,9 +31,6 @@ struct PolicyDigest {
   double restart_gpu_s = 0;  ///< The part of it that the run times of the log do not account for.
   std::int64_t stopped_jobs = 0;  ///< Jobs stopped on the way at least once.
 };
-
-/// 1 to 99, and 99.9.
-std::vector<double> percentiles();
 
 /// Where and how much the digests of a run draw; the same for every policy.
 struct DigestPlan {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A distribution as its percentiles: 1 to 99, and 99.9.
+/// A distribution as rows of percentiles.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
 #include "figure/figure.h"
+#include "stats/percentiles.h"
 #include "stats/quantile.h"
 
 namespace almanac::study {
@@ -19,13 +20,11 @@ void add_percentiles(std::vector<double>& values, figure::Column& percent, figur
                      Key key) {
   if (values.empty()) return;
   std::sort(values.begin(), values.end());
-  const auto add = [&](double p) {
+  for (const double p : stats::kPercentiles) {
     key();
     percent.add(p);
     value.add(stats::quantile_sorted(values, p / 100));
-  };
-  for (int p = 1; p <= 99; ++p) add(p);
-  add(99.9);
+  }
 }
 
 }  // namespace almanac::study

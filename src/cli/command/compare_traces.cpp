@@ -69,19 +69,16 @@ void register_compare_traces(Program& program) {
   const auto options = std::make_shared<Options>();
   CLI::App& command = *program.app.add_subcommand(
       "compare-traces", "Show what is different between two job logs or two periods of one");
-  command.add_option("A", options->a.path, "A job log")->required();
-  command.add_option("B", options->b.path, "Another, or the same")->required();
+  options->a.add_to(command, "A", "-a");
   options->of_a.add_to(command, "-a");
+  options->b.add_to(command, "B", "-b");
   options->of_b.add_to(command, "-b");
-  command.add_flag("--lenient", options->a.read.lenient, "Drop bad rows and say how many and why");
   command
       .add_option("--out", options->out, "Folder for report.html and each figure as CSV and JSON")
       ->type_name("DIR");
   add_output_option(command, options->output);
-  program.on(command, [options, &program] {
-    options->b.read.lenient = options->a.read.lenient;
-    return compare_traces(*options, program.command_line);
-  });
+  program.on(command,
+             [options, &program] { return compare_traces(*options, program.command_line); });
 }
 
 }  // namespace almanac::cli

@@ -3,6 +3,7 @@
 /// \file
 /// almanac predict evaluate: how well run times of a job log could have been told in advance.
 #include <atomic>
+#include <cmath>
 #include <memory>
 #include <numeric>
 
@@ -68,7 +69,7 @@ void print_json(const Evaluation& evaluation, const std::vector<Group>& groups) 
   fmt::print("{}\n", list.dump(2));
 }
 
-void print_csv(const Evaluation& evaluation, const std::vector<Group>& groups) {
+Result<void> print_csv(const Evaluation& evaluation, const std::vector<Group>& groups) {
   table::OutputFile file = table::OutputFile::standard_output();
   table::CsvWriter csv(file);
   csv.header({"name", "by", "group", "jobs", "mae_s", "median_abs_log10_error", "spearman_gpu_time",
@@ -85,7 +86,12 @@ void print_csv(const Evaluation& evaluation, const std::vector<Group>& groups) {
     for (const Group& group : groups) row(tried, group.by, group.name, group.jobs);
   }
   csv.flush();
-  static_cast<void>(file.commit());
+  return file.commit();
+}
+
+/// "-" where there is nothing to say.
+std::string decimal(double value, int digits) {
+  return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
 }
 
 void print_table(const Evaluation& evaluation, const std::vector<Group>& groups) {
@@ -96,9 +102,9 @@ void print_table(const Evaluation& evaluation, const std::vector<Group>& groups)
              "RANK CORR", "IN 90 %", "WIDTH");
   for (const Tried& tried : evaluation.estimators) {
     const Score got = score(evaluation, tried, everybody(evaluation));
-    fmt::print("{:18} {:>10} {:>12.3f} {:>12.3f} {:>9.3f} {:>9.2f}\n", tried.name,
-               text::human_time(got.mae_s), got.median_abs_log10_error, got.spearman_gpu_time,
-               got.coverage_90, got.interval_width);
+    fmt::print("{:18} {:>10} {:>12} {:>12} {:>9} {:>9}\n", tried.name, text::human_time(got.mae_s),
+               decimal(got.median_abs_log10_error, 3), decimal(got.spearman_gpu_time, 3),
+               decimal(got.coverage_90, 3), decimal(got.interval_width, 2));
   }
   fmt::print("\n|log10 error|, median, by group\n{:18} {:18} {:>8}", "BY", "GROUP", "JOBS");
   for (const Tried& tried : evaluation.estimators)
@@ -107,7 +113,7 @@ void print_table(const Evaluation& evaluation, const std::vector<Group>& groups)
   for (const Group& group : groups) {
     fmt::print("{:18} {:18} {:>8}", group.by, group.name, group.jobs.size());
     for (const Tried& tried : evaluation.estimators) {
-      fmt::print(" {:>{}.3f}", score(evaluation, tried, group.jobs).median_abs_log10_error,
+      fmt::print(" {:>{}}", decimal(score(evaluation, tried, group.jobs).median_abs_log10_error, 3),
                  std::max<std::size_t>(8, tried.name.size()));
     }
     fmt::print("\n");
@@ -145,7 +151,9 @@ Result<int> evaluate(const Options& options, const std::vector<std::string>& com
   if (options.output == "json") {
     print_json(*evaluation, by);
   } else if (options.output == "csv") {
-    print_csv(*evaluation, by);
+    if (auto printed = print_csv(*evaluation, by); !printed) {
+      return tl::unexpected(printed.error());
+    }
   } else {
     print_table(*evaluation, by);
   }

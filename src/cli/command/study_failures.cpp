@@ -15,7 +15,7 @@
 #include "cli/judged_logs.h"
 #include "cli/program.h"
 #include "study/failure_table.h"
-#include "table/csv_writer.h"
+#include "table/output_file.h"
 #include "text/human.h"
 #include "trace/read.h"
 
@@ -52,22 +52,6 @@ void print_table(const study::Drawing& drawing) {
     }
     fmt::print("  {}\n", table["suggestion"].texts[at]);
   }
-}
-
-void print_csv(const figure::Figure& table) {
-  auto out = table::OutputFile::standard_output();
-  table::CsvWriter csv(out);
-  for (const figure::Column& column : table.columns) csv.text(column.name);
-  csv.end_row();
-  for (std::size_t at = 0; at < table.rows(); ++at) {
-    for (const figure::Column& column : table.columns) {
-      column.type == figure::Type::text ? csv.text(column.texts[at])
-                                        : csv.decimal(column.numbers[at]);
-    }
-    csv.end_row();
-  }
-  csv.flush();
-  if (const auto written = out.commit(); !written) note(written.error().message);
 }
 
 std::string to_json(const JudgedLogs& judged) {
@@ -137,7 +121,9 @@ Result<int> study_failures(const Options& options) {
   if (options.output == "json") {
     fmt::print("{}", to_json(*judged));
   } else if (options.output == "csv") {
-    print_csv(judged->drawing.figure);
+    const auto printed =
+        figure::write_csv(table::OutputFile::standard_output(), judged->drawing.figure);
+    if (!printed) return tl::unexpected(printed.error());
   } else {
     print_table(judged->drawing);
   }
