@@ -1,10 +1,10 @@
 # Files that the build puts into the program, so that an installed one finds them from anywhere.
 
-# embed_presets(room EXCEPT name...): the files of presets/ but those named, as presets() of
-# trace/workload_preset.h.
-function(embed_presets room)
-  cmake_parse_arguments(PARSE_ARGV 1 PRESETS "" "" "EXCEPT")
-  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/presets/*.toml)
+# embed_presets(room folder NAMESPACE ns EXCEPT name...): the .toml files of `folder` but those named,
+# as `std::span<const text::Preset> ns::presets()`, sorted by name.
+function(embed_presets room folder)
+  cmake_parse_arguments(PARSE_ARGV 2 PRESETS "" "NAMESPACE" "EXCEPT")
+  file(GLOB files CONFIGURE_DEPENDS ${folder}/*.toml)
   list(SORT files)
   set(entries "")
   foreach(file IN LISTS files)
@@ -17,15 +17,17 @@ function(embed_presets room)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   endforeach()
   file(CONFIGURE OUTPUT presets.gen.cpp CONTENT [[
-// Generated from presets/*.toml by cmake/Presets.cmake.
-#include "trace/workload_preset.h"
-namespace almanac::trace {
-std::span<const Preset> presets() {
-  static constexpr Preset kPresets[] = {
+// Generated from .toml files by cmake/Presets.cmake.
+#include <span>
+#include "text/preset.h"
+namespace @PRESETS_NAMESPACE@ {
+std::span<const almanac::text::Preset> presets();
+std::span<const almanac::text::Preset> presets() {
+  static constexpr almanac::text::Preset kPresets[] = {
 @entries@  };
   return kPresets;
 }
-}  // namespace almanac::trace
+}  // namespace @PRESETS_NAMESPACE@
 ]] @ONLY)
   target_sources(${room} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/presets.gen.cpp)
 endfunction()

@@ -68,7 +68,7 @@ Plan quantile_plan(const Demand& demand, const QuantileSettings& settings) {
   return plan;
 }
 
-Plan offline_optimum(const Demand& demand, const NodePower& power) {
+Plan offline_optimum(const Demand& demand, const PowerModel& power) {
   const double boot_j = power.booting_w * power.boot_s;
   const double worth_s = std::max(power.boot_s, boot_j / (power.idle_w - power.asleep_w));
   const auto least_steps = static_cast<std::size_t>(worth_s / seconds(demand.step)) + 1;
@@ -89,7 +89,7 @@ Plan offline_optimum(const Demand& demand, const NodePower& power) {
 }
 
 PlanFigures judge_plan(const std::string& name, const Demand& demand, const Plan& plan,
-                       const NodePower& power, std::size_t first) {
+                       const PowerModel& power, std::size_t first) {
   PlanFigures figures{.plan = name};
   NodeTime time;
   NodeTime always;
@@ -111,12 +111,12 @@ PlanFigures judge_plan(const std::string& name, const Demand& demand, const Plan
     delayed += plan.late[at];
     wake_ups += started > 0 ? 1 : 0;
     woken += started;
-    time.busy_s += used * step_s;
-    time.idle_s += (on - used) * step_s;
+    time.on_s += on * step_s;
+    time.busy_gpu_s += used * power.gpus * step_s;
     time.asleep_s += (there - on) * step_s;
     time.booting_s += started * power.boot_s;
-    always.busy_s += used * step_s;
-    always.idle_s += (there - used) * step_s;
+    always.on_s += there * step_s;
+    always.busy_gpu_s += used * power.gpus * step_s;
     figures.nodes_asleep += (there - on) / steps;
   }
   const double days = steps * step_s / 86400;
@@ -125,8 +125,9 @@ PlanFigures judge_plan(const std::string& name, const Demand& demand, const Plan
   figures.delayed_a_day = delayed / days;
   figures.delayed_share = requests > 0 ? delayed / requests : 0;
   figures.delay_node_h = delayed * power.boot_s / 3600;
-  figures.energy_kwh = energy_kwh(time, power);
-  figures.saved_kwh = energy_kwh(always, power) - figures.energy_kwh;
+  figures.energy_kwh = bill_of(energy_of(time, power), power.facility).facility_kwh;
+  figures.saved_kwh =
+      bill_of(energy_of(always, power), power.facility).facility_kwh - figures.energy_kwh;
   return figures;
 }
 

@@ -49,7 +49,7 @@ Plan quantile_plan(const Demand& demand, const QuantileSettings& settings);
 /// The bound: knows the future, delays nobody, and lets a node sleep where that spares energy:
 /// where it idles for longer than the boot that follows takes and costs. `power.idle_w` is above
 /// asleep.
-Plan offline_optimum(const Demand& demand, const NodePower& power);
+Plan offline_optimum(const Demand& demand, const PowerModel& power);
 
 struct PlanFigures {
   std::string plan;
@@ -65,6 +65,6 @@ struct PlanFigures {
 
 /// What `plan` costs from step `first` on.
 PlanFigures judge_plan(const std::string& name, const Demand& demand, const Plan& plan,
-                       const NodePower& power, std::size_t first);
+                       const PowerModel& power, std::size_t first);
 
 }  // namespace almanac::energy

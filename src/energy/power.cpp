@@ -1,22 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "energy/power.h"
 
+#include "base/check.h"
+
 namespace almanac::energy {
 namespace {
 
 constexpr double kJoulesPerKwh = 3.6e6;
-constexpr double kHoursPerYear = 8760;
 
 }  // namespace
 
-double energy_kwh(const NodeTime& time, const NodePower& power) {
-  const double joules = time.busy_s * power.busy_w + time.idle_s * power.idle_w +
-                        time.booting_s * power.booting_w + time.asleep_s * power.asleep_w;
-  return joules * power.facility_factor / kJoulesPerKwh;
+double PowerModel::gpu_w(double use, double limit_w) const {
+  ALMANAC_CHECK(limit_w >= gpu_least_limit_w, "limit {} W below {} W", limit_w, gpu_least_limit_w);
+  const double above_idle = gpu_curve.draw(use, limit_w / gpu_limit_w) - gpu_curve.idle;
+  return (full_w - idle_w) / gpus * above_idle / (gpu_curve.full - gpu_curve.idle);
 }
 
-double yearly_saving_kwh(double nodes, const NodePower& power) {
-  return nodes * power.idle_w * power.facility_factor * kHoursPerYear / 1000;
+double PowerModel::gpu_speed(double use, double limit_w) const {
+  ALMANAC_CHECK(limit_w >= gpu_least_limit_w, "limit {} W below {} W", limit_w, gpu_least_limit_w);
+  return gpu_curve.speed(use, limit_w / gpu_limit_w);
+}
+
+Energy& Energy::operator+=(const Energy& more) {
+  on_j += more.on_j;
+  gpu_j += more.gpu_j;
+  booting_j += more.booting_j;
+  asleep_j += more.asleep_j;
+  return *this;
+}
+
+Energy energy_of(const NodeTime& time, const PowerModel& model) {
+  return {.on_j = time.on_s * model.idle_w,
+          .gpu_j = time.busy_gpu_s * model.gpu_w(),
+          .booting_j = time.booting_s * model.booting_w,
+          .asleep_j = time.asleep_s * model.asleep_w};
+}
+
+Bill bill_of(const Energy& energy, const Facility& facility) {
+  const double nodes_kwh = energy.total_j() / kJoulesPerKwh;
+  const double facility_kwh = nodes_kwh * facility.pue;
+  return {.nodes_kwh = nodes_kwh,
+          .facility_kwh = facility_kwh,
+          .cost = facility_kwh * facility.price_per_kwh,
+          .kg_co2 = facility_kwh * facility.kg_co2_per_kwh};
+}
+
+double yearly_saving_kwh(double nodes, const PowerModel& model) {
+  return nodes * model.idle_w * model.facility.pue * kHoursPerYear / 1000;
 }
 
 }  // namespace almanac::energy

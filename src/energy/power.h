@@ -1,39 +1,95 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What nodes draw in each state, and what that adds up to.
+/// What a node draws in each state, and what that adds up to: energy, money, carbon.
+///
+/// A node is on, booting or asleep. One that is on draws `idle_w`, and each of its GPUs in use adds
+/// to that. Models are files (power_file.h); those that come with the program are in presets/power,
+/// where each number has its source.
+///
+/// Differs  a node on its way to sleep (`suspend_s`) draws as if idle, so its seconds count as on.
 #pragma once
+
+#include <limits>
+#include <string>
+
+#include "energy/power_curve.h"
 
 namespace almanac::energy {
 
-/// Watts of one node and what a watt costs beyond it.
-///
-/// Source   800 W of an idle DGX-1, and cooling at twice the energy of the servers (factor 3): Hu
-/// et
-///          al., SC'21, section 4.3. 3,500 W busy is the DGX-1's rated maximum; asleep, only the
-///          management controller runs; a boot takes 5 minutes (same section).
-struct NodePower {
-  double busy_w = 3500;
-  double idle_w = 800;
-  double booting_w = 800;
-  double asleep_w = 10;
-  double boot_s = 300;
-  double facility_factor = 3;  ///< Energy of the facility / energy of the servers (PUE).
+/// What is paid and emitted for a kWh at the meter of the facility.
+struct Facility {
+  double pue = 1;  ///< Energy of the facility / energy of the nodes; at least 1.
+  double price_per_kwh = 0;
+  std::string currency{};
+  double kg_co2_per_kwh = 0;
 };
 
-/// Seconds that nodes spent in each state, summed over nodes.
+inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+struct PowerModel {
+  std::string name{};
+  int gpus = 1;          ///< Of a node.
+  double idle_w = 0;     ///< A node that is on, all its GPUs idle.
+  double full_w = 0;     ///< All its GPUs at full use, without a limit.
+  double booting_w = 0;  ///< From the wish to wake until it takes jobs.
+  double asleep_w = 0;
+  double boot_s = 300;   ///< How long it is booting.
+  double suspend_s = 0;  ///< How long it takes to fall asleep.
+
+  std::string gpu_type{};
+  double gpu_limit_w = 1;        ///< The board's highest power limit, which it has if none is set.
+  double gpu_least_limit_w = 1;  ///< The lowest limit that was measured.
+  PowerCurve gpu_curve{};
+
+  Facility facility{};
+
+  /// What a GPU adds to its node's idle draw. Its share of the node (processors, fans, losses)
+  /// grows with the board's draw. `use` 0 ... 1; `limit_w` at least gpu_least_limit_w.
+  double gpu_w(double use = 1, double limit_w = kNoLimit) const;
+  /// How fast a job of this use runs, relative to no limit.
+  double gpu_speed(double use, double limit_w) const;
+  /// A node that is on with so many of its GPUs at full use; parts of a GPU are allowed.
+  double node_w(double busy_gpus) const { return idle_w + busy_gpus * gpu_w(); }
+};
+
+/// Seconds that nodes spent in each state, summed over nodes. Exact for whatever is constant
+/// between events: the caller adds nodes times seconds.
 struct NodeTime {
-  double busy_s = 0;
-  double idle_s = 0;
+  double on_s = 0;
   double booting_s = 0;
   double asleep_s = 0;
+  double busy_gpu_s = 0;  ///< GPU-seconds of full use, without a limit; half use counts half.
 };
 
-/// kWh of the facility.
-double energy_kwh(const NodeTime& time, const NodePower& power);
+/// Joules of the nodes (not of the facility), by what took them. GPUs under a limit are added by
+/// `gpu_j += model.gpu_w(use, limit_w) * seconds`.
+struct Energy {
+  double on_j = 0;   ///< Nodes that are on, as if all their GPUs were idle.
+  double gpu_j = 0;  ///< What GPUs in use add to that.
+  double booting_j = 0;
+  double asleep_j = 0;
 
-/// The kWh a year that `nodes` nodes off on average spare when they would have idled and draw
-/// nothing asleep: the paper's arithmetic.
-double yearly_saving_kwh(double nodes, const NodePower& power);
+  double total_j() const { return on_j + gpu_j + booting_j + asleep_j; }
+  Energy& operator+=(const Energy& more);
+};
+
+Energy energy_of(const NodeTime& time, const PowerModel& model);
+
+/// What the facility is billed for.
+struct Bill {
+  double nodes_kwh = 0;
+  double facility_kwh = 0;
+  double cost = 0;  ///< In the facility's currency.
+  double kg_co2 = 0;
+};
+
+Bill bill_of(const Energy& energy, const Facility& facility);
+
+inline constexpr double kHoursPerYear = 8760;
+
+/// The facility's kWh a year that `nodes` nodes off on average spare when they would have idled and
+/// draw nothing asleep: the paper's arithmetic (Hu et al., SC'21, section 4.3).
+double yearly_saving_kwh(double nodes, const PowerModel& model);
 
 }  // namespace almanac::energy

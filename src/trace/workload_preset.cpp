@@ -4,7 +4,7 @@
 namespace almanac::trace {
 
 std::optional<std::string_view> preset(std::string_view name) {
-  for (const Preset& candidate : presets()) {
+  for (const text::Preset& candidate : presets()) {
     if (candidate.name == name) return candidate.text;
   }
   return std::nullopt;

@@ -8,15 +8,12 @@
 #include <span>
 #include <string_view>
 
+#include "text/preset.h"
+
 namespace almanac::trace {
 
-struct Preset {
-  std::string_view name;  ///< The file's, without ".toml".
-  std::string_view text;
-};
-
 /// All of them, sorted by name: workloads, and clusters named "<workload>_cluster".
-std::span<const Preset> presets();
+std::span<const text::Preset> presets();
 
 /// The text of the preset `name`, if there is one.
 std::optional<std::string_view> preset(std::string_view name);

@@ -12,6 +12,7 @@
 #include "cli/trace_options.h"
 #include "energy/outage.h"
 #include "energy/plan.h"
+#include "energy/power_file.h"
 #include "energy/series.h"
 
 namespace almanac::cli {
@@ -29,7 +30,7 @@ struct Options {
   std::string profile = "earth";
   std::string output = "table";
   int nodes = 0;
-  energy::NodePower power{};
+  std::string power = "helios";
 };
 
 /// Used and total nodes without outages: those hold the value before.
@@ -61,10 +62,10 @@ Result<energy::Demand> read_demand(const Options& options) {
 }
 
 std::vector<energy::PlanFigures> judge_all(const energy::Demand& demand,
-                                           const energy::CesSettings& ces, const Options& options,
-                                           std::size_t first) {
+                                           const energy::CesSettings& ces,
+                                           const energy::PowerModel& power, std::size_t first) {
   const auto judge = [&](const std::string& name, const energy::Plan& plan) {
-    return energy::judge_plan(name, demand, plan, options.power, first);
+    return energy::judge_plan(name, demand, plan, power, first);
   };
   std::vector<energy::PlanFigures> rows;
   rows.push_back(judge("always-on", energy::always_on(demand)));
@@ -79,7 +80,7 @@ std::vector<energy::PlanFigures> judge_all(const energy::Demand& demand,
     rows.push_back(
         judge(fmt::format("quantile {}", level), energy::quantile_plan(demand, {.level = level})));
   }
-  rows.push_back(judge("optimum", energy::offline_optimum(demand, options.power)));
+  rows.push_back(judge("optimum", energy::offline_optimum(demand, power)));
   return rows;
 }
 
@@ -112,6 +113,8 @@ void print_json(const std::vector<energy::PlanFigures>& rows) {
 Result<int> simulate(const Options& options) {
   const auto ces = energy::ces_profile(options.profile);
   if (!ces) return tl::unexpected(ces.error());
+  const auto power = energy::read_power(options.power);
+  if (!power) return tl::unexpected(power.error());
   const auto demand = read_demand(options);
   if (!demand) return tl::unexpected(demand.error());
   std::size_t first = 0;
@@ -126,7 +129,7 @@ Result<int> simulate(const Options& options) {
                   fmt::format("--from {} is after the end of the series", options.from));
     }
   }
-  const auto rows = judge_all(*demand, *ces, options, first);
+  const auto rows = judge_all(*demand, *ces, *power, first);
   options.output == "json" ? print_json(rows) : print_table(rows);
   return kDone;
 }
@@ -156,11 +159,9 @@ void register_energy_simulate(Program& program) {
       .add_option("--profile", options->profile,
                   "Constants of the published loop: venus, earth, saturn, uranus, philly")
       ->capture_default_str();
-  command.add_option("--busy-w", options->power.busy_w, "Watts of a node in use")
-      ->capture_default_str();
-  command.add_option("--idle-w", options->power.idle_w, "Watts of an idle node")
-      ->capture_default_str();
-  command.add_option("--pue", options->power.facility_factor, "Facility / servers")
+  command
+      .add_option("--power", options->power,
+                  "Power model: a name (see energy power) or a TOML file")
       ->capture_default_str();
   command.add_option("-o,--output", options->output, "How to print: table or json")
       ->check(CLI::IsMember({"table", "json"}))

@@ -44,7 +44,7 @@ struct Arguments {
 /// The presets that are workloads: each has a cluster beside it.
 std::vector<std::string> workload_presets() {
   std::vector<std::string> names;
-  for (const trace::Preset& preset : trace::presets()) {
+  for (const text::Preset& preset : trace::presets()) {
     if (!preset.name.ends_with("_cluster")) names.emplace_back(preset.name);
   }
   return names;

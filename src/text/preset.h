@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A file of presets/, which the build puts into the program so that it is found anywhere
+/// (cmake/Presets.cmake).
+#pragma once
+
+#include <string_view>
+
+namespace almanac::text {
+
+struct Preset {
+  std::string_view name;  ///< The file's, without ".toml".
+  std::string_view text;
+};
+
+}  // namespace almanac::text
