@@ -58,6 +58,11 @@ void ExperimentOptions::add_to(CLI::App& command) {
   command.add_option("--profile", experiment.profile, "Behave like a published simulator: helios")
       ->type_name("NAME");
   command
+      .add_option("--power", experiment.power,
+                  "What nodes draw: a name or a TOML file; see energy power")
+      ->option_text("NAME|FILE")
+      ->capture_default_str();
+  command
       .add_option("--restart", restart,
                   "Work added to a job by a preemption, for 1, 2 to 8 and more GPUs")
       ->type_name("TIMES")

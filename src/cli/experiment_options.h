@@ -21,7 +21,7 @@ struct ExperimentOptions {
   std::string restart = "7,30,60";
   std::string timeline;
 
-  /// Adds TRACE, the reading options, --cluster, --policy, --profile, --restart, --seed.
+  /// Adds TRACE, the reading options, --cluster, --policy, --profile, --power, --restart, --seed.
   void add_to(CLI::App& command);
   /// Adds --load and --timeline, for commands that run each policy once.
   void add_single_run_to(CLI::App& command);

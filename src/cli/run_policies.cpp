@@ -96,7 +96,8 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
           written = sim::write_policy_run(out, prepared, run, *schedule);
         std::optional<sim::Summary> summary;
         if (schedule) {
-          summary = sim::summarize(prepared.runs[run].composition.name, prepared.trace, *schedule);
+          summary = sim::summarize(prepared.runs[run].composition.name, prepared.trace, *schedule,
+                                   prepared.power);
           if (page) page->take(run, *summary, *schedule);
         }
         const std::lock_guard lock(mutex);

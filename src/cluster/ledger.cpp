@@ -72,6 +72,8 @@ Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(clus
     }
     pool.capacity = pool.free_gpus = static_cast<int>(members) * pool.gpus_per_node;
     total_ += pool.capacity;
+    by_power_[0].nodes += static_cast<int>(members);
+    by_power_[0].gpus += pool.capacity;
   }
   for (const CapacityChange& change : cluster.changes) {
     if (change.at == Time::min()) set_nodes(change.vc, change.nodes);
@@ -92,10 +94,13 @@ int Ledger::free_gpus(VcId vc) const {
 inline void Ledger::move(NodeState& state, GpuMask free) {
   const int before = std::popcount(state.free);
   const int after = std::popcount(free);
+  const int became_busy = static_cast<int>(free != state.all) - static_cast<int>(state.busy());
   state.free = free;
   busy_ += before - after;
+  busy_nodes_ += became_busy;
   if (state.drained) {
     total_ += before - after;
+    if (became_busy != 0) count(state, became_busy);
     return;
   }
   Pool& pool = pools_[state.pool];
@@ -116,7 +121,7 @@ void Ledger::take(const Grant& grant) {
   ALMANAC_CHECK(can_take(grant), "node {} mask {:x}", index(grant.node), grant.gpus);
   NodeState& state = nodes_[index(grant.node)];
   move(state, state.free & ~grant.gpus);
-  note(grant, true);
+  note({.grant = grant, .move = Entry::Move::taken});
 }
 
 void Ledger::give_back(const Grant& grant) {
@@ -124,26 +129,65 @@ void Ledger::give_back(const Grant& grant) {
   ALMANAC_CHECK((grant.gpus & state.free) == 0 && (grant.gpus & ~state.all) == 0,
                 "node {} mask {:x}", index(grant.node), grant.gpus);
   move(state, state.free | grant.gpus);
-  note(grant, false);
+  note({.grant = grant, .move = Entry::Move::given_back});
+}
+
+void Ledger::set_power(NodeId node, Power power) {
+  NodeState& state = nodes_[index(node)];
+  ALMANAC_CHECK(!state.busy() && !state.drained, "node {} runs a job or is drained", index(node));
+  note({.grant = {node, 0}, .move = Entry::Move::power, .before = state.power});
+  move(state, power);
 }
 
 void Ledger::undo(std::size_t mark) {
   while (num_entries_ > mark) {
     const Entry& entry = journal_[--num_entries_];
     NodeState& state = nodes_[index(entry.grant.node)];
-    move(state, entry.taken ? state.free | entry.grant.gpus : state.free & ~entry.grant.gpus);
+    switch (entry.move) {
+      case Entry::Move::taken:
+        move(state, state.free | entry.grant.gpus);
+        break;
+      case Entry::Move::given_back:
+        move(state, state.free & ~entry.grant.gpus);
+        break;
+      case Entry::Move::power:
+        move(state, entry.before);
+        break;
+    }
   }
 }
 
-void Ledger::set_drained(NodeState& state, bool drained) {
+/// Files a node that becomes ready in its pool; with sign -1, takes one out that is no more.
+void Ledger::enter(const NodeState& state, int sign) {
   Pool& pool = pools_[state.pool];
   const int free = std::popcount(state.free);
-  const int sign = drained ? -1 : 1;
-  drained ? unfile(pool, state.member, free) : file(pool, state.member, free);
+  sign > 0 ? file(pool, state.member, free) : unfile(pool, state.member, free);
   pool.free_gpus += sign * free;
   pool.capacity += sign * pool.gpus_per_node;
-  total_ += sign * free;
+}
+
+void Ledger::count(const NodeState& state, int sign) {
+  Count& count = by_power_[static_cast<std::size_t>(state.power)];
+  count.nodes += sign;
+  count.gpus += sign * std::popcount(state.all);
+}
+
+void Ledger::move(NodeState& state, Power power) {
+  const bool was_ready = state.ready();
+  if (state.counts()) count(state, -1);
+  state.power = power;
+  if (state.counts()) count(state, +1);
+  if (state.ready() != was_ready) enter(state, was_ready ? -1 : +1);
+}
+
+void Ledger::set_drained(NodeState& state, bool drained) {
+  // It leaves with its power: what becomes of it elsewhere is not ours to know.
+  if (drained) move(state, Power::on);
+  if (state.counts()) count(state, -1);
   state.drained = drained;
+  if (state.counts()) count(state, +1);
+  enter(state, drained ? -1 : +1);
+  total_ += (drained ? -1 : 1) * std::popcount(state.free);
 }
 
 void Ledger::set_nodes(VcId vc, int count) {

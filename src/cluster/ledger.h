@@ -12,6 +12,7 @@
 /// back with undo(), and a refused plan leaves no trace.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -25,6 +26,9 @@ namespace almanac::cluster {
 
 /// GPUs of one node, one bit each.
 using GpuMask = std::uint64_t;
+
+/// Whether a node can run jobs, and what it draws.
+enum class Power : std::uint8_t { on, booting, asleep };
 
 /// A piece of one node.
 struct Grant {
@@ -43,14 +47,14 @@ struct Demand {
   bool operator==(const Demand&) const = default;
 };
 
-/// Nodes of one virtual cluster that are alike.
+/// Nodes of one virtual cluster that are alike. A node is *ready* when it is on and not drained.
 struct Pool {
   int gpus_per_node = 0;
   std::uint64_t gpu_type = 0;    ///< One bit.
-  int free_gpus = 0;             ///< On nodes that are not drained.
-  int capacity = 0;              ///< GPUs on nodes that are not drained.
+  int free_gpus = 0;             ///< On ready nodes.
+  int capacity = 0;              ///< GPUs on ready nodes.
   std::vector<NodeId> nodes;     ///< In order of number; positions are the members below.
-  std::vector<NodeSet> by_free;  ///< by_free[n]: not drained nodes with exactly n free GPUs.
+  std::vector<NodeSet> by_free;  ///< by_free[n]: ready nodes with exactly n free GPUs.
   std::uint64_t with_free = 0;   ///< Bit n - 1: by_free[n] is not empty, for n of 1 or more.
 
   bool suits(const Demand& demand) const { return (gpu_type & demand.gpu_types) != 0; }
@@ -75,16 +79,23 @@ class Ledger {
   explicit Ledger(const Cluster& cluster);
 
   std::span<const Pool> pools(VcId vc) const;
-  /// Free GPUs of a node; none when it is drained.
+  /// Free GPUs of a node; none unless it is ready.
   int free_on(NodeId node) const {
     const NodeState& state = nodes_[index(node)];
-    return state.drained ? 0 : std::popcount(state.free);
+    return state.ready() ? std::popcount(state.free) : 0;
   }
   bool drained(NodeId node) const { return nodes_[index(node)].drained; }
+  Power power(NodeId node) const { return nodes_[index(node)].power; }
   int free_gpus(VcId vc) const;
-  /// GPUs in service (not drained) and those still taken on drained nodes.
+  /// GPUs in service (not drained, asleep or not) and those still taken on drained nodes.
   int total_gpus() const { return total_; }
   int busy_gpus() const { return busy_; }
+  /// Nodes in service, and drained ones that still run a job; by power.
+  int nodes(Power power) const { return by_power_[static_cast<std::size_t>(power)].nodes; }
+  /// GPUs of those nodes, in use or not.
+  int gpus(Power power) const { return by_power_[static_cast<std::size_t>(power)].gpus; }
+  /// Nodes that run a job.
+  int busy_nodes() const { return busy_nodes_; }
 
   /// Takes `count` GPUs of `node`, the lowest-numbered free ones. O(1).
   Grant take(NodeId node, int count);
@@ -92,12 +103,14 @@ class Ledger {
   void take(const Grant& grant);
   bool can_take(const Grant& grant) const {
     const NodeState& state = nodes_[index(grant.node)];
-    return !state.drained && (grant.gpus & ~state.free) == 0;
+    return state.ready() && (grant.gpus & ~state.free) == 0;
   }
   void give_back(const Grant& grant);
+  /// A node that runs nothing falls asleep, boots, or is there again.
+  void set_power(NodeId node, Power power);
 
   /// Grows or drains a virtual cluster to `count` nodes: drains the least busy, highest-numbered
-  /// ones and brings back the lowest-numbered ones. Never journaled.
+  /// ones and brings back the lowest-numbered ones, which come back on. Never journaled.
   void set_nodes(VcId vc, int count);
 
   /// A point of the journal to go back to.
@@ -114,18 +127,29 @@ class Ledger {
     std::uint32_t pool = 0;
     std::uint32_t member = 0;  // position in Pool::nodes
     bool drained = false;
+    Power power = Power::on;
+
+    bool ready() const { return !drained && power == Power::on; }
+    bool busy() const { return free != all; }
+    /// Whether it counts in nodes().
+    bool counts() const { return !drained || busy(); }
   };
   struct Entry {
-    Grant grant{};
-    bool taken = false;
+    enum class Move : std::uint8_t { taken, given_back, power };
+    Grant grant{};  // of a move of power: only its node
+    Move move{};
+    Power before{};
   };
 
   void move(NodeState& state, GpuMask free);
-  void note(const Grant& grant, bool taken) {
+  void note(const Entry& entry) {
     if (num_entries_ == journal_.size()) journal_.resize(2 * num_entries_ + 64);
-    journal_[num_entries_++] = {grant, taken};
+    journal_[num_entries_++] = entry;
   }
+  void move(NodeState& state, Power power);
   void set_drained(NodeState& state, bool drained);
+  void enter(const NodeState& state, int sign);
+  void count(const NodeState& state, int sign);
 
   std::vector<NodeState> nodes_;
   std::vector<Pool> pools_;                // grouped by virtual cluster
@@ -135,6 +159,12 @@ class Ledger {
   std::size_t num_entries_ = 0;
   int total_ = 0;
   int busy_ = 0;
+  int busy_nodes_ = 0;
+  struct Count {
+    int nodes = 0;
+    int gpus = 0;
+  };
+  std::array<Count, 3> by_power_{};
 };
 
 }  // namespace almanac::cluster

@@ -56,6 +56,55 @@ TEST(LedgerDeathTest, StopsTheProgramRatherThanGiveAGpuTwice) {
   EXPECT_DEATH(ledger.give_back({NodeId{0}, 0b10000}), "node 0 mask 10");
 }
 
+TEST(Ledger, OffersNothingOnANodeThatSleepsOrBoots) {
+  Ledger ledger(uniform(3, 4));
+  ledger.set_power(NodeId{0}, Power::asleep);
+  ledger.set_power(NodeId{1}, Power::booting);
+  EXPECT_EQ(ledger.free_gpus(VcId{0}), 4);
+  EXPECT_EQ(ledger.pools(VcId{0})[0].lowest(4), NodeId{2});
+  EXPECT_FALSE(ledger.can_take({NodeId{0}, 0b1}));
+  EXPECT_EQ(ledger.free_on(NodeId{1}), 0);
+  EXPECT_EQ(ledger.total_gpus(), 12) << "they are in service all the same";
+  EXPECT_EQ(ledger.nodes(Power::on), 1);
+  EXPECT_EQ(ledger.nodes(Power::booting), 1);
+  EXPECT_EQ(ledger.gpus(Power::asleep), 4);
+  ledger.set_power(NodeId{1}, Power::on);
+  EXPECT_EQ(ledger.pools(VcId{0})[0].lowest(4), NodeId{1});
+}
+
+TEST(Ledger, TakesPowerBackLikeGpus) {
+  Ledger ledger(uniform(2, 4));
+  ledger.set_power(NodeId{1}, Power::asleep);
+  ledger.commit();
+  const std::size_t before = ledger.mark();
+  ledger.set_power(NodeId{1}, Power::on);
+  ledger.take(NodeId{1}, 4);
+  ledger.undo(before);
+  EXPECT_EQ(ledger.power(NodeId{1}), Power::asleep);
+  EXPECT_EQ(ledger.free_gpus(VcId{0}), 4);
+  EXPECT_EQ(ledger.busy_nodes(), 0);
+}
+
+TEST(Ledger, DrainsASleepingNodeWhichComesBackOn) {
+  Ledger ledger(uniform(2, 4));
+  ledger.set_power(NodeId{1}, Power::asleep);
+  ledger.commit();
+  ledger.set_nodes(VcId{0}, 1);
+  EXPECT_TRUE(ledger.drained(NodeId{1}));
+  EXPECT_EQ(ledger.nodes(Power::asleep), 0);
+  EXPECT_EQ(ledger.nodes(Power::on), 1);
+  EXPECT_EQ(ledger.total_gpus(), 4);
+  ledger.set_nodes(VcId{0}, 2);
+  EXPECT_EQ(ledger.power(NodeId{1}), Power::on);
+  EXPECT_EQ(ledger.free_gpus(VcId{0}), 8);
+}
+
+TEST(LedgerDeathTest, DoesNotPutAJobToSleep) {
+  Ledger ledger(uniform(1, 4));
+  ledger.take(NodeId{0}, 1);
+  EXPECT_DEATH(ledger.set_power(NodeId{0}, Power::asleep), "node 0 runs a job");
+}
+
 TEST(Ledger, DrainsTheLeastBusyHighestNode) {
   Ledger ledger(uniform(3, 4));
   const Grant held = ledger.take(NodeId{2}, 1);

@@ -61,6 +61,35 @@ CesTrack run_ces(std::span<const int> used, std::span<const int> predicted,
   return run_ces(used, soon, later, total, settings);
 }
 
+CesLoop::CesLoop(const CesSettings& settings)
+    : settings_(settings), stable_(settings.stable_until) {}
+
+CesLoop::Decision CesLoop::step(const CesStep& now, int before) {
+  const std::size_t at = used_.size();
+  used_.push_back(now.used);
+  const int need = now.used + settings_.buffer;
+  if (at < kFirstDecision) return {.active = need};
+  Decision made{.active = before};
+  if (before < now.used) {
+    made.lack = now.used - before;
+    made.active = need;
+    made.change = need - before;
+    stable_ = static_cast<std::int64_t>(at) + settings_.keep_steps;
+  }
+  made.active = std::min(made.active, now.total);
+  const auto history = static_cast<std::size_t>(settings_.history_steps);
+  const double recent = mean_of(used_, at - std::min(at, history), at) - now.used;
+  const double expected = now.used - now.soon;
+  if (recent < settings_.history_threshold || expected < settings_.future_threshold) return made;
+  if (static_cast<std::int64_t>(at) < stable_) return made;
+  stable_ = static_cast<std::int64_t>(at);
+  if (now.soon < now.later) return made;  // demand rises again later
+  if (made.active - std::min(made.active, need) < settings_.least_change) return made;
+  made.active = std::min(made.active, need);
+  made.change = made.active - before;
+  return made;
+}
+
 CesTrack run_ces(std::span<const int> used, std::span<const double> soon,
                  std::span<const double> later, std::span<const int> total,
                  const CesSettings& settings) {
@@ -68,36 +97,16 @@ CesTrack run_ces(std::span<const int> used, std::span<const double> soon,
   ALMANAC_CHECK(soon.size() == steps && later.size() == steps && total.size() == steps,
                 "{} steps, {} and {} expected, {} total", steps, soon.size(), later.size(),
                 total.size());
-  const auto history = static_cast<std::size_t>(settings.history_steps);
-  CesTrack track{.active = std::vector<int>(steps),
-                 .change = std::vector<int>(steps),
-                 .lack = std::vector<int>(steps)};
-  auto stable = static_cast<std::int64_t>(settings.stable_until);
+  CesLoop loop(settings);
+  CesTrack track;
+  int active = 0;
   for (std::size_t at = 0; at < steps; ++at) {
-    const int need = used[at] + settings.buffer;
-    int& active = track.active[at];
-    if (at < kFirstDecision) {
-      active = need;
-      continue;
-    }
-    const int before = track.active[at - 1];
-    active = before;
-    if (active < used[at]) {
-      track.lack[at] = used[at] - active;
-      active = need;
-      track.change[at] = active - before;
-      stable = static_cast<std::int64_t>(at) + settings.keep_steps;
-    }
-    active = std::min(active, total[at]);
-    const double recent = mean_of(used, at - std::min(at, history), at) - used[at];
-    if (recent < settings.history_threshold || used[at] - soon[at] < settings.future_threshold)
-      continue;
-    if (static_cast<std::int64_t>(at) < stable) continue;
-    stable = static_cast<std::int64_t>(at);
-    if (soon[at] < later[at]) continue;  // demand rises again later
-    if (active - std::min(active, need) < settings.least_change) continue;
-    active = std::min(active, need);
-    track.change[at] = active - before;
+    const CesStep now{used[at], total[at], soon[at], later[at]};
+    const CesLoop::Decision made = loop.step(now, active);
+    active = made.active;
+    track.active.push_back(made.active);
+    track.change.push_back(made.change);
+    track.lack.push_back(made.lack);
   }
   return track;
 }

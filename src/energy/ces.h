@@ -8,6 +8,7 @@
 ///          CES_Philly.py, whose order of steps this keeps.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +40,35 @@ struct CesTrack {
   std::vector<int> active;  ///< Nodes that are on.
   std::vector<int> change;  ///< Nodes woken (> 0) or sent to sleep (< 0).
   std::vector<int> lack;    ///< Nodes asked for beyond those that were on.
+};
+
+/// One step of a cluster as the loop sees it, in nodes.
+struct CesStep {
+  int used = 0;
+  int total = 0;
+  double soon = 0;   ///< Mean expected of the next `future_steps`.
+  double later = 0;  ///< Mean expected of twice as many.
+};
+
+/// The loop, step by step.
+class CesLoop {
+ public:
+  explicit CesLoop(const CesSettings& settings);
+
+  struct Decision {
+    int active = 0;  ///< Nodes that shall be on.
+    int change = 0;  ///< Nodes woken (> 0) or sent to sleep (< 0).
+    int lack = 0;    ///< Nodes asked for beyond those that were on.
+  };
+  /// Decides the next step of a cluster with `before` nodes on.
+  Decision step(const CesStep& now, int before);
+  /// Nobody sleeps for `keep_steps`: nodes were woken since the last step.
+  void hold() { stable_ = static_cast<std::int64_t>(used_.size()) + settings_.keep_steps; }
+
+ private:
+  CesSettings settings_;
+  std::vector<int> used_;  // so far
+  std::int64_t stable_;    // no sleep before this step
 };
 
 /// Runs the loop over `used` nodes with a forecast `predicted` and `total` nodes, all of one

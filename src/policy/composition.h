@@ -30,6 +30,7 @@ struct Composition {
   std::string estimate = "oracle";
   std::string order = "fifo";
   std::string placement = "consolidate";
+  std::string capacity = "all";
   int reserve = 0;  ///< Jobs that hold a reservation while others pass them: 0 = strict order.
   Preempt preempt = Preempt::never;
   Duration rank_delay{0};  ///< A job that finds the queue empty gets its rank only this much later

@@ -116,18 +116,36 @@ class Plan {
   }
   /// Preempts a running job, whose grants are already given back in the ledger.
   void stop(JobId job) { stops.push_back(job); }
+  /// Sends a node that runs nothing to sleep; in the ledger at once.
+  void sleep(NodeId node) {
+    ledger.set_power(node, cluster::Power::asleep);
+    sleeps.push_back(node);
+  }
+  /// Boots a node that sleeps. Once it is there, the host tells capacity_changed.
+  void boot(NodeId node) {
+    ledger.set_power(node, cluster::Power::booting);
+    boots.push_back(node);
+  }
+  /// Says that a waiting job would run now if no node slept or booted.
+  void hold_back(JobId job) { held_back.push_back(job); }
   /// Asks for a timer event; at `now` means one more decision at this instant.
   void wake(Time at) { wakes.push_back(at); }
   void clear() {
     stops.clear();
     starts.clear();
     grants.clear();
+    sleeps.clear();
+    boots.clear();
+    held_back.clear();
     wakes.clear();
   }
 
   std::vector<JobId> stops;
   std::vector<Start> starts;
   std::vector<cluster::Grant> grants;
+  std::vector<NodeId> sleeps;
+  std::vector<NodeId> boots;
+  std::vector<JobId> held_back;
   std::vector<Time> wakes;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "policy/desk.h"
+#include "policy/node_keeper.h"
 
 namespace almanac::policy {
 namespace {
@@ -18,6 +19,10 @@ class Pipeline final : public Policy {
         rank_delay_(composition.rank_delay) {
     desk_->needs_estimate = desk_->order().needs_estimate();
     pass_ = make_pass(composition);
+    if (auto capacity = registry().make_capacity(composition)) {
+      const bool strict = composition.reserve == 0 && composition.preempt == Preempt::never;
+      keeper_ = std::make_unique<NodeKeeper>(*desk_, std::move(capacity), strict);
+    }
   }
 
   void decide(std::span<const Event> events, const View& view, Plan& plan) override {
@@ -31,21 +36,24 @@ class Pipeline final : public Policy {
       need_.erase(std::unique(need_.begin(), need_.end()), need_.end());
     }
     for (const VcId vc : need_) pass_->run(vcs_[index(vc)]);
+    if (keeper_) keeper_->run(vcs_, need_);
     if (rank_delay_ > Duration{0}) wake_for_ranks();
   }
 
   Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const override {
     const Progress& state = view.progress(job);
     const cluster::Demand& demand = view.demand(state.demand);
+    Plan scratch(ledger);
+    desk_->open(view, scratch);
     Reason reason{.kind = ReasonKind::short_of_gpus, .wanted = demand.gpus};
     for (const cluster::Pool& pool : ledger.pools(state.vc)) {
       if (pool.suits(demand)) reason.available += pool.free_gpus;
     }
-    if (reason.available < demand.gpus) return reason;
-    Plan scratch(ledger);
-    desk_->open(view, scratch);
-    reason.kind = ReasonKind::fragmented;
-    if (!desk_->fits(state.vc, demand)) return reason;
+    if (reason.available >= demand.gpus) reason.kind = ReasonKind::fragmented;
+    if (!desk_->fits(state.vc, demand)) {
+      if (keeper_ && keeper_->holds_back(state.vc, job)) reason.kind = ReasonKind::booting;
+      return reason;
+    }
     const VcState& vc = vcs_[index(state.vc)];
     // It has just been stopped and joins the queue at the next decision.
     if (vc.waiting.empty()) return {.wanted = reason.wanted, .available = reason.available};
@@ -161,6 +169,7 @@ class Pipeline final : public Policy {
 
   std::unique_ptr<Desk> desk_;
   std::unique_ptr<Pass> pass_;
+  std::unique_ptr<NodeKeeper> keeper_;  // null = every node stays on
   std::vector<VcState> vcs_;
   std::vector<Unranked> unranked_;
   std::vector<VcId> need_;

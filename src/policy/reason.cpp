@@ -20,6 +20,8 @@ std::string to_string(const Reason& reason, const std::string& other) {
     case ReasonKind::fragmented:
       return fmt::format("fragmentation: asks {}, {} free but spread over too many nodes",
                          reason.wanted, reason.available);
+    case ReasonKind::booting:
+      return "waits for nodes to boot";
     case ReasonKind::behind:
       return fmt::format("would fit, but job {} is ahead in the queue", other);
     case ReasonKind::reserved:
@@ -43,6 +45,8 @@ std::string name(ReasonKind kind) {
       return "SHORT_OF_GPUS";
     case ReasonKind::fragmented:
       return "FRAGMENTED";
+    case ReasonKind::booting:
+      return "BOOTING";
     case ReasonKind::behind:
       return "BEHIND";
     case ReasonKind::reserved:

@@ -15,6 +15,7 @@ enum class ReasonKind : std::uint8_t {
   none,           ///< Nothing keeps it: it is about to start.
   short_of_gpus,  ///< Not now: fewer free GPUs in its virtual cluster than it asks.
   fragmented,     ///< Not now: enough are free, but not in the form that it needs.
+  booting,        ///< Not now: it fits once nodes have booted.
   behind,         ///< Not now: it would fit, but another job is first in the queue.
   reserved,       ///< Not now: it would fit, but it would delay a job that holds a reservation.
   unknown_vc,     ///< Never: the cluster has no such virtual cluster.

@@ -15,6 +15,9 @@ void register_order(Registry& registry);
 namespace placement {
 void register_placement(Registry& registry);
 }
+namespace capacity {
+void register_capacity(Registry& registry);
+}
 namespace builtin {
 void register_builtin(Registry& registry);
 }
@@ -27,6 +30,11 @@ void Registry::add_order(Entry entry, MakeOrder make) {
 void Registry::add_placement(Entry entry, MakePlacement make) {
   make_placement_.emplace(entry.name, std::move(make));
   placements_.push_back(std::move(entry));
+}
+
+void Registry::add_capacity(Entry entry, MakeCapacity make) {
+  make_capacity_.emplace(entry.name, std::move(make));
+  capacities_.push_back(std::move(entry));
 }
 
 void Registry::add_policy(Composition composition) {
@@ -64,11 +72,16 @@ std::unique_ptr<Placement> Registry::make_placement(const Composition& compositi
   return make_placement_.at(composition.placement)();
 }
 
+std::unique_ptr<Capacity> Registry::make_capacity(const Composition& composition) const {
+  return make_capacity_.at(composition.capacity)(composition);
+}
+
 const Registry& registry() {
   static const Registry kRegistry = [] {
     Registry made;
     order::register_order(made);
     placement::register_placement(made);
+    capacity::register_capacity(made);
     builtin::register_builtin(made);
     return made;
   }();

@@ -58,4 +58,29 @@ class Placement {
   virtual bool draws() const { return false; }
 };
 
+/// The nodes of a cluster as a capacity sees them.
+struct NodeUse {
+  Time now{};
+  int used = 0;   ///< That run a job: the most at once since it was asked last.
+  int on = 0;     ///< On or booting.
+  int total = 0;  ///< In service, asleep or not.
+};
+
+/// Which nodes are on. Nodes that a waiting job needs are woken at once, whatever it says; nodes
+/// that run a job, or may be needed by one that waits, stay on.
+class Capacity {
+ public:
+  virtual ~Capacity() = default;
+  /// How many nodes shall be on from now on. Asked once a period.
+  virtual int nodes_on(const NodeUse& nodes) = 0;
+  /// How many nodes to wake together with those that a waiting job needs.
+  virtual int spare() const { return 0; }
+  /// Told that nodes were woken for a waiting job.
+  virtual void woken() {}
+};
+
+/// How often a capacity is asked.
+/// Source   Hu et al., SC'21, section 4.3, Algorithm 2: PeriodicCheck.
+inline constexpr Duration kCapacityPeriod = 10min;
+
 }  // namespace almanac::policy

@@ -16,6 +16,8 @@ using sim::Summary;
 using text::grouped;
 using text::human_time;
 
+constexpr double kJoulesPerMwh = 3.6e9;
+
 /// A column: how a row's value shows, and whether less or more of it is better.
 struct Column {
   std::string title;
@@ -70,6 +72,19 @@ std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide)
   columns.push_back({"preemptions", [](const Summary& s) {
                        return grouped(static_cast<std::int64_t>(s.preemptions));
                      }});
+  const bool any_asleep = std::any_of(summaries.begin(), summaries.end(),
+                                      [](const Summary& s) { return s.nodes_asleep > 0; });
+  if (wide || any_asleep) {
+    columns.push_back({"nodes asleep", [](const Summary& s) { return decimal(s.nodes_asleep); }});
+    columns.push_back(
+        {"wake-ups a day", [](const Summary& s) { return decimal(s.wake_ups_a_day); }});
+    columns.push_back(
+        {"jobs held back",
+         [](const Summary& s) { return grouped(static_cast<std::int64_t>(s.jobs_held_back)); },
+         [](const Summary& s) { return static_cast<double>(s.jobs_held_back); }});
+    columns.push_back({"MWh", [](const Summary& s) { return decimal(s.energy_j / kJoulesPerMwh); },
+                       [](const Summary& s) { return s.energy_j; }});
+  }
   if (wide) {
     columns.push_back({"finished", [](const Summary& s) {
                          return grouped(static_cast<std::int64_t>(s.finished));

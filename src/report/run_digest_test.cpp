@@ -61,10 +61,10 @@ sim::Prepared three_jobs(std::vector<std::string> policies = {"fifo"}) {
 PolicyDigest digest_of(const RunInput& input, const DigestPlan& plan, std::size_t run = 0) {
   const auto schedule = sim::simulate_run(input.prepared(), run);
   EXPECT_TRUE(schedule);
-  return digest(
-      input, plan,
-      sim::summarize(input.prepared().runs[run].composition.name, input.trace(), *schedule),
-      *schedule);
+  return digest(input, plan,
+                sim::summarize(input.prepared().runs[run].composition.name, input.trace(),
+                               *schedule, input.prepared().power),
+                *schedule);
 }
 
 /// Keeps what the document is made from.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "report/run_comparison.h"
+#include "report/run_energy.h"
 #include "report/run_findings.h"
 #include "report/shown_command.h"
 #include "sim/run_directory.h"
@@ -113,6 +114,7 @@ Document run_document(const RunInput& input, const DigestPlan& plan, Policies po
                        &PolicyDigest::jct_s));
   compared.figures.push_back(draw_percentiles(
       {"run_wait_cdf", "How long jobs wait", "wait_s", "Wait"}, policies, &PolicyDigest::wait_s));
+  compared.figures.push_back(draw_energy(policies, input.prepared().power));
   document.sections.push_back(std::move(compared));
 
   figure::Section who{.id = "who", .title = "Who waits", .text = {}};

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "report/run_energy.h"
 #include "text/human.h"
 
 namespace almanac::report {
@@ -328,6 +329,7 @@ std::vector<Finding> run_findings(const RunInput& input, const Policies& policie
     add(worst_off(input, policies, best));
   }
   if (finished) add(gpus(policies));
+  add(energy_finding(policies));
   add(preemption(policies));
   add(never(policies));
   return findings;

@@ -22,6 +22,7 @@ LoadBin load_of(const sim::Sample& sample, Duration width) {
           .gpus_busy = busy,
           .gpus_waiting = gpus,
           .jobs_waiting = jobs,
+          .nodes_asleep = static_cast<double>(sample.nodes_asleep),
           .gpus_busy_min = busy,
           .gpus_busy_max = busy,
           .gpus_waiting_max = gpus,
@@ -53,6 +54,7 @@ void LoadBin::add(const LoadBin& more) {
   gpus_busy += more.gpus_busy;
   gpus_waiting += more.gpus_waiting;
   jobs_waiting += more.jobs_waiting;
+  nodes_asleep += more.nodes_asleep;
   gpus_busy_min = std::min(gpus_busy_min, more.gpus_busy_min);
   gpus_busy_max = std::max(gpus_busy_max, more.gpus_busy_max);
   gpus_waiting_max = std::max(gpus_waiting_max, more.gpus_waiting_max);
@@ -84,6 +86,8 @@ figure::Figure draw_timelines(std::span<const Timeline> timelines) {
   auto& busy_min = figure.number("gpus_busy_min", "GPUs taken, at least", Unit::gpus);
   auto& busy_max = figure.number("gpus_busy_max", "GPUs taken, at most", Unit::gpus);
   auto& total = figure.number("gpus_total", "GPUs in service", Unit::gpus);
+  auto& asleep = figure.number("nodes_asleep", "Nodes asleep", Unit::nodes);
+  bool any_asleep = false;
   for (const Timeline& timeline : timelines) {
     for (const LoadBin& bin : widened(timeline, width)) {
       const auto mean = [&](double sum) { return std::round(10 * sum / bin.samples) / 10; };
@@ -97,6 +101,8 @@ figure::Figure draw_timelines(std::span<const Timeline> timelines) {
       busy_min.add(bin.gpus_busy_min);
       busy_max.add(bin.gpus_busy_max);
       total.add(mean(bin.gpus_total));
+      asleep.add(mean(bin.nodes_asleep));
+      any_asleep = any_asleep || bin.nodes_asleep > 0;
     }
   }
   figure.caption = fmt::format(
@@ -118,6 +124,13 @@ figure::Figure draw_timelines(std::span<const Timeline> timelines) {
                            .x = "time_s",
                            .y = {"gpus_waiting"},
                            .by = "policy"});
+  if (any_asleep) {
+    figure.charts.push_back({.kind = "line",
+                             .title = "Nodes asleep",
+                             .x = "time_s",
+                             .y = {"nodes_asleep"},
+                             .by = "policy"});
+  }
   return figure;
 }
 

@@ -20,6 +20,7 @@ struct LoadBin {
   std::int64_t bin = 0;
   double samples = 0;
   double gpus_total = 0, gpus_busy = 0, gpus_waiting = 0, jobs_waiting = 0;  ///< Sums.
+  double nodes_asleep = 0;                                                   ///< Sum.
   double gpus_busy_min = 0, gpus_busy_max = 0, gpus_waiting_max = 0, jobs_waiting_max = 0;
 
   void add(const LoadBin& more);

@@ -56,6 +56,13 @@ void Round::end(Time now, JobId job) {
 
 void Round::set_nodes(VcId vc, int nodes) { ledger_.set_nodes(vc, nodes); }
 
+void Round::booted(NodeId node) {
+  ALMANAC_CHECK(ledger_.power(node) == cluster::Power::booting, "node {} does not boot",
+                index(node));
+  ledger_.set_power(node, cluster::Power::on);
+  ledger_.commit();
+}
+
 void Round::run(Time now, std::span<const Event> events) {
   plan_.clear();
   view_.now = now;
@@ -65,6 +72,9 @@ void Round::run(Time now, std::span<const Event> events) {
   ALMANAC_CHECK(ledger_.busy_gpus() == busy_gpus_, "the plan takes {} GPUs and says whose {} are",
                 ledger_.busy_gpus(), busy_gpus_);
   ledger_.commit();
+  for (const JobId job : plan_.held_back) held_since_.try_emplace(job, now);
+  for (const NodeId node : plan_.sleeps) actuator_.sleep(node);
+  for (const NodeId node : plan_.boots) actuator_.boot(node);
 }
 
 void Round::check_and_stop(Time now, JobId job) {
@@ -105,7 +115,16 @@ void Round::check_and_start(Time now, const policy::Plan::Start& start) {
   --load_.jobs_waiting;
   ++load_.jobs_running;
   load_.gpus_waiting -= wanted;
+  if (!held_since_.empty()) note_start(now, start.job);
   actuator_.start(start.job);
+}
+
+void Round::note_start(Time now, JobId job) {
+  const auto held = held_since_.find(job);
+  if (held == held_since_.end()) return;
+  ++held_back_.jobs;
+  held_back_.waited += now - held->second;
+  held_since_.erase(held);
 }
 
 void Round::remember_grants(Progress& state, std::span<const cluster::Grant> held) {

@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,9 @@ class Actuator {
   virtual ~Actuator() = default;
   virtual void start(JobId job) = 0;
   virtual void stop(JobId job) = 0;
+  virtual void sleep(NodeId node) = 0;
+  /// Boots a node; whoever hosts the round calls Round::booted() when it is there.
+  virtual void boot(NodeId node) = 0;
 };
 
 /// Totals of the present.
@@ -52,6 +56,12 @@ struct Load {
   std::uint32_t jobs_running = 0;
   std::uint32_t jobs_waiting = 0;
   std::int64_t gpus_waiting = 0;  ///< Asked for by the jobs that wait.
+};
+
+/// Jobs that had to wait for nodes to boot, so far.
+struct HeldBack {
+  std::uint64_t jobs = 0;  ///< That have started since.
+  Duration waited{0};      ///< From when they would have run had all nodes been on until they did.
 };
 
 /// Cost: 64 bytes a job and 16 a grant. Not thread-safe.
@@ -65,6 +75,8 @@ class Round {
   /// A running job has ended.
   void end(Time now, JobId job);
   void set_nodes(VcId vc, int nodes);
+  /// A node that boots is there. The policy is to be told capacity_changed of its virtual cluster.
+  void booted(NodeId node);
   /// Tells the policy `events`, of which it was told by the calls above, and carries out its plan.
   /// Aborts if the plan breaks a rule.
   void run(Time now, std::span<const policy::Event> events);
@@ -76,6 +88,7 @@ class Round {
   std::span<const cluster::Grant> grants(JobId job) const;
   const cluster::Ledger& ledger() const { return ledger_; }
   const Load& load() const { return load_; }
+  const HeldBack& held_back() const { return held_back_; }
   /// All that is known of the jobs and what they held last, for good: the round is over.
   std::vector<policy::Progress> take_progress() { return std::move(progress_); }
   std::vector<cluster::Grant> take_grants() { return std::move(grants_); }
@@ -85,6 +98,7 @@ class Round {
  private:
   void check_and_stop(Time now, JobId job);
   void check_and_start(Time now, const policy::Plan::Start& start);
+  void note_start(Time now, JobId job);
   int gpus(const policy::Progress& state) const {
     return admission_.demands()[index(state.demand)].gpus;
   }
@@ -104,6 +118,8 @@ class Round {
   policy::View view_;
   Load load_;
   int busy_gpus_ = 0;
+  HeldBack held_back_;
+  std::unordered_map<JobId, Time> held_since_;  // jobs that wait for nodes to boot
 };
 
 }  // namespace almanac::schedule

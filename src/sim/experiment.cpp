@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cluster/read.h"
+#include "energy/power_file.h"
 #include "policy/registry.h"
 #include "sim/infer_cluster.h"
 #include "sim/profile.h"
@@ -115,9 +116,12 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
                          cluster::Cluster cluster) {
   Result<std::vector<Prepared::Run>> runs = compose_runs(experiment);
   if (!runs) return tl::unexpected(runs.error());
+  Result<energy::PowerModel> power = energy::read_power(experiment.power);
+  if (!power) return tl::unexpected(power.error());
   Prepared made{.experiment = experiment,
                 .trace = std::move(trace),
                 .cluster = std::move(cluster),
+                .power = std::move(*power),
                 .runs = std::move(*runs),
                 .notes = {}};
   made.notes = made.trace.notes;
@@ -148,6 +152,7 @@ Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,
   const auto policy = make_policy(chosen.composition, prepared.trace);
   if (!policy) return tl::unexpected(policy.error());
   const Options options{.restart = chosen.restart,
+                        .boot = Duration{std::llround(prepared.power.boot_s * 1e3)},
                         .seed = prepared.experiment.seed,
                         .timeline_interval = prepared.experiment.timeline_interval,
                         .stop = stop,

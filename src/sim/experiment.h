@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "cluster/cluster.h"
+#include "energy/power.h"
 #include "policy/composition.h"
 #include "sim/simulation.h"
 #include "sim/summary.h"
@@ -27,6 +28,7 @@ struct Experiment {
   std::string cluster;                ///< As read_cluster() takes it; "" = inferred from the trace.
   std::vector<std::string> policies;  ///< As Registry::compose() takes them.
   std::string profile;
+  std::string power = "dgx1";  ///< As energy::read_power() takes it.
   schedule::RestartCost restart{};
   std::uint64_t seed = 0;
   double load = 1;  ///< Jobs arrive this many times as fast.
@@ -38,6 +40,7 @@ struct Prepared {
   Experiment experiment;
   trace::Trace trace;
   cluster::Cluster cluster;
+  energy::PowerModel power;
   struct Run {
     policy::Composition composition;
     schedule::RestartCost restart;

@@ -102,9 +102,9 @@ Result<void> write_timeline(const std::string& path, const Prepared& prepared,
         .whole(sample.gpus_waiting)
         .whole(sample.jobs_running)
         .whole(sample.jobs_waiting)
-        .whole(prepared.cluster.nodes.size())
-        .whole(0)
-        .missing()
+        .whole(sample.nodes_on)
+        .whole(sample.nodes_asleep)
+        .rounded(power_w(sample, prepared.power), 0)
         .end_row();
   }
   csv.flush();
@@ -138,7 +138,16 @@ Json to_object(const Summary& s) {
            {{"jain_user_slowdown", number(s.jain_user_slowdown)},
             {"worst_user_avg_wait_s", number(s.worst_user_avg_wait_s)},
             {"worst_vc_avg_wait_s", number(s.worst_vc_avg_wait_s)}}},
-          {"energy_j", nullptr},
+          {"nodes_asleep", number(s.nodes_asleep)},
+          {"wake_ups_a_day", number(s.wake_ups_a_day)},
+          {"nodes_woken_a_day", number(s.nodes_woken_a_day)},
+          {"jobs_held_back", s.jobs_held_back},
+          {"avg_hold_s", number(s.avg_hold_s)},
+          {"energy_j", number(s.energy_j)},
+          {"energy_saved_j", number(s.energy_saved_j)},
+          {"facility_kwh", number(s.facility_kwh)},
+          {"cost", number(s.cost)},
+          {"kg_co2", number(s.kg_co2)},
           {"events", s.events},
           {"engine_wall_s", number(s.engine_wall_s)},
           {"signature", fmt::format("{:016x}", s.signature)}};
@@ -165,6 +174,16 @@ Summary to_summary(const Json& object) {
   s.jain_user_slowdown = number_in(fairness, "jain_user_slowdown");
   s.worst_user_avg_wait_s = number_in(fairness, "worst_user_avg_wait_s");
   s.worst_vc_avg_wait_s = number_in(fairness, "worst_vc_avg_wait_s");
+  s.nodes_asleep = number_in(object, "nodes_asleep");
+  s.wake_ups_a_day = number_in(object, "wake_ups_a_day");
+  s.nodes_woken_a_day = number_in(object, "nodes_woken_a_day");
+  s.jobs_held_back = object.at("jobs_held_back");
+  s.avg_hold_s = number_in(object, "avg_hold_s");
+  s.energy_j = number_in(object, "energy_j");
+  s.energy_saved_j = number_in(object, "energy_saved_j");
+  s.facility_kwh = number_in(object, "facility_kwh");
+  s.cost = number_in(object, "cost");
+  s.kg_co2 = number_in(object, "kg_co2");
   s.events = object.at("events");
   s.engine_wall_s = number_in(object, "engine_wall_s");
   s.signature = std::stoull(object.at("signature").get<std::string>(), nullptr, 16);
@@ -184,11 +203,26 @@ Json to_object(const Prepared::Run& run) {
           {"estimate", c.estimate},
           {"order", c.order},
           {"placement", c.placement},
+          {"capacity", c.capacity},
           {"reserve", policy::reserve_name(c.reserve)},
           {"preempt", policy::preempt_name(c.preempt)},
           {"rank_delay_s", seconds(c.rank_delay)},
           {"las_threshold_gpu_s", c.las_threshold_gpu_s},
           {"restart", to_object(run.restart)}};
+}
+
+Json to_object(const energy::PowerModel& power) {
+  return {{"name", power.name},
+          {"gpus", power.gpus},
+          {"idle_w", power.idle_w},
+          {"full_w", power.full_w},
+          {"booting_w", power.booting_w},
+          {"asleep_w", power.asleep_w},
+          {"boot_s", power.boot_s},
+          {"pue", power.facility.pue},
+          {"price_per_kwh", power.facility.price_per_kwh},
+          {"currency", power.facility.currency},
+          {"kg_co2_per_kwh", power.facility.kg_co2_per_kwh}};
 }
 
 Json configuration(const Prepared& prepared) {
@@ -202,6 +236,8 @@ Json configuration(const Prepared& prepared) {
           {"cluster", given.cluster},
           {"policy", given.policies},
           {"profile", given.profile},
+          {"power", given.power},
+          {"power_model", to_object(prepared.power)},
           {"restart", to_object(given.restart)},
           {"seed", given.seed},
           {"load", given.load},
@@ -317,6 +353,7 @@ Result<RunRecord> read_run(const std::string& path) {
     e.cluster = c.at("cluster");
     e.policies = c.at("policy").get<std::vector<std::string>>();
     e.profile = c.at("profile");
+    e.power = c.at("power");
     const Json& restart = c.at("restart");
     e.restart = {.one_gpu = duration_in(restart, "one_gpu_s"),
                  .up_to_8_gpus = duration_in(restart, "up_to_8_gpus_s"),

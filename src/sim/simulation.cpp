@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <deque>
 #include <queue>
 
 #include "base/check.h"
@@ -12,6 +13,7 @@
 namespace almanac::sim {
 namespace {
 
+using cluster::Power;
 using policy::Event;
 using policy::EventKind;
 using policy::Phase;
@@ -31,6 +33,7 @@ class Engine final : public schedule::Actuator {
   Engine(const trace::Trace& trace, const cluster::Cluster& cluster, policy::Policy& policy,
          const Options& options)
       : trace_(trace),
+        cluster_(cluster),
         changes_(cluster.changes),
         options_(options),
         round_(cluster, trace, policy, *this, options.restart, options.seed),
@@ -47,6 +50,16 @@ class Engine final : public schedule::Actuator {
     ends_.push(now_ + std::max(Duration{0}, left) + options_.restart.launch, job);
   }
   void stop(JobId job) override { ends_.erase(job); }
+  void sleep(NodeId) override {}
+  void boot(NodeId node) override {
+    // Boots all take as long: the queue is in order.
+    boots_.emplace_back(now_ + options_.boot, node);
+    boot_ends_.resize(cluster_.nodes.size(), kNoTime);
+    boot_ends_[index(node)] = now_ + options_.boot;
+    ++result_.nodes.nodes_woken;
+    if (last_wake_up_ != now_) ++result_.nodes.wake_ups;
+    last_wake_up_ = now_;
+  }
 
  private:
   Time next_event();
@@ -61,12 +74,16 @@ class Engine final : public schedule::Actuator {
   }
 
   const trace::Trace& trace_;
+  const cluster::Cluster& cluster_;
   const std::vector<cluster::CapacityChange>& changes_;
   const Options& options_;
   schedule::Round round_;
   EndQueue ends_;
   std::vector<Duration> runs_;  // of the jobs; beside each other, since jobs start out of order
   std::priority_queue<Time, std::vector<Time>, std::greater<>> wakes_;
+  std::deque<std::pair<Time, NodeId>> boots_;
+  std::vector<Time> boot_ends_;  // of each node that ever booted
+  Time last_wake_up_ = kNoTime;
   std::vector<Event> events_;
   std::size_t next_arrival_ = 0;
   std::size_t next_change_ = 0;
@@ -86,10 +103,11 @@ Time Engine::next_event() {
   Time at = kNever;
   if (next_arrival_ < trace_.jobs.size()) at = trace_.jobs[next_arrival_].request.submit;
   if (!ends_.empty()) at = std::min(at, ends_.next());
+  // What else may happen matters only while there are jobs.
+  if (at == kNever && round_.load().jobs_waiting == 0) return kNever;
   if (!wakes_.empty()) at = std::min(at, wakes_.top());
-  // A change of capacity alone matters only to somebody who waits.
-  const bool anybody = at != kNever || round_.load().jobs_waiting > 0;
-  if (anybody && next_change_ < changes_.size()) at = std::min(at, changes_[next_change_].at);
+  if (!boots_.empty()) at = std::min(at, boots_.front().first);
+  if (next_change_ < changes_.size()) at = std::min(at, changes_[next_change_].at);
   return at;
 }
 
@@ -116,6 +134,19 @@ void Engine::gather_events() {
     round_.set_nodes(change.vc, change.nodes);
     events_.push_back({EventKind::capacity_changed, static_cast<std::uint32_t>(index(change.vc))});
   }
+  for (; !boots_.empty() && boots_.front().first <= now_; boots_.pop_front()) {
+    const NodeId node = boots_.front().second;
+    // It may have been drained meanwhile, and booted again.
+    const bool boots = round_.ledger().power(node) == cluster::Power::booting;
+    if (!boots || boot_ends_[index(node)] != now_) continue;
+    round_.booted(node);
+    const VcId vc = cluster_.nodes[index(node)].vc;
+    const Event ready{EventKind::capacity_changed, static_cast<std::uint32_t>(index(vc))};
+    const Event* const last = events_.empty() ? nullptr : &events_.back();
+    if (last == nullptr || last->kind != ready.kind || last->subject != ready.subject) {
+      events_.push_back(ready);
+    }
+  }
   bool woken = false;
   for (; !wakes_.empty() && wakes_.top() <= now_; wakes_.pop()) woken = true;
   if (woken) events_.push_back({EventKind::timer, 0});
@@ -124,19 +155,31 @@ void Engine::gather_events() {
 void Engine::sample_until(Time until) {
   for (; next_sample_ < until; next_sample_ += interval_) {
     const schedule::Load& load = round_.load();
+    const cluster::Ledger& ledger = round_.ledger();
     result_.timeline.push_back({.at = next_sample_,
-                                .gpus_total = round_.ledger().total_gpus(),
-                                .gpus_busy = round_.ledger().busy_gpus(),
+                                .gpus_total = ledger.total_gpus(),
+                                .gpus_busy = ledger.busy_gpus(),
                                 .gpus_waiting = load.gpus_waiting,
                                 .jobs_running = load.jobs_running,
-                                .jobs_waiting = load.jobs_waiting});
+                                .jobs_waiting = load.jobs_waiting,
+                                .nodes_on = ledger.nodes(Power::on) + ledger.nodes(Power::booting),
+                                .nodes_asleep = ledger.nodes(Power::asleep),
+                                .gpus_on = ledger.gpus(Power::on),
+                                .gpus_booting = ledger.gpus(Power::booting),
+                                .gpus_asleep = ledger.gpus(Power::asleep)});
   }
 }
 
 void Engine::integrate_until(Time until) {
   const double step = seconds(until - now_);
-  result_.busy_gpu_s += step * round_.ledger().busy_gpus();
-  result_.total_gpu_s += step * round_.ledger().total_gpus();
+  const cluster::Ledger& ledger = round_.ledger();
+  result_.busy_gpu_s += step * ledger.busy_gpus();
+  result_.total_gpu_s += step * ledger.total_gpus();
+  NodeUse& nodes = result_.nodes;
+  nodes.on_gpu_s += step * ledger.gpus(Power::on);
+  nodes.booting_gpu_s += step * ledger.gpus(Power::booting);
+  nodes.asleep_gpu_s += step * ledger.gpus(Power::asleep);
+  nodes.asleep_node_s += step * ledger.nodes(Power::asleep);
 }
 
 void Engine::watch() {
@@ -204,6 +247,7 @@ Schedule Engine::run() {
 void Engine::finish() {
   result_.finish = now_;
   result_.interrupted = interrupted();
+  result_.held_back = round_.held_back();
   if (interval_ > Duration{0}) sample_until(now_ + Duration{1});  // else there was no job
   result_.jobs = JobResults(round_.take_progress(), now_);
   result_.grants = round_.take_grants();

@@ -24,6 +24,7 @@ namespace almanac::sim {
 
 struct Options {
   schedule::RestartCost restart{};
+  Duration boot = 5min;           ///< How long a node that is woken takes to boot.
   std::uint64_t seed = 0;         ///< Of the view's random numbers.
   Duration timeline_interval{0};  ///< Of the samples; 0 = chosen so that there are at most 100,000.
   const std::atomic<bool>* stop = nullptr;        ///< Becomes true when the user interrupts.
@@ -39,6 +40,21 @@ struct Sample {
   std::int64_t gpus_waiting = 0;
   std::uint32_t jobs_running = 0;
   std::uint32_t jobs_waiting = 0;
+  std::int32_t nodes_on = 0;  ///< Or booting.
+  std::int32_t nodes_asleep = 0;
+  std::int32_t gpus_on = 0;  ///< Of the nodes that are on; those that boot are not among them.
+  std::int32_t gpus_booting = 0;
+  std::int32_t gpus_asleep = 0;
+};
+
+/// What nodes did for how long, in GPU-seconds: a node counts with its GPUs, in use or not.
+struct NodeUse {
+  double on_gpu_s = 0;
+  double booting_gpu_s = 0;
+  double asleep_gpu_s = 0;
+  double asleep_node_s = 0;
+  std::uint64_t wake_ups = 0;  ///< Moments in which nodes were woken.
+  std::uint64_t nodes_woken = 0;
 };
 
 /// What became of one job; see Schedule::jobs.
@@ -95,6 +111,8 @@ struct Schedule {
   Time finish{};                                        ///< Last event.
   double busy_gpu_s = 0;                                ///< Integral of GPUs in use.
   double total_gpu_s = 0;                               ///< Integral of GPUs in service.
+  NodeUse nodes{};
+  schedule::HeldBack held_back{};
   std::uint64_t events = 0;
   double wall_s = 0;  ///< Time that the simulation took, on the wall.
   bool interrupted = false;

@@ -60,6 +60,33 @@ double mean(const std::vector<double>& values) {
   return values.empty() ? kNothing : total / static_cast<double>(values.size());
 }
 
+void add_energy(Summary& made, const Schedule& schedule, const energy::PowerModel& power) {
+  const NodeUse& use = schedule.nodes;
+  const energy::NodeTime time{.on_s = use.on_gpu_s / power.gpus,
+                              .booting_s = use.booting_gpu_s / power.gpus,
+                              .asleep_s = use.asleep_gpu_s / power.gpus,
+                              .busy_gpu_s = schedule.busy_gpu_s};
+  energy::NodeTime always_on = time;
+  always_on.on_s += time.booting_s + time.asleep_s;
+  always_on.booting_s = always_on.asleep_s = 0;
+  const energy::Energy energy = energy_of(time, power);
+  const energy::Bill bill = bill_of(energy, power.facility);
+  made.energy_j = energy.total_j();
+  made.energy_saved_j = energy_of(always_on, power).total_j() - made.energy_j;
+  made.facility_kwh = bill.facility_kwh;
+  made.cost = bill.cost;
+  made.kg_co2 = bill.kg_co2;
+  const double span_s = seconds(schedule.finish - schedule.begin);
+  const double days = span_s / seconds(24h);
+  made.nodes_asleep = span_s > 0 ? use.asleep_node_s / span_s : 0;
+  made.wake_ups_a_day = days > 0 ? static_cast<double>(use.wake_ups) / days : 0;
+  made.nodes_woken_a_day = days > 0 ? static_cast<double>(use.nodes_woken) / days : 0;
+  made.jobs_held_back = schedule.held_back.jobs;
+  made.avg_hold_s = made.jobs_held_back > 0 ? seconds(schedule.held_back.waited) /
+                                                  static_cast<double>(made.jobs_held_back)
+                                            : kNothing;
+}
+
 /// A field of CSV, in quotes where RFC 4180 asks for them.
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -70,7 +97,15 @@ std::string csv_field(const std::string& text) {
 
 }  // namespace
 
-Summary summarize(const std::string& policy, const trace::Trace& trace, const Schedule& schedule) {
+double power_w(const Sample& sample, const energy::PowerModel& power) {
+  const double idle_w = sample.gpus_on * power.idle_w;
+  const double booting_w = sample.gpus_booting * power.booting_w;
+  const double asleep_w = sample.gpus_asleep * power.asleep_w;
+  return (idle_w + booting_w + asleep_w) / power.gpus + sample.gpus_busy * power.gpu_w();
+}
+
+Summary summarize(const std::string& policy, const trace::Trace& trace, const Schedule& schedule,
+                  const energy::PowerModel& power) {
   Summary made;
   made.policy = policy;
   made.never_startable = schedule.never.size();
@@ -119,12 +154,16 @@ Summary summarize(const std::string& policy, const trace::Trace& trace, const Sc
   made.jain_user_slowdown = user_slowdown.jain_index();
   made.worst_user_avg_wait_s = user_wait.worst_mean();
   made.worst_vc_avg_wait_s = vc_wait.worst_mean();
+  add_energy(made, schedule, power);
   return made;
 }
 
 std::string summary_csv_header() {
   return "policy,jobs,finished,avg_jct_s,p50_jct_s,p90_jct_s,p99_jct_s,avg_wait_s,p99_wait_s,"
-         "queued_jobs,makespan_s,gpu_occupancy,avg_bounded_slowdown,preemptions,signature";
+         "queued_jobs,makespan_s,gpu_occupancy,avg_bounded_slowdown,preemptions,nodes_asleep,"
+         "wake_ups_a_day,jobs_held_back,avg_hold_s,energy_j,energy_saved_j,facility_kwh,cost,kg_"
+         "co2,"
+         "signature";
 }
 
 std::string to_csv_row(const Summary& s) {
@@ -132,10 +171,13 @@ std::string to_csv_row(const Summary& s) {
     return std::isfinite(value) ? fmt::format("{}", value) : std::string();
   };
   return fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:016x}", csv_field(s.policy), s.jobs, s.finished,
-      number(s.avg_jct_s), number(s.p50_jct_s), number(s.p90_jct_s), number(s.p99_jct_s),
-      number(s.avg_wait_s), number(s.p99_wait_s), s.queued_jobs, number(s.makespan_s),
-      number(s.gpu_occupancy), number(s.avg_bounded_slowdown), s.preemptions, s.signature);
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:016x}",
+      csv_field(s.policy), s.jobs, s.finished, number(s.avg_jct_s), number(s.p50_jct_s),
+      number(s.p90_jct_s), number(s.p99_jct_s), number(s.avg_wait_s), number(s.p99_wait_s),
+      s.queued_jobs, number(s.makespan_s), number(s.gpu_occupancy), number(s.avg_bounded_slowdown),
+      s.preemptions, number(s.nodes_asleep), number(s.wake_ups_a_day), s.jobs_held_back,
+      number(s.avg_hold_s), number(s.energy_j), number(s.energy_saved_j), number(s.facility_kwh),
+      number(s.cost), number(s.kg_co2), s.signature);
 }
 
 }  // namespace almanac::sim

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "energy/power.h"
 #include "sim/simulation.h"
 #include "trace/trace.h"
 
@@ -35,13 +36,28 @@ struct Summary {
                                   ///< alike.
   double worst_user_avg_wait_s = 0;
   double worst_vc_avg_wait_s = 0;
+  double nodes_asleep = 0;    ///< Mean.
+  double wake_ups_a_day = 0;  ///< Moments in which nodes were woken.
+  double nodes_woken_a_day = 0;
+  std::uint64_t jobs_held_back = 0;  ///< Would have started earlier if no node had slept.
+  double avg_hold_s = 0;             ///< Of those, by how much; NaN without any.
+  double energy_j = 0;               ///< Of the nodes, GPUs in use at full use.
+  double energy_saved_j = 0;         ///< Less than if nodes that slept or booted had idled.
+  double facility_kwh = 0;           ///< Of the facility, cooling and losses included.
+  double cost = 0;                   ///< In the currency of the power model.
+  double kg_co2 = 0;
   std::uint64_t events = 0;
   double engine_wall_s = 0;
   std::uint64_t signature = 0;
 };
 
 /// Cost: linear in jobs.
-Summary summarize(const std::string& policy, const trace::Trace& trace, const Schedule& schedule);
+Summary summarize(const std::string& policy, const trace::Trace& trace, const Schedule& schedule,
+                  const energy::PowerModel& power);
+
+/// What all nodes draw at a sample, in W, with the GPUs in use at full use. A node with fewer or
+/// more GPUs than the model's draws in proportion.
+double power_w(const Sample& sample, const energy::PowerModel& power);
 
 /// The columns of a summary in CSV, and one summary under them, without an end of line.
 std::string summary_csv_header();

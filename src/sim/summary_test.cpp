@@ -18,5 +18,53 @@ TEST(Summary, QuotesNamesInCsvWhereTheyNeedIt) {
   EXPECT_TRUE(row_of("the \"best\"").starts_with("\"the \"\"best\"\"\",0,0,"));
 }
 
+/// Two nodes of four GPUs: two hours on with three GPUs in use, then one node sleeps for an hour.
+Schedule two_nodes() {
+  Schedule schedule;
+  schedule.begin = Time{};
+  schedule.finish = Time{3h};
+  schedule.busy_gpu_s = 3 * 2 * 3600;
+  schedule.nodes = {.on_gpu_s = 8.0 * 2 * 3600 + 4 * 3600 - 4 * 300,
+                    .booting_gpu_s = 4 * 300,
+                    .asleep_gpu_s = 4 * 3600,
+                    .asleep_node_s = 3600,
+                    .wake_ups = 1,
+                    .nodes_woken = 2};
+  schedule.held_back = {.jobs = 2, .waited = 10min};
+  return schedule;
+}
+
+TEST(Summary, AccountsForTheEnergyOfNodes) {
+  const energy::PowerModel power{
+      .name = "even",
+      .gpus = 4,
+      .idle_w = 400,
+      .full_w = 1200,
+      .booting_w = 500,
+      .asleep_w = 40,
+      .facility = {.pue = 1.5, .price_per_kwh = 0.2, .currency = "EUR", .kg_co2_per_kwh = 0.5}};
+  const Summary made = summarize("fifo", trace::Trace(), two_nodes(), power);
+  // On: 5 node-hours less 300 s at 400 W. GPUs: 6 GPU-hours of 200 W. Boot: 300 s. Asleep: 1 h.
+  const double joules = (5 * 3600 - 300) * 400.0 + 6 * 3600 * 200.0 + 300 * 500.0 + 3600 * 40.0;
+  EXPECT_DOUBLE_EQ(made.energy_j, joules);
+  // An hour at 360 W less, and a boot of 300 s that drew 100 W more than idling.
+  EXPECT_DOUBLE_EQ(made.energy_saved_j, 3600 * 360.0 - 300 * 100.0);
+  EXPECT_DOUBLE_EQ(made.facility_kwh, joules / 3.6e6 * 1.5);
+  EXPECT_DOUBLE_EQ(made.cost, made.facility_kwh * 0.2);
+  EXPECT_DOUBLE_EQ(made.kg_co2, made.facility_kwh * 0.5);
+  EXPECT_DOUBLE_EQ(made.nodes_asleep, 1.0 / 3);
+  EXPECT_DOUBLE_EQ(made.wake_ups_a_day, 8);
+  EXPECT_DOUBLE_EQ(made.nodes_woken_a_day, 16);
+  EXPECT_EQ(made.jobs_held_back, 2U);
+  EXPECT_DOUBLE_EQ(made.avg_hold_s, 300);
+}
+
+TEST(Summary, TellsThePowerOfAMoment) {
+  const energy::PowerModel power{
+      .gpus = 4, .idle_w = 400, .full_w = 1200, .booting_w = 500, .asleep_w = 40};
+  const Sample sample{.gpus_busy = 3, .gpus_on = 8, .gpus_booting = 4, .gpus_asleep = 2};
+  EXPECT_DOUBLE_EQ(power_w(sample, power), 2 * 400.0 + 500 + 0.5 * 40 + 3 * 200);
+}
+
 }  // namespace
 }  // namespace almanac::sim

@@ -61,9 +61,9 @@ TEST_F(RunCommand, LeavesWhatTheFormatPageSays) {
   EXPECT_EQ(file("fifo/timeline.csv"),
             "time_s,gpus_total,gpus_busy,gpus_waiting,jobs_running,jobs_waiting,nodes_on,"
             "nodes_asleep,power_w\n"
-            "0,8,8,0,1,0,1,0,\n"
-            "60,8,8,9,1,2,1,0,\n"
-            "120,8,8,1,1,1,1,0,\n");
+            "0,8,8,0,1,0,1,0,3500\n"
+            "60,8,8,9,1,2,1,0,3500\n"
+            "120,8,8,1,1,1,1,0,3500\n");
   const json summary = json::parse(file("summary.json"));
   ASSERT_EQ(summary.size(), 2U);
   EXPECT_EQ(summary[0]["policy"], "fifo");

@@ -135,6 +135,63 @@ std::string test_name(const testing::TestParamInfo<std::string>& test) {
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicy, testing::ValuesIn(everything()), test_name);
 
+/// Every capacity, under each way of going through the queue.
+std::vector<std::string> every_capacity() {
+  std::vector<std::string> names;
+  for (const policy::Entry& capacity : registry().capacities()) {
+    for (const char* base : {"fifo+", "easy+", "conservative+", "srtf+", "fifo+random+"}) {
+      names.push_back(base + capacity.name);
+    }
+  }
+  return names;
+}
+
+class EveryCapacity : public testing::TestWithParam<std::string> {
+ protected:
+  /// The crowded day drawn out, so that nodes have time to sleep.
+  static Case quiet_days(std::uint64_t seed) {
+    Case made = crowded_day(seed);
+    for (trace::Job& job : made.trace.jobs) {
+      job.request.submit = Time{job.request.submit.time_since_epoch() * 20};
+    }
+    made.policy = GetParam();
+    return made;
+  }
+};
+
+TEST_P(EveryCapacity, KeepsTheRules) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Case input = quiet_days(seed);
+    const Result<Played> played = play(input);
+    ASSERT_TRUE(played) << to_string(played.error());
+    EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
+    if (GetParam().ends_with("+follow_load")) {
+      EXPECT_FALSE(played->sleeps.empty());
+      EXPECT_GT(played->result.held_back.jobs, 0U);
+    }
+    // Nodes come and go, some of them asleep.
+    input.cluster.changes = {{.at = Time{5h}, .vc = VcId{0}, .nodes = 1},
+                             {.at = Time{9h}, .vc = VcId{0}, .nodes = 3}};
+    const Result<Played> drained = play(input);
+    ASSERT_TRUE(drained) << to_string(drained.error());
+    EXPECT_EQ(broken_rules(input, *drained), std::vector<std::string>{}) << "seed " << seed;
+  }
+}
+
+TEST_P(EveryCapacity, IsNotDisturbedByBeingAsked) {
+  Case input = quiet_days(8);
+  const Result<Played> alone = play(input);
+  input.options.watched = JobId{60};
+  const Result<Played> watched = play(input);
+  ASSERT_TRUE(alone && watched);
+  for (std::size_t job = 0; job < alone->result.jobs.size(); ++job) {
+    EXPECT_EQ(alone->result.jobs[job].start, watched->result.jobs[job].start);
+    EXPECT_EQ(alone->result.jobs[job].end, watched->result.jobs[job].end);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryCapacity, testing::ValuesIn(every_capacity()), test_name);
+
 template <typename Choices>
 void expect_described(const Choices& choices) {
   std::set<std::string> names;
@@ -152,13 +209,14 @@ TEST(Registry, DescribesEveryChoiceOnceAndNamesItsSource) {
   expect_described(registry().policies());
   expect_described(registry().orders());
   expect_described(registry().placements());
+  expect_described(registry().capacities());
   expect_described(policy::Registry::estimates());
 }
 
 TEST(Registry, UsesANameForOneSlotOnly) {
   std::set<std::string> names = {"strict", "easy", "conservative", "never", "by_rank", "quota"};
-  for (const auto* choices :
-       {&registry().orders(), &registry().placements(), &policy::Registry::estimates()}) {
+  for (const auto* choices : {&registry().orders(), &registry().placements(),
+                              &registry().capacities(), &policy::Registry::estimates()}) {
     for (const policy::Entry& choice : *choices) {
       EXPECT_TRUE(names.insert(choice.name).second) << choice.name << " would be ambiguous";
     }

@@ -40,6 +40,7 @@ Result<Played> play(const Case& input, policy::Composition composition) {
   Played played;
   played.result = sim::simulate(input.trace, input.cluster, witness, options);
   played.runs = witness.runs();
+  played.sleeps = witness.sleeps();
   played.faults = witness.faults();
   played.restart = options.restart;
   return played;

@@ -42,6 +42,7 @@ struct JobSpec {
 struct Played {
   sim::Schedule result{};
   std::vector<Run> runs{};
+  std::vector<Sleep> sleeps{};
   std::vector<std::string> faults{};  ///< See Witness::faults.
   schedule::RestartCost restart{};    ///< What restarts cost, the profile applied.
 };

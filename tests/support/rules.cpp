@@ -24,6 +24,7 @@ class Recount {
 
   std::vector<std::string> check() {
     check_gpus();
+    check_power();
     for (const Run& run : played_.runs) check_gang(run);
     for (std::uint32_t job = 0; job < input_.trace.jobs.size(); ++job) check_job(JobId{job});
     for (const sim::Sample& sample : played_.result.timeline) check_sample(sample);
@@ -60,6 +61,36 @@ class Recount {
               index(runs[at - 1]->job), index(runs[at]->job));
         }
       }
+    }
+  }
+
+  /// A node that sleeps or boots runs nothing, and the books say how long it did.
+  void check_power() {
+    double asleep_node_s = 0;
+    double asleep_gpu_s = 0;
+    for (const Sleep& sleep : played_.sleeps) {
+      const bool boots = sleep.end != kNever && !sleep.drained;
+      const Time until = boots ? sleep.end + input_.options.boot : sleep.end;
+      for (const Run& run : played_.runs) {
+        if (run.start >= until || run.end <= sleep.start) continue;
+        for (const cluster::Grant& grant : run.grants) {
+          if (grant.node != sleep.node) continue;
+          say("job {} runs on node {}, which sleeps", index(run.job), index(sleep.node));
+        }
+      }
+      const double slept = seconds(std::min(sleep.end, played_.result.finish) - sleep.start);
+      asleep_node_s += slept;
+      asleep_gpu_s += slept * input_.cluster.gpus(sleep.node);
+    }
+    // A node that is drained in its sleep leaves with its power.
+    if (!input_.cluster.changes.empty()) return;
+    const sim::NodeUse& told = played_.result.nodes;
+    if (told.asleep_node_s != asleep_node_s || told.asleep_gpu_s != asleep_gpu_s) {
+      say("nodes slept for {} s, not {}", asleep_node_s, told.asleep_node_s);
+    }
+    const double total = told.on_gpu_s + told.booting_gpu_s + told.asleep_gpu_s;
+    if (total != played_.result.total_gpu_s) {
+      say("{} GPU-s on, booting or asleep, {} in service", total, played_.result.total_gpu_s);
     }
   }
 

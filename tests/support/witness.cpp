@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/witness.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace almanac {
@@ -9,7 +11,7 @@ namespace {
 using cluster::GpuMask;
 using cluster::Grant;
 
-/// The free GPUs of each node; none on a drained one.
+/// The free GPUs of each node; none on one that is drained or not on.
 std::vector<GpuMask> free_gpus(const cluster::Cluster& cluster, const cluster::Ledger& ledger) {
   std::vector<GpuMask> free(cluster.nodes.size(), 0);
   for (std::uint32_t node = 0; node < free.size(); ++node) {
@@ -28,9 +30,16 @@ void Witness::decide(std::span<const policy::Event> events, const policy::View& 
   for (const policy::Event& event : events) {
     if (event.kind == policy::EventKind::job_ended) close(JobId{event.subject}, view.now, false);
   }
+  for (Sleep& sleep : sleeps_) {
+    const bool sleeps = plan.ledger.power(sleep.node) == cluster::Power::asleep;
+    if (sleep.end != kNever || sleeps) continue;
+    sleep.end = view.now;
+    sleep.drained = true;
+  }
   const std::vector<GpuMask> before = free_gpus(view.cluster, plan.ledger);
   watched_.decide(events, view, plan);
   check_ledger(before, view, plan);
+  note_power(view, plan);
   for (const JobId job : plan.stops) close(job, view.now, true);
   for (const policy::Plan::Start& start : plan.starts) {
     if (view.progress(start.job).phase != policy::Phase::waiting || open_.contains(start.job)) {
@@ -81,8 +90,29 @@ void Witness::check_ledger(const std::vector<GpuMask>& before, const policy::Vie
     }
     expected[index(grant.node)] &= ~grant.gpus;
   }
+  for (const NodeId node : plan.sleeps) expected[index(node)] = 0;
   if (free_gpus(view.cluster, plan.ledger) != expected)
     fault(view, "a what-if stays in the ledger");
+}
+
+void Witness::note_power(const policy::View& view, const policy::Plan& plan) {
+  const auto open = [&](NodeId node) {
+    return std::find_if(sleeps_.begin(), sleeps_.end(), [&](const Sleep& sleep) {
+      return sleep.node == node && sleep.end == kNever;
+    });
+  };
+  for (const NodeId node : plan.sleeps) {
+    if (open(node) != sleeps_.end()) fault(view, fmt::format("node {} sleeps twice", index(node)));
+    sleeps_.push_back({.node = node, .start = view.now});
+  }
+  for (const NodeId node : plan.boots) {
+    const auto sleep = open(node);
+    if (sleep == sleeps_.end()) {
+      fault(view, fmt::format("node {} boots but did not sleep", index(node)));
+    } else {
+      sleep->end = view.now;
+    }
+  }
 }
 
 void Witness::fault(const policy::View& view, const std::string& sentence) {

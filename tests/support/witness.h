@@ -23,6 +23,14 @@ struct Run {
   std::vector<cluster::Grant> grants{};
 };
 
+/// One stretch of time in which a node slept, until it was told to boot or was drained.
+struct Sleep {
+  NodeId node{};
+  Time start{};
+  Time end = kNever;
+  bool drained = false;
+};
+
 class Witness final : public policy::Policy {
  public:
   explicit Witness(policy::Policy& watched) : watched_(watched) {}
@@ -38,11 +46,14 @@ class Witness final : public policy::Policy {
   const std::vector<Run>& runs() const { return runs_; }
   /// The runs of one job, in order of time.
   std::vector<Run> runs_of(JobId job) const;
+  /// Every sleep, in order of start.
+  const std::vector<Sleep>& sleeps() const { return sleeps_; }
   /// Rules of the contract that a plan broke, one sentence each.
   const std::vector<std::string>& faults() const { return faults_; }
 
  private:
   void close(JobId job, Time now, bool stopped);
+  void note_power(const policy::View& view, const policy::Plan& plan);
   void check_ledger(const std::vector<cluster::GpuMask>& before, const policy::View& view,
                     const policy::Plan& plan);
   void fault(const policy::View& view, const std::string& sentence);
@@ -50,6 +61,7 @@ class Witness final : public policy::Policy {
   policy::Policy& watched_;
   std::vector<Run> runs_;
   std::map<JobId, std::size_t> open_;  // position in runs_ of the run that goes on
+  std::vector<Sleep> sleeps_;
   std::vector<std::string> faults_;
 };
 

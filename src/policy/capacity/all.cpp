@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Every node stays on.
+#include "policy/registry.h"
+
+namespace almanac::policy::capacity {
+
+void register_all(Registry& registry) {
+  registry.add_capacity({"all", "every node stays on", "common practice"},
+                        [](const Composition&) { return nullptr; });
+}
+
+}  // namespace almanac::policy::capacity

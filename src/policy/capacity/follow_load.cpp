@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Nodes that run nothing sleep, and are woken for jobs that wait.
+///
+/// Source   "Vanilla DRS" of Hu et al., SC'21, section 4.3.3.
+#include "policy/registry.h"
+
+namespace almanac::policy::capacity {
+namespace {
+
+class FollowLoad final : public Capacity {
+ public:
+  int nodes_on(const NodeUse& nodes) override { return nodes.used; }
+};
+
+}  // namespace
+
+void register_follow_load(Registry& registry) {
+  registry.add_capacity({"follow_load", "nodes that ran nothing for 10 minutes sleep",
+                         "vanilla DRS of Hu et al. SC'21 §4.3"},
+                        [](const Composition&) { return std::make_unique<FollowLoad>(); });
+}
+
+}  // namespace almanac::policy::capacity

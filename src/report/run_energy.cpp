@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run_energy.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "text/human.h"
+
+namespace almanac::report {
+namespace {
+
+using sim::Summary;
+
+constexpr double kJoulesPerKwh = 3.6e6;
+
+/// Of the energy that the nodes would have drawn had none slept.
+double share_saved(const Summary& s) { return s.energy_saved_j / (s.energy_j + s.energy_saved_j); }
+
+}  // namespace
+
+figure::Figure draw_energy(const std::vector<PolicyDigest>& policies,
+                           const energy::PowerModel& power) {
+  using figure::Unit;
+  figure::Figure figure{.id = "run_energy", .title = "Energy"};
+  auto& name = figure.text("policy", "Policy");
+  for (const PolicyDigest& each : policies) name.add(each.summary.policy);
+  const auto numbers = [&](const char* column, const std::string& label, Unit unit, auto value) {
+    auto& values = figure.number(column, label, unit);
+    for (const PolicyDigest& each : policies) values.add(value(each.summary));
+  };
+  numbers("nodes_asleep", "Nodes asleep, mean", Unit::nodes,
+          [](const Summary& s) { return s.nodes_asleep; });
+  numbers("wake_ups_a_day", "Wake-ups a day", Unit::none,
+          [](const Summary& s) { return s.wake_ups_a_day; });
+  numbers("nodes_woken_a_day", "Nodes woken a day", Unit::nodes,
+          [](const Summary& s) { return s.nodes_woken_a_day; });
+  numbers("jobs_held_back", "Jobs that waited for a boot", Unit::jobs,
+          [](const Summary& s) { return static_cast<double>(s.jobs_held_back); });
+  numbers("avg_hold_s", "That wait, average", Unit::seconds,
+          [](const Summary& s) { return s.avg_hold_s; });
+  numbers("energy_kwh", "Energy of the nodes, kWh", Unit::none,
+          [](const Summary& s) { return s.energy_j / kJoulesPerKwh; });
+  numbers("saved_kwh", "Spared by sleep, kWh", Unit::none,
+          [](const Summary& s) { return s.energy_saved_j / kJoulesPerKwh; });
+  numbers("saved", "Spared by sleep, share", Unit::fraction, share_saved);
+  numbers("facility_kwh", "Energy of the facility, kWh", Unit::none,
+          [](const Summary& s) { return s.facility_kwh; });
+  numbers("cost", fmt::format("Cost, {}", power.facility.currency), Unit::none,
+          [](const Summary& s) { return s.cost; });
+  numbers("kg_co2", "Carbon dioxide, kg", Unit::none, [](const Summary& s) { return s.kg_co2; });
+  figure.caption = fmt::format(
+      "Power model {}: a node of {} GPUs draws {:g} W idle, {:g} W at full use of its GPUs and "
+      "{:g} W asleep, and boots in {}; GPUs in use count as fully used. The facility takes {:g} "
+      "times as much. Spared is what nodes would have drawn idling while they slept or booted.",
+      power.name, power.gpus, power.idle_w, power.full_w, power.asleep_w,
+      text::human_time(power.boot_s), power.facility.pue);
+  figure.charts.push_back({.kind = "bar",
+                           .title = "Energy of the nodes and what sleep spared, kWh",
+                           .x = "policy",
+                           .y = {"energy_kwh", "saved_kwh"}});
+  return figure;
+}
+
+std::optional<figure::Finding> energy_finding(const std::vector<PolicyDigest>& policies) {
+  const auto most = std::max_element(policies.begin(), policies.end(),
+                                     [](const PolicyDigest& a, const PolicyDigest& b) {
+                                       return a.summary.energy_saved_j < b.summary.energy_saved_j;
+                                     });
+  const Summary& s = most->summary;
+  if (s.nodes_asleep <= 0) return std::nullopt;
+  const auto held_back = static_cast<std::int64_t>(s.jobs_held_back);
+  return figure::Finding{
+      .headline = fmt::format("{} lets {:.1f} nodes sleep on average and spares {} of the energy.",
+                              s.policy, s.nodes_asleep, text::human_share(share_saved(s))),
+      .detail = held_back > 0
+                    ? fmt::format("{} jobs waited for nodes to boot, {} on average.",
+                                  text::grouped(held_back), text::human_time(s.avg_hold_s))
+                    : "No job waited for a node to boot.",
+      .figure = "run_energy"};
+}
+
+}  // namespace almanac::report
