@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "energy/power.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace almanac::energy {
@@ -19,6 +21,11 @@ double PowerModel::gpu_w(double use, double limit_w) const {
 double PowerModel::gpu_speed(double use, double limit_w) const {
   ALMANAC_CHECK(limit_w >= gpu_least_limit_w, "limit {} W below {} W", limit_w, gpu_least_limit_w);
   return gpu_curve.speed(use, limit_w / gpu_limit_w);
+}
+
+double PowerModel::least_sleep_s() const {
+  // idle_w * gap = asleep_w * (gap - boot_s) + booting_w * boot_s
+  return std::max(boot_s, boot_s * (booting_w - asleep_w) / (idle_w - asleep_w));
 }
 
 Energy& Energy::operator+=(const Energy& more) {

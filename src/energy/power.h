@@ -51,6 +51,9 @@ struct PowerModel {
   double gpu_speed(double use, double limit_w) const;
   /// A node that is on with so many of its GPUs at full use; parts of a GPU are allowed.
   double node_w(double busy_gpus) const { return idle_w + busy_gpus * gpu_w(); }
+  /// An idle gap must be longer for a node to spare energy by sleeping in it: it has to boot in
+  /// time, and what the boot draws has to come in. `idle_w` is above `asleep_w`.
+  double least_sleep_s() const;
 };
 
 /// Seconds that nodes spent in each state, summed over nodes. Exact for whatever is constant

@@ -71,7 +71,7 @@ class Reader {
     if (gpu != nullptr) made_.full_w = made_.idle_w + boards_w;
     take(file, "full_w", made_.full_w, {made_.idle_w, kMostWatts});
     if (made_.full_w < made_.idle_w) refuse(file.source(), "idle_w is above full_w");
-    if (made_.asleep_w > made_.idle_w) refuse(file.source(), "asleep_w is above idle_w");
+    if (made_.asleep_w >= made_.idle_w) refuse(file.source(), "asleep_w must be below idle_w");
     if (const toml::table* const facility = table(file, "facility")) read_facility(*facility);
     made_.name = std::filesystem::path(path_).stem().string();
     return std::move(made_);

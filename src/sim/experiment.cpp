@@ -151,8 +151,10 @@ Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,
   const Prepared::Run& chosen = prepared.runs[run];
   const auto policy = make_policy(chosen.composition, prepared.trace);
   if (!policy) return tl::unexpected(policy.error());
+  const energy::PowerModel& power = prepared.power;
   const Options options{.restart = chosen.restart,
-                        .boot = Duration{std::llround(prepared.power.boot_s * 1e3)},
+                        .boot = Duration{std::llround(power.boot_s * 1e3)},
+                        .least_sleep = Duration{std::llround(power.least_sleep_s() * 1e3)},
                         .seed = prepared.experiment.seed,
                         .timeline_interval = prepared.experiment.timeline_interval,
                         .stop = stop,

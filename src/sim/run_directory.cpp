@@ -145,6 +145,7 @@ Json to_object(const Summary& s) {
           {"avg_hold_s", number(s.avg_hold_s)},
           {"energy_j", number(s.energy_j)},
           {"energy_saved_j", number(s.energy_saved_j)},
+          {"energy_bound_j", number(s.energy_bound_j)},
           {"facility_kwh", number(s.facility_kwh)},
           {"cost", number(s.cost)},
           {"kg_co2", number(s.kg_co2)},
@@ -181,6 +182,7 @@ Summary to_summary(const Json& object) {
   s.avg_hold_s = number_in(object, "avg_hold_s");
   s.energy_j = number_in(object, "energy_j");
   s.energy_saved_j = number_in(object, "energy_saved_j");
+  s.energy_bound_j = number_in(object, "energy_bound_j");
   s.facility_kwh = number_in(object, "facility_kwh");
   s.cost = number_in(object, "cost");
   s.kg_co2 = number_in(object, "kg_co2");

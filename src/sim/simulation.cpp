@@ -37,7 +37,8 @@ class Engine final : public schedule::Actuator {
         changes_(cluster.changes),
         options_(options),
         round_(cluster, trace, policy, *this, options.restart, options.seed),
-        ends_(trace.jobs.size()) {
+        ends_(trace.jobs.size()),
+        gaps_(cluster, options.boot, options.least_sleep) {
     runs_.reserve(trace.jobs.size());
     for (const trace::Job& job : trace.jobs) runs_.push_back(job.outcome.run);
   }
@@ -46,10 +47,14 @@ class Engine final : public schedule::Actuator {
 
   void start(JobId job) override {
     const policy::Progress& state = round_.progress(job);
+    for (const cluster::Grant& grant : round_.grants(job)) gaps_.take(grant.node, now_);
     const Duration left = runs_[index(job)] + state.charged - state.attained;
     ends_.push(now_ + std::max(Duration{0}, left) + options_.restart.launch, job);
   }
-  void stop(JobId job) override { ends_.erase(job); }
+  void stop(JobId job) override {
+    ends_.erase(job);
+    give_back(job);
+  }
   void sleep(NodeId) override {}
   void boot(NodeId node) override {
     // Boots all take as long: the queue is in order.
@@ -64,6 +69,10 @@ class Engine final : public schedule::Actuator {
  private:
   Time next_event();
   void gather_events();
+  void give_back(JobId job) {
+    for (const cluster::Grant& grant : round_.grants(job)) gaps_.give_back(grant.node, now_);
+  }
+  void set_nodes(const cluster::CapacityChange& change);
   void skip_cpu_jobs();
   void sample_until(Time until);
   void integrate_until(Time until);
@@ -79,6 +88,7 @@ class Engine final : public schedule::Actuator {
   const Options& options_;
   schedule::Round round_;
   EndQueue ends_;
+  IdleGaps gaps_;
   std::vector<Duration> runs_;  // of the jobs; beside each other, since jobs start out of order
   std::priority_queue<Time, std::vector<Time>, std::greater<>> wakes_;
   std::deque<std::pair<Time, NodeId>> boots_;
@@ -116,6 +126,7 @@ void Engine::gather_events() {
   while (!ends_.empty() && ends_.next() == now_) {
     const JobId job = ends_.job();
     ends_.pop();
+    give_back(job);
     round_.end(now_, job);
     events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(job))});
   }
@@ -131,7 +142,7 @@ void Engine::gather_events() {
   }
   for (; next_change_ < changes_.size() && changes_[next_change_].at <= now_; ++next_change_) {
     const cluster::CapacityChange& change = changes_[next_change_];
-    round_.set_nodes(change.vc, change.nodes);
+    set_nodes(change);
     events_.push_back({EventKind::capacity_changed, static_cast<std::uint32_t>(index(change.vc))});
   }
   for (; !boots_.empty() && boots_.front().first <= now_; boots_.pop_front()) {
@@ -150,6 +161,15 @@ void Engine::gather_events() {
   bool woken = false;
   for (; !wakes_.empty() && wakes_.top() <= now_; wakes_.pop()) woken = true;
   if (woken) events_.push_back({EventKind::timer, 0});
+}
+
+void Engine::set_nodes(const cluster::CapacityChange& change) {
+  round_.set_nodes(change.vc, change.nodes);
+  const cluster::VirtualCluster& vc = cluster_.vcs[index(change.vc)];
+  for (std::uint32_t offset = 0; offset < vc.num_nodes; ++offset) {
+    const NodeId node{static_cast<std::uint32_t>(index(vc.first)) + offset};
+    gaps_.set_drained(node, round_.ledger().drained(node), now_);
+  }
 }
 
 void Engine::sample_until(Time until) {
@@ -208,6 +228,10 @@ Schedule Engine::run() {
     next_sample_ = Time{(since_zero / interval_) * interval_};
     if (next_sample_ < result_.begin) next_sample_ += interval_;
     now_ = result_.begin;
+    gaps_.begin(now_);
+    for (std::uint32_t node = 0; node < cluster_.nodes.size(); ++node) {
+      gaps_.set_drained(NodeId{node}, round_.ledger().drained(NodeId{node}), now_);
+    }
     while (next_change_ < changes_.size() && changes_[next_change_].at == Time::min()) {
       ++next_change_;
     }
@@ -248,6 +272,7 @@ void Engine::finish() {
   result_.finish = now_;
   result_.interrupted = interrupted();
   result_.held_back = round_.held_back();
+  result_.sleep_bound = gaps_.end(now_);
   if (interval_ > Duration{0}) sample_until(now_ + Duration{1});  // else there was no job
   result_.jobs = JobResults(round_.take_progress(), now_);
   result_.grants = round_.take_grants();

@@ -18,6 +18,7 @@
 #include "cluster/cluster.h"
 #include "policy/contract.h"
 #include "schedule/round.h"
+#include "sim/idle_gaps.h"
 #include "trace/trace.h"
 
 namespace almanac::sim {
@@ -25,6 +26,8 @@ namespace almanac::sim {
 struct Options {
   schedule::RestartCost restart{};
   Duration boot = 5min;           ///< How long a node that is woken takes to boot.
+  Duration least_sleep = 5min;    ///< An idle gap must be longer to be worth sleeping in; for the
+                                  ///< bound alone.
   std::uint64_t seed = 0;         ///< Of the view's random numbers.
   Duration timeline_interval{0};  ///< Of the samples; 0 = chosen so that there are at most 100,000.
   const std::atomic<bool>* stop = nullptr;        ///< Becomes true when the user interrupts.
@@ -112,6 +115,7 @@ struct Schedule {
   double busy_gpu_s = 0;                                ///< Integral of GPUs in use.
   double total_gpu_s = 0;                               ///< Integral of GPUs in service.
   NodeUse nodes{};
+  SleepBound sleep_bound{};
   schedule::HeldBack held_back{};
   std::uint64_t events = 0;
   double wall_s = 0;  ///< Time that the simulation took, on the wall.

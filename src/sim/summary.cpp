@@ -71,6 +71,11 @@ void add_energy(Summary& made, const Schedule& schedule, const energy::PowerMode
   always_on.booting_s = always_on.asleep_s = 0;
   const energy::Energy energy = energy_of(time, power);
   const energy::Bill bill = bill_of(energy, power.facility);
+  energy::NodeTime bound = time;
+  bound.asleep_s = schedule.sleep_bound.asleep_gpu_s / power.gpus;
+  bound.booting_s = schedule.sleep_bound.booting_gpu_s / power.gpus;
+  bound.on_s = always_on.on_s - bound.asleep_s - bound.booting_s;
+  made.energy_bound_j = energy_of(bound, power).total_j();
   made.energy_j = energy.total_j();
   made.energy_saved_j = energy_of(always_on, power).total_j() - made.energy_j;
   made.facility_kwh = bill.facility_kwh;
@@ -161,7 +166,8 @@ Summary summarize(const std::string& policy, const trace::Trace& trace, const Sc
 std::string summary_csv_header() {
   return "policy,jobs,finished,avg_jct_s,p50_jct_s,p90_jct_s,p99_jct_s,avg_wait_s,p99_wait_s,"
          "queued_jobs,makespan_s,gpu_occupancy,avg_bounded_slowdown,preemptions,nodes_asleep,"
-         "wake_ups_a_day,jobs_held_back,avg_hold_s,energy_j,energy_saved_j,facility_kwh,cost,kg_"
+         "wake_ups_a_day,jobs_held_back,avg_hold_s,energy_j,energy_saved_j,energy_bound_j,facility_"
+         "kwh,cost,kg_"
          "co2,"
          "signature";
 }
@@ -171,13 +177,13 @@ std::string to_csv_row(const Summary& s) {
     return std::isfinite(value) ? fmt::format("{}", value) : std::string();
   };
   return fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:016x}",
+      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:016x}",
       csv_field(s.policy), s.jobs, s.finished, number(s.avg_jct_s), number(s.p50_jct_s),
       number(s.p90_jct_s), number(s.p99_jct_s), number(s.avg_wait_s), number(s.p99_wait_s),
       s.queued_jobs, number(s.makespan_s), number(s.gpu_occupancy), number(s.avg_bounded_slowdown),
       s.preemptions, number(s.nodes_asleep), number(s.wake_ups_a_day), s.jobs_held_back,
-      number(s.avg_hold_s), number(s.energy_j), number(s.energy_saved_j), number(s.facility_kwh),
-      number(s.cost), number(s.kg_co2), s.signature);
+      number(s.avg_hold_s), number(s.energy_j), number(s.energy_saved_j), number(s.energy_bound_j),
+      number(s.facility_kwh), number(s.cost), number(s.kg_co2), s.signature);
 }
 
 }  // namespace almanac::sim

@@ -30,6 +30,7 @@ Schedule two_nodes() {
                     .asleep_node_s = 3600,
                     .wake_ups = 1,
                     .nodes_woken = 2};
+  schedule.sleep_bound = {.asleep_gpu_s = 4 * 2 * 3600, .booting_gpu_s = 4 * 600};
   schedule.held_back = {.jobs = 2, .waited = 10min};
   return schedule;
 }
@@ -49,6 +50,9 @@ TEST(Summary, AccountsForTheEnergyOfNodes) {
   EXPECT_DOUBLE_EQ(made.energy_j, joules);
   // An hour at 360 W less, and a boot of 300 s that drew 100 W more than idling.
   EXPECT_DOUBLE_EQ(made.energy_saved_j, 3600 * 360.0 - 300 * 100.0);
+  // Of 6 node-hours 2 asleep and 600 s booting.
+  EXPECT_DOUBLE_EQ(made.energy_bound_j,
+                   (4 * 3600 - 600) * 400.0 + 6 * 3600 * 200.0 + 600 * 500.0 + 2 * 3600 * 40.0);
   EXPECT_DOUBLE_EQ(made.facility_kwh, joules / 3.6e6 * 1.5);
   EXPECT_DOUBLE_EQ(made.cost, made.facility_kwh * 0.2);
   EXPECT_DOUBLE_EQ(made.kg_co2, made.facility_kwh * 0.5);

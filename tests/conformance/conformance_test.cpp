@@ -8,7 +8,9 @@
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
+#include "energy/power_file.h"
 #include "policy/registry.h"
+#include "sim/summary.h"
 #include "support/play.h"
 #include "support/rules.h"
 
@@ -169,6 +171,9 @@ TEST_P(EveryCapacity, KeepsTheRules) {
       EXPECT_FALSE(played->sleeps.empty());
       EXPECT_GT(played->result.held_back.jobs, 0U);
     }
+    const sim::Summary told =
+        sim::summarize(GetParam(), input.trace, played->result, *energy::read_power("dgx1"));
+    EXPECT_GE(told.energy_j, told.energy_bound_j) << "less than with the future known";
     // Nodes come and go, some of them asleep.
     input.cluster.changes = {{.at = Time{5h}, .vc = VcId{0}, .nodes = 1},
                              {.at = Time{9h}, .vc = VcId{0}, .nodes = 3}};
