@@ -9,7 +9,8 @@
 /// extremes, what followed at this time of earlier days, and whatever the caller knows besides (job
 /// log). The mixture follows what each would have achieved until now, so that a series nobody can
 /// forecast is forecast as persistence does; where the mixture has been worse, persistence answers
-/// alone. Quantiles come from the errors made until now, scaled by how restless the series is, and
+/// alone. An outage of the meter is expected to be over by then for an hour; after that, to go on.
+/// Quantiles come from the errors made until now, scaled by how restless the series is, and
 /// are kept at their level (Gibbs & Candes, NeurIPS'21).
 ///
 /// Differs from the Helios artifact, whose lags reach into the future of the decision
@@ -23,6 +24,7 @@
 
 #include "base/time.h"
 #include "energy/calendar.h"
+#include "energy/features.h"
 #include "energy/outage.h"
 #include "energy/regression.h"
 
@@ -60,7 +62,7 @@ class Forecaster {
   void observe(double value, std::span<const double> known = {});
   /// Of the newest observation, which there must be. O(1) between observations.
   const Forecast& forecast() const { return forecast_; }
-  std::size_t observed() const { return values_.size(); }
+  std::size_t observed() const { return history_.size(); }
 
  private:
   struct Pending {
@@ -76,8 +78,8 @@ class Forecaster {
   void predict();
   double restlessness() const;
   std::vector<double> quantiles(const Pending& made) const;
-  double mean_back(std::size_t from, std::size_t count) const;
   double target_of(std::size_t origin) const;
+  void accept_outage();
   bool is_known(std::size_t origin) const;
   double loss(double expected, double truth) const;
   double mixed(const std::vector<double>& changes) const;
@@ -86,8 +88,8 @@ class Forecaster {
   std::size_t day_;
   OutageFilter filter_;
   bool whole_ = true;              // every value so far; then forecasts are whole too
-  std::vector<double> values_;     // outages hold the value before
-  std::vector<double> sums_;       // sums_[i] = of values_[0 .. i)
+  History history_;                // outages hold the value before
+  double measured_ = 0;            // the newest value that was measured, outage or not
   std::vector<double> moves_;      // running sums of |change over the horizon|
   std::vector<std::uint8_t> out_;  // outages
   Table features_;

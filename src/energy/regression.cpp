@@ -32,19 +32,13 @@ void solve(std::vector<double>& a, std::vector<double>& b) {
   }
 }
 
-/// Mean and spread of each feature over `rows`.
+/// The size of each feature over `rows`.
 Line scaled(const Table& table, std::span<const std::size_t> rows) {
-  Line line{.mean = std::vector<double>(table.width),
-            .scale = std::vector<double>(table.width),
-            .weights = std::vector<double>(table.width)};
+  Line line{.scale = std::vector<double>(table.width), .weights = std::vector<double>(table.width)};
   const auto count = static_cast<double>(rows.size());
   for (const std::size_t row : rows) {
-    for (std::size_t f = 0; f < table.width; ++f) line.mean[f] += table.row(row)[f] / count;
-  }
-  for (const std::size_t row : rows) {
     for (std::size_t f = 0; f < table.width; ++f) {
-      const double off = table.row(row)[f] - line.mean[f];
-      line.scale[f] += off * off / count;
+      line.scale[f] += table.row(row)[f] * table.row(row)[f] / count;
     }
   }
   for (double& scale : line.scale) scale = scale > 1e-12 ? std::sqrt(scale) : 0;
@@ -56,7 +50,7 @@ Line scaled(const Table& table, std::span<const std::size_t> rows) {
 double Line::operator()(std::span<const double> x) const {
   double y = offset;
   for (std::size_t f = 0; f < weights.size(); ++f) {
-    if (scale[f] > 0) y += weights[f] * (x[f] - mean[f]) / scale[f];
+    if (scale[f] > 0) y += weights[f] * x[f] / scale[f];
   }
   return y;
 }
@@ -72,7 +66,7 @@ Line fit_median(const Table& table, std::span<const std::size_t> rows, std::span
   for (std::size_t at = 0; at < rows.size(); ++at) {
     const auto row = table.row(rows[at]);
     for (std::size_t f = 0; f < table.width; ++f) {
-      x[at * n + f] = line.scale[f] > 0 ? (row[f] - line.mean[f]) / line.scale[f] : 0;
+      x[at * n + f] = line.scale[f] > 0 ? row[f] / line.scale[f] : 0;
     }
     x[at * n + table.width] = 1;
     spread += std::abs(y[at]) / static_cast<double>(rows.size());
@@ -95,7 +89,7 @@ Line fit_median(const Table& table, std::span<const std::size_t> rows, std::span
         for (std::size_t j = 0; j <= i; ++j) a[i * n + j] += part * row[j];
       }
     }
-    for (std::size_t i = 0; i < n; ++i) a[i * n + i] += (i + 1 < n ? ridge : 1e-9) * all;
+    for (std::size_t i = 0; i < n; ++i) a[i * n + i] += (ridge + 1e-9) * all;
     solve(a, b);
     for (std::size_t at = 0; at < rows.size(); ++at) {
       double error = y[at];

@@ -23,10 +23,10 @@ struct Table {
   void add(std::span<const double> row) { cells.insert(cells.end(), row.begin(), row.end()); }
 };
 
-/// y = weights . (x - mean) / scale + offset.
+/// y = weights . x / scale + offset.
 struct Line {
-  std::vector<double> mean;
-  std::vector<double> scale;  ///< 0 = the feature never varied and is left out.
+  std::vector<double> scale;  ///< root of its mean square; 0 = the feature was always 0 and is left
+                              ///< out.
   std::vector<double> weights;
   double offset = 0;
 
@@ -34,8 +34,9 @@ struct Line {
 };
 
 /// The line through `rows` of `table` with the least sum of weight * |y - line|, after a ridge of
-/// `ridge` times the number of rows on the weights of the scaled features. `y` and `weights` belong
-/// to `rows`, of which there must be at least one.
+/// `ridge` times the sum of weights on the weights of the scaled features and on the offset:
+/// without evidence the line is zero. `y` and `weights` belong to `rows`, of which there must be at
+/// least one.
 ///
 /// Source   iteratively reweighted least squares (Schlossmacher, JASA 68, 1973).
 /// Cost     some 12 times rows * width^2.
