@@ -85,19 +85,18 @@ class Replay {
  public:
   Replay(const std::vector<LoggedJob>& jobs, Duration step, Duration ahead)
       : jobs_(jobs), step_(step), ahead_(ahead) {
-    std::uint32_t nodes = 0;
     for (std::uint32_t at = 0; at < jobs.size(); ++at) {
-      for (const std::uint32_t node : jobs[at].nodes) nodes = std::max(nodes, node + 1);
       // Ends before starts, so that a node handed over counts once.
       events_.push_back({jobs[at].end, 0, at});
       events_.push_back({jobs[at].start, 1, at});
       events_.push_back({jobs[at].submit, 2, at});
     }
     std::sort(events_.begin(), events_.end());
-    on_node_.resize(nodes);
+    on_node_.resize(node_count(jobs));
   }
 
-  JobDemand run() {
+  /// With or without the outlook.
+  JobDemand run(bool look_out) {
     JobDemand demand;
     demand.outlook.width = kOutlookValues;
     demand.nodes.step = step_;
@@ -113,7 +112,7 @@ class Replay {
         most = std::max(most, used_);
       }
       demand.nodes.columns[0].push_back(most);
-      demand.outlook.add(outlook(now, most));
+      if (look_out) demand.outlook.add(outlook(now, most));
     }
     return demand;
   }
@@ -264,7 +263,19 @@ Result<std::vector<LoggedJob>> read_job_log(const std::string& path) {
 }
 
 JobDemand job_demand(const std::vector<LoggedJob>& jobs, Duration step, std::size_t horizon) {
-  return Replay(jobs, step, step * static_cast<std::int64_t>(horizon)).run();
+  return Replay(jobs, step, step * static_cast<std::int64_t>(horizon)).run(true);
+}
+
+Series node_demand(const std::vector<LoggedJob>& jobs, Duration step) {
+  return Replay(jobs, step, step).run(false).nodes;
+}
+
+std::size_t node_count(const std::vector<LoggedJob>& jobs) {
+  std::size_t nodes = 0;
+  for (const LoggedJob& job : jobs) {
+    for (const std::uint32_t node : job.nodes) nodes = std::max<std::size_t>(nodes, node + 1);
+  }
+  return nodes;
 }
 
 }  // namespace almanac::energy

@@ -49,4 +49,9 @@ struct JobDemand {
 /// Cost: about a microsecond a running job and step.
 JobDemand job_demand(const std::vector<LoggedJob>& jobs, Duration step, std::size_t horizon);
 
+/// The nodes alone, which takes no time.
+Series node_demand(const std::vector<LoggedJob>& jobs, Duration step);
+/// The nodes that jobs ran on.
+std::size_t node_count(const std::vector<LoggedJob>& jobs);
+
 }  // namespace almanac::energy

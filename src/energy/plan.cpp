@@ -9,13 +9,10 @@
 namespace almanac::energy {
 namespace {
 
-ForecastOptions options_of(const Demand& demand, Target target, std::size_t horizon) {
-  return {.start = demand.start, .step = demand.step, .horizon = horizon, .target = target};
-}
-
 /// The mean that is forecast of the next `horizon` steps, at each step.
 std::vector<double> mean_forecasts(const Demand& demand, std::size_t horizon) {
-  Forecaster forecaster(options_of(demand, Target::mean, horizon));
+  Forecaster forecaster(
+      {.start = demand.start, .step = demand.step, .horizon = horizon, .target = Target::mean});
   std::vector<double> means;
   for (const int used : demand.used) {
     forecaster.observe(used);
@@ -38,34 +35,14 @@ Plan follow_load(const Demand& demand) {
   return plan;
 }
 
-Plan published_loop(const Demand& demand, const CesSettings& settings) {
+Trend forecast_trend(const Demand& demand, const CesSettings& settings) {
   const auto future = static_cast<std::size_t>(settings.future_steps);
-  const std::vector<double> soon = mean_forecasts(demand, future);
-  const std::vector<double> later = mean_forecasts(demand, 2 * future);
-  CesTrack track = run_ces(demand.used, soon, later, demand.total, settings);
-  return {.on = std::move(track.active), .late = std::move(track.lack)};
+  return {.soon = mean_forecasts(demand, future), .later = mean_forecasts(demand, 2 * future)};
 }
 
-Plan quantile_plan(const Demand& demand, const QuantileSettings& settings) {
-  ForecastOptions options = options_of(demand, Target::peak, settings.ahead);
-  options.levels = {settings.level};
-  Forecaster forecaster(options);
-  Plan plan;
-  int on = demand.total.empty() ? 0 : demand.total.front();
-  for (std::size_t at = 0; at < demand.used.size(); ++at) {
-    const int used = demand.used[at];
-    plan.late.push_back(std::max(0, used - on));
-    plan.on.push_back(std::max(used, on));
-    // What is decided now holds for the next step.
-    forecaster.observe(used);
-    const double quantile = std::ceil(forecaster.forecast().quantiles.front());
-    const int wanted =
-        std::clamp(static_cast<int>(quantile), used, std::max(used, demand.total[at]));
-    on = std::max(on, used);
-    if (wanted > on || on - wanted >= settings.dead_band) on = wanted;
-    on = std::min(on, std::max(used, demand.total[at]));
-  }
-  return plan;
+Plan published_loop(const Demand& demand, const Trend& trend, const CesSettings& settings) {
+  CesTrack track = run_ces(demand.used, trend.soon, trend.later, demand.total, settings);
+  return {.on = std::move(track.active), .late = std::move(track.lack)};
 }
 
 Plan offline_optimum(const Demand& demand, const PowerModel& power) {

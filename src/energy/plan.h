@@ -34,17 +34,16 @@ struct Plan {
 Plan always_on(const Demand& demand);
 /// What is not used sleeps at once.
 Plan follow_load(const Demand& demand);
-/// The published loop on forecasts that are made at each step from what was known then.
-Plan published_loop(const Demand& demand, const CesSettings& settings);
-
-struct QuantileSettings {
-  double level = 0.95;
-  std::size_t ahead = 6;  ///< Steps.
-  int dead_band = 3;      ///< Fewer nodes than these are not sent to sleep.
+/// What the published loop looks at: the mean demand that is expected of the next steps and of
+/// twice as many, at each step from what was known then.
+struct Trend {
+  std::vector<double> soon;
+  std::vector<double> later;
 };
-/// Ours: on are as many nodes as the `level` quantile of the greatest demand of the next `ahead`
-/// steps. Nodes are woken as soon as it is above those on, before they are asked for.
-Plan quantile_plan(const Demand& demand, const QuantileSettings& settings);
+Trend forecast_trend(const Demand& demand, const CesSettings& settings);
+
+/// The published loop on forecasts that were made at each step from what was known then.
+Plan published_loop(const Demand& demand, const Trend& trend, const CesSettings& settings);
 
 /// The bound: knows the future, delays nobody, and lets a node sleep where that spares energy:
 /// where it idles for longer than the boot that follows takes and costs. `power.idle_w` is above

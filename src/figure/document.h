@@ -39,7 +39,7 @@ struct Provenance {
 };
 
 struct Document {
-  std::string kind{};  ///< "study", "run", "sweep", "traces", "prediction".
+  std::string kind{};  ///< "study", "run", "sweep", "traces", "prediction", "energy".
   std::string title{};
   std::string subtitle{};
   std::vector<std::pair<std::string, std::string>> facts{};  ///< Label and value.

@@ -91,7 +91,7 @@ export interface Provenance {
 
 export interface Document {
   schema: number;
-  kind: 'study' | 'run' | 'sweep' | 'traces' | 'prediction';
+  kind: 'study' | 'run' | 'sweep' | 'traces' | 'prediction' | 'energy';
   title: string;
   subtitle: string;
   facts: {label: string; value: string}[];

@@ -11,6 +11,7 @@ import {useThemeName} from './theme_switch';
 const kKinds: Record<Document['kind'], string> = {
   study: 'Cluster study', run: 'Simulation', sweep: 'Sweep', traces: 'Comparison of traces',
   prediction: 'Prediction',
+  energy: 'Energy',
 };
 
 export function Page({content}: {content: Document}) {

@@ -2,18 +2,20 @@
 
 /// \file
 /// almanac energy simulate: ways of letting nodes sleep over a series of demand, and their price.
-#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/demand_options.h"
 #include "cli/program.h"
 #include "cli/trace_options.h"
-#include "energy/outage.h"
-#include "energy/plan.h"
+#include "energy/energy_document.h"
+#include "energy/frontier.h"
 #include "energy/power_file.h"
-#include "energy/series.h"
+#include "report/document_directory.h"
+#include "text/datetime.h"
 
 namespace almanac::cli {
 
@@ -22,82 +24,33 @@ void register_energy_simulate(Program& program);
 namespace {
 
 struct Options {
-  std::string path;
-  std::string column = "active";
-  std::string total_column = "total";
+  DemandOptions demand{};
   std::string from;
-  std::string start;
   std::string profile = "earth";
-  std::string output = "table";
-  int nodes = 0;
   std::string power = "helios";
+  std::string out;
+  std::string output = "table";
+  energy::StandbyPrices prices{};
 };
 
-/// Used and total nodes without outages: those hold the value before.
-Result<energy::Demand> read_demand(const Options& options) {
-  energy::SeriesOptions reading;
-  if (!options.start.empty()) {
-    const auto start = parse_time_option("--start", options.start);
-    if (!start) return tl::unexpected(start.error());
-    reading.start = *start;
-    reading.step = energy::kUsualStep;
-  }
-  std::vector<std::string> columns{options.column};
-  if (options.nodes == 0) columns.push_back(options.total_column);
-  const auto series = energy::read_series(options.path, columns, reading);
-  if (!series) return tl::unexpected(series.error());
-  for (const std::string& text : series->notes) note(options.path + ": " + text);
-  energy::Demand demand{.start = series->start, .step = series->step};
-  energy::OutageFilter filter(static_cast<std::size_t>(24h / series->step));
-  double used = 0;
-  double total = options.nodes;
-  for (std::size_t at = 0; at < series->size(); ++at) {
-    const double now = series->columns[0][at];
-    if (!filter.is_outage(now)) used = now;
-    if (options.nodes == 0 && !std::isnan(series->columns[1][at])) total = series->columns[1][at];
-    demand.used.push_back(static_cast<int>(std::lround(std::min(used, total))));
-    demand.total.push_back(static_cast<int>(std::lround(total)));
-  }
-  return demand;
-}
-
-std::vector<energy::PlanFigures> judge_all(const energy::Demand& demand,
-                                           const energy::CesSettings& ces,
-                                           const energy::PowerModel& power, std::size_t first) {
-  const auto judge = [&](const std::string& name, const energy::Plan& plan) {
-    return energy::judge_plan(name, demand, plan, power, first);
-  };
-  std::vector<energy::PlanFigures> rows;
-  rows.push_back(judge("always-on", energy::always_on(demand)));
-  rows.push_back(judge("follow-load", energy::follow_load(demand)));
-  for (const double part : {0.0, 0.5, 1.0, 1.5, 2.0}) {
-    energy::CesSettings settings = ces;
-    settings.buffer = static_cast<int>(std::lround(part * ces.buffer));
-    rows.push_back(judge(fmt::format("ces, buffer {}", settings.buffer),
-                         energy::published_loop(demand, settings)));
-  }
-  for (const double level : {0.5, 0.75, 0.9, 0.95, 0.98, 0.99}) {
-    rows.push_back(
-        judge(fmt::format("quantile {}", level), energy::quantile_plan(demand, {.level = level})));
-  }
-  rows.push_back(judge("optimum", energy::offline_optimum(demand, power)));
-  return rows;
-}
-
-void print_table(const std::vector<energy::PlanFigures>& rows) {
-  fmt::print("{:<16} {:>7} {:>11} {:>11} {:>12} {:>8} {:>12}\n", "plan", "asleep", "wake-ups/d",
+void print_table(const std::vector<energy::JudgedPlan>& plans) {
+  fmt::print("{:<26} {:>7} {:>11} {:>11} {:>12} {:>8} {:>12}\n", "plan", "asleep", "wake-ups/d",
              "delayed/d", "delayed", "delay", "saved");
-  for (const energy::PlanFigures& row : rows) {
-    fmt::print("{:<16} {:>7.1f} {:>11.2f} {:>11.2f} {:>10.2f} % {:>6.1f} h {:>8.0f} kWh\n",
+  for (const energy::JudgedPlan& judged : plans) {
+    const energy::PlanFigures& row = judged.figures;
+    fmt::print("{:<26} {:>7.1f} {:>11.2f} {:>11.2f} {:>10.2f} % {:>6.1f} h {:>8.0f} kWh\n",
                row.plan, row.nodes_asleep, row.wake_ups_a_day, row.delayed_a_day,
                100 * row.delayed_share, row.delay_node_h, row.saved_kwh);
   }
 }
 
-void print_json(const std::vector<energy::PlanFigures>& rows) {
+void print_json(const std::vector<energy::JudgedPlan>& plans) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const energy::PlanFigures& row : rows) {
+  for (const energy::JudgedPlan& judged : plans) {
+    const energy::PlanFigures& row = judged.figures;
     list.push_back({{"plan", row.plan},
+                    {"family", judged.family},
+                    {"setting", judged.setting},
                     {"nodes_asleep", row.nodes_asleep},
                     {"wake_ups_a_day", row.wake_ups_a_day},
                     {"nodes_woken_a_day", row.nodes_woken_a_day},
@@ -110,27 +63,45 @@ void print_json(const std::vector<energy::PlanFigures>& rows) {
   fmt::print("{}\n", list.dump(2));
 }
 
-Result<int> simulate(const Options& options) {
+/// The step that begins at or after `from`.
+Result<std::size_t> first_step(const energy::Demand& demand, const std::string& from) {
+  if (from.empty()) return std::size_t{0};
+  const auto time = parse_time_option("--from", from);
+  if (!time) return tl::unexpected(time.error());
+  if (*time <= demand.start) return std::size_t{0};
+  const auto first = static_cast<std::size_t>((*time - demand.start) / demand.step);
+  if (first < demand.used.size()) return first;
+  return fail(Code::usage, fmt::format("--from {} is after the end of the series", from));
+}
+
+Result<int> simulate(const Options& options, const std::vector<std::string>& command) {
   const auto ces = energy::ces_profile(options.profile);
   if (!ces) return tl::unexpected(ces.error());
   const auto power = energy::read_power(options.power);
   if (!power) return tl::unexpected(power.error());
-  const auto demand = read_demand(options);
-  if (!demand) return tl::unexpected(demand.error());
-  std::size_t first = 0;
-  if (!options.from.empty()) {
-    const auto from = parse_time_option("--from", options.from);
-    if (!from) return tl::unexpected(from.error());
-    first = *from <= demand->start
-                ? 0
-                : static_cast<std::size_t>((*from - demand->start) / demand->step);
-    if (first >= demand->used.size()) {
-      return fail(Code::usage,
-                  fmt::format("--from {} is after the end of the series", options.from));
-    }
+  if (!options.out.empty()) {
+    const auto opened = report::open_document_directory(options.out, "energy");
+    if (!opened) return tl::unexpected(opened.error());
   }
-  const auto rows = judge_all(*demand, *ces, *power, first);
-  options.output == "json" ? print_json(rows) : print_table(rows);
+  const auto demand = options.demand.load();
+  if (!demand) return tl::unexpected(demand.error());
+  const auto first = first_step(*demand, options.from);
+  if (!first) return tl::unexpected(first.error());
+  energy::FrontierOptions settings{
+      .ces = *ces, .power = *power, .prices = options.prices, .first = *first};
+  settings.prices.boot = power->boot_s / 3600;
+  const auto plans = energy::compare_plans(*demand, settings);
+  if (!options.out.empty()) {
+    figure::Document document = energy::energy_document(*demand, plans, settings);
+    document.title = options.demand.path;
+    document.provenance.trace = options.demand.path;
+    document.provenance.version = ALMANAC_VERSION;
+    document.provenance.command = fmt::format("{}", fmt::join(command, " "));
+    const auto written = report::write_document(options.out, document);
+    if (!written) return tl::unexpected(written.error());
+    note(fmt::format("the report is in {}", options.out));
+  }
+  options.output == "json" ? print_json(plans) : print_table(plans);
   return kDone;
 }
 
@@ -142,31 +113,33 @@ void register_energy_simulate(Program& program) {
       *program.noun("energy", "Let nodes sleep that are not needed")
            .add_subcommand("simulate",
                            "Compare ways of letting nodes sleep over a series of demand");
-  command.add_option("SERIES", options->path, "CSV with a time, used nodes and total nodes")
-      ->required();
-  command.add_option("--column", options->column, "Nodes in use")->capture_default_str();
-  command.add_option("--total", options->total_column, "Nodes that there are")
-      ->capture_default_str();
-  command.add_option("--nodes", options->nodes, "Nodes that there are, instead of a column")
-      ->check(CLI::PositiveNumber);
+  options->demand.add_to(command);
   command.add_option("--from", options->from, "Count from this time; what is before trains")
-      ->type_name("DATE");
-  command
-      .add_option("--start", options->start,
-                  "Time of the first row of a file without times, whose rows are 10 minutes apart")
       ->type_name("DATE");
   command
       .add_option("--profile", options->profile,
                   "Constants of the published loop: venus, earth, saturn, uranus, philly")
       ->capture_default_str();
   command
+      .add_option("--delay-price", options->prices.delayed,
+                  "What a delayed request costs, in hours that a node is on")
+      ->type_name("NODE-H")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--wake-price", options->prices.wake_up,
+                  "What waking nodes costs, however many at once")
+      ->type_name("NODE-H")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
       .add_option("--power", options->power,
                   "Power model: a name (see energy power) or a TOML file")
       ->capture_default_str();
-  command.add_option("-o,--output", options->output, "How to print: table or json")
-      ->check(CLI::IsMember({"table", "json"}))
-      ->capture_default_str();
-  program.on(command, [options] { return simulate(*options); });
+  command.add_option("--out", options->out, "Folder for the report: page, figures, energy.json")
+      ->type_name("DIR");
+  add_output_option(command, options->output);
+  program.on(command, [options, &program] { return simulate(*options, program.command_line); });
 }
 
 }  // namespace almanac::cli

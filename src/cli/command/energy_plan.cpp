@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac energy plan: how many nodes to keep on now, and when to wake some again.
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/demand_options.h"
+#include "cli/program.h"
+#include "cli/trace_options.h"
+#include "energy/advice.h"
+#include "energy/power_file.h"
+#include "text/datetime.h"
+
+namespace almanac::cli {
+
+void register_energy_plan(Program& program);
+
+namespace {
+
+struct Options {
+  DemandOptions demand{};
+  energy::AdviceOptions advice{};
+  std::string power = "helios";
+  std::string output = "table";
+};
+
+void print_words(const energy::Advice& advice, double level) {
+  fmt::print("{}: {} of {} nodes are in use.\n", text::format_datetime(advice.now), advice.used,
+             advice.total);
+  fmt::print("Keep {} on; {} may sleep.\n", advice.on, advice.total - advice.on);
+  for (const energy::Ahead& ahead : advice.ahead) {
+    if (ahead.wake == 0) continue;
+    fmt::print("Wake {} at {}.\n", ahead.wake, text::format_datetime(ahead.wake_at));
+  }
+  fmt::print("\n{:<20} {:>15} {:>15}\n", "until", "likely needed",
+             fmt::format("{:g} % sure", 100 * level));
+  for (const energy::Ahead& ahead : advice.ahead) {
+    fmt::print("{:<20} {:>15.0f} {:>15}\n", text::format_datetime(ahead.until), ahead.median,
+               ahead.enough);
+  }
+}
+
+void print_json(const energy::Advice& advice, double level) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const energy::Ahead& ahead : advice.ahead) {
+    list.push_back({{"until", text::format_datetime(ahead.until)},
+                    {"median", ahead.median},
+                    {"enough", ahead.enough},
+                    {"wake", ahead.wake},
+                    {"wake_at", text::format_datetime(ahead.wake_at)}});
+  }
+  const nlohmann::ordered_json made{
+      {"schema", 1},         {"now", text::format_datetime(advice.now)},
+      {"used", advice.used}, {"total", advice.total},
+      {"on", advice.on},     {"asleep", advice.total - advice.on},
+      {"level", level},      {"ahead", std::move(list)}};
+  fmt::print("{}\n", made.dump(2));
+}
+
+Result<int> plan(const Options& options) {
+  const auto power = energy::read_power(options.power);
+  if (!power) return tl::unexpected(power.error());
+  const auto demand = options.demand.load();
+  if (!demand) return tl::unexpected(demand.error());
+  energy::AdviceOptions settings = options.advice;
+  settings.boot_s = power->boot_s;
+  settings.prices.boot = power->boot_s / 3600;
+  const energy::Advice advice = energy::advise(*demand, settings);
+  options.output == "json" ? print_json(advice, settings.level)
+                           : print_words(advice, settings.level);
+  return kDone;
+}
+
+}  // namespace
+
+void register_energy_plan(Program& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command = *program.noun("energy", "Let nodes sleep that are not needed")
+                           .add_subcommand("plan",
+                                           "Say what may sleep now and when to wake it, from a "
+                                           "series that ends now");
+  options->demand.add_to(command);
+  command.add_option("--sure", options->advice.level, "How sure it shall be that nodes suffice")
+      ->type_name("SHARE")
+      ->check(CLI::Range(0.5, 0.999))
+      ->capture_default_str();
+  command
+      .add_option("--delay-price", options->advice.prices.delayed,
+                  "What a delayed request costs, in hours that a node is on")
+      ->type_name("NODE-H")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--power", options->power,
+                  "Power model: a name (see energy power) or a TOML file")
+      ->capture_default_str();
+  add_output_option(command, options->output);
+  program.on(command, [options] { return plan(*options); });
+}
+
+}  // namespace almanac::cli

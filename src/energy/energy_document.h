@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The report of letting nodes sleep: demand and what is on, what sleeps against who is delayed,
+/// each plan's figures, how far the forecast can be believed.
+#pragma once
+
+#include <vector>
+
+#include "energy/frontier.h"
+#include "figure/document.h"
+
+namespace almanac::energy {
+
+/// `plans` as compare_plans() gives them for `demand` and `options`. Who calls says where the
+/// demand came from: title and provenance.
+figure::Document energy_document(const Demand& demand, const std::vector<JudgedPlan>& plans,
+                                 const FrontierOptions& options);
+
+}  // namespace almanac::energy
