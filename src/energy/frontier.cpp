@@ -13,7 +13,8 @@ namespace almanac::energy {
 namespace {
 
 constexpr std::array kBuffers = {0.0, 0.5, 1.0, 1.5, 2.0};
-constexpr std::array kDelayPrices = {0.1, 1.0, 4.0, 16.0, 64.0, 128.0, 256.0, 512.0, 1024.0};
+constexpr std::array kDelayPrices = {0.1,  1.0,  2.0,   4.0,   8.0,   16.0,
+                                     32.0, 64.0, 128.0, 256.0, 512.0, 1024.0};
 
 std::string priced(double delay) { return fmt::format("delay {:g}", delay); }
 

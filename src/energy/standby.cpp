@@ -64,8 +64,8 @@ Standby StandbyForecaster::observe(int used, int total) {
     }
     most[at] = greatest;
   }
-  for (const Forecaster& ahead : ahead_) {
-    for (const double quantile : ahead.forecast().quantiles) {
+  for (const Forecaster& peak : ahead_) {
+    for (const double quantile : peak.forecast().quantiles) {
       for (const int least : most) {
         for (const int need : {used, likely}) {
           const int keep = std::max({nodes(quantile), need, least});

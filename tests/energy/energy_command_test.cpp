@@ -54,5 +54,64 @@ TEST(EnergyForecast, SaysWhatIsWrongInOneLine) {
   says({"--horizon", "soon"}, 2, "--horizon is \"soon\", which is no length of time");
 }
 
+/// Four days of office hours on ten nodes.
+void write_office_hours(const std::string& path) {
+  std::ofstream out(path);
+  out << "time,active,total\n";
+  for (int at = 0; at < 4 * 144; ++at) {
+    out << 600 * at << "," << (at % 144 < 72 ? 2 : 7) << ",10\n";
+  }
+}
+
+TEST(EnergySimulate, ComparesPlansAndLeavesAReport) {
+  const TemporaryFolder folder;
+  write_office_hours(folder / "series.csv");
+  const auto run = run_program({"energy", "simulate", folder / "series.csv", "--from", "259200",
+                                "--out", folder / "report", "-o", "json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto plans = nlohmann::json::parse(run.out);
+  EXPECT_EQ(plans.front()["family"], "always on");
+  EXPECT_EQ(plans.front()["nodes_asleep"], 0);
+  EXPECT_EQ(plans.back()["family"], "optimum");
+  EXPECT_DOUBLE_EQ(plans.back()["nodes_asleep"], 5.5);  // 8 by night, 3 by day
+  std::ifstream document(folder / "report/energy.json");
+  const auto made = nlohmann::json::parse(document);
+  EXPECT_EQ(made["kind"], "energy");
+  EXPECT_TRUE(std::ifstream(folder / "report/energy_frontier.csv").good());
+}
+
+TEST(EnergyPlan, SaysWhatMaySleep) {
+  const TemporaryFolder folder;
+  write_office_hours(folder / "series.csv");
+  const auto run = run_program({"energy", "plan", folder / "series.csv", "-o", "json"});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const auto made = nlohmann::json::parse(run.out);
+  EXPECT_EQ(made["used"], 7);
+  EXPECT_EQ(made["total"], 10);
+  EXPECT_GE(made["on"], 7);
+  EXPECT_EQ(made["on"].get<int>() + made["asleep"].get<int>(), 10);
+  EXPECT_EQ(made["ahead"].size(), 5U);
+}
+
+TEST(EnergySimulate, SaysWhatIsWrongInOneLine) {
+  const TemporaryFolder folder;
+  write_office_hours(folder / "series.csv");
+  std::ofstream(folder / "negative.csv") << "time,active,total\n0,-1,10\n600,2,10\n";
+  std::ofstream(folder / "none.csv") << "time,active,total\n0,0,0\n600,0,0\n";
+  const auto says = [&](const std::vector<std::string>& arguments, int status,
+                        const std::string& text) {
+    const auto run = run_program(arguments);
+    EXPECT_EQ(run.status, status) << run.err;
+    EXPECT_NE(run.err.find(text), std::string::npos) << run.err;
+    EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+  };
+  const std::string series = folder / "series.csv";
+  says({"energy", "simulate", series, "--total", "totl"}, 66, "did you mean total?");
+  says({"energy", "simulate", series, "--from", "2040-01-01"}, 2, "after the end of the series");
+  says({"energy", "simulate", series, "--profile", "mars"}, 66, "known: venus");
+  says({"energy", "simulate", folder / "negative.csv"}, 65, "expected numbers of nodes");
+  says({"energy", "plan", folder / "none.csv"}, 65, "there are no nodes");
+}
+
 }  // namespace
 }  // namespace almanac
