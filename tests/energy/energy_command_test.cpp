@@ -73,7 +73,7 @@ TEST(EnergySimulate, ComparesPlansAndLeavesAReport) {
   EXPECT_EQ(plans.front()["family"], "always on");
   EXPECT_EQ(plans.front()["nodes_asleep"], 0);
   EXPECT_EQ(plans.back()["family"], "optimum");
-  EXPECT_DOUBLE_EQ(plans.back()["nodes_asleep"], 5.5);  // 8 by night, 3 by day
+  EXPECT_NEAR(plans.back()["nodes_asleep"], 5.5, 1e-9);  // 8 by night, 3 by day
   std::ifstream document(folder / "report/energy.json");
   const auto made = nlohmann::json::parse(document);
   EXPECT_EQ(made["kind"], "energy");
@@ -106,9 +106,9 @@ TEST(EnergySimulate, SaysWhatIsWrongInOneLine) {
     EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
   };
   const std::string series = folder / "series.csv";
-  says({"energy", "simulate", series, "--total", "totl"}, 66, "did you mean total?");
+  says({"energy", "simulate", series, "--total", "totl"}, 65, "did you mean total?");
   says({"energy", "simulate", series, "--from", "2040-01-01"}, 2, "after the end of the series");
-  says({"energy", "simulate", series, "--profile", "mars"}, 66, "known: venus");
+  says({"energy", "simulate", series, "--profile", "mars"}, 2, "known: venus");
   says({"energy", "simulate", folder / "negative.csv"}, 65, "expected numbers of nodes");
   says({"energy", "plan", folder / "none.csv"}, 65, "there are no nodes");
 }
