@@ -38,9 +38,9 @@ struct Series {
 /// without rows keeps the value before it for up to an hour; longer gaps are NaN.
 ///
 /// The time column is the first that holds dates in every row, else the first called like one
-/// ("time", "time_s", "timestamp", "date") that holds numbers: seconds. Fails with not_found for a
-/// column that is not there (naming those that are), with invalid for a cell that is no number, a
-/// file without rows, or times that are centuries apart.
+/// ("time", "time_s", "timestamp", "date") that holds numbers: seconds. Fails with invalid for a
+/// column that is not there (naming those that are), a cell that is no number, a file without rows,
+/// or times that are centuries apart.
 ///
 /// Source   CES_Helios.py of the Helios artifact: per-minute values, `resample('10T').max()`.
 Result<Series> read_series(const std::string& path, const std::vector<std::string>& columns,
