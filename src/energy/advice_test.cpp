@@ -2,9 +2,9 @@
 
 /// \file
 /// What to do now, on a demand that rises every morning.
-#include <gtest/gtest.h>
-
 #include "energy/advice.h"
+
+#include <gtest/gtest.h>
 
 namespace almanac::energy {
 namespace {

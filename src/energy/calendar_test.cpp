@@ -2,11 +2,12 @@
 
 /// \file
 /// Days off: weekends, and a file that says otherwise.
+#include "energy/calendar.h"
+
 #include <fstream>
 
 #include <gtest/gtest.h>
 
-#include "energy/calendar.h"
 #include "text/datetime.h"
 
 namespace almanac::energy {

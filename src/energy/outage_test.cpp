@@ -2,11 +2,11 @@
 
 /// \file
 /// Outages of the meter, told from a cluster that falls idle.
+#include "energy/outage.h"
+
 #include <limits>
 
 #include <gtest/gtest.h>
-
-#include "energy/outage.h"
 
 namespace almanac::energy {
 namespace {

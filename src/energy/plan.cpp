@@ -46,9 +46,8 @@ Plan published_loop(const Demand& demand, const Trend& trend, const CesSettings&
 }
 
 Plan offline_optimum(const Demand& demand, const PowerModel& power) {
-  const double boot_j = power.booting_w * power.boot_s;
-  const double worth_s = std::max(power.boot_s, boot_j / (power.idle_w - power.asleep_w));
-  const auto least_steps = static_cast<std::size_t>(worth_s / seconds(demand.step)) + 1;
+  const auto least_steps =
+      static_cast<std::size_t>(power.least_sleep_s() / seconds(demand.step)) + 1;
   Plan plan{.on = demand.used, .late = std::vector<int>(demand.used.size())};
   // Nodes are alike: one more is needed whenever more than `node` are used.
   const int most = *std::max_element(demand.used.begin(), demand.used.end());
@@ -84,7 +83,7 @@ PlanFigures judge_plan(const std::string& name, const Demand& demand, const Plan
     // A cluster that grows wakes nobody: its new nodes come up with it.
     const int grown = at == first ? 0 : std::max(0, demand.total[at] - demand.total[at - 1]);
     const int started = std::max(0, on - before - grown);
-    if (at > first) requests += std::max(0, used - demand.used[at - 1]);
+    if (at > 0) requests += std::max(0, used - demand.used[at - 1]);
     delayed += plan.late[at];
     wake_ups += started > 0 ? 1 : 0;
     woken += started;

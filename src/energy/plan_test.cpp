@@ -2,9 +2,9 @@
 
 /// \file
 /// Plans over six steps, by hand: 10 minutes each, five nodes.
-#include <gtest/gtest.h>
-
 #include "energy/plan.h"
+
+#include <gtest/gtest.h>
 
 namespace almanac::energy {
 namespace {

@@ -88,7 +88,8 @@ TEST(Standby, AHigherPriceOfADelayDelaysNoMore) {
 /// What ours lets sleep at `delayed` requests a day, between two prices if need be.
 double asleep_at(double delayed, const std::vector<JudgedPlan>& plans) {
   PlanFigures below;
-  PlanFigures above{.delayed_a_day = 1e9};
+  PlanFigures above;
+  above.delayed_a_day = 1e9;
   for (const JudgedPlan& judged : plans) {
     if (judged.family != "standby") continue;
     const PlanFigures& figures = judged.figures;

@@ -36,8 +36,9 @@ Json absent(const Document& document) {
 }
 
 Json provenance(const Provenance& from) {
-  return {{"trace", from.trace},    {"sha256", from.sha256}, {"filter", from.filter},
-          {"jobs", from.jobs},      {"hash", from.hash},     {"version", from.version},
+  return {{"trace", from.trace},    {"sha256", from.sha256},
+          {"filter", from.filter},  {"jobs", from.jobs < 0 ? Json(nullptr) : Json(from.jobs)},
+          {"hash", from.hash},      {"version", from.version},
           {"command", from.command}};
 }
 

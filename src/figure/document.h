@@ -31,9 +31,9 @@ struct Absent {
 struct Provenance {
   std::string trace{};
   std::string sha256{};
-  std::string filter{};  ///< "" = every job.
-  std::int64_t jobs = 0;
-  std::string hash{};  ///< Of all that decides the content.
+  std::string filter{};    ///< "" = every job.
+  std::int64_t jobs = -1;  ///< Below 0: it was not made of jobs.
+  std::string hash{};      ///< Of all that decides the content.
   std::string version{};
   std::string command{};
 };

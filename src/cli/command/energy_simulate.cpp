@@ -93,7 +93,7 @@ Result<int> simulate(const Options& options, const std::vector<std::string>& com
   const auto plans = energy::compare_plans(*demand, settings);
   if (!options.out.empty()) {
     figure::Document document = energy::energy_document(*demand, plans, settings);
-    document.title = options.demand.path;
+    document.title = options.demand.path.substr(options.demand.path.rfind('/') + 1);
     document.provenance.trace = options.demand.path;
     document.provenance.version = ALMANAC_VERSION;
     document.provenance.command = fmt::format("{}", fmt::join(command, " "));

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// As many nodes on as the forecast peak asks for, at prices of a delay, a wake-up and a node-hour.
+///
+/// Source   ours; energy/standby.h.
+#include <optional>
+
+#include "energy/standby.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::capacity {
+namespace {
+
+class Standby final : public Capacity {
+ public:
+  int nodes_on(const NodeUse& nodes) override {
+    if (!forecaster_) forecaster_.emplace(nodes.now, kCapacityPeriod);
+    return rules_.decide(forecaster_->observe(nodes.used, nodes.total));
+  }
+
+ private:
+  std::optional<energy::StandbyForecaster> forecaster_;
+  energy::StandbyRules rules_{{}, kCapacityPeriod};
+};
+
+}  // namespace
+
+void register_standby(Registry& registry) {
+  registry.add_capacity({"standby", "what the forecast peak asks for, at prices of delay and sleep",
+                         "energy/standby.h"},
+                        [](const Composition&) { return std::make_unique<Standby>(); });
+}
+
+}  // namespace almanac::policy::capacity
