@@ -42,7 +42,7 @@ TEST(Compose, TakesAPolicyByName) {
   const Result<Composition> made = registry().compose("qssf");
   ASSERT_TRUE(made);
   EXPECT_EQ(made->order, "gpu_time");
-  EXPECT_EQ(made->estimate, "history");
+  EXPECT_EQ(made->estimate, "learned");
   EXPECT_EQ(made->reserve, 0);
 }
 
@@ -67,9 +67,9 @@ TEST(Compose, WritesReservationsAsItReadsThem) {
 TEST(Compose, NamesTheNearestPolicy) {
   EXPECT_EQ(message("qsf"),
             "no policy is called qsf (did you mean qssf?; "
-            "known: conservative, easy, fifo, las, qssf, sjf, srtf)");
+            "known: conservative, easy, fifo, gittins, las, qssf, sjf, srtf)");
   EXPECT_EQ(message("slurm"),
-            "no policy is called slurm (known: conservative, easy, fifo, las, qssf, sjf, srtf)");
+            "no policy is called slurm (known: conservative, easy, fifo, gittins, las, qssf, sjf, srtf)");
 }
 
 TEST(Compose, NamesTheNearestChoice) {

@@ -16,10 +16,16 @@ void Desk::open(const View& view, Plan& plan) {
   view_ = &view;
   plan_ = &plan;
   if (slots_.size() < view.num_jobs()) slots_.resize(view.num_jobs());
+  if (order_->needs_distribution() && likely_.size() < view.num_jobs()) {
+    likely_.resize(view.num_jobs());
+  }
 }
 
 void Desk::believe(JobId job) {
-  if (needs_estimate) slots_[index(job)].believed = estimator_->estimate(job, view_->request(job));
+  if (!needs_estimate) return;
+  predict::Belief belief = estimator_->estimate(job, view_->request(job));
+  slots_[index(job)].believed = belief.run;
+  if (!likely_.empty()) likely_[index(job)] = std::move(belief.distribution);
 }
 
 void Desk::learn(JobId job) {
@@ -32,10 +38,13 @@ void Desk::learn(JobId job) {
 }
 
 Candidate Desk::candidate(JobId job) const {
+  const Duration charged = view_->progress(job).charged;
   return {.job = job,
           .request = view_->request(job),
           .attained = view_->attained(job),
-          .believed = slots_[index(job)].believed + view_->progress(job).charged};
+          .believed = slots_[index(job)].believed + charged,
+          .charged = charged,
+          .likely = likely_.empty() ? nullptr : likely_[index(job)].get()};
 }
 
 Duration Desk::remaining(JobId job) const {
@@ -123,6 +132,7 @@ void Desk::stop(VcState& vc, JobId job) {
 void Desk::ended(VcState& vc, JobId job) {
   vc.blocked = kNoJob;
   if (track != Track::nothing) vc.running.erase(key(job));
+  if (!likely_.empty()) likely_[index(job)].reset();
 }
 
 void Desk::refile_running(VcState& vc, JobId job, double rank) {

@@ -96,6 +96,8 @@ class Desk {
   const View* view_ = nullptr;
   Plan* plan_ = nullptr;
   std::vector<Slot> slots_;
+  /// By job, of those that have not ended; empty unless the order reads them.
+  std::vector<std::unique_ptr<const predict::Distribution>> likely_;
   std::vector<cluster::Grant> grants_;
   std::uint32_t sequence_ = 0;
 };

@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "cluster/ledger.h"
 #include "policy/contract.h"
+#include "predict/distribution.h"
 
 namespace almanac::policy {
 
@@ -21,6 +22,10 @@ struct Candidate {
   const trace::Request& request;
   Duration attained{};  ///< Time run so far.
   Duration believed{};  ///< Believed run time in all, restart work included.
+  Duration charged{};   ///< Restart work, so far.
+  /// How likely each run time is, without restart work; null = one number is known only, or the
+  /// order did not ask.
+  const predict::Distribution* likely = nullptr;
 };
 
 /// Who is next: the least rank. Equal ranks: the least tie, then who has queued for longer.
@@ -42,6 +47,8 @@ class Order {
   }
   /// Whether rank() reads Candidate::believed.
   virtual bool needs_estimate() const { return false; }
+  /// Whether it reads Candidate::likely too.
+  virtual bool needs_distribution() const { return false; }
 };
 
 /// Where a job runs.

@@ -59,15 +59,19 @@ double Distribution::position(double log) const {
   return below;
 }
 
-double Distribution::mean_s() const {
+double Distribution::middle_s(std::size_t cell) {
   static const std::array<double, kCells> kSeconds = [] {
     std::array<double, kCells> made{};
-    for (std::size_t cell = 0; cell < kCells; ++cell) made[cell] = std::pow(10.0, middle(cell));
+    for (std::size_t at = 0; at < kCells; ++at) made[at] = std::pow(10.0, middle(at));
     return made;
   }();
+  return kSeconds[cell];
+}
+
+double Distribution::mean_s() const {
   double sum = 0;
   for (std::size_t cell = 0; cell < kCells; ++cell) {
-    sum += static_cast<double>(mass_[cell]) * kSeconds[cell];
+    sum += static_cast<double>(mass_[cell]) * middle_s(cell);
   }
   return sum;
 }

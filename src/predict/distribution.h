@@ -26,6 +26,8 @@ class Distribution {
   static std::size_t cell_of(double log);
   /// The middle of a cell, in log10 seconds.
   static double middle(std::size_t cell) { return (static_cast<double>(cell) + 0.5) * kStep; }
+  /// The same in seconds.
+  static double middle_s(std::size_t cell);
 
   /// Adds weight to where `log` is, spread over neighbours within `width` cells as a triangle.
   void add(double log, float weight, int width);

@@ -11,18 +11,27 @@
 #include "base/ids.h"
 #include "base/names.h"
 #include "base/time.h"
+#include "predict/distribution.h"
 #include "predict/run_time.h"
 #include "trace/job.h"
 
 namespace almanac::predict {
+
+/// What is believed of the run time of one job, at the reference speed.
+struct Belief {
+  /// The number to go by: at least one second, but where it is the truth, or its noisy copy, or the
+  /// trace's own.
+  Duration run{};
+  /// How likely each length is; null = the estimator knows one number only.
+  std::unique_ptr<const Distribution> distribution{};
+};
 
 /// Is asked about each job once, at its submission, and told of each once, at its end; all in order
 /// of time.
 class Estimator {
  public:
   virtual ~Estimator() = default;
-  /// The believed run time at the reference speed.
-  virtual Duration estimate(JobId job, const trace::Request& request) = 0;
+  virtual Belief estimate(JobId job, const trace::Request& request) = 0;
   virtual void learn(JobId job, const trace::Request& request, const Ended& ended) {
     static_cast<void>(job);
     static_cast<void>(request);

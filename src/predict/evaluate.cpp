@@ -55,7 +55,7 @@ class Baselines {
 
   std::array<Forecast, kCount> ask(JobId job, const trace::Request& request) {
     std::array<double, kCount>& said = said_[index(job)];
-    said[0] = log_time(rolling_->estimate(job, request));
+    said[0] = log_time(rolling_->estimate(job, request).run);
     const auto logs = simple_.logs(request);
     std::copy(logs.begin(), logs.end(), said.begin() + 1);
     std::array<Forecast, kCount> made;
@@ -114,38 +114,29 @@ Result<Evaluation> evaluate(const trace::Trace& trace, const EvaluateOptions& op
 
   Learned learned(trace.names, options.learned);
   Baselines baselines(trace);
-  Replay replay(trace.jobs);
-  for (std::size_t at = 0; at < trace.jobs.size(); ++at) {
-    const trace::Job& job = trace.jobs[at];
-    const trace::Request& request = job.request;
-    if (request.gpus == 0) continue;
-    const JobId id{static_cast<std::uint32_t>(at)};
-    replay.advance(request.submit,
-                   [&](JobId ended_job, const trace::Request& of, const Ended& ended) {
-                     learned.learn(ended_job, of, ended);
-                     baselines.learn(ended_job, of, ended);
-                   });
+  const auto on_submit = [&](JobId id, const trace::Request& request) {
     const std::uint32_t history = baselines.history(request);
     const auto simple = baselines.ask(id, request);
-    if (request.submit < *from) {
-      learned.watch(id, request);
-      continue;
-    }
+    if (request.submit < *from) return learned.watch(id, request);
     const Prediction prediction = learned.foresee(id, request);
-    const double log = log_time(job.outcome.run);
+    const double log = log_time(trace.jobs[index(id)].outcome.run);
     made.estimators[0].forecasts.push_back(learned.forecast(prediction));
     made.estimators[0].forecasts.back().position = prediction.believed.position(log);
     for (std::size_t of = 0; of < Baselines::kCount; ++of) {
       made.estimators[of + 1].forecasts.push_back(simple[of]);
     }
-    made.jobs.push_back({.job = static_cast<std::uint32_t>(at),
+    made.jobs.push_back({.job = static_cast<std::uint32_t>(index(id)),
                          .log = log,
                          .log_gpus = std::log10(request.gpus),
                          .history = history});
     if (options.progress) {
-      options.progress(static_cast<double>(at) / static_cast<double>(trace.jobs.size()));
+      options.progress(static_cast<double>(index(id)) / static_cast<double>(trace.jobs.size()));
     }
-  }
+  };
+  replay(trace.jobs, on_submit, [&](JobId id, const trace::Request& request, const Ended& ended) {
+    learned.learn(id, request, ended);
+    baselines.learn(id, request, ended);
+  });
   made.fits = learned.fits();
   made.fit_s = learned.fit_s();
   const bool limited = std::any_of(made.jobs.begin(), made.jobs.end(), [&](const Tested& each) {

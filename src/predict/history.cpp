@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -19,8 +20,8 @@ class History final : public Estimator {
   /// `names` null = names match only when they are equal.
   History(double decay, const Names* names) : decay_(decay), names_(names) {}
 
-  Duration estimate(JobId, const trace::Request& request) override {
-    return Duration{std::llround(find(request))};
+  Belief estimate(JobId, const trace::Request& request) override {
+    return {.run = std::max(Duration{1s}, Duration{std::llround(find(request))})};
   }
 
   void learn(JobId, const trace::Request& request, const Ended& ended) override {

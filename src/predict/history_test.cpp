@@ -17,7 +17,7 @@ class HistoryTest : public testing::Test {
     return made;
   }
   double estimate(const trace::Request& request) {
-    return seconds(history_->estimate(JobId{0}, request));
+    return seconds(history_->estimate(JobId{0}, request).run);
   }
 
   void learn(const trace::Request& request, Duration ran) {
@@ -61,21 +61,21 @@ TEST_F(HistoryTest, ServesWhereALimitIsMissing) {
   const auto limit = make_limit();
   trace::Request asked = request("ann", "train", 1);
   limit->learn(JobId{0}, asked, {.ran = 100s});
-  EXPECT_EQ(limit->estimate(JobId{0}, asked), 100s);
+  EXPECT_EQ(limit->estimate(JobId{0}, asked).run, 100s);
   asked.time_limit = 7s;
-  EXPECT_EQ(limit->estimate(JobId{0}, asked), 7s);
+  EXPECT_EQ(limit->estimate(JobId{0}, asked).run, 7s);
 }
 
 TEST(Oracle, KnowsTheTruth) {
   std::vector<trace::Job> jobs(2);
   jobs[1].outcome.run = 42s;
-  EXPECT_EQ(make_oracle(jobs)->estimate(JobId{1}, jobs[1].request), 42s);
+  EXPECT_EQ(make_oracle(jobs)->estimate(JobId{1}, jobs[1].request).run, 42s);
 }
 
 TEST(GivenDeathTest, NeedsAPredictionForEveryJob) {
   trace::Request asked;
   asked.predicted = -3s;
-  EXPECT_EQ(make_given()->estimate(JobId{0}, asked), -3s) << "a prediction may be negative";
+  EXPECT_EQ(make_given()->estimate(JobId{0}, asked).run, -3s) << "a prediction may be negative";
   asked.predicted = kNoDuration;
   EXPECT_DEATH(make_given()->estimate(JobId{5}, asked), "job 5 has no prediction");
 }

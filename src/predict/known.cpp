@@ -2,6 +2,8 @@
 
 /// \file
 /// Estimators that look the answer up in the job record.
+#include <algorithm>
+
 #include "base/check.h"
 #include "predict/estimator.h"
 
@@ -11,8 +13,8 @@ namespace {
 class Oracle final : public Estimator {
  public:
   explicit Oracle(std::span<const trace::Job> jobs) : jobs_(jobs) {}
-  Duration estimate(JobId job, const trace::Request&) override {
-    return jobs_[index(job)].outcome.run;
+  Belief estimate(JobId job, const trace::Request&) override {
+    return {.run = jobs_[index(job)].outcome.run};
   }
 
  private:
@@ -21,16 +23,17 @@ class Oracle final : public Estimator {
 
 class Given final : public Estimator {
  public:
-  Duration estimate(JobId job, const trace::Request& request) override {
+  Belief estimate(JobId job, const trace::Request& request) override {
     ALMANAC_CHECK(request.predicted != kNoDuration, "job {} has no prediction", index(job));
-    return request.predicted;
+    return {.run = request.predicted};
   }
 };
 
 class Limit final : public Estimator {
  public:
-  Duration estimate(JobId job, const trace::Request& request) override {
-    if (request.time_limit != kNoDuration) return request.time_limit;
+  Belief estimate(JobId job, const trace::Request& request) override {
+    if (request.time_limit != kNoDuration)
+      return {.run = std::max(Duration{1s}, request.time_limit)};
     return history_->estimate(job, request);
   }
   void learn(JobId job, const trace::Request& request, const Ended& ended) override {

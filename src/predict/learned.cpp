@@ -85,8 +85,10 @@ Forecast Learned::forecast(const Prediction& prediction) const {
           .high = high};
 }
 
-Duration Learned::estimate(JobId job, const trace::Request& request) {
-  return from_log_time(foresee(job, request).believed.mean_log());
+Belief Learned::estimate(JobId job, const trace::Request& request) {
+  const Distribution believed = foresee(job, request).believed;
+  return {.run = from_log_time(believed.mean_log()),
+          .distribution = std::make_unique<const Distribution>(believed)};
 }
 
 void Learned::judge(const Waiting& job, double log) {
@@ -112,8 +114,10 @@ namespace {
 class LearnedBound final : public Estimator {
  public:
   LearnedBound(const Names& names, double share) : learned_(names), share_(share) {}
-  Duration estimate(JobId job, const trace::Request& request) override {
-    return from_log_time(learned_.foresee(job, request).believed.quantile(share_));
+  Belief estimate(JobId job, const trace::Request& request) override {
+    Belief belief = learned_.estimate(job, request);
+    belief.run = from_log_time(belief.distribution->quantile(share_));
+    return belief;
   }
   void learn(JobId job, const trace::Request& request, const Ended& ended) override {
     learned_.learn(job, request, ended);

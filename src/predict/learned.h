@@ -41,8 +41,8 @@ class Learned final : public Estimator {
   Prediction foresee(JobId job, const trace::Request& request);
   /// The same in numbers.
   Forecast forecast(const Prediction& prediction) const;
-  /// The mean of log10 seconds: what gpu-time orders ask for.
-  Duration estimate(JobId job, const trace::Request& request) override;
+  /// The number to go by is the mean of log10 seconds: what gpu-time orders ask for.
+  Belief estimate(JobId job, const trace::Request& request) override;
   void learn(JobId job, const trace::Request& request, const Ended& ended) override;
 
   /// What a model would look at.

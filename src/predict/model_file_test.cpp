@@ -21,13 +21,11 @@ using testing::HasSubstr;
 class ModelFile : public testing::Test {
  protected:
   ModelFile() {
-    Replay replay(log_.jobs);
-    for (std::size_t at = 0; at < log_.jobs.size(); ++at) {
-      learned_.watch(JobId{static_cast<std::uint32_t>(at)}, log_.jobs[at].request);
-    }
-    replay.advance(kNever, [&](JobId job, const trace::Request& of, const Ended& ended) {
-      learned_.learn(job, of, ended);
-    });
+    replay(
+        log_.jobs, [&](JobId job, const trace::Request& of) { learned_.watch(job, of); },
+        [&](JobId job, const trace::Request& of, const Ended& ended) {
+          learned_.learn(job, of, ended);
+        });
     learned_.fit(kNever);
   }
   std::string reading(const std::string& bytes) {

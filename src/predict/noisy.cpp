@@ -28,10 +28,10 @@ double relative_error(Rng& rng) {
 class Noisy final : public Estimator {
  public:
   Noisy(std::span<const trace::Job> jobs, std::uint64_t seed) : jobs_(jobs), seed_(seed) {}
-  Duration estimate(JobId job, const trace::Request&) override {
+  Belief estimate(JobId job, const trace::Request&) override {
     Rng rng(seed_, index(job));
     const double truth_s = seconds(jobs_[index(job)].outcome.run);
-    return Duration{1000 * std::llround(std::trunc(truth_s * (1 + relative_error(rng))))};
+    return {.run = Duration{1000 * std::llround(std::trunc(truth_s * (1 + relative_error(rng))))}};
   }
 
  private:

@@ -2,6 +2,8 @@
 #include "predict/replay.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 namespace almanac::predict {
 
@@ -13,13 +15,35 @@ Time known_at(const trace::Job& job) {
   return std::max(start + std::max(held, outcome.run), job.request.submit);
 }
 
-Replay::Replay(std::span<const trace::Job> jobs) : jobs_(jobs) {
+void replay(std::span<const trace::Job> jobs, const OnSubmit& on_submit, const OnEnd& on_end,
+            Time until) {
+  struct End {
+    Time at{};
+    std::uint32_t job = 0;
+  };
+  std::vector<End> ends;
   for (std::size_t at = 0; at < jobs.size(); ++at) {
-    if (jobs[at].request.gpus == 0) continue;
-    ends_.push_back({known_at(jobs[at]), static_cast<std::uint32_t>(at)});
+    if (jobs[at].request.gpus == 0 || jobs[at].request.submit >= until) continue;
+    ends.push_back({known_at(jobs[at]), static_cast<std::uint32_t>(at)});
   }
-  std::stable_sort(ends_.begin(), ends_.end(),
+  std::stable_sort(ends.begin(), ends.end(),
                    [](const End& a, const End& b) { return a.at < b.at; });
+
+  std::size_t next = 0;
+  const auto tell_ends = [&](Time before) {
+    for (; next < ends.size() && ends[next].at < before; ++next) {
+      const trace::Job& job = jobs[ends[next].job];
+      on_end(JobId{ends[next].job}, job.request,
+             {.at = ends[next].at, .ran = job.outcome.run, .state = job.outcome.state});
+    }
+  };
+  for (std::size_t at = 0; at < jobs.size() && jobs[at].request.submit < until; ++at) {
+    const trace::Request& request = jobs[at].request;
+    if (request.gpus == 0) continue;
+    tell_ends(request.submit);
+    on_submit(JobId{static_cast<std::uint32_t>(at)}, request);
+  }
+  tell_ends(until);
 }
 
 }  // namespace almanac::predict

@@ -10,9 +10,8 @@
 /// last reading is the earliest possible one: such a log does not tell more.
 #pragma once
 
-#include <cstdint>
+#include <functional>
 #include <span>
-#include <vector>
 
 #include "predict/run_time.h"
 #include "trace/job.h"
@@ -22,34 +21,14 @@ namespace almanac::predict {
 /// When the outcome of `job` is known.
 Time known_at(const trace::Job& job);
 
-/// The GPU jobs of a log that have ended, in order of their ends. CPU jobs are not told of: a
-/// scheduler of GPUs does not see them.
-class Replay {
- public:
-  /// O(n log n).
-  explicit Replay(std::span<const trace::Job> jobs);
+using OnSubmit = std::function<void(JobId, const trace::Request&)>;
+using OnEnd = std::function<void(JobId, const trace::Request&, const Ended&)>;
 
-  /// Calls `on_end(JobId, const Request&, const Ended&)` for every job that ended before `now` and
-  /// was not told of yet.
-  template <typename OnEnd>
-  void advance(Time now, OnEnd&& on_end) {
-    for (; next_ < ends_.size() && ends_[next_].at < now; ++next_) {
-      const End& end = ends_[next_];
-      const trace::Job& job = jobs_[end.job];
-      on_end(JobId{end.job}, job.request,
-             Ended{.at = end.at, .ran = job.outcome.run, .state = job.outcome.state});
-    }
-  }
-
- private:
-  struct End {
-    Time at{};
-    std::uint32_t job = 0;
-  };
-
-  std::span<const trace::Job> jobs_;
-  std::vector<End> ends_;
-  std::size_t next_ = 0;
-};
+/// Tells of the submissions of a log and of the ends of these jobs, each once and in order of time,
+/// as far as they lie before `until`. Of what happens in one instant submissions come first: who
+/// is submitted when another ends does not know how. CPU jobs are not told of: a scheduler of GPUs
+/// does not see them. O(n log n).
+void replay(std::span<const trace::Job> jobs, const OnSubmit& on_submit, const OnEnd& on_end,
+            Time until = kNever);
 
 }  // namespace almanac::predict

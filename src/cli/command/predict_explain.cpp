@@ -95,20 +95,20 @@ Result<int> explain(const Options& options) {
   if (!wanted) return tl::unexpected(wanted.error());
   predict::Learned learned = stored ? predict::Learned(trace->names, std::move(stored->model))
                                     : predict::Learned(trace->names);
-  predict::Replay replay(trace->jobs);
-  for (std::size_t at = 0; at <= *wanted; ++at) {
-    const trace::Request& request = trace->jobs[at].request;
-    if (request.gpus == 0) continue;
-    replay.advance(request.submit,
-                   [&](JobId job, const trace::Request& of, const predict::Ended& ended) {
-                     learned.learn(job, of, ended);
-                   });
-    if (at < *wanted) learned.watch(JobId{static_cast<std::uint32_t>(at)}, request);
-  }
   const trace::Job& job = trace->jobs[*wanted];
-  const predict::Row row = learned.row(job.request);
-  const predict::Prediction prediction =
-      learned.foresee(JobId{static_cast<std::uint32_t>(*wanted)}, job.request);
+  predict::Row row{};
+  predict::Prediction prediction;
+  const auto on_submit = [&](JobId id, const trace::Request& request) {
+    if (index(id) != *wanted) return learned.watch(id, request);
+    row = learned.row(request);
+    prediction = learned.foresee(id, request);
+  };
+  predict::replay(
+      std::span(trace->jobs).first(*wanted + 1), on_submit,
+      [&](JobId id, const trace::Request& of, const predict::Ended& ended) {
+        learned.learn(id, of, ended);
+      },
+      job.request.submit + 1ms);
   if (learned.model() == nullptr) note("too few jobs have ended before it for a model");
   const auto reasons = learned.model() != nullptr ? predict::explain(*learned.model(), row)
                                                   : std::vector<predict::Reason>{};

@@ -28,17 +28,11 @@ Result<int> train(const Options& options) {
   const auto trace = options.trace.load();
   if (!trace) return tl::unexpected(trace.error());
   predict::Learned learned(trace->names);
-  predict::Replay replay(trace->jobs);
-  const auto learn = [&](JobId job, const trace::Request& request, const predict::Ended& ended) {
-    learned.learn(job, request, ended);
-  };
-  for (std::size_t at = 0; at < trace->jobs.size(); ++at) {
-    const trace::Request& request = trace->jobs[at].request;
-    if (request.gpus == 0) continue;
-    replay.advance(request.submit, learn);
-    learned.watch(JobId{static_cast<std::uint32_t>(at)}, request);
-  }
-  replay.advance(kNever, learn);
+  predict::replay(
+      trace->jobs, [&](JobId job, const trace::Request& request) { learned.watch(job, request); },
+      [&](JobId job, const trace::Request& request, const predict::Ended& ended) {
+        learned.learn(job, request, ended);
+      });
   const auto jobs = static_cast<std::int64_t>(learned.examples().size());
   learned.fit(kNever);
   if (learned.model() == nullptr) {

@@ -57,7 +57,10 @@ class PreemptingPass final : public Pass {
       const double rank = desk_.order().rank(desk_.candidate(job)) + drifted();
       desk_.refile_running(vcs[index(state.vc)], job, rank);
       need.push_back(state.vc);
+      again_.push_back(job);
     }
+    for (const JobId job : again_) expect_jump(job);
+    again_.clear();
     if (!jumps_.empty()) desk_.plan().wake(jumps_.top().at);
   }
 
@@ -89,6 +92,11 @@ class PreemptingPass final : public Pass {
 
   void start(VcState& vc, JobId job, std::span<const cluster::Grant> grants) {
     desk_.start(vc, job, grants);
+    expect_jump(job);
+  }
+
+  /// Sees to it that the next jump of a running job's rank is not missed.
+  void expect_jump(JobId job) {
     const Duration jump = desk_.order().jumps_after(desk_.candidate(job));
     if (jump == kNoDuration) return;
     const Time at = desk_.now() + jump;
@@ -137,6 +145,7 @@ class PreemptingPass final : public Pass {
   Desk& desk_;
   std::vector<JobId> victims_;
   std::vector<cluster::Demand> unmet_;
+  std::vector<JobId> again_;  // whose rank has just jumped
   std::priority_queue<Jump, std::vector<Jump>, std::greater<>> jumps_;
 };
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Tiresias with knowledge: who is likely to end for little GPU time goes first, and who turns out
+/// not to yields.
+///
+/// Source   Gu et al., NSDI'19, section 3.2 (2D-Gittins).
+#include "policy/registry.h"
+
+namespace almanac::policy::builtin {
+
+void register_gittins(Registry& registry) {
+  registry.add_policy(
+      {.name = "gittins",
+       .summary = "least Gittins rank of GPU time first, by learned run times; stops jobs that "
+                  "outlive their likely ends",
+       .source = "Gu et al. NSDI'19 §3.2",
+       .estimate = "learned",
+       .order = "gittins",
+       .preempt = Preempt::by_rank});
+}
+
+}  // namespace almanac::policy::builtin

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Least Gittins rank of GPU time first: the GPU time that a job is yet to take for each chance
+/// that it ends meanwhile, at the best moment to look again. Of a job whose run time is certain
+/// that is what is left of it; a job that has outlived its likely early ends falls back behind new
+/// ones.
+///
+/// Source   Aalto, Ayesta & Righter, Queueing Systems 2009 (the index, here its inverse); Gu et
+///          al., NSDI'19 (Tiresias), section 3.2: 2D, that is GPUs x time, in steps.
+/// Differs  Tiresias knows one distribution, that of all jobs' service. Here each job has its own,
+///          as believed at its submission; its GPUs are known and only scale the rank.
+/// Cost     One pass over the cells of the distribution for a rank, which jumps five times while a
+///          run grows tenfold.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "policy/registry.h"
+#include "predict/run_time.h"
+
+namespace almanac::policy::order {
+namespace {
+
+using predict::Distribution;
+
+/// A rank is that of the beginning of a step: after 0 s, and wherever the run is 1.6 times as long
+/// as at the step before.
+constexpr std::size_t kStepCells = 5;
+
+std::size_t step_of(Duration worked) {
+  return Distribution::cell_of(predict::log_time(worked)) / kStepCells;
+}
+
+Duration beginning_of(std::size_t step) {
+  if (step == 0) return Duration{0};
+  const double log = static_cast<double>(step * kStepCells) * Distribution::kStep;
+  // The first millisecond that lies in the step for certain.
+  return Duration{static_cast<Duration::rep>(std::ceil(1e3 * std::pow(10.0, log))) + 1};
+}
+
+/// Past all that was believed nothing is known; such a job may need as long again as it has run.
+double outlived(Duration worked) { return std::max(1.0, seconds(worked)); }
+
+/// The least of E[min(S - a, d) | S > a] / P(S <= a + d | S > a) over d, in seconds, for the run
+/// time S of a job that has run for a, the beginning of `step`.
+double rank_of(const Distribution& likely, std::size_t step) {
+  const std::size_t first = step * kStepCells;
+  double left = 0;
+  for (std::size_t cell = first; cell < Distribution::kCells; ++cell) {
+    left += static_cast<double>(likely.mass(cell));
+  }
+  const Duration worked = beginning_of(step);
+  constexpr double kNothing = 1e-6;
+  if (left < kNothing) return outlived(worked);
+  double best = std::numeric_limits<double>::infinity();
+  double ended = 0;
+  double spent = 0;  // by those that have ended
+  for (std::size_t cell = first; cell < Distribution::kCells; ++cell) {
+    const auto mass = static_cast<double>(likely.mass(cell));
+    if (mass <= 0) continue;
+    const double after = Distribution::middle_s(cell) - seconds(worked);
+    ended += mass;
+    spent += mass * after;
+    best = std::min(best, (spent + std::max(0.0, left - ended) * after) / ended);
+  }
+  return best;
+}
+
+class Gittins final : public Order {
+ public:
+  double rank(const Candidate& job) const override {
+    const Duration worked = job.attained - job.charged;
+    const Duration left = job.believed - job.attained;
+    const double each = job.likely != nullptr ? rank_of(*job.likely, step_of(worked))
+                        : left > Duration{0}  ? seconds(left)
+                                              : outlived(worked);
+    return job.request.gpus * each;
+  }
+  double tie(const Candidate& job) const override { return job.request.gpus; }
+  Duration jumps_after(const Candidate& job) const override {
+    const Duration worked = job.attained - job.charged;
+    const std::size_t next = step_of(worked) + 1;
+    return next * kStepCells < Distribution::kCells ? beginning_of(next) - worked : kNoDuration;
+  }
+  bool needs_estimate() const override { return true; }
+  bool needs_distribution() const override { return true; }
+};
+
+}  // namespace
+
+void register_gittins(Registry& registry) {
+  registry.add_order(
+      {"gittins", "least GPU time yet to come for each chance that it ends first (Gittins index)",
+       "Aalto et al. 2009; Gu et al. NSDI'19 §3.2"},
+      [](const Composition&) { return std::make_unique<Gittins>(); });
+}
+
+}  // namespace almanac::policy::order

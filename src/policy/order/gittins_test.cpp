@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "policy/registry.h"
+
+namespace almanac::policy {
+namespace {
+
+using predict::Distribution;
+
+constexpr std::size_t kTenSeconds = 25;  // 10^1.00 to 10^1.04 s
+constexpr std::size_t kTwelveSeconds = 27;
+constexpr std::size_t kQuarterHour = 74;  // 10^2.96 to 10^3.00 s
+
+/// Half of the jobs end in one cell, half in the other.
+Distribution two_points(std::size_t a, std::size_t b) {
+  Distribution made;
+  made.add_cell(a, 0.5F);
+  made.add_cell(b, 0.5F);
+  return made;
+}
+
+class GittinsTest : public testing::Test {
+ protected:
+  Candidate job(const Distribution* likely, Duration attained = {}, Duration charged = {}) {
+    return {.job = JobId{0},
+            .request = request_,
+            .attained = attained,
+            .believed = 500s + charged,
+            .charged = charged,
+            .likely = likely};
+  }
+
+  trace::Request request_ = [] {
+    trace::Request made;
+    made.gpus = 4;
+    return made;
+  }();
+  std::unique_ptr<Order> order_ = registry().make_order({.order = "gittins"});
+};
+
+TEST_F(GittinsTest, WeighsTheEarlyEndByItsChance) {
+  const Distribution likely = two_points(kTenSeconds, kQuarterHour);
+  // Running all for 10.5 s ends half of them: 10.5 / 0.5. Waiting for the rest costs far more.
+  EXPECT_NEAR(order_->rank(job(&likely)), 4 * 2 * Distribution::middle_s(kTenSeconds), 1e-3);
+}
+
+TEST_F(GittinsTest, WaitsForBothWhenTheyAreNear) {
+  const Distribution likely = two_points(kTenSeconds, kTwelveSeconds);
+  const double mean_s =
+      (Distribution::middle_s(kTenSeconds) + Distribution::middle_s(kTwelveSeconds)) / 2;
+  EXPECT_NEAR(order_->rank(job(&likely)), 4 * mean_s, 1e-3);
+}
+
+TEST_F(GittinsTest, FallsBackWhenTheEarlyEndHasPassed) {
+  const Distribution likely = two_points(kTenSeconds, kQuarterHour);
+  // At 20 s only the long one is left. 20 s lie in the step that begins at 10^1.2 s.
+  const double left_s = Distribution::middle_s(kQuarterHour) - std::pow(10.0, 1.2);
+  EXPECT_NEAR(order_->rank(job(&likely, 20s)), 4 * left_s, 0.1);
+  // Restart work is none of its own.
+  EXPECT_NEAR(order_->rank(job(&likely, 27s, 7s)), 4 * left_s, 0.1);
+  EXPECT_LT(order_->rank(job(&likely, 7s, 7s)), 100);
+}
+
+TEST_F(GittinsTest, JumpsWhereTheNextStepBegins) {
+  const Distribution likely = two_points(kTenSeconds, kQuarterHour);
+  EXPECT_NEAR(seconds(order_->jumps_after(job(&likely, 20s))), std::pow(10.0, 1.4) - 20, 0.01);
+  // Steps are walked one by one, and never forever.
+  Duration attained{};
+  int jumps = 0;
+  for (;; ++jumps) {
+    const Duration jump = order_->jumps_after(job(&likely, attained));
+    if (jump == kNoDuration) break;
+    ASSERT_GT(jump, Duration{0});
+    attained += jump;
+  }
+  EXPECT_EQ(jumps, 34);  // five for each power of ten, from 10^0.2 to 10^6.8 s
+}
+
+TEST_F(GittinsTest, TakesAPointForCertain) {
+  EXPECT_EQ(order_->rank(job(nullptr, 100s)), 4 * 400);
+  // It has outlived what was believed: as long again.
+  EXPECT_EQ(order_->rank(job(nullptr, 700s)), 4 * 700);
+  const Distribution likely = two_points(kTenSeconds, kQuarterHour);
+  EXPECT_NEAR(order_->rank(job(&likely, 1h)), 4 * std::pow(10.0, 3.4), 0.1);
+}
+
+}  // namespace
+}  // namespace almanac::policy
