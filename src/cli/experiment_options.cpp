@@ -73,6 +73,11 @@ void ExperimentOptions::add_to(CLI::App& command) {
 }
 
 void ExperimentOptions::add_single_run_to(CLI::App& command) {
+  command
+      .add_option("--model", experiment.model,
+                  "A model of predict train that learned estimates begin with; must have been "
+                  "learned from what ended before TRACE begins")
+      ->type_name("MODEL");
   command.add_option("--load", experiment.load, "Jobs arrive this many times as fast")
       ->type_name("FACTOR")
       ->check(CLI::Range(0.001, 1000.0))

@@ -23,7 +23,7 @@ struct ExperimentOptions {
 
   /// Adds TRACE, the reading options, --cluster, --policy, --profile, --power, --restart, --seed.
   void add_to(CLI::App& command);
-  /// Adds --load and --timeline, for commands that run each policy once.
+  /// Adds --model, --load and --timeline, for commands that run each policy once.
   void add_single_run_to(CLI::App& command);
   /// Fails with usage.
   Result<sim::Experiment> parse() const;

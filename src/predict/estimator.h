@@ -17,6 +17,8 @@
 
 namespace almanac::predict {
 
+struct StoredModel;
+
 /// What is believed of the run time of one job, at the reference speed.
 struct Belief {
   /// The number to go by: at least one second, but where it is the truth, or its noisy copy, or the
@@ -50,13 +52,15 @@ std::unique_ptr<Estimator> make_oracle(std::span<const trace::Job> jobs);
 /// Differs  The artifact seeds nothing; the same seed gives the same errors here.
 std::unique_ptr<Estimator> make_noisy(std::span<const trace::Job> jobs, std::uint64_t seed = 6);
 
-/// Boosted trees and the closest earlier jobs (predict/learned.h), learned anew as jobs end.
-/// `names` must outlive it.
-std::unique_ptr<Estimator> make_learned(const Names& names);
+/// Boosted trees and the closest earlier jobs (predict/learned.h), learned anew as jobs end; begins
+/// with the model `brought`, or with none. `names` must outlive it.
+std::unique_ptr<Estimator> make_learned(const Names& names,
+                                        std::shared_ptr<const StoredModel> brought = nullptr);
 
-/// The same, and the run time that `share` of such jobs stay below: a backfilled job that is given
-/// so much time delays the job that it passed in 1 - `share` of all cases only.
-std::unique_ptr<Estimator> make_learned_bound(const Names& names, double share);
+/// The same, and the number to go by is the run time that nine in ten such jobs stay below: a
+/// backfilled job that is given so much time delays the job that it passed in one case of ten only.
+std::unique_ptr<Estimator> make_learned_90(const Names& names,
+                                           std::shared_ptr<const StoredModel> brought = nullptr);
 
 /// Takes the prediction that came with the trace (`predicted_s`). Every job must have one.
 std::unique_ptr<Estimator> make_given();

@@ -28,7 +28,7 @@ const std::vector<Known>& honest() {
       {"history", [](const Names&) { return make_history(); }},
       {"rolling", [](const Names& names) { return make_rolling(names); }},
       {"learned", [](const Names& names) { return make_learned(names); }},
-      {"learned_90", [](const Names& names) { return make_learned_bound(names, 0.9); }},
+      {"learned_90", [](const Names& names) { return make_learned_90(names); }},
       {"limit", [](const Names&) { return make_limit(); }},
   };
   return kHonest;
@@ -109,7 +109,7 @@ RC_GTEST_PROP(Estimator, SaysASecondOrMoreOfAnyJob, ()) {
 
 TEST(Learned90, IsRarelyTooShort) {
   const trace::Trace log = testing_log(6000);
-  const auto bound = said(*make_learned_bound(log.names, 0.9), log.jobs);
+  const auto bound = said(*make_learned_90(log.names), log.jobs);
   constexpr std::size_t kFrom = 2000;
   std::size_t kept = 0;
   for (std::size_t at = kFrom; at < bound.size(); ++at) {

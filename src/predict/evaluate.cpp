@@ -5,6 +5,9 @@
 #include <array>
 #include <cmath>
 #include <deque>
+#include <functional>
+#include <initializer_list>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -75,7 +78,7 @@ class Baselines {
       reach_[at].add(std::abs(said_[index(job)][at] - log_time(ended.ran)));
     }
   }
-  std::uint32_t history(const trace::Request& request) { return simple_.history(request); }
+  const Recent* history(const trace::Request& request) { return simple_.history(request); }
 
  private:
   SimpleEstimates simple_;
@@ -115,7 +118,7 @@ Result<Evaluation> evaluate(const trace::Trace& trace, const EvaluateOptions& op
   Learned learned(trace.names, options.learned);
   Baselines baselines(trace);
   const auto on_submit = [&](JobId id, const trace::Request& request) {
-    const std::uint32_t history = baselines.history(request);
+    const Recent* const own = baselines.history(request);
     const auto simple = baselines.ask(id, request);
     if (request.submit < *from) return learned.watch(id, request);
     const Prediction prediction = learned.foresee(id, request);
@@ -128,7 +131,9 @@ Result<Evaluation> evaluate(const trace::Trace& trace, const EvaluateOptions& op
     made.jobs.push_back({.job = static_cast<std::uint32_t>(index(id)),
                          .log = log,
                          .log_gpus = std::log10(request.gpus),
-                         .history = history});
+                         .history = own != nullptr ? own->count() : 0,
+                         .age = own != nullptr ? request.submit - own->last() : kNoDuration,
+                         .user = request.user});
     if (options.progress) {
       options.progress(static_cast<double>(index(id)) / static_cast<double>(trace.jobs.size()));
     }
@@ -178,31 +183,56 @@ std::vector<std::uint32_t> everybody(const Evaluation& evaluation) {
   return all;
 }
 
+namespace {
+
+/// Of each tested job, how many of the users have more tested jobs than its own.
+std::vector<double> share_of_busier_users(const Evaluation& evaluation) {
+  std::map<NameId, std::int64_t> jobs_of;
+  for (const Tested& job : evaluation.jobs) ++jobs_of[job.user];
+  std::vector<std::int64_t> counts;
+  for (const auto& [user, jobs] : jobs_of) counts.push_back(jobs);
+  std::sort(counts.begin(), counts.end(), std::greater<>());
+  std::vector<double> shares;
+  for (const Tested& job : evaluation.jobs) {
+    const auto busier =
+        std::lower_bound(counts.begin(), counts.end(), jobs_of.at(job.user), std::greater<>());
+    shares.push_back(static_cast<double>(busier - counts.begin()) /
+                     static_cast<double>(counts.size()));
+  }
+  return shares;
+}
+
+}  // namespace
+
 std::vector<Group> groups(const Evaluation& evaluation) {
-  std::vector<Group> made = {{"gpus", "1 GPU", {}},
-                             {"gpus", "2-7 GPUs", {}},
-                             {"gpus", "8 GPUs", {}},
-                             {"gpus", "more than 8 GPUs", {}},
-                             {"history", "no job before", {}},
-                             {"history", "1-9 jobs before", {}},
-                             {"history", "10-99 jobs before", {}},
-                             {"history", "100 jobs before", {}},
-                             {"length", "below 15 min", {}},
-                             {"length", "15 min to 6 h", {}},
-                             {"length", "above 6 h", {}}};
+  std::vector<Group> made;
+  std::vector<std::size_t> firsts;
+  const auto add = [&](const char* by, std::initializer_list<const char*> names) {
+    firsts.push_back(made.size());
+    for (const char* const name : names) made.push_back({by, name, {}});
+  };
+  add("gpus", {"1 GPU", "2-7 GPUs", "8 GPUs", "more than 8 GPUs"});
+  add("history", {"no job before", "1-9 jobs before", "10-99 jobs before", "100 jobs before"});
+  add("age", {"ended within 1 h", "within 1 day", "within 1 week", "longer ago"});
+  add("user", {"busiest 10 % of users", "next 40 %", "other half"});
+  add("length", {"below 15 min", "15 min to 6 h", "above 6 h"});
+
+  const std::vector<double> busier = share_of_busier_users(evaluation);
+  /// Among how many of the ascending bounds `value` lies.
+  const auto rank = [](double value, std::initializer_list<double> bounds) {
+    return static_cast<std::size_t>(std::upper_bound(bounds.begin(), bounds.end(), value) -
+                                    bounds.begin());
+  };
   for (std::size_t at = 0; at < evaluation.jobs.size(); ++at) {
     const Tested& job = evaluation.jobs[at];
-    const double gpus = std::round(std::pow(10.0, job.log_gpus));
-    const double ran_s = std::pow(10.0, job.log);
-    const std::size_t by_gpus = gpus < 2 ? 0 : gpus < 8 ? 1 : gpus < 9 ? 2 : 3;
-    const std::size_t by_history = job.history == 0    ? 0
-                                   : job.history < 10  ? 1
-                                   : job.history < 100 ? 2
-                                                       : 3;
-    const std::size_t by_length = ran_s < 900 ? 0 : ran_s < 21600 ? 1 : 2;
-    for (const std::size_t group : {by_gpus, 4 + by_history, 8 + by_length}) {
-      made[group].jobs.push_back(static_cast<std::uint32_t>(at));
-    }
+    const auto join = [&](std::size_t by, std::size_t group) {
+      made[firsts[by] + group].jobs.push_back(static_cast<std::uint32_t>(at));
+    };
+    join(0, rank(std::round(std::pow(10.0, job.log_gpus)), {2, 8, 9}));
+    join(1, rank(job.history, {1, 10, 100}));
+    if (job.age != kNoDuration) join(2, rank(seconds(job.age), {3600, 86'400, 604'800}));
+    join(3, rank(busier[at], {0.1, 0.5}));
+    join(4, rank(std::pow(10.0, job.log), {900, 21'600}));
   }
   std::erase_if(made, [](const Group& group) { return group.jobs.empty(); });
   return made;

@@ -37,7 +37,9 @@ struct Tested {
   std::uint32_t job = 0;  ///< Position in Trace::jobs.
   double log = 0;         ///< log10 seconds that it ran.
   double log_gpus = 0;
-  std::uint32_t history = 0;  ///< Jobs of its user that had ended.
+  std::uint32_t history = 0;   ///< Jobs of its user that had ended,
+  Duration age = kNoDuration;  ///< the last of them so long ago; kNoDuration = there was none.
+  NameId user = kNoName;
 };
 
 struct Evaluation {
@@ -68,11 +70,12 @@ Score score(const Evaluation& evaluation, const Tried& tried, std::span<const st
 
 /// Tested jobs of one kind.
 struct Group {
-  std::string by{};                   ///< "gpus", "history", "length"
+  std::string by{};                   ///< "gpus", "history", "age", "user", "length"
   std::string name{};                 ///< "2-7"
   std::vector<std::uint32_t> jobs{};  ///< Positions in Evaluation::jobs.
 };
-/// By GPUs, by how much of the user had ended, by how long the job ran; empty groups left out.
+/// By GPUs, by how much of the user had ended and how long ago, by how much of the tested jobs is
+/// the user's, by how long the job ran; empty groups left out.
 std::vector<Group> groups(const Evaluation& evaluation);
 /// Every tested job.
 std::vector<std::uint32_t> everybody(const Evaluation& evaluation);

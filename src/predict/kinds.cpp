@@ -69,18 +69,18 @@ std::string stem_of(std::string_view name) {
   return stem;
 }
 
-std::uint64_t Kinds::stem(NameId name) {
-  if (index(name) >= stems_.size()) stems_.resize(names_.size(), 0);
-  std::uint64_t& stem = stems_[index(name)];
-  if (stem == 0) stem = text_hash(stem_of(names_[name]));
-  return stem;
+Kinds::Hashes Kinds::hashes(NameId name) {
+  if (index(name) >= hashes_.size()) hashes_.resize(names_.size());
+  Hashes& found = hashes_[index(name)];
+  if (found.text == 0) found = {text_hash(names_[name]), text_hash(stem_of(names_[name]))};
+  return found;
 }
 
 KindKeys Kinds::keys(const trace::Request& request) {
   const auto gpus = static_cast<std::uint64_t>(request.gpus);
-  const auto user = static_cast<std::uint64_t>(index(request.user));
-  const auto name = static_cast<std::uint64_t>(index(request.name));
-  const auto vc = static_cast<std::uint64_t>(index(request.vc));
+  const std::uint64_t user = hashes(request.user).text;
+  const auto [name, stem] = hashes(request.name);
+  const std::uint64_t vc = hashes(request.vc).text;
   const auto limit = static_cast<std::uint64_t>(request.time_limit.count());
   std::uint64_t shape = mix(gpus, static_cast<std::uint64_t>(request.nodes));
   shape = mix(shape, std::bit_cast<std::uint32_t>(request.cpus));
@@ -96,7 +96,7 @@ KindKeys Kinds::keys(const trace::Request& request) {
   if (request.user != kNoName) {
     if (named) {
       set(Kind::user_name, user, name);
-      set(Kind::user_stem, user, stem(request.name));
+      set(Kind::user_stem, user, stem);
     }
     set(Kind::user_shape, user, shape);
     if (request.time_limit != kNoDuration) set(Kind::user_limit, user, limit);
@@ -106,7 +106,7 @@ KindKeys Kinds::keys(const trace::Request& request) {
   }
   if (named) {
     set(Kind::name, name, 0);
-    set(Kind::stem, stem(request.name), 0);
+    set(Kind::stem, stem, 0);
   }
   set(Kind::shape, shape, 0);
   if (request.vc != kNoName) {

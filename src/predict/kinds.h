@@ -37,7 +37,8 @@ inline constexpr std::size_t kKinds = 14;
 /// "jobs of this user with this name": as a sentence about a prediction says it.
 std::string_view words_of(Kind kind);
 
-/// The same number = the same kind of job; 0 = not known (a job without a user has no user's jobs).
+/// The same number = the same kind of job, in whatever log and session; 0 = not known (a job
+/// without a user has no user's jobs).
 using KindKeys = std::array<std::uint64_t, kKinds>;
 
 /// Tells kinds of jobs of one pool of names.
@@ -48,10 +49,14 @@ class Kinds {
   KindKeys keys(const trace::Request& request);
 
  private:
-  std::uint64_t stem(NameId name);
+  struct Hashes {
+    std::uint64_t text = 0;  // 0 = not yet known
+    std::uint64_t stem = 0;
+  };
+  Hashes hashes(NameId name);
 
   const Names& names_;
-  std::vector<std::uint64_t> stems_;  // by NameId; 0 = not yet known
+  std::vector<Hashes> hashes_;  // by NameId
 };
 
 /// What is left of a job's name without its digits and what parts words: "train_lr0.1-s3" and

@@ -6,6 +6,14 @@
 
 namespace almanac::predict {
 
+Learned::Learned(const Names& names, std::shared_ptr<const StoredModel> brought)
+    : memory_(names),
+      model_(brought, &brought->model),
+      brought_(true),
+      fitted_on_(static_cast<std::size_t>(brought->training.jobs)) {
+  memory_.recall(brought->history);
+}
+
 Seen Learned::look(const trace::Request& request) {
   return {.row = features(memory_, request), .nearby = nearby(memory_, request)};
 }
@@ -13,8 +21,9 @@ Seen Learned::look(const trace::Request& request) {
 bool Learned::is_due(Time now) const {
   if (fixed_ || ended_.size() < Model::kFewest) return false;
   if (!model_) return true;
-  if (now - fitted_at_ >= options_.refresh) return true;
-  if (ended_.size() >= 2 * fitted_on_) return true;
+  if (brought_ && ended_.size() >= fitted_on_) return true;
+  if (!brought_ && now - fitted_at_ >= options_.refresh) return true;
+  if (!brought_ && ended_.size() >= 2 * fitted_on_) return true;
   // Drift: a day at least between fits, and enough forecasts that it is not chance.
   constexpr std::size_t kEnough = 300;
   constexpr double kFarWorse = 1.5;
@@ -25,7 +34,8 @@ bool Learned::is_due(Time now) const {
 void Learned::fit(Time now) {
   if (ended_.size() < Model::kFewest) return;
   const auto start = std::chrono::steady_clock::now();
-  model_ = Model::fit(ended_, options_.model);
+  model_ = std::make_shared<const Model>(Model::fit(ended_, options_.model));
+  brought_ = false;
   fit_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fitted_at_ = now;
   fitted_on_ = ended_.size();
@@ -113,10 +123,11 @@ namespace {
 
 class LearnedBound final : public Estimator {
  public:
-  LearnedBound(const Names& names, double share) : learned_(names), share_(share) {}
+  explicit LearnedBound(Learned learned) : learned_(std::move(learned)) {}
   Belief estimate(JobId job, const trace::Request& request) override {
     Belief belief = learned_.estimate(job, request);
-    belief.run = from_log_time(belief.distribution->quantile(share_));
+    const double share = learned_.model() != nullptr ? learned_.model()->calibration().bound : 0.9;
+    belief.run = from_log_time(belief.distribution->quantile(share));
     return belief;
   }
   void learn(JobId job, const trace::Request& request, const Ended& ended) override {
@@ -125,17 +136,22 @@ class LearnedBound final : public Estimator {
 
  private:
   Learned learned_;
-  double share_;
 };
+
+Learned begun(const Names& names, std::shared_ptr<const StoredModel> brought) {
+  return brought ? Learned(names, std::move(brought)) : Learned(names);
+}
 
 }  // namespace
 
-std::unique_ptr<Estimator> make_learned_bound(const Names& names, double share) {
-  return std::make_unique<LearnedBound>(names, share);
+std::unique_ptr<Estimator> make_learned_90(const Names& names,
+                                           std::shared_ptr<const StoredModel> brought) {
+  return std::make_unique<LearnedBound>(begun(names, std::move(brought)));
 }
 
-std::unique_ptr<Estimator> make_learned(const Names& names) {
-  return std::make_unique<Learned>(names);
+std::unique_ptr<Estimator> make_learned(const Names& names,
+                                        std::shared_ptr<const StoredModel> brought) {
+  return std::make_unique<Learned>(begun(names, std::move(brought)));
 }
 
 }  // namespace almanac::predict

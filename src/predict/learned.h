@@ -9,16 +9,18 @@
 ///          model anew from time to time.
 /// Differs  The interval is not published; a week here, and at once when the number of ended jobs
 ///          has doubled, so that a cold start does not last a week, or when the forecasts have
-///          become far worse than when the model was fitted.
+///          become far worse than when the model was fitted. A model that was brought along stays
+///          until as many jobs have ended here as it was learned from, or until it has become far
+///          worse.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "predict/estimator.h"
 #include "predict/forecast.h"
-#include "predict/model.h"
+#include "predict/model_file.h"
 
 namespace almanac::predict {
 
@@ -32,9 +34,11 @@ class Learned final : public Estimator {
   /// `names` must outlive it.
   explicit Learned(const Names& names, LearnedOptions options = {})
       : memory_(names), options_(options) {}
-  /// With a model fitted before, which is kept as it is.
+  /// With a model fitted before, which is kept as it is and sees only what ends here.
   Learned(const Names& names, Model model)
-      : memory_(names), model_(std::move(model)), fixed_(true) {}
+      : memory_(names), model_(std::make_shared<const Model>(std::move(model))), fixed_(true) {}
+  /// With a model fitted before and what had ended then, to go on from there.
+  Learned(const Names& names, std::shared_ptr<const StoredModel> brought);
 
   /// What is believed of a job that is submitted now. About 20 us; a new model every so often takes
   /// seconds.
@@ -50,10 +54,11 @@ class Learned final : public Estimator {
   /// Submissions are watched, but nobody will ask about them: no model is made for them.
   void watch(JobId job, const trace::Request& request);
   /// Null = too little has ended so far.
-  const Model* model() const { return model_ ? &*model_ : nullptr; }
+  const Model* model() const { return model_.get(); }
   /// Fits a model of all that has ended; does nothing when that is too little.
   void fit(Time now);
   const std::vector<Example>& examples() const { return ended_; }
+  const Memory& memory() const { return memory_; }
   int fits() const { return fits_; }
   double fit_s() const { return fit_s_; }  ///< That fits took, on the wall.
 
@@ -71,8 +76,9 @@ class Learned final : public Estimator {
   LearnedOptions options_{};
   std::unordered_map<std::uint32_t, Waiting> underway_;  // by JobId
   std::vector<Example> ended_;
-  std::optional<Model> model_;
+  std::shared_ptr<const Model> model_;
   bool fixed_ = false;
+  bool brought_ = false;
   Time fitted_at_{};
   std::size_t fitted_on_ = 0;
   int fits_ = 0;

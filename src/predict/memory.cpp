@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace almanac::predict {
 
 std::size_t Activity::class_of(double log) {
@@ -66,6 +68,20 @@ void Memory::ended(JobId job, const trace::Request& request, const Ended& ended)
     mate.log = static_cast<float>(log);
     mate.ended = true;
   }
+}
+
+std::vector<Remembered> Memory::ended_so_far() const {
+  std::vector<Remembered> made;
+  made.reserve(recent_.size());
+  for (const auto& [key, recent] : recent_) made.push_back({key, recent});
+  std::sort(made.begin(), made.end(),
+            [](const Remembered& a, const Remembered& b) { return a.key < b.key; });
+  return made;
+}
+
+void Memory::recall(std::span<const Remembered> before) {
+  ALMANAC_CHECK(recent_.empty(), "{} kinds of job are known already", recent_.size());
+  for (const Remembered& each : before) recent_.emplace(each.key, each.recent);
 }
 
 const Recent* Memory::recent(const KindKeys& keys, Kind kind) const {

@@ -82,6 +82,12 @@ struct Burst {
   std::array<Mate, kMates> mates{};  ///< Latest first; kNoJob = there are no more.
 };
 
+/// What ended of the kind of job with this key.
+struct Remembered {
+  std::uint64_t key = 0;
+  Recent recent{};
+};
+
 class Memory {
  public:
   explicit Memory(const Names& names) : kinds_(names) {}
@@ -90,6 +96,11 @@ class Memory {
   /// A job whose end is all that anybody wants to know need not be told of when it is submitted.
   void submitted(JobId job, const trace::Request& request);
   void ended(JobId job, const trace::Request& request, const Ended& ended);
+
+  /// What ended, in order of key: for a file.
+  std::vector<Remembered> ended_so_far() const;
+  /// Begins with what ended before; nothing may have ended here.
+  void recall(std::span<const Remembered> before);
 
   /// What ended of a kind of job; null = nothing.
   const Recent* recent(const KindKeys& keys, Kind kind) const;

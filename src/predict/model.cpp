@@ -155,12 +155,15 @@ void Model::calibrate(std::span<const Example> examples) {
     }
   }
   std::vector<double> scores;
+  std::vector<double> positions;
   for (std::size_t at = 0; at < examples.size(); ++at) {
     const Distribution d =
         predicted(at, parts_.calibration.nearby_weight, parts_.calibration.within_weight);
-    scores.push_back(std::abs(2 * d.position(static_cast<double>(examples[at].log)) - 1));
+    positions.push_back(d.position(static_cast<double>(examples[at].log)));
+    scores.push_back(std::abs(2 * positions.back() - 1));
   }
   parts_.calibration.interval = stats::quantile(scores, 0.9);
+  parts_.calibration.bound = stats::quantile(positions, 0.9);
 }
 
 std::vector<double> Model::class_middles() const {

@@ -59,6 +59,7 @@ struct Calibration {
   double typical_within_weight = 0.5;
   double half_width = 0.4;  ///< and the factor (log10) within which it shall be most often.
   double interval = 0.9;    ///< Nominal share of the interval that holds 90 % of the jobs.
+  double bound = 0.9;       ///< Nominal quantile below which 90 % of the jobs lie.
   double mean_error = 0;    ///< |log10 error| of the number to tell a user, in the mean.
 };
 

@@ -42,7 +42,7 @@ class ModelFile : public testing::Test {
 TEST_F(ModelFile, BringsTheSameModelBack) {
   const Training training{
       .trace = "log.csv", .sha256 = "12", .from = {}, .to = Time(7s), .jobs = 600};
-  ASSERT_TRUE(write_model(path_, *learned_.model(), training));
+  ASSERT_TRUE(write_model(path_, *learned_.model(), training, learned_.memory().ended_so_far()));
   const auto read = read_model(path_);
   ASSERT_TRUE(read) << to_string(read.error());
   EXPECT_EQ(read->training.trace, "log.csv");
@@ -54,17 +54,45 @@ TEST_F(ModelFile, BringsTheSameModelBack) {
     ASSERT_EQ(made.typical, again.typical);
     ASSERT_EQ(made.believed.mean_log(), again.believed.mean_log());
   }
+  EXPECT_EQ(read->model.calibration().bound, learned_.model()->calibration().bound);
+}
+
+TEST_F(ModelFile, BringsBackWhatHadEnded) {
+  ASSERT_TRUE(
+      write_model(path_, *learned_.model(), {.jobs = 600}, learned_.memory().ended_so_far()));
+  auto read = read_model(path_);
+  ASSERT_TRUE(read) << to_string(read.error());
+  // Names that were interned in another order are the same names.
+  Names others;
+  others.intern("somebody else");
+  others.intern("u3_experiment1");
+  others.intern("user3");
+  Learned later(others, std::make_shared<const StoredModel>(std::move(*read)));
+  trace::Request request{.submit = Time(24h * 10), .gpus = 2};
+  request.user = others.intern("user3");
+  request.name = others.intern("u3_experiment1");
+  trace::Request same = request;
+  same.user = log_.names.intern("user3");
+  same.name = log_.names.intern("u3_experiment1");
+  const std::size_t first_kind = kOwnFeatures;
+  const Row ours = later.row(request);
+  const Row theirs = learned_.row(same);
+  for (std::size_t at = first_kind; at < kFeatures; ++at) {
+    EXPECT_TRUE(ours[at] == theirs[at] || (std::isnan(ours[at]) && std::isnan(theirs[at])))
+        << feature_names()[at].name;
+  }
+  EXPECT_FALSE(std::isnan(ours[first_kind]));
 }
 
 TEST_F(ModelFile, RefusesWhatIsDamaged) {
-  ASSERT_TRUE(write_model(path_, *learned_.model(), {}));
+  ASSERT_TRUE(write_model(path_, *learned_.model(), {}, learned_.memory().ended_so_far()));
   const std::string good = *table::read_file(path_);
   EXPECT_EQ(reading(good), "");
   EXPECT_THAT(reading("job_id,user\n1,ann\n"), HasSubstr("no model"));
   EXPECT_THAT(reading(good.substr(0, good.size() - 100)), HasSubstr("cut off"));
   EXPECT_THAT(reading(good.substr(0, 300)), HasSubstr("damaged"));
   std::string other = good;
-  other.replace(other.find("schema 1"), 8, "schema 7");
+  other.replace(other.find("schema 2"), 8, "schema 7");
   EXPECT_THAT(reading(other), HasSubstr("schema 7"));
   // Any single byte.
   for (std::size_t at = 0; at < good.size(); at += 997) {

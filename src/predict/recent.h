@@ -16,31 +16,43 @@ class Recent {
  public:
   static constexpr std::size_t kKept = 10;
 
+  Recent() = default;
+  /// All that there is to it, as a file keeps it.
+  struct Parts {
+    std::array<float, kKept> logs{};  ///< The job that ended as number n is at n mod kKept.
+    float faded = 0;
+    float unfulfilled = 0;
+    std::uint32_t count = 0;
+    Time last{};
+  };
+  explicit Recent(const Parts& parts) : parts_(parts) {}
+  const Parts& parts() const { return parts_; }
+
   void add(const Ended& ended) {
     const auto log = static_cast<float>(log_time(ended.ran));
-    logs_[count_ % kKept] = log;
+    parts_.logs[parts_.count % kKept] = log;
     const bool fulfilled = ended.state == trace::JobState::completed;
-    faded_ = count_ == 0 ? log : kFade * faded_ + (1 - kFade) * log;
-    unfulfilled_ = kFade * unfulfilled_ + (fulfilled ? 0 : 1 - kFade);
-    last_ = ended.at;
-    ++count_;
+    parts_.faded = parts_.count == 0 ? log : kFade * parts_.faded + (1 - kFade) * log;
+    parts_.unfulfilled = kFade * parts_.unfulfilled + (fulfilled ? 0 : 1 - kFade);
+    parts_.last = ended.at;
+    ++parts_.count;
   }
 
   /// Jobs that ended, ever.
-  std::uint32_t count() const { return count_; }
+  std::uint32_t count() const { return parts_.count; }
   /// How many of them are kept.
-  std::size_t kept() const { return std::min<std::size_t>(count_, kKept); }
+  std::size_t kept() const { return std::min<std::size_t>(parts_.count, kKept); }
   /// log10 seconds of the one that ended `back` jobs ago; back < kept().
-  float log(std::size_t back) const { return logs_[(count_ - 1 - back) % kKept]; }
+  float log(std::size_t back) const { return parts_.logs[(parts_.count - 1 - back) % kKept]; }
   /// The mean of log10 seconds, each counting 0.8 of the next.
-  float faded() const { return faded_; }
+  float faded() const { return parts_.faded; }
   /// The share of jobs that did not complete, fading likewise.
-  float unfulfilled() const { return unfulfilled_; }
+  float unfulfilled() const { return parts_.unfulfilled; }
   /// When one ended last.
-  Time last() const { return last_; }
+  Time last() const { return parts_.last; }
   /// The kept ones in ascending order; the first kept() count.
   std::array<float, kKept> sorted() const {
-    std::array<float, kKept> logs = logs_;
+    std::array<float, kKept> logs = parts_.logs;
     std::sort(logs.begin(), logs.begin() + static_cast<std::ptrdiff_t>(kept()));
     return logs;
   }
@@ -54,11 +66,7 @@ class Recent {
  private:
   static constexpr float kFade = 0.8F;
 
-  std::array<float, kKept> logs_{};
-  float faded_ = 0;
-  float unfulfilled_ = 0;
-  std::uint32_t count_ = 0;
-  Time last_{};
+  Parts parts_{};
 };
 
 }  // namespace almanac::predict

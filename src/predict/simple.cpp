@@ -53,9 +53,8 @@ void SimpleEstimates::learn(JobId job, const trace::Request& request, const Ende
   if (request.user != kNoName) user_means_[index(request.user)].add(seconds(ended.ran), 1);
 }
 
-std::uint32_t SimpleEstimates::history(const trace::Request& request) {
-  const Recent* const own = memory_.recent(memory_.keys(request), Kind::user);
-  return own != nullptr ? own->count() : 0;
+const Recent* SimpleEstimates::history(const trace::Request& request) {
+  return memory_.recent(memory_.keys(request), Kind::user);
 }
 
 }  // namespace almanac::predict

@@ -47,8 +47,8 @@ class SimpleEstimates {
   /// log10 seconds.
   std::array<double, kSimple.size()> logs(const trace::Request& request);
   void learn(JobId job, const trace::Request& request, const Ended& ended);
-  /// Jobs of this user that have ended.
-  std::uint32_t history(const trace::Request& request);
+  /// What has ended of this user; null = nothing.
+  const Recent* history(const trace::Request& request);
 
  private:
   Memory memory_;

@@ -10,8 +10,10 @@
 #include "cluster/read.h"
 #include "energy/power_file.h"
 #include "policy/registry.h"
+#include "predict/model_file.h"
 #include "sim/infer_cluster.h"
 #include "sim/profile.h"
+#include "text/datetime.h"
 
 namespace almanac::sim {
 namespace {
@@ -70,6 +72,30 @@ Result<std::vector<Prepared::Run>> compose_runs(const Experiment& experiment) {
   return runs;
 }
 
+/// The model that learned estimates begin with. It must not know anything that lies ahead.
+Result<std::shared_ptr<const predict::StoredModel>> read_model(
+    const std::string& path, const trace::Trace& trace, const std::vector<Prepared::Run>& runs) {
+  if (path.empty()) return nullptr;
+  const bool used = std::any_of(runs.begin(), runs.end(), [](const Prepared::Run& run) {
+    return takes_model(run.composition.estimate);
+  });
+  if (!used) {
+    return fail(Code::usage, "none of the policies has a learned estimate", {.file = path},
+                "qssf and gittins have one; so has easy+learned_90");
+  }
+  auto read = predict::read_model(path);
+  if (!read) return tl::unexpected(read.error());
+  const Time first = trace.jobs.empty() ? kNever : trace.jobs.front().request.submit;
+  if (read->training.to >= first) {
+    return fail(Code::usage,
+                fmt::format("the model knows how jobs ended until {}, but the trace begins at {}: "
+                            "it would know what is yet to come",
+                            text::format_datetime(read->training.to), text::format_datetime(first)),
+                {.file = path}, "train it with --until that time or earlier");
+  }
+  return std::make_shared<const predict::StoredModel>(std::move(*read));
+}
+
 }  // namespace
 
 std::vector<std::string> parse_policies(const std::string& text) {
@@ -123,7 +149,11 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
                 .cluster = std::move(cluster),
                 .power = std::move(*power),
                 .runs = std::move(*runs),
+                .model = nullptr,
                 .notes = {}};
+  auto model = read_model(experiment.model, made.trace, made.runs);
+  if (!model) return tl::unexpected(model.error());
+  made.model = std::move(*model);
   made.notes = made.trace.notes;
   const bool any_vc = std::any_of(
       made.trace.jobs.begin(), made.trace.jobs.end(),
@@ -138,7 +168,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
   note_what_is_left_out(made.trace, made.notes);
   note_capacity_changes(made, made.notes);
   for (const Prepared::Run& run : made.runs) {
-    if (const auto policy = make_policy(run.composition, made.trace); !policy) {
+    if (const auto policy = make_policy(run.composition, made.trace, made.model); !policy) {
       return tl::unexpected(policy.error());
     }
   }
@@ -149,7 +179,7 @@ Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,
                               const std::atomic<bool>* stop, std::atomic<std::uint32_t>* arrived,
                               JobId watched) {
   const Prepared::Run& chosen = prepared.runs[run];
-  const auto policy = make_policy(chosen.composition, prepared.trace);
+  const auto policy = make_policy(chosen.composition, prepared.trace, prepared.model);
   if (!policy) return tl::unexpected(policy.error());
   const energy::PowerModel& power = prepared.power;
   const Options options{.restart = chosen.restart,

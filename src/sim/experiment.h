@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "cluster/cluster.h"
 #include "energy/power.h"
 #include "policy/composition.h"
+#include "predict/estimator.h"
 #include "sim/simulation.h"
 #include "sim/summary.h"
 #include "trace/read.h"
@@ -29,6 +31,7 @@ struct Experiment {
   std::vector<std::string> policies;  ///< As Registry::compose() takes them.
   std::string profile;
   std::string power = "dgx1";  ///< As energy::read_power() takes it.
+  std::string model;  ///< A file of `predict train` that learned estimates begin with; "" = none.
   schedule::RestartCost restart{};
   std::uint64_t seed = 0;
   double load = 1;  ///< Jobs arrive this many times as fast.
@@ -46,7 +49,8 @@ struct Prepared {
     schedule::RestartCost restart;
   };
   std::vector<Run> runs;
-  std::vector<std::string> notes;  ///< Of trace, cluster and run; for the user.
+  std::shared_ptr<const predict::StoredModel> model;  ///< Null = none.
+  std::vector<std::string> notes;                     ///< Of trace, cluster and run; for the user.
 };
 
 /// Reads and checks everything, so that a mistake shows before anything is simulated.

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "policy/pipeline.h"
-#include "predict/estimator.h"
 
 namespace almanac::sim {
 
@@ -26,8 +25,13 @@ Result<void> apply_profile(const std::string& name, policy::Composition& composi
   return {};
 }
 
-Result<std::unique_ptr<policy::Policy>> make_policy(const policy::Composition& composition,
-                                                    const trace::Trace& trace) {
+bool takes_model(const std::string& estimate) {
+  return estimate == "learned" || estimate == "learned_90";
+}
+
+Result<std::unique_ptr<policy::Policy>> make_policy(
+    const policy::Composition& composition, const trace::Trace& trace,
+    std::shared_ptr<const predict::StoredModel> model) {
   std::unique_ptr<predict::Estimator> estimator;
   if (composition.estimate == "oracle") {
     estimator = predict::make_oracle(trace.jobs);
@@ -36,9 +40,9 @@ Result<std::unique_ptr<policy::Policy>> make_policy(const policy::Composition& c
   } else if (composition.estimate == "rolling") {
     estimator = predict::make_rolling(trace.names);
   } else if (composition.estimate == "learned") {
-    estimator = predict::make_learned(trace.names);
+    estimator = predict::make_learned(trace.names, std::move(model));
   } else if (composition.estimate == "learned_90") {
-    estimator = predict::make_learned_bound(trace.names, 0.9);
+    estimator = predict::make_learned_90(trace.names, std::move(model));
   } else if (composition.estimate == "noisy") {
     estimator = predict::make_noisy(trace.jobs);
   } else if (composition.estimate == "limit") {

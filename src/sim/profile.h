@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "policy/composition.h"
 #include "policy/contract.h"
+#include "predict/estimator.h"
 #include "schedule/round.h"
 #include "trace/trace.h"
 
@@ -23,9 +24,14 @@ namespace almanac::sim {
 Result<void> apply_profile(const std::string& name, policy::Composition& composition,
                            schedule::RestartCost& restart);
 
+/// Whether an estimate can begin with a model of `almanac predict train`.
+bool takes_model(const std::string& estimate);
+
 /// The policy of `composition` for a simulation of `trace`, which must outlive it. Fails with
-/// usage when the trace lacks what the estimate needs.
-Result<std::unique_ptr<policy::Policy>> make_policy(const policy::Composition& composition,
-                                                    const trace::Trace& trace);
+/// usage when the trace lacks what the estimate needs. `model` may be null, and is what a learned
+/// estimate begins with.
+Result<std::unique_ptr<policy::Policy>> make_policy(
+    const policy::Composition& composition, const trace::Trace& trace,
+    std::shared_ptr<const predict::StoredModel> model = nullptr);
 
 }  // namespace almanac::sim

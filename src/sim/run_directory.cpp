@@ -10,6 +10,7 @@
 
 #include "cluster/read.h"
 #include "policy/registry.h"
+#include "predict/model_file.h"
 #include "table/csv_writer.h"
 #include "table/digest.h"
 #include "table/output_file.h"
@@ -240,6 +241,7 @@ Json configuration(const Prepared& prepared) {
           {"profile", given.profile},
           {"power", given.power},
           {"power_model", to_object(prepared.power)},
+          {"model", given.model},
           {"restart", to_object(given.restart)},
           {"seed", given.seed},
           {"load", given.load},
@@ -312,6 +314,7 @@ std::string configuration_hash(const Prepared& prepared) {
   Json decided = configuration(prepared);
   // Where the trace lies decides nothing; what is in it does.
   decided["trace"] = prepared.trace.sha256;
+  decided["model"] = prepared.model ? prepared.model->sha256 : "";
   decided["cluster"] = cluster::to_toml(prepared.cluster);
   decided.erase("timeline_interval_s");
   return table::sha256(decided.dump()).substr(0, 16);
@@ -356,6 +359,7 @@ Result<RunRecord> read_run(const std::string& path) {
     e.policies = c.at("policy").get<std::vector<std::string>>();
     e.profile = c.at("profile");
     e.power = c.at("power");
+    e.model = c.at("model");
     const Json& restart = c.at("restart");
     e.restart = {.one_gpu = duration_in(restart, "one_gpu_s"),
                  .up_to_8_gpus = duration_in(restart, "up_to_8_gpus_s"),

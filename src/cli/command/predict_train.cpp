@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac predict train: a model of a whole job log, in one file.
+/// almanac predict train: a model of a job log, in one file.
 #include <memory>
 
 #include <fmt/format.h>
@@ -21,36 +21,47 @@ namespace {
 
 struct Options {
   TraceOptions trace{};
+  std::string until;
   std::string out;
 };
 
 Result<int> train(const Options& options) {
   const auto trace = options.trace.load();
   if (!trace) return tl::unexpected(trace.error());
+  Time until = kNever;
+  if (!options.until.empty()) {
+    const auto wanted = parse_time_option("--until", options.until);
+    if (!wanted) return tl::unexpected(wanted.error());
+    until = *wanted;
+  }
   predict::Learned learned(trace->names);
+  Time last{};
   predict::replay(
       trace->jobs, [&](JobId job, const trace::Request& request) { learned.watch(job, request); },
       [&](JobId job, const trace::Request& request, const predict::Ended& ended) {
         learned.learn(job, request, ended);
-      });
+        last = ended.at;
+      },
+      until);
   const auto jobs = static_cast<std::int64_t>(learned.examples().size());
   learned.fit(kNever);
   if (learned.model() == nullptr) {
     return fail(Code::invalid,
-                fmt::format("a model needs {} GPU jobs or more, the log has {}",
+                fmt::format("a model needs {} GPU jobs that ended, the log has {}",
                             predict::Model::kFewest, jobs),
                 {.file = trace->path});
   }
   const predict::Training training{.trace = trace->path,
                                    .sha256 = trace->sha256,
                                    .from = trace->jobs.front().request.submit,
-                                   .to = trace->jobs.back().request.submit,
+                                   .to = last,
                                    .jobs = jobs};
-  const auto written = predict::write_model(options.out, *learned.model(), training);
+  const auto written = predict::write_model(options.out, *learned.model(), training,
+                                            learned.memory().ended_so_far());
   if (!written) return tl::unexpected(written.error());
-  fmt::print("{}: learned from {} jobs submitted from {} to {} in {:.1f} s\n", options.out,
-             training.jobs, text::format_datetime(training.from),
-             text::format_datetime(training.to), learned.fit_s());
+  fmt::print("{}: learned from {} jobs, from {} to {}, in {:.1f} s\n", options.out, training.jobs,
+             text::format_datetime(training.from), text::format_datetime(training.to),
+             learned.fit_s());
   return kDone;
 }
 
@@ -59,8 +70,12 @@ Result<int> train(const Options& options) {
 void register_predict_train(Program& program) {
   const auto options = std::make_shared<Options>();
   CLI::App& command = *program.noun("predict", "Tell run times in advance, from what ended before")
-                           .add_subcommand("train", "Learn a model from a whole job log");
+                           .add_subcommand("train", "Learn a model from a job log");
   options->trace.add_to(command);
+  command
+      .add_option("--until", options->until,
+                  "Learn only from what ended before this time; default: the whole log")
+      ->type_name("TIME");
   command.add_option("--out", options->out, "File for the model")->type_name("MODEL")->required();
   program.on(command, [options] { return train(*options); });
 }

@@ -24,7 +24,7 @@ Result<sim::Prepared> prepare_again(const std::string& run) {
                 {.file = record->experiment.trace});
   }
   if (sim::configuration_hash(*prepared) != record->configuration_hash) {
-    return fail(Code::conflict, "the cluster or a policy file has changed since the run",
+    return fail(Code::conflict, "the cluster, a policy file or the model has changed since the run",
                 {.file = run});
   }
   return prepared;

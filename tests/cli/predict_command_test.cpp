@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// predict train, evaluate and explain, and a simulation that begins with a trained model.
+#include <fstream>
+#include <set>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "predict/testing_log.h"
+#include "support/run_program.h"
+
+namespace almanac {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+/// Jobs 5 min apart from 2020-01-01 on; the 400th is submitted on 2020-01-02 at 09:20.
+std::string log_text(std::size_t jobs) {
+  const trace::Trace log = predict::testing_log(jobs);
+  std::string text = "job_id,submit_s,run_s,gpus,user,name,state\n";
+  constexpr double kBegin = 1'577'836'800;
+  for (std::size_t at = 0; at < log.jobs.size(); ++at) {
+    const trace::Job& job = log.jobs[at];
+    text += fmt::format("{},{:.0f},{:.3f},{},{},{},{}\n", at + 1,
+                        kBegin + seconds(job.request.submit), seconds(job.outcome.run),
+                        job.request.gpus, log.names[job.request.user], log.names[job.request.name],
+                        job.outcome.state == trace::JobState::completed ? "COMPLETED" : "FAILED");
+  }
+  return text;
+}
+
+class PredictCommand : public testing::Test {
+ protected:
+  ProgramRun train(const std::string& log, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"predict", "train", log, "--out", model_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  }
+  ProgramRun simulate(const std::string& log, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"simulate", log, "--cluster", "1x8"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  }
+  /// The log from its 401st job on: what a model of the first day is to be tried on.
+  std::string later() {
+    const std::string text = log_text(600);
+    const std::size_t header = text.find('\n') + 1;
+    return folder_.write("later.csv",
+                         text.substr(0, header) + text.substr(text.find("\n401,") + 1));
+  }
+
+  TemporaryFolder folder_;
+  std::string log_ = folder_.write("log.csv", log_text(600));
+  std::string model_ = folder_ / "model";
+};
+
+TEST_F(PredictCommand, EvaluatesAsAList) {
+  const ProgramRun done =
+      run_program({"predict", "evaluate", log_, "--from", "2020-01-02 09:20:00", "-o", "json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const json list = json::parse(done.out);
+  std::set<std::string> names;
+  for (const json& each : list) {
+    names.insert(each.at("name").get<std::string>());
+    EXPECT_EQ(each.at("jobs"), 200);
+    EXPECT_GT(each.at("mae_s").get<double>(), 0);
+    EXPECT_GT(each.at("median_abs_log10_error").get<double>(), 0);
+    EXPECT_LE(std::abs(each.at("spearman_gpu_time").get<double>()), 1);
+    EXPECT_GE(each.at("coverage_90").get<double>(), 0);
+    std::set<std::string> by;
+    for (const json& group : each.at("groups")) by.insert(group.at("by").get<std::string>());
+    EXPECT_EQ(by, (std::set<std::string>{"gpus", "history", "age", "user", "length"}));
+  }
+  EXPECT_THAT(names, testing::IsSupersetOf({"learned", "rolling", "global_median", "last_run"}));
+}
+
+TEST_F(PredictCommand, SaysWhenThereIsNothingToTest) {
+  const ProgramRun done = run_program({"predict", "evaluate", log_, "--from", "2021-01-01"});
+  EXPECT_NE(done.status, 0);
+  EXPECT_THAT(done.err, HasSubstr("no job is submitted from 2021-01-01"));
+}
+
+TEST_F(PredictCommand, ExplainsOneJob) {
+  ASSERT_EQ(train(log_).status, 0);
+  const ProgramRun done =
+      run_program({"predict", "explain", log_, "500", "--model", model_, "-o", "json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const json object = json::parse(done.out);
+  EXPECT_EQ(object["job_id"], "500");
+  EXPECT_LE(object["low_s"].get<double>(), object["high_s"].get<double>());
+  EXPECT_GT(object["reasons"].size(), 3U);
+  const ProgramRun none = run_program({"predict", "explain", log_, "x", "--model", model_});
+  EXPECT_THAT(none.err, HasSubstr("no job is called x"));
+}
+
+TEST_F(PredictCommand, TrainsOnEnoughOnly) {
+  const ProgramRun few = train(log_, {"--until", "2020-01-01 06:00"});
+  EXPECT_NE(few.status, 0);
+  EXPECT_THAT(few.err, HasSubstr("a model needs 200 GPU jobs that ended"));
+}
+
+TEST_F(PredictCommand, SimulatesWithAModelAndRepeatsIt) {
+  ASSERT_EQ(train(log_, {"--until", "2020-01-02 09:20"}).status, 0);
+  const std::string run = folder_ / "run";
+  const ProgramRun cold = simulate(later(), {"--policy", "qssf", "-o", "json"});
+  const ProgramRun warm =
+      simulate(later(), {"--policy", "qssf", "-o", "json", "--model", model_, "--out", run});
+  ASSERT_EQ(warm.status, 0) << warm.err;
+  EXPECT_NE(json::parse(cold.out)[0]["signature"], json::parse(warm.out)[0]["signature"]);
+  const ProgramRun again = run_program({"rerun", run});
+  EXPECT_EQ(again.status, 0) << again.err;
+  // Another model under the same name is another experiment.
+  ASSERT_EQ(train(log_, {"--until", "2020-01-02 06:00"}).status, 0);
+  EXPECT_NE(run_program({"rerun", run}).status, 0);
+}
+
+TEST_F(PredictCommand, RefusesAModelThatKnowsTheFuture) {
+  ASSERT_EQ(train(log_).status, 0);
+  const ProgramRun done = simulate(later(), {"--policy", "qssf", "--model", model_});
+  EXPECT_NE(done.status, 0);
+  EXPECT_THAT(done.err, HasSubstr("it would know what is yet to come"));
+  EXPECT_THAT(done.err, HasSubstr("--until"));
+}
+
+TEST_F(PredictCommand, RefusesWhatIsNoModelInOneLine) {
+  ASSERT_EQ(train(log_, {"--until", "2020-01-02 09:20"}).status, 0);
+  const auto error = [&](const std::string& policy, const std::string& model) {
+    const ProgramRun done = simulate(later(), {"--policy", policy, "--model", model});
+    EXPECT_NE(done.status, 0);
+    EXPECT_EQ(std::count(done.err.begin(), done.err.end(), '\n'), 1) << done.err;
+    return done.err;
+  };
+  EXPECT_THAT(error("qssf", log_), HasSubstr("this is no model"));
+  EXPECT_THAT(error("qssf", folder_ / "none"), HasSubstr("none"));
+  EXPECT_THAT(error("fifo", model_), HasSubstr("none of the policies has a learned estimate"));
+  std::ifstream stream(model_, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+  EXPECT_THAT(error("qssf", folder_.write("cut", bytes.substr(0, bytes.size() - 9))),
+              HasSubstr("cut off"));
+  bytes[bytes.size() - 9] = static_cast<char>(bytes[bytes.size() - 9] ^ 1);
+  EXPECT_THAT(error("qssf", folder_.write("bad", bytes)), HasSubstr("SHA-256"));
+  bytes.replace(bytes.find("schema "), 8, "schema 9");
+  EXPECT_THAT(error("qssf", folder_.write("other", bytes)), HasSubstr("schema 9"));
+}
+
+}  // namespace
+}  // namespace almanac
