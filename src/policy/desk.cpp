@@ -38,12 +38,10 @@ void Desk::learn(JobId job) {
 }
 
 Candidate Desk::candidate(JobId job) const {
-  const Duration charged = view_->progress(job).charged;
   return {.job = job,
           .request = view_->request(job),
           .attained = view_->attained(job),
-          .believed = slots_[index(job)].believed + charged,
-          .charged = charged,
+          .believed = slots_[index(job)].believed + view_->progress(job).charged,
           .likely = likely_.empty() ? nullptr : likely_[index(job)].get()};
 }
 

@@ -22,8 +22,7 @@ struct Candidate {
   const trace::Request& request;
   Duration attained{};  ///< Time run so far.
   Duration believed{};  ///< Believed run time in all, restart work included.
-  Duration charged{};   ///< Restart work, so far.
-  /// How likely each run time is, without restart work; null = one number is known only, or the
+  /// How likely each run time is; null = one number is known only, or the
   /// order did not ask.
   const predict::Distribution* likely = nullptr;
 };

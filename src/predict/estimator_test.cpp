@@ -49,9 +49,9 @@ std::vector<Duration> said(Estimator& estimator, std::span<const trace::Job> job
 }
 
 TEST(Estimator, KnowsNothingThatHasNotHappened) {
-  constexpr std::size_t kCount = 900;
-  const trace::Trace log = testing_log(1200);
-  trace::Trace poisoned = testing_log(1200);
+  constexpr std::size_t kCount = 450;
+  const trace::Trace log = testing_log(600);
+  trace::Trace poisoned = testing_log(600);
   const Time now = log.jobs[kCount - 1].request.submit;
   std::size_t changed = 0;
   for (trace::Job& job : poisoned.jobs) {
@@ -60,7 +60,7 @@ TEST(Estimator, KnowsNothingThatHasNotHappened) {
     job.outcome.state = trace::JobState::node_fail;
     ++changed;
   }
-  ASSERT_GT(changed, 300U);
+  ASSERT_GT(changed, 150U);
   for (const Known& each : honest()) {
     auto before = said(*each.make(log.names), log.jobs);
     auto after = said(*each.make(poisoned.names), poisoned.jobs);
@@ -71,7 +71,7 @@ TEST(Estimator, KnowsNothingThatHasNotHappened) {
 }
 
 TEST(Estimator, SaysTheSameOnAnyThread) {
-  const trace::Trace log = testing_log(700);
+  const trace::Trace log = testing_log(400);
   for (const Known& each : honest()) {
     const auto alone = said(*each.make(log.names), log.jobs);
     std::vector<std::vector<Duration>> together(4);
@@ -108,9 +108,9 @@ RC_GTEST_PROP(Estimator, SaysASecondOrMoreOfAnyJob, ()) {
 }
 
 TEST(Learned90, IsRarelyTooShort) {
-  const trace::Trace log = testing_log(6000);
+  const trace::Trace log = testing_log(3000);
   const auto bound = said(*make_learned_90(log.names), log.jobs);
-  constexpr std::size_t kFrom = 2000;
+  constexpr std::size_t kFrom = 1000;
   std::size_t kept = 0;
   for (std::size_t at = kFrom; at < bound.size(); ++at) {
     kept += log.jobs[at].outcome.run <= bound[at] ? 1U : 0U;

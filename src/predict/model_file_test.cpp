@@ -68,7 +68,9 @@ TEST_F(ModelFile, BringsBackWhatHadEnded) {
   others.intern("u3_experiment1");
   others.intern("user3");
   Learned later(others, std::make_shared<const StoredModel>(std::move(*read)));
-  trace::Request request{.submit = Time(24h * 10), .gpus = 2};
+  trace::Request request;
+  request.submit = Time(24h * 10);
+  request.gpus = 2;
   request.user = others.intern("user3");
   request.name = others.intern("u3_experiment1");
   trace::Request same = request;

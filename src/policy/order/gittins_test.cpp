@@ -10,7 +10,7 @@ using predict::Distribution;
 
 constexpr std::size_t kTenSeconds = 25;  // 10^1.00 to 10^1.04 s
 constexpr std::size_t kTwelveSeconds = 27;
-constexpr std::size_t kQuarterHour = 74;  // 10^2.96 to 10^3.00 s
+constexpr std::size_t kHour = 88;  // 10^3.52 to 10^3.56 s
 
 /// Half of the jobs end in one cell, half in the other.
 Distribution two_points(std::size_t a, std::size_t b) {
@@ -22,12 +22,11 @@ Distribution two_points(std::size_t a, std::size_t b) {
 
 class GittinsTest : public testing::Test {
  protected:
-  Candidate job(const Distribution* likely, Duration attained = {}, Duration charged = {}) {
+  Candidate job(const Distribution* likely, Duration attained = {}) {
     return {.job = JobId{0},
             .request = request_,
             .attained = attained,
-            .believed = 500s + charged,
-            .charged = charged,
+            .believed = 500s,
             .likely = likely};
   }
 
@@ -40,7 +39,7 @@ class GittinsTest : public testing::Test {
 };
 
 TEST_F(GittinsTest, WeighsTheEarlyEndByItsChance) {
-  const Distribution likely = two_points(kTenSeconds, kQuarterHour);
+  const Distribution likely = two_points(kTenSeconds, kHour);
   // Running all for 10.5 s ends half of them: 10.5 / 0.5. Waiting for the rest costs far more.
   EXPECT_NEAR(order_->rank(job(&likely)), 4 * 2 * Distribution::middle_s(kTenSeconds), 1e-3);
 }
@@ -53,18 +52,15 @@ TEST_F(GittinsTest, WaitsForBothWhenTheyAreNear) {
 }
 
 TEST_F(GittinsTest, FallsBackWhenTheEarlyEndHasPassed) {
-  const Distribution likely = two_points(kTenSeconds, kQuarterHour);
-  // At 20 s only the long one is left. 20 s lie in the step that begins at 10^1.2 s.
-  const double left_s = Distribution::middle_s(kQuarterHour) - std::pow(10.0, 1.2);
-  EXPECT_NEAR(order_->rank(job(&likely, 20s)), 4 * left_s, 0.1);
-  // Restart work is none of its own.
-  EXPECT_NEAR(order_->rank(job(&likely, 27s, 7s)), 4 * left_s, 0.1);
-  EXPECT_LT(order_->rank(job(&likely, 7s, 7s)), 100);
+  const Distribution likely = two_points(kTenSeconds, kHour);
+  // At 700 s only the long one is left. The step began at 10^2.8 s.
+  const double left_s = Distribution::middle_s(kHour) - std::pow(10.0, 2.8);
+  EXPECT_NEAR(order_->rank(job(&likely, 700s)), 4 * left_s, 0.1);
 }
 
 TEST_F(GittinsTest, JumpsWhereTheNextStepBegins) {
-  const Distribution likely = two_points(kTenSeconds, kQuarterHour);
-  EXPECT_NEAR(seconds(order_->jumps_after(job(&likely, 20s))), std::pow(10.0, 1.4) - 20, 0.01);
+  const Distribution likely = two_points(kTenSeconds, kHour);
+  EXPECT_NEAR(seconds(order_->jumps_after(job(&likely, 700s))), std::pow(10.0, 3.2) - 700, 0.01);
   // Steps are walked one by one, and never forever.
   Duration attained{};
   int jumps = 0;
@@ -74,15 +70,15 @@ TEST_F(GittinsTest, JumpsWhereTheNextStepBegins) {
     ASSERT_GT(jump, Duration{0});
     attained += jump;
   }
-  EXPECT_EQ(jumps, 34);  // five for each power of ten, from 10^0.2 to 10^6.8 s
+  EXPECT_EQ(jumps, 11);  // at 10^2.8, 10^3.2 ... 10^6.8 s
 }
 
 TEST_F(GittinsTest, TakesAPointForCertain) {
   EXPECT_EQ(order_->rank(job(nullptr, 100s)), 4 * 400);
   // It has outlived what was believed: as long again.
   EXPECT_EQ(order_->rank(job(nullptr, 700s)), 4 * 700);
-  const Distribution likely = two_points(kTenSeconds, kQuarterHour);
-  EXPECT_NEAR(order_->rank(job(&likely, 1h)), 4 * std::pow(10.0, 3.4), 0.1);
+  const Distribution likely = two_points(kTenSeconds, kHour);
+  EXPECT_NEAR(order_->rank(job(&likely, 2h)), 4 * std::pow(10.0, 3.6), 0.1);
 }
 
 }  // namespace
