@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-/// Jobs 5 min apart from 2020-01-01 on; the 400th is submitted on 2020-01-02 at 09:20.
+/// Jobs 5 min apart from 2020-01-01 on; the 401st is submitted on 2020-01-02 at 09:20.
 std::string log_text(std::size_t jobs) {
   const trace::Trace log = predict::testing_log(jobs);
   std::string text = "job_id,submit_s,run_s,gpus,user,name,state\n";
@@ -99,13 +99,13 @@ TEST_F(PredictCommand, ExplainsOneJob) {
 }
 
 TEST_F(PredictCommand, TrainsOnEnoughOnly) {
-  const ProgramRun few = train(log_, {"--until", "2020-01-01 06:00"});
+  const ProgramRun few = train(log_, {"--until", "2020-01-01 06:00:00"});
   EXPECT_NE(few.status, 0);
   EXPECT_THAT(few.err, HasSubstr("a model needs 200 GPU jobs that ended"));
 }
 
 TEST_F(PredictCommand, SimulatesWithAModelAndRepeatsIt) {
-  ASSERT_EQ(train(log_, {"--until", "2020-01-02 09:20"}).status, 0);
+  ASSERT_EQ(train(log_, {"--until", "2020-01-02 09:20:00"}).status, 0);
   const std::string run = folder_ / "run";
   const ProgramRun cold = simulate(later(), {"--policy", "qssf", "-o", "json"});
   const ProgramRun warm =
@@ -115,7 +115,7 @@ TEST_F(PredictCommand, SimulatesWithAModelAndRepeatsIt) {
   const ProgramRun again = run_program({"rerun", run});
   EXPECT_EQ(again.status, 0) << again.err;
   // Another model under the same name is another experiment.
-  ASSERT_EQ(train(log_, {"--until", "2020-01-02 06:00"}).status, 0);
+  ASSERT_EQ(train(log_, {"--until", "2020-01-02 06:00:00"}).status, 0);
   EXPECT_NE(run_program({"rerun", run}).status, 0);
 }
 
@@ -128,7 +128,7 @@ TEST_F(PredictCommand, RefusesAModelThatKnowsTheFuture) {
 }
 
 TEST_F(PredictCommand, RefusesWhatIsNoModelInOneLine) {
-  ASSERT_EQ(train(log_, {"--until", "2020-01-02 09:20"}).status, 0);
+  ASSERT_EQ(train(log_, {"--until", "2020-01-02 09:20:00"}).status, 0);
   const auto error = [&](const std::string& policy, const std::string& model) {
     const ProgramRun done = simulate(later(), {"--policy", policy, "--model", model});
     EXPECT_NE(done.status, 0);
