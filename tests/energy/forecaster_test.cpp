@@ -45,6 +45,32 @@ TEST(Forecaster, IsPersistenceOnARandomWalkWithinNoise) {
   EXPECT_LT(test.smape, 1.02 * test.persistence_smape);
 }
 
+TEST(Forecaster, SaysThatWhatIsConstantStays) {
+  const Backtest test = backtest(std::vector<double>(21 * kDay, 120), day(7), {});
+  EXPECT_EQ(test.smape, 0);
+  for (const auto& quantiles : test.quantiles) {
+    for (const double quantile : quantiles) EXPECT_EQ(quantile, 120);
+  }
+}
+
+TEST(Forecaster, FollowsATrend) {
+  // Half a node a step: nine more three hours later.
+  std::vector<double> values;
+  for (std::size_t at = 0; at < 28 * kDay; ++at) {
+    values.push_back(100 + std::floor(static_cast<double>(at) / 2));
+  }
+  const Backtest test = backtest(values, day(14), {});
+  EXPECT_LT(test.smape, 0.2 * test.persistence_smape);
+}
+
+TEST(Forecaster, IsNotLostAfterAStep) {
+  // Half of the cluster leaves for good at day 20.
+  std::vector<double> values = daily_wave(30 * kDay, 8);
+  for (std::size_t at = 20 * kDay; at < values.size(); ++at) values[at] /= 2;
+  const Backtest test = backtest(values, day(21), {});
+  EXPECT_LT(test.smape, test.persistence_smape);
+}
+
 TEST(Forecaster, CoversAsOftenAsItSays) {
   const ForecastOptions options;
   for (const auto& values : {daily_wave(70 * kDay, 3), random_walk(70 * kDay, 4)}) {
