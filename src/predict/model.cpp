@@ -92,24 +92,37 @@ Distribution Model::combine(std::span<const float> classes, const Nearby& nearby
 Model Model::fit(std::span<const Example> examples, const ModelOptions& options) {
   ALMANAC_CHECK(examples.size() >= kFewest, "{} examples", examples.size());
   if (examples.size() > options.most) examples = examples.last(options.most);
+  const auto held_out =
+      static_cast<std::size_t>(options.held_out * static_cast<double>(examples.size()));
+  const BoostOptions boost = suited_to(examples.size());
+  Parts parts = parts_of(examples, boost);
+  const Model without(grow(examples.first(examples.size() - held_out), parts.edges, boost), parts);
+  parts.calibration = without.calibrate(examples.last(held_out));
+  return {grow(examples, parts.edges, boost), std::move(parts)};
+}
+
+Model Model::refit(std::span<const Example> examples, const ModelOptions& options,
+                   const Model& earlier, std::size_t fresh) {
+  ALMANAC_CHECK(fresh >= kFewest && fresh <= examples.size(), "{} of {}", fresh, examples.size());
+  const std::span<const Example> recent = examples.last(std::min(fresh, options.most));
+  if (examples.size() > options.most) examples = examples.last(options.most);
+  const BoostOptions boost = suited_to(examples.size());
+  Parts parts = parts_of(examples, boost);
+  parts.calibration = earlier.calibrate(recent);
+  return {grow(examples, parts.edges, boost), std::move(parts)};
+}
+
+Model::Parts Model::parts_of(std::span<const Example> examples, const BoostOptions& boost) {
   Distribution all;
   for (const Example& each : examples) all.add(static_cast<double>(each.log), 1, 2);
   // No length is impossible.
   for (std::size_t cell = 0; cell < Distribution::kCells; ++cell) all.add_cell(cell, 1e-3F);
   all.normalize();
-  const BoostOptions boost = suited_to(examples.size());
-  const std::vector<std::size_t> edges = cut(all, boost.classes);
-
-  const auto held_out =
-      static_cast<std::size_t>(options.held_out * static_cast<double>(examples.size()));
-  Model made(grow(examples.first(examples.size() - held_out), edges, boost),
-             {.edges = edges, .all = all});
-  made.calibrate(examples.last(held_out));
-  made.trees_ = grow(examples, edges, boost);
-  return made;
+  return {.edges = cut(all, boost.classes), .all = all};
 }
 
-void Model::calibrate(std::span<const Example> examples) {
+Calibration Model::calibrate(std::span<const Example> examples) const {
+  Calibration made;
   const auto of = static_cast<std::size_t>(trees_.classes());
   std::vector<float> classes(examples.size() * of);
   for (std::size_t at = 0; at < examples.size(); ++at) {
@@ -134,8 +147,8 @@ void Model::calibrate(std::span<const Example> examples) {
       }
       if (likelihood > best) {
         best = likelihood;
-        parts_.calibration.nearby_weight = nearby_weight;
-        parts_.calibration.within_weight = within_weight;
+        made.nearby_weight = nearby_weight;
+        made.within_weight = within_weight;
       }
       for (const double half : {0.2, 0.3, 0.4, 0.5}) {
         for (std::size_t at = 0; at < examples.size(); ++at) {
@@ -146,10 +159,10 @@ void Model::calibrate(std::span<const Example> examples) {
         for (const double q : {0.35, 0.45, 0.55, 0.65}) error += stats::quantile(errors, q);
         if (error < least) {
           least = error;
-          parts_.calibration.mean_error = stats::mean(errors);
-          parts_.calibration.half_width = half;
-          parts_.calibration.typical_nearby_weight = nearby_weight;
-          parts_.calibration.typical_within_weight = within_weight;
+          made.mean_error = stats::mean(errors);
+          made.half_width = half;
+          made.typical_nearby_weight = nearby_weight;
+          made.typical_within_weight = within_weight;
         }
       }
     }
@@ -157,13 +170,13 @@ void Model::calibrate(std::span<const Example> examples) {
   std::vector<double> scores;
   std::vector<double> positions;
   for (std::size_t at = 0; at < examples.size(); ++at) {
-    const Distribution d =
-        predicted(at, parts_.calibration.nearby_weight, parts_.calibration.within_weight);
+    const Distribution d = predicted(at, made.nearby_weight, made.within_weight);
     positions.push_back(d.position(static_cast<double>(examples[at].log)));
     scores.push_back(std::abs(2 * positions.back() - 1));
   }
-  parts_.calibration.interval = stats::quantile(scores, 0.9);
-  parts_.calibration.bound = stats::quantile(positions, 0.9);
+  made.interval = stats::quantile(scores, 0.9);
+  made.bound = stats::quantile(positions, 0.9);
+  return made;
 }
 
 std::vector<double> Model::class_middles() const {

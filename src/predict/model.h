@@ -65,8 +65,12 @@ struct Calibration {
 
 class Model {
  public:
-  /// Needs kFewest examples or more, in order of submission.
+  /// Needs kFewest examples or more, in order of their ends.
   static Model fit(std::span<const Example> examples, const ModelOptions& options);
+  /// The same where `earlier` was fitted to all but the last `fresh` examples, kFewest or more: it
+  /// is calibrated on what `earlier` told of those, which spares growing trees without them.
+  static Model refit(std::span<const Example> examples, const ModelOptions& options,
+                     const Model& earlier, std::size_t fresh);
   static constexpr std::size_t kFewest = 200;
 
   Prediction predict(const Seen& job) const;
@@ -85,9 +89,11 @@ class Model {
   const Parts& parts() const { return parts_; }
 
  private:
+  static Parts parts_of(std::span<const Example> examples, const BoostOptions& boost);
   Distribution combine(std::span<const float> classes, const Nearby& nearby, double nearby_weight,
                        double within_weight) const;
-  void calibrate(std::span<const Example> examples);
+  /// On examples that the trees were not given.
+  Calibration calibrate(std::span<const Example> examples) const;
 
   Boosted trees_;
   Parts parts_;
