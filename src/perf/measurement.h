@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What was measured of training jobs: one speed a row, and what the job had.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace almanac::perf {
+
+inline constexpr double kNotSaid = std::numeric_limits<double>::quiet_NaN();
+
+struct Measurement {
+  std::string model{};
+  double batch = 1;  ///< Samples of one step, over all GPUs.
+  std::string gpu_type{};
+  int gpus = 1;
+  int nodes = 1;
+  double cpus_per_gpu = kNotSaid;
+  double memory_gb_per_gpu = kNotSaid;
+  std::string neighbour{};  ///< The model that shares the GPU; "" = none.
+  double neighbour_batch = 1;
+  /// Samples a second, all GPUs together; 0 = did not run, as two jobs that do not fit on one GPU.
+  double throughput = 0;
+};
+
+/// The measurements of one source. Throughputs are compared within a model of a source, never
+/// between sources: that would compare laboratories.
+struct Profile {
+  std::string source;
+  std::vector<Measurement> rows;
+};
+
+/// Reads what is known by its content: our CSV (docs/formats.md, "Profiles"), or the published
+/// files of Synergy, Gavel, AdaptDL (Pollux) and Rubick. Fails with not_found; with unsupported for
+/// a table that is none of these; with invalid: file, line, what was expected.
+Result<Profile> read_profile(const std::string& path);
+
+}  // namespace almanac::perf

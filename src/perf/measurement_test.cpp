@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/measurement.h"
+
+#include <cmath>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+#include "support/temporary_folder.h"
+
+namespace almanac::perf {
+namespace {
+
+Profile read(const TemporaryFolder& folder, const std::string& name, const std::string& content) {
+  const auto profile = read_profile(folder.write(name, content));
+  EXPECT_TRUE(profile.has_value()) << (profile ? "" : to_string(profile.error()));
+  return profile.value_or(Profile{});
+}
+
+TEST(Profile, OwnCsv) {
+  const TemporaryFolder folder;
+  const Profile profile = read(folder, "lab.csv",
+                               "model,gpus,nodes,gpu_type,batch,neighbour,throughput,cpus_per_gpu\n"
+                               "ResNet-50,4,2,H100,256,,900.5,\n"
+                               "mine,,,,,res18,7,3.5\n");
+  EXPECT_EQ(profile.source, "lab");
+  ASSERT_EQ(profile.rows.size(), 2);
+  const Measurement& first = profile.rows[0];
+  EXPECT_EQ(first.model, "resnet-50");
+  EXPECT_EQ(first.gpus, 4);
+  EXPECT_EQ(first.nodes, 2);
+  EXPECT_EQ(first.gpu_type, "H100");
+  EXPECT_EQ(first.batch, 256);
+  EXPECT_EQ(first.throughput, 900.5);
+  EXPECT_TRUE(std::isnan(first.cpus_per_gpu));
+  const Measurement& second = profile.rows[1];
+  EXPECT_EQ(second.model, "mine");
+  EXPECT_EQ(second.neighbour, "resnet-18");
+  EXPECT_EQ(second.gpus, 1);
+  EXPECT_EQ(second.cpus_per_gpu, 3.5);
+}
+
+TEST(Profile, SaysWhatIsWrongAndWhere) {
+  const TemporaryFolder folder;
+  const auto says = [&](const std::string& content, const std::string& error) {
+    const auto profile = read_profile(folder.write("p.csv", content));
+    ASSERT_FALSE(profile.has_value()) << content;
+    EXPECT_NE(to_string(profile.error()).find(error), std::string::npos)
+        << to_string(profile.error());
+  };
+  says("a,b\n1,2\n", "p.csv:1: no profile: there is no column throughput");
+  says("model,throughput,gpu\nx,1,2\n", "p.csv:1: unknown column \"gpu\" (did you mean gpus?)");
+  says("throughput\n1\n", "p.csv:1: there is no column model");
+  says("model,throughput\nx,fast\n", "p.csv:2: throughput must be a number, 0 or more");
+  says("model,throughput\nx,-1\n", "p.csv:2: throughput must be a number");
+  says("model,throughput\nx,nan\n", "p.csv:2: throughput must be a number");
+  says("model,throughput\n,1\n", "p.csv:2: model is empty");
+  says("model,gpus,throughput\nx,1.5,1\n", "p.csv:2: gpus must be a whole number: \"1.5\"");
+  says("model,gpus,nodes,throughput\nx,2,4,1\n", "p.csv:2: 2 GPUs do not lie on 4 nodes");
+  says("model,cpus_per_gpu,throughput\nx,0,1\n", "p.csv:2: cpus_per_gpu must be a number");
+  says("model,throughput\n", "there is no measurement");
+  says("placement,local_bsz,step_time\n10,4,1\n", "p.csv:2: a placement is GPUs of each node");
+  says("{\"v100\": {\"ResNet\": {\"null\": 1}}}",
+       "a job is written ('Model (batch size N)', GPUs)");
+  says("{\"v100\": 3}", "expected throughputs as Gavel writes them");
+  says("{", "expected throughputs as Gavel writes them");
+  EXPECT_EQ(read_profile(folder / "none").error().code, Code::not_found);
+}
+
+TEST(Profile, SynergyLeavesOutWhatWasNotAllowed) {
+  const TemporaryFolder folder;
+  const Profile profile = read(folder, "s.csv",
+                               "model,gpus,cpus,mem_gb,norm_throughput\n"
+                               "res18,2,3,62.5,1\nres18,2,24,62.5,0\n");
+  ASSERT_EQ(profile.rows.size(), 1);
+  EXPECT_EQ(profile.rows[0].model, "resnet-18");
+  EXPECT_EQ(profile.rows[0].throughput, 2);  // of both GPUs
+  EXPECT_EQ(profile.rows[0].cpus_per_gpu, 3);
+}
+
+TEST(Profile, AdaptdlByItsFolder) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "imagenet");
+  const Profile placed = read(folder, "imagenet/placements.csv",
+                              "placement,local_bsz,step_time,sync_time\n112,20,0.5,0.1\n");
+  ASSERT_EQ(placed.rows.size(), 1);
+  EXPECT_EQ(placed.rows[0].model, "resnet-50");
+  EXPECT_EQ(placed.rows[0].gpus, 4);
+  EXPECT_EQ(placed.rows[0].nodes, 3);
+  EXPECT_EQ(placed.rows[0].batch, 80);
+  EXPECT_EQ(placed.rows[0].throughput, 160);
+  const Profile scaled =
+      read(folder, "imagenet/scalability.csv",
+           "num_nodes,num_replicas,local_bsz,step_time,sync_time\n6,8,20,0.5,0.1\n");
+  EXPECT_EQ(scaled.rows[0].gpus, 8);
+  EXPECT_EQ(scaled.rows[0].nodes, 6);
+}
+
+TEST(Profile, RubickTakesTheFastestPlanThatRan) {
+  const TemporaryFolder folder;
+  const Profile profile = read(folder, "traces_gpt2_placements.csv",
+                               "exec_plan,placement,iter_time\nga,44,2\nzero-dp,44,1.25\n"
+                               "gc,44,0\nzero-offload,44,1\n");
+  ASSERT_EQ(profile.rows.size(), 1);
+  EXPECT_EQ(profile.rows[0].model, "gpt2");
+  EXPECT_EQ(profile.rows[0].gpus, 8);
+  EXPECT_EQ(profile.rows[0].throughput, 0.8);
+}
+
+TEST(Profile, GavelAloneAndInPairs) {
+  const TemporaryFolder folder;
+  const Profile profile =
+      read(folder, "t.json",
+           R"json({"v100": {"('LM (batch size 5)', 1)": {"null": 10, "('A3C', 1)": [4, 2.5]},
+                        "('LM (batch size 5)', 2)": {"null": 18, "('LM (batch size 5)', 2)": [1, 1]}},
+               "v100_unconsolidated": {"('LM (batch size 5)', 1)": {"null": 10},
+                                       "('LM (batch size 5)', 2)": {"null": 12}}})json");
+  ASSERT_EQ(profile.rows.size(), 4);
+  EXPECT_EQ(profile.rows[0].throughput, 50);
+  EXPECT_EQ(profile.rows[1].neighbour, "a3c");
+  EXPECT_EQ(profile.rows[1].throughput, 20);
+  EXPECT_EQ(profile.rows[2].batch, 10);
+  EXPECT_EQ(profile.rows[2].throughput, 90);
+  EXPECT_EQ(profile.rows[3].nodes, 2);
+  EXPECT_EQ(profile.rows[3].throughput, 60);
+}
+
+}  // namespace
+}  // namespace almanac::perf

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// One name for each model, whatever a source calls it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace almanac::perf {
+
+/// "res18" and "ResNet-18" are "resnet-18"; a name that is not known is itself in lower case.
+std::string model_name(std::string_view published);
+
+/// What the model works on: "image", "language", "speech", "recommendation", "games"; "" = unknown.
+std::string_view kind_of(std::string_view model);
+
+/// Without what people vary when they write a name: "ResNet-50_v2" is "resnet50v2".
+std::string bare_name(std::string_view name);
+
+}  // namespace almanac::perf

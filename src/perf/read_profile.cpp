@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/measurement.h"
+#include "perf/source/source.h"
+#include "table/stream.h"
+
+namespace almanac::perf {
+namespace {
+
+Profile read(const std::string& path) {
+  const auto head = table::read_head(path, 1);
+  if (!head) throw source::Refused{head.error()};
+  if (*head == "{") {
+    auto text = table::read_text_file(path);
+    if (!text) throw source::Refused{text.error()};
+    return source::read_gavel(path, std::move(*text));
+  }
+  auto csv = table::CsvReader::open(path);
+  if (!csv) throw source::Refused{csv.error()};
+  source::Rows rows(std::move(*csv));
+  if (rows.has("norm_throughput")) return source::read_synergy(std::move(rows));
+  if (rows.has("iter_time")) return source::read_rubick(std::move(rows), path);
+  if (rows.has("step_time")) return source::read_adaptdl(std::move(rows), path);
+  if (rows.has("throughput")) return source::read_own_csv(std::move(rows), path);
+  throw source::Refused{{Code::unsupported,
+                         "no profile: there is no column throughput",
+                         {path, 1},
+                         "docs/formats.md, Profiles, has the columns"}};
+}
+
+}  // namespace
+
+Result<Profile> read_profile(const std::string& path) {
+  try {
+    Profile profile = read(path);
+    if (profile.rows.empty()) return fail(Code::invalid, "there is no measurement", {path});
+    return profile;
+  } catch (const source::Refused& refused) {
+    return tl::unexpected(refused.error);
+  }
+}
+
+}  // namespace almanac::perf

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Our own table of measurements: docs/formats.md, "Profiles".
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "perf/model_name.h"
+#include "perf/source/source.h"
+#include "text/nearest.h"
+
+namespace almanac::perf::source {
+namespace {
+
+const std::vector<std::string> kColumns{
+    "model",           "batch",        "gpu_type",          "gpus",
+    "nodes",           "cpus_per_gpu", "memory_gb_per_gpu", "neighbour",
+    "neighbour_batch", "throughput"};
+
+void check_header(const Rows& rows, const std::string& path) {
+  for (const std::string& column : rows.header()) {
+    if (std::find(kColumns.begin(), kColumns.end(), column) != kColumns.end()) continue;
+    const std::string meant = text::did_you_mean(column, kColumns);
+    throw Refused{{Code::invalid,
+                   fmt::format("unknown column \"{}\"", column),
+                   {path, 1},
+                   meant.empty() ? fmt::format("known: {}", fmt::join(kColumns, ", ")) : meant}};
+  }
+}
+
+/// An empty field, or a column that is not there, says nothing.
+bool says(const Rows& rows, std::string_view column) {
+  return rows.has(column) && !rows.text(column).empty();
+}
+
+}  // namespace
+
+Profile read_own_csv(Rows rows, const std::string& path) {
+  check_header(rows, path);
+  Profile profile{.source = std::filesystem::path(path).stem().string(), .rows = {}};
+  while (rows.next()) {
+    Measurement made;
+    made.model = model_name(rows.text("model"));
+    if (made.model.empty()) rows.refuse("model is empty");
+    if (says(rows, "batch")) made.batch = rows.number("batch", 1e-6, 1e9);
+    if (says(rows, "gpu_type")) made.gpu_type = rows.text("gpu_type");
+    if (says(rows, "gpus")) made.gpus = rows.whole("gpus", 1, 100'000);
+    if (says(rows, "nodes")) made.nodes = rows.whole("nodes", 1, 100'000);
+    if (made.nodes > made.gpus) {
+      rows.refuse(fmt::format("{} GPUs do not lie on {} nodes", made.gpus, made.nodes));
+    }
+    if (says(rows, "cpus_per_gpu")) made.cpus_per_gpu = rows.number("cpus_per_gpu", 1e-3, 1e6);
+    if (says(rows, "memory_gb_per_gpu")) {
+      made.memory_gb_per_gpu = rows.number("memory_gb_per_gpu", 1e-3, 1e6);
+    }
+    if (says(rows, "neighbour")) made.neighbour = model_name(rows.text("neighbour"));
+    if (says(rows, "neighbour_batch")) {
+      made.neighbour_batch = rows.number("neighbour_batch", 1e-6, 1e9);
+    }
+    made.throughput = rows.number("throughput", 0);
+    profile.rows.push_back(std::move(made));
+  }
+  return profile;
+}
+
+}  // namespace almanac::perf::source
