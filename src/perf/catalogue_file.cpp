@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/catalogue_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include "perf/measurement.h"
+#include "table/stream.h"
+#include "text/nearest.h"
+
+namespace almanac::perf {
+namespace {
+
+/// Thrown while a file is read and turned into a Result by parse_catalogue().
+struct Refused {
+  Error error;
+};
+
+struct Range {
+  double least;
+  double most;
+};
+constexpr Range kAboveZero{1e-12, 1e12};
+constexpr Range kFromZero{0, 1e12};
+constexpr Range kPower{-10, 10};
+
+class Reader {
+ public:
+  explicit Reader(std::string path) : path_(std::move(path)) {}
+
+  Catalogue read(const toml::table& file) {
+    allow(file, {"gpu", "model"});
+    Catalogue made;
+    each(file, "gpu", [&](const toml::table& gpu) { made.gpus.push_back(read_gpu(gpu)); });
+    each(file, "model", [&](const toml::table& model) {
+      made.models.push_back(read_model(model));
+      if (made.find(made.models.back().name) != &made.models.back()) {
+        refuse(model.source(), fmt::format("{} is there twice", made.models.back().name));
+      }
+    });
+    if (made.models.empty()) refuse(file.source(), "there is no [[model]]");
+    return made;
+  }
+
+ private:
+  [[noreturn]] void refuse(const toml::source_region& at, std::string message,
+                           std::string hint = {}) {
+    throw Refused{{Code::invalid,
+                   std::move(message),
+                   {path_, static_cast<std::int64_t>(at.begin.line),
+                    static_cast<std::int64_t>(at.begin.column)},
+                   std::move(hint)}};
+  }
+
+  void allow(const toml::table& from, const std::vector<std::string>& known) {
+    for (const auto& [key, node] : from) {
+      const std::string word(key.str());
+      if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+      const std::string meant = text::did_you_mean(word, known);
+      refuse(key.source(), fmt::format("unknown key {}", word),
+             meant.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : meant);
+    }
+  }
+
+  template <typename Take>
+  void each(const toml::table& from, const char* key, Take take) {
+    const toml::node* const node = from.get(key);
+    if (node == nullptr) return;
+    const toml::array* const list = node->as_array();
+    if (list == nullptr) refuse(node->source(), fmt::format("{} is written [[{}]]", key, key));
+    for (const toml::node& entry : *list) {
+      if (!entry.is_table()) refuse(entry.source(), fmt::format("{} is written [[{}]]", key, key));
+      take(*entry.as_table());
+    }
+  }
+
+  const toml::table* table(const toml::table& from, const char* key) {
+    const toml::node* const node = from.get(key);
+    if (node != nullptr && !node->is_table()) {
+      refuse(node->source(), fmt::format("{} must be a table", key));
+    }
+    return node == nullptr ? nullptr : node->as_table();
+  }
+
+  double number(const toml::table& from, const char* key, Range range) {
+    const toml::node* const node = from.get(key);
+    if (node == nullptr) refuse(from.source(), fmt::format("{} is missing", key));
+    if (!node->is_number()) refuse(node->source(), fmt::format("{} must be a number", key));
+    const double value = *node->value<double>();
+    // Not "value < least": NaN is in no range.
+    if (!(value >= range.least && value <= range.most)) {
+      refuse(node->source(),
+             fmt::format("{} must be {} to {}: {}", key, range.least, range.most, value));
+    }
+    return value;
+  }
+
+  /// Errors may be left out: a file by hand has none.
+  double error(const toml::table& from, const char* key) {
+    return from.contains(key) ? number(from, key, kFromZero) : kNotSaid;
+  }
+
+  std::string word(const toml::table& from, const char* key, bool needed) {
+    const toml::node* const node = from.get(key);
+    if (node == nullptr && !needed) return {};
+    if (node == nullptr) refuse(from.source(), fmt::format("{} is missing", key));
+    if (!node->is_string()) refuse(node->source(), fmt::format("{} must be a text", key));
+    return node->as_string()->get();
+  }
+
+  GpuClass read_gpu(const toml::table& gpu) {
+    allow(gpu, {"type", "speed", "error", "held_out", "sharing"});
+    GpuClass made;
+    made.type = word(gpu, "type", true);
+    made.speed = number(gpu, "speed", kAboveZero);
+    made.speed_error = {error(gpu, "error"), error(gpu, "held_out")};
+    if (const toml::table* const sharing = table(gpu, "sharing")) {
+      allow(*sharing,
+            {"suffers", "suffers_power", "causes", "causes_power", "error", "held_out", "unseen"});
+      const Sharing read = read_sharing(*sharing);
+      made.sharing = {read.suffers, read.suffers_power, read.causes, read.causes_power};
+      made.sharing_error = {error(*sharing, "error"), error(*sharing, "held_out")};
+      made.sharing_unseen_error = error(*sharing, "unseen");
+    }
+    return made;
+  }
+
+  Sharing read_sharing(const toml::table& sharing) {
+    return {.suffers = number(sharing, "suffers", kFromZero),
+            .suffers_power = number(sharing, "suffers_power", kPower),
+            .causes = number(sharing, "causes", kFromZero),
+            .causes_power = number(sharing, "causes_power", kPower)};
+  }
+
+  Model read_model(const toml::table& model) {
+    allow(model, {"name", "kind", "input", "board"});
+    Model made;
+    made.name = word(model, "name", true);
+    made.kind = word(model, "kind", false);
+    if (const toml::table* const input = table(model, "input")) made.input = read_input(*input);
+    each(model, "board", [&](const toml::table& board) {
+      made.boards.push_back(read_board(board));
+      if (made.find(made.boards.back().gpu_type) != &made.boards.back()) {
+        refuse(board.source(), fmt::format("{} is there twice", made.boards.back().gpu_type));
+      }
+    });
+    return made;
+  }
+
+  Input read_input(const toml::table& input) {
+    allow(input, {"source", "gpu_type", "enough_cpus", "power", "disk", "dataset_gb", "error",
+                  "held_out"});
+    return {.curve = {.enough_cpus = number(input, "enough_cpus", kAboveZero),
+                      .power = number(input, "power", {0, 1}),
+                      .disk = number(input, "disk", {1e-6, 1}),
+                      .dataset_gb = number(input, "dataset_gb", kFromZero)},
+            .source = word(input, "source", true),
+            .gpu_type = word(input, "gpu_type", false),
+            .error = {error(input, "error"), error(input, "held_out")}};
+  }
+
+  Board read_board(const toml::table& board) {
+    allow(board,
+          {"gpu_type", "source", "fixed", "sample", "local", "local_more", "remote", "remote_more",
+           "remote_spread", "overlap", "batch", "gpus", "error", "held_out", "sharing"});
+    Board made;
+    made.gpu_type = word(board, "gpu_type", true);
+    made.source = word(board, "source", true);
+    made.step = {.fixed = number(board, "fixed", kFromZero),
+                 .sample = number(board, "sample", kFromZero),
+                 .local = number(board, "local", kFromZero),
+                 .local_more = number(board, "local_more", kFromZero),
+                 .remote = number(board, "remote", kFromZero),
+                 .remote_more = number(board, "remote_more", kFromZero),
+                 .remote_spread = number(board, "remote_spread", kFromZero),
+                 .overlap = number(board, "overlap", {1, 100})};
+    const toml::array* const batch = board["batch"].as_array();
+    if (batch == nullptr || batch->size() != 2 || !(*batch)[0].is_number() ||
+        !(*batch)[1].is_number()) {
+      refuse(board.source(), "batch must be the least and the most: batch = [16, 256]");
+    }
+    made.least_batch = *(*batch)[0].value<double>();
+    made.most_batch = *(*batch)[1].value<double>();
+    if (!(made.least_batch > 0 && made.most_batch >= made.least_batch && made.most_batch < 1e12)) {
+      refuse(batch->source(), "batch must be two numbers above 0, the least first");
+    }
+    if (made.step.compute(made.least_batch) <= 0) {
+      refuse(board.source(), "a step must take time: fixed or sample above 0");
+    }
+    made.most_gpus = static_cast<int>(number(board, "gpus", {1, 1e6}));
+    made.error = {error(board, "error"), error(board, "held_out")};
+    if (const toml::table* const sharing = table(board, "sharing")) {
+      allow(*sharing, {"suffers", "suffers_power", "causes", "causes_power"});
+      made.sharing = read_sharing(*sharing);
+    }
+    return made;
+  }
+
+  std::string path_;
+};
+
+std::string quoted(const std::string& text) {
+  std::ostringstream out;
+  out << toml::value<std::string>(text);
+  return out.str();
+}
+
+/// "error = 0.05" and "held_out = 0.08", where they are known.
+std::string errors_of(const FitError& error) {
+  std::string text;
+  if (!std::isnan(error.seen)) text += fmt::format("error = {:.3f}\n", error.seen);
+  if (!std::isnan(error.held_out)) text += fmt::format("held_out = {:.3f}\n", error.held_out);
+  return text;
+}
+
+std::string sharing_of(const Sharing& sharing) {
+  return fmt::format(
+      "suffers = {:.4g}\nsuffers_power = {:.4g}\ncauses = {:.4g}\ncauses_power = {:.4g}\n",
+      sharing.suffers, sharing.suffers_power, sharing.causes, sharing.causes_power);
+}
+
+std::string to_toml(const GpuClass& gpu) {
+  std::string text = fmt::format("[[gpu]]\ntype = {}\nspeed = {:.4g}\n{}", quoted(gpu.type),
+                                 gpu.speed, errors_of(gpu.speed_error));
+  if (gpu.sharing) {
+    const SharingByStep& told = *gpu.sharing;
+    text +=
+        fmt::format("[gpu.sharing]\n{}{}",
+                    sharing_of({told.suffers, told.suffers_power, told.causes, told.causes_power}),
+                    errors_of(gpu.sharing_error));
+    if (!std::isnan(gpu.sharing_unseen_error)) {
+      text += fmt::format("unseen = {:.3f}\n", gpu.sharing_unseen_error);
+    }
+  }
+  return text;
+}
+
+std::string to_toml(const Input& input) {
+  const InputCurve& curve = input.curve;
+  std::string text = fmt::format("[model.input]\nsource = {}\n", quoted(input.source));
+  if (!input.gpu_type.empty()) text += fmt::format("gpu_type = {}\n", quoted(input.gpu_type));
+  return text +
+         fmt::format("enough_cpus = {:.4g}\npower = {:.4g}\ndisk = {:.4g}\ndataset_gb = {:.4g}\n{}",
+                     curve.enough_cpus, curve.power, curve.disk, curve.dataset_gb,
+                     errors_of(input.error));
+}
+
+std::string to_toml(const Board& board) {
+  const StepTime& step = board.step;
+  std::string text = fmt::format(
+      "[[model.board]]\ngpu_type = {}\nsource = {}\nfixed = {:.4g}\nsample = {:.4g}\n"
+      "local = {:.4g}\nlocal_more = {:.4g}\nremote = {:.4g}\nremote_more = {:.4g}\n"
+      "remote_spread = {:.4g}\noverlap = {:.4g}\nbatch = [{:.6g}, {:.6g}]\ngpus = {}\n{}",
+      quoted(board.gpu_type), quoted(board.source), step.fixed, step.sample, step.local,
+      step.local_more, step.remote, step.remote_more, step.remote_spread, step.overlap,
+      board.least_batch, board.most_batch, board.most_gpus, errors_of(board.error));
+  if (board.sharing) text += "[model.board.sharing]\n" + sharing_of(*board.sharing);
+  return text;
+}
+
+}  // namespace
+
+Result<Catalogue> parse_catalogue(std::string_view text, const std::string& path) {
+  try {
+    return Reader(path).read(toml::parse(text, path));
+  } catch (const toml::parse_error& error) {
+    return fail(Code::invalid, std::string(error.description()),
+                {path, static_cast<std::int64_t>(error.source().begin.line),
+                 static_cast<std::int64_t>(error.source().begin.column)});
+  } catch (const Refused& refused) {
+    return tl::unexpected(refused.error);
+  }
+}
+
+Result<Catalogue> read_catalogue(const std::string& name_or_path) {
+  if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".toml")) {
+    const Result<std::string> text = table::read_text_file(name_or_path);
+    if (!text) return tl::unexpected(text.error());
+    return parse_catalogue(*text, name_or_path);
+  }
+  std::vector<std::string> known;
+  for (const text::Preset& preset : presets()) {
+    if (preset.name == name_or_path) return parse_catalogue(preset.text, name_or_path + ".toml");
+    known.emplace_back(preset.name);
+  }
+  const std::string meant = text::did_you_mean(name_or_path, known);
+  return fail(Code::usage, fmt::format("there are no speed models \"{}\"", name_or_path), {},
+              meant.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : meant);
+}
+
+std::string to_toml(const Catalogue& catalogue) {
+  std::string text;
+  for (const GpuClass& gpu : catalogue.gpus) text += to_toml(gpu) + "\n";
+  for (const Model& model : catalogue.models) {
+    text += fmt::format("[[model]]\nname = {}\n", quoted(model.name));
+    if (!model.kind.empty()) text += fmt::format("kind = {}\n", quoted(model.kind));
+    if (model.input) text += to_toml(*model.input);
+    for (const Board& board : model.boards) text += to_toml(board);
+    text += "\n";
+  }
+  text.pop_back();
+  return text;
+}
+
+}  // namespace almanac::perf

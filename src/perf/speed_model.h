@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How fast a job runs with what it was given: the one question that a simulator asks.
+///
+///   a GPU computes     type * (solo step / step at this number of GPUs and spread) * neighbours
+///   a GPU is fed       cores and memory (input_curve.h)
+///   the job            GPUs * the lesser of both
+///
+/// All GPUs keep step, so the slowest type, the node with the fewest cores or the least memory of a
+/// GPU, and the most crowded GPU decide for all. A job's batch of a GPU stays what it is.
+///
+/// Source   the factors say theirs. That feeding and computing overlap, so that the slower decides,
+///          is the pipeline of Synergy (Mohan et al., OSDI'22) and CoorDL.
+/// Cost     bench/perf_bench.cpp; no allocation, no lock; docs/perf.md has the figure.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "perf/input_curve.h"
+#include "perf/step_time.h"
+
+namespace almanac::perf {
+
+/// A type of GPU, by SpeedModels::gpu_type(). kOtherGpu is one that nothing is known of: as fast as
+/// the one that a model is known on.
+enum class GpuType : std::uint16_t {};
+inline constexpr GpuType kOtherGpu{0};
+
+/// What a job holds of one node. Cores and memory that are not simulated are without bound.
+struct Grant {
+  int gpus = 1;
+  double cpus = std::numeric_limits<double>::infinity();
+  double memory_gb = std::numeric_limits<double>::infinity();
+  GpuType type = kOtherGpu;
+};
+
+/// A model with a batch, ready to be asked. Made by SpeedModels, once for all jobs alike.
+class SpeedModel {
+ public:
+  /// On one type of GPU. The step is in units of what one GPU computes, `fixed`.
+  struct OnType {
+    double alone = 1;  ///< Speed of one GPU, relative to that of the type the model is known on.
+    StepTime step{.fixed = 1, .sample = 0};
+    double suffers = 1;
+    double causes = 1;
+  };
+
+  SpeedModel() = default;
+  SpeedModel(std::vector<OnType> types, InputCurve input)
+      : types_(std::move(types)), input_(input), always_fed_(false) {}
+  explicit SpeedModel(std::vector<OnType> types) : types_(std::move(types)) {}
+
+  const OnType& on(GpuType type) const { return types_[static_cast<std::size_t>(type)]; }
+  std::size_t types() const { return types_.size(); }
+
+  /// The speed of one of `gpus` GPUs as far as it computes.
+  double computes(GpuType type, int gpus, int nodes, double causes) const;
+  /// How fast that GPU is fed; without bound where the model's input is not known.
+  double fed(double cpus_per_gpu, double memory_gb_per_gpu) const {
+    return always_fed_ ? std::numeric_limits<double>::infinity()
+                       : input_(cpus_per_gpu, memory_gb_per_gpu);
+  }
+
+ private:
+  std::vector<OnType> types_{OnType{}};
+  InputCurve input_;
+  bool always_fed_ = true;
+};
+
+/// Why a job runs as fast as it does; the product is the rate.
+struct Parts {
+  double gpus = 1;        ///< More or fewer of them than at the reference, with their spread.
+  double type = 1;        ///< Another type of GPU.
+  double neighbours = 1;  ///< Jobs on the same GPUs.
+  double cpus = 1;
+  double memory = 1;
+  double computing = 1;  ///< No factor: the share of its time in which the GPU is not kept waiting.
+
+  double rate() const { return gpus * type * neighbours * cpus * memory; }
+};
+
+/// A job, relative to the placement in which its run time was recorded.
+class JobSpeed {
+ public:
+  /// `reference` is not empty and has GPUs; no neighbours there.
+  JobSpeed(const SpeedModel& model, std::span<const Grant> reference);
+
+  /// 1 = as fast as recorded. `beside` are the other jobs of the most crowded of its GPUs. The
+  /// grants have GPUs, and some of cores and memory; a job without is not running.
+  double rate(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {}) const;
+  /// The same, taken apart: from the reference to the grants, one after another in the order of
+  /// Parts. What is bounded by cores is not slowed by a slower GPU, and the parts say so.
+  Parts parts(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {}) const;
+  const SpeedModel& model() const { return *model_; }
+
+ private:
+  /// What of the grants decides.
+  struct Given {
+    int gpus = 0;
+    int nodes = 0;
+    double cpus_per_gpu = std::numeric_limits<double>::infinity();
+    double memory_gb_per_gpu = std::numeric_limits<double>::infinity();
+    GpuType type = kOtherGpu;
+    double causes = 0;
+  };
+  Given gather(std::span<const Grant> grants, std::span<const SpeedModel* const> beside) const;
+  double speed(const Given& given) const;
+
+  const SpeedModel* model_;
+  Given reference_;
+  double reference_speed_;
+};
+
+}  // namespace almanac::perf
