@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac perf show: what a model needs, in words or as JSON.
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+#include "perf/catalogue_file.h"
+#include "perf/speed_models.h"
+
+namespace almanac::cli {
+
+void register_perf_show(Program& program);
+
+namespace {
+
+struct Options {
+  std::string model;
+  std::string catalogue = perf::kUsualCatalogue;
+  std::string output = "table";
+};
+
+/// Some of what a job may be given; the rate is relative to one GPU with all that it can use.
+constexpr std::array kCpus{1, 2, 3, 4, 6, 8, 12, 16, 24};
+constexpr std::array kMemories{16, 32, 48, 64, 96, 128, 192, 256};
+constexpr std::array<std::pair<int, int>, 7> kPlacements{
+    {{2, 1}, {4, 1}, {8, 1}, {2, 2}, {4, 2}, {8, 2}, {16, 2}}};
+
+void list(const perf::Catalogue& catalogue) {
+  fmt::print("{:<15} {:<15} {:>6} {:>8}   {}\n", "model", "kind", "cores", "memory",
+             "measured on (GPUs at most)");
+  for (const perf::Model& model : catalogue.models) {
+    std::string boards;
+    for (const perf::Board& board : model.boards) {
+      boards +=
+          fmt::format("{}{} ({})", boards.empty() ? "" : ", ", board.gpu_type, board.most_gpus);
+    }
+    if (model.input) {
+      fmt::print("{:<15} {:<15} {:>6.1f} {:>5.0f} GB   {}\n", model.name, model.kind,
+                 model.input->curve.enough_cpus, model.input->curve.enough_memory_gb(), boards);
+    } else {
+      fmt::print("{:<15} {:<15} {:>6} {:>8}   {}\n", model.name, model.kind, "-", "-", boards);
+    }
+  }
+}
+
+std::string off(const perf::FitError& error) {
+  return std::isnan(error.held_out) ? fmt::format("error {:.0f} %", 100 * error.seen)
+                                    : fmt::format("error {:.0f} %, held out {:.0f} %",
+                                                  100 * error.seen, 100 * error.held_out);
+}
+
+void print_input(const perf::Input& input) {
+  const perf::InputCurve& curve = input.curve;
+  fmt::print("\ncores and memory of a GPU ({}, {})\n", input.source, off(input.error));
+  fmt::print("  {:.1f} cores are enough", curve.enough_cpus);
+  if (curve.enough_memory_gb() > 0) fmt::print(", with {:.0f} GB", curve.enough_memory_gb());
+  fmt::print("\n ");
+  for (const int cpus : kCpus) {
+    fmt::print(" {}: {:.2f}", cpus, std::min(1.0, curve.by_cpus(cpus)));
+  }
+  fmt::print("\n ");
+  for (const int memory_gb : kMemories) {
+    fmt::print(" {} GB: {:.2f}", memory_gb, std::min(1.0, curve.by_memory(memory_gb)));
+  }
+  fmt::print("\n");
+}
+
+/// A job of one GPU alone, and what changes its rate.
+class Shown {
+ public:
+  Shown(perf::SpeedModels& models, const perf::Board& board, const perf::SpeedModel& speed)
+      : models_(&models), type_(models.gpu_type(board.gpu_type)), speed_(&speed) {}
+
+  double rate(int gpus, int nodes) const {
+    const perf::Grant alone{.gpus = 1, .type = type_};
+    std::vector<perf::Grant> grants(static_cast<std::size_t>(nodes),
+                                    perf::Grant{.gpus = gpus / nodes, .type = type_});
+    return perf::JobSpeed(*speed_, {&alone, 1}).rate(grants);
+  }
+  double beside(const std::string& other) const {
+    const perf::Grant alone{.gpus = 1, .type = type_};
+    const perf::SpeedModel* const neighbour = models_->find({.name = other}).speed;
+    return perf::JobSpeed(*speed_, {&alone, 1}).rate({&alone, 1}, {&neighbour, 1});
+  }
+  double alone() const { return speed_->on(type_).alone; }
+
+ private:
+  perf::SpeedModels* models_;
+  perf::GpuType type_;
+  const perf::SpeedModel* speed_;
+};
+
+void print_board(perf::SpeedModels& models, const perf::Model& model, const perf::Board& board,
+                 const Shown& shown) {
+  fmt::print("\non {} ({}, {}): a step of {:.4g} s at a batch of {:.4g} a GPU\n", board.gpu_type,
+             board.source, off(board.error), board.step.compute(board.usual_batch()),
+             board.usual_batch());
+  const std::string home = perf::home_type(models.catalogue(), model);
+  if (shown.alone() != 1) fmt::print("  {:.2f} of the speed on {}\n", shown.alone(), home);
+  if (board.most_gpus > 1) {
+    fmt::print(" ");
+    for (const auto& [gpus, nodes] : kPlacements) {
+      if (gpus > board.most_gpus) continue;
+      fmt::print(" {} GPUs{}: {:.2f}x", gpus, nodes > 1 ? fmt::format(" on {} nodes", nodes) : "",
+                 shown.rate(gpus, nodes));
+    }
+    fmt::print("\n");
+  } else {
+    fmt::print("  more GPUs were not measured: taken to be as good as one each\n");
+  }
+  if (!board.sharing) return;
+  fmt::print("  beside");
+  for (const perf::Model& other : models.catalogue().models) {
+    const perf::Board* const there = other.find(board.gpu_type);
+    if (there == nullptr || !there->sharing) continue;
+    fmt::print(" {}: {:.2f}", other.name, shown.beside(other.name));
+  }
+  fmt::print("\n");
+}
+
+nlohmann::ordered_json known(double value) {
+  return std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
+}
+
+nlohmann::ordered_json json_of(perf::SpeedModels& models, const perf::Model& model,
+                               const perf::SpeedModel& speed) {
+  nlohmann::ordered_json made{{"name", model.name}, {"kind", model.kind}};
+  if (model.input) {
+    const perf::InputCurve& curve = model.input->curve;
+    made["input"] = {{"source", model.input->source},
+                     {"enough_cpus", curve.enough_cpus},
+                     {"enough_memory_gb", curve.enough_memory_gb()},
+                     {"error", known(model.input->error.seen)},
+                     {"held_out", known(model.input->error.held_out)}};
+    for (const int cpus : kCpus) {
+      made["input"]["cpus"].push_back(
+          {{"cpus_per_gpu", cpus}, {"rate", std::min(1.0, curve.by_cpus(cpus))}});
+    }
+    for (const int memory_gb : kMemories) {
+      made["input"]["memory"].push_back(
+          {{"memory_gb_per_gpu", memory_gb}, {"rate", std::min(1.0, curve.by_memory(memory_gb))}});
+    }
+  }
+  for (const perf::Board& board : model.boards) {
+    const Shown shown(models, board, speed);
+    nlohmann::ordered_json one{{"gpu_type", board.gpu_type},
+                               {"source", board.source},
+                               {"batch_per_gpu", board.usual_batch()},
+                               {"step_s", board.step.compute(board.usual_batch())},
+                               {"alone", shown.alone()},
+                               {"error", known(board.error.seen)},
+                               {"held_out", known(board.error.held_out)}};
+    for (const auto& [gpus, nodes] : kPlacements) {
+      if (gpus > board.most_gpus) continue;
+      one["placements"].push_back(
+          {{"gpus", gpus}, {"nodes", nodes}, {"rate", shown.rate(gpus, nodes)}});
+    }
+    for (const perf::Model& other : models.catalogue().models) {
+      const perf::Board* const there = other.find(board.gpu_type);
+      if (!board.sharing || there == nullptr || !there->sharing) continue;
+      one["beside"].push_back({{"model", other.name}, {"rate", shown.beside(other.name)}});
+    }
+    made["boards"].push_back(std::move(one));
+  }
+  return made;
+}
+
+Result<int> show(const Options& options) {
+  auto catalogue = perf::read_catalogue(options.catalogue);
+  if (!catalogue) return tl::unexpected(catalogue.error());
+  perf::SpeedModels models(std::move(*catalogue));
+  if (options.model.empty() && options.output == "table") {
+    list(models.catalogue());
+    return kDone;
+  }
+  if (options.model.empty()) {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const perf::Model& model : models.catalogue().models) {
+      all.push_back(json_of(models, model, *models.find({.name = model.name}).speed));
+    }
+    fmt::print("{}\n", all.dump(2));
+    return kDone;
+  }
+  const perf::Found found = models.find({.name = options.model});
+  if (found.match == perf::Match::none) {
+    return fail(Code::not_found, fmt::format("no model is named like \"{}\"", options.model), {},
+                "almanac perf show lists them");
+  }
+  if (!found.said.empty()) note(found.said);
+  const perf::Model& model = *models.catalogue().find(found.model);
+  if (options.output == "json") {
+    fmt::print("{}\n", json_of(models, model, *found.speed).dump(2));
+    return kDone;
+  }
+  fmt::print("{}{}\n", model.name, model.kind.empty() ? "" : fmt::format(" ({})", model.kind));
+  if (model.input) {
+    print_input(*model.input);
+  } else {
+    fmt::print("\ncores and memory were not measured: they change nothing\n");
+  }
+  for (const perf::Board& board : model.boards) {
+    print_board(models, model, board, Shown(models, board, *found.speed));
+  }
+  if (model.boards.empty()) {
+    fmt::print("\nspread, GPU type and neighbours were not measured\n");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void register_perf_show(Program& program) {
+  const auto options = std::make_shared<Options>();
+  CLI::App& command =
+      *program.noun("perf", "How fast jobs run with what they are given")
+           .add_subcommand("show", "Show what a model needs; without MODEL, list the models");
+  command.add_option("MODEL", options->model, "The name of a model, or of a job that contains one");
+  command.add_option("--models", options->catalogue, "Speed models: a preset, or a TOML file")
+      ->capture_default_str();
+  command.add_option("-o,--output", options->output, "How to print: table or json")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  program.on(command, [options] { return show(*options); });
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Learns how a job needs cores and memory from a few short runs: optimistic profiling.
+///
+/// Source   Synergy (Mohan et al., OSDI'22), the artifact's offline profiler: from all cores
+///          downwards at full memory; as long as a run is about as fast as the one before, half the
+///          cores, else one core a GPU less. Memory is never measured: a cache of fixed hit rate
+///          tells how long fetching takes, and the slower of both decides.
+/// Differs  between two measured points speed is linear in cores, which the artifact leaves open.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+namespace almanac::perf {
+
+struct ProfiledPoint {
+  double cpus;
+  double epoch_s;  ///< At full memory.
+};
+
+/// How long an epoch takes.
+class OptimisticProfile {
+ public:
+  /// Calls `measure_s(cpus)` for each run that it wants. `most_cpus` at least `gpus`, above 0.
+  OptimisticProfile(double most_cpus, int gpus, const std::function<double(double)>& measure_s);
+
+  /// By rising cores.
+  const std::vector<ProfiledPoint>& points() const { return points_; }
+  /// Below the fewest measured cores speed falls in proportion; above the most it stays.
+  double epoch_s(double cpus) const;
+  /// With memory for a part of the data set only, whose fetching takes `fetch_s` an epoch.
+  double epoch_s(double cpus, double fetch_s) const;
+
+ private:
+  std::vector<ProfiledPoint> points_;
+};
+
+/// Seconds to fetch an epoch when `cached_gb` of `dataset_gb` are in memory.
+double fetch_s(double dataset_gb, double cached_gb, double memory_gb_s, double disk_gb_s);
+
+}  // namespace almanac::perf
