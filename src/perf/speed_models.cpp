@@ -27,18 +27,6 @@ bool contains(const std::string& longer, const std::string& name) {
 /// A name so short is in too many others.
 constexpr std::size_t kShortestName = 3;
 
-const Model* find_within(const Catalogue& catalogue, const std::string& bare) {
-  const Model* best = nullptr;
-  std::size_t longest = kShortestName - 1;
-  for (const Model& model : catalogue.models) {
-    const std::string name = bare_name(model.name);
-    if (name.size() <= longest || !contains(bare, name)) continue;
-    best = &model;
-    longest = name.size();
-  }
-  return best;
-}
-
 /// The board of the fastest type, as far as types are compared, of those that `counts` takes;
 /// nullptr = none.
 template <typename Counts>
@@ -80,6 +68,7 @@ std::string home_type(const Catalogue& catalogue, const Model& model) {
 SpeedModels::SpeedModels(Catalogue catalogue) : catalogue_(std::move(catalogue)) {
   for (const GpuClass& gpu : catalogue_.gpus) gpu_types_.push_back(gpu.type);
   for (const Model& model : catalogue_.models) {
+    bare_names_.push_back(bare_name(model.name));
     for (const Board& board : model.boards) gpu_types_.push_back(board.gpu_type);
   }
   std::sort(gpu_types_.begin(), gpu_types_.end());
@@ -105,7 +94,7 @@ Found SpeedModels::find(const Features& features) {
   const Model* model = features.name.empty() ? nullptr : catalogue_.find(model_name(features.name));
   Match match = Match::name;
   if (model == nullptr && !bare.empty()) {
-    model = find_within(catalogue_, bare);
+    model = find_within(bare);
     match = Match::in_name;
   }
   if (model == nullptr) {
@@ -126,6 +115,18 @@ Found SpeedModels::find(const Features& features) {
   }
   found.speed = speed_of(model, model == nullptr ? 0 : features.batch_per_gpu);
   return found;
+}
+
+const Model* SpeedModels::find_within(const std::string& bare) const {
+  const Model* best = nullptr;
+  std::size_t longest = kShortestName - 1;
+  for (std::size_t at = 0; at < bare_names_.size(); ++at) {
+    const std::string& name = bare_names_[at];
+    if (name.size() <= longest || !contains(bare, name)) continue;
+    best = &catalogue_.models[at];
+    longest = name.size();
+  }
+  return best;
 }
 
 const SpeedModel* SpeedModels::speed_of(const Model* model, double batch_per_gpu) {

@@ -59,12 +59,14 @@ class SpeedModels {
   const Catalogue& catalogue() const { return catalogue_; }
 
  private:
+  const Model* find_within(const std::string& bare) const;
   const SpeedModel* speed_of(const Model* model, double batch_per_gpu);
   SpeedModel make(const Model* model, double batch_per_gpu) const;
   SpeedModel::OnType on_type(const Model& model, const std::string& type, double batch) const;
 
   Catalogue catalogue_;
-  std::vector<std::string> gpu_types_;  ///< By GpuType; the first is kOtherGpu, "".
+  std::vector<std::string> bare_names_;  ///< Of the models, in their order.
+  std::vector<std::string> gpu_types_;   ///< By GpuType; the first is kOtherGpu, "".
   std::deque<SpeedModel> made_;
   std::map<std::pair<const Model*, double>, const SpeedModel*> known_;
 };
