@@ -58,6 +58,9 @@ TEST(Profile, SaysWhatIsWrongAndWhere) {
   says("model,gpus,throughput\nx,1.5,1\n", "p.csv:2: gpus must be a whole number: \"1.5\"");
   says("model,gpus,nodes,throughput\nx,2,4,1\n", "p.csv:2: 2 GPUs do not lie on 4 nodes");
   says("model,cpus_per_gpu,throughput\nx,0,1\n", "p.csv:2: cpus_per_gpu must be a number");
+  says("model,throughput\nx,1e300\n", "x has a throughput of 1e+300 samples a second");
+  says("{\"v100\": {\"('A3C', 1)\": {\"null\": 3, \"('A3C', 1)\": [-1, 2]}}}",
+       "a3c has a throughput of -1 samples a second");
   says("model,throughput\n", "there is no measurement");
   says("placement,local_bsz,step_time\n10,4,1\n", "p.csv:2: a placement is GPUs of each node");
   says("{\"v100\": {\"ResNet\": {\"null\": 1}}}",

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "perf/catalogue_file.h"
@@ -27,11 +28,11 @@ std::vector<std::string> paths() {
                                          "imagenet", "ncf",     "yolov3"};
   for (const std::string file : {"placements", "scalability"}) {
     for (const std::string& model : trained) {
-      found.push_back(*root + "/adaptdl/" + model + "/" + file + ".csv");
+      found.push_back(fmt::format("{}/adaptdl/{}/{}.csv", *root, model, file));
     }
   }
   for (const std::string model : {"bert", "gpt2", "llama7", "llama30", "roberta", "t5", "vit"}) {
-    found.push_back(*root + "/rubick/traces_" + model + "_placements.csv");
+    found.push_back(fmt::format("{}/rubick/traces_{}_placements.csv", *root, model));
   }
   return found;
 }

@@ -91,7 +91,7 @@ void read_type(std::string_view type, simdjson::dom::object jobs, const std::str
 
 }  // namespace
 
-Profile read_gavel(const std::string& path, std::string text) {
+Profile read_gavel(const std::string& path, const std::string& text) {
   Profile profile{.source = "gavel", .rows = {}};
   simdjson::dom::parser parser;
   try {

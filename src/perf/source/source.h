@@ -53,6 +53,6 @@ Profile read_own_csv(Rows rows, const std::string& path);
 Profile read_synergy(Rows rows);
 Profile read_adaptdl(Rows rows, const std::string& path);
 Profile read_rubick(Rows rows, const std::string& path);
-Profile read_gavel(const std::string& path, std::string text);
+Profile read_gavel(const std::string& path, const std::string& text);
 
 }  // namespace almanac::perf::source
