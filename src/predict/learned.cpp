@@ -36,9 +36,10 @@ void Learned::fit(Time now) {
   const auto start = std::chrono::steady_clock::now();
   // What a model that came from elsewhere was given is not at hand.
   const std::size_t fresh = model_ && !brought_ ? ended_.size() - fitted_on_ : 0;
-  model_ = std::make_shared<const Model>(fresh >= Model::kFewest
-                                             ? Model::refit(ended_, options_.model, *model_, fresh)
-                                             : Model::fit(ended_, options_.model));
+  const bool again = fresh >= Model::kFewest && ended_.size() < Model::kMany;
+  model_ =
+      std::make_shared<const Model>(again ? Model::refit(ended_, options_.model, *model_, fresh)
+                                          : Model::fit(ended_, options_.model));
   brought_ = false;
   fit_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fitted_at_ = now;

@@ -47,9 +47,8 @@ Boosted grow(std::span<const Example> examples, const std::vector<std::size_t>& 
 /// More examples carry larger trees, and more of them. Chosen while looking at the last thirds of
 /// four logs, on which docs/predict.md reports: its margins are that much too good.
 BoostOptions suited_to(std::size_t examples) {
-  constexpr std::size_t kMany = 20'000;
   BoostOptions options;
-  if (examples < kMany) return options;
+  if (examples < Model::kMany) return options;
   options.depth = 6;
   options.rounds = 40;
   options.learning_rate = 0.15;

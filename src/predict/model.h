@@ -72,6 +72,9 @@ class Model {
   static Model refit(std::span<const Example> examples, const ModelOptions& options,
                      const Model& earlier, std::size_t fresh);
   static constexpr std::size_t kFewest = 200;
+  /// With fewer examples, refit() tells as well as fit(), at half the cost; with more, fit() tells
+  /// better: on Helios Venus by 0.01 and on Philly by 0.04 of the median |log10 error|.
+  static constexpr std::size_t kMany = 20'000;
 
   Prediction predict(const Seen& job) const;
   const Calibration& calibration() const { return parts_.calibration; }
