@@ -4,9 +4,10 @@
 /// As many nodes on as the forecast peak asks for, at prices of a delay, a wake-up and a node-hour.
 ///
 /// Source   ours; energy/standby.h.
+#include "energy/standby.h"
+
 #include <optional>
 
-#include "energy/standby.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::capacity {
