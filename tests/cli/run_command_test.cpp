@@ -118,7 +118,8 @@ TEST_F(RunCommand, RepeatsARunAndTellsWhenItCannot) {
   folder_.write("cluster.toml", "[[vc]]\nname = \"a\"\nnodes = 2\ngpus = 8\n");
   const ProgramRun changed = run_program({"rerun", run_});
   EXPECT_EQ(changed.status, 69);
-  EXPECT_THAT(changed.err, HasSubstr("the cluster, a policy file or the model has changed since the run"));
+  EXPECT_THAT(changed.err,
+              HasSubstr("the cluster, a policy file or the model has changed since the run"));
   folder_.write("trace.csv", std::string(kTrace) + "5,40,1,1,ann,a,COMPLETED\n");
   EXPECT_THAT(run_program({"rerun", run_}).err, HasSubstr("the trace has changed since the run"));
 }
