@@ -68,8 +68,9 @@ TEST(Compose, NamesTheNearestPolicy) {
   EXPECT_EQ(message("qsf"),
             "no policy is called qsf (did you mean qssf?; "
             "known: conservative, easy, fifo, gittins, las, qssf, sjf, srtf)");
-  EXPECT_EQ(message("slurm"),
-            "no policy is called slurm (known: conservative, easy, fifo, gittins, las, qssf, sjf, srtf)");
+  EXPECT_EQ(
+      message("slurm"),
+      "no policy is called slurm (known: conservative, easy, fifo, gittins, las, qssf, sjf, srtf)");
 }
 
 TEST(Compose, NamesTheNearestChoice) {
