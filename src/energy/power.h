@@ -7,7 +7,8 @@
 /// to that. Models are files (power_file.h); those that come with the program are in presets/power,
 /// where each number has its source.
 ///
-/// Differs  a node on its way to sleep (`suspend_s`) draws as if idle, so its seconds count as on.
+/// Differs  Simulations and plans let a node fall asleep at once: the minute or so that it draws as
+///          if idle meanwhile (`suspend_s`) is not counted.
 #pragma once
 
 #include <limits>

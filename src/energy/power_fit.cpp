@@ -98,8 +98,8 @@ Result<Jobs> read_jobs(const std::string& path) {
   for (std::size_t column = 0; column < kColumns.size(); ++column) {
     const auto found = csv->find(kColumns[column]);
     if (!found) {
-      return fail(Code::not_found, fmt::format("there is no column {}", kColumns[column]),
-                  {path, 1}, text::did_you_mean(kColumns[column], csv->header()));
+      return fail(Code::invalid, fmt::format("there is no column {}", kColumns[column]), {path, 1},
+                  text::did_you_mean(kColumns[column], csv->header()));
     }
     at[column] = *found;
   }
