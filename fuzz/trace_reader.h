@@ -51,6 +51,12 @@ inline void check_trace(const trace::Trace& trace) {
     ALMANAC_CHECK(request.gpus >= 0 && request.nodes >= 0, "a count is negative");
     ALMANAC_CHECK(request.gpu_share > 0 && request.gpu_share <= 1, "a share is no share");
     ALMANAC_CHECK(!(request.cpus < 0) && !(request.memory_gb < 0), "an amount is negative");
+    const trace::Outcome& outcome = job.outcome;
+    ALMANAC_CHECK(!(outcome.reference_cpus <= 0) && !(outcome.reference_memory_gb <= 0),
+                  "a run was recorded with nothing");
+    ALMANAC_CHECK(!(outcome.bandwidth_gbs < 0) && !std::isinf(outcome.bandwidth_gbs),
+                  "a bandwidth is none");
+    ALMANAC_CHECK(!(outcome.step_s <= 0) && !std::isinf(outcome.step_s), "a step is none");
     last = request.submit;
   }
   for (const trace::Attempt& attempt : trace.attempts) {

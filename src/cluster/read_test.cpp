@@ -27,6 +27,9 @@ constexpr const char* kMixed = R"(
 [node]
 gpus = 8
 gpu_type = "V100"
+cpus = 28
+memory_gb = 250
+bandwidth_gbs = 100
 
 [[vc]]
 name = "vision"
@@ -41,6 +44,7 @@ name = "speech"
   nodes = 3
   gpus = 4
   gpu_type = "T4"
+  bandwidth_gbs = 62.5
   rack = "r2"
 
 [[change]]
@@ -57,6 +61,12 @@ TEST(ReadCluster, ReadsGroupsAndChangesFromToml) {
   EXPECT_EQ(made->node_label(NodeId{2}), "s1");
   EXPECT_EQ(made->node_label(NodeId{3}), "1") << "numbered within its virtual cluster";
   EXPECT_EQ(made->gpu_types(), (std::vector<std::string>{"V100", "T4"}));
+  const NodeClass& usual = made->classes[made->nodes[0].node_class];
+  EXPECT_EQ(
+      usual,
+      (NodeClass{
+          .gpus = 8, .gpu_type = "V100", .cpus = 28, .memory_gb = 250, .bandwidth_gbs = 100}));
+  EXPECT_EQ(made->classes[made->nodes[3].node_class].bandwidth_gbs, 62.5);
   ASSERT_EQ(made->changes.size(), 1U);
   EXPECT_EQ(made->changes[0].nodes, 2);
 }
@@ -68,6 +78,9 @@ TEST(ReadCluster, WritesTomlThatReadsBackTheSame) {
   ASSERT_TRUE(again) << message(again);
   EXPECT_EQ(to_toml(*again), to_toml(*made));
   EXPECT_EQ(again->gpus(), made->gpus());
+  for (std::size_t i = 0; i < made->nodes.size(); ++i) {
+    EXPECT_EQ(again->classes[again->nodes[i].node_class], made->classes[made->nodes[i].node_class]);
+  }
 }
 
 TEST(ReadCluster, NamesPlaceAndNearestKeyOfAMistake) {
@@ -77,6 +90,10 @@ TEST(ReadCluster, NamesPlaceAndNearestKeyOfAMistake) {
             "c.toml:3:9: nodes must be 0 to 1000000: -3");
   EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"a\"\nnodes = \"3\"\n", "c.toml")),
             "c.toml:3:9: nodes must be a number");
+  EXPECT_EQ(message(parse_toml("[node]\nbandwidth_gbs = -1\n", "c.toml")),
+            "c.toml:2:17: bandwidth_gbs must be 0 to 1000000: -1");
+  EXPECT_EQ(message(parse_toml("[node]\ncpus = nan\n", "c.toml")),
+            "c.toml:2:8: cpus must be 0 to 1000000: nan");
   EXPECT_EQ(message(read_cluster("missing.toml")).substr(0, 13), "missing.toml:");
 }
 

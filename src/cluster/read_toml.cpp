@@ -31,7 +31,7 @@ class Reader {
     made_.takes_every_job = value<bool>(file, "takes_every_job", false);
     NodeClass usual;
     if (const toml::node* node = file.get("node")) {
-      allow(table(*node), {"gpus", "gpu_type", "cpus", "memory_gb"});
+      allow(table(*node), {"gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs"});
       usual = node_class(table(*node), usual);
     }
     if (const toml::node* vcs = file.get("vc")) {
@@ -99,12 +99,22 @@ class Reader {
     return found;
   }
 
+  double amount(const toml::table& from, const char* key, double missing) {
+    constexpr double kMost = 1e6;
+    const auto found = value<double>(from, key, missing);
+    if (!(found >= 0 && found <= kMost)) {
+      refuse(*from.get(key), fmt::format("{} must be 0 to {}: {}", key, kMost, found));
+    }
+    return found;
+  }
+
   NodeClass node_class(const toml::table& from, const NodeClass& usual) {
     NodeClass made;
     made.gpus = static_cast<int>(whole(from, "gpus", usual.gpus, 0, kMaxGpusPerNode));
     made.gpu_type = value<std::string>(from, "gpu_type", usual.gpu_type);
-    made.cpus = value<double>(from, "cpus", usual.cpus);
-    made.memory_gb = value<double>(from, "memory_gb", usual.memory_gb);
+    made.cpus = amount(from, "cpus", usual.cpus);
+    made.memory_gb = amount(from, "memory_gb", usual.memory_gb);
+    made.bandwidth_gbs = amount(from, "bandwidth_gbs", usual.bandwidth_gbs);
     return made;
   }
 
@@ -124,7 +134,8 @@ class Reader {
   }
 
   void read_vc(const toml::table& vc, const NodeClass& usual) {
-    allow(vc, {"name", "nodes", "gpus", "gpu_type", "cpus", "memory_gb", "names", "rack", "group"});
+    allow(vc, {"name", "nodes", "gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs", "names",
+               "rack", "group"});
     const std::string name = value<std::string>(vc, "name", "");
     if (name.empty()) refuse(vc, "a [[vc]] needs a name");
     if (made_.find_vc(name) != kNoVc)
@@ -139,7 +150,8 @@ class Reader {
     if (groups == nullptr) return;
     for (const toml::node& each : array(*groups)) {
       const toml::table& group = table(each);
-      allow(group, {"nodes", "gpus", "gpu_type", "cpus", "memory_gb", "names", "rack"});
+      allow(group,
+            {"nodes", "gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs", "names", "rack"});
       const std::int64_t count = whole(group, "nodes", 0, 0, kMostNodes);
       made_.add_nodes(node_class(group, own), static_cast<std::uint32_t>(count),
                       node_names(group, count), value<std::string>(group, "rack", ""));
@@ -178,6 +190,7 @@ void append_class(std::string& toml, const NodeClass& make) {
   if (!make.gpu_type.empty()) toml += fmt::format("gpu_type = \"{}\"\n", make.gpu_type);
   if (make.cpus > 0) toml += fmt::format("cpus = {}\n", make.cpus);
   if (make.memory_gb > 0) toml += fmt::format("memory_gb = {}\n", make.memory_gb);
+  if (make.bandwidth_gbs > 0) toml += fmt::format("bandwidth_gbs = {}\n", make.bandwidth_gbs);
 }
 
 }  // namespace

@@ -59,7 +59,13 @@ const char* expectation(const Column& column) {
       return "a number above 0 and up to 1";
     case Field::cpus:
     case Field::memory_gb:
+    case Field::bandwidth_gbs:
       return "a number of 0 or more";
+    case Field::reference_cpus:
+    case Field::reference_memory_gb:
+      return "a number above 0, or inf";
+    case Field::step_s:
+      return "a number above 0";
     case Field::submit_s:
     case Field::start_s:
     case Field::end_s:
@@ -86,6 +92,38 @@ std::string bad(const Column& column, std::string_view text) {
   constexpr std::size_t kShown = 60;
   return fmt::format("{} must be {}: \"{}\"", column.name, expectation(column),
                      text.substr(0, kShown));
+}
+
+/// Where a field that is no whole number is kept.
+float& amount(Field field, Draft& draft) {
+  Request& request = draft.job.request;
+  Outcome& outcome = draft.job.outcome;
+  switch (field) {
+    case Field::gpu_share:
+      return request.gpu_share;
+    case Field::cpus:
+      return request.cpus;
+    case Field::memory_gb:
+      return request.memory_gb;
+    case Field::reference_cpus:
+      return outcome.reference_cpus;
+    case Field::reference_memory_gb:
+      return outcome.reference_memory_gb;
+    case Field::bandwidth_gbs:
+      return outcome.bandwidth_gbs;
+    default:
+      return outcome.step_s;
+  }
+}
+
+bool can_be_endless(Field field) {
+  return field == Field::reference_cpus || field == Field::reference_memory_gb;
+}
+
+/// Whether a finite number of 0 or more may stand in the field.
+bool suits(Field field, float number) {
+  if (field == Field::gpu_share) return number > 0 && number <= 1;
+  return number > 0 || !(can_be_endless(field) || field == Field::step_s);
 }
 
 }  // namespace
@@ -126,6 +164,10 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
     case Field::gpu_share:
     case Field::cpus:
     case Field::memory_gb:
+    case Field::reference_cpus:
+    case Field::reference_memory_gb:
+    case Field::bandwidth_gbs:
+    case Field::step_s:
       return read_number(column, text, draft);
     case Field::submit_s:
     case Field::start_s:
@@ -166,6 +208,10 @@ std::string CellReader::read_number(const Column& column, std::string_view text,
                                     : draft.job.outcome.attempts) = count;
     return {};
   }
+  if (text == "inf" && can_be_endless(column.field)) {
+    amount(column.field, draft) = std::numeric_limits<float>::infinity();
+    return {};
+  }
   auto value = text::parse_decimal(text);
   if (!value) return is_missing(text) ? std::string() : bad(column, text);
   *value *= column.scale;
@@ -179,11 +225,10 @@ std::string CellReader::read_number(const Column& column, std::string_view text,
      : column.field == Field::nodes ? request.nodes
                                     : draft.job.outcome.attempts) =
         static_cast<std::int32_t>(nearest);
-  } else if (column.field == Field::gpu_share) {
-    request.gpu_share = static_cast<float>(*value);
-    if (request.gpu_share <= 0 || request.gpu_share > 1) return bad(column, text);
   } else {
-    (column.field == Field::cpus ? request.cpus : request.memory_gb) = static_cast<float>(*value);
+    const auto number = static_cast<float>(*value);
+    if (!suits(column.field, number)) return bad(column, text);
+    amount(column.field, draft) = number;
   }
   return {};
 }

@@ -16,7 +16,7 @@
 namespace almanac::trace {
 namespace {
 
-constexpr std::array<std::pair<Field, std::string_view>, 25> kFields{{
+constexpr std::array<std::pair<Field, std::string_view>, 29> kFields{{
     {Field::job_id, "job_id"},
     {Field::name, "name"},
     {Field::user, "user"},
@@ -32,6 +32,10 @@ constexpr std::array<std::pair<Field, std::string_view>, 25> kFields{{
     {Field::gpu_share, "gpu_share"},
     {Field::cpus, "cpus"},
     {Field::memory_gb, "memory_gb"},
+    {Field::reference_cpus, "reference_cpus"},
+    {Field::reference_memory_gb, "reference_memory_gb"},
+    {Field::bandwidth_gbs, "bandwidth_gbs"},
+    {Field::step_s, "step_s"},
     {Field::submit_s, "submit_s"},
     {Field::start_s, "start_s"},
     {Field::end_s, "end_s"},

@@ -51,11 +51,17 @@ constexpr std::array<std::pair<std::string_view, JobState>, 39> kWords{{
     {"Pending", JobState::pending},
 }};
 
+constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+
 }  // namespace
 
-Request::Request()
-    : cpus(std::numeric_limits<float>::quiet_NaN()),
-      memory_gb(std::numeric_limits<float>::quiet_NaN()) {}
+Request::Request() : cpus(kMissing), memory_gb(kMissing) {}
+
+Outcome::Outcome()
+    : reference_cpus(kMissing),
+      reference_memory_gb(kMissing),
+      bandwidth_gbs(kMissing),
+      step_s(kMissing) {}
 
 std::string_view to_string(JobState state) {
   switch (state) {

@@ -72,6 +72,14 @@ struct Outcome {
   Time end = kNoTime;
   std::int32_t attempts = 0;  ///< 0 = not given.
   JobState state = JobState::unknown;
+  /// What `run` was recorded with, over all nodes; missing = what was asked for, infinity = as much
+  /// as the job can use.
+  float reference_cpus;
+  float reference_memory_gb;
+  float bandwidth_gbs;  ///< GB/s of memory traffic at full speed, over all nodes; missing = none.
+  float step_s;         ///< Length of one training step at the reference.
+
+  Outcome();
 };
 
 struct Job {

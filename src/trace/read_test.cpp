@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/read.h"
 
+#include <cmath>
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,6 +55,40 @@ TEST_F(ReadTrace, KeepsWhatTheFileSays) {
   EXPECT_EQ(job.request.user, kNoName);
   EXPECT_EQ(job.request.time_limit, kNoDuration);
   EXPECT_TRUE(std::isnan(job.request.cpus));
+}
+
+TEST_F(ReadTrace, KeepsWhatARunWasRecordedWith) {
+  const auto trace = read(
+      "job_id,submit_s,run_s,gpus,reference_cpus,reference_memory_gb,bandwidth_gbs,step_s\n"
+      "1,0,9,1,inf,62.5,6.5,0.012\n2,0,9,1,,,0,\n");
+  ASSERT_TRUE(trace) << to_string(trace.error());
+  const Outcome& told = trace->jobs[0].outcome;
+  EXPECT_EQ(told.reference_cpus, std::numeric_limits<float>::infinity());
+  EXPECT_EQ(told.reference_memory_gb, 62.5F);
+  EXPECT_EQ(told.bandwidth_gbs, 6.5F);
+  EXPECT_EQ(told.step_s, 0.012F);
+  const Outcome& not_told = trace->jobs[1].outcome;
+  EXPECT_TRUE(std::isnan(not_told.reference_cpus));
+  EXPECT_TRUE(std::isnan(not_told.reference_memory_gb));
+  EXPECT_EQ(not_told.bandwidth_gbs, 0);
+  EXPECT_TRUE(std::isnan(not_told.step_s));
+}
+
+TEST_F(ReadTrace, RefusesARunRecordedWithNothing) {
+  const auto error_of = [&](const std::string& column, const std::string& value) {
+    return error("job_id,submit_s,run_s,gpus," + column + "\n1,0,9,1," + value + "\n");
+  };
+  for (const char* const value : {"0", "-1", "1e-60", "x"}) {
+    EXPECT_THAT(error_of("reference_cpus", value),
+                HasSubstr("t.csv:2: reference_cpus must be a number above 0, or inf: \"" +
+                          std::string(value) + "\""));
+    EXPECT_THAT(error_of("reference_memory_gb", value), HasSubstr("must be a number above 0"));
+    EXPECT_THAT(error_of("step_s", value), HasSubstr("t.csv:2: step_s must be a number above 0: "));
+  }
+  EXPECT_THAT(error_of("step_s", "inf"), HasSubstr("step_s must be a number above 0: \"inf\""));
+  EXPECT_THAT(error_of("bandwidth_gbs", "-1"),
+              HasSubstr("t.csv:2: bandwidth_gbs must be a number of 0 or more: \"-1\""));
+  EXPECT_THAT(error_of("bandwidth_gbs", "inf"), HasSubstr("a number of 0 or more"));
 }
 
 TEST_F(ReadTrace, TakesColumnsInAnyOrderAndLeavesOutUnknownOnes) {

@@ -49,6 +49,15 @@ std::vector<OutColumn> columns_of(const Trace& trace) {
         name, [field](Writer& csv, const Job& job) { csv.decimal(job.request.*field); },
         [field](const Job& job) { return !std::isnan(job.request.*field); });
   };
+  const auto add_outcome = [&](const char* name, float Outcome::*field) {
+    add(
+        name,
+        [field](Writer& csv, const Job& job) {
+          const float value = job.outcome.*field;
+          std::isinf(value) ? csv.text("inf") : csv.decimal(value);
+        },
+        [field](const Job& job) { return !std::isnan(job.outcome.*field); });
+  };
   const auto write_key = [&trace](Writer& csv, JobKey key) {
     // Most ids are numbers, and those need no string.
     const auto bits = static_cast<std::uint64_t>(key);
@@ -110,6 +119,10 @@ std::vector<OutColumn> columns_of(const Trace& trace) {
         job.request.after == kNoJobKey ? void(csv.missing()) : write_key(csv, job.request.after);
       },
       [](const Job& job) { return job.request.after != kNoJobKey; });
+  add_outcome("reference_cpus", &Outcome::reference_cpus);
+  add_outcome("reference_memory_gb", &Outcome::reference_memory_gb);
+  add_outcome("bandwidth_gbs", &Outcome::bandwidth_gbs);
+  add_outcome("step_s", &Outcome::step_s);
 
   std::erase_if(columns, [&](const OutColumn& column) {
     return column.name != std::string_view("job_id") &&

@@ -2,6 +2,7 @@
 #include "trace/write.h"
 
 #include <cmath>
+#include <limits>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -117,6 +118,12 @@ Job draw_job(Trace& trace, std::uint64_t number) {
   if (maybe()) request.after = trace.key(std::to_string(*inRange(0, 1000)));
   if (maybe()) outcome.start = draw_time();
   if (maybe() && outcome.start != kNoTime) outcome.end = outcome.start + draw_length();
+  const auto positive = [] { return static_cast<float>(*inRange(1, 1'000'000)) / 7; };
+  constexpr float kEndless = std::numeric_limits<float>::infinity();
+  if (maybe()) outcome.reference_cpus = maybe() ? positive() : kEndless;
+  if (maybe()) outcome.reference_memory_gb = maybe() ? positive() : kEndless;
+  if (maybe()) outcome.bandwidth_gbs = static_cast<float>(*inRange(0, 1'000'000)) / 7;
+  if (maybe()) outcome.step_s = positive();
   outcome.attempts = *inRange(0, 20);
   outcome.state = static_cast<JobState>(*inRange(0, 9));
   return job;
@@ -130,8 +137,9 @@ void expect_same(const Trace& a, const Job& x, const Trace& b, const Job& y) {
   RC_ASSERT(p.gpus == q.gpus);
   RC_ASSERT(p.nodes == q.nodes);
   RC_ASSERT(p.gpu_share == q.gpu_share);
-  RC_ASSERT(p.cpus == q.cpus || (std::isnan(p.cpus) && std::isnan(q.cpus)));
-  RC_ASSERT(p.memory_gb == q.memory_gb || (std::isnan(p.memory_gb) && std::isnan(q.memory_gb)));
+  const auto same = [](float u, float v) { return u == v || (std::isnan(u) && std::isnan(v)); };
+  RC_ASSERT(same(p.cpus, q.cpus));
+  RC_ASSERT(same(p.memory_gb, q.memory_gb));
   RC_ASSERT(p.time_limit == q.time_limit);
   RC_ASSERT(p.predicted == q.predicted);
   RC_ASSERT(p.deadline == q.deadline);
@@ -148,6 +156,10 @@ void expect_same(const Trace& a, const Job& x, const Trace& b, const Job& y) {
   RC_ASSERT(r.end == s.end);
   RC_ASSERT(r.attempts == s.attempts);
   RC_ASSERT(r.state == s.state);
+  RC_ASSERT(same(r.reference_cpus, s.reference_cpus));
+  RC_ASSERT(same(r.reference_memory_gb, s.reference_memory_gb));
+  RC_ASSERT(same(r.bandwidth_gbs, s.bandwidth_gbs));
+  RC_ASSERT(same(r.step_s, s.step_s));
 }
 
 RC_GTEST_PROP(TraceProperty, WhatIsSavedReadsBackTheSame, ()) {

@@ -38,6 +38,10 @@ void register_almanac(Formats& registry) {
       {Field::deadline_s, "deadline_s", false, Unit::s},
       {Field::qos, "qos"},
       {Field::after, "after"},
+      {Field::reference_cpus, "reference_cpus"},
+      {Field::reference_memory_gb, "reference_memory_gb"},
+      {Field::bandwidth_gbs, "bandwidth_gbs"},
+      {Field::step_s, "step_s"},
   };
   TableFormat run = format;
   registry.add(as_format(std::move(format)));
