@@ -18,6 +18,7 @@ enum class DemandId : std::uint32_t {};  ///< A distinct resource demand of a ru
 
 inline constexpr NameId kNoName{0};
 inline constexpr JobId kNoJob{std::numeric_limits<std::uint32_t>::max()};
+inline constexpr NodeId kNoNode{std::numeric_limits<std::uint32_t>::max()};
 inline constexpr VcId kNoVc{std::numeric_limits<std::uint32_t>::max()};
 
 /// The position that an id stands for.

@@ -63,10 +63,18 @@ void ExperimentOptions::add_to(CLI::App& command) {
       ->option_text("NAME|FILE")
       ->capture_default_str();
   command
+      .add_option("--speed", experiment.speed,
+                  "How fast jobs run with what they get: models of perf show, a name or a TOML "
+                  "file; default: as recorded, whatever they get")
+      ->option_text("NAME|FILE");
+  command
       .add_option("--restart", restart,
                   "Work added to a job by a preemption, for 1, 2 to 8 and more GPUs")
       ->type_name("TIMES")
       ->capture_default_str();
+  command
+      .add_option("--warm-up", warm_up, "Leave the first so long out of averages and utilisation")
+      ->type_name("TIME");
   command.add_option("--seed", experiment.seed, "Seed of what is random in a policy")
       ->type_name("N")
       ->capture_default_str();
@@ -97,6 +105,11 @@ Result<sim::Experiment> ExperimentOptions::parse() const {
   const auto cost = restart_cost(restart);
   if (!cost) return tl::unexpected(cost.error());
   made.restart = *cost;
+  if (!warm_up.empty()) {
+    const Result<Duration> span = duration("--warm-up", warm_up);
+    if (!span) return tl::unexpected(span.error());
+    made.warm_up = *span;
+  }
   if (!timeline.empty()) {
     const Result<Duration> interval = duration("--timeline", timeline);
     if (!interval) return tl::unexpected(interval.error());

@@ -19,9 +19,11 @@ struct ExperimentOptions {
   sim::Experiment experiment{};
   std::string policies = "all";
   std::string restart = "7,30,60";
+  std::string warm_up;
   std::string timeline;
 
-  /// Adds TRACE, the reading options, --cluster, --policy, --profile, --power, --restart, --seed.
+  /// Adds TRACE, the reading options, --cluster, --policy, --profile, --power, --speed,
+  /// --restart, --warm-up, --seed.
   void add_to(CLI::App& command);
   /// Adds --model, --load and --timeline, for commands that run each policy once.
   void add_single_run_to(CLI::App& command);

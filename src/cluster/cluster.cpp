@@ -46,6 +46,11 @@ int Cluster::gpus() const {
   return total;
 }
 
+bool Cluster::counts_cpus() const {
+  return std::any_of(classes.begin(), classes.end(),
+                     [](const NodeClass& make) { return make.cpus > 0; });
+}
+
 VcId Cluster::find_vc(std::string_view name) const {
   const auto found = std::find_if(vcs.begin(), vcs.end(),
                                   [&](const VirtualCluster& vc) { return vc.name == name; });

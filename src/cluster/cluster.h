@@ -74,6 +74,8 @@ struct Cluster {
   int gpus(NodeId node) const { return classes[nodes[index(node)].node_class].gpus; }
   int gpus(VcId vc) const;
   int gpus() const;
+  /// Whether any node says how many cores it has: else CPU jobs cannot be placed.
+  bool counts_cpus() const;
   /// The virtual cluster called `name`, or kNoVc.
   VcId find_vc(std::string_view name) const;
   /// Distinct GPU types, in order of first mention; their positions are the bits of a demand.

@@ -24,16 +24,7 @@ GpuMask all_gpus(int count) {
 /// guessed.
 GpuMask bit_of(int free) { return static_cast<GpuMask>(free > 0) << ((free - 1) & 63); }
 
-void file(Pool& pool, std::uint32_t member, int free) {
-  pool.by_free[static_cast<std::size_t>(free)].insert(member);
-  pool.with_free |= bit_of(free);
-}
-
-void unfile(Pool& pool, std::uint32_t member, int free) {
-  NodeSet& set = pool.by_free[static_cast<std::size_t>(free)];
-  set.erase(member);
-  pool.with_free &= ~(set.empty() ? bit_of(free) : 0);
-}
+std::int32_t bound_of(double given, std::int32_t amount) { return given > 0 ? amount : kUnbounded; }
 
 }  // namespace
 
@@ -48,16 +39,25 @@ Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(clus
       const NodeClass& make = cluster.classes[cluster.nodes[index(id)].node_class];
       const auto type = std::find(types.begin(), types.end(), make.gpu_type) - types.begin();
       const std::uint64_t type_bit = std::uint64_t{1} << type;
+      const std::int32_t cpus = bound_of(make.cpus, cluster::cpu_milli(make.cpus));
+      const std::int32_t memory = bound_of(make.memory_gb, cluster::memory_mb(make.memory_gb));
       auto pool = std::find_if(pools_.begin() + first, pools_.end(), [&](const Pool& known) {
-        return known.gpus_per_node == make.gpus && known.gpu_type == type_bit;
+        return known.gpus_per_node == make.gpus && known.gpu_type == type_bit &&
+               known.cpu_milli == cpus && known.memory_mb == memory;
       });
       if (pool == pools_.end()) {
         pool = pools_.insert(pools_.end(), Pool{});
         pool->gpus_per_node = make.gpus;
         pool->gpu_type = type_bit;
+        pool->cpu_milli = cpus;
+        pool->memory_mb = memory;
       }
       nodes_[index(id)] = {.free = all_gpus(make.gpus),
                            .all = all_gpus(make.gpus),
+                           .free_cpu_milli = cpus,
+                           .free_memory_mb = memory,
+                           .all_cpu_milli = cpus,
+                           .all_memory_mb = memory,
                            .pool = static_cast<std::uint32_t>(pool - pools_.begin()),
                            .member = static_cast<std::uint32_t>(pool->nodes.size())};
       pool->nodes.push_back(id);
@@ -66,9 +66,14 @@ Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(clus
   first_pool_.push_back(static_cast<std::uint32_t>(pools_.size()));
   for (Pool& pool : pools_) {
     const auto members = static_cast<std::uint32_t>(pool.nodes.size());
-    pool.by_free.assign(static_cast<std::size_t>(pool.gpus_per_node) + 1, NodeSet(members));
-    for (std::uint32_t member = 0; member < members; ++member) {
-      file(pool, member, pool.gpus_per_node);
+    const auto classes = static_cast<std::size_t>(pool.gpus_per_node) + 1;
+    pool.by_free.assign(classes, NodeSet(members));
+    if (pool.cpu_milli != kUnbounded || pool.memory_mb != kUnbounded) {
+      pool.rooms.assign(classes, RoomTree(members));
+    }
+    for (const NodeId node : pool.nodes) file(nodes_[index(node)]);
+    if (pool.cpu_milli != kUnbounded) {
+      total_cpu_milli_ += std::int64_t{pool.cpu_milli} * static_cast<std::int64_t>(members);
     }
     pool.capacity = pool.free_gpus = static_cast<int>(members) * pool.gpus_per_node;
     total_ += pool.capacity;
@@ -91,51 +96,88 @@ int Ledger::free_gpus(VcId vc) const {
   return free;
 }
 
-inline void Ledger::move(NodeState& state, GpuMask free) {
-  const int before = std::popcount(state.free);
-  const int after = std::popcount(free);
-  const int became_busy = static_cast<int>(free != state.all) - static_cast<int>(state.busy());
-  state.free = free;
-  busy_ += before - after;
+int Ledger::units(NodeId node, const Demand& demand) const {
+  const Amount free = room(node);
+  int units = demand.is_cpu_job() ? 64 : free.gpus;
+  if (demand.cpu_milli > 0) units = std::min(units, free.cpu_milli / demand.cpu_milli);
+  if (demand.memory_mb > 0) units = std::min(units, free.memory_mb / demand.memory_mb);
+  return units;
+}
+
+inline void Ledger::file(const NodeState& state) {
+  Pool& pool = pools_[state.pool];
+  const int free = std::popcount(state.free);
+  pool.by_free[static_cast<std::size_t>(free)].insert(state.member);
+  pool.with_free |= bit_of(free);
+  if (!pool.rooms.empty()) {
+    pool.rooms[static_cast<std::size_t>(free)].insert(state.member, state.room());
+  }
+}
+
+inline void Ledger::unfile(const NodeState& state) {
+  Pool& pool = pools_[state.pool];
+  const int free = std::popcount(state.free);
+  NodeSet& set = pool.by_free[static_cast<std::size_t>(free)];
+  set.erase(state.member);
+  pool.with_free &= ~(set.empty() ? bit_of(free) : 0);
+  if (!pool.rooms.empty()) pool.rooms[static_cast<std::size_t>(free)].erase(state.member);
+}
+
+inline void Ledger::move(NodeState& state, const Grant& grant, bool back) {
+  const int sign = back ? +1 : -1;
+  const int gpus = sign * grant.count();
+  const bool was_busy = state.busy();
+  if (!state.drained) unfile(state);
+  state.free ^= grant.gpus;
+  state.free_cpu_milli += sign * grant.cpu_milli;
+  state.free_memory_mb += sign * grant.memory_mb;
+  busy_ -= gpus;
+  const int became_busy = static_cast<int>(state.busy()) - static_cast<int>(was_busy);
   busy_nodes_ += became_busy;
+  busy_cpu_milli_ -= sign * grant.cpu_milli;
   if (state.drained) {
-    total_ += before - after;
+    total_ -= gpus;
+    if (state.all_cpu_milli != kUnbounded) total_cpu_milli_ -= sign * grant.cpu_milli;
     if (became_busy != 0) count(state, became_busy);
     return;
   }
-  Pool& pool = pools_[state.pool];
-  unfile(pool, state.member, before);
-  file(pool, state.member, after);
-  pool.free_gpus += after - before;
+  file(state);
+  pools_[state.pool].free_gpus += gpus;
 }
 
-Grant Ledger::take(NodeId node, int count) {
-  const Grant grant{node, lowest_bits(nodes_[index(node)].free, count)};
-  ALMANAC_CHECK(grant.count() == count, "node {}: {} of {} GPUs", index(node), count,
+Grant Ledger::take(NodeId node, const Amount& amount) {
+  const Grant grant{.node = node,
+                    .gpus = lowest_bits(nodes_[index(node)].free, amount.gpus),
+                    .cpu_milli = amount.cpu_milli,
+                    .memory_mb = amount.memory_mb};
+  ALMANAC_CHECK(grant.count() == amount.gpus, "node {}: {} of {} GPUs", index(node), amount.gpus,
                 free_on(node));
   take(grant);
   return grant;
 }
 
 void Ledger::take(const Grant& grant) {
-  ALMANAC_CHECK(can_take(grant), "node {} mask {:x}", index(grant.node), grant.gpus);
-  NodeState& state = nodes_[index(grant.node)];
-  move(state, state.free & ~grant.gpus);
+  ALMANAC_CHECK(can_take(grant), "node {} mask {:x}, {} cores/1000, {} MB", index(grant.node),
+                grant.gpus, grant.cpu_milli, grant.memory_mb);
+  move(nodes_[index(grant.node)], grant, false);
   note({.grant = grant, .move = Entry::Move::taken});
 }
 
 void Ledger::give_back(const Grant& grant) {
   NodeState& state = nodes_[index(grant.node)];
-  ALMANAC_CHECK((grant.gpus & state.free) == 0 && (grant.gpus & ~state.all) == 0,
-                "node {} mask {:x}", index(grant.node), grant.gpus);
-  move(state, state.free | grant.gpus);
+  const bool was_taken = (grant.gpus & state.free) == 0 && (grant.gpus & ~state.all) == 0 &&
+                         grant.cpu_milli <= state.all_cpu_milli - state.free_cpu_milli &&
+                         grant.memory_mb <= state.all_memory_mb - state.free_memory_mb;
+  ALMANAC_CHECK(was_taken, "node {} mask {:x}, {} cores/1000, {} MB", index(grant.node), grant.gpus,
+                grant.cpu_milli, grant.memory_mb);
+  move(state, grant, true);
   note({.grant = grant, .move = Entry::Move::given_back});
 }
 
 void Ledger::set_power(NodeId node, Power power) {
   NodeState& state = nodes_[index(node)];
   ALMANAC_CHECK(!state.busy() && !state.drained, "node {} runs a job or is drained", index(node));
-  note({.grant = {node, 0}, .move = Entry::Move::power, .before = state.power});
+  note({.grant = {.node = node}, .move = Entry::Move::power, .before = state.power});
   move(state, power);
 }
 
@@ -145,10 +187,10 @@ void Ledger::undo(std::size_t mark) {
     NodeState& state = nodes_[index(entry.grant.node)];
     switch (entry.move) {
       case Entry::Move::taken:
-        move(state, state.free | entry.grant.gpus);
+        move(state, entry.grant, true);
         break;
       case Entry::Move::given_back:
-        move(state, state.free & ~entry.grant.gpus);
+        move(state, entry.grant, false);
         break;
       case Entry::Move::power:
         move(state, entry.before);
@@ -161,7 +203,7 @@ void Ledger::undo(std::size_t mark) {
 void Ledger::enter(const NodeState& state, int sign) {
   Pool& pool = pools_[state.pool];
   const int free = std::popcount(state.free);
-  sign > 0 ? file(pool, state.member, free) : unfile(pool, state.member, free);
+  sign > 0 ? file(state) : unfile(state);
   pool.free_gpus += sign * free;
   pool.capacity += sign * pool.gpus_per_node;
 }
@@ -187,7 +229,9 @@ void Ledger::set_drained(NodeState& state, bool drained) {
   state.drained = drained;
   if (state.counts()) count(state, +1);
   enter(state, drained ? -1 : +1);
-  total_ += (drained ? -1 : 1) * std::popcount(state.free);
+  const int sign = drained ? -1 : +1;
+  total_ += sign * std::popcount(state.free);
+  if (state.all_cpu_milli != kUnbounded) total_cpu_milli_ += sign * state.free_cpu_milli;
 }
 
 void Ledger::set_nodes(VcId vc, int count) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Keeps track of which GPU is free, and answers "does this fit?".
+/// Keeps track of which GPUs, cores and memory are free, and answers "does this fit?".
 ///
-/// The nodes of a virtual cluster that are alike (GPUs per node, GPU type) form a pool, and a pool
-/// files its nodes by the number of GPUs that are free. So "is there a node with n free GPUs, and
-/// which is the fullest, lowest-numbered one" takes at most GPUs-per-node steps, whatever the
-/// number of nodes.
+/// The nodes of a virtual cluster that are alike form a pool, and a pool files its nodes by the
+/// number of GPUs that are free, and those by the cores and memory that are. So "is there a node
+/// with n free GPUs and room for the rest, and which is the fullest, lowest-numbered one" takes a
+/// few steps, whatever the number of nodes. Cores and memory of a node that does not say how much
+/// it has are without bound, and cost nothing.
 ///
 /// Everything is journaled until commit(): a policy plans on the ledger itself, what-ifs are taken
 /// back with undo(), and a refused plan leaves no trace.
@@ -19,8 +20,10 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "cluster/amount.h"
 #include "cluster/cluster.h"
 #include "cluster/node_set.h"
+#include "cluster/room_tree.h"
 
 namespace almanac::cluster {
 
@@ -34,34 +37,66 @@ enum class Power : std::uint8_t { on, booting, asleep };
 struct Grant {
   NodeId node{};
   GpuMask gpus = 0;
+  std::int32_t cpu_milli = 0;
+  std::int32_t memory_mb = 0;
 
   int count() const { return std::popcount(gpus); }
+  Amount amount() const { return {count(), cpu_milli, memory_mb}; }
   bool operator==(const Grant&) const = default;
 };
 
-/// What a job needs before it can start. Jobs with equal demands fit or do not fit together.
+/// What a job needs before it can start: so many units, each of which lies on one node. The unit of
+/// a GPU job is a GPU with its share of cores and memory; that of a CPU job is a task. Jobs with
+/// equal demands fit or do not fit together.
 struct Demand {
   std::int32_t gpus = 0;
+  std::int32_t tasks = 0;                       ///< Of a CPU job; 0 for a GPU job.
   std::uint64_t gpu_types = ~std::uint64_t{0};  ///< Bits of Cluster::gpu_types() that will do.
+  std::int32_t cpu_milli = 0;                   ///< Of a unit.
+  std::int32_t memory_mb = 0;                   ///< Of a unit.
 
+  bool is_cpu_job() const { return gpus == 0; }
+  int units() const { return is_cpu_job() ? tasks : gpus; }
+  /// What `units` of them need.
+  Amount of(int units) const {
+    return {is_cpu_job() ? 0 : units, cpu_milli * units, memory_mb * units};
+  }
+  Amount total() const { return of(units()); }
+  /// Whether a job of `other` fits wherever one of this demand does.
+  bool covers(const Demand& other) const {
+    return is_cpu_job() == other.is_cpu_job() && units() >= other.units() &&
+           cpu_milli >= other.cpu_milli && memory_mb >= other.memory_mb &&
+           (gpu_types & ~other.gpu_types) == 0;
+  }
   bool operator==(const Demand&) const = default;
 };
 
 /// Nodes of one virtual cluster that are alike. A node is *ready* when it is on and not drained.
 struct Pool {
   int gpus_per_node = 0;
-  std::uint64_t gpu_type = 0;    ///< One bit.
-  int free_gpus = 0;             ///< On ready nodes.
-  int capacity = 0;              ///< GPUs on ready nodes.
-  std::vector<NodeId> nodes;     ///< In order of number; positions are the members below.
-  std::vector<NodeSet> by_free;  ///< by_free[n]: ready nodes with exactly n free GPUs.
-  std::uint64_t with_free = 0;   ///< Bit n - 1: by_free[n] is not empty, for n of 1 or more.
+  std::uint64_t gpu_type = 0;           ///< One bit.
+  std::int32_t cpu_milli = kUnbounded;  ///< Of a node.
+  std::int32_t memory_mb = kUnbounded;  ///< Of a node.
+  int free_gpus = 0;                    ///< On ready nodes.
+  int capacity = 0;                     ///< GPUs on ready nodes.
+  std::vector<NodeId> nodes;            ///< In order of number; positions are the members below.
+  std::vector<NodeSet> by_free;         ///< by_free[n]: ready nodes with exactly n free GPUs.
+  std::vector<RoomTree> rooms;  ///< Of the same nodes; none if cores and memory are unbounded.
+  std::uint64_t with_free = 0;  ///< Bit n - 1: by_free[n] is not empty, for n of 1 or more.
 
-  bool suits(const Demand& demand) const { return (gpu_type & demand.gpu_types) != 0; }
-  /// The lowest-numbered node with exactly `free` free GPUs; there must be one.
-  NodeId lowest(int free) const { return nodes[by_free[static_cast<std::size_t>(free)].first()]; }
+  bool suits(const Demand& demand) const {
+    return (gpu_type & demand.gpu_types) != 0 && (gpus_per_node > 0 || demand.is_cpu_job());
+  }
+  /// The lowest-numbered node with exactly `free` free GPUs and room for the cores and memory of
+  /// `wanted`; kNoNode = there is none.
+  NodeId find(int free, const Amount& wanted) const {
+    const auto at = static_cast<std::size_t>(free);
+    const std::uint32_t member =
+        rooms.empty() ? by_free[at].first() : rooms[at].first({wanted.cpu_milli, wanted.memory_mb});
+    return member == NodeSet::kNone ? kNoNode : nodes[member];
+  }
   std::uint32_t count(int free) const { return by_free[static_cast<std::size_t>(free)].size(); }
-  /// The fewest free GPUs, `gpus` or more, that any node has; 0 = none has as many.
+  /// The fewest free GPUs, `gpus` (1 or more) or more, that any node has; 0 = none has as many.
   int tightest(int gpus) const {
     if (gpus > kMaxGpusPerNode) return 0;
     const std::uint64_t enough = with_free >> (gpus - 1);
@@ -71,8 +106,8 @@ struct Pool {
   int most_free() const { return static_cast<int>(std::bit_width(with_free)); }
 };
 
-/// Invariant: a GPU is free or taken; taking a taken GPU or giving a free one back aborts.
-/// Not thread-safe. Deterministic: answers depend only on the calls made so far.
+/// Invariant: a GPU, a core, a GB is free or taken; taking what is taken or giving back what is
+/// free aborts. Not thread-safe. Deterministic: answers depend only on the calls made so far.
 class Ledger {
  public:
   /// All GPUs free; the capacity changes at Time::min() applied.
@@ -84,12 +119,23 @@ class Ledger {
     const NodeState& state = nodes_[index(node)];
     return state.ready() ? std::popcount(state.free) : 0;
   }
+  /// What is free of a node; nothing unless it is ready.
+  Amount room(NodeId node) const {
+    const NodeState& state = nodes_[index(node)];
+    if (!state.ready()) return {};
+    return {std::popcount(state.free), state.free_cpu_milli, state.free_memory_mb};
+  }
+  /// How many units of `demand` fit on a node. At most 64.
+  int units(NodeId node, const Demand& demand) const;
   bool drained(NodeId node) const { return nodes_[index(node)].drained; }
   Power power(NodeId node) const { return nodes_[index(node)].power; }
   int free_gpus(VcId vc) const;
   /// GPUs in service (not drained, asleep or not) and those still taken on drained nodes.
   int total_gpus() const { return total_; }
   int busy_gpus() const { return busy_; }
+  /// The same of cores, in thousandths: in service on nodes that say how many they have; taken.
+  std::int64_t total_cpu_milli() const { return total_cpu_milli_; }
+  std::int64_t busy_cpu_milli() const { return busy_cpu_milli_; }
   /// Nodes in service, and drained ones that still run a job; by power.
   int nodes(Power power) const { return by_power_[static_cast<std::size_t>(power)].nodes; }
   /// GPUs of those nodes, in use or not.
@@ -97,13 +143,15 @@ class Ledger {
   /// Nodes that run a job.
   int busy_nodes() const { return busy_nodes_; }
 
-  /// Takes `count` GPUs of `node`, the lowest-numbered free ones. O(1).
-  Grant take(NodeId node, int count);
-  /// Takes exactly these GPUs.
+  /// Takes `amount` of `node`, the lowest-numbered free GPUs. O(1), or O(log nodes) where cores
+  /// are counted.
+  Grant take(NodeId node, const Amount& amount);
+  /// Takes exactly these GPUs, and the cores and memory.
   void take(const Grant& grant);
   bool can_take(const Grant& grant) const {
     const NodeState& state = nodes_[index(grant.node)];
-    return state.ready() && (grant.gpus & ~state.free) == 0;
+    return state.ready() && (grant.gpus & ~state.free) == 0 &&
+           grant.cpu_milli <= state.free_cpu_milli && grant.memory_mb <= state.free_memory_mb;
   }
   void give_back(const Grant& grant);
   /// A node that runs nothing falls asleep, boots, or is there again.
@@ -124,13 +172,20 @@ class Ledger {
   struct NodeState {
     GpuMask free = 0;
     GpuMask all = 0;
+    std::int32_t free_cpu_milli = kUnbounded;
+    std::int32_t free_memory_mb = kUnbounded;
+    std::int32_t all_cpu_milli = kUnbounded;
+    std::int32_t all_memory_mb = kUnbounded;
     std::uint32_t pool = 0;
     std::uint32_t member = 0;  // position in Pool::nodes
     bool drained = false;
     Power power = Power::on;
 
     bool ready() const { return !drained && power == Power::on; }
-    bool busy() const { return free != all; }
+    bool busy() const {
+      return free != all || free_cpu_milli != all_cpu_milli || free_memory_mb != all_memory_mb;
+    }
+    RoomTree::Room room() const { return {free_cpu_milli, free_memory_mb}; }
     /// Whether it counts in nodes().
     bool counts() const { return !drained || busy(); }
   };
@@ -141,7 +196,9 @@ class Ledger {
     Power before{};
   };
 
-  void move(NodeState& state, GpuMask free);
+  void file(const NodeState& state);
+  void unfile(const NodeState& state);
+  void move(NodeState& state, const Grant& grant, bool back);
   void note(const Entry& entry) {
     if (num_entries_ == journal_.size()) journal_.resize(2 * num_entries_ + 64);
     journal_[num_entries_++] = entry;
@@ -160,6 +217,8 @@ class Ledger {
   int total_ = 0;
   int busy_ = 0;
   int busy_nodes_ = 0;
+  std::int64_t total_cpu_milli_ = 0;
+  std::int64_t busy_cpu_milli_ = 0;
   struct Count {
     int nodes = 0;
     int gpus = 0;

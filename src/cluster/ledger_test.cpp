@@ -33,25 +33,25 @@ TEST(Ledger, GroupsNodesThatAreAlikeWithinAVirtualCluster) {
 
 TEST(Ledger, TakesTheLowestNumberedFreeGpus) {
   Ledger ledger(uniform(1, 8));
-  EXPECT_EQ(ledger.take(NodeId{0}, 2).gpus, 0b11U);
-  const Grant second = ledger.take(NodeId{0}, 2);
+  EXPECT_EQ(ledger.take(NodeId{0}, Amount{.gpus = 2}).gpus, 0b11U);
+  const Grant second = ledger.take(NodeId{0}, Amount{.gpus = 2});
   EXPECT_EQ(second.gpus, 0b1100U);
   ledger.give_back({NodeId{0}, 0b1});
-  EXPECT_EQ(ledger.take(NodeId{0}, 2).gpus, 0b10001U);
+  EXPECT_EQ(ledger.take(NodeId{0}, Amount{.gpus = 2}).gpus, 0b10001U);
 }
 
 TEST(Ledger, HoldsNodesOf64Gpus) {
   Ledger ledger(uniform(2, 64));
-  EXPECT_EQ(ledger.take(NodeId{1}, 64).gpus, ~GpuMask{0});
+  EXPECT_EQ(ledger.take(NodeId{1}, Amount{.gpus = 64}).gpus, ~GpuMask{0});
   EXPECT_EQ(ledger.free_on(NodeId{1}), 0);
-  EXPECT_EQ(ledger.pools(VcId{0})[0].lowest(64), NodeId{0});
+  EXPECT_EQ(ledger.pools(VcId{0})[0].find(64, {}), NodeId{0});
 }
 
 TEST(LedgerDeathTest, StopsTheProgramRatherThanGiveAGpuTwice) {
   Ledger ledger(uniform(1, 4));
-  ledger.take({NodeId{0}, 0b0011});
-  EXPECT_DEATH(ledger.take({NodeId{0}, 0b0110}), "node 0 mask 6");
-  EXPECT_DEATH(ledger.take(NodeId{0}, 3), "node 0");
+  ledger.take(Grant{NodeId{0}, 0b0011});
+  EXPECT_DEATH(ledger.take(Grant{NodeId{0}, 0b0110}), "node 0 mask 6");
+  EXPECT_DEATH(ledger.take(NodeId{0}, Amount{.gpus = 3}), "node 0");
   EXPECT_DEATH(ledger.give_back({NodeId{0}, 0b0100}), "node 0 mask 4");
   EXPECT_DEATH(ledger.give_back({NodeId{0}, 0b10000}), "node 0 mask 10");
 }
@@ -61,7 +61,7 @@ TEST(Ledger, OffersNothingOnANodeThatSleepsOrBoots) {
   ledger.set_power(NodeId{0}, Power::asleep);
   ledger.set_power(NodeId{1}, Power::booting);
   EXPECT_EQ(ledger.free_gpus(VcId{0}), 4);
-  EXPECT_EQ(ledger.pools(VcId{0})[0].lowest(4), NodeId{2});
+  EXPECT_EQ(ledger.pools(VcId{0})[0].find(4, {}), NodeId{2});
   EXPECT_FALSE(ledger.can_take({NodeId{0}, 0b1}));
   EXPECT_EQ(ledger.free_on(NodeId{1}), 0);
   EXPECT_EQ(ledger.total_gpus(), 12) << "they are in service all the same";
@@ -69,7 +69,7 @@ TEST(Ledger, OffersNothingOnANodeThatSleepsOrBoots) {
   EXPECT_EQ(ledger.nodes(Power::booting), 1);
   EXPECT_EQ(ledger.gpus(Power::asleep), 4);
   ledger.set_power(NodeId{1}, Power::on);
-  EXPECT_EQ(ledger.pools(VcId{0})[0].lowest(4), NodeId{1});
+  EXPECT_EQ(ledger.pools(VcId{0})[0].find(4, {}), NodeId{1});
 }
 
 TEST(Ledger, TakesPowerBackLikeGpus) {
@@ -78,7 +78,7 @@ TEST(Ledger, TakesPowerBackLikeGpus) {
   ledger.commit();
   const std::size_t before = ledger.mark();
   ledger.set_power(NodeId{1}, Power::on);
-  ledger.take(NodeId{1}, 4);
+  ledger.take(NodeId{1}, Amount{.gpus = 4});
   ledger.undo(before);
   EXPECT_EQ(ledger.power(NodeId{1}), Power::asleep);
   EXPECT_EQ(ledger.free_gpus(VcId{0}), 4);
@@ -101,13 +101,13 @@ TEST(Ledger, DrainsASleepingNodeWhichComesBackOn) {
 
 TEST(LedgerDeathTest, DoesNotPutAJobToSleep) {
   Ledger ledger(uniform(1, 4));
-  ledger.take(NodeId{0}, 1);
+  ledger.take(NodeId{0}, Amount{.gpus = 1});
   EXPECT_DEATH(ledger.set_power(NodeId{0}, Power::asleep), "node 0 runs a job");
 }
 
 TEST(Ledger, DrainsTheLeastBusyHighestNode) {
   Ledger ledger(uniform(3, 4));
-  const Grant held = ledger.take(NodeId{2}, 1);
+  const Grant held = ledger.take(NodeId{2}, Amount{.gpus = 1});
   ledger.commit();
   ledger.set_nodes(VcId{0}, 2);
   EXPECT_TRUE(ledger.drained(NodeId{1})) << "of the idle nodes 0 and 1 the higher-numbered one";
@@ -154,7 +154,7 @@ void check_same(const Cluster& cluster, const Ledger& ours, const Model& model) 
         total += used + left;
         pool_free += left;
         if (model.drained.at(index(node))) continue;
-        if (++count[static_cast<std::size_t>(left)] == 1) RC_ASSERT(pool.lowest(left) == node);
+        if (++count[static_cast<std::size_t>(left)] == 1) RC_ASSERT(pool.find(left, {}) == node);
       }
       for (std::size_t n = 0; n < count.size(); ++n) {
         RC_ASSERT(pool.count(static_cast<int>(n)) == count[n]);
@@ -186,7 +186,7 @@ RC_GTEST_PROP(Ledger, AgreesWithARecountWhateverIsTakenGivenAndUndone, ()) {
     const GpuMask all = (GpuMask{1} << cluster.gpus(node)) - 1;
     if (step <= 1 && !model.drained[index(node)]) {
       const GpuMask wanted = bits >> 8 & all & ~taken;
-      ours.take({node, wanted});
+      ours.take(Grant{node, wanted});
       taken |= wanted;
     } else if (step == 2) {
       const GpuMask given = bits >> 8 & taken;

@@ -46,9 +46,13 @@ double JobSpeed::speed(const Given& given) const {
                                model_->fed(given.cpus_per_gpu, given.memory_gb_per_gpu));
 }
 
-double JobSpeed::rate(std::span<const Grant> grants,
-                      std::span<const SpeedModel* const> beside) const {
-  return speed(gather(grants, beside)) / reference_speed_;
+Pace JobSpeed::pace(std::span<const Grant> grants,
+                    std::span<const SpeedModel* const> beside) const {
+  const Given given = gather(grants, beside);
+  const double computes = model_->computes(given.type, given.gpus, given.nodes, given.causes);
+  const double fed = model_->fed(given.cpus_per_gpu, given.memory_gb_per_gpu);
+  return {.rate = given.gpus * std::min(computes, fed) / reference_speed_,
+          .computing = std::min(1.0, fed / computes)};
 }
 
 Parts JobSpeed::parts(std::span<const Grant> grants,

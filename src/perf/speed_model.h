@@ -71,6 +71,12 @@ class SpeedModel {
   bool always_fed_ = true;
 };
 
+/// How a job runs.
+struct Pace {
+  double rate = 1;       ///< 1 = as fast as recorded.
+  double computing = 1;  ///< The share of its time in which a GPU is not kept waiting; 0 without.
+};
+
 /// Why a job runs as fast as it does; the product is the rate.
 struct Parts {
   double gpus = 1;        ///< More or fewer of them than at the reference, with their spread.
@@ -89,9 +95,12 @@ class JobSpeed {
   /// `reference` is not empty and has GPUs; no neighbours there.
   JobSpeed(const SpeedModel& model, std::span<const Grant> reference);
 
-  /// 1 = as fast as recorded. `beside` are the other jobs of the most crowded of its GPUs. The
-  /// grants have GPUs, and some of cores and memory; a job without is not running.
-  double rate(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {}) const;
+  /// `beside` are the other jobs of the most crowded of its GPUs. The grants have GPUs, and some of
+  /// cores and memory; a job without is not running.
+  Pace pace(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {}) const;
+  double rate(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {}) const {
+    return pace(grants, beside).rate;
+  }
   /// The same, taken apart: from the reference to the grants, one after another in the order of
   /// Parts. What is bounded by cores is not slowed by a slower GPU, and the parts say so.
   Parts parts(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {}) const;

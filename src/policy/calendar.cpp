@@ -10,6 +10,8 @@
 namespace almanac::policy {
 namespace {
 
+using cluster::Amount;
+
 /// A promise that began during a walk through the future.
 struct Begun {
   Time end{};
@@ -30,12 +32,12 @@ Time later(Time from, Duration length) { return length >= kNever - from ? kNever
 bool Calendar::find_conflicts(std::span<const cluster::Grant> grants, Time from, Time until) {
   conflicts_.clear();
   for (const cluster::Grant& grant : grants) {
-    int slack = grant.count();
+    Amount slack{cluster::kUnbounded, cluster::kUnbounded, cluster::kUnbounded};
     for (const Claim& claim : claims(grant.node)) {
       if (claim.start <= from || claim.start >= until) continue;
-      slack = std::min(slack, std::max(0, claim.slack));
+      slack = least(slack, most({}, claim.slack));
     }
-    if (slack < grant.count()) conflicts_.push_back({grant.node, 0, slack});
+    if (!slack.covers(grant.amount())) conflicts_.push_back({grant.node, {}, slack});
   }
   return !conflicts_.empty();
 }
@@ -50,7 +52,8 @@ std::span<const cluster::Grant> Calendar::place(VcId vc, const cluster::Demand& 
   do {
     ledger.undo(hidden);
     for (const Piece& piece : conflicts_) {
-      ledger.take(piece.node, ledger.free_on(piece.node) - piece.slack);
+      const Amount room = ledger.room(piece.node);
+      ledger.take(piece.node, room - least(room, piece.slack));
     }
     hidden = ledger.mark();
     placed = desk_.place(vc, demand);
@@ -74,7 +77,7 @@ bool Calendar::is_full(VcId vc, int gpus) const {
     const std::vector<Claim>& here = claims(piece.node);
     const auto own = std::find_if(here.begin(), here.end(),
                                   [&](const Claim& claim) { return claim.job == first(); });
-    room -= std::max(0, ledger.free_on(piece.node) - std::max(0, own->slack));
+    room -= std::max(0, ledger.free_on(piece.node) - std::max(0, own->slack.gpus));
   }
   return room < gpus;
 }
@@ -84,7 +87,7 @@ JobId Calendar::first_delayed(std::span<const cluster::Grant> grants, Time until
   Time start = until;
   for (const cluster::Grant& grant : grants) {
     for (const Claim& claim : claims(grant.node)) {
-      if (claim.slack >= grant.count() || claim.start >= start) continue;
+      if (claim.slack.covers(grant.amount()) || claim.start >= start) continue;
       first = claim.job;
       start = claim.start;
     }
@@ -95,7 +98,7 @@ JobId Calendar::first_delayed(std::span<const cluster::Grant> grants, Time until
 const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {
   cluster::Ledger& ledger = desk_.ledger();
   const std::size_t before = ledger.mark();
-  const cluster::Demand& demand = desk_.view().demand(desk_.view().progress(job).demand);
+  const cluster::Demand& demand = desk_.demand(job);
   const Duration length = std::max(Duration{1}, desk_.remaining(job));
 
   RankedQueue::Cursor running(vc.running);
@@ -112,8 +115,8 @@ const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {
       const Promise& promised = promises_[starting->slot];
       Begun taken{.end = std::max(promised.end, at), .grants = {}};
       for (const Piece& piece : promised.pieces) {
-        const int gpus = std::min(piece.gpus, ledger.free_on(piece.node));
-        if (gpus > 0) taken.grants.push_back(ledger.take(piece.node, gpus));
+        const Amount amount = least(piece.amount, ledger.room(piece.node));
+        if (!amount.empty()) taken.grants.push_back(ledger.take(piece.node, amount));
       }
       begun.push(std::move(taken));
     }
@@ -129,7 +132,7 @@ const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {
       made.end = later(at, length);
       made.pieces.clear();
       for (const cluster::Grant& grant : placed) {
-        made.pieces.push_back({grant.node, grant.count(), ledger.free_on(grant.node)});
+        made.pieces.push_back({grant.node, grant.amount(), ledger.room(grant.node)});
       }
       ledger.undo(before);
       if (!at_once) file(job, slot);
@@ -147,16 +150,16 @@ const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {
   return nullptr;
 }
 
-void Calendar::lower_slack(NodeId node, int gpus, Time from, Time until) {
+void Calendar::lower_slack(NodeId node, const Amount& amount, Time from, Time until) {
   for (Claim& claim : claims(node)) {
-    if (claim.start >= from && claim.start < until) claim.slack -= gpus;
+    if (claim.start >= from && claim.start < until) claim.slack -= amount;
   }
 }
 
 void Calendar::occupy(std::span<const cluster::Grant> grants, Time from, Time until, int sign) {
   if (empty()) return;
   for (const cluster::Grant& grant : grants) {
-    lower_slack(grant.node, sign * grant.count(), from, until);
+    lower_slack(grant.node, grant.amount() * sign, from, until);
   }
 }
 
@@ -164,9 +167,11 @@ std::span<const cluster::Grant> Calendar::take(const Promise& promise) {
   cluster::Ledger& ledger = desk_.ledger();
   grants_.clear();
   for (const Piece& piece : promise.pieces) {
-    if (ledger.free_on(piece.node) < piece.gpus) return {};
+    if (!ledger.room(piece.node).covers(piece.amount)) return {};
   }
-  for (const Piece& piece : promise.pieces) grants_.push_back(ledger.take(piece.node, piece.gpus));
+  for (const Piece& piece : promise.pieces) {
+    grants_.push_back(ledger.take(piece.node, piece.amount));
+  }
   return grants_;
 }
 
@@ -195,7 +200,7 @@ Calendar::Slot Calendar::fresh_slot() {
 void Calendar::file(JobId job, Slot slot) {
   const Promise& promise = promises_[slot];
   for (const Piece& piece : promise.pieces) {
-    lower_slack(piece.node, piece.gpus, promise.start, promise.end);
+    lower_slack(piece.node, piece.amount, promise.start, promise.end);
   }
   for (const Piece& piece : promise.pieces) {
     claims(piece.node).push_back({promise.start, job, piece.slack});
@@ -232,7 +237,7 @@ Calendar::Promise Calendar::forget(JobId job) {
   const Slot slot = unfile(job);
   const Promise& promise = promises_[slot];
   for (const Piece& piece : promise.pieces) {
-    lower_slack(piece.node, -piece.gpus, promise.start, promise.end);
+    lower_slack(piece.node, piece.amount * -1, promise.start, promise.end);
   }
   spare_.push_back(slot);
   return promise;
@@ -268,7 +273,7 @@ std::vector<JobId> Calendar::broken() const {
     const auto is_broken = [&](const Piece& piece) {
       const std::vector<Claim>& here = claims(piece.node);
       return std::any_of(here.begin(), here.end(), [&](const Claim& claim) {
-        return claim.job == begin.job && claim.slack < 0;
+        return claim.job == begin.job && !claim.slack.covers({});
       });
     };
     const std::vector<Piece>& pieces = promises_[begin.slot].pieces;

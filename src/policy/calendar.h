@@ -29,9 +29,9 @@ class Calendar {
  public:
   struct Piece {
     NodeId node{};
-    int gpus = 0;
-    int slack = 0;  ///< GPUs free on the node when the promise begins, itself included. In a
-                    ///< promise that is held, as of when it was made.
+    cluster::Amount amount{};
+    cluster::Amount slack{};  ///< Free on the node when the promise begins, itself included. In a
+                              ///< promise that is held, as of when it was made.
   };
   struct Promise {
     Time start{};
@@ -93,7 +93,7 @@ class Calendar {
   struct Claim {
     Time start{};
     JobId job{};
-    int slack = 0;
+    cluster::Amount slack{};
   };
 
   std::vector<Claim>& claims(NodeId node) { return on_node_[index(node) - index(first_node_)]; }
@@ -114,7 +114,7 @@ class Calendar {
   /// Puts the nodes where `grants` would delay a promise in conflicts_; false = there are none.
   bool find_conflicts(std::span<const cluster::Grant> grants, Time from, Time until);
   /// Lowers the slack on `node` of all promises that begin in [from, until).
-  void lower_slack(NodeId node, int gpus, Time from, Time until);
+  void lower_slack(NodeId node, const cluster::Amount& amount, Time from, Time until);
 
   Desk& desk_;
   NodeId first_node_;

@@ -85,6 +85,8 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
     composition.order = choice;
   } else if (contains(placements_, choice)) {
     composition.placement = choice;
+  } else if (contains(sizes_, choice)) {
+    composition.size = choice;
   } else if (contains(capacities_, choice)) {
     composition.capacity = choice;
   } else if (contains(estimates(), choice)) {
@@ -95,7 +97,7 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
     composition.preempt = *preempt;
   } else {
     std::vector<std::string> known = names_of(orders_);
-    for (const auto* entries : {&placements_, &capacities_, &estimates()}) {
+    for (const auto* entries : {&placements_, &sizes_, &capacities_, &estimates()}) {
       for (const Entry& entry : *entries) known.push_back(entry.name);
     }
     for (const char* fixed : {"strict", "easy:N", "conservative", "never", "by_rank", "quota"}) {
@@ -135,8 +137,8 @@ static Result<Composition> load_composition(const Registry& registry, const std:
   made.summary = table["summary"].value_or(std::string("composed in ") + path);
   made.source = path;
   static const std::vector<std::string> kKeys = {
-      "name",    "summary", "base",         "estimate",           "order", "placement", "capacity",
-      "reserve", "preempt", "rank_delay_s", "las_threshold_gpu_s"};
+      "name", "summary",  "base",    "estimate", "order",        "placement",
+      "size", "capacity", "reserve", "preempt",  "rank_delay_s", "las_threshold_gpu_s"};
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     if (std::find(kKeys.begin(), kKeys.end(), name) == kKeys.end()) {
@@ -160,6 +162,7 @@ static Result<Composition> load_composition(const Registry& registry, const std:
     const bool known = (name == "estimate" && contains(Registry::estimates(), choice)) ||
                        (name == "order" && contains(registry.orders(), choice)) ||
                        (name == "placement" && contains(registry.placements(), choice)) ||
+                       (name == "size" && contains(registry.sizes(), choice)) ||
                        (name == "capacity" && contains(registry.capacities(), choice)) ||
                        (name == "reserve" && parse_reserve(choice)) ||
                        (name == "preempt" && parse_preempt(choice));
@@ -170,6 +173,7 @@ static Result<Composition> load_composition(const Registry& registry, const std:
     if (name == "estimate") made.estimate = choice;
     if (name == "order") made.order = choice;
     if (name == "placement") made.placement = choice;
+    if (name == "size") made.size = choice;
     if (name == "capacity") made.capacity = choice;
     if (name == "reserve") made.reserve = *parse_reserve(choice);
     if (name == "preempt") made.preempt = *parse_preempt(choice);

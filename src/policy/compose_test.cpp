@@ -118,7 +118,7 @@ TEST(Compose, NamesAFileWithoutANameAfterItself) {
 TEST(Compose, SaysWhereAFileIsWrong) {
   EXPECT_EQ(message_of_file("base = \"fifo\"\nordr = \"sjf\"\n"),
             "composition.toml:2:8: unknown key ordr (did you mean order?; known: name, summary, "
-            "base, estimate, order, placement, capacity, reserve, preempt, rank_delay_s, "
+            "base, estimate, order, placement, size, capacity, reserve, preempt, rank_delay_s, "
             "las_threshold_gpu_s)");
   EXPECT_EQ(message_of_file("order = \"sjff\"\n"),
             "composition.toml:1:9: order has no choice sjff (see almanac policy list)");

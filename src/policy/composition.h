@@ -30,6 +30,7 @@ struct Composition {
   std::string estimate = "oracle";
   std::string order = "fifo";
   std::string placement = "consolidate";
+  std::string size = "asked";
   std::string capacity = "all";
   int reserve = 0;  ///< Jobs that hold a reservation while others pass them: 0 = strict order.
   Preempt preempt = Preempt::never;

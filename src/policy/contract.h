@@ -18,6 +18,7 @@
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
 #include "policy/reason.h"
+#include "policy/speed_book.h"
 #include "trace/job.h"
 
 namespace almanac::policy {
@@ -47,6 +48,20 @@ struct alignas(64) Progress {
   Phase phase = Phase::unknown;
 };
 
+/// What is measured while jobs run.
+class Telemetry {
+ public:
+  virtual ~Telemetry() = default;
+  /// The share of its time in which a running job's GPUs compute.
+  virtual double gpu_use(JobId job) const = 0;
+  /// What it draws of its nodes' memory bandwidth, in GB/s.
+  virtual double bandwidth_gbs(JobId job) const = 0;
+  /// What all jobs of a node draw.
+  virtual double bandwidth_gbs(NodeId node) const = 0;
+  /// Work that a job has done until `now`, as time at the speed at which its run time is given.
+  virtual Duration worked(JobId job, Time now) const = 0;
+};
+
 /// What a policy may know at `now`: no outcome of a job that has not ended.
 class View {
  public:
@@ -63,6 +78,9 @@ class View {
   Time now{};
   const cluster::Cluster& cluster;
   Rng& rng;
+  const SpeedBook* speeds = nullptr;     ///< How fast jobs run with what, as profiled; null = all
+                                         ///< run as recorded.
+  const Telemetry* telemetry = nullptr;  ///< Null = nothing is measured.
 
   const trace::Request& request(JobId job) const { return jobs_[index(job)].request; }
   const Progress& progress(JobId job) const { return progress_[index(job)]; }
@@ -84,6 +102,10 @@ class View {
     const Progress& state = progress(job);
     return state.phase == Phase::running ? state.attained + (now - state.since) : state.attained;
   }
+  /// Work that it has done so far; as long as the time it ran unless something tells otherwise.
+  Duration worked(JobId job) const {
+    return telemetry != nullptr ? telemetry->worked(job, now) : attained(job);
+  }
 
  private:
   std::span<const trace::Job> jobs_;
@@ -98,6 +120,7 @@ class View {
 /// says whose they are; what it takes for a what-if it must undo before it returns.
 class Plan {
  public:
+  /// A job and what it is to hold.
   struct Start {
     JobId job{};
     std::uint32_t first_grant = 0;
@@ -111,6 +134,13 @@ class Plan {
   /// Starts a waiting job on `grants`, which are already taken in the ledger.
   void start(JobId job, std::span<const cluster::Grant> held) {
     starts.push_back(
+        {job, static_cast<std::uint32_t>(grants.size()), static_cast<std::uint32_t>(held.size())});
+    grants.insert(grants.end(), held.begin(), held.end());
+  }
+  /// Gives a running job other cores and memory on the same GPUs; what it lets go is given back in
+  /// the ledger already, and what it gains is taken.
+  void resize(JobId job, std::span<const cluster::Grant> held) {
+    resizes.push_back(
         {job, static_cast<std::uint32_t>(grants.size()), static_cast<std::uint32_t>(held.size())});
     grants.insert(grants.end(), held.begin(), held.end());
   }
@@ -132,6 +162,7 @@ class Plan {
   void wake(Time at) { wakes.push_back(at); }
   void clear() {
     stops.clear();
+    resizes.clear();
     starts.clear();
     grants.clear();
     sleeps.clear();
@@ -141,7 +172,8 @@ class Plan {
   }
 
   std::vector<JobId> stops;
-  std::vector<Start> starts;
+  std::vector<Start> resizes;
+  std::vector<Start> starts;  ///< After stops: a job in both moves.
   std::vector<cluster::Grant> grants;
   std::vector<NodeId> sleeps;
   std::vector<NodeId> boots;

@@ -7,9 +7,10 @@
 namespace almanac::policy {
 
 Desk::Desk(std::unique_ptr<Order> order, std::unique_ptr<Placement> placement,
-           std::unique_ptr<predict::Estimator> estimator)
+           std::unique_ptr<Size> size, std::unique_ptr<predict::Estimator> estimator)
     : order_(std::move(order)),
       placement_(std::move(placement)),
+      size_(std::move(size)),
       estimator_(std::move(estimator)) {}
 
 void Desk::open(const View& view, Plan& plan) {
@@ -41,13 +42,14 @@ Candidate Desk::candidate(JobId job) const {
   return {.job = job,
           .request = view_->request(job),
           .attained = view_->attained(job),
+          .worked = view_->worked(job),
           .believed = slots_[index(job)].believed + view_->progress(job).charged,
           .likely = likely_.empty() ? nullptr : likely_[index(job)].get()};
 }
 
 Duration Desk::remaining(JobId job) const {
   const Candidate seen = candidate(job);
-  return std::max(Duration{0}, seen.believed - seen.attained);
+  return std::max(Duration{0}, seen.believed - seen.worked);
 }
 
 void Desk::enqueue(VcState& vc, JobId job) {
@@ -60,8 +62,11 @@ void Desk::enqueue_at(VcState& vc, JobId job, double rank, double tie) {
   slot.rank = rank;
   slot.tie = tie;
   slot.sequence = sequence_++;
-  const DemandId demand = view_->progress(job).demand;
-  vc.waiting.insert(demand, view_->demand(demand), {key(job), job, remaining(job)});
+  if (size_) {
+    const cluster::Demand& asked = view_->demand(view_->progress(job).demand);
+    slot.demand = demands_.id_of(size_->demand(job, asked, *view_));
+  }
+  vc.waiting.insert(demand_id(job), demand(job), {key(job), job, remaining(job)});
 }
 
 std::span<const cluster::Grant> Desk::place(VcId vc, const cluster::Demand& demand) {
@@ -100,7 +105,7 @@ void Desk::start(VcState& vc, JobId job, std::span<const cluster::Grant> grants)
 
 void Desk::start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> grants) {
   const JobId job = entry.job;
-  vc.waiting.erase(view_->progress(job).demand, entry.key);
+  vc.waiting.erase(demand_id(job), entry.key);
   plan_->start(job, grants);
   if (track == Track::nothing) return;
   Slot& slot = slots_[index(job)];
@@ -108,7 +113,8 @@ void Desk::start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> 
   const auto start = static_cast<double>(now().time_since_epoch().count());
   if (track == Track::believed_end) {
     // A job without run time ends in a later round of this instant: its GPUs are in use until then.
-    slot.rank = start + static_cast<double>(std::max(Duration{1}, remaining(job)).count());
+    const double work = static_cast<double>(std::max(Duration{1}, remaining(job)).count());
+    slot.rank = start + (view_->speeds == nullptr ? work : work / view_->speeds->rate(job, grants));
   } else {
     slot.rank += order_->drift() * start;
   }

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "cluster/demand_table.h"
 #include "policy/contract.h"
 #include "policy/queue.h"
 #include "policy/slots.h"
@@ -27,8 +28,9 @@ struct VcState {
 
 class Desk {
  public:
+  /// `size` null = every job gets the cores and memory that it asks.
   Desk(std::unique_ptr<Order> order, std::unique_ptr<Placement> placement,
-       std::unique_ptr<predict::Estimator> estimator);
+       std::unique_ptr<Size> size, std::unique_ptr<predict::Estimator> estimator);
 
   /// Binds the view and the plan of one decision.
   void open(const View& view, Plan& plan);
@@ -42,6 +44,13 @@ class Desk {
   /// Forms a belief of how long `job` runs, if the order or a reservation asks for one.
   void believe(JobId job);
   void learn(JobId job);
+  /// What a job needs to start, and the number of that; as of when it joined the queue.
+  const cluster::Demand& demand(JobId job) const {
+    return size_ ? demands_[slots_[index(job)].demand] : view_->demand(view_->progress(job).demand);
+  }
+  DemandId demand_id(JobId job) const {
+    return size_ ? slots_[index(job)].demand : view_->progress(job).demand;
+  }
   /// Puts a job in the queue at its rank.
   void enqueue(VcState& vc, JobId job);
   /// Puts it there at a rank of the caller's.
@@ -85,6 +94,7 @@ class Desk {
     double tie = 0;
     Duration believed{};  // of the whole run
     std::uint32_t sequence = 0;
+    DemandId demand{};          // if there is a size
     std::uint32_t planned = 0;  // position in Plan::starts while that plan is in the making
 
     QueueKey key() const { return {rank, tie, sequence}; }
@@ -92,7 +102,9 @@ class Desk {
 
   std::unique_ptr<Order> order_;
   std::unique_ptr<Placement> placement_;
+  std::unique_ptr<Size> size_;  // null = as asked
   std::unique_ptr<predict::Estimator> estimator_;
+  cluster::DemandTable demands_;  // that size_ answered
   const View* view_ = nullptr;
   Plan* plan_ = nullptr;
   std::vector<Slot> slots_;

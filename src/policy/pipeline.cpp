@@ -15,7 +15,8 @@ class Pipeline final : public Policy {
  public:
   Pipeline(const Composition& composition, std::unique_ptr<predict::Estimator> estimator)
       : desk_(std::make_unique<Desk>(registry().make_order(composition),
-                                     registry().make_placement(composition), std::move(estimator))),
+                                     registry().make_placement(composition),
+                                     registry().make_size(composition), std::move(estimator))),
         rank_delay_(composition.rank_delay) {
     desk_->needs_estimate = desk_->order().needs_estimate();
     pass_ = make_pass(composition);
@@ -42,14 +43,17 @@ class Pipeline final : public Policy {
 
   Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const override {
     const Progress& state = view.progress(job);
-    const cluster::Demand& demand = view.demand(state.demand);
     Plan scratch(ledger);
     desk_->open(view, scratch);
+    const cluster::Demand& demand = desk_->demand(job);
     Reason reason{.kind = ReasonKind::short_of_gpus, .wanted = demand.gpus};
     for (const cluster::Pool& pool : ledger.pools(state.vc)) {
       if (pool.suits(demand)) reason.available += pool.free_gpus;
     }
-    if (reason.available >= demand.gpus) reason.kind = ReasonKind::fragmented;
+    if (reason.available >= demand.gpus) {
+      reason.kind =
+          lacks_cores(state.vc, demand) ? ReasonKind::short_of_cores : ReasonKind::fragmented;
+    }
     if (!desk_->fits(state.vc, demand)) {
       if (keeper_ && keeper_->holds_back(state.vc, job)) reason.kind = ReasonKind::booting;
       return reason;
@@ -64,6 +68,13 @@ class Pipeline final : public Policy {
   }
 
  private:
+  /// Whether the GPUs alone would fit.
+  bool lacks_cores(VcId vc, const cluster::Demand& demand) const {
+    if (demand.is_cpu_job()) return true;
+    if (demand.cpu_milli == 0 && demand.memory_mb == 0) return false;
+    return desk_->fits(vc, {.gpus = demand.gpus, .gpu_types = demand.gpu_types});
+  }
+
   std::unique_ptr<Pass> make_pass(const Composition& composition) {
     switch (composition.preempt) {
       case Preempt::by_rank:
@@ -147,7 +158,7 @@ class Pipeline final : public Policy {
     if (unranked.jobs.empty() || desk_->now() < unranked.since + rank_delay_) return;
     for (const JobId job : unranked.jobs) {
       if (desk_->view().progress(job).phase != Phase::waiting) continue;
-      vc.waiting.erase(desk_->view().progress(job).demand, desk_->key(job));
+      vc.waiting.erase(desk_->demand_id(job), desk_->key(job));
       desk_->enqueue(vc, job);
       need_.push_back(vc.vc);
     }

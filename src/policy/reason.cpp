@@ -7,7 +7,7 @@ namespace almanac::policy {
 
 bool is_never(const Reason& reason) {
   return reason.kind == ReasonKind::unknown_vc || reason.kind == ReasonKind::too_large ||
-         reason.kind == ReasonKind::no_such_gpu;
+         reason.kind == ReasonKind::too_many_cores || reason.kind == ReasonKind::no_such_gpu;
 }
 
 std::string to_string(const Reason& reason, const std::string& other) {
@@ -17,6 +17,8 @@ std::string to_string(const Reason& reason, const std::string& other) {
     case ReasonKind::short_of_gpus:
       return fmt::format("not enough GPUs: asks {}, {} free in its virtual cluster", reason.wanted,
                          reason.available);
+    case ReasonKind::short_of_cores:
+      return "not enough cores or memory beside free GPUs";
     case ReasonKind::fragmented:
       return fmt::format("fragmentation: asks {}, {} free but spread over too many nodes",
                          reason.wanted, reason.available);
@@ -31,6 +33,8 @@ std::string to_string(const Reason& reason, const std::string& other) {
     case ReasonKind::too_large:
       return fmt::format("never: asks {} GPUs, its virtual cluster has at most {} of a kind",
                          reason.wanted, reason.available);
+    case ReasonKind::too_many_cores:
+      return "never: asks more cores or memory on one node than any node has";
     case ReasonKind::no_such_gpu:
       return "never: its virtual cluster has no GPU of a type that it accepts";
   }
@@ -43,6 +47,8 @@ std::string name(ReasonKind kind) {
       return "NONE";
     case ReasonKind::short_of_gpus:
       return "SHORT_OF_GPUS";
+    case ReasonKind::short_of_cores:
+      return "SHORT_OF_CORES";
     case ReasonKind::fragmented:
       return "FRAGMENTED";
     case ReasonKind::booting:
@@ -55,6 +61,8 @@ std::string name(ReasonKind kind) {
       return "UNKNOWN_VC";
     case ReasonKind::too_large:
       return "TOO_LARGE";
+    case ReasonKind::too_many_cores:
+      return "TOO_MANY_CORES";
     case ReasonKind::no_such_gpu:
       return "NO_SUCH_GPU";
   }

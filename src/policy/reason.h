@@ -12,15 +12,17 @@
 namespace almanac::policy {
 
 enum class ReasonKind : std::uint8_t {
-  none,           ///< Nothing keeps it: it is about to start.
-  short_of_gpus,  ///< Not now: fewer free GPUs in its virtual cluster than it asks.
-  fragmented,     ///< Not now: enough are free, but not in the form that it needs.
-  booting,        ///< Not now: it fits once nodes have booted.
-  behind,         ///< Not now: it would fit, but another job is first in the queue.
-  reserved,       ///< Not now: it would fit, but it would delay a job that holds a reservation.
-  unknown_vc,     ///< Never: the cluster has no such virtual cluster.
-  too_large,      ///< Never: it asks more than the virtual cluster has.
-  no_such_gpu,    ///< Never: no node of the virtual cluster has a GPU type that it accepts.
+  none,            ///< Nothing keeps it: it is about to start.
+  short_of_cores,  ///< Not now: GPUs are free, but not the cores or memory beside them.
+  short_of_gpus,   ///< Not now: fewer free GPUs in its virtual cluster than it asks.
+  fragmented,      ///< Not now: enough are free, but not in the form that it needs.
+  booting,         ///< Not now: it fits once nodes have booted.
+  behind,          ///< Not now: it would fit, but another job is first in the queue.
+  reserved,        ///< Not now: it would fit, but it would delay a job that holds a reservation.
+  unknown_vc,      ///< Never: the cluster has no such virtual cluster.
+  too_large,       ///< Never: it asks more than the virtual cluster has.
+  too_many_cores,  ///< Never: it asks more cores or memory on a node than any node has.
+  no_such_gpu,     ///< Never: no node of the virtual cluster has a GPU type that it accepts.
 };
 
 struct Reason {

@@ -15,6 +15,9 @@ void register_order(Registry& registry);
 namespace placement {
 void register_placement(Registry& registry);
 }
+namespace size {
+void register_size(Registry& registry);
+}
 namespace capacity {
 void register_capacity(Registry& registry);
 }
@@ -30,6 +33,11 @@ void Registry::add_order(Entry entry, MakeOrder make) {
 void Registry::add_placement(Entry entry, MakePlacement make) {
   make_placement_.emplace(entry.name, std::move(make));
   placements_.push_back(std::move(entry));
+}
+
+void Registry::add_size(Entry entry, MakeSize make) {
+  make_size_.emplace(entry.name, std::move(make));
+  sizes_.push_back(std::move(entry));
 }
 
 void Registry::add_capacity(Entry entry, MakeCapacity make) {
@@ -72,6 +80,10 @@ std::unique_ptr<Placement> Registry::make_placement(const Composition& compositi
   return make_placement_.at(composition.placement)();
 }
 
+std::unique_ptr<Size> Registry::make_size(const Composition& composition) const {
+  return make_size_.at(composition.size)(composition);
+}
+
 std::unique_ptr<Capacity> Registry::make_capacity(const Composition& composition) const {
   return make_capacity_.at(composition.capacity)(composition);
 }
@@ -81,6 +93,7 @@ const Registry& registry() {
     Registry made;
     order::register_order(made);
     placement::register_placement(made);
+    size::register_size(made);
     capacity::register_capacity(made);
     builtin::register_builtin(made);
     return made;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Knows every slot choice and every named policy. The folders order/, placement/, capacity/ and
-/// builtin/ are its content: adding a file there adds an entry.
+/// Knows every slot choice and every named policy. The folders order/, placement/, size/, capacity/
+/// and builtin/ are its content: adding a file there adds an entry.
 #pragma once
 
 #include <functional>
@@ -28,16 +28,20 @@ class Registry {
  public:
   using MakeOrder = std::function<std::unique_ptr<Order>(const Composition&)>;
   using MakePlacement = std::function<std::unique_ptr<Placement>()>;
+  /// Null = every job gets the cores and memory that it asks.
+  using MakeSize = std::function<std::unique_ptr<Size>(const Composition&)>;
   /// Null = every node stays on.
   using MakeCapacity = std::function<std::unique_ptr<Capacity>(const Composition&)>;
 
   void add_order(Entry entry, MakeOrder make);
   void add_placement(Entry entry, MakePlacement make);
+  void add_size(Entry entry, MakeSize make);
   void add_capacity(Entry entry, MakeCapacity make);
   void add_policy(Composition composition);
 
   const std::vector<Entry>& orders() const { return orders_; }
   const std::vector<Entry>& placements() const { return placements_; }
+  const std::vector<Entry>& sizes() const { return sizes_; }
   const std::vector<Entry>& capacities() const { return capacities_; }
   /// Estimates are not files of a folder here: the host makes them, since an oracle needs the
   /// truth.
@@ -46,6 +50,7 @@ class Registry {
 
   std::unique_ptr<Order> make_order(const Composition& composition) const;
   std::unique_ptr<Placement> make_placement(const Composition& composition) const;
+  std::unique_ptr<Size> make_size(const Composition& composition) const;
   std::unique_ptr<Capacity> make_capacity(const Composition& composition) const;
 
   /// A policy by name ("qssf"), with slots replaced ("qssf+easy:4+first_fit"), or from a TOML file
@@ -57,10 +62,12 @@ class Registry {
 
   std::vector<Entry> orders_;
   std::vector<Entry> placements_;
+  std::vector<Entry> sizes_;
   std::vector<Entry> capacities_;
   std::vector<Composition> policies_;
   std::map<std::string, MakeOrder, std::less<>> make_order_;
   std::map<std::string, MakePlacement, std::less<>> make_placement_;
+  std::map<std::string, MakeSize, std::less<>> make_size_;
   std::map<std::string, MakeCapacity, std::less<>> make_capacity_;
 };
 

@@ -21,6 +21,7 @@ struct Candidate {
   JobId job{};
   const trace::Request& request;
   Duration attained{};  ///< Time run so far.
+  Duration worked{};    ///< Work done so far: less or more than that at another speed.
   Duration believed{};  ///< Believed run time in all, restart work included.
   /// How likely each run time is; null = one number is known only, or the
   /// order did not ask.
@@ -55,13 +56,22 @@ class Placement {
  public:
   virtual ~Placement() = default;
   /// Takes GPUs for `demand` in `ledger` and appends them to `grants`; or changes nothing and
-  /// returns false. The answer depends only on ledger, demand and rng, and a demand for fewer GPUs
-  /// of the same types fits wherever a larger one does.
+  /// returns false. The answer depends only on ledger, demand and rng, and what a
+  /// demand covers fits wherever that demand does.
   virtual bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
                      std::vector<cluster::Grant>& grants) const = 0;
   /// Whether place() draws from rng. If so it is asked no more and no less often than it takes to
   /// find a plan, or the draws of later jobs would depend on how cleverly that is done.
   virtual bool draws() const { return false; }
+};
+
+/// How many cores and how much memory a job gets beside its GPUs.
+class Size {
+ public:
+  virtual ~Size() = default;
+  /// What `job` needs to start, given what it asks: as many units, of the same GPU types. Asked
+  /// each time that the job joins the queue.
+  virtual cluster::Demand demand(JobId job, const cluster::Demand& asked, const View& view) = 0;
 };
 
 /// The nodes of a cluster as a capacity sees them.

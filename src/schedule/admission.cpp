@@ -2,6 +2,7 @@
 #include "schedule/admission.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace almanac::schedule {
 namespace {
@@ -20,11 +21,17 @@ Admission::Admission(const cluster::Cluster& cluster, const Names& names)
     : cluster_(cluster), names_(names), gpu_types_(cluster.gpu_types()) {
   const cluster::Ledger empty(cluster);
   sizes_.resize(cluster.vcs.size());
+  counts_.resize(cluster.vcs.size(), false);
   for (std::uint32_t vc = 0; vc < cluster.vcs.size(); ++vc) {
     for (const cluster::Pool& pool : empty.pools(VcId{vc})) {
-      sizes_[vc].emplace_back(pool.gpu_type,
-                              static_cast<int>(pool.nodes.size()) * pool.gpus_per_node);
+      sizes_[vc].push_back({.gpu_type = pool.gpu_type,
+                            .nodes = static_cast<int>(pool.nodes.size()),
+                            .gpus_per_node = pool.gpus_per_node,
+                            .cpu_milli = pool.cpu_milli,
+                            .memory_mb = pool.memory_mb});
+      if (!pool.rooms.empty()) counts_[vc] = true;
     }
+    shares_.push_back(usual_share(VcId{vc}));
   }
 }
 
@@ -60,37 +67,58 @@ std::uint64_t Admission::types_of(NameId gpu_type) {
   return types;
 }
 
-DemandId Admission::demand(const trace::Request& request) {
-  const cluster::Demand wanted{request.gpus, types_of(request.gpu_type)};
-  const auto gpus = static_cast<std::size_t>(request.gpus);
-  if (wanted.gpu_types == kAnyType && gpus < demand_of_gpus_.size() && demand_of_gpus_[gpus] > 0) {
-    return DemandId{demand_of_gpus_[gpus] - 1};
+Admission::Share Admission::usual_share(VcId vc) const {
+  // What most of its nodes have.
+  const Size* most = nullptr;
+  for (const Size& size : sizes_[index(vc)]) {
+    if (size.gpus_per_node > 0 && (most == nullptr || size.nodes > most->nodes)) most = &size;
   }
-  auto found = std::find(demands_.begin(), demands_.end(), wanted);
-  if (found == demands_.end()) found = demands_.insert(demands_.end(), wanted);
-  const auto number = static_cast<std::uint32_t>(found - demands_.begin());
-  constexpr std::size_t kQuickGpus = 4096;
-  if (wanted.gpu_types == kAnyType && gpus < kQuickGpus) {
-    if (demand_of_gpus_.size() <= gpus) demand_of_gpus_.resize(gpus + 1, 0);
-    demand_of_gpus_[gpus] = number + 1;
+  if (most == nullptr) return {};
+  const auto share = [&](std::int32_t amount) {
+    return amount == cluster::kUnbounded ? 0 : amount / most->gpus_per_node;
+  };
+  return {share(most->cpu_milli), share(most->memory_mb)};
+}
+
+DemandId Admission::demand(const trace::Request& request, VcId vc) {
+  cluster::Demand wanted{.gpus = request.gpus, .gpu_types = types_of(request.gpu_type)};
+  if (wanted.is_cpu_job()) wanted.tasks = std::max(1, request.nodes);
+  if (vc != kNoVc && counts_[index(vc)]) {
+    const Share share = wanted.is_cpu_job() ? Share{.cpu_milli = 1000} : shares_[index(vc)];
+    const auto each = [&](float asked, std::int32_t in_thousandths, std::int32_t missing) {
+      if (std::isnan(asked)) return missing;
+      // Rounded up, so that all units together are no less than what was asked.
+      return (in_thousandths + wanted.units() - 1) / wanted.units();
+    };
+    const double cpus = request.cpus;
+    const double memory = request.memory_gb;
+    wanted.cpu_milli = each(request.cpus, cluster::cpu_milli(cpus), share.cpu_milli);
+    wanted.memory_mb = each(request.memory_gb, cluster::memory_mb(memory), share.memory_mb);
   }
-  return DemandId{number};
+  return demands_.id_of(wanted);
 }
 
 std::optional<policy::Reason> Admission::never(VcId vc, DemandId demand) const {
-  const cluster::Demand& wanted = demands_[index(demand)];
-  if (vc == kNoVc) {
-    return policy::Reason{.kind = policy::ReasonKind::unknown_vc, .wanted = wanted.gpus};
-  }
+  using policy::ReasonKind;
+  const cluster::Demand& wanted = demands_[demand];
+  if (vc == kNoVc) return policy::Reason{.kind = ReasonKind::unknown_vc, .wanted = wanted.gpus};
   int most = -1;
-  for (const auto& [type, gpus] : sizes_[index(vc)]) {
-    if ((type & wanted.gpu_types) != 0) most = std::max(most, gpus);
+  bool too_many_cores = false;
+  for (const Size& size : sizes_[index(vc)]) {
+    if ((size.gpu_type & wanted.gpu_types) == 0) continue;
+    most = std::max(most, size.nodes * size.gpus_per_node);
+    if (size.nodes * size.gpus_per_node < wanted.gpus) continue;
+    if (size.gpus_per_node == 0 && !wanted.is_cpu_job()) continue;
+    // All of it on one node, or on whole nodes.
+    const int units = wanted.is_cpu_job() ? 1 : std::min(wanted.gpus, size.gpus_per_node);
+    const cluster::Amount node{size.gpus_per_node, size.cpu_milli, size.memory_mb};
+    if (node.covers(wanted.of(units))) return std::nullopt;
+    too_many_cores = true;
   }
-  if (most >= wanted.gpus) return std::nullopt;
-  return policy::Reason{
-      .kind = most < 0 ? policy::ReasonKind::no_such_gpu : policy::ReasonKind::too_large,
-      .wanted = wanted.gpus,
-      .available = std::max(0, most)};
+  if (too_many_cores) return policy::Reason{.kind = ReasonKind::too_many_cores};
+  return policy::Reason{.kind = most < 0 ? ReasonKind::no_such_gpu : ReasonKind::too_large,
+                        .wanted = wanted.gpus,
+                        .available = std::max(0, most)};
 }
 
 }  // namespace almanac::schedule

@@ -10,6 +10,7 @@
 
 #include "base/names.h"
 #include "cluster/cluster.h"
+#include "cluster/demand_table.h"
 #include "cluster/ledger.h"
 #include "policy/reason.h"
 #include "trace/job.h"
@@ -22,13 +23,30 @@ class Admission {
 
   /// The virtual cluster of a request, or kNoVc.
   VcId vc(const trace::Request& request);
-  /// The number of its demand; equal demands have equal numbers.
-  DemandId demand(const trace::Request& request);
+  /// The number of its demand in `vc`; equal demands have equal numbers. A GPU job that does not
+  /// say its cores or memory asks the share of its GPUs, a CPU job one core and no memory. Where
+  /// nodes do not say how much they have, neither is counted.
+  DemandId demand(const trace::Request& request, VcId vc);
   /// Why it can never start in `vc`, whatever ends; nothing if it can.
   std::optional<policy::Reason> never(VcId vc, DemandId demand) const;
-  const std::vector<cluster::Demand>& demands() const { return demands_; }
+  const std::vector<cluster::Demand>& demands() const { return demands_.all(); }
 
  private:
+  /// Nodes of a virtual cluster that are alike.
+  struct Size {
+    std::uint64_t gpu_type = 0;  // one bit
+    int nodes = 0;
+    int gpus_per_node = 0;
+    std::int32_t cpu_milli = 0;
+    std::int32_t memory_mb = 0;
+  };
+  /// What comes with a GPU, or with a task, that does not say.
+  struct Share {
+    std::int32_t cpu_milli = 0;
+    std::int32_t memory_mb = 0;
+  };
+
+  Share usual_share(VcId vc) const;
   std::uint64_t types_of(NameId gpu_type);
 
   const cluster::Cluster& cluster_;
@@ -36,9 +54,10 @@ class Admission {
   std::vector<std::string> gpu_types_;
   std::vector<VcId> vc_of_name_;  // indexed by NameId; grows as names are met
   std::vector<bool> vc_is_known_;
-  std::vector<cluster::Demand> demands_;
-  std::vector<std::uint32_t> demand_of_gpus_;  // for demands that accept every type; 0 = none yet
-  std::vector<std::vector<std::pair<std::uint64_t, int>>> sizes_;  // per VC: type bit, most GPUs
+  cluster::DemandTable demands_;
+  std::vector<std::vector<Size>> sizes_;  // by virtual cluster
+  std::vector<Share> shares_;
+  std::vector<bool> counts_;  // whether cores or memory are
 };
 
 }  // namespace almanac::schedule

@@ -29,7 +29,7 @@ class AdmissionTest : public testing::Test {
   ReasonKind never(const trace::Request& asked) {
     Admission admission(cluster_, names_);
     const VcId vc = admission.vc(asked);
-    const auto reason = admission.never(vc, admission.demand(asked));
+    const auto reason = admission.never(vc, admission.demand(asked, vc));
     return reason ? reason->kind : ReasonKind::none;
   }
 
@@ -61,11 +61,12 @@ TEST_F(AdmissionTest, IgnoresTypesWhereTheClusterHasNone) {
 
 TEST_F(AdmissionTest, NumbersEqualDemandsEqually) {
   Admission admission(cluster_, names_);
-  const DemandId four = admission.demand(request("red", 4));
-  EXPECT_EQ(admission.demand(request("blue", 4)), four) << "the virtual cluster is no demand";
-  EXPECT_NE(admission.demand(request("red", 4, "V100")), four);
-  EXPECT_EQ(admission.demand(request("red", 4, "V100|A100")),
-            admission.demand(request("red", 4, "A100|V100")));
+  const DemandId four = admission.demand(request("red", 4), VcId{0});
+  EXPECT_EQ(admission.demand(request("blue", 4), VcId{1}), four)
+      << "the virtual cluster is no demand";
+  EXPECT_NE(admission.demand(request("red", 4, "V100"), VcId{0}), four);
+  EXPECT_EQ(admission.demand(request("red", 4, "V100|A100"), VcId{0}),
+            admission.demand(request("red", 4, "A100|V100"), VcId{0}));
   EXPECT_EQ(admission.demands()[index(four)].gpus, 4);
 }
 

@@ -27,11 +27,16 @@ Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy:
   grants_.reserve(trace.jobs.size());
 }
 
+void Round::observe(const policy::SpeedBook* speeds, const policy::Telemetry* telemetry) {
+  view_.speeds = speeds;
+  view_.telemetry = telemetry;
+}
+
 std::optional<policy::Reason> Round::admit(JobId job) {
   const trace::Request& request = trace_.jobs[index(job)].request;
   Progress& state = progress_[index(job)];
   state.vc = admission_.vc(request);
-  state.demand = admission_.demand(request);
+  state.demand = admission_.demand(request, state.vc);
   if (auto reason = admission_.never(state.vc, state.demand)) {
     state.phase = Phase::never;
     return reason;
@@ -48,7 +53,10 @@ void Round::end(Time now, JobId job) {
   state.attained += now - state.since;
   state.end = now;
   state.phase = Phase::ended;
-  for (const cluster::Grant& grant : grants(job)) ledger_.give_back(grant);
+  for (const cluster::Grant& grant : grants(job)) {
+    ledger_.give_back(grant);
+    busy_cpu_milli_ -= grant.cpu_milli;
+  }
   busy_gpus_ -= gpus(state);
   ledger_.commit();
   --load_.jobs_running;
@@ -68,9 +76,13 @@ void Round::run(Time now, std::span<const Event> events) {
   view_.now = now;
   policy_.decide(events, view_, plan_);
   for (const JobId job : plan_.stops) check_and_stop(now, job);
+  for (const policy::Plan::Start& resize : plan_.resizes) check_and_resize(resize);
   for (const policy::Plan::Start& start : plan_.starts) check_and_start(now, start);
   ALMANAC_CHECK(ledger_.busy_gpus() == busy_gpus_, "the plan takes {} GPUs and says whose {} are",
                 ledger_.busy_gpus(), busy_gpus_);
+  ALMANAC_CHECK(ledger_.busy_cpu_milli() == busy_cpu_milli_,
+                "the plan takes {} cores/1000 and says whose {} are", ledger_.busy_cpu_milli(),
+                busy_cpu_milli_);
   ledger_.commit();
   for (const JobId job : plan_.held_back) held_since_.try_emplace(job, now);
   for (const NodeId node : plan_.sleeps) actuator_.sleep(node);
@@ -86,10 +98,31 @@ void Round::check_and_stop(Time now, JobId job) {
   state.phase = Phase::waiting;
   ++state.preemptions;
   busy_gpus_ -= wanted;
+  for (const cluster::Grant& grant : grants(job)) busy_cpu_milli_ -= grant.cpu_milli;
   --load_.jobs_running;
   ++load_.jobs_waiting;
   load_.gpus_waiting += wanted;
   actuator_.stop(job);
+}
+
+void Round::check_and_resize(const policy::Plan::Start& resize) {
+  const Progress& state = progress_[index(resize.job)];
+  ALMANAC_CHECK(state.phase == Phase::running, "job {} is resized but does not run",
+                index(resize.job));
+  const std::span<const cluster::Grant> held{plan_.grants.data() + resize.first_grant,
+                                             resize.num_grants};
+  cluster::Grant* const own = grants_.data() + state.first_grant;
+  ALMANAC_CHECK(held.size() == state.num_grants, "job {} is resized to {} nodes, it runs on {}",
+                index(resize.job), held.size(), state.num_grants);
+  for (std::size_t at = 0; at < held.size(); ++at) {
+    ALMANAC_CHECK(held[at].node == own[at].node && held[at].gpus == own[at].gpus,
+                  "job {} is resized on node {} mask {:x}, it runs on node {} mask {:x}",
+                  index(resize.job), index(held[at].node), held[at].gpus, index(own[at].node),
+                  own[at].gpus);
+    busy_cpu_milli_ += held[at].cpu_milli - own[at].cpu_milli;
+    own[at] = held[at];
+  }
+  actuator_.resize(resize.job);
 }
 
 void Round::check_and_start(Time now, const policy::Plan::Start& start) {
@@ -104,6 +137,7 @@ void Round::check_and_start(Time now, const policy::Plan::Start& start) {
                   "job {} of another virtual cluster on node {}", index(start.job),
                   index(grant.node));
     given += grant.count();
+    busy_cpu_milli_ += grant.cpu_milli;
   }
   ALMANAC_CHECK(given == wanted, "job {} asks {} GPUs and is given {}", index(start.job), wanted,
                 given);
@@ -147,6 +181,8 @@ policy::Reason Round::why_waiting(Time now, JobId job) {
   Rng rng = rng_;
   policy::View view(cluster_, trace_.jobs, progress_, admission_.demands(), grants_, rng);
   view.now = now;
+  view.speeds = view_.speeds;
+  view.telemetry = view_.telemetry;
   policy::Reason reason = policy_.why_waiting(job, view, ledger_);
   ledger_.commit();
   return reason;

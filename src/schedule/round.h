@@ -46,6 +46,8 @@ class Actuator {
   virtual ~Actuator() = default;
   virtual void start(JobId job) = 0;
   virtual void stop(JobId job) = 0;
+  /// Gives a running job the cores and memory that Round::grants() says now.
+  virtual void resize(JobId job) = 0;
   virtual void sleep(NodeId node) = 0;
   /// Boots a node; whoever hosts the round calls Round::booted() when it is there.
   virtual void boot(NodeId node) = 0;
@@ -69,6 +71,9 @@ class Round {
  public:
   Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy::Policy& policy,
         Actuator& actuator, const RestartCost& cost, std::uint64_t seed);
+
+  /// Lets the policy see how fast jobs run, and what is measured. Either may be null.
+  void observe(const policy::SpeedBook* speeds, const policy::Telemetry* telemetry);
 
   /// Lets a job join. A reason means that it can never start and is not shown to the policy.
   std::optional<policy::Reason> admit(JobId job);
@@ -97,6 +102,7 @@ class Round {
 
  private:
   void check_and_stop(Time now, JobId job);
+  void check_and_resize(const policy::Plan::Start& resize);
   void check_and_start(Time now, const policy::Plan::Start& start);
   void note_start(Time now, JobId job);
   int gpus(const policy::Progress& state) const {
@@ -118,6 +124,7 @@ class Round {
   policy::View view_;
   Load load_;
   int busy_gpus_ = 0;
+  std::int64_t busy_cpu_milli_ = 0;
   HeldBack held_back_;
   std::unordered_map<JobId, Time> held_since_;  // jobs that wait for nodes to boot
 };

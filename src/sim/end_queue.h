@@ -24,6 +24,11 @@ class EndQueue {
   Time next() const { return heap_[0].at; }
   JobId job() const { return heap_[0].job; }
 
+  bool contains(JobId job) const {
+    const std::uint32_t at = position_[index(job)];
+    return at < heap_.size() && heap_[at].job == job;
+  }
+
   void push(Time at, JobId job) {
     heap_.push_back({at, sequence_++, job});
     rise(heap_.size() - 1);

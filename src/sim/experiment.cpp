@@ -9,22 +9,25 @@
 
 #include "cluster/read.h"
 #include "energy/power_file.h"
+#include "perf/catalogue_file.h"
 #include "policy/registry.h"
 #include "predict/model_file.h"
 #include "sim/infer_cluster.h"
 #include "sim/profile.h"
+#include "table/digest.h"
 #include "text/datetime.h"
 
 namespace almanac::sim {
 namespace {
 
 /// What the simulation leaves out of the jobs' wishes.
-void note_what_is_left_out(const trace::Trace& trace, std::vector<std::string>& notes) {
+void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cluster,
+                           std::vector<std::string>& notes) {
   std::size_t cpu = 0;
   std::size_t shared = 0;
   std::size_t dependent = 0;
   for (const trace::Job& job : trace.jobs) {
-    cpu += job.request.gpus == 0 ? 1 : 0;
+    cpu += is_simulated(job.request, cluster) ? 0 : 1;
     shared += job.request.gpus > 0 && job.request.gpu_share < 1 ? 1 : 0;
     dependent += job.request.after != trace::kNoJobKey ? 1 : 0;
   }
@@ -149,15 +152,18 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
                 .cluster = std::move(cluster),
                 .power = std::move(*power),
                 .runs = std::move(*runs),
+                .speeds = nullptr,
+                .catalogue = {},
                 .model = nullptr,
                 .notes = {}};
   auto model = read_model(experiment.model, made.trace, made.runs);
   if (!model) return tl::unexpected(model.error());
   made.model = std::move(*model);
   made.notes = made.trace.notes;
-  const bool any_vc = std::any_of(
-      made.trace.jobs.begin(), made.trace.jobs.end(),
-      [](const trace::Job& job) { return job.request.gpus > 0 && job.request.vc != kNoName; });
+  const bool any_vc =
+      std::any_of(made.trace.jobs.begin(), made.trace.jobs.end(), [&](const trace::Job& job) {
+        return is_simulated(job.request, made.cluster) && job.request.vc != kNoName;
+      });
   if (!any_vc && !made.cluster.takes_every_job) {
     made.cluster = cluster::merged(made.cluster);
     made.notes.emplace_back(
@@ -165,8 +171,16 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
   }
   made.notes.insert(made.notes.end(), made.cluster.notes.begin(), made.cluster.notes.end());
   scale_load(made.trace, experiment.load);
-  note_what_is_left_out(made.trace, made.notes);
+  note_what_is_left_out(made.trace, made.cluster, made.notes);
   note_capacity_changes(made, made.notes);
+  if (!experiment.speed.empty()) {
+    auto catalogue = perf::read_catalogue(experiment.speed);
+    if (!catalogue) return tl::unexpected(catalogue.error());
+    made.catalogue = table::sha256(perf::to_toml(*catalogue));
+    made.speeds =
+        std::make_shared<policy::SpeedBook>(made.cluster, made.trace, std::move(*catalogue));
+    made.notes.insert(made.notes.end(), made.speeds->notes().begin(), made.speeds->notes().end());
+  }
   for (const Prepared::Run& run : made.runs) {
     if (const auto policy = make_policy(run.composition, made.trace, made.model); !policy) {
       return tl::unexpected(policy.error());
@@ -186,6 +200,8 @@ Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,
                         .boot = Duration{std::llround(power.boot_s * 1e3)},
                         .least_sleep = Duration{std::llround(power.least_sleep_s() * 1e3)},
                         .seed = prepared.experiment.seed,
+                        .speeds = prepared.speeds.get(),
+                        .warm_up = prepared.experiment.warm_up,
                         .timeline_interval = prepared.experiment.timeline_interval,
                         .stop = stop,
                         .arrived = arrived,

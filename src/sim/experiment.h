@@ -15,6 +15,7 @@
 #include "cluster/cluster.h"
 #include "energy/power.h"
 #include "policy/composition.h"
+#include "policy/speed_book.h"
 #include "predict/estimator.h"
 #include "sim/simulation.h"
 #include "sim/summary.h"
@@ -31,10 +32,12 @@ struct Experiment {
   std::vector<std::string> policies;  ///< As Registry::compose() takes them.
   std::string profile;
   std::string power = "dgx1";  ///< As energy::read_power() takes it.
+  std::string speed;  ///< As perf::read_catalogue() takes it; "" = every job runs as recorded.
   std::string model;  ///< A file of `predict train` that learned estimates begin with; "" = none.
   schedule::RestartCost restart{};
   std::uint64_t seed = 0;
-  double load = 1;  ///< Jobs arrive this many times as fast.
+  double load = 1;      ///< Jobs arrive this many times as fast.
+  Duration warm_up{0};  ///< From the first arrival on, left out of averages and utilisation.
   Duration timeline_interval{0};
 };
 
@@ -49,6 +52,8 @@ struct Prepared {
     schedule::RestartCost restart;
   };
   std::vector<Run> runs;
+  std::shared_ptr<const policy::SpeedBook> speeds;  ///< Null = every job runs as recorded.
+  std::string catalogue;                            ///< Of speeds: its content, hashed; "" = none.
   std::shared_ptr<const predict::StoredModel> model;  ///< Null = none.
   std::vector<std::string> notes;                     ///< Of trace, cluster and run; for the user.
 };

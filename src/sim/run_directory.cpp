@@ -11,6 +11,7 @@
 #include "cluster/read.h"
 #include "policy/registry.h"
 #include "predict/model_file.h"
+#include "sim/summary_fields.h"
 #include "table/csv_writer.h"
 #include "table/digest.h"
 #include "table/output_file.h"
@@ -95,7 +96,8 @@ Result<void> write_timeline(const std::string& path, const Prepared& prepared,
   if (!file) return tl::unexpected(file.error());
   table::CsvWriter csv(*file);
   csv.header({"time_s", "gpus_total", "gpus_busy", "gpus_waiting", "jobs_running", "jobs_waiting",
-              "nodes_on", "nodes_asleep", "power_w"});
+              "nodes_on", "nodes_asleep", "power_w", "gpus_computing", "cpus_total", "cpus_busy"});
+  const bool counts_cpus = prepared.cluster.counts_cpus();
   for (const Sample& sample : schedule.timeline) {
     csv.time(sample.at)
         .whole(sample.gpus_total)
@@ -106,6 +108,9 @@ Result<void> write_timeline(const std::string& path, const Prepared& prepared,
         .whole(sample.nodes_on)
         .whole(sample.nodes_asleep)
         .rounded(power_w(sample, prepared.power), 0)
+        .rounded(sample.gpus_computing, 3)
+        .rounded(counts_cpus ? sample.cpus_total : std::nan(""), 3)
+        .rounded(counts_cpus ? sample.cpus_busy : std::nan(""), 3)
         .end_row();
   }
   csv.flush();
@@ -119,78 +124,35 @@ double number_in(const Json& object, const char* key) {
   return value.is_null() ? std::nan("") : value.get<double>();
 }
 
-Json to_object(const Summary& s) {
-  return {{"policy", s.policy},
-          {"jobs", s.jobs},
-          {"finished", s.finished},
-          {"never_startable", s.never_startable},
-          {"avg_jct_s", number(s.avg_jct_s)},
-          {"p50_jct_s", number(s.p50_jct_s)},
-          {"p90_jct_s", number(s.p90_jct_s)},
-          {"p99_jct_s", number(s.p99_jct_s)},
-          {"avg_wait_s", number(s.avg_wait_s)},
-          {"p99_wait_s", number(s.p99_wait_s)},
-          {"queued_jobs", s.queued_jobs},
-          {"makespan_s", number(s.makespan_s)},
-          {"gpu_occupancy", number(s.gpu_occupancy)},
-          {"avg_bounded_slowdown", number(s.avg_bounded_slowdown)},
-          {"preemptions", s.preemptions},
-          {"fairness",
-           {{"jain_user_slowdown", number(s.jain_user_slowdown)},
-            {"worst_user_avg_wait_s", number(s.worst_user_avg_wait_s)},
-            {"worst_vc_avg_wait_s", number(s.worst_vc_avg_wait_s)}}},
-          {"nodes_asleep", number(s.nodes_asleep)},
-          {"wake_ups_a_day", number(s.wake_ups_a_day)},
-          {"nodes_woken_a_day", number(s.nodes_woken_a_day)},
-          {"jobs_held_back", s.jobs_held_back},
-          {"avg_hold_s", number(s.avg_hold_s)},
-          {"energy_j", number(s.energy_j)},
-          {"energy_saved_j", number(s.energy_saved_j)},
-          {"energy_bound_j", number(s.energy_bound_j)},
-          {"facility_kwh", number(s.facility_kwh)},
-          {"cost", number(s.cost)},
-          {"kg_co2", number(s.kg_co2)},
-          {"events", s.events},
-          {"engine_wall_s", number(s.engine_wall_s)},
-          {"signature", fmt::format("{:016x}", s.signature)}};
+Json to_object(const Summary& summary) {
+  Json made = {{"policy", summary.policy}};
+  for (const SummaryField& field : summary_fields()) {
+    const bool of_fairness = field.where == SummaryField::Where::fairness;
+    Json& value = (of_fairness ? made["fairness"] : made)[field.name];
+    if (const auto* const count = std::get_if<SummaryField::Count>(&field.member)) {
+      value = summary.*(*count);
+    } else {
+      value = number(summary.*std::get<SummaryField::Number>(field.member));
+    }
+  }
+  made["signature"] = fmt::format("{:016x}", summary.signature);
+  return made;
 }
 
 Summary to_summary(const Json& object) {
-  Summary s;
-  s.policy = object.at("policy");
-  s.jobs = object.at("jobs");
-  s.finished = object.at("finished");
-  s.never_startable = object.at("never_startable");
-  s.avg_jct_s = number_in(object, "avg_jct_s");
-  s.p50_jct_s = number_in(object, "p50_jct_s");
-  s.p90_jct_s = number_in(object, "p90_jct_s");
-  s.p99_jct_s = number_in(object, "p99_jct_s");
-  s.avg_wait_s = number_in(object, "avg_wait_s");
-  s.p99_wait_s = number_in(object, "p99_wait_s");
-  s.queued_jobs = object.at("queued_jobs");
-  s.makespan_s = number_in(object, "makespan_s");
-  s.gpu_occupancy = number_in(object, "gpu_occupancy");
-  s.avg_bounded_slowdown = number_in(object, "avg_bounded_slowdown");
-  s.preemptions = object.at("preemptions");
-  const Json& fairness = object.at("fairness");
-  s.jain_user_slowdown = number_in(fairness, "jain_user_slowdown");
-  s.worst_user_avg_wait_s = number_in(fairness, "worst_user_avg_wait_s");
-  s.worst_vc_avg_wait_s = number_in(fairness, "worst_vc_avg_wait_s");
-  s.nodes_asleep = number_in(object, "nodes_asleep");
-  s.wake_ups_a_day = number_in(object, "wake_ups_a_day");
-  s.nodes_woken_a_day = number_in(object, "nodes_woken_a_day");
-  s.jobs_held_back = object.at("jobs_held_back");
-  s.avg_hold_s = number_in(object, "avg_hold_s");
-  s.energy_j = number_in(object, "energy_j");
-  s.energy_saved_j = number_in(object, "energy_saved_j");
-  s.energy_bound_j = number_in(object, "energy_bound_j");
-  s.facility_kwh = number_in(object, "facility_kwh");
-  s.cost = number_in(object, "cost");
-  s.kg_co2 = number_in(object, "kg_co2");
-  s.events = object.at("events");
-  s.engine_wall_s = number_in(object, "engine_wall_s");
-  s.signature = std::stoull(object.at("signature").get<std::string>(), nullptr, 16);
-  return s;
+  Summary made;
+  made.policy = object.at("policy");
+  for (const SummaryField& field : summary_fields()) {
+    const bool of_fairness = field.where == SummaryField::Where::fairness;
+    const Json& from = of_fairness ? object.at("fairness") : object;
+    if (const auto* const count = std::get_if<SummaryField::Count>(&field.member)) {
+      made.*(*count) = from.at(field.name);
+    } else {
+      made.*std::get<SummaryField::Number>(field.member) = number_in(from, field.name);
+    }
+  }
+  made.signature = std::stoull(object.at("signature").get<std::string>(), nullptr, 16);
+  return made;
 }
 
 Json to_object(const schedule::RestartCost& cost) {
@@ -206,6 +168,7 @@ Json to_object(const Prepared::Run& run) {
           {"estimate", c.estimate},
           {"order", c.order},
           {"placement", c.placement},
+          {"size", c.size},
           {"capacity", c.capacity},
           {"reserve", policy::reserve_name(c.reserve)},
           {"preempt", policy::preempt_name(c.preempt)},
@@ -241,6 +204,9 @@ Json configuration(const Prepared& prepared) {
           {"profile", given.profile},
           {"power", given.power},
           {"power_model", to_object(prepared.power)},
+          {"speed", given.speed},
+          {"speed_models", prepared.catalogue},
+          {"warm_up_s", seconds(given.warm_up)},
           {"model", given.model},
           {"restart", to_object(given.restart)},
           {"seed", given.seed},
@@ -359,6 +325,8 @@ Result<RunRecord> read_run(const std::string& path) {
     e.policies = c.at("policy").get<std::vector<std::string>>();
     e.profile = c.at("profile");
     e.power = c.at("power");
+    e.speed = c.at("speed");
+    e.warm_up = duration_in(c, "warm_up_s");
     e.model = c.at("model");
     const Json& restart = c.at("restart");
     e.restart = {.one_gpu = duration_in(restart, "one_gpu_s"),

@@ -5,6 +5,8 @@
 #include <array>
 #include <chrono>
 #include <deque>
+#include <limits>
+#include <optional>
 #include <queue>
 
 #include "base/check.h"
@@ -36,11 +38,16 @@ class Engine final : public schedule::Actuator {
         cluster_(cluster),
         changes_(cluster.changes),
         options_(options),
+        takes_cpu_jobs_(cluster.counts_cpus()),
         round_(cluster, trace, policy, *this, options.restart, options.seed),
         ends_(trace.jobs.size()),
         gaps_(cluster, options.boot, options.least_sleep) {
     runs_.reserve(trace.jobs.size());
     for (const trace::Job& job : trace.jobs) runs_.push_back(job.outcome.run);
+    if (options.speeds != nullptr) {
+      pacer_.emplace(cluster, trace, *options.speeds, ends_);
+      round_.observe(options.speeds, &*pacer_);
+    }
   }
 
   Schedule run();
@@ -48,12 +55,20 @@ class Engine final : public schedule::Actuator {
   void start(JobId job) override {
     const policy::Progress& state = round_.progress(job);
     for (const cluster::Grant& grant : round_.grants(job)) gaps_.take(grant.node, now_);
-    const Duration left = runs_[index(job)] + state.charged - state.attained;
-    ends_.push(now_ + std::max(Duration{0}, left) + options_.restart.launch, job);
+    const Duration work = runs_[index(job)] + state.charged;
+    if (pacer_) {
+      pacer_->start(job, round_.grants(job), work + options_.restart.launch, now_);
+    } else {
+      const Duration left = std::max(Duration{0}, work - state.attained);
+      ends_.push(now_ + left + options_.restart.launch, job);
+    }
   }
   void stop(JobId job) override {
-    ends_.erase(job);
+    pacer_ ? pacer_->stop(job, now_) : ends_.erase(job);
     give_back(job);
+  }
+  void resize(JobId job) override {
+    if (pacer_) pacer_->resize(job, round_.grants(job), now_);
   }
   void sleep(NodeId) override {}
   void boot(NodeId node) override {
@@ -73,11 +88,15 @@ class Engine final : public schedule::Actuator {
     for (const cluster::Grant& grant : round_.grants(job)) gaps_.give_back(grant.node, now_);
   }
   void set_nodes(const cluster::CapacityChange& change);
-  void skip_cpu_jobs();
+  void skip_jobs_left_out();
   void sample_until(Time until);
   void integrate_until(Time until);
   void watch();
+  void watch_pace(JobId job);
   void finish();
+  double gpus_computing() const {
+    return pacer_ ? pacer_->computing_gpus() : std::numeric_limits<double>::quiet_NaN();
+  }
   bool interrupted() const {
     return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
   }
@@ -86,8 +105,10 @@ class Engine final : public schedule::Actuator {
   const cluster::Cluster& cluster_;
   const std::vector<cluster::CapacityChange>& changes_;
   const Options& options_;
+  bool takes_cpu_jobs_;
   schedule::Round round_;
   EndQueue ends_;
+  std::optional<Pacer> pacer_;  // none = every job runs as recorded
   IdleGaps gaps_;
   std::vector<Duration> runs_;  // of the jobs; beside each other, since jobs start out of order
   std::priority_queue<Time, std::vector<Time>, std::greater<>> wakes_;
@@ -103,7 +124,8 @@ class Engine final : public schedule::Actuator {
   Schedule result_;
 };
 
-void Engine::skip_cpu_jobs() {
+void Engine::skip_jobs_left_out() {
+  if (takes_cpu_jobs_) return;
   while (next_arrival_ < trace_.jobs.size() && trace_.jobs[next_arrival_].request.gpus == 0) {
     ++next_arrival_;
   }
@@ -126,6 +148,7 @@ void Engine::gather_events() {
   while (!ends_.empty() && ends_.next() == now_) {
     const JobId job = ends_.job();
     ends_.pop();
+    if (pacer_) pacer_->end(job, now_);
     give_back(job);
     round_.end(now_, job);
     events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(job))});
@@ -138,7 +161,7 @@ void Engine::gather_events() {
       events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(job))});
     }
     ++next_arrival_;
-    skip_cpu_jobs();
+    skip_jobs_left_out();
   }
   for (; next_change_ < changes_.size() && changes_[next_change_].at <= now_; ++next_change_) {
     const cluster::CapacityChange& change = changes_[next_change_];
@@ -186,7 +209,10 @@ void Engine::sample_until(Time until) {
                                 .nodes_asleep = ledger.nodes(Power::asleep),
                                 .gpus_on = ledger.gpus(Power::on),
                                 .gpus_booting = ledger.gpus(Power::booting),
-                                .gpus_asleep = ledger.gpus(Power::asleep)});
+                                .gpus_asleep = ledger.gpus(Power::asleep),
+                                .gpus_computing = gpus_computing(),
+                                .cpus_total = static_cast<double>(ledger.total_cpu_milli()) / 1e3,
+                                .cpus_busy = static_cast<double>(ledger.busy_cpu_milli()) / 1e3});
   }
 }
 
@@ -200,11 +226,22 @@ void Engine::integrate_until(Time until) {
   nodes.booting_gpu_s += step * ledger.gpus(Power::booting);
   nodes.asleep_gpu_s += step * ledger.gpus(Power::asleep);
   nodes.asleep_node_s += step * ledger.nodes(Power::asleep);
+  Window& window = result_.window;
+  const Duration inside = std::min(until, window.until) - std::max(now_, window.from);
+  if (inside <= Duration{0}) return;
+  const double span = seconds(inside);
+  window.total_gpu_s += span * ledger.total_gpus();
+  window.busy_gpu_s += span * ledger.busy_gpus();
+  window.computing_gpu_s += span * gpus_computing();
+  window.total_cpu_s += span * static_cast<double>(ledger.total_cpu_milli()) / 1e3;
+  window.busy_cpu_s += span * static_cast<double>(ledger.busy_cpu_milli()) / 1e3;
 }
 
 void Engine::watch() {
   const JobId job = options_.watched;
-  if (job == kNoJob || round_.progress(job).phase != Phase::waiting) return;
+  if (job == kNoJob) return;
+  if (pacer_ && round_.progress(job).phase == Phase::running) watch_pace(job);
+  if (round_.progress(job).phase != Phase::waiting) return;
   std::vector<Wait>& waits = result_.waits;
   const policy::Reason reason = round_.why_waiting(now_, job);
   if (!waits.empty() && waits.back().until == kNever) {
@@ -216,12 +253,21 @@ void Engine::watch() {
   waits.push_back({now_, kNever, reason});
 }
 
+void Engine::watch_pace(JobId job) {
+  PaceChange pace = pacer_->explain(job, round_.grants(job), now_);
+  if (result_.paces.empty() || result_.paces.back().rate != pace.rate) {
+    result_.paces.push_back(pace);
+  }
+}
+
 Schedule Engine::run() {
   const auto wall_start = std::chrono::steady_clock::now();
-  skip_cpu_jobs();
+  skip_jobs_left_out();
   if (next_arrival_ < trace_.jobs.size()) {
     result_.begin = trace_.jobs[next_arrival_].request.submit;
     const Duration span = trace_.jobs.back().request.submit - result_.begin;
+    result_.window.from = result_.begin + options_.warm_up;
+    result_.window.until = trace_.jobs.back().request.submit;
     interval_ = options_.timeline_interval > Duration{0} ? options_.timeline_interval
                                                          : fitting_interval(span);
     const Duration since_zero = result_.begin.time_since_epoch();
@@ -279,6 +325,10 @@ void Engine::finish() {
 }
 
 }  // namespace
+
+bool is_simulated(const trace::Request& request, const cluster::Cluster& cluster) {
+  return request.gpus > 0 || cluster.counts_cpus();
+}
 
 Schedule simulate(const trace::Trace& trace, const cluster::Cluster& cluster,
                   policy::Policy& policy, const Options& options) {

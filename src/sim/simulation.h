@@ -19,16 +19,20 @@
 #include "policy/contract.h"
 #include "schedule/round.h"
 #include "sim/idle_gaps.h"
+#include "sim/pacer.h"
 #include "trace/trace.h"
 
 namespace almanac::sim {
 
 struct Options {
   schedule::RestartCost restart{};
-  Duration boot = 5min;           ///< How long a node that is woken takes to boot.
-  Duration least_sleep = 5min;    ///< An idle gap must be longer to be worth sleeping in; for the
-                                  ///< bound alone.
-  std::uint64_t seed = 0;         ///< Of the view's random numbers.
+  Duration boot = 5min;         ///< How long a node that is woken takes to boot.
+  Duration least_sleep = 5min;  ///< An idle gap must be longer to be worth sleeping in; for the
+                                ///< bound alone.
+  std::uint64_t seed = 0;       ///< Of the view's random numbers.
+  /// How fast jobs run with what they are given; null = each as recorded, whatever that is.
+  const policy::SpeedBook* speeds = nullptr;
+  Duration warm_up{0};            ///< From the first arrival on, left out of `Schedule::window`.
   Duration timeline_interval{0};  ///< Of the samples; 0 = chosen so that there are at most 100,000.
   const std::atomic<bool>* stop = nullptr;        ///< Becomes true when the user interrupts.
   std::atomic<std::uint32_t>* arrived = nullptr;  ///< Counts arrivals, for a progress bar.
@@ -48,6 +52,9 @@ struct Sample {
   std::int32_t gpus_on = 0;  ///< Of the nodes that are on; those that boot are not among them.
   std::int32_t gpus_booting = 0;
   std::int32_t gpus_asleep = 0;
+  double gpus_computing = 0;  ///< NaN where speeds are not simulated.
+  double cpus_total = 0;      ///< Cores of nodes that say how many they have.
+  double cpus_busy = 0;
 };
 
 /// What nodes did for how long, in GPU-seconds: a node counts with its GPUs, in use or not.
@@ -58,6 +65,18 @@ struct NodeUse {
   double asleep_node_s = 0;
   std::uint64_t wake_ups = 0;  ///< Moments in which nodes were woken.
   std::uint64_t nodes_woken = 0;
+};
+
+/// What was used while jobs arrived: from the end of the warm-up to the last arrival, so that
+/// neither the first hours of an empty cluster nor the last job's long run count.
+struct Window {
+  Time from{};
+  Time until{};
+  double total_gpu_s = 0;      ///< GPUs in service.
+  double busy_gpu_s = 0;       ///< Held by a job.
+  double computing_gpu_s = 0;  ///< That computed; NaN where speeds are not simulated.
+  double total_cpu_s = 0;      ///< Core seconds in service, of nodes that say how many they have.
+  double busy_cpu_s = 0;
 };
 
 /// What became of one job; see Schedule::jobs.
@@ -104,17 +123,21 @@ struct Wait {
 };
 
 struct Schedule {
-  JobResults jobs;                     ///< One a job of the trace; CPU jobs stay Phase::unknown.
+  JobResults jobs;                     ///< One a job of the trace; CPU jobs stay Phase::unknown
+                                       ///< where nodes do not say how many cores they have.
   std::vector<cluster::Grant> grants;  ///< JobSchedule::first_grant ..+ num_grants: where it ran
                                        ///< last.
   std::vector<Sample> timeline;
   std::vector<std::pair<JobId, policy::Reason>> never;  ///< Jobs that can never start, and why.
   std::vector<Wait> waits;                              ///< Of the watched job.
+  std::vector<PaceChange> paces;                        ///< Of the watched job, where speeds are
+                                                        ///< simulated.
   Time begin{};                                         ///< First arrival.
   Time finish{};                                        ///< Last event.
   double busy_gpu_s = 0;                                ///< Integral of GPUs in use.
   double total_gpu_s = 0;                               ///< Integral of GPUs in service.
   NodeUse nodes{};
+  Window window{};
   SleepBound sleep_bound{};
   schedule::HeldBack held_back{};
   std::uint64_t events = 0;
@@ -122,7 +145,10 @@ struct Schedule {
   bool interrupted = false;
 };
 
-/// Simulates the GPU jobs of `trace` under `policy`.
+/// Whether a job is simulated: a CPU job is where nodes say how many cores they have.
+bool is_simulated(const trace::Request& request, const cluster::Cluster& cluster);
+
+/// Simulates the jobs of `trace` under `policy`.
 ///
 /// Deterministic in its arguments. Cost: O(log running) an event plus the policy's; about 130 bytes
 /// a job while it runs, 80 when it is done.

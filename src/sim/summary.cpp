@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/signature.h"
+#include "sim/summary_fields.h"
 #include "stats/quantile.h"
 
 namespace almanac::sim {
@@ -119,6 +120,8 @@ Summary summarize(const std::string& policy, const trace::Trace& trace, const Sc
   made.signature = signature(trace, schedule);
   std::vector<double> jct;
   std::vector<double> wait;
+  std::vector<double> gpu_jct;
+  std::vector<double> cpu_wait;
   Groups user_slowdown;
   Groups user_wait;
   Groups vc_wait;
@@ -131,6 +134,8 @@ Summary summarize(const std::string& policy, const trace::Trace& trace, const Sc
     made.preemptions += record.preemptions;
     if (record.phase != policy::Phase::ended) continue;
     const trace::Request& request = trace.jobs[job].request;
+    last_end = std::max(last_end, record.end);
+    if (request.submit < schedule.window.from) continue;
     const Duration completion = record.end - request.submit;
     const Duration waited = completion - record.ran;
     jct.push_back(seconds(completion));
@@ -142,7 +147,8 @@ Summary summarize(const std::string& policy, const trace::Trace& trace, const Sc
     user_slowdown.add(request.user, slowdown);
     user_wait.add(request.user, seconds(waited));
     vc_wait.add(request.vc, seconds(waited));
-    last_end = std::max(last_end, record.end);
+    request.gpus == 0 ? cpu_wait.push_back(seconds(waited))
+                      : gpu_jct.push_back(seconds(completion));
   }
   made.finished = jct.size();
   made.avg_jct_s = mean(jct);
@@ -154,6 +160,15 @@ Summary summarize(const std::string& policy, const trace::Trace& trace, const Sc
   made.makespan_s = seconds(last_end - schedule.begin);
   made.gpu_occupancy =
       schedule.total_gpu_s > 0 ? schedule.busy_gpu_s / schedule.total_gpu_s : kNothing;
+  const Window& window = schedule.window;
+  const auto share = [](double part, double whole) { return whole > 0 ? part / whole : kNothing; };
+  made.gpu_utilization = share(window.computing_gpu_s, window.total_gpu_s);
+  made.gpu_allocation = share(window.busy_gpu_s, window.total_gpu_s);
+  made.cpu_allocation = share(window.busy_cpu_s, window.total_cpu_s);
+  made.avg_gpu_job_jct_s = mean(gpu_jct);
+  made.cpu_jobs = cpu_wait.size();
+  made.avg_cpu_job_wait_s = mean(cpu_wait);
+  made.p99_cpu_job_wait_s = stats::quantile(cpu_wait, 0.99);
   made.avg_bounded_slowdown =
       made.finished > 0 ? slowdown_total / static_cast<double>(made.finished) : kNothing;
   made.jain_user_slowdown = user_slowdown.jain_index();
@@ -164,26 +179,28 @@ Summary summarize(const std::string& policy, const trace::Trace& trace, const Sc
 }
 
 std::string summary_csv_header() {
-  return "policy,jobs,finished,avg_jct_s,p50_jct_s,p90_jct_s,p99_jct_s,avg_wait_s,p99_wait_s,"
-         "queued_jobs,makespan_s,gpu_occupancy,avg_bounded_slowdown,preemptions,nodes_asleep,"
-         "wake_ups_a_day,jobs_held_back,avg_hold_s,energy_j,energy_saved_j,energy_bound_j,facility_"
-         "kwh,cost,kg_"
-         "co2,"
-         "signature";
+  std::string line = "policy";
+  for (const SummaryField& field : summary_fields()) {
+    if (field.where != SummaryField::Where::everywhere) continue;
+    line += ',';
+    line += field.name;
+  }
+  return line + ",signature";
 }
 
-std::string to_csv_row(const Summary& s) {
-  const auto number = [](double value) {
-    return std::isfinite(value) ? fmt::format("{}", value) : std::string();
-  };
-  return fmt::format(
-      "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:016x}",
-      csv_field(s.policy), s.jobs, s.finished, number(s.avg_jct_s), number(s.p50_jct_s),
-      number(s.p90_jct_s), number(s.p99_jct_s), number(s.avg_wait_s), number(s.p99_wait_s),
-      s.queued_jobs, number(s.makespan_s), number(s.gpu_occupancy), number(s.avg_bounded_slowdown),
-      s.preemptions, number(s.nodes_asleep), number(s.wake_ups_a_day), s.jobs_held_back,
-      number(s.avg_hold_s), number(s.energy_j), number(s.energy_saved_j), number(s.energy_bound_j),
-      number(s.facility_kwh), number(s.cost), number(s.kg_co2), s.signature);
+std::string to_csv_row(const Summary& summary) {
+  std::string line = csv_field(summary.policy);
+  for (const SummaryField& field : summary_fields()) {
+    if (field.where != SummaryField::Where::everywhere) continue;
+    line += ',';
+    if (const auto* const count = std::get_if<SummaryField::Count>(&field.member)) {
+      line += fmt::format("{}", summary.*(*count));
+    } else {
+      const double value = summary.*std::get<SummaryField::Number>(field.member);
+      if (std::isfinite(value)) line += fmt::format("{}", value);
+    }
+  }
+  return line + fmt::format(",{:016x}", summary.signature);
 }
 
 }  // namespace almanac::sim

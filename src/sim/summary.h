@@ -13,8 +13,9 @@
 
 namespace almanac::sim {
 
-/// Over the jobs that finished, unless said otherwise. *wait* = time not running between submission
-/// and end; *jct* = end - submission. NaN where there is nothing to average.
+/// Over the jobs that finished and were submitted after the warm-up, unless said otherwise. *wait*
+/// = time not running between submission and end; *jct* = end - submission. NaN where there is
+/// nothing to average.
 struct Summary {
   std::string policy;
   std::uint64_t jobs = 0;  ///< Simulated, finished or not.
@@ -26,9 +27,18 @@ struct Summary {
   double p99_jct_s = 0;
   double avg_wait_s = 0;
   double p99_wait_s = 0;
-  std::uint64_t queued_jobs = 0;    ///< Jobs with wait > 0.
-  double makespan_s = 0;            ///< First submission to last end.
-  double gpu_occupancy = 0;         ///< GPUs taken / GPUs in service, over the makespan.
+  std::uint64_t queued_jobs = 0;  ///< Jobs with wait > 0.
+  double makespan_s = 0;          ///< First submission to last end.
+  double gpu_occupancy = 0;       ///< GPUs taken / GPUs in service, over the makespan.
+  /// While jobs arrived (Window): GPUs that computed and that were held / in service; NaN where not
+  /// simulated. Cores likewise.
+  double gpu_utilization = 0;
+  double gpu_allocation = 0;
+  double cpu_allocation = 0;
+  double avg_gpu_job_jct_s = 0;
+  std::uint64_t cpu_jobs = 0;  ///< Finished jobs without a GPU.
+  double avg_cpu_job_wait_s = 0;
+  double p99_cpu_job_wait_s = 0;
   double avg_bounded_slowdown = 0;  ///< Mean of max(1, jct / max(run, 10 s)); Feitelson & Rudolph
                                     ///< 1998.
   std::uint64_t preemptions = 0;

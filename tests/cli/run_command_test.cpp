@@ -60,10 +60,10 @@ TEST_F(RunCommand, LeavesWhatTheFormatPageSays) {
   // At 0, 60, 120 s: 8 of 8 GPUs busy; 9 GPUs asked for by two waiting jobs, then 1 by one.
   EXPECT_EQ(file("fifo/timeline.csv"),
             "time_s,gpus_total,gpus_busy,gpus_waiting,jobs_running,jobs_waiting,nodes_on,"
-            "nodes_asleep,power_w\n"
-            "0,8,8,0,1,0,1,0,3500\n"
-            "60,8,8,9,1,2,1,0,3500\n"
-            "120,8,8,1,1,1,1,0,3500\n");
+            "nodes_asleep,power_w,gpus_computing,cpus_total,cpus_busy\n"
+            "0,8,8,0,1,0,1,0,3500,,,\n"
+            "60,8,8,9,1,2,1,0,3500,,,\n"
+            "120,8,8,1,1,1,1,0,3500,,,\n");
   const json summary = json::parse(file("summary.json"));
   ASSERT_EQ(summary.size(), 2U);
   EXPECT_EQ(summary[0]["policy"], "fifo");

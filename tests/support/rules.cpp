@@ -96,8 +96,8 @@ class Recount {
 
   void check_gang(const Run& run) {
     const trace::Request& request = input_.trace.jobs[index(run.job)].request;
-    const cluster::Demand demand = admission_.demands()[index(admission_.demand(request))];
     const VcId vc = admission_.vc(request);
+    const cluster::Demand demand = admission_.demands()[index(admission_.demand(request, vc))];
     const std::vector<std::string> types = input_.cluster.gpu_types();
     int gpus = 0;
     std::set<NodeId> nodes;

@@ -73,7 +73,17 @@ class Explanation {
                  text::format_duration(wait.until - wait.from),
                  policy::to_string(wait.reason, name(wait.reason.other)));
     }
-    if (waits().empty()) return fmt::print("  it never waited\n");
+    if (waits().empty()) {
+      fmt::print("  it never waited\n");
+    } else {
+      print_totals(totals);
+    }
+    for (const sim::PaceChange& pace : schedule_.paces) {
+      fmt::print("  {}  {}\n", moment(pace.at), sim::to_string(pace));
+    }
+  }
+
+  static void print_totals(const std::map<policy::ReasonKind, Duration>& totals) {
     fmt::print("in all:");
     for (const auto& [kind, total] : totals) {
       fmt::print(" {} {};", policy::name(kind), text::format_duration(total));
@@ -97,8 +107,20 @@ class Explanation {
       reasons.push_back(
           {{"reason", policy::name(reason.kind)}, {"text", policy::to_string(reason, "")}});
     }
+    nlohmann::ordered_json paces = nlohmann::ordered_json::array();
+    for (const sim::PaceChange& pace : schedule_.paces) {
+      paces.push_back({{"from_s", seconds(pace.at)},
+                       {"rate", pace.rate},
+                       {"gpus", pace.parts.gpus},
+                       {"type", pace.parts.type},
+                       {"neighbours", pace.parts.neighbours},
+                       {"cpus", pace.parts.cpus},
+                       {"memory", pace.parts.memory},
+                       {"bandwidth", pace.bandwidth},
+                       {"computing", pace.parts.computing}});
+    }
     const nlohmann::ordered_json out = {
-        {"job_id", name(job_)}, {"policy", policy()}, {"waits", reasons}};
+        {"job_id", name(job_)}, {"policy", policy()}, {"waits", reasons}, {"paces", paces}};
     fmt::print("{}\n", out.dump(2));
   }
 
@@ -135,7 +157,7 @@ Result<int> explain(const Options& options) {
     return fail(Code::usage, fmt::format("the run has no job {}", options.job),
                 {.file = options.run});
   }
-  if (job->request.gpus == 0) {
+  if (!sim::is_simulated(job->request, prepared->cluster)) {
     return fail(Code::usage, fmt::format("job {} asks no GPU and was not simulated", options.job));
   }
   bool found = false;

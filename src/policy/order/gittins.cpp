@@ -78,16 +78,16 @@ double rank_of(const Distribution& likely, std::size_t step) {
 class Gittins final : public Order {
  public:
   double rank(const Candidate& job) const override {
-    const Duration left = job.believed - job.attained;
-    const double each = job.likely != nullptr ? rank_of(*job.likely, step_of(job.attained))
+    const Duration left = job.believed - job.worked;
+    const double each = job.likely != nullptr ? rank_of(*job.likely, step_of(job.worked))
                         : left > Duration{0}  ? seconds(left)
-                                              : outlived(job.attained);
+                                              : outlived(job.worked);
     return job.request.gpus * each;
   }
   double tie(const Candidate& job) const override { return job.request.gpus; }
   Duration jumps_after(const Candidate& job) const override {
-    const std::size_t next = step_of(job.attained) + 1;
-    return first_cell_of(next) < Distribution::kCells ? beginning_of(next) - job.attained
+    const std::size_t next = step_of(job.worked) + 1;
+    return first_cell_of(next) < Distribution::kCells ? beginning_of(next) - job.worked
                                                       : kNoDuration;
   }
   bool needs_estimate() const override { return true; }

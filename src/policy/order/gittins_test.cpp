@@ -26,6 +26,7 @@ class GittinsTest : public testing::Test {
     return {.job = JobId{0},
             .request = request_,
             .attained = attained,
+            .worked = attained,
             .believed = 500s,
             .likely = likely};
   }

@@ -25,7 +25,7 @@ class Las final : public Order {
   }
   Duration jumps_after(const Candidate& job) const override {
     const double left = threshold_ms_ - served(job);
-    if (left <= 0) return kNoDuration;
+    if (left <= 0 || job.request.gpus == 0) return kNoDuration;
     return Duration{static_cast<Duration::rep>(std::ceil(left / job.request.gpus))};
   }
 

@@ -12,7 +12,7 @@ namespace {
 class Srtf final : public Order {
  public:
   double rank(const Candidate& job) const override {
-    return static_cast<double>((job.believed - job.attained).count());
+    return static_cast<double>((job.believed - job.worked).count());
   }
   double drift() const override { return 1; }
   bool needs_estimate() const override { return true; }

@@ -100,8 +100,7 @@ class BackfillPass final : public Pass {
     Calendar& calendar = books_[index(vc.vc)]->calendar;
     const JobId delayed = without_promise(calendar, job, [&] {
       const std::size_t before = desk_.ledger().mark();
-      const auto grants =
-          desk_.place(vc.vc, desk_.view().demand(desk_.view().progress(job).demand));
+      const auto grants = desk_.place(vc.vc, desk_.demand(job));
       desk_.ledger().undo(before);
       return calendar.first_delayed(grants, desk_.now() + desk_.remaining(job));
     });

@@ -69,11 +69,10 @@ class PreemptingPass final : public Pass {
   }
 
  private:
-  /// Once a demand cannot be met, none for as many GPUs or more of the same types can.
+  /// Once a demand cannot be met, none can that covers it.
   bool is_hopeless(const cluster::Demand& demand) const {
-    return std::any_of(unmet_.begin(), unmet_.end(), [&](const cluster::Demand& unmet) {
-      return demand.gpus >= unmet.gpus && (demand.gpu_types & ~unmet.gpu_types) == 0;
-    });
+    return std::any_of(unmet_.begin(), unmet_.end(),
+                       [&](const cluster::Demand& unmet) { return demand.covers(unmet); });
   }
 
   const WaitingQueue::Class* first_to_try(const WaitingQueue& waiting) const {

@@ -24,8 +24,7 @@ class QuotaPass final : public Pass {
       desk_.stop(vc, job);
     }
     for (const JobId job : starts_) {
-      const Progress& state = desk_.view().progress(job);
-      const auto grants = desk_.place(vc.vc, desk_.view().demand(state.demand));
+      const auto grants = desk_.place(vc.vc, desk_.demand(job));
       if (!grants.empty()) desk_.start(vc, job, grants);
     }
   }

@@ -6,6 +6,7 @@
 /// Source   Johnson et al., SIAM J. Comput. 1974 (best fit).
 #include "policy/placement/consolidate.h"
 #include "policy/placement/scatter.h"
+#include "policy/placement/tasks.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::placement {
@@ -15,6 +16,7 @@ class BestFit final : public Placement {
  public:
   bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng&,
              std::vector<cluster::Grant>& grants) const override {
+    if (demand.is_cpu_job()) return place_tasks(ledger, vc, demand, grants);
     for (const cluster::Pool& pool : ledger.pools(vc)) {
       if (pool.suits(demand) && demand.gpus <= pool.gpus_per_node &&
           consolidate(ledger, vc, demand, grants)) {

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "policy/placement/tasks.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::placement {
@@ -23,44 +24,61 @@ using cluster::Pool;
 
 bool place_on_one_node(Ledger& ledger, std::span<const Pool> pools, const cluster::Demand& demand,
                        std::vector<Grant>& grants) {
-  const Pool* tightest = nullptr;
+  const cluster::Amount wanted = demand.total();
+  NodeId best = kNoNode;
   int least = cluster::kMaxGpusPerNode + 1;
   for (const Pool& pool : pools) {
-    const int free = pool.suits(demand) ? pool.tightest(demand.gpus) : 0;
-    if (free == 0 || free >= least) continue;
-    tightest = &pool;
-    least = free;
+    if (!pool.suits(demand)) continue;
+    for (int free = pool.tightest(demand.gpus); free > 0 && free < least;
+         free = pool.tightest(free + 1)) {
+      const NodeId node = pool.find(free, wanted);
+      if (node == kNoNode) continue;
+      best = node;
+      least = free;
+    }
   }
-  if (tightest == nullptr) return false;
-  grants.push_back(ledger.take(tightest->lowest(least), demand.gpus));
+  if (best == kNoNode) return false;
+  grants.push_back(ledger.take(best, wanted));
   return true;
 }
 
-bool place_on_many_nodes(Ledger& ledger, const Pool& pool, int gpus, std::vector<Grant>& grants) {
-  const int size = pool.gpus_per_node;
-  const auto whole = static_cast<std::uint32_t>(gpus / size);
-  const int rest = gpus % size;
-  if (pool.free_gpus < gpus || pool.count(size) < whole) return false;
-  int rest_free = 0;  // how many GPUs are free on the emptiest node beyond the whole ones
-  if (rest > 0) {
-    rest_free = size;
-    if (pool.count(size) == whole) {
-      do --rest_free;
-      while (rest_free >= rest && pool.count(rest_free) == 0);
-      if (rest_free < rest) return false;
-    }
-  }
-  for (std::uint32_t taken = 0; taken < whole; ++taken) {
-    grants.push_back(ledger.take(pool.lowest(size), size));
-  }
-  if (rest > 0) grants.push_back(ledger.take(pool.lowest(rest_free), rest));
+/// Takes `wanted` of a node with exactly `free` free GPUs; false = changed nothing.
+bool take_of(Ledger& ledger, const Pool& pool, int free, const cluster::Amount& wanted,
+             std::vector<Grant>& grants) {
+  const NodeId node = pool.find(free, wanted);
+  if (node == kNoNode) return false;
+  grants.push_back(ledger.take(node, wanted));
   return true;
+}
+
+bool place_on_many_nodes(Ledger& ledger, const Pool& pool, const cluster::Demand& demand,
+                         std::vector<Grant>& grants) {
+  const int size = pool.gpus_per_node;
+  const auto whole = static_cast<std::uint32_t>(demand.gpus / size);
+  const int rest = demand.gpus % size;
+  if (pool.free_gpus < demand.gpus || pool.count(size) < whole) return false;
+  const std::size_t before = ledger.mark();
+  const std::size_t had = grants.size();
+  bool fits = true;
+  for (std::uint32_t taken = 0; fits && taken < whole; ++taken) {
+    fits = take_of(ledger, pool, size, demand.of(size), grants);
+  }
+  if (fits && rest > 0) {
+    int free = pool.most_free();
+    while (free >= rest && !take_of(ledger, pool, free, demand.of(rest), grants)) --free;
+    fits = free >= rest;
+  }
+  if (fits) return true;
+  ledger.undo(before);
+  grants.resize(had);
+  return false;
 }
 
 class Consolidate final : public Placement {
  public:
   bool place(Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng&,
              std::vector<Grant>& grants) const override {
+    if (demand.is_cpu_job()) return place_tasks(ledger, vc, demand, grants);
     return consolidate(ledger, vc, demand, grants);
   }
 };
@@ -83,7 +101,7 @@ bool consolidate(Ledger& ledger, VcId vc, const cluster::Demand& demand,
     if (chosen == nullptr) return false;
     for (const Pool& pool : pools) {
       if (pool.gpus_per_node == chosen->gpus_per_node && pool.suits(demand) &&
-          place_on_many_nodes(ledger, pool, demand.gpus, grants)) {
+          place_on_many_nodes(ledger, pool, demand, grants)) {
         return true;
       }
     }

@@ -7,6 +7,7 @@
 /// shipped).
 #include "policy/placement/consolidate.h"
 #include "policy/placement/scatter.h"
+#include "policy/placement/tasks.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::placement {
@@ -16,6 +17,7 @@ class ConsolidateFirst final : public Placement {
  public:
   bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng&,
              std::vector<cluster::Grant>& grants) const override {
+    if (demand.is_cpu_job()) return place_tasks(ledger, vc, demand, grants);
     return consolidate(ledger, vc, demand, grants) || scatter(ledger, vc, demand, grants, emptiest);
   }
 };

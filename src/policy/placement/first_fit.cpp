@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "policy/placement/scatter.h"
+#include "policy/placement/tasks.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::placement {
@@ -16,13 +17,15 @@ class FirstFit final : public Placement {
  public:
   bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng&,
              std::vector<cluster::Grant>& grants) const override {
-    return scatter(ledger, vc, demand, grants, [](const cluster::Pool& pool) {
-      std::uint32_t first = cluster::NodeSet::kNone;
-      for (std::size_t free = 1; free < pool.by_free.size(); ++free) {
-        first = std::min(first, pool.by_free[free].first());
+    if (demand.is_cpu_job()) return place_tasks(ledger, vc, demand, grants);
+    const auto first = [](const cluster::Pool& pool, const cluster::Amount& unit) {
+      NodeId found = kNoNode;
+      for (int free = pool.tightest(1); free > 0; free = pool.tightest(free + 1)) {
+        found = std::min(found, pool.find(free, unit));
       }
-      return pool.nodes[first];
-    });
+      return found;
+    };
+    return scatter(ledger, vc, demand, grants, first);
   }
 };
 

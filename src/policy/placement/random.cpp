@@ -5,6 +5,7 @@
 ///
 /// Source   The lower bound that every placement is compared with.
 #include "policy/placement/scatter.h"
+#include "policy/placement/tasks.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::placement {
@@ -14,13 +15,16 @@ class Random final : public Placement {
  public:
   bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
              std::vector<cluster::Grant>& grants) const override {
-    return scatter(ledger, vc, demand, grants, [&](const cluster::Pool& pool) {
-      const auto with_room = static_cast<std::uint32_t>(pool.nodes.size());
-      for (;;) {  // some node has free GPUs, so the draw ends
-        const NodeId node = pool.nodes[rng.below(with_room)];
-        if (ledger.free_on(node) > 0) return node;
-      }
-    });
+    if (demand.is_cpu_job()) return place_tasks(ledger, vc, demand, grants);
+    return scatter(ledger, vc, demand, grants,
+                   [&](const cluster::Pool& pool, const cluster::Amount& unit) {
+                     if (fullest(pool, unit) == kNoNode) return kNoNode;
+                     const auto nodes = static_cast<std::uint32_t>(pool.nodes.size());
+                     for (;;) {  // some node has room, so the draw ends
+                       const NodeId node = pool.nodes[rng.below(nodes)];
+                       if (ledger.room(node).covers(unit)) return node;
+                     }
+                   });
   }
   bool draws() const override { return true; }
 };

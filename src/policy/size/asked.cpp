@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Every job gets the cores and memory that it asks.
+#include "policy/registry.h"
+
+namespace almanac::policy::size {
+
+void register_asked(Registry& registry) {
+  registry.add_size({"asked", "the cores and memory that the job asks", "common practice"},
+                    [](const Composition&) { return nullptr; });
+}
+
+}  // namespace almanac::policy::size

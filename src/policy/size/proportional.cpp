@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Every GPU gets its share of its node's cores and memory, whatever the job asks. CPU jobs get
+/// what they ask.
+///
+/// Source   Mohan et al., OSDI'22 (Synergy), section 2: GPU-proportional allocation, the baseline.
+#include "policy/registry.h"
+#include "policy/size/share.h"
+
+namespace almanac::policy::size {
+namespace {
+
+class Proportional final : public Size {
+ public:
+  cluster::Demand demand(JobId job, const cluster::Demand& asked, const View& view) override {
+    cluster::Demand made = asked;
+    if (asked.is_cpu_job()) return made;
+    const cluster::Amount share = share_of_gpu(view.cluster, view.progress(job).vc);
+    made.cpu_milli = share.cpu_milli;
+    made.memory_mb = share.memory_mb;
+    return made;
+  }
+};
+
+}  // namespace
+
+void register_proportional(Registry& registry) {
+  registry.add_size({"proportional", "a GPU's share of its node, whatever the job asks",
+                     "Mohan et al. OSDI'22 §2"},
+                    [](const Composition&) { return std::make_unique<Proportional>(); });
+}
+
+}  // namespace almanac::policy::size

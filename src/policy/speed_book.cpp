@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/speed_book.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace almanac::policy {
+namespace {
+
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
+
+/// What most nodes with GPUs are.
+const cluster::NodeClass& usual_class(const cluster::Cluster& cluster) {
+  std::vector<std::size_t> count(cluster.classes.size(), 0);
+  for (const cluster::Node& node : cluster.nodes) {
+    if (cluster.classes[node.node_class].gpus > 0) ++count[node.node_class];
+  }
+  const auto most = std::max_element(count.begin(), count.end());
+  return cluster.classes[static_cast<std::size_t>(most - count.begin())];
+}
+
+/// A short list that lies on the stack unless it is long.
+template <typename T>
+class Short {
+ public:
+  explicit Short(std::size_t size) : size_(size) {
+    if (size > few_.size()) many_.resize(size);
+  }
+  T& operator[](std::size_t at) { return data()[at]; }
+  operator std::span<const T>() { return {data(), size_}; }  // NOLINT: it is one
+
+ private:
+  T* data() { return many_.empty() ? few_.data() : many_.data(); }
+
+  std::size_t size_;
+  std::array<T, 8> few_;
+  std::vector<T> many_;
+};
+
+}  // namespace
+
+SpeedBook::SpeedBook(const cluster::Cluster& cluster, const trace::Trace& trace,
+                     perf::Catalogue catalogue)
+    : models_(std::move(catalogue)),
+      classes_(cluster.classes),
+      usual_(usual_class(cluster)),
+      jobs_(trace.jobs.size()) {
+  for (const cluster::Node& node : cluster.nodes) class_of_.push_back(node.node_class);
+  for (const cluster::NodeClass& make : classes_) {
+    type_of_class_.push_back(models_.gpu_type(make.gpu_type));
+  }
+  add_gpu_jobs(trace);
+}
+
+void SpeedBook::add_gpu_jobs(const trace::Trace& trace) {
+  using Named = std::tuple<NameId, NameId, NameId>;  // model, job, kind
+  std::map<Named, const perf::SpeedModel*> found;
+  using Key = std::tuple<const perf::SpeedModel*, int, int, double, double, perf::GpuType>;
+  std::map<Key, std::uint32_t> known;
+  std::size_t unknown = 0;
+  constexpr std::size_t kMostNotes = 5;
+  for (std::size_t at = 0; at < trace.jobs.size(); ++at) {
+    const trace::Job& job = trace.jobs[at];
+    const trace::Request& asked = job.request;
+    if (asked.gpus == 0) {
+      jobs_[at].cpus =
+          std::isnan(asked.cpus) ? static_cast<float>(std::max(1, asked.nodes)) : asked.cpus;
+      continue;
+    }
+    const NameId name = asked.model != kNoName ? asked.model : asked.name;
+    const auto [speed, is_new] = found.try_emplace({asked.model, name, asked.kind}, nullptr);
+    if (is_new) {
+      perf::Found answer =
+          models_.find({.name = trace.names[name], .kind = trace.names[asked.kind]});
+      speed->second = answer.speed;
+      if (answer.match == perf::Match::none) {
+        ++unknown;
+      } else if (!answer.said.empty() && notes_.size() < kMostNotes) {
+        notes_.push_back(std::move(answer.said));
+      }
+    }
+    const perf::Grant gpu = reference_gpu(job, trace.names);
+    const auto next = static_cast<std::uint32_t>(alike_.size());
+    const auto [entry, unseen] = known.try_emplace(
+        {speed->second, asked.gpus, asked.nodes, gpu.cpus, gpu.memory_gb, gpu.type}, next);
+    if (unseen) {
+      alike_.push_back({perf::JobSpeed(*speed->second, spread(asked.gpus, asked.nodes, gpu)),
+                        asked.gpus, asked.nodes, gpu.type});
+    }
+    jobs_[at].alike = entry->second;
+  }
+  if (unknown > 0) {
+    notes_.push_back(fmt::format(
+        "{} names of jobs tell no known model: cores and memory change nothing there", unknown));
+  }
+}
+
+perf::Grant SpeedBook::reference_gpu(const trace::Job& job, const Names& names) const {
+  const auto each = [&](double node, float recorded, float asked) {
+    if (node <= 0) return kNoBound;
+    const double all = !std::isnan(recorded) ? double{recorded} : double{asked};
+    return std::isnan(all) ? node / usual_.gpus : all / job.request.gpus;
+  };
+  const NameId type = job.request.gpu_type;
+  return {
+      .gpus = 1,
+      .cpus = each(usual_.cpus, job.outcome.reference_cpus, job.request.cpus),
+      .memory_gb = each(usual_.memory_gb, job.outcome.reference_memory_gb, job.request.memory_gb),
+      .type = models_.gpu_type(type == kNoName ? std::string_view(usual_.gpu_type) : names[type])};
+}
+
+std::vector<perf::Grant> SpeedBook::spread(int gpus, int nodes, const perf::Grant& each) const {
+  const int per_node = nodes > 0 ? (gpus + nodes - 1) / nodes : std::max(1, usual_.gpus);
+  std::vector<perf::Grant> made;
+  for (int left = gpus; left > 0; left -= per_node) {
+    const int here = std::min(left, per_node);
+    made.push_back({here, each.cpus * here, each.memory_gb * here, each.type});
+  }
+  return made;
+}
+
+perf::Grant SpeedBook::translated(const cluster::Grant& grant) const {
+  const std::uint32_t make = class_of_[index(grant.node)];
+  return {.gpus = grant.count(),
+          .cpus = classes_[make].cpus > 0 ? grant.cpu_milli / 1e3 : kNoBound,
+          .memory_gb = classes_[make].memory_gb > 0 ? grant.memory_mb / 1e3 : kNoBound,
+          .type = type_of_class_[make]};
+}
+
+perf::Pace SpeedBook::pace(JobId job, std::span<const cluster::Grant> grants,
+                           std::span<const JobId> beside) const {
+  if (jobs_[index(job)].alike == kCpuJob) {
+    double cpus = 0;
+    for (const cluster::Grant& grant : grants) cpus += grant.cpu_milli / 1e3;
+    const double wanted = jobs_[index(job)].cpus;
+    return {.rate = cpus < wanted ? cpus / wanted : 1, .computing = 0};
+  }
+  Short<perf::Grant> held(grants.size());
+  for (std::size_t at = 0; at < grants.size(); ++at) held[at] = translated(grants[at]);
+  Short<const perf::SpeedModel*> others(beside.size());
+  for (std::size_t at = 0; at < beside.size(); ++at) others[at] = &model(beside[at]);
+  return of(job).speed.pace(held, others);
+}
+
+perf::Parts SpeedBook::parts(JobId job, std::span<const cluster::Grant> grants,
+                             std::span<const JobId> beside) const {
+  std::vector<perf::Grant> held;
+  for (const cluster::Grant& grant : grants) held.push_back(translated(grant));
+  std::vector<const perf::SpeedModel*> others;
+  for (const JobId other : beside) others.push_back(&model(other));
+  return of(job).speed.parts(held, others);
+}
+
+double SpeedBook::rate(JobId job, const cluster::Amount& unit) const {
+  const Alike& alike = of(job);
+  const perf::Grant each{.gpus = 1,
+                         .cpus = usual_.cpus > 0 ? unit.cpus() : kNoBound,
+                         .memory_gb = usual_.memory_gb > 0 ? unit.memory_gb() : kNoBound,
+                         .type = alike.type};
+  return alike.speed.rate(spread(alike.gpus, alike.nodes, each));
+}
+
+}  // namespace almanac::policy

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How fast each job of a trace runs with what it is given: the speed models of `perf`, asked in
+/// the terms of a cluster.
+///
+/// A rate of 1 is the speed at which the job's run time was recorded: with the cores and memory of
+/// Outcome::reference_cpus and reference_memory_gb, else with those that it asked, on as few nodes
+/// as hold its GPUs, of the type that it asked, without neighbours. A CPU job runs in proportion to
+/// its cores, up to those that it asked.
+#pragma once
+
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "cluster/cluster.h"
+#include "cluster/ledger.h"
+#include "perf/speed_models.h"
+#include "trace/trace.h"
+
+namespace almanac::policy {
+
+/// Read-only once made, so that several runs may ask at once. Cost: 8 bytes a job.
+class SpeedBook {
+ public:
+  SpeedBook(const cluster::Cluster& cluster, const trace::Trace& trace, perf::Catalogue catalogue);
+  SpeedBook(const SpeedBook&) = delete;
+  SpeedBook& operator=(const SpeedBook&) = delete;
+
+  /// Of a job that holds `grants`, as far as cores, memory, GPUs and `beside`, the jobs on the most
+  /// crowded of its GPUs, decide.
+  perf::Pace pace(JobId job, std::span<const cluster::Grant> grants,
+                  std::span<const JobId> beside = {}) const;
+  double rate(JobId job, std::span<const cluster::Grant> grants) const {
+    return pace(job, grants).rate;
+  }
+  /// The same, taken apart. A GPU job's.
+  perf::Parts parts(JobId job, std::span<const cluster::Grant> grants,
+                    std::span<const JobId> beside = {}) const;
+  /// Of a GPU job on as few nodes as hold it, with the cores and memory of `unit` for each GPU.
+  double rate(JobId job, const cluster::Amount& unit) const;
+  /// The model of a GPU job.
+  const perf::SpeedModel& model(JobId job) const { return of(job).speed.model(); }
+  /// What the user should know of the models that were found, one line each.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  /// GPU jobs that are alike.
+  struct Alike {
+    perf::JobSpeed speed;
+    int gpus;
+    int nodes;
+    perf::GpuType type;
+  };
+  struct Job {
+    std::uint32_t alike = kCpuJob;  // position in alike_
+    float cpus = 0;                 // that a CPU job asks
+  };
+  static constexpr std::uint32_t kCpuJob = ~std::uint32_t{0};
+
+  const Alike& of(JobId job) const { return alike_[jobs_[index(job)].alike]; }
+  void add_gpu_jobs(const trace::Trace& trace);
+  /// Grants of `gpus` GPUs, each with so much, on `nodes` nodes; 0 = on as few of the usual as hold
+  /// them.
+  std::vector<perf::Grant> spread(int gpus, int nodes, const perf::Grant& each) const;
+  perf::Grant reference_gpu(const trace::Job& job, const Names& names) const;
+  perf::Grant translated(const cluster::Grant& grant) const;
+
+  perf::SpeedModels models_;
+  std::vector<cluster::NodeClass> classes_;
+  std::vector<std::uint32_t> class_of_;  // of each node
+  std::vector<perf::GpuType> type_of_class_;
+  cluster::NodeClass usual_;  // what most nodes with GPUs are
+  std::vector<Job> jobs_;
+  std::deque<Alike> alike_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace almanac::policy

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/pacer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "perf/bandwidth.h"
+
+namespace almanac::sim {
+namespace {
+
+double in_ms(Duration duration) { return static_cast<double>(duration.count()); }
+
+}  // namespace
+
+std::string to_string(const PaceChange& pace) {
+  const std::pair<const char*, double> factors[] = {{"GPUs", pace.parts.gpus},
+                                                    {"type", pace.parts.type},
+                                                    {"neighbours", pace.parts.neighbours},
+                                                    {"cores", pace.parts.cpus},
+                                                    {"memory", pace.parts.memory},
+                                                    {"bandwidth", pace.bandwidth}};
+  std::string text = fmt::format("runs at {:.2f}", pace.rate);
+  const char* separator = ": ";
+  for (const auto& [name, factor] : factors) {
+    if (std::abs(factor - 1) < 0.005) continue;
+    text += fmt::format("{}{} {:.2f}", separator, name, factor);
+    separator = ", ";
+  }
+  return text;
+}
+
+Pacer::Pacer(const cluster::Cluster& cluster, const trace::Trace& trace,
+             const policy::SpeedBook& speeds, EndQueue& ends)
+    : cluster_(cluster), trace_(trace), speeds_(speeds), ends_(ends), jobs_(trace.jobs.size()) {
+  const bool any = std::any_of(cluster.classes.begin(), cluster.classes.end(),
+                               [](const auto& make) { return make.bandwidth_gbs > 0; });
+  if (!any) return;
+  nodes_.resize(cluster.nodes.size());
+  nodes_of_.resize(trace.jobs.size());
+}
+
+void Pacer::start(JobId job, std::span<const cluster::Grant> held, Duration work, Time now) {
+  Job& state = jobs_[index(job)];
+  state.work_ms = in_ms(work);
+  state.since = now;
+  state.contention = 1;
+  set_alone(job, held);
+  if (contends(job)) {
+    // A node twice, for two pieces of one job, is a node.
+    std::vector<NodeId>& own = nodes_of_[index(job)];
+    for (const cluster::Grant& grant : held) own.push_back(grant.node);
+    for (const NodeId node : own) nodes_[index(node)].jobs.push_back(job);
+    for (const NodeId node : own) judge(node, now);
+    state.contention = static_cast<float>(contention_of(job));
+  }
+  count(job, +1);
+  expect_end(job, now, false);
+}
+
+void Pacer::stop(JobId job, Time now) {
+  ends_.erase(job);
+  end(job, now);
+}
+
+void Pacer::end(JobId job, Time now) {
+  Job& state = jobs_[index(job)];
+  settle(state, now);
+  count(job, -1);
+  state.alone = 0;
+  if (!contends(job)) return;
+  std::vector<NodeId> own;
+  own.swap(nodes_of_[index(job)]);
+  for (const NodeId node : own) std::erase(nodes_[index(node)].jobs, job);
+  for (const NodeId node : own) judge(node, now);
+}
+
+void Pacer::resize(JobId job, std::span<const cluster::Grant> held, Time now) {
+  Job& state = jobs_[index(job)];
+  settle(state, now);
+  count(job, -1);
+  set_alone(job, held);
+  count(job, +1);
+  expect_end(job, now, true);
+  if (!contends(job)) return;
+  for (const NodeId node : nodes_of_[index(job)]) judge(node, now);
+}
+
+void Pacer::set_alone(JobId job, std::span<const cluster::Grant> held) {
+  const perf::Pace pace = speeds_.pace(job, held);
+  ALMANAC_CHECK(pace.rate > 0, "job {} runs at no speed", index(job));
+  jobs_[index(job)].alone = pace.rate;
+  jobs_[index(job)].computing = static_cast<float>(pace.computing);
+}
+
+void Pacer::settle(Job& job, Time now) {
+  job.done_ms += job.rate() * in_ms(now - job.since);
+  job.since = now;
+}
+
+void Pacer::count(JobId job, int sign) {
+  computing_gpus_ += sign * gpu_use(job) * trace_.jobs[index(job)].request.gpus;
+}
+
+double Pacer::asked_of_each(JobId job, std::size_t nodes) const {
+  return double{trace_.jobs[index(job)].outcome.bandwidth_gbs} * jobs_[index(job)].alone /
+         static_cast<double>(nodes);
+}
+
+void Pacer::judge(NodeId id, Time now) {
+  const double peak = cluster_.classes[cluster_.nodes[index(id)].node_class].bandwidth_gbs;
+  if (peak <= 0) return;
+  Node& node = nodes_[index(id)];
+  // From the beginning, so that no error adds up.
+  node.asked_gbs = 0;
+  for (const JobId job : node.jobs) {
+    node.asked_gbs += asked_of_each(job, nodes_of_[index(job)].size());
+  }
+  const double speed = perf::bandwidth_speed(peak, node.asked_gbs);
+  if (speed == node.speed) return;
+  node.speed = speed;
+  for (const JobId job : node.jobs) slow(job, now);
+}
+
+double Pacer::contention_of(JobId job) const {
+  double speed = 1;
+  for (const NodeId node : nodes_of_[index(job)])
+    speed = std::min(speed, nodes_[index(node)].speed);
+  return speed;
+}
+
+void Pacer::slow(JobId job, Time now) {
+  Job& state = jobs_[index(job)];
+  const auto contention = static_cast<float>(contention_of(job));
+  if (contention == state.contention || !ends_.contains(job)) return;
+  settle(state, now);
+  count(job, -1);
+  state.contention = contention;
+  count(job, +1);
+  expect_end(job, now, true);
+}
+
+void Pacer::expect_end(JobId job, Time now, bool queued) {
+  const Job& state = jobs_[index(job)];
+  const double left_ms = std::max(0.0, state.work_ms - state.done_ms);
+  const Time at = now + Duration{static_cast<Duration::rep>(std::ceil(left_ms / state.rate()))};
+  if (queued) ends_.erase(job);
+  ends_.push(at, job);
+}
+
+PaceChange Pacer::explain(JobId job, std::span<const cluster::Grant> held, Time now) const {
+  const Job& state = jobs_[index(job)];
+  const bool has_gpus = trace_.jobs[index(job)].request.gpus > 0;
+  return {.at = now,
+          .rate = state.rate(),
+          .parts = has_gpus ? speeds_.parts(job, held) : perf::Parts{.cpus = state.alone},
+          .bandwidth = state.contention};
+}
+
+double Pacer::gpu_use(JobId job) const {
+  const Job& state = jobs_[index(job)];
+  return state.alone > 0 ? double{state.computing} * state.contention : 0;
+}
+
+double Pacer::bandwidth_gbs(JobId job) const {
+  const double most = trace_.jobs[index(job)].outcome.bandwidth_gbs;
+  return most > 0 ? most * jobs_[index(job)].rate() : 0;
+}
+
+double Pacer::bandwidth_gbs(NodeId node) const {
+  if (nodes_.empty()) return 0;
+  const Node& here = nodes_[index(node)];
+  double drawn = 0;
+  for (const JobId job : here.jobs) {
+    drawn += bandwidth_gbs(job) / static_cast<double>(nodes_of_[index(job)].size());
+  }
+  return drawn;
+}
+
+Duration Pacer::worked(JobId job, Time now) const {
+  const Job& state = jobs_[index(job)];
+  return Duration{std::llround(state.done_ms + state.rate() * in_ms(now - state.since))};
+}
+
+}  // namespace almanac::sim

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Runs jobs at the speed that what they hold and their neighbours on a node allow, and moves their
+/// ends when that changes.
+///
+/// A job's run time in the trace is its work; at rate r it takes 1/r of that. What a job holds
+/// decides its rate alone (policy/speed_book.h); a node whose memory bandwidth is overdrawn slows
+/// those of its jobs that use some (perf/bandwidth.h).
+///
+/// Cost     A start, an end or a resize costs one rate, and one step for each job on the same nodes
+///          that uses memory bandwidth where the node says how much it has; jobs whose rate stays
+///          are not moved. 48 bytes a job.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "policy/contract.h"
+#include "policy/speed_book.h"
+#include "sim/end_queue.h"
+#include "trace/trace.h"
+
+namespace almanac::sim {
+
+/// Why a job ran at the rate that it did from some time on.
+struct PaceChange {
+  Time at{};
+  double rate = 1;
+  perf::Parts parts{};   ///< Of a GPU job.
+  double bandwidth = 1;  ///< The factor of overdrawn nodes.
+};
+
+/// "runs at 0.61: cores 0.66, neighbours 0.93": factors that are not 1.
+std::string to_string(const PaceChange& pace);
+
+class Pacer final : public policy::Telemetry {
+ public:
+  Pacer(const cluster::Cluster& cluster, const trace::Trace& trace, const policy::SpeedBook& speeds,
+        EndQueue& ends);
+
+  /// `job` runs from `now` on with `held` until it has done `work`. Puts its end in the queue.
+  void start(JobId job, std::span<const cluster::Grant> held, Duration work, Time now);
+  /// It is stopped; its end is taken out of the queue.
+  void stop(JobId job, Time now);
+  /// Its end, taken out of the queue, has come.
+  void end(JobId job, Time now);
+  /// It holds `held` now, other cores and memory of the same nodes.
+  void resize(JobId job, std::span<const cluster::Grant> held, Time now);
+
+  /// GPUs that compute, as many as if they did nothing else.
+  double computing_gpus() const { return computing_gpus_; }
+  PaceChange explain(JobId job, std::span<const cluster::Grant> held, Time now) const;
+
+  double gpu_use(JobId job) const override;
+  double bandwidth_gbs(JobId job) const override;
+  double bandwidth_gbs(NodeId node) const override;
+  Duration worked(JobId job, Time now) const override;
+
+ private:
+  struct Job {
+    double done_ms = 0;  // work until `since`
+    double work_ms = 0;
+    Time since{};
+    double alone = 0;     // the rate without contention; 0 = does not run
+    float computing = 0;  // without contention
+    float contention = 1;
+
+    double rate() const { return alone * contention; }
+  };
+  struct Node {
+    std::vector<JobId> jobs;  // that use memory bandwidth
+    double asked_gbs = 0;
+    double speed = 1;
+  };
+
+  /// What the job asks of each of its nodes when nothing is overdrawn, in GB/s.
+  double asked_of_each(JobId job, std::size_t nodes) const;
+  bool contends(JobId job) const {
+    return !nodes_.empty() && trace_.jobs[index(job)].outcome.bandwidth_gbs > 0;
+  }
+  void set_alone(JobId job, std::span<const cluster::Grant> held);
+  void settle(Job& job, Time now);
+  void count(JobId job, int sign);
+  /// After what is asked of a node has changed.
+  void judge(NodeId node, Time now);
+  void slow(JobId job, Time now);
+  double contention_of(JobId job) const;
+  void expect_end(JobId job, Time now, bool queued);
+
+  const cluster::Cluster& cluster_;
+  const trace::Trace& trace_;
+  const policy::SpeedBook& speeds_;
+  EndQueue& ends_;
+  std::vector<Job> jobs_;
+  std::vector<Node> nodes_;  // none if no node says its bandwidth
+  /// The nodes of those running jobs that contend; beside Round's, which change first.
+  std::vector<std::vector<NodeId>> nodes_of_;
+  double computing_gpus_ = 0;
+};
+
+}  // namespace almanac::sim

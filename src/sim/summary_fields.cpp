@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/summary_fields.h"
+
+#include <array>
+
+namespace almanac::sim {
+
+std::span<const SummaryField> summary_fields() {
+  using Where = SummaryField::Where;
+  static constexpr auto kFields = std::to_array<SummaryField>({
+      {"jobs", &Summary::jobs},
+      {"finished", &Summary::finished},
+      {"never_startable", &Summary::never_startable, Where::json},
+      {"avg_jct_s", &Summary::avg_jct_s},
+      {"p50_jct_s", &Summary::p50_jct_s},
+      {"p90_jct_s", &Summary::p90_jct_s},
+      {"p99_jct_s", &Summary::p99_jct_s},
+      {"avg_wait_s", &Summary::avg_wait_s},
+      {"p99_wait_s", &Summary::p99_wait_s},
+      {"queued_jobs", &Summary::queued_jobs},
+      {"makespan_s", &Summary::makespan_s},
+      {"gpu_occupancy", &Summary::gpu_occupancy},
+      {"gpu_utilization", &Summary::gpu_utilization},
+      {"gpu_allocation", &Summary::gpu_allocation},
+      {"cpu_allocation", &Summary::cpu_allocation},
+      {"avg_gpu_job_jct_s", &Summary::avg_gpu_job_jct_s},
+      {"cpu_jobs", &Summary::cpu_jobs},
+      {"avg_cpu_job_wait_s", &Summary::avg_cpu_job_wait_s},
+      {"p99_cpu_job_wait_s", &Summary::p99_cpu_job_wait_s},
+      {"avg_bounded_slowdown", &Summary::avg_bounded_slowdown},
+      {"preemptions", &Summary::preemptions},
+      {"jain_user_slowdown", &Summary::jain_user_slowdown, Where::fairness},
+      {"worst_user_avg_wait_s", &Summary::worst_user_avg_wait_s, Where::fairness},
+      {"worst_vc_avg_wait_s", &Summary::worst_vc_avg_wait_s, Where::fairness},
+      {"nodes_asleep", &Summary::nodes_asleep},
+      {"wake_ups_a_day", &Summary::wake_ups_a_day},
+      {"nodes_woken_a_day", &Summary::nodes_woken_a_day, Where::json},
+      {"jobs_held_back", &Summary::jobs_held_back},
+      {"avg_hold_s", &Summary::avg_hold_s},
+      {"energy_j", &Summary::energy_j},
+      {"energy_saved_j", &Summary::energy_saved_j},
+      {"energy_bound_j", &Summary::energy_bound_j},
+      {"facility_kwh", &Summary::facility_kwh},
+      {"cost", &Summary::cost},
+      {"kg_co2", &Summary::kg_co2},
+      {"events", &Summary::events, Where::json},
+      {"engine_wall_s", &Summary::engine_wall_s, Where::json},
+  });
+  return kFields;
+}
+
+}  // namespace almanac::sim
