@@ -47,6 +47,62 @@ TEST(Ledger, HoldsNodesOf64Gpus) {
   EXPECT_EQ(ledger.pools(VcId{0})[0].find(64, {}), NodeId{0});
 }
 
+Cluster with_cores() {
+  Cluster made;
+  made.add_vc("all");
+  made.add_nodes({.gpus = 4, .cpus = 8, .memory_gb = 100}, 2);
+  return made;
+}
+
+TEST(Ledger, FindsANodeWithRoomForCoresAndMemory) {
+  Ledger ledger(with_cores());
+  const Pool& pool = ledger.pools(VcId{0})[0];
+  ledger.take(NodeId{0}, {.gpus = 1, .cpu_milli = 6000, .memory_mb = 10'000});
+  ledger.take(NodeId{1}, {.gpus = 1, .cpu_milli = 1000, .memory_mb = 90'000});
+  EXPECT_EQ(pool.find(3, {.cpu_milli = 2000, .memory_mb = 90'000}), NodeId{0});
+  EXPECT_EQ(pool.find(3, {.cpu_milli = 2001}), NodeId{1});
+  EXPECT_EQ(pool.find(3, {.cpu_milli = 3000, .memory_mb = 20'000}), kNoNode) << "no one has both";
+  EXPECT_EQ(pool.find(4, {}), kNoNode);
+  EXPECT_EQ(ledger.units(NodeId{0}, {.gpus = 8, .cpu_milli = 500}), 3) << "GPUs are the least";
+  EXPECT_EQ(ledger.units(NodeId{0}, {.gpus = 8, .cpu_milli = 1500}), 1) << "cores are";
+  EXPECT_EQ(ledger.units(NodeId{1}, {.tasks = 9, .cpu_milli = 1000}), 7);
+}
+
+TEST(Ledger, ResizesAndTakesThatBack) {
+  Ledger ledger(with_cores());
+  const Grant held = ledger.take(NodeId{0}, {.gpus = 1, .cpu_milli = 6000});
+  ledger.commit();
+  const std::size_t before = ledger.mark();
+  ledger.give_back(Grant{.node = NodeId{0}, .cpu_milli = 4000});
+  EXPECT_EQ(ledger.room(NodeId{0}), (Amount{3, 6000, 100'000}));
+  EXPECT_EQ(ledger.busy_cpu_milli(), 2000);
+  ledger.undo(before);
+  EXPECT_EQ(ledger.room(NodeId{0}), (Amount{3, 2000, 100'000}));
+  ledger.give_back(held);
+  EXPECT_EQ(ledger.busy_nodes(), 0);
+  EXPECT_EQ(ledger.total_cpu_milli(), 16'000);
+}
+
+TEST(Ledger, ANodeThatRunsACpuJobIsBusy) {
+  Ledger ledger(with_cores());
+  const Grant held = ledger.take(NodeId{1}, {.cpu_milli = 1});
+  EXPECT_EQ(ledger.busy_nodes(), 1);
+  EXPECT_EQ(ledger.busy_gpus(), 0);
+  ledger.commit();
+  ledger.set_nodes(VcId{0}, 0);
+  EXPECT_EQ(ledger.total_cpu_milli(), 1) << "until the job on the drained node ends";
+  ledger.give_back(held);
+  EXPECT_EQ(ledger.total_cpu_milli(), 0);
+  EXPECT_EQ(ledger.nodes(Power::on), 0);
+}
+
+TEST(LedgerDeathTest, StopsTheProgramRatherThanGiveACoreTwice) {
+  Ledger ledger(with_cores());
+  ledger.take(NodeId{0}, {.cpu_milli = 6000});
+  EXPECT_DEATH(ledger.take(NodeId{0}, {.cpu_milli = 2001}), "2001 cores/1000");
+  EXPECT_DEATH(ledger.give_back(Grant{.node = NodeId{0}, .cpu_milli = 6001}), "6001 cores/1000");
+}
+
 TEST(LedgerDeathTest, StopsTheProgramRatherThanGiveAGpuTwice) {
   Ledger ledger(uniform(1, 4));
   ledger.take(Grant{NodeId{0}, 0b0011});

@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/play.h"
 
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
 #include <fmt/format.h>
 
+#include "perf/catalogue_file.h"
 #include "policy/registry.h"
 #include "sim/profile.h"
 
 namespace almanac {
+namespace {
+
+/// The catalogue of models whose speeds can be worked out in the head.
+std::string linear_models() {
+  const char* const source = std::getenv("ALMANAC_SOURCE_DIR");
+  return std::string(source == nullptr ? "." : source) + "/tests/support/linear.toml";
+}
+
+}  // namespace
 
 void add_job(trace::Trace& trace, const JobSpec& spec) {
   trace::Job job;
@@ -19,7 +33,13 @@ void add_job(trace::Trace& trace, const JobSpec& spec) {
   job.request.gpu_type = trace.names.intern(spec.gpu_type);
   job.request.time_limit = spec.limit;
   job.request.predicted = spec.predicted;
+  job.request.model = trace.names.intern(spec.model);
+  job.request.kind = trace.names.intern(spec.kind);
+  job.request.cpus = spec.cpus;
+  job.request.memory_gb = spec.memory_gb;
   job.outcome.run = spec.run;
+  job.outcome.reference_cpus = spec.reference_cpus;
+  job.outcome.bandwidth_gbs = spec.bandwidth_gbs;
   trace.jobs.push_back(job);
 }
 
@@ -33,6 +53,13 @@ Result<Played> play(const Case& input, policy::Composition composition) {
   sim::Options options = input.options;
   if (const auto set = sim::apply_profile(input.profile, composition, options.restart); !set) {
     return tl::unexpected(set.error());
+  }
+  std::optional<policy::SpeedBook> speeds;
+  if (!input.speed.empty()) {
+    auto catalogue = perf::read_catalogue(input.speed == "linear" ? linear_models() : input.speed);
+    if (!catalogue) return tl::unexpected(catalogue.error());
+    speeds.emplace(input.cluster, input.trace, std::move(*catalogue));
+    options.speeds = &*speeds;
   }
   auto made = sim::make_policy(composition, input.trace);
   if (!made) return tl::unexpected(made.error());

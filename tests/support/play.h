@@ -4,6 +4,7 @@
 /// A simulation in a few lines: jobs, a cluster and a policy in; what happened, twice told, out.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,8 @@ struct Case {
   cluster::Cluster cluster{};
   std::string policy = "fifo";  ///< What registry().compose() takes.
   std::string profile{};        ///< What sim::apply_profile() takes.
+  std::string speed{};  ///< "linear": by tests/support/linear.toml; "": as recorded; else what
+                        ///< perf::read_catalogue() takes.
   sim::Options options{};
 };
 
@@ -36,6 +39,12 @@ struct JobSpec {
   std::string_view gpu_type{};
   Duration limit = kNoDuration;
   Duration predicted = kNoDuration;
+  std::string_view model{};
+  std::string_view kind{};
+  float cpus = std::numeric_limits<float>::quiet_NaN();
+  float memory_gb = std::numeric_limits<float>::quiet_NaN();
+  float reference_cpus = std::numeric_limits<float>::quiet_NaN();
+  float bandwidth_gbs = std::numeric_limits<float>::quiet_NaN();
 };
 
 /// What happened, as the engine tells it and as the witness saw it.

@@ -105,6 +105,9 @@ class Parser {
       cost.one_gpu = cost.up_to_8_gpus = cost.more_gpus = words.duration("the cost");
       if (!words.empty()) cost.up_to_8_gpus = words.duration("the cost of up to 8 GPUs");
       if (!words.empty()) cost.more_gpus = words.duration("the cost of more than 8 GPUs");
+    } else if (kind == "speed") {
+      words.need("linear");
+      made_.input.speed = "linear";
     } else if (kind == "launch") {
       made_.input.options.restart.launch = words.duration("the launch time");
     } else if (kind == "seed") {
@@ -142,7 +145,17 @@ class Parser {
     words.need("x");
     cluster::NodeClass make{.gpus = words.number("GPUs per node")};
     words.need("gpu");
-    if (!words.empty()) make.gpu_type = words.take("a GPU type");
+    while (!words.empty()) {
+      if (words.skip("cpus")) {
+        make.cpus = words.number("its cores");
+      } else if (words.skip("memory")) {
+        make.memory_gb = words.number("its memory in GB");
+      } else if (words.skip("bandwidth")) {
+        make.bandwidth_gbs = words.number("its memory bandwidth in GB/s");
+      } else {
+        make.gpu_type = words.take("a GPU type");
+      }
+    }
     machines.add_nodes(make, static_cast<std::uint32_t>(count));
   }
 
@@ -175,12 +188,16 @@ class Parser {
         spec.limit = words.duration("its time limit");
       } else if (key == "predicted") {
         spec.predicted = words.duration("its prediction");
-      } else if (key == "vc" || key == "user" || key == "name" || key == "type") {
-        texts.push_back(words.take(key));
-        (key == "vc"     ? spec.vc
-         : key == "user" ? spec.user
-         : key == "name" ? spec.name
-                         : spec.gpu_type) = texts.back();
+      } else if (key == "cpus") {
+        spec.cpus = static_cast<float>(words.number("its cores"));
+      } else if (key == "memory") {
+        spec.memory_gb = static_cast<float>(words.number("its memory in GB"));
+      } else if (key == "reference_cpus") {
+        spec.reference_cpus = static_cast<float>(words.number("the cores it was recorded with"));
+      } else if (key == "bandwidth") {
+        spec.bandwidth_gbs = static_cast<float>(words.number("its memory traffic in GB/s"));
+      } else if (std::string_view JobSpec::*const field = text_field(key)) {
+        spec.*field = texts.emplace_back(words.take(key));
       } else {
         throw Wrong{fmt::format("a job has no {}", key)};
       }
@@ -190,6 +207,16 @@ class Parser {
       throw Wrong{fmt::format("jobs stand in order of submission: {}", id)};
     }
     add_job(made_.input.trace, spec);
+  }
+
+  static std::string_view JobSpec::*text_field(std::string_view key) {
+    if (key == "vc") return &JobSpec::vc;
+    if (key == "user") return &JobSpec::user;
+    if (key == "name") return &JobSpec::name;
+    if (key == "type") return &JobSpec::gpu_type;
+    if (key == "model") return &JobSpec::model;
+    if (key == "kind") return &JobSpec::kind;
+    return nullptr;
   }
 
   std::optional<JobId> find(const std::string& id) {

@@ -6,15 +6,24 @@
 /// A line is one statement; '#' begins a comment, and the comments `name:`, `description:` and
 /// `source:` at the top are part of the scenario.
 ///
-///     cluster 2 x 8 gpu [V100]          one virtual cluster for every job; a further line adds
-///     nodes vc NAME 2 x 8 gpu [V100]          or several virtual clusters capacity NAME 1 nodes at
-///     1h       ("at start": from the beginning) job A submit 0s gpus 3 run 100s   [vc X] [user u]
-///     [name n] [type V100] [limit 200s]
-///                                       [predicted 90s]
-///     policy easy+oracle                [profile helios]; several lines: all give the same
-///     schedule restart 7s 30s 60s                one, up to eight, more GPUs; one time alone is
-///     for all launch 1s seed 7 expect A 0s..100s at 0:3  B never too_large waits C 10s..90s
-///     reserved B       all stretches in which C waits, in order
+// clang-format off
+///     cluster 2 x 8 gpu [V100] [cpus 24] [memory 256] [bandwidth 100]
+///                                 one virtual cluster for every job; a further line adds nodes;
+///                                 cores, GB and GB/s of a node
+///     vc NAME 2 x 8 gpu ...       or several virtual clusters
+///     capacity NAME 1 nodes at 1h        ("at start": from the beginning)
+///     job A submit 0s gpus 3 run 100s    [vc X] [user u] [name n] [type V100] [limit 200s]
+///                                        [predicted 90s] [cpus 4] [memory 32] [model m] [kind k]
+///                                        [reference_cpus 8] [bandwidth 20]
+///     policy easy+oracle                 [profile helios]; several lines: all give the same schedule
+///     speed linear                       jobs run as tests/support/linear.toml says, by their model;
+///                                        those without one as recorded
+///     restart 7s 30s 60s                 one, up to eight, more GPUs; one time alone is for all
+///     launch 1s
+///     seed 7
+///     expect A 0s..100s at 0:3  B never too_large
+///     waits C 10s..90s reserved B        all stretches in which C waits, in order
+// clang-format on
 ///
 /// A job that is stopped has several stretches: `expect A 0s..10s 40s..137s`. `at` says where the
 /// stretch before it ran; without it any place will do.

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/pacer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "perf/catalogue_file.h"
+
+namespace almanac::sim {
+namespace {
+
+constexpr int kNodes = 3;
+
+cluster::Cluster machines() {
+  cluster::Cluster made;
+  made.takes_every_job = true;
+  made.add_vc("all");
+  made.add_nodes({.gpus = 8, .cpus = 64, .bandwidth_gbs = 100}, kNodes);
+  return made;
+}
+
+/// What happened to a job, worked out beside the pacer: rate times time, stretch by stretch.
+struct Seen {
+  std::vector<cluster::Grant> held{};
+  double integral_ms = 0;
+  bool runs = false;
+};
+
+/// A job of one GPU, or none, on one node or two.
+trace::Job some_job(Names& names) {
+  trace::Job job;
+  job.request.gpus = *rc::gen::inRange(0, 2);
+  job.request.cpus = static_cast<float>(*rc::gen::inRange(1, 12));
+  job.request.model = names.intern(*rc::gen::element<std::string>("alexnet", "m5", "lstm", ""));
+  job.outcome.run = Duration{*rc::gen::inRange(0, 100'000)};
+  job.outcome.bandwidth_gbs = static_cast<float>(*rc::gen::inRange(0, 60));
+  return job;
+}
+
+RC_GTEST_PROP(Pacer, DoesTheWorkWhateverTheRatesWere, ()) {
+  const cluster::Cluster cluster = machines();
+  trace::Trace trace;
+  const int jobs = *rc::gen::inRange(1, 12);
+  for (int at = 0; at < jobs; ++at) trace.jobs.push_back(some_job(trace.names));
+  const policy::SpeedBook speeds(cluster, trace, *perf::read_catalogue("public"));
+  EndQueue ends(trace.jobs.size());
+  Pacer pacer(cluster, trace, speeds, ends);
+  std::vector<Seen> seen(trace.jobs.size());
+  Time now{};
+
+  const auto pass_time = [&](Time until) {
+    for (std::uint32_t at = 0; at < seen.size(); ++at) {
+      if (!seen[at].runs) continue;
+      const double rate = pacer.explain(JobId{at}, seen[at].held, now).rate;
+      seen[at].integral_ms += rate * static_cast<double>((until - now).count());
+    }
+    now = until;
+  };
+  const auto end_one = [&] {
+    const JobId job = ends.job();
+    pass_time(ends.next());
+    ends.pop();
+    Seen& own = seen[index(job)];
+    const double work = static_cast<double>(trace.jobs[index(job)].outcome.run.count());
+    const double rate = pacer.explain(job, own.held, now).rate;
+    // Ends are whole milliseconds: no earlier than done, and less than one of them late.
+    const double error = 1e-9 * std::max(1.0, work);
+    RC_ASSERT(own.integral_ms >= work - error);
+    RC_ASSERT(own.integral_ms < work + rate + error);
+    pacer.end(job, now);
+    RC_ASSERT(pacer.worked(job, now) == Duration{std::llround(own.integral_ms)});
+    own.runs = false;
+  };
+
+  std::uint32_t next = 0;
+  const auto steps = *rc::gen::container<std::vector<std::pair<int, int>>>(
+      rc::gen::pair(rc::gen::inRange(0, 4), rc::gen::inRange(0, 20'000)));
+  for (const auto& [step, number] : steps) {
+    const Time until = now + Duration{number};
+    while (!ends.empty() && ends.next() <= until) end_one();
+    pass_time(until);
+    const JobId job{static_cast<std::uint32_t>(number) % static_cast<std::uint32_t>(jobs)};
+    Seen& own = seen[index(job)];
+    if (step == 0 && next < seen.size()) {
+      const JobId fresh{next++};
+      Seen& started = seen[index(fresh)];
+      const trace::Request& wanted = trace.jobs[index(fresh)].request;
+      started.held = {{.node = NodeId{static_cast<std::uint32_t>(number % kNodes)},
+                       .gpus = static_cast<cluster::GpuMask>(wanted.gpus),
+                       .cpu_milli = cluster::cpu_milli(wanted.cpus)}};
+      started.runs = true;
+      pacer.start(fresh, started.held, trace.jobs[index(fresh)].outcome.run, now);
+    } else if (step == 1 && own.runs) {
+      own.held[0].cpu_milli = 500 * (1 + number % 20);
+      pacer.resize(job, own.held, now);
+    } else if (step == 2 && own.runs) {
+      pacer.stop(job, now);
+      RC_ASSERT(std::abs(static_cast<double>(pacer.worked(job, now).count()) - own.integral_ms) <=
+                0.5 + 1e-9 * own.integral_ms);
+      own.runs = false;
+    } else if (step == 3 && !own.runs && !own.held.empty() &&
+               pacer.worked(job, now) < trace.jobs[index(job)].outcome.run) {
+      own.runs = true;
+      pacer.start(job, own.held, trace.jobs[index(job)].outcome.run, now);
+    }
+  }
+  while (!ends.empty()) end_one();
+  RC_ASSERT(std::abs(pacer.computing_gpus()) < 1e-6);
+  for (std::uint32_t node = 0; node < kNodes; ++node) {
+    RC_ASSERT(pacer.bandwidth_gbs(NodeId{node}) == 0);
+  }
+}
+
+TEST(Pacer, SaysWhyAJobIsSlow) {
+  EXPECT_EQ(to_string({.rate = 1}), "runs at 1.00");
+  EXPECT_EQ(to_string({.rate = 0.61, .parts = {.neighbours = 0.93, .cpus = 0.66}}),
+            "runs at 0.61: neighbours 0.93, cores 0.66");
+  EXPECT_EQ(to_string({.rate = 0.5, .bandwidth = 0.5}), "runs at 0.50: bandwidth 0.50");
+}
+
+}  // namespace
+}  // namespace almanac::sim
