@@ -277,5 +277,36 @@ TEST(Swf, NamesTheLineOfAMistake) {
               HasSubstr(":3: run time must be 0 or more, or -1: -5"));
 }
 
+TEST(Synergy, ReadsIterationsOfAKnownModel) {
+  const Trace trace = read("0,alexnet,8,23349,1\n1,lstm,126.001,3,4\n", "synergy");
+  ASSERT_EQ(trace.jobs.size(), 2U);
+  const Job& job = trace.jobs[0];
+  EXPECT_EQ(trace.id(job.id), "0");
+  EXPECT_EQ(name(trace, job.request.model), "alexnet");
+  EXPECT_EQ(job.request.submit, Time(8s));
+  EXPECT_EQ(job.outcome.run, 23349 * 600ms);
+  EXPECT_EQ(job.outcome.step_s, 0.6F);
+  EXPECT_EQ(job.outcome.reference_cpus, 3);
+  const Job& wide = trace.jobs[1];
+  EXPECT_EQ(wide.request.submit, Time(126001ms));
+  EXPECT_EQ(wide.request.gpus, 4);
+  EXPECT_EQ(wide.outcome.run, 33ms);  // of all GPUs at once
+  EXPECT_EQ(wide.outcome.reference_cpus, 12);
+  EXPECT_EQ(wide.outcome.reference_memory_gb, 250);
+}
+
+TEST(Synergy, NamesTheLineOfAMistake) {
+  const std::string start = "0,alexnet,8,23349,1\n";
+  EXPECT_THAT(error(start + "1,vgg,8,5,1\n"),
+              HasSubstr(":2: the model must be one of alexnet, deepspeech, gnmt, lstm, m5, "
+                        "mobilenet, res18, res50, shufflenet, transformer: \"vgg\""));
+  EXPECT_THAT(error(start + "1,lstm,8,5\n"),
+              HasSubstr(":2: a line must have the fields id, model, arrival, iterations, GPUs: "));
+  EXPECT_THAT(error(start + "1,lstm,-8,5,1\n"),
+              HasSubstr(":2: the arrival must be seconds from 0"));
+  EXPECT_THAT(error(start + "1,lstm,8,0,1\n"), HasSubstr(":2: the iterations must be a whole"));
+  EXPECT_THAT(error(start + "1,lstm,8,5,0\n"), HasSubstr(":2: the GPUs must be a whole number"));
+}
+
 }  // namespace
 }  // namespace almanac::trace
