@@ -4,12 +4,14 @@
 /// What is known of models: fitted parameters, where they are from and how far off they are.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "perf/input_curve.h"
+#include "perf/input_table.h"
 #include "perf/sharing.h"
 #include "perf/step_time.h"
 
@@ -27,6 +29,17 @@ struct Input {
   std::string source;
   std::string gpu_type;  ///< "" = not said.
   FitError error;
+  /// As measured, in place of the curve, which then tells only what is enough.
+  std::shared_ptr<const InputTable> table{};
+
+  /// How fast cores alone, memory alone feed a GPU.
+  double by_cpus(double cpus_per_gpu) const {
+    return table ? (*table)(cpus_per_gpu, table->memory_gb().back()) : curve.by_cpus(cpus_per_gpu);
+  }
+  double by_memory(double memory_gb_per_gpu) const {
+    return table ? (*table)(table->cpus().back(), memory_gb_per_gpu)
+                 : curve.by_memory(memory_gb_per_gpu);
+  }
 };
 
 /// A model on one type of GPU.

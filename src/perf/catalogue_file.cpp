@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
+#include "perf/measured.h"
 #include "perf/measurement.h"
 #include "table/stream.h"
 #include "text/nearest.h"
@@ -219,6 +220,11 @@ Result<Catalogue> parse_catalogue(std::string_view text, const std::string& path
 }
 
 Result<Catalogue> read_catalogue(const std::string& name_or_path) {
+  if (name_or_path.find(".csv") != std::string::npos) {
+    const Result<Profile> measured = read_profile(name_or_path);
+    if (!measured) return tl::unexpected(measured.error());
+    return as_measured(*measured, name_or_path);
+  }
   if (name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".toml")) {
     const Result<std::string> text = table::read_text_file(name_or_path);
     if (!text) return tl::unexpected(text.error());

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "perf/input_curve.h"
+#include "perf/input_table.h"
 #include "perf/step_time.h"
 
 namespace almanac::perf {
@@ -52,6 +53,9 @@ class SpeedModel {
   SpeedModel() = default;
   SpeedModel(std::vector<OnType> types, InputCurve input)
       : types_(std::move(types)), input_(input), always_fed_(false) {}
+  /// `input` must outlive it.
+  SpeedModel(std::vector<OnType> types, const InputTable& input)
+      : types_(std::move(types)), table_(&input), always_fed_(false) {}
   explicit SpeedModel(std::vector<OnType> types) : types_(std::move(types)) {}
 
   const OnType& on(GpuType type) const { return types_[static_cast<std::size_t>(type)]; }
@@ -61,13 +65,15 @@ class SpeedModel {
   double computes(GpuType type, int gpus, int nodes, double causes) const;
   /// How fast that GPU is fed; without bound where the model's input is not known.
   double fed(double cpus_per_gpu, double memory_gb_per_gpu) const {
-    return always_fed_ ? std::numeric_limits<double>::infinity()
-                       : input_(cpus_per_gpu, memory_gb_per_gpu);
+    if (always_fed_) return std::numeric_limits<double>::infinity();
+    return table_ != nullptr ? (*table_)(cpus_per_gpu, memory_gb_per_gpu)
+                             : input_(cpus_per_gpu, memory_gb_per_gpu);
   }
 
  private:
   std::vector<OnType> types_{OnType{}};
   InputCurve input_;
+  const InputTable* table_ = nullptr;  // in place of input_
   bool always_fed_ = true;
 };
 

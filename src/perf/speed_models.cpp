@@ -142,8 +142,9 @@ SpeedModel SpeedModels::make(const Model* model, double batch_per_gpu) const {
   for (std::size_t type = 0; type < types.size(); ++type) {
     types[type] = on_type(*model, gpu_types_[type], batch_per_gpu);
   }
-  return model->input ? SpeedModel(std::move(types), model->input->curve)
-                      : SpeedModel(std::move(types));
+  if (!model->input) return SpeedModel(std::move(types));
+  return model->input->table != nullptr ? SpeedModel(std::move(types), *model->input->table)
+                                        : SpeedModel(std::move(types), model->input->curve);
 }
 
 SpeedModel::OnType SpeedModels::on_type(const Model& model, const std::string& type,

@@ -62,11 +62,11 @@ void print_input(const perf::Input& input) {
   if (curve.enough_memory_gb() > 0) fmt::print(", with {:.0f} GB", curve.enough_memory_gb());
   fmt::print("\n ");
   for (const int cpus : kCpus) {
-    fmt::print(" {}: {:.2f}", cpus, std::min(1.0, curve.by_cpus(cpus)));
+    fmt::print(" {}: {:.2f}", cpus, std::min(1.0, input.by_cpus(cpus)));
   }
   fmt::print("\n ");
   for (const int memory_gb : kMemories) {
-    fmt::print(" {} GB: {:.2f}", memory_gb, std::min(1.0, curve.by_memory(memory_gb)));
+    fmt::print(" {} GB: {:.2f}", memory_gb, std::min(1.0, input.by_memory(memory_gb)));
   }
   fmt::print("\n");
 }
@@ -140,11 +140,12 @@ nlohmann::ordered_json json_of(perf::SpeedModels& models, const perf::Model& mod
                      {"held_out", known(model.input->error.held_out)}};
     for (const int cpus : kCpus) {
       made["input"]["cpus"].push_back(
-          {{"cpus_per_gpu", cpus}, {"rate", std::min(1.0, curve.by_cpus(cpus))}});
+          {{"cpus_per_gpu", cpus}, {"rate", std::min(1.0, model.input->by_cpus(cpus))}});
     }
     for (const int memory_gb : kMemories) {
       made["input"]["memory"].push_back(
-          {{"memory_gb_per_gpu", memory_gb}, {"rate", std::min(1.0, curve.by_memory(memory_gb))}});
+          {{"memory_gb_per_gpu", memory_gb},
+           {"rate", std::min(1.0, model.input->by_memory(memory_gb))}});
     }
   }
   for (const perf::Board& board : model.boards) {

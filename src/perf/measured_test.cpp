@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "perf/measured.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "perf/catalogue_file.h"
+#include "perf/speed_models.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::perf {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kHeader = "model,gpus,cpus,mem_gb,norm_throughput\n";
+
+/// Twice as fast with 12 cores, three times if there is memory for it.
+constexpr const char* kRows =
+    "hungry,1,3,50,1\nhungry,1,3,100,1\nhungry,1,12,50,2\nhungry,1,12,100,3\n";
+
+TEST(InputTableTest, RepeatsItsPointsAndDrawsLinesBetween) {
+  const InputTable table({2, 4}, {10, 20}, {0.25, 0.5, 0.5, 1});
+  EXPECT_EQ(table(2, 10), 0.25);
+  EXPECT_EQ(table(4, 20), 1);
+  EXPECT_EQ(table(3, 20), 0.75);
+  EXPECT_EQ(table(4, 15), 0.75);
+  EXPECT_EQ(table(3, 15), 0.5625);  // the mean of the four
+  EXPECT_EQ(table(1, 20), 0.25);    // half the fewest cores
+  EXPECT_EQ(table(1, 5), 0.125);    // less memory than was tried changes nothing more
+  EXPECT_EQ(table(99, 99), 1);
+}
+
+TEST(MeasuredTest, AJobRunsAsItsTableSays) {
+  const TemporaryFolder folder;
+  const auto catalogue = read_catalogue(folder.write("t.csv", std::string(kHeader) + kRows));
+  ASSERT_TRUE(catalogue) << to_string(catalogue.error());
+  SpeedModels models(*catalogue);
+  const Found found = models.find({.name = "hungry"});
+  ASSERT_EQ(found.match, Match::name);
+  const Grant share{.gpus = 2, .cpus = 6, .memory_gb = 100};
+  const JobSpeed job(*found.speed, {&share, 1});
+  const auto rate = [&](double cpus, double memory_gb) {
+    const Grant held{.gpus = 2, .cpus = cpus, .memory_gb = memory_gb};
+    return job.rate({&held, 1});
+  };
+  EXPECT_DOUBLE_EQ(rate(6, 100), 1);
+  EXPECT_DOUBLE_EQ(rate(24, 100), 2);
+  EXPECT_DOUBLE_EQ(rate(24, 200), 3);
+  EXPECT_DOUBLE_EQ(rate(15, 200), 2);  // half way from 3 to 12 cores of a GPU
+  EXPECT_DOUBLE_EQ(rate(48, 999), 3);
+  // What is enough is the least that is as fast as the most.
+  const InputCurve& enough = catalogue->find("hungry")->input->curve;
+  EXPECT_EQ(enough.enough_cpus, 12);
+  EXPECT_EQ(enough.enough_memory_gb(), 100);
+}
+
+TEST(MeasuredTest, AGridWithAHoleIsRefused) {
+  const TemporaryFolder folder;
+  const auto holed = read_catalogue(
+      folder.write("t.csv", std::string(kHeader) + "a,1,3,50,1\na,1,3,100,1\na,1,12,50,2\n"));
+  ASSERT_FALSE(holed);
+  EXPECT_THAT(to_string(holed.error()),
+              HasSubstr("a was not measured with 12 cores and 100 GB a GPU: a table needs each "));
+  const auto none = read_catalogue(folder.write("u.csv", std::string(kHeader) + "a,2,3,50,1\n"));
+  ASSERT_FALSE(none);
+  EXPECT_THAT(to_string(none.error()), HasSubstr("no model was measured on one GPU with known"));
+}
+
+}  // namespace
+}  // namespace almanac::perf
