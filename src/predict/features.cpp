@@ -39,11 +39,11 @@ class RowWriter {
 };
 
 void put_request(RowWriter& row, const trace::Request& request) {
-  const auto gpus = static_cast<double>(request.gpus);
-  row.put(std::log2(gpus));
+  // A CPU job stands below all that have a GPU.
+  row.put(request.gpus > 0 ? std::log2(request.gpus) : -1);
   row.put(request.nodes > 0 ? std::log2(request.nodes) : kMissing);
   row.put(request.cpus);
-  row.put(request.cpus / static_cast<float>(request.gpus));
+  row.put(request.gpus > 0 ? request.cpus / static_cast<float>(request.gpus) : kMissing);
   row.put(request.memory_gb);
   row.put(request.time_limit != kNoDuration ? log_span(request.time_limit) : kMissing);
   constexpr std::int64_t kDay = 24 * 3600;

@@ -75,6 +75,14 @@ Result<std::vector<Prepared::Run>> compose_runs(const Experiment& experiment) {
   return runs;
 }
 
+/// Of the models of speed, a preset or a file.
+Result<std::string> digest_of(const std::string& speed) {
+  const auto presets = perf::presets();
+  const auto preset = std::find_if(presets.begin(), presets.end(),
+                                   [&](const text::Preset& each) { return each.name == speed; });
+  return preset == presets.end() ? table::sha256_file(speed) : table::sha256(preset->text);
+}
+
 /// The model that learned estimates begin with. It must not know anything that lies ahead.
 Result<std::shared_ptr<const predict::StoredModel>> read_model(
     const std::string& path, const trace::Trace& trace, const std::vector<Prepared::Run>& runs) {
@@ -176,7 +184,9 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
   if (!experiment.speed.empty()) {
     auto catalogue = perf::read_catalogue(experiment.speed);
     if (!catalogue) return tl::unexpected(catalogue.error());
-    made.catalogue = table::sha256(perf::to_toml(*catalogue));
+    const Result<std::string> content = digest_of(experiment.speed);
+    if (!content) return tl::unexpected(content.error());
+    made.catalogue = *content;
     made.speeds =
         std::make_shared<policy::SpeedBook>(made.cluster, made.trace, std::move(*catalogue));
     made.notes.insert(made.notes.end(), made.speeds->notes().begin(), made.speeds->notes().end());
