@@ -109,7 +109,7 @@ void fit_sizes(FitInput& input, Workload& workload) {
     size.gpu_time += runs.back() * static_cast<double>(size.gpus);
     count_state(job->outcome.state, size);
   }
-  workload.run_octaves = stats::Octaves::count(runs);
+  workload.run.octaves = stats::Octaves::count(runs);
 }
 
 void fit_vcs(FitInput& input, Workload& workload) {

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <string>
+#include <variant>
 
 #include "base/rng.h"
 #include "stats/alias.h"
@@ -50,7 +52,7 @@ class Filler {
   Filler(const Setting& setting, const PlanCell& cell, Names& names, MadeJobs& made)
       : in_(setting),
         cell_(cell),
-        size_(setting.workload.size[cell.size]),
+        size_(setting.plan.sizes[cell.size]),
         names_(names),
         out_(made),
         rng_(setting.seed, (std::uint64_t{cell.vc} << 32) | cell.size),
@@ -61,11 +63,7 @@ class Filler {
                per_size()),
         first_job_(made.jobs.size()),
         first_recipe_(made.recipes.size()),
-        span_s_(setting.workload.span.days * 86400) {
-    const double all = size_.completed + size_.cancelled + size_.failed;
-    completed_ = size_.completed / all;
-    cancelled_ = size_.cancelled / all;
-  }
+        span_s_(setting.workload.span.days * 86400) {}
 
   void fill() {
     scores_.reserve(static_cast<std::size_t>(cell_.jobs));
@@ -86,8 +84,9 @@ class Filler {
 
   static stats::Alias user_weights(const Setting& in, const PlanCell& cell) {
     // Sizes are told apart by their logarithm; three doublings from 8 GPUs are one unit of taste.
-    const auto gpus = static_cast<double>(in.workload.size[cell.size].gpus);
-    const double steep = in.workload.user.size_spread * std::log2(gpus / 8) / 3;
+    // CPU jobs are to everybody's.
+    const auto gpus = static_cast<double>(in.plan.sizes[cell.size].gpus);
+    const double steep = gpus > 0 ? in.workload.user.size_spread * std::log2(gpus / 8) / 3 : 0;
     std::vector<double> weights;
     for (std::uint32_t i = in.users.bounds[cell.vc]; i < in.users.bounds[cell.vc + 1]; ++i) {
       const MadeUser& user = in.users.users[i];
@@ -119,12 +118,16 @@ class Filler {
     for (std::int32_t i = 0; i < session.length; ++i) add_job(slot.recipe, base);
   }
 
+  void set_runs() {
+    std::visit([this](const auto& runs) { set_runs(runs); }, size_.runs);
+  }
+
   /// Turns scores into ranks and gives each rank its part of the run time curve: the cell as a
   /// whole follows the curve, and carries the GPU time that the plan wants.
-  void set_runs() {
+  template <typename Curve>
+  void set_runs(const Curve& runs) {
     const auto count = static_cast<double>(cell_.jobs);
     const stats::EvenRanks rank(scores_);
-    const stats::Octaves& runs = in_.plan.runs[cell_.size];
     for (std::size_t i = 0; i < scores_.size(); ++i) {
       const double below = std::floor(rank(scores_[i]));
       out_.jobs[first_job_ + i].run_s =
@@ -191,11 +194,18 @@ class Filler {
     slot.version = version;
     slot.version_latent = static_cast<float>(stats::normal_draw(rng_));
     slot.recipe = static_cast<std::uint32_t>(out_.recipes.size());
-    const std::uint64_t stem = in_.seed ^ ((std::uint64_t{first_user_} + user) * 64 + which) * 64;
+    const std::uint64_t place = ((std::uint64_t{first_user_} + user) * 64 + which) * 64;
+    const std::uint64_t stem = (in_.seed ^ place) + cell_.size;
+    // All versions of a recipe ask the same.
+    const Asks asks = in_.asks.draw(size_, Rng(in_.seed, ~(place + cell_.size)));
+    const std::string name = size_.gpus == 0 ? cpu_job_name(stem, version)
+                             : asks.model    ? job_name(stem, version, asks.model->name)
+                                             : job_name(stem, version);
     out_.recipes.push_back({.user = static_cast<std::uint32_t>(first_user_ + user),
                             .vc = cell_.vc,
                             .size = cell_.size,
-                            .name = names_.intern(job_name(stem + cell_.size, version))});
+                            .name = names_.intern(name),
+                            .asks = asks});
     centres_.push_back(static_cast<float>(centre(user, slot)));
     return slot;
   }
@@ -204,10 +214,10 @@ class Filler {
     const double lot = rng_.uniform();
     MadeJob job{.recipe = recipe, .sequence = static_cast<std::uint32_t>(out_.jobs.size())};
     double score = base + parts_.run * stats::normal_draw(rng_);
-    if (lot >= completed_ + cancelled_) {
+    if (lot >= size_.completed + size_.cancelled) {
       job.state = JobState::failed;
       score -= in_.workload.ending.failed;
-    } else if (lot >= completed_) {
+    } else if (lot >= size_.completed) {
       job.state = JobState::cancelled;
       score -= in_.workload.ending.cancelled;
     }
@@ -217,7 +227,7 @@ class Filler {
 
   const Setting& in_;
   const PlanCell& cell_;
-  const Workload::Size& size_;
+  const PlanSize& size_;
   Names& names_;
   MadeJobs& out_;
   Rng rng_;
@@ -231,8 +241,6 @@ class Filler {
   std::vector<float> scores_;   // of the jobs
   std::vector<float> centres_;  // of the recipes
   double span_s_;
-  double completed_ = 1;
-  double cancelled_ = 0;
 };
 
 }  // namespace

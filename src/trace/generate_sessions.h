@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "trace/generate_asks.h"
 #include "trace/generate_plan.h"
 #include "trace/generate_rhythm.h"
 #include "trace/generate_users.h"
@@ -19,8 +20,9 @@ namespace almanac::trace {
 struct MadeRecipe {
   std::uint32_t user = 0;  ///< Position in Users::users.
   std::uint32_t vc = 0;
-  std::uint32_t size = 0;
+  std::uint32_t size = 0;  ///< Position in Plan::sizes.
   NameId name = kNoName;
+  Asks asks{};
   std::uint32_t limit_s = 0;  ///< What its user asks for; 0 = no limit.
 };
 
@@ -44,6 +46,7 @@ struct Setting {
   const Plan& plan;
   const Users& users;
   const Calendar& calendar;
+  const AsksLottery& asks;
   std::uint64_t seed;
 };
 

@@ -197,12 +197,18 @@ Workload any_workload() {
                              .gpu_time = *rc::gen::inRange(1, 100) / 1.0,
                              .failed = *rc::gen::inRange(0, 3) / 1.0});
   }
-  workload.run_octaves = *rc::gen::container<std::vector<double>>(
+  workload.run.octaves = *rc::gen::container<std::vector<double>>(
       8, rc::gen::map(rc::gen::inRange(1, 9), [](int weight) { return weight / 1.0; }));
   workload.session.serial = *rc::gen::inRange(0, 11) / 10.0;
   workload.recipe.version_days = *rc::gen::inRange(0, 3);
   workload.limit.share = *rc::gen::inRange(0, 3) / 2.0;
   workload.rhythm.hours[3] = 0;
+  if (*rc::gen::inRange(0, 2) == 1) {
+    workload.cores = {{.least = 1, .most = *rc::gen::inRange<std::int64_t>(1, 100)}};
+    workload.model = {{.name = "m1"}, {.name = "m2", .jobs = 3}};
+    workload.cpu_size = {{.cpus = *rc::gen::inRange<std::int64_t>(1, 49)}, {.cpus = 2}};
+    workload.cpu = {.per_gpu_job = *rc::gen::inRange(1, 4) / 1.0, .load = 0.3};
+  }
   return workload;
 }
 
@@ -210,7 +216,9 @@ RC_GTEST_PROP(Generate, MakesJobsThatFitAndFollowEachOther, ()) {
   const Workload workload = any_workload();
   RC_ASSERT(check(workload).has_value());
   const Trace trace = generate(workload, *rc::gen::arbitrary<std::uint64_t>());
-  RC_ASSERT(static_cast<std::int64_t>(trace.jobs.size()) == workload.span.jobs);
+  RC_ASSERT(static_cast<std::int64_t>(trace.jobs.size()) ==
+            workload.span.jobs + cpu_jobs(workload));
+  const bool has_models = !workload.model.empty();
   std::map<std::string_view, std::int64_t> room;
   for (const Workload::Vc& vc : workload.vc) room[vc.name] = largest_job(workload, vc);
   Time last = workload.span.start;
@@ -219,9 +227,13 @@ RC_GTEST_PROP(Generate, MakesJobsThatFitAndFollowEachOther, ()) {
     RC_ASSERT(job.id == JobKey{++id});
     RC_ASSERT(job.request.submit >= last);
     last = job.request.submit;
-    RC_ASSERT(job.outcome.run >= Duration(1000) && job.outcome.run <= Duration(128'000));
+    RC_ASSERT(job.outcome.run >= Duration(1000));
+    RC_ASSERT(job.request.gpus == 0 || job.outcome.run <= Duration(128'000));
     RC_ASSERT(job.request.gpus <= room.at(trace.names[job.request.vc]));
-    RC_ASSERT(job.request.nodes == (job.request.gpus + 7) / 8);
+    RC_ASSERT(job.request.nodes == std::max(1, (job.request.gpus + 7) / 8));
+    RC_ASSERT(job.request.cpus >= 1 &&
+              job.request.cpus <= 48 * static_cast<float>(job.request.nodes));
+    RC_ASSERT((job.request.model != kNoName) == (has_models && job.request.gpus > 0));
     RC_ASSERT(trace.names[job.request.user].starts_with('u'));
     RC_ASSERT(!trace.names[job.request.name].empty());
     const Duration limit = job.request.time_limit;

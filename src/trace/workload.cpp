@@ -2,6 +2,7 @@
 #include "trace/workload.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -20,6 +21,12 @@ double total_jobs(const Rows& rows) {
   double total = 0;
   for (const auto& row : rows) total += row.jobs;
   return total;
+}
+
+std::int64_t total_nodes(const Workload& workload) {
+  std::int64_t nodes = 0;
+  for (const Workload::Vc& vc : workload.vc) nodes += vc.nodes;
+  return nodes;
 }
 
 Result<void> check_vcs(const std::vector<Workload::Vc>& vcs) {
@@ -65,6 +72,60 @@ Result<void> check_sizes(const Workload& workload) {
   return {};
 }
 
+Result<void> check_runs(const Workload::Run& run) {
+  if (run.median_s > 0) {
+    if (!run.octaves.empty()) return bad("[run] must have octaves or median_s, not both");
+    if (run.most_s > 0 && run.most_s < run.median_s) {
+      return bad(fmt::format("run.most_s must not be below median_s: {}", run.most_s));
+    }
+  } else if (sum(run.octaves) <= 0) {
+    return bad("run.octaves must have a weight above 0");
+  }
+  return {};
+}
+
+Result<void> check_mix(const Workload& workload) {
+  if (!workload.model.empty() && total_jobs(workload.model) <= 0) {
+    return bad("at least one row of model must have jobs");
+  }
+  for (std::size_t i = 0; i < workload.model.size(); ++i) {
+    if (workload.model[i].name.empty())
+      return bad(fmt::format("row {} of model needs a name", i + 1));
+  }
+  if (!workload.cores.empty() && total_jobs(workload.cores) <= 0) {
+    return bad("at least one row of cores must have jobs");
+  }
+  for (const Workload::Cores& cores : workload.cores) {
+    if (cores.most < cores.least) {
+      return bad(
+          fmt::format("cores: most must not be below least: {} to {}", cores.least, cores.most));
+    }
+    if (workload.node.cpus <= 0) return bad("cores are asked for, so node.cpus must be above 0");
+  }
+  return {};
+}
+
+Result<void> check_cpu_jobs(const Workload& workload) {
+  const Workload::Cpu& cpu = workload.cpu;
+  if (cpu.per_gpu_job == 0 && cpu.load == 0) return {};
+  if (cpu.per_gpu_job == 0 || cpu.load == 0) {
+    return bad("cpu.per_gpu_job and cpu.load must both be 0, or neither");
+  }
+  if (total_jobs(workload.cpu_size) <= 0) return bad("at least one row of cpu_size must have jobs");
+  for (const Workload::CpuSize& size : workload.cpu_size) {
+    if (static_cast<double>(size.cpus) > workload.node.cpus) {
+      return bad(fmt::format("CPU jobs of {} cores fit no node: it has {}", size.cpus,
+                             workload.node.cpus));
+    }
+  }
+  if (cpu_jobs(workload) < 1) return bad("there is less than one CPU job: raise cpu.per_gpu_job");
+  constexpr double kMost = 1e8;
+  if (const double mean = mean_cpu_run(workload); mean > kMost) {
+    return bad(fmt::format("CPU jobs would run {:.0f} s each: lower cpu.load", mean));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check(const Workload& workload) {
@@ -72,7 +133,9 @@ Result<void> check(const Workload& workload) {
   if (workload.size.empty() || total_jobs(workload.size) <= 0) {
     return bad("at least one row of size must have jobs");
   }
-  if (sum(workload.run_octaves) <= 0) return bad("run.octaves must have a weight above 0");
+  if (Result<void> fine = check_runs(workload.run); !fine) return fine;
+  if (Result<void> fine = check_mix(workload); !fine) return fine;
+  if (Result<void> fine = check_cpu_jobs(workload); !fine) return fine;
   if (workload.rhythm.hours.size() != 24 || sum(workload.rhythm.hours) <= 0) {
     return bad("rhythm.hours must be 24 weights, not all 0");
   }
@@ -107,9 +170,22 @@ std::int64_t largest_job(const Workload& workload, const Workload::Vc& vc) {
 }
 
 std::int64_t total_gpus(const Workload& workload) {
-  std::int64_t nodes = 0;
-  for (const Workload::Vc& vc : workload.vc) nodes += vc.nodes;
-  return nodes * workload.node.gpus;
+  return total_nodes(workload) * workload.node.gpus;
+}
+
+std::int64_t cpu_jobs(const Workload& workload) {
+  return std::llround(workload.cpu.per_gpu_job * static_cast<double>(workload.span.jobs));
+}
+
+double mean_cpu_run(const Workload& workload) {
+  double cores_a_job = 0;
+  for (const Workload::CpuSize& size : workload.cpu_size) {
+    cores_a_job += size.jobs / total_jobs(workload.cpu_size) * static_cast<double>(size.cpus);
+  }
+  constexpr double kSecondsPerDay = 86400;
+  const double core_time = workload.node.cpus * static_cast<double>(total_nodes(workload)) *
+                           workload.span.days * kSecondsPerDay;
+  return workload.cpu.load * core_time / (cores_a_job * static_cast<double>(cpu_jobs(workload)));
 }
 
 }  // namespace almanac::trace

@@ -37,16 +37,55 @@ struct Workload {
     double cancelled = 0;
     double failed = 0;
   };
+  /// What jobs train.
+  struct Model {
+    std::string name{};
+    std::string kind{};  ///< "" = not said.
+    double jobs = 1;
+  };
+  /// Cores that a GPU job asks for each GPU: each whole number from `least` to `most` as often.
+  struct Cores {
+    std::int64_t least = 1;
+    std::int64_t most = 1;
+    double jobs = 1;
+  };
+  /// A job without GPUs.
+  struct CpuSize {
+    std::int64_t cpus = 1;
+    double jobs = 1;
+  };
   struct Span {
     Time start{};
     double days = 30;
-    std::int64_t jobs = 10000;
+    std::int64_t jobs = 10000;  ///< GPU jobs.
   };
   struct Node {
     std::int64_t gpus = 8;
     std::string gpu_type{};
     double cpus = 48;
     double memory_gb = 376;
+    double bandwidth_gbs = 0;
+  };
+  /// Run times are known at powers of two, or log-normal.
+  struct Run {
+    std::vector<double> octaves{};  ///< Jobs with run <= 1 s, 1 to 2 s, 2 to 4 s, 4 to 8 s ...
+    double median_s = 0;            ///< Of a log-normal; 0 = `octaves` it is.
+    double spread = 1;              ///< Standard deviation of its logarithm.
+    double most_s = 0;              ///< Longer ones last so long; 0 = no end.
+    bool unlimited_cpus = false;    ///< Recorded with all the cores that a job can use.
+  };
+  /// CPU jobs: log-normal run times, so long that they want `load` of the cores.
+  struct Cpu {
+    double per_gpu_job = 0;
+    double load = 0;
+    double spread = 1;
+  };
+  /// Memory traffic, GB/s: of each GPU at full speed, of each core of a CPU job.
+  struct Bandwidth {
+    double gpu = 0;
+    double cpu = 0;
+    double heavy = 0;  ///< Of each core of those CPU jobs that are hogs.
+    double heavy_share = 0;
   };
   struct Rhythm {
     std::vector<double> hours = std::vector<double>(24, 1.0);
@@ -87,9 +126,14 @@ struct Workload {
 
   std::vector<Vc> vc;
   std::vector<Size> size;
-  std::vector<double> run_octaves;  ///< Jobs with run <= 1 s, 1 to 2 s, 2 to 4 s, 4 to 8 s ...
+  std::vector<Model> model;       ///< None = jobs say nothing of their model.
+  std::vector<Cores> cores;       ///< None = a job gets its GPUs' part of the node's.
+  std::vector<CpuSize> cpu_size;  ///< None = no CPU jobs.
   Span span;
   Node node;
+  Run run;
+  Cpu cpu;
+  Bandwidth bandwidth;
   Rhythm rhythm;
   Session session;
   User user;
@@ -112,5 +156,12 @@ std::int64_t largest_job(const Workload& workload, const Workload::Vc& vc);
 
 /// The GPUs of all virtual clusters.
 std::int64_t total_gpus(const Workload& workload);
+
+/// How many CPU jobs there are.
+std::int64_t cpu_jobs(const Workload& workload);
+
+/// How long a CPU job runs on average, in seconds, for all to want the load that they shall.
+/// Requires: there are CPU jobs.
+double mean_cpu_run(const Workload& workload);
 
 }  // namespace almanac::trace

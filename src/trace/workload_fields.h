@@ -52,6 +52,29 @@ void visit_fields(Workload& workload, Visitor& visitor) {
         row.field("cancelled", size.cancelled, kWeight);
         row.field("failed", size.failed, kWeight);
       });
+  visitor.rows(
+      "model",
+      "Models that GPU jobs train, what kind of model that is (any word), and weights; none =\n"
+      "jobs do not say.",
+      workload.model, [](auto& row, Workload::Model& model) {
+        row.field("name", model.name);
+        row.field("kind", model.kind);
+        row.field("jobs", model.jobs, kWeight);
+      });
+  visitor.rows(
+      "cores",
+      "Cores that GPU jobs ask for each GPU: any number from least to most, and weights. No job\n"
+      "asks more than its nodes have. None = a job asks its GPUs' part of the node's cores.",
+      workload.cores, [](auto& row, Workload::Cores& cores) {
+        row.field("least", cores.least, {1, 1e6});
+        row.field("most", cores.most, {1, 1e6});
+        row.field("jobs", cores.jobs, kWeight);
+      });
+  visitor.rows("cpu_size", "Jobs without GPUs: cores of a job, and weights among them.",
+               workload.cpu_size, [](auto& row, Workload::CpuSize& size) {
+                 row.field("cpus", size.cpus, {1, 1e6});
+                 row.field("jobs", size.jobs, kWeight);
+               });
 
   visitor.section("span", "How much, and when.");
   visitor.field("start", workload.span.start, "first instant, UTC");
@@ -61,12 +84,32 @@ void visit_fields(Workload& workload, Visitor& visitor) {
   visitor.section("node", "What each node has.");
   visitor.field("gpus", workload.node.gpus, {1, 64}, "GPUs");
   visitor.field("gpu_type", workload.node.gpu_type, "a name; \"\" = not said");
-  visitor.field("cpus", workload.node.cpus, {0, 1e6}, "cores; a job gets its GPUs' part of them");
+  visitor.field("cpus", workload.node.cpus, {0, 1e6},
+                "cores, of which a job gets its GPUs' part; 0 = not said");
   visitor.field("memory_gb", workload.node.memory_gb, {0, 1e6}, "GB, shared out likewise");
+  visitor.field("bandwidth_gbs", workload.node.bandwidth_gbs, {0, 1e6},
+                "GB/s of memory traffic; 0 = not said");
 
-  visitor.section("run", "How long jobs run.");
-  visitor.field("octaves", workload.run_octaves, kWeight,
+  visitor.section("run", "How long jobs run: octaves, or a log-normal.");
+  visitor.field("octaves", workload.run.octaves, kWeight,
                 "weights of run times <= 1 s, 1-2 s, 2-4 s, 4-8 s ...");
+  visitor.field("median_s", workload.run.median_s, {0, 1e9}, "of a log-normal; 0 = octaves");
+  visitor.field("spread", workload.run.spread, {0, 5}, "standard deviation of its logarithm");
+  visitor.field("most_s", workload.run.most_s, {0, 1e9}, "longer ones end then; 0 = never");
+  visitor.field("unlimited_cpus", workload.run.unlimited_cpus,
+                "true = run times are those with all the cores that a job can use");
+
+  visitor.section("cpu", "Jobs without GPUs: their run times are log-normal.");
+  visitor.field("per_gpu_job", workload.cpu.per_gpu_job, {0, 1e6}, "so many for each GPU job");
+  visitor.field("load", workload.cpu.load, {0, 1e6},
+                "core time that they want / that of all nodes: makes them long or short");
+  visitor.field("spread", workload.cpu.spread, {0, 5}, "standard deviation of ln(run time)");
+
+  visitor.section("bandwidth", "Memory traffic in GB/s, at full speed; 0 = not said.");
+  visitor.field("gpu", workload.bandwidth.gpu, {0, 1e6}, "of each GPU");
+  visitor.field("cpu", workload.bandwidth.cpu, {0, 1e6}, "of each core of a CPU job");
+  visitor.field("heavy", workload.bandwidth.heavy, {0, 1e6}, "of each core of a heavy CPU job");
+  visitor.field("heavy_share", workload.bandwidth.heavy_share, kPart, "part that is heavy");
 
   visitor.section("rhythm", "When users submit.");
   visitor.field("hours", workload.rhythm.hours, kWeight, "weights of the hours 0 to 23");

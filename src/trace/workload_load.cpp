@@ -45,6 +45,12 @@ class TableReader {
     if (!node->is_string()) return complain(*node, key, "a string");
     value = node->as_string()->get();
   }
+  void field(const char* key, bool& value) {
+    const toml::node* const node = find(key);
+    if (node == nullptr) return;
+    if (!node->is_boolean()) return complain(*node, key, "true or false");
+    value = node->as_boolean()->get();
+  }
   void field(const char* key, Time& value) {
     const toml::node* const node = find(key);
     if (node == nullptr) return;
@@ -121,8 +127,9 @@ class Loader {
   void rows(const char* key, const char*, std::vector<Row>& rows, Fields fields) {
     const toml::node* const node = top_.find(key);
     if (node == nullptr) return;
-    if (!node->is_array_of_tables()) return top_.complain(*node, key, "a list of tables");
     rows.clear();
+    if (node->is_array() && node->as_array()->empty()) return;
+    if (!node->is_array_of_tables()) return top_.complain(*node, key, "a list of tables");
     for (const toml::node& element : *node->as_array()) {
       TableReader reader(*element.as_table(), fmt::format("of {}", key), name_);
       fields(reader, rows.emplace_back());

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,6 +36,7 @@ std::string spelled(double value) {
   return fmt::format("{:.6g}", value);
 }
 std::string spelled(std::int64_t value) { return std::to_string(value); }
+std::string spelled(bool value) { return value ? "true" : "false"; }
 std::string spelled(const std::string& value) { return quoted(value); }
 std::string spelled(Time value) {
   std::string text = text::format_datetime(value);
@@ -65,6 +67,10 @@ class Saver {
   template <typename Row, typename Fields>
   void rows(const char* key, const char* text, std::vector<Row>& rows, Fields fields) {
     comment(text);
+    if (rows.empty()) {
+      out_ += fmt::format("{} = []\n", key);
+      return;
+    }
     out_ += fmt::format("{} = [\n", key);
     for (Row& row : rows) {
       RowWriter writer;
@@ -120,7 +126,11 @@ std::string to_cluster_toml(const Workload& workload) {
   std::string text = "# The cluster of a made-up job log.\n[node]\n";
   text += fmt::format("gpus = {}\n", node.gpus);
   if (!node.gpu_type.empty()) text += fmt::format("gpu_type = {}\n", quoted(node.gpu_type));
-  text += fmt::format("cpus = {}\nmemory_gb = {}\n", spelled(node.cpus), spelled(node.memory_gb));
+  for (const auto& [key, amount] : {std::pair{"cpus", node.cpus},
+                                    {"memory_gb", node.memory_gb},
+                                    {"bandwidth_gbs", node.bandwidth_gbs}}) {
+    if (amount > 0) text += fmt::format("{} = {}\n", key, spelled(amount));
+  }
   for (const Workload::Vc& vc : workload.vc) {
     text += fmt::format("\n[[vc]]\nname = {}\nnodes = {}\n", quoted(vc.name), vc.nodes);
   }

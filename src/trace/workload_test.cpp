@@ -46,13 +46,17 @@ TEST(Workload, IsReadWithDefaultsForWhatIsLeftOut) {
 }
 
 TEST(Workload, ComesBackFromItsOwnText) {
-  const Workload venus = parse_workload(*preset("venus"), "venus.toml").value();
-  const std::string text = to_toml(venus);
-  const auto again = parse_workload(text, "again.toml");
-  ASSERT_TRUE(again) << to_string(again.error());
-  EXPECT_EQ(to_toml(*again), text);
-  EXPECT_EQ(again->vc.size(), 15U);
-  EXPECT_EQ(again->run_octaves, venus.run_octaves);
+  for (const char* const name : {"venus", "coda"}) {
+    const Workload workload = parse_workload(*preset(name), name).value();
+    const std::string text = to_toml(workload);
+    const auto again = parse_workload(text, "again.toml");
+    ASSERT_TRUE(again) << to_string(again.error());
+    EXPECT_EQ(to_toml(*again), text);
+    EXPECT_EQ(again->vc.size(), workload.vc.size());
+    EXPECT_EQ(again->run.octaves, workload.run.octaves);
+    EXPECT_EQ(again->model.size(), workload.model.size());
+    EXPECT_EQ(again->run.unlimited_cpus, workload.run.unlimited_cpus);
+  }
 }
 
 TEST(Workload, FileSaysWhatIsWrongAndWhere) {
@@ -80,6 +84,41 @@ TEST(Workload, RefusesWhatContradictsItself) {
   EXPECT_EQ(complaint(changed("[run]", "[recipe]\nuser_part = 0.9\n[run]")),
             "w.toml: the parts of [recipe] must not exceed 1: 1.350");
   EXPECT_EQ(complaint(""), "w.toml: at least one row of vc must have jobs");
+  EXPECT_EQ(complaint(changed("[run]", "[run]\nmedian_s = 60")),
+            "w.toml: [run] must have octaves or median_s, not both");
+  EXPECT_EQ(complaint(changed("octaves = [1, 2, 3]", "median_s = 60\nmost_s = 30")),
+            "w.toml: run.most_s must not be below median_s: 30");
+}
+
+TEST(Workload, RefusesCpuJobsThatCannotBe) {
+  const auto with = [](const std::string& rows, const std::string& cpu) {
+    return complaint(rows + std::string(kSmall) + "[cpu]\n" + cpu);
+  };
+  EXPECT_EQ(with("cpu_size = [{cpus = 4}]\n", "per_gpu_job = 3\nload = 0.5\n"), "");
+  EXPECT_EQ(with("cpu_size = [{cpus = 4}]\n", "per_gpu_job = 3\n"),
+            "w.toml: cpu.per_gpu_job and cpu.load must both be 0, or neither");
+  EXPECT_EQ(with("", "per_gpu_job = 3\nload = 0.5\n"),
+            "w.toml: at least one row of cpu_size must have jobs");
+  EXPECT_EQ(with("cpu_size = [{cpus = 49}]\n", "per_gpu_job = 3\nload = 0.5\n"),
+            "w.toml: CPU jobs of 49 cores fit no node: it has 48");
+  EXPECT_EQ(with("cpu_size = [{cpus = 4}]\n", "per_gpu_job = 0.01\nload = 0.5\n"),
+            "w.toml: there is less than one CPU job: raise cpu.per_gpu_job");
+  // 2 nodes of 48 cores for 1.5 days: 12,441,600 core-s, for 30 jobs of 4 cores 103,680 s each.
+  EXPECT_EQ(with("cpu_size = [{cpus = 4}]\n", "per_gpu_job = 3\nload = 10000\n"),
+            "w.toml: CPU jobs would run 1036800000 s each: lower cpu.load");
+  EXPECT_EQ(with("cores = [{least = 3, most = 2}]\n", ""),
+            "w.toml: cores: most must not be below least: 3 to 2");
+  EXPECT_EQ(with("model = [{jobs = 1}]\n", ""), "w.toml: row 1 of model needs a name");
+  EXPECT_EQ(with("model = 3\n", ""), "w.toml:1:9: model must be a list of tables");
+}
+
+TEST(Workload, GivesCpuJobsTheLengthThatTheirLoadNeeds) {
+  const Workload small = parse_workload("cpu_size = [{cpus = 4}]\n" + std::string(kSmall) +
+                                            "[cpu]\nper_gpu_job = 3\nload = 0.5\n",
+                                        "w.toml")
+                             .value();
+  EXPECT_EQ(cpu_jobs(small), 30);
+  EXPECT_DOUBLE_EQ(mean_cpu_run(small), 0.5 * 2 * 48 * 1.5 * 86400 / (30 * 4));
 }
 
 TEST(Workload, IsNotFoundWhereItIsNot) {
@@ -100,13 +139,15 @@ TEST(Workload, StretchesInTimeAndScalesInSpace) {
   EXPECT_EQ(larger.vc[0].users, 9);
 }
 
-TEST(Preset, VenusClusterIsTheOneOfTheVenusWorkload) {
-  const Workload venus = parse_workload(*preset("venus"), "venus.toml").value();
-  std::string cluster(*preset("venus_cluster"));
-  cluster.erase(0, cluster.find("[node]"));
-  std::string made = to_cluster_toml(venus);
-  made.erase(0, made.find("[node]"));
-  EXPECT_EQ(cluster, made);
+TEST(Preset, ClustersAreThoseOfTheWorkloads) {
+  for (const std::string name : {"venus", "coda"}) {
+    const Workload workload = parse_workload(*preset(name), name + ".toml").value();
+    std::string cluster(*preset(name + "_cluster"));
+    cluster.erase(0, cluster.find("[node]"));
+    std::string made = to_cluster_toml(workload);
+    made.erase(0, made.find("[node]"));
+    EXPECT_EQ(cluster, made);
+  }
 }
 
 TEST(Preset, IsAbsentWhenUnknown) { EXPECT_FALSE(preset("mars").has_value()); }

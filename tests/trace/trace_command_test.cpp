@@ -137,5 +137,45 @@ TEST_F(TraceCommand, AClusterFileIsNamed) {
   EXPECT_THAT(run.err, HasSubstr("this is the Helios per-day VC table"));
 }
 
+TEST_F(TraceCommand, GenerateOffersTheLoadThatIsAsked) {
+  const auto said = [](std::vector<std::string> options) {
+    std::vector<std::string> arguments{"trace", "generate", "--preset",
+                                       "coda",  "--out",    "/dev/null"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const ProgramRun run = run_program(arguments);
+    EXPECT_EQ(run.status, 0) << run.err;
+    return run.err;
+  };
+  EXPECT_EQ(
+      said({"--gpu-load", "0.25", "--cpu-load", "0.1"}),
+      "almanac: note: 1040 jobs in 1.5 days for 100 GPUs in 1 virtual clusters: load 0.25, CPU "
+      "load 0.10\n");
+  // Twice the load with as many jobs: half the time.
+  EXPECT_EQ(
+      said({"--gpu-load", "1", "--jobs", "520"}),
+      "almanac: note: 2080 jobs in 0.7 days for 100 GPUs in 1 virtual clusters: load 1.00, CPU "
+      "load 0.20\n");
+}
+
+TEST_F(TraceCommand, GenerateRefusesWhatDoesNotGoTogether) {
+  const ProgramRun three =
+      run_program({"trace", "generate", "--jobs", "10", "--days", "1", "--gpu-load", "0.5"});
+  EXPECT_EQ(three.status, 2);
+  EXPECT_EQ(three.err, "almanac: give two of --jobs, --days and --gpu-load: the third follows\n");
+  const ProgramRun no_cpu_jobs = run_program({"trace", "generate", "--cpu-load", "0.5"});
+  EXPECT_EQ(no_cpu_jobs.status, 2);
+  EXPECT_EQ(no_cpu_jobs.err, "almanac: cpu.per_gpu_job and cpu.load must both be 0, or neither\n");
+}
+
+TEST_F(TraceCommand, InfoTellsCpuJobs) {
+  const ProgramRun run = run_program(
+      {"trace", "info",
+       trace("job_id,submit_s,run_s,gpus,cpus,memory_gb\n1,0,3600,2,12,\n2,9,1800,0,4,16\n")});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("core time      12.0 core-hours\n"));
+  EXPECT_THAT(run.out, HasSubstr("CPU jobs       1\ncore time      2.0 core-hours\n"));
+  EXPECT_THAT(run.out, HasSubstr("GB a job       mean 16.000, median 16, p99 16, most 16\n"));
+}
+
 }  // namespace
 }  // namespace almanac

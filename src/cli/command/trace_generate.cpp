@@ -34,6 +34,8 @@ struct Arguments {
   std::string like;
   std::optional<std::int64_t> jobs;
   std::optional<double> days;
+  std::optional<double> gpu_load;
+  std::optional<double> cpu_load;
   std::int64_t scale = 1;
   std::uint64_t seed = 1;
   std::string out = "-";
@@ -77,19 +79,6 @@ Result<Workload> load(const Arguments& arguments) {
   return from_preset(arguments.preset.empty() ? "venus" : arguments.preset);
 }
 
-/// More jobs take longer, more copies of the cluster do not.
-Workload resized(Workload workload, const Arguments& arguments) {
-  workload = trace::scaled(std::move(workload), arguments.scale);
-  if (arguments.days && !arguments.jobs) {
-    const double rate = static_cast<double>(workload.span.jobs) / workload.span.days;
-    return trace::stretched(std::move(workload),
-                            std::max(1LL, std::llround(rate * *arguments.days)));
-  }
-  if (arguments.jobs) workload = trace::stretched(std::move(workload), *arguments.jobs);
-  if (arguments.days) workload.span.days = *arguments.days;
-  return workload;
-}
-
 /// The offered load: expected GPU time over that of all GPUs.
 double offered_load(const Workload& workload) {
   const trace::Plan plan = trace::make_plan(workload);
@@ -102,6 +91,37 @@ double offered_load(const Workload& workload) {
   return busy / nodes;
 }
 
+/// More jobs take longer, more copies of the cluster do not. A load decides what of the number of
+/// jobs and the length of the span is not given.
+Result<Workload> resized(Workload workload, const Arguments& arguments) {
+  if (arguments.jobs && arguments.days && arguments.gpu_load) {
+    return fail(Code::usage, "give two of --jobs, --days and --gpu-load: the third follows");
+  }
+  workload = trace::scaled(std::move(workload), arguments.scale);
+  trace::Workload::Span& span = workload.span;
+  if (arguments.jobs) {
+    workload = trace::stretched(std::move(workload), *arguments.jobs);
+    if (arguments.days) span.days = *arguments.days;
+  } else if (arguments.days) {
+    const double rate = static_cast<double>(span.jobs) / span.days;
+    workload =
+        trace::stretched(std::move(workload), std::max(1LL, std::llround(rate * *arguments.days)));
+  }
+  if (arguments.gpu_load) {
+    const double factor = *arguments.gpu_load / offered_load(workload);
+    if (arguments.jobs) {
+      span.days /= factor;
+    } else {
+      span.jobs = std::max(1LL, std::llround(static_cast<double>(span.jobs) * factor));
+    }
+  }
+  if (arguments.cpu_load) workload.cpu.load = *arguments.cpu_load;
+  if (auto fine = trace::check(workload); !fine) {
+    return fail(Code::usage, std::move(fine.error().message));
+  }
+  return workload;
+}
+
 Result<int> run(const Arguments& arguments) {
   if (arguments.preset == "list") {
     for (const std::string& name : workload_presets()) fmt::print("{}\n", name);
@@ -109,7 +129,9 @@ Result<int> run(const Arguments& arguments) {
   }
   auto loaded = load(arguments);
   if (!loaded) return tl::unexpected(std::move(loaded.error()));
-  const Workload workload = resized(*std::move(loaded), arguments);
+  const auto sized = resized(*std::move(loaded), arguments);
+  if (!sized) return tl::unexpected(sized.error());
+  const Workload& workload = *sized;
   if (!arguments.save_workload.empty()) {
     if (auto saved = trace::save_workload(workload, arguments.save_workload); !saved) {
       return tl::unexpected(std::move(saved.error()));
@@ -122,9 +144,11 @@ Result<int> run(const Arguments& arguments) {
     }
   }
   const trace::Trace made = trace::generate(workload, arguments.seed);
-  note(fmt::format("{} jobs in {:.1f} days for {} GPUs in {} virtual clusters: load {:.2f}",
-                   made.jobs.size(), workload.span.days, trace::total_gpus(workload),
-                   workload.vc.size(), offered_load(workload)));
+  std::string said = fmt::format(
+      "{} jobs in {:.1f} days for {} GPUs in {} virtual clusters: load {:.2f}", made.jobs.size(),
+      workload.span.days, trace::total_gpus(workload), workload.vc.size(), offered_load(workload));
+  if (workload.cpu.load > 0) said += fmt::format(", CPU load {:.2f}", workload.cpu.load);
+  note(said);
   if (auto saved = trace::save_trace(made, arguments.out); !saved) {
     return tl::unexpected(std::move(saved.error()));
   }
@@ -147,12 +171,23 @@ void register_trace_generate(Program& program) {
   preset->excludes(file)->excludes(like);
   file->excludes(like);
   command
-      .add_option("--jobs", arguments->jobs, "Number of jobs: the span becomes as long as it takes")
+      .add_option("--jobs", arguments->jobs,
+                  "Number of GPU jobs: the span becomes as long as it takes")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000}));
   command
       .add_option("--days", arguments->days,
                   "Length of the span; without --jobs, as many jobs as go into it")
       ->check(CLI::Range(1e-3, 1e6));
+  constexpr double kMostLoad = 100;
+  command
+      .add_option("--gpu-load", arguments->gpu_load,
+                  "GPU time of all jobs / that of all GPUs: as many jobs as it takes, or with "
+                  "--jobs as short a span")
+      ->check(CLI::Range(1e-3, kMostLoad));
+  command
+      .add_option("--cpu-load", arguments->cpu_load,
+                  "Core time of the CPU jobs / that of all nodes: makes them long or short")
+      ->check(CLI::Range(1e-3, kMostLoad));
   command.add_option("--scale", arguments->scale, "Copies of the cluster, its users and its jobs")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000}))
       ->capture_default_str();
