@@ -27,6 +27,17 @@ Result<int> count_in(const CsvReader& csv, std::size_t column) {
               csv.where());
 }
 
+/// Reads field `column` of the present row as an amount of cores or memory.
+Result<double> amount_in(const CsvReader& csv, std::size_t column) {
+  constexpr double kMost = 1e9;  // thousandths of cores, MiB
+  const auto value = text::parse_decimal(csv[column]);
+  if (value && *value >= 0 && *value <= kMost) return *value;
+  return fail(Code::invalid,
+              fmt::format("{} must be a number from 0 to {}: \"{}\"", csv.header()[column], kMost,
+                          csv[column]),
+              csv.where());
+}
+
 Result<int> gpus_in(const CsvReader& csv, std::size_t column) {
   Result<int> gpus = count_in(csv, column);
   if (gpus && *gpus > kMaxGpusPerNode) {
@@ -60,22 +71,22 @@ Result<Cluster> read_openb_nodes(CsvReader& csv) {
   const auto done = for_each_row(csv, [&]() -> Result<void> {
     const Result<int> gpus = gpus_in(csv, gpu);
     if (!gpus) return tl::unexpected(gpus.error());
-    if (*gpus == 0) {
-      ++without_gpu;
-      return {};
-    }
-    const auto cpus = text::parse_decimal(csv[cpu]);
-    const auto mib = text::parse_decimal(csv[memory]);
+    const Result<double> cpu_milli = amount_in(csv, cpu);
+    if (!cpu_milli) return tl::unexpected(cpu_milli.error());
+    const Result<double> memory_mib = amount_in(csv, memory);
+    if (!memory_mib) return tl::unexpected(memory_mib.error());
     made.add_nodes({.gpus = *gpus,
                     .gpu_type = std::string(csv[model]),
-                    .cpus = cpus.value_or(0) / 1000,
-                    .memory_gb = mib.value_or(0) / 1024},
+                    .cpus = *cpu_milli / 1000,
+                    .memory_gb = *memory_mib / 1024},
                    1, {std::string(csv[sn])});
+    without_gpu += *gpus == 0 ? 1 : 0;
     return {};
   });
   if (!done) return tl::unexpected(done.error());
-  if (without_gpu > 0)
-    made.notes.push_back(fmt::format("{} nodes without GPUs left out", without_gpu));
+  if (without_gpu > 0) {
+    made.notes.push_back(fmt::format("{} of {} nodes have no GPU", without_gpu, made.nodes.size()));
+  }
   return made;
 }
 
@@ -205,7 +216,7 @@ Result<Cluster> read_cluster(const std::string& text) {
                  fmt::format("not a cluster file: its columns are {}",
                              fmt::join(csv->header(), ", ")),
                  {.file = text, .line = 1}, "see docs/formats.md, or write a cluster as NxG");
-  if (made && made->nodes.empty()) {
+  if (made && made->gpus() == 0) {
     return fail(Code::invalid, "the cluster has no node with a GPU", {.file = text});
   }
   return made;

@@ -135,13 +135,28 @@ TEST_F(ClusterFile, RefusesATableThatIsNoCluster) {
             std::string::npos);
 }
 
-TEST_F(ClusterFile, LeavesOutNodesWithoutGpus) {
+TEST_F(ClusterFile, TakesNodesWithoutGpusForCpuJobs) {
   const auto made =
-      read("sn,cpu_milli,memory_mib,gpu,model\nn0,32000,1000,0,\nn1,64000,2000,2,P100\n");
+      read("sn,cpu_milli,memory_mib,gpu,model\nn0,32500,1024,0,\nn1,64000,2048,2,P100\n");
   ASSERT_TRUE(made) << message(made);
-  EXPECT_EQ(made->nodes.size(), 1U);
-  EXPECT_EQ(made->classes[0].gpu_type, "P100");
-  EXPECT_EQ(made->notes.size(), 1U);
+  ASSERT_EQ(made->nodes.size(), 2U);
+  EXPECT_EQ(made->gpus(), 2);
+  const auto node = [&](std::size_t at) { return made->classes[made->nodes[at].node_class]; };
+  EXPECT_EQ(node(0), (NodeClass{.gpus = 0, .cpus = 32.5, .memory_gb = 1}));
+  EXPECT_EQ(node(1), (NodeClass{.gpus = 2, .gpu_type = "P100", .cpus = 64, .memory_gb = 2}));
+  EXPECT_EQ(made->notes, (std::vector<std::string>{"1 of 2 nodes have no GPU"}));
+}
+
+TEST_F(ClusterFile, RefusesAmountsThatAreNone) {
+  const auto with = [&](const std::string& row) {
+    const std::string text = message(read("sn,cpu_milli,memory_mib,gpu,model\n" + row));
+    return text.substr(std::min(text.size(), text.find("cluster.csv")));
+  };
+  EXPECT_EQ(with("n0,many,1024,2,T4\n"),
+            "cluster.csv:2: cpu_milli must be a number from 0 to 1000000000: \"many\"");
+  EXPECT_EQ(with("n0,64000,-1,2,T4\n"),
+            "cluster.csv:2: memory_mib must be a number from 0 to 1000000000: \"-1\"");
+  EXPECT_EQ(with("n0,64000,1024,0,\n"), "cluster.csv: the cluster has no node with a GPU");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "trace/summary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -25,11 +26,36 @@ Spread spread_of(std::vector<double>& values) {
   return spread;
 }
 
+/// Gathers a HostUse.
+class Hosts {
+ public:
+  void add(const Job& job) {
+    if (!std::isnan(job.request.cpus)) {
+      cpus_.push_back(static_cast<double>(job.request.cpus));
+      use_.core_time_s += cpus_.back() * seconds(job.outcome.run);
+    }
+    if (!std::isnan(job.request.memory_gb)) {
+      memory_gb_.push_back(static_cast<double>(job.request.memory_gb));
+    }
+  }
+  HostUse result() {
+    use_.cpus = spread_of(cpus_);
+    use_.memory_gb = spread_of(memory_gb_);
+    return use_;
+  }
+
+ private:
+  HostUse use_;
+  std::vector<double> cpus_;
+  std::vector<double> memory_gb_;
+};
+
 }  // namespace
 
 Summary summarize(const Trace& trace) {
   Summary summary;
-  std::vector<double> runs, waits, gpus;
+  std::vector<double> runs, waits, gpus, cpu_runs;
+  Hosts gpu_hosts, cpu_hosts;
   std::vector<bool> users(trace.names.size()), vcs(trace.names.size());
   for (const Job& job : trace.jobs) {
     const Request& request = job.request;
@@ -38,7 +64,11 @@ Summary summarize(const Trace& trace) {
     ++summary.states[static_cast<std::size_t>(outcome.state)];
     users[index(request.user)] = true;
     vcs[index(request.vc)] = true;
-    if (request.gpus == 0) continue;
+    (request.gpus > 0 ? gpu_hosts : cpu_hosts).add(job);
+    if (request.gpus == 0) {
+      cpu_runs.push_back(seconds(outcome.run));
+      continue;
+    }
     ++summary.gpu_jobs;
     summary.gpu_time_gpu_s += static_cast<double>(request.gpus) *
                               static_cast<double>(request.gpu_share) * seconds(outcome.run);
@@ -56,6 +86,9 @@ Summary summarize(const Trace& trace) {
   summary.run_s = spread_of(runs);
   summary.wait_s = spread_of(waits);
   summary.gpus = spread_of(gpus);
+  summary.gpu_hosts = gpu_hosts.result();
+  summary.cpu_run_s = spread_of(cpu_runs);
+  summary.cpu_hosts = cpu_hosts.result();
   return summary;
 }
 

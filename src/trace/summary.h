@@ -18,6 +18,13 @@ struct Spread {
   double mean = 0, p50 = 0, p90 = 0, p99 = 0, max = 0;
 };
 
+/// What jobs ask of their nodes besides GPUs, as far as they say.
+struct HostUse {
+  Spread cpus;             ///< Cores of a job.
+  Spread memory_gb;        ///< GB of a job.
+  double core_time_s = 0;  ///< Sum of cores x run.
+};
+
 struct Summary {
   std::int64_t jobs = 0;
   std::int64_t gpu_jobs = 0;  ///< Ask for a GPU or a part of one.
@@ -29,6 +36,9 @@ struct Summary {
   Spread run_s;                          ///< Of GPU jobs.
   Spread wait_s;                         ///< Of GPU jobs with a recorded start.
   Spread gpus;                           ///< Of GPU jobs.
+  HostUse gpu_hosts;                     ///< Of GPU jobs.
+  Spread cpu_run_s;                      ///< Of CPU jobs.
+  HostUse cpu_hosts;                     ///< Of CPU jobs.
   std::array<std::int64_t, 9> states{};  ///< Indexed by JobState.
 };
 

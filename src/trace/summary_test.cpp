@@ -43,6 +43,24 @@ TEST(Summary, CountsJobsUsersAndGpuTime) {
   EXPECT_EQ(summary.last_submit - summary.first_submit, 20s);
 }
 
+TEST(Summary, TellsCpuJobsFromGpuJobs) {
+  Trace trace;
+  add(trace, 2, 100s, "ann").request.cpus = 12;
+  add(trace, 1, 50s, "ann");  // says nothing of cores
+  Job& first = add(trace, 0, 30s, "bob");
+  first.request.cpus = 4;
+  first.request.memory_gb = 16;
+  add(trace, 0, 10s, "bob").request.cpus = 1.5F;
+  const Summary summary = summarize(trace);
+  EXPECT_EQ(summary.gpu_hosts.cpus.count, 1);
+  EXPECT_EQ(summary.gpu_hosts.core_time_s, 1200);
+  EXPECT_EQ(summary.gpu_hosts.memory_gb.count, 0);
+  EXPECT_EQ(summary.cpu_hosts.cpus.mean, 2.75);
+  EXPECT_EQ(summary.cpu_hosts.core_time_s, 4 * 30 + 1.5 * 10);
+  EXPECT_EQ(summary.cpu_hosts.memory_gb.max, 16);
+  EXPECT_EQ(summary.cpu_run_s.mean, 20);
+}
+
 TEST(Summary, OfNoJobsIsEmpty) {
   const Summary summary = summarize(Trace());
   EXPECT_EQ(summary.jobs, 0);

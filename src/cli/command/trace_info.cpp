@@ -21,6 +21,7 @@ void register_trace_info(Program& program);
 namespace {
 
 using Json = nlohmann::ordered_json;
+using trace::HostUse;
 using trace::JobState;
 using trace::Spread;
 using trace::Summary;
@@ -35,6 +36,12 @@ std::string_view name_of(std::size_t state) {
 Json to_json(const Spread& spread) {
   return {{"count", spread.count}, {"mean", spread.mean}, {"p50", spread.p50},
           {"p90", spread.p90},     {"p99", spread.p99},   {"max", spread.max}};
+}
+
+Json to_json(const HostUse& use) {
+  return {{"cpus", to_json(use.cpus)},
+          {"memory_gb", to_json(use.memory_gb)},
+          {"core_time_s", use.core_time_s}};
 }
 
 void print_json(const trace::Trace& trace, const Summary& summary) {
@@ -59,6 +66,9 @@ void print_json(const trace::Trace& trace, const Summary& summary) {
                   {"run_s", to_json(summary.run_s)},
                   {"wait_s", to_json(summary.wait_s)},
                   {"gpus", to_json(summary.gpus)},
+                  {"gpu_hosts", to_json(summary.gpu_hosts)},
+                  {"cpu_run_s", to_json(summary.cpu_run_s)},
+                  {"cpu_hosts", to_json(summary.cpu_hosts)},
                   {"states", states},
                   {"notes", trace.notes}};
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
@@ -73,6 +83,19 @@ void print_lengths(const char* what, const Spread& spread) {
   if (spread.count == 0) return;
   fmt::print("{:14} mean {}, median {}, p90 {}, p99 {}, longest {}\n", what, length(spread.mean),
              length(spread.p50), length(spread.p90), length(spread.p99), length(spread.max));
+}
+
+void print_amounts(const char* what, const Spread& spread) {
+  if (spread.count == 0) return;
+  fmt::print("{:14} mean {:.3f}, median {:g}, p99 {:g}, most {:g}\n", what, spread.mean, spread.p50,
+             spread.p99, spread.max);
+}
+
+void print_hosts(const HostUse& use) {
+  if (use.cpus.count > 0)
+    fmt::print("{:14} {:.1f} core-hours\n", "core time", use.core_time_s / kHour);
+  print_amounts("cores a job", use.cpus);
+  print_amounts("GB a job", use.memory_gb);
 }
 
 void print_table(const trace::Trace& trace, const Summary& summary) {
@@ -94,11 +117,16 @@ void print_table(const trace::Trace& trace, const Summary& summary) {
   if (summary.vcs > 0) fmt::print("{:14} {}\n", "VCs", summary.vcs);
   if (summary.gpu_jobs > 0) {
     fmt::print("{:14} {:.1f} GPU-hours\n", "GPU time", summary.gpu_time_gpu_s / kHour);
-    fmt::print("{:14} mean {:.3f}, median {:g}, p99 {:g}, most {:g}\n", "GPUs a job",
-               summary.gpus.mean, summary.gpus.p50, summary.gpus.p99, summary.gpus.max);
+    print_amounts("GPUs a job", summary.gpus);
+    print_hosts(summary.gpu_hosts);
   }
   print_lengths("run", summary.run_s);
   print_lengths("wait", summary.wait_s);
+  if (summary.jobs > summary.gpu_jobs) {
+    fmt::print("{:14} {}\n", "CPU jobs", summary.jobs - summary.gpu_jobs);
+    print_hosts(summary.cpu_hosts);
+    print_lengths("run", summary.cpu_run_s);
+  }
   std::string states;
   for (std::size_t i = 0; i < summary.states.size(); ++i) {
     if (summary.states[i] == 0) continue;
