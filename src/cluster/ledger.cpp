@@ -24,6 +24,17 @@ GpuMask all_gpus(int count) {
 /// guessed.
 GpuMask bit_of(int free) { return static_cast<GpuMask>(free > 0) << ((free - 1) & 63); }
 
+void file_by_gpus(Pool& pool, std::uint32_t member, int free) {
+  pool.by_free[static_cast<std::size_t>(free)].insert(member);
+  pool.with_free |= bit_of(free);
+}
+
+void unfile_by_gpus(Pool& pool, std::uint32_t member, int free) {
+  NodeSet& set = pool.by_free[static_cast<std::size_t>(free)];
+  set.erase(member);
+  pool.with_free &= ~(set.empty() ? bit_of(free) : 0);
+}
+
 std::int32_t bound_of(double given, std::int32_t amount) { return given > 0 ? amount : kUnbounded; }
 
 }  // namespace
@@ -69,7 +80,7 @@ Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(clus
     const auto classes = static_cast<std::size_t>(pool.gpus_per_node) + 1;
     pool.by_free.assign(classes, NodeSet(members));
     if (pool.cpu_milli != kUnbounded || pool.memory_mb != kUnbounded) {
-      pool.rooms.assign(classes, RoomTree(members));
+      pool.rooms.assign(classes, RoomSet(members));
     }
     for (const NodeId node : pool.nodes) file(nodes_[index(node)]);
     if (pool.cpu_milli != kUnbounded) {
@@ -107,8 +118,7 @@ int Ledger::units(NodeId node, const Demand& demand) const {
 inline void Ledger::file(const NodeState& state) {
   Pool& pool = pools_[state.pool];
   const int free = std::popcount(state.free);
-  pool.by_free[static_cast<std::size_t>(free)].insert(state.member);
-  pool.with_free |= bit_of(free);
+  file_by_gpus(pool, state.member, free);
   if (!pool.rooms.empty()) {
     pool.rooms[static_cast<std::size_t>(free)].insert(state.member, state.room());
   }
@@ -117,32 +127,37 @@ inline void Ledger::file(const NodeState& state) {
 inline void Ledger::unfile(const NodeState& state) {
   Pool& pool = pools_[state.pool];
   const int free = std::popcount(state.free);
-  NodeSet& set = pool.by_free[static_cast<std::size_t>(free)];
-  set.erase(state.member);
-  pool.with_free &= ~(set.empty() ? bit_of(free) : 0);
+  unfile_by_gpus(pool, state.member, free);
   if (!pool.rooms.empty()) pool.rooms[static_cast<std::size_t>(free)].erase(state.member);
 }
 
 inline void Ledger::move(NodeState& state, const Grant& grant, bool back) {
   const int sign = back ? +1 : -1;
-  const int gpus = sign * grant.count();
-  const bool was_busy = state.busy();
-  if (!state.drained) unfile(state);
+  const int before = std::popcount(state.free);
+  const int was_busy = static_cast<int>(state.busy());
   state.free ^= grant.gpus;
   state.free_cpu_milli += sign * grant.cpu_milli;
   state.free_memory_mb += sign * grant.memory_mb;
-  busy_ -= gpus;
-  const int became_busy = static_cast<int>(state.busy()) - static_cast<int>(was_busy);
+  const int after = std::popcount(state.free);
+  const int became_busy = static_cast<int>(state.busy()) - was_busy;
+  busy_ += before - after;
   busy_nodes_ += became_busy;
   busy_cpu_milli_ -= sign * grant.cpu_milli;
   if (state.drained) {
-    total_ -= gpus;
+    total_ += before - after;
     if (state.all_cpu_milli != kUnbounded) total_cpu_milli_ -= sign * grant.cpu_milli;
     if (became_busy != 0) count(state, became_busy);
     return;
   }
-  file(state);
-  pools_[state.pool].free_gpus += gpus;
+  Pool& pool = pools_[state.pool];
+  if (before != after) {
+    unfile_by_gpus(pool, state.member, before);
+    file_by_gpus(pool, state.member, after);
+    pool.free_gpus += after - before;
+  }
+  if (pool.rooms.empty()) return;
+  if (before != after) pool.rooms[static_cast<std::size_t>(before)].erase(state.member);
+  pool.rooms[static_cast<std::size_t>(after)].insert(state.member, state.room());
 }
 
 Grant Ledger::take(NodeId node, const Amount& amount) {

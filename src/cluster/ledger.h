@@ -23,7 +23,7 @@
 #include "cluster/amount.h"
 #include "cluster/cluster.h"
 #include "cluster/node_set.h"
-#include "cluster/room_tree.h"
+#include "cluster/room_set.h"
 
 namespace almanac::cluster {
 
@@ -81,7 +81,7 @@ struct Pool {
   int capacity = 0;                     ///< GPUs on ready nodes.
   std::vector<NodeId> nodes;            ///< In order of number; positions are the members below.
   std::vector<NodeSet> by_free;         ///< by_free[n]: ready nodes with exactly n free GPUs.
-  std::vector<RoomTree> rooms;  ///< Of the same nodes; none if cores and memory are unbounded.
+  std::vector<RoomSet> rooms;   ///< Of the same nodes; none if cores and memory are unbounded.
   std::uint64_t with_free = 0;  ///< Bit n - 1: by_free[n] is not empty, for n of 1 or more.
 
   bool suits(const Demand& demand) const {
@@ -143,8 +143,7 @@ class Ledger {
   /// Nodes that run a job.
   int busy_nodes() const { return busy_nodes_; }
 
-  /// Takes `amount` of `node`, the lowest-numbered free GPUs. O(1), or O(log nodes) where cores
-  /// are counted.
+  /// Takes `amount` of `node`, the lowest-numbered free GPUs. O(1).
   Grant take(NodeId node, const Amount& amount);
   /// Takes exactly these GPUs, and the cores and memory.
   void take(const Grant& grant);
@@ -183,9 +182,11 @@ class Ledger {
 
     bool ready() const { return !drained && power == Power::on; }
     bool busy() const {
-      return free != all || free_cpu_milli != all_cpu_milli || free_memory_mb != all_memory_mb;
+      const auto beside =
+          static_cast<GpuMask>((free_cpu_milli ^ all_cpu_milli) | (free_memory_mb ^ all_memory_mb));
+      return ((free ^ all) | beside) != 0;
     }
-    RoomTree::Room room() const { return {free_cpu_milli, free_memory_mb}; }
+    RoomSet::Room room() const { return {free_cpu_milli, free_memory_mb}; }
     /// Whether it counts in nodes().
     bool counts() const { return !drained || busy(); }
   };

@@ -39,10 +39,11 @@ void Desk::learn(JobId job) {
 }
 
 Candidate Desk::candidate(JobId job) const {
+  const Duration attained = view_->attained(job);
   return {.job = job,
           .request = view_->request(job),
-          .attained = view_->attained(job),
-          .worked = view_->worked(job),
+          .attained = attained,
+          .worked = view_->telemetry == nullptr ? attained : view_->worked(job),
           .believed = slots_[index(job)].believed + view_->progress(job).charged,
           .likely = likely_.empty() ? nullptr : likely_[index(job)].get()};
 }

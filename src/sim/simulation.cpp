@@ -233,8 +233,9 @@ void Engine::integrate_until(Time until) {
   window.total_gpu_s += span * ledger.total_gpus();
   window.busy_gpu_s += span * ledger.busy_gpus();
   window.computing_gpu_s += span * gpus_computing();
-  window.total_cpu_s += span * static_cast<double>(ledger.total_cpu_milli()) / 1e3;
-  window.busy_cpu_s += span * static_cast<double>(ledger.busy_cpu_milli()) / 1e3;
+  if (ledger.total_cpu_milli() == 0) return;
+  window.total_cpu_s += span * 1e-3 * static_cast<double>(ledger.total_cpu_milli());
+  window.busy_cpu_s += span * 1e-3 * static_cast<double>(ledger.busy_cpu_milli());
 }
 
 void Engine::watch() {
