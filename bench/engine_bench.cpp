@@ -5,6 +5,12 @@
 /// arrivals. One thread, engine only: the trace is in memory, nothing is written to disk.
 ///
 ///   engine_bench [--jobs 24000,100000,1000000,10000000] [--policy all] [--repeat 3] [--load 1]
+///                [--workload venus] [--scale 1] [--speed NAME]
+///
+/// The workload is a preset on its own cluster, of which there are --scale copies; with --speed
+/// jobs run at the rates of those models. `--workload coda --scale 100 --speed public --jobs
+/// 1200000`: cores, CPU jobs and memory bandwidth on 2,000 nodes, where --jobs counts those with
+/// GPUs.
 ///
 /// Processor time of the call, the best of the repeats. The policies take turns, so that whatever
 /// else the machine does meets all of them.
@@ -13,6 +19,7 @@
 /// loop is the first line of each size, times_first compares with the first policy named.
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +29,7 @@
 #include "cluster/read_toml.h"
 #include "floor.h"
 #include "meter.h"
+#include "perf/catalogue_file.h"
 #include "policy/registry.h"
 #include "sim/experiment.h"
 #include "sim/profile.h"
@@ -38,6 +46,9 @@ struct Options {
   std::string policies = "all";
   int repeat = 3;
   double load = 1;
+  std::string workload = "venus";
+  std::int64_t scale = 1;
+  std::string speed;
 };
 
 Options parse(int argc, char** argv) {
@@ -48,6 +59,9 @@ Options parse(int argc, char** argv) {
     if (option == "--policy") options.policies = argv[at + 1];
     if (option == "--repeat") options.repeat = std::atoi(argv[at + 1]);
     if (option == "--load") options.load = std::atof(argv[at + 1]);
+    if (option == "--workload") options.workload = argv[at + 1];
+    if (option == "--scale") options.scale = std::atoll(argv[at + 1]);
+    if (option == "--speed") options.speed = argv[at + 1];
   }
   return options;
 }
@@ -67,12 +81,13 @@ void time_floor(const trace::Trace& trace, const cluster::Cluster& cluster, Cost
   if (waited < Duration{0}) std::abort();
 }
 
-void time_policy(const trace::Trace& trace, const cluster::Cluster& cluster, Cost& cost) {
+void time_policy(const trace::Trace& trace, const cluster::Cluster& cluster,
+                 const policy::SpeedBook* speeds, Cost& cost) {
   auto policy = sim::make_policy(*policy::registry().compose(cost.name), trace);
   const std::int64_t before = resident_bytes();
   reset_peak();
   const double start = processor_s();
-  const sim::Schedule schedule = sim::simulate(trace, cluster, **policy, {});
+  const sim::Schedule schedule = sim::simulate(trace, cluster, **policy, {.speeds = speeds});
   cost.best_s = std::min(cost.best_s, processor_s() - start);
   cost.bytes = std::max(cost.bytes, peak_bytes() - before);
   for (const sim::Sample& sample : schedule.timeline) {
@@ -86,10 +101,14 @@ void measure(const trace::Trace& trace, const cluster::Cluster& cluster, const O
   for (const std::string& name : sim::parse_policies(options.policies)) {
     costs.push_back({.name = name});
   }
+  std::optional<policy::SpeedBook> speeds;
+  if (!options.speed.empty()) {
+    speeds.emplace(cluster, trace, *perf::read_catalogue(options.speed));
+  }
   for (int round = 0; round < options.repeat; ++round) {
     for (Cost& cost : costs) {
       time_floor(trace, cluster, floor);
-      time_policy(trace, cluster, cost);
+      time_policy(trace, cluster, speeds ? &*speeds : nullptr, cost);
     }
   }
   const auto jobs = static_cast<double>(trace.jobs.size());
@@ -103,11 +122,13 @@ void measure(const trace::Trace& trace, const cluster::Cluster& cluster, const O
 }
 
 int run(const Options& options) {
-  const auto cluster = cluster::parse_toml(*trace::preset("venus_cluster"), "venus_cluster");
-  const auto workload = trace::parse_workload(*trace::preset("venus"), "venus");
+  const std::string& name = options.workload;
+  const auto workload =
+      trace::scaled(*trace::parse_workload(*trace::preset(name), name), options.scale);
+  const auto cluster = cluster::parse_toml(trace::to_cluster_toml(workload), name);
   fmt::print("jobs,policy,jobs_per_s,times_floor,times_first,bytes_per_job,most_waiting\n");
   for (const std::string& size : options.sizes) {
-    trace::Trace trace = trace::generate(trace::stretched(*workload, std::stoll(size)), 1);
+    trace::Trace trace = trace::generate(trace::stretched(workload, std::stoll(size)), 1);
     sim::scale_load(trace, options.load);
     measure(trace, *cluster, options);
   }
