@@ -34,7 +34,7 @@ std::string to_string(const Reason& reason, const std::string& other) {
       return fmt::format("never: asks {} GPUs, its virtual cluster has at most {} of a kind",
                          reason.wanted, reason.available);
     case ReasonKind::too_many_cores:
-      return "never: asks more cores or memory on one node than any node has";
+      return "never: asks more cores or memory than its nodes have";
     case ReasonKind::no_such_gpu:
       return "never: its virtual cluster has no GPU of a type that it accepts";
   }

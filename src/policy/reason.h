@@ -21,7 +21,7 @@ enum class ReasonKind : std::uint8_t {
   reserved,        ///< Not now: it would fit, but it would delay a job that holds a reservation.
   unknown_vc,      ///< Never: the cluster has no such virtual cluster.
   too_large,       ///< Never: it asks more than the virtual cluster has.
-  too_many_cores,  ///< Never: it asks more cores or memory on a node than any node has.
+  too_many_cores,  ///< Never: it asks more cores or memory than a node, or all nodes, have.
   no_such_gpu,     ///< Never: no node of the virtual cluster has a GPU type that it accepts.
 };
 

@@ -98,19 +98,39 @@ DemandId Admission::demand(const trace::Request& request, VcId vc) {
   return demands_.id_of(wanted);
 }
 
+std::int64_t Admission::most_tasks(VcId vc, const cluster::Demand& wanted) const {
+  std::int64_t tasks = 0;
+  for (const Size& size : sizes_[index(vc)]) {
+    if ((size.gpu_type & wanted.gpu_types) == 0) continue;
+    std::int64_t on_node = wanted.tasks;
+    if (wanted.cpu_milli > 0) {
+      on_node = std::min<std::int64_t>(on_node, size.cpu_milli / wanted.cpu_milli);
+    }
+    if (wanted.memory_mb > 0) {
+      on_node = std::min<std::int64_t>(on_node, size.memory_mb / wanted.memory_mb);
+    }
+    tasks += size.nodes * on_node;
+  }
+  return tasks;
+}
+
 std::optional<policy::Reason> Admission::never(VcId vc, DemandId demand) const {
   using policy::ReasonKind;
   const cluster::Demand& wanted = demands_[demand];
   if (vc == kNoVc) return policy::Reason{.kind = ReasonKind::unknown_vc, .wanted = wanted.gpus};
+  if (wanted.is_cpu_job()) {
+    if (most_tasks(vc, wanted) >= wanted.tasks) return std::nullopt;
+    return policy::Reason{.kind = ReasonKind::too_many_cores};
+  }
   int most = -1;
   bool too_many_cores = false;
   for (const Size& size : sizes_[index(vc)]) {
     if ((size.gpu_type & wanted.gpu_types) == 0) continue;
     most = std::max(most, size.nodes * size.gpus_per_node);
     if (size.nodes * size.gpus_per_node < wanted.gpus) continue;
-    if (size.gpus_per_node == 0 && !wanted.is_cpu_job()) continue;
+    if (size.gpus_per_node == 0) continue;
     // All of it on one node, or on whole nodes.
-    const int units = wanted.is_cpu_job() ? 1 : std::min(wanted.gpus, size.gpus_per_node);
+    const int units = std::min(wanted.gpus, size.gpus_per_node);
     const cluster::Amount node{size.gpus_per_node, size.cpu_milli, size.memory_mb};
     if (node.covers(wanted.of(units))) return std::nullopt;
     too_many_cores = true;

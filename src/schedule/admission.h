@@ -48,6 +48,9 @@ class Admission {
 
   Share usual_share(VcId vc) const;
   std::uint64_t types_of(NameId gpu_type);
+  /// How many tasks of a CPU job its virtual cluster holds when nothing else runs, or more than it
+  /// has.
+  std::int64_t most_tasks(VcId vc, const cluster::Demand& wanted) const;
 
   const cluster::Cluster& cluster_;
   const Names& names_;

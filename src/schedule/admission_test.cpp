@@ -46,6 +46,25 @@ TEST_F(AdmissionTest, TellsNeverFromNotNow) {
   EXPECT_EQ(never(request("blue", 9, "A100|V100")), ReasonKind::too_large);
 }
 
+TEST_F(AdmissionTest, TellsWhetherAllTasksOfACpuJobFit) {
+  cluster_ = {};
+  cluster_.add_vc("red");
+  cluster_.add_nodes({.gpus = 4, .cpus = 10, .memory_gb = 64}, 2);
+  cluster_.add_nodes({.gpus = 0, .cpus = 4, .memory_gb = 64}, 1);
+  const auto asked = [&](int tasks, float cpus, float memory_gb) {
+    trace::Request made = request("red", 0);
+    made.nodes = tasks;
+    made.cpus = cpus;
+    made.memory_gb = memory_gb;
+    return never(made);
+  };
+  EXPECT_EQ(asked(1, 10, 64), ReasonKind::none);
+  EXPECT_EQ(asked(1, 11, 64), ReasonKind::too_many_cores);
+  EXPECT_EQ(asked(7, 21, 7), ReasonKind::none) << "3 + 3 + 1 tasks of 3 cores";
+  EXPECT_EQ(asked(8, 24, 8), ReasonKind::too_many_cores) << "24 cores are there, but in pieces";
+  EXPECT_EQ(asked(4, 4, 4 * 40), ReasonKind::too_many_cores) << "one task of 40 GB a node";
+}
+
 TEST_F(AdmissionTest, ReadsTypesInAnyCaseAndAnyOfThem) {
   EXPECT_EQ(never(request("red", 1, "v100")), ReasonKind::none);
   EXPECT_EQ(never(request("red", 1, "H100|a100")), ReasonKind::none);
