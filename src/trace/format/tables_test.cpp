@@ -167,6 +167,21 @@ TEST(Openb, TakesPodsThatNeverRanOrNeverEnded) {
   EXPECT_EQ(trace.notes.size(), 2U);
 }
 
+// As the authors' lists openb_pod_list_cpu*.csv begin: whole and broken numbers of cores.
+TEST(Openb, KeepsPodsWithoutGpus) {
+  const Trace trace = read(std::string(kOpenb) +
+                               "pod-0,8000,30517,0,0,,BE,Running,11811762,11827364,11811762\n"
+                               "pod-1,16500,51200,0,0,,LS,Running,11811763,11812769,11811798\n",
+                           "openb");
+  ASSERT_EQ(trace.jobs.size(), 2U);
+  EXPECT_EQ(trace.jobs[0].request.gpus, 0);
+  EXPECT_EQ(trace.jobs[0].request.cpus, 8);
+  EXPECT_FLOAT_EQ(trace.jobs[0].request.memory_gb, 30517.0F / 1024);
+  EXPECT_EQ(trace.jobs[0].outcome.run, 15602s);
+  EXPECT_EQ(trace.jobs[1].request.cpus, 16.5F);
+  EXPECT_EQ(trace.jobs[1].outcome.run, 971s);
+}
+
 TEST(Openb, RefusesAShareOfNothing) {
   EXPECT_THAT(error(std::string(kOpenb) + "pod-0,1,1,1,0,,LS,Running,0,90,10\n"),
               HasSubstr(":2: gpu_milli must be 1 to 1000: \"0\""));
@@ -227,6 +242,20 @@ TEST(SacctText, PrefersRawNumbersAndTakesATrailingDelimiter) {
   EXPECT_EQ(trace.jobs.at(0).request.time_limit, 90min);
   EXPECT_EQ(trace.jobs.at(0).request.gpus, 4);
   EXPECT_EQ(name(trace, trace.jobs.at(0).request.vc), "lab");
+}
+
+TEST(SacctText, KeepsCpuJobsWithWhatAllTheirNodesGive) {
+  const Trace trace = read(
+      "JobID|Submit|ElapsedRaw|AllocTRES\n"
+      "7|2024-01-01T00:00:00|60|billing=24,cpu=24,mem=96G,node=2\n"
+      "8|2024-01-01T00:00:01|60|billing=4,cpu=4,gres/gpu=1,mem=16G,node=1\n",
+      "sacct");
+  ASSERT_EQ(trace.jobs.size(), 2U);
+  const Request& request = trace.jobs[0].request;
+  EXPECT_EQ(request.gpus, 0);
+  EXPECT_EQ(request.nodes, 2);
+  EXPECT_EQ(request.cpus, 24) << "12 on each";
+  EXPECT_EQ(request.memory_gb, 96);
 }
 
 TEST(SacctText, NeedsAColumnThatCountsGpus) {
