@@ -37,7 +37,8 @@ policy::Composition decode_composition(Bytes& bytes) {
   const policy::Registry& registry = policy::registry();
   policy::Composition made{.estimate = choose(bytes, policy::Registry::estimates()),
                            .order = choose(bytes, registry.orders()),
-                           .placement = choose(bytes, registry.placements())};
+                           .placement = choose(bytes, registry.placements()),
+                           .size = bytes.below(2) == 0 ? "asked" : "proportional"};
   constexpr int kDepths[] = {0, 0, 1, 2, 4, policy::kEveryJob};
   made.reserve = kDepths[bytes.below(6)];
   if (made.reserve == 0) made.preempt = static_cast<policy::Preempt>(bytes.below(3));
@@ -50,15 +51,23 @@ Case decode(Bytes& bytes) {
   static constexpr std::string_view kTypes[] = {"", "V100", "A100", "V100|A100"};
   static constexpr std::string_view kVcs[] = {"a", "b", "c"};
   Case made;
+  const bool with_cores = bytes.below(2) == 1;
   const int vcs = 1 + bytes.below(3);
   for (int vc = 0; vc < vcs; ++vc) {
     made.cluster.add_vc(std::string(kVcs[vc]));
     const int makes = 1 + bytes.below(2);
     for (int make = 0; make < makes; ++make) {
-      const int gpus = 1 + bytes.below(bytes.below(8) == 0 ? 64 : 8);
+      // Some have no GPU, some do not say how many cores or how much memory they have.
+      const int gpus = bytes.below(bytes.below(8) == 0 ? 65 : 9);
       const std::string type(kTypes[bytes.below(3)]);
       const auto nodes = static_cast<std::uint32_t>(bytes.below(4));
-      made.cluster.add_nodes({.gpus = gpus, .gpu_type = type}, nodes);
+      const int cpus = with_cores ? bytes.below(33) : 0;
+      const int memory_gb = with_cores ? bytes.below(33) : 0;
+      made.cluster.add_nodes({.gpus = gpus,
+                              .gpu_type = type,
+                              .cpus = static_cast<double>(cpus),
+                              .memory_gb = static_cast<double>(memory_gb)},
+                             nodes);
     }
   }
   const int changes = bytes.below(4);
@@ -86,6 +95,12 @@ Case decode(Bytes& bytes) {
                          .gpu_type = kTypes[bytes.below(4)],
                          .limit = bytes.below(128) * 500ms,
                          .predicted = (bytes.below(128) - 8) * 500ms});
+    trace::Request& request = made.trace.jobs.back().request;
+    if (!with_cores) continue;
+    // In thirds, so that shares of GPUs and tasks are rounded.
+    if (bytes.below(4) > 0) request.cpus = static_cast<float>(bytes.below(32)) / 3;
+    if (bytes.below(4) > 0) request.memory_gb = static_cast<float>(bytes.below(32)) / 3;
+    request.nodes = bytes.below(4);
   }
   if (!made.trace.jobs.empty() && bytes.below(4) == 0) {
     made.options.watched = JobId{static_cast<std::uint32_t>(made.trace.jobs.size() / 2)};

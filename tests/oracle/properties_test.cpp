@@ -28,6 +28,7 @@ Composition random_composition() {
   Composition made{.estimate = *names_of(policy::Registry::estimates()),
                    .order = *names_of(registry().orders()),
                    .placement = *names_of(registry().placements()),
+                   .size = *rc::gen::element<std::string>("asked", "proportional"),
                    .reserve = *rc::gen::element(0, 1, 2, 3, 5, policy::kEveryJob)};
   if (made.reserve == 0) {
     made.preempt = *rc::gen::element(Preempt::never, Preempt::by_rank, Preempt::quota);
@@ -38,7 +39,7 @@ Composition random_composition() {
 }
 
 std::string describe(const Composition& made) {
-  return made.order + "+" + made.placement + "+" + made.estimate + "+" +
+  return made.order + "+" + made.placement + "+" + made.size + "+" + made.estimate + "+" +
          policy::reserve_name(made.reserve) +
          "+preempt:" + std::to_string(static_cast<int>(made.preempt)) +
          "+delay:" + std::to_string(seconds(made.rank_delay)) +
@@ -52,6 +53,7 @@ std::string lines(const std::vector<std::string>& sentences) {
 }
 
 const DraftLimits kInexact{.exact = false};
+const DraftLimits kCores{.exact = false, .cores = true};
 
 RC_GTEST_PROP(AnyComposition, KeepsTheRules, ()) {
   const Composition composition = random_composition();
@@ -64,10 +66,22 @@ RC_GTEST_PROP(AnyComposition, KeepsTheRules, ()) {
   RC_ASSERT(lines(broken_rules(input, *played)) == "");
 }
 
+RC_GTEST_PROP(AnyComposition, KeepsTheRulesWithCores, ()) {
+  const Composition composition = random_composition();
+  RC_LOG() << describe(composition) << '\n';
+  Case input = to_case(*drafts(kCores), kCores);
+  input.options.restart.launch = *rc::gen::element(Duration{0}, Duration{1s});
+  input.options.timeline_interval = 7s;
+  const Result<Played> played = play(input, composition);
+  RC_ASSERT(played.has_value());
+  RC_ASSERT(lines(broken_rules(input, *played)) == "");
+}
+
 RC_GTEST_PROP(AnyComposition, DecidesTheSameAgain, ()) {
   const Composition composition = random_composition();
   RC_LOG() << describe(composition) << '\n';
-  const Case input = to_case(*drafts(kInexact), kInexact);
+  const DraftLimits limits = *rc::gen::element(kInexact, kCores);
+  const Case input = to_case(*drafts(limits), limits);
   const Result<Played> once = play(input, composition);
   const Result<Played> again = play(input, composition);
   RC_ASSERT(once.has_value() && again.has_value());
@@ -77,7 +91,8 @@ RC_GTEST_PROP(AnyComposition, DecidesTheSameAgain, ()) {
 RC_GTEST_PROP(AnyComposition, AnswersWhyAJobWaits, ()) {
   const Composition composition = random_composition();
   RC_LOG() << describe(composition) << '\n';
-  Case input = to_case(*drafts(kInexact), kInexact);
+  const DraftLimits limits = *rc::gen::element(kInexact, kCores);
+  Case input = to_case(*drafts(limits), limits);
   RC_PRE(!input.trace.jobs.empty());
   const auto jobs = static_cast<std::uint32_t>(input.trace.jobs.size());
   const Result<Played> alone = play(input, composition);

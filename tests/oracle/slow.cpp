@@ -2,6 +2,7 @@
 #include "oracle/slow.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -9,13 +10,17 @@
 namespace almanac::oracle {
 namespace {
 
-enum class State { coming, waiting, running, stopped, done };
+using cluster::Amount;
+
+enum class State { coming, never, waiting, running, stopped, done };
 
 struct SlowJob {
   JobId id{};
   Time submit{};
   Duration run{};
   int gpus = 0;
+  int units = 0;         // GPUs of a GPU job, tasks of a CPU job
+  Amount unit{};         // of one
   Duration attained{0};  // before the present run
   Duration charged{0};
   Time since{};
@@ -24,6 +29,7 @@ struct SlowJob {
   State state = State::coming;
   std::vector<cluster::Grant> held{};
 
+  Amount of(int count) const { return unit * count; }
   Duration total() const { return run + charged; }
   Duration ran(Time now) const {
     return state == State::running ? attained + (now - since) : attained;
@@ -33,21 +39,38 @@ struct SlowJob {
   Time believed_end() const { return since + std::max(Duration{1}, total() - attained); }
 };
 
+/// A node: who has each GPU, and what is left of the rest.
+struct SlowNode {
+  std::vector<const SlowJob*> owner{};
+  int cpu_milli = 0;
+  int memory_mb = 0;
+};
+
 /// One virtual cluster of equal nodes, second to none in slowness.
 class SlowVc {
  public:
   SlowVc(const Case& input, VcId vc, Rule rule)
       : rule_(rule), cost_(input.options.restart), first_(input.cluster.vcs[index(vc)].first) {
     const cluster::VirtualCluster& home = input.cluster.vcs[index(vc)];
-    size_ = input.cluster.gpus(home.first);
-    owner_.assign(home.num_nodes, std::vector<const SlowJob*>(static_cast<std::size_t>(size_)));
+    const cluster::NodeClass& make =
+        input.cluster.classes[input.cluster.nodes[index(home.first)].node_class];
+    size_ = make.gpus;
+    cpu_milli_ = make.cpus > 0 ? static_cast<int>(make.cpus * 1000) : kPlenty;
+    memory_mb_ = make.memory_gb > 0 ? static_cast<int>(make.memory_gb * 1000) : kPlenty;
+    nodes_.assign(home.num_nodes,
+                  {.owner = std::vector<const SlowJob*>(static_cast<std::size_t>(size_)),
+                   .cpu_milli = cpu_milli_,
+                   .memory_mb = memory_mb_});
     for (std::uint32_t job = 0; job < input.trace.jobs.size(); ++job) {
       const trace::Job& asked = input.trace.jobs[job];
       if (input.cluster.find_vc(input.trace.names[asked.request.vc]) != vc) continue;
+      // Without any cores there is no place for CPU jobs.
+      if (asked.request.gpus == 0 && make.cpus == 0) continue;
       jobs_.push_back({.id = JobId{job},
                        .submit = asked.request.submit,
                        .run = asked.outcome.run,
                        .gpus = asked.request.gpus});
+      set_unit(asked.request, jobs_.back());
     }
   }
 
@@ -66,7 +89,28 @@ class SlowVc {
   }
 
  private:
-  using Nodes = std::vector<int>;  // a number for each node
+  using Nodes = std::vector<Amount>;  // of each node
+
+  static constexpr int kPlenty = 1'000'000'000;
+
+  /// A GPU and its part of the cores and memory that the job asks, or else of those that the node
+  /// has; a task and its part. Parts are rounded up to a thousandth, shares of nodes down.
+  void set_unit(const trace::Request& request, SlowJob& job) const {
+    const bool on_gpus = request.gpus > 0;
+    job.units = on_gpus ? request.gpus : std::max(1, request.nodes);
+    const auto part = [&](float asked, int node_has, int otherwise) {
+      if (node_has == kPlenty && cpu_milli_ == kPlenty && memory_mb_ == kPlenty) return 0;
+      if (!std::isnan(asked)) {
+        const auto thousandths = static_cast<int>(std::llround(static_cast<double>(asked) * 1000));
+        return (thousandths + job.units - 1) / job.units;
+      }
+      if (!on_gpus) return otherwise;
+      return node_has == kPlenty ? 0 : node_has / size_;
+    };
+    job.unit = {.gpus = on_gpus ? 1 : 0,
+                .cpu_milli = part(request.cpus, cpu_milli_, 1000),
+                .memory_mb = part(request.memory_gb, memory_mb_, 0)};
+  }
 
   // Time.
 
@@ -99,8 +143,9 @@ class SlowVc {
   }
 
   /// Run time after which a job has had its share of the first queue: whole milliseconds, rounded
-  /// up.
+  /// up. A CPU job has no GPU time ever.
   static Duration threshold(const SlowJob& job) {
+    if (job.gpus == 0) return kLongest;
     return Duration{(kLasThresholdGpuSeconds * 1000 + job.gpus - 1) / job.gpus};
   }
 
@@ -139,62 +184,84 @@ class SlowVc {
 
   // Places.
 
-  int free_on(std::size_t node) const {
-    return static_cast<int>(std::count(owner_[node].begin(), owner_[node].end(), nullptr));
-  }
   Nodes free() const {
     Nodes free;
-    for (std::size_t node = 0; node < owner_.size(); ++node) free.push_back(free_on(node));
+    for (const SlowNode& node : nodes_) {
+      const auto gpus = std::count(node.owner.begin(), node.owner.end(), nullptr);
+      free.push_back({static_cast<int>(gpus), node.cpu_milli, node.memory_mb});
+    }
     return free;
   }
+  Nodes all_free() const { return Nodes(nodes_.size(), {size_, cpu_milli_, memory_mb_}); }
 
-  /// How many GPUs of each node `gpus` would get; empty = it does not fit.
-  Nodes fit(int gpus, const Nodes& free) const {
+  /// Nodes by free GPUs, ties by number.
+  static std::vector<std::size_t> by_free(const Nodes& free, bool fullest_first) {
     std::vector<std::size_t> order;
     for (std::size_t node = 0; node < free.size(); ++node) order.push_back(node);
-    Nodes taken(free.size(), 0);
-    if (gpus <= size_) {
-      std::stable_sort(order.begin(), order.end(),
-                       [&](std::size_t a, std::size_t b) { return free[a] < free[b]; });
-      for (const std::size_t node : order) {
-        if (free[node] < gpus) continue;
-        taken[node] = gpus;
-        return taken;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return fullest_first ? free[a].gpus < free[b].gpus : free[a].gpus > free[b].gpus;
+    });
+    return order;
+  }
+
+  /// What of each node `job` would get; empty = it does not fit.
+  Nodes fit(const SlowJob& job, Nodes free) const {
+    Nodes taken(free.size());
+    const auto take = [&](int units, bool fullest_first) {
+      for (const std::size_t node : by_free(free, fullest_first)) {
+        if (!free[node].covers(job.of(units))) continue;
+        free[node] -= job.of(units);
+        taken[node] += job.of(units);
+        return true;
       }
-      return {};
+      return false;
+    };
+    if (job.gpus == 0) {
+      for (int task = 0; task < job.units; ++task) {
+        if (!take(1, true)) return {};
+      }
+      return taken;
     }
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return free[a] > free[b]; });
-    for (const std::size_t node : order) {
-      const int piece = std::min(gpus, size_);
-      if (free[node] < piece) return {};
-      taken[node] = piece;
-      gpus -= piece;
-      if (gpus == 0) return taken;
+    if (job.gpus <= size_) return take(job.gpus, true) ? taken : Nodes{};
+    for (int left = job.gpus; left > 0; left -= std::min(left, size_)) {
+      if (!take(std::min(left, size_), false)) return {};
     }
-    return {};
+    return taken;
   }
 
   void join(SlowJob& job) {
-    job.state = State::waiting;
+    job.state = fit(job, all_free()).empty() ? State::never : State::waiting;
     job.joined = ++count_;
   }
 
   void occupy(SlowJob& job, const Nodes& taken) {
     job.held.clear();
-    for (std::size_t node = 0; node < taken.size(); ++node) {
-      if (taken[node] == 0) continue;
-      cluster::Grant grant{NodeId{static_cast<std::uint32_t>(index(first_) + node)}, 0};
-      for (std::size_t gpu = 0; grant.count() < taken[node]; ++gpu) {
-        if (owner_[node][gpu] != nullptr) continue;
-        owner_[node][gpu] = &job;
+    for (std::size_t at = 0; at < taken.size(); ++at) {
+      if (taken[at].empty()) continue;
+      SlowNode& node = nodes_[at];
+      cluster::Grant grant{.node = NodeId{static_cast<std::uint32_t>(index(first_) + at)},
+                           .cpu_milli = taken[at].cpu_milli,
+                           .memory_mb = taken[at].memory_mb};
+      for (std::size_t gpu = 0; grant.count() < taken[at].gpus; ++gpu) {
+        if (node.owner[gpu] != nullptr) continue;
+        node.owner[gpu] = &job;
         grant.gpus |= cluster::GpuMask{1} << gpu;
       }
+      node.cpu_milli -= grant.cpu_milli;
+      node.memory_mb -= grant.memory_mb;
       job.held.push_back(grant);
     }
   }
   void vacate(const SlowJob& job) {
-    for (auto& node : owner_) std::replace(node.begin(), node.end(), &job, kNobody);
+    for (const cluster::Grant& grant : job.held) {
+      SlowNode& node = node_of(grant);
+      std::replace(node.owner.begin(), node.owner.end(), &job, kNobody);
+      node.cpu_milli += grant.cpu_milli;
+      node.memory_mb += grant.memory_mb;
+    }
+  }
+  SlowNode& node_of(const cluster::Grant& grant) {
+    return nodes_[index(grant.node) - index(first_)];
   }
 
   void start(SlowJob& job, const Nodes& taken) {
@@ -214,7 +281,7 @@ class SlowVc {
   }
 
   bool try_start(SlowJob& job) {
-    const Nodes taken = fit(job.gpus, free());
+    const Nodes taken = fit(job, free());
     if (taken.empty()) return false;
     start(job, taken);
     return true;
@@ -261,13 +328,13 @@ class SlowVc {
     for (std::size_t at = 1; at < waiting.size(); ++at) backfill(*waiting[at]);
   }
 
-  /// Free GPUs when only those who run now and end later than `at` still run.
+  /// What is free when only those who run now and end later than `at` still run.
   Nodes free_at(Time at) const {
     Nodes free = this->free();
     for (const SlowJob& job : jobs_) {
       if (job.state != State::running || job.believed_end() > at) continue;
       for (const cluster::Grant& grant : job.held) {
-        free[index(grant.node) - index(first_)] += grant.count();
+        free[index(grant.node) - index(first_)] += grant.amount();
       }
     }
     return free;
@@ -280,7 +347,7 @@ class SlowVc {
     }
     std::sort(ends.begin(), ends.end());
     for (const Time end : ends) {
-      Nodes pieces = fit(head.gpus, free_at(end));
+      Nodes pieces = fit(head, free_at(end));
       if (!pieces.empty()) return Promise{.job = &head, .start = end, .pieces = std::move(pieces)};
     }
     return std::nullopt;
@@ -293,13 +360,13 @@ class SlowVc {
     Nodes usable = free();
     const Nodes later = free_at(promise_->start);
     for (;;) {
-      const Nodes taken = fit(job.gpus, usable);
+      const Nodes taken = fit(job, usable);
       if (taken.empty()) return;
       bool harmless = true;
       for (std::size_t node = 0; node < taken.size() && end > promise_->start; ++node) {
-        const int left = std::max(0, later[node] - promise_->pieces[node]);
-        if (promise_->pieces[node] == 0 || taken[node] <= left) continue;
-        usable[node] = std::min(usable[node], left);
+        const Amount left = most({}, later[node] - promise_->pieces[node]);
+        if (promise_->pieces[node].empty() || left.covers(taken[node])) continue;
+        usable[node] = least(usable[node], left);
         harmless = false;
       }
       if (harmless) return start(job, taken);
@@ -326,13 +393,13 @@ class SlowVc {
     }
   }
 
-  int used_at(Time at) const {
-    int used = 0;
+  Amount used_at(Time at) const {
+    Amount used;
     for (const SlowJob& job : jobs_) {
-      if (job.state == State::running && at < job.end()) used += job.gpus;
+      if (job.state == State::running && at < job.end()) used += job.of(job.units);
     }
     for (const Promise& promise : promises_) {
-      if (promise.start <= at && at < promise.end) used += promise.job->gpus;
+      if (promise.start <= at && at < promise.end) used += promise.job->of(promise.job->units);
     }
     return used;
   }
@@ -350,7 +417,7 @@ class SlowVc {
     for (const Time start : moments) {
       const Time end = start + job.run;
       const bool fits = std::all_of(moments.begin(), moments.end(), [&](Time at) {
-        return at < start || at >= end || used_at(at) + job.gpus <= size_;
+        return at < start || at >= end || all_free()[0].covers(used_at(at) + job.of(job.units));
       });
       if (fits) return {.job = &job, .start = start, .end = end};
     }
@@ -360,15 +427,9 @@ class SlowVc {
   // Preemption by rank.
 
   void decide_preempting() {
-    int too_many = 1'000'000;
     std::vector<const SlowJob*> fresh;
     for (SlowJob* job : queue()) {
-      if (job->gpus >= too_many) continue;
-      if (try_start(*job) || make_room(*job, fresh)) {
-        fresh.push_back(job);
-      } else {
-        too_many = job->gpus;
-      }
+      if (try_start(*job) || make_room(*job, fresh)) fresh.push_back(job);
     }
   }
 
@@ -383,10 +444,10 @@ class SlowVc {
     std::sort(victims.begin(), victims.end(), [&](const SlowJob* a, const SlowJob* b) {
       return std::tuple(rank(*a), a->started) > std::tuple(rank(*b), b->started);
     });
-    const auto before = owner_;
+    const auto before = nodes_;
     for (std::size_t count = 1; count <= victims.size(); ++count) {
       vacate(*victims[count - 1]);
-      const Nodes taken = fit(job.gpus, free());
+      const Nodes taken = fit(job, free());
       if (taken.empty()) continue;
       start(job, taken);
       victims.resize(count);
@@ -394,28 +455,35 @@ class SlowVc {
       for (SlowJob* victim : victims) stop(*victim);
       return true;
     }
-    owner_ = before;
+    nodes_ = before;
     return false;
   }
 
-  /// Those whose very GPUs are still free go on, the one of best rank first.
+  /// Those whose very GPUs, and cores and memory, are still free go on, the one of best rank first.
   void spare(std::vector<SlowJob*>& victims) {
     for (std::size_t at = victims.size(); at-- > 0;) {
+      const SlowJob& victim = *victims[at];
       bool free = true;
-      for_gpus(*victims[at], [&](const SlowJob*& owner) { free = free && owner == nullptr; });
+      for (const cluster::Grant& grant : victim.held) {
+        const SlowNode& node = node_of(grant);
+        free = free && node.cpu_milli >= grant.cpu_milli && node.memory_mb >= grant.memory_mb;
+        for_gpus(grant, [&](const SlowJob*& owner) { free = free && owner == nullptr; });
+      }
       if (!free) continue;
-      for_gpus(*victims[at], [&](const SlowJob*& owner) { owner = victims[at]; });
+      for (const cluster::Grant& grant : victim.held) {
+        node_of(grant).cpu_milli -= grant.cpu_milli;
+        node_of(grant).memory_mb -= grant.memory_mb;
+        for_gpus(grant, [&](const SlowJob*& owner) { owner = &victim; });
+      }
       victims.erase(victims.begin() + static_cast<std::ptrdiff_t>(at));
     }
   }
 
   template <typename Visit>
-  void for_gpus(const SlowJob& job, Visit&& visit) {
-    for (const cluster::Grant& grant : job.held) {
-      auto& node = owner_[index(grant.node) - index(first_)];
-      for (std::size_t gpu = 0; gpu < node.size(); ++gpu) {
-        if ((grant.gpus >> gpu & 1) != 0) visit(node[gpu]);
-      }
+  void for_gpus(const cluster::Grant& grant, Visit&& visit) {
+    SlowNode& node = node_of(grant);
+    for (std::size_t gpu = 0; gpu < node.owner.size(); ++gpu) {
+      if ((grant.gpus >> gpu & 1) != 0) visit(node.owner[gpu]);
     }
   }
 
@@ -428,13 +496,16 @@ class SlowVc {
   }
 
   static constexpr const SlowJob* kNobody = nullptr;
+  static constexpr Duration kLongest{1'000'000'000'000};
 
   Rule rule_;
   schedule::RestartCost cost_;
   NodeId first_;
-  int size_ = 0;
+  int size_ = 0;       // GPUs of a node
+  int cpu_milli_ = 0;  // of a node, and so on
+  int memory_mb_ = 0;
   std::vector<SlowJob> jobs_;  // in order of the trace
-  std::vector<std::vector<const SlowJob*>> owner_;
+  std::vector<SlowNode> nodes_;
   std::vector<SlowJob*> stopped_;
   std::optional<Promise> promise_;  // EASY
   std::vector<Promise> promises_;   // conservative

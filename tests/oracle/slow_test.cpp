@@ -50,6 +50,41 @@ RC_GTEST_PROP(Conservative, IsWhatTheSlowOneDoesOnOneNode, ()) {
   expect_equal(*drafts(limits), limits, "conservative+oracle", Rule::conservative);
 }
 
+const DraftLimits kCores{.cores = true};
+
+RC_GTEST_PROP(FifoWithCores, IsWhatTheSlowOneDoes, ()) {
+  expect_equal(*drafts(kCores), kCores, "fifo", Rule::fifo);
+}
+
+RC_GTEST_PROP(SjfWithCores, IsWhatTheSlowOneDoes, ()) {
+  expect_equal(*drafts(kCores), kCores, "sjf", Rule::sjf);
+}
+
+RC_GTEST_PROP(GpuTimeWithCores, IsWhatTheSlowOneDoes, ()) {
+  expect_equal(*drafts(kCores), kCores, "qssf+oracle", Rule::gpu_time);
+}
+
+RC_GTEST_PROP(SrtfWithCores, IsWhatTheSlowOneDoes, ()) {
+  expect_equal(*drafts(kCores), kCores, "srtf", Rule::srtf);
+}
+
+RC_GTEST_PROP(LasWithCores, IsWhatTheSlowOneDoes, ()) {
+  expect_equal(*drafts(kCores), kCores, "las", Rule::las);
+}
+
+RC_GTEST_PROP(EasyWithCores, IsWhatTheSlowOneDoes, ()) {
+  expect_equal(*drafts(kCores), kCores, "easy+oracle", Rule::easy);
+}
+
+RC_GTEST_PROP(ShortestFirstWithCores, IsWhatTheSlowOneDoesWithBackfill, ()) {
+  expect_equal(*drafts(kCores), kCores, "sjf+easy", Rule::sjf_easy);
+}
+
+RC_GTEST_PROP(ConservativeWithCores, IsWhatTheSlowOneDoesOnOneNode, ()) {
+  const DraftLimits limits{.nodes = 1, .shortest_run = 1, .cores = true};
+  expect_equal(*drafts(limits), limits, "conservative+oracle", Rule::conservative);
+}
+
 RC_GTEST_PROP(HeliosSrtf, IsWhatThePublishedSimulatorDoes, ()) {
   const Draft draft = *drafts();
   Case input = to_case(draft);

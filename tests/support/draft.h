@@ -18,13 +18,18 @@ struct DraftJob {
   std::int64_t wait = 0;  ///< Seconds since the job before it was submitted; often 0.
   int vc = 0;
   int gpus = 1;
+  bool on_cpus = false;    ///< A CPU job, of as many tasks as it would have GPUs.
+  int cores = 0;           ///< Quarters of a core that a GPU or a task asks; 0 = it does not say.
+  int memory = 0;          ///< Quarters of a GB likewise.
   std::int64_t run = 1;    ///< Seconds.
   std::int64_t spare = 0;  ///< Its time limit, seconds beyond its run time; negative: too short.
 };
 
 struct DraftVc {
   int nodes = 1;
-  int gpus = 1;  ///< Of each node.
+  int gpus = 1;    ///< Of each node.
+  int cores = 0;   ///< Of each node; 0 = not said.
+  int memory = 0;  ///< GB of each node; 0 = not said.
 };
 
 /// What a case is made from. Values that make no sense in it (a VC that is not there, more GPUs
@@ -42,6 +47,8 @@ struct DraftLimits {
   std::int64_t shortest_run = 0;
   bool one_node_jobs = false;  ///< No job spans nodes.
   bool exact = true;           ///< Time limits are the run times.
+  bool cores = false;          ///< Nodes have cores and memory, and there are CPU jobs; some jobs
+                               ///< ask more than there ever is.
 };
 
 rc::Gen<Draft> drafts(DraftLimits limits = {});

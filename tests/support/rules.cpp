@@ -24,6 +24,7 @@ class Recount {
 
   std::vector<std::string> check() {
     check_gpus();
+    check_rooms();
     check_power();
     for (const Run& run : played_.runs) check_gang(run);
     for (std::uint32_t job = 0; job < input_.trace.jobs.size(); ++job) check_job(JobId{job});
@@ -64,6 +65,57 @@ class Recount {
     }
   }
 
+  struct Change {
+    Time at{};
+    cluster::Amount more{};
+  };
+
+  /// What each node gives and gets back, resizes included; in order of time, back comes first.
+  std::map<NodeId, std::vector<Change>> changes() const {
+    std::map<NodeId, std::vector<Change>> changes;
+    const auto hold = [&](const std::vector<cluster::Grant>& grants, Time from, Time until) {
+      for (const cluster::Grant& grant : grants) {
+        changes[grant.node].push_back({from, grant.amount()});
+        changes[grant.node].push_back({until, grant.amount() * -1});
+      }
+    };
+    for (const Run& run : played_.runs) {
+      Time from = run.start;
+      const std::vector<cluster::Grant>* held = &run.grants;
+      for (const Run::Resize& resize : run.resizes) {
+        hold(*held, from, resize.at);
+        from = resize.at;
+        held = &resize.grants;
+      }
+      hold(*held, from, run.end);
+    }
+    for (auto& [node, some] : changes) {
+      std::sort(some.begin(), some.end(), [](const Change& a, const Change& b) {
+        return a.at != b.at ? a.at < b.at : !a.more.covers({}) && b.more.covers({});
+      });
+    }
+    return changes;
+  }
+
+  /// No node gives more cores and memory than it has, or less than none to anybody.
+  void check_rooms() {
+    for (const auto& [node, some] : changes()) {
+      const cluster::NodeClass& make =
+          input_.cluster.classes[input_.cluster.nodes[index(node)].node_class];
+      cluster::Amount held;
+      for (const Change& change : some) {
+        held += change.more;
+        const bool too_many_cores = make.cpus > 0 && held.cpus() > make.cpus;
+        const bool too_much_memory = make.memory_gb > 0 && held.memory_gb() > make.memory_gb;
+        if (too_many_cores)
+          say("node {} gives {} of {} cores", index(node), held.cpus(), make.cpus);
+        if (too_much_memory) {
+          say("node {} gives {} of {} GB", index(node), held.memory_gb(), make.memory_gb);
+        }
+      }
+    }
+  }
+
   /// A node that sleeps or boots runs nothing, and the books say how long it did.
   void check_power() {
     double asleep_node_s = 0;
@@ -99,6 +151,12 @@ class Recount {
     const VcId vc = admission_.vc(request);
     const cluster::Demand demand = admission_.demands()[index(admission_.demand(request, vc))];
     const std::vector<std::string> types = input_.cluster.gpu_types();
+    for (const Run::Resize& resize : run.resizes) {
+      const bool same = std::equal(
+          resize.grants.begin(), resize.grants.end(), run.grants.begin(), run.grants.end(),
+          [](const auto& a, const auto& b) { return a.node == b.node && a.gpus == b.gpus; });
+      if (!same) say("job {} is resized to other GPUs", index(run.job));
+    }
     int gpus = 0;
     std::set<NodeId> nodes;
     for (const cluster::Grant& grant : run.grants) {
@@ -106,6 +164,8 @@ class Recount {
       const std::string& type = input_.cluster.classes[node.node_class].gpu_type;
       const auto bit = std::find(types.begin(), types.end(), type) - types.begin();
       gpus += grant.count();
+      if (grant.cpu_milli < 0 || grant.memory_mb < 0)
+        say("job {} holds less than none", index(run.job));
       if (!nodes.insert(grant.node).second) say("job {}: a node twice", index(run.job));
       if (node.vc != vc) say("job {} runs in another virtual cluster", index(run.job));
       if ((demand.gpu_types >> bit & 1) == 0) say("job {} on a wrong type", index(run.job));
@@ -119,10 +179,10 @@ class Recount {
     const trace::Job& asked = input_.trace.jobs[index(job)];
     const sim::JobResult& told = played_.result.jobs[index(job)];
     const std::vector<const Run*>& runs = runs_[job];
-    if (asked.request.gpus == 0 || never_.contains(job)) {
+    const bool left_out = !sim::is_simulated(asked.request, input_.cluster);
+    if (left_out || never_.contains(job)) {
       if (!runs.empty()) say("job {} runs, but cannot", index(job));
-      const policy::Phase phase =
-          asked.request.gpus == 0 ? policy::Phase::unknown : policy::Phase::never;
+      const policy::Phase phase = left_out ? policy::Phase::unknown : policy::Phase::never;
       if (told.phase != phase) say("job {} is in the wrong phase", index(job));
       return;
     }
@@ -142,8 +202,8 @@ class Recount {
     const bool same = told.phase == policy::Phase::ended && told.start == runs.front()->start &&
                       told.end == runs.back()->end && told.ran == ran &&
                       told.preemptions + 1 == runs.size() &&
-                      std::equal(last.begin(), last.end(), runs.back()->grants.begin(),
-                                 runs.back()->grants.end());
+                      std::equal(last.begin(), last.end(), runs.back()->last().begin(),
+                                 runs.back()->last().end());
     if (!same) say("job {}: the result is not what happened", index(job));
   }
 
@@ -172,7 +232,8 @@ class Recount {
     for (std::uint32_t number = 0; number < input_.trace.jobs.size(); ++number) {
       const JobId job{number};
       const trace::Request& request = input_.trace.jobs[number].request;
-      if (request.gpus == 0 || request.submit > sample.at || never_.contains(job)) continue;
+      if (!sim::is_simulated(request, input_.cluster)) continue;
+      if (request.submit > sample.at || never_.contains(job)) continue;
       bool running = false;
       bool ended = false;
       for (const Run* run : runs_[job]) {
@@ -183,6 +244,14 @@ class Recount {
       (running ? ours.jobs_running : ours.jobs_waiting) += 1;
       if (running) ours.gpus_busy += request.gpus;
       if (!running) ours.gpus_waiting += request.gpus;
+    }
+    for (const auto& [node, some] : changes()) {
+      for (const Change& change : some) {
+        if (change.at <= sample.at) ours.cpus_busy += change.more.cpus();
+      }
+    }
+    if (std::abs(ours.cpus_busy - sample.cpus_busy) > 1e-6) {
+      say("{} s: {} cores busy, not {}", seconds(sample.at), ours.cpus_busy, sample.cpus_busy);
     }
     const bool total_is_known = input_.cluster.changes.empty();
     if (ours.gpus_busy != sample.gpus_busy || ours.gpus_waiting != sample.gpus_waiting ||

@@ -17,7 +17,9 @@ namespace almanac {
 ///
 /// - a GPU serves one job at a time, a job holds GPUs of its own virtual cluster only;
 /// - a job holds all the GPUs that it asks for, of types that it accepts, or none;
-/// - every job ends, or is told why it never can, and never both; CPU jobs are left alone;
+/// - no node gives away more cores and memory than it has, whenever jobs are resized;
+/// - every job ends, or is told why it never can, and never both; CPU jobs are left alone where no
+///   node says how many cores it has;
 /// - no job starts before it is submitted or holds GPUs twice at once;
 /// - a job runs for its run time plus what restarts and launches are charged;
 /// - results, samples and integrals tell the same story as the runs.

@@ -11,16 +11,38 @@ namespace {
 using cluster::GpuMask;
 using cluster::Grant;
 
-/// The free GPUs of each node; none on one that is drained or not on.
-std::vector<GpuMask> free_gpus(const cluster::Cluster& cluster, const cluster::Ledger& ledger) {
-  std::vector<GpuMask> free(cluster.nodes.size(), 0);
+std::vector<FreeRoom> free_rooms(const cluster::Cluster& cluster, const cluster::Ledger& ledger) {
+  std::vector<FreeRoom> free(cluster.nodes.size());
   for (std::uint32_t node = 0; node < free.size(); ++node) {
+    const cluster::Amount room = ledger.room(NodeId{node});
+    free[node] = {0, room.cpu_milli, room.memory_mb};
     for (int gpu = 0; gpu < cluster.gpus(NodeId{node}); ++gpu) {
       const GpuMask one = GpuMask{1} << gpu;
-      if (ledger.can_take(Grant{NodeId{node}, one})) free[node] |= one;
+      if (ledger.can_take(Grant{.node = NodeId{node}, .gpus = one})) free[node].gpus |= one;
     }
   }
   return free;
+}
+
+void give(FreeRoom& room, const Grant& grant) {
+  room.gpus |= grant.gpus;
+  room.cpu_milli += grant.cpu_milli;
+  room.memory_mb += grant.memory_mb;
+}
+
+/// Whether there was as much.
+bool take(FreeRoom& room, const Grant& grant) {
+  const bool is_there = (grant.gpus & ~room.gpus) == 0 && grant.cpu_milli <= room.cpu_milli &&
+                        grant.memory_mb <= room.memory_mb;
+  room.gpus &= ~grant.gpus;
+  room.cpu_milli -= grant.cpu_milli;
+  room.memory_mb -= grant.memory_mb;
+  return is_there;
+}
+
+std::vector<Grant> grants_of(const policy::Plan& plan, const policy::Plan::Start& start) {
+  const auto first = plan.grants.begin() + start.first_grant;
+  return {first, first + start.num_grants};
 }
 
 }  // namespace
@@ -36,20 +58,28 @@ void Witness::decide(std::span<const policy::Event> events, const policy::View& 
     sleep.end = view.now;
     sleep.drained = true;
   }
-  const std::vector<GpuMask> before = free_gpus(view.cluster, plan.ledger);
+  const std::vector<FreeRoom> before = free_rooms(view.cluster, plan.ledger);
   watched_.decide(events, view, plan);
   check_ledger(before, view, plan);
   note_power(view, plan);
   for (const JobId job : plan.stops) close(job, view.now, true);
+  for (const policy::Plan::Start& resize : plan.resizes) {
+    const auto found = open_.find(resize.job);
+    if (found == open_.end()) {
+      fault(view, fmt::format("job {} is resized but does not run", index(resize.job)));
+    } else {
+      runs_[found->second].resizes.push_back({view.now, grants_of(plan, resize)});
+    }
+  }
   for (const policy::Plan::Start& start : plan.starts) {
-    if (view.progress(start.job).phase != policy::Phase::waiting || open_.contains(start.job)) {
+    const bool moves =
+        std::find(plan.stops.begin(), plan.stops.end(), start.job) != plan.stops.end();
+    const bool waits = moves || view.progress(start.job).phase == policy::Phase::waiting;
+    if (!waits || open_.contains(start.job)) {
       fault(view, fmt::format("job {} starts but does not wait", index(start.job)));
     }
-    const auto first = plan.grants.begin() + start.first_grant;
     open_[start.job] = runs_.size();
-    runs_.push_back({.job = start.job,
-                     .start = view.now,
-                     .grants = std::vector<Grant>(first, first + start.num_grants)});
+    runs_.push_back({.job = start.job, .start = view.now, .grants = grants_of(plan, start)});
   }
   for (const Time wake : plan.wakes) {
     if (wake < view.now) fault(view, "it asks to be woken in the past");
@@ -76,23 +106,29 @@ void Witness::close(JobId job, Time now, bool stopped) {
 }
 
 /// The ledger must have changed by what the plan says, and by nothing else.
-void Witness::check_ledger(const std::vector<GpuMask>& before, const policy::View& view,
+void Witness::check_ledger(const std::vector<FreeRoom>& before, const policy::View& view,
                            const policy::Plan& plan) {
-  std::vector<GpuMask> expected = before;
-  for (const JobId job : plan.stops) {
+  std::vector<FreeRoom> expected = before;
+  const auto give_back = [&](JobId job) {
     for (const Grant& grant : view.grants(job)) {
-      if (!plan.ledger.drained(grant.node)) expected[index(grant.node)] |= grant.gpus;
+      if (!plan.ledger.drained(grant.node)) give(expected[index(grant.node)], grant);
     }
-  }
-  for (const Grant& grant : plan.grants) {
-    if ((grant.gpus & ~expected[index(grant.node)]) != 0) {
-      fault(view, fmt::format("it gives away GPUs of node {} twice", index(grant.node)));
+  };
+  for (const JobId job : plan.stops) give_back(job);
+  for (const policy::Plan::Start& resize : plan.resizes) give_back(resize.job);
+  const auto take_all = [&](const policy::Plan::Start& held, bool may_be_drained) {
+    for (const Grant& grant : grants_of(plan, held)) {
+      if (may_be_drained && plan.ledger.drained(grant.node)) continue;
+      if (take(expected[index(grant.node)], grant)) continue;
+      fault(view, fmt::format("it gives away node {} twice", index(grant.node)));
     }
-    expected[index(grant.node)] &= ~grant.gpus;
-  }
-  for (const NodeId node : plan.sleeps) expected[index(node)] = 0;
-  if (free_gpus(view.cluster, plan.ledger) != expected)
+  };
+  for (const policy::Plan::Start& resize : plan.resizes) take_all(resize, true);
+  for (const policy::Plan::Start& start : plan.starts) take_all(start, false);
+  for (const NodeId node : plan.sleeps) expected[index(node)] = {};
+  if (free_rooms(view.cluster, plan.ledger) != expected) {
     fault(view, "a what-if stays in the ledger");
+  }
 }
 
 void Witness::note_power(const policy::View& view, const policy::Plan& plan) {

@@ -14,13 +14,24 @@
 
 namespace almanac {
 
-/// One stretch of time in which a job held GPUs.
+/// One stretch of time in which a job ran.
 struct Run {
+  /// From then on it held other cores and memory.
+  struct Resize {
+    Time at{};
+    std::vector<cluster::Grant> grants{};
+  };
   JobId job{};
   Time start{};
   Time end = kNever;
-  bool stopped = false;  ///< Ended by the policy, not by the job.
-  std::vector<cluster::Grant> grants{};
+  bool stopped = false;                  ///< Ended by the policy, not by the job.
+  std::vector<cluster::Grant> grants{};  ///< As it started.
+  std::vector<Resize> resizes{};         ///< In order of time.
+
+  /// What it held when it ended.
+  const std::vector<cluster::Grant>& last() const {
+    return resizes.empty() ? grants : resizes.back().grants;
+  }
 };
 
 /// One stretch of time in which a node slept, until it was told to boot or was drained.
@@ -29,6 +40,15 @@ struct Sleep {
   Time start{};
   Time end = kNever;
   bool drained = false;
+};
+
+/// What is free of a node; nothing of one that is drained or not on.
+struct FreeRoom {
+  cluster::GpuMask gpus = 0;
+  std::int32_t cpu_milli = 0;
+  std::int32_t memory_mb = 0;
+
+  bool operator==(const FreeRoom&) const = default;
 };
 
 class Witness final : public policy::Policy {
@@ -54,7 +74,7 @@ class Witness final : public policy::Policy {
  private:
   void close(JobId job, Time now, bool stopped);
   void note_power(const policy::View& view, const policy::Plan& plan);
-  void check_ledger(const std::vector<cluster::GpuMask>& before, const policy::View& view,
+  void check_ledger(const std::vector<FreeRoom>& before, const policy::View& view,
                     const policy::Plan& plan);
   void fault(const policy::View& view, const std::string& sentence);
 
