@@ -57,6 +57,13 @@ std::optional<Preempt> parse_preempt(std::string_view choice) {
   return std::nullopt;
 }
 
+std::optional<Share> parse_share(std::string_view choice) {
+  if (choice == "queue") return Share::queue;
+  if (choice == "users") return Share::users;
+  if (choice == "arrays") return Share::arrays;
+  return std::nullopt;
+}
+
 /// Reservations hold only if no running job is stopped.
 Result<Composition> checked(Composition composition) {
   if (composition.reserve > 0 && composition.preempt != Preempt::never) {
@@ -64,6 +71,21 @@ Result<Composition> checked(Composition composition) {
                 fmt::format("policy {}: {} needs preempt never", composition.name,
                             reserve_name(composition.reserve)),
                 {}, "add +never, or leave the reservation out");
+  }
+  if (composition.share != Share::queue &&
+      (composition.reserve > 0 || composition.preempt != Preempt::never)) {
+    return fail(Code::usage,
+                fmt::format("policy {}: {} goes with neither reservations nor another way to stop "
+                            "jobs",
+                            composition.name, share_name(composition.share)),
+                {}, "add +strict+never, or +queue");
+  }
+  if (composition.size == "adaptive" && composition.reserve > 0) {
+    return fail(Code::usage,
+                fmt::format("policy {}: reservations do not hold where cores are given to running "
+                            "jobs",
+                            composition.name),
+                {}, "add +strict, or another size");
   }
   return composition;
 }
@@ -89,18 +111,23 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
     composition.size = choice;
   } else if (contains(capacities_, choice)) {
     composition.capacity = choice;
+  } else if (contains(throttles_, choice)) {
+    composition.throttle = choice;
   } else if (contains(estimates(), choice)) {
     composition.estimate = choice;
   } else if (const auto reserve = parse_reserve(choice)) {
     composition.reserve = *reserve;
   } else if (const auto preempt = parse_preempt(choice)) {
     composition.preempt = *preempt;
+  } else if (const auto share = parse_share(choice)) {
+    composition.share = *share;
   } else {
     std::vector<std::string> known = names_of(orders_);
-    for (const auto* entries : {&placements_, &sizes_, &capacities_, &estimates()}) {
+    for (const auto* entries : {&placements_, &sizes_, &capacities_, &throttles_, &estimates()}) {
       for (const Entry& entry : *entries) known.push_back(entry.name);
     }
-    for (const char* fixed : {"strict", "easy:N", "conservative", "never", "by_rank", "quota"}) {
+    for (const char* fixed : {"strict", "easy:N", "conservative", "never", "by_rank", "quota",
+                              "queue", "users", "arrays"}) {
       known.emplace_back(fixed);
     }
     return fail(Code::usage, fmt::format("no slot has a choice called {}", choice), {},
@@ -137,8 +164,9 @@ static Result<Composition> load_composition(const Registry& registry, const std:
   made.summary = table["summary"].value_or(std::string("composed in ") + path);
   made.source = path;
   static const std::vector<std::string> kKeys = {
-      "name", "summary",  "base",    "estimate", "order",        "placement",
-      "size", "capacity", "reserve", "preempt",  "rank_delay_s", "las_threshold_gpu_s"};
+      "name",     "summary",  "base",        "estimate", "order",        "placement",
+      "size",     "capacity", "reserve",     "preempt",  "rank_delay_s", "las_threshold_gpu_s",
+      "throttle", "share",    "reserve_cpus"};
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     if (std::find(kKeys.begin(), kKeys.end(), name) == kKeys.end()) {
@@ -146,12 +174,13 @@ static Result<Composition> load_composition(const Registry& registry, const std:
           at(node, path, fmt::format("unknown key {}", name), hint_for(name, kKeys)));
     }
     const auto number = node.value<double>();
-    if (name == "rank_delay_s" || name == "las_threshold_gpu_s") {
+    if (name == "rank_delay_s" || name == "las_threshold_gpu_s" || name == "reserve_cpus") {
       if (!number || *number < 0) {
         return tl::unexpected(
             at(node, path, fmt::format("{} must be a number of 0 or more", name)));
       }
       if (name == "rank_delay_s") made.rank_delay = Duration{std::llround(*number * 1e3)};
+      if (name == "reserve_cpus") made.reserve_cpus = *number;
       if (name == "las_threshold_gpu_s") made.las_threshold_gpu_s = *number;
       continue;
     }
@@ -165,7 +194,9 @@ static Result<Composition> load_composition(const Registry& registry, const std:
                        (name == "size" && contains(registry.sizes(), choice)) ||
                        (name == "capacity" && contains(registry.capacities(), choice)) ||
                        (name == "reserve" && parse_reserve(choice)) ||
-                       (name == "preempt" && parse_preempt(choice));
+                       (name == "throttle" && contains(registry.throttles(), choice)) ||
+                       (name == "preempt" && parse_preempt(choice)) ||
+                       (name == "share" && parse_share(choice));
     if (!known) {
       return tl::unexpected(at(node, path, fmt::format("{} has no choice {}", name, *text),
                                "see almanac policy list"));
@@ -176,7 +207,9 @@ static Result<Composition> load_composition(const Registry& registry, const std:
     if (name == "size") made.size = choice;
     if (name == "capacity") made.capacity = choice;
     if (name == "reserve") made.reserve = *parse_reserve(choice);
+    if (name == "throttle") made.throttle = choice;
     if (name == "preempt") made.preempt = *parse_preempt(choice);
+    if (name == "share") made.share = *parse_share(choice);
   }
   return made;
 }

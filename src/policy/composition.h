@@ -19,6 +19,14 @@ enum class Preempt {
           ///< count is stopped, whether or not the others can then be placed.
 };
 
+/// Whose jobs go first, before any order.
+enum class Share {
+  queue,   ///< Nobody's: all jobs stand in one queue.
+  users,   ///< Those of the user with the least dominant share of what is in use; none blocks
+           ///< another.
+  arrays,  ///< The same, in an array for GPU jobs and one for CPU jobs.
+};
+
 inline constexpr int kEveryJob = std::numeric_limits<int>::max();
 
 /// What the slots are filled with. Names are those of the registry; an empty estimate means that
@@ -32,12 +40,15 @@ struct Composition {
   std::string placement = "consolidate";
   std::string size = "asked";
   std::string capacity = "all";
+  std::string throttle = "none";
+  Share share = Share::queue;
   int reserve = 0;  ///< Jobs that hold a reservation while others pass them: 0 = strict order.
   Preempt preempt = Preempt::never;
   Duration rank_delay{0};  ///< A job that finds the queue empty gets its rank only this much later
                            ///< (Helios' QSSF: 1 s).
   double las_threshold_gpu_s = 18'000;  ///< Attained service above which `las` moves a job to the
                                         ///< second queue.
+  double reserve_cpus = 3;              ///< Cores of each GPU that `arrays` keeps for GPU jobs.
 };
 
 }  // namespace almanac::policy

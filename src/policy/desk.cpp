@@ -72,8 +72,27 @@ void Desk::enqueue_at(VcState& vc, JobId job, double rank, double tie) {
 
 std::span<const cluster::Grant> Desk::place(VcId vc, const cluster::Demand& demand) {
   grants_.clear();
-  placement_->place(plan_->ledger, vc, demand, view_->rng, grants_);
+  if (placement_->place(plan_->ledger, vc, demand, view_->rng, grants_) || !size_) return grants_;
+  const cluster::Demand least = size_->least(demand);
+  if (least == demand) return grants_;
+  if (placement_->place(plan_->ledger, vc, least, view_->rng, grants_)) top_up(demand);
   return grants_;
+}
+
+void Desk::top_up(const cluster::Demand& demand) {
+  // Whole cores, alike for each GPU: what the worst served node has.
+  constexpr std::int32_t kCore = 1000;
+  std::int32_t each = demand.cpu_milli;
+  for (const cluster::Grant& grant : grants_) {
+    const std::int32_t here = plan_->ledger.room(grant.node).cpu_milli + grant.cpu_milli;
+    each = std::min(each, here / std::max(1, grant.count()) / kCore * kCore);
+  }
+  for (cluster::Grant& grant : grants_) {
+    const std::int32_t more = each * grant.count() - grant.cpu_milli;
+    if (more <= 0) continue;
+    plan_->ledger.take(grant.node, {.cpu_milli = more});
+    grant.cpu_milli += more;
+  }
 }
 
 bool Desk::fits(VcId vc, const cluster::Demand& demand) {
@@ -108,9 +127,9 @@ void Desk::start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> 
   const JobId job = entry.job;
   vc.waiting.erase(demand_id(job), entry.key);
   plan_->start(job, grants);
-  if (track == Track::nothing) return;
   Slot& slot = slots_[index(job)];
   slot.planned = static_cast<std::uint32_t>(plan_->starts.size() - 1);
+  if (track == Track::nothing) return;
   const auto start = static_cast<double>(now().time_since_epoch().count());
   if (track == Track::believed_end) {
     // A job without run time ends in a later round of this instant: its GPUs are in use until then.
@@ -125,17 +144,37 @@ void Desk::start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> 
 }
 
 void Desk::give_back(JobId job) {
-  for (const cluster::Grant& grant : view_->grants(job)) plan_->ledger.give_back(grant);
+  for (const cluster::Grant& grant : grants(job)) {
+    plan_->ledger.give_back(grant);
+    touched.push_back(grant.node);
+  }
 }
 
 void Desk::stop(VcState& vc, JobId job) {
-  vc.running.erase(key(job));
+  if (track != Track::nothing) vc.running.erase(key(job));
   plan_->stop(job);
   stopped.push_back(job);
 }
 
+void Desk::resize(JobId job, std::span<const cluster::Grant> grants) {
+  const std::span<const cluster::Grant> held = this->grants(job);
+  for (std::size_t at = 0; at < grants.size(); ++at) {
+    const cluster::Amount more = grants[at].amount() - held[at].amount();
+    plan_->ledger.give_back({.node = grants[at].node,
+                             .cpu_milli = std::max(0, -more.cpu_milli),
+                             .memory_mb = std::max(0, -more.memory_mb)});
+    freed = freed || more.cpu_milli < 0 || more.memory_mb < 0;
+    const cluster::Amount gained = most(more, {});
+    if (!gained.empty()) plan_->ledger.take(grants[at].node, gained);
+    touched.push_back(grants[at].node);
+  }
+  plan_->resize(job, grants);
+  slots_[index(job)].planned = static_cast<std::uint32_t>(plan_->resizes.size() - 1);
+}
+
 void Desk::ended(VcState& vc, JobId job) {
   vc.blocked = kNoJob;
+  for (const cluster::Grant& grant : view_->grants(job)) touched.push_back(grant.node);
   if (track != Track::nothing) vc.running.erase(key(job));
   if (!likely_.empty()) likely_[index(job)].reset();
 }
@@ -148,9 +187,13 @@ void Desk::refile_running(VcState& vc, JobId job, double rank) {
 }
 
 std::span<const cluster::Grant> Desk::grants(JobId job) const {
-  if (view_->progress(job).phase != Phase::waiting) return view_->grants(job);
-  const Plan::Start& start = plan_->starts[slots_[index(job)].planned];
-  return {plan_->grants.data() + start.first_grant, start.num_grants};
+  const std::uint32_t planned = slots_[index(job)].planned;
+  for (const std::vector<Plan::Start>* moves : {&plan_->starts, &plan_->resizes}) {
+    if (planned >= moves->size() || (*moves)[planned].job != job) continue;
+    const Plan::Start& move = (*moves)[planned];
+    return {plan_->grants.data() + move.first_grant, move.num_grants};
+  }
+  return view_->grants(job);
 }
 
 Time Desk::believed_end(JobId job) const {

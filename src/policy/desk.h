@@ -39,6 +39,8 @@ class Desk {
   cluster::Ledger& ledger() { return plan_->ledger; }
   const Order& order() const { return *order_; }
   const Placement& placement() const { return *placement_; }
+  /// Null = every job gets what it asks.
+  Size* size() const { return size_.get(); }
   Time now() const { return view_->now; }
 
   /// Forms a belief of how long `job` runs, if the order or a reservation asks for one.
@@ -48,6 +50,8 @@ class Desk {
   const cluster::Demand& demand(JobId job) const {
     return size_ ? demands_[slots_[index(job)].demand] : view_->demand(view_->progress(job).demand);
   }
+  /// What is enough for it to start.
+  cluster::Demand least(JobId job) const { return size_ ? size_->least(demand(job)) : demand(job); }
   DemandId demand_id(JobId job) const {
     return size_ ? slots_[index(job)].demand : view_->progress(job).demand;
   }
@@ -56,7 +60,8 @@ class Desk {
   /// Puts it there at a rank of the caller's.
   void enqueue_at(VcState& vc, JobId job, double rank, double tie);
 
-  /// Takes GPUs for one more job of `demand`; the span is valid until the next call. Empty = no.
+  /// Takes GPUs for one more job of `demand`, with fewer cores where the size allows that; the span
+  /// is valid until the next call. Empty = no.
   std::span<const cluster::Grant> place(VcId vc, const cluster::Demand& demand);
   bool fits(VcId vc, const cluster::Demand& demand);
   /// Starts jobs in order of rank until one cannot be placed; gives whether any started.
@@ -69,6 +74,9 @@ class Desk {
   /// Stops a running job whose GPUs are given back. It joins the queue at the next decision.
   void stop(VcState& vc, JobId job);
   void ended(VcState& vc, JobId job);
+  /// Gives a running job other cores and memory of the nodes that it holds; takes and gives back in
+  /// the ledger, where the difference must be free.
+  void resize(JobId job, std::span<const cluster::Grant> grants);
   /// Files a running job anew under `rank`.
   void refile_running(VcState& vc, JobId job, double rank);
 
@@ -87,15 +95,23 @@ class Desk {
   bool needs_estimate = false;
   /// Jobs stopped by the plan in the making and by the one before; the pipeline queues them again.
   std::vector<JobId> stopped;
+  /// Nodes of which jobs gave something back or took more beside their GPUs since the passes last
+  /// looked; some twice.
+  std::vector<NodeId> touched;
+  /// Whether a resize of this decision gave something back.
+  bool freed = false;
 
  private:
+  void top_up(const cluster::Demand& demand);
+
   struct Slot {
     double rank = 0;
     double tie = 0;
     Duration believed{};  // of the whole run
     std::uint32_t sequence = 0;
     DemandId demand{};          // if there is a size
-    std::uint32_t planned = 0;  // position in Plan::starts while that plan is in the making
+    std::uint32_t planned = 0;  // position in Plan::starts, or resizes of a running job, while
+                                // that plan is in the making
 
     QueueKey key() const { return {rank, tie, sequence}; }
   };
@@ -120,7 +136,7 @@ class Pass {
   virtual ~Pass() = default;
   /// Plans all that can change now in `vc`.
   virtual void run(VcState& vc) = 0;
-  /// Told of a job that has joined the queue.
+  /// Told of a job that has joined the queue, for the first time or after it was stopped.
   virtual void arrived(VcState& vc, JobId job) {
     static_cast<void>(vc);
     static_cast<void>(job);
@@ -137,6 +153,12 @@ class Pass {
     static_cast<void>(vcs);
     static_cast<void>(need);
   }
+  /// A better answer than `reason` to why a job does not fit.
+  virtual Reason refused(const VcState& vc, JobId job, const Reason& reason) const {
+    static_cast<void>(vc);
+    static_cast<void>(job);
+    return reason;
+  }
   /// The job that keeps out one that would fit, and in what way.
   virtual Reason blocker(const VcState& vc, JobId job) const = 0;
 };
@@ -150,5 +172,10 @@ std::unique_ptr<Pass> make_backfill_pass(Desk& desk, int depth);
 std::unique_ptr<Pass> make_preempting_pass(Desk& desk);
 /// The first jobs that fill the virtual cluster by count run, whatever the placement says.
 std::unique_ptr<Pass> make_quota_pass(Desk& desk);
+/// Jobs of the user with the least dominant share first, past those that do not fit.
+std::unique_ptr<Pass> make_users_pass(Desk& desk);
+/// The same in an array for GPU jobs, for which `reserve_cpus` cores of each GPU are kept, and one
+/// for CPU jobs; what is idle is lent.
+std::unique_ptr<Pass> make_arrays_pass(Desk& desk, double reserve_cpus);
 
 }  // namespace almanac::policy

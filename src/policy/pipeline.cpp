@@ -17,11 +17,13 @@ class Pipeline final : public Policy {
       : desk_(std::make_unique<Desk>(registry().make_order(composition),
                                      registry().make_placement(composition),
                                      registry().make_size(composition), std::move(estimator))),
+        throttle_(registry().make_throttle(composition)),
         rank_delay_(composition.rank_delay) {
     desk_->needs_estimate = desk_->order().needs_estimate();
     pass_ = make_pass(composition);
     if (auto capacity = registry().make_capacity(composition)) {
-      const bool strict = composition.reserve == 0 && composition.preempt == Preempt::never;
+      const bool strict = composition.share == Share::queue && composition.reserve == 0 &&
+                          composition.preempt == Preempt::never;
       keeper_ = std::make_unique<NodeKeeper>(*desk_, std::move(capacity), strict);
     }
   }
@@ -32,11 +34,19 @@ class Pipeline final : public Policy {
     need_.clear();
     requeue_stopped();
     for (const Event& event : events) take(event);
+    for (const NodeId node : desk_->touched) offer(view.cluster.nodes[index(node)].vc);
     if (need_.size() > 1) {
       std::sort(need_.begin(), need_.end());
       need_.erase(std::unique(need_.begin(), need_.end()), need_.end());
     }
     for (const VcId vc : need_) pass_->run(vcs_[index(vc)]);
+    const std::size_t seen = desk_->touched.size();
+    desk_->freed = false;
+    follow(desk_->size());
+    follow(throttle_.get());
+    desk_->touched.erase(desk_->touched.begin(),
+                         desk_->touched.begin() + static_cast<std::ptrdiff_t>(seen));
+    if (desk_->freed) plan.wake(view.now);
     if (keeper_) keeper_->run(vcs_, need_);
     if (rank_delay_ > Duration{0}) wake_for_ranks();
   }
@@ -56,7 +66,7 @@ class Pipeline final : public Policy {
     }
     if (!desk_->fits(state.vc, demand)) {
       if (keeper_ && keeper_->holds_back(state.vc, job)) reason.kind = ReasonKind::booting;
-      return reason;
+      return pass_->refused(vcs_[index(state.vc)], job, reason);
     }
     const VcState& vc = vcs_[index(state.vc)];
     // It has just been stopped and joins the queue at the next decision.
@@ -68,6 +78,19 @@ class Pipeline final : public Policy {
   }
 
  private:
+  /// Something of it has come free.
+  void offer(VcId vc) {
+    vcs_[index(vc)].blocked = kNoJob;
+    need_.push_back(vc);
+  }
+
+  void follow(Follower* follower) {
+    if (follower == nullptr) return;
+    for (const JobId job : desk_->plan().stops) follower->ended(job, *desk_);
+    for (const Plan::Start& start : desk_->plan().starts) follower->started(start.job, *desk_);
+    follower->follow(*desk_);
+  }
+
   /// Whether the GPUs alone would fit.
   bool lacks_cores(VcId vc, const cluster::Demand& demand) const {
     if (demand.is_cpu_job()) return true;
@@ -76,6 +99,10 @@ class Pipeline final : public Policy {
   }
 
   std::unique_ptr<Pass> make_pass(const Composition& composition) {
+    if (composition.share == Share::users) return make_users_pass(*desk_);
+    if (composition.share == Share::arrays) {
+      return make_arrays_pass(*desk_, composition.reserve_cpus);
+    }
     switch (composition.preempt) {
       case Preempt::by_rank:
         return make_preempting_pass(*desk_);
@@ -100,6 +127,7 @@ class Pipeline final : public Policy {
     for (const JobId job : desk_->stopped) {
       VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
       desk_->enqueue(vc, job);
+      pass_->arrived(vc, job);
       need_.push_back(vc.vc);
     }
     desk_->stopped.clear();
@@ -112,6 +140,8 @@ class Pipeline final : public Policy {
         VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
         desk_->learn(job);
         pass_->ended(vc, job);
+        if (Size* const size = desk_->size()) size->ended(job, *desk_);
+        if (throttle_) throttle_->ended(job, *desk_);
         desk_->ended(vc, job);
         need_.push_back(vc.vc);
         break;
@@ -179,6 +209,7 @@ class Pipeline final : public Policy {
   };
 
   std::unique_ptr<Desk> desk_;
+  std::unique_ptr<Throttle> throttle_;  // null = nobody is slowed
   std::unique_ptr<Pass> pass_;
   std::unique_ptr<NodeKeeper> keeper_;  // null = every node stays on
   std::vector<VcState> vcs_;

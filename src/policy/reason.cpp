@@ -19,6 +19,8 @@ std::string to_string(const Reason& reason, const std::string& other) {
                          reason.available);
     case ReasonKind::short_of_cores:
       return "not enough cores or memory beside free GPUs";
+    case ReasonKind::reclaimed:
+      return fmt::format("held cores on loan that job {} took back; no room for it since", other);
     case ReasonKind::fragmented:
       return fmt::format("fragmentation: asks {}, {} free but spread over too many nodes",
                          reason.wanted, reason.available);
@@ -49,6 +51,8 @@ std::string name(ReasonKind kind) {
       return "SHORT_OF_GPUS";
     case ReasonKind::short_of_cores:
       return "SHORT_OF_CORES";
+    case ReasonKind::reclaimed:
+      return "RECLAIMED";
     case ReasonKind::fragmented:
       return "FRAGMENTED";
     case ReasonKind::booting:

@@ -14,6 +14,7 @@ namespace almanac::policy {
 enum class ReasonKind : std::uint8_t {
   none,            ///< Nothing keeps it: it is about to start.
   short_of_cores,  ///< Not now: GPUs are free, but not the cores or memory beside them.
+  reclaimed,       ///< Not now: stopped, since its cores were on loan; no room for it since.
   short_of_gpus,   ///< Not now: fewer free GPUs in its virtual cluster than it asks.
   fragmented,      ///< Not now: enough are free, but not in the form that it needs.
   booting,         ///< Not now: it fits once nodes have booted.

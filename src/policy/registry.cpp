@@ -21,6 +21,9 @@ void register_size(Registry& registry);
 namespace capacity {
 void register_capacity(Registry& registry);
 }
+namespace throttle {
+void register_throttle(Registry& registry);
+}
 namespace builtin {
 void register_builtin(Registry& registry);
 }
@@ -43,6 +46,11 @@ void Registry::add_size(Entry entry, MakeSize make) {
 void Registry::add_capacity(Entry entry, MakeCapacity make) {
   make_capacity_.emplace(entry.name, std::move(make));
   capacities_.push_back(std::move(entry));
+}
+
+void Registry::add_throttle(Entry entry, MakeThrottle make) {
+  make_throttle_.emplace(entry.name, std::move(make));
+  throttles_.push_back(std::move(entry));
 }
 
 void Registry::add_policy(Composition composition) {
@@ -88,6 +96,10 @@ std::unique_ptr<Capacity> Registry::make_capacity(const Composition& composition
   return make_capacity_.at(composition.capacity)(composition);
 }
 
+std::unique_ptr<Throttle> Registry::make_throttle(const Composition& composition) const {
+  return make_throttle_.at(composition.throttle)(composition);
+}
+
 const Registry& registry() {
   static const Registry kRegistry = [] {
     Registry made;
@@ -95,6 +107,7 @@ const Registry& registry() {
     placement::register_placement(made);
     size::register_size(made);
     capacity::register_capacity(made);
+    throttle::register_throttle(made);
     builtin::register_builtin(made);
     return made;
   }();
@@ -115,6 +128,18 @@ std::string preempt_name(Preempt preempt) {
       return "by_rank";
     case Preempt::quota:
       return "quota";
+  }
+  return "";
+}
+
+std::string share_name(Share share) {
+  switch (share) {
+    case Share::queue:
+      return "queue";
+    case Share::users:
+      return "users";
+    case Share::arrays:
+      return "arrays";
   }
   return "";
 }

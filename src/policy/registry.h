@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Knows every slot choice and every named policy. The folders order/, placement/, size/, capacity/
-/// and builtin/ are its content: adding a file there adds an entry.
+/// Knows every slot choice and every named policy. The folders order/, placement/, size/,
+/// capacity/, throttle/ and builtin/ are its content: adding a file there adds an entry.
 #pragma once
 
 #include <functional>
@@ -33,16 +33,21 @@ class Registry {
   /// Null = every node stays on.
   using MakeCapacity = std::function<std::unique_ptr<Capacity>(const Composition&)>;
 
+  /// Null = nobody is slowed.
+  using MakeThrottle = std::function<std::unique_ptr<Throttle>(const Composition&)>;
+
   void add_order(Entry entry, MakeOrder make);
   void add_placement(Entry entry, MakePlacement make);
   void add_size(Entry entry, MakeSize make);
   void add_capacity(Entry entry, MakeCapacity make);
+  void add_throttle(Entry entry, MakeThrottle make);
   void add_policy(Composition composition);
 
   const std::vector<Entry>& orders() const { return orders_; }
   const std::vector<Entry>& placements() const { return placements_; }
   const std::vector<Entry>& sizes() const { return sizes_; }
   const std::vector<Entry>& capacities() const { return capacities_; }
+  const std::vector<Entry>& throttles() const { return throttles_; }
   /// Estimates are not files of a folder here: the host makes them, since an oracle needs the
   /// truth.
   static const std::vector<Entry>& estimates();
@@ -52,6 +57,7 @@ class Registry {
   std::unique_ptr<Placement> make_placement(const Composition& composition) const;
   std::unique_ptr<Size> make_size(const Composition& composition) const;
   std::unique_ptr<Capacity> make_capacity(const Composition& composition) const;
+  std::unique_ptr<Throttle> make_throttle(const Composition& composition) const;
 
   /// A policy by name ("qssf"), with slots replaced ("qssf+easy:4+first_fit"), or from a TOML file
   /// ("mine.toml"). Fails with usage and the nearest known name.
@@ -64,11 +70,13 @@ class Registry {
   std::vector<Entry> placements_;
   std::vector<Entry> sizes_;
   std::vector<Entry> capacities_;
+  std::vector<Entry> throttles_;
   std::vector<Composition> policies_;
   std::map<std::string, MakeOrder, std::less<>> make_order_;
   std::map<std::string, MakePlacement, std::less<>> make_placement_;
   std::map<std::string, MakeSize, std::less<>> make_size_;
   std::map<std::string, MakeCapacity, std::less<>> make_capacity_;
+  std::map<std::string, MakeThrottle, std::less<>> make_throttle_;
 };
 
 /// The registry with everything that the build collected.
@@ -78,5 +86,7 @@ const Registry& registry();
 std::string reserve_name(int reserve);
 /// "never", "by_rank", "quota".
 std::string preempt_name(Preempt preempt);
+/// "queue", "users", "arrays".
+std::string share_name(Share share);
 
 }  // namespace almanac::policy

@@ -65,14 +65,48 @@ class Placement {
   virtual bool draws() const { return false; }
 };
 
-/// How many cores and how much memory a job gets beside its GPUs.
-class Size {
+class Desk;
+
+/// Told of the jobs that run; may change what they hold of their nodes beside their GPUs.
+class Follower {
  public:
-  virtual ~Size() = default;
-  /// What `job` needs to start, given what it asks: as many units, of the same GPU types. Asked
+  virtual ~Follower() = default;
+  /// A job starts, or goes on elsewhere, in the plan in the making.
+  virtual void started(JobId job, const Desk& desk) {
+    static_cast<void>(job);
+    static_cast<void>(desk);
+  }
+  /// A job has ended, or is stopped in the plan in the making.
+  virtual void ended(JobId job, const Desk& desk) {
+    static_cast<void>(job);
+    static_cast<void>(desk);
+  }
+  /// Called last in each decision; may resize running jobs, and asks to be woken. What it lets go
+  /// is offered to waiting jobs in one more decision of the same instant.
+  virtual void follow(Desk& desk) { static_cast<void>(desk); }
+};
+
+/// How many cores and how much memory a job gets beside its GPUs.
+class Size : public Follower {
+ public:
+  /// What `job` is to start with, given what it asks: as many units, of the same GPU types. Asked
   /// each time that the job joins the queue.
   virtual cluster::Demand demand(JobId job, const cluster::Demand& asked, const View& view) = 0;
+  /// What is enough to start where that does not fit; it then gets as much of that as is free.
+  virtual cluster::Demand least(const cluster::Demand& demand) const { return demand; }
+  /// Takes cores of running GPU jobs on `node`, of those that hold most for each GPU and not below
+  /// `keep`, until `cpu_milli` are free there; gives whether they are. False = changed nothing.
+  virtual bool give_up(NodeId node, std::int32_t cpu_milli, std::int32_t keep, Desk& desk) {
+    static_cast<void>(node);
+    static_cast<void>(cpu_milli);
+    static_cast<void>(keep);
+    static_cast<void>(desk);
+    return false;
+  }
 };
+
+/// Slows jobs that slow others.
+class Throttle : public Follower {};
 
 /// The nodes of a cluster as a capacity sees them.
 struct NodeUse {

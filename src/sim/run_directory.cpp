@@ -170,10 +170,13 @@ Json to_object(const Prepared::Run& run) {
           {"placement", c.placement},
           {"size", c.size},
           {"capacity", c.capacity},
+          {"throttle", c.throttle},
+          {"share", policy::share_name(c.share)},
           {"reserve", policy::reserve_name(c.reserve)},
           {"preempt", policy::preempt_name(c.preempt)},
           {"rank_delay_s", seconds(c.rank_delay)},
           {"las_threshold_gpu_s", c.las_threshold_gpu_s},
+          {"reserve_cpus", c.reserve_cpus},
           {"restart", to_object(run.restart)}};
 }
 

@@ -29,6 +29,15 @@ std::vector<Slot> slots() {
       {"estimate", policy::Registry::estimates()},
       {"size", known.sizes()},
       {"capacity", known.capacities()},
+      {"throttle", known.throttles()},
+      {"share",
+       {{"queue", "all jobs stand in one queue", "Hu et al. SC'21 §2.1"},
+        {"users", "the user with the least dominant share first, past jobs that do not fit",
+         "Ghodsi et al. NSDI'11"},
+        {"arrays",
+         "the same in an array of cores for CPU jobs and one for GPU jobs, which lend to each "
+         "other",
+         "Zhao et al. ICDCS'20 (CODA)"}}},
       {"reserve",
        {{"strict", "nobody passes a job that cannot be placed", "Hu et al. SC'21 §2.1"},
         {"easy:N", "others may pass the first N blocked jobs if they delay none of them",
@@ -52,10 +61,13 @@ Json to_object(const policy::Composition& c) {
           {"estimate", c.estimate},
           {"size", c.size},
           {"capacity", c.capacity},
+          {"throttle", c.throttle},
+          {"share", policy::share_name(c.share)},
           {"reserve", policy::reserve_name(c.reserve)},
           {"preempt", policy::preempt_name(c.preempt)},
           {"rank_delay_s", seconds(c.rank_delay)},
-          {"las_threshold_gpu_s", c.las_threshold_gpu_s}};
+          {"las_threshold_gpu_s", c.las_threshold_gpu_s},
+          {"reserve_cpus", c.reserve_cpus}};
 }
 
 int list(const std::string& output) {

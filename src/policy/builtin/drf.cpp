@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Dominant resource fairness over users: a baseline of CODA.
+///
+/// Source   Ghodsi et al., NSDI'11.
+#include "policy/registry.h"
+
+namespace almanac::policy::builtin {
+
+void register_drf(Registry& registry) {
+  registry.add_policy(
+      {.name = "drf",
+       .summary = "the user with the least dominant share of GPUs, cores and memory first",
+       .source = "Ghodsi et al. NSDI'11",
+       .share = Share::users});
+}
+
+}  // namespace almanac::policy::builtin

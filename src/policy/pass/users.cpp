@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Dominant resource fairness: whenever something comes free, the user who has least of what it has
+/// most of goes first, of those with a job that fits.
+///
+/// Source   Ghodsi et al., NSDI'11, section 4.1, per virtual cluster.
+/// Differs  A user's jobs that ask the same go in order; one that does not fit blocks neither
+///          other users nor its user's jobs that ask something else. What a job holds counts as
+///          when it started.
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "policy/desk.h"
+#include "policy/pass/user_queues.h"
+
+namespace almanac::policy {
+namespace {
+
+class UsersPass final : public Pass {
+ public:
+  explicit UsersPass(Desk& desk) : desk_(desk) {}
+
+  void arrived(VcState& vc, JobId job) override {
+    queues(vc).insert(desk_.view().request(job).user, desk_.least(job), place_of(job));
+  }
+
+  void ended(VcState& vc, JobId job) override {
+    queues(vc).use(desk_.view().request(job).user, desk_.demand(job), -1);
+  }
+
+  void capacity_changed(VcState& vc) override {
+    queues(vc).wake([](const cluster::Demand&) { return true; });
+  }
+
+  void run(VcState& vc) override {
+    UserQueues& waiting = queues(vc);
+    for (const NodeId node : desk_.touched) {
+      if (desk_.view().cluster.nodes[index(node)].vc != vc.vc) continue;
+      waiting.wake(
+          [&](const cluster::Demand& least) { return desk_.ledger().units(node, least) > 0; });
+    }
+    for (JobId job = waiting.next(); job != kNoJob; job = waiting.next()) {
+      const cluster::Demand& demand = desk_.demand(job);
+      const auto grants = desk_.place(vc.vc, demand);
+      if (grants.empty()) {
+        waiting.sleep();
+        continue;
+      }
+      const NameId user = desk_.view().request(job).user;
+      waiting.erase(user, desk_.least(job), place_of(job));
+      waiting.use(user, demand, +1);
+      desk_.start(vc, job, grants);
+    }
+  }
+
+  Reason blocker(const VcState& vc, JobId job) const override {
+    return {.kind = ReasonKind::behind, .other = queues_[index(vc.vc)]->next_of(desk_.least(job))};
+  }
+
+ private:
+  UserQueues::Place place_of(JobId job) const {
+    const QueueKey key = desk_.key(job);
+    return {key.rank, key.tie, job};
+  }
+
+  UserQueues& queues(const VcState& vc) {
+    if (queues_.size() <= index(vc.vc)) queues_.resize(index(vc.vc) + 1);
+    std::unique_ptr<UserQueues>& own = queues_[index(vc.vc)];
+    if (!own) own = std::make_unique<UserQueues>(totals(vc.vc));
+    return *own;
+  }
+
+  UserQueues::Totals totals(VcId vc) const {
+    const cluster::Cluster& machines = desk_.view().cluster;
+    const cluster::VirtualCluster& owner = machines.vcs[index(vc)];
+    UserQueues::Totals sum{};
+    for (std::uint32_t offset = 0; offset < owner.num_nodes; ++offset) {
+      const cluster::Node& node = machines.nodes[index(owner.first) + offset];
+      const cluster::NodeClass& make = machines.classes[node.node_class];
+      sum[0] += make.gpus;
+      sum[1] += cluster::cpu_milli(make.cpus);
+      sum[2] += cluster::memory_mb(make.memory_gb);
+    }
+    return sum;
+  }
+
+  Desk& desk_;
+  std::vector<std::unique_ptr<UserQueues>> queues_;  // of each virtual cluster
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> make_users_pass(Desk& desk) { return std::make_unique<UsersPass>(desk); }
+
+}  // namespace almanac::policy
