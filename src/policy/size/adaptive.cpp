@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Cores by feedback: a GPU job starts with as many as its owner's jobs of the kind could use, and
+/// every 90 s tries more or fewer until the least is found that keeps its GPUs as busy
+/// (core_search.h). Who asked too many is slimmed, who asked too few gets more, as far as cores are
+/// idle. A job starts with one core for each GPU where no more are free.
+///
+/// Source   CODA (Zhao et al., ICDCS'20), the adaptive CPU allocator. The abstract is all that is
+///          known of it; periods and tolerance are the design texts' reconstruction.
+/// Differs  from the reconstruction: the search (see core_search.h). What is learnt is kept by user
+///          and job name, then by user and kind, then by kind, not by user and kind alone; at first
+///          every kind starts with 3 cores a GPU. A job that holds fewer cores than it can use gets
+///          more whenever some come free on its node, fewest first. A search that is done is not
+///          opened again when the GPUs' use drifts: only a job that changes what it does would
+///          need it, and none does here. Nothing is done where nothing is measured.
+/// Cost     O(log jobs) a trial; O(jobs on the node) where something changes on a node.
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "policy/desk.h"
+#include "policy/registry.h"
+#include "policy/size/core_search.h"
+
+namespace almanac::policy::size {
+namespace {
+
+constexpr Duration kTrial = 90s;
+constexpr int kFirstCores = 3;  // of a GPU, when nothing is known
+constexpr int kMostCores = 24;  // of a GPU
+constexpr std::int32_t kCore = 1000;
+
+class Adaptive final : public Size {
+ public:
+  cluster::Demand demand(JobId job, const cluster::Demand& asked, const View& view) override {
+    if (asked.is_cpu_job() || view.telemetry == nullptr || !view.cluster.counts_cpus()) {
+      return asked;
+    }
+    cluster::Demand made = asked;
+    made.cpu_milli = remembered(view.request(job)).cores * kCore;
+    return made;
+  }
+
+  cluster::Demand least(const cluster::Demand& demand) const override {
+    cluster::Demand made = demand;
+    if (!demand.is_cpu_job()) made.cpu_milli = std::min(made.cpu_milli, kCore);
+    return made;
+  }
+
+  void started(JobId job, const Desk& desk) override {
+    const View& view = desk.view();
+    if (view.telemetry == nullptr || !view.cluster.counts_cpus()) return;
+    if (view.request(job).gpus == 0) return;
+    if (on_node_.empty()) on_node_.resize(view.cluster.nodes.size());
+    const bool informed = remembered(view.request(job)).of_its_own;
+    jobs_.insert_or_assign(job, Watched{CoreSearch(kMostCores, informed), desk.now() + kTrial});
+    due_.push({desk.now() + kTrial, job});
+    for (const cluster::Grant& grant : desk.grants(job)) {
+      on_node_[index(grant.node)].push_back(job);
+    }
+  }
+
+  void ended(JobId job, const Desk& desk) override {
+    if (jobs_.erase(job) == 0) return;
+    for (const cluster::Grant& grant : desk.view().grants(job)) {
+      std::erase(on_node_[index(grant.node)], job);
+    }
+  }
+
+  void follow(Desk& desk) override {
+    if (on_node_.empty()) return;
+    while (!due_.empty() && due_.top().at <= desk.now()) {
+      const Due next = due_.top();
+      due_.pop();
+      const auto found = jobs_.find(next.job);
+      if (found != jobs_.end() && found->second.due == next.at)
+        judge(next.job, found->second, desk);
+    }
+    const std::size_t touched = desk.touched.size();
+    for (std::size_t at = 0; at < touched; ++at) feed(desk.touched[at], desk);
+    if (!due_.empty() && (due_.top().at < woken_ || woken_ <= desk.now())) {
+      woken_ = due_.top().at;
+      desk.plan().wake(woken_);
+    }
+  }
+
+  bool give_up(NodeId node, std::int32_t cpu_milli, std::int32_t keep, Desk& desk) override {
+    if (on_node_.empty()) return false;
+    std::int32_t lacking = cpu_milli - desk.ledger().room(node).cpu_milli;
+    shrunk_.clear();
+    for (const JobId job : on_node_[index(node)]) {
+      const auto held = desk.grants(job);
+      if (!runs(job, desk) || held.size() > 1) continue;  // all nodes of a job would have to shrink
+      shrunk_.push_back({job, held[0].cpu_milli / held[0].count(), held[0].count()});
+    }
+    while (lacking > 0) {
+      const auto most = std::max_element(
+          shrunk_.begin(), shrunk_.end(),
+          [](const Shrunk& a, const Shrunk& b) { return a.cpu_milli < b.cpu_milli; });
+      if (most == shrunk_.end() || most->cpu_milli - kCore < keep) return false;
+      most->cpu_milli -= kCore;
+      lacking -= kCore * most->gpus;
+    }
+    for (const Shrunk& each : shrunk_) {
+      const cluster::Grant& held = desk.grants(each.job)[0];
+      if (each.cpu_milli * each.gpus < held.cpu_milli - held.cpu_milli % each.gpus) {
+        give(each.job, each.cpu_milli, desk);
+      }
+    }
+    return true;
+  }
+
+ private:
+  struct Watched {
+    CoreSearch search;
+    Time due{};  // when its trial is judged; kNever = it has settled
+  };
+  struct Due {
+    Time at{};
+    JobId job{};
+
+    friend bool operator>(const Due& a, const Due& b) {
+      return a.at != b.at ? a.at > b.at : a.job > b.job;
+    }
+  };
+  struct Memory {
+    int cores = kFirstCores;
+    bool of_its_own = false;  ///< Of jobs of the same user and name.
+  };
+  struct Shrunk {
+    JobId job{};
+    std::int32_t cpu_milli = 0;  // of a GPU
+    int gpus = 0;
+  };
+  using Key = std::pair<NameId, NameId>;  // user, and name or kind; kNoName = any user
+
+  Memory remembered(const trace::Request& job) const {
+    if (const auto own = by_name_.find({job.user, job.name});
+        job.name != kNoName && own != by_name_.end()) {
+      return {own->second, true};
+    }
+    for (const NameId user : {job.user, kNoName}) {
+      const auto kind = by_kind_.find({user, job.kind});
+      if (kind != by_kind_.end()) return {kind->second, false};
+    }
+    return {};
+  }
+
+  void remember(const trace::Request& job, int cores) {
+    if (job.name != kNoName) by_name_[{job.user, job.name}] = cores;
+    by_kind_[{job.user, job.kind}] = cores;
+    by_kind_[{kNoName, job.kind}] = cores;
+  }
+
+  static bool runs(JobId job, const Desk& desk) {
+    return desk.view().progress(job).phase == Phase::running;
+  }
+  /// Cores of each GPU, of the worst served one.
+  static std::int32_t held(JobId job, const Desk& desk) {
+    std::int32_t least = cluster::kUnbounded;
+    for (const cluster::Grant& grant : desk.grants(job)) {
+      least = std::min(least, grant.cpu_milli / grant.count());
+    }
+    return least;
+  }
+  /// The same if it got all that is idle.
+  static std::int32_t obtainable(JobId job, Desk& desk) {
+    std::int32_t least = kMostCores * kCore;
+    for (const cluster::Grant& grant : desk.grants(job)) {
+      const std::int32_t idle = desk.ledger().room(grant.node).cpu_milli;
+      least = std::min(least, (grant.cpu_milli + idle) / grant.count());
+    }
+    return least / kCore * kCore;
+  }
+
+  /// Gives a running job `cpu_milli` for each GPU.
+  void give(JobId job, std::int32_t cpu_milli, Desk& desk) {
+    const auto now = desk.grants(job);
+    grants_.assign(now.begin(), now.end());
+    for (cluster::Grant& grant : grants_) grant.cpu_milli = cpu_milli * grant.count();
+    desk.resize(job, grants_);
+  }
+
+  void judge(JobId job, Watched& watched, Desk& desk) {
+    CoreSearch& search = watched.search;
+    const std::int32_t has = held(job, desk);
+    search.observe(std::max(1, has / kCore), desk.view().telemetry->gpu_use(job));
+    const std::int32_t most = obtainable(job, desk);
+    const std::int32_t wanted = search.next(most / kCore) * kCore;
+    if (std::min(wanted, most) != has) give(job, std::min(wanted, most), desk);
+    watched.due = search.done() ? kNever : desk.now() + kTrial;
+    if (search.done()) {
+      if (!search.wants_more()) remember(desk.view().request(job), search.enough());
+    } else {
+      due_.push({watched.due, job});
+    }
+  }
+
+  /// Gives what is idle on a node to the jobs there that can use more.
+  void feed(NodeId node, Desk& desk) {
+    if (desk.ledger().room(node).cpu_milli < kCore) return;
+    hungry_.clear();
+    for (const JobId job : on_node_[index(node)]) {
+      const Watched& watched = jobs_.at(job);
+      if (watched.due != kNever || !runs(job, desk)) continue;
+      const std::int32_t has = held(job, desk);
+      if (watched.search.wants_more() || has < watched.search.enough() * kCore) {
+        hungry_.emplace_back(has, job);
+      }
+    }
+    std::sort(hungry_.begin(), hungry_.end());
+    for (const auto& [has, job] : hungry_) {
+      Watched& watched = jobs_.at(job);
+      const std::int32_t most = obtainable(job, desk);
+      if (most <= has) continue;
+      const std::int32_t enough = watched.search.enough() * kCore;
+      if (has < enough) {
+        give(job, std::min(enough, most), desk);
+      } else {
+        judge(job, watched, desk);
+      }
+    }
+  }
+
+  std::unordered_map<JobId, Watched> jobs_;  // that run
+  std::vector<std::vector<JobId>> on_node_;  // the same
+  std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
+  Time woken_ = Time::min();  // when it will be, or was, called for the first of due_
+  std::map<Key, int> by_name_;
+  std::map<Key, int> by_kind_;
+  std::vector<cluster::Grant> grants_;
+  std::vector<std::pair<std::int32_t, JobId>> hungry_;
+  std::vector<Shrunk> shrunk_;
+};
+
+}  // namespace
+
+void register_adaptive(Registry& registry) {
+  registry.add_size({"adaptive", "as many cores as keep the GPUs busy, found by trying",
+                     "Zhao et al. ICDCS'20 (CODA)"},
+                    [](const Composition&) { return std::make_unique<Adaptive>(); });
+}
+
+}  // namespace almanac::policy::size
