@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Where a node's memory bandwidth runs out and a GPU job suffers, halves the cores of the CPU job
+/// that draws most, once a second, and gives them back when there is room again.
+///
+/// A node is *overdrawn* from 0.749 of its peak on. Who holds GPUs and draws bandwidth suffers when
+/// its GPUs are below 0.95 of what they did, with the same cores, while the node was not; if that
+/// was never seen, it is taken to suffer. The job that was halved last gets its cores back first,
+/// where they are free: at once if no GPU job is left on the node that draws bandwidth; else once
+/// the node is at 0.65 of its peak or below and would stay at 0.75 or below with them.
+///
+/// Source   CODA (Zhao et al., ICDCS'20), the real-time contention eliminator; its numbers are the
+///          design texts' reconstruction.
+/// Differs  from the reconstruction: the look ahead before cores are given back, without which a
+///          job would be halved and restored in turns; and the reference of a GPU job is what was
+///          seen, not what an allocator settled on, so that it works without one. Intel's MBA,
+///          where the text prefers it, is not simulated.
+/// Cost     A node is looked at one second after something changes on it and then each second
+///          while that changes something: O(jobs on it). Nothing where nodes say no bandwidth.
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "policy/desk.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::throttle {
+namespace {
+
+constexpr Duration kPeriod = 1s;
+constexpr double kOverdrawn = 0.749;
+constexpr double kCalm = 0.65;
+constexpr double kSustained = 0.75;
+constexpr double kSuffers = 0.95;
+constexpr std::int32_t kLeast = 1000;  // cores/1000 that a halved job keeps on a node
+
+class Halve final : public Throttle {
+ public:
+  void started(JobId job, const Desk& desk) override {
+    for (const cluster::Grant& grant : desk.grants(job)) {
+      if (peak(grant.node, desk) <= 0 || desk.view().telemetry == nullptr) continue;
+      if (nodes_.empty()) nodes_.resize(desk.view().cluster.nodes.size());
+      nodes_[index(grant.node)].jobs.push_back(job);
+      look_at(grant.node, desk.now());
+    }
+  }
+
+  void ended(JobId job, const Desk& desk) override {
+    if (nodes_.empty()) return;
+    for (const cluster::Grant& grant : desk.view().grants(job)) {
+      Node& node = nodes_[index(grant.node)];
+      std::erase(node.jobs, job);
+      std::erase_if(node.halved, [&](const Halved& each) { return each.job == job; });
+      look_at(grant.node, desk.now());
+    }
+    calm_use_.erase(job);
+  }
+
+  void follow(Desk& desk) override {
+    if (nodes_.empty()) return;
+    for (const NodeId node : desk.touched) look_at(node, desk.now());
+    while (!due_.empty() && due_.begin()->first <= desk.now()) {
+      const NodeId node = due_.begin()->second;
+      due_.erase(due_.begin());
+      nodes_[index(node)].due = kNoTime;
+      if (look(node, desk)) look_at(node, desk.now());
+    }
+    if (!due_.empty() && (due_.begin()->first < woken_ || woken_ <= desk.now())) {
+      woken_ = due_.begin()->first;
+      desk.plan().wake(woken_);
+    }
+  }
+
+ private:
+  struct Halved {
+    JobId job{};
+    std::int32_t cpu_milli = 0;  // that it had on the node before
+  };
+  struct Node {
+    std::vector<JobId> jobs;
+    std::vector<Halved> halved;  // latest last; a job once for each time
+    Time due = kNoTime;          // when it is looked at
+  };
+  struct Seen {
+    std::int32_t cpu_milli = 0;  // that the job held
+    double use = 0;
+  };
+
+  static double peak(NodeId node, const Desk& desk) {
+    const cluster::Cluster& machines = desk.view().cluster;
+    return machines.classes[machines.nodes[index(node)].node_class].bandwidth_gbs;
+  }
+  static std::int32_t cores(JobId job, NodeId node, const Desk& desk) {
+    for (const cluster::Grant& grant : desk.grants(job)) {
+      if (grant.node == node) return grant.cpu_milli;
+    }
+    return 0;
+  }
+  static bool runs(JobId job, const Desk& desk) {
+    return desk.view().progress(job).phase == Phase::running;
+  }
+  static bool draws_beside_gpus(JobId job, const Desk& desk) {
+    return desk.view().request(job).gpus > 0 && runs(job, desk) &&
+           desk.view().telemetry->bandwidth_gbs(job) > 0;
+  }
+
+  void look_at(NodeId node, Time now) {
+    Node& here = nodes_[index(node)];
+    if (here.due != kNoTime || here.jobs.empty()) return;
+    here.due = now + kPeriod;
+    due_.emplace(here.due, node);
+  }
+
+  /// Gives whether it changed something.
+  bool look(NodeId node, Desk& desk) {
+    Node& here = nodes_[index(node)];
+    const double drawn = desk.view().telemetry->bandwidth_gbs(node);
+    const double most = peak(node, desk);
+    const bool any = std::any_of(here.jobs.begin(), here.jobs.end(),
+                                 [&](JobId job) { return draws_beside_gpus(job, desk); });
+    if (drawn < kOverdrawn * most) remember_use(here, desk);
+    if (!any) return release(node, desk);
+    if (drawn >= kOverdrawn * most) return somebody_suffers(here, desk) && halve(node, desk);
+    return drawn <= kCalm * most && drawn + growth(node, desk) <= kSustained * most &&
+           release(node, desk);
+  }
+
+  void remember_use(const Node& node, const Desk& desk) {
+    for (const JobId job : node.jobs) {
+      if (!draws_beside_gpus(job, desk)) continue;
+      calm_use_[job] = {total_cores(job, desk), desk.view().telemetry->gpu_use(job)};
+    }
+  }
+  static std::int32_t total_cores(JobId job, const Desk& desk) {
+    std::int32_t total = 0;
+    for (const cluster::Grant& grant : desk.grants(job)) total += grant.cpu_milli;
+    return total;
+  }
+
+  bool somebody_suffers(const Node& node, const Desk& desk) const {
+    return std::any_of(node.jobs.begin(), node.jobs.end(), [&](JobId job) {
+      if (!draws_beside_gpus(job, desk)) return false;
+      const auto calm = calm_use_.find(job);
+      if (calm == calm_use_.end() || calm->second.cpu_milli != total_cores(job, desk)) return true;
+      return desk.view().telemetry->gpu_use(job) < kSuffers * calm->second.use;
+    });
+  }
+
+  bool halve(NodeId node, Desk& desk) {
+    Node& here = nodes_[index(node)];
+    JobId most = kNoJob;
+    for (const JobId job : here.jobs) {
+      if (desk.view().request(job).gpus > 0 || !runs(job, desk)) continue;
+      if (cores(job, node, desk) <= kLeast) continue;
+      const Telemetry& measured = *desk.view().telemetry;
+      if (most == kNoJob || measured.bandwidth_gbs(job) > measured.bandwidth_gbs(most)) most = job;
+    }
+    if (most == kNoJob) return false;
+    const std::int32_t had = cores(most, node, desk);
+    here.halved.push_back({most, had});
+    give(most, node, std::max(kLeast, had / 2), desk);
+    return true;
+  }
+
+  /// What the node would draw more if the job that was halved last were restored.
+  double growth(NodeId node, const Desk& desk) const {
+    const Node& here = nodes_[index(node)];
+    if (here.halved.empty()) return 0;
+    const auto [job, before] = here.halved.back();
+    const double now = cores(job, node, desk);
+    const double nodes = static_cast<double>(desk.grants(job).size());
+    return desk.view().telemetry->bandwidth_gbs(job) / nodes * (before / now - 1);
+  }
+
+  /// Takes back the last halving, as far as cores are free.
+  bool release(NodeId node, Desk& desk) {
+    Node& here = nodes_[index(node)];
+    if (here.halved.empty()) return false;
+    const auto [job, before] = here.halved.back();
+    if (!runs(job, desk)) return false;
+    const std::int32_t now = cores(job, node, desk);
+    const std::int32_t restored = std::min(before, now + desk.ledger().room(node).cpu_milli);
+    if (restored == before) here.halved.pop_back();
+    if (restored == now) return restored == before;
+    give(job, node, restored, desk);
+    return true;
+  }
+
+  void give(JobId job, NodeId node, std::int32_t cpu_milli, Desk& desk) {
+    const auto now = desk.grants(job);
+    grants_.assign(now.begin(), now.end());
+    for (cluster::Grant& grant : grants_) {
+      if (grant.node == node) grant.cpu_milli = cpu_milli;
+    }
+    desk.resize(job, grants_);
+  }
+
+  std::vector<Node> nodes_;
+  std::set<std::pair<Time, NodeId>> due_;
+  Time woken_ = Time::min();  // when it will be, or was, called for the first of due_
+  std::unordered_map<JobId, Seen> calm_use_;  // of GPU jobs
+  std::vector<cluster::Grant> grants_;
+};
+
+}  // namespace
+
+void register_halve(Registry& registry) {
+  registry.add_throttle({"halve",
+                         "where memory bandwidth runs out, CPU jobs that draw most get half their "
+                         "cores",
+                         "Zhao et al. ICDCS'20 (CODA)"},
+                        [](const Composition&) { return std::make_unique<Halve>(); });
+}
+
+}  // namespace almanac::policy::throttle
