@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// CODA: cores by feedback, CPU jobs slowed that take memory bandwidth from GPU jobs, and arrays of
+/// cores for both.
+///
+/// Each part works alone: `fifo+adaptive`, `fifo+halve`, `fifo+arrays`.
+///
+/// Source   Zhao et al., ICDCS'20.
+#include "policy/registry.h"
+
+namespace almanac::policy::builtin {
+
+void register_coda(Registry& registry) {
+  registry.add_policy({.name = "coda",
+                       .summary = "cores by feedback, CPU jobs beside GPU jobs in an array of "
+                                  "their own, slowed where they take memory bandwidth",
+                       .source = "Zhao et al. ICDCS'20 (CODA)",
+                       .size = "adaptive",
+                       .throttle = "halve",
+                       .share = Share::arrays});
+}
+
+}  // namespace almanac::policy::builtin
