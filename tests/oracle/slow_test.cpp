@@ -4,11 +4,20 @@
 /// The engine and a slow second implementation give the same schedule, GPU counts by node included.
 #include "oracle/slow.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "cluster/read_toml.h"
 #include "policy/registry.h"
 #include "support/draft.h"
+#include "support/rules.h"
+#include "trace/generate.h"
+#include "trace/workload_file.h"
+#include "trace/workload_preset.h"
 
 namespace almanac::oracle {
 namespace {
@@ -83,6 +92,25 @@ RC_GTEST_PROP(ShortestFirstWithCores, IsWhatTheSlowOneDoesWithBackfill, ()) {
 RC_GTEST_PROP(ConservativeWithCores, IsWhatTheSlowOneDoesOnOneNode, ()) {
   const DraftLimits limits{.nodes = 1, .shortest_run = 1, .cores = true};
   expect_equal(*drafts(limits), limits, "conservative+oracle", Rule::conservative);
+}
+
+// A real mix: 150 GPU jobs and 450 CPU jobs on nodes that are short of cores.
+TEST(CodaWorkload, IsScheduledAsTheSlowOneDoes) {
+  const auto preset = trace::parse_workload(*trace::preset("coda"), "coda.toml");
+  ASSERT_TRUE(preset) << to_string(preset.error());
+  Case input;
+  input.trace = trace::generate(trace::stretched(*preset, 150), 1);
+  input.cluster = cluster::parse_toml(*trace::preset("coda_cluster"), "coda_cluster.toml").value();
+  input.options.timeline_interval = 10min;
+  for (const auto& [policy, rule] :
+       {std::pair{"fifo", Rule::fifo}, {"srtf", Rule::srtf}, {"easy+oracle", Rule::easy}}) {
+    input.policy = policy;
+    const Result<Played> played = play(input);
+    ASSERT_TRUE(played) << to_string(played.error());
+    EXPECT_EQ(runs_text(input, played->runs), runs_text(input, slow_runs(input, rule))) << policy;
+    EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << policy;
+    EXPECT_GT(played->runs.size(), 599U) << policy;
+  }
 }
 
 RC_GTEST_PROP(HeliosSrtf, IsWhatThePublishedSimulatorDoes, ()) {

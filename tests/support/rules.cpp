@@ -20,6 +20,7 @@ class Recount {
     broken_ = played.faults;
     for (const Run& run : played.runs) runs_[run.job].push_back(&run);
     for (const auto& [job, reason] : played.result.never) never_.insert(job);
+    find_changes();
   }
 
   std::vector<std::string> check() {
@@ -71,12 +72,11 @@ class Recount {
   };
 
   /// What each node gives and gets back, resizes included; in order of time, back comes first.
-  std::map<NodeId, std::vector<Change>> changes() const {
-    std::map<NodeId, std::vector<Change>> changes;
+  void find_changes() {
     const auto hold = [&](const std::vector<cluster::Grant>& grants, Time from, Time until) {
       for (const cluster::Grant& grant : grants) {
-        changes[grant.node].push_back({from, grant.amount()});
-        changes[grant.node].push_back({until, grant.amount() * -1});
+        changes_[grant.node].push_back({from, grant.amount()});
+        changes_[grant.node].push_back({until, grant.amount() * -1});
       }
     };
     for (const Run& run : played_.runs) {
@@ -89,17 +89,16 @@ class Recount {
       }
       hold(*held, from, run.end);
     }
-    for (auto& [node, some] : changes) {
+    for (auto& [node, some] : changes_) {
       std::sort(some.begin(), some.end(), [](const Change& a, const Change& b) {
         return a.at != b.at ? a.at < b.at : !a.more.covers({}) && b.more.covers({});
       });
     }
-    return changes;
   }
 
   /// No node gives more cores and memory than it has, or less than none to anybody.
   void check_rooms() {
-    for (const auto& [node, some] : changes()) {
+    for (const auto& [node, some] : changes_) {
       const cluster::NodeClass& make =
           input_.cluster.classes[input_.cluster.nodes[index(node)].node_class];
       cluster::Amount held;
@@ -245,7 +244,7 @@ class Recount {
       if (running) ours.gpus_busy += request.gpus;
       if (!running) ours.gpus_waiting += request.gpus;
     }
-    for (const auto& [node, some] : changes()) {
+    for (const auto& [node, some] : changes_) {
       for (const Change& change : some) {
         if (change.at <= sample.at) ours.cpus_busy += change.more.cpus();
       }
@@ -284,6 +283,7 @@ class Recount {
   schedule::Admission admission_;
   std::map<JobId, std::vector<const Run*>> runs_;
   std::set<JobId> never_;
+  std::map<NodeId, std::vector<Change>> changes_;
   std::vector<std::string> broken_;
 };
 
