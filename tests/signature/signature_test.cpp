@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Every policy on three fixed sets of jobs gives the schedule that tests/signature.txt remembers,
+/// Every policy on four fixed sets of jobs gives the schedule that tests/signature.txt remembers,
 /// with any number of threads, compiler and machine. ALMANAC_BLESS=1 writes the file anew: a change
 /// of schedule is then a changed line in a review.
 #include "sim/signature.h"
@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <sstream>
 #include <thread>
 
@@ -98,6 +99,24 @@ Case mixture() {
   return made;
 }
 
+/// Nodes whose cores and memory bandwidth run out; GPU jobs of known models and CPU jobs, which run
+/// at the rate that what they get allows.
+Case sharers() {
+  Case made = random_jobs(4, 1000, 40, [](Rng& rng, JobSpec& spec) {
+    constexpr std::string_view kModels[] = {"alexnet", "m5", "resnet-50", "lm", ""};
+    spec.gpus = static_cast<int>(rng.below(5));
+    spec.cpus = static_cast<float>(1 + rng.below(12));
+    spec.model = kModels[rng.below(5)];
+    spec.reference_cpus = std::numeric_limits<float>::infinity();
+    spec.bandwidth_gbs = static_cast<float>(rng.below(40));
+  });
+  made.cluster.takes_every_job = true;
+  made.cluster.add_vc("all");
+  made.cluster.add_nodes({.gpus = 4, .cpus = 24, .memory_gb = 256, .bandwidth_gbs = 100}, 10);
+  made.speed = "public";
+  return made;
+}
+
 struct Task {
   const JobSet* jobs;
   std::string policy;
@@ -114,7 +133,8 @@ std::string signature_line(const Task& task) {
 
 /// The signatures of all policies on all sets, in order, computed by `threads` threads.
 std::string signatures(unsigned threads) {
-  static const JobSet kSets[] = {{"gangs", gangs}, {"tenants", tenants}, {"mixture", mixture}};
+  static const JobSet kSets[] = {
+      {"gangs", gangs}, {"tenants", tenants}, {"mixture", mixture}, {"sharers", sharers}};
   std::vector<Task> tasks;
   for (const JobSet& jobs : kSets) {
     for (const policy::Composition& known : policy::registry().policies()) {
