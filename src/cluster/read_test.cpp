@@ -85,7 +85,7 @@ TEST(ReadCluster, WritesTomlThatReadsBackTheSame) {
 
 TEST(ReadCluster, NamesPlaceAndNearestKeyOfAMistake) {
   EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"a\"\nnods = 3\n", "c.toml")),
-            "c.toml:3:8: unknown key nods (did you mean nodes?)");
+            "c.toml:3:1: unknown key nods (did you mean nodes?)");
   EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"a\"\nnodes = -3\n", "c.toml")),
             "c.toml:3:9: nodes must be 0 to 1000000: -3");
   EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"a\"\nnodes = \"3\"\n", "c.toml")),

@@ -13,67 +13,35 @@
 #include "table/stream.h"
 #include "text/datetime.h"
 #include "text/nearest.h"
+#include "text/toml_reader.h"
 
 namespace almanac::cluster {
 namespace {
 
-/// Thrown while a file is read and turned into a Result by parse_toml().
-struct Refused {
-  Error error;
-};
-
-class Reader {
+class Reader final : text::TomlReader {
  public:
-  explicit Reader(std::string path) : path_(std::move(path)) {}
+  using TomlReader::TomlReader;
 
   Cluster read(const toml::table& file) {
     allow(file, {"takes_every_job", "node", "vc", "change"});
     made_.takes_every_job = value<bool>(file, "takes_every_job", false);
     NodeClass usual;
-    if (const toml::node* node = file.get("node")) {
-      allow(table(*node), {"gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs"});
-      usual = node_class(table(*node), usual);
+    if (const toml::table* const node = table(file, "node")) {
+      allow(*node, {"gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs"});
+      usual = node_class(*node, usual);
     }
-    if (const toml::node* vcs = file.get("vc")) {
-      for (const toml::node& vc : array(*vcs)) read_vc(table(vc), usual);
-    }
+    for (const toml::table* const vc : tables(file, "vc")) read_vc(*vc, usual);
     if (made_.nodes.empty()) refuse(file, "a cluster needs at least one [[vc]] with nodes");
     if (made_.takes_every_job && made_.vcs.size() > 1) {
       refuse(file, "takes_every_job needs exactly one [[vc]]");
     }
-    if (const toml::node* changes = file.get("change")) {
-      for (const toml::node& change : array(*changes)) read_change(table(change));
-    }
+    for (const toml::table* const change : tables(file, "change")) read_change(*change);
     std::stable_sort(made_.changes.begin(), made_.changes.end(),
                      [](const CapacityChange& a, const CapacityChange& b) { return a.at < b.at; });
     return std::move(made_);
   }
 
  private:
-  [[noreturn]] void refuse(const toml::node& node, std::string message, std::string hint = "") {
-    throw Refused{{Code::invalid,
-                   std::move(message),
-                   {.file = path_,
-                    .line = static_cast<std::int64_t>(node.source().begin.line),
-                    .column = static_cast<std::int64_t>(node.source().begin.column)},
-                   std::move(hint)}};
-  }
-
-  void allow(const toml::table& from, std::initializer_list<const char*> known) {
-    const std::vector<std::string> keys(known.begin(), known.end());
-    for (const auto& [key, node] : from) {
-      const std::string name(key.str());
-      if (std::find(keys.begin(), keys.end(), name) != keys.end()) continue;
-      const std::string meant = text::did_you_mean(name, keys);
-      refuse(node, fmt::format("unknown key {}", name),
-             meant.empty() ? fmt::format("known: {}", fmt::join(keys, ", ")) : meant);
-    }
-  }
-
-  const toml::table& table(const toml::node& node) {
-    if (const auto* found = node.as_table()) return *found;
-    refuse(node, "expected a table");
-  }
   const toml::array& array(const toml::node& node) {
     if (const auto* found = node.as_array()) return *found;
     refuse(node, "expected an array of tables, written [[...]]");
@@ -146,10 +114,8 @@ class Reader {
     const std::int64_t nodes = whole(vc, "nodes", 0, 0, kMostNodes);
     made_.add_nodes(own, static_cast<std::uint32_t>(nodes), node_names(vc, nodes),
                     value<std::string>(vc, "rack", ""));
-    const toml::node* const groups = vc.get("group");
-    if (groups == nullptr) return;
-    for (const toml::node& each : array(*groups)) {
-      const toml::table& group = table(each);
+    for (const toml::table* const each : tables(vc, "group")) {
+      const toml::table& group = *each;
       allow(group,
             {"nodes", "gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs", "names", "rack"});
       const std::int64_t count = whole(group, "nodes", 0, 0, kMostNodes);
@@ -181,7 +147,6 @@ class Reader {
     return *parsed;
   }
 
-  std::string path_;
   Cluster made_;
 };
 
@@ -196,16 +161,8 @@ void append_class(std::string& toml, const NodeClass& make) {
 }  // namespace
 
 Result<Cluster> parse_toml(std::string_view text, const std::string& path) {
-  try {
-    return Reader(path).read(toml::parse(text, path));
-  } catch (const toml::parse_error& error) {
-    return fail(Code::invalid, std::string(error.description()),
-                {.file = path,
-                 .line = static_cast<std::int64_t>(error.source().begin.line),
-                 .column = static_cast<std::int64_t>(error.source().begin.column)});
-  } catch (const Refused& refused) {
-    return tl::unexpected(refused.error);
-  }
+  return text::read_toml_text(text, path,
+                              [&](const toml::table& file) { return Reader(path).read(file); });
 }
 
 Result<Cluster> read_toml(const std::string& path) {

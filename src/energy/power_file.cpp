@@ -14,14 +14,10 @@
 
 #include "table/stream.h"
 #include "text/nearest.h"
+#include "text/toml_reader.h"
 
 namespace almanac::energy {
 namespace {
-
-/// Thrown while a file is read and turned into a Result by parse_power().
-struct Refused {
-  Error error;
-};
 
 struct Range {
   double least;
@@ -47,9 +43,9 @@ std::string quoted(const std::string& text) {
   return out.str();
 }
 
-class Reader {
+class Reader final : text::TomlReader {
  public:
-  explicit Reader(std::string path) : path_(std::move(path)) {}
+  using TomlReader::TomlReader;
 
   PowerModel read(const toml::table& file) {
     allow(file, {"extends", "gpus", "idle_w", "full_w", "booting_w", "asleep_w", "boot_s",
@@ -73,42 +69,15 @@ class Reader {
     if (made_.full_w < made_.idle_w) refuse(file.source(), "idle_w is above full_w");
     if (made_.asleep_w >= made_.idle_w) refuse(file.source(), "asleep_w must be below idle_w");
     if (const toml::table* const facility = table(file, "facility")) read_facility(*facility);
-    made_.name = std::filesystem::path(path_).stem().string();
+    made_.name = std::filesystem::path(path()).stem().string();
     return std::move(made_);
   }
 
  private:
-  [[noreturn]] void refuse(const toml::source_region& at, std::string message,
-                           std::string hint = {}) {
-    throw Refused{{Code::invalid,
-                   std::move(message),
-                   {path_, static_cast<std::int64_t>(at.begin.line),
-                    static_cast<std::int64_t>(at.begin.column)},
-                   std::move(hint)}};
-  }
-
-  void allow(const toml::table& from, const std::vector<std::string>& known) {
-    for (const auto& [key, node] : from) {
-      const std::string word(key.str());
-      if (std::find(known.begin(), known.end(), word) != known.end()) continue;
-      const std::string meant = text::did_you_mean(word, known);
-      refuse(key.source(), fmt::format("unknown key {}", word),
-             meant.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : meant);
-    }
-  }
-
   const toml::node* find(const toml::table& from, const char* key, bool needed) {
     const toml::node* const node = from.get(key);
     if (node == nullptr && needed) refuse(from.source(), fmt::format("{} is missing", key));
     return node;
-  }
-
-  const toml::table* table(const toml::table& from, const char* key) {
-    const toml::node* const node = from.get(key);
-    if (node != nullptr && !node->is_table()) {
-      refuse(node->source(), fmt::format("{} must be a table, written [{}]", key, key));
-    }
-    return node == nullptr ? nullptr : node->as_table();
   }
 
   void take(const toml::table& from, const char* key, double& value, Range range,
@@ -173,22 +142,14 @@ class Reader {
     take(facility, "kg_co2_per_kwh", made_.facility.kg_co2_per_kwh, {0, 10});
   }
 
-  std::string path_;
   PowerModel made_;
 };
 
 }  // namespace
 
 Result<PowerModel> parse_power(std::string_view text, const std::string& path) {
-  try {
-    return Reader(path).read(toml::parse(text, path));
-  } catch (const toml::parse_error& error) {
-    return fail(Code::invalid, std::string(error.description()),
-                {path, static_cast<std::int64_t>(error.source().begin.line),
-                 static_cast<std::int64_t>(error.source().begin.column)});
-  } catch (const Refused& refused) {
-    return tl::unexpected(refused.error);
-  }
+  return text::read_toml_text(text, path,
+                              [&](const toml::table& file) { return Reader(path).read(file); });
 }
 
 Result<PowerModel> read_power(const std::string& name_or_path) {

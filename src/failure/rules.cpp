@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "table/stream.h"
 #include "text/nearest.h"
+#include "text/toml_reader.h"
 
 namespace almanac::failure {
 
@@ -19,14 +20,9 @@ std::string_view builtin_text();
 
 namespace {
 
-/// Thrown while a file is read and turned into a Result by extend().
-struct Refused {
-  Error error;
-};
-
-class Reader {
+class Reader final : text::TomlReader {
  public:
-  Reader(Rules& rules, const std::string& name) : rules_(rules), name_(name) {}
+  Reader(Rules& rules, const std::string& name) : TomlReader(name), rules_(rules) {}
 
   void read(const toml::table& file) {
     allow(file, {"ignore", "label", "category"});
@@ -36,23 +32,6 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void refuse(const toml::source_region& at, std::string message,
-                           std::string hint = {}) {
-    throw Refused{{Code::invalid, std::move(message), place(at), std::move(hint)}};
-  }
-  Where place(const toml::source_region& at) const {
-    return {name_, static_cast<std::int64_t>(at.begin.line),
-            static_cast<std::int64_t>(at.begin.column)};
-  }
-  void allow(const toml::table& from, const std::vector<std::string>& known) {
-    for (const auto& [key, node] : from) {
-      const std::string word(key.str());
-      if (std::find(known.begin(), known.end(), word) != known.end()) continue;
-      const std::string meant = text::did_you_mean(word, known);
-      refuse(key.source(), fmt::format("unknown key {}", word),
-             meant.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : meant);
-    }
-  }
   /// Sets `value` if the key is there.
   template <typename T>
   void take(const toml::table& from, const char* key, T& value, const char* expected) {
@@ -77,16 +56,6 @@ class Reader {
       found.push_back(element.as_string()->get());
       if (found.back().empty()) refuse(element.source(), fmt::format("{} has an empty text", key));
     }
-    return found;
-  }
-  std::vector<const toml::table*> tables(const toml::table& from, const char* key) {
-    std::vector<const toml::table*> found;
-    const toml::node* const node = from.get(key);
-    if (node == nullptr) return found;
-    if (!node->is_array_of_tables()) {
-      refuse(node->source(), fmt::format("{} must be a list of tables, written [[...]]", key));
-    }
-    for (const toml::node& element : *node->as_array()) found.push_back(element.as_table());
     return found;
   }
   void take_precedence(const toml::table& from, Kind& kind, int& rank) {
@@ -146,7 +115,7 @@ class Reader {
     const auto known = std::find_if(all.begin(), all.end(),
                                     [&](const Rule& candidate) { return candidate.id == read.id; });
     if (known != all.end()) {
-      if (known->where.file == name_) {
+      if (known->where.file == path()) {
         refuse(from.source(),
                fmt::format("rule {} is there already, at line {}", read.id, known->where.line));
       }
@@ -164,12 +133,11 @@ class Reader {
       refuse(from.source(), fmt::format("rule {} needs an example", read.id),
              "a line of a log that it decides");
     }
-    read.where = place(from.source());
+    read.where = text::toml_place(path(), from.source());
     known == all.end() ? all.push_back(std::move(read)) : void(*known = std::move(read));
   }
 
   Rules& rules_;
-  const std::string& name_;
 };
 
 }  // namespace
@@ -185,16 +153,12 @@ std::string join_classes(const Category& category) {
 }
 
 Result<void> extend(Rules& rules, std::string_view text, const std::string& name) {
-  try {
-    Reader(rules, name).read(toml::parse(text, name));
-    return {};
-  } catch (const toml::parse_error& error) {
-    return fail(Code::invalid, std::string(error.description()),
-                {name, static_cast<std::int64_t>(error.source().begin.line),
-                 static_cast<std::int64_t>(error.source().begin.column)});
-  } catch (const Refused& refused) {
-    return tl::unexpected(refused.error);
-  }
+  const auto read = text::read_toml_text(text, name, [&](const toml::table& file) {
+    Reader(rules, name).read(file);
+    return true;
+  });
+  if (!read) return tl::unexpected(read.error());
+  return {};
 }
 
 Rules builtin_rules() {

@@ -13,14 +13,10 @@
 #include "perf/measurement.h"
 #include "table/stream.h"
 #include "text/nearest.h"
+#include "text/toml_reader.h"
 
 namespace almanac::perf {
 namespace {
-
-/// Thrown while a file is read and turned into a Result by parse_catalogue().
-struct Refused {
-  Error error;
-};
 
 struct Range {
   double least;
@@ -30,64 +26,25 @@ constexpr Range kAboveZero{1e-12, 1e12};
 constexpr Range kFromZero{0, 1e12};
 constexpr Range kPower{-10, 10};
 
-class Reader {
+class Reader final : text::TomlReader {
  public:
-  explicit Reader(std::string path) : path_(std::move(path)) {}
+  using TomlReader::TomlReader;
 
   Catalogue read(const toml::table& file) {
     allow(file, {"gpu", "model"});
     Catalogue made;
-    each(file, "gpu", [&](const toml::table& gpu) { made.gpus.push_back(read_gpu(gpu)); });
-    each(file, "model", [&](const toml::table& model) {
-      made.models.push_back(read_model(model));
+    for (const toml::table* const gpu : tables(file, "gpu")) made.gpus.push_back(read_gpu(*gpu));
+    for (const toml::table* const model : tables(file, "model")) {
+      made.models.push_back(read_model(*model));
       if (made.find(made.models.back().name) != &made.models.back()) {
-        refuse(model.source(), fmt::format("{} is there twice", made.models.back().name));
+        refuse(*model, fmt::format("{} is there twice", made.models.back().name));
       }
-    });
+    }
     if (made.models.empty()) refuse(file.source(), "there is no [[model]]");
     return made;
   }
 
  private:
-  [[noreturn]] void refuse(const toml::source_region& at, std::string message,
-                           std::string hint = {}) {
-    throw Refused{{Code::invalid,
-                   std::move(message),
-                   {path_, static_cast<std::int64_t>(at.begin.line),
-                    static_cast<std::int64_t>(at.begin.column)},
-                   std::move(hint)}};
-  }
-
-  void allow(const toml::table& from, const std::vector<std::string>& known) {
-    for (const auto& [key, node] : from) {
-      const std::string word(key.str());
-      if (std::find(known.begin(), known.end(), word) != known.end()) continue;
-      const std::string meant = text::did_you_mean(word, known);
-      refuse(key.source(), fmt::format("unknown key {}", word),
-             meant.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : meant);
-    }
-  }
-
-  template <typename Take>
-  void each(const toml::table& from, const char* key, Take take) {
-    const toml::node* const node = from.get(key);
-    if (node == nullptr) return;
-    const toml::array* const list = node->as_array();
-    if (list == nullptr) refuse(node->source(), fmt::format("{} is written [[{}]]", key, key));
-    for (const toml::node& entry : *list) {
-      if (!entry.is_table()) refuse(entry.source(), fmt::format("{} is written [[{}]]", key, key));
-      take(*entry.as_table());
-    }
-  }
-
-  const toml::table* table(const toml::table& from, const char* key) {
-    const toml::node* const node = from.get(key);
-    if (node != nullptr && !node->is_table()) {
-      refuse(node->source(), fmt::format("{} must be a table", key));
-    }
-    return node == nullptr ? nullptr : node->as_table();
-  }
-
   double number(const toml::table& from, const char* key, Range range) {
     const toml::node* const node = from.get(key);
     if (node == nullptr) refuse(from.source(), fmt::format("{} is missing", key));
@@ -144,12 +101,12 @@ class Reader {
     made.name = word(model, "name", true);
     made.kind = word(model, "kind", false);
     if (const toml::table* const input = table(model, "input")) made.input = read_input(*input);
-    each(model, "board", [&](const toml::table& board) {
-      made.boards.push_back(read_board(board));
+    for (const toml::table* const board : tables(model, "board")) {
+      made.boards.push_back(read_board(*board));
       if (made.find(made.boards.back().gpu_type) != &made.boards.back()) {
-        refuse(board.source(), fmt::format("{} is there twice", made.boards.back().gpu_type));
+        refuse(*board, fmt::format("{} is there twice", made.boards.back().gpu_type));
       }
-    });
+    }
     return made;
   }
 
@@ -201,22 +158,13 @@ class Reader {
     }
     return made;
   }
-
-  std::string path_;
 };
 
 }  // namespace
 
 Result<Catalogue> parse_catalogue(std::string_view text, const std::string& path) {
-  try {
-    return Reader(path).read(toml::parse(text, path));
-  } catch (const toml::parse_error& error) {
-    return fail(Code::invalid, std::string(error.description()),
-                {path, static_cast<std::int64_t>(error.source().begin.line),
-                 static_cast<std::int64_t>(error.source().begin.column)});
-  } catch (const Refused& refused) {
-    return tl::unexpected(refused.error);
-  }
+  return text::read_toml_text(text, path,
+                              [&](const toml::table& file) { return Reader(path).read(file); });
 }
 
 Result<Catalogue> read_catalogue(const std::string& name_or_path) {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What every reader of a TOML file of ours does alike: it refuses keys that it does not know, says
+/// where something is wrong and what was meant, and leaves nothing half read.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include "base/result.h"
+#include "text/nearest.h"
+
+namespace almanac::text {
+
+inline Where toml_place(const std::string& path, const toml::source_region& at) {
+  return {.file = path,
+          .line = static_cast<std::int64_t>(at.begin.line),
+          .column = static_cast<std::int64_t>(at.begin.column)};
+}
+
+/// Thrown by a TomlReader, turned into a Result by read_toml_text().
+struct TomlRefused {
+  Error error;
+};
+
+/// The base of a reader of one kind of file.
+class TomlReader {
+ public:
+  /// `path` is the file's name in errors.
+  explicit TomlReader(std::string path) : path_(std::move(path)) {}
+
+ protected:
+  const std::string& path() const { return path_; }
+
+  [[noreturn]] void refuse(const toml::source_region& at, std::string message,
+                           std::string hint = {}) const {
+    throw TomlRefused{{Code::invalid, std::move(message), toml_place(path_, at), std::move(hint)}};
+  }
+  [[noreturn]] void refuse(const toml::node& at, std::string message, std::string hint = {}) const {
+    refuse(at.source(), std::move(message), std::move(hint));
+  }
+
+  /// Refuses a key that is not among `known`.
+  void allow(const toml::table& from, const std::vector<std::string>& known) const {
+    for (const auto& [key, node] : from) {
+      const std::string word(key.str());
+      if (std::find(known.begin(), known.end(), word) != known.end()) continue;
+      const std::string meant = did_you_mean(word, known);
+      refuse(key.source(), fmt::format("unknown key {}", word),
+             meant.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : meant);
+    }
+  }
+
+  /// The table under `key`; null if there is none.
+  const toml::table* table(const toml::table& from, const char* key) const {
+    const toml::node* const node = from.get(key);
+    if (node != nullptr && !node->is_table()) {
+      refuse(*node, fmt::format("{} must be a table, written [{}]", key, key));
+    }
+    return node == nullptr ? nullptr : node->as_table();
+  }
+
+  /// The tables of a list, in order.
+  std::vector<const toml::table*> tables(const toml::table& from, const char* key) const {
+    std::vector<const toml::table*> found;
+    const toml::node* const node = from.get(key);
+    if (node == nullptr) return found;
+    if (!node->is_array_of_tables()) {
+      refuse(*node, fmt::format("{} must be a list of tables, written [[{}]]", key, key));
+    }
+    for (const toml::node& element : *node->as_array()) found.push_back(element.as_table());
+    return found;
+  }
+
+ private:
+  std::string path_;
+};
+
+/// What `read` makes of the file, or invalid with the place of the first thing wrong.
+template <typename Read>
+auto read_toml_text(std::string_view text, const std::string& path, Read&& read)
+    -> Result<decltype(read(toml::table{}))> {
+  try {
+    return read(toml::parse(text, path));
+  } catch (const toml::parse_error& error) {
+    return fail(Code::invalid, std::string(error.description()), toml_place(path, error.source()));
+  } catch (const TomlRefused& refused) {
+    return tl::unexpected(refused.error);
+  }
+}
+
+}  // namespace almanac::text
