@@ -156,6 +156,18 @@ void Desk::stop(VcState& vc, JobId job) {
   stopped.push_back(job);
 }
 
+void Desk::move(JobId job, std::span<const cluster::Grant> grants) {
+  plan_->stop(job);
+  plan_->start(job, grants);
+  slots_[index(job)].planned = static_cast<std::uint32_t>(plan_->starts.size() - 1);
+}
+
+bool Desk::runs(JobId job) const {
+  const std::uint32_t planned = slots_[index(job)].planned;
+  const bool starts = planned < plan_->starts.size() && plan_->starts[planned].job == job;
+  return view_->progress(job).phase == Phase::running && !starts;
+}
+
 void Desk::resize(JobId job, std::span<const cluster::Grant> grants) {
   const std::span<const cluster::Grant> held = this->grants(job);
   for (std::size_t at = 0; at < grants.size(); ++at) {

@@ -74,6 +74,10 @@ class Desk {
   /// Stops a running job whose GPUs are given back. It joins the queue at the next decision.
   void stop(VcState& vc, JobId job);
   void ended(VcState& vc, JobId job);
+  /// Lets a running job, which has given back what it held, go on with `grants`, which are taken.
+  void move(JobId job, std::span<const cluster::Grant> grants);
+  /// Whether a job runs, and does not start or move in this very plan.
+  bool runs(JobId job) const;
   /// Gives a running job other cores and memory of the nodes that it holds; takes and gives back in
   /// the ledger, where the difference must be free.
   void resize(JobId job, std::span<const cluster::Grant> grants);

@@ -7,7 +7,8 @@
 ///
 ///   GPU job   goes where its placement says. Where cores lack, it takes back those that the
 ///             youngest CPU jobs hold on loan: they stop, and wait at the head of their user's
-///             queue.
+///             queue. Where enough GPUs are free, but not on one node, smaller GPU jobs move aside,
+///             youngest first, if each of them fits elsewhere.
 ///   CPU job   goes to the node with most room in its array; else, on loan, to the one with most
 ///             idle cores; else it takes back what GPU jobs hold beyond their array, from those
 ///             that have most for each GPU (the size must be able to: `adaptive` is).
@@ -18,7 +19,9 @@
 ///
 /// Source   CODA (Zhao et al., ICDCS'20), the multi-array job scheduler, as the design texts
 ///          reconstruct it from the abstract. Fairness: Ghodsi et al., NSDI'11.
-/// Differs  from the reconstruction: a user's jobs that ask something else are not blocked; the
+/// Differs  from the reconstruction: no nodes are set aside for large GPU jobs, moving smaller ones
+///          away does what such sub-arrays are for; a user's jobs that ask something else are not
+///          blocked; the
 ///          reserve is given and does not follow the cores that jobs turn out to use, for a
 ///          percentile of them is more than nodes have; GPU jobs borrow too, and give back by a
 ///          resize, which restarts nobody. A stopped CPU job keeps its progress and pays the
@@ -27,51 +30,25 @@
 ///          when a GPU job lacks cores everywhere, O(CPU jobs on loan).
 #include <algorithm>
 #include <memory>
-#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "cluster/room_set.h"
 #include "policy/desk.h"
-#include "policy/pass/user_queues.h"
+#include "policy/pass/array_book.h"
 
 namespace almanac::policy {
 namespace {
 
 using cluster::Demand;
 using cluster::Grant;
-using cluster::RoomSet;
+using Tenant = ArrayBook::Tenant;
 
 constexpr std::int32_t kCore = 1000;
-
-/// A CPU job on a node.
-struct Tenant {
-  JobId job{};
-  std::int32_t cpu_milli = 0;
-};
-
-struct ArrayNode {
-  std::int32_t array = 0;       // cores/1000 of the CPU array
-  std::int32_t used = 0;        // by CPU jobs
-  std::vector<Tenant> tenants;  // CPU jobs, oldest first
-  bool lends() const { return used > array; }
-};
-
-/// The arrays of one virtual cluster.
-struct Book {
-  Book(std::uint32_t count, const UserQueues::Totals& gpu, const UserQueues::Totals& cpu)
-      : gpu_jobs(gpu), cpu_jobs(cpu), nodes(count), own(count), idle(count), right(count) {}
-
-  UserQueues gpu_jobs;
-  UserQueues cpu_jobs;
-  std::uint32_t first = 0;
-  std::vector<ArrayNode> nodes;
-  RoomSet own;                      // cores idle in the CPU array
-  RoomSet idle;                     // cores idle
-  RoomSet right;                    // cores of the CPU array that no CPU job has
-  std::set<std::uint32_t> lending;  // members whose CPU jobs hold more than their array
-};
+/// A job that has started this recently does not move aside: it paid for its start.
+constexpr Duration kSettled = 10min;
+/// So many nodes are looked at for one that smaller jobs can leave.
+constexpr int kNodesTried = 8;
 
 class ArraysPass final : public Pass {
  public:
@@ -79,30 +56,29 @@ class ArraysPass final : public Pass {
       : desk_(desk), reserve_milli_(cluster::cpu_milli(reserve_cpus)) {}
 
   void arrived(VcState& vc, JobId job) override {
-    queue_of(book(vc.vc), job).insert(user(job), desk_.least(job), place_of(job));
+    book(vc.vc).queue(is_cpu_job(job)).insert(user(job), desk_.least(job), place_of(job));
   }
 
   void ended(VcState& vc, JobId job) override { leave(book(vc.vc), job); }
 
   void capacity_changed(VcState& vc) override {
-    Book& own = book(vc.vc);
-    for (std::uint32_t member = 0; member < own.nodes.size(); ++member) file(own, member);
-    for (UserQueues* queue : {&own.gpu_jobs, &own.cpu_jobs}) {
-      queue->wake([](const Demand&) { return true; });
-    }
+    ArrayBook& own = book(vc.vc);
+    own.file_all(desk_.ledger());
+    for (const bool cpu : {false, true}) own.queue(cpu).wake([](const Demand&) { return true; });
   }
 
   void run(VcState& vc) override {
-    Book& own = book(vc.vc);
+    ArrayBook& own = book(vc.vc);
     const std::size_t stops = desk_.plan().stops.size();
     for (const NodeId node : desk_.touched) {
-      if (desk_.view().cluster.nodes[index(node)].vc == vc.vc) look_at(own, node);
+      if (desk_.view().cluster.nodes[index(node)].vc == vc.vc) own.look_at(node, desk_);
     }
-    for (JobId job = own.gpu_jobs.next(); job != kNoJob; job = own.gpu_jobs.next()) {
-      if (!start_gpu_job(vc, own, job)) own.gpu_jobs.sleep();
-    }
-    for (JobId job = own.cpu_jobs.next(); job != kNoJob; job = own.cpu_jobs.next()) {
-      if (!start_cpu_job(vc, own, job)) own.cpu_jobs.sleep();
+    for (const bool cpu : {false, true}) {
+      UserQueues& queue = own.queue(cpu);
+      for (JobId job = queue.next(); job != kNoJob; job = queue.next()) {
+        const bool started = cpu ? start_cpu_job(vc, own, job) : start_gpu_job(vc, own, job);
+        if (!started) queue.sleep();
+      }
     }
     // Whoever was stopped may fit elsewhere.
     if (desk_.plan().stops.size() > stops) desk_.plan().wake(desk_.now());
@@ -115,197 +91,109 @@ class ArraysPass final : public Pass {
   }
 
   Reason blocker(const VcState& vc, JobId job) const override {
-    const Book& own = *books_[index(vc.vc)];
-    const UserQueues& queue = is_cpu_job(job) ? own.cpu_jobs : own.gpu_jobs;
+    const UserQueues& queue = books_[index(vc.vc)]->queue(is_cpu_job(job));
     return {.kind = ReasonKind::behind, .other = queue.next_of(desk_.least(job))};
   }
 
  private:
   bool is_cpu_job(JobId job) const { return desk_.view().request(job).gpus == 0; }
   NameId user(JobId job) const { return desk_.view().request(job).user; }
-  UserQueues& queue_of(Book& own, JobId job) const {
-    return is_cpu_job(job) ? own.cpu_jobs : own.gpu_jobs;
-  }
+  std::int32_t idle(NodeId node) const { return desk_.ledger().room(node).cpu_milli; }
   UserQueues::Place place_of(JobId job) const {
     const QueueKey key = desk_.key(job);
     return {key.rank, key.tie, job};
   }
-  static NodeId node_of(const Book& own, std::uint32_t member) {
-    return NodeId{own.first + member};
-  }
-  static std::uint32_t member_of(const Book& own, NodeId node) {
-    return static_cast<std::uint32_t>(index(node)) - own.first;
-  }
 
-  Book& book(VcId vc) {
+  ArrayBook& book(VcId vc) {
     if (books_.size() <= index(vc)) books_.resize(index(vc) + 1);
-    if (!books_[index(vc)]) books_[index(vc)] = open(vc);
-    return *books_[index(vc)];
+    std::unique_ptr<ArrayBook>& own = books_[index(vc)];
+    if (!own) {
+      own = std::make_unique<ArrayBook>(desk_, vc, reserve_milli_);
+      own->file_all(desk_.ledger());
+    }
+    return *own;
   }
 
-  std::unique_ptr<Book> open(VcId vc) {
-    const cluster::Cluster& machines = desk_.view().cluster;
-    const cluster::VirtualCluster& owner = machines.vcs[index(vc)];
-    UserQueues::Totals gpu{};
-    UserQueues::Totals cpu{};
-    std::vector<std::int32_t> arrays;
-    for (std::uint32_t offset = 0; offset < owner.num_nodes; ++offset) {
-      const cluster::Node& node = machines.nodes[index(owner.first) + offset];
-      const cluster::NodeClass& make = machines.classes[node.node_class];
-      const std::int32_t all = make.cpus > 0 ? cluster::cpu_milli(make.cpus) : cluster::kUnbounded;
-      const std::int32_t reserved = std::min(all, reserve_milli_ * make.gpus);
-      arrays.push_back(all - reserved);
-      gpu[0] += make.gpus;
-      gpu[1] += reserved;
-      cpu[1] += all - reserved;
-      cpu[2] += cluster::memory_mb(make.memory_gb);
-    }
-    auto made = std::make_unique<Book>(owner.num_nodes, gpu, cpu);
-    made->first = static_cast<std::uint32_t>(index(owner.first));
-    for (std::uint32_t member = 0; member < owner.num_nodes; ++member) {
-      made->nodes[member].array = arrays[member];
-      file(*made, member);
-    }
-    return made;
-  }
-
-  /// Brings what is known of a node up to date.
-  void file(Book& own, std::uint32_t member) {
-    const ArrayNode& node = own.nodes[member];
-    const cluster::Amount room = desk_.ledger().room(node_of(own, member));
-    const std::int32_t right = node.array - node.used;
-    own.idle.insert(member, {room.cpu_milli, room.memory_mb});
-    own.own.insert(member, {std::min(right, room.cpu_milli), room.memory_mb});
-    own.right.insert(member, {right, room.memory_mb});
-    if (node.lends()) {
-      own.lending.insert(member);
-    } else {
-      own.lending.erase(member);
-    }
-  }
-
-  /// Something has changed on a node: who might start there?
-  void look_at(Book& own, NodeId node) {
-    const std::uint32_t member = member_of(own, node);
-    ArrayNode& here = own.nodes[member];
-    here.used = 0;
-    for (Tenant& tenant : here.tenants) {
-      for (const Grant& grant : desk_.grants(tenant.job)) {
-        if (grant.node == node) tenant.cpu_milli = grant.cpu_milli;
-      }
-      here.used += tenant.cpu_milli;
-    }
-    file(own, member);
-    const cluster::Amount room = desk_.ledger().room(node);
-    const std::int32_t lent = here.lends() ? here.used : 0;
-    own.gpu_jobs.wake([&](const Demand& least) {
-      return room.gpus > 0 && room.cpu_milli + lent >= least.cpu_milli;
-    });
-    const std::int32_t right = std::max(room.cpu_milli, here.array - here.used);
-    own.cpu_jobs.wake([&](const Demand& least) {
-      return right >= least.cpu_milli && room.memory_mb >= least.memory_mb;
-    });
-  }
-
-  /// Takes a job out of the books of those that run.
-  void leave(Book& own, JobId job) {
-    queue_of(own, job).use(user(job), desk_.demand(job), -1);
-    if (!is_cpu_job(job)) return;
-    for (const Grant& grant : desk_.view().grants(job)) {
-      ArrayNode& node = own.nodes[member_of(own, grant.node)];
-      std::erase_if(node.tenants, [&](const Tenant& each) { return each.job == job; });
-      desk_.touched.push_back(grant.node);
-    }
-  }
-
-  void start(VcState& vc, Book& own, JobId job, std::span<const Grant> grants) {
-    UserQueues& queue = queue_of(own, job);
+  void start(VcState& vc, ArrayBook& own, JobId job, std::span<const Grant> grants) {
+    UserQueues& queue = own.queue(is_cpu_job(job));
     queue.erase(user(job), desk_.least(job), place_of(job));
     queue.use(user(job), desk_.demand(job), +1);
     evicted_by_.erase(job);
+    own.enter(job, grants, desk_.ledger());
     desk_.start(vc, job, grants);
-    for (const Grant& grant : grants) file(own, member_of(own, grant.node));
   }
 
-  bool start_cpu_job(VcState& vc, Book& own, JobId job) {
-    const Demand& demand = desk_.demand(job);
+  void leave(ArrayBook& own, JobId job) {
+    own.queue(is_cpu_job(job)).use(user(job), desk_.demand(job), -1);
+    own.leave(job, desk_.view().grants(job), desk_.ledger());
+  }
+
+  // CPU jobs
+
+  bool start_cpu_job(VcState& vc, ArrayBook& own, JobId job) {
+    const Demand demand = desk_.demand(job);
     const std::size_t before = desk_.ledger().mark();
     grants_.clear();
-    bool fits = true;
-    for (int task = 0; fits && task < demand.tasks; ++task) fits = take_task(own, demand);
-    if (!fits) desk_.ledger().undo(before);
-    for (const Grant& grant : grants_) {
-      const std::uint32_t member = member_of(own, grant.node);
-      ArrayNode& node = own.nodes[member];
-      if (fits) {
-        node.tenants.push_back({job, grant.cpu_milli});
-      } else {
-        node.used -= grant.cpu_milli;
-        file(own, member);
-      }
+    for (int task = 0; task < demand.tasks; ++task) {
+      if (take_task(own, demand)) continue;
+      desk_.ledger().undo(before);
+      for (const Grant& grant : grants_) own.use(grant.node, -grant.cpu_milli, desk_.ledger());
+      return false;
     }
-    if (fits) start(vc, own, job, grants_);
-    return fits;
+    start(vc, own, job, grants_);
+    return true;
   }
 
-  bool take_task(Book& own, const Demand& demand) {
-    const std::uint32_t member = roomiest(own, demand);
-    if (member == RoomSet::kNone) return false;
-    const Grant taken = desk_.ledger().take(node_of(own, member), demand.of(1));
+  bool take_task(ArrayBook& own, const Demand& demand) {
+    const NodeId node = roomiest(own, demand);
+    if (node == kNoNode) return false;
+    const Grant taken = desk_.ledger().take(node, demand.of(1));
     const auto same = std::find_if(grants_.begin(), grants_.end(),
-                                   [&](const Grant& each) { return each.node == taken.node; });
+                                   [&](const Grant& each) { return each.node == node; });
     if (same == grants_.end()) {
       grants_.push_back(taken);
     } else {
       same->cpu_milli += taken.cpu_milli;
       same->memory_mb += taken.memory_mb;
     }
-    own.nodes[member].used += taken.cpu_milli;
-    file(own, member);
+    own.use(node, taken.cpu_milli, desk_.ledger());
     return true;
   }
 
-  std::uint32_t roomiest(Book& own, const Demand& demand) {
-    const RoomSet::Room wanted{demand.cpu_milli, demand.memory_mb};
-    std::uint32_t member = own.own.roomiest(wanted);
-    if (member == RoomSet::kNone) member = own.idle.roomiest(wanted);
+  NodeId roomiest(ArrayBook& own, const Demand& demand) {
+    const cluster::Amount task = demand.of(1);
+    NodeId node = own.roomiest_own(task);
+    if (node == kNoNode) node = own.roomiest_idle(task);
     // A job of several tasks may yet find no place for all, and resizes are not taken back.
-    if (member != RoomSet::kNone || desk_.size() == nullptr || demand.tasks > 1) return member;
-    member = own.right.roomiest(wanted);
-    if (member == RoomSet::kNone) return member;
-    const bool made_room =
-        desk_.size()->give_up(node_of(own, member), demand.cpu_milli, kCore, desk_);
-    return made_room ? member : RoomSet::kNone;
+    if (node != kNoNode || desk_.size() == nullptr || demand.tasks > 1) return node;
+    node = own.roomiest_right(task);
+    if (node == kNoNode) return node;
+    const bool made_room = desk_.size()->give_up(node, task.cpu_milli, kCore, desk_);
+    if (made_room) own.file(node, desk_.ledger());
+    return made_room ? node : kNoNode;
   }
 
-  bool start_gpu_job(VcState& vc, Book& own, JobId job) {
+  // GPU jobs
+
+  bool start_gpu_job(VcState& vc, ArrayBook& own, JobId job) {
     const Demand demand = desk_.demand(job);
     if (desk_.ledger().free_gpus(vc.vc) < demand.gpus) return false;
     auto placed = desk_.place(vc.vc, demand);
     if (placed.empty()) placed = take_back_loans(vc, own, job, demand);
-    if (placed.empty()) return false;
     grants_.assign(placed.begin(), placed.end());
+    if (grants_.empty() && !clear_a_node(vc, own, job)) return false;
     if (grants_.size() == 1) make_room(vc, own, job, demand.cpu_milli, grants_[0]);
     start(vc, own, job, grants_);
     return true;
   }
 
   /// Places a GPU job after stopping CPU jobs on loan; empty = changed nothing.
-  std::span<const Grant> take_back_loans(VcState& vc, Book& own, JobId job, const Demand& demand) {
+  std::span<const Grant> take_back_loans(VcState& vc, ArrayBook& own, JobId job,
+                                         const Demand& demand) {
     const std::size_t before = desk_.ledger().mark();
     victims_.clear();
-    for (const std::uint32_t member : own.lending) {
-      const ArrayNode& node = own.nodes[member];
-      if (desk_.ledger().free_on(node_of(own, member)) == 0) continue;
-      std::int32_t used = node.used;
-      for (auto youngest = node.tenants.rbegin();
-           youngest != node.tenants.rend() && used > node.array; ++youngest) {
-        if (!runs(youngest->job)) continue;
-        used -= youngest->cpu_milli;
-        if (std::find(victims_.begin(), victims_.end(), youngest->job) != victims_.end()) continue;
-        victims_.push_back(youngest->job);
-        desk_.give_back(youngest->job);
-      }
+    for (const NodeId node : own.lending()) {
+      if (desk_.ledger().free_on(node) > 0) give_back_loans(own.node(node));
     }
     if (victims_.empty()) return {};
     const auto placed = desk_.place(vc.vc, demand);
@@ -332,31 +220,36 @@ class ArraysPass final : public Pass {
     return placed;
   }
 
-  /// Stops a CPU job for `job`; what it held is given back already.
-  void evict(VcState& vc, Book& own, JobId victim, JobId job) {
-    leave(own, victim);
-    for (const Grant& grant : desk_.view().grants(victim)) {
-      const std::uint32_t member = member_of(own, grant.node);
-      own.nodes[member].used = 0;
-      for (const Tenant& each : own.nodes[member].tenants) {
-        own.nodes[member].used += each.cpu_milli;
-      }
-      file(own, member);
+  void give_back_loans(const ArrayBook::Node& node) {
+    std::int32_t used = node.used;
+    for (auto youngest = node.cpu_jobs.rbegin();
+         youngest != node.cpu_jobs.rend() && used > node.array; ++youngest) {
+      const JobId job = youngest->job;
+      if (!desk_.runs(job)) continue;
+      used -= youngest->cpu_milli;
+      if (std::find(victims_.begin(), victims_.end(), job) != victims_.end()) continue;
+      victims_.push_back(job);
+      desk_.give_back(job);
     }
+  }
+
+  /// Stops a CPU job for `job`; what it held is given back already.
+  void evict(VcState& vc, ArrayBook& own, JobId victim, JobId job) {
+    leave(own, victim);
     evicted_by_[victim] = job;
     desk_.stop(vc, victim);
   }
 
   /// Finds up to `each` cores/1000 for each GPU of a job that starts on one node: idle ones, those
   /// on loan, those of GPU jobs that have more.
-  void make_room(VcState& vc, Book& own, JobId job, std::int32_t each, Grant& grant) {
-    const ArrayNode& node = own.nodes[member_of(own, grant.node)];
-    const std::int32_t wanted = each * grant.count();
-    const std::int32_t kept = std::min(wanted, reserve_milli_ * grant.count());
+  void make_room(VcState& vc, ArrayBook& own, JobId job, std::int32_t each, Grant& grant) {
+    const ArrayBook::Node& node = own.node(grant.node);
+    const std::int32_t kept = std::min(each, reserve_milli_) * grant.count();
     while (grant.cpu_milli + idle(grant.node) < kept && node.lends()) {
-      const auto youngest = std::find_if(node.tenants.rbegin(), node.tenants.rend(),
-                                         [&](const Tenant& tenant) { return runs(tenant.job); });
-      if (youngest == node.tenants.rend()) break;
+      const auto youngest =
+          std::find_if(node.cpu_jobs.rbegin(), node.cpu_jobs.rend(),
+                       [&](const Tenant& tenant) { return desk_.runs(tenant.job); });
+      if (youngest == node.cpu_jobs.rend()) break;
       const JobId victim = youngest->job;
       desk_.give_back(victim);
       evict(vc, own, victim, job);
@@ -374,15 +267,64 @@ class ArraysPass final : public Pass {
     grant.cpu_milli += more;
   }
 
-  std::int32_t idle(NodeId node) const { return desk_.ledger().room(node).cpu_milli; }
-  bool runs(JobId job) const { return desk_.view().progress(job).phase == Phase::running; }
+  /// Moves smaller jobs off a node that lacks few GPUs; then grants_ is what `job` gets of it.
+  bool clear_a_node(VcState& vc, ArrayBook& own, JobId job) {
+    const Demand least = desk_.least(job);
+    int tried = 0;
+    for (const cluster::Pool& pool : desk_.ledger().pools(vc.vc)) {
+      if (!pool.suits(least) || pool.gpus_per_node < least.gpus) continue;
+      for (int free = least.gpus - 1; free >= 0; --free) {
+        const cluster::NodeSet& nodes = pool.by_free[static_cast<std::size_t>(free)];
+        for (std::uint32_t member = nodes.first(); member != cluster::NodeSet::kNone;
+             member = nodes.next(member)) {
+          if (tried++ == kNodesTried) return false;
+          if (clear(vc, own, pool.nodes[member], least)) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  bool clear(VcState& vc, ArrayBook& own, NodeId id, const Demand& least) {
+    const std::vector<Tenant>& tenants = own.node(id).gpu_jobs;
+    const std::size_t before = desk_.ledger().mark();
+    const cluster::Amount wanted = least.total();
+    victims_.clear();
+    for (auto youngest = tenants.rbegin();
+         youngest != tenants.rend() && desk_.ledger().free_on(id) < least.gpus; ++youngest) {
+      if (youngest->gpus >= least.gpus || !desk_.runs(youngest->job)) continue;
+      if (desk_.view().progress(youngest->job).since + kSettled > desk_.now()) continue;
+      victims_.push_back(youngest->job);
+      desk_.give_back(youngest->job);
+    }
+    const bool fits = desk_.ledger().room(id).covers(wanted);
+    if (fits) grants_.assign(1, desk_.ledger().take(id, wanted));
+    moved_.clear();
+    for (std::size_t at = 0; fits && at < victims_.size(); ++at) {
+      const auto placed = desk_.place(vc.vc, desk_.demand(victims_[at]));
+      if (placed.empty()) break;
+      moved_.emplace_back(placed.begin(), placed.end());
+    }
+    if (!fits || moved_.size() < victims_.size()) {
+      desk_.ledger().undo(before);
+      grants_.clear();
+      return false;
+    }
+    for (std::size_t at = 0; at < victims_.size(); ++at) {
+      own.leave(victims_[at], desk_.view().grants(victims_[at]), desk_.ledger());
+      own.enter(victims_[at], moved_[at], desk_.ledger());
+      desk_.move(victims_[at], moved_[at]);
+    }
+    return true;
+  }
 
   Desk& desk_;
   std::int32_t reserve_milli_;
-  std::vector<std::unique_ptr<Book>> books_;     // of each virtual cluster
-  std::unordered_map<JobId, JobId> evicted_by_;  // CPU jobs that wait since
-  std::vector<Grant> grants_;
+  std::vector<std::unique_ptr<ArrayBook>> books_;  // of each virtual cluster
+  std::unordered_map<JobId, JobId> evicted_by_;    // CPU jobs that wait since
+  std::vector<Grant> grants_;                      // of the job that starts
   std::vector<JobId> victims_;
+  std::vector<std::vector<Grant>> moved_;  // what victims that move are to hold
 };
 
 }  // namespace

@@ -94,7 +94,7 @@ class Adaptive final : public Size {
     shrunk_.clear();
     for (const JobId job : on_node_[index(node)]) {
       const auto held = desk.grants(job);
-      if (!runs(job, desk) || held.size() > 1) continue;  // all nodes of a job would have to shrink
+      if (!desk.runs(job) || held.size() > 1) continue;  // all nodes of a job would have to shrink
       shrunk_.push_back({job, held[0].cpu_milli / held[0].count(), held[0].count()});
     }
     while (lacking > 0) {
@@ -156,9 +156,6 @@ class Adaptive final : public Size {
     by_kind_[{kNoName, job.kind}] = cores;
   }
 
-  static bool runs(JobId job, const Desk& desk) {
-    return desk.view().progress(job).phase == Phase::running;
-  }
   /// Cores of each GPU, of the worst served one.
   static std::int32_t held(JobId job, const Desk& desk) {
     std::int32_t least = cluster::kUnbounded;
@@ -206,7 +203,7 @@ class Adaptive final : public Size {
     hungry_.clear();
     for (const JobId job : on_node_[index(node)]) {
       const Watched& watched = jobs_.at(job);
-      if (watched.due != kNever || !runs(job, desk)) continue;
+      if (watched.due != kNever || !desk.runs(job)) continue;
       const std::int32_t has = held(job, desk);
       if (watched.search.wants_more() || has < watched.search.enough() * kCore) {
         hungry_.emplace_back(has, job);

@@ -99,11 +99,8 @@ class Halve final : public Throttle {
     }
     return 0;
   }
-  static bool runs(JobId job, const Desk& desk) {
-    return desk.view().progress(job).phase == Phase::running;
-  }
   static bool draws_beside_gpus(JobId job, const Desk& desk) {
-    return desk.view().request(job).gpus > 0 && runs(job, desk) &&
+    return desk.view().request(job).gpus > 0 && desk.runs(job) &&
            desk.view().telemetry->bandwidth_gbs(job) > 0;
   }
 
@@ -153,7 +150,7 @@ class Halve final : public Throttle {
     Node& here = nodes_[index(node)];
     JobId most = kNoJob;
     for (const JobId job : here.jobs) {
-      if (desk.view().request(job).gpus > 0 || !runs(job, desk)) continue;
+      if (desk.view().request(job).gpus > 0 || !desk.runs(job)) continue;
       if (cores(job, node, desk) <= kLeast) continue;
       const Telemetry& measured = *desk.view().telemetry;
       if (most == kNoJob || measured.bandwidth_gbs(job) > measured.bandwidth_gbs(most)) most = job;
@@ -180,7 +177,7 @@ class Halve final : public Throttle {
     Node& here = nodes_[index(node)];
     if (here.halved.empty()) return false;
     const auto [job, before] = here.halved.back();
-    if (!runs(job, desk)) return false;
+    if (!desk.runs(job)) return false;
     const std::int32_t now = cores(job, node, desk);
     const std::int32_t restored = std::min(before, now + desk.ledger().room(node).cpu_milli);
     if (restored == before) here.halved.pop_back();
