@@ -171,8 +171,8 @@ class Plan {
     wakes.clear();
   }
 
-  std::vector<Start> resizes;  ///< Before stops: a job may be resized, and then be stopped.
   std::vector<JobId> stops;
+  std::vector<Start> resizes;
   std::vector<Start> starts;  ///< After stops: a job in both moves.
   std::vector<cluster::Grant> grants;
   std::vector<NodeId> sleeps;

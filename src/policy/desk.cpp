@@ -152,11 +152,13 @@ void Desk::give_back(JobId job) {
 
 void Desk::stop(VcState& vc, JobId job) {
   if (track != Track::nothing) vc.running.erase(key(job));
+  forget_resize(job);
   plan_->stop(job);
   stopped.push_back(job);
 }
 
 void Desk::move(JobId job, std::span<const cluster::Grant> grants) {
+  forget_resize(job);
   plan_->stop(job);
   plan_->start(job, grants);
   slots_[index(job)].planned = static_cast<std::uint32_t>(plan_->starts.size() - 1);
@@ -180,8 +182,18 @@ void Desk::resize(JobId job, std::span<const cluster::Grant> grants) {
     if (!gained.empty()) plan_->ledger.take(grants[at].node, gained);
     touched.push_back(grants[at].node);
   }
+  forget_resize(job);
   plan_->resize(job, grants);
   slots_[index(job)].planned = static_cast<std::uint32_t>(plan_->resizes.size() - 1);
+}
+
+void Desk::forget_resize(JobId job) {
+  std::vector<Plan::Start>& resizes = plan_->resizes;
+  const std::uint32_t planned = slots_[index(job)].planned;
+  if (planned >= resizes.size() || resizes[planned].job != job) return;
+  resizes[planned] = resizes.back();
+  slots_[index(resizes[planned].job)].planned = planned;
+  resizes.pop_back();
 }
 
 void Desk::ended(VcState& vc, JobId job) {

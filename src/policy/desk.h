@@ -107,6 +107,8 @@ class Desk {
 
  private:
   void top_up(const cluster::Demand& demand);
+  /// A job is in a plan once: what it is resized to last, or that it stops.
+  void forget_resize(JobId job);
 
   struct Slot {
     double rank = 0;

@@ -72,7 +72,8 @@ class Pipeline final : public Policy {
     // It has just been stopped and joins the queue at the next decision.
     if (vc.waiting.empty()) return {.wanted = reason.wanted, .available = reason.available};
     const Reason blocked = pass_->blocker(vc, job);
-    reason.kind = blocked.other == job ? ReasonKind::none : blocked.kind;
+    if (blocked.other == job) return {.wanted = reason.wanted, .available = reason.available};
+    reason.kind = blocked.kind;
     reason.other = blocked.other;
     return reason;
   }

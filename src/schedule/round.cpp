@@ -75,8 +75,8 @@ void Round::run(Time now, std::span<const Event> events) {
   plan_.clear();
   view_.now = now;
   policy_.decide(events, view_, plan_);
-  for (const policy::Plan::Start& resize : plan_.resizes) check_and_resize(resize);
   for (const JobId job : plan_.stops) check_and_stop(now, job);
+  for (const policy::Plan::Start& resize : plan_.resizes) check_and_resize(resize);
   for (const policy::Plan::Start& start : plan_.starts) check_and_start(now, start);
   ALMANAC_CHECK(ledger_.busy_gpus() == busy_gpus_, "the plan takes {} GPUs and says whose {} are",
                 ledger_.busy_gpus(), busy_gpus_);

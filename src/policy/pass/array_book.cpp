@@ -45,11 +45,13 @@ ArrayBook::ArrayBook(const Desk& desk, VcId vc, std::int32_t reserve_milli)
       nodes_(desk.view().cluster.vcs[index(vc)].num_nodes),
       gpu_jobs_(totals(desk, vc, reserve_milli, false)),
       cpu_jobs_(totals(desk, vc, reserve_milli, true)),
-      own_(static_cast<std::uint32_t>(nodes_.size())),
-      idle_(own_),
-      right_(own_) {
+      plain_(static_cast<std::uint32_t>(nodes_.size())),
+      own_(plain_),
+      idle_(plain_),
+      right_(plain_) {
   for (std::uint32_t member = 0; member < nodes_.size(); ++member) {
     const cluster::NodeClass& make = class_of(desk, desk.view().cluster.vcs[index(vc)], member);
+    nodes_[member].has_gpus = make.gpus > 0;
     nodes_[member].array = all_cores(make) - reserved(make, reserve_milli);
   }
 }
@@ -65,7 +67,7 @@ void ArrayBook::file(std::uint32_t member, const cluster::Ledger& ledger) {
   const cluster::Amount room = ledger.room(node_of(member));
   const std::int32_t right = node.array - node.used;
   idle_.insert(member, {room.cpu_milli, room.memory_mb});
-  own_.insert(member, {std::min(right, room.cpu_milli), room.memory_mb});
+  (node.has_gpus ? own_ : plain_).insert(member, {std::min(right, room.cpu_milli), room.memory_mb});
   right_.insert(member, {right, room.memory_mb});
   if (node.lends()) {
     lending_.insert(member);

@@ -29,6 +29,7 @@ class ArrayBook {
   struct Node {
     std::int32_t array = 0;  ///< cores/1000 of the CPU array.
     std::int32_t used = 0;   ///< Of CPU jobs.
+    bool has_gpus = false;
     /// CPU jobs, oldest first. The youngest are on loan as far as all hold more than the array.
     std::vector<Tenant> cpu_jobs{};
     /// GPU jobs that lie on this node alone, oldest first.
@@ -55,8 +56,9 @@ class ArrayBook {
   /// Something has changed on a node: recounts it, and wakes who might start there.
   void look_at(NodeId id, Desk& desk);
 
-  /// Where a task of a CPU job has most room: in its own array; among all that is idle; by right,
-  /// whoever holds it. kNoNode = nowhere.
+  /// Where a task of a CPU job has most room: on a node without GPUs; in its own array; among all
+  /// that is idle; by right, whoever holds it. kNoNode = nowhere.
+  NodeId roomiest_plain(const cluster::Amount& task) const { return find(plain_, task); }
   NodeId roomiest_own(const cluster::Amount& task) const { return find(own_, task); }
   NodeId roomiest_idle(const cluster::Amount& task) const { return find(idle_, task); }
   NodeId roomiest_right(const cluster::Amount& task) const { return find(right_, task); }
@@ -81,7 +83,8 @@ class ArrayBook {
   std::vector<Node> nodes_;
   UserQueues gpu_jobs_;
   UserQueues cpu_jobs_;
-  cluster::RoomSet own_;    // cores idle in the CPU array
+  cluster::RoomSet plain_;  // cores idle on nodes without GPUs
+  cluster::RoomSet own_;    // cores idle in the CPU array of the others
   cluster::RoomSet idle_;   // cores idle
   cluster::RoomSet right_;  // cores of the CPU array that no CPU job has
   std::set<std::uint32_t> lending_;

@@ -9,9 +9,10 @@
 ///             youngest CPU jobs hold on loan: they stop, and wait at the head of their user's
 ///             queue. Where enough GPUs are free, but not on one node, smaller GPU jobs move aside,
 ///             youngest first, if each of them fits elsewhere.
-///   CPU job   goes to the node with most room in its array; else, on loan, to the one with most
-///             idle cores; else it takes back what GPU jobs hold beyond their array, from those
-///             that have most for each GPU (the size must be able to: `adaptive` is).
+///   CPU job   goes to a node without GPUs, else to the one with most room in its array; else, on
+///             loan, to the one with most idle cores; else it takes back what GPU jobs hold beyond
+///             their array, from those that have most for each GPU (the size must be able to:
+///             `adaptive` is).
 ///
 /// CPU jobs of a node are on loan, youngest first, as far as all of them hold more than their
 /// array. Within an array the user with the least dominant share is next, past what does not fit
@@ -21,13 +22,12 @@
 ///          reconstruct it from the abstract. Fairness: Ghodsi et al., NSDI'11.
 /// Differs  from the reconstruction: no nodes are set aside for large GPU jobs, moving smaller ones
 ///          away does what such sub-arrays are for; a user's jobs that ask something else are not
-///          blocked; the
-///          reserve is given and does not follow the cores that jobs turn out to use, for a
-///          percentile of them is more than nodes have; GPU jobs borrow too, and give back by a
-///          resize, which restarts nobody. A stopped CPU job keeps its progress and pays the
+///          blocked; the reserve is given and does not follow the cores that jobs turn out to use,
+///          for a percentile of them is more than nodes have; GPU jobs borrow too, and give back by
+///          a resize, which restarts nobody. A stopped CPU job keeps its progress and pays the
 ///          restart cost of the host, as every stopped job here.
-/// Cost     O(log nodes) for a start; O(jobs on the node) for each node on which something changed;
-///          when a GPU job lacks cores everywhere, O(CPU jobs on loan).
+/// Cost     A bound for each 64 nodes for a start; O(jobs on the node) for each node on which
+///          something changed; when a GPU job lacks cores everywhere, O(CPU jobs on loan).
 #include <algorithm>
 #include <memory>
 #include <unordered_map>
@@ -162,7 +162,8 @@ class ArraysPass final : public Pass {
 
   NodeId roomiest(ArrayBook& own, const Demand& demand) {
     const cluster::Amount task = demand.of(1);
-    NodeId node = own.roomiest_own(task);
+    NodeId node = own.roomiest_plain(task);
+    if (node == kNoNode) node = own.roomiest_own(task);
     if (node == kNoNode) node = own.roomiest_idle(task);
     // A job of several tasks may yet find no place for all, and resizes are not taken back.
     if (node != kNoNode || desk_.size() == nullptr || demand.tasks > 1) return node;
