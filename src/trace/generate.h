@@ -21,7 +21,7 @@ namespace almanac::trace {
 /// The number of jobs of each size and virtual cluster and the run times of each size are those
 /// of the workload, whatever the seed; the seed decides who submits which when.
 /// Requires: check(workload) finds nothing.
-/// Cost: about 152 bytes a job at the peak. Deterministic.
+/// Cost: about 190 bytes a job at the peak. Deterministic.
 Trace generate(const Workload& workload, std::uint64_t seed);
 
 }  // namespace almanac::trace
