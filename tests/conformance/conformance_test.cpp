@@ -48,6 +48,30 @@ Case crowded_day(std::uint64_t seed) {
   return made;
 }
 
+/// The same day where cores and memory are short too: a third are CPU jobs, some of several tasks,
+/// and there is a node without GPUs.
+Case crowded_day_with_cores(std::uint64_t seed) {
+  Case made = crowded_day(seed);
+  for (cluster::NodeClass& make : made.cluster.classes) {
+    make.cpus = 4 * make.gpus;
+    make.memory_gb = 64;
+  }
+  made.cluster.add_nodes({.gpus = 0, .cpus = 16, .memory_gb = 32}, 1);
+  Rng rng(seed, 1);
+  for (trace::Job& job : made.trace.jobs) {
+    trace::Request& request = job.request;
+    if (rng.below(3) == 0) {
+      request.gpus = 0;
+      request.gpu_type = kNoName;
+      request.nodes = static_cast<std::int32_t>(1 + rng.below(3));
+    }
+    const auto units = static_cast<float>(std::max(request.gpus, request.nodes));
+    if (rng.below(4) > 0) request.cpus = units * static_cast<float>(1 + rng.below(12)) / 2;
+    if (rng.below(4) > 0) request.memory_gb = units * static_cast<float>(rng.below(16));
+  }
+  return made;
+}
+
 /// Every policy, and every order and placement in one.
 std::vector<std::string> everything() {
   std::vector<std::string> names;
@@ -73,6 +97,17 @@ class EveryPolicy : public testing::TestWithParam<std::string> {
 TEST_P(EveryPolicy, KeepsTheRules) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Case input = day(seed);
+    const Result<Played> played = play(input);
+    ASSERT_TRUE(played) << to_string(played.error());
+    EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
+  }
+}
+
+TEST_P(EveryPolicy, KeepsTheRulesWithCores) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Case input = crowded_day_with_cores(seed);
+    input.policy = GetParam();
+    input.options.timeline_interval = 10min;
     const Result<Played> played = play(input);
     ASSERT_TRUE(played) << to_string(played.error());
     EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
