@@ -3,6 +3,7 @@
 #include <fstream>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "policy/registry.h"
@@ -65,12 +66,13 @@ TEST(Compose, WritesReservationsAsItReadsThem) {
 }
 
 TEST(Compose, NamesTheNearestPolicy) {
-  EXPECT_EQ(message("qsf"),
-            "no policy is called qsf (did you mean qssf?; "
-            "known: conservative, easy, fifo, gittins, las, qssf, sjf, srtf)");
-  EXPECT_EQ(
-      message("slurm"),
-      "no policy is called slurm (known: conservative, easy, fifo, gittins, las, qssf, sjf, srtf)");
+  std::string known;
+  for (const Composition& policy : registry().policies()) {
+    known += (known.empty() ? "" : ", ") + policy.name;
+  }
+  EXPECT_THAT(known, testing::HasSubstr("easy, fifo, gittins"));
+  EXPECT_EQ(message("qsf"), "no policy is called qsf (did you mean qssf?; known: " + known + ")");
+  EXPECT_EQ(message("slurm"), "no policy is called slurm (known: " + known + ")");
 }
 
 TEST(Compose, NamesTheNearestChoice) {
@@ -116,10 +118,9 @@ TEST(Compose, NamesAFileWithoutANameAfterItself) {
 }
 
 TEST(Compose, SaysWhereAFileIsWrong) {
-  EXPECT_EQ(message_of_file("base = \"fifo\"\nordr = \"sjf\"\n"),
-            "composition.toml:2:8: unknown key ordr (did you mean order?; known: name, summary, "
-            "base, estimate, order, placement, size, capacity, reserve, preempt, rank_delay_s, "
-            "las_threshold_gpu_s)");
+  EXPECT_THAT(message_of_file("base = \"fifo\"\nordr = \"sjf\"\n"),
+              testing::StartsWith("composition.toml:2:8: unknown key ordr (did you mean order?; "
+                                  "known: name, summary, base, estimate, order, "));
   EXPECT_EQ(message_of_file("order = \"sjff\"\n"),
             "composition.toml:1:9: order has no choice sjff (see almanac policy list)");
   EXPECT_EQ(message_of_file("rank_delay_s = -1\n"),
