@@ -72,11 +72,12 @@ Case crowded_day_with_cores(std::uint64_t seed) {
   return made;
 }
 
-/// Every policy, and every order and placement in one.
+/// Every policy, and every order, size and placement in one.
 std::vector<std::string> everything() {
   std::vector<std::string> names;
   for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
   for (const policy::Entry& order : registry().orders()) names.push_back("fifo+" + order.name);
+  for (const policy::Entry& size : registry().sizes()) names.push_back("fifo+" + size.name);
   for (const policy::Entry& placement : registry().placements()) {
     for (const char* base : {"fifo+", "easy+", "conservative+", "srtf+"}) {
       names.push_back(base + placement.name);
