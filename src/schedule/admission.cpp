@@ -81,14 +81,21 @@ Admission::Share Admission::usual_share(VcId vc) const {
 }
 
 DemandId Admission::demand(const trace::Request& request, VcId vc) {
-  cluster::Demand wanted{.gpus = request.gpus, .gpu_types = types_of(request.gpu_type)};
-  if (wanted.is_cpu_job()) wanted.tasks = std::max(1, request.nodes);
+  cluster::Demand wanted{.gpus = request.gpus};
+  if (wanted.is_cpu_job()) {
+    wanted.tasks = std::max(1, request.nodes);
+  } else {
+    wanted.gpu_types = types_of(request.gpu_type);
+  }
   if (vc != kNoVc && counts_[index(vc)]) {
     const Share share = wanted.is_cpu_job() ? Share{.cpu_milli = 1000} : shares_[index(vc)];
     const auto each = [&](float asked, std::int32_t in_thousandths, std::int32_t missing) {
       if (std::isnan(asked)) return missing;
       // Rounded up, so that all units together are no less than what was asked.
-      return (in_thousandths + wanted.units() - 1) / wanted.units();
+      const std::int32_t unit = in_thousandths / wanted.units() +
+                                (in_thousandths % wanted.units() != 0 ? 1 : 0);
+      // No node has as much: what all units of a node need together stays within the numbers.
+      return std::min(unit, cluster::kUnbounded / cluster::kMaxGpusPerNode);
     };
     const double cpus = request.cpus;
     const double memory = request.memory_gb;

@@ -57,11 +57,12 @@ void UserQueues::erase(NameId name, const cluster::Demand& least, const Place& p
 void UserQueues::use(NameId name, const cluster::Demand& demand, int sign) {
   const std::uint32_t user = number_of(name);
   User& own = users_[user];
-  const cluster::Amount amount = demand.total();
-  const std::array<std::int32_t, 3> held{amount.gpus, amount.cpu_milli, amount.memory_mb};
+  const cluster::Amount unit = demand.of(1);
+  const std::array<std::int32_t, 3> held{unit.gpus, unit.cpu_milli, unit.memory_mb};
+  const double units = sign * demand.units();
   double share = 0;
   for (std::size_t of = 0; of < held.size(); ++of) {
-    own.used[of] += sign * static_cast<double>(held[of]);
+    own.used[of] += units * held[of];
     if (totals_[of] > 0) share = std::max(share, own.used[of] / totals_[of]);
   }
   refile(user, share);

@@ -24,6 +24,7 @@ using cluster::Pool;
 
 bool place_on_one_node(Ledger& ledger, std::span<const Pool> pools, const cluster::Demand& demand,
                        std::vector<Grant>& grants) {
+  if (demand.gpus > cluster::kMaxGpusPerNode) return false;
   const cluster::Amount wanted = demand.total();
   NodeId best = kNoNode;
   int least = cluster::kMaxGpusPerNode + 1;
