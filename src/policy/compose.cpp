@@ -50,6 +50,16 @@ std::optional<int> parse_reserve(std::string_view choice) {
   return static_cast<int>(*depth);
 }
 
+/// "lease" is Synergy's 300 s; "lease:60".
+std::optional<Duration> parse_lease(std::string_view choice) {
+  if (choice == "lease") return kUsualLease;
+  if (!choice.starts_with("lease:")) return std::nullopt;
+  const auto length = text::parse_whole(choice.substr(6));
+  constexpr std::int64_t kLongest = 1'000'000'000;
+  if (!length || *length < 1 || *length > kLongest) return std::nullopt;
+  return std::chrono::seconds(*length);
+}
+
 std::optional<Preempt> parse_preempt(std::string_view choice) {
   if (choice == "never") return Preempt::never;
   if (choice == "by_rank") return Preempt::by_rank;
@@ -64,8 +74,26 @@ std::optional<Share> parse_share(std::string_view choice) {
   return std::nullopt;
 }
 
-/// Reservations hold only if no running job is stopped.
-Result<Composition> checked(Composition composition) {
+/// Reservations hold only if no running job is stopped; some choices need leases.
+Result<Composition> checked(const Registry& registry, Composition composition) {
+  const bool leased = composition.lease > Duration{0};
+  if (leased && (composition.reserve > 0 || composition.preempt != Preempt::never ||
+                 composition.share != Share::queue)) {
+    return fail(Code::usage,
+                fmt::format("policy {}: leases leave no room for reservations, for shares of users "
+                            "or for another way to stop jobs",
+                            composition.name),
+                {}, "add +strict+never+queue, or leave the lease out");
+  }
+  const auto size = registry.make_size(composition);
+  const bool deals_out = size != nullptr && size->deals_out();
+  if (!leased && (deals_out || registry.make_order(composition)->changes_while_waiting())) {
+    return fail(
+        Code::usage,
+        fmt::format("policy {}: {} {} needs leases", composition.name, deals_out ? "size" : "order",
+                    deals_out ? composition.size : composition.order),
+        {}, "add +lease");
+  }
   if (composition.reserve > 0 && composition.preempt != Preempt::never) {
     return fail(Code::usage,
                 fmt::format("policy {}: {} needs preempt never", composition.name,
@@ -121,13 +149,15 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
     composition.preempt = *preempt;
   } else if (const auto share = parse_share(choice)) {
     composition.share = *share;
+  } else if (const auto lease = parse_lease(choice)) {
+    composition.lease = *lease;
   } else {
     std::vector<std::string> known = names_of(orders_);
     for (const auto* entries : {&placements_, &sizes_, &capacities_, &throttles_, &estimates()}) {
       for (const Entry& entry : *entries) known.push_back(entry.name);
     }
     for (const char* fixed : {"strict", "easy:N", "conservative", "never", "by_rank", "quota",
-                              "queue", "users", "arrays"}) {
+                              "queue", "users", "arrays", "lease:S"}) {
       known.emplace_back(fixed);
     }
     return fail(Code::usage, fmt::format("no slot has a choice called {}", choice), {},
@@ -164,9 +194,9 @@ static Result<Composition> load_composition(const Registry& registry, const std:
   made.summary = table["summary"].value_or(std::string("composed in ") + path);
   made.source = path;
   static const std::vector<std::string> kKeys = {
-      "name",     "summary",  "base",        "estimate", "order",        "placement",
-      "size",     "capacity", "reserve",     "preempt",  "rank_delay_s", "las_threshold_gpu_s",
-      "throttle", "share",    "reserve_cpus"};
+      "name",     "summary",  "base",         "estimate", "order",        "placement",
+      "size",     "capacity", "reserve",      "preempt",  "rank_delay_s", "las_threshold_gpu_s",
+      "throttle", "share",    "reserve_cpus", "lease_s"};
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     if (std::find(kKeys.begin(), kKeys.end(), name) == kKeys.end()) {
@@ -174,13 +204,15 @@ static Result<Composition> load_composition(const Registry& registry, const std:
           at(node, path, fmt::format("unknown key {}", name), hint_for(name, kKeys)));
     }
     const auto number = node.value<double>();
-    if (name == "rank_delay_s" || name == "las_threshold_gpu_s" || name == "reserve_cpus") {
+    if (name == "rank_delay_s" || name == "las_threshold_gpu_s" || name == "reserve_cpus" ||
+        name == "lease_s") {
       if (!number || *number < 0) {
         return tl::unexpected(
             at(node, path, fmt::format("{} must be a number of 0 or more", name)));
       }
       if (name == "rank_delay_s") made.rank_delay = Duration{std::llround(*number * 1e3)};
       if (name == "reserve_cpus") made.reserve_cpus = *number;
+      if (name == "lease_s") made.lease = Duration{std::llround(*number * 1e3)};
       if (name == "las_threshold_gpu_s") made.las_threshold_gpu_s = *number;
       continue;
     }
@@ -218,7 +250,7 @@ Result<Composition> Registry::compose(const std::string& text) const {
   if (text.ends_with(".toml")) {
     Result<Composition> loaded = load_composition(*this, text);
     if (!loaded) return loaded;
-    return checked(*loaded);
+    return checked(*this, *loaded);
   }
   const std::size_t plus = text.find('+');
   const std::string base = spelled(text.substr(0, plus));
@@ -240,7 +272,7 @@ Result<Composition> Registry::compose(const std::string& text) const {
     }
     from = next;
   }
-  return checked(std::move(made));
+  return checked(*this, std::move(made));
 }
 
 }  // namespace almanac::policy

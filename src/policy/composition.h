@@ -29,6 +29,9 @@ enum class Share {
 
 inline constexpr int kEveryJob = std::numeric_limits<int>::max();
 
+/// Source   Mohan et al., OSDI'22 (Synergy).
+inline constexpr Duration kUsualLease = 300s;
+
 /// What the slots are filled with. Names are those of the registry; an empty estimate means that
 /// nothing is believed, which only orders that ask no estimate accept.
 struct Composition {
@@ -44,6 +47,9 @@ struct Composition {
   Share share = Share::queue;
   int reserve = 0;  ///< Jobs that hold a reservation while others pass them: 0 = strict order.
   Preempt preempt = Preempt::never;
+  Duration lease{0};          ///< Above 0: jobs are ranked and dealt out anew each so often.
+  Duration lease_phase{0};    ///< When the first lease begins, and with it all others.
+  bool as_published = false;  ///< Leases as Synergy's artifact has them, with its faults.
   Duration rank_delay{0};  ///< A job that finds the queue empty gets its rank only this much later
                            ///< (Helios' QSSF: 1 s).
   double las_threshold_gpu_s = 18'000;  ///< Attained service above which `las` moves a job to the

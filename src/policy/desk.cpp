@@ -20,6 +20,7 @@ void Desk::open(const View& view, Plan& plan) {
   if (order_->needs_distribution() && likely_.size() < view.num_jobs()) {
     likely_.resize(view.num_jobs());
   }
+  if (order_->needs_shares() && total_.empty()) add_up_nodes();
 }
 
 void Desk::believe(JobId job) {
@@ -38,14 +39,45 @@ void Desk::learn(JobId job) {
                      .state = view_->state(job)});
 }
 
+void Desk::add_up_nodes() {
+  const cluster::Cluster& machines = view_->cluster;
+  for (const cluster::VirtualCluster& vc : machines.vcs) {
+    PooledAmount& total = total_.emplace_back();
+    for (std::uint32_t offset = 0; offset < vc.num_nodes; ++offset) {
+      const cluster::Node& node = machines.nodes[index(vc.first) + offset];
+      const cluster::NodeClass& make = machines.classes[node.node_class];
+      total.gpus += make.gpus;
+      total.cpu_milli += cluster::cpu_milli(make.cpus);
+      total.memory_mb += cluster::memory_mb(make.memory_gb);
+    }
+  }
+}
+
+void Desk::add_shares(Candidate& seen) const {
+  const Progress& state = view_->progress(seen.job);
+  const cluster::Demand& asked = view_->demand(state.demand);
+  const cluster::Demand wish = size_ ? size_->wish(seen.job, asked, *view_) : asked;
+  const PooledAmount& total = total_[index(state.vc)];
+  const auto part = [&](double want, double have) { return have > 0 ? want / have : 0.0; };
+  const cluster::Amount all = wish.total();
+  for (const double share : {part(all.gpus, total.gpus), part(all.cpu_milli, total.cpu_milli),
+                             part(all.memory_mb, total.memory_mb)}) {
+    seen.largest_share = std::max(seen.largest_share, share);
+    seen.sum_of_shares += share;
+  }
+}
+
 Candidate Desk::candidate(JobId job) const {
   const Duration attained = view_->attained(job);
-  return {.job = job,
-          .request = view_->request(job),
-          .attained = attained,
-          .worked = view_->telemetry == nullptr ? attained : view_->worked(job),
-          .believed = slots_[index(job)].believed + view_->progress(job).charged,
-          .likely = likely_.empty() ? nullptr : likely_[index(job)].get()};
+  Candidate seen{.job = job,
+                 .request = view_->request(job),
+                 .attained = attained,
+                 .worked = view_->telemetry == nullptr ? attained : view_->worked(job),
+                 .believed = slots_[index(job)].believed + view_->progress(job).charged,
+                 .now = view_->now,
+                 .likely = likely_.empty() ? nullptr : likely_[index(job)].get()};
+  if (order_->needs_shares()) add_shares(seen);
+  return seen;
 }
 
 Duration Desk::remaining(JobId job) const {
@@ -182,6 +214,10 @@ void Desk::resize(JobId job, std::span<const cluster::Grant> grants) {
     if (!gained.empty()) plan_->ledger.take(grants[at].node, gained);
     touched.push_back(grants[at].node);
   }
+  resized(job, grants);
+}
+
+void Desk::resized(JobId job, std::span<const cluster::Grant> grants) {
   forget_resize(job);
   plan_->resize(job, grants);
   slots_[index(job)].planned = static_cast<std::uint32_t>(plan_->resizes.size() - 1);

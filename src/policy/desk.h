@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cluster/demand_table.h"
+#include "policy/composition.h"
 #include "policy/contract.h"
 #include "policy/queue.h"
 #include "policy/slots.h"
@@ -81,6 +82,8 @@ class Desk {
   /// Gives a running job other cores and memory of the nodes that it holds; takes and gives back in
   /// the ledger, where the difference must be free.
   void resize(JobId job, std::span<const cluster::Grant> grants);
+  /// The same where the ledger has it already.
+  void resized(JobId job, std::span<const cluster::Grant> grants);
   /// Files a running job anew under `rank`.
   void refile_running(VcState& vc, JobId job, double rank);
 
@@ -109,6 +112,13 @@ class Desk {
   void top_up(const cluster::Demand& demand);
   /// A job is in a plan once: what it is resized to last, or that it stops.
   void forget_resize(JobId job);
+  struct PooledAmount {
+    double gpus = 0;
+    double cpu_milli = 0;
+    double memory_mb = 0;
+  };
+  void add_up_nodes();
+  void add_shares(Candidate& seen) const;
 
   struct Slot {
     double rank = 0;
@@ -126,7 +136,8 @@ class Desk {
   std::unique_ptr<Placement> placement_;
   std::unique_ptr<Size> size_;  // null = as asked
   std::unique_ptr<predict::Estimator> estimator_;
-  cluster::DemandTable demands_;  // that size_ answered
+  cluster::DemandTable demands_;     // that size_ answered
+  std::vector<PooledAmount> total_;  // of each virtual cluster, if the order reads shares
   const View* view_ = nullptr;
   Plan* plan_ = nullptr;
   std::vector<Slot> slots_;
@@ -183,5 +194,10 @@ std::unique_ptr<Pass> make_users_pass(Desk& desk);
 /// The same in an array for GPU jobs, for which `reserve_cpus` cores of each GPU are kept, and one
 /// for CPU jobs; what is idle is lent.
 std::unique_ptr<Pass> make_arrays_pass(Desk& desk, double reserve_cpus);
+/// In rounds of `lease`, at `phase` and every `lease` after it: the first jobs that fill the
+/// virtual cluster by count run, and the size deals out cores and memory.
+std::unique_ptr<Pass> make_lease_pass(Desk& desk, Duration lease, Duration phase);
+/// The same as Synergy's artifact does it.
+std::unique_ptr<Pass> make_published_rounds(Desk& desk, const Composition& composition);
 
 }  // namespace almanac::policy

@@ -100,6 +100,10 @@ class Pipeline final : public Policy {
   }
 
   std::unique_ptr<Pass> make_pass(const Composition& composition) {
+    if (composition.as_published) return make_published_rounds(*desk_, composition);
+    if (composition.lease > Duration{0}) {
+      return make_lease_pass(*desk_, composition.lease, composition.lease_phase);
+    }
     if (composition.share == Share::users) return make_users_pass(*desk_);
     if (composition.share == Share::arrays) {
       return make_arrays_pass(*desk_, composition.reserve_cpus);

@@ -30,6 +30,8 @@ std::string to_string(const Reason& reason, const std::string& other) {
       return fmt::format("would fit, but job {} is ahead in the queue", other);
     case ReasonKind::reserved:
       return fmt::format("would fit, but would delay job {}, which holds a reservation", other);
+    case ReasonKind::next_lease:
+      return "would fit, waits for the next lease to begin";
     case ReasonKind::unknown_vc:
       return "never: the cluster has no such virtual cluster";
     case ReasonKind::too_large:
@@ -61,6 +63,8 @@ std::string name(ReasonKind kind) {
       return "BEHIND";
     case ReasonKind::reserved:
       return "RESERVED";
+    case ReasonKind::next_lease:
+      return "NEXT_LEASE";
     case ReasonKind::unknown_vc:
       return "UNKNOWN_VC";
     case ReasonKind::too_large:

@@ -20,6 +20,7 @@ enum class ReasonKind : std::uint8_t {
   booting,         ///< Not now: it fits once nodes have booted.
   behind,          ///< Not now: it would fit, but another job is first in the queue.
   reserved,        ///< Not now: it would fit, but it would delay a job that holds a reservation.
+  next_lease,      ///< Not now: it would fit, and is looked at when the next lease begins.
   unknown_vc,      ///< Never: the cluster has no such virtual cluster.
   too_large,       ///< Never: it asks more than the virtual cluster has.
   too_many_cores,  ///< Never: it asks more cores or memory than a node, or all nodes, have.

@@ -5,6 +5,7 @@
 /// placement/.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "base/ids.h"
@@ -12,6 +13,7 @@
 #include "base/time.h"
 #include "cluster/ledger.h"
 #include "policy/contract.h"
+#include "policy/packing.h"
 #include "predict/distribution.h"
 
 namespace almanac::policy {
@@ -23,6 +25,11 @@ struct Candidate {
   Duration attained{};  ///< Time run so far.
   Duration worked{};    ///< Work done so far: less or more than that at another speed.
   Duration believed{};  ///< Believed run time in all, restart work included.
+  Time now{};           ///< When it is asked.
+  /// Of the GPUs, cores and memory of its virtual cluster the parts that it could use: the largest,
+  /// and their sum. 0 when the order did not ask.
+  double largest_share = 0;
+  double sum_of_shares = 0;
   /// How likely each run time is; null = one number is known only, or the
   /// order did not ask.
   const predict::Distribution* likely = nullptr;
@@ -49,6 +56,10 @@ class Order {
   virtual bool needs_estimate() const { return false; }
   /// Whether it reads Candidate::likely too.
   virtual bool needs_distribution() const { return false; }
+  /// Whether it reads the shares of a candidate.
+  virtual bool needs_shares() const { return false; }
+  /// Whether the rank of a waiting job changes by waiting: then it must be asked for each lease.
+  virtual bool changes_while_waiting() const { return false; }
 };
 
 /// Where a job runs.
@@ -102,6 +113,21 @@ class Size : public Follower {
     static_cast<void>(keep);
     static_cast<void>(desk);
     return false;
+  }
+  /// What it could use.
+  virtual cluster::Demand wish(JobId job, const cluster::Demand& asked, const View& view) {
+    return demand(job, asked, view);
+  }
+  /// Whether it deals out all GPU jobs of a lease together; then it needs leases.
+  virtual bool deals_out() const { return false; }
+  /// Finds places for jobs that are to run, see packing.h; they come with who they are and what
+  /// they hold.
+  virtual void deal_out(std::span<PackedJob> jobs, VcId vc, const View& view,
+                        cluster::Ledger& ledger) {
+    static_cast<void>(jobs);
+    static_cast<void>(vc);
+    static_cast<void>(view);
+    static_cast<void>(ledger);
   }
 };
 

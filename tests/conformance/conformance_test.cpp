@@ -76,8 +76,15 @@ Case crowded_day_with_cores(std::uint64_t seed) {
 std::vector<std::string> everything() {
   std::vector<std::string> names;
   for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
-  for (const policy::Entry& order : registry().orders()) names.push_back("fifo+" + order.name);
-  for (const policy::Entry& size : registry().sizes()) names.push_back("fifo+" + size.name);
+  for (const policy::Entry& order : registry().orders()) {
+    const bool leased = registry().make_order({.order = order.name})->changes_while_waiting();
+    names.push_back((leased ? "fifo+lease+" : "fifo+") + order.name);
+  }
+  for (const policy::Entry& size : registry().sizes()) {
+    const auto made = registry().make_size({.size = size.name});
+    const bool leased = made != nullptr && made->deals_out();
+    names.push_back((leased ? "fifo+lease+" : "fifo+") + size.name);
+  }
   for (const policy::Entry& placement : registry().placements()) {
     for (const char* base : {"fifo+", "easy+", "conservative+", "srtf+"}) {
       names.push_back(base + placement.name);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Synergy's rounds, size `greedy`; other orders go through the slots (`synergy_greedy+srtf`).
+///
+/// Source   Mohan et al., OSDI'22.
+#include "policy/registry.h"
+
+namespace almanac::policy::builtin {
+
+void register_synergy_greedy(Registry& registry) {
+  registry.add_policy({.name = "synergy_greedy",
+                       .summary = "rounds of 300 s, first come, first served; each job with all "
+                                  "cores and memory that make it faster, or waiting for them",
+                       .source = "Mohan et al. OSDI'22",
+                       .size = "greedy",
+                       .lease = kUsualLease});
+}
+
+}  // namespace almanac::policy::builtin

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Synergy's rounds, size `opt`; other orders go through the slots (`synergy_opt+srtf`).
+///
+/// Source   Mohan et al., OSDI'22.
+#include "policy/registry.h"
+
+namespace almanac::policy::builtin {
+
+void register_synergy_opt(Registry& registry) {
+  registry.add_policy({.name = "synergy_opt",
+                       .summary = "rounds of 300 s, first come, first served; cores and memory as "
+                                  "is best for all together, nobody below its share",
+                       .source = "Mohan et al. OSDI'22",
+                       .size = "opt",
+                       .lease = kUsualLease});
+}
+
+}  // namespace almanac::policy::builtin

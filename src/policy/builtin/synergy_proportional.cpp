@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Synergy's rounds, size `proportional`; other orders go through the slots
+/// (`synergy_proportional+srtf`).
+///
+/// Source   Mohan et al., OSDI'22.
+#include "policy/registry.h"
+
+namespace almanac::policy::builtin {
+
+void register_synergy_proportional(Registry& registry) {
+  registry.add_policy(
+      {.name = "synergy_proportional",
+       .summary =
+           "rounds of 300 s, first come, first served; each GPU with its share of cores and memory",
+       .source = "Mohan et al. OSDI'22",
+       .size = "proportional",
+       .lease = kUsualLease});
+}
+
+}  // namespace almanac::policy::builtin

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Synergy's rounds, size `tune`; other orders go through the slots (`synergy_tune+srtf`).
+///
+/// Source   Mohan et al., OSDI'22.
+#include "policy/registry.h"
+
+namespace almanac::policy::builtin {
+
+void register_synergy_tune(Registry& registry) {
+  registry.add_policy({.name = "synergy_tune",
+                       .summary = "rounds of 300 s, first come, first served; cores and memory to "
+                                  "whom they make faster, nobody below its share",
+                       .source = "Mohan et al. OSDI'22",
+                       .size = "tune",
+                       .lease = kUsualLease});
+}
+
+}  // namespace almanac::policy::builtin

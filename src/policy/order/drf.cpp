@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Least dominant share first: of what a job could use the largest part of the GPUs, cores or
+/// memory of its virtual cluster.
+///
+/// Source   Mohan et al., OSDI'22 (Synergy), DRF; after Ghodsi et al., NSDI'11.
+/// Differs  from Ghodsi et al. each job is for itself, as in Synergy: no user has a share.
+#include "policy/registry.h"
+
+namespace almanac::policy::order {
+namespace {
+
+class DominantShare final : public Order {
+ public:
+  double rank(const Candidate& job) const override { return job.largest_share; }
+  double tie(const Candidate& job) const override {
+    return static_cast<double>(job.request.submit.time_since_epoch().count());
+  }
+  bool needs_shares() const override { return true; }
+};
+
+}  // namespace
+
+void register_drf(Registry& registry) {
+  registry.add_order({"drf", "least dominant share of GPUs, cores and memory first",
+                      "Mohan et al. OSDI'22; Ghodsi et al. NSDI'11"},
+                     [](const Composition&) { return std::make_unique<DominantShare>(); });
+}
+
+}  // namespace almanac::policy::order

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Least remaining work first, of all that it could use: believed time left times the sum of its
+/// parts of the GPUs, cores and memory of its virtual cluster.
+///
+/// Source   Mohan et al., OSDI'22 (Synergy), TETRIS; after Grandl et al., SIGCOMM'14.
+/// Differs  from Grandl et al. nothing is packed by alignment: that is the size's part.
+#include <algorithm>
+
+#include "policy/registry.h"
+
+namespace almanac::policy::order {
+namespace {
+
+class Tetris final : public Order {
+ public:
+  double rank(const Candidate& job) const override {
+    return std::max(0.0, seconds(job.believed - job.worked)) * job.sum_of_shares;
+  }
+  double tie(const Candidate& job) const override {
+    return static_cast<double>(job.request.submit.time_since_epoch().count());
+  }
+  bool needs_estimate() const override { return true; }
+  bool needs_shares() const override { return true; }
+};
+
+}  // namespace
+
+void register_tetris(Registry& registry) {
+  registry.add_order({"tetris", "least believed time left times shares of GPUs, cores and memory",
+                      "Mohan et al. OSDI'22; Grandl et al. SIGCOMM'14"},
+                     [](const Composition&) { return std::make_unique<Tetris>(); });
+}
+
+}  // namespace almanac::policy::order

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Finds GPUs, cores and memory for the jobs of a lease, so that none falls below its share and
+/// all together do much.
+///
+///   1 who runs stays; a new job goes where the cores that it wishes for are free, of such nodes
+///     where the fewest GPUs are, and is spread over nodes only if no node has GPUs enough
+///   2 where wishes are not met, a job changes places with one that wishes for less, or moves to a
+///     free GPU, if that is worth more than moving costs
+///   3 each node is dealt out (node_split.h); a job on several nodes gets more where all of them
+///     have some left
+///
+/// Source   Mohan et al., OSDI'22 (Synergy), TUNE: a job is never below its proportional share, and
+///          who has more gives way to who has less than that.
+/// Differs  the artifact packs anew each lease, from the first GPU on, and takes from neighbours
+///          until the next job fits. So hungry jobs meet on the first nodes while others have cores
+///          to spare, and all jobs move.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/ids.h"
+#include "cluster/ledger.h"
+#include "policy/size_choices.h"
+
+namespace almanac::policy {
+
+/// A job that is to run.
+struct PackedJob {
+  JobId job{};
+  int gpus = 1;
+  std::uint64_t gpu_types = ~std::uint64_t{0};
+  const JobChoices* choices = nullptr;
+  std::size_t wish = 0;                    ///< The choice that would be best.
+  std::span<const cluster::Grant> held{};  ///< GPUs that it has; none = it waits.
+  std::vector<cluster::Grant> grants{};    ///< What it gets; none = it found no place.
+};
+
+/// Takes what the jobs get in `ledger`, where all that they hold is given back. The GPUs of `held`
+/// are free and their nodes ready.
+void pack(std::span<PackedJob> jobs, VcId vc, cluster::Ledger& ledger);
+
+}  // namespace almanac::policy

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Every GPU job gets what is best for all together, by an integer program each lease, and never
+/// runs slower than with its share.
+///
+/// Source   Mohan et al., OSDI'22 (Synergy), OPT: the program pools the cores and memory of all
+///          nodes.
+/// Differs  the artifact stops there, and its OPT is a bound. Here the answer is what the jobs wish
+///          for when they are placed (packing.h), and what placing leaves over is dealt out node by
+///          node; the paper's second program shares out jobs in fractions of GPUs, which then have
+///          to be rounded.
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "policy/best_mix.h"
+#include "policy/registry.h"
+#include "policy/size/chosen.h"
+
+namespace almanac::policy::size {
+namespace {
+
+struct Pooled {
+  std::int64_t cpu_milli = 0;
+  std::int64_t memory_mb = 0;
+};
+
+/// What the nodes of `vc` with free GPUs have free.
+Pooled pool_of(const cluster::Ledger& ledger, VcId vc) {
+  Pooled made;
+  for (const cluster::Pool& pool : ledger.pools(vc)) {
+    for (const NodeId node : pool.nodes) {
+      const cluster::Amount room = ledger.room(node);
+      if (room.gpus == 0) continue;
+      made.cpu_milli += room.cpu_milli;
+      made.memory_mb += room.memory_mb;
+    }
+  }
+  return made;
+}
+
+std::int64_t cores_of(std::span<const cluster::Grant> grants) {
+  std::int64_t cores = 0;
+  for (const cluster::Grant& grant : grants) cores += grant.cpu_milli;
+  return cores;
+}
+
+class Opt final : public Size {
+ public:
+  cluster::Demand demand(JobId job, const cluster::Demand& asked, const View& view) override {
+    if (asked.is_cpu_job()) return asked;
+    const JobChoices& choices = choices_.of(job, view);
+    return chosen(asked, choices.all[choices.least]);
+  }
+  cluster::Demand wish(JobId job, const cluster::Demand& asked, const View& view) override {
+    if (asked.is_cpu_job()) return asked;
+    const JobChoices& choices = choices_.of(job, view);
+    return chosen(asked, choices.all[choices.best]);
+  }
+  bool deals_out() const override { return true; }
+  void deal_out(std::span<PackedJob> jobs, VcId vc, const View& view,
+                cluster::Ledger& ledger) override {
+    for (PackedJob& job : jobs) {
+      job.choices = &choices_.of(job.job, view);
+      job.wish = job.choices->least;
+    }
+    wish_for_the_best_mix(jobs, vc, ledger);
+    pack(jobs, vc, ledger);
+  }
+
+ private:
+  static void wish_for_the_best_mix(std::span<PackedJob> jobs, VcId vc,
+                                    const cluster::Ledger& ledger) {
+    std::map<std::pair<std::size_t, int>, std::vector<std::size_t>> alike;  // choices, GPUs
+    std::map<const JobChoices*, std::size_t> number;  // by first mention: addresses are no order
+    for (std::size_t job = 0; job < jobs.size(); ++job) {
+      const std::size_t known = number.try_emplace(jobs[job].choices, number.size()).first->second;
+      alike[{known, jobs[job].gpus}].push_back(job);
+    }
+    std::vector<JobKind> kinds;
+    for (const auto& [key, of_kind] : alike) {
+      JobKind kind{.jobs = static_cast<int>(of_kind.size()),
+                   .choices = jobs[of_kind.front()].choices->all};
+      for (SizeChoice& choice : kind.choices) {
+        choice.cpu_milli *= key.second;
+        choice.memory_mb *= key.second;
+      }
+      kinds.push_back(std::move(kind));
+    }
+    const Pooled pool = pool_of(ledger, vc);
+    const auto mix = best_mix(kinds, pool.cpu_milli, pool.memory_mb);
+    if (!mix) return;  // somebody will find no place; then the least is wish enough
+    std::size_t kind = 0;
+    for (auto& [key, of_kind] : alike) {
+      // Whoever has most gets most, so that as few as possible change.
+      std::stable_sort(of_kind.begin(), of_kind.end(), [&](std::size_t a, std::size_t b) {
+        return cores_of(jobs[a].held) > cores_of(jobs[b].held);
+      });
+      std::size_t next = 0;
+      for (std::size_t choice = (*mix)[kind].size(); choice-- > 0;) {
+        for (int times = 0; times < (*mix)[kind][choice]; ++times)
+          jobs[of_kind[next++]].wish = choice;
+      }
+      ++kind;
+    }
+  }
+
+  SizeChoices choices_;
+};
+
+}  // namespace
+
+void register_opt(Registry& registry) {
+  registry.add_size({"opt", "what is best for all together, by an integer program each lease",
+                     "Mohan et al. OSDI'22"},
+                    [](const Composition&) { return std::make_unique<Opt>(); });
+}
+
+}  // namespace almanac::policy::size

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Every GPU job gets what makes it faster as far as there is some, and never runs slower than with
+/// its share: who can do with less gives to who gains most.
+///
+/// Source   Mohan et al., OSDI'22 (Synergy), TUNE.
+/// Differs  see packing.h.
+#include "policy/registry.h"
+#include "policy/size/chosen.h"
+
+namespace almanac::policy::size {
+namespace {
+
+class Tune final : public Size {
+ public:
+  cluster::Demand demand(JobId job, const cluster::Demand& asked, const View& view) override {
+    if (asked.is_cpu_job()) return asked;
+    const JobChoices& choices = choices_.of(job, view);
+    return chosen(asked, choices.all[choices.least]);
+  }
+  cluster::Demand wish(JobId job, const cluster::Demand& asked, const View& view) override {
+    if (asked.is_cpu_job()) return asked;
+    const JobChoices& choices = choices_.of(job, view);
+    return chosen(asked, choices.all[choices.best]);
+  }
+  bool deals_out() const override { return true; }
+  void deal_out(std::span<PackedJob> jobs, VcId vc, const View& view,
+                cluster::Ledger& ledger) override {
+    for (PackedJob& job : jobs) {
+      job.choices = &choices_.of(job.job, view);
+      job.wish = job.choices->best;
+    }
+    pack(jobs, vc, ledger);
+  }
+
+ private:
+  SizeChoices choices_;
+};
+
+}  // namespace
+
+void register_tune(Registry& registry) {
+  registry.add_size(
+      {"tune", "what makes jobs faster as far as there is some, never less than a share",
+       "Mohan et al. OSDI'22"},
+      [](const Composition&) { return std::make_unique<Tune>(); });
+}
+
+}  // namespace almanac::policy::size
