@@ -191,7 +191,9 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
         std::make_shared<policy::SpeedBook>(made.cluster, made.trace, std::move(*catalogue));
     made.notes.insert(made.notes.end(), made.speeds->notes().begin(), made.speeds->notes().end());
   }
-  for (const Prepared::Run& run : made.runs) {
+  for (Prepared::Run& run : made.runs) {
+    const auto fitted = fit_profile(run.composition, made.trace, made.speeds != nullptr);
+    if (!fitted) return tl::unexpected(fitted.error());
     if (const auto policy = make_policy(run.composition, made.trace, made.model); !policy) {
       return tl::unexpected(policy.error());
     }
@@ -211,6 +213,7 @@ Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,
                         .least_sleep = Duration{std::llround(power.least_sleep_s() * 1e3)},
                         .seed = prepared.experiment.seed,
                         .speeds = prepared.speeds.get(),
+                        .whole_steps = whole_steps_of(chosen.composition),
                         .warm_up = prepared.experiment.warm_up,
                         .timeline_interval = prepared.experiment.timeline_interval,
                         .stop = stop,

@@ -35,8 +35,13 @@ std::string to_string(const PaceChange& pace) {
 }
 
 Pacer::Pacer(const cluster::Cluster& cluster, const trace::Trace& trace,
-             const policy::SpeedBook& speeds, EndQueue& ends)
-    : cluster_(cluster), trace_(trace), speeds_(speeds), ends_(ends), jobs_(trace.jobs.size()) {
+             const policy::SpeedBook& speeds, EndQueue& ends, const WholeSteps& whole_steps)
+    : cluster_(cluster),
+      trace_(trace),
+      speeds_(speeds),
+      ends_(ends),
+      whole_steps_(whole_steps),
+      jobs_(trace.jobs.size()) {
   const bool any = std::any_of(cluster.classes.begin(), cluster.classes.end(),
                                [](const auto& make) { return make.bandwidth_gbs > 0; });
   if (!any) return;
@@ -93,8 +98,18 @@ void Pacer::resize(JobId job, std::span<const cluster::Grant> held, Time now) {
 void Pacer::set_alone(JobId job, std::span<const cluster::Grant> held) {
   const perf::Pace pace = speeds_.pace(job, held);
   ALMANAC_CHECK(pace.rate > 0, "job {} runs at no speed", index(job));
-  jobs_[index(job)].alone = pace.rate;
+  jobs_[index(job)].alone = in_whole_steps(job, pace.rate);
   jobs_[index(job)].computing = static_cast<float>(pace.computing);
+}
+
+double Pacer::in_whole_steps(JobId job, double rate) const {
+  const double lease_ms = in_ms(whole_steps_.lease);
+  // Told in single precision: no step is known to less than a microsecond.
+  const double step_ms = std::round(double{trace_.jobs[index(job)].outcome.step_s} * 1e6) / 1e3;
+  if (lease_ms <= 0 || !(step_ms > 0)) return rate;
+  constexpr double kNearlyWhole = 1e-6;
+  const double steps = std::floor(lease_ms * rate / step_ms + kNearlyWhole);
+  return steps < 1 ? rate : steps * step_ms / lease_ms;
 }
 
 void Pacer::settle(Job& job, Time now) {
@@ -147,7 +162,13 @@ void Pacer::slow(JobId job, Time now) {
 void Pacer::expect_end(JobId job, Time now, bool queued) {
   const Job& state = jobs_[index(job)];
   const double left_ms = std::max(0.0, state.work_ms - state.done_ms);
-  const Time at = now + Duration{static_cast<Duration::rep>(std::ceil(left_ms / state.rate()))};
+  Time at = now + Duration{static_cast<Duration::rep>(std::ceil(left_ms / state.rate()))};
+  if (whole_steps_.lease > Duration{0}) {
+    // Half a step is not done within a lease, so that an end is well within one or at its end.
+    const Duration since = at.time_since_epoch() - whole_steps_.phase - 2ms;
+    const Duration leases = (since / whole_steps_.lease + 1) * whole_steps_.lease;
+    at = Time{whole_steps_.phase + leases};
+  }
   if (queued) ends_.erase(job);
   ends_.push(at, job);
 }

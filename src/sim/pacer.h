@@ -36,10 +36,17 @@ struct PaceChange {
 /// "runs at 0.61: cores 0.66, neighbours 0.93": factors that are not 1.
 std::string to_string(const PaceChange& pace);
 
+/// Progress as published simulators of rounds count it: in whole steps of Outcome::step_s a lease,
+/// and a job is seen to have ended when its lease ends.
+struct WholeSteps {
+  Duration lease{0};  ///< 0 = not so.
+  Duration phase{0};  ///< When a lease begins.
+};
+
 class Pacer final : public policy::Telemetry {
  public:
   Pacer(const cluster::Cluster& cluster, const trace::Trace& trace, const policy::SpeedBook& speeds,
-        EndQueue& ends);
+        EndQueue& ends, const WholeSteps& whole_steps = {});
 
   /// `job` runs from `now` on with `held` until it has done `work`. Puts its end in the queue.
   void start(JobId job, std::span<const cluster::Grant> held, Duration work, Time now);
@@ -82,6 +89,8 @@ class Pacer final : public policy::Telemetry {
     return !nodes_.empty() && trace_.jobs[index(job)].outcome.bandwidth_gbs > 0;
   }
   void set_alone(JobId job, std::span<const cluster::Grant> held);
+  /// The rate at which the whole steps of a lease are done, if they are asked.
+  double in_whole_steps(JobId job, double rate) const;
   void settle(Job& job, Time now);
   void count(JobId job, int sign);
   /// After what is asked of a node has changed.
@@ -94,6 +103,7 @@ class Pacer final : public policy::Telemetry {
   const trace::Trace& trace_;
   const policy::SpeedBook& speeds_;
   EndQueue& ends_;
+  WholeSteps whole_steps_;
   std::vector<Job> jobs_;
   std::vector<Node> nodes_;  // none if no node says its bandwidth
   /// The nodes of those running jobs that contend; beside Round's, which change first.

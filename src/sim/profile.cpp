@@ -2,6 +2,8 @@
 #include "sim/profile.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,12 +11,40 @@
 #include "policy/pipeline.h"
 
 namespace almanac::sim {
+namespace {
+
+bool is_one_of(const std::string& word, std::initializer_list<std::string_view> known) {
+  return std::find(known.begin(), known.end(), word) != known.end();
+}
+
+Result<void> as_in_synergy(policy::Composition& composition, schedule::RestartCost& restart) {
+  const bool known =
+      composition.lease > Duration{0} &&
+      is_one_of(composition.order, {"fifo", "srtf", "las", "ftf", "drf", "tetris"}) &&
+      is_one_of(composition.size, {"proportional", "greedy", "tune", "opt"});
+  if (!known) {
+    return fail(Code::usage,
+                fmt::format("profile synergy knows no policy {}: order {}, size {}, {}",
+                            composition.name, composition.order, composition.size,
+                            composition.lease > Duration{0} ? "leases" : "no leases"),
+                {},
+                "it is for synergy_proportional, synergy_greedy, synergy_tune and synergy_opt with "
+                "order fifo, srtf, las, ftf, drf or tetris");
+  }
+  composition.as_published = true;
+  restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s, .launch = 0s};
+  return {};
+}
+
+}  // namespace
 
 Result<void> apply_profile(const std::string& name, policy::Composition& composition,
                            schedule::RestartCost& restart) {
   if (name.empty()) return {};
+  if (name == "synergy") return as_in_synergy(composition, restart);
   if (name != "helios") {
-    return fail(Code::usage, fmt::format("no profile is called {}", name), {}, "known: helios");
+    return fail(Code::usage, fmt::format("no profile is called {}", name), {},
+                "known: helios, synergy");
   }
   restart = {.one_gpu = 7s, .up_to_8_gpus = 30s, .more_gpus = 60s, .launch = Duration{0}};
   if (composition.preempt == policy::Preempt::by_rank && composition.order == "srtf") {
@@ -23,6 +53,25 @@ Result<void> apply_profile(const std::string& name, policy::Composition& composi
   }
   if (composition.order == "gpu_time") composition.rank_delay = 1s;
   return {};
+}
+
+Result<void> fit_profile(policy::Composition& composition, const trace::Trace& trace,
+                         bool has_speeds) {
+  if (!composition.as_published) return {};
+  if (!has_speeds) {
+    return fail(Code::usage, "profile synergy needs to know how fast jobs run with what", {},
+                "add --speed with the table of its models, a CSV");
+  }
+  // Its static traces begin to be scheduled at 1 s, when the last job has come.
+  const bool at_once = !trace.jobs.empty() &&
+                       trace.jobs.back().request.submit - trace.jobs.front().request.submit < 1s;
+  composition.lease_phase = at_once ? 1s : 0s;
+  return {};
+}
+
+WholeSteps whole_steps_of(const policy::Composition& composition) {
+  if (!composition.as_published) return {};
+  return {.lease = composition.lease, .phase = composition.lease_phase};
 }
 
 bool takes_model(const std::string& estimate) {

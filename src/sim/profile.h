@@ -12,17 +12,29 @@
 #include "policy/contract.h"
 #include "predict/estimator.h"
 #include "schedule/round.h"
+#include "sim/pacer.h"
 #include "trace/trace.h"
 
 namespace almanac::sim {
 
-/// Sets the options of profile `name` for one policy; "" sets nothing. Known: "helios".
+/// Sets the options of profile `name` for one policy; "" sets nothing. Known: "helios", "synergy".
 ///
 /// "helios" is the artifact of Hu et al., SC'21 (reference: framework/QSSF Service): SRTF chooses
 /// by counting GPUs and holds every GPU one second longer; QSSF ranks jobs that find an empty queue
 /// one second late; a restart costs 7, 30 or 60 s. FIFO and SJF need nothing.
+///
+/// "synergy" is the simulator of Mohan et al., OSDI'22: leases as in policy/pass/
+/// published_rounds.cpp, moves that cost nothing, progress in whole iterations. It is for policies
+/// with leases.
 Result<void> apply_profile(const std::string& name, policy::Composition& composition,
                            schedule::RestartCost& restart);
+
+/// Sets what a profile takes from the trace. Fails with usage if it needs speeds and has none.
+Result<void> fit_profile(policy::Composition& composition, const trace::Trace& trace,
+                         bool has_speeds);
+
+/// How jobs progress under the profile of `composition`.
+WholeSteps whole_steps_of(const policy::Composition& composition);
 
 /// Whether an estimate can begin with a model of `almanac predict train`.
 bool takes_model(const std::string& estimate);

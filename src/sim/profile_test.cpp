@@ -36,7 +36,28 @@ TEST(Profile, NamesTheKnownOnes) {
   schedule::RestartCost restart;
   const auto set = apply_profile("lucid", composition, restart);
   ASSERT_FALSE(set);
-  EXPECT_EQ(to_string(set.error()), "no profile is called lucid (known: helios)");
+  EXPECT_EQ(to_string(set.error()), "no profile is called lucid (known: helios, synergy)");
+}
+
+TEST(Profile, SynergyIsForItsOwnPolicies) {
+  policy::Composition tune = named("synergy_tune+srtf");
+  schedule::RestartCost restart;
+  ASSERT_TRUE(apply_profile("synergy", tune, restart));
+  EXPECT_TRUE(tune.as_published);
+  EXPECT_EQ(restart.of(16), 0s);
+  EXPECT_FALSE(fit_profile(tune, {}, false));
+  trace::Trace at_once;
+  at_once.jobs.resize(2);
+  at_once.jobs[1].request.submit = Time{99ms};
+  ASSERT_TRUE(fit_profile(tune, at_once, true));
+  EXPECT_EQ(whole_steps_of(tune).lease, 300s);
+  EXPECT_EQ(whole_steps_of(tune).phase, 1s);
+
+  policy::Composition other = named("fifo");
+  const auto set = apply_profile("synergy", other, restart);
+  ASSERT_FALSE(set);
+  EXPECT_EQ(set.error().message,
+            "profile synergy knows no policy fifo: order fifo, size asked, no leases");
 }
 
 TEST(MakePolicy, NeedsAPredictionForEveryGpuJob) {

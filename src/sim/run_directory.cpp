@@ -174,6 +174,7 @@ Json to_object(const Prepared::Run& run) {
           {"share", policy::share_name(c.share)},
           {"reserve", policy::reserve_name(c.reserve)},
           {"preempt", policy::preempt_name(c.preempt)},
+          {"lease_s", seconds(c.lease)},
           {"rank_delay_s", seconds(c.rank_delay)},
           {"las_threshold_gpu_s", c.las_threshold_gpu_s},
           {"reserve_cpus", c.reserve_cpus},

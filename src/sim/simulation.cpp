@@ -45,7 +45,7 @@ class Engine final : public schedule::Actuator {
     runs_.reserve(trace.jobs.size());
     for (const trace::Job& job : trace.jobs) runs_.push_back(job.outcome.run);
     if (options.speeds != nullptr) {
-      pacer_.emplace(cluster, trace, *options.speeds, ends_);
+      pacer_.emplace(cluster, trace, *options.speeds, ends_, options.whole_steps);
       round_.observe(options.speeds, &*pacer_);
     }
   }

@@ -38,6 +38,9 @@ std::vector<Slot> slots() {
          "the same in an array of cores for CPU jobs and one for GPU jobs, which lend to each "
          "other",
          "Zhao et al. ICDCS'20 (CODA)"}}},
+      {"lease",
+       {{"lease:S", "all jobs are ranked and dealt out anew every S seconds (300)",
+         "Mohan et al. OSDI'22"}}},
       {"reserve",
        {{"strict", "nobody passes a job that cannot be placed", "Hu et al. SC'21 §2.1"},
         {"easy:N", "others may pass the first N blocked jobs if they delay none of them",
@@ -65,6 +68,7 @@ Json to_object(const policy::Composition& c) {
           {"share", policy::share_name(c.share)},
           {"reserve", policy::reserve_name(c.reserve)},
           {"preempt", policy::preempt_name(c.preempt)},
+          {"lease_s", seconds(c.lease)},
           {"rank_delay_s", seconds(c.rank_delay)},
           {"las_threshold_gpu_s", c.las_threshold_gpu_s},
           {"reserve_cpus", c.reserve_cpus}};
