@@ -5,8 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/check.h"
 #include "perf/bandwidth.h"
 
@@ -17,23 +15,6 @@ double in_ms(Duration duration) { return static_cast<double>(duration.count()); 
 
 }  // namespace
 
-std::string to_string(const PaceChange& pace) {
-  const std::pair<const char*, double> factors[] = {{"GPUs", pace.parts.gpus},
-                                                    {"type", pace.parts.type},
-                                                    {"neighbours", pace.parts.neighbours},
-                                                    {"cores", pace.parts.cpus},
-                                                    {"memory", pace.parts.memory},
-                                                    {"bandwidth", pace.bandwidth}};
-  std::string text = fmt::format("runs at {:.2f}", pace.rate);
-  const char* separator = ": ";
-  for (const auto& [name, factor] : factors) {
-    if (std::abs(factor - 1) < 0.005) continue;
-    text += fmt::format("{}{} {:.2f}", separator, name, factor);
-    separator = ", ";
-  }
-  return text;
-}
-
 Pacer::Pacer(const cluster::Cluster& cluster, const trace::Trace& trace,
              const policy::SpeedBook& speeds, EndQueue& ends, const WholeSteps& whole_steps)
     : cluster_(cluster),
@@ -41,6 +22,7 @@ Pacer::Pacer(const cluster::Cluster& cluster, const trace::Trace& trace,
       speeds_(speeds),
       ends_(ends),
       whole_steps_(whole_steps),
+      log_(trace, speeds),
       jobs_(trace.jobs.size()) {
   const bool any = std::any_of(cluster.classes.begin(), cluster.classes.end(),
                                [](const auto& make) { return make.bandwidth_gbs > 0; });
@@ -54,7 +36,7 @@ void Pacer::start(JobId job, std::span<const cluster::Grant> held, Duration work
   state.work_ms = in_ms(work);
   state.since = now;
   state.contention = 1;
-  set_alone(job, held);
+  set_alone(job, held, now);
   if (contends(job)) {
     // A node twice, for two pieces of one job, is a node.
     std::vector<NodeId>& own = nodes_of_[index(job)];
@@ -75,6 +57,7 @@ void Pacer::stop(JobId job, Time now) {
 void Pacer::end(JobId job, Time now) {
   Job& state = jobs_[index(job)];
   settle(state, now);
+  log_.close(job, state.done_ms, now);
   count(job, -1);
   state.alone = 0;
   if (!contends(job)) return;
@@ -87,19 +70,21 @@ void Pacer::end(JobId job, Time now) {
 void Pacer::resize(JobId job, std::span<const cluster::Grant> held, Time now) {
   Job& state = jobs_[index(job)];
   settle(state, now);
+  log_.close(job, state.done_ms, now);
   count(job, -1);
-  set_alone(job, held);
+  set_alone(job, held, now);
   count(job, +1);
   expect_end(job, now, true);
   if (!contends(job)) return;
   for (const NodeId node : nodes_of_[index(job)]) judge(node, now);
 }
 
-void Pacer::set_alone(JobId job, std::span<const cluster::Grant> held) {
+void Pacer::set_alone(JobId job, std::span<const cluster::Grant> held, Time now) {
   const perf::Pace pace = speeds_.pace(job, held);
   ALMANAC_CHECK(pace.rate > 0, "job {} runs at no speed", index(job));
   jobs_[index(job)].alone = in_whole_steps(job, pace.rate);
   jobs_[index(job)].computing = static_cast<float>(pace.computing);
+  log_.open(job, held, pace, jobs_[index(job)].done_ms, now);
 }
 
 double Pacer::in_whole_steps(JobId job, double rate) const {
@@ -176,10 +161,23 @@ void Pacer::expect_end(JobId job, Time now, bool queued) {
 PaceChange Pacer::explain(JobId job, std::span<const cluster::Grant> held, Time now) const {
   const Job& state = jobs_[index(job)];
   const bool has_gpus = trace_.jobs[index(job)].request.gpus > 0;
-  return {.at = now,
-          .rate = state.rate(),
-          .parts = has_gpus ? speeds_.parts(job, held) : perf::Parts{.cpus = state.alone},
-          .bandwidth = state.contention};
+  PaceChange pace{.at = now,
+                  .rate = state.rate(),
+                  .parts = has_gpus ? speeds_.parts(job, held) : perf::Parts{.cpus = state.alone},
+                  .bandwidth = state.contention};
+  pace.parts.computing = gpu_use(job);
+  for (const cluster::Grant& grant : held) pace.cpus += grant.cpu_milli / 1e3;
+  return pace;
+}
+
+PaceLog Pacer::take_log(Time now) {
+  for (std::uint32_t at = 0; at < jobs_.size(); ++at) {
+    Job& state = jobs_[at];
+    if (state.alone == 0) continue;
+    settle(state, now);
+    log_.close(JobId{at}, state.done_ms, now);
+  }
+  return std::move(log_);
 }
 
 double Pacer::gpu_use(JobId job) const {

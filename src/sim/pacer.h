@@ -10,31 +10,21 @@
 ///
 /// Cost     A start, an end or a resize costs one rate, and one step for each job on the same nodes
 ///          that uses memory bandwidth where the node says how much it has; jobs whose rate stays
-///          are not moved. 48 bytes a job.
+///          are not moved. 48 bytes a job, and those of the log.
 #pragma once
 
 #include <span>
-#include <string>
 #include <vector>
 
 #include "cluster/cluster.h"
 #include "policy/contract.h"
 #include "policy/speed_book.h"
 #include "sim/end_queue.h"
+#include "sim/pace.h"
+#include "sim/pace_log.h"
 #include "trace/trace.h"
 
 namespace almanac::sim {
-
-/// Why a job ran at the rate that it did from some time on.
-struct PaceChange {
-  Time at{};
-  double rate = 1;
-  perf::Parts parts{};   ///< Of a GPU job.
-  double bandwidth = 1;  ///< The factor of overdrawn nodes.
-};
-
-/// "runs at 0.61: cores 0.66, neighbours 0.93": factors that are not 1.
-std::string to_string(const PaceChange& pace);
 
 /// Progress as published simulators of rounds count it: in whole steps of Outcome::step_s a lease,
 /// and a job is seen to have ended when its lease ends.
@@ -56,6 +46,9 @@ class Pacer final : public policy::Telemetry {
   void end(JobId job, Time now);
   /// It holds `held` now, other cores and memory of the same nodes.
   void resize(JobId job, std::span<const cluster::Grant> held, Time now);
+
+  /// The log of all that ran until `now`, for good: nothing runs on.
+  PaceLog take_log(Time now);
 
   /// GPUs that compute, as many as if they did nothing else.
   double computing_gpus() const { return computing_gpus_; }
@@ -88,7 +81,7 @@ class Pacer final : public policy::Telemetry {
   bool contends(JobId job) const {
     return !nodes_.empty() && trace_.jobs[index(job)].outcome.bandwidth_gbs > 0;
   }
-  void set_alone(JobId job, std::span<const cluster::Grant> held);
+  void set_alone(JobId job, std::span<const cluster::Grant> held, Time now);
   /// The rate at which the whole steps of a lease are done, if they are asked.
   double in_whole_steps(JobId job, double rate) const;
   void settle(Job& job, Time now);
@@ -104,6 +97,7 @@ class Pacer final : public policy::Telemetry {
   const policy::SpeedBook& speeds_;
   EndQueue& ends_;
   WholeSteps whole_steps_;
+  PaceLog log_;
   std::vector<Job> jobs_;
   std::vector<Node> nodes_;  // none if no node says its bandwidth
   /// The nodes of those running jobs that contend; beside Round's, which change first.

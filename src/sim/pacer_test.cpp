@@ -27,6 +27,7 @@ cluster::Cluster machines() {
 struct Seen {
   std::vector<cluster::Grant> held{};
   double integral_ms = 0;
+  double ran_ms = 0;
   bool runs = false;
 };
 
@@ -57,6 +58,7 @@ RC_GTEST_PROP(Pacer, DoesTheWorkWhateverTheRatesWere, ()) {
       if (!seen[at].runs) continue;
       const double rate = pacer.explain(JobId{at}, seen[at].held, now).rate;
       seen[at].integral_ms += rate * static_cast<double>((until - now).count());
+      seen[at].ran_ms += static_cast<double>((until - now).count());
     }
     now = until;
   };
@@ -109,6 +111,16 @@ RC_GTEST_PROP(Pacer, DoesTheWorkWhateverTheRatesWere, ()) {
     }
   }
   while (!ends.empty()) end_one();
+  const PaceLog log = pacer.take_log(now);
+  for (std::uint32_t at = 0; at < seen.size(); ++at) {
+    const MeanPace mean = log[at];
+    RC_ASSERT(mean.ran_s * 1e3 == seen[at].ran_ms);
+    if (seen[at].ran_ms == 0) continue;
+    RC_ASSERT(std::abs(mean.rate * seen[at].ran_ms - seen[at].integral_ms) <=
+              1e-9 * std::max(1.0, seen[at].integral_ms));
+    RC_ASSERT(std::abs(mean.parts.rate() * mean.bandwidth - mean.rate) <= 1e-4 * mean.rate);
+    RC_ASSERT(mean.bandwidth > 0 && mean.bandwidth < 1 + 1e-4);
+  }
   RC_ASSERT(std::abs(pacer.computing_gpus()) < 1e-6);
   for (std::uint32_t node = 0; node < kNodes; ++node) {
     RC_ASSERT(pacer.bandwidth_gbs(NodeId{node}) == 0);

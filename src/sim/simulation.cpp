@@ -241,7 +241,7 @@ void Engine::integrate_until(Time until) {
 void Engine::watch() {
   const JobId job = options_.watched;
   if (job == kNoJob) return;
-  if (pacer_ && round_.progress(job).phase == Phase::running) watch_pace(job);
+  if (pacer_) watch_pace(job);
   if (round_.progress(job).phase != Phase::waiting) return;
   std::vector<Wait>& waits = result_.waits;
   const policy::Reason reason = round_.why_waiting(now_, job);
@@ -255,10 +255,17 @@ void Engine::watch() {
 }
 
 void Engine::watch_pace(JobId job) {
-  PaceChange pace = pacer_->explain(job, round_.grants(job), now_);
-  if (result_.paces.empty() || result_.paces.back().rate != pace.rate) {
-    result_.paces.push_back(pace);
+  std::vector<PaceChange>& paces = result_.paces;
+  const bool runs = round_.progress(job).phase == Phase::running;
+  const PaceChange pace = runs ? pacer_->explain(job, round_.grants(job), now_) : PaceChange{};
+  if (!paces.empty() && paces.back().until == kNever) {
+    PaceChange& last = paces.back();
+    if (runs && last.rate == pace.rate && last.cpus == pace.cpus) return;
+    last.until = now_;
+    // Two changes at one instant: the first did not last.
+    if (last.until == last.at) paces.pop_back();
   }
+  if (runs) paces.push_back(pace);
 }
 
 Schedule Engine::run() {
@@ -321,6 +328,7 @@ void Engine::finish() {
   result_.held_back = round_.held_back();
   result_.sleep_bound = gaps_.end(now_);
   if (interval_ > Duration{0}) sample_until(now_ + Duration{1});  // else there was no job
+  if (pacer_) result_.pace_log = pacer_->take_log(now_);
   result_.jobs = JobResults(round_.take_progress(), now_);
   result_.grants = round_.take_grants();
 }

@@ -133,6 +133,7 @@ struct Schedule {
   std::vector<Wait> waits;                              ///< Of the watched job.
   std::vector<PaceChange> paces;                        ///< Of the watched job, where speeds are
                                                         ///< simulated.
+  PaceLog pace_log;                                     ///< Of all jobs; empty where they are not.
   Time begin{};                                         ///< First arrival.
   Time finish{};                                        ///< Last event.
   double busy_gpu_s = 0;                                ///< Integral of GPUs in use.

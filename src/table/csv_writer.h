@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -82,9 +83,12 @@ class CsvWriter {
     row_ = used_;
     if (used_ > kBuffer / 2) flush();
   }
-  void header(std::initializer_list<std::string_view> names) {
+  void header(std::span<const std::string_view> names) {
     for (const std::string_view name : names) text(name);
     end_row();
+  }
+  void header(std::initializer_list<std::string_view> names) {
+    header(std::span(names.begin(), names.size()));
   }
   /// Hands complete rows to the file.
   void flush() {

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/run_tables.h"
+
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "sim/summary.h"
+#include "table/csv_writer.h"
+#include "table/output_file.h"
+
+namespace almanac::sim {
+namespace {
+
+std::string_view state_of(const trace::Job& job, const JobResult& record) {
+  switch (record.phase) {
+    case policy::Phase::never:
+      return "NEVER";
+    case policy::Phase::waiting:
+      return "PENDING";
+    case policy::Phase::running:
+      return "RUNNING";
+    case policy::Phase::ended:
+    case policy::Phase::unknown:
+      break;
+  }
+  // The log's own outcome; a job that ended without one completed.
+  const std::string_view recorded = trace::to_string(job.outcome.state);
+  return recorded.empty() || job.outcome.state == trace::JobState::running ||
+                 job.outcome.state == trace::JobState::pending
+             ? "COMPLETED"
+             : recorded;
+}
+
+constexpr auto kPaceColumns = std::to_array<std::string_view>(
+    {"model", "mean_rate", "rate_gpus", "rate_type", "rate_neighbours", "rate_cpus", "rate_memory",
+     "rate_bandwidth", "gpu_use", "mean_cpus", "throttled_s"});
+
+/// All of kPaceColumns but the model.
+void write_pace(table::CsvWriter& csv, const MeanPace& pace, bool has_gpus) {
+  const bool ran = pace.ran_s > 0;
+  const auto add = [&](double value, bool known) { known ? csv.rounded(value, 4) : csv.missing(); };
+  add(pace.rate, ran);
+  add(pace.parts.gpus, ran && has_gpus);
+  add(pace.parts.type, ran && has_gpus);
+  add(pace.parts.neighbours, ran && has_gpus);
+  add(pace.parts.cpus, ran);
+  add(pace.parts.memory, ran && has_gpus);
+  add(pace.bandwidth, ran);
+  add(pace.parts.computing, ran && has_gpus);
+  add(pace.cpus, ran);
+  add(pace.throttled_s, ran && !has_gpus);
+}
+
+}  // namespace
+
+Result<void> write_jobs(const std::string& path, const Prepared& prepared,
+                        const Schedule& schedule) {
+  auto file = table::OutputFile::create(path);
+  if (!file) return tl::unexpected(file.error());
+  table::CsvWriter csv(*file);
+  const bool has_cores = prepared.cluster.counts_cpus();
+  const bool has_paces = !schedule.pace_log.empty();
+  std::vector<std::string_view> columns = {"job_id",   "name",        "user",  "vc",     "gpus",
+                                           "submit_s", "start_s",     "end_s", "wait_s", "run_s",
+                                           "jct_s",    "preemptions", "state", "nodes"};
+  if (has_cores) columns.insert(columns.end(), {"cpus"});
+  if (has_paces) columns.insert(columns.end(), kPaceColumns.begin(), kPaceColumns.end());
+  csv.header(columns);
+  std::vector<std::string> labels;
+  for (std::uint32_t node = 0; node < prepared.cluster.nodes.size(); ++node) {
+    labels.push_back(prepared.cluster.node_label(NodeId{node}));
+  }
+  std::string nodes;
+  const trace::Trace& trace = prepared.trace;
+  for (std::size_t at = 0; at < trace.jobs.size(); ++at) {
+    const JobResult& record = schedule.jobs[at];
+    if (record.phase == policy::Phase::unknown) continue;
+    const trace::Job& job = trace.jobs[at];
+    nodes.clear();
+    for (std::uint32_t piece = 0; piece < record.num_grants; ++piece) {
+      const cluster::Grant& grant = schedule.grants[record.first_grant + piece];
+      if (!nodes.empty()) nodes += ';';
+      nodes += labels[index(grant.node)];
+      nodes += ':';
+      nodes += std::to_string(grant.count());
+    }
+    const bool ended = record.end != kNoTime;
+    const Duration completion = ended ? record.end - job.request.submit : kNoDuration;
+    csv.text(trace.id(job.id))
+        .text(trace.names[job.request.name])
+        .text(trace.names[job.request.user])
+        .text(trace.names[job.request.vc])
+        .whole(job.request.gpus)
+        .time(job.request.submit)
+        .time(record.start)
+        .time(record.end)
+        .duration(ended ? completion - record.ran : kNoDuration)
+        .duration(job.outcome.run)
+        .duration(completion)
+        .whole(record.preemptions)
+        .text(state_of(job, record))
+        .text(nodes);
+    if (has_cores) csv.decimal(job.request.cpus);
+    if (has_paces) {
+      csv.text(trace.names[job.request.model]);
+      write_pace(csv, schedule.pace_log[at], job.request.gpus > 0);
+    }
+    csv.end_row();
+  }
+  csv.flush();
+  return file->commit();
+}
+
+Result<void> write_timeline(const std::string& path, const Prepared& prepared,
+                            const Schedule& schedule) {
+  auto file = table::OutputFile::create(path);
+  if (!file) return tl::unexpected(file.error());
+  table::CsvWriter csv(*file);
+  csv.header({"time_s", "gpus_total", "gpus_busy", "gpus_waiting", "jobs_running", "jobs_waiting",
+              "nodes_on", "nodes_asleep", "power_w", "gpus_computing", "cpus_total", "cpus_busy"});
+  const bool counts_cpus = prepared.cluster.counts_cpus();
+  for (const Sample& sample : schedule.timeline) {
+    csv.time(sample.at)
+        .whole(sample.gpus_total)
+        .whole(sample.gpus_busy)
+        .whole(sample.gpus_waiting)
+        .whole(sample.jobs_running)
+        .whole(sample.jobs_waiting)
+        .whole(sample.nodes_on)
+        .whole(sample.nodes_asleep)
+        .rounded(power_w(sample, prepared.power), 0)
+        .rounded(sample.gpus_computing, 3)
+        .rounded(counts_cpus ? sample.cpus_total : std::nan(""), 3)
+        .rounded(counts_cpus ? sample.cpus_busy : std::nan(""), 3)
+        .end_row();
+  }
+  csv.flush();
+  return file->commit();
+}
+
+}  // namespace almanac::sim
