@@ -18,7 +18,11 @@ std::string to_string(const Reason& reason, const std::string& other) {
       return fmt::format("not enough GPUs: asks {}, {} free in its virtual cluster", reason.wanted,
                          reason.available);
     case ReasonKind::short_of_cores:
-      return "not enough cores or memory beside free GPUs";
+      // CPU jobs ask no GPU.
+      return reason.wanted == 0
+                 ? "not enough free cores or memory on the nodes of its virtual cluster"
+                 : fmt::format("not enough cores or memory beside the GPUs: asks {}, {} free",
+                               reason.wanted, reason.available);
     case ReasonKind::reclaimed:
       return fmt::format("held cores on loan that job {} took back; no room for it since", other);
     case ReasonKind::fragmented:

@@ -11,6 +11,10 @@ TEST(Reason, SaysNotNowWithNumbersAndNames) {
             "not enough GPUs: asks 8, 5 free in its virtual cluster");
   EXPECT_EQ(to_string({.kind = ReasonKind::fragmented, .wanted = 8, .available = 9}, ""),
             "fragmentation: asks 8, 9 free but spread over too many nodes");
+  EXPECT_EQ(to_string({.kind = ReasonKind::short_of_cores, .wanted = 2, .available = 5}, ""),
+            "not enough cores or memory beside the GPUs: asks 2, 5 free");
+  EXPECT_EQ(to_string({.kind = ReasonKind::short_of_cores, .available = 5}, ""),
+            "not enough free cores or memory on the nodes of its virtual cluster");
   EXPECT_EQ(to_string({.kind = ReasonKind::behind}, "17"),
             "would fit, but job 17 is ahead in the queue");
   EXPECT_EQ(to_string({.kind = ReasonKind::reserved}, "17"),
@@ -20,8 +24,8 @@ TEST(Reason, SaysNotNowWithNumbersAndNames) {
 TEST(Reason, SaysNeverAsNever) {
   EXPECT_EQ(to_string({.kind = ReasonKind::too_large, .wanted = 9, .available = 8}, ""),
             "never: asks 9 GPUs, its virtual cluster has at most 8 of a kind");
-  for (const ReasonKind kind :
-       {ReasonKind::unknown_vc, ReasonKind::too_large, ReasonKind::no_such_gpu}) {
+  for (const ReasonKind kind : {ReasonKind::unknown_vc, ReasonKind::too_large,
+                                ReasonKind::too_many_cores, ReasonKind::no_such_gpu}) {
     EXPECT_TRUE(is_never({.kind = kind}));
     EXPECT_TRUE(to_string({.kind = kind}, "").starts_with("never: "));
   }

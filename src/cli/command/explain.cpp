@@ -6,10 +6,12 @@
 /// A run keeps no reasons: they would be many times the schedule. The run is repeated instead, with
 /// one job watched; it is deterministic, so what is seen is what happened.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"
@@ -17,6 +19,7 @@
 #include "sim/run_directory.h"
 #include "text/datetime.h"
 #include "text/duration.h"
+#include "text/human.h"
 
 namespace almanac::cli {
 namespace {
@@ -34,6 +37,21 @@ std::string moment(Time at) {
   return at < kYear ? fmt::format("{:.0f}s", seconds(at)) : text::format_datetime(at);
 }
 
+/// "2 GPUs"; where cores are simulated "2 GPUs, 8 cores, 64 GB", as the job log says.
+std::string asked_by(const trace::Request& request, bool counts_cpus) {
+  std::vector<std::string> parts;
+  if (request.gpus > 0) {
+    parts.push_back(fmt::format("{} GPU{}", request.gpus, request.gpus == 1 ? "" : "s"));
+  }
+  if (counts_cpus && !std::isnan(request.cpus)) {
+    parts.push_back(fmt::format("{:g} core{}", request.cpus, request.cpus == 1 ? "" : "s"));
+  }
+  if (counts_cpus && !std::isnan(request.memory_gb)) {
+    parts.push_back(fmt::format("{:g} GB", request.memory_gb));
+  }
+  return parts.empty() ? "no GPU" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
 class Explanation {
  public:
   Explanation(const sim::Prepared& prepared, std::size_t run, JobId job)
@@ -49,8 +67,8 @@ class Explanation {
   void print_table() const {
     const trace::Job& job = prepared_.trace.jobs[index(job_)];
     const sim::JobResult& record = schedule_.jobs[index(job_)];
-    fmt::print("job {} under {}: {} GPUs, submitted {}", name(job_), policy(), job.request.gpus,
-               moment(job.request.submit));
+    fmt::print("job {} under {}: {}, submitted {}", name(job_), policy(),
+               asked_by(job.request, prepared_.cluster.counts_cpus()), moment(job.request.submit));
     for (const auto& [never, reason] : schedule_.never) {
       if (never == job_) return fmt::print("; {}\n", policy::to_string(reason, ""));
     }
@@ -78,9 +96,23 @@ class Explanation {
     } else {
       print_totals(totals);
     }
-    for (const sim::PaceChange& pace : schedule_.paces) {
-      fmt::print("  {}  {}\n", moment(pace.at), sim::to_string(pace));
+    print_paces();
+  }
+
+  void print_paces() const {
+    for (const sim::PaceChange& pace : paces()) {
+      fmt::print("  {}  {:>14}  {}{}\n", moment(pace.at),
+                 text::format_duration(pace.until - pace.at), sim::to_string(pace),
+                 prepared_.cluster.counts_cpus() ? fmt::format(" ({:g} cores)", pace.cpus) : "");
     }
+    if (paces().empty()) return;
+    const sim::MeanPace mean = schedule_.pace_log[index(job_)];
+    fmt::print("in all: {}", sim::to_string(mean));
+    if (prepared_.trace.jobs[index(job_)].request.gpus > 0)
+      fmt::print("; its GPUs computed {} of the time", text::human_share(mean.parts.computing));
+    if (mean.throttled_s > 0)
+      fmt::print("; it held fewer cores than it asked for {}", text::human_time(mean.throttled_s));
+    fmt::print("\n");
   }
 
   static void print_totals(const std::map<policy::ReasonKind, Duration>& totals) {
@@ -107,24 +139,32 @@ class Explanation {
       reasons.push_back(
           {{"reason", policy::name(reason.kind)}, {"text", policy::to_string(reason, "")}});
     }
-    nlohmann::ordered_json paces = nlohmann::ordered_json::array();
-    for (const sim::PaceChange& pace : schedule_.paces) {
-      paces.push_back({{"from_s", seconds(pace.at)},
-                       {"rate", pace.rate},
-                       {"gpus", pace.parts.gpus},
-                       {"type", pace.parts.type},
-                       {"neighbours", pace.parts.neighbours},
-                       {"cpus", pace.parts.cpus},
-                       {"memory", pace.parts.memory},
-                       {"bandwidth", pace.bandwidth},
-                       {"computing", pace.parts.computing}});
+    nlohmann::ordered_json rates = nlohmann::ordered_json::array();
+    for (const sim::PaceChange& pace : paces()) {
+      nlohmann::ordered_json each = {{"from_s", seconds(pace.at)},
+                                     {"until_s", seconds(pace.until)}};
+      each.update(factors(pace.rate, pace.parts, pace.bandwidth));
+      each["held_cpus"] = pace.cpus;
+      rates.push_back(std::move(each));
     }
-    const nlohmann::ordered_json out = {
-        {"job_id", name(job_)}, {"policy", policy()}, {"waits", reasons}, {"paces", paces}};
+    nlohmann::ordered_json out = {
+        {"job_id", name(job_)}, {"policy", policy()}, {"waits", reasons}, {"paces", rates}};
+    if (!rates.empty()) {
+      const sim::MeanPace mean = schedule_.pace_log[index(job_)];
+      out["mean_pace"] = factors(mean.rate, mean.parts, mean.bandwidth);
+      out["mean_pace"]["held_cpus"] = mean.cpus;
+      out["mean_pace"]["throttled_s"] = mean.throttled_s;
+    }
     fmt::print("{}\n", out.dump(2));
   }
 
  private:
+  static nlohmann::ordered_json factors(double rate, const perf::Parts& parts, double bandwidth) {
+    return {{"rate", rate},           {"gpus", parts.gpus},
+            {"type", parts.type},     {"neighbours", parts.neighbours},
+            {"cpus", parts.cpus},     {"memory", parts.memory},
+            {"bandwidth", bandwidth}, {"computing", parts.computing}};
+  }
   std::string name(JobId job) const {
     return job == kNoJob ? "" : prepared_.trace.id(prepared_.trace.jobs[index(job)].id);
   }
@@ -137,6 +177,13 @@ class Explanation {
       if (wait.until == kNever) wait.until = schedule_.finish;
       if (wait.until > wait.from) lasting.push_back(wait);
     }
+    return lasting;
+  }
+
+  /// The last one ends with the simulation if it has not ended.
+  std::vector<sim::PaceChange> paces() const {
+    std::vector<sim::PaceChange> lasting = schedule_.paces;
+    if (!lasting.empty()) lasting.back().until = std::min(lasting.back().until, schedule_.finish);
     return lasting;
   }
 
