@@ -39,6 +39,29 @@ Column time_column(std::string title, double Summary::*field) {
           [field](const Summary& s) { return s.*field; }};
 }
 
+/// Whether any run has the figure: speeds, cores or CPU jobs may not be simulated.
+bool any_has(const std::vector<Summary>& summaries, double Summary::*field) {
+  return std::any_of(summaries.begin(), summaries.end(),
+                     [field](const Summary& s) { return std::isfinite(s.*field); });
+}
+
+/// What is used beside occupancy, and how GPU jobs and CPU jobs fare apart.
+void add_resources(std::vector<Column>& columns, const std::vector<Summary>& summaries) {
+  if (any_has(summaries, &Summary::gpu_utilization)) {
+    columns.push_back({"GPUs compute", [](const Summary& s) { return percent(s.gpu_utilization); },
+                       [](const Summary& s) { return s.gpu_utilization; }, false});
+  }
+  if (any_has(summaries, &Summary::cpu_allocation)) {
+    columns.push_back({"cores taken", [](const Summary& s) { return percent(s.cpu_allocation); }});
+  }
+  const bool any_cpu_job = std::any_of(summaries.begin(), summaries.end(),
+                                       [](const Summary& s) { return s.cpu_jobs > 0; });
+  if (!any_cpu_job) return;
+  columns.push_back(time_column("GPU jobs' JCT", &Summary::avg_gpu_job_jct_s));
+  columns.push_back(time_column("CPU jobs' wait", &Summary::avg_cpu_job_wait_s));
+  columns.push_back(time_column("CPU jobs' p99", &Summary::p99_cpu_job_wait_s));
+}
+
 std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide) {
   std::vector<Column> columns;
   const double reference = summaries.front().avg_wait_s;
@@ -69,6 +92,7 @@ std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide)
     columns.push_back(time_column("makespan", &Summary::makespan_s));
   }
   columns.push_back({"GPUs taken", [](const Summary& s) { return percent(s.gpu_occupancy); }});
+  add_resources(columns, summaries);
   columns.push_back({"preemptions", [](const Summary& s) {
                        return grouped(static_cast<std::int64_t>(s.preemptions));
                      }});

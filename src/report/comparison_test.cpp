@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/comparison.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 namespace almanac::report {
@@ -25,6 +27,26 @@ TEST(Comparison, MarksTheBestOnlyInColour) {
   const std::vector<sim::Summary> both = {summary("fifo", 400), summary("sjf", 100)};
   EXPECT_EQ(comparison_table(both, {}).find('\x1b'), std::string::npos);
   EXPECT_NE(comparison_table(both, {.colour = true}).find("\x1b[1m1m 40s"), std::string::npos);
+}
+
+TEST(Comparison, ShowsCoresAndSpeedsOnlyWhereTheyAreKnown) {
+  sim::Summary plain = summary("fifo", 400);
+  plain.gpu_utilization = plain.cpu_allocation = std::nan("");
+  const std::string without = comparison_table({plain}, {});
+  EXPECT_EQ(without.find("compute"), std::string::npos);
+  EXPECT_EQ(without.find("cores"), std::string::npos);
+  EXPECT_EQ(without.find("CPU jobs"), std::string::npos);
+  sim::Summary told = summary("coda", 100);
+  told.gpu_utilization = 0.523;
+  told.cpu_allocation = 0.9;
+  told.cpu_jobs = 7;
+  told.avg_cpu_job_wait_s = 90;
+  const std::string with = comparison_table({plain, told}, {});
+  EXPECT_NE(with.find("GPUs compute"), std::string::npos);
+  EXPECT_NE(with.find("52.3 %"), std::string::npos);
+  EXPECT_NE(with.find("cores taken"), std::string::npos);
+  EXPECT_NE(with.find("CPU jobs' wait"), std::string::npos);
+  EXPECT_NE(with.find("1m 30s"), std::string::npos);
 }
 
 }  // namespace

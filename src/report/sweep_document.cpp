@@ -57,22 +57,53 @@ Spread spread_at(const Points& points, double load, const std::string& policy,
   return spread_of(values);
 }
 
-figure::Figure curve(const Points& points, const Axes& axes, const std::string& id,
-                     const std::string& title, const std::string& column, double Summary::*field) {
+/// What a curve shows: a time, or a share.
+struct Shown {
+  const char* id = "";
+  const char* title = "";
+  const char* column = "";
+  double Summary::*field = nullptr;
+  figure::Unit unit = figure::Unit::seconds;
+};
+
+bool any_has(const Points& points, double Summary::*field) {
+  return std::any_of(points.begin(), points.end(), [field](const SweepPoint& point) {
+    return std::isfinite(point.summary.*field);
+  });
+}
+
+/// Shown where a run tells them.
+constexpr Shown kResources[] = {{"sweep_gpu_utilization", "GPUs compute", "gpu_utilization",
+                             &Summary::gpu_utilization, figure::Unit::fraction},
+                            {"sweep_cpu_allocation", "Cores taken", "cpu_allocation",
+                             &Summary::cpu_allocation, figure::Unit::fraction},
+                            {"sweep_cpu_job_wait", "Wait of CPU jobs, average",
+                             "avg_cpu_job_wait_s", &Summary::avg_cpu_job_wait_s},
+                            {"sweep_p99_cpu_job_wait", "Wait of CPU jobs, 99 %",
+                             "p99_cpu_job_wait_s", &Summary::p99_cpu_job_wait_s}};
+
+figure::Figure curve(const Points& points, const Axes& axes, const Shown& shown) {
+  const auto& [id, title, column, field, unit] = shown;
   figure::Figure figure{.id = id, .title = title};
   auto& load = figure.number("load", "Load", figure::Unit::ratio);
   auto& policy = figure.text("policy", "Policy");
-  auto& mean = figure.number(column, title, figure::Unit::seconds);
-  auto& low = figure.number("low_s", "Low", figure::Unit::seconds);
-  auto& high = figure.number("high_s", "High", figure::Unit::seconds);
-  const auto rounded = [](double value) { return std::round(10 * value) / 10; };
+  const bool is_time = unit == figure::Unit::seconds;
+  const std::string low_name = is_time ? "low_s" : "low";
+  const std::string high_name = is_time ? "high_s" : "high";
+  auto& mean = figure.number(column, title, unit);
+  auto& low = figure.number(low_name, "Low", unit);
+  auto& high = figure.number(high_name, "High", unit);
+  const auto rounded = [is_time](double value) {
+    const double digits = is_time ? 10 : 1e4;
+    return std::round(digits * value) / digits;
+  };
   for (const std::string& name : axes.policies) {
     for (const double at : axes.loads) {
       const Spread spread = spread_at(points, at, name, field);
       load.add(at);
       policy.add(name);
       mean.add(rounded(spread.mean));
-      low.add(std::max(0.0, rounded(spread.low)));  // an interval may reach below any time
+      low.add(std::max(0.0, rounded(spread.low)));  // an interval may reach below 0
       high.add(rounded(spread.high));
     }
   }
@@ -89,7 +120,7 @@ figure::Figure curve(const Points& points, const Axes& axes, const std::string& 
     figure.charts.push_back({.kind = "line",
                              .title = "One policy, with its range over the seeds",
                              .x = "load",
-                             .y = {column, "low_s", "high_s"},
+                             .y = {column, low_name, high_name},
                              .choose = {"policy"}});
   }
   return figure;
@@ -109,6 +140,11 @@ figure::Figure table(const Points& points) {
   auto& taken = figure.number("gpu_occupancy", "GPUs taken", Unit::fraction);
   auto& stops = figure.number("preemptions", "Stops of running jobs");
   auto& finished = figure.number("finished", "Jobs that finished", Unit::jobs);
+  for (const Shown& shown : kResources) {
+    if (!any_has(points, shown.field)) continue;
+    auto& values = figure.number(shown.column, shown.title, shown.unit);
+    for (const SweepPoint& point : points) values.add(point.summary.*shown.field);
+  }
   for (const SweepPoint& point : points) {
     const Summary& s = point.summary;
     load.add(point.load);
@@ -290,14 +326,15 @@ figure::Document sweep_document(const std::string& trace, const Points& points,
   add_growth(document.findings, points, axes);
 
   figure::Section curves{.id = "curves", .title = "Against the load", .text = {}};
-  curves.figures.push_back(curve(points, axes, "sweep_jct", "Completion time, average", "avg_jct_s",
-                                 &Summary::avg_jct_s));
-  curves.figures.push_back(
-      curve(points, axes, "sweep_wait", "Wait, average", "avg_wait_s", &Summary::avg_wait_s));
-  curves.figures.push_back(curve(points, axes, "sweep_p99_jct", "Completion time, 99 %",
-                                 "p99_jct_s", &Summary::p99_jct_s));
-  curves.figures.push_back(
-      curve(points, axes, "sweep_p99_wait", "Wait, 99 %", "p99_wait_s", &Summary::p99_wait_s));
+  constexpr Shown kTimes[] = {
+      {"sweep_jct", "Completion time, average", "avg_jct_s", &Summary::avg_jct_s},
+      {"sweep_wait", "Wait, average", "avg_wait_s", &Summary::avg_wait_s},
+      {"sweep_p99_jct", "Completion time, 99 %", "p99_jct_s", &Summary::p99_jct_s},
+      {"sweep_p99_wait", "Wait, 99 %", "p99_wait_s", &Summary::p99_wait_s}};
+  for (const Shown& shown : kTimes) curves.figures.push_back(curve(points, axes, shown));
+  for (const Shown& shown : kResources) {
+    if (any_has(points, shown.field)) curves.figures.push_back(curve(points, axes, shown));
+  }
   document.sections.push_back(std::move(curves));
   figure::Section all{.id = "all", .title = "All points", .text = {}};
   all.figures.push_back(table(points));

@@ -66,6 +66,21 @@ TEST(SweepDocument, ShowsTheRangeOverSeeds) {
   EXPECT_EQ(document.findings[0].headline, "How long jobs take under fifo at each load.");
 }
 
+TEST(SweepDocument, DrawsWhatIsUsedWhereItIsKnown) {
+  sim::SweepPoint plain = point(1, 1, "fifo", 10);
+  plain.summary.gpu_utilization = plain.summary.cpu_allocation = std::nan("");
+  plain.summary.avg_cpu_job_wait_s = plain.summary.p99_cpu_job_wait_s = std::nan("");
+  EXPECT_THAT(sweep_document("log.csv", {plain}, {}).sections[0].figures, SizeIs(4));
+  sim::SweepPoint told = plain;
+  told.summary.gpu_utilization = 0.51234;
+  const figure::Document document = sweep_document("log.csv", {told}, {});
+  ASSERT_THAT(document.sections[0].figures, SizeIs(5));
+  const figure::Figure& use = document.sections[0].figures[4];
+  EXPECT_EQ(use.id, "sweep_gpu_utilization");
+  EXPECT_THAT(use["gpu_utilization"].numbers, ElementsAre(0.5123));
+  EXPECT_THAT(document.sections[1].figures[0]["gpu_utilization"].numbers, ElementsAre(0.51234));
+}
+
 TEST(SweepDocument, SpeaksOfNothingAtAll) {
   const figure::Document document = sweep_document("log.csv", {}, {});
   ASSERT_THAT(document.findings, SizeIs(1));

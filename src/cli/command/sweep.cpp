@@ -93,10 +93,20 @@ Prepare prepare_recorded(const sim::Experiment& experiment) {
   };
 }
 
-/// Means over the seeds, and the least and the greatest average JCT.
+/// Means over the seeds, and the least and the greatest average JCT. What no run tells has no
+/// column.
 void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) {
-  fmt::print("{:>6}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9}{}\n", "load", "policy", "avg JCT",
+  const auto any_has = [&](double sim::Summary::*field) {
+    return std::any_of(points.begin(), points.end(), [field](const sim::SweepPoint& point) {
+      return std::isfinite(point.summary.*field);
+    });
+  };
+  const bool has_speeds = any_has(&sim::Summary::gpu_utilization);
+  const bool has_cpu_jobs = any_has(&sim::Summary::avg_cpu_job_wait_s);
+  fmt::print("{:>6}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9}{}{}{}\n", "load", "policy", "avg JCT",
              "p99 JCT", "avg wait", "p99 wait", "slowdown",
+             has_speeds ? fmt::format(" {:>12}", "GPUs compute") : "",
+             has_cpu_jobs ? fmt::format(" {:>14}", "CPU jobs' wait") : "",
              seeds > 1 ? "  avg JCT over seeds" : "");
   std::map<std::pair<double, std::string>, std::vector<const sim::Summary*>> groups;
   std::vector<std::pair<double, std::string>> order;
@@ -115,15 +125,21 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
     const auto [least, most] = std::minmax_element(
         group.begin(), group.end(),
         [](const auto* a, const auto* b) { return a->avg_jct_s < b->avg_jct_s; });
-    fmt::print("{:>6.3g}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9.2f}{}\n", key.first, key.second,
-               text::human_time(mean(&sim::Summary::avg_jct_s)),
-               text::human_time(mean(&sim::Summary::p99_jct_s)),
-               text::human_time(mean(&sim::Summary::avg_wait_s)),
-               text::human_time(mean(&sim::Summary::p99_wait_s)),
-               mean(&sim::Summary::avg_bounded_slowdown),
-               seeds > 1 ? fmt::format("  {} to {}", text::human_time((*least)->avg_jct_s),
-                                       text::human_time((*most)->avg_jct_s))
-                         : std::string());
+    fmt::print(
+        "{:>6.3g}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9.2f}{}{}{}\n", key.first, key.second,
+        text::human_time(mean(&sim::Summary::avg_jct_s)),
+        text::human_time(mean(&sim::Summary::p99_jct_s)),
+        text::human_time(mean(&sim::Summary::avg_wait_s)),
+        text::human_time(mean(&sim::Summary::p99_wait_s)),
+        mean(&sim::Summary::avg_bounded_slowdown),
+        has_speeds ? fmt::format(" {:>12}", text::human_share(mean(&sim::Summary::gpu_utilization)))
+                   : "",
+        has_cpu_jobs
+            ? fmt::format(" {:>14}", text::human_time(mean(&sim::Summary::avg_cpu_job_wait_s)))
+            : "",
+        seeds > 1 ? fmt::format("  {} to {}", text::human_time((*least)->avg_jct_s),
+                                text::human_time((*most)->avg_jct_s))
+                  : std::string());
   }
 }
 
