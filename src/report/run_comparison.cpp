@@ -1,16 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/run_comparison.h"
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "stats/percentiles.h"
 
 namespace almanac::report {
+namespace {
+
+using figure::Unit;
+using sim::Summary;
+
+/// What is used beside occupancy, and how GPU jobs and CPU jobs fare apart; what no policy tells is
+/// left out.
+void add_resources(figure::Figure& figure, const std::vector<PolicyDigest>& policies) {
+  const auto add = [&](const char* column, const char* label, Unit unit, double Summary::*field) {
+    const bool known = std::any_of(policies.begin(), policies.end(), [&](const auto& each) {
+      return std::isfinite(each.summary.*field);
+    });
+    if (!known) return;
+    auto& values = figure.number(column, label, unit);
+    for (const PolicyDigest& each : policies) values.add(each.summary.*field);
+  };
+  const bool has_speeds = std::any_of(policies.begin(), policies.end(), [](const auto& each) {
+    return std::isfinite(each.summary.gpu_utilization);
+  });
+  if (has_speeds) {
+    add("gpu_utilization", "GPUs compute, while jobs arrive", Unit::fraction,
+        &Summary::gpu_utilization);
+    add("gpu_allocation", "GPUs taken, while jobs arrive", Unit::fraction,
+        &Summary::gpu_allocation);
+  }
+  add("cpu_allocation", "Cores taken, while jobs arrive", Unit::fraction, &Summary::cpu_allocation);
+  const bool has_cpu_jobs = std::any_of(policies.begin(), policies.end(),
+                                        [](const auto& each) { return each.summary.cpu_jobs > 0; });
+  if (!has_cpu_jobs) return;
+  add("avg_gpu_job_jct_s", "Completion time of GPU jobs, average", Unit::seconds,
+      &Summary::avg_gpu_job_jct_s);
+  add("avg_cpu_job_wait_s", "Wait of CPU jobs, average", Unit::seconds,
+      &Summary::avg_cpu_job_wait_s);
+  add("p99_cpu_job_wait_s", "Wait of CPU jobs, 99 %", Unit::seconds, &Summary::p99_cpu_job_wait_s);
+}
+
+/// The columns of `names` that the figure has.
+std::vector<std::string> present(const figure::Figure& figure,
+                                 std::initializer_list<const char*> names) {
+  std::vector<std::string> found;
+  for (const char* const name : names) {
+    const bool has = std::any_of(figure.columns.begin(), figure.columns.end(),
+                                 [&](const figure::Column& column) { return column.name == name; });
+    if (has) found.emplace_back(name);
+  }
+  return found;
+}
+
+}  // namespace
 
 figure::Figure draw_comparison(const std::vector<PolicyDigest>& policies) {
-  using figure::Unit;
-  using sim::Summary;
   figure::Figure figure{.id = "run_comparison", .title = "Policies side by side"};
   auto& name = figure.text("policy", "Policy");
   const auto times = [&](const char* column, const char* label, double Summary::*field) {
@@ -41,6 +92,7 @@ figure::Figure draw_comparison(const std::vector<PolicyDigest>& policies) {
           [](const Summary& s) { return s.jain_user_slowdown; });
   numbers("gpu_occupancy", "GPUs taken", Unit::fraction,
           [](const Summary& s) { return s.gpu_occupancy; });
+  add_resources(figure, policies);
   times("makespan_s", "First submission to last end", &Summary::makespan_s);
   numbers("preemptions", "Stops of running jobs", Unit::none,
           [](const Summary& s) { return static_cast<double>(s.preemptions); });
@@ -61,6 +113,11 @@ figure::Figure draw_comparison(const std::vector<PolicyDigest>& policies) {
                            .y = {"p99_jct_s", "p99_wait_s"}});
   figure.charts.push_back(
       {.kind = "bar", .title = "Share", .x = "policy", .y = {"waited", "gpu_occupancy"}});
+  auto used = present(figure, {"gpu_utilization", "gpu_allocation", "cpu_allocation"});
+  if (!used.empty()) {
+    figure.charts.push_back(
+        {.kind = "bar", .title = "Used while jobs arrive", .x = "policy", .y = std::move(used)});
+  }
   return figure;
 }
 

@@ -59,6 +59,7 @@ PolicyDigest digest(const RunInput& input, const DigestPlan& plan, sim::Summary 
   made.timeline = timeline_of(policy, schedule, plan.timeline_bins);
   made.occupancy = occupancy_of(input, policy, schedule, plan.occupancy);
   made.gantt = {policy, gantt_of(input, plan.windows, schedule, plan.gantt)};
+  made.rates = rates_of(input, schedule);
   return made;
 }
 

@@ -13,6 +13,7 @@
 #include "report/run_groups.h"
 #include "report/run_input.h"
 #include "report/run_occupancy.h"
+#include "report/run_rates.h"
 #include "report/run_timeline.h"
 #include "sim/summary.h"
 
@@ -29,6 +30,7 @@ struct PolicyDigest {
   Gantt gantt{};
   double held_gpu_s = 0;     ///< GPUs times time that they were held, of jobs that finished.
   double restart_gpu_s = 0;  ///< The part of it that the run times of the log do not account for.
+  Rates rates{};
   std::int64_t stopped_jobs = 0;  ///< Jobs stopped on the way at least once.
 };
 

@@ -9,6 +9,7 @@
 #include "report/run_comparison.h"
 #include "report/run_energy.h"
 #include "report/run_findings.h"
+#include "report/run_speed.h"
 #include "report/shown_command.h"
 #include "sim/run_directory.h"
 #include "text/human.h"
@@ -36,6 +37,8 @@ void introduce(Document& document, const RunInput& input, const Policies& polici
   };
   fact("GPU jobs", grouped(input.gpu_jobs()));
   fact("GPUs", grouped(cluster.gpus()));
+  if (const std::int64_t cpu_jobs = input.cpu_jobs(); cpu_jobs > 0)
+    fact("CPU jobs", grouped(cpu_jobs));
   fact("nodes", grouped(static_cast<std::int64_t>(cluster.nodes.size())));
   fact("virtual clusters", grouped(static_cast<std::int64_t>(cluster.vcs.size())));
   fact("users", grouped(static_cast<std::int64_t>(input.by(By::user).names.size())));
@@ -116,6 +119,10 @@ Document run_document(const RunInput& input, const DigestPlan& plan, Policies po
       {"run_wait_cdf", "How long jobs wait", "wait_s", "Wait"}, policies, &PolicyDigest::wait_s));
   compared.figures.push_back(draw_energy(policies, input.prepared().power));
   document.sections.push_back(std::move(compared));
+
+  figure::Section speed{.id = "speed", .title = "Cores and speed", .text = {}};
+  speed.figures = draw_speed(input, policies);
+  if (!speed.figures.empty()) document.sections.push_back(std::move(speed));
 
   figure::Section who{.id = "who", .title = "Who waits", .text = {}};
   who.figures.push_back(groups_figure(

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "report/run_energy.h"
+#include "report/run_speed_findings.h"
 #include "text/human.h"
 
 namespace almanac::report {
@@ -329,6 +330,7 @@ std::vector<Finding> run_findings(const RunInput& input, const Policies& policie
     add(worst_off(input, policies, best));
   }
   if (finished) add(gpus(policies));
+  for (Finding& finding : speed_findings(policies, best)) findings.push_back(std::move(finding));
   add(energy_finding(policies));
   add(preemption(policies));
   add(never(policies));

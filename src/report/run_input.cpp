@@ -65,15 +65,20 @@ RunInput::RunInput(const sim::Prepared& prepared) : prepared_(&prepared) {
   for (const char* const name : kLengths) add_group(lengths, name);
   ByName users(jobs, groupings_[static_cast<std::size_t>(By::user)]);
   ByName vcs(jobs, groupings_[static_cast<std::size_t>(By::vc)]);
+  ByName models(jobs, groupings_[static_cast<std::size_t>(By::model)]);
   const std::vector<VcId> vc_of_name = vcs_of_names(prepared.cluster, jobs.names);
   vc_of_job_.assign(jobs.jobs.size(), kNoVc);
   for (std::size_t at = 0; at < jobs.jobs.size(); ++at) {
     const trace::Job& job = jobs.jobs[at];
-    if (job.request.gpus == 0) continue;
+    if (job.request.gpus == 0) {
+      cpu_jobs_ += sim::is_simulated(job.request, prepared.cluster) ? 1 : 0;
+      continue;
+    }
     ++gpu_jobs_;
     vc_of_job_[at] = vc_of_name[index(job.request.vc)];
     users.add(at, job.request.user);
     vcs.add(at, job.request.vc);
+    models.add(at, job.request.model);
     add(sizes, at, static_cast<std::uint32_t>(study::size_of(job.request.gpus)), job);
     add(lengths, at, static_cast<std::uint32_t>(length_of(job.outcome.run)), job);
   }

@@ -26,14 +26,14 @@ struct Grouping {
   bool told_apart() const { return names.size() > 1; }
 };
 
-enum class By : std::uint8_t { user, vc, size, length };
-inline constexpr std::size_t kNumGroupings = static_cast<std::size_t>(By::length) + 1;
+enum class By : std::uint8_t { user, vc, size, length, model };
+inline constexpr std::size_t kNumGroupings = static_cast<std::size_t>(By::model) + 1;
 
 /// Run times as the Helios paper divides them: below 15 minutes, up to 6 hours, longer.
 /// Source   Hu et al., SC'21, section 4.2.3.
 inline constexpr std::array<const char*, 3> kLengths{"under 15 min", "15 min to 6 h", "over 6 h"};
 
-/// A view of a prepared run, which must live longer. 20 bytes a job.
+/// A view of a prepared run, which must live longer. 24 bytes a job.
 class RunInput {
  public:
   explicit RunInput(const sim::Prepared& prepared);
@@ -46,12 +46,15 @@ class RunInput {
   /// The virtual cluster whose nodes serve the job; kNoVc where the cluster has none for it.
   VcId vc(std::size_t job) const { return vc_of_job_[job]; }
   std::int64_t gpu_jobs() const { return gpu_jobs_; }
+  /// Jobs without a GPU that are simulated.
+  std::int64_t cpu_jobs() const { return cpu_jobs_; }
 
  private:
   const sim::Prepared* prepared_;
   std::array<Grouping, kNumGroupings> groupings_;
   std::vector<VcId> vc_of_job_;
   std::int64_t gpu_jobs_ = 0;
+  std::int64_t cpu_jobs_ = 0;
 };
 
 /// "2020-09-02 12:25"; "3d 02h" of a trace that counts from its own zero.

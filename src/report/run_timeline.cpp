@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,6 +24,9 @@ LoadBin load_of(const sim::Sample& sample, Duration width) {
           .gpus_waiting = gpus,
           .jobs_waiting = jobs,
           .nodes_asleep = static_cast<double>(sample.nodes_asleep),
+          .gpus_computing = sample.gpus_computing,
+          .cpus_total = sample.cpus_total,
+          .cpus_busy = sample.cpus_busy,
           .gpus_busy_min = busy,
           .gpus_busy_max = busy,
           .gpus_waiting_max = gpus,
@@ -46,6 +50,13 @@ std::vector<LoadBin> widened(const Timeline& timeline, Duration width) {
   return bins;
 }
 
+template <class Is>
+bool any_bin(std::span<const Timeline> timelines, Is is) {
+  return std::any_of(timelines.begin(), timelines.end(), [&](const Timeline& timeline) {
+    return std::any_of(timeline.bins.begin(), timeline.bins.end(), is);
+  });
+}
+
 }  // namespace
 
 void LoadBin::add(const LoadBin& more) {
@@ -55,6 +66,9 @@ void LoadBin::add(const LoadBin& more) {
   gpus_waiting += more.gpus_waiting;
   jobs_waiting += more.jobs_waiting;
   nodes_asleep += more.nodes_asleep;
+  gpus_computing += more.gpus_computing;
+  cpus_total += more.cpus_total;
+  cpus_busy += more.cpus_busy;
   gpus_busy_min = std::min(gpus_busy_min, more.gpus_busy_min);
   gpus_busy_max = std::max(gpus_busy_max, more.gpus_busy_max);
   gpus_waiting_max = std::max(gpus_waiting_max, more.gpus_waiting_max);
@@ -87,6 +101,16 @@ figure::Figure draw_timelines(std::span<const Timeline> timelines) {
   auto& busy_max = figure.number("gpus_busy_max", "GPUs taken, at most", Unit::gpus);
   auto& total = figure.number("gpus_total", "GPUs in service", Unit::gpus);
   auto& asleep = figure.number("nodes_asleep", "Nodes asleep", Unit::nodes);
+  figure::Column* computing = nullptr;
+  if (any_bin(timelines, [](const LoadBin& bin) { return std::isfinite(bin.gpus_computing); })) {
+    computing = &figure.number("gpus_computing", "GPUs that compute", Unit::gpus);
+  }
+  figure::Column* cores = nullptr;
+  figure::Column* all_cores = nullptr;
+  if (any_bin(timelines, [](const LoadBin& bin) { return bin.cpus_total > 0; })) {
+    cores = &figure.number("cpus_busy", "Cores taken");
+    all_cores = &figure.number("cpus_total", "Cores in service");
+  }
   bool any_asleep = false;
   for (const Timeline& timeline : timelines) {
     for (const LoadBin& bin : widened(timeline, width)) {
@@ -103,6 +127,11 @@ figure::Figure draw_timelines(std::span<const Timeline> timelines) {
       total.add(mean(bin.gpus_total));
       asleep.add(mean(bin.nodes_asleep));
       any_asleep = any_asleep || bin.nodes_asleep > 0;
+      if (computing != nullptr) computing->add(mean(bin.gpus_computing));
+      if (cores != nullptr) {
+        cores->add(mean(bin.cpus_busy));
+        all_cores->add(mean(bin.cpus_total));
+      }
     }
   }
   figure.caption = fmt::format(
@@ -114,16 +143,35 @@ figure::Figure draw_timelines(std::span<const Timeline> timelines) {
                            .x = "time_s",
                            .y = {"jobs_waiting"},
                            .by = "policy"});
-  figure.charts.push_back({.kind = "line",
-                           .title = "GPUs taken, mean and extremes, under one policy",
-                           .x = "time_s",
-                           .y = {"gpus_busy", "gpus_busy_min", "gpus_busy_max", "gpus_total"},
-                           .choose = {"policy"}});
+  figure::Chart gpus{.kind = "line",
+                     .title = "GPUs taken, mean and extremes, under one policy",
+                     .x = "time_s",
+                     .y = {"gpus_busy", "gpus_busy_min", "gpus_busy_max", "gpus_total"},
+                     .choose = {"policy"}};
+  if (computing != nullptr) {
+    gpus.title = "GPUs that compute and GPUs taken, under one policy";
+    gpus.y = {"gpus_computing", "gpus_busy", "gpus_total"};
+  }
+  figure.charts.push_back(std::move(gpus));
   figure.charts.push_back({.kind = "line",
                            .title = "GPUs asked for by jobs that wait",
                            .x = "time_s",
                            .y = {"gpus_waiting"},
                            .by = "policy"});
+  if (computing != nullptr) {
+    figure.charts.push_back({.kind = "line",
+                             .title = "GPUs that compute",
+                             .x = "time_s",
+                             .y = {"gpus_computing"},
+                             .by = "policy"});
+  }
+  if (cores != nullptr) {
+    figure.charts.push_back({.kind = "line",
+                             .title = "Cores taken, under one policy",
+                             .x = "time_s",
+                             .y = {"cpus_busy", "cpus_total"},
+                             .choose = {"policy"}});
+  }
   if (any_asleep) {
     figure.charts.push_back({.kind = "line",
                              .title = "Nodes asleep",

@@ -21,6 +21,8 @@ struct LoadBin {
   double samples = 0;
   double gpus_total = 0, gpus_busy = 0, gpus_waiting = 0, jobs_waiting = 0;  ///< Sums.
   double nodes_asleep = 0;                                                   ///< Sum.
+  double gpus_computing = 0;             ///< Sum; NaN where speeds are not simulated.
+  double cpus_total = 0, cpus_busy = 0;  ///< Sums.
   double gpus_busy_min = 0, gpus_busy_max = 0, gpus_waiting_max = 0, jobs_waiting_max = 0;
 
   void add(const LoadBin& more);

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run_speed_findings.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "text/human.h"
+
+namespace almanac::report {
+namespace {
+
+using figure::Finding;
+using sim::Summary;
+using text::grouped;
+using text::human_share;
+using text::human_time;
+using Policies = std::vector<PolicyDigest>;
+
+std::string jobs(std::int64_t number) {
+  return fmt::format("{} CPU job{}", grouped(number), number == 1 ? "" : "s");
+}
+
+/// "GPUs compute 44 % of the time and are held 81 %".
+std::optional<Finding> use_of_gpus(const Policies& policies) {
+  const PolicyDigest* most = nullptr;
+  for (const PolicyDigest& each : policies) {
+    const double use = each.summary.gpu_utilization;
+    if (!std::isfinite(use)) continue;
+    if (most == nullptr || use > most->summary.gpu_utilization) most = &each;
+  }
+  if (most == nullptr) return std::nullopt;
+  const auto told = [](const Summary& s) {
+    return fmt::format("GPUs compute {} of the time and are held {}",
+                       human_share(s.gpu_utilization), human_share(s.gpu_allocation));
+  };
+  const Summary& first = policies.front().summary;
+  const Summary& best = most->summary;
+  Finding finding{.figure = "run_timeline"};
+  const double gain = best.gpu_utilization / first.gpu_utilization - 1;
+  if (policies.size() == 1) {
+    finding.headline = told(best) + ".";
+  } else if (most == &policies.front() || !(gain > 0.005)) {
+    finding.headline =
+        fmt::format("No policy keeps GPUs busier than {}: {}.", first.policy, told(first));
+  } else {
+    finding.headline =
+        fmt::format("{} keeps GPUs busiest: {}, {} more than under {} ({}, held {}).", best.policy,
+                    told(best), human_share(gain), first.policy, human_share(first.gpu_utilization),
+                    human_share(first.gpu_allocation));
+  }
+  finding.detail =
+      "While jobs arrive. What is held and does not compute waits for cores, memory or other GPUs, "
+      "or is slowed by neighbours.";
+  return finding;
+}
+
+/// What cost most of the GPU time, in words; "" if nothing did.
+std::string worst_cause(const RateTotals& total) {
+  const std::array<std::pair<const char*, double>, 6> causes{
+      {{"cores", total.neighbours_s - total.cpus_s},
+       {"memory", total.cpus_s - total.memory_s},
+       {"memory bandwidth", total.memory_s - total.done_s},
+       {"jobs on the same GPUs", total.type_s - total.neighbours_s},
+       {"the type of GPU", total.gpus_s - total.type_s},
+       {"number and spread of GPUs", total.held_s - total.gpus_s}}};
+  const auto most =
+      std::max_element(causes.begin(), causes.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (!(most->second > 0.005 * total.held_s)) return "";
+  return fmt::format("{} cost{} {} of the GPU time held", most->first,
+                     std::string_view(most->first).back() == 's' ? "" : "s",
+                     human_share(most->second / total.held_s));
+}
+
+std::optional<Finding> rates(const Policies& policies, std::size_t best) {
+  const RateTotals& first = policies.front().rates.all;
+  const RateTotals& other = policies[best].rates.all;
+  if (first.held_s <= 0) return std::nullopt;
+  const auto told = [](const RateTotals& total) {
+    return fmt::format("{:.2f}", total.done_s / total.held_s);
+  };
+  Finding finding{.figure = "run_held_back"};
+  finding.headline = fmt::format("Under {} GPU jobs run at {} of the speed of their records",
+                                 policies.front().summary.policy, told(first));
+  if (best > 0 && other.held_s > 0) {
+    finding.headline += fmt::format(", under {} at {}", policies[best].summary.policy, told(other));
+  }
+  finding.headline += ".";
+  if (const std::string cause = worst_cause(first); !cause.empty()) {
+    finding.detail =
+        fmt::format("Most of all, {} under {}", cause, policies.front().summary.policy);
+    const std::string another = best > 0 ? worst_cause(other) : "";
+    if (!another.empty()) {
+      finding.detail += fmt::format("; {} under {}", another, policies[best].summary.policy);
+    }
+    finding.detail += ".";
+  }
+  return finding;
+}
+
+std::optional<Finding> cpu_waits(const Policies& policies, std::size_t best) {
+  const Summary& first = policies.front().summary;
+  const Summary& other = policies[best].summary;
+  if (first.cpu_jobs == 0 || other.cpu_jobs == 0) return std::nullopt;
+  Finding finding{.figure = "run_cpu_jobs"};
+  finding.headline = fmt::format("CPU jobs wait {} on average under {}",
+                                 human_time(first.avg_cpu_job_wait_s), first.policy);
+  if (best > 0) {
+    finding.headline +=
+        fmt::format(", {} under {}", human_time(other.avg_cpu_job_wait_s), other.policy);
+  }
+  finding.headline += ".";
+  finding.detail = fmt::format("The 99th percentile is {} under {}",
+                               human_time(first.p99_cpu_job_wait_s), first.policy);
+  if (best > 0) {
+    finding.detail +=
+        fmt::format(", {} under {}", human_time(other.p99_cpu_job_wait_s), other.policy);
+  }
+  finding.detail += ".";
+  return finding;
+}
+
+/// Who was throttled or evicted, under the policy that did most of it.
+std::optional<Finding> gave_way(const Policies& policies) {
+  const auto most =
+      std::max_element(policies.begin(), policies.end(), [](const auto& a, const auto& b) {
+        const CpuJobTotals& x = a.rates.cpu;
+        const CpuJobTotals& y = b.rates.cpu;
+        return x.throttled + x.stopped < y.throttled + y.stopped;
+      });
+  const CpuJobTotals& total = most->rates.cpu;
+  if (total.throttled + total.stopped == 0) return std::nullopt;
+  Finding finding{.figure = "run_gave_way"};
+  if (total.throttled > 0) {
+    finding.headline = fmt::format(
+        "{} throttles {} of {}, for {} on average", most->summary.policy, grouped(total.throttled),
+        jobs(total.jobs), human_time(total.throttled_s / static_cast<double>(total.throttled)));
+    finding.detail =
+        fmt::format("That cuts {} core-hours.", grouped(std::llround(total.cut_s / 3600)));
+  }
+  if (total.stopped > 0) {
+    finding.headline += total.throttled > 0
+                            ? fmt::format(", and evicts {}", grouped(total.stopped))
+                            : fmt::format("{} evicts {} of {}", most->summary.policy,
+                                          grouped(total.stopped), jobs(total.jobs));
+    finding.detail += fmt::format("{}{} evictions in all.", finding.detail.empty() ? "" : " ",
+                                  grouped(total.stops));
+  }
+  finding.headline += ".";
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> speed_findings(const Policies& policies, std::size_t best) {
+  std::vector<Finding> findings;
+  for (auto& finding : {use_of_gpus(policies), rates(policies, best), cpu_waits(policies, best),
+                        gave_way(policies)}) {
+    if (finding) findings.push_back(*finding);
+  }
+  return findings;
+}
+
+}  // namespace almanac::report
