@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What a user sees of cores and speeds: tables, jobs.csv, explain, the report.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "support/run_program.h"
+
+namespace almanac {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+/// A node of 2 GPUs and 8 cores, of whose 100 GB/s it gives 75 for long. A has half of the cores
+/// that it was recorded with, so it asks 15 of its 30 GB/s; with H's 135 that is 150, and both run
+/// at half speed until H ends at 100 s. A has done 25 s then, and the rest takes 150 s more.
+/// C and G wait for the cores that A and H hold; G until C ends. X asks more than a node has.
+constexpr const char* kTrace =
+    "job_id,submit_s,run_s,gpus,cpus,user,model,reference_cpus,bandwidth_gbs\n"
+    "A,0,100,1,2,ann,four,4,30\n"
+    "H,0,50,0,6,bob,,,135\n"
+    "C,10,20,0,4,bob,,,\n"
+    "G,20,10,1,4,cem,four,,\n"
+    "X,30,10,0,16,cem,,,\n";
+constexpr const char* kCluster =
+    "[[vc]]\nname = \"a\"\nnodes = 1\ngpus = 2\ncpus = 8\nbandwidth_gbs = 100\n";
+constexpr const char* kModels =
+    "[[model]]\nname = 'four'\n[model.input]\nsource = 'made up'\ngpu_type = ''\nenough_cpus = 4\n"
+    "power = 1\ndisk = 1\ndataset_gb = 0\n";
+
+class SpeedCommand : public testing::Test {
+ protected:
+  ProgramRun simulate(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"simulate",  folder_.write("trace.csv", kTrace),
+                                          "--cluster", folder_.write("cluster.toml", kCluster),
+                                          "--policy",  "fifo",
+                                          "--out",     run_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  }
+  ProgramRun simulate_speeds() {
+    return simulate({"--speed", folder_.write("models.toml", kModels)});
+  }
+  json explained(const char* job) {
+    const ProgramRun told = run_program({"explain", run_, job, "-o", "json"});
+    EXPECT_EQ(told.status, 0) << told.err;
+    return json::parse(told.out);
+  }
+  std::string file(const std::string& name) const {
+    std::ifstream stream(run_ + "/" + name, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+  }
+
+  TemporaryFolder folder_;
+  std::string run_ = folder_ / "run";
+};
+
+TEST_F(SpeedCommand, LeavesAMeanRateAndItsFactorsOfEachJob) {
+  const ProgramRun done = simulate_speeds();
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(file("fifo/jobs.csv"),
+            "job_id,name,user,vc,gpus,submit_s,start_s,end_s,wait_s,run_s,jct_s,preemptions,state,"
+            "nodes,cpus,model,mean_rate,rate_gpus,rate_type,rate_neighbours,rate_cpus,rate_memory,"
+            "rate_bandwidth,gpu_use,mean_cpus,throttled_s\n"
+            "A,,ann,,1,0,0,250,0,100,250,0,COMPLETED,0:1,2,four,0.4,1,1,1,0.5,1,0.8,0.4,2,\n"
+            "H,,bob,,0,0,0,100,0,50,100,0,COMPLETED,0:0,6,,0.5,,,,1,,0.5,,6,0\n"
+            "C,,bob,,0,10,100,120,90,20,110,0,COMPLETED,0:0,4,,1,,,,1,,1,,4,0\n"
+            "G,,cem,,1,20,120,130,100,10,110,0,COMPLETED,0:1,4,four,1,1,1,1,1,1,1,1,4,\n"
+            "X,,cem,,0,30,,,,10,,0,NEVER,,16,,,,,,,,,,,\n");
+  // Until the last submission, at 30 s, A alone holds a GPU, which computes a quarter of the time.
+  const json summary = json::parse(file("summary.json"))[0];
+  EXPECT_DOUBLE_EQ(summary["gpu_utilization"], 0.125);
+  EXPECT_DOUBLE_EQ(summary["gpu_allocation"], 0.5);
+  EXPECT_DOUBLE_EQ(summary["cpu_allocation"], 1);
+  EXPECT_THAT(done.out, HasSubstr("GPUs compute"));
+  EXPECT_THAT(done.out, HasSubstr("12.5 %"));
+  EXPECT_THAT(done.out, HasSubstr("CPU jobs' wait"));
+  EXPECT_THAT(run_program({"compare", run_}).out, HasSubstr("GPUs compute"));
+  // What came out can go in again, but for the job that never ran.
+  const ProgramRun again = run_program({"trace", "info", run_ + "/fifo/jobs.csv", "--lenient"});
+  EXPECT_EQ(again.status, 0) << again.err;
+}
+
+TEST_F(SpeedCommand, LeavesOutWhatIsNotSimulated) {
+  const ProgramRun done = simulate();
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(file("fifo/jobs.csv"), HasSubstr(",nodes,cpus\n"));
+  EXPECT_THAT(done.out, Not(HasSubstr("GPUs compute")));
+  EXPECT_THAT(done.out, HasSubstr("cores taken"));
+  EXPECT_THAT(file("report.html"), Not(HasSubstr("run_held_back")));
+  EXPECT_TRUE(explained("A")["paces"].empty());
+  EXPECT_FALSE(explained("A").contains("mean_pace"));
+}
+
+TEST_F(SpeedCommand, ExplainsTheRateOfAJob) {
+  ASSERT_EQ(simulate_speeds().status, 0);
+  EXPECT_EQ(
+      run_program({"explain", run_, "A"}).out,
+      "job A under fifo: 1 GPU, 2 cores, submitted 0s, started 0s, ended 250s, waited "
+      "00:00:00\n"
+      "  it never waited\n"
+      "  0s        00:01:40  runs at 0.25: cores 0.50, bandwidth 0.50 (2 cores)\n"
+      "  100s        00:02:30  runs at 0.50: cores 0.50 (2 cores)\n"
+      "in all: ran at 0.40: cores 0.50, bandwidth 0.80; its GPUs computed 40 % of the time\n");
+  const json told = explained("A");
+  ASSERT_EQ(told["paces"].size(), 2U);
+  EXPECT_EQ(told["paces"][0]["from_s"], 0);
+  EXPECT_EQ(told["paces"][0]["until_s"], 100);
+  EXPECT_EQ(told["paces"][0]["rate"], 0.25);
+  EXPECT_EQ(told["paces"][0]["held_cpus"], 2);
+  EXPECT_EQ(told["paces"][1]["until_s"], 250);
+  EXPECT_EQ(told["paces"][1]["bandwidth"], 1);
+  EXPECT_DOUBLE_EQ(told["mean_pace"]["rate"], 0.4);
+  EXPECT_NEAR(told["mean_pace"]["bandwidth"], 0.8, 1e-6);
+}
+
+TEST_F(SpeedCommand, ExplainsWaitsForCores) {
+  ASSERT_EQ(simulate_speeds().status, 0);
+  const json cpu_job = explained("C");
+  ASSERT_EQ(cpu_job["waits"].size(), 1U);
+  EXPECT_EQ(cpu_job["waits"][0]["reason"], "SHORT_OF_CORES");
+  EXPECT_EQ(cpu_job["waits"][0]["from_s"], 10);
+  EXPECT_EQ(cpu_job["waits"][0]["until_s"], 100);
+  EXPECT_EQ(cpu_job["waits"][0]["text"],
+            "not enough free cores or memory on the nodes of its virtual cluster");
+  EXPECT_THAT(run_program({"explain", run_, "C"}).out,
+              HasSubstr("job C under fifo: 4 cores, submitted 10s"));
+  const json gpu_job = explained("G");
+  ASSERT_EQ(gpu_job["waits"].size(), 1U);
+  EXPECT_EQ(gpu_job["waits"][0]["text"],
+            "not enough cores or memory beside the GPUs: asks 1, 1 free");
+  EXPECT_EQ(gpu_job["waits"][0]["until_s"], 120);
+  EXPECT_THAT(run_program({"explain", run_, "X"}).out,
+              HasSubstr("never: asks more cores or memory on one node than any node of its virtual "
+                        "cluster has"));
+}
+
+TEST_F(SpeedCommand, DrawsWhatHeldJobsBack) {
+  ASSERT_EQ(simulate_speeds().status, 0);
+  const std::string page = file("report.html");
+  if (page.empty()) GTEST_SKIP() << "this build has no report page";
+  EXPECT_THAT(page, HasSubstr("GPUs compute 12 % of the time and are held 50 %."));
+  EXPECT_THAT(page, HasSubstr("ran at 0.40: cores 0.50, bandwidth 0.80"));
+  EXPECT_THAT(page, HasSubstr("run_cpu_jobs"));
+}
+
+}  // namespace
+}  // namespace almanac
