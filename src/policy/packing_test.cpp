@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/packing.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "cluster/cluster.h"
 
@@ -106,6 +108,27 @@ TEST_F(PackingTest, WhoFindsNoGpuGetsNothing) {
   EXPECT_FALSE(jobs_[0].grants.empty());
   EXPECT_FALSE(jobs_[1].grants.empty());
   EXPECT_TRUE(jobs_[2].grants.empty());
+}
+
+RC_GTEST_FIXTURE_PROP(PackingTest, EveryJobThatFitsByGpusRunsAtItsShareAtLeast, ()) {
+  const int count = *rc::gen::inRange(1, 6);
+  int left = 2 * count;
+  while (left > 0) {
+    const int gpus = *rc::gen::inRange(1, std::min(left, 5) + 1);
+    add(*rc::gen::arbitrary<bool>() ? kHungry : kModest, gpus);
+    left -= gpus;
+  }
+  pack_on(count);  // the ledger sees to it that nobody takes what is not there
+  for (const PackedJob& job : jobs_) {
+    int gpus = 0;
+    for (const cluster::Grant& grant : job.grants) {
+      gpus += grant.count();
+      RC_ASSERT(grant.cpu_milli >= job.choices->all[job.choices->least].cpu_milli * grant.count());
+      RC_ASSERT(grant.cpu_milli * job.grants[0].count() ==
+                job.grants[0].cpu_milli * grant.count());  // each GPU as much
+    }
+    RC_ASSERT(gpus == job.gpus);
+  }
 }
 
 }  // namespace

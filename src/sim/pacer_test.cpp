@@ -128,10 +128,10 @@ RC_GTEST_PROP(Pacer, DoesTheWorkWhateverTheRatesWere, ()) {
 }
 
 TEST(Pacer, SaysWhyAJobIsSlow) {
-  EXPECT_EQ(to_string({.rate = 1}), "runs at 1.00");
-  EXPECT_EQ(to_string({.rate = 0.61, .parts = {.neighbours = 0.93, .cpus = 0.66}}),
+  EXPECT_EQ(to_string(PaceChange{.rate = 1}), "runs at 1.00");
+  EXPECT_EQ(to_string(PaceChange{.rate = 0.61, .parts = {.neighbours = 0.93, .cpus = 0.66}}),
             "runs at 0.61: neighbours 0.93, cores 0.66");
-  EXPECT_EQ(to_string({.rate = 0.5, .bandwidth = 0.5}), "runs at 0.50: bandwidth 0.50");
+  EXPECT_EQ(to_string(PaceChange{.rate = 0.5, .bandwidth = 0.5}), "runs at 0.50: bandwidth 0.50");
 }
 
 }  // namespace
