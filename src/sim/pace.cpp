@@ -9,7 +9,8 @@
 namespace almanac::sim {
 namespace {
 
-std::string in_words(const char* verb, double rate, const perf::Parts& parts, double bandwidth) {
+std::string with_factors(const char* verb, double rate, const perf::Parts& parts,
+                         double bandwidth) {
   const std::pair<const char*, double> factors[] = {
       {"GPUs", parts.gpus},  {"type", parts.type},     {"neighbours", parts.neighbours},
       {"cores", parts.cpus}, {"memory", parts.memory}, {"bandwidth", bandwidth}};
@@ -26,11 +27,11 @@ std::string in_words(const char* verb, double rate, const perf::Parts& parts, do
 }  // namespace
 
 std::string to_string(const PaceChange& pace) {
-  return in_words("runs", pace.rate, pace.parts, pace.bandwidth);
+  return with_factors("runs", pace.rate, pace.parts, pace.bandwidth);
 }
 
-std::string to_string(const MeanPace& pace) {
-  return in_words("ran", pace.rate, pace.parts, pace.bandwidth);
+std::string in_words(const MeanPace& pace) {
+  return with_factors("ran", pace.rate, pace.parts, pace.bandwidth);
 }
 
 }  // namespace almanac::sim

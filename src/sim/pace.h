@@ -35,6 +35,6 @@ struct MeanPace {
 /// "runs at 0.61: cores 0.66, neighbours 0.93": factors that are not 1.
 std::string to_string(const PaceChange& pace);
 /// "ran at 0.61: ..."
-std::string to_string(const MeanPace& pace);
+std::string in_words(const MeanPace& pace);
 
 }  // namespace almanac::sim

@@ -61,7 +61,7 @@ TEST_F(PaceLogTest, CountsWhatWasCutOfACpuJob) {
   EXPECT_NEAR(mean.cpus, (20 * 4 + 30 * 1) / 50.0, 1e-6);
   EXPECT_DOUBLE_EQ(mean.throttled_s, 30);
   EXPECT_DOUBLE_EQ(mean.cut_cpu_s, 90);
-  EXPECT_EQ(to_string(mean), "ran at 0.55: cores 0.55");
+  EXPECT_EQ(in_words(mean), "ran at 0.55: cores 0.55");
 }
 
 TEST_F(PaceLogTest, TellsBandwidthFromCores) {

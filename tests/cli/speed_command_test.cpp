@@ -139,8 +139,7 @@ TEST_F(SpeedCommand, ExplainsWaitsForCores) {
             "not enough cores or memory beside the GPUs: asks 1, 1 free");
   EXPECT_EQ(gpu_job["waits"][0]["until_s"], 120);
   EXPECT_THAT(run_program({"explain", run_, "X"}).out,
-              HasSubstr("never: asks more cores or memory on one node than any node of its virtual "
-                        "cluster has"));
+              HasSubstr("never: asks more cores or memory than its nodes have"));
 }
 
 TEST_F(SpeedCommand, DrawsWhatHeldJobsBack) {

@@ -107,7 +107,7 @@ class Explanation {
     }
     if (paces().empty()) return;
     const sim::MeanPace mean = schedule_.pace_log[index(job_)];
-    fmt::print("in all: {}", sim::to_string(mean));
+    fmt::print("in all: {}", sim::in_words(mean));
     if (prepared_.trace.jobs[index(job_)].request.gpus > 0)
       fmt::print("; its GPUs computed {} of the time", text::human_share(mean.parts.computing));
     if (mean.throttled_s > 0)
