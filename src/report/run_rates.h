@@ -7,6 +7,7 @@
 /// their means tell how much of that time each factor cost.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -31,6 +32,24 @@ struct RateTotals {
 
   void add(int gpus, const sim::MeanPace& pace);
 };
+
+/// What a factor cost of the GPU time that jobs held; below 0 where it spared some.
+struct Cause {
+  const char* column;
+  const char* words;
+  double (*cost_s)(const RateTotals& of);
+};
+inline constexpr auto kCauses = std::to_array<Cause>({
+    {"lost_to_cores", "cores", [](const RateTotals& t) { return t.neighbours_s - t.cpus_s; }},
+    {"lost_to_memory", "memory", [](const RateTotals& t) { return t.cpus_s - t.memory_s; }},
+    {"lost_to_bandwidth", "memory bandwidth",
+     [](const RateTotals& t) { return t.memory_s - t.done_s; }},
+    {"lost_to_neighbours", "jobs on the same GPUs",
+     [](const RateTotals& t) { return t.type_s - t.neighbours_s; }},
+    {"lost_to_type", "the type of GPU", [](const RateTotals& t) { return t.gpus_s - t.type_s; }},
+    {"lost_to_gpus", "number and spread of GPUs",
+     [](const RateTotals& t) { return t.held_s - t.gpus_s; }},
+});
 
 /// A job of the trace that lost time.
 struct SlowedJob {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,26 +24,6 @@ double ratio(double part, double whole) {
 }
 
 double rounded(double value, double digits = 1e4) { return std::round(digits * value) / digits; }
-
-/// What a factor cost of the GPU time that jobs held; below 0 where it spared some.
-struct Cause {
-  const char* column;
-  const char* label;
-  double (*cost_s)(const RateTotals& of);
-};
-constexpr Cause kCauses[] = {
-    {"lost_to_cores", "Lost to cores",
-     [](const RateTotals& t) { return t.neighbours_s - t.cpus_s; }},
-    {"lost_to_memory", "Lost to memory", [](const RateTotals& t) { return t.cpus_s - t.memory_s; }},
-    {"lost_to_bandwidth", "Lost to memory bandwidth",
-     [](const RateTotals& t) { return t.memory_s - t.done_s; }},
-    {"lost_to_neighbours", "Lost to jobs on the same GPUs",
-     [](const RateTotals& t) { return t.type_s - t.neighbours_s; }},
-    {"lost_to_type", "Lost to the type of GPU",
-     [](const RateTotals& t) { return t.gpus_s - t.type_s; }},
-    {"lost_to_gpus", "Lost to number and spread of GPUs",
-     [](const RateTotals& t) { return t.held_s - t.gpus_s; }},
-};
 
 /// Less of a share than a page shows.
 constexpr double kNothing = 5e-4;
@@ -69,16 +50,36 @@ Figure draw_distribution(const Policies& policies) {
   return figure;
 }
 
+/// Those that cost anything in any total.
+std::vector<Cause> causes_of(const Policies& policies) {
+  std::vector<Cause> found;
+  const auto matters = [](const Cause& cause, const RateTotals& total) {
+    return std::abs(cause.cost_s(total)) > kNothing * total.held_s;
+  };
+  for (const Cause& cause : kCauses) {
+    const bool any = std::any_of(policies.begin(), policies.end(), [&](const PolicyDigest& each) {
+      const std::vector<RateTotals>& models = each.rates.by_model;
+      return matters(cause, each.rates.all) ||
+             std::any_of(models.begin(), models.end(),
+                         [&](const RateTotals& total) { return matters(cause, total); });
+    });
+    if (any) found.push_back(cause);
+  }
+  return found;
+}
+
 /// The columns of a row of totals.
 class TotalColumns {
  public:
-  explicit TotalColumns(Figure& figure)
+  TotalColumns(Figure& figure, std::vector<Cause> causes)
       : jobs_(figure.number("jobs", "GPU jobs", Unit::jobs)),
         held_(figure.number("held_gpu_s", "GPU time held", Unit::gpu_seconds)),
         rate_(figure.number("mean_rate", "Mean rate", Unit::ratio)),
-        computing_(figure.number("gpu_use", "GPUs compute", Unit::fraction)) {
-    for (const Cause& cause : kCauses) {
-      lost_.push_back(&figure.number(cause.column, cause.label, Unit::fraction));
+        computing_(figure.number("gpu_use", "GPUs compute", Unit::fraction)),
+        causes_(std::move(causes)) {
+    for (const Cause& cause : causes_) {
+      lost_.push_back(
+          &figure.number(cause.column, fmt::format("Lost to {}", cause.words), Unit::fraction));
     }
   }
   void add(const RateTotals& total) {
@@ -87,18 +88,13 @@ class TotalColumns {
     rate_.add(rounded(ratio(total.done_s, total.held_s)));
     computing_.add(rounded(ratio(total.computing_s, total.held_s)));
     for (std::size_t at = 0; at < lost_.size(); ++at) {
-      lost_[at]->add(rounded(ratio(kCauses[at].cost_s(total), total.held_s)));
+      lost_[at]->add(rounded(ratio(causes_[at].cost_s(total), total.held_s)));
     }
   }
-  /// Causes that cost anything in any row.
-  std::vector<std::string> causes() const {
-    std::vector<std::string> found;
-    for (const figure::Column* const column : lost_) {
-      const bool any = std::any_of(column->numbers.begin(), column->numbers.end(),
-                                   [](double value) { return std::abs(value) > kNothing; });
-      if (any) found.push_back(column->name);
-    }
-    return found;
+  std::vector<std::string> lost() const {
+    std::vector<std::string> names;
+    for (const figure::Column* const column : lost_) names.push_back(column->name);
+    return names;
   }
 
  private:
@@ -106,13 +102,14 @@ class TotalColumns {
   figure::Column& held_;
   figure::Column& rate_;
   figure::Column& computing_;
+  std::vector<Cause> causes_;
   std::vector<figure::Column*> lost_;
 };
 
 Figure draw_causes(const Policies& policies) {
   Figure figure{.id = "run_held_back", .title = "What holds GPU jobs back"};
   auto& policy = figure.text("policy", "Policy");
-  TotalColumns columns(figure);
+  TotalColumns columns(figure, causes_of(policies));
   for (const PolicyDigest& each : policies) {
     policy.add(each.summary.policy);
     columns.add(each.rates.all);
@@ -121,16 +118,16 @@ Figure draw_causes(const Policies& policies) {
   figure.caption =
       "Shares of the GPU time that jobs held. What is lost is what the same jobs would have taken "
       "less at the speed of their records; below 0, they ran faster. All losses and the mean rate, "
-      "which is weighted by GPU time, make 1.";
+      "which is weighted by GPU time, make 1; what cost nothing is not shown.";
   figure.charts.push_back({.kind = "bar",
                            .title = "Rate, and the share of the time in which GPUs compute",
                            .x = "policy",
                            .y = {"mean_rate", "gpu_use"}});
-  if (auto causes = columns.causes(); !causes.empty()) {
+  if (auto lost = columns.lost(); !lost.empty()) {
     figure.charts.push_back({.kind = "bar",
                              .title = "GPU time lost, of that held",
                              .x = "policy",
-                             .y = std::move(causes)});
+                             .y = std::move(lost)});
   }
   return figure;
 }
@@ -140,7 +137,7 @@ Figure draw_models(const RunInput& input, const Policies& policies) {
   Figure figure{.id = "run_models", .title = "Models"};
   auto& policy = figure.text("policy", "Policy");
   auto& model = figure.text("model", "Model");
-  TotalColumns columns(figure);
+  TotalColumns columns(figure, causes_of(policies));
   auto& cores = figure.number("cpus_per_gpu", "Cores of a GPU");
   std::vector<std::size_t> order(models.names.size());
   for (std::size_t at = 0; at < order.size(); ++at) order[at] = at;
@@ -194,7 +191,7 @@ Figure draw_slowed(const RunInput& input, const Policies& policies) {
       cores.add(rounded(slowed.pace.cpus, 10));
       ran.add(std::round(slowed.pace.ran_s));
       lost.add(std::round(slowed.lost_s));
-      why.add(sim::to_string(slowed.pace));
+      why.add(sim::in_words(slowed.pace));
     }
   }
   figure.caption =

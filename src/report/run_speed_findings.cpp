@@ -2,11 +2,9 @@
 #include "report/run_speed_findings.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -60,22 +58,12 @@ std::optional<Finding> use_of_gpus(const Policies& policies) {
   return finding;
 }
 
-/// What cost most of the GPU time, in words; "" if nothing did.
-std::string worst_cause(const RateTotals& total) {
-  const std::array<std::pair<const char*, double>, 6> causes{
-      {{"cores", total.neighbours_s - total.cpus_s},
-       {"memory", total.cpus_s - total.memory_s},
-       {"memory bandwidth", total.memory_s - total.done_s},
-       {"jobs on the same GPUs", total.type_s - total.neighbours_s},
-       {"the type of GPU", total.gpus_s - total.type_s},
-       {"number and spread of GPUs", total.held_s - total.gpus_s}}};
-  const auto most =
-      std::max_element(causes.begin(), causes.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (!(most->second > 0.005 * total.held_s)) return "";
-  return fmt::format("{} cost{} {} of the GPU time held", most->first,
-                     std::string_view(most->first).back() == 's' ? "" : "s",
-                     human_share(most->second / total.held_s));
+/// What cost most of the GPU time that jobs held; nullptr where nothing cost much.
+const Cause* worst_cause(const RateTotals& total) {
+  const Cause* const worst = std::max_element(
+      kCauses.begin(), kCauses.end(),
+      [&](const Cause& a, const Cause& b) { return a.cost_s(total) < b.cost_s(total); });
+  return worst->cost_s(total) > 0.005 * total.held_s ? worst : nullptr;
 }
 
 std::optional<Finding> rates(const Policies& policies, std::size_t best) {
@@ -92,15 +80,20 @@ std::optional<Finding> rates(const Policies& policies, std::size_t best) {
     finding.headline += fmt::format(", under {} at {}", policies[best].summary.policy, told(other));
   }
   finding.headline += ".";
-  if (const std::string cause = worst_cause(first); !cause.empty()) {
-    finding.detail =
-        fmt::format("Most of all, {} under {}", cause, policies.front().summary.policy);
-    const std::string another = best > 0 ? worst_cause(other) : "";
-    if (!another.empty()) {
-      finding.detail += fmt::format("; {} under {}", another, policies[best].summary.policy);
-    }
-    finding.detail += ".";
+  const Cause* const cause = worst_cause(first);
+  if (cause == nullptr) return finding;
+  const auto share = [](const Cause& of, const RateTotals& total) {
+    return human_share(of.cost_s(total) / total.held_s);
+  };
+  finding.detail = fmt::format("Of the GPU time that jobs hold, most is lost to {}: {} under {}",
+                               cause->words, share(*cause, first), policies.front().summary.policy);
+  const Cause* const another = best > 0 && other.held_s > 0 ? worst_cause(other) : nullptr;
+  if (another != nullptr) {
+    const std::string to = another == cause ? "" : fmt::format("to {} ", another->words);
+    finding.detail +=
+        fmt::format(", {}{} under {}", to, share(*another, other), policies[best].summary.policy);
   }
+  finding.detail += ".";
   return finding;
 }
 

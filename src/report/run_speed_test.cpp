@@ -132,7 +132,8 @@ TEST(RunSpeed, NamesWhoGaveWay) {
   EXPECT_THAT(words,
               HasSubstr("fifo throttles 1 of 2 CPU jobs, for 30s on average, and evicts 1."));
   EXPECT_THAT(words, HasSubstr("Under fifo GPU jobs run at 0.60 of the speed of their records."));
-  EXPECT_THAT(words, HasSubstr("Most of all, cores cost 33 % of the GPU time held under fifo."));
+  EXPECT_THAT(words,
+              HasSubstr("Of the GPU time that jobs hold, most is lost to cores: 33 % under fifo."));
 }
 
 TEST(RunSpeed, TakesRatesFromTheSchedule) {
