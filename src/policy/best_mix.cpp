@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <mutex>
 
 #include <Cbc_C_Interface.h>
 
@@ -86,6 +87,9 @@ std::optional<Mix> best_mix(std::span<const JobKind> kinds, std::int64_t cpu_mil
   const Program program(kinds, cpu_milli, memory_mb);
   const int num_columns = static_cast<int>(program.columns.size());
   const std::vector<double> least(program.columns.size(), 0.0);
+  // Its parameters are global.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   const std::unique_ptr<Cbc_Model, decltype(&Cbc_deleteModel)> solver(Cbc_newModel(),
                                                                       &Cbc_deleteModel);
   Cbc_setLogLevel(solver.get(), 0);

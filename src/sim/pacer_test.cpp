@@ -114,7 +114,7 @@ RC_GTEST_PROP(Pacer, DoesTheWorkWhateverTheRatesWere, ()) {
   const PaceLog log = pacer.take_log(now);
   for (std::uint32_t at = 0; at < seen.size(); ++at) {
     const MeanPace mean = log[at];
-    RC_ASSERT(mean.ran_s * 1e3 == seen[at].ran_ms);
+    RC_ASSERT(std::llround(mean.ran_s * 1e3) == std::llround(seen[at].ran_ms));
     if (seen[at].ran_ms == 0) continue;
     RC_ASSERT(std::abs(mean.rate * seen[at].ran_ms - seen[at].integral_ms) <=
               1e-9 * std::max(1.0, seen[at].integral_ms));
