@@ -65,6 +65,11 @@ std::vector<NodeId> ArrayBook::lending() const {
 void ArrayBook::file(std::uint32_t member, const cluster::Ledger& ledger) {
   const Node& node = nodes_[member];
   const cluster::Amount room = ledger.room(node_of(member));
+  if (ledger.drained(node_of(member)) || ledger.power(node_of(member)) != cluster::Power::on) {
+    for (cluster::RoomSet* rooms : {&plain_, &own_, &idle_, &right_}) rooms->erase(member);
+    lending_.erase(member);
+    return;
+  }
   const std::int32_t right = node.array - node.used;
   idle_.insert(member, {room.cpu_milli, room.memory_mb});
   (node.has_gpus ? own_ : plain_).insert(member, {std::min(right, room.cpu_milli), room.memory_mb});
