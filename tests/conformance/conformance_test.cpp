@@ -3,6 +3,7 @@
 /// \file
 /// What every policy of the registry must do, also one that is added tomorrow.
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -240,6 +241,101 @@ TEST_P(EveryCapacity, IsNotDisturbedByBeingAsked) {
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryCapacity, testing::ValuesIn(every_capacity()), test_name);
 
+/// GPU jobs and CPU jobs on nodes with cores and memory bandwidth, at the speed that these allow.
+Case mixed_day(std::uint64_t seed) {
+  Case made;
+  made.speed = "linear";
+  made.cluster.takes_every_job = true;
+  made.cluster.add_vc("all");
+  made.cluster.add_nodes({.gpus = 4, .cpus = 20, .memory_gb = 64, .bandwidth_gbs = 60}, 3);
+  made.cluster.add_nodes({.gpus = 0, .cpus = 8, .memory_gb = 32}, 1);
+  const char* const models[] = {"", "two", "four", "eight"};
+  Rng rng(seed);
+  std::int64_t now = 0;
+  for (int job = 0; job < 100; ++job) {
+    if (rng.below(3) > 0) now += static_cast<std::int64_t>(rng.below(200));
+    const int gpus = rng.below(2) == 0 ? 0 : 1 << rng.below(4);
+    const bool tells_cores = rng.below(8) > 0;
+    add_job(made.trace, {.id = std::to_string(job),
+                         .submit = now * 1s,
+                         .gpus = gpus,
+                         .run = static_cast<std::int64_t>(rng.below(1200)) * 1s,
+                         .user = rng.below(2) == 0 ? "ann" : "bob",
+                         .name = rng.below(2) == 0 ? "train" : "test",
+                         .model = gpus == 0 ? "" : models[rng.below(4)],
+                         .kind = rng.below(2) == 0 ? "image" : "",
+                         .cpus = tells_cores ? static_cast<float>(1 + rng.below(8))
+                                             : std::numeric_limits<float>::quiet_NaN(),
+                         .memory_gb = static_cast<float>(rng.below(10)),
+                         .bandwidth_gbs = static_cast<float>(rng.below(30))});
+  }
+  return made;
+}
+
+/// Every policy, and every size and throttle under each way of sharing.
+std::vector<std::string> every_mix() {
+  std::vector<std::string> names;
+  for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
+  for (const auto* choices : {&registry().sizes(), &registry().throttles()}) {
+    for (const policy::Entry& choice : *choices) {
+      for (const char* base : {"fifo+", "drf+", "fifo+arrays+", "srtf+"}) {
+        // A choice that the registry refuses with a base is not a policy.
+        if (registry().compose(base + choice.name)) names.push_back(base + choice.name);
+      }
+    }
+  }
+  return names;
+}
+
+class EveryMix : public testing::TestWithParam<std::string> {
+ protected:
+  static Case day(std::uint64_t seed) {
+    Case made = mixed_day(seed);
+    made.policy = GetParam();
+    return made;
+  }
+};
+
+TEST_P(EveryMix, KeepsTheRules) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Case input = day(seed);
+    const Result<Played> played = play(input);
+    ASSERT_TRUE(played) << to_string(played.error());
+    EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
+    // Nodes come and go.
+    input.cluster.changes = {{.at = Time{1h}, .vc = VcId{0}, .nodes = 2},
+                             {.at = Time{2h}, .vc = VcId{0}, .nodes = 4}};
+    const Result<Played> drained = play(input);
+    ASSERT_TRUE(drained) << to_string(drained.error());
+    EXPECT_EQ(broken_rules(input, *drained), std::vector<std::string>{}) << "seed " << seed;
+  }
+}
+
+TEST_P(EveryMix, SaysWhyAJobWaitsAndIsNotDisturbed) {
+  const Result<Played> alone = play(day(7));
+  ASSERT_TRUE(alone) << to_string(alone.error());
+  for (std::uint32_t job = 0; job < 100; job += 3) {
+    Case input = day(7);
+    input.options.watched = JobId{job};
+    const Result<Played> watched = play(input);
+    ASSERT_TRUE(watched);
+    Duration waited{0};
+    for (const sim::Wait& wait : watched->result.waits) {
+      EXPECT_NE(wait.reason.other, JobId{job}) << "it waits for itself";
+      if (wait.reason.kind == policy::ReasonKind::none) {
+        EXPECT_LE(wait.until - wait.from, 1s) << "job " << job << " at " << seconds(wait.from);
+      }
+      waited += wait.until - wait.from;
+    }
+    const sim::JobResult& told = watched->result.jobs[job];
+    if (told.phase != policy::Phase::ended) continue;
+    EXPECT_EQ(waited, told.end - input.trace.jobs[job].request.submit - told.ran) << "job " << job;
+    EXPECT_EQ(told.end, alone->result.jobs[job].end) << "job " << job;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryMix, testing::ValuesIn(every_mix()), test_name);
+
 template <typename Choices>
 void expect_described(const Choices& choices) {
   std::set<std::string> names;
@@ -258,13 +354,17 @@ TEST(Registry, DescribesEveryChoiceOnceAndNamesItsSource) {
   expect_described(registry().orders());
   expect_described(registry().placements());
   expect_described(registry().capacities());
+  expect_described(registry().sizes());
+  expect_described(registry().throttles());
   expect_described(policy::Registry::estimates());
 }
 
 TEST(Registry, UsesANameForOneSlotOnly) {
-  std::set<std::string> names = {"strict", "easy", "conservative", "never", "by_rank", "quota"};
-  for (const auto* choices : {&registry().orders(), &registry().placements(),
-                              &registry().capacities(), &policy::Registry::estimates()}) {
+  std::set<std::string> names = {"strict", "easy",  "conservative", "never", "by_rank",
+                                 "quota",  "queue", "users",        "arrays"};
+  for (const auto* choices :
+       {&registry().orders(), &registry().placements(), &registry().sizes(),
+        &registry().capacities(), &registry().throttles(), &policy::Registry::estimates()}) {
     for (const policy::Entry& choice : *choices) {
       EXPECT_TRUE(names.insert(choice.name).second) << choice.name << " would be ambiguous";
     }
