@@ -92,8 +92,8 @@ DemandId Admission::demand(const trace::Request& request, VcId vc) {
     const auto each = [&](float asked, std::int32_t in_thousandths, std::int32_t missing) {
       if (std::isnan(asked)) return missing;
       // Rounded up, so that all units together are no less than what was asked.
-      const std::int32_t unit = in_thousandths / wanted.units() +
-                                (in_thousandths % wanted.units() != 0 ? 1 : 0);
+      const std::int32_t unit =
+          in_thousandths / wanted.units() + (in_thousandths % wanted.units() != 0 ? 1 : 0);
       // No node has as much: what all units of a node need together stays within the numbers.
       return std::min(unit, cluster::kUnbounded / cluster::kMaxGpusPerNode);
     };
