@@ -48,7 +48,7 @@ constexpr std::int32_t kCore = 1000;
 /// A job that has started this recently does not move aside: it paid for its start.
 constexpr Duration kSettled = 10min;
 /// So many nodes are looked at for one that smaller jobs can leave.
-constexpr int kNodesTried = 8;
+constexpr int kNodesLookedAt = 8;
 
 class ArraysPass final : public Pass {
  public:
@@ -278,7 +278,7 @@ class ArraysPass final : public Pass {
         const cluster::NodeSet& nodes = pool.by_free[static_cast<std::size_t>(free)];
         for (std::uint32_t member = nodes.first(); member != cluster::NodeSet::kNone;
              member = nodes.next(member)) {
-          if (tried++ == kNodesTried) return false;
+          if (tried++ == kNodesLookedAt) return false;
           if (clear(vc, own, pool.nodes[member], least)) return true;
         }
       }
