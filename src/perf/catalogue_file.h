@@ -22,8 +22,8 @@ std::span<const text::Preset> presets();
 inline constexpr const char* kUsualCatalogue = "public";
 
 /// Reads a preset by its name, or a file by its path: what has a '/' or ends in ".toml"; or takes
-/// the measurements of a ".csv" (".csv.gz") as they are, see measured.h. Fails with usage for a name
-/// that is none, with not_found, or with invalid: file, line, and the nearest key.
+/// the measurements of a ".csv" (".csv.gz") as they are, see measured.h. Fails with usage for a
+/// name that is none, with not_found, or with invalid: file, line, and the nearest key.
 Result<Catalogue> read_catalogue(const std::string& name_or_path);
 
 /// Reads `text`; `path` is its name in errors.

@@ -74,13 +74,13 @@ bool any_has(const Points& points, double Summary::*field) {
 
 /// Shown where a run tells them.
 constexpr Shown kResources[] = {{"sweep_gpu_utilization", "GPUs compute", "gpu_utilization",
-                             &Summary::gpu_utilization, figure::Unit::fraction},
-                            {"sweep_cpu_allocation", "Cores taken", "cpu_allocation",
-                             &Summary::cpu_allocation, figure::Unit::fraction},
-                            {"sweep_cpu_job_wait", "Wait of CPU jobs, average",
-                             "avg_cpu_job_wait_s", &Summary::avg_cpu_job_wait_s},
-                            {"sweep_p99_cpu_job_wait", "Wait of CPU jobs, 99 %",
-                             "p99_cpu_job_wait_s", &Summary::p99_cpu_job_wait_s}};
+                                 &Summary::gpu_utilization, figure::Unit::fraction},
+                                {"sweep_cpu_allocation", "Cores taken", "cpu_allocation",
+                                 &Summary::cpu_allocation, figure::Unit::fraction},
+                                {"sweep_cpu_job_wait", "Wait of CPU jobs, average",
+                                 "avg_cpu_job_wait_s", &Summary::avg_cpu_job_wait_s},
+                                {"sweep_p99_cpu_job_wait", "Wait of CPU jobs, 99 %",
+                                 "p99_cpu_job_wait_s", &Summary::p99_cpu_job_wait_s}};
 
 figure::Figure curve(const Points& points, const Axes& axes, const Shown& shown) {
   const auto& [id, title, column, field, unit] = shown;
