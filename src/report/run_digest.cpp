@@ -20,6 +20,15 @@ std::vector<double> at_percentiles(std::vector<double>& values) {
   return found;
 }
 
+/// How long a job ran for work that its run time in the log does not account for.
+double beyond_the_log_s(const sim::Schedule& schedule, std::size_t at, const trace::Job& job,
+                        const sim::JobResult& result) {
+  if (schedule.pace_log.empty()) return seconds(result.ran - job.outcome.run);
+  // At its own speed: one that lacked cores ran longer without any restart.
+  const double rate = schedule.pace_log[at].rate;
+  return seconds(result.ran) - seconds(job.outcome.run) / rate;
+}
+
 }  // namespace
 
 DigestPlan::DigestPlan(const RunInput& input)
@@ -49,7 +58,7 @@ PolicyDigest digest(const RunInput& input, const DigestPlan& plan, sim::Summary 
     jct.push_back(seconds(completion));
     wait.push_back(seconds(completion - result.ran));
     made.held_gpu_s += job.request.gpus * seconds(result.ran);
-    made.restart_gpu_s += job.request.gpus * seconds(result.ran - job.outcome.run);
+    made.restart_gpu_s += job.request.gpus * beyond_the_log_s(schedule, at, job, result);
   }
   made.jct_s = at_percentiles(jct);
   made.wait_s = at_percentiles(wait);

@@ -26,6 +26,16 @@ trace::Job job_of(trace::Trace& trace, int gpus, float cpus, const char* model) 
   return job;
 }
 
+sim::Prepared prepared(const std::string& speed, trace::Trace trace, cluster::Cluster cluster) {
+  sim::Experiment experiment;
+  experiment.trace = "log.csv";
+  experiment.policies = {"fifo"};
+  experiment.speed = speed;
+  auto made = sim::prepare(experiment, std::move(trace), std::move(cluster));
+  EXPECT_TRUE(made) << made.error().message;
+  return std::move(*made);
+}
+
 /// Two GPU jobs of two models, two CPU jobs; on a node with room for all.
 sim::Prepared prepared(const std::string& speed) {
   trace::Trace trace;
@@ -36,13 +46,7 @@ sim::Prepared prepared(const std::string& speed) {
   cluster::Cluster cluster;
   cluster.add_vc("a");
   cluster.add_nodes({.gpus = 8, .cpus = 48}, 1);
-  sim::Experiment experiment;
-  experiment.trace = "log.csv";
-  experiment.policies = {"fifo"};
-  experiment.speed = speed;
-  auto made = sim::prepare(experiment, std::move(trace), std::move(cluster));
-  EXPECT_TRUE(made) << made.error().message;
-  return std::move(*made);
+  return prepared(speed, std::move(trace), std::move(cluster));
 }
 
 /// What a run tells that was simulated, but for the rates, which are `rates`.
@@ -148,6 +152,20 @@ TEST(RunSpeed, TakesRatesFromTheSchedule) {
   EXPECT_EQ(made.rates.cpu.jobs, 2);
   EXPECT_EQ(made.rates.cpu.throttled, 0);
   EXPECT_THAT(made.rates.gave_way, IsEmpty());
+}
+
+TEST(RunSpeed, TakesSlownessForNoRestart) {
+  trace::Trace trace;
+  trace.jobs.push_back(job_of(trace, 2, 2, "alexnet"));
+  trace.jobs[0].outcome.reference_cpus = 20;
+  cluster::Cluster cluster;
+  cluster.add_vc("a");
+  cluster.add_nodes({.gpus = 8, .cpus = 48}, 1);
+  const sim::Prepared run = prepared("public", std::move(trace), std::move(cluster));
+  const PolicyDigest made = digest_with(RunInput(run));
+  EXPECT_LT(made.rates.all.done_s, 0.5 * made.rates.all.held_s);
+  // Ends are whole milliseconds.
+  EXPECT_NEAR(made.restart_gpu_s, 0, 2 * 0.002);
 }
 
 TEST(RunSpeed, DrawsNothingThatIsNotSimulated) {
