@@ -134,8 +134,10 @@ std::optional<Finding> gave_way(const Policies& policies) {
     finding.headline = fmt::format(
         "{} throttles {} of {}, for {} on average", most->summary.policy, grouped(total.throttled),
         jobs(total.jobs), human_time(total.throttled_s / static_cast<double>(total.throttled)));
+    const double hours = total.cut_s / 3600;
     finding.detail =
-        fmt::format("That cuts {} core-hours.", grouped(std::llround(total.cut_s / 3600)));
+        fmt::format("That cuts {} core-hours.",
+                    hours < 10 ? fmt::format("{:.2g}", hours) : grouped(std::llround(hours)));
   }
   if (total.stopped > 0) {
     finding.headline += total.throttled > 0
