@@ -72,6 +72,28 @@ struct Program {
   std::vector<double> row_most;
 };
 
+/// Everybody's fastest choice, of equal ones one that takes no more, where all of them fit: no
+/// program has to say so.
+std::optional<Mix> all_best(std::span<const JobKind> kinds, std::int64_t cpu_milli,
+                            std::int64_t memory_mb) {
+  Mix mix;
+  for (const JobKind& kind : kinds) {
+    const auto best = std::max_element(kind.choices.begin(), kind.choices.end(),
+                                       [](const SizeChoice& a, const SizeChoice& b) {
+                                         if (a.throughput != b.throughput) {
+                                           return a.throughput < b.throughput;
+                                         }
+                                         return beats(b, a) && !beats(a, b);
+                                       });
+    cpu_milli -= kind.jobs * best->cpu_milli;
+    memory_mb -= kind.jobs * best->memory_mb;
+    if (cpu_milli < 0 || memory_mb < 0) return std::nullopt;
+    std::vector<int>& chosen = mix.emplace_back(kind.choices.size(), 0);
+    chosen[static_cast<std::size_t>(best - kind.choices.begin())] = kind.jobs;
+  }
+  return mix;
+}
+
 }  // namespace
 
 std::optional<Mix> best_mix(std::span<const JobKind> kinds, std::int64_t cpu_milli,
@@ -82,7 +104,7 @@ std::optional<Mix> best_mix(std::span<const JobKind> kinds, std::int64_t cpu_mil
                   kind.jobs, kind.choices.size());
     mix.emplace_back(kind.choices.size(), 0);
   }
-  if (kinds.empty()) return mix;
+  if (auto all = all_best(kinds, cpu_milli, memory_mb)) return all;
 
   const Program program(kinds, cpu_milli, memory_mb);
   const int num_columns = static_cast<int>(program.columns.size());
