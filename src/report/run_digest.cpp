@@ -2,6 +2,7 @@
 #include "report/run_digest.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "stats/percentiles.h"
 #include "stats/quantile.h"
@@ -26,7 +27,9 @@ double beyond_the_log_s(const sim::Schedule& schedule, std::size_t at, const tra
   if (schedule.pace_log.empty()) return seconds(result.ran - job.outcome.run);
   // At its own speed: one that lacked cores ran longer without any restart.
   const double rate = schedule.pace_log[at].rate;
-  return seconds(result.ran) - seconds(job.outcome.run) / rate;
+  const double beyond_ms = 1e3 * (seconds(result.ran) - seconds(job.outcome.run) / rate);
+  // The end of a job is rounded up to a millisecond.
+  return std::trunc(beyond_ms) / 1e3;
 }
 
 }  // namespace
