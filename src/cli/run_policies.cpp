@@ -69,6 +69,10 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
   const std::atomic<bool>& stop = interrupted();
   if (!out.empty()) {
     if (auto opened = sim::open_run_directory(out); !opened) return tl::unexpected(opened.error());
+    // Should this be killed, the folder still says what it is, and the next run may have it.
+    if (auto begun = sim::write_run(out, prepared, {}, command, false); !begun) {
+      return tl::unexpected(begun.error());
+    }
   }
   const std::size_t runs = prepared.runs.size();
   std::vector<std::optional<sim::Summary>> summaries(runs);

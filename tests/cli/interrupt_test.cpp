@@ -107,10 +107,10 @@ class Interrupt : public testing::Test {
     ASSERT_EQ(made.status, 0) << made.err;
   }
 
-  /// Simulates under `policies` one after the other, sends SIGINT while it works on what follows
+  /// Simulates under `policies` one after the other, sends `signal` while it works on what follows
   /// once `sign` is there, and gives the exit status. Three times the load makes conservative
   /// backfill take many times the second of work that is waited for.
-  int interrupt(const std::string& policies, const std::string& sign) {
+  int interrupt(const std::string& policies, const std::string& sign, int signal = SIGINT) {
     Background program({"simulate", trace_, "--cluster", cluster_, "--load", "3", "--policy",
                         policies, "--threads", "1", "--out", run_},
                        folder_ / "err");
@@ -123,7 +123,7 @@ class Interrupt : public testing::Test {
     const auto before = program.worked();
     wait_until([&] { return program.worked() > before + std::chrono::seconds(1); });
     EXPECT_TRUE(program.running()) << "ended too soon: " << text(folder_ / "err");
-    program.send(SIGINT);
+    program.send(signal);
     return program.wait();
   }
 
@@ -205,6 +205,16 @@ TEST_F(Interrupt, IsToldByTheCommandsThatReadTheRun) {
   EXPECT_EQ(again.status, 0) << again.err;
   EXPECT_THAT(again.err, HasSubstr("was interrupted: there are no whole schedules to compare "
                                    "with"));
+}
+
+TEST_F(Interrupt, EvenByKillLeavesAFolderThatTheNextRunMayHave) {
+  ASSERT_EQ(interrupt("conservative", run_, SIGKILL), -1);
+  const ProgramRun compared = run_program({"compare", run_});
+  EXPECT_THAT(compared.err, HasSubstr("was interrupted"));
+  const ProgramRun again =
+      run_program({"simulate", trace_, "--cluster", cluster_, "--policy", "fifo", "--out", run_});
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_FALSE(fs::exists(run_ + "/conservative"));
 }
 
 }  // namespace
