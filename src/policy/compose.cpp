@@ -108,12 +108,15 @@ Result<Composition> checked(const Registry& registry, Composition composition) {
                             composition.name, share_name(composition.share)),
                 {}, "add +strict+never, or +queue");
   }
-  if (composition.size == "adaptive" && composition.reserve > 0) {
+  const auto throttle = registry.make_throttle(composition);
+  const bool size_gives = size != nullptr && size->gives();
+  const bool throttle_gives = throttle != nullptr && throttle->gives();
+  if (composition.reserve > 0 && (size_gives || throttle_gives)) {
     return fail(Code::usage,
-                fmt::format("policy {}: reservations do not hold where cores are given to running "
-                            "jobs",
-                            composition.name),
-                {}, "add +strict, or another size");
+                fmt::format("policy {}: {} gives cores to running jobs, and reservations do not "
+                            "hold then",
+                            composition.name, size_gives ? composition.size : composition.throttle),
+                {}, "add +strict, or leave it out");
   }
   return composition;
 }

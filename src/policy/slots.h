@@ -67,8 +67,8 @@ class Placement {
  public:
   virtual ~Placement() = default;
   /// Takes GPUs for `demand` in `ledger` and appends them to `grants`; or changes nothing and
-  /// returns false. The answer depends only on ledger, demand and rng, and what a
-  /// demand covers fits wherever that demand does.
+  /// returns false. The answer depends only on ledger, demand and rng, and what a demand covers
+  /// fits wherever that demand does.
   virtual bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
                      std::vector<cluster::Grant>& grants) const = 0;
   /// Whether place() draws from rng. If so it is asked no more and no less often than it takes to
@@ -95,6 +95,9 @@ class Follower {
   /// Called last in each decision; may resize running jobs, and asks to be woken. What it lets go
   /// is offered to waiting jobs in one more decision of the same instant.
   virtual void follow(Desk& desk) { static_cast<void>(desk); }
+  /// Whether it gives running jobs more than they started with, perhaps what is promised to
+  /// another.
+  virtual bool gives() const { return false; }
 };
 
 /// How many cores and how much memory a job gets beside its GPUs.

@@ -3,50 +3,24 @@
 /// \file
 /// Rounds: at the end of each lease all GPU jobs, waiting and running ones alike, are ranked anew.
 /// The first that fill the GPUs by count run for the next lease; running jobs that are not among
-/// them stop, and the size deals out what there is.
+/// them give way, and the size deals out what there is.
 ///
 /// Source   Mohan et al., OSDI'22 (Synergy): leases of 300 s, chosen by GPUs alone.
 /// Differs  the artifact lets every job go at the end of a lease and places all anew. Here a job
-///          keeps its GPUs unless it is worth more to move it, for that costs it a restart; GPUs
+///          keeps its GPUs unless it is worth more to move it, for that costs it a restart; where
+///          the size does not deal out, nobody is stopped for a job that then finds no place; GPUs
 ///          that the chosen jobs leave, because they find no place, are offered to the next. CPU
 ///          jobs take what is left, in order of rank, and are never stopped.
 #include <algorithm>
-#include <utility>
 
-#include "policy/desk.h"
+#include "policy/pass/leased_pass.h"
 
 namespace almanac::policy {
 namespace {
 
-class LeasePass final : public Pass {
+class LeasePass final : public LeasedPass {
  public:
-  LeasePass(Desk& desk, Duration lease, Duration phase)
-      : desk_(desk), lease_(lease), phase_(phase) {
-    desk_.track = Desk::Track::rank;
-  }
-
-  void run(VcState& vc) override {
-    const Time round = round_at_or_before(desk_.now());
-    if (round == desk_.now() && is_new(vc.vc)) {
-      renew(vc);
-      // Whoever was stopped joins the queue at the next decision.
-      if (!desk_.plan().stops.empty()) desk_.plan().wake(desk_.now());
-    }
-    if (!vc.waiting.empty() || !vc.running.empty()) desk_.plan().wake(round + lease_);
-  }
-
-  void timer(std::span<VcState> vcs, std::vector<VcId>& need) override {
-    for (const VcState& vc : vcs) {
-      if (!vc.waiting.empty() || !vc.running.empty()) need.push_back(vc.vc);
-    }
-  }
-
-  Reason blocker(const VcState& vc, JobId job) const override {
-    // Whoever fits waits for the round, if it is not for another job.
-    const JobId first = vc.waiting.first().jobs.front().job;
-    return {.kind = first == job ? ReasonKind::next_lease : ReasonKind::behind,
-            .other = first == job ? kNoJob : first};
-  }
+  using LeasedPass::LeasedPass;
 
  private:
   struct Ranked {
@@ -63,37 +37,20 @@ class LeasePass final : public Pass {
     }
   };
 
-  /// Whether this is the first decision of a round.
-  bool is_new(VcId vc) {
-    if (renewed_.size() <= index(vc)) renewed_.resize(index(vc) + 1, kNoTime);
-    return std::exchange(renewed_[index(vc)], desk_.now()) != desk_.now();
-  }
-
-  Time round_at_or_before(Time now) const {
-    const Duration since = now.time_since_epoch() - phase_;
-    Duration rounds = (since / lease_) * lease_;
-    if (rounds > since) rounds -= lease_;
-    return Time{phase_ + rounds};
-  }
-
-  void renew(VcState& vc) {
+  void renew(VcState& vc) override {
     rank_all(vc);
     choose(vc);
-    for (const Ranked& each : unlucky_) {
-      if (!each.runs) continue;
-      desk_.give_back(each.job);
-      desk_.stop(vc, each.job);
-    }
     if (desk_.size() != nullptr && desk_.size()->deals_out()) {
+      while (!losers_.empty()) stop_last_loser(vc);
       deal_out(vc);
     } else {
       for (const Ranked& each : chosen_) {
-        if (!each.runs) try_start(vc, each.job);
+        if (!each.runs) start_or_displace(vc, each.job);
       }
     }
     for (const Ranked& each : unlucky_) {
       if (desk_.ledger().free_gpus(vc.vc) == 0) break;
-      if (!each.runs) try_start(vc, each.job);
+      try_start(vc, each.job);
     }
     unmet_.clear();
     for (const Ranked& each : cpu_jobs_) try_start(vc, each.job);
@@ -131,24 +88,58 @@ class LeasePass final : public Pass {
     }
     chosen_.clear();
     unlucky_.clear();
+    losers_.clear();
     for (const Ranked& each : ranked_) {
       if (each.gpus <= left) {
         left -= each.gpus;
         chosen_.push_back(each);
+      } else if (each.runs) {
+        losers_.push_back(each.job);
       } else {
         unlucky_.push_back(each);
       }
     }
   }
 
+  bool is_hopeless(const cluster::Demand& demand) const {
+    return std::any_of(unmet_.begin(), unmet_.end(),
+                       [&](const cluster::Demand& unmet) { return demand.covers(unmet); });
+  }
+
   void try_start(VcState& vc, JobId job) {
     const cluster::Demand& demand = desk_.demand(job);
-    const bool hopeless =
-        std::any_of(unmet_.begin(), unmet_.end(),
-                    [&](const cluster::Demand& unmet) { return demand.covers(unmet); });
-    if (hopeless) return;
+    if (is_hopeless(demand)) return;
     const auto grants = desk_.place(vc.vc, demand);
     grants.empty() ? unmet_.push_back(demand) : desk_.start(vc, job, grants);
+  }
+
+  void stop_last_loser(VcState& vc) {
+    desk_.give_back(losers_.back());
+    desk_.stop(vc, losers_.back());
+    losers_.pop_back();
+  }
+
+  /// Stops as many losers as it takes, the last in rank first; none if all would not do.
+  void start_or_displace(VcState& vc, JobId job) {
+    const cluster::Demand& demand = desk_.demand(job);
+    if (is_hopeless(demand)) return;
+    const std::size_t before = desk_.ledger().mark();
+    std::size_t stopped = 0;
+    auto grants = desk_.place(vc.vc, demand);
+    while (grants.empty() && stopped < losers_.size()) {
+      desk_.give_back(losers_[losers_.size() - ++stopped]);
+      grants = desk_.place(vc.vc, demand);
+    }
+    if (grants.empty()) {
+      desk_.ledger().undo(before);
+      unmet_.push_back(demand);
+      return;
+    }
+    for (; stopped > 0; --stopped) {
+      desk_.stop(vc, losers_.back());
+      losers_.pop_back();
+    }
+    desk_.start(vc, job, grants);
   }
 
   /// All nodes of a job are ready: it could move.
@@ -193,14 +184,11 @@ class LeasePass final : public Pass {
                       });
   }
 
-  Desk& desk_;
-  Duration lease_;
-  Duration phase_;
-  std::vector<Time> renewed_;  // of each virtual cluster
   std::vector<Ranked> ranked_;
   std::vector<Ranked> cpu_jobs_;
   std::vector<Ranked> chosen_;
-  std::vector<Ranked> unlucky_;
+  std::vector<Ranked> unlucky_;  // that wait
+  std::vector<JobId> losers_;    // that run and are not chosen
   std::vector<PackedJob> packed_;
   std::vector<cluster::Demand> unmet_;
 };

@@ -27,7 +27,7 @@
 
 #include "policy/best_mix.h"
 #include "policy/composition.h"
-#include "policy/desk.h"
+#include "policy/pass/leased_pass.h"
 #include "policy/size/share.h"
 #include "policy/size_choices.h"
 
@@ -81,54 +81,15 @@ struct RoundJob {
   std::vector<std::pair<std::size_t, int>> on{};  // servers and GPUs there
 };
 
-class PublishedRounds final : public Pass {
+class PublishedRounds final : public LeasedPass {
  public:
   PublishedRounds(Desk& desk, const Composition& composition)
-      : desk_(desk),
+      : LeasedPass(desk, composition.lease, composition.lease_phase),
         order_(composition.order),
-        size_(composition.size),
-        lease_(composition.lease),
-        phase_(composition.lease_phase) {
-    desk_.track = Desk::Track::rank;
-  }
-
-  void run(VcState& vc) override {
-    const Time round = round_at_or_before(desk_.now());
-    if (round == desk_.now() && is_new(vc.vc)) {
-      renew(vc);
-      // Whoever was stopped joins the queue at the next decision.
-      if (!desk_.plan().stops.empty()) desk_.plan().wake(desk_.now());
-    }
-    if (!vc.waiting.empty() || !vc.running.empty()) desk_.plan().wake(round + lease_);
-  }
-
-  void timer(std::span<VcState> vcs, std::vector<VcId>& need) override {
-    for (const VcState& vc : vcs) {
-      if (!vc.waiting.empty() || !vc.running.empty()) need.push_back(vc.vc);
-    }
-  }
-
-  Reason blocker(const VcState& vc, JobId job) const override {
-    const JobId first = vc.waiting.first().jobs.front().job;
-    return {.kind = first == job ? ReasonKind::next_lease : ReasonKind::behind,
-            .other = first == job ? kNoJob : first};
-  }
+        size_(composition.size) {}
 
  private:
-  /// Whether this is the first decision of a round.
-  bool is_new(VcId vc) {
-    if (renewed_.size() <= index(vc)) renewed_.resize(index(vc) + 1, kNoTime);
-    return std::exchange(renewed_[index(vc)], desk_.now()) != desk_.now();
-  }
-
-  Time round_at_or_before(Time now) const {
-    const Duration since = now.time_since_epoch() - phase_;
-    Duration rounds = (since / lease_) * lease_;
-    if (rounds > since) rounds -= lease_;
-    return Time{phase_ + rounds};
-  }
-
-  void renew(VcState& vc) {
+  void renew(VcState& vc) override {
     gather(vc);
     for (const RoundJob& job : jobs_) {
       if (job.runs) desk_.give_back(job.job);
@@ -420,12 +381,8 @@ class PublishedRounds final : public Pass {
     }
   }
 
-  Desk& desk_;
   std::string order_;
   std::string size_;
-  Duration lease_;
-  Duration phase_;
-  std::vector<Time> renewed_;  // of each virtual cluster
   SizeChoices choices_;
   Beside share_{};
   std::vector<RoundJob> jobs_;

@@ -36,6 +36,7 @@ constexpr std::int32_t kCore = 1000;
 
 class Adaptive final : public Size {
  public:
+  bool gives() const override { return true; }
   cluster::Demand demand(JobId job, const cluster::Demand& asked, const View& view) override {
     if (asked.is_cpu_job() || view.telemetry == nullptr || !view.cluster.counts_cpus()) {
       return asked;

@@ -9,26 +9,13 @@
 #include "policy/size/chosen.h"
 
 namespace almanac::policy::size {
-namespace {
-
-class Greedy final : public Size {
- public:
-  cluster::Demand demand(JobId job, const cluster::Demand& asked, const View& view) override {
-    if (asked.is_cpu_job()) return asked;
-    const JobChoices& choices = choices_.of(job, view);
-    return chosen(asked, choices.all[choices.best]);
-  }
-
- private:
-  SizeChoices choices_;
-};
-
-}  // namespace
 
 void register_greedy(Registry& registry) {
   registry.add_size({"greedy", "all cores and memory that make the job faster, or wait for them",
                      "Mohan et al. OSDI'22"},
-                    [](const Composition&) { return std::make_unique<Greedy>(); });
+                    [](const Composition&) {
+                      return std::make_unique<ChosenSize>(ChosenSize::StartsWith::best);
+                    });
 }
 
 }  // namespace almanac::policy::size

@@ -46,18 +46,10 @@ std::int64_t cores_of(std::span<const cluster::Grant> grants) {
   return cores;
 }
 
-class Opt final : public Size {
+class Opt final : public ChosenSize {
  public:
-  cluster::Demand demand(JobId job, const cluster::Demand& asked, const View& view) override {
-    if (asked.is_cpu_job()) return asked;
-    const JobChoices& choices = choices_.of(job, view);
-    return chosen(asked, choices.all[choices.least]);
-  }
-  cluster::Demand wish(JobId job, const cluster::Demand& asked, const View& view) override {
-    if (asked.is_cpu_job()) return asked;
-    const JobChoices& choices = choices_.of(job, view);
-    return chosen(asked, choices.all[choices.best]);
-  }
+  Opt() : ChosenSize(StartsWith::least) {}
+
   bool deals_out() const override { return true; }
   void deal_out(std::span<PackedJob> jobs, VcId vc, const View& view,
                 cluster::Ledger& ledger) override {
@@ -105,8 +97,6 @@ class Opt final : public Size {
       ++kind;
     }
   }
-
-  SizeChoices choices_;
 };
 
 }  // namespace

@@ -12,18 +12,10 @@
 namespace almanac::policy::size {
 namespace {
 
-class Tune final : public Size {
+class Tune final : public ChosenSize {
  public:
-  cluster::Demand demand(JobId job, const cluster::Demand& asked, const View& view) override {
-    if (asked.is_cpu_job()) return asked;
-    const JobChoices& choices = choices_.of(job, view);
-    return chosen(asked, choices.all[choices.least]);
-  }
-  cluster::Demand wish(JobId job, const cluster::Demand& asked, const View& view) override {
-    if (asked.is_cpu_job()) return asked;
-    const JobChoices& choices = choices_.of(job, view);
-    return chosen(asked, choices.all[choices.best]);
-  }
+  Tune() : ChosenSize(StartsWith::least) {}
+
   bool deals_out() const override { return true; }
   void deal_out(std::span<PackedJob> jobs, VcId vc, const View& view,
                 cluster::Ledger& ledger) override {
@@ -33,9 +25,6 @@ class Tune final : public Size {
     }
     pack(jobs, vc, ledger);
   }
-
- private:
-  SizeChoices choices_;
 };
 
 }  // namespace

@@ -39,6 +39,8 @@ constexpr std::int32_t kLeast = 1000;  // cores/1000 that a halved job keeps on 
 
 class Halve final : public Throttle {
  public:
+  bool gives() const override { return true; }
+
   void started(JobId job, const Desk& desk) override {
     for (const cluster::Grant& grant : desk.grants(job)) {
       if (peak(grant.node, desk) <= 0 || desk.view().telemetry == nullptr) continue;

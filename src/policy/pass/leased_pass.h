@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What the passes of leases share: when a lease begins, and that nothing happens between.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "policy/desk.h"
+
+namespace almanac::policy {
+
+/// Ranks and deals out a virtual cluster anew at `phase` and every `lease` after it.
+class LeasedPass : public Pass {
+ public:
+  LeasedPass(Desk& desk, Duration lease, Duration phase)
+      : desk_(desk), lease_(lease), phase_(phase) {
+    desk_.track = Desk::Track::rank;
+  }
+
+  void run(VcState& vc) final {
+    const Time begun = begun_at_or_before(desk_.now());
+    if (begun == desk_.now() && is_new(vc.vc)) {
+      renew(vc);
+      // Whoever was stopped joins the queue at the next decision.
+      if (!desk_.plan().stops.empty()) desk_.plan().wake(desk_.now());
+    }
+    if (!vc.waiting.empty() || !vc.running.empty()) desk_.plan().wake(begun + lease_);
+  }
+
+  void timer(std::span<VcState> vcs, std::vector<VcId>& need) final {
+    for (const VcState& vc : vcs) {
+      if (!vc.waiting.empty() || !vc.running.empty()) need.push_back(vc.vc);
+    }
+  }
+
+  /// Whoever fits waits for the next lease, if it is not for another job.
+  Reason blocker(const VcState& vc, JobId job) const final {
+    const JobId first = vc.waiting.first().jobs.front().job;
+    return {.kind = first == job ? ReasonKind::next_lease : ReasonKind::behind,
+            .other = first == job ? kNoJob : first};
+  }
+
+ protected:
+  virtual void renew(VcState& vc) = 0;
+
+  Desk& desk_;
+
+ private:
+  /// Whether this is the first decision of a lease.
+  bool is_new(VcId vc) {
+    if (renewed_.size() <= index(vc)) renewed_.resize(index(vc) + 1, kNoTime);
+    return std::exchange(renewed_[index(vc)], desk_.now()) != desk_.now();
+  }
+
+  Time begun_at_or_before(Time now) const {
+    const Duration since = now.time_since_epoch() - phase_;
+    Duration leases = (since / lease_) * lease_;
+    if (leases > since) leases -= lease_;
+    return Time{phase_ + leases};
+  }
+
+  Duration lease_;
+  Duration phase_;
+  std::vector<Time> renewed_;  // of each virtual cluster
+};
+
+}  // namespace almanac::policy
