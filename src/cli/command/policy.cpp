@@ -91,12 +91,12 @@ int list(const std::string& output) {
   }
   fmt::print("POLICIES\n");
   for (const policy::Composition& each : known.policies()) {
-    fmt::print("  {:18} {}  [{}]\n", each.name, each.summary, each.source);
+    fmt::print("  {:20} {}  [{}]\n", each.name, each.summary, each.source);
   }
   fmt::print("\nSLOTS: replace a part of a policy with +, as in qssf+easy:4+best_fit\n");
   for (const Slot& slot : slots()) {
     for (const policy::Entry& each : slot.choices) {
-      fmt::print("  {:10} {:18} {}  [{}]\n", slot.name, each.name, each.summary, each.source);
+      fmt::print("  {:10} {:20} {}  [{}]\n", slot.name, each.name, each.summary, each.source);
     }
   }
   return kDone;
