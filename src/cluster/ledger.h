@@ -54,6 +54,9 @@ struct Demand {
   std::uint64_t gpu_types = ~std::uint64_t{0};  ///< Bits of Cluster::gpu_types() that will do.
   std::int32_t cpu_milli = 0;                   ///< Of a unit.
   std::int32_t memory_mb = 0;                   ///< Of a unit.
+  /// A GPU job's: it lies on exactly so many nodes, with as many of its GPUs on each. 0 = on as
+  /// many as the placement likes.
+  std::int32_t nodes = 0;
 
   bool is_cpu_job() const { return gpus == 0; }
   int units() const { return is_cpu_job() ? tasks : gpus; }
@@ -66,9 +69,16 @@ struct Demand {
   bool covers(const Demand& other) const {
     return is_cpu_job() == other.is_cpu_job() && units() >= other.units() &&
            cpu_milli >= other.cpu_milli && memory_mb >= other.memory_mb &&
-           (gpu_types & ~other.gpu_types) == 0;
+           (gpu_types & ~other.gpu_types) == 0 && lies_as(other);
   }
   bool operator==(const Demand&) const = default;
+
+ private:
+  /// Whether nodes that suit its spread suit that of `other`.
+  bool lies_as(const Demand& other) const {
+    if (nodes == 0 || other.nodes == 0) return nodes == other.nodes;
+    return nodes >= other.nodes && gpus / nodes >= other.gpus / other.nodes;
+  }
 };
 
 /// Nodes of one virtual cluster that are alike. A node is *ready* when it is on and not drained.

@@ -16,7 +16,7 @@ class CalendarTest : public testing::Test {
       : cluster_(cluster::uniform(2, 4)),
         ledger_(cluster_),
         plan_(ledger_),
-        desk_(registry().make_order({}), registry().make_placement({}), nullptr,
+        desk_(registry().make_order({}), registry().make_placement({}), nullptr, nullptr,
               predict::make_oracle(kAllJobs)),
         calendar_(desk_, cluster_.vcs[0]) {
     vc_.vc = VcId{0};
@@ -37,7 +37,7 @@ class CalendarTest : public testing::Test {
                            .demand = DemandId{static_cast<std::uint32_t>(gpus)},
                            .phase = Phase::waiting});
     }
-    desk_ = Desk(registry().make_order({}), registry().make_placement({}), nullptr,
+    desk_ = Desk(registry().make_order({}), registry().make_placement({}), nullptr, nullptr,
                  predict::make_oracle(jobs_));
     desk_.track = Desk::Track::believed_end;
     desk_.needs_estimate = true;

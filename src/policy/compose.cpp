@@ -41,6 +41,7 @@ std::string hint_for(std::string_view word, const std::vector<std::string>& know
 }
 
 std::optional<int> parse_reserve(std::string_view choice) {
+  if (choice == "scan") return kNobodyHolds;
   if (choice == "strict") return 0;
   if (choice == "easy") return 1;
   if (choice == "conservative") return kEveryJob;
@@ -77,7 +78,7 @@ std::optional<Share> parse_share(std::string_view choice) {
 /// Reservations hold only if no running job is stopped; some choices need leases.
 Result<Composition> checked(const Registry& registry, Composition composition) {
   const bool leased = composition.lease > Duration{0};
-  if (leased && (composition.reserve > 0 || composition.preempt != Preempt::never ||
+  if (leased && (composition.reserve != 0 || composition.preempt != Preempt::never ||
                  composition.share != Share::queue)) {
     return fail(Code::usage,
                 fmt::format("policy {}: leases leave no room for reservations, for shares of users "
@@ -94,19 +95,35 @@ Result<Composition> checked(const Registry& registry, Composition composition) {
                     deals_out ? composition.size : composition.order),
         {}, "add +lease");
   }
-  if (composition.reserve > 0 && composition.preempt != Preempt::never) {
+  if (composition.reserve != 0 && composition.preempt != Preempt::never) {
     return fail(Code::usage,
                 fmt::format("policy {}: {} needs preempt never", composition.name,
                             reserve_name(composition.reserve)),
                 {}, "add +never, or leave the reservation out");
   }
   if (composition.share != Share::queue &&
-      (composition.reserve > 0 || composition.preempt != Preempt::never)) {
+      (composition.reserve != 0 || composition.preempt != Preempt::never)) {
     return fail(Code::usage,
                 fmt::format("policy {}: {} goes with neither reservations nor another way to stop "
                             "jobs",
                             composition.name, share_name(composition.share)),
                 {}, "add +strict+never, or +queue");
+  }
+  const auto shape = registry.make_shape(composition);
+  if (shape != nullptr && deals_out) {
+    return fail(Code::usage,
+                fmt::format("policy {}: size {} deals out GPUs as they are asked", composition.name,
+                            composition.size),
+                {}, "add +rigid, or another size");
+  }
+  if (shape != nullptr && shape->changes_while_waiting() &&
+      (leased || composition.share != Share::queue || composition.reserve > 0 ||
+       composition.preempt != Preempt::never)) {
+    return fail(Code::usage,
+                fmt::format("policy {}: shape {} changes while jobs wait, and goes with neither "
+                            "leases, reservations, shares of users nor a way to stop jobs",
+                            composition.name, composition.shape),
+                {}, "add +scan+never+queue, or another shape");
   }
   const auto throttle = registry.make_throttle(composition);
   const bool size_gives = size != nullptr && size->gives();
@@ -138,6 +155,8 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
     composition.order = choice;
   } else if (contains(placements_, choice)) {
     composition.placement = choice;
+  } else if (contains(shapes_, choice)) {
+    composition.shape = choice;
   } else if (contains(sizes_, choice)) {
     composition.size = choice;
   } else if (contains(capacities_, choice)) {
@@ -156,11 +175,12 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
     composition.lease = *lease;
   } else {
     std::vector<std::string> known = names_of(orders_);
-    for (const auto* entries : {&placements_, &sizes_, &capacities_, &throttles_, &estimates()}) {
+    for (const auto* entries :
+         {&placements_, &shapes_, &sizes_, &capacities_, &throttles_, &estimates()}) {
       for (const Entry& entry : *entries) known.push_back(entry.name);
     }
-    for (const char* fixed : {"strict", "easy:N", "conservative", "never", "by_rank", "quota",
-                              "queue", "users", "arrays", "lease:S"}) {
+    for (const char* fixed : {"scan", "strict", "easy:N", "conservative", "never", "by_rank",
+                              "quota", "queue", "users", "arrays", "lease:S"}) {
       known.emplace_back(fixed);
     }
     return fail(Code::usage, fmt::format("no slot has a choice called {}", choice), {},
@@ -196,10 +216,23 @@ static Result<Composition> load_composition(const Registry& registry, const std:
   }
   made.summary = table["summary"].value_or(std::string("composed in ") + path);
   made.source = path;
-  static const std::vector<std::string> kKeys = {
-      "name",     "summary",  "base",         "estimate", "order",        "placement",
-      "size",     "capacity", "reserve",      "preempt",  "rank_delay_s", "las_threshold_gpu_s",
-      "throttle", "share",    "reserve_cpus", "lease_s"};
+  static const std::vector<std::string> kKeys = {"name",
+                                                 "summary",
+                                                 "base",
+                                                 "estimate",
+                                                 "order",
+                                                 "placement",
+                                                 "shape",
+                                                 "size",
+                                                 "capacity",
+                                                 "reserve",
+                                                 "preempt",
+                                                 "rank_delay_s",
+                                                 "las_threshold_gpu_s",
+                                                 "throttle",
+                                                 "share",
+                                                 "reserve_cpus",
+                                                 "lease_s"};
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     if (std::find(kKeys.begin(), kKeys.end(), name) == kKeys.end()) {
@@ -226,6 +259,7 @@ static Result<Composition> load_composition(const Registry& registry, const std:
     const bool known = (name == "estimate" && contains(Registry::estimates(), choice)) ||
                        (name == "order" && contains(registry.orders(), choice)) ||
                        (name == "placement" && contains(registry.placements(), choice)) ||
+                       (name == "shape" && contains(registry.shapes(), choice)) ||
                        (name == "size" && contains(registry.sizes(), choice)) ||
                        (name == "capacity" && contains(registry.capacities(), choice)) ||
                        (name == "reserve" && parse_reserve(choice)) ||
@@ -239,6 +273,7 @@ static Result<Composition> load_composition(const Registry& registry, const std:
     if (name == "estimate") made.estimate = choice;
     if (name == "order") made.order = choice;
     if (name == "placement") made.placement = choice;
+    if (name == "shape") made.shape = choice;
     if (name == "size") made.size = choice;
     if (name == "capacity") made.capacity = choice;
     if (name == "reserve") made.reserve = *parse_reserve(choice);

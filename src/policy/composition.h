@@ -27,7 +27,9 @@ enum class Share {
   arrays,  ///< The same, in an array for GPU jobs and one for CPU jobs.
 };
 
+/// Values of Composition::reserve.
 inline constexpr int kEveryJob = std::numeric_limits<int>::max();
+inline constexpr int kNobodyHolds = -1;  ///< Others pass whoever does not fit.
 
 /// Source   Mohan et al., OSDI'22 (Synergy).
 inline constexpr Duration kUsualLease = 300s;
@@ -41,6 +43,7 @@ struct Composition {
   std::string estimate = "oracle";
   std::string order = "fifo";
   std::string placement = "consolidate";
+  std::string shape = "rigid";
   std::string size = "asked";
   std::string capacity = "all";
   std::string throttle = "none";

@@ -2,14 +2,27 @@
 #include "policy/desk.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "policy/shaped_placement.h"
+
 namespace almanac::policy {
+namespace {
+
+Duration at_rate(Duration work, float rate) {
+  if (rate == 1) return work;
+  return Duration{std::llround(static_cast<double>(work.count()) / rate)};
+}
+
+}  // namespace
 
 Desk::Desk(std::unique_ptr<Order> order, std::unique_ptr<Placement> placement,
-           std::unique_ptr<Size> size, std::unique_ptr<predict::Estimator> estimator)
+           std::unique_ptr<Shape> shape, std::unique_ptr<Size> size,
+           std::unique_ptr<predict::Estimator> estimator)
     : order_(std::move(order)),
-      placement_(std::move(placement)),
+      placement_(shape ? make_shaped_placement(std::move(placement)) : std::move(placement)),
+      shape_(std::move(shape)),
       size_(std::move(size)),
       estimator_(std::move(estimator)) {}
 
@@ -69,36 +82,78 @@ void Desk::add_shares(Candidate& seen) const {
 
 Candidate Desk::candidate(JobId job) const {
   const Duration attained = view_->attained(job);
+  const Slot& slot = slots_[index(job)];
+  const Duration believed = slot.believed + view_->progress(job).charged;
   Candidate seen{.job = job,
                  .request = view_->request(job),
                  .attained = attained,
                  .worked = view_->telemetry == nullptr ? attained : view_->worked(job),
-                 .believed = slots_[index(job)].believed + view_->progress(job).charged,
+                 .believed = believed,
+                 .expected = at_rate(believed, slot.rate),
                  .now = view_->now,
                  .likely = likely_.empty() ? nullptr : likely_[index(job)].get()};
   if (order_->needs_shares()) add_shares(seen);
   return seen;
 }
 
-Duration Desk::remaining(JobId job) const {
+Duration Desk::work_left(JobId job) const {
   const Candidate seen = candidate(job);
   return std::max(Duration{0}, seen.believed - seen.worked);
 }
 
+Duration Desk::remaining(JobId job) const {
+  return at_rate(work_left(job), slots_[index(job)].rate);
+}
+
+void Desk::choose_demand(JobId job) {
+  if (!chooses()) return;
+  cluster::Demand demand = view_->demand(view_->progress(job).demand);
+  Slot& slot = slots_[index(job)];
+  slot.rate = 1;
+  if (shape_ && view_->speeds != nullptr && view_->request(job).max_gpus > 0) {
+    const Shaped shaped = shape_->choose(job, work_left(job), *view_);
+    demand.gpus = shaped.gpus;
+    demand.nodes = shaped.nodes;
+    slot.rate = static_cast<float>(shaped.rate);
+    if (shaped.until != Time::max()) reshapes_.emplace(shaped.until, job);
+  }
+  if (size_) demand = size_->demand(job, demand, *view_);
+  slot.demand = demands_.id_of(demand);
+}
+
+void Desk::reshape(std::span<VcState> vcs, std::vector<VcId>& changed) {
+  while (!reshapes_.empty() && reshapes_.begin()->first <= now()) {
+    const JobId job = reshapes_.begin()->second;
+    reshapes_.erase(reshapes_.begin());
+    const Progress& state = view_->progress(job);
+    if (state.phase != Phase::waiting) continue;
+    VcState& vc = vcs[index(state.vc)];
+    vc.waiting.erase(demand_id(job), key(job));
+    const std::uint32_t sequence = slots_[index(job)].sequence;
+    choose_demand(job);
+    const Candidate seen = candidate(job);
+    file(vc, job, order_->rank(seen), order_->tie(seen), sequence);
+    vc.blocked = kNoJob;
+    changed.push_back(vc.vc);
+  }
+}
+
 void Desk::enqueue(VcState& vc, JobId job) {
+  choose_demand(job);
   const Candidate seen = candidate(job);
-  enqueue_at(vc, job, order_->rank(seen), order_->tie(seen));
+  file(vc, job, order_->rank(seen), order_->tie(seen), sequence_++);
 }
 
 void Desk::enqueue_at(VcState& vc, JobId job, double rank, double tie) {
+  choose_demand(job);
+  file(vc, job, rank, tie, sequence_++);
+}
+
+void Desk::file(VcState& vc, JobId job, double rank, double tie, std::uint32_t sequence) {
   Slot& slot = slots_[index(job)];
   slot.rank = rank;
   slot.tie = tie;
-  slot.sequence = sequence_++;
-  if (size_) {
-    const cluster::Demand& asked = view_->demand(view_->progress(job).demand);
-    slot.demand = demands_.id_of(size_->demand(job, asked, *view_));
-  }
+  slot.sequence = sequence;
   vc.waiting.insert(demand_id(job), demand(job), {key(job), job, remaining(job)});
 }
 
@@ -165,7 +220,7 @@ void Desk::start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> 
   const auto start = static_cast<double>(now().time_since_epoch().count());
   if (track == Track::believed_end) {
     // A job without run time ends in a later round of this instant: its GPUs are in use until then.
-    const double work = static_cast<double>(std::max(Duration{1}, remaining(job)).count());
+    const double work = static_cast<double>(std::max(Duration{1}, work_left(job)).count());
     slot.rank = start + (view_->speeds == nullptr ? work : work / view_->speeds->rate(job, grants));
   } else {
     slot.rank += order_->drift() * start;

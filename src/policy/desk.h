@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cluster/demand_table.h"
@@ -29,9 +31,10 @@ struct VcState {
 
 class Desk {
  public:
-  /// `size` null = every job gets the cores and memory that it asks.
+  /// `shape` null = every job gets the GPUs that it asks; `size` null = the cores and memory.
   Desk(std::unique_ptr<Order> order, std::unique_ptr<Placement> placement,
-       std::unique_ptr<Size> size, std::unique_ptr<predict::Estimator> estimator);
+       std::unique_ptr<Shape> shape, std::unique_ptr<Size> size,
+       std::unique_ptr<predict::Estimator> estimator);
 
   /// Binds the view and the plan of one decision.
   void open(const View& view, Plan& plan);
@@ -49,15 +52,19 @@ class Desk {
   void learn(JobId job);
   /// What a job needs to start, and the number of that; as of when it joined the queue.
   const cluster::Demand& demand(JobId job) const {
-    return size_ ? demands_[slots_[index(job)].demand] : view_->demand(view_->progress(job).demand);
+    return chooses() ? demands_[slots_[index(job)].demand]
+                     : view_->demand(view_->progress(job).demand);
   }
   /// What is enough for it to start.
   cluster::Demand least(JobId job) const { return size_ ? size_->least(demand(job)) : demand(job); }
   DemandId demand_id(JobId job) const {
-    return size_ ? slots_[index(job)].demand : view_->progress(job).demand;
+    return chooses() ? slots_[index(job)].demand : view_->progress(job).demand;
   }
   /// Puts a job in the queue at its rank.
   void enqueue(VcState& vc, JobId job);
+  /// Files those waiting jobs anew whose shape may be another by now, and names their virtual
+  /// clusters in `changed`.
+  void reshape(std::span<VcState> vcs, std::vector<VcId>& changed);
   /// Puts it there at a rank of the caller's.
   void enqueue_at(VcState& vc, JobId job, double rank, double tie);
 
@@ -90,7 +97,8 @@ class Desk {
   /// What a running job holds, also when it starts in this very plan.
   std::span<const cluster::Grant> grants(JobId job) const;
   Candidate candidate(JobId job) const;
-  /// Believed time still to run, restart work included; never negative.
+  /// Believed time still to run in the shape that the job is to have, restart work included; never
+  /// negative.
   Duration remaining(JobId job) const;
   QueueKey key(JobId job) const { return slots_[index(job)].key(); }
   /// When a running job is believed to end.
@@ -109,6 +117,13 @@ class Desk {
   bool freed = false;
 
  private:
+  /// Whether jobs may be given something else than they ask.
+  bool chooses() const { return size_ != nullptr || shape_ != nullptr; }
+  /// Chooses what a job is to have.
+  void choose_demand(JobId job);
+  void file(VcState& vc, JobId job, double rank, double tie, std::uint32_t sequence);
+  /// Believed work still to do, restart work included.
+  Duration work_left(JobId job) const;
   void top_up(const cluster::Demand& demand);
   /// A job is in a plan once: what it is resized to last, or that it stops.
   void forget_resize(JobId job);
@@ -125,7 +140,8 @@ class Desk {
     double tie = 0;
     Duration believed{};  // of the whole run
     std::uint32_t sequence = 0;
-    DemandId demand{};          // if there is a size
+    DemandId demand{};          // if there is a shape or a size
+    float rate = 1;             // of that demand's shape
     std::uint32_t planned = 0;  // position in Plan::starts, or resizes of a running job, while
                                 // that plan is in the making
 
@@ -134,10 +150,12 @@ class Desk {
 
   std::unique_ptr<Order> order_;
   std::unique_ptr<Placement> placement_;
-  std::unique_ptr<Size> size_;  // null = as asked
+  std::unique_ptr<Shape> shape_;  // null = as asked
+  std::unique_ptr<Size> size_;    // null = as asked
   std::unique_ptr<predict::Estimator> estimator_;
-  cluster::DemandTable demands_;     // that size_ answered
-  std::vector<PooledAmount> total_;  // of each virtual cluster, if the order reads shares
+  cluster::DemandTable demands_;               // that shape_ and size_ answered
+  std::set<std::pair<Time, JobId>> reshapes_;  // until when answers of shape_ are good
+  std::vector<PooledAmount> total_;            // of each virtual cluster, if the order reads shares
   const View* view_ = nullptr;
   Plan* plan_ = nullptr;
   std::vector<Slot> slots_;
@@ -182,6 +200,8 @@ class Pass {
 
 /// In order of rank until the first that cannot be placed.
 std::unique_ptr<Pass> make_strict_pass(Desk& desk);
+/// In order of rank, past those that do not fit.
+std::unique_ptr<Pass> make_scan_pass(Desk& desk);
 /// In order of rank; behind the first `depth` blocked jobs, which hold reservations, whoever delays
 /// none of them.
 std::unique_ptr<Pass> make_backfill_pass(Desk& desk, int depth);

@@ -16,10 +16,11 @@ class Pipeline final : public Policy {
   Pipeline(const Composition& composition, std::unique_ptr<predict::Estimator> estimator)
       : desk_(std::make_unique<Desk>(registry().make_order(composition),
                                      registry().make_placement(composition),
+                                     registry().make_shape(composition),
                                      registry().make_size(composition), std::move(estimator))),
         throttle_(registry().make_throttle(composition)),
         rank_delay_(composition.rank_delay) {
-    desk_->needs_estimate = desk_->order().needs_estimate();
+    desk_->needs_estimate = desk_->order().needs_estimate() || composition.shape != "rigid";
     pass_ = make_pass(composition);
     if (auto capacity = registry().make_capacity(composition)) {
       const bool strict = composition.share == Share::queue && composition.reserve == 0 &&
@@ -33,6 +34,7 @@ class Pipeline final : public Policy {
     if (vcs_.size() < view.cluster.vcs.size()) add_vcs(view.cluster.vcs.size());
     need_.clear();
     requeue_stopped();
+    desk_->reshape(vcs_, need_);
     for (const Event& event : events) take(event);
     for (const NodeId node : desk_->touched) offer(view.cluster.nodes[index(node)].vc);
     if (need_.size() > 1) {
@@ -96,7 +98,8 @@ class Pipeline final : public Policy {
   bool lacks_cores(VcId vc, const cluster::Demand& demand) const {
     if (demand.is_cpu_job()) return true;
     if (demand.cpu_milli == 0 && demand.memory_mb == 0) return false;
-    return desk_->fits(vc, {.gpus = demand.gpus, .gpu_types = demand.gpu_types});
+    return desk_->fits(vc,
+                       {.gpus = demand.gpus, .gpu_types = demand.gpu_types, .nodes = demand.nodes});
   }
 
   std::unique_ptr<Pass> make_pass(const Composition& composition) {
@@ -116,6 +119,7 @@ class Pipeline final : public Policy {
       case Preempt::never:
         break;
     }
+    if (composition.reserve == kNobodyHolds) return make_scan_pass(*desk_);
     if (composition.reserve > 0) return make_backfill_pass(*desk_, composition.reserve);
     return make_strict_pass(*desk_);
   }

@@ -15,6 +15,9 @@ void register_order(Registry& registry);
 namespace placement {
 void register_placement(Registry& registry);
 }
+namespace shape {
+void register_shape(Registry& registry);
+}
 namespace size {
 void register_size(Registry& registry);
 }
@@ -36,6 +39,11 @@ void Registry::add_order(Entry entry, MakeOrder make) {
 void Registry::add_placement(Entry entry, MakePlacement make) {
   make_placement_.emplace(entry.name, std::move(make));
   placements_.push_back(std::move(entry));
+}
+
+void Registry::add_shape(Entry entry, MakeShape make) {
+  make_shape_.emplace(entry.name, std::move(make));
+  shapes_.push_back(std::move(entry));
 }
 
 void Registry::add_size(Entry entry, MakeSize make) {
@@ -88,6 +96,10 @@ std::unique_ptr<Placement> Registry::make_placement(const Composition& compositi
   return make_placement_.at(composition.placement)();
 }
 
+std::unique_ptr<Shape> Registry::make_shape(const Composition& composition) const {
+  return make_shape_.at(composition.shape)(composition);
+}
+
 std::unique_ptr<Size> Registry::make_size(const Composition& composition) const {
   return make_size_.at(composition.size)(composition);
 }
@@ -105,6 +117,7 @@ const Registry& registry() {
     Registry made;
     order::register_order(made);
     placement::register_placement(made);
+    shape::register_shape(made);
     size::register_size(made);
     capacity::register_capacity(made);
     throttle::register_throttle(made);
@@ -115,6 +128,7 @@ const Registry& registry() {
 }
 
 std::string reserve_name(int reserve) {
+  if (reserve == kNobodyHolds) return "scan";
   if (reserve == 0) return "strict";
   if (reserve == kEveryJob) return "conservative";
   return fmt::format("easy:{}", reserve);

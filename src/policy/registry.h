@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Knows every slot choice and every named policy. The folders order/, placement/, size/,
-/// capacity/, throttle/ and builtin/ are its content: adding a file there adds an entry.
+/// Knows every slot choice and every named policy. The folders order/, placement/,
+/// shape/, size/, capacity/, throttle/ and builtin/ are its content: adding a file there adds an
+/// entry.
 #pragma once
 
 #include <functional>
@@ -28,6 +29,8 @@ class Registry {
  public:
   using MakeOrder = std::function<std::unique_ptr<Order>(const Composition&)>;
   using MakePlacement = std::function<std::unique_ptr<Placement>()>;
+  /// Null = every job gets the GPUs that it asks.
+  using MakeShape = std::function<std::unique_ptr<Shape>(const Composition&)>;
   /// Null = every job gets the cores and memory that it asks.
   using MakeSize = std::function<std::unique_ptr<Size>(const Composition&)>;
   /// Null = every node stays on.
@@ -38,6 +41,7 @@ class Registry {
 
   void add_order(Entry entry, MakeOrder make);
   void add_placement(Entry entry, MakePlacement make);
+  void add_shape(Entry entry, MakeShape make);
   void add_size(Entry entry, MakeSize make);
   void add_capacity(Entry entry, MakeCapacity make);
   void add_throttle(Entry entry, MakeThrottle make);
@@ -45,6 +49,7 @@ class Registry {
 
   const std::vector<Entry>& orders() const { return orders_; }
   const std::vector<Entry>& placements() const { return placements_; }
+  const std::vector<Entry>& shapes() const { return shapes_; }
   const std::vector<Entry>& sizes() const { return sizes_; }
   const std::vector<Entry>& capacities() const { return capacities_; }
   const std::vector<Entry>& throttles() const { return throttles_; }
@@ -55,6 +60,7 @@ class Registry {
 
   std::unique_ptr<Order> make_order(const Composition& composition) const;
   std::unique_ptr<Placement> make_placement(const Composition& composition) const;
+  std::unique_ptr<Shape> make_shape(const Composition& composition) const;
   std::unique_ptr<Size> make_size(const Composition& composition) const;
   std::unique_ptr<Capacity> make_capacity(const Composition& composition) const;
   std::unique_ptr<Throttle> make_throttle(const Composition& composition) const;
@@ -68,12 +74,14 @@ class Registry {
 
   std::vector<Entry> orders_;
   std::vector<Entry> placements_;
+  std::vector<Entry> shapes_;
   std::vector<Entry> sizes_;
   std::vector<Entry> capacities_;
   std::vector<Entry> throttles_;
   std::vector<Composition> policies_;
   std::map<std::string, MakeOrder, std::less<>> make_order_;
   std::map<std::string, MakePlacement, std::less<>> make_placement_;
+  std::map<std::string, MakeShape, std::less<>> make_shape_;
   std::map<std::string, MakeSize, std::less<>> make_size_;
   std::map<std::string, MakeCapacity, std::less<>> make_capacity_;
   std::map<std::string, MakeThrottle, std::less<>> make_throttle_;

@@ -25,6 +25,7 @@ struct Candidate {
   Duration attained{};  ///< Time run so far.
   Duration worked{};    ///< Work done so far: less or more than that at another speed.
   Duration believed{};  ///< Believed run time in all, restart work included.
+  Duration expected{};  ///< The same at the speed of the shape that it is to have.
   Time now{};           ///< When it is asked.
   /// Of the GPUs, cores and memory of its virtual cluster the parts that it could use: the largest,
   /// and their sum. 0 when the order did not ask.
@@ -74,6 +75,25 @@ class Placement {
   /// Whether place() draws from rng. If so it is asked no more and no less often than it takes to
   /// find a plan, or the draws of later jobs would depend on how cleverly that is done.
   virtual bool draws() const { return false; }
+};
+
+/// On how many GPUs a job is to run.
+struct Shaped {
+  int nodes = 0;  ///< With as many of them on each; 0 = as the placement likes.
+  int gpus = 0;
+  double rate = 1;           ///< Its speed there, beside that at which its run time is known.
+  Time until = Time::max();  ///< When to ask again, should it still wait.
+};
+
+/// On how many GPUs, and spread how, a job runs that leaves that open (Request::max_gpus).
+class Shape {
+ public:
+  virtual ~Shape() = default;
+  /// For a job with `work` to do, as time at the speed at which its run time is known. Asked when
+  /// it joins the queue, of jobs that leave it open, where speeds are known.
+  virtual Shaped choose(JobId job, Duration work, const View& view) = 0;
+  /// Whether an answer may be for a time.
+  virtual bool changes_while_waiting() const { return false; }
 };
 
 class Desk;

@@ -92,7 +92,7 @@ void SpeedBook::add_gpu_jobs(const trace::Trace& trace) {
         {speed->second, asked.gpus, asked.nodes, gpu.cpus, gpu.memory_gb, gpu.type}, next);
     if (unseen) {
       alike_.push_back({perf::JobSpeed(*speed->second, spread(asked.gpus, asked.nodes, gpu)),
-                        asked.gpus, asked.nodes, gpu.type});
+                        asked.gpus, asked.nodes, gpu});
     }
     jobs_[at].alike = entry->second;
   }
@@ -163,8 +163,13 @@ double SpeedBook::rate(JobId job, const cluster::Amount& unit) const {
   const perf::Grant each{.gpus = 1,
                          .cpus = usual_.cpus > 0 ? unit.cpus() : kNoBound,
                          .memory_gb = usual_.memory_gb > 0 ? unit.memory_gb() : kNoBound,
-                         .type = alike.type};
+                         .type = alike.gpu.type};
   return alike.speed.rate(spread(alike.gpus, alike.nodes, each));
+}
+
+double SpeedBook::rate(JobId job, int nodes, int gpus_per_node) const {
+  const Alike& alike = of(job);
+  return alike.speed.rate(spread(nodes * gpus_per_node, nodes, alike.gpu));
 }
 
 }  // namespace almanac::policy

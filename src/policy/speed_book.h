@@ -42,6 +42,9 @@ class SpeedBook {
                     std::span<const JobId> beside = {}) const;
   /// Of a GPU job on as few nodes as hold it, with the cores and memory of `unit` for each GPU.
   double rate(JobId job, const cluster::Amount& unit) const;
+  /// Of a GPU job that leaves open on how many GPUs it runs, on `nodes` nodes with so many of them
+  /// on each and the cores and memory of its reference for each.
+  double rate(JobId job, int nodes, int gpus_per_node) const;
   /// The model of a GPU job.
   const perf::SpeedModel& model(JobId job) const { return of(job).speed.model(); }
   /// What the user should know of the models that were found, one line each.
@@ -53,7 +56,7 @@ class SpeedBook {
     perf::JobSpeed speed;
     int gpus;
     int nodes;
-    perf::GpuType type;
+    perf::Grant gpu;  // with the cores and memory of the reference
   };
   struct Job {
     std::uint32_t alike = kCpuJob;  // position in alike_

@@ -105,7 +105,7 @@ class Round {
   void check_and_resize(const policy::Plan::Start& resize);
   void check_and_start(Time now, const policy::Plan::Start& start);
   void note_start(Time now, JobId job);
-  int gpus(const policy::Progress& state) const {
+  int asked_gpus(const policy::Progress& state) const {
     return admission_.demands()[index(state.demand)].gpus;
   }
   void remember_grants(policy::Progress& state, std::span<const cluster::Grant> grants);

@@ -74,6 +74,7 @@ Json to_object(const Prepared::Run& run) {
           {"estimate", c.estimate},
           {"order", c.order},
           {"placement", c.placement},
+          {"shape", c.shape},
           {"size", c.size},
           {"capacity", c.capacity},
           {"throttle", c.throttle},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Least believed run time first.
+/// Least believed run time first, in the shape that the job is to have.
 ///
 /// Source   Hu et al., SC'21, section 4.2.3: the baseline SJF, which knows the truth.
 #include "policy/registry.h"
@@ -12,7 +12,7 @@ namespace {
 class Sjf final : public Order {
  public:
   double rank(const Candidate& job) const override {
-    return static_cast<double>(job.believed.count());
+    return static_cast<double>(job.expected.count());
   }
   bool needs_estimate() const override { return true; }
 };

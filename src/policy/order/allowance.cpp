@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Shortest waiting allowance first: who must start soonest to end in time, in the shape that it is
+/// to have. Who is late already is before all who are not.
+///
+/// Source   Chen et al., TPDS'20 (GENIE), section 6, Eq 13, without the present time, which is
+///          everybody's; elsewhere called least slack first.
+#include "policy/order/deadline.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::order {
+namespace {
+
+class Allowance final : public Order {
+ public:
+  double rank(const Candidate& job) const override {
+    return deadline_rank(job.request) - static_cast<double>(job.expected.count());
+  }
+  bool needs_estimate() const override { return true; }
+};
+
+}  // namespace
+
+void register_allowance(Registry& registry) {
+  registry.add_order(
+      {"allowance", "shortest waiting allowance first: who must start soonest to meet its deadline",
+       "Chen et al. TPDS'20 (GENIE) §6"},
+      [](const Composition&) { return std::make_unique<Allowance>(); });
+}
+
+}  // namespace almanac::policy::order

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A deadline as a rank.
+#pragma once
+
+#include <limits>
+
+#include "trace/job.h"
+
+namespace almanac::policy::order {
+
+/// In ms. Who wants to have ended when it is submitted is first of all, who has no deadline last:
+/// the urgent tasks of Chen et al., TPDS'20 (GENIE), section 5.3, are always late and always first.
+inline double deadline_rank(const trace::Request& request) {
+  constexpr double kEver = std::numeric_limits<double>::infinity();
+  if (request.deadline == kNoTime) return kEver;
+  if (request.deadline <= request.submit) return -kEver;
+  return static_cast<double>(request.deadline.time_since_epoch().count());
+}
+
+}  // namespace almanac::policy::order

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Earliest deadline first; of jobs without one, first come, first served.
+///
+/// Source   Liu and Layland, JACM 1973; the Min-Min of Chen et al., TPDS'20 (GENIE), section 7.1.
+#include "policy/order/deadline.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::order {
+namespace {
+
+class Edf final : public Order {
+ public:
+  double rank(const Candidate& job) const override { return deadline_rank(job.request); }
+};
+
+}  // namespace
+
+void register_edf(Registry& registry) {
+  registry.add_order({"edf", "earliest deadline first", "Liu & Layland JACM'73"},
+                     [](const Composition&) { return std::make_unique<Edf>(); });
+}
+
+}  // namespace almanac::policy::order

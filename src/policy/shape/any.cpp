@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// In any shape that is possible, drawn once a job: what somebody does who knows nothing of it.
+///
+/// Source   Chen et al., TPDS'20 (GENIE), section 7.1, whose FIFO, Min-Min and Weighted Fair use
+///          "simple heuristics"; that it is a draw is the design texts' reading.
+#include "base/rng.h"
+#include "policy/registry.h"
+#include "policy/shape_choices.h"
+
+namespace almanac::policy::shape {
+namespace {
+
+class Any final : public Shape {
+ public:
+  Shaped choose(JobId job, Duration, const View& view) override {
+    const auto& choices = choices_.of(job, view);
+    // A stream of its own, so that a job's shape does not hang on who else is asked.
+    Rng rng(index(job));
+    const ShapeChoice& drawn = choices[rng.below(choices.size())];
+    return {.nodes = drawn.nodes, .gpus = drawn.gpus(), .rate = drawn.rate};
+  }
+
+ private:
+  ShapeChoices choices_;
+};
+
+}  // namespace
+
+void register_any(Registry& registry) {
+  registry.add_shape({"any", "a possible shape, drawn once a job", "baseline"},
+                     [](const Composition&) { return std::make_unique<Any>(); });
+}
+
+}  // namespace almanac::policy::shape

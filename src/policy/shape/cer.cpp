@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// In the most cost-effective shape, whatever was promised; of equals the smallest.
+///
+/// Source   Chen et al., TPDS'20 (GENIE), section 7.1: the shapes of Tetris+CER.
+#include "policy/registry.h"
+#include "policy/shape_choices.h"
+
+namespace almanac::policy::shape {
+namespace {
+
+class Cer final : public Shape {
+ public:
+  Shaped choose(JobId job, Duration, const View& view) override {
+    const auto& choices = choices_.of(job, view);
+    const ShapeChoice* best = &choices.front();
+    for (const ShapeChoice& each : choices) {
+      if (each.cost_effectiveness() > best->cost_effectiveness()) best = &each;
+    }
+    return {.nodes = best->nodes, .gpus = best->gpus(), .rate = best->rate};
+  }
+
+ private:
+  ShapeChoices choices_;
+};
+
+}  // namespace
+
+void register_cer(Registry& registry) {
+  registry.add_shape({"cer", "the most cost-effective shape", "Chen et al. TPDS'20 (GENIE) §7.1"},
+                     [](const Composition&) { return std::make_unique<Cer>(); });
+}
+
+}  // namespace almanac::policy::shape

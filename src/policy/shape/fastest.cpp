@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// On as many GPUs as make the job fastest; of equally fast shapes the smallest.
+///
+/// Source   Chen et al., TPDS'20 (GENIE), section 7.1: the shapes of Tetris+Perf.
+#include "policy/registry.h"
+#include "policy/shape_choices.h"
+
+namespace almanac::policy::shape {
+namespace {
+
+class Fastest final : public Shape {
+ public:
+  Shaped choose(JobId job, Duration, const View& view) override {
+    const auto& choices = choices_.of(job, view);
+    const ShapeChoice* best = &choices.front();
+    for (const ShapeChoice& each : choices) {
+      if (each.rate > best->rate) best = &each;
+    }
+    return {.nodes = best->nodes, .gpus = best->gpus(), .rate = best->rate};
+  }
+
+ private:
+  ShapeChoices choices_;
+};
+
+}  // namespace
+
+void register_fastest(Registry& registry) {
+  registry.add_shape(
+      {"fastest", "the shape in which the job is fastest", "Chen et al. TPDS'20 (GENIE) §7.1"},
+      [](const Composition&) { return std::make_unique<Fastest>(); });
+}
+
+}  // namespace almanac::policy::shape

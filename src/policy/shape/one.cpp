@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Every job that leaves it open runs on one GPU.
+///
+/// Source   Chen et al., TPDS'20 (GENIE), section 7.1: how its capacity scheduler runs tasks.
+#include "policy/registry.h"
+
+namespace almanac::policy::shape {
+namespace {
+
+class One final : public Shape {
+ public:
+  Shaped choose(JobId job, Duration, const View& view) override {
+    return {.nodes = 1, .gpus = 1, .rate = view.speeds->rate(job, 1, 1)};
+  }
+};
+
+}  // namespace
+
+void register_one(Registry& registry) {
+  registry.add_shape({"one", "one GPU", "Chen et al. TPDS'20 (GENIE) §7.1"},
+                     [](const Composition&) { return std::make_unique<One>(); });
+}
+
+}  // namespace almanac::policy::shape

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Every job runs on as many GPUs as it asks, spread as the placement likes.
+#include "policy/registry.h"
+
+namespace almanac::policy::shape {
+
+void register_rigid(Registry& registry) {
+  registry.add_shape(
+      {"rigid", "as many GPUs as the job asks, spread as the placement likes", "common practice"},
+      [](const Composition&) { return nullptr; });
+}
+
+}  // namespace almanac::policy::shape
