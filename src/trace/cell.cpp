@@ -14,7 +14,9 @@
 namespace almanac::trace {
 namespace {
 
-constexpr std::int64_t kMostGpus = 1'000'000;             // more in one job is a wrong column
+constexpr std::int64_t kMostGpus = 1'000'000;       // more in one job is a wrong column
+constexpr std::int64_t kMostBatch = 1'000'000'000;  // tokens, as some count
+constexpr std::int64_t kMostSteps = 1'000'000'000'000;
 constexpr std::int64_t kLongest = 1'000'000'000'000'000;  // ms, 31,700 years; sums must fit
 
 bool is_missing(std::string_view text) {
@@ -54,12 +56,16 @@ const char* expectation(const Column& column) {
     case Field::gpus:
     case Field::nodes:
     case Field::attempts:
+    case Field::max_gpus:
+    case Field::batch:
+    case Field::steps:
       return "a whole number of 0 or more";
     case Field::gpu_share:
       return "a number above 0 and up to 1";
     case Field::cpus:
     case Field::memory_gb:
     case Field::bandwidth_gbs:
+    case Field::value:
       return "a number of 0 or more";
     case Field::reference_cpus:
     case Field::reference_memory_gb:
@@ -70,6 +76,7 @@ const char* expectation(const Column& column) {
     case Field::start_s:
     case Field::end_s:
     case Field::deadline_s:
+    case Field::worthless_at_s:
       if (column.unit == Unit::date) return "a time as YYYY-MM-DD hh:mm:ss";
       if (column.unit == Unit::any) return "a time as YYYY-MM-DD hh:mm:ss, or seconds";
       return "a time as a number";
@@ -101,6 +108,8 @@ float& amount(Field field, Draft& draft) {
   switch (field) {
     case Field::gpu_share:
       return request.gpu_share;
+    case Field::value:
+      return request.value;
     case Field::cpus:
       return request.cpus;
     case Field::memory_gb:
@@ -114,6 +123,29 @@ float& amount(Field field, Draft& draft) {
     default:
       return outcome.step_s;
   }
+}
+
+bool is_whole(Field field) {
+  return field == Field::gpus || field == Field::nodes || field == Field::attempts ||
+         field == Field::max_gpus || field == Field::batch || field == Field::steps;
+}
+
+/// The most that a whole number can be.
+std::int64_t most(Field field) {
+  if (field == Field::batch) return kMostBatch;
+  return field == Field::steps ? kMostSteps : kMostGpus;
+}
+
+void set_whole(Field field, std::int64_t number, Job& job) {
+  if (field == Field::steps) {
+    job.request.steps = number;
+    return;
+  }
+  (field == Field::gpus       ? job.request.gpus
+   : field == Field::nodes    ? job.request.nodes
+   : field == Field::max_gpus ? job.request.max_gpus
+   : field == Field::batch    ? job.request.batch
+                              : job.outcome.attempts) = static_cast<std::int32_t>(number);
 }
 
 bool can_be_endless(Field field) {
@@ -161,6 +193,10 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
     case Field::gpus:
     case Field::nodes:
     case Field::attempts:
+    case Field::max_gpus:
+    case Field::batch:
+    case Field::steps:
+    case Field::value:
     case Field::gpu_share:
     case Field::cpus:
     case Field::memory_gb:
@@ -173,6 +209,7 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
     case Field::start_s:
     case Field::end_s:
     case Field::deadline_s:
+    case Field::worthless_at_s:
       return read_time(column, text, draft);
     case Field::run_s:
     case Field::span_s:
@@ -195,17 +232,11 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
 }
 
 std::string CellReader::read_number(const Column& column, std::string_view text, Draft& draft) {
-  Request& request = draft.job.request;
-  const bool is_whole = column.field == Field::gpus || column.field == Field::nodes ||
-                        column.field == Field::attempts;
-  if (is_whole && column.scale == 1) {
+  if (is_whole(column.field) && column.scale == 1) {
     const auto value = text::parse_whole(text);
     if (!value) return is_missing(text) ? std::string() : bad(column, text);
-    if (*value < 0 || *value > kMostGpus) return bad(column, text);
-    const auto count = static_cast<std::int32_t>(*value);
-    (column.field == Field::gpus    ? request.gpus
-     : column.field == Field::nodes ? request.nodes
-                                    : draft.job.outcome.attempts) = count;
+    if (*value < 0 || *value > most(column.field)) return bad(column, text);
+    set_whole(column.field, *value, draft.job);
     return {};
   }
   if (text == "inf" && can_be_endless(column.field)) {
@@ -216,15 +247,12 @@ std::string CellReader::read_number(const Column& column, std::string_view text,
   if (!value) return is_missing(text) ? std::string() : bad(column, text);
   *value *= column.scale;
   if (*value < 0 || *value > std::numeric_limits<float>::max()) return bad(column, text);
-  if (is_whole) {
+  if (is_whole(column.field)) {
     const double nearest = std::round(*value);
-    if (std::abs(nearest - *value) > 1e-6 || nearest > static_cast<double>(kMostGpus)) {
+    if (std::abs(nearest - *value) > 1e-6 || nearest > static_cast<double>(most(column.field))) {
       return bad(column, text);
     }
-    (column.field == Field::gpus    ? request.gpus
-     : column.field == Field::nodes ? request.nodes
-                                    : draft.job.outcome.attempts) =
-        static_cast<std::int32_t>(nearest);
+    set_whole(column.field, static_cast<std::int64_t>(nearest), draft.job);
   } else {
     const auto number = static_cast<float>(*value);
     if (!suits(column.field, number)) return bad(column, text);
@@ -235,10 +263,11 @@ std::string CellReader::read_number(const Column& column, std::string_view text,
 
 std::string CellReader::read_time(const Column& column, std::string_view text, Draft& draft) {
   Outcome& outcome = draft.job.outcome;
-  Time& target = column.field == Field::submit_s  ? draft.job.request.submit
-                 : column.field == Field::start_s ? outcome.start
-                 : column.field == Field::end_s   ? outcome.end
-                                                  : draft.job.request.deadline;
+  Time& target = column.field == Field::submit_s     ? draft.job.request.submit
+                 : column.field == Field::start_s    ? outcome.start
+                 : column.field == Field::end_s      ? outcome.end
+                 : column.field == Field::deadline_s ? draft.job.request.deadline
+                                                     : draft.job.request.worthless_at;
   Unit unit = column.unit == Unit::any ? style_ : column.unit;
   std::optional<Time> time;
   const auto as_number = [&](Unit in) -> std::optional<Time> {

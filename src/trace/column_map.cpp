@@ -16,7 +16,7 @@
 namespace almanac::trace {
 namespace {
 
-constexpr std::array<std::pair<Field, std::string_view>, 29> kFields{{
+constexpr std::array<std::pair<Field, std::string_view>, 34> kFields{{
     {Field::job_id, "job_id"},
     {Field::name, "name"},
     {Field::user, "user"},
@@ -29,6 +29,10 @@ constexpr std::array<std::pair<Field, std::string_view>, 29> kFields{{
     {Field::gpus, "gpus"},
     {Field::nodes, "nodes"},
     {Field::attempts, "attempts"},
+    {Field::max_gpus, "max_gpus"},
+    {Field::batch, "batch"},
+    {Field::steps, "steps"},
+    {Field::value, "value"},
     {Field::gpu_share, "gpu_share"},
     {Field::cpus, "cpus"},
     {Field::memory_gb, "memory_gb"},
@@ -40,6 +44,7 @@ constexpr std::array<std::pair<Field, std::string_view>, 29> kFields{{
     {Field::start_s, "start_s"},
     {Field::end_s, "end_s"},
     {Field::deadline_s, "deadline_s"},
+    {Field::worthless_at_s, "worthless_at_s"},
     {Field::run_s, "run_s"},
     {Field::span_s, "span_s"},
     {Field::wait_s, "wait_s"},

@@ -40,6 +40,25 @@ class IdSet {
   std::vector<std::uint32_t> slots_;  // position + 1; 0 = free
 };
 
+/// What a request says against itself; "" if nothing.
+std::string contradiction(const Request& request, std::string_view id) {
+  if (request.worthless_at != kNoTime && request.deadline == kNoTime) {
+    return fmt::format("worthless_at_s needs a deadline_s: job {} has none", id);
+  }
+  if (request.worthless_at != kNoTime && request.worthless_at < request.deadline) {
+    return fmt::format("worthless_at_s must not come before deadline_s: job {} is {} s before", id,
+                       seconds(request.deadline - request.worthless_at));
+  }
+  if (request.max_gpus > 0 && request.gpus == 0) {
+    return fmt::format("max_gpus needs gpus of 1 or more: job {} asks none", id);
+  }
+  if (request.max_gpus > 0 && request.max_gpus < request.gpus) {
+    return fmt::format("max_gpus must not be below gpus: job {} asks {} and at most {}", id,
+                       request.gpus, request.max_gpus);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> Intake::add(const Job& job, std::int64_t line) {
@@ -56,6 +75,11 @@ Result<void> Intake::add(const Job& job, std::int64_t line) {
                         fmt::format("the run time must be 0 s or more: job {} ran {} s",
                                     trace_->id(job.id), seconds(outcome.run)),
                         where(line)});
+  }
+  const Request& request = job.request;
+  if (request.worthless_at != kNoTime || request.max_gpus > 0) {
+    std::string message = contradiction(request, trace_->id(job.id));
+    if (!message.empty()) return refuse(Error{Code::invalid, std::move(message), where(line)});
   }
   auto& jobs = trace_->jobs;
   if (!jobs.empty()) {

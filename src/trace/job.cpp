@@ -55,7 +55,7 @@ constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 
-Request::Request() : cpus(kMissing), memory_gb(kMissing) {}
+Request::Request() : value(kMissing), cpus(kMissing), memory_gb(kMissing) {}
 
 Outcome::Outcome()
     : reference_cpus(kMissing),

@@ -45,7 +45,9 @@ struct Request {
   Duration time_limit = kNoDuration;  ///< What the user asked for.
   Duration predicted = kNoDuration;  ///< A prediction that came with the trace (`predicted_s`); may
                                      ///< be negative.
-  Time deadline = kNoTime;
+  Time deadline = kNoTime;           ///< When it is to have ended; missing = best effort.
+  Time worthless_at = kNoTime;  ///< Its value falls to 0 from the deadline to here; missing = at
+                                ///< the deadline (trace/value.h).
   NameId name = kNoName;
   NameId user = kNoName;
   NameId vc = kNoName;
@@ -53,12 +55,16 @@ struct Request {
   NameId gpu_type = kNoName;  ///< Any type will do when not given.
   NameId model = kNoName;
   NameId qos = kNoName;
-  std::int32_t gpus = 0;     ///< Whole GPUs over all nodes; 0 = a CPU job.
-  std::int32_t nodes = 0;    ///< 0 = not given.
-  float gpu_share = 1;       ///< Part of each GPU that is asked for, in (0, 1].
-  float cpus;                ///< Cores over all nodes.
-  float memory_gb;           ///< GB over all nodes.
-  JobKey after = kNoJobKey;  ///< Starts only when that job has ended.
+  std::int32_t gpus = 0;      ///< Whole GPUs over all nodes; 0 = a CPU job.
+  std::int32_t nodes = 0;     ///< 0 = not given.
+  std::int32_t max_gpus = 0;  ///< It may run on any number up to this; 0 = on `gpus` only.
+  std::int32_t batch = 0;     ///< Samples of one step, all GPUs together; 0 = not told.
+  std::int64_t steps = 0;     ///< 0 = not told.
+  float value;                ///< Of having ended in time; missing = 1.
+  float gpu_share = 1;        ///< Part of each GPU that is asked for, in (0, 1].
+  float cpus;                 ///< Cores over all nodes.
+  float memory_gb;            ///< GB over all nodes.
+  JobKey after = kNoJobKey;   ///< Starts only when that job has ended.
 
   Request();
 };

@@ -91,6 +91,44 @@ TEST_F(ReadTrace, RefusesARunRecordedWithNothing) {
   EXPECT_THAT(error_of("bandwidth_gbs", "inf"), HasSubstr("a number of 0 or more"));
 }
 
+TEST_F(ReadTrace, KeepsWhatWasPromised) {
+  const auto trace = read(
+      "job_id,submit_s,run_s,gpus,batch,steps,max_gpus,deadline_s,worthless_at_s,value,qos\n"
+      "7,100,3.5,2,64,40000,16,200,260.5,2.5,prior\n"
+      "8,100,3.5,2,,,,,,,\n");
+  ASSERT_TRUE(trace) << to_string(trace.error());
+  const Request& request = trace->jobs.at(0).request;
+  EXPECT_EQ(request.batch, 64);
+  EXPECT_EQ(request.steps, 40000);
+  EXPECT_EQ(request.max_gpus, 16);
+  EXPECT_EQ(request.deadline, Time(200s));
+  EXPECT_EQ(request.worthless_at, Time(260500ms));
+  EXPECT_EQ(request.value, 2.5F);
+  EXPECT_EQ(trace->names[request.qos], "prior");
+  const Request& none = trace->jobs.at(1).request;
+  EXPECT_EQ(none.batch + none.steps + none.max_gpus, 0);
+  EXPECT_EQ(none.deadline, kNoTime);
+  EXPECT_EQ(none.worthless_at, kNoTime);
+  EXPECT_TRUE(std::isnan(none.value));
+}
+
+TEST_F(ReadTrace, RefusesAPromiseThatContradictsItself) {
+  const auto with = [&](const char* columns, const char* cells) {
+    return error(std::string("job_id,submit_s,run_s,gpus,") + columns + "\n1,0,1," + cells + "\n");
+  };
+  EXPECT_THAT(with("worthless_at_s", "2,50"),
+              HasSubstr("t.csv:2: worthless_at_s needs a deadline_s: job 1 has none"));
+  EXPECT_THAT(with("deadline_s,worthless_at_s", "2,60,50"),
+              HasSubstr("worthless_at_s must not come before deadline_s: job 1 is 10 s before"));
+  EXPECT_THAT(with("max_gpus", "4,2"),
+              HasSubstr("max_gpus must not be below gpus: job 1 asks 4 and at most 2"));
+  EXPECT_THAT(with("max_gpus", "0,2"),
+              HasSubstr("max_gpus needs gpus of 1 or more: job 1 asks none"));
+  EXPECT_THAT(with("value", "4,-1"), HasSubstr("value must be a number of 0 or more: \"-1\""));
+  EXPECT_THAT(with("batch", "4,1.5"), HasSubstr("batch must be a whole number of 0 or more"));
+  EXPECT_THAT(with("steps", "4,1e30"), HasSubstr("steps must be a whole number of 0 or more"));
+}
+
 TEST_F(ReadTrace, TakesColumnsInAnyOrderAndLeavesOutUnknownOnes) {
   const auto trace = read("gpus,extra,run_s,user,submit_s,job_id\n8,?,5,ann,1,a\n");
   ASSERT_TRUE(trace);

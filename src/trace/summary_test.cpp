@@ -89,18 +89,23 @@ TEST(Oddities, AreNamedWithTheFirstJob) {
     job.outcome.end = Time(50s);
   }
   add(trace, 1, 2h, "ann").request.time_limit = 1h;
+  Request& worth = add(trace, 1, 2h, "ann").request;
+  worth.value = 3;
+  worth.batch = 4;
+  worth.max_gpus = 8;
   std::vector<std::string> found;
   for (const Finding& finding : find_oddities(trace)) {
     found.push_back(finding.what + "|" + std::to_string(finding.jobs) + "|" + finding.first_job);
   }
   EXPECT_THAT(
-      found, testing::ElementsAre("the start comes before the submission|2|2",
-                                  "the run time is not end minus start|2|2",
-                                  "the run time is longer than the time limit|1|4",
-                                  "a GPU job ran for 0 s|2|2", "a job on fewer GPUs than nodes|2|2",
-                                  "a part of a GPU asked for more than once|2|2",
-                                  "the deadline comes before the submission|2|2",
-                                  "waits for a job (`after`) that the trace does not have|2|2"));
+      found,
+      testing::ElementsAre(
+          "the start comes before the submission|2|2", "the run time is not end minus start|2|2",
+          "the run time is longer than the time limit|1|4", "a GPU job ran for 0 s|2|2",
+          "a job on fewer GPUs than nodes|2|2", "a part of a GPU asked for more than once|2|2",
+          "the deadline comes before the submission|2|2", "a value without a deadline|1|5",
+          "may run on more GPUs than its batch has samples|1|5",
+          "waits for a job (`after`) that the trace does not have|2|2"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/validate.h"
 
+#include <cmath>
 #include <unordered_set>
 
 namespace almanac::trace {
@@ -42,6 +43,12 @@ constexpr Check kChecks[] = {
     {"the deadline comes before the submission",
      [](const Job& job) {
        return has(job.request.deadline) && job.request.deadline < job.request.submit;
+     }},
+    {"a value without a deadline",
+     [](const Job& job) { return !has(job.request.deadline) && !std::isnan(job.request.value); }},
+    {"may run on more GPUs than its batch has samples",
+     [](const Job& job) {
+       return job.request.batch > 0 && job.request.max_gpus > job.request.batch;
      }},
 };
 

@@ -58,6 +58,19 @@ std::vector<OutColumn> columns_of(const Trace& trace) {
         },
         [field](const Job& job) { return !std::isnan(job.outcome.*field); });
   };
+  const auto add_count = [&](const char* name, auto Request::*field) {
+    add(
+        name,
+        [field](Writer& csv, const Job& job) {
+          job.request.*field > 0 ? csv.whole(job.request.*field) : csv.missing();
+        },
+        [field](const Job& job) { return job.request.*field > 0; });
+  };
+  const auto add_asked_time = [&](const char* name, Time Request::*field) {
+    add(
+        name, [field](Writer& csv, const Job& job) { csv.time(job.request.*field); },
+        [field](const Job& job) { return job.request.*field != kNoTime; });
+  };
   const auto write_key = [&trace](Writer& csv, JobKey key) {
     // Most ids are numbers, and those need no string.
     const auto bits = static_cast<std::uint64_t>(key);
@@ -89,12 +102,7 @@ std::vector<OutColumn> columns_of(const Trace& trace) {
       [](const Job& job) { return job.request.gpu_share < 1; });
   add_amount("cpus", &Request::cpus);
   add_amount("memory_gb", &Request::memory_gb);
-  add(
-      "nodes",
-      [](Writer& csv, const Job& job) {
-        job.request.nodes > 0 ? csv.whole(job.request.nodes) : csv.missing();
-      },
-      [](const Job& job) { return job.request.nodes > 0; });
+  add_count("nodes", &Request::nodes);
   add_length("time_limit_s", &Request::time_limit);
   add_length("predicted_s", &Request::predicted);
   add_time("start_s", &Outcome::start);
@@ -109,9 +117,12 @@ std::vector<OutColumn> columns_of(const Trace& trace) {
       },
       [](const Job& job) { return job.outcome.attempts > 0; });
   add_name("model", &Request::model);
-  add(
-      "deadline_s", [](Writer& csv, const Job& job) { csv.time(job.request.deadline); },
-      [](const Job& job) { return job.request.deadline != kNoTime; });
+  add_count("batch", &Request::batch);
+  add_count("steps", &Request::steps);
+  add_count("max_gpus", &Request::max_gpus);
+  add_asked_time("deadline_s", &Request::deadline);
+  add_asked_time("worthless_at_s", &Request::worthless_at);
+  add_amount("value", &Request::value);
   add_name("qos", &Request::qos);
   add(
       "after",

@@ -111,6 +111,13 @@ Job draw_job(Trace& trace, std::uint64_t number) {
   if (maybe()) request.time_limit = draw_length();
   if (maybe()) request.predicted = draw_length() - draw_length();
   if (maybe()) request.deadline = draw_time();
+  if (maybe() && request.deadline != kNoTime) {
+    request.worthless_at = request.deadline + draw_length();
+  }
+  if (maybe()) request.value = static_cast<float>(*inRange(0, 1'000'000)) / 7;
+  if (maybe()) request.batch = *inRange(1, 1'000'000'000);
+  if (maybe()) request.steps = *inRange<std::int64_t>(1, 1'000'000'000'000);
+  if (maybe() && request.gpus > 0) request.max_gpus = request.gpus + *inRange(0, 100);
   if (maybe()) request.nodes = *inRange(1, 100);
   if (maybe()) request.gpu_share = static_cast<float>(*inRange(1, 1000)) / 1000;
   if (maybe()) request.cpus = static_cast<float>(*inRange(0, 1'000'000)) / 7;
@@ -143,6 +150,11 @@ void expect_same(const Trace& a, const Job& x, const Trace& b, const Job& y) {
   RC_ASSERT(p.time_limit == q.time_limit);
   RC_ASSERT(p.predicted == q.predicted);
   RC_ASSERT(p.deadline == q.deadline);
+  RC_ASSERT(p.worthless_at == q.worthless_at);
+  RC_ASSERT(same(p.value, q.value));
+  RC_ASSERT(p.batch == q.batch);
+  RC_ASSERT(p.steps == q.steps);
+  RC_ASSERT(p.max_gpus == q.max_gpus);
   RC_ASSERT((p.after == kNoJobKey) == (q.after == kNoJobKey));
   if (p.after != kNoJobKey) RC_ASSERT(a.id(p.after) == b.id(q.after));
   for (NameId Request::*field : {&Request::name, &Request::user, &Request::vc, &Request::kind,

@@ -35,7 +35,12 @@ void register_almanac(Formats& registry) {
       {Field::state, "state"},
       {Field::attempts, "attempts"},
       {Field::model, "model"},
+      {Field::batch, "batch"},
+      {Field::steps, "steps"},
+      {Field::max_gpus, "max_gpus"},
       {Field::deadline_s, "deadline_s", false, Unit::s},
+      {Field::worthless_at_s, "worthless_at_s", false, Unit::s},
+      {Field::value, "value"},
       {Field::qos, "qos"},
       {Field::after, "after"},
       {Field::reference_cpus, "reference_cpus"},
@@ -49,9 +54,10 @@ void register_almanac(Formats& registry) {
   run.name = "almanac-run";
   run.summary = "the jobs.csv of a run of ours";
   std::erase_if(run.map.columns, [](const Column& column) { return column.field == Field::nodes; });
-  run.ignored = {"wait_s",      "jct_s",          "preemptions", "nodes",  // names machines here
-                 "mean_rate",   "rate_gpus",      "rate_type",   "rate_neighbours", "rate_cpus",
-                 "rate_memory", "rate_bandwidth", "gpu_use",     "mean_cpus",       "throttled_s"};
+  run.ignored = {"wait_s",    "jct_s",       "preemptions",    "nodes",  // names machines here
+                 "mean_rate", "rate_gpus",   "rate_type",      "rate_neighbours",
+                 "rate_cpus", "rate_memory", "rate_bandwidth", "gpu_use",
+                 "mean_cpus", "throttled_s", "tardiness_s",    "earned"};
   registry.add(as_format(std::move(run)));
 }
 
