@@ -47,6 +47,26 @@ void add_resources(figure::Figure& figure, const std::vector<PolicyDigest>& poli
   add("p99_cpu_job_wait_s", "Wait of CPU jobs, 99 %", Unit::seconds, &Summary::p99_cpu_job_wait_s);
 }
 
+/// Whether promises were kept; nothing where no job has a deadline.
+void add_promises(figure::Figure& figure, const std::vector<PolicyDigest>& policies) {
+  const bool any_has = std::any_of(policies.begin(), policies.end(), [](const auto& each) {
+    return std::isfinite(each.summary.guarantee);
+  });
+  if (!any_has) return;
+  const auto add = [&](const char* column, const char* label, Unit unit, auto value) {
+    auto& values = figure.number(column, label, unit);
+    for (const PolicyDigest& each : policies) values.add(value(each.summary));
+  };
+  add("guarantee", "Ended by their deadline", Unit::fraction,
+      [](const Summary& s) { return s.guarantee; });
+  add("avg_tardiness_s", "Late, average", Unit::seconds,
+      [](const Summary& s) { return s.avg_tardiness_s; });
+  add("p99_tardiness_s", "Late, 99 %", Unit::seconds,
+      [](const Summary& s) { return s.p99_tardiness_s; });
+  add("value_share", "Value earned of what was possible", Unit::fraction,
+      [](const Summary& s) { return s.value_earned / s.value_possible; });
+}
+
 /// The columns of `names` that the figure has.
 std::vector<std::string> present(const figure::Figure& figure,
                                  std::initializer_list<const char*> names) {
@@ -93,6 +113,7 @@ figure::Figure draw_comparison(const std::vector<PolicyDigest>& policies) {
   numbers("gpu_occupancy", "GPUs taken", Unit::fraction,
           [](const Summary& s) { return s.gpu_occupancy; });
   add_resources(figure, policies);
+  add_promises(figure, policies);
   times("makespan_s", "First submission to last end", &Summary::makespan_s);
   numbers("preemptions", "Stops of running jobs", Unit::none,
           [](const Summary& s) { return static_cast<double>(s.preemptions); });
@@ -117,6 +138,11 @@ figure::Figure draw_comparison(const std::vector<PolicyDigest>& policies) {
   if (!used.empty()) {
     figure.charts.push_back(
         {.kind = "bar", .title = "Used while jobs arrive", .x = "policy", .y = std::move(used)});
+  }
+  auto promises = present(figure, {"guarantee", "value_share"});
+  if (!promises.empty()) {
+    figure.charts.push_back(
+        {.kind = "bar", .title = "Promises kept", .x = "policy", .y = std::move(promises)});
   }
   return figure;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run_tables.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "sim/summary.h"
 #include "table/csv_writer.h"
 #include "table/output_file.h"
+#include "trace/value.h"
 
 namespace almanac::sim {
 namespace {
@@ -53,6 +55,17 @@ void write_pace(table::CsvWriter& csv, const MeanPace& pace, bool has_gpus) {
   add(pace.throttled_s, ran && !has_gpus);
 }
 
+void write_promise(table::CsvWriter& csv, std::string_view qos, const trace::Request& request,
+                   const JobResult& record) {
+  csv.text(qos).time(request.deadline);
+  if (request.deadline == kNoTime || record.end == kNoTime) {
+    csv.missing().missing();
+    return;
+  }
+  csv.duration(trace::tardiness(request, record.end))
+      .rounded(trace::value_at(request, record.end), 6);
+}
+
 }  // namespace
 
 Result<void> write_jobs(const std::string& path, const Prepared& prepared,
@@ -61,10 +74,14 @@ Result<void> write_jobs(const std::string& path, const Prepared& prepared,
   if (!file) return tl::unexpected(file.error());
   table::CsvWriter csv(*file);
   const bool has_cores = prepared.cluster.counts_cpus();
+  const bool has_deadlines =
+      std::any_of(prepared.trace.jobs.begin(), prepared.trace.jobs.end(),
+                  [](const trace::Job& job) { return job.request.deadline != kNoTime; });
   const bool has_paces = !schedule.pace_log.empty();
   std::vector<std::string_view> columns = {"job_id",   "name",        "user",  "vc",     "gpus",
                                            "submit_s", "start_s",     "end_s", "wait_s", "run_s",
                                            "jct_s",    "preemptions", "state", "nodes"};
+  if (has_deadlines) columns.insert(columns.end(), {"qos", "deadline_s", "tardiness_s", "earned"});
   if (has_cores) columns.insert(columns.end(), {"cpus"});
   if (has_paces) columns.insert(columns.end(), kPaceColumns.begin(), kPaceColumns.end());
   csv.header(columns);
@@ -102,6 +119,7 @@ Result<void> write_jobs(const std::string& path, const Prepared& prepared,
         .whole(record.preemptions)
         .text(state_of(job, record))
         .text(nodes);
+    if (has_deadlines) write_promise(csv, trace.names[job.request.qos], job.request, record);
     if (has_cores) csv.decimal(job.request.cpus);
     if (has_paces) {
       csv.text(trace.names[job.request.model]);

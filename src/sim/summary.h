@@ -42,6 +42,12 @@ struct Summary {
   double avg_bounded_slowdown = 0;  ///< Mean of max(1, jct / max(run, 10 s)); Feitelson & Rudolph
                                     ///< 1998.
   std::uint64_t preemptions = 0;
+  std::uint64_t deadline_jobs = 0;  ///< Jobs with a deadline, finished or not.
+  double guarantee = 0;             ///< Share of those that ended by it.
+  double avg_tardiness_s = 0;       ///< max(0, end - deadline), of those that finished.
+  double p99_tardiness_s = 0;
+  double value_earned = 0;        ///< Of jobs with a deadline (trace/value.h).
+  double value_possible = 0;      ///< Had each ended in time.
   double jain_user_slowdown = 0;  ///< Jain's index of the users' mean bounded slowdown; 1 = all
                                   ///< alike.
   double worst_user_avg_wait_s = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/summary.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 namespace almanac::sim {
@@ -61,6 +63,58 @@ TEST(Summary, AccountsForTheEnergyOfNodes) {
   EXPECT_DOUBLE_EQ(made.nodes_woken_a_day, 16);
   EXPECT_EQ(made.jobs_held_back, 2U);
   EXPECT_DOUBLE_EQ(made.avg_hold_s, 300);
+}
+
+/// Five jobs of 100 s submitted at 0: ends at 90 s, 100 s, 125 s and 300 s, and one that runs yet.
+Schedule five_ends() {
+  std::vector<policy::Progress> progress(5);
+  const Time ends[] = {Time(90s), Time(100s), Time(125s), Time(300s)};
+  for (std::size_t job = 0; job < 5; ++job) {
+    progress[job].phase = job < 4 ? policy::Phase::ended : policy::Phase::running;
+    progress[job].start = Time{};
+    if (job < 4) progress[job].end = ends[job];
+  }
+  Schedule schedule;
+  schedule.finish = Time(400s);
+  schedule.jobs = JobResults(std::move(progress), schedule.finish);
+  return schedule;
+}
+
+trace::Trace due_at_100_s() {
+  trace::Trace trace;
+  for (std::uint64_t id = 0; id < 5; ++id) {
+    trace::Job job;
+    job.id = trace::JobKey{id};
+    job.request.gpus = 1;
+    job.request.deadline = Time(100s);
+    job.outcome.run = 100s;
+    trace.jobs.push_back(job);
+  }
+  return trace;
+}
+
+TEST(Summary, TellsWhichPromisesWereKept) {
+  trace::Trace trace = due_at_100_s();
+  trace.jobs[2].request.value = 4;
+  trace.jobs[2].request.worthless_at = Time(150s);  // ends halfway: worth 2
+  const Summary made = summarize("fifo", trace, five_ends(), energy::PowerModel());
+  EXPECT_EQ(made.deadline_jobs, 5U);
+  EXPECT_DOUBLE_EQ(made.guarantee, 2.0 / 5);
+  EXPECT_DOUBLE_EQ(made.avg_tardiness_s, (0 + 0 + 25 + 200) / 4.0);
+  EXPECT_DOUBLE_EQ(made.value_earned, 1 + 1 + 2);
+  EXPECT_DOUBLE_EQ(made.value_possible, 4 + 4);
+}
+
+TEST(Summary, HasNoGuaranteeWithoutADeadline) {
+  trace::Trace trace = due_at_100_s();
+  for (trace::Job& job : trace.jobs) job.request.deadline = kNoTime;
+  const Summary made = summarize("fifo", trace, five_ends(), energy::PowerModel());
+  EXPECT_EQ(made.deadline_jobs, 0U);
+  EXPECT_TRUE(std::isnan(made.guarantee));
+  EXPECT_TRUE(std::isnan(made.avg_tardiness_s));
+  EXPECT_TRUE(std::isnan(made.p99_tardiness_s));
+  EXPECT_TRUE(std::isnan(made.value_earned));
+  EXPECT_TRUE(std::isnan(made.value_possible));
 }
 
 TEST(Summary, TellsThePowerOfAMoment) {

@@ -104,8 +104,10 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
   };
   const bool has_speeds = any_has(&sim::Summary::gpu_utilization);
   const bool has_cpu_jobs = any_has(&sim::Summary::avg_cpu_job_wait_s);
-  fmt::print("{:>6}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9}{}{}{}\n", "load", "policy", "avg JCT",
-             "p99 JCT", "avg wait", "p99 wait", "slowdown",
+  const bool has_deadlines = any_has(&sim::Summary::guarantee);
+  fmt::print("{:>6}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9}{}{}{}{}\n", "load", "policy",
+             "avg JCT", "p99 JCT", "avg wait", "p99 wait", "slowdown",
+             has_deadlines ? fmt::format(" {:>8} {:>10}", "in time", "makespan") : "",
              has_speeds ? fmt::format(" {:>12}", "GPUs compute") : "",
              has_cpu_jobs ? fmt::format(" {:>14}", "CPU jobs' wait") : "",
              seeds > 1 ? "  avg JCT over seeds" : "");
@@ -127,12 +129,16 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
         group.begin(), group.end(),
         [](const auto* a, const auto* b) { return a->avg_jct_s < b->avg_jct_s; });
     fmt::print(
-        "{:>6.3g}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9.2f}{}{}{}\n", key.first, key.second,
+        "{:>6.3g}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9.2f}{}{}{}{}\n", key.first, key.second,
         text::human_time(mean(&sim::Summary::avg_jct_s)),
         text::human_time(mean(&sim::Summary::p99_jct_s)),
         text::human_time(mean(&sim::Summary::avg_wait_s)),
         text::human_time(mean(&sim::Summary::p99_wait_s)),
         mean(&sim::Summary::avg_bounded_slowdown),
+        has_deadlines
+            ? fmt::format(" {:>8} {:>10}", text::human_share(mean(&sim::Summary::guarantee)),
+                          text::human_time(mean(&sim::Summary::makespan_s)))
+            : "",
         has_speeds ? fmt::format(" {:>12}", text::human_share(mean(&sim::Summary::gpu_utilization)))
                    : "",
         has_cpu_jobs
