@@ -110,20 +110,22 @@ Result<Composition> checked(const Registry& registry, Composition composition) {
                 {}, "add +strict+never, or +queue");
   }
   const auto shape = registry.make_shape(composition);
-  if (shape != nullptr && deals_out) {
+  if (shape != nullptr && (deals_out || composition.share != Share::queue)) {
     return fail(Code::usage,
-                fmt::format("policy {}: size {} deals out GPUs as they are asked", composition.name,
-                            composition.size),
-                {}, "add +rigid, or another size");
+                fmt::format("policy {}: shape {} does not go with {}, which counts GPUs as they "
+                            "are asked",
+                            composition.name, composition.shape,
+                            deals_out ? "size " + composition.size
+                                      : "share " + share_name(composition.share)),
+                {}, "add +rigid, or leave the other out");
   }
   if (shape != nullptr && shape->changes_while_waiting() &&
-      (leased || composition.share != Share::queue || composition.reserve > 0 ||
-       composition.preempt != Preempt::never)) {
+      (leased || composition.preempt != Preempt::never)) {
     return fail(Code::usage,
                 fmt::format("policy {}: shape {} changes while jobs wait, and goes with neither "
-                            "leases, reservations, shares of users nor a way to stop jobs",
+                            "leases nor a way to stop jobs",
                             composition.name, composition.shape),
-                {}, "add +scan+never+queue, or another shape");
+                {}, "add +never, or another shape");
   }
   const auto throttle = registry.make_throttle(composition);
   const bool size_gives = size != nullptr && size->gives();

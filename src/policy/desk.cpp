@@ -89,6 +89,7 @@ Candidate Desk::candidate(JobId job) const {
                  .attained = attained,
                  .worked = view_->telemetry == nullptr ? attained : view_->worked(job),
                  .believed = believed,
+                 .gpus = demand(job).gpus,
                  .expected = at_rate(believed, slot.rate),
                  .now = view_->now,
                  .likely = likely_.empty() ? nullptr : likely_[index(job)].get()};
@@ -97,8 +98,8 @@ Candidate Desk::candidate(JobId job) const {
 }
 
 Duration Desk::work_left(JobId job) const {
-  const Candidate seen = candidate(job);
-  return std::max(Duration{0}, seen.believed - seen.worked);
+  const Duration believed = slots_[index(job)].believed + view_->progress(job).charged;
+  return std::max(Duration{0}, believed - view_->worked(job));
 }
 
 Duration Desk::remaining(JobId job) const {
@@ -121,7 +122,8 @@ void Desk::choose_demand(JobId job) {
   slot.demand = demands_.id_of(demand);
 }
 
-void Desk::reshape(std::span<VcState> vcs, std::vector<VcId>& changed) {
+std::span<const JobId> Desk::reshape(std::span<VcState> vcs) {
+  reshaped_.clear();
   while (!reshapes_.empty() && reshapes_.begin()->first <= now()) {
     const JobId job = reshapes_.begin()->second;
     reshapes_.erase(reshapes_.begin());
@@ -134,8 +136,9 @@ void Desk::reshape(std::span<VcState> vcs, std::vector<VcId>& changed) {
     const Candidate seen = candidate(job);
     file(vc, job, order_->rank(seen), order_->tie(seen), sequence);
     vc.blocked = kNoJob;
-    changed.push_back(vc.vc);
+    reshaped_.push_back(job);
   }
+  return reshaped_;
 }
 
 void Desk::enqueue(VcState& vc, JobId job) {

@@ -62,9 +62,8 @@ class Desk {
   }
   /// Puts a job in the queue at its rank.
   void enqueue(VcState& vc, JobId job);
-  /// Files those waiting jobs anew whose shape may be another by now, and names their virtual
-  /// clusters in `changed`.
-  void reshape(std::span<VcState> vcs, std::vector<VcId>& changed);
+  /// Files those waiting jobs anew whose shape may be another by now, and gives them.
+  std::span<const JobId> reshape(std::span<VcState> vcs);
   /// Puts it there at a rank of the caller's.
   void enqueue_at(VcState& vc, JobId job, double rank, double tie);
 
@@ -153,7 +152,8 @@ class Desk {
   std::unique_ptr<Shape> shape_;  // null = as asked
   std::unique_ptr<Size> size_;    // null = as asked
   std::unique_ptr<predict::Estimator> estimator_;
-  cluster::DemandTable demands_;               // that shape_ and size_ answered
+  cluster::DemandTable demands_;  // that shape_ and size_ answered
+  std::vector<JobId> reshaped_;
   std::set<std::pair<Time, JobId>> reshapes_;  // until when answers of shape_ are good
   std::vector<PooledAmount> total_;            // of each virtual cluster, if the order reads shares
   const View* view_ = nullptr;
@@ -173,6 +173,11 @@ class Pass {
   virtual void run(VcState& vc) = 0;
   /// Told of a job that has joined the queue, for the first time or after it was stopped.
   virtual void arrived(VcState& vc, JobId job) {
+    static_cast<void>(vc);
+    static_cast<void>(job);
+  }
+  /// Told of a waiting job that is to have something else than it was.
+  virtual void reshaped(VcState& vc, JobId job) {
     static_cast<void>(vc);
     static_cast<void>(job);
   }

@@ -34,7 +34,11 @@ class Pipeline final : public Policy {
     if (vcs_.size() < view.cluster.vcs.size()) add_vcs(view.cluster.vcs.size());
     need_.clear();
     requeue_stopped();
-    desk_->reshape(vcs_, need_);
+    for (const JobId job : desk_->reshape(vcs_)) {
+      VcState& vc = vcs_[index(view.progress(job).vc)];
+      pass_->reshaped(vc, job);
+      need_.push_back(vc.vc);
+    }
     for (const Event& event : events) take(event);
     for (const NodeId node : desk_->touched) offer(view.cluster.nodes[index(node)].vc);
     if (need_.size() > 1) {

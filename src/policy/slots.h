@@ -25,7 +25,8 @@ struct Candidate {
   Duration attained{};  ///< Time run so far.
   Duration worked{};    ///< Work done so far: less or more than that at another speed.
   Duration believed{};  ///< Believed run time in all, restart work included.
-  Duration expected{};  ///< The same at the speed of the shape that it is to have.
+  int gpus = 0;         ///< That it is to have.
+  Duration expected{};  ///< Believed run time in all with those, in the shape that it is to have.
   Time now{};           ///< When it is asked.
   /// Of the GPUs, cores and memory of its virtual cluster the parts that it could use: the largest,
   /// and their sum. 0 when the order did not ask.

@@ -249,13 +249,16 @@ Case mixed_day(std::uint64_t seed) {
   made.cluster.add_vc("all");
   made.cluster.add_nodes({.gpus = 4, .cpus = 20, .memory_gb = 64, .bandwidth_gbs = 60}, 3);
   made.cluster.add_nodes({.gpus = 0, .cpus = 8, .memory_gb = 32}, 1);
-  const char* const models[] = {"", "two", "four", "eight"};
+  const char* const models[] = {"", "two", "four", "half"};
   Rng rng(seed);
   std::int64_t now = 0;
   for (int job = 0; job < 100; ++job) {
     if (rng.below(3) > 0) now += static_cast<std::int64_t>(rng.below(200));
     const int gpus = rng.below(2) == 0 ? 0 : 1 << rng.below(4);
     const bool tells_cores = rng.below(8) > 0;
+    const int max_gpus = gpus > 0 && rng.below(2) == 0 ? 1 << rng.below(4) : 0;
+    const Duration deadline =
+        rng.below(3) == 0 ? kNoDuration : (now + static_cast<std::int64_t>(rng.below(2000))) * 1s;
     add_job(made.trace, {.id = std::to_string(job),
                          .submit = now * 1s,
                          .gpus = gpus,
@@ -264,6 +267,8 @@ Case mixed_day(std::uint64_t seed) {
                          .name = rng.below(2) == 0 ? "train" : "test",
                          .model = gpus == 0 ? "" : models[rng.below(4)],
                          .kind = rng.below(2) == 0 ? "image" : "",
+                         .deadline = deadline,
+                         .max_gpus = max_gpus,
                          .cpus = tells_cores ? static_cast<float>(1 + rng.below(8))
                                              : std::numeric_limits<float>::quiet_NaN(),
                          .memory_gb = static_cast<float>(rng.below(10)),
@@ -272,13 +277,14 @@ Case mixed_day(std::uint64_t seed) {
   return made;
 }
 
-/// Every policy, and every size and throttle under each way of sharing.
+/// Every policy, and every shape, size and throttle under each way of sharing and passing.
 std::vector<std::string> every_mix() {
   std::vector<std::string> names;
   for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
-  for (const auto* choices : {&registry().sizes(), &registry().throttles()}) {
+  for (const auto* choices : {&registry().shapes(), &registry().sizes(), &registry().throttles()}) {
     for (const policy::Entry& choice : *choices) {
-      for (const char* base : {"fifo+", "drf+", "fifo+arrays+", "srtf+"}) {
+      for (const char* base :
+           {"fifo+", "fifo+scan+", "easy+", "conservative+", "drf+", "fifo+arrays+", "srtf+"}) {
         // A choice that the registry refuses with a base is not a policy.
         if (registry().compose(base + choice.name)) names.push_back(base + choice.name);
       }
@@ -356,15 +362,16 @@ TEST(Registry, DescribesEveryChoiceOnceAndNamesItsSource) {
   expect_described(registry().capacities());
   expect_described(registry().sizes());
   expect_described(registry().throttles());
+  expect_described(registry().shapes());
   expect_described(policy::Registry::estimates());
 }
 
 TEST(Registry, UsesANameForOneSlotOnly) {
   std::set<std::string> names = {"strict", "easy",  "conservative", "never", "by_rank",
                                  "quota",  "queue", "users",        "arrays"};
-  for (const auto* choices :
-       {&registry().orders(), &registry().placements(), &registry().sizes(),
-        &registry().capacities(), &registry().throttles(), &policy::Registry::estimates()}) {
+  for (const auto* choices : {&registry().orders(), &registry().placements(), &registry().sizes(),
+                              &registry().capacities(), &registry().throttles(),
+                              &registry().shapes(), &policy::Registry::estimates()}) {
     for (const policy::Entry& choice : *choices) {
       EXPECT_TRUE(names.insert(choice.name).second) << choice.name << " would be ambiguous";
     }

@@ -35,6 +35,8 @@ void add_job(trace::Trace& trace, const JobSpec& spec) {
   job.request.predicted = spec.predicted;
   job.request.model = trace.names.intern(spec.model);
   job.request.kind = trace.names.intern(spec.kind);
+  if (spec.deadline != kNoDuration) job.request.deadline = Time{spec.deadline};
+  job.request.max_gpus = spec.max_gpus;
   job.request.cpus = spec.cpus;
   job.request.memory_gb = spec.memory_gb;
   job.outcome.run = spec.run;

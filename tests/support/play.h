@@ -41,6 +41,8 @@ struct JobSpec {
   Duration predicted = kNoDuration;
   std::string_view model{};
   std::string_view kind{};
+  Duration deadline = kNoDuration;  ///< Since the beginning, as `submit`.
+  int max_gpus = 0;
   float cpus = std::numeric_limits<float>::quiet_NaN();
   float memory_gb = std::numeric_limits<float>::quiet_NaN();
   float reference_cpus = std::numeric_limits<float>::quiet_NaN();

@@ -169,7 +169,7 @@ class Recount {
       if (node.vc != vc) say("job {} runs in another virtual cluster", index(run.job));
       if ((demand.gpu_types >> bit & 1) == 0) say("job {} on a wrong type", index(run.job));
     }
-    if (gpus != request.gpus) {
+    if (gpus != request.gpus && gpus > request.max_gpus) {
       say("job {} asks {} GPUs and gets {}", index(run.job), request.gpus, gpus);
     }
   }
@@ -234,16 +234,16 @@ class Recount {
       const trace::Request& request = input_.trace.jobs[number].request;
       if (!sim::is_simulated(request, input_.cluster)) continue;
       if (request.submit > sample.at || never_.contains(job)) continue;
-      bool running = false;
+      const Run* running = nullptr;
       bool ended = false;
       for (const Run* run : runs_[job]) {
-        running = running || (run->start <= sample.at && sample.at < run->end);
+        if (run->start <= sample.at && sample.at < run->end) running = run;
         ended = ended || (!run->stopped && run->end <= sample.at);
       }
       if (ended) continue;
-      (running ? ours.jobs_running : ours.jobs_waiting) += 1;
-      if (running) ours.gpus_busy += request.gpus;
-      if (!running) ours.gpus_waiting += request.gpus;
+      (running != nullptr ? ours.jobs_running : ours.jobs_waiting) += 1;
+      if (running != nullptr) ours.gpus_busy += held_gpus(*running);
+      if (running == nullptr) ours.gpus_waiting += request.gpus;
     }
     for (const auto& [node, some] : changes_) {
       for (const Change& change : some) {
@@ -262,11 +262,17 @@ class Recount {
     }
   }
 
+  static int held_gpus(const Run& run) {
+    int gpus = 0;
+    for (const cluster::Grant& grant : run.grants) gpus += grant.count();
+    return gpus;
+  }
+
   void check_integral() {
     double busy = 0;
     for (const Run& run : played_.runs) {
       const Time end = std::min(run.end, played_.result.finish);
-      busy += seconds(end - run.start) * input_.trace.jobs[index(run.job)].request.gpus;
+      busy += seconds(end - run.start) * held_gpus(run);
     }
     if (std::abs(busy - played_.result.busy_gpu_s) > 1e-6 * std::max(1.0, busy)) {
       say("busy for {} GPU-s, not {}", busy, played_.result.busy_gpu_s);

@@ -188,6 +188,10 @@ class Parser {
         spec.limit = words.duration("its time limit");
       } else if (key == "predicted") {
         spec.predicted = words.duration("its prediction");
+      } else if (key == "deadline") {
+        spec.deadline = words.duration("when it is to have ended");
+      } else if (key == "max_gpus") {
+        spec.max_gpus = words.number("the most GPUs that it may run on");
       } else if (key == "cpus") {
         spec.cpus = static_cast<float>(words.number("its cores"));
       } else if (key == "memory") {

@@ -60,6 +60,15 @@ class BackfillPass final : public Pass {
     if (depth_ == kEveryJob) book_of(vc).newcomers.push_back(job);
   }
 
+  void reshaped(VcState& vc, JobId job) override {
+    Book& book = book_of(vc);
+    book.changed = true;
+    if (!book.calendar.holds(job)) return;
+    if (depth_ != kEveryJob) return book.calendar.clear();
+    book.calendar.forget(job);
+    book.newcomers.push_back(job);
+  }
+
   void ended(VcState& vc, JobId job) override {
     const Time believed = desk_.believed_end(job);
     if (believed <= desk_.now()) return;

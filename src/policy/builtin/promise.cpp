@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Keeps as many promises as it can: the cheapest first that can still be kept, each in the
+/// cheapest shape that keeps it; others pass the first only if they do not delay it.
+///
+/// Source   ours; docs/qos.md compares it. Shapes: Chen et al., TPDS'20 (GENIE), section 6.
+#include "policy/registry.h"
+
+namespace almanac::policy::builtin {
+
+void register_promise(Registry& registry) {
+  registry.add_policy(
+      {.name = "promise",
+       .summary = "the cheapest promises first that can still be kept, in the cheapest shape that "
+                  "keeps them",
+       .source = "docs/qos.md",
+       .order = "promise",
+       .shape = "cer_in_time",
+       .reserve = 1});
+}
+
+}  // namespace almanac::policy::builtin

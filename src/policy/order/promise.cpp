@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Who wants to have ended at once first; then those whose deadlines can still be met, least GPU
+/// time first; then, likewise, those who are late or were promised nothing.
+///
+/// Each promise counts alike, so the cheapest are kept first, and no GPU goes to one that is broken
+/// already while another can be kept. Least waiting allowance, instead, spends most on those that
+/// are about to break.
+///
+/// Source   ours. That the cheap jobs are those to keep when not all can be: Moore, Management
+///          Science 1968.
+#include "policy/order/deadline.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::order {
+namespace {
+
+class Promise final : public Order {
+ public:
+  double rank(const Candidate& job) const override {
+    const Time deadline = job.request.deadline;
+    const double gpu_time = static_cast<double>(job.expected.count()) * job.gpus;
+    if (deadline == kNoTime) return kLate + gpu_time;
+    if (deadline <= job.request.submit) return deadline_rank(job.request);
+    return job.now + job.expected <= deadline ? gpu_time : kLate + gpu_time;
+  }
+  bool needs_estimate() const override { return true; }
+
+ private:
+  /// In GPU milliseconds, above all that one job can take.
+  static constexpr double kLate = 1e15;
+};
+
+}  // namespace
+
+void register_promise(Registry& registry) {
+  registry.add_order(
+      {"promise", "least GPU time first of those whose deadlines can be met, then of the others",
+       "Moore, Manag. Sci. 1968; ours"},
+      [](const Composition&) { return std::make_unique<Promise>(); });
+}
+
+}  // namespace almanac::policy::order
