@@ -72,6 +72,7 @@ std::optional<Share> parse_share(std::string_view choice) {
   if (choice == "queue") return Share::queue;
   if (choice == "users") return Share::users;
   if (choice == "arrays") return Share::arrays;
+  if (choice == "models") return Share::models;
   return std::nullopt;
 }
 
@@ -110,7 +111,8 @@ Result<Composition> checked(const Registry& registry, Composition composition) {
                 {}, "add +strict+never, or +queue");
   }
   const auto shape = registry.make_shape(composition);
-  if (shape != nullptr && (deals_out || composition.share != Share::queue)) {
+  const bool as_asked = composition.share == Share::users || composition.share == Share::arrays;
+  if (shape != nullptr && (deals_out || as_asked)) {
     return fail(Code::usage,
                 fmt::format("policy {}: shape {} does not go with {}, which counts GPUs as they "
                             "are asked",
@@ -120,12 +122,12 @@ Result<Composition> checked(const Registry& registry, Composition composition) {
                 {}, "add +rigid, or leave the other out");
   }
   if (shape != nullptr && shape->changes_while_waiting() &&
-      (leased || composition.preempt != Preempt::never)) {
+      (leased || composition.share != Share::queue || composition.preempt != Preempt::never)) {
     return fail(Code::usage,
                 fmt::format("policy {}: shape {} changes while jobs wait, and goes with neither "
-                            "leases nor a way to stop jobs",
+                            "leases, shares nor a way to stop jobs",
                             composition.name, composition.shape),
-                {}, "add +never, or another shape");
+                {}, "add +never+queue, or another shape");
   }
   const auto throttle = registry.make_throttle(composition);
   const bool size_gives = size != nullptr && size->gives();
@@ -182,7 +184,7 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
       for (const Entry& entry : *entries) known.push_back(entry.name);
     }
     for (const char* fixed : {"scan", "strict", "easy:N", "conservative", "never", "by_rank",
-                              "quota", "queue", "users", "arrays", "lease:S"}) {
+                              "quota", "queue", "users", "arrays", "models", "lease:S"}) {
       known.emplace_back(fixed);
     }
     return fail(Code::usage, fmt::format("no slot has a choice called {}", choice), {},

@@ -25,6 +25,7 @@ enum class Share {
   users,   ///< Those of the user with the least dominant share of what is in use; none blocks
            ///< another.
   arrays,  ///< The same, in an array for GPU jobs and one for CPU jobs.
+  models,  ///< Nobody's, but each model owns an equal part of the GPUs.
 };
 
 /// Values of Composition::reserve.

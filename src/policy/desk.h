@@ -219,6 +219,8 @@ std::unique_ptr<Pass> make_users_pass(Desk& desk);
 /// The same in an array for GPU jobs, for which `reserve_cpus` cores of each GPU are kept, and one
 /// for CPU jobs; what is idle is lent.
 std::unique_ptr<Pass> make_arrays_pass(Desk& desk, double reserve_cpus);
+/// Each model in a queue of its own, on an equal part of the GPUs.
+std::unique_ptr<Pass> make_models_pass(Desk& desk);
 /// In rounds of `lease`, at `phase` and every `lease` after it: the first jobs that fill the
 /// virtual cluster by count run, and the size deals out cores and memory.
 std::unique_ptr<Pass> make_lease_pass(Desk& desk, Duration lease, Duration phase);

@@ -115,6 +115,7 @@ class Pipeline final : public Policy {
     if (composition.share == Share::arrays) {
       return make_arrays_pass(*desk_, composition.reserve_cpus);
     }
+    if (composition.share == Share::models) return make_models_pass(*desk_);
     switch (composition.preempt) {
       case Preempt::by_rank:
         return make_preempting_pass(*desk_);

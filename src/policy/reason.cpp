@@ -36,6 +36,8 @@ std::string to_string(const Reason& reason, const std::string& other) {
       return fmt::format("would fit, but would delay job {}, which holds a reservation", other);
     case ReasonKind::next_lease:
       return "would fit, waits for the next lease to begin";
+    case ReasonKind::part_used:
+      return "would fit, but the part of the GPUs that its model owns is in use";
     case ReasonKind::unknown_vc:
       return "never: the cluster has no such virtual cluster";
     case ReasonKind::too_large:
@@ -69,6 +71,8 @@ std::string name(ReasonKind kind) {
       return "RESERVED";
     case ReasonKind::next_lease:
       return "NEXT_LEASE";
+    case ReasonKind::part_used:
+      return "PART_USED";
     case ReasonKind::unknown_vc:
       return "UNKNOWN_VC";
     case ReasonKind::too_large:

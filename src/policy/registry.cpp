@@ -154,6 +154,8 @@ std::string share_name(Share share) {
       return "users";
     case Share::arrays:
       return "arrays";
+    case Share::models:
+      return "models";
   }
   return "";
 }

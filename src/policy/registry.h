@@ -94,7 +94,7 @@ const Registry& registry();
 std::string reserve_name(int reserve);
 /// "never", "by_rank", "quota".
 std::string preempt_name(Preempt preempt);
-/// "queue", "users", "arrays".
+/// "queue", "users", "arrays", "models".
 std::string share_name(Share share);
 
 }  // namespace almanac::policy

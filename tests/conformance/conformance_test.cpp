@@ -283,8 +283,8 @@ std::vector<std::string> every_mix() {
   for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
   for (const auto* choices : {&registry().shapes(), &registry().sizes(), &registry().throttles()}) {
     for (const policy::Entry& choice : *choices) {
-      for (const char* base :
-           {"fifo+", "fifo+scan+", "easy+", "conservative+", "drf+", "fifo+arrays+", "srtf+"}) {
+      for (const char* base : {"fifo+", "fifo+scan+", "easy+", "conservative+", "drf+",
+                               "fifo+arrays+", "fifo+models+", "srtf+"}) {
         // A choice that the registry refuses with a base is not a policy.
         if (registry().compose(base + choice.name)) names.push_back(base + choice.name);
       }
@@ -367,8 +367,8 @@ TEST(Registry, DescribesEveryChoiceOnceAndNamesItsSource) {
 }
 
 TEST(Registry, UsesANameForOneSlotOnly) {
-  std::set<std::string> names = {"strict", "easy",  "conservative", "never", "by_rank",
-                                 "quota",  "queue", "users",        "arrays"};
+  std::set<std::string> names = {"strict", "easy",  "conservative", "never",  "by_rank", "quota",
+                                 "queue",  "users", "arrays",       "models", "scan"};
   for (const auto* choices : {&registry().orders(), &registry().placements(), &registry().sizes(),
                               &registry().capacities(), &registry().throttles(),
                               &registry().shapes(), &policy::Registry::estimates()}) {

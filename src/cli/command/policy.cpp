@@ -38,7 +38,9 @@ std::vector<Slot> slots() {
         {"arrays",
          "the same in an array of cores for CPU jobs and one for GPU jobs, which lend to each "
          "other",
-         "Zhao et al. ICDCS'20 (CODA)"}}},
+         "Zhao et al. ICDCS'20 (CODA)"},
+        {"models", "each model owns an equal part of the GPUs and a queue of its own",
+         "Chen et al. TPDS'20 (GENIE) §7.1"}}},
       {"lease",
        {{"lease:S", "all jobs are ranked and dealt out anew every S seconds (300)",
          "Mohan et al. OSDI'22"}}},

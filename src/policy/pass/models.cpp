@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A capacity scheduler: each model owns an equal part of the GPUs and a queue of its own, whose
+/// head blocks it; nobody borrows.
+///
+/// Source   Chen et al., TPDS'20 (GENIE), section 7.1: Capacity.
+/// Differs  a part is rounded up to whole GPUs, and counts the models that have been submitted so
+///          far, for nobody knows which are to come.
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "policy/desk.h"
+
+namespace almanac::policy {
+namespace {
+
+class ModelsPass final : public Pass {
+ public:
+  explicit ModelsPass(Desk& desk) : desk_(desk) {}
+
+  void arrived(VcState& vc, JobId job) override {
+    owner(vc.vc, job).waiting.emplace(desk_.key(job), job);
+  }
+
+  void ended(VcState& vc, JobId job) override { owner(vc.vc, job).held -= desk_.demand(job).gpus; }
+
+  void run(VcState& vc) override {
+    for (Owner& each : owners(vc.vc)) {
+      while (!each.waiting.empty()) {
+        const JobId job = each.waiting.begin()->second;
+        const cluster::Demand& demand = desk_.demand(job);
+        if (each.held > 0 && each.held + demand.gpus > part(vc.vc)) break;
+        const auto grants = desk_.place(vc.vc, demand);
+        if (grants.empty()) break;
+        each.waiting.erase(each.waiting.begin());
+        each.held += demand.gpus;
+        desk_.start(vc, job, grants);
+      }
+    }
+  }
+
+  Reason blocker(const VcState& vc, JobId job) const override {
+    const auto& all = owners_[index(vc.vc)];
+    const NameId model = desk_.view().request(job).model;
+    const auto own = std::find_if(all.begin(), all.end(),
+                                  [&](const Owner& each) { return each.model == model; });
+    const JobId first = own->waiting.begin()->second;
+    if (first != job) return {.kind = ReasonKind::behind, .other = first};
+    return {.kind = ReasonKind::part_used};
+  }
+
+ private:
+  struct Owner {
+    NameId model{};
+    int held = 0;
+    std::set<std::pair<QueueKey, JobId>> waiting{};
+  };
+
+  std::vector<Owner>& owners(VcId vc) {
+    if (owners_.size() <= index(vc)) owners_.resize(index(vc) + 1);
+    return owners_[index(vc)];
+  }
+
+  Owner& owner(VcId vc, JobId job) {
+    std::vector<Owner>& all = owners(vc);
+    const NameId model = desk_.view().request(job).model;
+    for (Owner& each : all) {
+      if (each.model == model) return each;
+    }
+    return all.emplace_back(Owner{.model = model});
+  }
+
+  int part(VcId vc) {
+    int gpus = 0;
+    for (const cluster::Pool& pool : desk_.ledger().pools(vc)) gpus += pool.capacity;
+    const auto count = static_cast<int>(owners(vc).size());
+    return (gpus + count - 1) / count;
+  }
+
+  Desk& desk_;
+  std::vector<std::vector<Owner>> owners_;  // of each virtual cluster
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> make_models_pass(Desk& desk) { return std::make_unique<ModelsPass>(desk); }
+
+}  // namespace almanac::policy
