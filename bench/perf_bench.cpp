@@ -2,7 +2,7 @@
 
 /// \file
 /// What asking for a rate costs: one GPU, a job of 16 GPUs over two nodes beside another, the
-/// parts; and finding the model of a job whose batch was seen before.
+/// parts; a task on so many nodes; and finding the model of a job whose batch was seen before.
 #include <array>
 
 #include <benchmark/benchmark.h>
@@ -54,6 +54,20 @@ void parts_of_two_nodes_beside_another(benchmark::State& state) {
   }
 }
 BENCHMARK(parts_of_two_nodes_beside_another);
+
+void rate_of_a_task_on_a_shape(benchmark::State& state) {
+  SpeedModels models(read_catalogue("genie").value());
+  const GenieRate& rate = models.catalogue().find("inception-v3")->training->rate;
+  const GenieTask task{.rate = &rate, .batch = 64, .steps = 1000, .startup_s = 30};
+  const Grant alone{};
+  const JobSpeed job(*models.find({.name = "inception-v3"}).speed, {&alone, 1}, task);
+  int nodes = 2;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(nodes);
+    benchmark::DoNotOptimize(job.rate(nodes, 4));
+  }
+}
+BENCHMARK(rate_of_a_task_on_a_shape);
 
 void find_the_model_of_a_job(benchmark::State& state) {
   Asked asked;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "perf/genie.h"
 #include "perf/input_curve.h"
 #include "perf/input_table.h"
 #include "perf/sharing.h"
@@ -57,11 +58,21 @@ struct Board {
   double usual_batch() const { return std::sqrt(least_batch * most_batch); }
 };
 
+/// A task whose batch and steps are told, in training or in inference.
+struct Genie {
+  GenieRate rate;
+  double most_batch = 128;  ///< Of one GPU, as measured.
+  std::string source;
+  FitError error;
+};
+
 struct Model {
   std::string name;
   std::string kind;  ///< "" = unknown.
   std::optional<Input> input;
   std::vector<Board> boards;
+  std::optional<Genie> training{};
+  std::optional<Genie> inference{};
 
   const Board* find(std::string_view gpu_type) const;
 };
@@ -79,6 +90,8 @@ struct GpuClass {
 struct Catalogue {
   std::vector<GpuClass> gpus;
   std::vector<Model> models;  ///< By name.
+  double startup_s = 0;       ///< Of a task of Genie, whatever its steps. nu of Eq 4.
+  double theta = kTheta;      ///< What a node costs beside its GPUs. Eq 10.
 
   const Model* find(std::string_view name) const;
   const GpuClass* find_gpu(std::string_view type) const;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include <fmt/format.h>
@@ -31,8 +33,13 @@ class Reader final : text::TomlReader {
   using TomlReader::TomlReader;
 
   Catalogue read(const toml::table& file) {
-    allow(file, {"gpu", "model"});
+    allow(file, {"gpu", "model", "genie"});
     Catalogue made;
+    if (const toml::table* const genie = table(file, "genie")) {
+      allow(*genie, {"startup_s", "theta"});
+      made.startup_s = number(*genie, "startup_s", kFromZero);
+      if (genie->contains("theta")) made.theta = number(*genie, "theta", kFromZero);
+    }
     for (const toml::table* const gpu : tables(file, "gpu")) made.gpus.push_back(read_gpu(*gpu));
     for (const toml::table* const model : tables(file, "model")) {
       made.models.push_back(read_model(*model));
@@ -96,7 +103,7 @@ class Reader final : text::TomlReader {
   }
 
   Model read_model(const toml::table& model) {
-    allow(model, {"name", "kind", "input", "board"});
+    allow(model, {"name", "kind", "input", "board", "training", "inference"});
     Model made;
     made.name = word(model, "name", true);
     made.kind = word(model, "kind", false);
@@ -107,7 +114,87 @@ class Reader final : text::TomlReader {
         refuse(*board, fmt::format("{} is there twice", made.boards.back().gpu_type));
       }
     }
+    if (const toml::table* const task = table(model, "training")) made.training = read_task(*task);
+    if (const toml::table* const task = table(model, "inference")) {
+      made.inference = read_task(*task);
+      if (made.inference->rate.comm.gamma > 0) {
+        refuse(*task, "inference has no comm: gamma and lambda must not be there");
+      }
+    }
     return made;
+  }
+
+  Genie read_task(const toml::table& task) {
+    allow(task, {"source", "curve", "a", "c", "k", "batches", "rates", "comm", "gamma", "lambda",
+                 "most_batch", "error", "held_out"});
+    Genie made;
+    made.source = word(task, "source", false);
+    made.error = {error(task, "error"), error(task, "held_out")};
+    made.rate.one_gpu = read_curve(task);
+    if (task.contains("most_batch")) made.most_batch = number(task, "most_batch", {1, 1e9});
+    if (task.contains("gamma")) {
+      made.rate.comm = {static_cast<Comm::Form>(choice(task, "comm", kCommForms)),
+                        number(task, "gamma", kFromZero), number(task, "lambda", kFromZero)};
+    }
+    return made;
+  }
+
+  BatchCurve read_curve(const toml::table& task) {
+    switch (choice(task, "curve", kCurveForms)) {
+      case 0:
+        return Saturating{number(task, "a", kAboveZero), number(task, "c", kFromZero)};
+      case 1:
+        return Quadratic{coefficients(task)};
+      case 2:
+        return QuadraticLog{coefficients(task)};
+      default:
+        break;
+    }
+    RateTable made{numbers(task, "batches"), numbers(task, "rates")};
+    const bool rises = std::is_sorted(made.batches.begin(), made.batches.end(), std::less_equal());
+    if (made.batches.empty() || !rises || made.batches.size() != made.rates.size()) {
+      refuse(task, "a table needs batches that rise, and as many rates");
+    }
+    return made;
+  }
+
+  std::array<double, 3> coefficients(const toml::table& task) {
+    const toml::array* const list = task["k"].as_array();
+    if (list == nullptr || list->size() != 3) refuse(task, "k must be three numbers");
+    std::array<double, 3> k{};
+    for (std::size_t at = 0; at < 3; ++at) {
+      const auto value = (*list)[at].value<double>();
+      if (!value || !std::isfinite(*value)) refuse((*list)[at], "k must be three numbers");
+      k[at] = *value;
+    }
+    return k;
+  }
+
+  std::vector<double> numbers(const toml::table& from, const char* key) {
+    std::vector<double> made;
+    const toml::array* const list = from[key].as_array();
+    if (list == nullptr) refuse(from, fmt::format("{} must be a list of numbers", key));
+    for (const toml::node& element : *list) {
+      const auto value = element.value<double>();
+      if (!value || !(*value > 0 && *value < 1e12)) {
+        refuse(element, fmt::format("{} must be numbers above 0", key));
+      }
+      made.push_back(*value);
+    }
+    return made;
+  }
+
+  /// The position of the word under `key` among `words`; the first when there is none.
+  std::size_t choice(const toml::table& from, const char* key,
+                     std::span<const std::string_view> words) {
+    if (!from.contains(key)) return 0;
+    const std::string text = word(from, key, true);
+    const auto at = std::find(words.begin(), words.end(), text);
+    if (at == words.end()) {
+      refuse(*from.get(key),
+             fmt::format("{} must be one of {}: \"{}\"", key, fmt::join(words, " "), text));
+    }
+    return static_cast<std::size_t>(at - words.begin());
   }
 
   Input read_input(const toml::table& input) {

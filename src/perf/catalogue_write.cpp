@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include "perf/catalogue_file.h"
@@ -69,16 +71,51 @@ std::string to_toml(const Board& board) {
   return text;
 }
 
+std::string to_toml(const char* key, const Genie& task) {
+  std::string text = fmt::format("[model.{}]\n", key);
+  if (!task.source.empty()) text += fmt::format("source = {}\n", quoted(task.source));
+  const auto& form = task.rate.one_gpu.form();
+  if (form.index() > 0) text += fmt::format("curve = \"{}\"\n", kCurveForms[form.index()]);
+  if (const auto* const curve = std::get_if<Saturating>(&form)) {
+    text += fmt::format("a = {:.6g}\nc = {:.6g}\n", curve->a, curve->c);
+  } else if (const auto* const table = std::get_if<RateTable>(&form)) {
+    text += fmt::format("batches = [{:.6g}]\nrates = [{:.6g}]\n", fmt::join(table->batches, ", "),
+                        fmt::join(table->rates, ", "));
+  } else {
+    const auto* const parabola = std::get_if<Quadratic>(&form);
+    text += fmt::format(
+        "k = [{:.6g}]\n",
+        fmt::join(parabola != nullptr ? parabola->k : std::get<QuadraticLog>(form).k, ", "));
+  }
+  const Comm& comm = task.rate.comm;
+  if (comm.gamma > 0) {
+    if (comm.form != Comm::Form::nodiv) {
+      text += fmt::format("comm = \"{}\"\n", kCommForms[static_cast<std::size_t>(comm.form)]);
+    }
+    text += fmt::format("gamma = {:.6g}\nlambda = {:.6g}\n", comm.gamma, comm.lambda);
+  }
+  return text + fmt::format("most_batch = {:.6g}\n{}", task.most_batch, errors_of(task.error));
+}
+
 }  // namespace
 
 std::string to_toml(const Catalogue& catalogue) {
   std::string text;
+  const bool any_task =
+      std::any_of(catalogue.models.begin(), catalogue.models.end(),
+                  [](const Model& model) { return model.training || model.inference; });
+  if (any_task) {
+    text += fmt::format("[genie]\nstartup_s = {:.4g}\ntheta = {:.4g}\n\n", catalogue.startup_s,
+                        catalogue.theta);
+  }
   for (const GpuClass& gpu : catalogue.gpus) text += to_toml(gpu) + "\n";
   for (const Model& model : catalogue.models) {
     text += fmt::format("[[model]]\nname = {}\n", quoted(model.name));
     if (!model.kind.empty()) text += fmt::format("kind = {}\n", quoted(model.kind));
     if (model.input) text += to_toml(*model.input);
     for (const Board& board : model.boards) text += to_toml(board);
+    if (model.training) text += to_toml("training", *model.training);
+    if (model.inference) text += to_toml("inference", *model.inference);
     text += "\n";
   }
   text.pop_back();

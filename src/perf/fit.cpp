@@ -48,6 +48,7 @@ class Fitter {
       catalogue.models.push_back(std::move(model));
     }
     for (const auto& [model, rows] : fed_) try_input(model, rows);
+    for (const Profile& source : by_source(profiles)) fit_genie(source, catalogue, fit_.notes);
     return std::move(fit_);
   }
 
@@ -66,6 +67,7 @@ class Fitter {
     std::map<std::string, Rows> shared;
     std::size_t stood = 0;
     for (const Measurement& row : source.rows) {
+      if (row.task != Measurement::Task::not_said) continue;  // fit_genie()'s
       if (row.neighbour.empty() && row.throughput == 0) {
         ++stood;
       } else if (feeds(row)) {

@@ -3,7 +3,8 @@
 /// \file
 /// Fits a catalogue to measurements and says how far off it is.
 ///
-/// A row that says cores or memory tells how a GPU is fed; a row with a neighbour how jobs share a
+/// A row that says training or inference tells of strong scaling (genie.h). Of the others, a row
+/// that says cores or memory tells how a GPU is fed; a row with a neighbour how jobs share a
 /// GPU; the others how long a step takes, and rows of one GPU among them how types compare.
 ///
 /// Cost     the public profiles, 10,700 rows: docs/perf.md.

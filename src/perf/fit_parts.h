@@ -50,4 +50,9 @@ std::optional<SharingFit> fit_sharing(std::span<const Measurement> rows);
 /// rows of one GPU of one source. Held out: each model, told by the others.
 std::vector<GpuClass> fit_gpus(std::span<const Measurement> rows, const std::string& first);
 
+/// Adds to `catalogue` what the rows of a source that say training or inference tell (fit_rate.h).
+/// A model in training without a row of more GPUs gets the Comm that fits all the others' together.
+/// The first source counts; `notes` says what was left out.
+void fit_genie(const Profile& source, Catalogue& catalogue, std::vector<std::string>& notes);
+
 }  // namespace almanac::perf

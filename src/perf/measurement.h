@@ -15,6 +15,9 @@ namespace almanac::perf {
 inline constexpr double kNotSaid = std::numeric_limits<double>::quiet_NaN();
 
 struct Measurement {
+  /// Training or inference whose batch is that of all GPUs, however many (genie.h).
+  enum class Task : unsigned char { not_said, training, inference };
+
   std::string model{};
   double batch = 1;  ///< Samples of one step, over all GPUs.
   std::string gpu_type{};
@@ -26,6 +29,9 @@ struct Measurement {
   double neighbour_batch = 1;
   /// Samples a second, all GPUs together; 0 = did not run, as two jobs that do not fit on one GPU.
   double throughput = 0;
+  Task task = Task::not_said;
+  double steps = kNotSaid;    ///< Of a run that was timed from its start,
+  double seconds = kNotSaid;  ///< to its end.
 };
 
 /// The measurements of one source. Throughputs are compared within a model of a source, never

@@ -16,8 +16,12 @@ double SpeedModel::computes(GpuType type, int gpus, int nodes, double causes) co
   return speed;
 }
 
-JobSpeed::JobSpeed(const SpeedModel& model, std::span<const Grant> reference)
-    : model_(&model), reference_(gather(reference, {})), reference_speed_(speed(reference_)) {
+JobSpeed::JobSpeed(const SpeedModel& model, std::span<const Grant> reference,
+                   std::optional<GenieTask> task)
+    : model_(&model),
+      task_(task),
+      reference_(gather(reference, {})),
+      reference_speed_(speed(reference_)) {
   ALMANAC_CHECK(reference_speed_ > 0, "a reference without speed: {} cores, {} GB a GPU",
                 reference_.cpus_per_gpu, reference_.memory_gb_per_gpu);
 }
@@ -41,18 +45,38 @@ JobSpeed::Given JobSpeed::gather(std::span<const Grant> grants,
   return given;
 }
 
+double JobSpeed::computes(const Given& given) const {
+  // How the GPUs of a task wait for each other is in its latency.
+  const bool alone = task_.has_value();
+  return model_->computes(given.type, alone ? 1 : given.gpus, alone ? 1 : given.nodes,
+                          given.causes);
+}
+
+double JobSpeed::all_of(const Given& given) const {
+  if (!task_) return given.gpus;
+  return 1 / task_->latency_s(
+                 {.nodes = double(given.nodes), .gpus_per_node = double(given.gpus) / given.nodes});
+}
+
 double JobSpeed::speed(const Given& given) const {
-  return given.gpus * std::min(model_->computes(given.type, given.gpus, given.nodes, given.causes),
-                               model_->fed(given.cpus_per_gpu, given.memory_gb_per_gpu));
+  return all_of(given) *
+         std::min(computes(given), model_->fed(given.cpus_per_gpu, given.memory_gb_per_gpu));
+}
+
+double JobSpeed::rate(int nodes, int gpus_per_node) const {
+  Given given = reference_;
+  given.nodes = nodes;
+  given.gpus = nodes * gpus_per_node;
+  return speed(given) / reference_speed_;
 }
 
 Pace JobSpeed::pace(std::span<const Grant> grants,
                     std::span<const SpeedModel* const> beside) const {
   const Given given = gather(grants, beside);
-  const double computes = model_->computes(given.type, given.gpus, given.nodes, given.causes);
+  const double computed = computes(given);
   const double fed = model_->fed(given.cpus_per_gpu, given.memory_gb_per_gpu);
-  return {.rate = given.gpus * std::min(computes, fed) / reference_speed_,
-          .computing = std::min(1.0, fed / computes)};
+  return {.rate = all_of(given) * std::min(computed, fed) / reference_speed_,
+          .computing = std::min(1.0, fed / computed)};
 }
 
 Parts JobSpeed::parts(std::span<const Grant> grants,
@@ -78,8 +102,8 @@ Parts JobSpeed::parts(std::span<const Grant> grants,
   parts.cpus = ratio();
   now.memory_gb_per_gpu = end.memory_gb_per_gpu;
   parts.memory = ratio();
-  parts.computing = std::min(1.0, model_->fed(end.cpus_per_gpu, end.memory_gb_per_gpu) /
-                                      model_->computes(end.type, end.gpus, end.nodes, end.causes));
+  parts.computing =
+      std::min(1.0, model_->fed(end.cpus_per_gpu, end.memory_gb_per_gpu) / computes(end));
   return parts;
 }
 

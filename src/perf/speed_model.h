@@ -8,7 +8,9 @@
 ///   the job            GPUs * the lesser of both
 ///
 /// All GPUs keep step, so the slowest type, the node with the fewest cores or the least memory of a
-/// GPU, and the most crowded GPU decide for all. A job's batch of a GPU stays what it is.
+/// GPU, and the most crowded GPU decide for all. A job's batch of a GPU stays what it is; but a job
+/// whose batch and steps are told keeps the batch of all its GPUs, and genie.h says how much they
+/// do: in place of "GPUs *" there stands 1 / latency.
 ///
 /// Source   the factors say theirs. That feeding and computing overlap, so that the slower decides,
 ///          is the pipeline of Synergy (Mohan et al., OSDI'22) and CoorDL.
@@ -17,9 +19,11 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "perf/genie.h"
 #include "perf/input_curve.h"
 #include "perf/input_table.h"
 #include "perf/step_time.h"
@@ -99,7 +103,8 @@ struct Parts {
 class JobSpeed {
  public:
   /// `reference` is not empty and has GPUs; no neighbours there.
-  JobSpeed(const SpeedModel& model, std::span<const Grant> reference);
+  JobSpeed(const SpeedModel& model, std::span<const Grant> reference,
+           std::optional<GenieTask> task = std::nullopt);
 
   /// `beside` are the other jobs of the most crowded of its GPUs. The grants have GPUs, and some of
   /// cores and memory; a job without is not running.
@@ -110,7 +115,11 @@ class JobSpeed {
   /// The same, taken apart: from the reference to the grants, one after another in the order of
   /// Parts. What is bounded by cores is not slowed by a slower GPU, and the parts say so.
   Parts parts(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {}) const;
+  /// On so many nodes, with as much for each GPU as at the reference, and no neighbours.
+  double rate(int nodes, int gpus_per_node) const;
   const SpeedModel& model() const { return *model_; }
+  /// Where batch and steps are told and the model knows what they mean; else null.
+  const GenieTask* task() const { return task_ ? &*task_ : nullptr; }
 
  private:
   /// What of the grants decides.
@@ -123,9 +132,13 @@ class JobSpeed {
     double causes = 0;
   };
   Given gather(std::span<const Grant> grants, std::span<const SpeedModel* const> beside) const;
+  double computes(const Given& given) const;
+  /// What all GPUs do together, of what each does.
+  double all_of(const Given& given) const;
   double speed(const Given& given) const;
 
   const SpeedModel* model_;
+  std::optional<GenieTask> task_;
   Given reference_;
   double reference_speed_;
 };

@@ -2,6 +2,7 @@
 
 /// \file
 /// almanac perf fit: speed models from measurements, and how far off they are.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -29,6 +30,29 @@ struct Options {
 /// A root mean square as percent, or "-".
 std::string percent(double error) {
   return std::isnan(error) ? "-" : fmt::format("{:.1f} %", 100 * error);
+}
+
+/// What is known of models in training and inference; nothing where nothing is.
+void print_tasks(const perf::Catalogue& catalogue) {
+  const auto print = [](const perf::Model& model, const char* what,
+                        const std::optional<perf::Genie>& task) {
+    if (!task) return;
+    const auto& curve = std::get<perf::Saturating>(task->rate.one_gpu.form());
+    fmt::print("{:<18} {:<10} {:>8.1f} {:>7.2f} {:>7.3f} {:>7.3f} {:>7}\n", model.name, what,
+               curve.a, curve.c, task->rate.comm.gamma, task->rate.comm.lambda,
+               percent(task->error.seen));
+  };
+  const bool any =
+      std::any_of(catalogue.models.begin(), catalogue.models.end(),
+                  [](const perf::Model& model) { return model.training || model.inference; });
+  if (!any) return;
+  fmt::print("\n{:<18} {:<10} {:>8} {:>7} {:>7} {:>7} {:>7}\n", "Task", "", "a", "c", "gamma",
+             "lambda", "error");
+  for (const perf::Model& model : catalogue.models) {
+    print(model, "training", model.training);
+    print(model, "inference", model.inference);
+  }
+  if (catalogue.startup_s > 0) fmt::print("startup {:.2f} s\n", catalogue.startup_s);
 }
 
 void print_table(const perf::Fit& fit) {
@@ -60,6 +84,7 @@ void print_table(const perf::Fit& fit) {
                  2 * alone / board.step(batch, 2, 2));
     }
   }
+  print_tasks(fit.catalogue);
   fmt::print("\n{:<14} {:>7} {:>7} {:>9}\n", "GPU type", "speed", "error", "held out");
   for (const perf::GpuClass& gpu : fit.catalogue.gpus) {
     fmt::print("{:<14} {:>7.3f} {:>7} {:>9}\n", gpu.type, gpu.speed, percent(gpu.speed_error.seen),
@@ -112,6 +137,21 @@ void print_json(const perf::Fit& fit) {
                                 {"error", known(board.error.seen)},
                                 {"held_out", known(board.error.held_out)}});
     }
+  }
+  for (const perf::Model& model : fit.catalogue.models) {
+    const auto add = [&](const char* what, const std::optional<perf::Genie>& task) {
+      if (!task) return;
+      const auto& curve = std::get<perf::Saturating>(task->rate.one_gpu.form());
+      made["tasks"].push_back({{"model", model.name},
+                               {"task", what},
+                               {"a", curve.a},
+                               {"c", curve.c},
+                               {"gamma", task->rate.comm.gamma},
+                               {"lambda", task->rate.comm.lambda},
+                               {"error", known(task->error.seen)}});
+    };
+    add("training", model.training);
+    add("inference", model.inference);
   }
   for (const perf::GpuClass& gpu : fit.catalogue.gpus) {
     made["gpus"].push_back({{"type", gpu.type},

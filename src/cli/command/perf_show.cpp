@@ -35,7 +35,10 @@ void list(const perf::Catalogue& catalogue) {
   fmt::print("{:<15} {:<15} {:>6} {:>8}   {}\n", "model", "kind", "cores", "memory",
              "measured on (GPUs at most)");
   for (const perf::Model& model : catalogue.models) {
-    std::string boards;
+    std::string boards = model.training && model.inference ? "training, inference"
+                         : model.training                  ? "training"
+                         : model.inference                 ? "inference"
+                                                           : "";
     for (const perf::Board& board : model.boards) {
       boards +=
           fmt::format("{}{} ({})", boards.empty() ? "" : ", ", board.gpu_type, board.most_gpus);
@@ -124,6 +127,20 @@ void print_board(perf::SpeedModels& models, const perf::Model& model, const perf
   fmt::print("\n");
 }
 
+/// Shapes of a task, nodes and GPUs of each.
+constexpr std::array<std::pair<int, int>, 6> kShapes{
+    {{1, 1}, {1, 2}, {1, 4}, {2, 1}, {2, 4}, {4, 4}}};
+
+void print_task(const char* what, const perf::Genie& task) {
+  fmt::print("\n{}, samples a second at a batch of {:.6g} over all GPUs ({}{})\n ", what,
+             task.most_batch, task.source.empty() ? "" : task.source + ", ", off(task.error));
+  for (const auto& [nodes, gpus] : kShapes) {
+    fmt::print(" {}x{}: {:.4g}", nodes, gpus,
+               task.rate(task.most_batch, {double(nodes), double(gpus)}));
+  }
+  fmt::print("\n");
+}
+
 nlohmann::ordered_json known(double value) {
   return std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
 }
@@ -169,6 +186,20 @@ nlohmann::ordered_json json_of(perf::SpeedModels& models, const perf::Model& mod
     }
     made["boards"].push_back(std::move(one));
   }
+  const auto add_task = [&](const char* what, const std::optional<perf::Genie>& task) {
+    if (!task) return;
+    nlohmann::ordered_json& one = made[what];
+    one = {
+        {"source", task->source}, {"batch", task->most_batch}, {"error", known(task->error.seen)}};
+    for (const auto& [nodes, gpus] : kShapes) {
+      one["shapes"].push_back(
+          {{"nodes", nodes},
+           {"gpus_per_node", gpus},
+           {"samples_per_s", task->rate(task->most_batch, {double(nodes), double(gpus)})}});
+    }
+  };
+  add_task("training", model.training);
+  add_task("inference", model.inference);
   return made;
 }
 
@@ -208,7 +239,9 @@ Result<int> show(const Options& options) {
   for (const perf::Board& board : model.boards) {
     print_board(models, model, board, Shown(models, board, *found.speed));
   }
-  if (model.boards.empty()) {
+  if (model.training) print_task("training", *model.training);
+  if (model.inference) print_task("inference", *model.inference);
+  if (model.boards.empty() && !model.training && !model.inference) {
     fmt::print("\nspread, GPU type and neighbours were not measured\n");
   }
   return kDone;

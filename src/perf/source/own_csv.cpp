@@ -16,10 +16,19 @@
 namespace almanac::perf::source {
 namespace {
 
-const std::vector<std::string> kColumns{
-    "model",           "batch",        "gpu_type",          "gpus",
-    "nodes",           "cpus_per_gpu", "memory_gb_per_gpu", "neighbour",
-    "neighbour_batch", "throughput"};
+const std::vector<std::string> kColumns{"model",
+                                        "batch",
+                                        "gpu_type",
+                                        "gpus",
+                                        "nodes",
+                                        "cpus_per_gpu",
+                                        "memory_gb_per_gpu",
+                                        "neighbour",
+                                        "neighbour_batch",
+                                        "throughput",
+                                        "task",
+                                        "steps",
+                                        "seconds"};
 
 void check_header(const Rows& rows, const std::string& path) {
   for (const std::string& column : rows.header()) {
@@ -35,6 +44,13 @@ void check_header(const Rows& rows, const std::string& path) {
 /// An empty field, or a column that is not there, says nothing.
 bool says(const Rows& rows, std::string_view column) {
   return rows.has(column) && !rows.text(column).empty();
+}
+
+Measurement::Task task_of(const Rows& rows) {
+  const std::string_view word = rows.text("task");
+  if (word == "training") return Measurement::Task::training;
+  if (word == "inference") return Measurement::Task::inference;
+  rows.refuse(fmt::format("task must be training or inference: \"{}\"", word));
 }
 
 }  // namespace
@@ -61,7 +77,13 @@ Profile read_own_csv(Rows rows, const std::string& path) {
     if (says(rows, "neighbour_batch")) {
       made.neighbour_batch = rows.number("neighbour_batch", 1e-6, 1e9);
     }
-    made.throughput = rows.number("throughput", 0);
+    if (says(rows, "task")) made.task = task_of(rows);
+    const bool timed = says(rows, "steps") || says(rows, "seconds");
+    if (timed) {
+      made.steps = rows.number("steps", 1, 1e12);
+      made.seconds = rows.number("seconds", 1e-6, 1e12);
+    }
+    if (!timed || says(rows, "throughput")) made.throughput = rows.number("throughput", 0);
     profile.rows.push_back(std::move(made));
   }
   return profile;
