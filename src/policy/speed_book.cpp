@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -24,6 +25,16 @@ const cluster::NodeClass& usual_class(const cluster::Cluster& cluster) {
   }
   const auto most = std::max_element(count.begin(), count.end());
   return cluster.classes[static_cast<std::size_t>(most - count.begin())];
+}
+
+/// What a model of the catalogue does in inference if the job's kind says so, else in training;
+/// null where it is not known.
+const perf::GenieRate* rate_of(const perf::Catalogue& catalogue, const std::string& name,
+                               std::string_view kind) {
+  const perf::Model* const model = name.empty() ? nullptr : catalogue.find(name);
+  if (model == nullptr) return nullptr;
+  const auto& task = kind == "inference" ? model->inference : model->training;
+  return task ? &task->rate : nullptr;
 }
 
 /// A short list that lies on the stack unless it is long.
@@ -61,8 +72,13 @@ SpeedBook::SpeedBook(const cluster::Cluster& cluster, const trace::Trace& trace,
 
 void SpeedBook::add_gpu_jobs(const trace::Trace& trace) {
   using Named = std::tuple<NameId, NameId, NameId>;  // model, job, kind
-  std::map<Named, const perf::SpeedModel*> found;
-  using Key = std::tuple<const perf::SpeedModel*, int, int, double, double, perf::GpuType>;
+  struct Known {
+    const perf::SpeedModel* speed = nullptr;
+    const perf::GenieRate* rate = nullptr;
+  };
+  std::map<Named, Known> found;
+  using Key = std::tuple<const perf::SpeedModel*, const perf::GenieRate*, int, std::int64_t, int,
+                         int, double, double, perf::GpuType>;
   std::map<Key, std::uint32_t> known;
   std::size_t unknown = 0;
   constexpr std::size_t kMostNotes = 5;
@@ -75,11 +91,12 @@ void SpeedBook::add_gpu_jobs(const trace::Trace& trace) {
       continue;
     }
     const NameId name = asked.model != kNoName ? asked.model : asked.name;
-    const auto [speed, is_new] = found.try_emplace({asked.model, name, asked.kind}, nullptr);
+    const auto [speed, is_new] = found.try_emplace({asked.model, name, asked.kind});
     if (is_new) {
       perf::Found answer =
           models_.find({.name = trace.names[name], .kind = trace.names[asked.kind]});
-      speed->second = answer.speed;
+      speed->second = {answer.speed,
+                       rate_of(models_.catalogue(), answer.model, trace.names[asked.kind])};
       if (answer.match == perf::Match::none) {
         ++unknown;
       } else if (!answer.said.empty() && notes_.size() < kMostNotes) {
@@ -87,12 +104,23 @@ void SpeedBook::add_gpu_jobs(const trace::Trace& trace) {
       }
     }
     const perf::Grant gpu = reference_gpu(job, trace.names);
+    const bool is_task = speed->second.rate != nullptr && asked.batch > 0 && asked.steps > 0;
     const auto next = static_cast<std::uint32_t>(alike_.size());
     const auto [entry, unseen] = known.try_emplace(
-        {speed->second, asked.gpus, asked.nodes, gpu.cpus, gpu.memory_gb, gpu.type}, next);
+        {speed->second.speed, is_task ? speed->second.rate : nullptr, is_task ? asked.batch : 0,
+         is_task ? asked.steps : 0, asked.gpus, asked.nodes, gpu.cpus, gpu.memory_gb, gpu.type},
+        next);
     if (unseen) {
-      alike_.push_back({perf::JobSpeed(*speed->second, spread(asked.gpus, asked.nodes, gpu)),
-                        asked.gpus, asked.nodes, gpu});
+      std::optional<perf::GenieTask> task;
+      if (is_task) {
+        task = {.rate = speed->second.rate,
+                .batch = static_cast<double>(asked.batch),
+                .steps = static_cast<double>(asked.steps),
+                .startup_s = models_.catalogue().startup_s};
+      }
+      alike_.push_back(
+          {perf::JobSpeed(*speed->second.speed, spread(asked.gpus, asked.nodes, gpu), task),
+           asked.gpus, asked.nodes, gpu.type});
     }
     jobs_[at].alike = entry->second;
   }
@@ -163,13 +191,8 @@ double SpeedBook::rate(JobId job, const cluster::Amount& unit) const {
   const perf::Grant each{.gpus = 1,
                          .cpus = usual_.cpus > 0 ? unit.cpus() : kNoBound,
                          .memory_gb = usual_.memory_gb > 0 ? unit.memory_gb() : kNoBound,
-                         .type = alike.gpu.type};
+                         .type = alike.type};
   return alike.speed.rate(spread(alike.gpus, alike.nodes, each));
-}
-
-double SpeedBook::rate(JobId job, int nodes, int gpus_per_node) const {
-  const Alike& alike = of(job);
-  return alike.speed.rate(spread(nodes * gpus_per_node, nodes, alike.gpu));
 }
 
 }  // namespace almanac::policy

@@ -6,8 +6,10 @@
 ///
 /// A rate of 1 is the speed at which the job's run time was recorded: with the cores and memory of
 /// Outcome::reference_cpus and reference_memory_gb, else with those that it asked, on as few nodes
-/// as hold its GPUs, of the type that it asked, without neighbours. A CPU job runs in proportion to
-/// its cores, up to those that it asked.
+/// as hold its GPUs, of the type that it asked, without neighbours. A job that tells its batch and
+/// its steps, of a model that says what they mean (perf/genie.h), keeps both on any number of GPUs:
+/// its rate is the latency at the reference by that on what it holds. A CPU job runs in proportion
+/// to its cores, up to those that it asked.
 #pragma once
 
 #include <deque>
@@ -42,9 +44,16 @@ class SpeedBook {
                     std::span<const JobId> beside = {}) const;
   /// Of a GPU job on as few nodes as hold it, with the cores and memory of `unit` for each GPU.
   double rate(JobId job, const cluster::Amount& unit) const;
-  /// Of a GPU job that leaves open on how many GPUs it runs, on `nodes` nodes with so many of them
-  /// on each and the cores and memory of its reference for each.
-  double rate(JobId job, int nodes, int gpus_per_node) const;
+  /// Of a GPU job on `nodes` nodes with so many GPUs on each, with the cores and memory of its
+  /// reference for each. Costs no more than rate().
+  double rate(JobId job, int nodes, int gpus_per_node) const {
+    return of(job).speed.rate(nodes, gpus_per_node);
+  }
+  /// What a GPU job tells of batch and steps, ready to be asked; null where it does not, or its
+  /// model does not say what they mean.
+  const perf::GenieTask* task(JobId job) const { return of(job).speed.task(); }
+  /// What a node costs beside its GPUs (perf::cost()).
+  double theta() const { return models_.catalogue().theta; }
   /// The model of a GPU job.
   const perf::SpeedModel& model(JobId job) const { return of(job).speed.model(); }
   /// What the user should know of the models that were found, one line each.
@@ -56,7 +65,7 @@ class SpeedBook {
     perf::JobSpeed speed;
     int gpus;
     int nodes;
-    perf::Grant gpu;  // with the cores and memory of the reference
+    perf::GpuType type;
   };
   struct Job {
     std::uint32_t alike = kCpuJob;  // position in alike_
