@@ -11,6 +11,7 @@
 #include "trace/generate_plan.h"
 #include "trace/generate_rhythm.h"
 #include "trace/generate_sessions.h"
+#include "trace/generate_tasks.h"
 #include "trace/generate_users.h"
 
 namespace almanac::trace {
@@ -80,6 +81,7 @@ class Writer {
 }  // namespace
 
 Trace generate(const Workload& workload, std::uint64_t seed) {
+  if (!workload.task.empty()) return generate_tasks(workload, seed);
   Trace trace;
   trace.format = "generated";
   const Plan plan = make_plan(workload);

@@ -105,6 +105,41 @@ Result<void> check_mix(const Workload& workload) {
   return {};
 }
 
+Result<void> check_rhythm(const Workload::Rhythm& rhythm) {
+  if (rhythm.hours.size() != 24 || sum(rhythm.hours) <= 0) {
+    return bad("rhythm.hours must be 24 weights, not all 0");
+  }
+  if (rhythm.weekdays.size() != 7 || sum(rhythm.weekdays) <= 0) {
+    return bad("rhythm.weekdays must be 7 weights, not all 0");
+  }
+  return {};
+}
+
+Result<void> check_tasks(const Workload& workload) {
+  if (!workload.size.empty() || !workload.run.octaves.empty() || workload.run.median_s > 0) {
+    return bad("task tells sizes and run times: there must be no size and no [run] beside it");
+  }
+  if (cpu_jobs(workload) > 0 || !workload.model.empty() || !workload.cores.empty()) {
+    return bad("there must be no model, no cores and no CPU jobs beside task");
+  }
+  if (total_jobs(workload.task) <= 0) return bad("at least one row of task must have jobs");
+  for (const Workload::Task& task : workload.task) {
+    if (task.model.empty()) return bad("each row of task needs a model");
+    if (task.kind != "training" && task.kind != "inference") {
+      return bad(fmt::format("task {}: kind must be training or inference: \"{}\"", task.model,
+                             task.kind));
+    }
+    if (task.step_s + task.sample_s <= 0) {
+      return bad(fmt::format("task {}: a step must take time: step_s or sample_s", task.model));
+    }
+  }
+  if (workload.work.most_steps < workload.work.least_steps) {
+    return bad(
+        fmt::format("work.most_steps must not be below least_steps: {}", workload.work.most_steps));
+  }
+  return {};
+}
+
 Result<void> check_cpu_jobs(const Workload& workload) {
   const Workload::Cpu& cpu = workload.cpu;
   if (cpu.per_gpu_job == 0 && cpu.load == 0) return {};
@@ -130,18 +165,15 @@ Result<void> check_cpu_jobs(const Workload& workload) {
 
 Result<void> check(const Workload& workload) {
   if (Result<void> fine = check_vcs(workload.vc); !fine) return fine;
+  if (Result<void> fine = check_rhythm(workload.rhythm); !fine) return fine;
+  if (!workload.task.empty()) return check_tasks(workload);
+  if (workload.promise.any()) return bad("[promise] is of tasks: there are no rows of task");
   if (workload.size.empty() || total_jobs(workload.size) <= 0) {
     return bad("at least one row of size must have jobs");
   }
   if (Result<void> fine = check_runs(workload.run); !fine) return fine;
   if (Result<void> fine = check_mix(workload); !fine) return fine;
   if (Result<void> fine = check_cpu_jobs(workload); !fine) return fine;
-  if (workload.rhythm.hours.size() != 24 || sum(workload.rhythm.hours) <= 0) {
-    return bad("rhythm.hours must be 24 weights, not all 0");
-  }
-  if (workload.rhythm.weekdays.size() != 7 || sum(workload.rhythm.weekdays) <= 0) {
-    return bad("rhythm.weekdays must be 7 weights, not all 0");
-  }
   const Workload::Recipe& recipe = workload.recipe;
   const double parts =
       recipe.user_part + recipe.recipe_part + recipe.version_part + recipe.session_part;

@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "trace/promise.h"
 
 namespace almanac::trace {
 
@@ -53,6 +54,23 @@ struct Workload {
   struct CpuSize {
     std::int64_t cpus = 1;
     double jobs = 1;
+  };
+  /// A model in training or inference whose jobs tell their batch and steps
+  /// (trace/generate_tasks.h). A step of b samples takes step_s + sample_s b on one GPU.
+  struct Task {
+    std::string model{};
+    std::string kind{};
+    double jobs = 1;
+    std::int64_t most_batch = 128;
+    double step_s = 0;
+    double sample_s = 0;
+  };
+  /// How much such jobs do.
+  struct Work {
+    std::int64_t least_steps = 1000;
+    std::int64_t most_steps = 40000;
+    double startup_s = 0;
+    std::int64_t most_gpus = 16;
   };
   struct Span {
     Time start{};
@@ -129,6 +147,7 @@ struct Workload {
   std::vector<Model> model;       ///< None = jobs say nothing of their model.
   std::vector<Cores> cores;       ///< None = a job gets its GPUs' part of the node's.
   std::vector<CpuSize> cpu_size;  ///< None = no CPU jobs.
+  std::vector<Task> task;         ///< In place of sizes and run times.
   Span span;
   Node node;
   Run run;
@@ -140,6 +159,8 @@ struct Workload {
   Recipe recipe;
   Ending ending;
   Limit limit;
+  Work work;
+  PromiseMix promise;  ///< Of tasks.
 };
 
 /// Says what makes `workload` impossible to generate, if anything does.

@@ -76,6 +76,20 @@ void visit_fields(Workload& workload, Visitor& visitor) {
                  row.field("jobs", size.jobs, kWeight);
                });
 
+  visitor.rows(
+      "task",
+      "Tasks that tell their batch and steps, in place of sizes and run times: model, kind\n"
+      "(training or inference), weights, the largest batch (each power of two up to it is as\n"
+      "likely), and how long a step of b samples takes on one GPU: step_s + sample_s * b.",
+      workload.task, [](auto& row, Workload::Task& task) {
+        row.field("model", task.model);
+        row.field("kind", task.kind);
+        row.field("jobs", task.jobs, kWeight);
+        row.field("most_batch", task.most_batch, {1, 1 << 24});
+        row.field("step_s", task.step_s, {0, 1e6});
+        row.field("sample_s", task.sample_s, {0, 1e6});
+      });
+
   visitor.section("span", "How much, and when.");
   visitor.field("start", workload.span.start, "first instant, UTC");
   visitor.field("days", workload.span.days, {1e-3, 1e6}, "length");
@@ -154,6 +168,18 @@ void visit_fields(Workload& workload, Visitor& visitor) {
   visitor.field("share", workload.limit.share, kPart, "part of the recipes that have one");
   visitor.field("factor", workload.limit.factor, {1e-3, 1e6}, "median of limit / typical run time");
   visitor.field("spread", workload.limit.spread, {0, 5}, "standard deviation of ln(factor)");
+
+  visitor.section("work", "What tasks do.");
+  visitor.field("least_steps", workload.work.least_steps, {1, 1e9}, "each number from this");
+  visitor.field("most_steps", workload.work.most_steps, {1, 1e9}, "to this is as likely");
+  visitor.field("startup_s", workload.work.startup_s, {0, 1e6}, "s, before the first step");
+  visitor.field("most_gpus", workload.work.most_gpus, kCount,
+                "a task may run on so many, if its batch has as many samples");
+
+  visitor.section("promise", "Weights of what tasks are promised; all 0 = nothing.");
+  visitor.field("urgent", workload.promise.urgent, kWeight, "to end at once: never kept");
+  visitor.field("prior", workload.promise.prior, kWeight, "within its run time on one GPU");
+  visitor.field("normal", workload.promise.normal, kWeight, "within twice that");
 }
 
 }  // namespace almanac::trace

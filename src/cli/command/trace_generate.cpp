@@ -16,6 +16,7 @@
 #include "trace/fit.h"
 #include "trace/generate.h"
 #include "trace/generate_plan.h"
+#include "trace/generate_tasks.h"
 #include "trace/workload_file.h"
 #include "trace/workload_preset.h"
 #include "trace/write.h"
@@ -81,6 +82,11 @@ Result<Workload> load(const Arguments& arguments) {
 
 /// The offered load: expected GPU time over that of all GPUs.
 double offered_load(const Workload& workload) {
+  if (!workload.task.empty()) {
+    const double span_s = workload.span.days * 86400;
+    return static_cast<double>(workload.span.jobs) * trace::mean_task_run(workload) /
+           (static_cast<double>(trace::total_gpus(workload)) * span_s);
+  }
   const trace::Plan plan = trace::make_plan(workload);
   double busy = 0;
   double nodes = 0;

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Makes a log of tasks that tell their batch and their steps and were promised an end: the load of
+/// GENIE's evaluation. Used by generate() where a workload has rows of `task`.
+///
+/// Arrivals are Poisson (given their number), stretched by the rhythm. Model and kind, batch
+/// (powers of two), steps, user and promise are drawn each for itself. A task asks one GPU and may
+/// run on as many as its batch has samples, up to `work.most_gpus`; its run time is that on one
+/// GPU.
+///
+/// Source   GENIE (Chen et al., TPDS'20) 7.1, Table 3; docs/generator.md says what the paper leaves
+///          open.
+#pragma once
+
+#include <cstdint>
+
+#include "trace/trace.h"
+#include "trace/workload.h"
+
+namespace almanac::trace {
+
+/// Requires: check(workload) finds nothing, and it has tasks.
+Trace generate_tasks(const Workload& workload, std::uint64_t seed);
+
+/// The mean run time of its tasks on one GPU, in seconds.
+double mean_task_run(const Workload& workload);
+
+}  // namespace almanac::trace
