@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// `almanac trace promise`: gives the jobs of a log deadlines, and what it takes to run them on
+/// other numbers of GPUs.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/program.h"
+#include "cli/trace_options.h"
+#include "perf/catalogue_file.h"
+#include "sim/promises.h"
+#include "trace/write.h"
+
+namespace almanac::cli {
+
+void register_trace_promise(Program& program);
+
+namespace {
+
+struct Arguments {
+  TraceOptions trace;
+  std::string out = "-";
+  std::string speed = "genie";
+  std::vector<double> mix{trace::kGenieMix.urgent, trace::kGenieMix.prior, trace::kGenieMix.normal};
+  sim::PromiseOptions options;
+};
+
+Result<int> run(Arguments& arguments) {
+  auto trace = arguments.trace.load();
+  if (!trace) return tl::unexpected(trace.error());
+  const auto catalogue = perf::read_catalogue(arguments.speed);
+  if (!catalogue) return tl::unexpected(catalogue.error());
+  arguments.options.mix = {arguments.mix[0], arguments.mix[1], arguments.mix[2]};
+  const auto done = sim::draw_promises(*trace, *catalogue, arguments.options);
+  if (!done) return tl::unexpected(done.error());
+  if (auto saved = save_trace(*trace, arguments.out); !saved) {
+    return tl::unexpected(std::move(saved.error()));
+  }
+  note(fmt::format("promised {} of {} jobs an end; drew the model of {}", done->jobs,
+                   trace->jobs.size(), done->drawn));
+  return kDone;
+}
+
+}  // namespace
+
+void register_trace_promise(Program& program) {
+  const auto arguments = std::make_shared<Arguments>();
+  CLI::App& command =
+      *program.noun("trace", "Read, check, convert and make job logs")
+           .add_subcommand("promise", "Give the jobs of a log deadlines, and let their GPUs vary");
+  arguments->trace.add_to(command);
+  command
+      .add_option("OUT,--out", arguments->out,
+                  "File to write, packed if it ends in .gz or .zst; - is the standard output")
+      ->capture_default_str();
+  command
+      .add_option("--speed", arguments->speed,
+                  "Speed models that say how long a job takes on one GPU: a name or a file")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--mix", arguments->mix,
+          "Weights: urgent (to end at once), prior (within its run time on one GPU), normal "
+          "(within twice that)")
+      ->delimiter(',')
+      ->expected(3)
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--node-gpus", arguments->options.node_gpus,
+                  "GPUs of a node: jobs ran on as few nodes as hold them")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command
+      .add_option("--most-gpus", arguments->options.most_gpus,
+                  "A job may run on so many, if its batch has as many samples")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--seed", arguments->options.seed, "Who is promised what")
+      ->capture_default_str();
+  program.on(command, [arguments] { return run(*arguments); });
+}
+
+}  // namespace almanac::cli
