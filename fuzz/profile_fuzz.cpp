@@ -39,6 +39,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const double step_s = board.step(board.usual_batch(), 8, 2);
       ALMANAC_CHECK(step_s > 0 && std::isfinite(step_s), "a step of {} s", step_s);
     }
+    for (const auto& task : {model.training, model.inference}) {
+      const double rate = task ? task->rate(task->most_batch, {2, 4}) : 1;
+      ALMANAC_CHECK(rate > 0 && std::isfinite(rate), "{} samples a second", rate);
+    }
   }
   return 0;
 }

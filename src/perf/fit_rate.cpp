@@ -28,7 +28,8 @@ BatchCurve fit_parabola(std::span<const RatePoint> points) {
   return Curve{{found.parameters[0], found.parameters[1], found.parameters[2]}};
 }
 
-/// a is where the fastest point is or above; c where the curve bends, anywhere among the batches.
+/// In units of the fastest rate and the largest batch, so that the same starts serve all models:
+/// the curve may bend anywhere among the batches.
 BatchCurve fit_saturating(std::span<const RatePoint> points) {
   double fastest = 0;
   double largest = 0;
@@ -38,18 +39,17 @@ BatchCurve fit_saturating(std::span<const RatePoint> points) {
   }
   stats::LeastSquares best{.parameters = {}, .sum = std::numeric_limits<double>::infinity()};
   for (const double bend : {0.01, 0.1, 1.0}) {
-    const std::vector<stats::Parameter> start{{fastest, 1e-6 * fastest, 1e4 * fastest},
-                                              {bend * largest, 0, 1e4 * largest}};
+    const std::vector<stats::Parameter> start{{1, 1e-6, 1e4}, {bend, 0, 1e4}};
     auto found = stats::least_squares(
         start, points.size(), [&](std::span<const double> p, std::span<double> errors) {
           for (std::size_t at = 0; at < points.size(); ++at) {
-            const RatePoint& point = points[at];
-            errors[at] = p[0] * point.batch / (point.batch + p[1]) / point.rate - 1;
+            const double batch = points[at].batch / largest;
+            errors[at] = p[0] * batch / (batch + p[1]) / (points[at].rate / fastest) - 1;
           }
         });
     if (found.sum < best.sum) best = std::move(found);
   }
-  return Saturating{.a = best.parameters[0], .c = best.parameters[1]};
+  return Saturating{.a = best.parameters[0] * fastest, .c = best.parameters[1] * largest};
 }
 
 BatchCurve make_table(std::span<const RatePoint> points) {
@@ -95,25 +95,36 @@ Comm fit_comm(Comm::Form form, std::span<const CommPoints> tasks) {
     }
   }
   if (joint.empty()) return {form, 0, 0};
-  // gamma * lambda in place of lambda: two costs that each stand for themselves.
+  // GPUs are lost in GPUs; waiting is in seconds, of which a step says how many are much.
+  double unit = 1;
+  if (form == Comm::Form::sync) {
+    unit = 0;
+    for (const auto& [rate, point] : joint) {
+      const double each = point.batch / point.shape.gpus();
+      unit += each / rate.one_gpu(each) / static_cast<double>(joint.size());
+    }
+  }
+  // gamma * lambda in place of lambda: two costs that each stand for themselves. With gamma 0
+  // lambda would be no number: a trace of it serves.
+  const auto comm_of = [&](std::span<const double> p) {
+    const double gamma = std::max(p[0], 1e-9);
+    return Comm{form, gamma * unit, p[1] / gamma};
+  };
   stats::LeastSquares best{.parameters = {}, .sum = std::numeric_limits<double>::infinity()};
   for (const double start : {0.05, 0.5}) {
     const std::vector<stats::Parameter> parameters{{start, 0, kMost}, {start, 0, kMost}};
     auto found = stats::least_squares(parameters, joint.size(),
                                       [&](std::span<const double> p, std::span<double> errors) {
-                                        // With gamma 0 lambda could be no number: a trace of it
-                                        // serves.
-                                        const double gamma = std::max(p[0], 1e-12);
+                                        const Comm comm = comm_of(p);
                                         for (std::size_t at = 0; at < joint.size(); ++at) {
                                           auto& [rate, point] = joint[at];
-                                          rate.comm = {form, gamma, p[1] / gamma};
+                                          rate.comm = comm;
                                           errors[at] = relative_error(rate, point);
                                         }
                                       });
     if (found.sum < best.sum) best = std::move(found);
   }
-  const double gamma = std::max(best.parameters[0], 1e-12);
-  return {form, gamma, best.parameters[1] / gamma};
+  return comm_of(best.parameters);
 }
 
 double fit_startup(std::span<const std::vector<TimedRun>> groups) {

@@ -40,6 +40,37 @@ TEST(Profile, OwnCsv) {
   EXPECT_EQ(second.cpus_per_gpu, 3.5);
 }
 
+TEST(Profile, OwnCsvOfTasks) {
+  const TemporaryFolder folder;
+  const Profile profile = read(folder, "lab.csv",
+                               "model,task,batch,throughput,steps,seconds\n"
+                               "mine,training,64,35,,\n"
+                               "mine,inference,16,,1000,191.3\n"
+                               "mine,,16,8,,\n");
+  ASSERT_EQ(profile.rows.size(), 3);
+  EXPECT_EQ(profile.rows[0].task, Measurement::Task::training);
+  EXPECT_EQ(profile.rows[0].throughput, 35);
+  EXPECT_TRUE(std::isnan(profile.rows[0].seconds));
+  EXPECT_EQ(profile.rows[1].task, Measurement::Task::inference);
+  EXPECT_EQ(profile.rows[1].steps, 1000);
+  EXPECT_EQ(profile.rows[1].seconds, 191.3);
+  EXPECT_EQ(profile.rows[2].task, Measurement::Task::not_said);
+}
+
+TEST(Profile, SaysWhatIsWrongWithATask) {
+  const TemporaryFolder folder;
+  const auto says = [&](const std::string& row, const std::string& error) {
+    const auto profile =
+        read_profile(folder.write("t.csv", "model,task,throughput,steps,seconds\n" + row + "\n"));
+    ASSERT_FALSE(profile.has_value()) << row;
+    EXPECT_NE(to_string(profile.error()).find(error), std::string::npos)
+        << to_string(profile.error());
+  };
+  says("m,train,1,,", "t.csv:2: task must be training or inference: \"train\"");
+  says("m,training,1,5,", "seconds must be a number");
+  says("m,training,,,", "throughput must be a number");
+}
+
 TEST(Profile, SaysWhatIsWrongAndWhere) {
   const TemporaryFolder folder;
   const auto says = [&](const std::string& content, const std::string& error) {

@@ -161,6 +161,66 @@ TEST(CatalogueFile, ReadsBackWhatItWrites) {
   EXPECT_EQ(again->models[0].boards[0].sharing->suffers, 0.25);
 }
 
+constexpr const char* kTasks = R"([genie]
+startup_s = 30
+
+[[model]]
+name = "mine"
+[model.training]
+a = 40
+c = 3
+gamma = 0.5
+lambda = 0.8
+comm = "sync"
+[model.inference]
+curve = "table"
+batches = [1, 8]
+rates = [10, 60]
+
+[[model]]
+name = "other"
+[model.training]
+curve = "quadratic_log"
+k = [5, 2, -0.1]
+most_batch = 32
+)";
+
+TEST(CatalogueFile, ReadsTasks) {
+  const Catalogue catalogue = parse_catalogue(kTasks, "m.toml").value();
+  EXPECT_EQ(catalogue.startup_s, 30);
+  EXPECT_EQ(catalogue.theta, 0.4);
+  const Model& mine = catalogue.models[0];
+  EXPECT_DOUBLE_EQ(mine.training->rate.one_gpu(1), 10);
+  EXPECT_EQ(mine.training->rate.comm.form, Comm::Form::sync);
+  EXPECT_DOUBLE_EQ(mine.inference->rate(16, {1, 2}), 120);
+  EXPECT_EQ(catalogue.models[1].training->most_batch, 32);
+  EXPECT_FALSE(catalogue.models[1].inference);
+  const std::string written = to_toml(catalogue);
+  const auto again = parse_catalogue(written, "again.toml");
+  ASSERT_TRUE(again.has_value()) << to_string(again.error());
+  EXPECT_EQ(to_toml(*again), written);
+  EXPECT_DOUBLE_EQ(again->models[1].training->rate(8, {1, 1}), 5 + 2 * 3 - 0.1 * 9);
+}
+
+TEST(CatalogueFile, SaysWhatIsWrongWithATask) {
+  const auto says = [](const std::string& from, const std::string& to, const std::string& error) {
+    std::string text = kTasks;
+    text.replace(text.find(from), from.size(), to);
+    const auto read = parse_catalogue(text, "m.toml");
+    ASSERT_FALSE(read.has_value()) << to;
+    EXPECT_NE(to_string(read.error()).find(error), std::string::npos) << to_string(read.error());
+  };
+  says("c = 3\n", "", "m.toml:6:1: c is missing");
+  says("\"sync\"", "\"synk\"", "m.toml:11:8: comm must be one of nodiv printed sync: \"synk\"");
+  says("\"table\"", "\"tables\"", "curve must be one of saturating quadratic quadratic_log table");
+  says("[1, 8]", "[8, 1]", "a table needs batches that rise, and as many rates");
+  says("[10, 60]", "[10]", "a table needs batches that rise, and as many rates");
+  says("[10, 60]", "[10, 0]", "rates must be numbers above 0");
+  says("[5, 2, -0.1]", "[5, 2]", "k must be three numbers");
+  says("curve = \"table\"\n", "curve = \"table\"\ngamma = 1\nlambda = 1\n",
+       "inference has no comm");
+}
+
 TEST(CatalogueFile, SaysWhatIsWrongAndWhere) {
   const auto says = [](std::string text, const std::string& from, const std::string& to,
                        const std::string& error) {

@@ -49,6 +49,36 @@ TEST(Perf, FitsAndShowsAProfileByHand) {
   EXPECT_NEAR(board["beside"][0]["rate"], 0.5, 1e-3);
 }
 
+// One GPU does 40 b / (b + 3); of two on a node 0.4 are lost, of two nodes' 0.5; it starts for 30
+// s.
+TEST(Perf, FitsAndShowsTasks) {
+  const TemporaryFolder folder;
+  const auto fit =
+      run_program({"perf", "fit",
+                   folder.write("lab.csv",
+                                "model,task,batch,gpus,nodes,throughput,steps,seconds\n"
+                                "mine,training,1,1,1,10,,\n"
+                                "mine,training,5,1,1,25,,\n"
+                                "mine,training,17,1,1,34,,\n"
+                                "mine,training,10,2,1,40,,\n"
+                                "mine,training,10,2,2,37.5,,\n"
+                                "mine,training,1,1,1,,100,40\n"
+                                "mine,training,1,1,1,,200,50\n"),
+                   "--out", folder / "lab.toml", "-o", "json"});
+  ASSERT_EQ(fit.status, 0) << fit.err;
+  const auto task = nlohmann::json::parse(fit.out)["tasks"][0];
+  EXPECT_NEAR(task["a"], 40, 1e-3);
+  EXPECT_NEAR(task["c"], 3, 1e-3);
+  EXPECT_NEAR(task["gamma"], 0.5, 1e-4);
+  EXPECT_NEAR(task["lambda"], 0.8, 1e-3);
+  const auto show =
+      run_program({"perf", "show", "mine", "--models", folder / "lab.toml", "-o", "json"});
+  ASSERT_EQ(show.status, 0) << show.err;
+  const auto shown = nlohmann::json::parse(show.out)["training"];
+  EXPECT_EQ(shown["batch"], 17);
+  EXPECT_NEAR(shown["shapes"][0]["samples_per_s"], 34, 1e-2);
+}
+
 TEST(Perf, ListsModelsAndFindsThemInJobNames) {
   const auto list = run_program({"perf", "show"});
   ASSERT_EQ(list.status, 0) << list.err;
