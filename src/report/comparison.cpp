@@ -62,8 +62,8 @@ void add_resources(std::vector<Column>& columns, const std::vector<Summary>& sum
   columns.push_back(time_column("CPU jobs' p99", &Summary::p99_cpu_job_wait_s));
 }
 
-/// Whether promises were kept; nothing where no job has a deadline.
-void add_promises(std::vector<Column>& columns, const std::vector<Summary>& summaries) {
+/// Whether deadlines were met; nothing where no job has a deadline.
+void add_deadlines(std::vector<Column>& columns, const std::vector<Summary>& summaries) {
   if (!any_has(summaries, &Summary::guarantee)) return;
   columns.push_back({"in time", [](const Summary& s) { return percent(s.guarantee); },
                      [](const Summary& s) { return s.guarantee; }, false});
@@ -78,7 +78,7 @@ std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide)
   std::vector<Column> columns;
   const double reference = summaries.front().avg_wait_s;
   columns.push_back({"policy", [](const Summary& s) { return s.policy; }});
-  add_promises(columns, summaries);
+  add_deadlines(columns, summaries);
   columns.push_back(time_column("avg JCT", &Summary::avg_jct_s));
   if (wide) {
     columns.push_back(time_column("p50 JCT", &Summary::p50_jct_s));

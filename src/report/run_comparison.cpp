@@ -47,8 +47,8 @@ void add_resources(figure::Figure& figure, const std::vector<PolicyDigest>& poli
   add("p99_cpu_job_wait_s", "Wait of CPU jobs, 99 %", Unit::seconds, &Summary::p99_cpu_job_wait_s);
 }
 
-/// Whether promises were kept; nothing where no job has a deadline.
-void add_promises(figure::Figure& figure, const std::vector<PolicyDigest>& policies) {
+/// Whether deadlines were met; nothing where no job has a deadline.
+void add_deadlines(figure::Figure& figure, const std::vector<PolicyDigest>& policies) {
   const bool any_has = std::any_of(policies.begin(), policies.end(), [](const auto& each) {
     return std::isfinite(each.summary.guarantee);
   });
@@ -113,7 +113,7 @@ figure::Figure draw_comparison(const std::vector<PolicyDigest>& policies) {
   numbers("gpu_occupancy", "GPUs taken", Unit::fraction,
           [](const Summary& s) { return s.gpu_occupancy; });
   add_resources(figure, policies);
-  add_promises(figure, policies);
+  add_deadlines(figure, policies);
   times("makespan_s", "First submission to last end", &Summary::makespan_s);
   numbers("preemptions", "Stops of running jobs", Unit::none,
           [](const Summary& s) { return static_cast<double>(s.preemptions); });
@@ -139,10 +139,10 @@ figure::Figure draw_comparison(const std::vector<PolicyDigest>& policies) {
     figure.charts.push_back(
         {.kind = "bar", .title = "Used while jobs arrive", .x = "policy", .y = std::move(used)});
   }
-  auto promises = present(figure, {"guarantee", "value_share"});
-  if (!promises.empty()) {
+  auto met = present(figure, {"guarantee", "value_share"});
+  if (!met.empty()) {
     figure.charts.push_back(
-        {.kind = "bar", .title = "Promises kept", .x = "policy", .y = std::move(promises)});
+        {.kind = "bar", .title = "Deadlines met", .x = "policy", .y = std::move(met)});
   }
   return figure;
 }

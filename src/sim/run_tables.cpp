@@ -55,8 +55,8 @@ void write_pace(table::CsvWriter& csv, const MeanPace& pace, bool has_gpus) {
   add(pace.throttled_s, ran && !has_gpus);
 }
 
-void write_promise(table::CsvWriter& csv, std::string_view qos, const trace::Request& request,
-                   const JobResult& record) {
+void write_deadline(table::CsvWriter& csv, std::string_view qos, const trace::Request& request,
+                    const JobResult& record) {
   csv.text(qos).time(request.deadline);
   if (request.deadline == kNoTime || record.end == kNoTime) {
     csv.missing().missing();
@@ -119,7 +119,7 @@ Result<void> write_jobs(const std::string& path, const Prepared& prepared,
         .whole(record.preemptions)
         .text(state_of(job, record))
         .text(nodes);
-    if (has_deadlines) write_promise(csv, trace.names[job.request.qos], job.request, record);
+    if (has_deadlines) write_deadline(csv, trace.names[job.request.qos], job.request, record);
     if (has_cores) csv.decimal(job.request.cpus);
     if (has_paces) {
       csv.text(trace.names[job.request.model]);

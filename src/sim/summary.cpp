@@ -62,22 +62,22 @@ double mean(const std::vector<double>& values) {
   return values.empty() ? kNothing : total / static_cast<double>(values.size());
 }
 
-/// Whether promises were kept. GENIE (TPDS'20) 5.3, Eq 14; a job that never ended kept none.
-class Promises {
+/// Whether deadlines were met. GENIE (TPDS'20) 5.3, Eq 14; a job that never ended met none.
+class Deadlines {
  public:
   void add(const trace::Request& request, const JobResult& record) {
     if (request.deadline == kNoTime) return;
     ++jobs_;
     possible_ += trace::full_value(request);
     if (record.phase != policy::Phase::ended) return;
-    if (record.end <= request.deadline) ++kept_;
+    if (record.end <= request.deadline) ++met_;
     earned_ += trace::value_at(request, record.end);
     tardiness_.push_back(seconds(trace::tardiness(request, record.end)));
   }
   void write(Summary& made) {
     made.deadline_jobs = jobs_;
     const auto if_any = [&](double value) { return jobs_ > 0 ? value : kNothing; };
-    made.guarantee = if_any(static_cast<double>(kept_) / static_cast<double>(jobs_));
+    made.guarantee = if_any(static_cast<double>(met_) / static_cast<double>(jobs_));
     made.avg_tardiness_s = mean(tardiness_);
     made.p99_tardiness_s = stats::quantile(tardiness_, 0.99);
     made.value_earned = if_any(earned_);
@@ -86,7 +86,7 @@ class Promises {
 
  private:
   std::uint64_t jobs_ = 0;
-  std::uint64_t kept_ = 0;
+  std::uint64_t met_ = 0;
   double earned_ = 0;
   double possible_ = 0;
   std::vector<double> tardiness_;
@@ -153,7 +153,7 @@ Summary summarize(const std::string& policy, const trace::Trace& trace, const Sc
   std::vector<double> wait;
   std::vector<double> gpu_jct;
   std::vector<double> cpu_wait;
-  Promises promises;
+  Deadlines deadlines;
   Groups user_slowdown;
   Groups user_wait;
   Groups vc_wait;
@@ -166,7 +166,7 @@ Summary summarize(const std::string& policy, const trace::Trace& trace, const Sc
     made.preemptions += record.preemptions;
     const trace::Request& request = trace.jobs[job].request;
     const bool is_counted = request.submit >= schedule.window.from;
-    if (is_counted) promises.add(request, record);
+    if (is_counted) deadlines.add(request, record);
     if (record.phase != policy::Phase::ended) continue;
     last_end = std::max(last_end, record.end);
     if (!is_counted) continue;
@@ -208,7 +208,7 @@ Summary summarize(const std::string& policy, const trace::Trace& trace, const Sc
   made.jain_user_slowdown = user_slowdown.jain_index();
   made.worst_user_avg_wait_s = user_wait.worst_mean();
   made.worst_vc_avg_wait_s = vc_wait.worst_mean();
-  promises.write(made);
+  deadlines.write(made);
   add_energy(made, schedule, power);
   return made;
 }

@@ -93,7 +93,7 @@ trace::Trace due_at_100_s() {
   return trace;
 }
 
-TEST(Summary, TellsWhichPromisesWereKept) {
+TEST(Summary, TellsWhichDeadlinesWereMet) {
   trace::Trace trace = due_at_100_s();
   trace.jobs[2].request.value = 4;
   trace.jobs[2].request.worthless_at = Time(150s);  // ends halfway: worth 2

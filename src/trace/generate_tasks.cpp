@@ -11,9 +11,9 @@
 
 #include "base/rng.h"
 #include "stats/alias.h"
+#include "trace/deadlines.h"
 #include "trace/generate_rhythm.h"
 #include "trace/generate_users.h"
-#include "trace/promise.h"
 
 namespace almanac::trace {
 namespace {
@@ -68,8 +68,8 @@ Trace generate_tasks(const Workload& workload, std::uint64_t seed) {
   const Calendar calendar(workload);
   const stats::Alias vcs = lottery(workload.vc, [](const auto& vc) { return vc.jobs; });
   const stats::Alias tasks = lottery(workload.task, [](const auto& task) { return task.jobs; });
-  std::optional<PromiseLottery> promises;
-  if (workload.promise.any()) promises.emplace(workload.promise, trace.names);
+  std::optional<DeadlineLottery> deadlines;
+  if (workload.deadline.any()) deadlines.emplace(workload.deadline, trace.names);
   const Workload::Work& work = workload.work;
   std::uint64_t id = 0;
   for (const double even : arrivals(workload.span.jobs, Rng(seed, 0))) {
@@ -96,7 +96,7 @@ Trace generate_tasks(const Workload& workload, std::uint64_t seed) {
     job.request.max_gpus = static_cast<std::int32_t>(std::min(batch, work.most_gpus));
     job.outcome.run = Duration(std::llround(1000 * seconds_on_one));
     job.outcome.state = JobState::completed;
-    if (promises) promises->draw(job.outcome.run, rng, job.request);
+    if (deadlines) deadlines->draw(job.outcome.run, rng, job.request);
     trace.jobs.push_back(job);
   }
   trace.rows = static_cast<std::int64_t>(trace.jobs.size());

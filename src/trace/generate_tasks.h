@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Makes a log of tasks that tell their batch and their steps and were promised an end: the load of
+/// Makes a log of tasks that tell their batch, their steps and by when they are to end: the load of
 /// GENIE's evaluation. Used by generate() where a workload has rows of `task`.
 ///
 /// Arrivals are Poisson (given their number), stretched by the rhythm. Model and kind, batch
-/// (powers of two), steps, user and promise are drawn each for itself. A task asks one GPU and may
+/// (powers of two), steps, user and class are drawn each for itself. A task asks one GPU and may
 /// run on as many as its batch has samples, up to `work.most_gpus`; its run time is that on one
 /// GPU.
 ///

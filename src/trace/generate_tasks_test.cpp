@@ -77,7 +77,7 @@ TEST(Tasks, HaveNoBatchAboveTheLargest) {
 }
 
 // The paper's classes, and its Eq 9.
-TEST(Tasks, ArePromisedAnEnd) {
+TEST(Tasks, HaveDeadlines) {
   const Trace& trace = year();
   const auto classes = shares(trace, [&](const Job& job) { return named(trace, job.request.qos); });
   EXPECT_NEAR(classes.at("urgent"), 5, 0.5);
@@ -141,8 +141,8 @@ TEST(Tasks, AreRefusedBesideSizes) {
   EXPECT_THAT(refused(std::string(kVc) + "task = [{model = \"m\", kind = \"training\"}]\n"),
               testing::HasSubstr("a step must take time"));
   EXPECT_THAT(refused(std::string(kVc) +
-                      "size = [{gpus = 1}]\n[run]\nmedian_s = 9\n[promise]\nprior = 1\n"),
-              testing::HasSubstr("[promise] is of tasks"));
+                      "size = [{gpus = 1}]\n[run]\nmedian_s = 9\n[deadline]\nprior = 1\n"),
+              testing::HasSubstr("[deadline] is of tasks"));
 }
 
 }  // namespace

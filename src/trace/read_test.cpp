@@ -91,7 +91,7 @@ TEST_F(ReadTrace, RefusesARunRecordedWithNothing) {
   EXPECT_THAT(error_of("bandwidth_gbs", "inf"), HasSubstr("a number of 0 or more"));
 }
 
-TEST_F(ReadTrace, KeepsWhatWasPromised) {
+TEST_F(ReadTrace, KeepsDeadlineAndWork) {
   const auto trace = read(
       "job_id,submit_s,run_s,gpus,batch,steps,max_gpus,deadline_s,worthless_at_s,value,qos\n"
       "7,100,3.5,2,64,40000,16,200,260.5,2.5,prior\n"
@@ -112,7 +112,7 @@ TEST_F(ReadTrace, KeepsWhatWasPromised) {
   EXPECT_TRUE(std::isnan(none.value));
 }
 
-TEST_F(ReadTrace, RefusesAPromiseThatContradictsItself) {
+TEST_F(ReadTrace, RefusesARequestThatContradictsItself) {
   const auto with = [&](const char* columns, const char* cells) {
     return error(std::string("job_id,submit_s,run_s,gpus,") + columns + "\n1,0,1," + cells + "\n");
   };

@@ -7,7 +7,7 @@
 /// nothing at `worthless_at`. Where that is not given it is worth nothing from the deadline on: the
 /// deadline is strict. A job without a deadline is best effort: late it cannot be.
 ///
-/// Source: GENIE (TPDS'20) 5.3 for what is promised. Differs: the paper knows strict promises of
+/// Source: GENIE (TPDS'20) 5.3 for deadlines. Differs: the paper knows strict ones of
 /// equal worth only.
 #pragma once
 

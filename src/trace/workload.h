@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
-#include "trace/promise.h"
+#include "trace/deadlines.h"
 
 namespace almanac::trace {
 
@@ -160,7 +160,7 @@ struct Workload {
   Ending ending;
   Limit limit;
   Work work;
-  PromiseMix promise;  ///< Of tasks.
+  DeadlineMix deadline;  ///< Of tasks.
 };
 
 /// Says what makes `workload` impossible to generate, if anything does.

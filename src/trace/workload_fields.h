@@ -176,10 +176,10 @@ void visit_fields(Workload& workload, Visitor& visitor) {
   visitor.field("most_gpus", workload.work.most_gpus, kCount,
                 "a task may run on so many, if its batch has as many samples");
 
-  visitor.section("promise", "Weights of what tasks are promised; all 0 = nothing.");
-  visitor.field("urgent", workload.promise.urgent, kWeight, "to end at once: never kept");
-  visitor.field("prior", workload.promise.prior, kWeight, "within its run time on one GPU");
-  visitor.field("normal", workload.promise.normal, kWeight, "within twice that");
+  visitor.section("deadline", "Weights of the classes of tasks; all 0 = no deadlines.");
+  visitor.field("urgent", workload.deadline.urgent, kWeight, "to end at once: never met");
+  visitor.field("prior", workload.deadline.prior, kWeight, "within its run time on one GPU");
+  visitor.field("normal", workload.deadline.normal, kWeight, "within twice that");
 }
 
 }  // namespace almanac::trace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/promises.h"
+#include "sim/deadlines.h"
 
 #include <algorithm>
 #include <bit>
@@ -22,12 +22,12 @@ struct Task {
 
 class Drawer {
  public:
-  Drawer(trace::Trace& trace, const perf::Catalogue& catalogue, const PromiseOptions& options)
+  Drawer(trace::Trace& trace, const perf::Catalogue& catalogue, const DeadlineOptions& options)
       : trace_(trace),
         catalogue_(catalogue),
         options_(options),
         models_(catalogue),
-        promises_(options.mix, trace.names),
+        deadlines_(options.mix, trace.names),
         inference_(trace.names.intern("inference")) {
     const NameId training = trace.names.intern("training");
     for (const perf::Model& model : catalogue.models) {
@@ -39,8 +39,8 @@ class Drawer {
 
   bool knows_any() const { return !tasks_.empty(); }
 
-  PromisedJobs run() {
-    PromisedJobs done;
+  DrawnDeadlines run() {
+    DrawnDeadlines done;
     for (std::size_t at = 0; at < trace_.jobs.size(); ++at) {
       trace::Job& job = trace_.jobs[at];
       if (job.request.gpus == 0) continue;
@@ -94,7 +94,7 @@ class Drawer {
       request.max_gpus = std::max(request.gpus, static_cast<std::int32_t>(most));
     }
     const double alone_s = run_s * task.latency_s({}) / task.latency_s(recorded);
-    promises_.draw(Duration(std::llround(1000 * alone_s)), rng, request);
+    deadlines_.draw(Duration(std::llround(1000 * alone_s)), rng, request);
   }
 
   static std::int32_t draw_batch(std::int32_t gpus, double most_batch, Rng& rng) {
@@ -106,9 +106,9 @@ class Drawer {
 
   trace::Trace& trace_;
   const perf::Catalogue& catalogue_;
-  const PromiseOptions& options_;
+  const DeadlineOptions& options_;
   perf::SpeedModels models_;
-  trace::PromiseLottery promises_;
+  trace::DeadlineLottery deadlines_;
   NameId inference_;
   std::vector<Task> tasks_;
   std::map<std::pair<NameId, NameId>, const perf::Genie*> known_;
@@ -116,8 +116,8 @@ class Drawer {
 
 }  // namespace
 
-Result<PromisedJobs> draw_promises(trace::Trace& trace, const perf::Catalogue& catalogue,
-                                   const PromiseOptions& options) {
+Result<DrawnDeadlines> draw_deadlines(trace::Trace& trace, const perf::Catalogue& catalogue,
+                                      const DeadlineOptions& options) {
   if (!options.mix.any()) return fail(Code::usage, "one class must have a weight above 0");
   Drawer drawer(trace, catalogue, options);
   if (!drawer.knows_any()) {

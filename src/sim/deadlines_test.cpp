@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/promises.h"
+#include "sim/deadlines.h"
 
 #include <cmath>
 
@@ -31,9 +31,9 @@ trace::Trace log_of(std::initializer_list<std::int32_t> gpus) {
   return trace;
 }
 
-TEST(Promises, LeaveArrivalsGpusAndRunTimesAsTheyAre) {
+TEST(Deadlines, LeaveArrivalsGpusAndRunTimesAsTheyAre) {
   trace::Trace trace = log_of({1, 8, 0, 512});
-  const PromisedJobs done = draw_promises(trace, genie(), {}).value();
+  const DrawnDeadlines done = draw_deadlines(trace, genie(), {}).value();
   EXPECT_EQ(done.jobs, 3);
   EXPECT_EQ(done.drawn, 3);
   const std::int32_t wanted[] = {1, 8, 0, 512};
@@ -50,15 +50,15 @@ TEST(Promises, LeaveArrivalsGpusAndRunTimesAsTheyAre) {
   EXPECT_EQ(trace.jobs[2].request.deadline, kNoTime);
 }
 
-TEST(Promises, CountFromTheRunTimeOnOneGpu) {
+TEST(Deadlines, CountFromTheRunTimeOnOneGpu) {
   trace::Trace trace = log_of({4});
   trace::Request& request = trace.jobs[0].request;
   request.model = trace.names.intern("inception-v3");
   request.batch = 64;
-  PromiseOptions options;
+  DeadlineOptions options;
   options.mix = {.urgent = 0, .prior = 1, .normal = 0};
   const perf::Catalogue catalogue = genie();
-  EXPECT_EQ(draw_promises(trace, catalogue, options).value().drawn, 0);
+  EXPECT_EQ(draw_deadlines(trace, catalogue, options).value().drawn, 0);
   const perf::GenieRate& rate = catalogue.find("inception-v3")->training->rate;
   const perf::GenieTask task{.rate = &rate,
                              .batch = 64,
@@ -68,26 +68,26 @@ TEST(Promises, CountFromTheRunTimeOnOneGpu) {
   EXPECT_NEAR(seconds(request.deadline - request.submit), task.latency_s({1, 1}), 1);
 }
 
-TEST(Promises, KeepWhatTheLogTells) {
+TEST(Deadlines, KeepWhatTheLogTells) {
   trace::Trace trace = log_of({2});
   trace::Request& request = trace.jobs[0].request;
   request.name = trace.names.intern("train_ResNet50_v2");
   request.batch = 48;
   request.steps = 123;
   request.max_gpus = 6;
-  EXPECT_EQ(draw_promises(trace, genie(), {}).value().drawn, 0);
+  EXPECT_EQ(draw_deadlines(trace, genie(), {}).value().drawn, 0);
   EXPECT_EQ(request.batch, 48);
   EXPECT_EQ(request.steps, 123);
   EXPECT_EQ(request.max_gpus, 6);
   EXPECT_EQ(request.model, kNoName);
 }
 
-TEST(Promises, NeedAModelAndAClass) {
+TEST(Deadlines, NeedAModelAndAClass) {
   trace::Trace trace = log_of({1});
-  const auto no_model = draw_promises(trace, perf::read_catalogue("public").value(), {});
+  const auto no_model = draw_deadlines(trace, perf::read_catalogue("public").value(), {});
   EXPECT_THAT(to_string(no_model.error()),
               testing::HasSubstr("know no model in training or inference"));
-  EXPECT_FALSE(draw_promises(trace, genie(), {.mix = {}}));
+  EXPECT_FALSE(draw_deadlines(trace, genie(), {.mix = {}}));
 }
 
 // presets/genie.toml repeats what presets/perf/genie.toml says of steps: the generator is below the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Draws what jobs are promised: a class and a deadline.
+/// Draws by when jobs are to end: a class and a deadline.
 ///
 ///   urgent   deadline = submission: always late, always first
 ///   prior    submission + as long as it runs on one GPU
@@ -20,8 +20,8 @@
 
 namespace almanac::trace {
 
-/// Weights of the classes; all 0 = nothing is promised.
-struct PromiseMix {
+/// Weights of the classes; all 0 = no deadlines.
+struct DeadlineMix {
   double urgent = 0;
   double prior = 0;
   double normal = 0;
@@ -29,12 +29,12 @@ struct PromiseMix {
   bool any() const { return urgent + prior + normal > 0; }
 };
 
-inline constexpr PromiseMix kGenieMix{.urgent = 5, .prior = 35, .normal = 60};
+inline constexpr DeadlineMix kGenieMix{.urgent = 5, .prior = 35, .normal = 60};
 
-class PromiseLottery {
+class DeadlineLottery {
  public:
   /// Requires: a class has a weight.
-  PromiseLottery(const PromiseMix& mix, Names& names);
+  DeadlineLottery(const DeadlineMix& mix, Names& names);
 
   /// Sets class and deadline of a job that runs `alone` long on one GPU.
   void draw(Duration alone, Rng& rng, Request& request) const;

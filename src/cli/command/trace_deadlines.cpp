@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// `almanac trace promise`: gives the jobs of a log deadlines, and what it takes to run them on
+/// `almanac trace deadlines`: gives the jobs of a log deadlines, and what it takes to run them on
 /// other numbers of GPUs.
 #include <memory>
 
@@ -10,12 +10,12 @@
 #include "cli/program.h"
 #include "cli/trace_options.h"
 #include "perf/catalogue_file.h"
-#include "sim/promises.h"
+#include "sim/deadlines.h"
 #include "trace/write.h"
 
 namespace almanac::cli {
 
-void register_trace_promise(Program& program);
+void register_trace_deadlines(Program& program);
 
 namespace {
 
@@ -24,7 +24,7 @@ struct Arguments {
   std::string out = "-";
   std::string speed = "genie";
   std::vector<double> mix{trace::kGenieMix.urgent, trace::kGenieMix.prior, trace::kGenieMix.normal};
-  sim::PromiseOptions options;
+  sim::DeadlineOptions options;
 };
 
 Result<int> run(Arguments& arguments) {
@@ -33,23 +33,23 @@ Result<int> run(Arguments& arguments) {
   const auto catalogue = perf::read_catalogue(arguments.speed);
   if (!catalogue) return tl::unexpected(catalogue.error());
   arguments.options.mix = {arguments.mix[0], arguments.mix[1], arguments.mix[2]};
-  const auto done = sim::draw_promises(*trace, *catalogue, arguments.options);
+  const auto done = sim::draw_deadlines(*trace, *catalogue, arguments.options);
   if (!done) return tl::unexpected(done.error());
   if (auto saved = save_trace(*trace, arguments.out); !saved) {
     return tl::unexpected(std::move(saved.error()));
   }
-  note(fmt::format("promised {} of {} jobs an end; drew the model of {}", done->jobs,
+  note(fmt::format("deadlines for {} of {} jobs; drew the model of {}", done->jobs,
                    trace->jobs.size(), done->drawn));
   return kDone;
 }
 
 }  // namespace
 
-void register_trace_promise(Program& program) {
+void register_trace_deadlines(Program& program) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App& command =
       *program.noun("trace", "Read, check, convert and make job logs")
-           .add_subcommand("promise", "Give the jobs of a log deadlines, and let their GPUs vary");
+           .add_subcommand("deadline", "Give the jobs of a log deadlines, and let their GPUs vary");
   arguments->trace.add_to(command);
   command
       .add_option("OUT,--out", arguments->out,
@@ -78,8 +78,7 @@ void register_trace_promise(Program& program) {
                   "A job may run on so many, if its batch has as many samples")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--seed", arguments->options.seed, "Who is promised what")
-      ->capture_default_str();
+  command.add_option("--seed", arguments->options.seed, "Who gets which")->capture_default_str();
   program.on(command, [arguments] { return run(*arguments); });
 }
 
