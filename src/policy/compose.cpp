@@ -65,6 +65,7 @@ std::optional<Preempt> parse_preempt(std::string_view choice) {
   if (choice == "never") return Preempt::never;
   if (choice == "by_rank") return Preempt::by_rank;
   if (choice == "quota") return Preempt::quota;
+  if (choice == "late") return Preempt::late;
   return std::nullopt;
 }
 
@@ -122,12 +123,25 @@ Result<Composition> checked(const Registry& registry, Composition composition) {
                 {}, "add +rigid, or leave the other out");
   }
   if (shape != nullptr && shape->changes_while_waiting() &&
-      (leased || composition.share != Share::queue || composition.preempt != Preempt::never)) {
+      (leased || composition.share != Share::queue || composition.preempt == Preempt::by_rank ||
+       composition.preempt == Preempt::quota)) {
     return fail(Code::usage,
                 fmt::format("policy {}: shape {} changes while jobs wait, and goes with neither "
                             "leases, shares nor a way to stop jobs",
                             composition.name, composition.shape),
                 {}, "add +never+queue, or another shape");
+  }
+  if (composition.preempt == Preempt::late && composition.order != "promise") {
+    return fail(
+        Code::usage,
+        fmt::format("policy {}: preempt late needs order promise, which has who is late last",
+                    composition.name),
+        {}, "add +promise, or another preempt");
+  }
+  if (composition.order == "promise" && composition.share != Share::queue) {
+    return fail(Code::usage,
+                fmt::format("policy {}: order promise needs share queue", composition.name), {},
+                "add +queue, or another order");
   }
   const auto throttle = registry.make_throttle(composition);
   const bool size_gives = size != nullptr && size->gives();
@@ -184,7 +198,7 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
       for (const Entry& entry : *entries) known.push_back(entry.name);
     }
     for (const char* fixed : {"scan", "strict", "easy:N", "conservative", "never", "by_rank",
-                              "quota", "queue", "users", "arrays", "models", "lease:S"}) {
+                              "late", "quota", "queue", "users", "arrays", "models", "lease:S"}) {
       known.emplace_back(fixed);
     }
     return fail(Code::usage, fmt::format("no slot has a choice called {}", choice), {},

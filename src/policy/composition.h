@@ -15,6 +15,7 @@ namespace almanac::policy {
 enum class Preempt {
   never,
   by_rank,  ///< For a job of lower rank that can then be placed.
+  late,     ///< If it is late or was promised nothing, for one whose deadline can be met.
   quota,  ///< As Helios' simulator does: whoever is not among the first jobs that fill the GPUs by
           ///< count is stopped, whether or not the others can then be placed.
 };

@@ -116,40 +116,42 @@ void Desk::choose_demand(JobId job) {
     demand.gpus = shaped.gpus;
     demand.nodes = shaped.nodes;
     slot.rate = static_cast<float>(shaped.rate);
-    if (shaped.until != Time::max()) reshapes_.emplace(shaped.until, job);
+    if (shaped.until != Time::max()) stale_.emplace(shaped.until, job);
   }
   if (size_) demand = size_->demand(job, demand, *view_);
   slot.demand = demands_.id_of(demand);
 }
 
-std::span<const JobId> Desk::reshape(std::span<VcState> vcs) {
-  reshaped_.clear();
-  while (!reshapes_.empty() && reshapes_.begin()->first <= now()) {
-    const JobId job = reshapes_.begin()->second;
-    reshapes_.erase(reshapes_.begin());
+std::span<const JobId> Desk::refile(std::span<VcState> vcs) {
+  refiled_.clear();
+  while (!stale_.empty() && stale_.begin()->first <= now()) {
+    const JobId job = stale_.begin()->second;
+    stale_.erase(stale_.begin());
     const Progress& state = view_->progress(job);
     if (state.phase != Phase::waiting) continue;
     VcState& vc = vcs[index(state.vc)];
     vc.waiting.erase(demand_id(job), key(job));
     const std::uint32_t sequence = slots_[index(job)].sequence;
-    choose_demand(job);
-    const Candidate seen = candidate(job);
-    file(vc, job, order_->rank(seen), order_->tie(seen), sequence);
+    file(vc, job, sequence);
     vc.blocked = kNoJob;
-    reshaped_.push_back(job);
+    refiled_.push_back(job);
   }
-  return reshaped_;
+  return refiled_;
 }
 
-void Desk::enqueue(VcState& vc, JobId job) {
-  choose_demand(job);
-  const Candidate seen = candidate(job);
-  file(vc, job, order_->rank(seen), order_->tie(seen), sequence_++);
-}
+void Desk::enqueue(VcState& vc, JobId job) { file(vc, job, sequence_++); }
 
 void Desk::enqueue_at(VcState& vc, JobId job, double rank, double tie) {
   choose_demand(job);
   file(vc, job, rank, tie, sequence_++);
+}
+
+void Desk::file(VcState& vc, JobId job, std::uint32_t sequence) {
+  choose_demand(job);
+  const Candidate seen = candidate(job);
+  const Time until = order_->stands_until(seen);
+  if (until != Time::max()) stale_.emplace(until, job);
+  file(vc, job, order_->rank(seen), order_->tie(seen), sequence);
 }
 
 void Desk::file(VcState& vc, JobId job, double rank, double tie, std::uint32_t sequence) {

@@ -62,8 +62,8 @@ class Desk {
   }
   /// Puts a job in the queue at its rank.
   void enqueue(VcState& vc, JobId job);
-  /// Files those waiting jobs anew whose shape may be another by now, and gives them.
-  std::span<const JobId> reshape(std::span<VcState> vcs);
+  /// Files those waiting jobs anew whose shape or rank may be another by now, and gives them.
+  std::span<const JobId> refile(std::span<VcState> vcs);
   /// Puts it there at a rank of the caller's.
   void enqueue_at(VcState& vc, JobId job, double rank, double tie);
 
@@ -120,6 +120,8 @@ class Desk {
   bool chooses() const { return size_ != nullptr || shape_ != nullptr; }
   /// Chooses what a job is to have.
   void choose_demand(JobId job);
+  /// Puts a job in the queue as the slots say.
+  void file(VcState& vc, JobId job, std::uint32_t sequence);
   void file(VcState& vc, JobId job, double rank, double tie, std::uint32_t sequence);
   /// Believed work still to do, restart work included.
   Duration work_left(JobId job) const;
@@ -153,9 +155,10 @@ class Desk {
   std::unique_ptr<Size> size_;    // null = as asked
   std::unique_ptr<predict::Estimator> estimator_;
   cluster::DemandTable demands_;  // that shape_ and size_ answered
-  std::vector<JobId> reshaped_;
-  std::set<std::pair<Time, JobId>> reshapes_;  // until when answers of shape_ are good
-  std::vector<PooledAmount> total_;            // of each virtual cluster, if the order reads shares
+  std::vector<JobId> refiled_;
+  /// Until when what waiting jobs are filed under stands.
+  std::set<std::pair<Time, JobId>> stale_;
+  std::vector<PooledAmount> total_;  // of each virtual cluster, if the order reads shares
   const View* view_ = nullptr;
   Plan* plan_ = nullptr;
   std::vector<Slot> slots_;
@@ -176,8 +179,8 @@ class Pass {
     static_cast<void>(vc);
     static_cast<void>(job);
   }
-  /// Told of a waiting job that is to have something else than it was.
-  virtual void reshaped(VcState& vc, JobId job) {
+  /// Told of a waiting job that has been filed anew, and may be to have something else.
+  virtual void refiled(VcState& vc, JobId job) {
     static_cast<void>(vc);
     static_cast<void>(job);
   }
@@ -221,6 +224,10 @@ std::unique_ptr<Pass> make_users_pass(Desk& desk);
 std::unique_ptr<Pass> make_arrays_pass(Desk& desk, double reserve_cpus);
 /// Each model in a queue of its own, on an equal part of the GPUs.
 std::unique_ptr<Pass> make_models_pass(Desk& desk);
+/// In order of rank (order promise) until the first whose deadline can be met and who cannot be
+/// placed, not even in place of running jobs that are late; then those that are late, wherever they
+/// fit.
+std::unique_ptr<Pass> make_late_pass(Desk& desk);
 /// In rounds of `lease`, at `phase` and every `lease` after it: the first jobs that fill the
 /// virtual cluster by count run, and the size deals out cores and memory.
 std::unique_ptr<Pass> make_lease_pass(Desk& desk, Duration lease, Duration phase);

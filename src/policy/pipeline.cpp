@@ -34,9 +34,9 @@ class Pipeline final : public Policy {
     if (vcs_.size() < view.cluster.vcs.size()) add_vcs(view.cluster.vcs.size());
     need_.clear();
     requeue_stopped();
-    for (const JobId job : desk_->reshape(vcs_)) {
+    for (const JobId job : desk_->refile(vcs_)) {
       VcState& vc = vcs_[index(view.progress(job).vc)];
-      pass_->reshaped(vc, job);
+      pass_->refiled(vc, job);
       need_.push_back(vc.vc);
     }
     for (const Event& event : events) take(event);
@@ -121,6 +121,8 @@ class Pipeline final : public Policy {
         return make_preempting_pass(*desk_);
       case Preempt::quota:
         return make_quota_pass(*desk_);
+      case Preempt::late:
+        return make_late_pass(*desk_);
       case Preempt::never:
         break;
     }

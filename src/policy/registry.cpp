@@ -140,6 +140,8 @@ std::string preempt_name(Preempt preempt) {
       return "never";
     case Preempt::by_rank:
       return "by_rank";
+    case Preempt::late:
+      return "late";
     case Preempt::quota:
       return "quota";
   }

@@ -92,7 +92,7 @@ const Registry& registry();
 
 /// "strict", "easy:4", "conservative": how a reservation depth is written.
 std::string reserve_name(int reserve);
-/// "never", "by_rank", "quota".
+/// "never", "by_rank", "late", "quota".
 std::string preempt_name(Preempt preempt);
 /// "queue", "users", "arrays", "models".
 std::string share_name(Share share);

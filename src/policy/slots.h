@@ -60,7 +60,13 @@ class Order {
   virtual bool needs_distribution() const { return false; }
   /// Whether it reads the shares of a candidate.
   virtual bool needs_shares() const { return false; }
-  /// Whether the rank of a waiting job changes by waiting: then it must be asked for each lease.
+  /// Until when the rank of a waiting job stands; then it is asked again.
+  virtual Time stands_until(const Candidate& job) const {
+    static_cast<void>(job);
+    return Time::max();
+  }
+  /// Whether the rank of a waiting job changes by waiting all the time: then it must be asked for
+  /// each lease.
   virtual bool changes_while_waiting() const { return false; }
 };
 

@@ -368,7 +368,7 @@ TEST(Registry, DescribesEveryChoiceOnceAndNamesItsSource) {
 
 TEST(Registry, UsesANameForOneSlotOnly) {
   std::set<std::string> names = {"strict", "easy",  "conservative", "never",  "by_rank", "quota",
-                                 "queue",  "users", "arrays",       "models", "scan"};
+                                 "queue",  "users", "arrays",       "models", "scan",    "late"};
   for (const auto* choices : {&registry().orders(), &registry().placements(), &registry().sizes(),
                               &registry().capacities(), &registry().throttles(),
                               &registry().shapes(), &policy::Registry::estimates()}) {

@@ -54,6 +54,7 @@ std::vector<Slot> slots() {
        {{"never", "a job that runs is left alone", "Hu et al. SC'21 §2.1"},
         {"by_rank", "a job is stopped for one of lower rank that takes its place",
          "Gu et al. NSDI'19"},
+        {"late", "whoever is late gives way to those whose deadlines can be met", "docs/qos.md"},
         {"quota", "whoever is not among the first jobs that fill the GPUs by count is stopped",
          "Hu et al. SC'21 artifact"}}},
   };

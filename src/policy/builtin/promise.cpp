@@ -2,7 +2,8 @@
 
 /// \file
 /// Keeps as many promises as it can: the cheapest first that can still be kept, each in the
-/// cheapest shape that keeps it; others pass the first only if they do not delay it.
+/// cheapest shape that keeps it. Nobody passes the first of those but jobs that are late, which
+/// give way again.
 ///
 /// Source   ours; docs/qos.md compares it. Shapes: Chen et al., TPDS'20 (GENIE), section 6.
 #include "policy/registry.h"
@@ -17,7 +18,7 @@ void register_promise(Registry& registry) {
        .source = "docs/qos.md",
        .order = "promise",
        .shape = "cer_in_time",
-       .reserve = 1});
+       .preempt = Preempt::late});
 }
 
 }  // namespace almanac::policy::builtin

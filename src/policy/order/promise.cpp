@@ -10,6 +10,8 @@
 ///
 /// Source   ours. That the cheap jobs are those to keep when not all can be: Moore, Management
 ///          Science 1968.
+#include "policy/order/promise.h"
+
 #include "policy/order/deadline.h"
 #include "policy/registry.h"
 
@@ -25,11 +27,12 @@ class Promise final : public Order {
     if (deadline <= job.request.submit) return deadline_rank(job.request);
     return job.now + job.expected <= deadline ? gpu_time : kLate + gpu_time;
   }
+  Time stands_until(const Candidate& job) const override {
+    const Time deadline = job.request.deadline;
+    if (deadline == kNoTime || job.now + job.expected > deadline) return Time::max();
+    return deadline - job.expected + Duration{1};
+  }
   bool needs_estimate() const override { return true; }
-
- private:
-  /// In GPU milliseconds, above all that one job can take.
-  static constexpr double kLate = 1e15;
 };
 
 }  // namespace

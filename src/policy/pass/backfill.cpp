@@ -60,7 +60,7 @@ class BackfillPass final : public Pass {
     if (depth_ == kEveryJob) book_of(vc).newcomers.push_back(job);
   }
 
-  void reshaped(VcState& vc, JobId job) override {
+  void refiled(VcState& vc, JobId job) override {
     Book& book = book_of(vc);
     book.changed = true;
     if (!book.calendar.holds(job)) return;

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Where the order `promise` parts those whose deadlines can be met from the others.
+#pragma once
+
+namespace almanac::policy::order {
+
+/// The least rank of who is late or was promised nothing; above all GPU milliseconds of one job.
+inline constexpr double kLate = 1e15;
+
+}  // namespace almanac::policy::order

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Keeps GPUs for promises that can be kept, and lends them to jobs that are late.
+///
+///   1 whose deadline can be met starts in order of rank; late jobs are stopped for it if it can
+///     then be placed, those that began last first
+///   2 when the first such job cannot be placed, others pass it only if they are believed to end
+///     before it can start
+///   3 late jobs start wherever they fit
+///
+/// A job that could keep its promise when it started is not stopped.
+///
+/// Source   ours; docs/qos.md compares it with Chen et al., TPDS'20 (GENIE), which stops nobody. 2
+/// is
+///          the rule of Lifka, JSSPP'95 (EASY) for jobs that end in time.
+/// Cost     O(late jobs that run) a start that needs room, O(jobs that run) when one is blocked.
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "policy/desk.h"
+#include "policy/order/promise.h"
+
+namespace almanac::policy {
+namespace {
+
+class LatePass final : public Pass {
+ public:
+  explicit LatePass(Desk& desk) : desk_(desk) {
+    desk_.track = Desk::Track::believed_end;
+    desk_.needs_estimate = true;
+  }
+
+  void ended(VcState& vc, JobId job) override { std::erase(lent(vc.vc), job); }
+
+  void run(VcState& vc) override {
+    const std::size_t stops = desk_.plan().stops.size();
+    while (!vc.waiting.empty() && vc.waiting.first().front.rank < order::kLate) {
+      const WaitingQueue::Class& next = vc.waiting.first();
+      auto grants = desk_.place(vc.vc, next.demand);
+      if (grants.empty()) grants = make_room(vc, next.demand);
+      if (grants.empty()) {
+        let_pass(vc, start_of(vc, next.demand));
+        break;
+      }
+      desk_.start(vc, next.jobs.front().job, grants);
+    }
+    lend(vc);
+    // Whoever was stopped may fit elsewhere.
+    if (desk_.plan().stops.size() > stops) desk_.plan().wake(desk_.now());
+  }
+
+  Reason blocker(const VcState& vc, JobId) const override {
+    return {.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};
+  }
+
+ private:
+  std::vector<JobId>& lent(VcId vc) {
+    if (lent_.size() <= index(vc)) lent_.resize(index(vc) + 1);
+    return lent_[index(vc)];
+  }
+
+  /// Places a job after stopping late ones; empty = changed nothing.
+  std::span<const cluster::Grant> make_room(VcState& vc, const cluster::Demand& demand) {
+    const std::vector<JobId>& running = lent(vc.vc);
+    const std::size_t before = desk_.ledger().mark();
+    std::size_t stopped = 0;
+    std::span<const cluster::Grant> grants;
+    while (grants.empty() && stopped < running.size()) {
+      desk_.give_back(running[running.size() - ++stopped]);
+      grants = desk_.place(vc.vc, demand);
+    }
+    if (grants.empty()) {
+      desk_.ledger().undo(before);
+      return grants;
+    }
+    for (; stopped > 0; --stopped) stop_or_spare(vc, running.size() - stopped);
+    return grants;
+  }
+
+  /// Lets a job whose GPUs are still free go on.
+  void stop_or_spare(VcState& vc, std::size_t at) {
+    std::vector<JobId>& running = lent(vc.vc);
+    const JobId job = running[at];
+    const auto held = desk_.grants(job);
+    const bool spared = std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
+      return desk_.ledger().can_take(grant);
+    });
+    if (spared) {
+      for (const cluster::Grant& grant : held) desk_.ledger().take(grant);
+      return;
+    }
+    desk_.stop(vc, job);
+    running.erase(running.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  /// When a job that cannot be placed now is believed to start: once enough of those that run have
+  /// ended, the late ones stopped.
+  Time start_of(const VcState& vc, const cluster::Demand& demand) {
+    const std::size_t before = desk_.ledger().mark();
+    const std::vector<JobId>& late = lent(vc.vc);
+    for (const JobId job : late) desk_.give_back(job);
+    Time start = Time::max();
+    for (RankedQueue::Cursor at(vc.running); at.get() != nullptr; at.advance()) {
+      const JobId job = at.get()->job;
+      if (std::find(late.begin(), late.end(), job) != late.end()) continue;
+      desk_.give_back(job);
+      if (!desk_.fits(vc.vc, demand)) continue;
+      start = desk_.believed_end(job);
+      break;
+    }
+    desk_.ledger().undo(before);
+    return start;
+  }
+
+  /// Starts jobs whose deadlines can be met and that are believed to end by `until`.
+  void let_pass(VcState& vc, Time until) {
+    if (until <= desk_.now()) return;
+    start_each(vc, [&](const RankedQueue& jobs) {
+      const QueueEntry* const brief = jobs.first_within(until - desk_.now());
+      return brief != nullptr && brief->key.rank < order::kLate ? brief : nullptr;
+    });
+  }
+
+  void lend(VcState& vc) {
+    for (const JobId job : start_each(vc, first_late)) lent(vc.vc).push_back(job);
+  }
+
+  /// Starts those that fit of the jobs that `first` names, the first of each demand, in order of
+  /// rank.
+  template <typename First>
+  std::span<const JobId> start_each(VcState& vc, First&& first) {
+    started_.clear();
+    unmet_.clear();
+    for (;;) {
+      const WaitingQueue::Class* from = nullptr;
+      QueueEntry best;
+      for (const WaitingQueue::Class& each : vc.waiting.classes()) {
+        if (each.jobs.empty() || is_hopeless(each.demand)) continue;
+        const QueueEntry* const entry = first(each.jobs);
+        if (entry == nullptr || (from != nullptr && !(entry->key < best.key))) continue;
+        from = &each;
+        best = *entry;
+      }
+      if (from == nullptr) return started_;
+      const auto grants = desk_.place(vc.vc, from->demand);
+      if (grants.empty()) {
+        unmet_.push_back(from->demand);
+        continue;
+      }
+      desk_.start(vc, best, grants);
+      started_.push_back(best.job);
+    }
+  }
+
+  static const QueueEntry* first_late(const RankedQueue& jobs) {
+    constexpr double kLeast = -std::numeric_limits<double>::infinity();
+    if (jobs.front().key.rank >= order::kLate) return &jobs.front();
+    return jobs.next({.rank = order::kLate, .tie = kLeast});
+  }
+
+  bool is_hopeless(const cluster::Demand& demand) const {
+    return std::any_of(unmet_.begin(), unmet_.end(),
+                       [&](const cluster::Demand& unmet) { return demand.covers(unmet); });
+  }
+
+  Desk& desk_;
+  std::vector<std::vector<JobId>> lent_;  // to whom, in each virtual cluster; who began first first
+  std::vector<cluster::Demand> unmet_;
+  std::vector<JobId> started_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> make_late_pass(Desk& desk) { return std::make_unique<LatePass>(desk); }
+
+}  // namespace almanac::policy
