@@ -90,7 +90,6 @@ Trace generate_tasks(const Workload& workload, std::uint64_t seed) {
     job.request.model = trace.names.intern(task.model);
     job.request.kind = trace.names.intern(task.kind);
     job.request.gpus = 1;
-    job.request.nodes = 1;
     job.request.batch = static_cast<std::int32_t>(batch);
     job.request.steps = steps;
     job.request.max_gpus = static_cast<std::int32_t>(std::min(batch, work.most_gpus));

@@ -49,7 +49,8 @@ void register_trace_deadlines(Program& program) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App& command =
       *program.noun("trace", "Read, check, convert and make job logs")
-           .add_subcommand("deadline", "Give the jobs of a log deadlines, and let their GPUs vary");
+           .add_subcommand("deadlines",
+                           "Give the jobs of a log deadlines, and let their GPUs vary");
   arguments->trace.add_to(command);
   command
       .add_option("OUT,--out", arguments->out,
