@@ -228,7 +228,7 @@ void Desk::start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> 
     const double work = static_cast<double>(std::max(Duration{1}, work_left(job)).count());
     slot.rank = start + (view_->speeds == nullptr ? work : work / view_->speeds->rate(job, grants));
   } else {
-    slot.rank += order_->drift() * start;
+    slot.rank += fallen();
   }
   slot.sequence = sequence_++;
   slot.tie = 0;
@@ -304,6 +304,28 @@ void Desk::refile_running(VcState& vc, JobId job, double rank) {
   vc.running.erase(slot.key());
   slot.rank = rank;
   vc.running.insert({slot.key(), job, Duration{0}});
+}
+
+double Desk::fallen() const {
+  if (falls_with_work()) return 0;
+  return order_->drift() * static_cast<double>(now().time_since_epoch().count());
+}
+
+QueueKey Desk::running_key(JobId job) const {
+  QueueKey now = key(job);
+  if (falls_with_work()) now.rank = order_->rank(candidate(job));
+  return now;
+}
+
+void Desk::refile_running(VcState& vc) {
+  if (!falls_with_work()) return;
+  std::vector<QueueEntry> all;
+  for (RankedQueue::Cursor each(vc.running); each.get() != nullptr; each.advance()) {
+    all.push_back(*each.get());
+  }
+  for (const QueueEntry& each : all) {
+    if (runs(each.job)) refile_running(vc, each.job, running_key(each.job).rank);
+  }
 }
 
 std::span<const cluster::Grant> Desk::grants(JobId job) const {

@@ -100,6 +100,13 @@ class Desk {
   /// negative.
   Duration remaining(JobId job) const;
   QueueKey key(JobId job) const { return slots_[index(job)].key(); }
+  /// What the ranks of all running jobs have fallen by since time zero: running jobs are filed
+  /// without it. 0 where each falls with the work that it does.
+  double fallen() const;
+  /// The key of a running job, by which it would be filed now.
+  QueueKey running_key(JobId job) const;
+  /// Files all running jobs under these.
+  void refile_running(VcState& vc);
   /// When a running job is believed to end.
   Time believed_end(JobId job) const;
 
@@ -135,6 +142,8 @@ class Desk {
   };
   void add_up_nodes();
   void add_shares(Candidate& seen) const;
+  /// Whether the ranks of running jobs fall, and not all alike.
+  bool falls_with_work() const { return order_->drift() != 0 && view_->telemetry != nullptr; }
 
   struct Slot {
     double rank = 0;

@@ -47,7 +47,7 @@ class Order {
     static_cast<void>(job);
     return 0;
   }
-  /// How much the rank of a running job falls in a millisecond.
+  /// How much the rank of a running job falls in a millisecond of work.
   virtual double drift() const { return 0; }
   /// After how much more running the rank of a job jumps; kNoDuration = never.
   virtual Duration jumps_after(const Candidate& job) const {
@@ -82,6 +82,13 @@ class Placement {
   /// Whether place() draws from rng. If so it is asked no more and no less often than it takes to
   /// find a plan, or the draws of later jobs would depend on how cleverly that is done.
   virtual bool draws() const { return false; }
+  /// Whether a job of `demand` always lies on one node of `pools`, and fits if there is one with
+  /// room for all of it.
+  virtual bool keeps_together(const cluster::Demand& demand,
+                              std::span<const cluster::Pool> pools) const {
+    static_cast<void>(pools);
+    return demand.units() == 1;
+  }
 };
 
 /// On how many GPUs a job is to run.

@@ -10,9 +10,12 @@
 ///          they stopped them for. Here a job is stopped only for one that starts, and those that
 ///          turn out not to be in the way go on.
 #include <algorithm>
+#include <memory>
 #include <queue>
 
+#include "base/check.h"
 #include "policy/desk.h"
+#include "policy/pass/room_by_rank.h"
 
 namespace almanac::policy {
 namespace {
@@ -33,12 +36,22 @@ class PreemptingPass final : public Pass {
   explicit PreemptingPass(Desk& desk) : desk_(desk) { desk_.track = Desk::Track::rank; }
 
   void run(VcState& vc) override {
+    RoomByRank& room = this->room(vc.vc);
+    for (const NodeId node : desk_.touched) {
+      if (desk_.view().cluster.nodes[index(node)].vc == vc.vc) room.changed(node);
+    }
+    // They could not be stopped then.
+    std::vector<JobId>& started = started_[index(vc.vc)];
+    for (const JobId job : started) {
+      for (const cluster::Grant& grant : desk_.grants(job)) room.changed(grant.node);
+    }
+    started.clear();
     unmet_.clear();
     const std::size_t stops = desk_.plan().stops.size();
     while (const WaitingQueue::Class* next = first_to_try(vc.waiting)) {
       const QueueEntry& entry = next->jobs.front();
       auto grants = desk_.place(vc.vc, next->demand);
-      if (grants.empty()) grants = make_room(vc, next->demand, entry);
+      if (grants.empty()) grants = make_room(vc, *next, entry);
       if (grants.empty()) {
         unmet_.push_back(next->demand);
       } else {
@@ -49,13 +62,20 @@ class PreemptingPass final : public Pass {
     if (desk_.plan().stops.size() > stops) desk_.plan().wake(desk_.now());
   }
 
+  void ended(VcState& vc, JobId job) override { room(vc.vc).leave(job, desk_.view().grants(job)); }
+
+  void capacity_changed(VcState& vc) override { room(vc.vc).all_changed(); }
+
   void timer(std::span<VcState> vcs, std::vector<VcId>& need) override {
     for (; !jumps_.empty() && jumps_.top().at <= desk_.now(); jumps_.pop()) {
       const auto [at, job, sequence] = jumps_.top();
       const Progress& state = desk_.view().progress(job);
       if (state.phase != Phase::running || desk_.key(job).sequence != sequence) continue;
-      const double rank = desk_.order().rank(desk_.candidate(job)) + drifted();
+      const double rank = desk_.order().rank(desk_.candidate(job)) + desk_.fallen();
       desk_.refile_running(vcs[index(state.vc)], job, rank);
+      for (const cluster::Grant& grant : desk_.view().grants(job)) {
+        room(state.vc).changed(grant.node);
+      }
       need.push_back(state.vc);
       again_.push_back(job);
     }
@@ -84,14 +104,20 @@ class PreemptingPass final : public Pass {
     return best;
   }
 
-  /// What a running job's rank has fallen by since time zero: running jobs are filed without it.
-  double drifted() const {
-    return desk_.order().drift() * static_cast<double>(desk_.now().time_since_epoch().count());
-  }
-
   void start(VcState& vc, JobId job, std::span<const cluster::Grant> grants) {
     desk_.start(vc, job, grants);
+    room(vc.vc).enter(job, desk_.grants(job));
+    started_[index(vc.vc)].push_back(job);
     expect_jump(job);
+  }
+
+  RoomByRank& room(VcId vc) {
+    if (rooms_.size() <= index(vc)) {
+      rooms_.resize(index(vc) + 1);
+      started_.resize(index(vc) + 1);
+    }
+    if (!rooms_[index(vc)]) rooms_[index(vc)] = std::make_unique<RoomByRank>(desk_, vc);
+    return *rooms_[index(vc)];
   }
 
   /// Sees to it that the next jump of a running job's rank is not missed.
@@ -103,12 +129,32 @@ class PreemptingPass final : public Pass {
     jumps_.push({at, job, desk_.key(job).sequence});
   }
 
-  /// Places `demand` after stopping jobs of higher rank; empty = changed nothing.
-  std::span<const cluster::Grant> make_room(VcState& vc, const cluster::Demand& demand,
+  /// Places a job after stopping some of higher rank; empty = changed nothing.
+  std::span<const cluster::Grant> make_room(VcState& vc, const WaitingQueue::Class& wanted,
                                             const QueueEntry& entry) {
     if (vc.running.empty()) return {};
+    const double rank = entry.key.rank + desk_.fallen();
+    const auto pools = desk_.ledger().pools(vc.vc);
+    // A placement that draws is asked once a victim: see Placement::draws().
+    if (desk_.placement().draws() || !desk_.placement().keeps_together(wanted.demand, pools)) {
+      return make_room_anywhere(vc, wanted.demand, rank);
+    }
+    const auto in_the_way = room(vc.vc).in_the_way(wanted.id, desk_.least(entry.job), rank);
+    if (in_the_way.empty()) return {};
+    victims_.assign(in_the_way.begin(), in_the_way.end());
+    for (const JobId victim : victims_) desk_.give_back(victim);
+    const auto grants = desk_.place(vc.vc, wanted.demand);
+    ALMANAC_CHECK(!grants.empty(), "job {} does not fit where {} others were", index(entry.job),
+                  victims_.size());
+    stop_victims(vc);
+    return grants;
+  }
+
+  /// The same for a job that may lie on several nodes: tries again after each victim.
+  std::span<const cluster::Grant> make_room_anywhere(VcState& vc, const cluster::Demand& demand,
+                                                     double rank) {
+    desk_.refile_running(vc);
     const std::size_t before = desk_.ledger().mark();
-    const double rank = entry.key.rank + drifted();
     victims_.clear();
     const QueueEntry* victim = &vc.running.back();
     for (; victim != nullptr && victim->key.rank > rank;
@@ -118,12 +164,19 @@ class PreemptingPass final : public Pass {
       desk_.give_back(victim->job);
       const auto grants = desk_.place(vc.vc, demand);
       if (grants.empty()) continue;
-      spare_victims();
-      for (const JobId job : victims_) desk_.stop(vc, job);
+      stop_victims(vc);
       return grants;
     }
     desk_.ledger().undo(before);
     return {};
+  }
+
+  void stop_victims(VcState& vc) {
+    spare_victims();
+    for (const JobId job : victims_) {
+      room(vc.vc).leave(job, desk_.grants(job));
+      desk_.stop(vc, job);
+    }
   }
 
   /// Lets those victims go on whose GPUs are still free, best rank first.
@@ -142,6 +195,8 @@ class PreemptingPass final : public Pass {
   bool started_now(JobId job) const { return desk_.view().progress(job).phase == Phase::waiting; }
 
   Desk& desk_;
+  std::vector<std::unique_ptr<RoomByRank>> rooms_;  // of each virtual cluster
+  std::vector<std::vector<JobId>> started_;         // of each, in the last plan
   std::vector<JobId> victims_;
   std::vector<cluster::Demand> unmet_;
   std::vector<JobId> again_;  // whose rank has just jumped

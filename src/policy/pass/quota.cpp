@@ -34,7 +34,8 @@ class QuotaPass final : public Pass {
   }
 
  private:
-  void choose(const VcState& vc) {
+  void choose(VcState& vc) {
+    desk_.refile_running(vc);
     starts_.clear();
     stops_.clear();
     int quota = 0;
@@ -45,8 +46,7 @@ class QuotaPass final : public Pass {
       waiting_.push_back({each.demand.gpus, RankedQueue::Cursor(each.jobs)});
     }
     RankedQueue::Cursor running(vc.running);
-    const double drifted =
-        desk_.order().drift() * static_cast<double>(desk_.now().time_since_epoch().count());
+    const double fallen = desk_.fallen();
     for (;;) {
       WaitingClass* first = nullptr;
       for (WaitingClass& each : waiting_) {
@@ -59,7 +59,7 @@ class QuotaPass final : public Pass {
       const QueueEntry* const runner = running.get();
       if (first == nullptr && runner == nullptr) return;
       if (first != nullptr &&
-          (runner == nullptr || first->cursor.get()->key.rank <= runner->key.rank - drifted)) {
+          (runner == nullptr || first->cursor.get()->key.rank <= runner->key.rank - fallen)) {
         quota -= first->gpus;
         starts_.push_back(first->cursor.get()->job);
         first->cursor.advance();

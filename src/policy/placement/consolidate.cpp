@@ -82,6 +82,12 @@ class Consolidate final : public Placement {
     if (demand.is_cpu_job()) return place_tasks(ledger, vc, demand, grants);
     return consolidate(ledger, vc, demand, grants);
   }
+  bool keeps_together(const cluster::Demand& demand, std::span<const Pool> pools) const override {
+    if (demand.is_cpu_job()) return demand.tasks == 1;
+    return std::all_of(pools.begin(), pools.end(), [&](const Pool& pool) {
+      return !pool.suits(demand) || demand.gpus <= pool.gpus_per_node;
+    });
+  }
 };
 
 }  // namespace

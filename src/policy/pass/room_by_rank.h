@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Whom to stop so that a job fits that lies on one node.
+///
+/// Who stops running jobs one by one, worst rank first, until there is room stops one job last, and
+/// of the others only those on its nodes were in the way. So it is enough to know of each node at
+/// which of its jobs there would be room: the worst of these is that last job. What is known of a
+/// node holds until something on it changes.
+///
+/// Cost     For a demand, each node that changed since it was asked last costs a sort of the jobs
+///          there and the height of a tree over the nodes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "policy/desk.h"
+
+namespace almanac::policy {
+
+class RoomByRank {
+ public:
+  RoomByRank(Desk& desk, VcId vc);
+
+  /// A job runs with `grants`, or no more.
+  void enter(JobId job, std::span<const cluster::Grant> grants);
+  void leave(JobId job, std::span<const cluster::Grant> grants);
+  /// More may be free on a node, or more be had by stopping a job there. What becomes less need not
+  /// be told.
+  void changed(NodeId node) {
+    ++nodes_[member(node)].version;
+    log_.push_back(member(node));
+  }
+  void all_changed();
+
+  /// The running jobs of a higher rank than `rank` that stand in the way of `demand`, which does
+  /// not fit, where there is room first as jobs are stopped in order, worst first. Empty = there is
+  /// none even without all of them.
+  std::span<const JobId> in_the_way(DemandId id, const cluster::Demand& demand, double rank);
+
+ private:
+  struct Node {
+    std::vector<JobId> jobs;
+    std::uint32_t version = 0;
+  };
+  /// The running job that must go last for there to be room on a node.
+  struct Last {
+    QueueKey key{};
+    JobId job = kNoJob;
+  };
+  /// What is known for one demand.
+  struct Board {
+    std::vector<Last> last;            // of each node, and of a node that never has room
+    std::vector<std::uint32_t> seen;   // the version that is of
+    std::vector<std::uint32_t> worst;  // a tree over the nodes: who has the worst key
+    std::size_t read = 0;              // so much of the log
+    std::uint64_t log_number = 0;
+  };
+
+  std::uint32_t member(NodeId node) const {
+    return static_cast<std::uint32_t>(index(node) - index(first_));
+  }
+  NodeId node_of(std::uint32_t member) const {
+    return NodeId{static_cast<std::uint32_t>(index(first_)) + member};
+  }
+  Board& board(DemandId id);
+  void catch_up(Board& board, const cluster::Demand& demand);
+  void look_at(Board& board, std::uint32_t node, const cluster::Demand& demand);
+  Last last_to_go(std::uint32_t node, const cluster::Demand& demand);
+  /// The jobs of a node that can be stopped, worst first.
+  void gather(std::uint32_t node);
+
+  Desk& desk_;
+  VcId vc_;
+  NodeId first_{};
+  std::vector<std::size_t> pool_of_;  // each node; a position in Ledger::pools()
+  std::vector<Node> nodes_;
+  std::vector<Board> boards_;       // by DemandId; empty until asked
+  std::vector<std::uint32_t> log_;  // nodes that changed, some twice
+  std::uint64_t log_number_ = 1;    // of the present log: it is begun anew when it is long
+  std::vector<Last> gathered_;
+  std::vector<JobId> answer_;
+};
+
+}  // namespace almanac::policy
