@@ -107,9 +107,86 @@ int Ledger::free_gpus(VcId vc) const {
   return free;
 }
 
+int Ledger::free_gpus(VcId vc, const Demand& demand) const {
+  const std::span<const Pool> own = pools(vc);
+  const bool open = demand.is_part() && std::any_of(own.begin(), own.end(), [](const Pool& pool) {
+                      return !pool.open.empty();
+                    });
+  return free_gpus(vc) + (open ? 1 : 0);
+}
+
+int Ledger::open_milli(NodeId node) const {
+  if (parts_.empty() || !nodes_[index(node)].ready()) return 0;
+  const std::vector<std::int32_t>& free = parts_[index(node)].free;
+  return free.empty() ? 0 : *std::max_element(free.begin(), free.end());
+}
+
+GpuMask Ledger::open_with(const Grant& grant) const {
+  const Parts& parts = parts_[index(grant.node)];
+  GpuMask with = 0;
+  for (GpuMask rest = parts.open & grant.gpus; rest != 0; rest &= rest - 1) {
+    const auto gpu = static_cast<std::size_t>(std::countr_zero(rest));
+    if (parts.free[gpu] >= grant.gpu_milli) with |= GpuMask{1} << gpu;
+  }
+  return with;
+}
+
+Grant Ledger::find_part(VcId vc, const Demand& demand) const {
+  Grant best{
+      .gpu_milli = demand.gpu_milli, .cpu_milli = demand.cpu_milli, .memory_mb = demand.memory_mb};
+  std::int32_t least = kWholeGpu;
+  for (const Pool& pool : pools(vc)) {
+    if (!pool.suits(demand)) continue;
+    for (auto at = pool.open.lower_bound({.free_milli = demand.gpu_milli});
+         at != pool.open.end() && at->free_milli <= least; ++at) {
+      const NodeId node = pool.nodes[at->member];
+      const bool tighter = at->free_milli < least || node < best.node;
+      if (!tighter || !room(node).covers({0, demand.cpu_milli, demand.memory_mb})) continue;
+      least = at->free_milli;
+      best.node = node;
+      best.gpus = GpuMask{1} << at->gpu;
+      break;
+    }
+  }
+  return best;
+}
+
+Grant Ledger::find_part(NodeId node, const Demand& demand) const {
+  Grant best{.node = node,
+             .gpu_milli = demand.gpu_milli,
+             .cpu_milli = demand.cpu_milli,
+             .memory_mb = demand.memory_mb};
+  const Amount here = room(node);
+  if (!here.covers({0, demand.cpu_milli, demand.memory_mb})) return best;
+  if (open_milli(node) < demand.gpu_milli) {
+    best.gpus = lowest_bits(nodes_[index(node)].free, std::min(here.gpus, 1));
+    return best;
+  }
+  const Parts& parts = parts_[index(node)];
+  std::int32_t least = kWholeGpu;
+  for (GpuMask rest = parts.open; rest != 0; rest &= rest - 1) {
+    const int gpu = std::countr_zero(rest);
+    const std::int32_t left = parts.free[static_cast<std::size_t>(gpu)];
+    if (left < demand.gpu_milli || left >= least) continue;
+    least = left;
+    best.gpus = GpuMask{1} << gpu;
+  }
+  return best;
+}
+
+void Ledger::take_open(NodeId node) {
+  if (open_milli(node) == 0) return;
+  const Parts& parts = parts_[index(node)];
+  for (GpuMask rest = parts.open; rest != 0; rest &= rest - 1) {
+    const auto gpu = static_cast<std::size_t>(std::countr_zero(rest));
+    take({.node = node, .gpu_milli = parts.free[gpu], .gpus = GpuMask{1} << gpu});
+  }
+}
+
 int Ledger::units(NodeId node, const Demand& demand) const {
   const Amount free = room(node);
   int units = demand.is_cpu_job() ? 64 : free.gpus;
+  if (units == 0 && demand.is_part() && open_milli(node) >= demand.gpu_milli) units = 1;
   if (demand.cpu_milli > 0) units = std::min(units, free.cpu_milli / demand.cpu_milli);
   if (demand.memory_mb > 0) units = std::min(units, free.memory_mb / demand.memory_mb);
   return units;
@@ -131,11 +208,37 @@ inline void Ledger::unfile(const NodeState& state) {
   if (!pool.rooms.empty()) pool.rooms[static_cast<std::size_t>(free)].erase(state.member);
 }
 
+/// Moves a part of GPUs; gives those that become free by it, or were.
+GpuMask Ledger::move_parts(const NodeState& state, const Grant& grant, bool back) {
+  if (parts_.empty()) parts_.resize(nodes_.size());
+  Parts& parts = parts_[index(grant.node)];
+  if (parts.free.empty()) parts.free.resize(static_cast<std::size_t>(std::popcount(state.all)));
+  std::set<OpenGpu>& filed = pools_[state.pool].open;
+  const std::int32_t more = back ? grant.gpu_milli : -grant.gpu_milli;
+  GpuMask flipped = 0;
+  for (GpuMask rest = grant.gpus; rest != 0; rest &= rest - 1) {
+    const int gpu = std::countr_zero(rest);
+    const GpuMask bit = GpuMask{1} << gpu;
+    std::int32_t& left = parts.free[static_cast<std::size_t>(gpu)];
+    const std::int32_t before = (state.free & bit) != 0 ? kWholeGpu : left;
+    const std::int32_t after = before + more;
+    const bool frees = after == kWholeGpu;
+    if (frees || before == kWholeGpu) flipped |= bit;
+    if (left > 0 && !state.drained) filed.erase({left, state.member, gpu});
+    open_milli_ -= left;
+    left = frees ? 0 : after;
+    open_milli_ += left;
+    if (left > 0 && !state.drained) filed.insert({left, state.member, gpu});
+    parts.open = left > 0 ? parts.open | bit : parts.open & ~bit;
+  }
+  return flipped;
+}
+
 inline void Ledger::move(NodeState& state, const Grant& grant, bool back) {
   const int sign = back ? +1 : -1;
   const int before = std::popcount(state.free);
   const int was_busy = static_cast<int>(state.busy());
-  state.free ^= grant.gpus;
+  state.free ^= grant.gpu_milli == kWholeGpu ? grant.gpus : move_parts(state, grant, back);
   state.free_cpu_milli += sign * grant.cpu_milli;
   state.free_memory_mb += sign * grant.memory_mb;
   const int after = std::popcount(state.free);
@@ -172,19 +275,24 @@ Grant Ledger::take(NodeId node, const Amount& amount) {
 }
 
 void Ledger::take(const Grant& grant) {
-  ALMANAC_CHECK(can_take(grant), "node {} mask {:x}, {} cores/1000, {} MB", index(grant.node),
-                grant.gpus, grant.cpu_milli, grant.memory_mb);
+  ALMANAC_CHECK(can_take(grant), "node {} mask {:x} ({}/1000), {} cores/1000, {} MB",
+                index(grant.node), grant.gpus, grant.gpu_milli, grant.cpu_milli, grant.memory_mb);
   move(nodes_[index(grant.node)], grant, false);
   note({.grant = grant, .move = Entry::Move::taken});
 }
 
 void Ledger::give_back(const Grant& grant) {
   NodeState& state = nodes_[index(grant.node)];
-  const bool was_taken = (grant.gpus & state.free) == 0 && (grant.gpus & ~state.all) == 0 &&
-                         grant.cpu_milli <= state.all_cpu_milli - state.free_cpu_milli &&
-                         grant.memory_mb <= state.all_memory_mb - state.free_memory_mb;
-  ALMANAC_CHECK(was_taken, "node {} mask {:x}, {} cores/1000, {} MB", index(grant.node), grant.gpus,
-                grant.cpu_milli, grant.memory_mb);
+  // GPUs that have so much left that not as much can have been taken.
+  const Grant kept{
+      .node = grant.node, .gpu_milli = kWholeGpu + 1 - grant.gpu_milli, .gpus = grant.gpus};
+  const bool was_taken =
+      (grant.gpus & (state.free | (parts_.empty() ? 0 : open_with(kept)))) == 0 &&
+      (grant.gpus & ~state.all) == 0 &&
+      grant.cpu_milli <= state.all_cpu_milli - state.free_cpu_milli &&
+      grant.memory_mb <= state.all_memory_mb - state.free_memory_mb;
+  ALMANAC_CHECK(was_taken, "node {} mask {:x} ({}/1000), {} cores/1000, {} MB", index(grant.node),
+                grant.gpus, grant.gpu_milli, grant.cpu_milli, grant.memory_mb);
   move(state, grant, true);
   note({.grant = grant, .move = Entry::Move::given_back});
 }
@@ -221,6 +329,13 @@ void Ledger::enter(const NodeState& state, int sign) {
   sign > 0 ? file(state) : unfile(state);
   pool.free_gpus += sign * free;
   pool.capacity += sign * pool.gpus_per_node;
+  if (parts_.empty()) return;
+  const Parts& parts = parts_[static_cast<std::size_t>(&state - nodes_.data())];
+  for (GpuMask rest = parts.open; rest != 0; rest &= rest - 1) {
+    const int gpu = std::countr_zero(rest);
+    const OpenGpu open{parts.free[static_cast<std::size_t>(gpu)], state.member, gpu};
+    sign > 0 ? static_cast<void>(pool.open.insert(open)) : static_cast<void>(pool.open.erase(open));
+  }
 }
 
 void Ledger::count(const NodeState& state, int sign) {

@@ -9,6 +9,10 @@
 /// few steps, whatever the number of nodes. Cores and memory of a node that does not say how much
 /// it has are without bound, and cost nothing.
 ///
+/// A GPU may be held in parts. Then it is not free, and the pool files what is left of it: "is
+/// there a GPU with so much left" takes a few steps too. While nobody holds a part, that costs
+/// nothing.
+///
 /// Everything is journaled until commit(): a policy plans on the ledger itself, what-ifs are taken
 /// back with undo(), and a refused plan leaves no trace.
 #pragma once
@@ -16,6 +20,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -33,9 +38,13 @@ using GpuMask = std::uint64_t;
 /// Whether a node can run jobs, and what it draws.
 enum class Power : std::uint8_t { on, booting, asleep };
 
+/// A GPU, in thousandths.
+inline constexpr std::int32_t kWholeGpu = 1000;
+
 /// A piece of one node.
 struct Grant {
   NodeId node{};
+  std::int32_t gpu_milli = kWholeGpu;  ///< The part of each of its GPUs.
   GpuMask gpus = 0;
   std::int32_t cpu_milli = 0;
   std::int32_t memory_mb = 0;
@@ -57,7 +66,10 @@ struct Demand {
   /// A GPU job's: it lies on exactly so many nodes, with as many of its GPUs on each. 0 = on as
   /// many as the placement likes.
   std::int32_t nodes = 0;
+  std::int32_t gpu_milli = kWholeGpu;  ///< Of the GPU, where one is asked.
 
+  /// Whether it asks a part of one GPU.
+  bool is_part() const { return gpu_milli < kWholeGpu; }
   bool is_cpu_job() const { return gpus == 0; }
   int units() const { return is_cpu_job() ? tasks : gpus; }
   /// What `units` of them need.
@@ -69,7 +81,7 @@ struct Demand {
   bool covers(const Demand& other) const {
     return is_cpu_job() == other.is_cpu_job() && units() >= other.units() &&
            cpu_milli >= other.cpu_milli && memory_mb >= other.memory_mb &&
-           (gpu_types & ~other.gpu_types) == 0 && lies_as(other);
+           gpu_milli >= other.gpu_milli && (gpu_types & ~other.gpu_types) == 0 && lies_as(other);
   }
   bool operator==(const Demand&) const = default;
 
@@ -79,6 +91,15 @@ struct Demand {
     if (nodes == 0 || other.nodes == 0) return nodes == other.nodes;
     return nodes >= other.nodes && gpus / nodes >= other.gpus / other.nodes;
   }
+};
+
+/// A GPU of which somebody holds a part, but not all is held. In order of what is left.
+struct OpenGpu {
+  std::int32_t free_milli = 0;
+  std::uint32_t member = 0;  ///< Position of its node in Pool::nodes.
+  int gpu = 0;
+
+  auto operator<=>(const OpenGpu&) const = default;
 };
 
 /// Nodes of one virtual cluster that are alike. A node is *ready* when it is on and not drained.
@@ -93,6 +114,7 @@ struct Pool {
   std::vector<NodeSet> by_free;         ///< by_free[n]: ready nodes with exactly n free GPUs.
   std::vector<RoomSet> rooms;   ///< Of the same nodes; none if cores and memory are unbounded.
   std::uint64_t with_free = 0;  ///< Bit n - 1: by_free[n] is not empty, for n of 1 or more.
+  std::set<OpenGpu> open;       ///< Of ready nodes.
 
   bool suits(const Demand& demand) const {
     return (gpu_type & demand.gpu_types) != 0 && (gpus_per_node > 0 || demand.is_cpu_job());
@@ -135,14 +157,33 @@ class Ledger {
     if (!state.ready()) return {};
     return {std::popcount(state.free), state.free_cpu_milli, state.free_memory_mb};
   }
+  /// The most that is left of a GPU of which somebody holds a part; nothing unless it is ready.
+  int open_milli(NodeId node) const;
+  /// The fullest GPU of those that somebody holds a part of, with as much left as `demand`, a part,
+  /// asks, on a node with room for the rest; ties to the lowest number. No GPU = there is none.
+  /// O(log nodes), and a step for each such GPU on a node without the room.
+  Grant find_part(VcId vc, const Demand& demand) const;
+  /// The same on one node, where a free GPU does too.
+  Grant find_part(NodeId node, const Demand& demand) const;
+  /// Takes all that is left of the GPUs of a node of which somebody holds a part.
+  void take_open(NodeId node);
+  /// Whether a job of `demand` may run on a node.
+  bool suits(NodeId node, const Demand& demand) const {
+    return pools_[nodes_[index(node)].pool].suits(demand);
+  }
   /// How many units of `demand` fit on a node. At most 64.
   int units(NodeId node, const Demand& demand) const;
   bool drained(NodeId node) const { return nodes_[index(node)].drained; }
   Power power(NodeId node) const { return nodes_[index(node)].power; }
   int free_gpus(VcId vc) const;
+  /// On how many GPUs a job of `demand` could be: those that are free, and one that is open to a
+  /// part.
+  int free_gpus(VcId vc, const Demand& demand) const;
   /// GPUs in service (not drained, asleep or not) and those still taken on drained nodes.
   int total_gpus() const { return total_; }
   int busy_gpus() const { return busy_; }
+  /// What is taken of them, in thousandths.
+  std::int64_t busy_gpu_milli() const { return std::int64_t{kWholeGpu} * busy_ - open_milli_; }
   /// The same of cores, in thousandths: in service on nodes that say how many they have; taken.
   std::int64_t total_cpu_milli() const { return total_cpu_milli_; }
   std::int64_t busy_cpu_milli() const { return busy_cpu_milli_; }
@@ -159,9 +200,10 @@ class Ledger {
   void take(const Grant& grant);
   bool can_take(const Grant& grant) const {
     const NodeState& state = nodes_[index(grant.node)];
-    return state.ready() && (grant.gpus & ~state.free) == 0 &&
+    return state.ready() && (grant.gpus & ~state.free & ~open_to(grant)) == 0 &&
            grant.cpu_milli <= state.free_cpu_milli && grant.memory_mb <= state.free_memory_mb;
   }
+  /// Also a part of GPUs that were taken whole, or the other way round.
   void give_back(const Grant& grant);
   /// A node that runs nothing falls asleep, boots, or is there again.
   void set_power(NodeId node, Power power);
@@ -200,6 +242,11 @@ class Ledger {
     /// Whether it counts in nodes().
     bool counts() const { return !drained || busy(); }
   };
+  /// What is left of the GPUs of a node of which somebody holds a part.
+  struct Parts {
+    GpuMask open = 0;                  // those of which anything is
+    std::vector<std::int32_t> free{};  // of each GPU; 0 of those that are free or taken
+  };
   struct Entry {
     enum class Move : std::uint8_t { taken, given_back, power };
     Grant grant{};  // of a move of power: only its node
@@ -210,6 +257,12 @@ class Ledger {
   void file(const NodeState& state);
   void unfile(const NodeState& state);
   void move(NodeState& state, const Grant& grant, bool back);
+  GpuMask move_parts(const NodeState& state, const Grant& grant, bool back);
+  /// GPUs of its node that are open, and have as much left as `grant` is of each.
+  GpuMask open_to(const Grant& grant) const {
+    return parts_.empty() || grant.gpu_milli == kWholeGpu ? 0 : open_with(grant);
+  }
+  GpuMask open_with(const Grant& grant) const;
   void note(const Entry& entry) {
     if (num_entries_ == journal_.size()) journal_.resize(2 * num_entries_ + 64);
     journal_[num_entries_++] = entry;
@@ -220,6 +273,7 @@ class Ledger {
   void count(const NodeState& state, int sign);
 
   std::vector<NodeState> nodes_;
+  std::vector<Parts> parts_;               // of each node; none until a GPU is held in parts
   std::vector<Pool> pools_;                // grouped by virtual cluster
   std::vector<std::uint32_t> first_pool_;  // of each virtual cluster, and one past the last
   std::vector<VirtualCluster> vcs_;
@@ -227,6 +281,7 @@ class Ledger {
   std::size_t num_entries_ = 0;
   int total_ = 0;
   int busy_ = 0;
+  std::int64_t open_milli_ = 0;  // that is left of busy GPUs
   int busy_nodes_ = 0;
   std::int64_t total_cpu_milli_ = 0;
   std::int64_t busy_cpu_milli_ = 0;

@@ -36,7 +36,7 @@ TEST(Ledger, TakesTheLowestNumberedFreeGpus) {
   EXPECT_EQ(ledger.take(NodeId{0}, Amount{.gpus = 2}).gpus, 0b11U);
   const Grant second = ledger.take(NodeId{0}, Amount{.gpus = 2});
   EXPECT_EQ(second.gpus, 0b1100U);
-  ledger.give_back({NodeId{0}, 0b1});
+  ledger.give_back({.node = NodeId{0}, .gpus = 0b1});
   EXPECT_EQ(ledger.take(NodeId{0}, Amount{.gpus = 2}).gpus, 0b10001U);
 }
 
@@ -105,11 +105,11 @@ TEST(LedgerDeathTest, StopsTheProgramRatherThanGiveACoreTwice) {
 
 TEST(LedgerDeathTest, StopsTheProgramRatherThanGiveAGpuTwice) {
   Ledger ledger(uniform(1, 4));
-  ledger.take(Grant{NodeId{0}, 0b0011});
-  EXPECT_DEATH(ledger.take(Grant{NodeId{0}, 0b0110}), "node 0 mask 6");
+  ledger.take(Grant{.node = NodeId{0}, .gpus = 0b0011});
+  EXPECT_DEATH(ledger.take(Grant{.node = NodeId{0}, .gpus = 0b0110}), "node 0 mask 6");
   EXPECT_DEATH(ledger.take(NodeId{0}, Amount{.gpus = 3}), "node 0");
-  EXPECT_DEATH(ledger.give_back({NodeId{0}, 0b0100}), "node 0 mask 4");
-  EXPECT_DEATH(ledger.give_back({NodeId{0}, 0b10000}), "node 0 mask 10");
+  EXPECT_DEATH(ledger.give_back({.node = NodeId{0}, .gpus = 0b0100}), "node 0 mask 4");
+  EXPECT_DEATH(ledger.give_back({.node = NodeId{0}, .gpus = 0b10000}), "node 0 mask 10");
 }
 
 TEST(Ledger, OffersNothingOnANodeThatSleepsOrBoots) {
@@ -118,7 +118,7 @@ TEST(Ledger, OffersNothingOnANodeThatSleepsOrBoots) {
   ledger.set_power(NodeId{1}, Power::booting);
   EXPECT_EQ(ledger.free_gpus(VcId{0}), 4);
   EXPECT_EQ(ledger.pools(VcId{0})[0].find(4, {}), NodeId{2});
-  EXPECT_FALSE(ledger.can_take({NodeId{0}, 0b1}));
+  EXPECT_FALSE(ledger.can_take({.node = NodeId{0}, .gpus = 0b1}));
   EXPECT_EQ(ledger.free_on(NodeId{1}), 0);
   EXPECT_EQ(ledger.total_gpus(), 12) << "they are in service all the same";
   EXPECT_EQ(ledger.nodes(Power::on), 1);
@@ -171,7 +171,7 @@ TEST(Ledger, DrainsTheLeastBusyHighestNode) {
   EXPECT_TRUE(ledger.drained(NodeId{2}));
   EXPECT_EQ(ledger.total_gpus(), 1) << "the GPU that is still in use";
   EXPECT_EQ(ledger.busy_gpus(), 1);
-  EXPECT_FALSE(ledger.can_take({NodeId{2}, 0b10}));
+  EXPECT_FALSE(ledger.can_take({.node = NodeId{2}, .gpus = 0b10}));
   ledger.give_back(held);
   ledger.commit();
   EXPECT_EQ(ledger.total_gpus(), 0) << "a drained node leaves service as it empties";
@@ -188,24 +188,140 @@ TEST(Ledger, AppliesTheSizesOfTheBeginning) {
   EXPECT_EQ(ledger.free_gpus(VcId{0}), 4);
 }
 
+TEST(Ledger, APartGoesToTheFullestGpuThatIsOpen) {
+  Ledger ledger(uniform(3, 2));
+  ledger.take(Grant{.node = NodeId{1}, .gpu_milli = 700, .gpus = 0b01});
+  ledger.take(Grant{.node = NodeId{2}, .gpu_milli = 400, .gpus = 0b11});
+  EXPECT_EQ(ledger.free_gpus(VcId{0}), 3);
+  EXPECT_EQ(ledger.busy_gpus(), 3) << "GPUs that anybody holds a part of";
+  EXPECT_EQ(ledger.busy_gpu_milli(), 700 + 2 * 400);
+  const auto find = [&](int milli) {
+    return ledger.find_part(VcId{0}, {.gpus = 1, .gpu_milli = milli});
+  };
+  EXPECT_EQ(find(300), (Grant{.node = NodeId{1}, .gpu_milli = 300, .gpus = 0b01}));
+  EXPECT_EQ(find(301), (Grant{.node = NodeId{2}, .gpu_milli = 301, .gpus = 0b01}));
+  EXPECT_EQ(find(601).gpus, 0U) << "it must open a GPU";
+  EXPECT_EQ(ledger.find_part(NodeId{1}, {.gpus = 1, .gpu_milli = 601}).gpus, 0b10U);
+  EXPECT_EQ(ledger.units(NodeId{2}, {.gpus = 1, .gpu_milli = 600}), 1);
+  EXPECT_EQ(ledger.units(NodeId{2}, {.gpus = 1, .gpu_milli = 601}), 0);
+  EXPECT_EQ(ledger.free_gpus(VcId{0}, {.gpus = 1, .gpu_milli = 100}), 4);
+  EXPECT_EQ(ledger.free_gpus(VcId{0}, {.gpus = 1}), 3);
+}
+
+TEST(Ledger, APartNeedsRoomForItsCores) {
+  Ledger ledger(with_cores());
+  ledger.take(Grant{.node = NodeId{0}, .gpu_milli = 700, .gpus = 0b1, .cpu_milli = 8000});
+  ledger.take(Grant{.node = NodeId{1}, .gpu_milli = 100, .gpus = 0b1});
+  const Demand wanted{.gpus = 1, .cpu_milli = 1000, .gpu_milli = 300};
+  EXPECT_EQ(ledger.find_part(VcId{0}, wanted).node, NodeId{1}) << "node 0 has no core left";
+}
+
+TEST(Ledger, SplitsAGpuThatIsHeldAndMakesItWholeAgain) {
+  Ledger ledger(uniform(1, 4));
+  ledger.take(Grant{.node = NodeId{0}, .gpus = 0b11});
+  ledger.commit();
+  const Grant half{.node = NodeId{0}, .gpu_milli = 500, .gpus = 0b11};
+  EXPECT_FALSE(ledger.can_take(half));
+  ledger.give_back(half);
+  EXPECT_EQ(ledger.open_milli(NodeId{0}), 500);
+  EXPECT_FALSE(ledger.can_take({.node = NodeId{0}, .gpus = 0b01}));
+  ledger.take(half);
+  EXPECT_EQ(ledger.open_milli(NodeId{0}), 0);
+  EXPECT_EQ(ledger.busy_gpu_milli(), 2000);
+  ledger.give_back(half);
+  ledger.give_back(half);
+  EXPECT_EQ(ledger.free_gpus(VcId{0}), 4);
+  EXPECT_EQ(ledger.busy_nodes(), 0);
+  ledger.undo(0);
+  EXPECT_EQ(ledger.free_gpus(VcId{0}), 2);
+  EXPECT_EQ(ledger.busy_gpu_milli(), 2000);
+  EXPECT_EQ(ledger.open_milli(NodeId{0}), 0);
+}
+
+TEST(Ledger, ADrainedNodeOffersNoParts) {
+  Ledger ledger(uniform(1, 2));
+  ledger.take(Grant{.node = NodeId{0}, .gpu_milli = 500, .gpus = 0b1});
+  ledger.commit();
+  ledger.set_nodes(VcId{0}, 0);
+  EXPECT_EQ(ledger.find_part(VcId{0}, {.gpus = 1, .gpu_milli = 100}).gpus, 0U);
+  EXPECT_EQ(ledger.total_gpus(), 1);
+  ledger.set_nodes(VcId{0}, 1);
+  EXPECT_EQ(ledger.find_part(VcId{0}, {.gpus = 1, .gpu_milli = 100}).gpus, 0b1U);
+}
+
+TEST(LedgerDeathTest, StopsTheProgramRatherThanGiveAPartTwice) {
+  Ledger ledger(uniform(1, 4));
+  const auto of_first = [](int milli) {
+    return Grant{.node = NodeId{0}, .gpu_milli = milli, .gpus = 0b1};
+  };
+  ledger.take(of_first(600));
+  EXPECT_DEATH(ledger.take(of_first(401)), "node 0 mask 1 .401/1000");
+  EXPECT_DEATH(ledger.take(of_first(1000)), "node 0 mask 1");
+  EXPECT_DEATH(ledger.give_back(of_first(601)), "node 0 mask 1 .601/1000");
+  EXPECT_DEATH(ledger.give_back(of_first(1000)), "node 0 mask 1");
+}
+
 /// A ledger that recounts everything each time.
 struct Model {
-  std::map<std::size_t, GpuMask> taken{};
+  std::map<std::size_t, std::vector<int>> left{};  ///< Of each GPU of a node, in thousandths.
   std::map<std::size_t, bool> drained{};
+
+  GpuMask with(std::size_t node, int milli) const {
+    GpuMask mask = 0;
+    for (std::size_t gpu = 0; gpu < left.at(node).size(); ++gpu) {
+      if (left.at(node)[gpu] >= milli) mask |= GpuMask{1} << gpu;
+    }
+    return mask;
+  }
+  void move(const Grant& grant, int sign) {
+    for (std::size_t gpu = 0; gpu < left[index(grant.node)].size(); ++gpu) {
+      if ((grant.gpus >> gpu & 1) != 0) left[index(grant.node)][gpu] += sign * grant.gpu_milli;
+    }
+  }
 };
+
+/// The GPU that a part must go to, by looking at all; no GPU = none is open.
+Grant fullest_open(const Ledger& ours, const Model& model, VcId vc, int milli) {
+  Grant best{.gpu_milli = milli};
+  int least = kWholeGpu;
+  for (const Pool& pool : ours.pools(vc)) {
+    for (const NodeId node : pool.nodes) {
+      if (model.drained.at(index(node))) continue;
+      const std::vector<int>& left = model.left.at(index(node));
+      for (std::size_t gpu = 0; gpu < left.size(); ++gpu) {
+        if (left[gpu] < milli || left[gpu] >= least) continue;
+        least = left[gpu];
+        best.node = node;
+        best.gpus = GpuMask{1} << gpu;
+      }
+    }
+  }
+  return best;
+}
 
 void check_same(const Cluster& cluster, const Ledger& ours, const Model& model) {
   int busy = 0;
   int total = 0;
+  std::int64_t busy_milli = 0;
   for (std::uint32_t vc = 0; vc < cluster.vcs.size(); ++vc) {
     int free = 0;
     for (const Pool& pool : ours.pools(VcId{vc})) {
       int pool_free = 0;
+      std::size_t open = 0;
       std::vector<std::uint32_t> count(pool.by_free.size(), 0);
       for (const NodeId node : pool.nodes) {
-        const int used = std::popcount(model.taken.at(index(node)));
+        int used = 0;
+        int most_open = 0;
+        for (const int each : model.left.at(index(node))) {
+          used += each < kWholeGpu ? 1 : 0;
+          busy_milli += kWholeGpu - each;
+          if (model.drained.at(index(node)) || each == 0 || each == kWholeGpu) continue;
+          ++open;
+          most_open = std::max(most_open, each);
+        }
         const int left = model.drained.at(index(node)) ? 0 : pool.gpus_per_node - used;
         RC_ASSERT(ours.free_on(node) == left);
+        RC_ASSERT(ours.open_milli(node) == most_open);
         busy += used;
         total += used + left;
         pool_free += left;
@@ -216,11 +332,17 @@ void check_same(const Cluster& cluster, const Ledger& ours, const Model& model) 
         RC_ASSERT(pool.count(static_cast<int>(n)) == count[n]);
       }
       RC_ASSERT(pool.free_gpus == pool_free);
+      RC_ASSERT(pool.open.size() == open);
       free += pool_free;
     }
     RC_ASSERT(ours.free_gpus(VcId{vc}) == free);
+    for (const int milli : {1, 250, 500, 750, 999}) {
+      const Grant found = ours.find_part(VcId{vc}, {.gpus = 1, .gpu_milli = milli});
+      RC_ASSERT(found == fullest_open(ours, model, VcId{vc}, milli));
+    }
   }
   RC_ASSERT(ours.busy_gpus() == busy);
+  RC_ASSERT(ours.busy_gpu_milli() == busy_milli);
   RC_ASSERT(ours.total_gpus() == total);
 }
 
@@ -228,26 +350,35 @@ RC_GTEST_PROP(Ledger, AgreesWithARecountWhateverIsTakenGivenAndUndone, ()) {
   const Cluster cluster = two_kinds();
   Ledger ours(cluster);
   Model model;
-  for (std::size_t node = 0; node < cluster.nodes.size(); ++node) {
-    model.taken[node] = 0;
+  for (std::uint32_t node = 0; node < cluster.nodes.size(); ++node) {
+    const auto gpus = static_cast<std::size_t>(cluster.gpus(NodeId{node}));
+    model.left[node] = std::vector<int>(gpus, kWholeGpu);
     model.drained[node] = false;
   }
   Model marked = model;
   std::size_t mark = ours.mark();
   const auto steps = *rc::gen::container<std::vector<std::pair<int, std::uint64_t>>>(
       rc::gen::pair(rc::gen::inRange(0, 6), rc::gen::arbitrary<std::uint64_t>()));
+  // Wholes in most cases, and parts that add up to them.
+  const std::vector<int> parts =
+      *rc::gen::elementOf(std::vector<std::vector<int>>{{1000}, {1000, 500, 250, 750}});
   for (const auto& [step, bits] : steps) {
     const NodeId node{static_cast<std::uint32_t>(bits % cluster.nodes.size())};
-    GpuMask& taken = model.taken[index(node)];
+    const int milli = parts[bits >> 40 & (parts.size() - 1)];
     const GpuMask all = (GpuMask{1} << cluster.gpus(node)) - 1;
     if (step <= 1 && !model.drained[index(node)]) {
-      const GpuMask wanted = bits >> 8 & all & ~taken;
-      ours.take(Grant{node, wanted});
-      taken |= wanted;
+      const Grant wanted{
+          .node = node, .gpu_milli = milli, .gpus = bits >> 8 & model.with(index(node), milli)};
+      RC_ASSERT(ours.can_take(wanted));
+      ours.take(wanted);
+      model.move(wanted, -1);
     } else if (step == 2) {
-      const GpuMask given = bits >> 8 & taken;
-      ours.give_back({node, given});
-      taken &= ~given;
+      // What is taken of each is all that is not left of it.
+      const Grant given{.node = node,
+                        .gpu_milli = milli,
+                        .gpus = bits >> 8 & all & ~model.with(index(node), kWholeGpu + 1 - milli)};
+      ours.give_back(given);
+      model.move(given, +1);
     } else if (step == 3) {
       mark = ours.mark();
       marked = model;

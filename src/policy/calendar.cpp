@@ -25,6 +25,16 @@ Time end_of(const QueueEntry& running) {
   return Time{Duration{static_cast<Duration::rep>(running.key.rank)}};
 }
 
+/// Takes the part of a GPU that is promised of a node; no GPU = it has none left.
+cluster::Grant take_part(cluster::Ledger& ledger, const Calendar::Piece& piece) {
+  const cluster::Grant found = ledger.find_part(piece.node, {.gpus = 1,
+                                                             .cpu_milli = piece.amount.cpu_milli,
+                                                             .memory_mb = piece.amount.memory_mb,
+                                                             .gpu_milli = piece.gpu_milli});
+  if (found.gpus != 0) ledger.take(found);
+  return found;
+}
+
 Time later(Time from, Duration length) { return length >= kNever - from ? kNever : from + length; }
 
 }  // namespace
@@ -54,6 +64,7 @@ std::span<const cluster::Grant> Calendar::place(VcId vc, const cluster::Demand& 
     for (const Piece& piece : conflicts_) {
       const Amount room = ledger.room(piece.node);
       ledger.take(piece.node, room - least(room, piece.slack));
+      if (piece.slack.gpus == 0) ledger.take_open(piece.node);
     }
     hidden = ledger.mark();
     placed = desk_.place(vc, demand);
@@ -115,13 +126,18 @@ const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {
       const Promise& promised = promises_[starting->slot];
       Begun taken{.end = std::max(promised.end, at), .grants = {}};
       for (const Piece& piece : promised.pieces) {
+        if (piece.gpu_milli < cluster::kWholeGpu) {
+          const cluster::Grant part = take_part(ledger, piece);
+          if (part.gpus != 0) taken.grants.push_back(part);
+          continue;
+        }
         const Amount amount = least(piece.amount, ledger.room(piece.node));
         if (!amount.empty()) taken.grants.push_back(ledger.take(piece.node, amount));
       }
       begun.push(std::move(taken));
     }
 
-    const bool may_fit = ledger.free_gpus(vc.vc) >= demand.gpus;
+    const bool may_fit = ledger.free_gpus(vc.vc, demand) >= demand.gpus;
     const auto placed =
         may_fit ? place(vc.vc, demand, at, later(at, length)) : std::span<const cluster::Grant>{};
     if (!placed.empty()) {
@@ -132,7 +148,8 @@ const Calendar::Promise* Calendar::promise(const VcState& vc, JobId job) {
       made.end = later(at, length);
       made.pieces.clear();
       for (const cluster::Grant& grant : placed) {
-        made.pieces.push_back({grant.node, grant.amount(), ledger.room(grant.node)});
+        made.pieces.push_back(
+            {grant.node, grant.amount(), ledger.room(grant.node), grant.gpu_milli});
       }
       ledger.undo(before);
       if (!at_once) file(job, slot);
@@ -166,6 +183,11 @@ void Calendar::occupy(std::span<const cluster::Grant> grants, Time from, Time un
 std::span<const cluster::Grant> Calendar::take(const Promise& promise) {
   cluster::Ledger& ledger = desk_.ledger();
   grants_.clear();
+  if (const Piece& first = promise.pieces.front(); first.gpu_milli < cluster::kWholeGpu) {
+    const cluster::Grant part = take_part(ledger, first);
+    if (part.gpus != 0) grants_.push_back(part);
+    return grants_;
+  }
   for (const Piece& piece : promise.pieces) {
     if (!ledger.room(piece.node).covers(piece.amount)) return {};
   }

@@ -8,6 +8,11 @@
 /// and at the beginning of every later promise on its nodes holds throughout. Each promise
 /// therefore keeps, for each of its nodes, the slack: GPUs still free there when it begins.
 ///
+/// Who holds a part of a GPU counts with all of it, and so does who is promised one: others may
+/// wait longer than they must, but nobody is delayed by sharing. Where parts are packed otherwise
+/// than foreseen, a promised part may find no place on its node when its time comes; it is then
+/// promised anew, like that of a job whose predecessor runs longer than believed.
+///
 /// Source   Lifka, JSSPP'95 (EASY); Mu'alem & Feitelson, TPDS 2001, section 2 (conservative).
 /// Differs  Those count processors; here a promise names nodes, so it cannot break by
 /// fragmentation.
@@ -32,6 +37,7 @@ class Calendar {
     cluster::Amount amount{};
     cluster::Amount slack{};  ///< Free on the node when the promise begins, itself included. In a
                               ///< promise that is held, as of when it was made.
+    std::int32_t gpu_milli = cluster::kWholeGpu;  ///< Of the GPU, where a part is promised.
   };
   struct Promise {
     Time start{};

@@ -113,7 +113,7 @@ TEST_F(CalendarTest, KnowsWhomGpusTakenNowWouldDelay) {
   jobs({{4, 10s}, {8, 5s}});
   start(0);
   EXPECT_EQ(promised(1), 10);
-  const cluster::Grant node1{NodeId{1}, 0b1};
+  const cluster::Grant node1{.node = NodeId{1}, .gpus = 0b1};
   EXPECT_EQ(calendar_.first_delayed({&node1, 1}, Time{10s}), kNoJob) << "given back in time";
   EXPECT_EQ(calendar_.first_delayed({&node1, 1}, Time{11s}), JobId{1});
 }

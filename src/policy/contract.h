@@ -137,8 +137,8 @@ class Plan {
         {job, static_cast<std::uint32_t>(grants.size()), static_cast<std::uint32_t>(held.size())});
     grants.insert(grants.end(), held.begin(), held.end());
   }
-  /// Gives a running job other cores and memory on the same GPUs; what it lets go is given back in
-  /// the ledger already, and what it gains is taken.
+  /// Gives a running job other cores and memory, or another part of each GPU, on the same GPUs;
+  /// what it lets go is given back in the ledger already, and what it gains is taken.
   void resize(JobId job, std::span<const cluster::Grant> held) {
     resizes.push_back(
         {job, static_cast<std::uint32_t>(grants.size()), static_cast<std::uint32_t>(held.size())});

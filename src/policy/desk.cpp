@@ -73,7 +73,8 @@ void Desk::add_shares(Candidate& seen) const {
   const PooledAmount& total = total_[index(state.vc)];
   const auto part = [&](double want, double have) { return have > 0 ? want / have : 0.0; };
   const cluster::Amount all = wish.total();
-  for (const double share : {part(all.gpus, total.gpus), part(all.cpu_milli, total.cpu_milli),
+  const double gpus = all.gpus * wish.gpu_milli / double{cluster::kWholeGpu};
+  for (const double share : {part(gpus, total.gpus), part(all.cpu_milli, total.cpu_milli),
                              part(all.memory_mb, total.memory_mb)}) {
     seen.largest_share = std::max(seen.largest_share, share);
     seen.sum_of_shares += share;
@@ -162,12 +163,29 @@ void Desk::file(VcState& vc, JobId job, double rank, double tie, std::uint32_t s
   vc.waiting.insert(demand_id(job), demand(job), {key(job), job, remaining(job)});
 }
 
+bool Desk::place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
+                 std::vector<cluster::Grant>& grants) const {
+  if (!demand.is_part() || whole_gpus) return placement_->place(ledger, vc, demand, rng, grants);
+  if (const cluster::Grant found = ledger.find_part(vc, demand); found.gpus != 0) {
+    ledger.take(found);
+    grants.push_back(found);
+    return true;
+  }
+  if (!placement_->place(ledger, vc, demand, rng, grants)) return false;
+  cluster::Grant& made = grants.back();
+  ledger.give_back({.node = made.node,
+                    .gpu_milli = cluster::kWholeGpu - demand.gpu_milli,
+                    .gpus = made.gpus});
+  made.gpu_milli = demand.gpu_milli;
+  return true;
+}
+
 std::span<const cluster::Grant> Desk::place(VcId vc, const cluster::Demand& demand) {
   grants_.clear();
-  if (placement_->place(plan_->ledger, vc, demand, view_->rng, grants_) || !size_) return grants_;
+  if (place(plan_->ledger, vc, demand, view_->rng, grants_) || !size_) return grants_;
   const cluster::Demand least = size_->least(demand);
   if (least == demand) return grants_;
-  if (placement_->place(plan_->ledger, vc, least, view_->rng, grants_)) top_up(demand);
+  if (place(plan_->ledger, vc, least, view_->rng, grants_)) top_up(demand);
   return grants_;
 }
 

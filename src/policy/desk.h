@@ -43,6 +43,10 @@ class Desk {
   cluster::Ledger& ledger() { return plan_->ledger; }
   const Order& order() const { return *order_; }
   const Placement& placement() const { return *placement_; }
+  /// As Placement::place(). A part of a GPU goes to the fullest GPU that others hold a part of and
+  /// where it fits; else it opens one where the placement says.
+  bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
+             std::vector<cluster::Grant>& grants) const;
   /// Null = every job gets what it asks.
   Size* size() const { return size_.get(); }
   Time now() const { return view_->now; }
@@ -114,6 +118,8 @@ class Desk {
   enum class Track { nothing, rank, believed_end };
   Track track = Track::nothing;
   bool needs_estimate = false;
+  /// Whoever asks a part of a GPU gets a whole one: the pass counts GPUs.
+  bool whole_gpus = false;
   /// Jobs stopped by the plan in the making and by the one before; the pipeline queues them again.
   std::vector<JobId> stopped;
   /// Nodes of which jobs gave something back or took more beside their GPUs since the passes last

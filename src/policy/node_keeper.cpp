@@ -133,7 +133,7 @@ bool NodeKeeper::place(const VcState& vc, const cluster::Demand& demand, Off& of
   for (std::size_t on = woken;; ++on) {
     grants_.clear();
     Rng rng = desk_.view().rng;  // a what-if draws no numbers of the policy's
-    if (desk_.placement().place(ledger, vc.vc, demand, rng, grants_)) {
+    if (desk_.place(ledger, vc.vc, demand, rng, grants_)) {
       woken = on;
       return true;
     }

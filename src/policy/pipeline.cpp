@@ -66,9 +66,10 @@ class Pipeline final : public Policy {
     for (const cluster::Pool& pool : ledger.pools(state.vc)) {
       if (pool.suits(demand)) reason.available += pool.free_gpus;
     }
-    if (reason.available >= demand.gpus) {
-      reason.kind =
-          lacks_cores(state.vc, demand) ? ReasonKind::short_of_cores : ReasonKind::fragmented;
+    if (ledger.free_gpus(state.vc, demand) >= demand.gpus && lacks_cores(state.vc, demand)) {
+      reason.kind = ReasonKind::short_of_cores;
+    } else if (reason.available >= demand.gpus) {
+      reason.kind = ReasonKind::fragmented;
     }
     if (!desk_->fits(state.vc, demand)) {
       if (keeper_ && keeper_->holds_back(state.vc, job)) reason.kind = ReasonKind::booting;
@@ -102,8 +103,10 @@ class Pipeline final : public Policy {
   bool lacks_cores(VcId vc, const cluster::Demand& demand) const {
     if (demand.is_cpu_job()) return true;
     if (demand.cpu_milli == 0 && demand.memory_mb == 0) return false;
-    return desk_->fits(vc,
-                       {.gpus = demand.gpus, .gpu_types = demand.gpu_types, .nodes = demand.nodes});
+    return desk_->fits(vc, {.gpus = demand.gpus,
+                            .gpu_types = demand.gpu_types,
+                            .nodes = demand.nodes,
+                            .gpu_milli = demand.gpu_milli});
   }
 
   std::unique_ptr<Pass> make_pass(const Composition& composition) {

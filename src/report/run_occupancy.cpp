@@ -88,8 +88,9 @@ Occupancy occupancy_of(const RunInput& input, const std::string& policy,
     if (result.start == kNoTime || input.vc(at) == kNoVc) continue;
     const Time end = result.end != kNoTime ? result.end : schedule.finish;
     if (end <= result.start) continue;
+    const trace::Request& asked = input.trace().jobs[at].request;
     const double gpus =
-        input.trace().jobs[at].request.gpus * seconds(result.ran) / seconds(end - result.start);
+        asked.gpus * asked.gpu_part() * seconds(result.ran) / seconds(end - result.start);
     double* const row = made.gpu_s.data() + index(input.vc(at)) * made.bins;
     spread(result.start, end, made.width,
            [&](std::int64_t bin, double length_s) { row[bin - made.first] += gpus * length_s; });

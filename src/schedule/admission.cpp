@@ -82,13 +82,17 @@ Admission::Share Admission::usual_share(VcId vc) const {
 
 DemandId Admission::demand(const trace::Request& request, VcId vc) {
   cluster::Demand wanted{.gpus = request.gpus};
+  // Less than a thousandth is that, more than 999 are a GPU.
+  const auto milli = std::lround(request.gpu_part() * cluster::kWholeGpu);
+  wanted.gpu_milli = static_cast<std::int32_t>(std::max(1L, milli));
   if (wanted.is_cpu_job()) {
     wanted.tasks = std::max(1, request.nodes);
   } else {
     wanted.gpu_types = types_of(request.gpu_type);
   }
   if (vc != kNoVc && counts_[index(vc)]) {
-    const Share share = wanted.is_cpu_job() ? Share{.cpu_milli = 1000} : shares_[index(vc)];
+    const Share share =
+        wanted.is_cpu_job() ? Share{.cpu_milli = 1000} : shares_[index(vc)].of(wanted.gpu_milli);
     const auto each = [&](float asked, std::int32_t in_thousandths, std::int32_t missing) {
       if (std::isnan(asked)) return missing;
       // Rounded up, so that all units together are no less than what was asked.

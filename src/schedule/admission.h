@@ -24,8 +24,9 @@ class Admission {
   /// The virtual cluster of a request, or kNoVc.
   VcId vc(const trace::Request& request);
   /// The number of its demand in `vc`; equal demands have equal numbers. A GPU job that does not
-  /// say its cores or memory asks the share of its GPUs, a CPU job one core and no memory. Where
-  /// nodes do not say how much they have, neither is counted.
+  /// say its cores or memory asks those of what it asks of its GPUs, a CPU job one core and no
+  /// memory. Where nodes do not say how much they have, neither is counted. Request::gpu_share
+  /// counts where one GPU is asked; a part of each of several GPUs is all of them.
   DemandId demand(const trace::Request& request, VcId vc);
   /// Why it can never start in `vc`, whatever ends; nothing if it can.
   std::optional<policy::Reason> never(VcId vc, DemandId demand) const;
@@ -44,6 +45,14 @@ class Admission {
   struct Share {
     std::int32_t cpu_milli = 0;
     std::int32_t memory_mb = 0;
+
+    /// With a part of the GPU.
+    Share of(std::int64_t gpu_milli) const {
+      const auto part = [&](std::int32_t all) {
+        return static_cast<std::int32_t>(all * gpu_milli / cluster::kWholeGpu);
+      };
+      return {part(cpu_milli), part(memory_mb)};
+    }
   };
 
   Share usual_share(VcId vc) const;

@@ -55,8 +55,7 @@ void Round::end(Time now, JobId job) {
   state.phase = Phase::ended;
   for (const cluster::Grant& grant : grants(job)) {
     ledger_.give_back(grant);
-    busy_gpus_ -= grant.count();
-    busy_cpu_milli_ -= grant.cpu_milli;
+    count(grant, -1);
   }
   ledger_.commit();
   --load_.jobs_running;
@@ -78,8 +77,9 @@ void Round::run(Time now, std::span<const Event> events) {
   for (const JobId job : plan_.stops) check_and_stop(now, job);
   for (const policy::Plan::Start& resize : plan_.resizes) check_and_resize(resize);
   for (const policy::Plan::Start& start : plan_.starts) check_and_start(now, start);
-  ALMANAC_CHECK(ledger_.busy_gpus() == busy_gpus_, "the plan takes {} GPUs and says whose {} are",
-                ledger_.busy_gpus(), busy_gpus_);
+  ALMANAC_CHECK(ledger_.busy_gpu_milli() == busy_gpu_milli_,
+                "the plan takes {} GPUs/1000 and says whose {} are", ledger_.busy_gpu_milli(),
+                busy_gpu_milli_);
   ALMANAC_CHECK(ledger_.busy_cpu_milli() == busy_cpu_milli_,
                 "the plan takes {} cores/1000 and says whose {} are", ledger_.busy_cpu_milli(),
                 busy_cpu_milli_);
@@ -95,9 +95,8 @@ void Round::check_and_stop(Time now, JobId job) {
   int held = 0;
   for (const cluster::Grant& grant : grants(job)) {
     held += grant.count();
-    busy_cpu_milli_ -= grant.cpu_milli;
+    count(grant, -1);
   }
-  busy_gpus_ -= held;
   state.attained += now - state.since;
   state.charged += cost_.of(held);
   state.phase = Phase::waiting;
@@ -122,8 +121,9 @@ void Round::check_and_resize(const policy::Plan::Start& resize) {
                   "job {} is resized on node {} mask {:x}, it runs on node {} mask {:x}",
                   index(resize.job), index(held[at].node), held[at].gpus, index(own[at].node),
                   own[at].gpus);
-    busy_cpu_milli_ += held[at].cpu_milli - own[at].cpu_milli;
+    count(own[at], -1);
     own[at] = held[at];
+    count(own[at], +1);
   }
   actuator_.resize(resize.job);
 }
@@ -140,13 +140,12 @@ void Round::check_and_start(Time now, const policy::Plan::Start& start) {
                   "job {} of another virtual cluster on node {}", index(start.job),
                   index(grant.node));
     given += grant.count();
-    busy_cpu_milli_ += grant.cpu_milli;
+    count(grant, +1);
   }
   const int most = trace_.jobs[index(start.job)].request.max_gpus;
   ALMANAC_CHECK(given == wanted || (given > 0 && given <= most),
                 "job {} asks {} GPUs, at most {}, and is given {}", index(start.job), wanted,
                 std::max(wanted, most), given);
-  busy_gpus_ += given;
   remember_grants(state, held);
   state.since = now;
   if (state.start == kNoTime) state.start = now;
@@ -156,6 +155,11 @@ void Round::check_and_start(Time now, const policy::Plan::Start& start) {
   load_.gpus_waiting -= wanted;
   if (!held_since_.empty()) note_start(now, start.job);
   actuator_.start(start.job);
+}
+
+void Round::count(const cluster::Grant& grant, int sign) {
+  busy_gpu_milli_ += sign * grant.count() * grant.gpu_milli;
+  busy_cpu_milli_ += sign * grant.cpu_milli;
 }
 
 void Round::note_start(Time now, JobId job) {

@@ -104,6 +104,7 @@ class Round {
   void check_and_stop(Time now, JobId job);
   void check_and_resize(const policy::Plan::Start& resize);
   void check_and_start(Time now, const policy::Plan::Start& start);
+  void count(const cluster::Grant& grant, int sign);
   void note_start(Time now, JobId job);
   int asked_gpus(const policy::Progress& state) const {
     return admission_.demands()[index(state.demand)].gpus;
@@ -123,7 +124,7 @@ class Round {
   policy::Plan plan_;
   policy::View view_;
   Load load_;
-  int busy_gpus_ = 0;
+  std::int64_t busy_gpu_milli_ = 0;
   std::int64_t busy_cpu_milli_ = 0;
   HeldBack held_back_;
   std::unordered_map<JobId, Time> held_since_;  // jobs that wait for nodes to boot

@@ -28,12 +28,13 @@ void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cl
   std::size_t dependent = 0;
   for (const trace::Job& job : trace.jobs) {
     cpu += is_simulated(job.request, cluster) ? 0 : 1;
-    shared += job.request.gpus > 0 && job.request.gpu_share < 1 ? 1 : 0;
+    shared += job.request.gpus > 1 && job.request.gpu_share < 1 ? 1 : 0;
     dependent += job.request.after != trace::kNoJobKey ? 1 : 0;
   }
   if (cpu > 0) notes.push_back(fmt::format("{} CPU-only jobs are not simulated", cpu));
   if (shared > 0) {
-    notes.push_back(fmt::format("{} jobs ask a part of a GPU; each takes whole GPUs", shared));
+    notes.push_back(
+        fmt::format("{} jobs ask a part of several GPUs; each takes whole ones", shared));
   }
   if (dependent > 0) {
     notes.push_back(fmt::format(

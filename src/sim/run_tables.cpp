@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "sim/summary.h"
 #include "table/csv_writer.h"
 #include "table/output_file.h"
@@ -102,6 +104,9 @@ Result<void> write_jobs(const std::string& path, const Prepared& prepared,
       nodes += labels[index(grant.node)];
       nodes += ':';
       nodes += std::to_string(grant.count());
+      if (grant.gpus != 0 && grant.gpu_milli != cluster::kWholeGpu) {
+        nodes += fmt::format("x{}", grant.gpu_milli / 1e3);
+      }
     }
     const bool ended = record.end != kNoTime;
     const Duration completion = ended ? record.end - job.request.submit : kNoDuration;

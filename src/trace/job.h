@@ -67,6 +67,9 @@ struct Request {
   JobKey after = kNoJobKey;   ///< Starts only when that job has ended.
 
   Request();
+
+  /// Of each of its GPUs the part that it holds: that of one GPU may be asked, several are whole.
+  double gpu_part() const { return gpus == 1 ? double{gpu_share} : 1; }
 };
 
 /// What is known when the job has ended.

@@ -68,8 +68,8 @@ std::vector<Run> helios_srtf(const Case& input, VcId vc) {
     Run run{.job = job.id, .start = Time{job.since * 1s}, .end = Time{now * 1s}};
     for (const auto& [node, gpus] : job.nodes) {
       free[node] += gpus;
-      run.grants.push_back({NodeId{static_cast<std::uint32_t>(index(home.first) + node)},
-                            (cluster::GpuMask{1} << gpus) - 1});
+      run.grants.push_back({.node = NodeId{static_cast<std::uint32_t>(index(home.first) + node)},
+                            .gpus = (cluster::GpuMask{1} << gpus) - 1});
     }
     runs.push_back(run);
     std::erase(running, &job);

@@ -54,6 +54,7 @@ std::string lines(const std::vector<std::string>& sentences) {
 
 const DraftLimits kInexact{.exact = false};
 const DraftLimits kCores{.exact = false, .cores = true};
+const DraftLimits kParts{.gpus = 4, .exact = false, .cores = true, .parts = true};
 
 RC_GTEST_PROP(AnyComposition, KeepsTheRules, ()) {
   const Composition composition = random_composition();
@@ -77,10 +78,21 @@ RC_GTEST_PROP(AnyComposition, KeepsTheRulesWithCores, ()) {
   RC_ASSERT(lines(broken_rules(input, *played)) == "");
 }
 
+RC_GTEST_PROP(AnyComposition, KeepsTheRulesWithPartsOfGpus, ()) {
+  const Composition composition = random_composition();
+  RC_LOG() << describe(composition) << '\n';
+  Case input = to_case(*drafts(kParts), kParts);
+  input.options.restart.launch = *rc::gen::element(Duration{0}, Duration{1s});
+  input.options.timeline_interval = 7s;
+  const Result<Played> played = play(input, composition);
+  RC_ASSERT(played.has_value());
+  RC_ASSERT(lines(broken_rules(input, *played)) == "");
+}
+
 RC_GTEST_PROP(AnyComposition, DecidesTheSameAgain, ()) {
   const Composition composition = random_composition();
   RC_LOG() << describe(composition) << '\n';
-  const DraftLimits limits = *rc::gen::element(kInexact, kCores);
+  const DraftLimits limits = *rc::gen::element(kInexact, kCores, kParts);
   const Case input = to_case(*drafts(limits), limits);
   const Result<Played> once = play(input, composition);
   const Result<Played> again = play(input, composition);
@@ -91,7 +103,7 @@ RC_GTEST_PROP(AnyComposition, DecidesTheSameAgain, ()) {
 RC_GTEST_PROP(AnyComposition, AnswersWhyAJobWaits, ()) {
   const Composition composition = random_composition();
   RC_LOG() << describe(composition) << '\n';
-  const DraftLimits limits = *rc::gen::element(kInexact, kCores);
+  const DraftLimits limits = *rc::gen::element(kInexact, kCores, kParts);
   Case input = to_case(*drafts(limits), limits);
   RC_PRE(!input.trace.jobs.empty());
   const auto jobs = static_cast<std::uint32_t>(input.trace.jobs.size());

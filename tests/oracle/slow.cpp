@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -19,6 +20,7 @@ struct SlowJob {
   Time submit{};
   Duration run{};
   int gpus = 0;
+  int milli = 0;         // of each GPU
   int units = 0;         // GPUs of a GPU job, tasks of a CPU job
   Amount unit{};         // of one
   Duration attained{0};  // before the present run
@@ -39,11 +41,34 @@ struct SlowJob {
   Time believed_end() const { return since + std::max(Duration{1}, total() - attained); }
 };
 
-/// A node: who has each GPU, and what is left of the rest.
+/// A node: who has how much of each GPU, and what is left of the rest.
 struct SlowNode {
-  std::vector<const SlowJob*> owner{};
+  using Owners = std::map<const SlowJob*, int>;  // thousandths
+  std::vector<Owners> owners{};
   int cpu_milli = 0;
   int memory_mb = 0;
+
+  static int left(const Owners& of) {
+    int left = cluster::kWholeGpu;
+    for (const auto& [job, milli] : of) left -= milli;
+    return left;
+  }
+  /// The GPU where a part goes: of those that are open and have as much left the one with least,
+  /// else, if that may be, the first that is free. -1 = none.
+  int gpu_for(int milli, bool may_open) const {
+    int best = -1;
+    int least = cluster::kWholeGpu;
+    for (std::size_t gpu = 0; gpu < owners.size(); ++gpu) {
+      const int here = left(owners[gpu]);
+      if (owners[gpu].empty() || here < milli || here >= least) continue;
+      best = static_cast<int>(gpu);
+      least = here;
+    }
+    for (std::size_t gpu = 0; may_open && best < 0 && gpu < owners.size(); ++gpu) {
+      if (owners[gpu].empty()) best = static_cast<int>(gpu);
+    }
+    return best;
+  }
 };
 
 /// One virtual cluster of equal nodes, second to none in slowness.
@@ -58,7 +83,7 @@ class SlowVc {
     cpu_milli_ = make.cpus > 0 ? static_cast<int>(make.cpus * 1000) : kPlenty;
     memory_mb_ = make.memory_gb > 0 ? static_cast<int>(make.memory_gb * 1000) : kPlenty;
     nodes_.assign(home.num_nodes,
-                  {.owner = std::vector<const SlowJob*>(static_cast<std::size_t>(size_)),
+                  {.owners = std::vector<SlowNode::Owners>(static_cast<std::size_t>(size_)),
                    .cpu_milli = cpu_milli_,
                    .memory_mb = memory_mb_});
     for (std::uint32_t job = 0; job < input.trace.jobs.size(); ++job) {
@@ -69,7 +94,11 @@ class SlowVc {
       jobs_.push_back({.id = JobId{job},
                        .submit = asked.request.submit,
                        .run = asked.outcome.run,
-                       .gpus = asked.request.gpus});
+                       .gpus = asked.request.gpus,
+                       .milli = cluster::kWholeGpu});
+      if (asked.request.gpus == 1) {
+        jobs_.back().milli = static_cast<int>(std::lround(asked.request.gpu_share * 1000));
+      }
       set_unit(asked.request, jobs_.back());
     }
   }
@@ -105,7 +134,7 @@ class SlowVc {
         return (thousandths + job.units - 1) / job.units;
       }
       if (!on_gpus) return otherwise;
-      return node_has == kPlenty ? 0 : node_has / size_;
+      return node_has == kPlenty ? 0 : node_has / size_ * job.milli / cluster::kWholeGpu;
     };
     job.unit = {.gpus = on_gpus ? 1 : 0,
                 .cpu_milli = part(request.cpus, cpu_milli_, 1000),
@@ -187,7 +216,8 @@ class SlowVc {
   Nodes free() const {
     Nodes free;
     for (const SlowNode& node : nodes_) {
-      const auto gpus = std::count(node.owner.begin(), node.owner.end(), nullptr);
+      const auto gpus = std::count_if(node.owners.begin(), node.owners.end(),
+                                      [](const auto& owners) { return owners.empty(); });
       free.push_back({static_cast<int>(gpus), node.cpu_milli, node.memory_mb});
     }
     return free;
@@ -229,6 +259,26 @@ class SlowVc {
     return taken;
   }
 
+  /// The same now, where parts go to GPUs that are open if there are any.
+  Nodes fit_now(const SlowJob& job) const {
+    const Nodes free = this->free();
+    Nodes taken(nodes_.size());
+    std::size_t best = nodes_.size();
+    int least = cluster::kWholeGpu;
+    for (std::size_t at = 0; job.milli < cluster::kWholeGpu && at < nodes_.size(); ++at) {
+      const int gpu = nodes_[at].gpu_for(job.milli, false);
+      const Amount beside{0, job.unit.cpu_milli, job.unit.memory_mb};
+      if (gpu < 0 || !free[at].covers(beside)) continue;
+      const int left = SlowNode::left(nodes_[at].owners[static_cast<std::size_t>(gpu)]);
+      if (left >= least) continue;
+      best = at;
+      least = left;
+    }
+    if (best == nodes_.size()) return fit(job, free);
+    taken[best] = job.unit;
+    return taken;
+  }
+
   void join(SlowJob& job) {
     job.state = fit(job, all_free()).empty() ? State::never : State::waiting;
     job.joined = ++count_;
@@ -240,11 +290,12 @@ class SlowVc {
       if (taken[at].empty()) continue;
       SlowNode& node = nodes_[at];
       cluster::Grant grant{.node = NodeId{static_cast<std::uint32_t>(index(first_) + at)},
+                           .gpu_milli = job.milli,
                            .cpu_milli = taken[at].cpu_milli,
                            .memory_mb = taken[at].memory_mb};
-      for (std::size_t gpu = 0; grant.count() < taken[at].gpus; ++gpu) {
-        if (node.owner[gpu] != nullptr) continue;
-        node.owner[gpu] = &job;
+      while (grant.count() < taken[at].gpus) {
+        const int gpu = node.gpu_for(job.milli, true);
+        node.owners[static_cast<std::size_t>(gpu)][&job] = job.milli;
         grant.gpus |= cluster::GpuMask{1} << gpu;
       }
       node.cpu_milli -= grant.cpu_milli;
@@ -255,7 +306,7 @@ class SlowVc {
   void vacate(const SlowJob& job) {
     for (const cluster::Grant& grant : job.held) {
       SlowNode& node = node_of(grant);
-      std::replace(node.owner.begin(), node.owner.end(), &job, kNobody);
+      for (SlowNode::Owners& owners : node.owners) owners.erase(&job);
       node.cpu_milli += grant.cpu_milli;
       node.memory_mb += grant.memory_mb;
     }
@@ -281,7 +332,7 @@ class SlowVc {
   }
 
   bool try_start(SlowJob& job) {
-    const Nodes taken = fit(job, free());
+    const Nodes taken = fit_now(job);
     if (taken.empty()) return false;
     start(job, taken);
     return true;
@@ -447,7 +498,7 @@ class SlowVc {
     const auto before = nodes_;
     for (std::size_t count = 1; count <= victims.size(); ++count) {
       vacate(*victims[count - 1]);
-      const Nodes taken = fit(job, free());
+      const Nodes taken = fit_now(job);
       if (taken.empty()) continue;
       start(job, taken);
       victims.resize(count);
@@ -467,13 +518,15 @@ class SlowVc {
       for (const cluster::Grant& grant : victim.held) {
         const SlowNode& node = node_of(grant);
         free = free && node.cpu_milli >= grant.cpu_milli && node.memory_mb >= grant.memory_mb;
-        for_gpus(grant, [&](const SlowJob*& owner) { free = free && owner == nullptr; });
+        for_gpus(grant, [&](const SlowNode::Owners& owners) {
+          free = free && SlowNode::left(owners) >= grant.gpu_milli;
+        });
       }
       if (!free) continue;
       for (const cluster::Grant& grant : victim.held) {
         node_of(grant).cpu_milli -= grant.cpu_milli;
         node_of(grant).memory_mb -= grant.memory_mb;
-        for_gpus(grant, [&](const SlowJob*& owner) { owner = &victim; });
+        for_gpus(grant, [&](SlowNode::Owners& owners) { owners[&victim] = grant.gpu_milli; });
       }
       victims.erase(victims.begin() + static_cast<std::ptrdiff_t>(at));
     }
@@ -482,8 +535,8 @@ class SlowVc {
   template <typename Visit>
   void for_gpus(const cluster::Grant& grant, Visit&& visit) {
     SlowNode& node = node_of(grant);
-    for (std::size_t gpu = 0; gpu < node.owner.size(); ++gpu) {
-      if ((grant.gpus >> gpu & 1) != 0) visit(node.owner[gpu]);
+    for (std::size_t gpu = 0; gpu < node.owners.size(); ++gpu) {
+      if ((grant.gpus >> gpu & 1) != 0) visit(node.owners[gpu]);
     }
   }
 
@@ -495,7 +548,6 @@ class SlowVc {
     stopped_.push_back(&job);
   }
 
-  static constexpr const SlowJob* kNobody = nullptr;
   static constexpr Duration kLongest{1'000'000'000'000};
 
   Rule rule_;

@@ -94,6 +94,27 @@ RC_GTEST_PROP(ConservativeWithCores, IsWhatTheSlowOneDoesOnOneNode, ()) {
   expect_equal(*drafts(limits), limits, "conservative+oracle", Rule::conservative);
 }
 
+const DraftLimits kParts{.gpus = 4, .parts = true};
+const DraftLimits kPartsAndCores{.gpus = 4, .cores = true, .parts = true};
+
+RC_GTEST_PROP(FifoWithParts, IsWhatTheSlowOneDoes, ()) {
+  expect_equal(*drafts(kParts), kParts, "fifo", Rule::fifo);
+  expect_equal(*drafts(kPartsAndCores), kPartsAndCores, "fifo", Rule::fifo);
+}
+
+RC_GTEST_PROP(GpuTimeWithParts, IsWhatTheSlowOneDoes, ()) {
+  expect_equal(*drafts(kPartsAndCores), kPartsAndCores, "qssf+oracle", Rule::gpu_time);
+}
+
+RC_GTEST_PROP(SrtfWithParts, IsWhatTheSlowOneDoes, ()) {
+  expect_equal(*drafts(kParts), kParts, "srtf", Rule::srtf);
+  expect_equal(*drafts(kPartsAndCores), kPartsAndCores, "srtf", Rule::srtf);
+}
+
+RC_GTEST_PROP(LasWithParts, IsWhatTheSlowOneDoes, ()) {
+  expect_equal(*drafts(kPartsAndCores), kPartsAndCores, "las", Rule::las);
+}
+
 // A real mix: 150 GPU jobs and 450 CPU jobs on nodes that are short of cores.
 TEST(CodaWorkload, IsScheduledAsTheSlowOneDoes) {
   const auto preset = trace::parse_workload(*trace::preset("coda"), "coda.toml");

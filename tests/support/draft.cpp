@@ -31,13 +31,16 @@ rc::Gen<DraftJob> draft_jobs(const DraftLimits& limits) {
       rc::gen::set(&DraftJob::wait, rc::gen::oneOf(rc::gen::just<std::int64_t>(0),
                                                    rc::gen::inRange<std::int64_t>(0, 15))),
       rc::gen::set(&DraftJob::vc, rc::gen::inRange(0, limits.vcs)),
-      rc::gen::set(&DraftJob::gpus, rc::gen::oneOf(rc::gen::inRange(1, limits.gpus + 1),
-                                                   rc::gen::inRange(1, most + 1))),
+      rc::gen::set(&DraftJob::gpus, limits.parts
+                                        ? rc::gen::inRange(1, 4)
+                                        : rc::gen::oneOf(rc::gen::inRange(1, limits.gpus + 1),
+                                                         rc::gen::inRange(1, most + 1))),
       rc::gen::set(&DraftJob::on_cpus,
                    limits.cores ? rc::gen::map(rc::gen::inRange(0, 3), [](int n) { return n == 0; })
                                 : rc::gen::just(false)),
       rc::gen::set(&DraftJob::cores, amounts(limits)),
       rc::gen::set(&DraftJob::memory, amounts(limits)),
+      rc::gen::set(&DraftJob::quarters, limits.parts ? rc::gen::inRange(1, 5) : rc::gen::just(4)),
       rc::gen::set(&DraftJob::run, run_times(limits.shortest_run)),
       rc::gen::set(&DraftJob::spare, rc::gen::inRange<std::int64_t>(-20, 40)));
 }
@@ -102,7 +105,8 @@ Case to_case(const Draft& draft, const DraftLimits& limits) {
                          .limit = std::max<std::int64_t>(0, run + spare) * 1s,
                          .predicted = std::max<std::int64_t>(0, run + spare) * 1s,
                          .cpus = in_all(drafted.cores, units),
-                         .memory_gb = in_all(drafted.memory, units)});
+                         .memory_gb = in_all(drafted.memory, units),
+                         .gpu_share = static_cast<float>(drafted.quarters) / 4});
     if (drafted.on_cpus) made.trace.jobs.back().request.nodes = units;
   }
   return made;
@@ -128,6 +132,7 @@ std::ostream& operator<<(std::ostream& out, const Draft& draft) {
     if (!std::isnan(asked.request.cpus)) fmt::print(out, " cpus {}", asked.request.cpus);
     if (!std::isnan(asked.request.memory_gb))
       fmt::print(out, " memory {}", asked.request.memory_gb);
+    if (asked.request.gpu_share < 1) fmt::print(out, " share {}", asked.request.gpu_share);
     if (asked.request.nodes > 1) fmt::print(out, "  # {} tasks", asked.request.nodes);
     out << '\n';
   }

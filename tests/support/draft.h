@@ -21,6 +21,7 @@ struct DraftJob {
   bool on_cpus = false;    ///< A CPU job, of as many tasks as it would have GPUs.
   int cores = 0;           ///< Quarters of a core that a GPU or a task asks; 0 = it does not say.
   int memory = 0;          ///< Quarters of a GB likewise.
+  int quarters = 4;        ///< Of the GPU, if it is one that it asks.
   std::int64_t run = 1;    ///< Seconds.
   std::int64_t spare = 0;  ///< Its time limit, seconds beyond its run time; negative: too short.
 };
@@ -49,6 +50,7 @@ struct DraftLimits {
   bool exact = true;           ///< Time limits are the run times.
   bool cores = false;          ///< Nodes have cores and memory, and there are CPU jobs; some jobs
                                ///< ask more than there ever is.
+  bool parts = false;          ///< Many jobs ask a part of a GPU.
 };
 
 rc::Gen<Draft> drafts(DraftLimits limits = {});

@@ -37,6 +37,7 @@ void add_job(trace::Trace& trace, const JobSpec& spec) {
   job.request.kind = trace.names.intern(spec.kind);
   if (spec.deadline != kNoDuration) job.request.deadline = Time{spec.deadline};
   job.request.max_gpus = spec.max_gpus;
+  job.request.gpu_share = spec.gpu_share;
   job.request.cpus = spec.cpus;
   job.request.memory_gb = spec.memory_gb;
   job.outcome.run = spec.run;
@@ -80,6 +81,9 @@ std::string placed_text(const cluster::Cluster& cluster, std::span<const cluster
   for (const cluster::Grant& grant : grants) {
     text += fmt::format("{}{}:{}", text.empty() ? "" : ";", cluster.node_label(grant.node),
                         grant.count());
+    if (grant.gpu_milli != cluster::kWholeGpu && grant.gpus != 0) {
+      text += fmt::format("x{}", grant.gpu_milli / 1e3);
+    }
   }
   return text;
 }

@@ -47,6 +47,7 @@ struct JobSpec {
   float memory_gb = std::numeric_limits<float>::quiet_NaN();
   float reference_cpus = std::numeric_limits<float>::quiet_NaN();
   float bandwidth_gbs = std::numeric_limits<float>::quiet_NaN();
+  float gpu_share = 1;
 };
 
 /// What happened, as the engine tells it and as the witness saw it.
@@ -66,7 +67,7 @@ Result<Played> play(const Case& input);
 /// Plays a case under a composition that has no name.
 Result<Played> play(const Case& input, policy::Composition composition);
 
-/// "0:4;1:2": GPUs on each node, nodes as their virtual cluster calls them.
+/// "0:4;1:2": GPUs on each node, nodes as their virtual cluster calls them; "0:2x0.5" half of each.
 std::string placed_text(const cluster::Cluster& cluster, std::span<const cluster::Grant> grants);
 
 /// "90s", "1.5s": a point of time as scenarios write it.

@@ -40,28 +40,18 @@ class Recount {
     broken_.push_back(fmt::format(sentence, std::forward<Values>(values)...));
   }
 
-  /// Each GPU's runs, sorted, must not overlap.
+  /// Of each GPU no more is held than there is.
   void check_gpus() {
-    std::map<std::pair<std::size_t, int>, std::vector<const Run*>> users;
-    for (const Run& run : played_.runs) {
-      for (const cluster::Grant& grant : run.grants) {
-        for (int gpu = 0; gpu < cluster::kMaxGpusPerNode; ++gpu) {
-          if ((grant.gpus >> gpu & 1) != 0) users[{index(grant.node), gpu}].push_back(&run);
-        }
+    for (const auto& [gpu, some] : gpu_changes_) {
+      if (gpu.second >= input_.cluster.gpus(gpu.first)) {
+        say("node {} has no GPU {}", index(gpu.first), gpu.second);
       }
-    }
-    for (auto& [gpu, runs] : users) {
-      if (gpu.second >= input_.cluster.gpus(NodeId{static_cast<std::uint32_t>(gpu.first)})) {
-        say("node {} has no GPU {}", gpu.first, gpu.second);
-      }
-      std::stable_sort(runs.begin(), runs.end(), [](const Run* a, const Run* b) {
-        return a->start != b->start ? a->start < b->start : a->end < b->end;
-      });
-      for (std::size_t at = 1; at < runs.size(); ++at) {
-        if (runs[at - 1]->end > runs[at]->start) {
-          say("node {} GPU {}: jobs {} and {} at once", gpu.first, gpu.second,
-              index(runs[at - 1]->job), index(runs[at]->job));
-        }
+      int held = 0;
+      for (const GpuChange& change : some) {
+        held += change.more;
+        if (held <= cluster::kWholeGpu) continue;
+        say("node {} GPU {}: {}/1000 of it are held at {} s", index(gpu.first), gpu.second, held,
+            seconds(change.at));
       }
     }
   }
@@ -70,6 +60,10 @@ class Recount {
     Time at{};
     cluster::Amount more{};
   };
+  struct GpuChange {
+    Time at{};
+    int more = 0;  // thousandths
+  };
 
   /// What each node gives and gets back, resizes included; in order of time, back comes first.
   void find_changes() {
@@ -77,6 +71,11 @@ class Recount {
       for (const cluster::Grant& grant : grants) {
         changes_[grant.node].push_back({from, grant.amount()});
         changes_[grant.node].push_back({until, grant.amount() * -1});
+        for (int gpu = 0; gpu < cluster::kMaxGpusPerNode; ++gpu) {
+          if ((grant.gpus >> gpu & 1) == 0) continue;
+          gpu_changes_[{grant.node, gpu}].push_back({from, grant.gpu_milli});
+          gpu_changes_[{grant.node, gpu}].push_back({until, -grant.gpu_milli});
+        }
       }
     };
     for (const Run& run : played_.runs) {
@@ -92,6 +91,11 @@ class Recount {
     for (auto& [node, some] : changes_) {
       std::sort(some.begin(), some.end(), [](const Change& a, const Change& b) {
         return a.at != b.at ? a.at < b.at : !a.more.covers({}) && b.more.covers({});
+      });
+    }
+    for (auto& [gpu, some] : gpu_changes_) {
+      std::sort(some.begin(), some.end(), [](const GpuChange& a, const GpuChange& b) {
+        return a.at != b.at ? a.at < b.at : a.more < b.more;
       });
     }
   }
@@ -163,6 +167,14 @@ class Recount {
       const std::string& type = input_.cluster.classes[node.node_class].gpu_type;
       const auto bit = std::find(types.begin(), types.end(), type) - types.begin();
       gpus += grant.count();
+      const bool as_asked = grant.gpu_milli == demand.gpu_milli;
+      // The pass may count GPUs, or let the job join another.
+      const bool otherwise =
+          demand.is_part() ? grant.gpu_milli == cluster::kWholeGpu : grant.gpu_milli == 500;
+      if (grant.gpus != 0 && !as_asked && !otherwise) {
+        say("job {} asks {}/1000 of a GPU and gets {}/1000", index(run.job), demand.gpu_milli,
+            grant.gpu_milli);
+      }
       if (grant.cpu_milli < 0 || grant.memory_mb < 0)
         say("job {} holds less than none", index(run.job));
       if (!nodes.insert(grant.node).second) say("job {}: a node twice", index(run.job));
@@ -242,8 +254,12 @@ class Recount {
       }
       if (ended) continue;
       (running != nullptr ? ours.jobs_running : ours.jobs_waiting) += 1;
-      if (running != nullptr) ours.gpus_busy += held_gpus(*running);
       if (running == nullptr) ours.gpus_waiting += request.gpus;
+    }
+    for (const auto& [gpu, some] : gpu_changes_) {
+      int held = 0;
+      for (const GpuChange& change : some) held += change.at <= sample.at ? change.more : 0;
+      ours.gpus_busy += held > 0 ? 1 : 0;
     }
     for (const auto& [node, some] : changes_) {
       for (const Change& change : some) {
@@ -262,17 +278,17 @@ class Recount {
     }
   }
 
-  static int held_gpus(const Run& run) {
-    int gpus = 0;
-    for (const cluster::Grant& grant : run.grants) gpus += grant.count();
-    return gpus;
-  }
-
   void check_integral() {
     double busy = 0;
-    for (const Run& run : played_.runs) {
-      const Time end = std::min(run.end, played_.result.finish);
-      busy += seconds(end - run.start) * held_gpus(run);
+    for (const auto& [gpu, some] : gpu_changes_) {
+      int held = 0;
+      Time since{};
+      for (const GpuChange& change : some) {
+        const Time at = std::min(change.at, played_.result.finish);
+        if (held > 0) busy += seconds(at - since);
+        held += change.more;
+        since = at;
+      }
     }
     if (std::abs(busy - played_.result.busy_gpu_s) > 1e-6 * std::max(1.0, busy)) {
       say("busy for {} GPU-s, not {}", busy, played_.result.busy_gpu_s);
@@ -291,6 +307,7 @@ class Recount {
   std::map<JobId, std::vector<const Run*>> runs_;
   std::set<JobId> never_;
   std::map<NodeId, std::vector<Change>> changes_;
+  std::map<std::pair<NodeId, int>, std::vector<GpuChange>> gpu_changes_;
   std::vector<std::string> broken_;
 };
 

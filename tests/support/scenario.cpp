@@ -56,6 +56,14 @@ class Words {
     }
     return static_cast<int>(*value);
   }
+  float part(std::string_view what) {
+    const std::string& word = take(what);
+    const auto value = text::parse_decimal(word);
+    if (!value || *value <= 0 || *value > 1) {
+      throw Wrong{fmt::format("expected {}, above 0 and up to 1: {}", what, word)};
+    }
+    return static_cast<float>(*value);
+  }
   Duration duration(std::string_view what) { return parse(take(what), what); }
 
   static Duration parse(const std::string& word, std::string_view what) {
@@ -196,6 +204,8 @@ class Parser {
         spec.cpus = static_cast<float>(words.number("its cores"));
       } else if (key == "memory") {
         spec.memory_gb = static_cast<float>(words.number("its memory in GB"));
+      } else if (key == "share") {
+        spec.gpu_share = words.part("its part of the GPU");
       } else if (key == "reference_cpus") {
         spec.reference_cpus = static_cast<float>(words.number("the cores it was recorded with"));
       } else if (key == "bandwidth") {

@@ -14,7 +14,7 @@
 ///     capacity NAME 1 nodes at 1h        ("at start": from the beginning)
 ///     job A submit 0s gpus 3 run 100s    [vc X] [user u] [name n] [type V100] [limit 200s]
 ///                                        [predicted 90s] [cpus 4] [memory 32] [model m] [kind k]
-///                                        [reference_cpus 8] [bandwidth 20]
+///                                        [reference_cpus 8] [bandwidth 20] [share 0.5]
 ///     policy easy+oracle                 [profile helios]; several lines: all give the same schedule
 ///     speed linear                       jobs run as tests/support/linear.toml says, by their model;
 ///                                        those without one as recorded

@@ -11,30 +11,54 @@ namespace {
 using cluster::GpuMask;
 using cluster::Grant;
 
+/// What is left of a GPU, asked as a policy would: the most that could be taken.
+std::int32_t left_of(const cluster::Ledger& ledger, NodeId node, int gpu) {
+  const auto can_take = [&](std::int32_t milli) {
+    return ledger.can_take({.node = node, .gpu_milli = milli, .gpus = GpuMask{1} << gpu});
+  };
+  if (can_take(cluster::kWholeGpu)) return cluster::kWholeGpu;
+  std::int32_t least = 0;
+  std::int32_t most = ledger.open_milli(node);
+  while (least < most) {
+    const std::int32_t middle = (least + most + 1) / 2;
+    can_take(middle) ? least = middle : most = middle - 1;
+  }
+  return least;
+}
+
+/// Adds `milli` to each GPU of a mask; gives whether none is then below nothing or more than whole.
+bool add_to(std::vector<std::int32_t>& gpus, GpuMask mask, std::int32_t milli) {
+  bool is_there = true;
+  for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
+    if ((mask >> gpu & 1) == 0) continue;
+    gpus[gpu] += milli;
+    is_there = is_there && gpus[gpu] >= 0 && gpus[gpu] <= cluster::kWholeGpu;
+  }
+  return is_there;
+}
+
 std::vector<FreeRoom> free_rooms(const cluster::Cluster& cluster, const cluster::Ledger& ledger) {
   std::vector<FreeRoom> free(cluster.nodes.size());
   for (std::uint32_t node = 0; node < free.size(); ++node) {
     const cluster::Amount room = ledger.room(NodeId{node});
-    free[node] = {0, room.cpu_milli, room.memory_mb};
+    free[node] = {{}, room.cpu_milli, room.memory_mb};
     for (int gpu = 0; gpu < cluster.gpus(NodeId{node}); ++gpu) {
-      const GpuMask one = GpuMask{1} << gpu;
-      if (ledger.can_take(Grant{.node = NodeId{node}, .gpus = one})) free[node].gpus |= one;
+      free[node].gpu_milli.push_back(left_of(ledger, NodeId{node}, gpu));
     }
   }
   return free;
 }
 
 void give(FreeRoom& room, const Grant& grant) {
-  room.gpus |= grant.gpus;
+  add_to(room.gpu_milli, grant.gpus, grant.gpu_milli);
   room.cpu_milli += grant.cpu_milli;
   room.memory_mb += grant.memory_mb;
 }
 
 /// Whether there was as much.
 bool take(FreeRoom& room, const Grant& grant) {
-  const bool is_there = (grant.gpus & ~room.gpus) == 0 && grant.cpu_milli <= room.cpu_milli &&
-                        grant.memory_mb <= room.memory_mb;
-  room.gpus &= ~grant.gpus;
+  const bool is_there = add_to(room.gpu_milli, grant.gpus, -grant.gpu_milli) &&
+                        grant.cpu_milli <= room.cpu_milli && grant.memory_mb <= room.memory_mb;
   room.cpu_milli -= grant.cpu_milli;
   room.memory_mb -= grant.memory_mb;
   return is_there;
@@ -125,7 +149,10 @@ void Witness::check_ledger(const std::vector<FreeRoom>& before, const policy::Vi
   };
   for (const policy::Plan::Start& resize : plan.resizes) take_all(resize, true);
   for (const policy::Plan::Start& start : plan.starts) take_all(start, false);
-  for (const NodeId node : plan.sleeps) expected[index(node)] = {};
+  for (const NodeId node : plan.sleeps) {
+    std::vector<std::int32_t>& gpus = expected[index(node)].gpu_milli;
+    expected[index(node)] = {std::vector<std::int32_t>(gpus.size(), 0)};
+  }
   if (free_rooms(view.cluster, plan.ledger) != expected) {
     fault(view, "a what-if stays in the ledger");
   }

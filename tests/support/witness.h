@@ -44,7 +44,7 @@ struct Sleep {
 
 /// What is free of a node; nothing of one that is drained or not on.
 struct FreeRoom {
-  cluster::GpuMask gpus = 0;
+  std::vector<std::int32_t> gpu_milli{};  ///< Of each GPU.
   std::int32_t cpu_milli = 0;
   std::int32_t memory_mb = 0;
 

@@ -31,7 +31,7 @@ UserQueues::Totals totals(const Desk& desk, VcId vc, std::int32_t reserve_milli,
   for (std::uint32_t member = 0; member < owner.num_nodes; ++member) {
     const cluster::NodeClass& make = class_of(desk, owner, member);
     const std::int32_t gpu_array = reserved(make, reserve_milli);
-    sum[0] += of_cpu_jobs ? 0 : make.gpus;
+    sum[0] += of_cpu_jobs ? 0 : make.gpus * cluster::kWholeGpu;
     sum[1] += of_cpu_jobs ? all_cores(make) - gpu_array : gpu_array;
     sum[2] += cluster::memory_mb(make.memory_gb);
   }
@@ -120,9 +120,11 @@ void ArrayBook::look_at(NodeId id, Desk& desk) {
   }
   file(id, desk.ledger());
   const cluster::Amount room = desk.ledger().room(id);
+  const int open = desk.ledger().open_milli(id);
   const std::int32_t lent = node.lends() ? node.used : 0;
   gpu_jobs_.wake([&](const Demand& least) {
-    return room.gpus > 0 && room.cpu_milli + lent >= least.cpu_milli;
+    const bool has_gpu = room.gpus > 0 || (least.is_part() && open >= least.gpu_milli);
+    return has_gpu && room.cpu_milli + lent >= least.cpu_milli;
   });
   const std::int32_t right = std::max(room.cpu_milli, node.array - node.used);
   cpu_jobs_.wake([&](const Demand& least) {

@@ -178,7 +178,7 @@ class ArraysPass final : public Pass {
 
   bool start_gpu_job(VcState& vc, ArrayBook& own, JobId job) {
     const Demand demand = desk_.demand(job);
-    if (desk_.ledger().free_gpus(vc.vc) < demand.gpus) return false;
+    if (desk_.ledger().free_gpus(vc.vc, demand) < demand.gpus) return false;
     auto placed = desk_.place(vc.vc, demand);
     if (placed.empty()) placed = take_back_loans(vc, own, job, demand);
     grants_.assign(placed.begin(), placed.end());
@@ -194,7 +194,7 @@ class ArraysPass final : public Pass {
     const std::size_t before = desk_.ledger().mark();
     victims_.clear();
     for (const NodeId node : own.lending()) {
-      if (desk_.ledger().free_on(node) > 0) give_back_loans(own.node(node));
+      if (desk_.ledger().free_on(node) > 0 || demand.is_part()) give_back_loans(own.node(node));
     }
     if (victims_.empty()) return {};
     const auto placed = desk_.place(vc.vc, demand);

@@ -156,7 +156,7 @@ class BackfillPass final : public Pass {
   bool anybody_fits(const VcState& vc) {
     const int free = desk_.ledger().free_gpus(vc.vc);
     for (const WaitingQueue::Class& each : vc.waiting.classes()) {
-      if (each.demand.gpus > free) return false;
+      if (each.demand.gpus > std::max(free, 1)) return false;  // of one a part may do
       if (!each.jobs.empty() && desk_.fits(vc.vc, each.demand)) return true;
     }
     return false;
@@ -236,8 +236,10 @@ class BackfillPass final : public Pass {
       QueueEntry best{};
       const int free = desk_.ledger().free_gpus(vc.vc);
       for (const WaitingQueue::Class& each : vc.waiting.classes()) {
-        if (each.demand.gpus > free) break;
-        if (each.jobs.empty()) continue;
+        if (each.demand.gpus > std::max(free, 1)) break;  // of one a part may do
+        if (each.jobs.empty() || each.demand.gpus > desk_.ledger().free_gpus(vc.vc, each.demand)) {
+          continue;
+        }
         if (from != nullptr && best.key < each.front) continue;
         const auto position = static_cast<std::size_t>(&each - vc.waiting.classes().data());
         if (exhausted_[position]) continue;
@@ -255,7 +257,7 @@ class BackfillPass final : public Pass {
 
   /// The first job of a demand that can start now and delays no promise of another; null = none.
   const QueueEntry* first_harmless(VcState& vc, Book& book, const WaitingQueue::Class& from) {
-    if (depth_ == 1 && !desk_.placement().draws() &&
+    if (depth_ == 1 && !desk_.placement().draws() && !from.demand.is_part() &&
         book.calendar.is_full(vc.vc, from.demand.gpus)) {
       // Only a job that ends before the head starts can go ahead.
       const Time head_starts = book.calendar.at(book.calendar.first()).start;

@@ -17,6 +17,7 @@ class LeasedPass : public Pass {
   LeasedPass(Desk& desk, Duration lease, Duration phase)
       : desk_(desk), lease_(lease), phase_(phase) {
     desk_.track = Desk::Track::rank;
+    desk_.whole_gpus = true;
   }
 
   void run(VcState& vc) final {

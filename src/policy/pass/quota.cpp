@@ -14,7 +14,10 @@ namespace {
 
 class QuotaPass final : public Pass {
  public:
-  explicit QuotaPass(Desk& desk) : desk_(desk) { desk_.track = Desk::Track::rank; }
+  explicit QuotaPass(Desk& desk) : desk_(desk) {
+    desk_.track = Desk::Track::rank;
+    desk_.whole_gpus = true;
+  }
 
   void run(VcState& vc) override {
     if (vc.waiting.empty()) return;

@@ -58,7 +58,8 @@ void UserQueues::use(NameId name, const cluster::Demand& demand, int sign) {
   const std::uint32_t user = number_of(name);
   User& own = users_[user];
   const cluster::Amount unit = demand.of(1);
-  const std::array<std::int32_t, 3> held{unit.gpus, unit.cpu_milli, unit.memory_mb};
+  const std::array<std::int32_t, 3> held{unit.gpus * demand.gpu_milli, unit.cpu_milli,
+                                         unit.memory_mb};
   const double units = sign * demand.units();
   double share = 0;
   for (std::size_t of = 0; of < held.size(); ++of) {

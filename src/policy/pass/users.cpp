@@ -79,7 +79,7 @@ class UsersPass final : public Pass {
     for (std::uint32_t offset = 0; offset < owner.num_nodes; ++offset) {
       const cluster::Node& node = machines.nodes[index(owner.first) + offset];
       const cluster::NodeClass& make = machines.classes[node.node_class];
-      sum[0] += make.gpus;
+      sum[0] += make.gpus * cluster::kWholeGpu;
       sum[1] += cluster::cpu_milli(make.cpus);
       sum[2] += cluster::memory_mb(make.memory_gb);
     }
