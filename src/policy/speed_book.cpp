@@ -134,7 +134,8 @@ perf::Grant SpeedBook::reference_gpu(const trace::Job& job, const Names& names) 
   const auto each = [&](double node, float recorded, float asked) {
     if (node <= 0) return kNoBound;
     const double all = !std::isnan(recorded) ? double{recorded} : double{asked};
-    return std::isnan(all) ? node / usual_.gpus : all / job.request.gpus;
+    // Of one GPU a part may be asked; it comes with as much of what a GPU comes with.
+    return std::isnan(all) ? job.request.gpu_part() * node / usual_.gpus : all / job.request.gpus;
   };
   const NameId type = job.request.gpu_type;
   return {

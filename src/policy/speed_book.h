@@ -6,10 +6,10 @@
 ///
 /// A rate of 1 is the speed at which the job's run time was recorded: with the cores and memory of
 /// Outcome::reference_cpus and reference_memory_gb, else with those that it asked, on as few nodes
-/// as hold its GPUs, of the type that it asked, without neighbours. A job that tells its batch and
-/// its steps, of a model that says what they mean (perf/genie.h), keeps both on any number of GPUs:
-/// its rate is the latency at the reference by that on what it holds. A CPU job runs in proportion
-/// to its cores, up to those that it asked.
+/// as hold its GPUs, of the type that it asked, without neighbours that it did not ask for. A job
+/// that tells its batch and its steps, of a model that says what they mean (perf/genie.h), keeps
+/// both on any number of GPUs: its rate is the latency at the reference by that on what it holds. A
+/// CPU job runs in proportion to its cores, up to those that it asked.
 #pragma once
 
 #include <deque>

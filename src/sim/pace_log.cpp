@@ -21,14 +21,14 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 1; }
 PaceLog::PaceLog(const trace::Trace& trace, const policy::SpeedBook& speeds)
     : trace_(&trace), speeds_(&speeds), jobs_(trace.jobs.size()), stretches_(trace.jobs.size()) {}
 
-void PaceLog::open(JobId job, std::span<const cluster::Grant> held, const perf::Pace& alone,
-                   double done_ms, Time now) {
+void PaceLog::open(JobId job, std::span<const cluster::Grant> held, std::span<const JobId> beside,
+                   const perf::Pace& alone, double done_ms, Time now) {
   const trace::Request& request = trace_->jobs[index(job)].request;
   std::int32_t held_milli = 0;
   for (const cluster::Grant& grant : held) held_milli += grant.cpu_milli;
   const bool has_gpus = request.gpus > 0;
-  const perf::Parts parts =
-      has_gpus ? speeds_->parts(job, held) : perf::Parts{.cpus = alone.rate, .computing = 0};
+  const perf::Parts parts = has_gpus ? speeds_->parts(job, held, beside)
+                                     : perf::Parts{.cpus = alone.rate, .computing = 0};
   Stretch& stretch = stretches_[index(job)];
   stretch.since = now;
   stretch.done_ms = done_ms;

@@ -31,10 +31,10 @@ class PaceLog {
   /// `trace` and `speeds` must outlive every open().
   PaceLog(const trace::Trace& trace, const policy::SpeedBook& speeds);
 
-  /// `job`, which has done `done_ms` of its work, holds `held` from `now` on and runs at `alone`
-  /// where no node is overdrawn.
-  void open(JobId job, std::span<const cluster::Grant> held, const perf::Pace& alone,
-            double done_ms, Time now);
+  /// `job`, which has done `done_ms` of its work, holds `held` from `now` on, is slowed by those
+  /// `beside` it and runs at `alone` where no node is overdrawn.
+  void open(JobId job, std::span<const cluster::Grant> held, std::span<const JobId> beside,
+            const perf::Pace& alone, double done_ms, Time now);
   /// It does so no longer.
   void close(JobId job, double done_ms, Time now);
 

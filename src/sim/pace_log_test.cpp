@@ -33,7 +33,7 @@ class PaceLogTest : public testing::Test {
     const bool has_gpus = trace_.jobs[job].request.gpus > 0;
     const cluster::Grant held[] = {
         {.node = {}, .gpus = has_gpus ? 3ULL : 0ULL, .cpu_milli = 1000 * cores}};
-    log_.open(JobId{job}, held, speeds_.pace(JobId{job}, held), 1e3 * done_s, now);
+    log_.open(JobId{job}, held, {}, speeds_.pace(JobId{job}, held), 1e3 * done_s, now);
   }
   void close(std::uint32_t job, double done_s, Time now) {
     log_.close(JobId{job}, 1e3 * done_s, now);

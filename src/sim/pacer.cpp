@@ -23,6 +23,7 @@ Pacer::Pacer(const cluster::Cluster& cluster, const trace::Trace& trace,
       ends_(ends),
       whole_steps_(whole_steps),
       log_(trace, speeds),
+      shared_(trace),
       jobs_(trace.jobs.size()) {
   const bool any = std::any_of(cluster.classes.begin(), cluster.classes.end(),
                                [](const auto& make) { return make.bandwidth_gbs > 0; });
@@ -36,6 +37,7 @@ void Pacer::start(JobId job, std::span<const cluster::Grant> held, Duration work
   state.work_ms = in_ms(work);
   state.since = now;
   state.contention = 1;
+  shared_.enter(job, held);
   set_alone(job, held, now);
   if (contends(job)) {
     // A node twice, for two pieces of one job, is a node.
@@ -47,6 +49,7 @@ void Pacer::start(JobId job, std::span<const cluster::Grant> held, Duration work
   }
   count(job, +1);
   expect_end(job, now, false);
+  retime(shared_.neighbours(job), now);
 }
 
 void Pacer::stop(JobId job, Time now) {
@@ -60,14 +63,32 @@ void Pacer::end(JobId job, Time now) {
   log_.close(job, state.done_ms, now);
   count(job, -1);
   state.alone = 0;
-  if (!contends(job)) return;
-  std::vector<NodeId> own;
-  own.swap(nodes_of_[index(job)]);
-  for (const NodeId node : own) std::erase(nodes_[index(node)].jobs, job);
-  for (const NodeId node : own) judge(node, now);
+  if (contends(job)) {
+    std::vector<NodeId> own;
+    own.swap(nodes_of_[index(job)]);
+    for (const NodeId node : own) std::erase(nodes_[index(node)].jobs, job);
+    for (const NodeId node : own) judge(node, now);
+  }
+  const std::vector<JobId> left = shared_.neighbours(job);
+  shared_.leave(job);
+  retime(left, now);
 }
 
 void Pacer::resize(JobId job, std::span<const cluster::Grant> held, Time now) {
+  if (!shared_.has(job) && !SharedGpus::has_parts(held)) return pace_anew(job, held, now);
+  const std::vector<JobId> left = shared_.neighbours(job);
+  count(job, -1);
+  shared_.leave(job);
+  shared_.enter(job, held);
+  count(job, +1);
+  pace_anew(job, held, now);
+  const std::vector<JobId> joined = shared_.neighbours(job);
+  if (joined == left) return;
+  retime(left, now);
+  retime(joined, now);
+}
+
+void Pacer::pace_anew(JobId job, std::span<const cluster::Grant> held, Time now) {
   Job& state = jobs_[index(job)];
   settle(state, now);
   log_.close(job, state.done_ms, now);
@@ -80,11 +101,27 @@ void Pacer::resize(JobId job, std::span<const cluster::Grant> held, Time now) {
 }
 
 void Pacer::set_alone(JobId job, std::span<const cluster::Grant> held, Time now) {
-  const perf::Pace pace = speeds_.pace(job, held);
+  const auto [pace, beside] = shared_pace(job, held);
   ALMANAC_CHECK(pace.rate > 0, "job {} runs at no speed", index(job));
   jobs_[index(job)].alone = in_whole_steps(job, pace.rate);
   jobs_[index(job)].computing = static_cast<float>(pace.computing);
-  log_.open(job, held, pace, jobs_[index(job)].done_ms, now);
+  log_.open(job, held, beside, pace, jobs_[index(job)].done_ms, now);
+}
+
+Pacer::Shared Pacer::shared_pace(JobId job, std::span<const cluster::Grant> held) const {
+  Shared made{speeds_.pace(job, held), {}};
+  const perf::Pace alone = made.pace;
+  for (std::vector<JobId>& crowd : shared_.crowds(job)) {
+    const perf::Pace pace = speeds_.pace(job, held, crowd);
+    if (pace.rate <= made.pace.rate) made = {pace, std::move(crowd)};
+  }
+  // Its own part of the time, not that in which the GPU computes for others.
+  if (!made.beside.empty()) made.pace.computing = alone.computing * made.pace.rate / alone.rate;
+  return made;
+}
+
+void Pacer::retime(std::span<const JobId> jobs, Time now) {
+  for (const JobId job : jobs) pace_anew(job, shared_.held(job), now);
 }
 
 double Pacer::in_whole_steps(JobId job, double rate) const {
@@ -103,7 +140,10 @@ void Pacer::settle(Job& job, Time now) {
 }
 
 void Pacer::count(JobId job, int sign) {
-  computing_gpus_ += sign * gpu_use(job) * trace_.jobs[index(job)].request.gpus;
+  const trace::Request& asked = trace_.jobs[index(job)].request;
+  // Who asks a part keeps that busy, not the GPU.
+  const double use = sign * gpu_use(job) * asked.gpu_part();
+  computing_gpus_ += shared_.has(job) ? shared_.add_use(job, use) : use * asked.gpus;
 }
 
 double Pacer::asked_of_each(JobId job, std::size_t nodes) const {
@@ -163,7 +203,8 @@ PaceChange Pacer::explain(JobId job, std::span<const cluster::Grant> held, Time 
   const bool has_gpus = trace_.jobs[index(job)].request.gpus > 0;
   PaceChange pace{.at = now,
                   .rate = state.rate(),
-                  .parts = has_gpus ? speeds_.parts(job, held) : perf::Parts{.cpus = state.alone},
+                  .parts = has_gpus ? speeds_.parts(job, held, shared_pace(job, held).beside)
+                                    : perf::Parts{.cpus = state.alone},
                   .bandwidth = state.contention};
   pace.parts.computing = gpu_use(job);
   for (const cluster::Grant& grant : held) pace.cpus += grant.cpu_milli / 1e3;

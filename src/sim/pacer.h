@@ -5,12 +5,14 @@
 /// ends when that changes.
 ///
 /// A job's run time in the trace is its work; at rate r it takes 1/r of that. What a job holds
-/// decides its rate alone (policy/speed_book.h); a node whose memory bandwidth is overdrawn slows
-/// those of its jobs that use some (perf/bandwidth.h).
+/// decides its rate alone (policy/speed_book.h). Jobs on the same GPUs slow each other
+/// (shared_gpus.h, perf/sharing.h). A node whose memory bandwidth is
+/// overdrawn slows those of its jobs that use some (perf/bandwidth.h).
 ///
-/// Cost     A start, an end or a resize costs one rate, and one step for each job on the same nodes
-///          that uses memory bandwidth where the node says how much it has; jobs whose rate stays
-///          are not moved. 48 bytes a job, and those of the log.
+/// Cost     A start, an end or a resize costs one rate; one for each job on the same GPUs, twice
+///          where they slow each other; and one step for each job on the same nodes that uses
+///          memory bandwidth where the node says how much it has. Jobs whose rate stays are not
+///          moved. 48 bytes a job, and those of the log.
 #pragma once
 
 #include <span>
@@ -22,6 +24,7 @@
 #include "sim/end_queue.h"
 #include "sim/pace.h"
 #include "sim/pace_log.h"
+#include "sim/shared_gpus.h"
 #include "trace/trace.h"
 
 namespace almanac::sim {
@@ -64,8 +67,8 @@ class Pacer final : public policy::Telemetry {
     double done_ms = 0;  // work until `since`
     double work_ms = 0;
     Time since{};
-    double alone = 0;     // the rate without contention; 0 = does not run
-    float computing = 0;  // without contention
+    double alone = 0;     // the rate without contention for bandwidth; 0 = does not run
+    float computing = 0;  // the share of its time in which its GPUs compute for it, likewise
     float contention = 1;
 
     double rate() const { return alone * contention; }
@@ -76,11 +79,23 @@ class Pacer final : public policy::Telemetry {
     double speed = 1;
   };
 
+  /// A rate, and the jobs that slow it: those of the most crowded of its GPUs.
+  struct Shared {
+    perf::Pace pace;
+    std::vector<JobId> beside;
+  };
+
+  Shared shared_pace(JobId job, std::span<const cluster::Grant> held) const;
+  /// Works the rates of sharers out anew.
+  void retime(std::span<const JobId> jobs, Time now);
+
   /// What the job asks of each of its nodes when nothing is overdrawn, in GB/s.
   double asked_of_each(JobId job, std::size_t nodes) const;
   bool contends(JobId job) const {
     return !nodes_.empty() && trace_.jobs[index(job)].outcome.bandwidth_gbs > 0;
   }
+  /// A running job holds `held`, or has other neighbours.
+  void pace_anew(JobId job, std::span<const cluster::Grant> held, Time now);
   void set_alone(JobId job, std::span<const cluster::Grant> held, Time now);
   /// The rate at which the whole steps of a lease are done, if they are asked.
   double in_whole_steps(JobId job, double rate) const;
@@ -98,6 +113,7 @@ class Pacer final : public policy::Telemetry {
   EndQueue& ends_;
   WholeSteps whole_steps_;
   PaceLog log_;
+  SharedGpus shared_;
   std::vector<Job> jobs_;
   std::vector<Node> nodes_;  // none if no node says its bandwidth
   /// The nodes of those running jobs that contend; beside Round's, which change first.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -50,6 +51,9 @@ RC_GTEST_PROP(Pacer, DoesTheWorkWhateverTheRatesWere, ()) {
   const policy::SpeedBook speeds(cluster, trace, *perf::read_catalogue("public"));
   EndQueue ends(trace.jobs.size());
   Pacer pacer(cluster, trace, speeds, ends);
+  // All on the first GPU of their node: with parts they slow each other.
+  const std::vector<int> parts = *rc::gen::elementOf(
+      std::vector<std::vector<int>>{{cluster::kWholeGpu}, {cluster::kWholeGpu, 500, 250, 100}});
   std::vector<Seen> seen(trace.jobs.size());
   Time now{};
 
@@ -92,12 +96,14 @@ RC_GTEST_PROP(Pacer, DoesTheWorkWhateverTheRatesWere, ()) {
       Seen& started = seen[index(fresh)];
       const trace::Request& wanted = trace.jobs[index(fresh)].request;
       started.held = {{.node = NodeId{static_cast<std::uint32_t>(number % kNodes)},
+                       .gpu_milli = parts[static_cast<std::size_t>(number) % parts.size()],
                        .gpus = static_cast<cluster::GpuMask>(wanted.gpus),
                        .cpu_milli = cluster::cpu_milli(wanted.cpus)}};
       started.runs = true;
       pacer.start(fresh, started.held, trace.jobs[index(fresh)].outcome.run, now);
     } else if (step == 1 && own.runs) {
       own.held[0].cpu_milli = 500 * (1 + number % 20);
+      own.held[0].gpu_milli = parts[static_cast<std::size_t>(number) % parts.size()];
       pacer.resize(job, own.held, now);
     } else if (step == 2 && own.runs) {
       pacer.stop(job, now);
@@ -125,6 +131,82 @@ RC_GTEST_PROP(Pacer, DoesTheWorkWhateverTheRatesWere, ()) {
   for (std::uint32_t node = 0; node < kNodes; ++node) {
     RC_ASSERT(pacer.bandwidth_gbs(NodeId{node}) == 0);
   }
+}
+
+/// A pacer of jobs that ask a whole GPU, or a part of it, and have no model: a neighbour halves
+/// their speed, whatever else they hold.
+struct Shared {
+  explicit Shared(const std::vector<std::pair<float, Duration>>& jobs) {
+    for (const auto& [share, run] : jobs) {
+      trace::Job job;
+      job.request.gpus = 1;
+      job.request.gpu_share = share;
+      job.outcome.run = run;
+      trace.jobs.push_back(job);
+    }
+    speeds.emplace(cluster, trace, perf::Catalogue{});
+    ends.emplace(trace.jobs.size());
+    pacer.emplace(cluster, trace, *speeds, *ends);
+  }
+  static std::vector<cluster::Grant> part(int gpu_milli, cluster::GpuMask gpus = 0b1) {
+    return {{.node = NodeId{0}, .gpu_milli = gpu_milli, .gpus = gpus, .cpu_milli = 4000}};
+  }
+  void start(std::uint32_t job, std::int64_t at_s, int gpu_milli) {
+    pacer->start(JobId{job}, part(gpu_milli), trace.jobs[job].outcome.run, Time{at_s * 1s});
+  }
+  /// The next end, in seconds; it has come then.
+  double end() {
+    const Time at = ends->next();
+    const JobId job = ends->job();
+    ends->pop();
+    pacer->end(job, at);
+    return seconds(at - Time{});
+  }
+
+  cluster::Cluster cluster = machines();
+  trace::Trace trace{};
+  std::optional<policy::SpeedBook> speeds{};
+  std::optional<EndQueue> ends{};
+  std::optional<Pacer> pacer{};
+};
+
+TEST(Pacer, HalvesTheSpeedOfTwoThatFillAGpuEach) {
+  Shared shared({{1, 100s}, {1, 30s}});
+  shared.start(0, 0, 500);
+  EXPECT_EQ(shared.pacer->computing_gpus(), 1) << "half of a GPU is slow for nobody alone";
+  shared.start(1, 10, 500);
+  EXPECT_EQ(shared.pacer->gpu_use(JobId{0}), 0.5);
+  EXPECT_EQ(shared.pacer->computing_gpus(), 1) << "half of it for each";
+  EXPECT_EQ(to_string(shared.pacer->explain(JobId{0}, Shared::part(500), Time{10s})),
+            "runs at 0.50: neighbours 0.50");
+  EXPECT_EQ(shared.end(), 70) << "30 s of work at half speed from 10 s on";
+  EXPECT_EQ(shared.pacer->computing_gpus(), 1);
+  EXPECT_EQ(shared.end(), 130) << "10 s and half of 60 s were done at 70 s";
+  EXPECT_EQ(shared.pacer->computing_gpus(), 0);
+}
+
+TEST(Pacer, TellsAllWhoShareWhenATenantLeaves) {
+  // Three on a GPU run at a third, two at half.
+  Shared shared({{1, 100s}, {1, 100s}, {1, 10s}});
+  for (std::uint32_t job = 0; job < 3; ++job) shared.start(job, 0, 333);
+  EXPECT_EQ(shared.end(), 30);
+  EXPECT_EQ(shared.pacer->gpu_use(JobId{0}), 0.5);
+  shared.pacer->resize(JobId{0}, Shared::part(500, 0b10), Time{50s});
+  EXPECT_EQ(shared.pacer->gpu_use(JobId{0}), 1) << "it is told of another GPU";
+  EXPECT_EQ(shared.pacer->gpu_use(JobId{1}), 1);
+  // 10 s at a third each until 30 s, 10 s at half until 50 s, 80 s alone.
+  EXPECT_EQ(shared.end(), 130);
+  EXPECT_EQ(shared.end(), 130);
+}
+
+TEST(Pacer, LeavesJobsAloneThatAskNoMoreThanTheRest) {
+  Shared shared({{0.5F, 100s}, {0.5F, 100s}});
+  shared.start(0, 0, 500);
+  EXPECT_EQ(shared.pacer->computing_gpus(), 0.5);
+  shared.start(1, 0, 500);
+  EXPECT_EQ(shared.pacer->computing_gpus(), 1);
+  EXPECT_EQ(shared.end(), 100) << "each was recorded with half of a GPU";
+  EXPECT_EQ(shared.end(), 100);
 }
 
 TEST(Pacer, SaysWhyAJobIsSlow) {

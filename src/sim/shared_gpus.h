@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Who holds parts of which GPUs.
+///
+/// Tenants slow each other where they ask together more than the GPU. Who asks a part, and shares
+/// with others that ask no more than the rest, runs as it was recorded: with others beside it.
+///
+/// Cost     A step for each tenant of a job's GPUs; nothing is kept of jobs that hold whole GPUs.
+#pragma once
+
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "cluster/ledger.h"
+#include "trace/trace.h"
+
+namespace almanac::sim {
+
+class SharedGpus {
+ public:
+  /// `trace` must outlive it.
+  explicit SharedGpus(const trace::Trace& trace) : trace_(trace) {}
+
+  /// A job holds `held`; not entered if these are whole GPUs.
+  void enter(JobId job, std::span<const cluster::Grant> held);
+  void leave(JobId job);
+  static bool has_parts(std::span<const cluster::Grant> held);
+  bool has(JobId job) const { return !held_.empty() && held_.contains(job); }
+  /// What a job that has entered holds.
+  std::span<const cluster::Grant> held(JobId job) const { return held_.at(job); }
+
+  /// Those who slow `job` and are slowed by it, each once, in order of number.
+  std::vector<JobId> neighbours(JobId job) const;
+  /// The same for each of its GPUs, in order of number; GPUs with the same ones once.
+  std::vector<std::vector<JobId>> crowds(JobId job) const;
+
+  /// A job that has entered would make each of its GPUs compute for `use` more of the time. Gives
+  /// how many more GPUs compute: none does more than all the time.
+  double add_use(JobId job, double use);
+
+ private:
+  struct Gpu {
+    std::vector<JobId> jobs;  // in order of number
+    int asked_milli = 0;      // by all of them
+    double use = 0;
+  };
+  using Key = std::pair<NodeId, int>;
+
+  int asked_milli(JobId job) const;
+
+  const trace::Trace& trace_;
+  std::map<Key, Gpu> gpus_;
+  std::unordered_map<JobId, std::vector<cluster::Grant>> held_;
+};
+
+}  // namespace almanac::sim
