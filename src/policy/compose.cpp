@@ -77,6 +77,12 @@ std::optional<Share> parse_share(std::string_view choice) {
   return std::nullopt;
 }
 
+std::optional<Colocate> parse_colocate(std::string_view choice) {
+  if (choice == "alone") return Colocate::alone;
+  if (choice == "harmless") return Colocate::harmless;
+  return std::nullopt;
+}
+
 /// Reservations hold only if no running job is stopped; some choices need leases.
 Result<Composition> checked(const Registry& registry, Composition composition) {
   const bool leased = composition.lease > Duration{0};
@@ -143,6 +149,15 @@ Result<Composition> checked(const Registry& registry, Composition composition) {
                 fmt::format("policy {}: order promise needs share queue", composition.name), {},
                 "add +queue, or another order");
   }
+  if (composition.colocate != Colocate::alone &&
+      (composition.reserve != 0 || composition.preempt != Preempt::never ||
+       composition.share == Share::models || shape != nullptr)) {
+    return fail(Code::usage,
+                fmt::format("policy {}: {} goes with strict order, users, arrays or leases, and "
+                            "with rigid jobs",
+                            composition.name, colocate_name(composition.colocate)),
+                {}, "add +strict+never+queue+rigid, or +alone");
+  }
   const auto throttle = registry.make_throttle(composition);
   const bool size_gives = size != nullptr && size->gives();
   const bool throttle_gives = throttle != nullptr && throttle->gives();
@@ -189,6 +204,8 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
     composition.preempt = *preempt;
   } else if (const auto share = parse_share(choice)) {
     composition.share = *share;
+  } else if (const auto colocate = parse_colocate(choice)) {
+    composition.colocate = *colocate;
   } else if (const auto lease = parse_lease(choice)) {
     composition.lease = *lease;
   } else {
@@ -197,8 +214,9 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
          {&placements_, &shapes_, &sizes_, &capacities_, &throttles_, &estimates()}) {
       for (const Entry& entry : *entries) known.push_back(entry.name);
     }
-    for (const char* fixed : {"scan", "strict", "easy:N", "conservative", "never", "by_rank",
-                              "late", "quota", "queue", "users", "arrays", "models", "lease:S"}) {
+    for (const char* fixed :
+         {"scan", "strict", "easy:N", "conservative", "never", "by_rank", "late", "quota", "queue",
+          "users", "arrays", "models", "alone", "harmless", "lease:S"}) {
       known.emplace_back(fixed);
     }
     return fail(Code::usage, fmt::format("no slot has a choice called {}", choice), {},
@@ -250,7 +268,9 @@ static Result<Composition> load_composition(const Registry& registry, const std:
                                                  "throttle",
                                                  "share",
                                                  "reserve_cpus",
-                                                 "lease_s"};
+                                                 "lease_s",
+                                                 "colocate",
+                                                 "harmless_rate"};
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     if (std::find(kKeys.begin(), kKeys.end(), name) == kKeys.end()) {
@@ -258,6 +278,13 @@ static Result<Composition> load_composition(const Registry& registry, const std:
           at(node, path, fmt::format("unknown key {}", name), hint_for(name, kKeys)));
     }
     const auto number = node.value<double>();
+    if (name == "harmless_rate") {
+      if (!number || *number <= 0 || *number > 1) {
+        return tl::unexpected(at(node, path, "harmless_rate must be a number above 0 and up to 1"));
+      }
+      made.harmless_rate = *number;
+      continue;
+    }
     if (name == "rank_delay_s" || name == "las_threshold_gpu_s" || name == "reserve_cpus" ||
         name == "lease_s") {
       if (!number || *number < 0) {
@@ -283,7 +310,8 @@ static Result<Composition> load_composition(const Registry& registry, const std:
                        (name == "reserve" && parse_reserve(choice)) ||
                        (name == "throttle" && contains(registry.throttles(), choice)) ||
                        (name == "preempt" && parse_preempt(choice)) ||
-                       (name == "share" && parse_share(choice));
+                       (name == "share" && parse_share(choice)) ||
+                       (name == "colocate" && parse_colocate(choice));
     if (!known) {
       return tl::unexpected(at(node, path, fmt::format("{} has no choice {}", name, *text),
                                "see almanac policy list"));
@@ -298,6 +326,7 @@ static Result<Composition> load_composition(const Registry& registry, const std:
     if (name == "throttle") made.throttle = choice;
     if (name == "preempt") made.preempt = *parse_preempt(choice);
     if (name == "share") made.share = *parse_share(choice);
+    if (name == "colocate") made.colocate = *parse_colocate(choice);
   }
   return made;
 }

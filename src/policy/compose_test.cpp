@@ -57,6 +57,27 @@ TEST(Compose, ReplacesSlots) {
   EXPECT_EQ(made->reserve, 4);
 }
 
+TEST(Compose, LetsJobsShareGpusWhereNothingIsPromised) {
+  for (const char* good :
+       {"fifo+harmless", "drf+harmless", "coda+harmless", "qssf+lease+harmless"}) {
+    const Result<Composition> made = registry().compose(good);
+    ASSERT_TRUE(made) << good;
+    EXPECT_EQ(made->colocate, Colocate::harmless);
+    EXPECT_EQ(made->harmless_rate, 0.9);
+  }
+  EXPECT_EQ(registry().compose("fifo+harmless+alone")->colocate, Colocate::alone);
+  for (const char* bad :
+       {"easy+harmless", "srtf+harmless", "fifo+scan+harmless", "fifo+models+harmless"}) {
+    EXPECT_THAT(message(bad),
+                testing::HasSubstr("harmless goes with strict order, users, arrays or leases"))
+        << bad;
+  }
+  EXPECT_EQ(message_of_file("base = \"fifo\"\ncolocate = \"harmless\"\nharmless_rate = 0.95\n"),
+            "composed composition");
+  EXPECT_THAT(message_of_file("harmless_rate = 1.5\n"),
+              testing::HasSubstr("harmless_rate must be a number above 0 and up to 1"));
+}
+
 TEST(Compose, WritesReservationsAsItReadsThem) {
   for (const char* reserve : {"strict", "easy:1", "easy:12", "conservative"}) {
     const Result<Composition> made = registry().compose(std::string("fifo+") + reserve);

@@ -29,6 +29,12 @@ enum class Share {
   models,  ///< Nobody's, but each model owns an equal part of the GPUs.
 };
 
+/// Whether a job that asks whole GPUs may share them.
+enum class Colocate {
+  alone,
+  harmless,  ///< With one running job, instead of waiting, where both keep nearly all their speed.
+};
+
 /// Values of Composition::reserve.
 inline constexpr int kEveryJob = std::numeric_limits<int>::max();
 inline constexpr int kNobodyHolds = -1;  ///< Others pass whoever does not fit.
@@ -52,9 +58,11 @@ struct Composition {
   Share share = Share::queue;
   int reserve = 0;  ///< Jobs that hold a reservation while others pass them: 0 = strict order.
   Preempt preempt = Preempt::never;
-  Duration lease{0};          ///< Above 0: jobs are ranked and dealt out anew each so often.
-  Duration lease_phase{0};    ///< When the first lease begins, and with it all others.
-  bool as_published = false;  ///< Leases as Synergy's artifact has them, with its faults.
+  Colocate colocate = Colocate::alone;
+  double harmless_rate = 0.9;  ///< That both keep of their speed alone, where one joins another.
+  Duration lease{0};           ///< Above 0: jobs are ranked and dealt out anew each so often.
+  Duration lease_phase{0};     ///< When the first lease begins, and with it all others.
+  bool as_published = false;   ///< Leases as Synergy's artifact has them, with its faults.
   Duration rank_delay{0};  ///< A job that finds the queue empty gets its rank only this much later
                            ///< (Helios' QSSF: 1 s).
   double las_threshold_gpu_s = 18'000;  ///< Attained service above which `las` moves a job to the

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
+#include "policy/colocation.h"
 #include "policy/shaped_placement.h"
 
 namespace almanac::policy {
@@ -173,9 +175,8 @@ bool Desk::place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand
   }
   if (!placement_->place(ledger, vc, demand, rng, grants)) return false;
   cluster::Grant& made = grants.back();
-  ledger.give_back({.node = made.node,
-                    .gpu_milli = cluster::kWholeGpu - demand.gpu_milli,
-                    .gpus = made.gpus});
+  ledger.give_back(
+      {.node = made.node, .gpu_milli = cluster::kWholeGpu - demand.gpu_milli, .gpus = made.gpus});
   made.gpu_milli = demand.gpu_milli;
   return true;
 }
@@ -274,10 +275,36 @@ void Desk::move(JobId job, std::span<const cluster::Grant> grants) {
   slots_[index(job)].planned = static_cast<std::uint32_t>(plan_->starts.size() - 1);
 }
 
-bool Desk::runs(JobId job) const {
+bool Desk::starts(JobId job) const {
   const std::uint32_t planned = slots_[index(job)].planned;
-  const bool starts = planned < plan_->starts.size() && plan_->starts[planned].job == job;
-  return view_->progress(job).phase == Phase::running && !starts;
+  return planned < plan_->starts.size() && plan_->starts[planned].job == job;
+}
+
+bool Desk::runs(JobId job) const {
+  return view_->progress(job).phase == Phase::running && !starts(job);
+}
+
+std::span<const cluster::Grant> Desk::join(VcId vc, JobId job) {
+  if (colocation_ == nullptr) return {};
+  return colocation_->join(vc, job);
+}
+
+bool Desk::is_paired(JobId job) const {
+  return colocation_ != nullptr && colocation_->is_paired(job);
+}
+
+void Desk::hold_part(JobId job, std::int32_t gpu_milli) {
+  const std::span<const cluster::Grant> held = grants(job);
+  std::vector<cluster::Grant> made(held.begin(), held.end());
+  for (cluster::Grant& grant : made) {
+    const std::int32_t more = gpu_milli - grant.gpu_milli;
+    const cluster::Grant moved{.node = grant.node, .gpu_milli = std::abs(more), .gpus = grant.gpus};
+    more > 0 ? ledger().take(moved) : ledger().give_back(moved);
+    grant.gpu_milli = gpu_milli;
+  }
+  if (!starts(job)) return resized(job, made);
+  const Plan::Start& start = plan_->starts[slots_[index(job)].planned];
+  std::copy(made.begin(), made.end(), plan_->grants.begin() + start.first_grant);
 }
 
 void Desk::resize(JobId job, std::span<const cluster::Grant> grants) {

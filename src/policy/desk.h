@@ -29,6 +29,8 @@ struct VcState {
   JobId blocked = kNoJob;  ///< Could not be placed, and no GPU has come free since.
 };
 
+class Colocation;
+
 class Desk {
  public:
   /// `shape` null = every job gets the GPUs that it asks; `size` null = the cores and memory.
@@ -75,6 +77,12 @@ class Desk {
   /// is valid until the next call. Empty = no.
   std::span<const cluster::Grant> place(VcId vc, const cluster::Demand& demand);
   bool fits(VcId vc, const cluster::Demand& demand);
+  /// Takes half of the GPUs of a running job for `job`, which finds no place; empty = no.
+  std::span<const cluster::Grant> join(VcId vc, JobId job);
+  /// Whether jobs may share GPUs that they ask for whole, and whether a running one does.
+  bool colocates() const { return colocation_ != nullptr; }
+  bool is_paired(JobId job) const;
+  void set_colocation(Colocation& colocation) { colocation_ = &colocation; }
   /// Starts jobs in order of rank until one cannot be placed; gives whether any started.
   bool start_in_order(VcState& vc);
   /// Moves a job from the queue to running, on GPUs already taken. `entry` may be the queue's own.
@@ -89,11 +97,16 @@ class Desk {
   void move(JobId job, std::span<const cluster::Grant> grants);
   /// Whether a job runs, and does not start or move in this very plan.
   bool runs(JobId job) const;
+  /// Whether a job starts or moves in this very plan.
+  bool starts(JobId job) const;
   /// Gives a running job other cores and memory of the nodes that it holds; takes and gives back in
   /// the ledger, where the difference must be free.
   void resize(JobId job, std::span<const cluster::Grant> grants);
   /// The same where the ledger has it already.
   void resized(JobId job, std::span<const cluster::Grant> grants);
+  /// Gives a job that runs, or starts in this very plan, another part of each of its GPUs; takes
+  /// and gives back in the ledger.
+  void hold_part(JobId job, std::int32_t gpu_milli);
   /// Files a running job anew under `rank`.
   void refile_running(VcState& vc, JobId job, double rank);
 
@@ -180,6 +193,7 @@ class Desk {
   /// By job, of those that have not ended; empty unless the order reads them.
   std::vector<std::unique_ptr<const predict::Distribution>> likely_;
   std::vector<cluster::Grant> grants_;
+  Colocation* colocation_ = nullptr;
   std::uint32_t sequence_ = 0;
 };
 

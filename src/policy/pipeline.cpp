@@ -2,9 +2,11 @@
 #include "policy/pipeline.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
+#include "policy/colocation.h"
 #include "policy/desk.h"
 #include "policy/node_keeper.h"
 
@@ -22,6 +24,10 @@ class Pipeline final : public Policy {
         rank_delay_(composition.rank_delay) {
     desk_->needs_estimate = desk_->order().needs_estimate() || composition.shape != "rigid";
     pass_ = make_pass(composition);
+    if (composition.colocate == Colocate::harmless) {
+      colocation_.emplace(*desk_, composition.harmless_rate);
+      desk_->set_colocation(*colocation_);
+    }
     if (auto capacity = registry().make_capacity(composition)) {
       const bool strict = composition.share == Share::queue && composition.reserve == 0 &&
                           composition.preempt == Preempt::never;
@@ -48,6 +54,10 @@ class Pipeline final : public Policy {
     for (const VcId vc : need_) pass_->run(vcs_[index(vc)]);
     const std::size_t seen = desk_->touched.size();
     desk_->freed = false;
+    if (colocation_) {
+      for (const JobId job : plan.stops) colocation_->ended(job);
+      for (const Plan::Start& start : plan.starts) colocation_->started(start.job);
+    }
     follow(desk_->size());
     follow(throttle_.get());
     desk_->touched.erase(desk_->touched.begin(),
@@ -161,6 +171,7 @@ class Pipeline final : public Policy {
         pass_->ended(vc, job);
         if (Size* const size = desk_->size()) size->ended(job, *desk_);
         if (throttle_) throttle_->ended(job, *desk_);
+        if (colocation_) colocation_->ended(job);
         desk_->ended(vc, job);
         need_.push_back(vc.vc);
         break;
@@ -228,7 +239,8 @@ class Pipeline final : public Policy {
   };
 
   std::unique_ptr<Desk> desk_;
-  std::unique_ptr<Throttle> throttle_;  // null = nobody is slowed
+  std::optional<Colocation> colocation_;  // none = every GPU asked for whole is
+  std::unique_ptr<Throttle> throttle_;    // null = nobody is slowed
   std::unique_ptr<Pass> pass_;
   std::unique_ptr<NodeKeeper> keeper_;  // null = every node stays on
   std::vector<VcState> vcs_;

@@ -148,6 +148,10 @@ std::string preempt_name(Preempt preempt) {
   return "";
 }
 
+std::string colocate_name(Colocate colocate) {
+  return colocate == Colocate::alone ? "alone" : "harmless";
+}
+
 std::string share_name(Share share) {
   switch (share) {
     case Share::queue:

@@ -96,5 +96,7 @@ std::string reserve_name(int reserve);
 std::string preempt_name(Preempt preempt);
 /// "queue", "users", "arrays", "models".
 std::string share_name(Share share);
+/// "alone", "harmless".
+std::string colocate_name(Colocate colocate);
 
 }  // namespace almanac::policy

@@ -79,12 +79,14 @@ Json to_object(const Prepared::Run& run) {
           {"capacity", c.capacity},
           {"throttle", c.throttle},
           {"share", policy::share_name(c.share)},
+          {"colocate", policy::colocate_name(c.colocate)},
           {"reserve", policy::reserve_name(c.reserve)},
           {"preempt", policy::preempt_name(c.preempt)},
           {"lease_s", seconds(c.lease)},
           {"rank_delay_s", seconds(c.rank_delay)},
           {"las_threshold_gpu_s", c.las_threshold_gpu_s},
           {"reserve_cpus", c.reserve_cpus},
+          {"harmless_rate", c.harmless_rate},
           {"restart", to_object(run.restart)}};
 }
 

@@ -142,6 +142,31 @@ TEST_F(SpeedCommand, ExplainsWaitsForCores) {
               HasSubstr("never: asks more cores or memory than its nodes have"));
 }
 
+/// Beside each other both run at 1 / (1 + 1/4 * 1/4) = 16/17: B does its 48 s in 51 s, and A, which
+/// has done 10 s alone and then 48 s, does the other 102 s alone.
+TEST_F(SpeedCommand, ExplainsNeighbours) {
+  constexpr const char* kQuiet =
+      "[[model]]\nname = 'quiet'\n[[model.board]]\ngpu_type = 'any'\nsource = 'made up'\n"
+      "fixed = 1\nsample = 0\nlocal = 0\nlocal_more = 0\nremote = 0\nremote_more = 0\n"
+      "remote_spread = 0\noverlap = 1\nbatch = [1, 1]\ngpus = 8\n"
+      "[model.board.sharing]\nsuffers = 0.25\nsuffers_power = 0\ncauses = 0.25\n"
+      "causes_power = 0\n";
+  const std::string trace = folder_.write("two.csv",
+                                          "job_id,submit_s,run_s,gpus,model\n"
+                                          "A,0,160,1,quiet\nB,10,48,1,quiet\n");
+  const ProgramRun done =
+      run_program({"simulate", trace, "--cluster", "1x1", "--policy", "fifo+harmless", "--speed",
+                   folder_.write("quiet.toml", kQuiet), "--out", run_});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(file("fifo+harmless/jobs.csv"), HasSubstr(",0:1,"));
+  EXPECT_THAT(file("fifo+harmless/jobs.csv"), HasSubstr(",0:1x0.5,"));
+  const std::string told = run_program({"explain", run_, "A"}).out;
+  EXPECT_THAT(told, HasSubstr("ended 163s"));
+  EXPECT_THAT(told, HasSubstr("runs at 0.94: neighbours 0.94"));
+  EXPECT_THAT(told, HasSubstr("in all: ran at 0.98: neighbours 0.98"));
+  EXPECT_EQ(explained("B")["paces"][0]["neighbours"], explained("B")["paces"][0]["rate"]);
+}
+
 TEST_F(SpeedCommand, DrawsWhatHeldJobsBack) {
   ASSERT_EQ(simulate_speeds().status, 0);
   const std::string page = file("report.html");

@@ -73,6 +73,20 @@ Case crowded_day_with_cores(std::uint64_t seed) {
   return made;
 }
 
+/// The same where most jobs of one GPU ask a part of it.
+Case crowded_day_with_parts(std::uint64_t seed) {
+  Case made = crowded_day_with_cores(seed);
+  Rng rng(seed, 2);
+  for (trace::Job& job : made.trace.jobs) {
+    trace::Request& request = job.request;
+    if (request.gpus == 0 || rng.below(2) == 0) continue;
+    request.gpus = 1;
+    request.gpu_share = static_cast<float>(1 + rng.below(12)) / 10;
+    if (request.gpu_share > 1) request.gpu_share = 1;
+  }
+  return made;
+}
+
 /// Every policy, and every order, size and placement in one.
 std::vector<std::string> everything() {
   std::vector<std::string> names;
@@ -120,6 +134,22 @@ TEST_P(EveryPolicy, KeepsTheRulesWithCores) {
     const Result<Played> played = play(input);
     ASSERT_TRUE(played) << to_string(played.error());
     EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
+  }
+}
+
+TEST_P(EveryPolicy, KeepsTheRulesWithPartsOfGpus) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Case input = crowded_day_with_parts(seed);
+    input.policy = GetParam();
+    input.options.timeline_interval = 10min;
+    const Result<Played> played = play(input);
+    ASSERT_TRUE(played) << to_string(played.error());
+    EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
+    input.cluster.changes = {{.at = Time{1h}, .vc = VcId{0}, .nodes = 1},
+                             {.at = Time{2h}, .vc = VcId{0}, .nodes = 3}};
+    const Result<Played> drained = play(input);
+    ASSERT_TRUE(drained) << to_string(drained.error());
+    EXPECT_EQ(broken_rules(input, *drained), std::vector<std::string>{}) << "seed " << seed;
   }
 }
 
@@ -249,7 +279,7 @@ Case mixed_day(std::uint64_t seed) {
   made.cluster.add_vc("all");
   made.cluster.add_nodes({.gpus = 4, .cpus = 20, .memory_gb = 64, .bandwidth_gbs = 60}, 3);
   made.cluster.add_nodes({.gpus = 0, .cpus = 8, .memory_gb = 32}, 1);
-  const char* const models[] = {"", "two", "four", "half"};
+  const char* const models[] = {"", "two", "four", "half", "quiet", "quiet", "loud"};
   Rng rng(seed);
   std::int64_t now = 0;
   for (int job = 0; job < 100; ++job) {
@@ -265,7 +295,7 @@ Case mixed_day(std::uint64_t seed) {
                          .run = static_cast<std::int64_t>(rng.below(1200)) * 1s,
                          .user = rng.below(2) == 0 ? "ann" : "bob",
                          .name = rng.below(2) == 0 ? "train" : "test",
-                         .model = gpus == 0 ? "" : models[rng.below(4)],
+                         .model = gpus == 0 ? "" : models[rng.below(7)],
                          .kind = rng.below(2) == 0 ? "image" : "",
                          .deadline = deadline,
                          .max_gpus = max_gpus,
@@ -280,11 +310,16 @@ Case mixed_day(std::uint64_t seed) {
 /// Every policy, and every shape, size and throttle under each way of sharing and passing.
 std::vector<std::string> every_mix() {
   std::vector<std::string> names;
-  for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
+  for (const policy::Composition& known : registry().policies()) {
+    names.push_back(known.name);
+    const std::string shares = known.name + "+harmless";
+    if (registry().compose(shares)) names.push_back(shares);
+  }
   for (const auto* choices : {&registry().shapes(), &registry().sizes(), &registry().throttles()}) {
     for (const policy::Entry& choice : *choices) {
-      for (const char* base : {"fifo+", "fifo+scan+", "easy+", "conservative+", "drf+",
-                               "fifo+arrays+", "fifo+models+", "srtf+"}) {
+      for (const char* base :
+           {"fifo+", "fifo+scan+", "easy+", "conservative+", "drf+", "fifo+arrays+", "fifo+models+",
+            "srtf+", "fifo+harmless+", "fifo+arrays+harmless+"}) {
         // A choice that the registry refuses with a base is not a policy.
         if (registry().compose(base + choice.name)) names.push_back(base + choice.name);
       }
@@ -367,8 +402,9 @@ TEST(Registry, DescribesEveryChoiceOnceAndNamesItsSource) {
 }
 
 TEST(Registry, UsesANameForOneSlotOnly) {
-  std::set<std::string> names = {"strict", "easy",  "conservative", "never",  "by_rank", "quota",
-                                 "queue",  "users", "arrays",       "models", "scan",    "late"};
+  std::set<std::string> names = {"strict", "easy",  "conservative", "never",  "by_rank",
+                                 "quota",  "queue", "users",        "arrays", "models",
+                                 "scan",   "alone", "harmless",     "late"};
   for (const auto* choices : {&registry().orders(), &registry().placements(), &registry().sizes(),
                               &registry().capacities(), &registry().throttles(),
                               &registry().shapes(), &policy::Registry::estimates()}) {

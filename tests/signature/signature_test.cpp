@@ -117,6 +117,19 @@ Case sharers() {
   return made;
 }
 
+/// Jobs that ask parts of a GPU.
+Case parts() {
+  Case made = random_jobs(5, 1000, 30, [](Rng& rng, JobSpec& spec) {
+    spec.gpus = static_cast<int>(1 + rng.below(rng.below(4) == 0 ? 8 : 1));
+    if (spec.gpus == 1) spec.gpu_share = static_cast<float>(1 + rng.below(20)) / 20;
+    spec.cpus = static_cast<float>(1 + rng.below(6));
+  });
+  made.cluster.takes_every_job = true;
+  made.cluster.add_vc("all");
+  made.cluster.add_nodes({.gpus = 4, .cpus = 24}, 5);
+  return made;
+}
+
 struct Task {
   const JobSet* jobs;
   std::string policy;
@@ -133,8 +146,11 @@ std::string signature_line(const Task& task) {
 
 /// The signatures of all policies on all sets, in order, computed by `threads` threads.
 std::string signatures(unsigned threads) {
-  static const JobSet kSets[] = {
-      {"gangs", gangs}, {"tenants", tenants}, {"mixture", mixture}, {"sharers", sharers}};
+  static const JobSet kSets[] = {{"gangs", gangs},
+                                 {"tenants", tenants},
+                                 {"mixture", mixture},
+                                 {"sharers", sharers},
+                                 {"parts", parts}};
   std::vector<Task> tasks;
   for (const JobSet& jobs : kSets) {
     for (const policy::Composition& known : policy::registry().policies()) {
@@ -143,6 +159,9 @@ std::string signatures(unsigned threads) {
     for (const char* composed : {"fifo+random", "easy+easy:4+oracle", "conservative+oracle"}) {
       tasks.push_back({&jobs, composed});
     }
+  }
+  for (const char* composed : {"fifo+harmless", "coda+harmless", "synergy_tune+harmless"}) {
+    tasks.push_back({&kSets[3], composed});
   }
   std::vector<std::string> lines(tasks.size());
   std::atomic<std::size_t> next{0};

@@ -41,6 +41,10 @@ std::vector<Slot> slots() {
          "Zhao et al. ICDCS'20 (CODA)"},
         {"models", "each model owns an equal part of the GPUs and a queue of its own",
          "Chen et al. TPDS'20 (GENIE) §7.1"}}},
+      {"colocate",
+       {{"alone", "whoever asks whole GPUs has them to itself", "Hu et al. SC'21 §2.1"},
+        {"harmless", "who would wait joins a running job where both keep 0.9 of their speed",
+         "Narayanan et al. OSDI'20 (Gavel)"}}},
       {"lease",
        {{"lease:S", "all jobs are ranked and dealt out anew every S seconds (300)",
          "Mohan et al. OSDI'22"}}},
@@ -72,12 +76,14 @@ Json to_object(const policy::Composition& c) {
           {"capacity", c.capacity},
           {"throttle", c.throttle},
           {"share", policy::share_name(c.share)},
+          {"colocate", policy::colocate_name(c.colocate)},
           {"reserve", policy::reserve_name(c.reserve)},
           {"preempt", policy::preempt_name(c.preempt)},
           {"lease_s", seconds(c.lease)},
           {"rank_delay_s", seconds(c.rank_delay)},
           {"las_threshold_gpu_s", c.las_threshold_gpu_s},
-          {"reserve_cpus", c.reserve_cpus}};
+          {"reserve_cpus", c.reserve_cpus},
+          {"harmless_rate", c.harmless_rate}};
 }
 
 int list(const std::string& output) {

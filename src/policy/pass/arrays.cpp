@@ -178,11 +178,18 @@ class ArraysPass final : public Pass {
 
   bool start_gpu_job(VcState& vc, ArrayBook& own, JobId job) {
     const Demand demand = desk_.demand(job);
-    if (desk_.ledger().free_gpus(vc.vc, demand) < demand.gpus) return false;
-    auto placed = desk_.place(vc.vc, demand);
-    if (placed.empty()) placed = take_back_loans(vc, own, job, demand);
-    grants_.assign(placed.begin(), placed.end());
-    if (grants_.empty() && !clear_a_node(vc, own, job)) return false;
+    grants_.clear();
+    if (desk_.ledger().free_gpus(vc.vc, demand) >= demand.gpus) {
+      auto placed = desk_.place(vc.vc, demand);
+      if (placed.empty()) placed = take_back_loans(vc, own, job, demand);
+      grants_.assign(placed.begin(), placed.end());
+      if (grants_.empty()) clear_a_node(vc, own, job);
+    }
+    if (grants_.empty()) {
+      const auto joined = desk_.join(vc.vc, job);
+      grants_.assign(joined.begin(), joined.end());
+    }
+    if (grants_.empty()) return false;
     if (grants_.size() == 1) make_room(vc, own, job, demand.cpu_milli, grants_[0]);
     start(vc, own, job, grants_);
     return true;
@@ -268,8 +275,9 @@ class ArraysPass final : public Pass {
     grant.cpu_milli += more;
   }
 
-  /// Moves smaller jobs off a node that lacks few GPUs; then grants_ is what `job` gets of it.
-  bool clear_a_node(VcState& vc, ArrayBook& own, JobId job) {
+  /// Moves smaller jobs off a node that lacks few GPUs; then grants_ is what `job` gets of it, else
+  /// empty.
+  void clear_a_node(VcState& vc, ArrayBook& own, JobId job) {
     const Demand least = desk_.least(job);
     int tried = 0;
     for (const cluster::Pool& pool : desk_.ledger().pools(vc.vc)) {
@@ -278,12 +286,11 @@ class ArraysPass final : public Pass {
         const cluster::NodeSet& nodes = pool.by_free[static_cast<std::size_t>(free)];
         for (std::uint32_t member = nodes.first(); member != cluster::NodeSet::kNone;
              member = nodes.next(member)) {
-          if (tried++ == kNodesLookedAt) return false;
-          if (clear(vc, own, pool.nodes[member], least)) return true;
+          if (tried++ == kNodesLookedAt) return;
+          if (clear(vc, own, pool.nodes[member], least)) return;
         }
       }
     }
-    return false;
   }
 
   bool clear(VcState& vc, ArrayBook& own, NodeId id, const Demand& least) {
@@ -294,6 +301,7 @@ class ArraysPass final : public Pass {
     for (auto youngest = tenants.rbegin();
          youngest != tenants.rend() && desk_.ledger().free_on(id) < least.gpus; ++youngest) {
       if (youngest->gpus >= least.gpus || !desk_.runs(youngest->job)) continue;
+      if (desk_.is_paired(youngest->job)) continue;
       if (desk_.view().progress(youngest->job).since + kSettled > desk_.now()) continue;
       victims_.push_back(youngest->job);
       desk_.give_back(youngest->job);

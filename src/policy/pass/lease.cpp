@@ -9,8 +9,10 @@
 /// Differs  the artifact lets every job go at the end of a lease and places all anew. Here a job
 ///          keeps its GPUs unless it is worth more to move it, for that costs it a restart; where
 ///          the size does not deal out, nobody is stopped for a job that then finds no place; GPUs
-///          that the chosen jobs leave, because they find no place, are offered to the next. CPU
-///          jobs take what is left, in order of rank, and are never stopped.
+///          that the chosen jobs leave, because they find no place, are offered to the next. Where
+///          jobs may join others on their GPUs, those that still wait do; who shares stays until
+///          one of the two has ended, whatever its rank. CPU jobs take what is left, in order of
+///          rank, and are never stopped.
 #include <algorithm>
 
 #include "policy/pass/leased_pass.h"
@@ -53,6 +55,11 @@ class LeasePass final : public LeasedPass {
       try_start(vc, each.job);
     }
     unmet_.clear();
+    if (desk_.colocates()) {
+      for (const Ranked& each : ranked_) {
+        if (!each.runs && !desk_.starts(each.job)) join(vc, each.job);
+      }
+    }
     for (const Ranked& each : cpu_jobs_) try_start(vc, each.job);
     unmet_.clear();
   }
@@ -66,7 +73,8 @@ class LeasePass final : public LeasedPass {
       }
     }
     for (RankedQueue::Cursor at(vc.running); at.get() != nullptr; at.advance()) {
-      if (!desk_.demand(at.get()->job).is_cpu_job()) rank(at.get()->job, ranked_, true);
+      const JobId job = at.get()->job;
+      if (!desk_.demand(job).is_cpu_job() && !desk_.is_paired(job)) rank(job, ranked_, true);
     }
     std::sort(ranked_.begin(), ranked_.end());
     std::sort(cpu_jobs_.begin(), cpu_jobs_.end());
@@ -111,6 +119,11 @@ class LeasePass final : public LeasedPass {
     if (is_hopeless(demand)) return;
     const auto grants = desk_.place(vc.vc, demand);
     grants.empty() ? unmet_.push_back(demand) : desk_.start(vc, job, grants);
+  }
+
+  void join(VcState& vc, JobId job) {
+    const auto grants = desk_.join(vc.vc, job);
+    if (!grants.empty()) desk_.start(vc, job, grants);
   }
 
   void stop_last_loser(VcState& vc) {

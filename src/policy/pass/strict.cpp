@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Head-of-line blocking: nobody passes a job that cannot be placed.
+/// Head-of-line blocking: nobody passes a job that cannot be placed, nor share GPUs.
 ///
 /// Source   Hu et al., SC'21, section 4.2, Algorithm 1 (the `break`).
 #include "policy/desk.h"
@@ -13,7 +13,17 @@ class StrictPass final : public Pass {
  public:
   explicit StrictPass(Desk& desk) : desk_(desk) {}
 
-  void run(VcState& vc) override { desk_.start_in_order(vc); }
+  void run(VcState& vc) override {
+    const JobId known = vc.blocked;
+    desk_.start_in_order(vc);
+    while (vc.blocked != known && !vc.waiting.empty()) {
+      const JobId head = vc.blocked;
+      const auto grants = desk_.join(vc.vc, head);
+      if (grants.empty()) return;
+      desk_.start(vc, head, grants);
+      desk_.start_in_order(vc);
+    }
+  }
 
   Reason blocker(const VcState& vc, JobId) const override {
     return {.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};

@@ -43,7 +43,8 @@ class UsersPass final : public Pass {
     }
     for (JobId job = waiting.next(); job != kNoJob; job = waiting.next()) {
       const cluster::Demand& demand = desk_.demand(job);
-      const auto grants = desk_.place(vc.vc, demand);
+      auto grants = desk_.place(vc.vc, demand);
+      if (grants.empty()) grants = desk_.join(vc.vc, job);
       if (grants.empty()) {
         waiting.sleep();
         continue;
