@@ -115,7 +115,7 @@ void Desk::choose_demand(JobId job) {
   Slot& slot = slots_[index(job)];
   slot.rate = 1;
   if (shape_ && view_->speeds != nullptr && view_->request(job).max_gpus > 0) {
-    const Shaped shaped = shape_->choose(job, work_left(job), *view_);
+    const Shaped shaped = shape_->choose(job, work_left(job), *view_, plan_->ledger);
     demand.gpus = shaped.gpus;
     demand.nodes = shaped.nodes;
     slot.rate = static_cast<float>(shaped.rate);

@@ -6,12 +6,6 @@
 #include "base/check.h"
 
 namespace almanac::policy {
-namespace {
-
-/// What a node costs beside its GPUs, as a part of what all nodes' GPUs cost: theta of Eq 10.
-constexpr double kNodeCost = 0.4;
-
-}  // namespace
 
 const ShapeChoices::Machines& ShapeChoices::machines(VcId vc, const View& view) {
   if (machines_.size() <= index(vc)) machines_.resize(index(vc) + 1);
@@ -59,11 +53,11 @@ const std::vector<ShapeChoice>& ShapeChoices::of(JobId job, const View& view) {
     for (int nodes = 1; nodes <= gpus; nodes *= 2) {
       const int each = gpus / nodes;
       if (!is_there(nodes, each)) continue;
-      found_.push_back(
-          {.nodes = nodes,
-           .gpus_per_node = each,
-           .rate = view.speeds->rate(job, nodes, each),
-           .cost = static_cast<double>(gpus) / have.gpus + kNodeCost * nodes / have.nodes});
+      found_.push_back({.nodes = nodes,
+                        .gpus_per_node = each,
+                        .rate = view.speeds->rate(job, nodes, each),
+                        .cost = static_cast<double>(gpus) / have.gpus +
+                                view.speeds->theta() * nodes / have.nodes});
     }
   }
   ALMANAC_CHECK(!found_.empty(), "job {} was let in and fits nowhere", index(job));

@@ -105,7 +105,8 @@ class Shape {
   virtual ~Shape() = default;
   /// For a job with `work` to do, as time at the speed at which its run time is known. Asked when
   /// it joins the queue, of jobs that leave it open, where speeds are known.
-  virtual Shaped choose(JobId job, Duration work, const View& view) = 0;
+  virtual Shaped choose(JobId job, Duration work, const View& view,
+                        const cluster::Ledger& ledger) = 0;
   /// Whether an answer may be for a time.
   virtual bool changes_while_waiting() const { return false; }
 };

@@ -289,6 +289,7 @@ Case mixed_day(std::uint64_t seed) {
     const int max_gpus = gpus > 0 && rng.below(2) == 0 ? 1 << rng.below(4) : 0;
     const Duration deadline =
         rng.below(3) == 0 ? kNoDuration : (now + static_cast<std::int64_t>(rng.below(2000))) * 1s;
+    const bool urgent = rng.below(10) == 0;
     add_job(made.trace, {.id = std::to_string(job),
                          .submit = now * 1s,
                          .gpus = gpus,
@@ -297,7 +298,7 @@ Case mixed_day(std::uint64_t seed) {
                          .name = rng.below(2) == 0 ? "train" : "test",
                          .model = gpus == 0 ? "" : models[rng.below(7)],
                          .kind = rng.below(2) == 0 ? "image" : "",
-                         .deadline = deadline,
+                         .deadline = urgent ? now * 1s : deadline,
                          .max_gpus = max_gpus,
                          .cpus = tells_cores ? static_cast<float>(1 + rng.below(8))
                                              : std::numeric_limits<float>::quiet_NaN(),
@@ -336,6 +337,26 @@ class EveryMix : public testing::TestWithParam<std::string> {
     return made;
   }
 };
+
+TEST_P(EveryMix, IsInTimeWithNoUrgentJob) {
+  const Case input = day(1);
+  const Result<Played> played = play(input);
+  ASSERT_TRUE(played) << to_string(played.error());
+  std::size_t with_deadline = 0;
+  std::size_t urgent = 0;
+  std::size_t in_time = 0;
+  for (std::size_t job = 0; job < input.trace.jobs.size(); ++job) {
+    const trace::Job& asked = input.trace.jobs[job];
+    if (asked.request.deadline == kNoTime) continue;
+    ++with_deadline;
+    const bool at_once = asked.request.deadline <= asked.request.submit;
+    urgent += at_once && asked.outcome.run > Duration{0} ? 1 : 0;
+    const sim::JobResult& told = played->result.jobs[job];
+    in_time += told.end != kNoTime && told.end <= asked.request.deadline ? 1 : 0;
+  }
+  EXPECT_GT(urgent, 0U);
+  EXPECT_LE(in_time, with_deadline - urgent);
+}
 
 TEST_P(EveryMix, KeepsTheRules) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Keeps as many promises as it can: the cheapest first that can still be kept, each in the
-/// cheapest shape that keeps it. Nobody passes the first of those but jobs that are late, which
-/// give way again.
+/// Keeps as many promises as it can: the cheapest first that can still be kept, each in a
+/// shape that suits the room there is. Nobody passes the first of those but jobs that are late,
+/// which give way again.
 ///
 /// Source   ours; docs/qos.md compares it. Shapes: Chen et al., TPDS'20 (GENIE), section 6.
 #include "policy/registry.h"
@@ -13,11 +13,11 @@ namespace almanac::policy::builtin {
 void register_promise(Registry& registry) {
   registry.add_policy(
       {.name = "promise",
-       .summary = "the cheapest promises first that can still be kept, in the cheapest shape that "
-                  "keeps them",
+       .summary = "the cheapest promises first that can still be kept, in shapes that suit the "
+                  "room there is",
        .source = "docs/qos.md",
        .order = "promise",
-       .shape = "cer_in_time",
+       .shape = "by_room",
        .preempt = Preempt::late});
 }
 

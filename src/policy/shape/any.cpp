@@ -14,7 +14,7 @@ namespace {
 
 class Any final : public Shape {
  public:
-  Shaped choose(JobId job, Duration, const View& view) override {
+  Shaped choose(JobId job, Duration, const View& view, const cluster::Ledger&) override {
     const auto& choices = choices_.of(job, view);
     // A stream of its own, so that a job's shape does not hang on who else is asked.
     Rng rng(index(job));

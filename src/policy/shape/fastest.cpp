@@ -12,7 +12,7 @@ namespace {
 
 class Fastest final : public Shape {
  public:
-  Shaped choose(JobId job, Duration, const View& view) override {
+  Shaped choose(JobId job, Duration, const View& view, const cluster::Ledger&) override {
     const auto& choices = choices_.of(job, view);
     const ShapeChoice* best = &choices.front();
     for (const ShapeChoice& each : choices) {

@@ -11,7 +11,7 @@ namespace {
 
 class One final : public Shape {
  public:
-  Shaped choose(JobId job, Duration, const View& view) override {
+  Shaped choose(JobId job, Duration, const View& view, const cluster::Ledger&) override {
     return {.nodes = 1, .gpus = 1, .rate = view.speeds->rate(job, 1, 1)};
   }
 };
