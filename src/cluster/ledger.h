@@ -157,6 +157,8 @@ class Ledger {
     if (!state.ready()) return {};
     return {std::popcount(state.free), state.free_cpu_milli, state.free_memory_mb};
   }
+  /// Whether any GPU has been held in parts: what somebody gives back may free none then.
+  bool knows_parts() const { return !parts_.empty(); }
   /// The most that is left of a GPU of which somebody holds a part; nothing unless it is ready.
   int open_milli(NodeId node) const;
   /// The fullest GPU of those that somebody holds a part of, with as much left as `demand`, a part,

@@ -135,8 +135,10 @@ class PreemptingPass final : public Pass {
     if (vc.running.empty()) return {};
     const double rank = entry.key.rank + desk_.fallen();
     const auto pools = desk_.ledger().pools(vc.vc);
-    // A placement that draws is asked once a victim: see Placement::draws().
-    if (desk_.placement().draws() || !desk_.placement().keeps_together(wanted.demand, pools)) {
+    // A placement that draws is asked once a victim: see Placement::draws(). Stopping who holds a
+    // part of a GPU may free none.
+    if (desk_.placement().draws() || desk_.ledger().knows_parts() ||
+        !desk_.placement().keeps_together(wanted.demand, pools)) {
       return make_room_anywhere(vc, wanted.demand, rank);
     }
     const auto in_the_way = room(vc.vc).in_the_way(wanted.id, desk_.least(entry.job), rank);
