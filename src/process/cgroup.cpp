@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process/cgroup.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
+
+namespace almanac::process {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kGigabyte = 1024.0 * 1024 * 1024;
+constexpr int kPeriodUs = 100'000;
+
+std::string read(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+bool write(const std::string& path, const std::string& text) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  return file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+bool lists(const std::string& text, const std::string& word) {
+  std::istringstream words(text);
+  for (std::string each; words >> each;) {
+    if (each == word) return true;
+  }
+  return false;
+}
+
+std::vector<std::string> controllers_of(const CgroupLimits& limits) {
+  std::vector<std::string> needed;
+  if (limits.cpus) needed.emplace_back("cpu");
+  if (limits.memory_gb) needed.emplace_back("memory");
+  return needed;
+}
+
+/// Whether groups made in `folder` have the controllers; switches them on where that is allowed.
+bool offers(const std::string& folder, const std::vector<std::string>& controllers) {
+  for (const std::string& controller : controllers) {
+    if (lists(read(folder + "/cgroup.subtree_control"), controller)) continue;
+    if (!lists(read(folder + "/cgroup.controllers"), controller)) return false;
+    if (!write(folder + "/cgroup.subtree_control", "+" + controller)) return false;
+  }
+  return true;
+}
+
+bool set_limits(const std::string& path, const CgroupLimits& limits) {
+  if (limits.cpus) {
+    const auto quota = static_cast<std::int64_t>(std::llround(*limits.cpus * kPeriodUs));
+    if (!write(path + "/cpu.max", fmt::format("{} {}", quota, kPeriodUs))) return false;
+  }
+  if (limits.memory_gb) {
+    const auto bytes = static_cast<std::int64_t>(std::llround(*limits.memory_gb * kGigabyte));
+    if (!write(path + "/memory.max", std::to_string(bytes))) return false;
+    // Without this the kernel would swap rather than tell. Kernels without swap have no such file.
+    write(path + "/memory.swap.max", "0");
+  }
+  return true;
+}
+
+}  // namespace
+
+CgroupTree cgroup_tree() {
+  CgroupTree tree;
+  // proc_pid_mountinfo(5): "36 35 98:0 /root /mount options - type source options".
+  std::ifstream mounts("/proc/self/mountinfo");
+  for (std::string line; tree.mount.empty() && std::getline(mounts, line);) {
+    if (line.find(" - cgroup2 ") == std::string::npos) continue;
+    std::istringstream fields(line);
+    std::string skipped;
+    fields >> skipped >> skipped >> skipped >> skipped >> tree.mount;
+  }
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    if (line.starts_with("0::")) tree.own = line.substr(3);
+  }
+  return tree;
+}
+
+Result<Cgroup> Cgroup::create(const CgroupTree& tree, const std::string& name,
+                              const CgroupLimits& limits) {
+  if (tree.mount.empty()) return fail(Code::unsupported, "cgroup v2 is not mounted");
+  const std::vector<std::string> controllers = controllers_of(limits);
+  std::string why;
+  for (fs::path group = tree.own.empty() ? "/" : tree.own;; group = group.parent_path()) {
+    const std::string folder = group == "/" ? tree.mount : tree.mount + group.string();
+    const std::string path = folder + "/" + name;
+    if (!offers(folder, controllers)) {
+      why = fmt::format("{} offers no control of {}", folder, fmt::join(controllers, ", "));
+    } else if (::mkdir(path.c_str(), 0755) != 0) {
+      why = fmt::format("cannot make a group in {}: {}", folder, std::strerror(errno));
+    } else {
+      Cgroup made(path, Descriptor(::open((path + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC)));
+      if (made.procs_ && set_limits(path, limits)) return made;
+      why = fmt::format("cannot set limits in {}: {}", path, std::strerror(errno));
+    }
+    if (!group.has_relative_path()) break;
+  }
+  return fail(Code::unsupported, "cgroup v2: " + why, {},
+              "as root, or under systemd-run --user --scope -p Delegate=yes, it may be allowed");
+}
+
+void Cgroup::kill() { write(path_ + "/cgroup.kill", "1"); }
+
+std::optional<double> Cgroup::peak_memory_gb() const {
+  std::istringstream text(read(path_ + "/memory.peak"));
+  double bytes = 0;
+  if (!(text >> bytes)) return std::nullopt;
+  return bytes / kGigabyte;
+}
+
+int Cgroup::out_of_memory() const {
+  std::istringstream lines(read(path_ + "/memory.events"));
+  std::string key;
+  for (int count = 0; lines >> key >> count;) {
+    if (key == "oom_kill") return count;
+  }
+  return 0;
+}
+
+void Cgroup::remove() {
+  if (path_.empty()) return;
+  kill();
+  // A killed process leaves its group a moment later.
+  for (int tries = 0; ::rmdir(path_.c_str()) != 0 && errno == EBUSY && tries < 500; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  path_.clear();
+}
+
+Cgroup::Cgroup(Cgroup&& other) noexcept
+    : path_(std::exchange(other.path_, {})), procs_(std::move(other.procs_)) {}
+
+Cgroup& Cgroup::operator=(Cgroup&& other) noexcept {
+  if (this != &other) {
+    remove();
+    path_ = std::exchange(other.path_, {});
+    procs_ = std::move(other.procs_);
+  }
+  return *this;
+}
+
+Cgroup::~Cgroup() { remove(); }
+
+}  // namespace almanac::process

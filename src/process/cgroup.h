@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A control group (cgroup v2) for a job: limits of cores and memory, what it uses, kill.
+///
+/// Needs a part of the tree that is ours to write in: root has it, others under
+/// `systemd-run --user --scope -p Delegate=yes`. Cgroup v1 is not used: its controllers lie in
+/// trees of their own, and cannot be killed as one.
+///
+/// Source   Linux, Documentation/admin-guide/cgroup-v2.rst.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "process/descriptor.h"
+
+namespace almanac::process {
+
+/// Where groups can be made.
+struct CgroupTree {
+  std::string mount;  ///< The folder of the root group; "" = cgroup v2 is not mounted.
+  std::string own;    ///< The group that we are in, from the root: "/user.slice/...".
+};
+
+/// Of this machine, from procfs.
+CgroupTree cgroup_tree();
+
+struct CgroupLimits {
+  std::optional<double> cpus{};
+  std::optional<double> memory_gb{};
+};
+
+/// Moves; the destructor kills what is left in it and removes it.
+class Cgroup {
+ public:
+  /// Makes the group `name` under ours, or, where the limits cannot be set there, under one above.
+  /// Fails with unsupported, and says what the machine lacks.
+  static Result<Cgroup> create(const CgroupTree& tree, const std::string& name,
+                               const CgroupLimits& limits);
+  Cgroup(Cgroup&& other) noexcept;
+  Cgroup& operator=(Cgroup&& other) noexcept;
+  ~Cgroup();
+
+  const std::string& path() const { return path_; }
+  /// cgroup.procs, open for writing.
+  int procs() const { return procs_.get(); }
+  /// Kills all that is in it, at once.
+  void kill();
+  /// The most memory that it used at once; nothing where the kernel does not count it.
+  std::optional<double> peak_memory_gb() const;
+  /// How often the kernel killed a process of it for want of memory.
+  int out_of_memory() const;
+
+ private:
+  Cgroup(std::string path, Descriptor procs) : path_(std::move(path)), procs_(std::move(procs)) {}
+  void remove();
+
+  std::string path_;
+  Descriptor procs_;
+};
+
+}  // namespace almanac::process
