@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Which GPUs there are for us, and how a command is told which are its own.
+///
+/// Source   CUDA C++ Programming Guide, "CUDA Environment Variables".
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace almanac::gpu {
+
+/// A GPU as CUDA_VISIBLE_DEVICES names it.
+struct Visible {
+  std::string name;        ///< "0", "GPU-1a2b...", "MIG-...".
+  std::optional<int> gpu;  ///< NVML's number; nothing when NVML does not know it.
+};
+
+/// Those of `variable` (CUDA_VISIBLE_DEVICES as we were given it), else all: `uuids`, by NVML's
+/// number. As CUDA does, it stops at the first name that is none ("-1", "").
+std::vector<Visible> visible_gpus(std::optional<std::string_view> variable,
+                                  const std::vector<std::string>& uuids);
+
+/// The value of CUDA_VISIBLE_DEVICES for the first `count`.
+std::string cuda_visible_devices(const std::vector<Visible>& gpus, int count);
+
+}  // namespace almanac::gpu

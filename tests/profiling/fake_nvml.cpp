@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A driver that is none: two GPUs, of which the first is 80 % busy with 10 of 80 GB, and the
+/// second tells nothing of its use, as one cut up by MIG. Built as libnvidia-ml.so.1, for tests.
+#include <cstdio>
+#include <cstdlib>
+
+extern "C" {
+
+struct Utilization {
+  unsigned gpu;
+  unsigned memory;
+};
+struct Memory {
+  unsigned long long total;
+  unsigned long long free;
+  unsigned long long used;
+};
+
+constexpr int kSuccess = 0;
+constexpr int kInvalid = 2;
+constexpr int kNotSupported = 3;
+constexpr int kDriverNotLoaded = 9;
+constexpr unsigned long long kGigabyte = 1ULL << 30;
+
+static int gpus[2] = {0, 1};
+
+int nvmlInit_v2() {
+  return std::getenv("FAKE_NVML_BROKEN") == nullptr ? kSuccess : kDriverNotLoaded;
+}
+int nvmlShutdown() { return kSuccess; }
+const char* nvmlErrorString(int) { return "Driver Not Loaded"; }
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = 2;
+  return kSuccess;
+}
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
+  if (index > 1) return kInvalid;
+  *device = &gpus[index];
+  return kSuccess;
+}
+int nvmlDeviceGetName(void*, char* name, unsigned length) {
+  std::snprintf(name, length, "NVIDIA Testing 80GB");
+  return kSuccess;
+}
+int nvmlDeviceGetUUID(void* device, char* uuid, unsigned length) {
+  std::snprintf(uuid, length, "GPU-%d000-test", *static_cast<int*>(device) + 1);
+  return kSuccess;
+}
+int nvmlDeviceGetUtilizationRates(void* device, Utilization* use) {
+  if (device != &gpus[0]) return kNotSupported;
+  use->gpu = 80;
+  use->memory = 40;
+  return kSuccess;
+}
+int nvmlDeviceGetMemoryInfo(void*, Memory* memory) {
+  *memory = {80 * kGigabyte, 70 * kGigabyte, 10 * kGigabyte};
+  return kSuccess;
+}
+
+}  // extern "C"

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// NVML by a driver that is none (fake_nvml.cpp), which the loader finds before any other.
+#include "gpu/nvml.h"
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+namespace almanac::gpu {
+namespace {
+
+TEST(NvmlTest, TellsOfTheGpusThatTheDriverHas) {
+  const auto nvml = Nvml::open();
+  ASSERT_TRUE(nvml) << to_string(nvml.error());
+  ASSERT_EQ(nvml->count(), 2);
+  EXPECT_EQ(nvml->name(0), "NVIDIA Testing 80GB");
+  EXPECT_EQ(nvml->uuid(1), "GPU-2000-test");
+  EXPECT_EQ(nvml->memory_gb(0), 80);
+  EXPECT_EQ(nvml->sample(0).use, 0.8);
+  EXPECT_EQ(nvml->sample(0).memory_gb, 10);
+  EXPECT_EQ(nvml->sample(1).use, std::nullopt);
+  EXPECT_EQ(nvml->sample(1).memory_gb, 10);
+  EXPECT_EQ(nvml->name(2), "");
+  EXPECT_EQ(nvml->sample(2).memory_gb, std::nullopt);
+}
+
+TEST(NvmlTest, SaysThatTheDriverDoesNotStart) {
+  ::setenv("FAKE_NVML_BROKEN", "1", 1);
+  const auto nvml = Nvml::open();
+  ::unsetenv("FAKE_NVML_BROKEN");
+  ASSERT_FALSE(nvml);
+  EXPECT_EQ(to_string(nvml.error()), "NVML does not start: Driver Not Loaded");
+}
+
+}  // namespace
+}  // namespace almanac::gpu
