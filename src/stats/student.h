@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Student's t distribution: how far a mean of few may be off.
+///
+/// Source   Hill, Communications of the ACM 1970, algorithm 396: to about 6 digits from 3 degrees
+/// of
+///          freedom on; exact for 1 and 2.
+#pragma once
+
+namespace almanac::stats {
+
+/// The t that |T| exceeds with probability `tails`, 0 < tails < 1; `freedom` at least 1.
+double student_two_tailed(double tails, double freedom);
+
+}  // namespace almanac::stats
