@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "perf/fit.h"
 #include "perf/model_name.h"
 
 namespace almanac::perf {
@@ -44,17 +45,26 @@ Result<Input> input_of(const std::string& model, const Cells& cells, const Profi
     most = std::max(most, throughput);
   }
   std::vector<double> speeds;
+  const auto at = [&](double cores, double gb) {
+    const auto cell = cells.find({cores, gb});
+    return cell == cells.end() ? kNotSaid : cell->second;
+  };
   for (const double cores : cpus) {
     for (const double gb : memory_gb) {
-      const auto cell = cells.find({cores, gb});
-      if (cell == cells.end()) {
+      double throughput = at(cores, gb);
+      if (std::isnan(throughput)) {
+        const double by_cpus = at(cores, *memory_gb.rbegin());
+        const double by_memory = at(*cpus.rbegin(), gb);
+        throughput = std::isnan(by_cpus) ? by_cpus : std::min(by_memory, by_cpus);
+      }
+      if (std::isnan(throughput)) {
         return fail(Code::invalid,
                     fmt::format("{} was not measured with {} cores and {} GB a GPU: a table needs "
                                 "each number of cores with each amount of memory",
                                 model, cores, gb),
                     {path}, "fit a curve to what there is: almanac perf fit");
       }
-      speeds.push_back(cell->second / most);
+      speeds.push_back(throughput / most);
     }
   }
   auto table = std::make_shared<const InputTable>(
@@ -71,24 +81,40 @@ Result<Input> input_of(const std::string& model, const Cells& cells, const Profi
 
 Result<Catalogue> as_measured(const Profile& profile, const std::string& path) {
   std::map<std::string, Cells> models;
+  Profile steps{.source = profile.source, .rows = {}};
   for (const Measurement& row : profile.rows) {
+    const bool feeds = !std::isnan(row.cpus_per_gpu) || !std::isnan(row.memory_gb_per_gpu);
+    if (!feeds) steps.rows.push_back(row);
     const bool counts = row.gpus == 1 && row.neighbour.empty() && row.throughput > 0 &&
-                        !std::isnan(row.cpus_per_gpu) && !std::isnan(row.memory_gb_per_gpu);
-    if (counts) models[row.model][{row.cpus_per_gpu, row.memory_gb_per_gpu}] = row.throughput;
+                        !std::isnan(row.cpus_per_gpu);
+    const double memory_gb = std::isnan(row.memory_gb_per_gpu) ? 0 : row.memory_gb_per_gpu;
+    if (counts) models[row.model][{row.cpus_per_gpu, memory_gb}] = row.throughput;
   }
   if (models.empty()) {
-    return fail(Code::invalid, "no model was measured on one GPU with known cores and memory",
-                {path});
+    return fail(Code::invalid, "no model was measured on one GPU with known cores", {path});
   }
   Catalogue catalogue;
+  if (!steps.rows.empty()) {
+    auto fitted = fit({steps});
+    if (!fitted) return tl::unexpected(fitted.error());
+    catalogue = std::move(fitted->catalogue);
+  }
   for (const auto& [name, cells] : models) {
     Result<Input> input = input_of(name, cells, profile, path);
     if (!input) return tl::unexpected(input.error());
+    const auto known = std::find_if(catalogue.models.begin(), catalogue.models.end(),
+                                    [&, &n = name](const Model& model) { return model.name == n; });
+    if (known != catalogue.models.end()) {
+      known->input = std::move(*input);
+      continue;
+    }
     catalogue.models.push_back({.name = name,
                                 .kind = std::string(kind_of(name)),
                                 .input = std::move(*input),
                                 .boards = {}});
   }
+  std::sort(catalogue.models.begin(), catalogue.models.end(),
+            [](const Model& a, const Model& b) { return a.name < b.name; });
   return catalogue;
 }
 

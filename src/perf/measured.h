@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Measurements as a catalogue without a fit: each model is fed as its table says.
+/// Measurements as a catalogue: each model is fed as its table says, without a fit. How long a step
+/// takes with more GPUs or another batch, and beside a neighbour, is fitted to the rows that say
+/// neither cores nor memory (fit.h), if there are any.
 #pragma once
 
 #include <string>
@@ -12,9 +14,10 @@
 
 namespace almanac::perf {
 
-/// Takes what was measured of one GPU with known cores and memory; there are no boards, so that
-/// number, spread and type of GPUs and neighbours change nothing but how much is fed. Fails with
-/// invalid when there is none, or when a model's grid has holes.
+/// Tables are of one GPU; cores are needed, memory that no row says does not matter. A cell that
+/// was not measured, but whose cores were with most memory and whose memory was with most cores, is
+/// the lesser of the two (Synergy: the slower of both decides). Fails with invalid when there is no
+/// table, or when one has other holes.
 Result<Catalogue> as_measured(const Profile& profile, const std::string& path);
 
 }  // namespace almanac::perf

@@ -64,7 +64,50 @@ TEST(MeasuredTest, AGridWithAHoleIsRefused) {
               HasSubstr("a was not measured with 12 cores and 100 GB a GPU: a table needs each "));
   const auto none = read_catalogue(folder.write("u.csv", std::string(kHeader) + "a,2,3,50,1\n"));
   ASSERT_FALSE(none);
-  EXPECT_THAT(to_string(none.error()), HasSubstr("no model was measured on one GPU with known"));
+  EXPECT_THAT(to_string(none.error()),
+              HasSubstr("no model was measured on one GPU with known cores"));
+}
+
+TEST(MeasuredTest, WithoutMemoryCoresAreAll) {
+  const TemporaryFolder folder;
+  const auto catalogue = read_catalogue(
+      folder.write("t.csv", "model,cpus_per_gpu,throughput\na,1,10\na,2,20\na,4,20\n"));
+  ASSERT_TRUE(catalogue) << to_string(catalogue.error());
+  const InputCurve& enough = catalogue->find("a")->input->curve;
+  EXPECT_EQ(enough.enough_cpus, 2);
+  EXPECT_EQ(enough.enough_memory_gb(), 0);
+}
+
+TEST(MeasuredTest, TheSlowerOfCoresAndMemoryFillsACellThatWasNotMeasured) {
+  const TemporaryFolder folder;
+  const auto catalogue = read_catalogue(folder.write(
+      "t.csv",
+      "model,cpus_per_gpu,memory_gb_per_gpu,throughput\na,1,64,10\na,4,64,40\na,4,16,20\n"));
+  ASSERT_TRUE(catalogue) << to_string(catalogue.error());
+  const InputTable& table = *catalogue->find("a")->input->table;
+  EXPECT_EQ(table(1, 16), 0.25);  // of 40: cores allow 10, memory 20
+  EXPECT_EQ(table(4, 16), 0.5);
+  EXPECT_EQ(table(1, 64), 0.25);
+}
+
+TEST(MeasuredTest, RowsWithoutCoresTellOfGpusAndNeighbours) {
+  const TemporaryFolder folder;
+  const auto catalogue = read_catalogue(
+      folder.write("t.csv",
+                   "model,batch,gpus,cpus_per_gpu,neighbour,neighbour_batch,throughput\n"
+                   "a,8,1,1,,,50\na,8,1,2,,,100\n"
+                   "a,8,1,,,,100\na,16,2,,,,160\na,8,1,,a,8,50\n"));
+  ASSERT_TRUE(catalogue) << to_string(catalogue.error());
+  SpeedModels models(*catalogue);
+  const Found found = models.find({.name = "a"});
+  const Grant one{.gpus = 1, .cpus = 2};
+  const Grant two{.gpus = 2, .cpus = 4};
+  const JobSpeed job(*found.speed, {&one, 1});
+  EXPECT_NEAR(job.rate({&two, 1}), 1.6, 1e-3);
+  const SpeedModel* const neighbour = found.speed;
+  EXPECT_NEAR(job.rate({&one, 1}, {&neighbour, 1}), 0.5, 1e-3);
+  const Grant fewer{.gpus = 1, .cpus = 1};
+  EXPECT_NEAR(job.rate({&fewer, 1}), 0.5, 1e-3);
 }
 
 }  // namespace

@@ -29,6 +29,8 @@ struct Measurement {
   double neighbour_batch = 1;
   /// Samples a second, all GPUs together; 0 = did not run, as two jobs that do not fit on one GPU.
   double throughput = 0;
+  double low = kNotSaid;  ///< Where the throughput lies with 95 %.
+  double high = kNotSaid;
   Task task = Task::not_said;
   double steps = kNotSaid;    ///< Of a run that was timed from its start,
   double seconds = kNotSaid;  ///< to its end.
@@ -45,5 +47,8 @@ struct Profile {
 /// files of Synergy, Gavel, AdaptDL (Pollux) and Rubick. Fails with not_found; with unsupported for
 /// a table that is none of these; with invalid: file, line, what was expected.
 Result<Profile> read_profile(const std::string& path);
+
+/// As our CSV, which read_profile() reads back. Fails with unavailable.
+Result<void> write_profile(const Profile& profile, const std::string& path);
 
 }  // namespace almanac::perf

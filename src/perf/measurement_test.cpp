@@ -89,6 +89,8 @@ TEST(Profile, SaysWhatIsWrongAndWhere) {
   says("model,gpus,throughput\nx,1.5,1\n", "p.csv:2: gpus must be a whole number: \"1.5\"");
   says("model,gpus,nodes,throughput\nx,2,4,1\n", "p.csv:2: 2 GPUs do not lie on 4 nodes");
   says("model,cpus_per_gpu,throughput\nx,0,1\n", "p.csv:2: cpus_per_gpu must be a number");
+  says("model,throughput,throughput_low\nx,5,6\n",
+       "p.csv:2: throughput_low must be a number, 0 to 5");
   says("model,throughput\nx,1e300\n", "x has a throughput of 1e+300 samples a second");
   says("{\"v100\": {\"('A3C', 1)\": {\"null\": 3, \"('A3C', 1)\": [-1, 2]}}}",
        "a3c has a throughput of -1 samples a second");
@@ -99,6 +101,42 @@ TEST(Profile, SaysWhatIsWrongAndWhere) {
   says("{\"v100\": 3}", "expected throughputs as Gavel writes them");
   says("{", "expected throughputs as Gavel writes them");
   EXPECT_EQ(read_profile(folder / "none").error().code, Code::not_found);
+}
+
+TEST(Profile, IsWrittenAsItIsRead) {
+  const TemporaryFolder folder;
+  const Profile made{.source = "made",
+                     .rows = {{.model = "a",
+                               .batch = 16,
+                               .gpu_type = "H100, 80 GB",
+                               .gpus = 2,
+                               .throughput = 10.25,
+                               .low = 10,
+                               .high = 10.5},
+                              {.model = "a",
+                               .cpus_per_gpu = 3,
+                               .neighbour = "b",
+                               .neighbour_batch = 4,
+                               .throughput = 0}}};
+  const std::string path = folder / "made.csv";
+  ASSERT_TRUE(write_profile(made, path));
+  const auto again = read_profile(path);
+  ASSERT_TRUE(again) << to_string(again.error());
+  ASSERT_EQ(again->rows.size(), 2);
+  const Measurement& first = again->rows[0];
+  EXPECT_EQ(first.gpu_type, "H100, 80 GB");
+  EXPECT_EQ(first.batch, 16);
+  EXPECT_EQ(first.gpus, 2);
+  EXPECT_EQ(first.throughput, 10.25);
+  EXPECT_EQ(first.low, 10);
+  EXPECT_EQ(first.high, 10.5);
+  EXPECT_TRUE(std::isnan(first.cpus_per_gpu));
+  const Measurement& second = again->rows[1];
+  EXPECT_EQ(second.cpus_per_gpu, 3);
+  EXPECT_EQ(second.neighbour, "b");
+  EXPECT_EQ(second.neighbour_batch, 4);
+  EXPECT_EQ(second.throughput, 0);
+  EXPECT_TRUE(std::isnan(second.low));
 }
 
 TEST(Profile, SynergyLeavesOutWhatWasNotAllowed) {

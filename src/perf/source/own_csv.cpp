@@ -26,6 +26,8 @@ const std::vector<std::string> kColumns{"model",
                                         "neighbour",
                                         "neighbour_batch",
                                         "throughput",
+                                        "throughput_low",
+                                        "throughput_high",
                                         "task",
                                         "steps",
                                         "seconds"};
@@ -84,6 +86,12 @@ Profile read_own_csv(Rows rows, const std::string& path) {
       made.seconds = rows.number("seconds", 1e-6, 1e12);
     }
     if (!timed || says(rows, "throughput")) made.throughput = rows.number("throughput", 0);
+    if (says(rows, "throughput_low")) {
+      made.low = rows.number("throughput_low", 0, made.throughput);
+    }
+    if (says(rows, "throughput_high")) {
+      made.high = rows.number("throughput_high", made.throughput);
+    }
     profile.rows.push_back(std::move(made));
   }
   return profile;
