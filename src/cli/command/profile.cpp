@@ -194,8 +194,10 @@ Result<int> profile(const Options& options) {
     const auto written = perf::write_profile(profile_of(made, labels), out);
     if (!written) return tl::unexpected(written.error());
   }
-  print_profile(made, findings, {.model = name, .read_as = bencher.read_as(), .file = out},
-                options.output);
+  if (!made.runs.empty()) {
+    print_profile(made, findings, {.model = name, .read_as = bencher.read_as(), .file = out},
+                  options.output);
+  }
   for (const Measured& run : made.runs) {
     if (!run.said.empty()) note(run.said);
   }
