@@ -364,6 +364,12 @@ void Ledger::set_drained(NodeState& state, bool drained) {
   if (state.all_cpu_milli != kUnbounded) total_cpu_milli_ += sign * state.free_cpu_milli;
 }
 
+void Ledger::set_drained(NodeId node, bool drained) {
+  ALMANAC_CHECK(num_entries_ == 0, "{} moves of a plan in flight", num_entries_);
+  NodeState& state = nodes_[index(node)];
+  if (state.drained != drained) set_drained(state, drained);
+}
+
 void Ledger::set_nodes(VcId vc, int count) {
   ALMANAC_CHECK(num_entries_ == 0, "{} moves of a plan in flight", num_entries_);
   const VirtualCluster& owner = vcs_[index(vc)];

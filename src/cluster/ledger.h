@@ -213,6 +213,8 @@ class Ledger {
   /// Grows or drains a virtual cluster to `count` nodes: drains the least busy, highest-numbered
   /// ones and brings back the lowest-numbered ones, which come back on. Never journaled.
   void set_nodes(VcId vc, int count);
+  /// Drains one node, or brings it back. Never journaled.
+  void set_drained(NodeId node, bool drained);
 
   /// A point of the journal to go back to.
   std::size_t mark() const { return num_entries_; }

@@ -23,8 +23,15 @@
 
 namespace almanac::policy {
 
-/// In the order in which events of one instant are told.
-enum class EventKind : std::uint8_t { job_ended, job_arrived, capacity_changed, timer };
+/// In the order in which events of one instant are told. A job is adopted that runs already when a
+/// policy is new: a service that starts again, a forecast.
+enum class EventKind : std::uint8_t {
+  job_ended,
+  job_adopted,
+  job_arrived,
+  capacity_changed,
+  timer
+};
 
 struct Event {
   EventKind kind{};
@@ -35,7 +42,7 @@ enum class Phase : std::uint8_t { unknown, waiting, running, ended, never };
 
 /// Where a job stands. Kept by the host; one cache line.
 struct alignas(64) Progress {
-  Time since{};          ///< Start of the present run; meaningful while running.
+  Time since{};          ///< When the present run, or wait, began.
   Time start = kNoTime;  ///< Of the first run.
   Time end = kNoTime;
   Duration attained{};  ///< Time run before the present run.

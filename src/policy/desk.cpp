@@ -243,14 +243,41 @@ void Desk::start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> 
   if (track == Track::nothing) return;
   const auto start = static_cast<double>(now().time_since_epoch().count());
   if (track == Track::believed_end) {
-    // A job without run time ends in a later round of this instant: its GPUs are in use until then.
-    const double work = static_cast<double>(std::max(Duration{1}, work_left(job)).count());
-    slot.rank = start + (view_->speeds == nullptr ? work : work / view_->speeds->rate(job, grants));
+    slot.rank = start + time_left(job, grants);
   } else {
     slot.rank += fallen();
   }
   slot.sequence = sequence_++;
   slot.tie = 0;
+  vc.running.insert({slot.key(), job, Duration{0}});
+}
+
+double Desk::time_left(JobId job, std::span<const cluster::Grant> grants) const {
+  // A job without run time ends in a later round of this instant: its GPUs are in use until then.
+  const double work = static_cast<double>(std::max(Duration{1}, work_left(job)).count());
+  return view_->speeds == nullptr ? work : work / view_->speeds->rate(job, grants);
+}
+
+void Desk::adopt(VcState& vc, JobId job) {
+  choose_demand(job);
+  const std::span<const cluster::Grant> held = view_->grants(job);
+  Slot& slot = slots_[index(job)];
+  if (shape_) {
+    // It has the shape that it has, whatever would be chosen today.
+    cluster::Demand demand = demands_[slot.demand];
+    demand.gpus = 0;
+    for (const cluster::Grant& grant : held) demand.gpus += grant.count();
+    if (demand.nodes > 0) demand.nodes = static_cast<std::int32_t>(held.size());
+    slot.demand = demands_.id_of(demand);
+  }
+  slot.tie = 0;
+  slot.sequence = sequence_++;
+  if (track == Track::nothing) return;
+  if (track == Track::believed_end) {
+    slot.rank = static_cast<double>(now().time_since_epoch().count()) + time_left(job, held);
+  } else {
+    slot.rank = order_->rank(candidate(job)) + fallen();
+  }
   vc.running.insert({slot.key(), job, Duration{0}});
 }
 

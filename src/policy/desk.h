@@ -93,6 +93,8 @@ class Desk {
   /// Stops a running job whose GPUs are given back. It joins the queue at the next decision.
   void stop(VcState& vc, JobId job);
   void ended(VcState& vc, JobId job);
+  /// Files a job that runs already and of which nothing is known here.
+  void adopt(VcState& vc, JobId job);
   /// Lets a running job, which has given back what it held, go on with `grants`, which are taken.
   void move(JobId job, std::span<const cluster::Grant> grants);
   /// Whether a job runs, and does not start or move in this very plan.
@@ -160,6 +162,8 @@ class Desk {
     double memory_mb = 0;
   };
   void add_up_nodes();
+  /// For how long a job that holds `grants` is still believed to run, in milliseconds.
+  double time_left(JobId job, std::span<const cluster::Grant> grants) const;
   void add_shares(Candidate& seen) const;
   /// Whether the ranks of running jobs fall, and not all alike.
   bool falls_with_work() const { return order_->drift() != 0 && view_->telemetry != nullptr; }
@@ -210,6 +214,11 @@ class Pass {
   }
   /// Told of a waiting job that has been filed anew, and may be to have something else.
   virtual void refiled(VcState& vc, JobId job) {
+    static_cast<void>(vc);
+    static_cast<void>(job);
+  }
+  /// Told of a job that runs already when the policy is new.
+  virtual void adopted(VcState& vc, JobId job) {
     static_cast<void>(vc);
     static_cast<void>(job);
   }

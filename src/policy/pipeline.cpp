@@ -176,6 +176,16 @@ class Pipeline final : public Policy {
         need_.push_back(vc.vc);
         break;
       }
+      case EventKind::job_adopted: {
+        VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
+        desk_->believe(job);
+        desk_->adopt(vc, job);
+        pass_->adopted(vc, job);
+        if (Size* const size = desk_->size()) size->started(job, *desk_);
+        if (throttle_) throttle_->started(job, *desk_);
+        need_.push_back(vc.vc);
+        break;
+      }
       case EventKind::job_arrived: {
         VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
         desk_->believe(job);

@@ -32,18 +32,50 @@ void Round::observe(const policy::SpeedBook* speeds, const policy::Telemetry* te
   view_.telemetry = telemetry;
 }
 
-std::optional<policy::Reason> Round::admit(JobId job) {
+std::optional<policy::Reason> Round::introduce(JobId job, const Past& past) {
   const trace::Request& request = trace_.jobs[index(job)].request;
   Progress& state = progress_[index(job)];
   state.vc = admission_.vc(request);
   state.demand = admission_.demand(request, state.vc);
-  if (auto reason = admission_.never(state.vc, state.demand)) {
+  state.since = past.since;
+  state.start = past.start;
+  state.attained = past.attained;
+  state.charged = past.charged;
+  state.preemptions = past.preemptions;
+  return admission_.never(state.vc, state.demand);
+}
+
+std::optional<policy::Reason> Round::admit(JobId job) {
+  return admit(job, {.since = trace_.jobs[index(job)].request.submit});
+}
+
+std::optional<policy::Reason> Round::admit(JobId job, const Past& past) {
+  Progress& state = progress_[index(job)];
+  if (auto reason = introduce(job, past)) {
     state.phase = Phase::never;
     return reason;
   }
   state.phase = Phase::waiting;
   ++load_.jobs_waiting;
-  load_.gpus_waiting += request.gpus;
+  load_.gpus_waiting += trace_.jobs[index(job)].request.gpus;
+  return std::nullopt;
+}
+
+std::optional<policy::Reason> Round::adopt(JobId job, std::span<const cluster::Grant> held,
+                                           const Past& past) {
+  if (auto reason = introduce(job, past)) return reason;
+  Progress& state = progress_[index(job)];
+  for (const cluster::Grant& grant : held) {
+    ALMANAC_CHECK(cluster_.nodes[index(grant.node)].vc == state.vc,
+                  "job {} of another virtual cluster on node {}", index(job), index(grant.node));
+    ledger_.take(grant);
+    busy_gpus_ += grant.count();
+    busy_cpu_milli_ += grant.cpu_milli;
+  }
+  ledger_.commit();
+  remember_grants(state, held);
+  state.phase = Phase::running;
+  ++load_.jobs_running;
   return std::nullopt;
 }
 
@@ -98,6 +130,7 @@ void Round::check_and_stop(Time now, JobId job) {
     count(grant, -1);
   }
   state.attained += now - state.since;
+  state.since = now;
   state.charged += cost_.of(held);
   state.phase = Phase::waiting;
   ++state.preemptions;

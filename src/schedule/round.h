@@ -53,6 +53,15 @@ class Actuator {
   virtual void boot(NodeId node) = 0;
 };
 
+/// What lies behind a job that a round takes over.
+struct Past {
+  Time since{};          ///< When the present run, or wait, began.
+  Time start = kNoTime;  ///< Of the first run.
+  Duration attained{};   ///< Time run before the present run.
+  Duration charged{};    ///< Work added by restarts.
+  std::uint32_t preemptions = 0;
+};
+
 /// Totals of the present.
 struct Load {
   std::uint32_t jobs_running = 0;
@@ -77,9 +86,17 @@ class Round {
 
   /// Lets a job join. A reason means that it can never start and is not shown to the policy.
   std::optional<policy::Reason> admit(JobId job);
+  /// The same for one that has waited or run under an earlier round.
+  std::optional<policy::Reason> admit(JobId job, const Past& past);
+  /// Takes over a job that runs on `held`. The policy is to be told job_adopted, before any
+  /// job_arrived, jobs in order of start. A reason means that it could not start here today, and
+  /// that nothing was done.
+  std::optional<policy::Reason> adopt(JobId job, std::span<const cluster::Grant> held,
+                                      const Past& past);
   /// A running job has ended.
   void end(Time now, JobId job);
   void set_nodes(VcId vc, int nodes);
+  void set_drained(NodeId node, bool drained) { ledger_.set_drained(node, drained); }
   /// A node that boots is there. The policy is to be told capacity_changed of its virtual cluster.
   void booted(NodeId node);
   /// Tells the policy `events`, of which it was told by the calls above, and carries out its plan.
@@ -101,6 +118,8 @@ class Round {
   policy::Reason why_waiting(Time now, JobId job);
 
  private:
+  /// Sets what a job asks here and what lies behind it.
+  std::optional<policy::Reason> introduce(JobId job, const Past& past);
   void check_and_stop(Time now, JobId job);
   void check_and_resize(const policy::Plan::Start& resize);
   void check_and_start(Time now, const policy::Plan::Start& start);

@@ -52,6 +52,8 @@ void Pacer::start(JobId job, std::span<const cluster::Grant> held, Duration work
   retime(shared_.neighbours(job), now);
 }
 
+void Pacer::credit(JobId job, Duration work) { jobs_[index(job)].done_ms = in_ms(work); }
+
 void Pacer::stop(JobId job, Time now) {
   ends_.erase(job);
   end(job, now);

@@ -43,6 +43,8 @@ class Pacer final : public policy::Telemetry {
 
   /// `job` runs from `now` on with `held` until it has done `work`. Puts its end in the queue.
   void start(JobId job, std::span<const cluster::Grant> held, Duration work, Time now);
+  /// It had done `work` before the simulation began.
+  void credit(JobId job, Duration work);
   /// It is stopped; its end is taken out of the queue.
   void stop(JobId job, Time now);
   /// Its end, taken out of the queue, has come.

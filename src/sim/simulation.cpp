@@ -43,7 +43,11 @@ class Engine final : public schedule::Actuator {
         ends_(trace.jobs.size()),
         gaps_(cluster, options.boot, options.least_sleep) {
     runs_.reserve(trace.jobs.size());
-    for (const trace::Job& job : trace.jobs) runs_.push_back(job.outcome.run);
+    if (options.runs != nullptr) {
+      runs_ = *options.runs;
+    } else {
+      for (const trace::Job& job : trace.jobs) runs_.push_back(job.outcome.run);
+    }
     if (options.speeds != nullptr) {
       pacer_.emplace(cluster, trace, *options.speeds, ends_, options.whole_steps);
       round_.observe(options.speeds, &*pacer_);
@@ -82,6 +86,13 @@ class Engine final : public schedule::Actuator {
   }
 
  private:
+  void begin();
+  void resume(const Present& from);
+  void decide();
+  bool is_over() const {
+    return interrupted() || (options_.until_ended != kNoJob &&
+                             round_.progress(options_.until_ended).phase == Phase::ended);
+  }
   Time next_event();
   void gather_events();
   void give_back(JobId job) {
@@ -134,6 +145,7 @@ void Engine::skip_jobs_left_out() {
 Time Engine::next_event() {
   Time at = kNever;
   if (next_arrival_ < trace_.jobs.size()) at = trace_.jobs[next_arrival_].request.submit;
+  if (at > options_.last_arrival) at = kNever;
   if (!ends_.empty()) at = std::min(at, ends_.next());
   // What else may happen matters only while there are jobs.
   if (at == kNever && round_.load().jobs_waiting == 0) return kNever;
@@ -268,8 +280,7 @@ void Engine::watch_pace(JobId job) {
   if (runs) paces.push_back(pace);
 }
 
-Schedule Engine::run() {
-  const auto wall_start = std::chrono::steady_clock::now();
+void Engine::begin() {
   skip_jobs_left_out();
   if (next_arrival_ < trace_.jobs.size()) {
     result_.begin = trace_.jobs[next_arrival_].request.submit;
@@ -290,9 +301,64 @@ Schedule Engine::run() {
       ++next_change_;
     }
   }
+}
+
+void Engine::resume(const Present& from) {
+  now_ = result_.begin = from.at;
+  next_sample_ = kNever;
+  result_.window.until = from.at;
+  while (next_arrival_ < trace_.jobs.size() &&
+         trace_.jobs[next_arrival_].request.submit <= from.at) {
+    ++next_arrival_;
+  }
+  skip_jobs_left_out();
+  while (next_change_ < changes_.size() && changes_[next_change_].at <= from.at) ++next_change_;
+  for (std::uint32_t node = 0; node < cluster_.nodes.size(); ++node) {
+    round_.set_drained(NodeId{node}, false);
+  }
+  gaps_.begin(now_);
+  for (const Present::Job& each : from.running) {
+    const auto reason = round_.adopt(each.job, each.held, each.past);
+    ALMANAC_CHECK(!reason, "job {} runs and can never start", index(each.job));
+    for (const cluster::Grant& grant : each.held) gaps_.take(grant.node, now_);
+    const Duration work = runs_[index(each.job)] + each.past.charged + options_.restart.launch;
+    if (pacer_) {
+      pacer_->credit(each.job, each.worked);
+      pacer_->start(each.job, round_.grants(each.job), work, now_);
+    } else {
+      ends_.push(std::max(now_, each.past.since + (work - each.past.attained)), each.job);
+    }
+    events_.push_back({EventKind::job_adopted, static_cast<std::uint32_t>(index(each.job))});
+  }
+  for (const Present::Job& each : from.waiting) {
+    const auto reason = round_.admit(each.job, each.past);
+    ALMANAC_CHECK(!reason, "job {} waits and can never start", index(each.job));
+    if (pacer_) pacer_->credit(each.job, each.worked);
+    events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(each.job))});
+  }
+  for (const NodeId node : from.drained) {
+    round_.set_drained(node, true);
+    gaps_.set_drained(node, true, now_);
+  }
+  if (!events_.empty()) decide();
+}
+
+/// Lets the policy answer the events of this instant.
+void Engine::decide() {
+  result_.events += events_.size();
+  if (options_.listener != nullptr) {
+    options_.listener->hear(now_, events_, round_, pacer_ ? &*pacer_ : nullptr);
+  }
+  round_.run(now_, events_);
+  for (const Time wake : round_.wakes()) wakes_.push(wake);
+}
+
+Schedule Engine::run() {
+  const auto wall_start = std::chrono::steady_clock::now();
+  options_.from == nullptr ? begin() : resume(*options_.from);
   constexpr int kRoundsOfAnInstant = 1'000'000;
   int rounds = 0;
-  for (Time at = next_event(); at != kNever && !interrupted(); at = next_event()) {
+  for (Time at = next_event(); at != kNever && !is_over(); at = next_event()) {
     at = std::max(at, now_);  // a change of capacity may lie before the first arrival
     rounds = at == now_ ? rounds + 1 : 0;
     ALMANAC_CHECK(rounds < kRoundsOfAnInstant, "time stands still at {} s", seconds(now_));
@@ -301,9 +367,7 @@ Schedule Engine::run() {
     now_ = at;
     gather_events();
     if (events_.empty()) continue;
-    result_.events += events_.size();
-    round_.run(now_, events_);
-    for (const Time wake : round_.wakes()) wakes_.push(wake);
+    decide();
     if (options_.watched != kNoJob) {
       const Phase phase = round_.progress(options_.watched).phase;
       if (phase != Phase::waiting && !result_.waits.empty() &&

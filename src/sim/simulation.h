@@ -20,9 +20,19 @@
 #include "schedule/round.h"
 #include "sim/idle_gaps.h"
 #include "sim/pacer.h"
+#include "sim/present.h"
 #include "trace/trace.h"
 
 namespace almanac::sim {
+
+/// Hears what a policy is told, before the policy does.
+class Listener {
+ public:
+  virtual ~Listener() = default;
+  /// `telemetry` null = nothing is measured.
+  virtual void hear(Time now, std::span<const policy::Event> events, const schedule::Round& round,
+                    const policy::Telemetry* telemetry) = 0;
+};
 
 struct Options {
   schedule::RestartCost restart{};
@@ -38,6 +48,13 @@ struct Options {
   const std::atomic<bool>* stop = nullptr;        ///< Becomes true when the user interrupts.
   std::atomic<std::uint32_t>* arrived = nullptr;  ///< Counts arrivals, for a progress bar.
   JobId watched = kNoJob;                         ///< Every reason why this job waits is kept.
+  Listener* listener = nullptr;
+  /// Goes on from there instead of from an empty cluster, without timeline and window; jobs that
+  /// are not in it and were submitted by then are over.
+  const Present* from = nullptr;
+  const std::vector<Duration>* runs = nullptr;  ///< Run times of all jobs, instead of their own.
+  Time last_arrival = kNever;                   ///< Jobs that are submitted later do not come.
+  JobId until_ended = kNoJob;                   ///< It is over when this job has ended.
 };
 
 /// A sample of the present, taken after all events at or before `at`.

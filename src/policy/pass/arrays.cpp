@@ -59,6 +59,12 @@ class ArraysPass final : public Pass {
     book(vc.vc).queue(is_cpu_job(job)).insert(user(job), desk_.least(job), place_of(job));
   }
 
+  void adopted(VcState& vc, JobId job) override {
+    ArrayBook& own = book(vc.vc);
+    own.queue(is_cpu_job(job)).use(user(job), desk_.demand(job), +1);
+    own.enter(job, desk_.view().grants(job), desk_.ledger());
+  }
+
   void ended(VcState& vc, JobId job) override { leave(book(vc.vc), job); }
 
   void capacity_changed(VcState& vc) override {

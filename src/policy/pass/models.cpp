@@ -26,6 +26,10 @@ class ModelsPass final : public Pass {
     owner(vc.vc, job).waiting.emplace(desk_.key(job), job);
   }
 
+  void adopted(VcState& vc, JobId job) override {
+    owner(vc.vc, job).held += desk_.demand(job).gpus;
+  }
+
   void ended(VcState& vc, JobId job) override { owner(vc.vc, job).held -= desk_.demand(job).gpus; }
 
   void run(VcState& vc) override {

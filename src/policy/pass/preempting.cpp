@@ -62,6 +62,11 @@ class PreemptingPass final : public Pass {
     if (desk_.plan().stops.size() > stops) desk_.plan().wake(desk_.now());
   }
 
+  void adopted(VcState& vc, JobId job) override {
+    room(vc.vc).enter(job, desk_.view().grants(job));
+    expect_jump(job);
+  }
+
   void ended(VcState& vc, JobId job) override { room(vc.vc).leave(job, desk_.view().grants(job)); }
 
   void capacity_changed(VcState& vc) override { room(vc.vc).all_changed(); }

@@ -26,6 +26,10 @@ class UsersPass final : public Pass {
     queues(vc).insert(desk_.view().request(job).user, desk_.least(job), place_of(job));
   }
 
+  void adopted(VcState& vc, JobId job) override {
+    queues(vc).use(desk_.view().request(job).user, desk_.demand(job), +1);
+  }
+
   void ended(VcState& vc, JobId job) override {
     queues(vc).use(desk_.view().request(job).user, desk_.demand(job), -1);
   }

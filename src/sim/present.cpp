@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/present.h"
+
+#include <algorithm>
+
+namespace almanac::sim {
+
+using policy::Phase;
+
+Present present_of(const schedule::Round& round, const cluster::Cluster& cluster,
+                   std::size_t num_jobs, const policy::Telemetry* telemetry, Time now) {
+  Present made{.at = now, .running = {}, .waiting = {}, .drained = {}};
+  for (std::uint32_t at = 0; at < num_jobs; ++at) {
+    const JobId job{at};
+    const policy::Progress& state = round.progress(job);
+    const bool runs = state.phase == Phase::running;
+    if (!runs && state.phase != Phase::waiting) continue;
+    const Duration ran = runs ? state.attained + (now - state.since) : state.attained;
+    Present::Job& entry =
+        (runs ? made.running : made.waiting)
+            .emplace_back(
+                Present::Job{.job = job,
+                             .past = {.since = state.since,
+                                      .start = state.start,
+                                      .attained = state.attained,
+                                      .charged = state.charged,
+                                      .preemptions = state.preemptions},
+                             .worked = telemetry == nullptr ? ran : telemetry->worked(job, now)});
+    if (!runs) continue;
+    const auto held = round.grants(job);
+    entry.held.assign(held.begin(), held.end());
+  }
+  for (std::vector<Present::Job>* jobs : {&made.running, &made.waiting}) {
+    std::stable_sort(jobs->begin(), jobs->end(), [](const Present::Job& a, const Present::Job& b) {
+      return a.past.since < b.past.since;
+    });
+  }
+  for (std::uint32_t node = 0; node < cluster.nodes.size(); ++node) {
+    if (round.ledger().drained(NodeId{node})) made.drained.push_back(NodeId{node});
+  }
+  return made;
+}
+
+}  // namespace almanac::sim
