@@ -202,24 +202,28 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
   return made;
 }
 
+Options options_of(const Prepared& prepared, std::size_t run) {
+  const Prepared::Run& chosen = prepared.runs[run];
+  const energy::PowerModel& power = prepared.power;
+  return {.restart = chosen.restart,
+          .boot = Duration{std::llround(power.boot_s * 1e3)},
+          .least_sleep = Duration{std::llround(power.least_sleep_s() * 1e3)},
+          .seed = prepared.experiment.seed,
+          .speeds = prepared.speeds.get(),
+          .whole_steps = whole_steps_of(chosen.composition),
+          .warm_up = prepared.experiment.warm_up,
+          .timeline_interval = prepared.experiment.timeline_interval};
+}
+
 Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,
                               const std::atomic<bool>* stop, std::atomic<std::uint32_t>* arrived,
                               JobId watched) {
-  const Prepared::Run& chosen = prepared.runs[run];
-  const auto policy = make_policy(chosen.composition, prepared.trace, prepared.model);
+  const auto policy = make_policy(prepared.runs[run].composition, prepared.trace, prepared.model);
   if (!policy) return tl::unexpected(policy.error());
-  const energy::PowerModel& power = prepared.power;
-  const Options options{.restart = chosen.restart,
-                        .boot = Duration{std::llround(power.boot_s * 1e3)},
-                        .least_sleep = Duration{std::llround(power.least_sleep_s() * 1e3)},
-                        .seed = prepared.experiment.seed,
-                        .speeds = prepared.speeds.get(),
-                        .whole_steps = whole_steps_of(chosen.composition),
-                        .warm_up = prepared.experiment.warm_up,
-                        .timeline_interval = prepared.experiment.timeline_interval,
-                        .stop = stop,
-                        .arrived = arrived,
-                        .watched = watched};
+  Options options = options_of(prepared, run);
+  options.stop = stop;
+  options.arrived = arrived;
+  options.watched = watched;
   return simulate(prepared.trace, prepared.cluster, **policy, options);
 }
 

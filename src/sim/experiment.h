@@ -71,6 +71,9 @@ std::vector<std::string> parse_policies(const std::string& text);
 /// Makes jobs arrive `load` times as fast, from the first arrival on.
 void scale_load(trace::Trace& trace, double load);
 
+/// What run number `run` is simulated with.
+Options options_of(const Prepared& prepared, std::size_t run);
+
 /// Simulates run number `run`. Thread-safe for different runs.
 Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,
                               const std::atomic<bool>* stop = nullptr,

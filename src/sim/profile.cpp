@@ -78,38 +78,38 @@ bool takes_model(const std::string& estimate) {
   return estimate == "learned" || estimate == "learned_90";
 }
 
+Result<std::unique_ptr<predict::Estimator>> make_estimator(
+    const policy::Composition& composition, const trace::Trace& trace,
+    std::shared_ptr<const predict::StoredModel> model) {
+  if (composition.estimate == "oracle") return predict::make_oracle(trace.jobs);
+  if (composition.estimate == "history") return predict::make_history();
+  if (composition.estimate == "rolling") return predict::make_rolling(trace.names);
+  if (composition.estimate == "learned")
+    return predict::make_learned(trace.names, std::move(model));
+  if (composition.estimate == "learned_90") {
+    return predict::make_learned_90(trace.names, std::move(model));
+  }
+  if (composition.estimate == "noisy") return predict::make_noisy(trace.jobs);
+  if (composition.estimate == "limit") return predict::make_limit();
+  const auto unpredicted =
+      std::count_if(trace.jobs.begin(), trace.jobs.end(), [](const trace::Job& job) {
+        return job.request.gpus > 0 && job.request.predicted == kNoDuration;
+      });
+  if (unpredicted > 0) {
+    return fail(Code::usage,
+                fmt::format("policy {}: {} jobs of the trace have no predicted_s", composition.name,
+                            unpredicted),
+                {.file = trace.path}, "estimate given needs that column for every job");
+  }
+  return predict::make_given();
+}
+
 Result<std::unique_ptr<policy::Policy>> make_policy(
     const policy::Composition& composition, const trace::Trace& trace,
     std::shared_ptr<const predict::StoredModel> model) {
-  std::unique_ptr<predict::Estimator> estimator;
-  if (composition.estimate == "oracle") {
-    estimator = predict::make_oracle(trace.jobs);
-  } else if (composition.estimate == "history") {
-    estimator = predict::make_history();
-  } else if (composition.estimate == "rolling") {
-    estimator = predict::make_rolling(trace.names);
-  } else if (composition.estimate == "learned") {
-    estimator = predict::make_learned(trace.names, std::move(model));
-  } else if (composition.estimate == "learned_90") {
-    estimator = predict::make_learned_90(trace.names, std::move(model));
-  } else if (composition.estimate == "noisy") {
-    estimator = predict::make_noisy(trace.jobs);
-  } else if (composition.estimate == "limit") {
-    estimator = predict::make_limit();
-  } else {
-    const auto unpredicted =
-        std::count_if(trace.jobs.begin(), trace.jobs.end(), [](const trace::Job& job) {
-          return job.request.gpus > 0 && job.request.predicted == kNoDuration;
-        });
-    if (unpredicted > 0) {
-      return fail(Code::usage,
-                  fmt::format("policy {}: {} jobs of the trace have no predicted_s",
-                              composition.name, unpredicted),
-                  {.file = trace.path}, "estimate given needs that column for every job");
-    }
-    estimator = predict::make_given();
-  }
-  return policy::make_pipeline(composition, std::move(estimator));
+  auto estimator = make_estimator(composition, trace, std::move(model));
+  if (!estimator) return tl::unexpected(estimator.error());
+  return policy::make_pipeline(composition, std::move(*estimator));
 }
 
 }  // namespace almanac::sim

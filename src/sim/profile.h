@@ -39,9 +39,15 @@ WholeSteps whole_steps_of(const policy::Composition& composition);
 /// Whether an estimate can begin with a model of `almanac predict train`.
 bool takes_model(const std::string& estimate);
 
-/// The policy of `composition` for a simulation of `trace`, which must outlive it. Fails with
-/// usage when the trace lacks what the estimate needs. `model` may be null, and is what a learned
-/// estimate begins with.
+/// What is believed of run times by that name, in a simulation of `trace`, which must outlive it.
+/// Fails with usage when the trace lacks what the estimate needs. `model` may be null, and is what
+/// a learned estimate begins with.
+Result<std::unique_ptr<predict::Estimator>> make_estimator(
+    const policy::Composition& composition, const trace::Trace& trace,
+    std::shared_ptr<const predict::StoredModel> model = nullptr);
+
+/// The policy of `composition` for a simulation of `trace`, which must outlive it; with that
+/// estimate.
 Result<std::unique_ptr<policy::Policy>> make_policy(
     const policy::Composition& composition, const trace::Trace& trace,
     std::shared_ptr<const predict::StoredModel> model = nullptr);

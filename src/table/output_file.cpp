@@ -115,9 +115,8 @@ struct OutputFile::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
-    if (temporary.empty()) return;
-    if (descriptor >= 0) ::close(descriptor);
-    ::unlink(temporary.c_str());
+    if (descriptor >= 0 && descriptor != STDOUT_FILENO) ::close(descriptor);
+    if (!temporary.empty()) ::unlink(temporary.c_str());
   }
 
   void put(const char* bytes, std::size_t size) {
@@ -148,6 +147,17 @@ OutputFile::~OutputFile() = default;
 Result<OutputFile> OutputFile::create(const std::string& path) {
   auto state = std::make_unique<State>();
   state->path = path;
+  state->packer = make_packer(path);
+  struct stat there {};
+  if (::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode)) {
+    // A device or a pipe must not be replaced by a file: that would be the end of /dev/null.
+    state->descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (state->descriptor < 0) {
+      return fail(Code::unavailable, fmt::format("cannot write there: {}", std::strerror(errno)),
+                  {path});
+    }
+    return OutputFile(std::move(state));
+  }
   std::string name = path + ".part-XXXXXX";
   state->descriptor = ::mkostemp(name.data(), O_CLOEXEC);
   if (state->descriptor < 0) {
@@ -159,7 +169,6 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(state->descriptor, 0666 & ~mask);
-  state->packer = make_packer(path);
   return OutputFile(std::move(state));
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac explain: why a job of a run waited, each reason and how long.
+/// almanac explain: what a job of a run would have heard when it came, and why it waited, each
+/// reason and how long.
 ///
 /// A run keeps no reasons: they would be many times the schedule. The run is repeated instead, with
 /// one job watched; it is deterministic, so what is seen is what happened.
@@ -14,10 +15,12 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/forecast_text.h"
+#include "cli/moment.h"
 #include "cli/program.h"
 #include "cli/rerun.h"
+#include "forecast/score.h"
 #include "sim/run_directory.h"
-#include "text/datetime.h"
 #include "text/duration.h"
 #include "text/human.h"
 
@@ -30,12 +33,6 @@ struct Options {
   std::string policy;
   std::string output = "table";
 };
-
-std::string moment(Time at) {
-  // Times below a year are from the trace's own zero.
-  constexpr Time kYear{Duration{31'536'000'000}};
-  return at < kYear ? fmt::format("{:.0f}s", seconds(at)) : text::format_datetime(at);
-}
 
 /// "2 GPUs"; where cores are simulated "2 GPUs, 8 cores, 64 GB", as the job log says.
 std::string asked_by(const trace::Request& request, bool counts_cpus) {
@@ -61,6 +58,9 @@ class Explanation {
     auto schedule = sim::simulate_run(prepared_, run_, nullptr, nullptr, job_);
     if (!schedule) return tl::unexpected(schedule.error());
     schedule_ = std::move(*schedule);
+    auto told = forecast::tell(prepared_, run_, {job_}, {});
+    if (!told) return tl::unexpected(told.error());
+    told_ = std::move(*told);
     return {};
   }
 
@@ -83,6 +83,9 @@ class Explanation {
       fmt::print("{}\n", record.preemptions > 0
                              ? fmt::format(", was stopped {} times", record.preemptions)
                              : std::string());
+    }
+    if (!told_.empty()) {
+      fmt::print("  told then: {}\n", in_words(told_[0].forecast, job.request));
     }
     std::map<policy::ReasonKind, Duration> totals;
     for (const sim::Wait& wait : waits()) {
@@ -149,6 +152,7 @@ class Explanation {
     }
     nlohmann::ordered_json out = {
         {"job_id", name(job_)}, {"policy", policy()}, {"waits", reasons}, {"paces", rates}};
+    if (!told_.empty()) out["forecast"] = told_then();
     if (!rates.empty()) {
       const sim::MeanPace mean = schedule_.pace_log[index(job_)];
       out["mean_pace"] = factors(mean.rate, mean.parts, mean.bandwidth);
@@ -164,6 +168,22 @@ class Explanation {
             {"type", parts.type},     {"neighbours", parts.neighbours},
             {"cpus", parts.cpus},     {"memory", parts.memory},
             {"bandwidth", bandwidth}, {"computing", parts.computing}};
+  }
+  /// What it was told when it came; null = never.
+  nlohmann::ordered_json told_then() const {
+    using forecast::kSaid;
+    const forecast::Forecast& said = told_[0].forecast;
+    const auto when = [](Time at) {
+      return at == kNever ? nlohmann::ordered_json() : nlohmann::ordered_json(seconds(at));
+    };
+    const auto [from, to] = said.start(kSaid);
+    nlohmann::ordered_json out = {{"share", kSaid},
+                                  {"start_from_s", when(from)},
+                                  {"start_to_s", when(to)},
+                                  {"end_by_s", when(said.ended_by(kSaid))}};
+    const Time deadline = prepared_.trace.jobs[index(job_)].request.deadline;
+    if (deadline != kNoTime) out["deadline_kept"] = said.chance_to_end_by(deadline);
+    return out;
   }
   std::string name(JobId job) const {
     return job == kNoJob ? "" : prepared_.trace.id(prepared_.trace.jobs[index(job)].id);
@@ -191,6 +211,7 @@ class Explanation {
   std::size_t run_;
   JobId job_;
   sim::Schedule schedule_;
+  std::vector<forecast::Told> told_;  // none = it could never start
 };
 
 Result<int> explain(const Options& options) {

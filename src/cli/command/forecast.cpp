@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac forecast: what jobs of a run would have heard when they came, and how often that was
+/// true.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/rng.h"
+#include "cli/program.h"
+#include "cli/rerun.h"
+#include "forecast/score.h"
+#include "text/human.h"
+
+namespace almanac::cli {
+namespace {
+
+struct Options {
+  std::string run;
+  std::string policy;
+  int jobs = 200;
+  forecast::Options playing{};
+};
+
+/// Some of the jobs that were simulated, drawn without looking at what became of them.
+std::set<JobId> draw_jobs(const sim::Prepared& prepared, int count, std::uint64_t seed) {
+  std::vector<JobId> all;
+  for (std::uint32_t job = 0; job < prepared.trace.jobs.size(); ++job) {
+    const trace::Request& request = prepared.trace.jobs[job].request;
+    if (sim::is_simulated(request, prepared.cluster)) all.push_back(JobId{job});
+  }
+  std::set<JobId> drawn;
+  Rng rng(seed);
+  const auto wanted = std::min(all.size(), static_cast<std::size_t>(count));
+  while (drawn.size() < wanted) drawn.insert(all[rng.below(all.size())]);
+  return drawn;
+}
+
+std::string share(int part, int whole) {
+  return whole == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * part / whole);
+}
+
+void print(const std::string& what, const forecast::Score& score) {
+  const int all = score.start.all();
+  fmt::print("  {}\n", what);
+  fmt::print("    start in the {:.0f} % said  {:>7}   earlier {:>6}   later {:>6}\n",
+             100 * forecast::kSaid, share(score.start.within, all), share(score.start.before, all),
+             share(score.start.after, all));
+  fmt::print("    end in the {:.0f} % said    {:>7}   earlier {:>6}   later {:>6}\n",
+             100 * forecast::kSaid, share(score.end.within, all), share(score.end.before, all),
+             share(score.end.after, all));
+  fmt::print("    ended by when said    {:>7}\n", share(score.ended_by, all));
+  fmt::print("    start off by {} on the mean\n", text::human_time(score.mean_start_off_s));
+}
+
+/// Forecasts and truths of those jobs of which `chosen(at)` holds.
+template <typename Chosen>
+forecast::Score score_some(const std::vector<forecast::Told>& told,
+                           const std::vector<sim::JobResult>& truth, Chosen&& chosen) {
+  std::vector<forecast::Told> some;
+  std::vector<sim::JobResult> theirs;
+  for (std::size_t at = 0; at < told.size(); ++at) {
+    if (!chosen(at)) continue;
+    some.push_back(told[at]);
+    theirs.push_back(truth[at]);
+  }
+  return forecast::score(some, theirs);
+}
+
+Result<void> judge(const sim::Prepared& prepared, std::size_t run, const Options& options) {
+  const auto asked = draw_jobs(prepared, options.jobs, options.playing.seed);
+  const auto told = forecast::tell(prepared, run, asked, options.playing);
+  if (!told) return tl::unexpected(told.error());
+  const auto schedule = sim::simulate_run(prepared, run);
+  if (!schedule) return tl::unexpected(schedule.error());
+  const auto was = forecast::as_it_was(*schedule, *told);
+  const auto alone = forecast::had_nobody_come(prepared, run, *told);
+  const auto waited = [&](std::size_t at) { return was[at].start != (*told)[at].forecast.at(); };
+  int waiting = 0;
+  for (std::size_t at = 0; at < told->size(); ++at) waiting += waited(at) ? 1 : 0;
+  fmt::print("{}: {} jobs, {} of them waited; {} futures each\n",
+             prepared.runs[run].composition.name, told->size(), waiting, options.playing.futures);
+  print("all jobs, as it was", forecast::score(*told, was));
+  print("all jobs, had nobody come after", forecast::score(*told, alone));
+  print("jobs that waited, as it was", score_some(*told, was, waited));
+  print("jobs that waited, had nobody come after", score_some(*told, alone, waited));
+  return {};
+}
+
+Result<int> run(const Options& options) {
+  const auto prepared = prepare_again(options.run);
+  if (!prepared) return tl::unexpected(prepared.error());
+  bool found = false;
+  std::vector<std::string> known;
+  for (std::size_t run = 0; run < prepared->runs.size(); ++run) {
+    const std::string& name = prepared->runs[run].composition.name;
+    known.push_back(name);
+    if (!options.policy.empty() && name != options.policy) continue;
+    found = true;
+    if (const auto judged = judge(*prepared, run, options); !judged) {
+      return tl::unexpected(judged.error());
+    }
+  }
+  if (found) return kDone;
+  return fail(Code::usage, fmt::format("the run has no policy {}", options.policy), {},
+              fmt::format("it has {}", fmt::join(known, ", ")));
+}
+
+}  // namespace
+
+void register_forecast(Program& program) {
+  CLI::App& command = *program.app.add_subcommand(
+      "forecast", "Say how often what jobs of a run would have heard when they came was true");
+  const auto options = std::make_shared<Options>();
+  command.add_option("RUN", options->run, "Run directory")->required();
+  command.add_option("--policy", options->policy, "Only under this policy")->type_name("NAME");
+  command.add_option("--jobs", options->jobs, "How many jobs are asked about, drawn at random")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command.add_option("--futures", options->playing.futures, "How many futures are played for each")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  command.add_option("--seed", options->playing.seed, "Of the draws")->capture_default_str();
+  program.on(command, [options] { return run(*options); });
+}
+
+}  // namespace almanac::cli

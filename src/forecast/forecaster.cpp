@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forecast/forecaster.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/profile.h"
+
+namespace almanac::forecast {
+
+using policy::EventKind;
+
+Forecaster::Forecaster(const Setting& setting, std::unique_ptr<predict::Estimator> likely,
+                       std::unique_ptr<predict::Estimator> own, std::set<JobId> asked,
+                       const Options& options)
+    : setting_(setting),
+      likely_(std::move(likely)),
+      own_(std::move(own)),
+      asked_(std::move(asked)),
+      options_(options) {}
+
+void Forecaster::take_note(const policy::Event& event, const schedule::Round& round) {
+  const JobId job{event.subject};
+  if (event.kind != EventKind::job_ended && event.kind != EventKind::job_arrived) return;
+  const trace::Job& known = setting_.trace.jobs[index(job)];
+  if (event.kind == EventKind::job_arrived) {
+    Belief belief{.likely = likely_->estimate(job, known.request),
+                  .policys_own = own_->estimate(job, known.request).run};
+    beliefs_.insert_or_assign(job, std::move(belief));
+    return;
+  }
+  const policy::Progress& state = round.progress(job);
+  const predict::Ended ended{.at = state.end,
+                             .ran = std::max(Duration{0}, state.attained - state.charged),
+                             .state = known.outcome.state};
+  likely_->learn(job, known.request, ended);
+  own_->learn(job, known.request, ended);
+  beliefs_.erase(job);
+}
+
+void Forecaster::hear(Time now, std::span<const policy::Event> events, const schedule::Round& round,
+                      const policy::Telemetry* telemetry) {
+  for (const policy::Event& event : events) take_note(event, round);
+  for (const policy::Event& event : events) {
+    const JobId job{event.subject};
+    if (event.kind != EventKind::job_arrived || asked_.erase(job) == 0) continue;
+    sim::Present present =
+        sim::present_of(round, setting_.cluster, setting_.trace.jobs.size(), telemetry, now);
+    Forecast made = play_futures(setting_, present, beliefs_, job, options_.futures, options_.seed);
+    told_.push_back({job, std::move(made), std::move(present)});
+  }
+  if (asked_.empty()) done_ = true;
+}
+
+Result<std::vector<Told>> tell(const sim::Prepared& prepared, std::size_t run,
+                               std::set<JobId> asked, const Options& options) {
+  const policy::Composition& composition = prepared.runs[run].composition;
+  auto own = sim::make_estimator(composition, prepared.trace, prepared.model);
+  if (!own) return tl::unexpected(own.error());
+  sim::Options playing = sim::options_of(prepared, run);
+  const Setting setting{.trace = prepared.trace,
+                        .cluster = prepared.cluster,
+                        .composition = composition,
+                        .options = playing};
+  Forecaster forecaster(setting, predict::make_learned(prepared.trace.names, prepared.model),
+                        std::move(*own), std::move(asked), options);
+  auto policy = sim::make_policy(composition, prepared.trace, prepared.model);
+  if (!policy) return tl::unexpected(policy.error());
+  playing.listener = &forecaster;
+  playing.stop = &forecaster.done();
+  sim::simulate(prepared.trace, prepared.cluster, **policy, playing);
+  return forecaster.told();
+}
+
+}  // namespace almanac::forecast

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forecast/futures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "base/check.h"
+#include "base/rng.h"
+#include "forecast/told_estimator.h"
+#include "policy/pipeline.h"
+
+namespace almanac::forecast {
+namespace {
+
+/// Whether the policy's estimate is the truth, or nearly: then it is, in each future, that
+/// future's.
+bool knows_truth(const policy::Composition& composition) {
+  return composition.estimate == "oracle" || composition.estimate == "noisy";
+}
+
+/// Time never comes for a job that does not start, or end.
+Time or_never(Time at) { return at == kNoTime ? kNever : at; }
+
+}  // namespace
+
+Forecast::Forecast(Time at, std::vector<Time> starts, std::vector<Time> ends)
+    : at_(at), starts_(std::move(starts)), ends_(std::move(ends)) {
+  std::sort(starts_.begin(), starts_.end());
+  std::sort(ends_.begin(), ends_.end());
+}
+
+double Forecast::chance_to_end_by(Time deadline) const {
+  const auto in_time = std::upper_bound(ends_.begin(), ends_.end(), deadline) - ends_.begin();
+  return static_cast<double>(in_time) / static_cast<double>(ends_.size());
+}
+
+// A further draw lies below the k-th least of n with probability k / (n + 1).
+
+Forecast::Stretch Forecast::central(const std::vector<Time>& sorted, double share) {
+  const double places = static_cast<double>(sorted.size()) + 1;
+  const auto low = static_cast<std::ptrdiff_t>(std::floor(places * (1 - share) / 2));
+  const auto last = static_cast<std::ptrdiff_t>(sorted.size()) - 1;
+  const std::ptrdiff_t from = std::clamp<std::ptrdiff_t>(low - 1, 0, last);
+  return {sorted[static_cast<std::size_t>(from)], sorted[static_cast<std::size_t>(last - from)]};
+}
+
+Time Forecast::by(const std::vector<Time>& sorted, double share) {
+  const double places = static_cast<double>(sorted.size()) + 1;
+  const auto place = static_cast<std::size_t>(std::ceil(places * share));
+  return sorted[std::clamp<std::size_t>(place, 1, sorted.size()) - 1];
+}
+
+Duration draw_run(const predict::Belief& belief, Duration worked, double uniform) {
+  if (!belief.distribution) return std::max(belief.run, worked);
+  const predict::Distribution& likely = *belief.distribution;
+  const double past = worked > Duration{0} ? likely.position(predict::log_time(worked)) : 0;
+  constexpr double kNothingLeft = 1e-4;
+  if (past > 1 - kNothingLeft) {
+    return worked + Duration{std::llround(uniform * static_cast<double>(worked.count()))};
+  }
+  const double log = likely.quantile(past + uniform * (1 - past));
+  return std::max(predict::from_log_time(log), worked);
+}
+
+Forecast play_futures(const Setting& setting, const sim::Present& present, const Beliefs& beliefs,
+                      JobId job, int futures, std::uint64_t seed) {
+  ALMANAC_CHECK(futures > 0, "{} futures", futures);
+  sim::Options options = setting.options;
+  std::vector<Duration> runs(setting.trace.jobs.size());
+  options.from = &present;
+  options.runs = &runs;
+  options.last_arrival = present.at;
+  options.until_ended = job;
+  std::vector<Time> starts;
+  std::vector<Time> ends;
+  for (int future = 0; future < futures; ++future) {
+    Rng rng(seed, (std::uint64_t{index(job)} << 32U) + static_cast<std::uint64_t>(future));
+    TellingEstimator::Told told;
+    for (const std::vector<sim::Present::Job>* jobs : {&present.running, &present.waiting}) {
+      for (const sim::Present::Job& each : *jobs) {
+        const Belief& belief = beliefs.at(each.job);
+        const Duration worked = std::max(Duration{0}, each.worked - each.past.charged);
+        const Duration drawn = draw_run(belief.likely, worked, rng.uniform());
+        runs[index(each.job)] = drawn;
+        told[each.job] = {knows_truth(setting.composition) ? drawn : belief.policys_own,
+                          belief.likely.distribution.get()};
+      }
+    }
+    const auto policy = policy::make_pipeline(setting.composition,
+                                              std::make_unique<TellingEstimator>(std::move(told)));
+    const sim::Schedule schedule = sim::simulate(setting.trace, setting.cluster, *policy, options);
+    const sim::JobResult result = schedule.jobs[index(job)];
+    starts.push_back(or_never(result.start));
+    ends.push_back(or_never(result.end));
+  }
+  return {present.at, std::move(starts), std::move(ends)};
+}
+
+}  // namespace almanac::forecast

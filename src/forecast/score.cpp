@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forecast/score.h"
+
+#include <cmath>
+
+#include "sim/profile.h"
+
+namespace almanac::forecast {
+namespace {
+
+Time or_never(Time at) { return at == kNoTime ? kNever : at; }
+
+}  // namespace
+
+Score score(std::span<const Told> told, std::span<const sim::JobResult> truth) {
+  Score made;
+  int started = 0;
+  for (std::size_t at = 0; at < told.size(); ++at) {
+    const Forecast& said = told[at].forecast;
+    const Time start = or_never(truth[at].start);
+    const Time end = or_never(truth[at].end);
+    made.start.count(said.start(kSaid), start);
+    made.end.count(said.end(kSaid), end);
+    made.ended_by += end <= said.ended_by(kSaid) ? 1 : 0;
+    const Time middle = said.started_by(0.5);
+    if (start == kNever || middle == kNever) continue;
+    made.mean_start_off_s += std::abs(seconds(start - middle));
+    ++started;
+  }
+  if (started > 0) made.mean_start_off_s /= started;
+  return made;
+}
+
+std::vector<sim::JobResult> as_it_was(const sim::Schedule& schedule, std::span<const Told> told) {
+  std::vector<sim::JobResult> results;
+  for (const Told& each : told) results.push_back(schedule.jobs[index(each.job)]);
+  return results;
+}
+
+std::vector<sim::JobResult> had_nobody_come(const sim::Prepared& prepared, std::size_t run,
+                                            std::span<const Told> told) {
+  std::vector<sim::JobResult> results;
+  for (const Told& each : told) {
+    sim::Options options = sim::options_of(prepared, run);
+    options.from = &each.present;
+    options.last_arrival = each.present.at;
+    options.until_ended = each.job;
+    const auto policy =
+        sim::make_policy(prepared.runs[run].composition, prepared.trace, prepared.model);
+    results.push_back(
+        sim::simulate(prepared.trace, prepared.cluster, **policy, options).jobs[index(each.job)]);
+  }
+  return results;
+}
+
+}  // namespace almanac::forecast
