@@ -69,8 +69,7 @@ std::optional<policy::Reason> Round::adopt(JobId job, std::span<const cluster::G
     ALMANAC_CHECK(cluster_.nodes[index(grant.node)].vc == state.vc,
                   "job {} of another virtual cluster on node {}", index(job), index(grant.node));
     ledger_.take(grant);
-    busy_gpus_ += grant.count();
-    busy_cpu_milli_ += grant.cpu_milli;
+    count(grant, +1);
   }
   ledger_.commit();
   remember_grants(state, held);

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "table/output_file.h"
 
+#include <array>
+#include <filesystem>
+
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/temporary_folder.h"
 #include "table/digest.h"
@@ -23,6 +28,19 @@ TEST(OutputFile, AppearsOnlyWhenCommitted) {
   ASSERT_TRUE(write_file(folder / "out", "whole"));
   EXPECT_EQ(read_file(folder / "out").value(), "whole");
   EXPECT_EQ(folder.size(), 1U);
+}
+
+TEST(OutputFile, WritesIntoADeviceInsteadOfReplacingIt) {
+  const TemporaryFolder folder;
+  const std::string pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_TRUE(write_file(pipe, "through\n"));
+  std::array<char, 16> read{};
+  EXPECT_EQ(::read(reader, read.data(), read.size()), 8);
+  EXPECT_STREQ(read.data(), "through\n");
+  ::close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
 TEST(OutputFile, LeavesTheFormerFileUntilCommitted) {
