@@ -166,7 +166,7 @@ class PreemptingPass final : public Pass {
     const QueueEntry* victim = &vc.running.back();
     for (; victim != nullptr && victim->key.rank > rank;
          victim = vc.running.previous(victim->key)) {
-      if (started_now(victim->job)) continue;
+      if (started_now(victim->job) || ends_in_peace(victim->job)) continue;
       victims_.push_back(victim->job);
       desk_.give_back(victim->job);
       const auto grants = desk_.place(vc.vc, demand);
@@ -197,6 +197,14 @@ class PreemptingPass final : public Pass {
       for (const cluster::Grant& grant : desk_.grants(victims_[at])) desk_.ledger().take(grant);
       victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(at));
     }
+  }
+
+  /// Whether all its nodes are drained: nothing could start where it is.
+  bool ends_in_peace(JobId job) {
+    const auto held = desk_.grants(job);
+    return std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
+      return desk_.ledger().drained(grant.node);
+    });
   }
 
   bool started_now(JobId job) const { return desk_.view().progress(job).phase == Phase::waiting; }
