@@ -130,6 +130,10 @@ perf::Profile profile_of(const Survey& survey, const Labels& labels) {
       row.neighbour_batch = same ? at.batch : 1;
     }
     if (at.beside || whole_machine(at, survey.home)) profile.rows.push_back(row);
+    if (labels.batch_stays && whole_machine(at, survey.home)) {
+      profile.rows.push_back(row);
+      profile.rows.back().task = perf::Measurement::Task::training;
+    }
     const bool of_input = !at.beside && at.gpus == 1 && at.batch == survey.home.batch;
     if (!of_input || (!survey.enough_cpus && !memory_varied)) continue;
     row.cpus_per_gpu = at.cpus;

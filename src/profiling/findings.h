@@ -40,6 +40,8 @@ struct Labels {
   std::string gpu_type{};
   std::string neighbour{};       ///< "" = the model itself.
   double machine_memory_gb = 0;  ///< What a run without a limit had.
+  /// Its batch stays as it is with more GPUs: then GENIE's model can be fitted to it too.
+  bool batch_stays = false;
 };
 
 /// Rows for perf/: cores and memory where they were varied, else the step.

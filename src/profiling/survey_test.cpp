@@ -132,6 +132,10 @@ TEST(SurveyTest, TakesTheGreatestBatchThatRuns) {
   EXPECT_EQ(profile.rows[0].model, "job");
   EXPECT_EQ(profile.rows[1].throughput, 0);
   EXPECT_TRUE(std::isnan(profile.rows[1].low));
+  // Where the batch is that of all GPUs, each is told once more as a task.
+  const perf::Profile twice = profile_of(made, {.model = "Job", .batch_stays = true});
+  ASSERT_EQ(twice.rows.size(), 8);
+  EXPECT_EQ(twice.rows[1].task, perf::Measurement::Task::training);
 }
 
 TEST(SurveyTest, MoreGpusKeepTheBatchThatTheCommandNames) {

@@ -103,6 +103,10 @@ TEST_F(ProfileCommand, FindsWhatIsKnownOfTheTraining) {
   const auto simulated = run_program(
       {"simulate", jobs, "--cluster", cluster, "--policy", "fifo", "--speed", out(), "-o", "json"});
   ASSERT_EQ(simulated.status, 0) << simulated.err;
+  // GENIE takes it as well.
+  const auto genie = run_program({"simulate", jobs, "--cluster", cluster, "--policy", "genie",
+                                  "--speed", out(), "-o", "json"});
+  EXPECT_EQ(genie.status, 0) << genie.err;
   // The job with two cores takes 1000 s x 0.096 / 0.052; what is told is the mean of both.
   EXPECT_NEAR(json::parse(simulated.out)[0]["avg_jct_s"], (1000 + 1846) / 2, 0.03 * 1846)
       << simulated.out;

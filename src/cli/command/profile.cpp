@@ -190,7 +190,8 @@ Result<int> profile(const Options& options) {
     const Labels labels{.model = name,
                         .gpu_type = machine.gpu_type(),
                         .neighbour = neighbour.empty() ? "" : CommandLine(neighbour).subject(),
-                        .machine_memory_gb = machine.memory_gb};
+                        .machine_memory_gb = machine.memory_gb,
+                        .batch_stays = command.names("batch")};
     const auto written = perf::write_profile(profile_of(made, labels), out);
     if (!written) return tl::unexpected(written.error());
   }
