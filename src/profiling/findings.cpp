@@ -86,6 +86,9 @@ std::vector<std::string> sentences(const Findings& found) {
   } else if (found.saturation && *found.saturation <= found.most_batch) {
     said.push_back(fmt::format("saturates at batch {:.3g}: a GPU then makes 90 % of what it can",
                                *found.saturation));
+  } else if (found.most_batch > found.least_batch && found.share_at_most < 0.005) {
+    said.push_back(fmt::format("does not saturate: its rate grows with the batch, up to {:.4g}",
+                               found.most_batch));
   } else if (found.most_batch > found.least_batch) {
     said.push_back(
         fmt::format("does not saturate up to batch {:.4g}: a GPU then makes {} of what it "
