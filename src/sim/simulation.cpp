@@ -165,7 +165,8 @@ void Engine::gather_events() {
     round_.end(now_, job);
     events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(job))});
   }
-  while (next_arrival_ < trace_.jobs.size() && trace_.jobs[next_arrival_].request.submit == now_) {
+  while (now_ <= options_.last_arrival && next_arrival_ < trace_.jobs.size() &&
+         trace_.jobs[next_arrival_].request.submit == now_) {
     const JobId job{static_cast<std::uint32_t>(next_arrival_)};
     if (auto reason = round_.admit(job)) {
       result_.never.emplace_back(job, *reason);

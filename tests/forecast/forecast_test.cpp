@@ -137,6 +137,30 @@ TEST_F(QueueTest, ThePolicyOfAFutureBelievesWhatItBelievedThen) {
   }
 }
 
+TEST(PlayFutures, LetsNobodyComeEvenAtTheInstantOfAnEnd) {
+  Case input;
+  input.cluster = cluster::uniform(1, 1);
+  add_job(input.trace, {.id = "A", .run = 100s});
+  add_job(input.trace, {.id = "B", .submit = 10s, .run = 10s});
+  add_job(input.trace, {.id = "C", .submit = 100s, .run = 10s});
+  const policy::Composition composition = *policy::registry().compose("sjf");
+  const sim::Present present{.at = Time{10s},
+                             .running = {{.job = JobId{0},
+                                          .past = {.since = Time{0s}, .start = Time{0s}},
+                                          .worked = 10s,
+                                          .held = {{.node = NodeId{0}, .gpus = 1}}}},
+                             .waiting = {{.job = JobId{1}, .past = {.since = Time{10s}}}},
+                             .drained = {}};
+  Beliefs beliefs;
+  beliefs[JobId{0}].likely.run = 100s;
+  beliefs[JobId{1}].likely.run = 10s;
+  const Forecast made = play_futures(
+      {.trace = input.trace, .cluster = input.cluster, .composition = composition, .options = {}},
+      present, beliefs, JobId{1}, 3, 0);
+  EXPECT_EQ(made.started_by(0.5), Time{100s});
+  EXPECT_EQ(made.ended_by(0.5), Time{110s});
+}
+
 /// Jobs whose run times are drawn from what is believed of them, nobody comes after the one that
 /// asks: then nine in ten starts lie where it was said, but for the luck of the draw.
 TEST(Calibration, NineInTenStartsLieWhereItWasSaid) {
