@@ -13,6 +13,7 @@
 #include <cmath>
 
 #include "policy/shape_choices.h"
+#include "policy/slots.h"
 
 namespace almanac::policy::shape {
 
