@@ -109,20 +109,22 @@ Duration Desk::remaining(JobId job) const {
   return at_rate(work_left(job), slots_[index(job)].rate);
 }
 
-void Desk::choose_demand(JobId job) {
-  if (!chooses()) return;
+Time Desk::choose_demand(JobId job) {
+  if (!chooses()) return Time::max();
   cluster::Demand demand = view_->demand(view_->progress(job).demand);
   Slot& slot = slots_[index(job)];
   slot.rate = 1;
+  Time until = Time::max();
   if (shape_ && view_->speeds != nullptr && view_->request(job).max_gpus > 0) {
     const Shaped shaped = shape_->choose(job, work_left(job), *view_, plan_->ledger);
     demand.gpus = shaped.gpus;
     demand.nodes = shaped.nodes;
     slot.rate = static_cast<float>(shaped.rate);
-    if (shaped.until != Time::max()) stale_.emplace(shaped.until, job);
+    until = shaped.until;
   }
   if (size_) demand = size_->demand(job, demand, *view_);
   slot.demand = demands_.id_of(demand);
+  return until;
 }
 
 std::span<const JobId> Desk::refile(std::span<VcState> vcs) {
@@ -150,9 +152,9 @@ void Desk::enqueue_at(VcState& vc, JobId job, double rank, double tie) {
 }
 
 void Desk::file(VcState& vc, JobId job, std::uint32_t sequence) {
-  choose_demand(job);
+  const Time suits_until = choose_demand(job);
   const Candidate seen = candidate(job);
-  const Time until = order_->stands_until(seen);
+  const Time until = std::min(suits_until, order_->stands_until(seen));
   if (until != Time::max()) stale_.emplace(until, job);
   file(vc, job, order_->rank(seen), order_->tie(seen), sequence);
 }

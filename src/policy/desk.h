@@ -146,8 +146,8 @@ class Desk {
  private:
   /// Whether jobs may be given something else than they ask.
   bool chooses() const { return size_ != nullptr || shape_ != nullptr; }
-  /// Chooses what a job is to have.
-  void choose_demand(JobId job);
+  /// Chooses what a job is to have; gives until when that stands.
+  Time choose_demand(JobId job);
   /// Puts a job in the queue as the slots say.
   void file(VcState& vc, JobId job, std::uint32_t sequence);
   void file(VcState& vc, JobId job, double rank, double tie, std::uint32_t sequence);

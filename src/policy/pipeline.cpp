@@ -183,6 +183,7 @@ class Pipeline final : public Policy {
         pass_->adopted(vc, job);
         if (Size* const size = desk_->size()) size->started(job, *desk_);
         if (throttle_) throttle_->started(job, *desk_);
+        if (colocation_) colocation_->started(job);
         need_.push_back(vc.vc);
         break;
       }

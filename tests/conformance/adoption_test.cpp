@@ -33,12 +33,14 @@ Case crowded_day(std::uint64_t seed, const std::string& policy) {
   made.cluster.add_vc("blue");
   made.cluster.add_nodes({.gpus = 4, .cpus = 16, .memory_gb = 64}, 4);
   Rng rng(seed);
+  Rng deadlines(seed + 1000);
   std::int64_t now_ms = 0;
   for (std::uint32_t job = 0; job < kJobs; ++job) {
     now_ms += static_cast<std::int64_t>(rng.below(120'000));
     const bool red = rng.below(2) == 0;
     const int gpus = static_cast<int>(1 + rng.below(red ? 16 : 8));
     const auto run_ms = static_cast<std::int64_t>(1 + rng.below(900'000));
+    const auto slack_ms = static_cast<std::int64_t>(deadlines.below(3'600'000));
     add_job(made.trace, {.id = std::to_string(job),
                          .submit = Duration{now_ms},
                          .gpus = gpus,
@@ -47,6 +49,7 @@ Case crowded_day(std::uint64_t seed, const std::string& policy) {
                          .user = rng.below(2) == 0 ? "ann" : "bob",
                          .limit = Duration{run_ms + static_cast<std::int64_t>(rng.below(60'000))},
                          .predicted = Duration{run_ms},
+                         .deadline = Duration{now_ms + run_ms + slack_ms},
                          .cpus = static_cast<float>(gpus),
                          .memory_gb = static_cast<float>(gpus)});
   }
@@ -166,7 +169,8 @@ TEST_P(NothingInMind, GoesOnAsIfNothingHadHappened) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, NothingInMind,
-                         testing::Values("fifo", "sjf", "srtf", "easy+oracle", "las", "drf"),
+                         testing::Values("fifo", "sjf", "srtf", "easy+oracle", "las", "drf",
+                                         "promise", "genie", "fifo+scan"),
                          test_name);
 
 TEST(Adoption, KeepsNodesThatAreDrained) {

@@ -56,10 +56,10 @@ const DraftLimits kInexact{.exact = false};
 const DraftLimits kCores{.exact = false, .cores = true};
 const DraftLimits kParts{.gpus = 4, .exact = false, .cores = true, .parts = true};
 
-RC_GTEST_PROP(AnyComposition, KeepsTheRules, ()) {
+void keep_the_rules(const DraftLimits& limits) {
   const Composition composition = random_composition();
   RC_LOG() << describe(composition) << '\n';
-  Case input = to_case(*drafts(kInexact), kInexact);
+  Case input = to_case(*drafts(limits), limits);
   input.options.restart.launch = *rc::gen::element(Duration{0}, Duration{1s});
   input.options.timeline_interval = 7s;
   const Result<Played> played = play(input, composition);
@@ -67,27 +67,11 @@ RC_GTEST_PROP(AnyComposition, KeepsTheRules, ()) {
   RC_ASSERT(lines(broken_rules(input, *played)) == "");
 }
 
-RC_GTEST_PROP(AnyComposition, KeepsTheRulesWithCores, ()) {
-  const Composition composition = random_composition();
-  RC_LOG() << describe(composition) << '\n';
-  Case input = to_case(*drafts(kCores), kCores);
-  input.options.restart.launch = *rc::gen::element(Duration{0}, Duration{1s});
-  input.options.timeline_interval = 7s;
-  const Result<Played> played = play(input, composition);
-  RC_ASSERT(played.has_value());
-  RC_ASSERT(lines(broken_rules(input, *played)) == "");
-}
+RC_GTEST_PROP(AnyComposition, KeepsTheRules, ()) { keep_the_rules(kInexact); }
 
-RC_GTEST_PROP(AnyComposition, KeepsTheRulesWithPartsOfGpus, ()) {
-  const Composition composition = random_composition();
-  RC_LOG() << describe(composition) << '\n';
-  Case input = to_case(*drafts(kParts), kParts);
-  input.options.restart.launch = *rc::gen::element(Duration{0}, Duration{1s});
-  input.options.timeline_interval = 7s;
-  const Result<Played> played = play(input, composition);
-  RC_ASSERT(played.has_value());
-  RC_ASSERT(lines(broken_rules(input, *played)) == "");
-}
+RC_GTEST_PROP(AnyComposition, KeepsTheRulesWithCores, ()) { keep_the_rules(kCores); }
+
+RC_GTEST_PROP(AnyComposition, KeepsTheRulesWithPartsOfGpus, ()) { keep_the_rules(kParts); }
 
 RC_GTEST_PROP(AnyComposition, DecidesTheSameAgain, ()) {
   const Composition composition = random_composition();

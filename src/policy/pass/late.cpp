@@ -21,6 +21,7 @@
 
 #include "policy/desk.h"
 #include "policy/order/promise.h"
+#include "policy/pass/start_each.h"
 
 namespace almanac::policy {
 namespace {
@@ -30,6 +31,13 @@ class LatePass final : public Pass {
   explicit LatePass(Desk& desk) : desk_(desk) {
     desk_.track = Desk::Track::believed_end;
     desk_.needs_estimate = true;
+  }
+
+  void adopted(VcState& vc, JobId job) override {
+    const trace::Request& request = desk_.view().request(job);
+    const bool at_once = request.deadline <= request.submit;
+    const bool in_time = at_once || desk_.believed_end(job) <= request.deadline;
+    if (request.deadline == kNoTime || !in_time) lent(vc.vc).push_back(job);
   }
 
   void ended(VcState& vc, JobId job) override { std::erase(lent(vc.vc), job); }
@@ -117,41 +125,14 @@ class LatePass final : public Pass {
   /// Starts jobs whose deadlines can be met and that are believed to end by `until`.
   void let_pass(VcState& vc, Time until) {
     if (until <= desk_.now()) return;
-    start_each(vc, [&](const RankedQueue& jobs) {
+    start_each(desk_, vc, [&](const RankedQueue& jobs) {
       const QueueEntry* const brief = jobs.first_within(until - desk_.now());
       return brief != nullptr && brief->key.rank < order::kLate ? brief : nullptr;
     });
   }
 
   void lend(VcState& vc) {
-    for (const JobId job : start_each(vc, first_late)) lent(vc.vc).push_back(job);
-  }
-
-  /// Starts those that fit of the jobs that `first` names, the first of each demand, in order of
-  /// rank.
-  template <typename First>
-  std::span<const JobId> start_each(VcState& vc, First&& first) {
-    started_.clear();
-    unmet_.clear();
-    for (;;) {
-      const WaitingQueue::Class* from = nullptr;
-      QueueEntry best;
-      for (const WaitingQueue::Class& each : vc.waiting.classes()) {
-        if (each.jobs.empty() || is_hopeless(each.demand)) continue;
-        const QueueEntry* const entry = first(each.jobs);
-        if (entry == nullptr || (from != nullptr && !(entry->key < best.key))) continue;
-        from = &each;
-        best = *entry;
-      }
-      if (from == nullptr) return started_;
-      const auto grants = desk_.place(vc.vc, from->demand);
-      if (grants.empty()) {
-        unmet_.push_back(from->demand);
-        continue;
-      }
-      desk_.start(vc, best, grants);
-      started_.push_back(best.job);
-    }
+    for (const JobId job : start_each(desk_, vc, first_late)) lent(vc.vc).push_back(job);
   }
 
   static const QueueEntry* first_late(const RankedQueue& jobs) {
@@ -160,15 +141,8 @@ class LatePass final : public Pass {
     return jobs.next({.rank = order::kLate, .tie = kLeast});
   }
 
-  bool is_hopeless(const cluster::Demand& demand) const {
-    return std::any_of(unmet_.begin(), unmet_.end(),
-                       [&](const cluster::Demand& unmet) { return demand.covers(unmet); });
-  }
-
   Desk& desk_;
   std::vector<std::vector<JobId>> lent_;  // to whom, in each virtual cluster; who began first first
-  std::vector<cluster::Demand> unmet_;
-  std::vector<JobId> started_;
 };
 
 }  // namespace

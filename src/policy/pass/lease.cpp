@@ -16,6 +16,7 @@
 #include <algorithm>
 
 #include "policy/pass/leased_pass.h"
+#include "policy/pass/unmet.h"
 
 namespace almanac::policy {
 namespace {
@@ -109,16 +110,11 @@ class LeasePass final : public LeasedPass {
     }
   }
 
-  bool is_hopeless(const cluster::Demand& demand) const {
-    return std::any_of(unmet_.begin(), unmet_.end(),
-                       [&](const cluster::Demand& unmet) { return demand.covers(unmet); });
-  }
-
   void try_start(VcState& vc, JobId job) {
     const cluster::Demand& demand = desk_.demand(job);
-    if (is_hopeless(demand)) return;
+    if (unmet_.rules_out(demand)) return;
     const auto grants = desk_.place(vc.vc, demand);
-    grants.empty() ? unmet_.push_back(demand) : desk_.start(vc, job, grants);
+    grants.empty() ? unmet_.add(demand) : desk_.start(vc, job, grants);
   }
 
   void join(VcState& vc, JobId job) {
@@ -135,7 +131,7 @@ class LeasePass final : public LeasedPass {
   /// Stops as many losers as it takes, the last in rank first; none if all would not do.
   void start_or_displace(VcState& vc, JobId job) {
     const cluster::Demand& demand = desk_.demand(job);
-    if (is_hopeless(demand)) return;
+    if (unmet_.rules_out(demand)) return;
     const std::size_t before = desk_.ledger().mark();
     std::size_t stopped = 0;
     auto grants = desk_.place(vc.vc, demand);
@@ -145,7 +141,7 @@ class LeasePass final : public LeasedPass {
     }
     if (grants.empty()) {
       desk_.ledger().undo(before);
-      unmet_.push_back(demand);
+      unmet_.add(demand);
       return;
     }
     for (; stopped > 0; --stopped) {
@@ -203,7 +199,7 @@ class LeasePass final : public LeasedPass {
   std::vector<Ranked> unlucky_;  // that wait
   std::vector<JobId> losers_;    // that run and are not chosen
   std::vector<PackedJob> packed_;
-  std::vector<cluster::Demand> unmet_;
+  Unmet unmet_;
 };
 
 }  // namespace

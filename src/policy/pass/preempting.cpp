@@ -16,6 +16,7 @@
 #include "base/check.h"
 #include "policy/desk.h"
 #include "policy/pass/room_by_rank.h"
+#include "policy/pass/unmet.h"
 
 namespace almanac::policy {
 namespace {
@@ -53,7 +54,7 @@ class PreemptingPass final : public Pass {
       auto grants = desk_.place(vc.vc, next->demand);
       if (grants.empty()) grants = make_room(vc, *next, entry);
       if (grants.empty()) {
-        unmet_.push_back(next->demand);
+        unmet_.add(next->demand);
       } else {
         start(vc, entry.job, grants);
       }
@@ -94,16 +95,10 @@ class PreemptingPass final : public Pass {
   }
 
  private:
-  /// Once a demand cannot be met, none can that covers it.
-  bool is_hopeless(const cluster::Demand& demand) const {
-    return std::any_of(unmet_.begin(), unmet_.end(),
-                       [&](const cluster::Demand& unmet) { return demand.covers(unmet); });
-  }
-
   const WaitingQueue::Class* first_to_try(const WaitingQueue& waiting) const {
     const WaitingQueue::Class* best = nullptr;
     for (const WaitingQueue::Class& each : waiting.classes()) {
-      if (each.jobs.empty() || is_hopeless(each.demand)) continue;
+      if (each.jobs.empty() || unmet_.rules_out(each.demand)) continue;
       if (best == nullptr || each.front < best->front) best = &each;
     }
     return best;
@@ -213,7 +208,7 @@ class PreemptingPass final : public Pass {
   std::vector<std::unique_ptr<RoomByRank>> rooms_;  // of each virtual cluster
   std::vector<std::vector<JobId>> started_;         // of each, in the last plan
   std::vector<JobId> victims_;
-  std::vector<cluster::Demand> unmet_;
+  Unmet unmet_;
   std::vector<JobId> again_;  // whose rank has just jumped
   std::priority_queue<Jump, std::vector<Jump>, std::greater<>> jumps_;
 };
