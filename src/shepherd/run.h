@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// One run of a job on this machine: started, adopted after a restart of ours, ended, read.
+///
+/// A run is a folder and a shepherd: a small process that starts the command, writes down how it
+/// ends and outlives us. Whether a shepherd lives is told by a lock on a file of the folder, taken
+/// before it is started and inherited by it: no moment is without an answer, and no process number
+/// is trusted.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "process/descriptor.h"
+#include "process/job.h"
+#include "process/tree.h"
+
+namespace almanac::shepherd {
+
+/// What to run: spec.json.
+struct Spec {
+  std::string id{};  ///< "17.1": of the marker in the environment, and the cgroup's name.
+  std::vector<std::string> argv{};
+  std::string script{};  ///< Text of a script that argv are arguments of; "" = none.
+  std::vector<std::string> environment{};  ///< All of it.
+  std::string directory{};
+  std::string out{};
+  std::string err{};                  ///< "" = with `out`.
+  bool append = false;                ///< To logs that are there: a later run of the job.
+  double log_limit_gb = 4;            ///< Of each; more is dropped, and said so.
+  std::vector<int> cores{};           ///< Empty = all that we may use.
+  std::optional<double> cpus{};       ///< Limit by cgroup, where that can be.
+  std::optional<double> memory_gb{};  ///< By cgroup, else watched; its end is killed beyond.
+  Duration time_limit = kNoDuration;
+  Duration grace = 30s;
+  std::optional<uid_t> uid{};  ///< To become; only root can.
+  std::optional<gid_t> gid{};
+};
+
+/// How a run ended: exit.json.
+enum class Cause : std::uint8_t { by_itself, told, time_limit, memory, cannot_start };
+
+struct Exit {
+  process::Ending ending{};
+  Cause cause = Cause::by_itself;
+  std::string message{};  ///< Of one that could not start: why.
+  Time start{};
+  Time end{};
+  Duration ran{};  ///< By a clock that nobody sets.
+  process::Usage usage{};
+  std::int64_t log_dropped = 0;  ///< Bytes of output.
+};
+
+/// How the limits are held on this machine, in words: "cgroup v2", "watched".
+struct Means {
+  std::string cpus{};
+  std::string memory{};
+};
+
+/// A run that goes on, or has just ended. Moves. The destructor lets it go on.
+class Run {
+ public:
+  /// Makes the folder, which must not be there, and starts. Fails with unavailable.
+  static Result<Run> start(const std::string& folder, const Spec& spec);
+  /// What a folder says.
+  enum class Found { lives, ended, lost, never_started };
+  static Found look(const std::string& folder);
+  /// Takes over one that lives or has ended.
+  static Result<Run> adopt(const std::string& folder);
+
+  /// Readable when the shepherd has gone; for poll(2).
+  int news() const { return news_.get(); }
+  /// How it ended, if it has. Fails with corrupt when the shepherd is gone without a word; what it
+  /// left behind has been killed then.
+  Result<std::optional<Exit>> exited();
+  /// Asks it to end: SIGTERM to all below, SIGKILL after the grace of the spec. Does not wait.
+  void end();
+  /// Gives it other cores and memory.
+  Result<void> resize(const std::vector<int>& cores, std::optional<double> cpus,
+                      std::optional<double> memory_gb);
+  pid_t process() const { return process_; }
+  process::Usage usage() const;
+  const std::string& folder() const { return folder_; }
+
+ private:
+  Run() = default;
+  std::string folder_;
+  process::Descriptor news_;  // pidfd of the shepherd
+  pid_t shepherd_ = -1;
+  pid_t process_ = -1;
+};
+
+/// What this machine allows.
+Means means();
+
+}  // namespace almanac::shepherd

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A job of the live service: what a user asked, and what has become of it so far.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "cluster/ledger.h"
+#include "trace/job.h"
+
+namespace almanac::store {
+
+/// As users see it: 1, 2, 3 in order of submission, never used twice.
+enum class JobNumber : std::int64_t {};
+
+/// The place of a task in its array: "12_3" is task 3 of the array whose first job is 12.
+struct ArrayTask {
+  JobNumber array{};
+  std::int32_t index = 0;
+  std::int32_t at_once = 0;  ///< So many tasks of it run at once at most; 0 = any number.
+};
+
+/// When the job before has come to what, may this one start.
+enum class After : std::uint8_t {
+  any,     ///< It has ended, however.
+  ok,      ///< It has ended well; else this one is cancelled.
+  not_ok,  ///< It has failed; else this one is cancelled.
+};
+
+/// What a user asks. Missing: 0, "", NaN, kNoDuration, kNoTime as in trace::Request.
+struct Submission {
+  // Who and what for.
+  std::string name{};
+  std::string user{};
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  std::string vc{};
+  std::string qos{};
+  std::string model{};
+  // What it needs.
+  std::int32_t gpus = 0;
+  std::int32_t max_gpus = 0;
+  double gpu_share = 1;
+  std::string gpu_type{};
+  std::optional<double> cpus{};
+  std::optional<double> memory_gb{};
+  Duration time_limit = kNoDuration;
+  // What it promises, and is promised.
+  Time deadline = kNoTime;
+  Time worthless_at = kNoTime;
+  std::optional<double> value{};
+  std::int32_t batch = 0;
+  std::int64_t steps = 0;
+  // What runs.
+  std::vector<std::string> argv{};  ///< Of a script: its arguments, from $1 on.
+  std::string script{};             ///< Its text; "" = argv is the command.
+  std::string directory{};
+  std::vector<std::string> environment{};  ///< "NAME=value", all of it.
+  std::string out{};                       ///< File names with %j %A %a %x %u; "" = almanac-%j.out.
+  std::string err{};                       ///< "" = with `out`.
+  Duration grace = 30s;                    ///< Between SIGTERM and SIGKILL.
+  // When.
+  bool hold = false;
+  Time not_before = kNoTime;
+  std::vector<JobNumber> after{};
+  After after_what = After::any;
+  bool requeue = false;  ///< Runs again by itself when the machine failed it.
+  // As an array.
+  std::vector<std::int32_t> indices{};  ///< Empty = no array.
+  std::int32_t at_once = 0;
+};
+
+/// A job as it stands. `state` is pending, running, or one of those in which it has ended.
+struct Job {
+  JobNumber number{};
+  Submission asked;  ///< Of a task of an array: without `indices`.
+  std::optional<ArrayTask> task{};
+  Time submit{};
+  trace::JobState state = trace::JobState::pending;
+  bool held = false;     ///< By a user; it waits and is not shown to the policy.
+  Time since{};          ///< When the present run, or wait, began.
+  Time start = kNoTime;  ///< Of the first run.
+  Time end = kNoTime;
+  Duration attained{};        ///< Time run before the present run.
+  std::int32_t attempts = 0;  ///< Runs begun.
+  std::int32_t preemptions = 0;
+  std::vector<cluster::Grant> held_gpus{};  ///< Of the present, or last, run.
+  std::vector<int> cores{};                 ///< Processors of it; empty = any.
+  std::optional<int> exit_status{};
+  int signal = 0;        ///< That ended it; 0 = none.
+  std::string reason{};  ///< Why it ended so: "cancelled by ann", "over its time limit".
+};
+
+}  // namespace almanac::store
