@@ -23,10 +23,12 @@
 
 namespace almanac::policy {
 
-/// In the order in which events of one instant are told. A job is adopted that runs already when a
-/// policy is new: a service that starts again, a forecast.
+/// In the order in which events of one instant are told. A job is withdrawn that waits and shall no
+/// longer: its user has cancelled or held it. A job is adopted that runs already when a policy is
+/// new: a service that starts again, a forecast.
 enum class EventKind : std::uint8_t {
   job_ended,
+  job_withdrawn,
   job_adopted,
   job_arrived,
   capacity_changed,
@@ -38,7 +40,7 @@ struct Event {
   std::uint32_t subject = 0;  ///< JobId, VcId; nothing for a timer.
 };
 
-enum class Phase : std::uint8_t { unknown, waiting, running, ended, never };
+enum class Phase : std::uint8_t { unknown, waiting, running, ended, withdrawn, never };
 
 /// Where a job stands. Kept by the host; one cache line.
 struct alignas(64) Progress {
@@ -72,8 +74,9 @@ class Telemetry {
 /// What a policy may know at `now`: no outcome of a job that has not ended.
 class View {
  public:
-  View(const cluster::Cluster& machines, std::span<const trace::Job> jobs,
-       std::span<const Progress> progress, const std::vector<cluster::Demand>& demands,
+  /// All may grow while the view lasts.
+  View(const cluster::Cluster& machines, const std::vector<trace::Job>& jobs,
+       const std::vector<Progress>& progress, const std::vector<cluster::Demand>& demands,
        const std::vector<cluster::Grant>& grants, Rng& random)
       : cluster(machines),
         rng(random),
@@ -115,8 +118,8 @@ class View {
   }
 
  private:
-  std::span<const trace::Job> jobs_;
-  std::span<const Progress> progress_;
+  const std::vector<trace::Job>& jobs_;
+  const std::vector<Progress>& progress_;
   const std::vector<cluster::Demand>& demands_;
   const std::vector<cluster::Grant>& grants_;
 };

@@ -144,6 +144,12 @@ std::span<const JobId> Desk::refile(std::span<VcState> vcs) {
   return refiled_;
 }
 
+void Desk::withdraw(VcState& vc, JobId job) {
+  vc.waiting.erase(demand_id(job), key(job));
+  vc.blocked = kNoJob;
+  if (!likely_.empty()) likely_[index(job)].reset();
+}
+
 void Desk::enqueue(VcState& vc, JobId job) { file(vc, job, sequence_++); }
 
 void Desk::enqueue_at(VcState& vc, JobId job, double rank, double tie) {

@@ -68,6 +68,8 @@ class Desk {
   }
   /// Puts a job in the queue at its rank.
   void enqueue(VcState& vc, JobId job);
+  /// Takes a job that has not started out of the queue.
+  void withdraw(VcState& vc, JobId job);
   /// Files those waiting jobs anew whose shape or rank may be another by now, and gives them.
   std::span<const JobId> refile(std::span<VcState> vcs);
   /// Puts it there at a rank of the caller's.
@@ -219,6 +221,11 @@ class Pass {
   }
   /// Told of a job that runs already when the policy is new.
   virtual void adopted(VcState& vc, JobId job) {
+    static_cast<void>(vc);
+    static_cast<void>(job);
+  }
+  /// Told of a job that waits no longer without having started, before it leaves VcState::waiting.
+  virtual void withdrawn(VcState& vc, JobId job) {
     static_cast<void>(vc);
     static_cast<void>(job);
   }

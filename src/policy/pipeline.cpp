@@ -176,6 +176,13 @@ class Pipeline final : public Policy {
         need_.push_back(vc.vc);
         break;
       }
+      case EventKind::job_withdrawn: {
+        VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
+        pass_->withdrawn(vc, job);
+        desk_->withdraw(vc, job);
+        need_.push_back(vc.vc);
+        break;
+      }
       case EventKind::job_adopted: {
         VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
         desk_->believe(job);

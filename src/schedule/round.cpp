@@ -33,6 +33,7 @@ void Round::observe(const policy::SpeedBook* speeds, const policy::Telemetry* te
 }
 
 std::optional<policy::Reason> Round::introduce(JobId job, const Past& past) {
+  if (index(job) >= progress_.size()) progress_.resize(trace_.jobs.size());
   const trace::Request& request = trace_.jobs[index(job)].request;
   Progress& state = progress_[index(job)];
   state.vc = admission_.vc(request);
@@ -50,8 +51,9 @@ std::optional<policy::Reason> Round::admit(JobId job) {
 }
 
 std::optional<policy::Reason> Round::admit(JobId job, const Past& past) {
+  auto reason = introduce(job, past);
   Progress& state = progress_[index(job)];
-  if (auto reason = introduce(job, past)) {
+  if (reason) {
     state.phase = Phase::never;
     return reason;
   }
@@ -90,6 +92,16 @@ void Round::end(Time now, JobId job) {
   }
   ledger_.commit();
   --load_.jobs_running;
+}
+
+void Round::withdraw(Time now, JobId job) {
+  Progress& state = progress_[index(job)];
+  ALMANAC_CHECK(state.phase == Phase::waiting, "job {} is withdrawn but does not wait", index(job));
+  state.end = now;
+  state.phase = Phase::withdrawn;
+  --load_.jobs_waiting;
+  load_.gpus_waiting -= asked_gpus(state);
+  held_since_.erase(job);
 }
 
 void Round::set_nodes(VcId vc, int nodes) { ledger_.set_nodes(vc, nodes); }

@@ -75,6 +75,8 @@ struct HeldBack {
   Duration waited{0};      ///< From when they would have run had all nodes been on until they did.
 };
 
+/// The trace may grow: a job can join that was not in it when the round was made.
+///
 /// Cost: 64 bytes a job and 16 a grant. Not thread-safe.
 class Round {
  public:
@@ -95,6 +97,8 @@ class Round {
                                       const Past& past);
   /// A running job has ended.
   void end(Time now, JobId job);
+  /// A waiting job shall wait no longer. The policy is to be told job_withdrawn.
+  void withdraw(Time now, JobId job);
   void set_nodes(VcId vc, int nodes);
   void set_drained(NodeId node, bool drained) { ledger_.set_drained(node, drained); }
   /// A node that boots is there. The policy is to be told capacity_changed of its virtual cluster.

@@ -19,6 +19,8 @@ namespace {
 
 std::string_view state_of(const trace::Job& job, const JobResult& record) {
   switch (record.phase) {
+    case policy::Phase::withdrawn:
+      return trace::to_string(trace::JobState::cancelled);
     case policy::Phase::never:
       return "NEVER";
     case policy::Phase::waiting:

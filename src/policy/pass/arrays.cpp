@@ -65,6 +65,11 @@ class ArraysPass final : public Pass {
     own.enter(job, desk_.view().grants(job), desk_.ledger());
   }
 
+  void withdrawn(VcState& vc, JobId job) override {
+    book(vc.vc).queue(is_cpu_job(job)).erase(user(job), desk_.least(job), place_of(job));
+    evicted_by_.erase(job);
+  }
+
   void ended(VcState& vc, JobId job) override { leave(book(vc.vc), job); }
 
   void capacity_changed(VcState& vc) override {

@@ -69,6 +69,14 @@ class BackfillPass final : public Pass {
     book.newcomers.push_back(job);
   }
 
+  void withdrawn(VcState& vc, JobId job) override {
+    Book& book = book_of(vc);
+    book.changed = true;
+    if (depth_ != kEveryJob) return book.calendar.clear();
+    std::erase(book.newcomers, job);
+    if (book.calendar.holds(job)) book.calendar.forget(job);
+  }
+
   void ended(VcState& vc, JobId job) override {
     const Time believed = desk_.believed_end(job);
     if (believed <= desk_.now()) return;

@@ -30,6 +30,10 @@ class ModelsPass final : public Pass {
     owner(vc.vc, job).held += desk_.demand(job).gpus;
   }
 
+  void withdrawn(VcState& vc, JobId job) override {
+    owner(vc.vc, job).waiting.erase({desk_.key(job), job});
+  }
+
   void ended(VcState& vc, JobId job) override { owner(vc.vc, job).held -= desk_.demand(job).gpus; }
 
   void run(VcState& vc) override {

@@ -30,6 +30,10 @@ class UsersPass final : public Pass {
     queues(vc).use(desk_.view().request(job).user, desk_.demand(job), +1);
   }
 
+  void withdrawn(VcState& vc, JobId job) override {
+    queues(vc).erase(desk_.view().request(job).user, desk_.least(job), place_of(job));
+  }
+
   void ended(VcState& vc, JobId job) override {
     queues(vc).use(desk_.view().request(job).user, desk_.demand(job), -1);
   }
