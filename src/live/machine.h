@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What this machine has to give away: GPUs as the driver tells them or as configured, processors,
+/// memory; and what it can hold jobs to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/cluster.h"
+
+namespace almanac::live {
+
+struct Machine {
+  cluster::Cluster cluster;  ///< All nodes are this machine; one, unless configured otherwise.
+  /// CUDA_VISIBLE_DEVICES' name of each GPU of each node: "0", "GPU-1a2b...".
+  std::vector<std::vector<std::string>> gpu_names;
+  std::vector<int> cores;   ///< Processors to give away, rising; empty = they are not pinned: more
+                            ///< are configured than there are.
+  bool has_driver = false;  ///< GPUs are the driver's.
+  std::vector<std::string> notes;  ///< What the user should know.
+};
+
+/// `cluster_file` "" = as found: the driver's GPUs, all processors, all memory but a tenth.
+Result<Machine> find_machine(const std::string& cluster_file);
+
+}  // namespace almanac::live
