@@ -23,6 +23,8 @@ struct ArrayTask {
   JobNumber array{};
   std::int32_t index = 0;
   std::int32_t at_once = 0;  ///< So many tasks of it run at once at most; 0 = any number.
+
+  bool operator==(const ArrayTask&) const = default;
 };
 
 /// When the job before has come to what, may this one start.
@@ -73,6 +75,8 @@ struct Submission {
   // As an array.
   std::vector<std::int32_t> indices{};  ///< Empty = no array.
   std::int32_t at_once = 0;
+
+  bool operator==(const Submission&) const = default;
 };
 
 /// A job as it stands. `state` is pending, running, or one of those in which it has ended.
@@ -86,7 +90,7 @@ struct Job {
   Time since{};          ///< When the present run, or wait, began.
   Time start = kNoTime;  ///< Of the first run.
   Time end = kNoTime;
-  Duration attained{};        ///< Time run before the present run.
+  Duration attained{};        ///< Time run before the present run; of one that has ended, in all.
   std::int32_t attempts = 0;  ///< Runs begun.
   std::int32_t preemptions = 0;
   std::vector<cluster::Grant> held_gpus{};  ///< Of the present, or last, run.
@@ -94,6 +98,8 @@ struct Job {
   std::optional<int> exit_status{};
   int signal = 0;        ///< That ended it; 0 = none.
   std::string reason{};  ///< Why it ended so: "cancelled by ann", "over its time limit".
+
+  bool operator==(const Job&) const = default;
 };
 
 }  // namespace almanac::store

@@ -4,14 +4,17 @@
 /// Keeps the jobs of the live service on disk: nothing that was acknowledged is ever lost.
 ///
 /// One SQLite file in WAL mode, written by one connection. A Batch is all or nothing and is on the
-/// disk (fsync) when commit() returns; several submissions share one.
+/// disk (fsync) when commit() returns; several submissions share one. What is read is read by
+/// connections of their own: any thread may, and none waits for a commit.
+///
+/// Cost: a commit is one fsync and some 20 us a job; unfinished() takes some 10 us a job.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -27,6 +30,8 @@ struct Note {
   JobNumber job{};
   std::string what{};
   std::string detail{};
+
+  bool operator==(const Note&) const = default;
 };
 
 /// What a job was told of its start and end when it came.
@@ -37,6 +42,8 @@ struct Told {
   Time start_from{}, start_to{}, end_from{}, end_to{};
   double share = 0.9;            ///< That each stretch is said with.
   std::optional<double> kept{};  ///< Chance to end by its deadline.
+
+  bool operator==(const Told&) const = default;
 };
 
 /// A sample of the whole: what the dashboard's curves are made of.
@@ -60,8 +67,9 @@ struct Filter {
 
 class Store {
  public:
-  /// Opens or makes the file. Fails with corrupt (and says how to go on), unsupported (written by a
-  /// later Almanac), unavailable (read-only, locked, full).
+  /// Opens or makes the file; reads all of it once, to find damage. Fails with conflict (another
+  /// Store has it open), corrupt (and says how to go on), unsupported (a later Almanac wrote it),
+  /// invalid (another program did), not_found (no such folder), unavailable (read-only, full).
   static Result<Store> open(const std::string& path);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
@@ -70,13 +78,21 @@ class Store {
   /// Changes that belong together.
   class Batch {
    public:
-    /// Of a new job, and of any that changed.
-    void put(const Job& job);
-    void note(const Note& note);
-    void told(const Told& told);
-    void sample(const Moment& moment);
-    void set(const std::string& key, const std::string& value);
-    bool empty() const;
+    /// Of a new job, and of any that changed. What was asked stays as first put; the tasks of an
+    /// array share what the first of them asked.
+    void put(Job job) { jobs_.push_back(std::move(job)); }
+    /// Of a job that the store has, or that is put here.
+    void note(Note note) { notes_.push_back(std::move(note)); }
+    void told(Told told) { told_.push_back(std::move(told)); }
+    /// One for each moment: a later one takes its place.
+    void sample(const Moment& moment) { moments_.push_back(moment); }
+    void set(std::string key, std::string value) {
+      values_.emplace_back(std::move(key), std::move(value));
+    }
+    bool empty() const {
+      return jobs_.empty() && notes_.empty() && told_.empty() && moments_.empty() &&
+             values_.empty();
+    }
 
    private:
     friend class Store;
@@ -86,11 +102,14 @@ class Store {
     std::vector<Moment> moments_;
     std::vector<std::pair<std::string, std::string>> values_;
   };
-  /// All of it, or nothing and why. On disk when it returns.
+  /// All of it, or nothing and why; then another may succeed. On disk when it returns. Fails with
+  /// unavailable (disk full, locked), invalid (a zero byte in a command, a note on no job).
   Result<void> commit(const Batch& batch);
 
   /// The largest number ever given; 0 = none. Survives forget().
   Result<JobNumber> last_number() const;
+  // Lists are without what runs (argv, script, environment), which is most of a job: job() has it.
+
   /// Jobs that wait or run, in order of number.
   Result<std::vector<Job>> unfinished() const;
   Result<std::optional<Job>> job(JobNumber number) const;
@@ -101,7 +120,8 @@ class Store {
   Result<std::optional<std::string>> get(const std::string& key) const;
   /// The jobs that ended at or after `since`, as a job log: for study, predict and simulate.
   Result<trace::Trace> log(Time since) const;
-  /// Drops what ended before; gives how many jobs.
+  /// Drops jobs that ended before, but for those that unfinished ones come after, and moments
+  /// before; gives how many jobs. In small steps, between which commits go on.
   Result<std::int64_t> forget(Time before);
 
  private:

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/connection.h"
+
+namespace almanac::store {
+namespace {
+
+/// For as long waits a writer or a reader for somebody with an SQLite shell.
+constexpr int kPatienceMs = 5000;
+
+}  // namespace
+
+Connection::Connection(const std::string& path, Access access)
+    : database_(path,
+                (access == Access::read ? SQLite::OPEN_READONLY : SQLite::OPEN_READWRITE) |
+                    SQLite::OPEN_NOMUTEX,
+                kPatienceMs) {
+  // A damaged file must not make us run what it says, nor read beyond a page.
+  database_.exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
+}
+
+SQLite::Statement& Connection::statement(const std::string& sql) {
+  const auto found = statements_.find(sql);
+  if (found != statements_.end()) return found->second;
+  return statements_.emplace(sql, SQLite::Statement(database_, sql)).first->second;
+}
+
+std::int64_t Connection::number_of(const std::string& pragma) {
+  return database_.execAndGet("PRAGMA " + pragma).getInt64();
+}
+
+}  // namespace almanac::store

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// One connection to the file, which keeps its prepared statements.
+///
+/// SQLiteCpp throws; failure.h makes Errors of that.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+namespace almanac::store {
+
+class Connection {
+ public:
+  enum class Access { read, write };
+  /// The file must be there.
+  Connection(const std::string& path, Access access);
+
+  SQLite::Database& database() { return database_; }
+  /// Prepared at the first call.
+  SQLite::Statement& statement(const std::string& sql);
+  /// What a PRAGMA says, or becomes.
+  std::int64_t number_of(const std::string& pragma);
+
+ private:
+  SQLite::Database database_;
+  std::unordered_map<std::string, SQLite::Statement> statements_;
+};
+
+}  // namespace almanac::store

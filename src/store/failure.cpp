@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/failure.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+namespace almanac::store {
+
+Error damaged(const std::string& what) {
+  return {
+      Code::corrupt,
+      fmt::format("the store is damaged: {}", what),
+      {},
+      "put a copy in its place, or rescue what can be read: sqlite3 OLD .recover | sqlite3 NEW"};
+}
+
+Error error_of(const SQLite::Exception& thrown) {
+  const int extended = thrown.getExtendedErrorCode();
+  const auto error = [&](Code code, std::string message, std::string hint) {
+    return Error{code, std::move(message), {}, std::move(hint)};
+  };
+  switch (thrown.getErrorCode()) {
+    case SQLITE_FULL:
+      return error(Code::unavailable, "the disk is full: nothing of this was written",
+                   "make room; nothing has to be restarted");
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return damaged(thrown.what());
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return error(Code::unavailable, "another program keeps the store locked",
+                   "close the SQLite shell that has it open");
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return error(Code::unavailable, fmt::format("the store cannot be written: {}", thrown.what()),
+                   "look at the rights of the file and of its folder");
+    case SQLITE_IOERR:
+      return error(Code::unavailable,
+                   fmt::format("the disk fails: {} ({})", thrown.what(), extended),
+                   "nothing of this was written; the system's log may say more");
+    case SQLITE_NOMEM:
+      return error(Code::unavailable, "no memory is left for the store", "");
+    case SQLITE_CONSTRAINT:
+      return error(Code::invalid, fmt::format("the store refuses it: {}", thrown.what()), "");
+    default:
+      // No such table, no such column, a value of another type: what we prepared does not meet it.
+      return damaged(thrown.what());
+  }
+}
+
+}  // namespace almanac::store

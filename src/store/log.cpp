@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/log.h"
+
+#include <cmath>
+#include <cstdint>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+namespace almanac::store {
+namespace {
+
+trace::JobKey key_of(JobNumber number) { return trace::JobKey{static_cast<std::uint64_t>(number)}; }
+
+void fill(trace::Request& request, const Job& job, Names& names) {
+  const Submission& asked = job.asked;
+  request.submit = job.submit;
+  request.time_limit = asked.time_limit;
+  request.deadline = asked.deadline;
+  request.worthless_at = asked.worthless_at;
+  request.name = names.intern(asked.name);
+  request.user = names.intern(asked.user);
+  request.vc = names.intern(asked.vc);
+  request.gpu_type = names.intern(asked.gpu_type);
+  request.model = names.intern(asked.model);
+  request.qos = names.intern(asked.qos);
+  request.gpus = asked.gpus;
+  request.max_gpus = asked.max_gpus;
+  request.batch = asked.batch;
+  request.steps = asked.steps;
+  if (asked.value) request.value = static_cast<float>(*asked.value);
+  request.gpu_share = static_cast<float>(asked.gpu_share);
+  if (asked.cpus) request.cpus = static_cast<float>(*asked.cpus);
+  if (asked.memory_gb) request.memory_gb = static_cast<float>(*asked.memory_gb);
+}
+
+void fill(trace::Outcome& outcome, const Job& job) {
+  outcome.run = job.attained;
+  outcome.start = job.start;
+  outcome.end = job.end;
+  if (job.start != kNoTime && job.end - job.start != job.attained) {
+    outcome.span = job.end - job.start;
+  }
+  outcome.attempts = job.attempts;
+  outcome.state = job.state;
+  cluster::Amount held;
+  for (const cluster::Grant& grant : job.held_gpus) held += grant.amount();
+  // What it held beside its GPUs, where that is not what it asked for.
+  const auto differs = [](float had, const std::optional<double>& asked) {
+    return had > 0 && (!asked || std::abs(had - static_cast<float>(*asked)) > 1e-3F);
+  };
+  const float cpus = static_cast<float>(held.cpus());
+  const float memory_gb = static_cast<float>(held.memory_gb());
+  if (differs(cpus, job.asked.cpus)) outcome.reference_cpus = cpus;
+  if (differs(memory_gb, job.asked.memory_gb)) outcome.reference_memory_gb = memory_gb;
+}
+
+}  // namespace
+
+trace::Trace log_of(const std::vector<Job>& jobs, const std::string& path) {
+  trace::Trace trace;
+  trace.path = path;
+  trace.format = "almanac-store";
+  trace.rows = static_cast<std::int64_t>(jobs.size());
+  std::unordered_map<std::int64_t, Time> ends;
+  for (const Job& job : jobs) ends.emplace(static_cast<std::int64_t>(job.number), job.end);
+  std::int64_t begun_later = 0;
+  std::int64_t left_out = 0;
+  for (const Job& job : jobs) {
+    trace::Job& record = trace.jobs.emplace_back();
+    record.id = key_of(job.number);
+    fill(record.request, job, trace.names);
+    fill(record.outcome, job);
+    Time last = kNoTime;
+    for (const JobNumber before : job.asked.after) {
+      const auto found = ends.find(static_cast<std::int64_t>(before));
+      if (found == ends.end() || found->second < last) continue;
+      last = found->second;
+      record.request.after = key_of(before);
+    }
+    left_out += !job.asked.after.empty() && last == kNoTime;
+    begun_later += job.asked.not_before != kNoTime && job.asked.not_before > job.submit;
+  }
+  if (begun_later > 0) {
+    trace.notes.push_back(
+        fmt::format("was not to start before a time of its own: {}", begun_later));
+  }
+  if (left_out > 0) {
+    trace.notes.push_back(fmt::format("came after jobs that the log does not have: {}", left_out));
+  }
+  return trace;
+}
+
+}  // namespace almanac::store

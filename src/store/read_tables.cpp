@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "store/query.h"
+#include "store/record.h"
+#include "store/tables.h"
+
+namespace almanac::store {
+namespace {
+
+template <typename Record>
+void read_fields(Query& query, Record& record) {
+  each_field(record, [&](std::string_view, auto& field) { query.into(field); });
+}
+
+/// The rest of a job's SELECT follows. `more`: columns read after it.
+std::string select_jobs(std::string_view more = {}) {
+  return fmt::format(
+      "SELECT job.number, job.submission, job.task, job.task_at_once, {}, {}{} "
+      "FROM job JOIN submission ON submission.number = job.submission ",
+      columns<Job>("job."), columns<Submission>("submission."), more);
+}
+
+Job read_row(Query& query) {
+  Job job;
+  query.into(job.number);
+  const auto submission = query.next<JobNumber>();
+  const auto task = query.next<std::optional<std::int32_t>>();
+  const auto at_once = query.next<std::optional<std::int32_t>>();
+  if (task) job.task = {.array = submission, .index = *task, .at_once = at_once.value_or(0)};
+  read_fields(query, job);
+  read_fields(query, job.asked);
+  return job;
+}
+
+std::vector<Job> rows_of(Query& query) {
+  std::vector<Job> jobs;
+  while (query.step()) jobs.push_back(read_row(query));
+  return jobs;
+}
+
+template <typename Record>
+std::vector<Record> records_of(Query& query) {
+  std::vector<Record> records;
+  while (query.step()) read_fields(query, records.emplace_back());
+  return records;
+}
+
+}  // namespace
+
+std::optional<Job> read_job(Connection& connection, JobNumber number) {
+  static const std::string sql =
+      select_jobs(", submission.argv, script.bytes, environment.bytes") +
+      "LEFT JOIN content AS script ON script.id = submission.script "
+      "LEFT JOIN content AS environment ON environment.id = submission.environment "
+      "WHERE job.number = ?";
+  Query query(connection, sql);
+  if (!query.with(number).step()) return std::nullopt;
+  Job job = read_row(query);
+  query.into(job.asked.argv);
+  query.into(job.asked.script);
+  query.into(job.asked.environment);
+  return job;
+}
+
+std::vector<Job> read_unfinished(Connection& connection) {
+  static const std::string sql =
+      select_jobs() + "WHERE job.state IN ('PENDING', 'RUNNING') ORDER BY job.number";
+  Query query(connection, sql);
+  return rows_of(query);
+}
+
+std::vector<Job> read_jobs(Connection& connection, const Filter& filter) {
+  std::vector<std::string> terms;
+  if (!filter.user.empty()) terms.emplace_back("submission.user = ?");
+  if (!filter.name.empty()) terms.emplace_back("submission.name = ?");
+  if (!filter.states.empty()) {
+    const std::vector<std::string> marks(filter.states.size(), "?");
+    terms.push_back(fmt::format("job.state IN ({})", fmt::join(marks, ", ")));
+  }
+  if (filter.ended_since != kNoTime) terms.emplace_back("job.end_ms >= ?");
+  if (filter.ended_until != kNoTime) terms.emplace_back("job.end_ms < ?");
+  if (filter.below) terms.emplace_back("job.number < ?");
+  Query query(connection, fmt::format("{}{}{} ORDER BY job.number DESC LIMIT ?", select_jobs(),
+                                      terms.empty() ? "" : "WHERE ", fmt::join(terms, " AND ")));
+  if (!filter.user.empty()) query.with(filter.user);
+  if (!filter.name.empty()) query.with(filter.name);
+  for (const trace::JobState state : filter.states) query.with(state);
+  if (filter.ended_since != kNoTime) query.with(filter.ended_since);
+  if (filter.ended_until != kNoTime) query.with(filter.ended_until);
+  if (filter.below) query.with(*filter.below);
+  query.with(filter.limit);
+  return rows_of(query);
+}
+
+std::vector<Job> read_ended(Connection& connection, Time since) {
+  static const std::string sql =
+      select_jobs() +
+      "WHERE job.end_ms >= ? AND job.state NOT IN ('PENDING', 'RUNNING') "
+      "ORDER BY job.submit_ms, job.number";
+  Query query(connection, sql);
+  query.with(since.time_since_epoch().count());
+  return rows_of(query);
+}
+
+std::vector<Note> read_notes(Connection& connection, JobNumber number) {
+  static const std::string sql =
+      fmt::format("SELECT {} FROM note WHERE job = ? ORDER BY id", columns<Note>());
+  Query query(connection, sql);
+  return records_of<Note>(query.with(number));
+}
+
+std::vector<Told> read_told(Connection& connection, JobNumber number) {
+  static const std::string sql =
+      fmt::format("SELECT {} FROM told WHERE job = ? ORDER BY id", columns<Told>());
+  Query query(connection, sql);
+  return records_of<Told>(query.with(number));
+}
+
+std::vector<Moment> read_moments(Connection& connection, Time since) {
+  static const std::string sql =
+      fmt::format("SELECT {} FROM moment WHERE at_ms >= ? ORDER BY at_ms", columns<Moment>());
+  Query query(connection, sql);
+  return records_of<Moment>(query.with(since.time_since_epoch().count()));
+}
+
+std::optional<std::string> read_setting(Connection& connection, const std::string& key) {
+  Query query(connection, "SELECT value FROM setting WHERE key = ?");
+  if (!query.with(key).step()) return std::nullopt;
+  return query.next<std::string>();
+}
+
+JobNumber read_last_number(Connection& connection) {
+  Query query(connection, "SELECT seq FROM sqlite_sequence WHERE name = 'job'");
+  return query.step() ? query.next<JobNumber>() : JobNumber{};
+}
+
+}  // namespace almanac::store

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/schema.h"
+
+#include <array>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "store/failure.h"
+
+namespace almanac::store {
+namespace {
+
+/// "Alma": what makes a file ours (PRAGMA application_id).
+constexpr std::int64_t kOurs = 0x416c6d61;
+
+/// The step from version i to version i + 1 stands at i. One that was released stays as it is.
+constexpr std::array kSteps{
+    R"sql(
+-- Scripts and environments: thousands of jobs have the same.
+CREATE TABLE content (
+  id INTEGER PRIMARY KEY,
+  sha256 TEXT NOT NULL UNIQUE,
+  bytes BLOB NOT NULL
+) STRICT;
+
+-- What was asked, once for all tasks of an array; its number is that of its first job.
+CREATE TABLE submission (
+  number INTEGER PRIMARY KEY CHECK (number > 0),
+  name TEXT NOT NULL,
+  user TEXT NOT NULL,
+  uid INTEGER NOT NULL,
+  gid INTEGER NOT NULL,
+  vc TEXT NOT NULL,
+  qos TEXT NOT NULL,
+  model TEXT NOT NULL,
+  gpus INTEGER NOT NULL,
+  max_gpus INTEGER NOT NULL,
+  gpu_share REAL NOT NULL,
+  gpu_type TEXT NOT NULL,
+  cpus REAL,
+  memory_gb REAL,
+  time_limit_ms INTEGER,
+  deadline_ms INTEGER,
+  worthless_at_ms INTEGER,
+  value REAL,
+  batch INTEGER NOT NULL,
+  steps INTEGER NOT NULL,
+  argv BLOB NOT NULL,
+  directory TEXT NOT NULL,
+  out TEXT NOT NULL,
+  err TEXT NOT NULL,
+  grace_ms INTEGER,
+  hold INTEGER NOT NULL,
+  not_before_ms INTEGER,
+  after TEXT,
+  after_what TEXT NOT NULL,
+  requeue INTEGER NOT NULL,
+  at_once INTEGER NOT NULL,
+  script INTEGER REFERENCES content (id),
+  environment INTEGER REFERENCES content (id)
+) STRICT;
+CREATE INDEX submission_user ON submission (user);
+CREATE INDEX submission_script ON submission (script);
+CREATE INDEX submission_environment ON submission (environment);
+
+-- AUTOINCREMENT: no number is given twice, even when the job is long forgotten.
+CREATE TABLE job (
+  number INTEGER PRIMARY KEY AUTOINCREMENT CHECK (number > 0),
+  submission INTEGER NOT NULL REFERENCES submission (number),
+  task INTEGER,
+  task_at_once INTEGER,
+  submit_ms INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  held INTEGER NOT NULL,
+  since_ms INTEGER NOT NULL,
+  start_ms INTEGER,
+  end_ms INTEGER,
+  attained_ms INTEGER NOT NULL,
+  attempts INTEGER NOT NULL,
+  preemptions INTEGER NOT NULL,
+  held_gpus TEXT,
+  cores TEXT,
+  exit_status INTEGER,
+  signal INTEGER NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;
+CREATE INDEX job_submission ON job (submission);
+CREATE INDEX job_unfinished ON job (number) WHERE state IN ('PENDING', 'RUNNING');
+CREATE INDEX job_end ON job (end_ms) WHERE end_ms IS NOT NULL;
+
+CREATE TABLE note (
+  id INTEGER PRIMARY KEY,
+  job INTEGER NOT NULL REFERENCES job (number) ON DELETE CASCADE,
+  at_ms INTEGER NOT NULL,
+  what TEXT NOT NULL,
+  detail TEXT NOT NULL
+) STRICT;
+CREATE INDEX note_job ON note (job);
+
+CREATE TABLE told (
+  id INTEGER PRIMARY KEY,
+  job INTEGER NOT NULL REFERENCES job (number) ON DELETE CASCADE,
+  at_ms INTEGER NOT NULL,
+  policy TEXT NOT NULL,
+  start_from_ms INTEGER,
+  start_to_ms INTEGER,
+  end_from_ms INTEGER,
+  end_to_ms INTEGER,
+  share REAL NOT NULL,
+  kept REAL
+) STRICT;
+CREATE INDEX told_job ON told (job);
+
+CREATE TABLE moment (
+  at_ms INTEGER PRIMARY KEY,
+  gpus INTEGER NOT NULL,
+  gpus_busy INTEGER NOT NULL,
+  jobs_running INTEGER NOT NULL,
+  jobs_waiting INTEGER NOT NULL,
+  gpu_use REAL,
+  power_w REAL
+) STRICT;
+
+CREATE TABLE setting (
+  key TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- What no job refers to goes with the last that did.
+CREATE TRIGGER job_forgotten AFTER DELETE ON job
+WHEN NOT EXISTS (SELECT 1 FROM job WHERE submission = old.submission)
+BEGIN
+  DELETE FROM submission WHERE number = old.submission;
+END;
+CREATE TRIGGER submission_forgotten AFTER DELETE ON submission
+BEGIN
+  DELETE FROM content WHERE id IN (old.script, old.environment)
+    AND NOT EXISTS (SELECT 1 FROM submission WHERE script = content.id)
+    AND NOT EXISTS (SELECT 1 FROM submission WHERE environment = content.id);
+END;
+)sql",
+};
+
+}  // namespace
+
+void bring_up_to_date(Connection& connection) {
+  const auto newest = static_cast<std::int64_t>(kSteps.size());
+  const std::int64_t version = connection.number_of("user_version");
+  if (connection.number_of("application_id") != kOurs) {
+    if (version != 0 || connection.number_of("schema_version") != 0) {
+      throw Refused{{Code::invalid, "this is a database of another program"}};
+    }
+  } else if (version > newest) {
+    throw Refused{{Code::unsupported,
+                   fmt::format("a later Almanac wrote this: version {} of the tables, known are {}",
+                               version, newest),
+                   {},
+                   "use that one"}};
+  }
+  if (version == newest) return;
+  SQLite::Transaction all(connection.database(), SQLite::TransactionBehavior::IMMEDIATE);
+  for (std::int64_t step = version; step < newest; ++step) {
+    connection.database().exec(kSteps[static_cast<std::size_t>(step)]);
+  }
+  connection.database().exec(
+      fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kOurs, newest));
+  all.commit();
+}
+
+}  // namespace almanac::store

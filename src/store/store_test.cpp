@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/store.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "store/draw_test.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::store {
+namespace {
+
+using testing::ElementsAre;
+using trace::JobState;
+
+Store opened(const TemporaryFolder& folder) {
+  auto store = Store::open(folder / "almanac.db");
+  EXPECT_TRUE(store) << to_string(store.error());
+  return std::move(store.value());
+}
+
+Job waiting(std::int64_t number) {
+  Job job;
+  job.number = JobNumber{number};
+  job.submit = Time(number * 1s);
+  job.asked.name = "train";
+  job.asked.user = "ann";
+  job.asked.argv = {"python", "train.py"};
+  return job;
+}
+
+Job ended(std::int64_t number, Time end) {
+  Job job = waiting(number);
+  job.state = JobState::completed;
+  job.end = end;
+  return job;
+}
+
+void put(Store& store, const std::vector<Job>& jobs) {
+  Store::Batch batch;
+  for (const Job& job : jobs) batch.put(job);
+  const auto done = store.commit(batch);
+  ASSERT_TRUE(done) << to_string(done.error());
+}
+
+std::vector<std::int64_t> numbers(const Result<std::vector<Job>>& jobs) {
+  std::vector<std::int64_t> found;
+  for (const Job& job : jobs.value()) found.push_back(static_cast<std::int64_t>(job.number));
+  return found;
+}
+
+TEST(Store, IsEmptyAtFirst) {
+  const TemporaryFolder folder;
+  const Store store = opened(folder);
+  EXPECT_EQ(store.last_number(), JobNumber{0});
+  EXPECT_TRUE(store.unfinished()->empty());
+  EXPECT_EQ(store.job(JobNumber{1}).value(), std::nullopt);
+  EXPECT_EQ(store.get("policy").value(), std::nullopt);
+}
+
+RC_GTEST_PROP(Store, GivesBackEveryFieldAfterItWasClosed, ()) {
+  const TemporaryFolder folder;
+  const std::vector<Job> jobs = draw_jobs();
+  std::map<JobNumber, std::vector<Note>> notes;
+  std::map<JobNumber, std::vector<Told>> told;
+  Store::Batch batch;
+  for (const Job& job : jobs) batch.put(job);
+  for (int i = *rc::gen::inRange(0, 6); i > 0 && !jobs.empty(); --i) {
+    const JobNumber job = (*rc::gen::elementOf(jobs)).number;
+    batch.note(notes[job].emplace_back(draw_note(job)));
+    batch.told(told[job].emplace_back(draw_told(job)));
+  }
+  {
+    Store store = opened(folder);
+    const auto done = store.commit(batch);
+    if (!done) RC_FAIL(to_string(done.error()));
+  }
+  const Store store = opened(folder);
+  std::vector<Job> unfinished;
+  for (const Job& job : jobs) {
+    RC_ASSERT(store.job(job.number).value() == job);
+    RC_ASSERT(store.notes(job.number).value() == notes[job.number]);
+    RC_ASSERT(store.told(job.number).value() == told[job.number]);
+    if (job.state != JobState::pending && job.state != JobState::running) continue;
+    Job listed = job;
+    listed.asked.argv.clear();
+    listed.asked.script.clear();
+    listed.asked.environment.clear();
+    unfinished.push_back(listed);
+  }
+  RC_ASSERT(store.unfinished().value() == unfinished);
+}
+
+TEST(Store, KeepsWhatWasAskedWhenOnlyTheRestIsPutAgain) {
+  const TemporaryFolder folder;
+  Store store = opened(folder);
+  Job job = waiting(1);
+  put(store, {job});
+  Job later = store.unfinished().value().at(0);
+  later.state = JobState::running;
+  later.start = Time(7s);
+  put(store, {later});
+  job.state = JobState::running;
+  job.start = Time(7s);
+  EXPECT_EQ(store.job(JobNumber{1}).value(), job);
+}
+
+TEST(Store, GivesTheTasksOfAnArrayWhatTheFirstAsked) {
+  const TemporaryFolder folder;
+  Store store = opened(folder);
+  std::vector<Job> tasks;
+  for (std::int32_t index = 0; index < 3; ++index) {
+    tasks.push_back(waiting(12 + index));
+    tasks.back().task = {.array = JobNumber{12}, .index = index, .at_once = 2};
+    tasks.back().asked.script = "#!/bin/sh\nexec python train.py\n";
+  }
+  put(store, tasks);
+  EXPECT_EQ(store.job(JobNumber{14}).value(), tasks[2]);
+}
+
+TEST(Store, GivesNoNumberTwice) {
+  const TemporaryFolder folder;
+  {
+    Store store = opened(folder);
+    put(store, {ended(1, Time(5s)), ended(2, Time(6s)), ended(3, Time(7s))});
+    EXPECT_EQ(store.forget(Time(100s)), 3);
+    EXPECT_TRUE(store.jobs({})->empty());
+    EXPECT_EQ(store.last_number(), JobNumber{3});
+  }
+  EXPECT_EQ(opened(folder).last_number(), JobNumber{3});
+}
+
+TEST(Store, ForgetsWhatEndedBefore) {
+  const TemporaryFolder folder;
+  Store store = opened(folder);
+  Job dependent = waiting(5);
+  dependent.asked.after = {JobNumber{2}};
+  put(store,
+      {ended(1, Time(10s)), ended(2, Time(10s)), ended(3, Time(20s)), waiting(4), dependent});
+  Store::Batch batch;
+  batch.note({Time(1s), JobNumber{1}, "started", ""});
+  batch.sample({.at = Time(5s)});
+  batch.sample({.at = Time(25s)});
+  ASSERT_TRUE(store.commit(batch));
+  EXPECT_EQ(store.forget(Time(20s)), 1);
+  EXPECT_THAT(numbers(store.jobs({})), ElementsAre(5, 4, 3, 2));
+  EXPECT_TRUE(store.notes(JobNumber{1})->empty());
+  EXPECT_EQ(store.moments(kNoTime)->size(), 1U);
+}
+
+TEST(Store, ForgetsMoreThanFitsOneStep) {
+  const TemporaryFolder folder;
+  Store store = opened(folder);
+  std::vector<Job> jobs;
+  for (int i = 1; i <= 1'201; ++i) jobs.push_back(ended(i, Time(10s)));
+  put(store, jobs);
+  EXPECT_EQ(store.forget(Time(11s)), 1'201);
+}
+
+TEST(Store, FindsJobsNewestFirst) {
+  const TemporaryFolder folder;
+  Store store = opened(folder);
+  std::vector<Job> jobs{ended(1, Time(10s)), ended(2, Time(20s)), ended(3, Time(30s)), waiting(4)};
+  jobs[1].asked.user = "bob";
+  jobs[2].asked.name = "test";
+  put(store, jobs);
+  EXPECT_THAT(numbers(store.jobs({})), ElementsAre(4, 3, 2, 1));
+  EXPECT_THAT(numbers(store.jobs({.user = "bob"})), ElementsAre(2));
+  EXPECT_THAT(numbers(store.jobs({.name = "train"})), ElementsAre(4, 2, 1));
+  EXPECT_THAT(numbers(store.jobs({.states = {JobState::pending}})), ElementsAre(4));
+  EXPECT_THAT(numbers(store.jobs({.states = {JobState::pending, JobState::completed}})),
+              ElementsAre(4, 3, 2, 1));
+  EXPECT_THAT(numbers(store.jobs({.ended_since = Time(20s), .ended_until = Time(30s)})),
+              ElementsAre(2));
+  EXPECT_THAT(numbers(store.jobs({.limit = 2})), ElementsAre(4, 3));
+  EXPECT_THAT(numbers(store.jobs({.below = JobNumber{3}, .limit = 2})), ElementsAre(2, 1));
+}
+
+TEST(Store, KeepsSettingsAndMoments) {
+  const TemporaryFolder folder;
+  Store store = opened(folder);
+  Store::Batch batch;
+  batch.set("policy", "qssf");
+  batch.set("policy", "fifo");
+  batch.sample({.at = Time(10s), .gpus = 16, .gpus_busy = 3, .gpu_use = 0.5, .power_w = 900});
+  batch.sample({.at = Time(20s), .gpus = 16, .gpu_use = std::nan(""), .power_w = 800});
+  batch.sample({.at = Time(20s), .gpus = 15, .gpu_use = std::nan(""), .power_w = 700});
+  ASSERT_TRUE(store.commit(batch));
+  EXPECT_EQ(store.get("policy").value(), "fifo");
+  const auto moments = store.moments(Time(11s)).value();
+  ASSERT_EQ(moments.size(), 1U);
+  EXPECT_EQ(moments[0].gpus, 15);
+  EXPECT_TRUE(std::isnan(moments[0].gpu_use));
+  EXPECT_EQ(store.moments(Time(10s))->at(0).gpu_use, 0.5);
+}
+
+TEST(Store, LeavesNothingOfABatchThatFails) {
+  const TemporaryFolder folder;
+  Store store = opened(folder);
+  Job impossible = waiting(2);
+  impossible.asked.argv = {std::string("a\0b", 3)};
+  Store::Batch batch;
+  batch.put(waiting(1));
+  batch.put(impossible);
+  EXPECT_EQ(store.commit(batch).error().code, Code::invalid);
+  EXPECT_TRUE(store.jobs({})->empty());
+
+  Store::Batch stray;
+  stray.put(waiting(1));
+  stray.note({Time(1s), JobNumber{99}, "started", ""});
+  EXPECT_EQ(store.commit(stray).error().code, Code::invalid);
+  EXPECT_TRUE(store.jobs({})->empty());
+
+  put(store, {waiting(1)});
+  EXPECT_THAT(numbers(store.jobs({})), ElementsAre(1));
+}
+
+TEST(Store, IsReadWhileItIsWritten) {
+  const TemporaryFolder folder;
+  Store store = opened(folder);
+  constexpr int kJobs = 300;
+  std::vector<std::jthread> readers;
+  for (int reader = 0; reader < 3; ++reader) {
+    readers.emplace_back([&store](const std::stop_token& stop) {
+      std::size_t seen = 0;
+      while (!stop.stop_requested()) {
+        // Two jobs a batch: never an odd number, never fewer than before.
+        const auto jobs = store.unfinished();
+        ASSERT_TRUE(jobs) << to_string(jobs.error());
+        ASSERT_EQ(jobs->size() % 2, 0U);
+        ASSERT_GE(jobs->size(), seen);
+        seen = jobs->size();
+      }
+    });
+  }
+  for (int i = 1; i < kJobs; i += 2) put(store, {waiting(i), waiting(i + 1)});
+  for (std::jthread& reader : readers) reader.request_stop();
+  readers.clear();
+  EXPECT_EQ(store.unfinished()->size(), std::size_t{kJobs});
+}
+
+}  // namespace
+}  // namespace almanac::store

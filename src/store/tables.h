@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Records into the tables and out of them. All throw (failure.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/connection.h"
+#include "store/store.h"
+
+namespace almanac::store {
+
+/// Within a transaction of the caller.
+void write(Connection& connection, const Job& job);
+void write(Connection& connection, const Note& note);
+void write(Connection& connection, const Told& told);
+void write(Connection& connection, const Moment& moment);
+void write(Connection& connection, const std::pair<std::string, std::string>& setting);
+
+std::optional<Job> read_job(Connection& connection, JobNumber number);
+std::vector<Job> read_unfinished(Connection& connection);
+std::vector<Job> read_jobs(Connection& connection, const Filter& filter);
+/// That ended then or later, by submission.
+std::vector<Job> read_ended(Connection& connection, Time since);
+std::vector<Note> read_notes(Connection& connection, JobNumber number);
+std::vector<Told> read_told(Connection& connection, JobNumber number);
+std::vector<Moment> read_moments(Connection& connection, Time since);
+std::optional<std::string> read_setting(Connection& connection, const std::string& key);
+JobNumber read_last_number(Connection& connection);
+
+/// Drops up to `most` of the jobs that ended before, with all that is said of them; gives how many.
+std::int64_t drop_jobs(Connection& connection, Time before, std::int64_t most);
+void drop_moments(Connection& connection, Time before);
+
+}  // namespace almanac::store

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/value.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "store/failure.h"
+
+namespace almanac::store {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::array<std::pair<std::string_view, After>, 3> kAfterWords{
+    {{"any", After::any}, {"ok", After::ok}, {"not_ok", After::not_ok}}};
+
+[[noreturn]] void refuse(const SQLite::Column& column, std::string_view expected) {
+  throw Refused{damaged(fmt::format("column {} must be {}: found {}", column.getName(), expected,
+                                    column.getString()))};
+}
+
+/// A whole number of the range of `T`.
+template <typename T>
+T whole(const SQLite::Column& column) {
+  const std::int64_t value = column.getInt64();
+  if (!column.isInteger() || !std::in_range<T>(value)) refuse(column, "a whole number that fits");
+  return static_cast<T>(value);
+}
+
+/// What `make` makes of a JSON list; nothing of NULL.
+template <typename T, typename Make>
+void read_list(const SQLite::Column& column, std::vector<T>& values, Make&& make) {
+  values.clear();
+  if (column.isNull()) return;
+  try {
+    for (const Json& each : Json::parse(column.getString())) values.push_back(make(each));
+  } catch (const Json::exception&) {
+    refuse(column, "a list of numbers");
+  }
+}
+
+void bind_list(SQLite::Statement& statement, int at, const Json& list) {
+  list.empty() ? statement.bind(at) : statement.bind(at, list.dump());
+}
+
+}  // namespace
+
+std::string packed(const std::vector<std::string>& words) {
+  std::string bytes;
+  for (const std::string& word : words) {
+    if (word.find('\0') != std::string::npos) {
+      throw Refused{{Code::invalid, "a word of a command or of its environment has a zero byte"}};
+    }
+    bytes += word;
+    bytes += '\0';
+  }
+  return bytes;
+}
+
+std::vector<std::string> unpacked(const std::string& bytes) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const std::size_t end = std::min(bytes.find('\0', at), bytes.size());
+    words.push_back(bytes.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+void bind(SQLite::Statement& statement, int at, bool value) { statement.bind(at, int{value}); }
+void bind(SQLite::Statement& statement, int at, std::int32_t value) { statement.bind(at, value); }
+void bind(SQLite::Statement& statement, int at, std::uint32_t value) { statement.bind(at, value); }
+void bind(SQLite::Statement& statement, int at, std::int64_t value) { statement.bind(at, value); }
+void bind(SQLite::Statement& statement, int at, double value) {
+  std::isnan(value) ? statement.bind(at) : statement.bind(at, value);
+}
+void bind(SQLite::Statement& statement, int at, const std::string& value) {
+  statement.bindNoCopy(at, value);
+}
+void bind(SQLite::Statement& statement, int at, JobNumber value) {
+  statement.bind(at, static_cast<std::int64_t>(value));
+}
+void bind(SQLite::Statement& statement, int at, Time value) {
+  value == kNoTime ? statement.bind(at) : statement.bind(at, value.time_since_epoch().count());
+}
+void bind(SQLite::Statement& statement, int at, Duration value) {
+  value == kNoDuration ? statement.bind(at) : statement.bind(at, value.count());
+}
+void bind(SQLite::Statement& statement, int at, trace::JobState value) {
+  statement.bind(at, std::string(to_string(value)));
+}
+void bind(SQLite::Statement& statement, int at, After value) {
+  statement.bind(at, std::string(kAfterWords[static_cast<std::size_t>(value)].first));
+}
+void bind(SQLite::Statement& statement, int at, const std::vector<std::string>& words) {
+  const std::string bytes = packed(words);
+  statement.bind(at, bytes.data(), static_cast<int>(bytes.size()));
+}
+void bind(SQLite::Statement& statement, int at, const std::vector<int>& numbers) {
+  bind_list(statement, at, numbers);
+}
+void bind(SQLite::Statement& statement, int at, const std::vector<JobNumber>& numbers) {
+  Json list = Json::array();
+  for (const JobNumber number : numbers) list.push_back(static_cast<std::int64_t>(number));
+  bind_list(statement, at, list);
+}
+void bind(SQLite::Statement& statement, int at, const std::vector<cluster::Grant>& grants) {
+  Json list = Json::array();
+  for (const cluster::Grant& grant : grants) {
+    list.push_back(Json::array(
+        {index(grant.node), grant.gpu_milli, grant.gpus, grant.cpu_milli, grant.memory_mb}));
+  }
+  bind_list(statement, at, list);
+}
+
+void read(const SQLite::Column& column, bool& value) { value = whole<std::int32_t>(column) != 0; }
+void read(const SQLite::Column& column, std::int32_t& value) {
+  value = whole<std::int32_t>(column);
+}
+void read(const SQLite::Column& column, std::uint32_t& value) {
+  value = whole<std::uint32_t>(column);
+}
+void read(const SQLite::Column& column, std::int64_t& value) {
+  value = whole<std::int64_t>(column);
+}
+void read(const SQLite::Column& column, double& value) {
+  value = column.isNull() ? std::numeric_limits<double>::quiet_NaN() : column.getDouble();
+}
+void read(const SQLite::Column& column, std::string& value) { value = column.getString(); }
+void read(const SQLite::Column& column, JobNumber& value) {
+  value = JobNumber{whole<std::int64_t>(column)};
+}
+void read(const SQLite::Column& column, Time& value) {
+  value = column.isNull() ? kNoTime : Time(Duration(whole<std::int64_t>(column)));
+}
+void read(const SQLite::Column& column, Duration& value) {
+  value = column.isNull() ? kNoDuration : Duration(whole<std::int64_t>(column));
+}
+void read(const SQLite::Column& column, trace::JobState& value) {
+  const auto state = trace::parse_state(column.getString());
+  if (!state) refuse(column, "a job's state");
+  value = *state;
+}
+void read(const SQLite::Column& column, After& value) {
+  const std::string text = column.getString();
+  for (const auto& [word, after] : kAfterWords) {
+    if (word != text) continue;
+    value = after;
+    return;
+  }
+  refuse(column, "any, ok or not_ok");
+}
+void read(const SQLite::Column& column, std::vector<std::string>& words) {
+  words = unpacked(column.getString());
+}
+void read(const SQLite::Column& column, std::vector<int>& numbers) {
+  read_list(column, numbers, [](const Json& each) { return each.get<int>(); });
+}
+void read(const SQLite::Column& column, std::vector<JobNumber>& numbers) {
+  read_list(column, numbers, [](const Json& each) { return JobNumber{each.get<std::int64_t>()}; });
+}
+void read(const SQLite::Column& column, std::vector<cluster::Grant>& grants) {
+  read_list(column, grants, [](const Json& each) {
+    return cluster::Grant{.node = NodeId{each.at(0).get<std::uint32_t>()},
+                          .gpu_milli = each.at(1).get<std::int32_t>(),
+                          .gpus = each.at(2).get<cluster::GpuMask>(),
+                          .cpu_milli = each.at(3).get<std::int32_t>(),
+                          .memory_mb = each.at(4).get<std::int32_t>()};
+  });
+}
+
+}  // namespace almanac::store
