@@ -62,20 +62,6 @@ bool offers(const std::string& folder, const std::vector<std::string>& controlle
   return true;
 }
 
-bool set_limits(const std::string& path, const CgroupLimits& limits) {
-  if (limits.cpus) {
-    const auto quota = static_cast<std::int64_t>(std::llround(*limits.cpus * kPeriodUs));
-    if (!write(path + "/cpu.max", fmt::format("{} {}", quota, kPeriodUs))) return false;
-  }
-  if (limits.memory_gb) {
-    const auto bytes = static_cast<std::int64_t>(std::llround(*limits.memory_gb * kGigabyte));
-    if (!write(path + "/memory.max", std::to_string(bytes))) return false;
-    // Without this the kernel would swap rather than tell. Kernels without swap have no such file.
-    write(path + "/memory.swap.max", "0");
-  }
-  return true;
-}
-
 }  // namespace
 
 CgroupTree cgroup_tree() {
@@ -109,13 +95,27 @@ Result<Cgroup> Cgroup::create(const CgroupTree& tree, const std::string& name,
       why = fmt::format("cannot make a group in {}: {}", folder, std::strerror(errno));
     } else {
       Cgroup made(path, Descriptor(::open((path + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC)));
-      if (made.procs_ && set_limits(path, limits)) return made;
+      if (made.procs_ && made.set(limits)) return made;
       why = fmt::format("cannot set limits in {}: {}", path, std::strerror(errno));
     }
     if (!group.has_relative_path()) break;
   }
   return fail(Code::unsupported, "cgroup v2: " + why, {},
               "as root, or under systemd-run --user --scope -p Delegate=yes, it may be allowed");
+}
+
+bool Cgroup::set(const CgroupLimits& limits) {
+  if (limits.cpus) {
+    const auto quota = static_cast<std::int64_t>(std::llround(*limits.cpus * kPeriodUs));
+    if (!write(path_ + "/cpu.max", fmt::format("{} {}", quota, kPeriodUs))) return false;
+  }
+  if (limits.memory_gb) {
+    const auto bytes = static_cast<std::int64_t>(std::llround(*limits.memory_gb * kGigabyte));
+    if (!write(path_ + "/memory.max", std::to_string(bytes))) return false;
+    // Without this the kernel would swap rather than tell. Kernels without swap have no such file.
+    write(path_ + "/memory.swap.max", "0");
+  }
+  return true;
 }
 
 void Cgroup::kill() { write(path_ + "/cgroup.kill", "1"); }

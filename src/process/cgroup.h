@@ -40,6 +40,8 @@ class Cgroup {
   /// Fails with unsupported, and says what the machine lacks.
   static Result<Cgroup> create(const CgroupTree& tree, const std::string& name,
                                const CgroupLimits& limits);
+  /// One that was made before and has lost its owner.
+  static Cgroup take_over(const std::string& path) { return {path, Descriptor()}; }
   Cgroup(Cgroup&& other) noexcept;
   Cgroup& operator=(Cgroup&& other) noexcept;
   ~Cgroup();
@@ -47,6 +49,8 @@ class Cgroup {
   const std::string& path() const { return path_; }
   /// cgroup.procs, open for writing.
   int procs() const { return procs_.get(); }
+  /// Changes the limits that it has; false when the kernel refuses.
+  bool set(const CgroupLimits& limits);
   /// Kills all that is in it, at once.
   void kill();
   /// The most memory that it used at once; nothing where the kernel does not count it.

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The processors that this process may use.
+/// The processors that a process may use.
 #pragma once
 
 #include <vector>
 
+#include <sys/types.h>
+
 namespace almanac::process {
 
-/// Their numbers, rising, as the scheduler has them; cpusets and taskset(1) count.
+/// Of this process: their numbers, rising, as the scheduler has them; cpusets and taskset(1) count.
 std::vector<int> allowed_cpus();
+/// Binds a thread (0 = this one) and what it starts from now on to processors, rising. False with
+/// errno.
+bool bind_to_cpus(pid_t thread, const int* cpus, int count);
 
 }  // namespace almanac::process

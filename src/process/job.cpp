@@ -49,27 +49,12 @@ bool receive(int socket, Message& message) {
   }
 }
 
-Error start_error(const Command& command, const Message& failure) {
-  const std::string why = std::strerror(failure.value);
-  switch (failure.detail) {
-    case Message::Step::exec:
-      return {failure.value == ENOENT ? Code::not_found : Code::unavailable,
-              fmt::format("cannot run {}: {}", command.argv.front(), why),
-              {},
-              failure.value == ENOENT ? "is it installed, and in PATH?" : ""};
-    case Message::Step::directory:
-      return {Code::not_found, fmt::format("cannot enter {}: {}", command.directory, why), {}, {}};
-    case Message::Step::cpus:
-      return {Code::unavailable, fmt::format("cannot bind to the processors: {}", why), {}, {}};
-    case Message::Step::cgroup:
-      return {Code::unavailable, fmt::format("cannot join the control group: {}", why), {}, {}};
-    case Message::Step::fork:
-      break;
-  }
-  return {Code::unavailable, fmt::format("cannot start a process: {}", why), {}, {}};
-}
-
 }  // namespace
+
+Ending ending_from(int wait_status) {
+  if (WIFSIGNALED(wait_status)) return {.status = 0, .signal = WTERMSIG(wait_status)};
+  return {.status = WEXITSTATUS(wait_status), .signal = 0};
+}
 
 std::string to_string(const Ending& ending) {
   if (ending.signal == 0) return fmt::format("exit status {}", ending.status);
@@ -113,8 +98,9 @@ Result<Job> Job::start(const Command& command) {
     job.process_ = first.value;
     return job;
   }
-  if (first.kind != Message::Kind::failed) first = {Message::Kind::failed, ECHILD, {}};
-  return tl::unexpected(start_error(command, first));
+  if (first.kind != Message::Kind::failed) first = {Message::Kind::failed, ECHILD, Step::fork};
+  return tl::unexpected(
+      step_error(first.detail, first.value, command.argv.front(), command.directory));
 }
 
 const std::optional<Ending>& Job::ended() {
@@ -125,9 +111,7 @@ const std::optional<Ending>& Job::ended() {
       // Somebody killed the keeper: what became of the command cannot be told.
       ending_ = Ending{.status = 0, .signal = SIGKILL};
     } else if (message.kind == Message::Kind::ended) {
-      const int status = message.value;
-      ending_ = WIFSIGNALED(status) ? Ending{.status = 0, .signal = WTERMSIG(status)}
-                                    : Ending{.status = WEXITSTATUS(status), .signal = 0};
+      ending_ = ending_from(message.value);
     }
   }
   return ending_;

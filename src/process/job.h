@@ -39,6 +39,9 @@ struct Ending {
   bool good() const { return status == 0 && signal == 0; }
 };
 
+/// Of a status as waitpid(2) has it.
+Ending ending_from(int wait_status);
+
 /// "exit status 3", "killed by signal 9 (Killed)".
 std::string to_string(const Ending& ending);
 

@@ -6,17 +6,15 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <memory>
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process/below.h"
 #include "process/tree.h"
 
 namespace almanac::process {
@@ -33,44 +31,15 @@ void say(int socket, const Message& message) {
   static_cast<void>(::send(socket, &message, sizeof message, MSG_NOSIGNAL));
 }
 
-bool use_cpus(const int* cpus, int count) {
-  if (count == 0) return true;
-  const int most = cpus[count - 1] + 1;
-  const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(
-      CPU_ALLOC(static_cast<std::size_t>(most)), [](cpu_set_t* made) { CPU_FREE(made); });
-  const std::size_t size = CPU_ALLOC_SIZE(static_cast<std::size_t>(most));
-  CPU_ZERO_S(size, set.get());
-  for (int at = 0; at < count; ++at) {
-    CPU_SET_S(static_cast<std::size_t>(cpus[at]), size, set.get());
-  }
-  return ::sched_setaffinity(0, size, set.get()) == 0;
-}
-
 /// In the child: becomes the command, or tells why not on `report`.
 [[noreturn]] void become(const Start& start, int report) {
-  const auto give_up = [&](Message::Step step) {
-    const Message message{Message::Kind::failed, errno, step};
-    static_cast<void>(::write(report, &message, sizeof message));
-    ::_exit(127);
-  };
-  // A session of its own: no signal of our terminal reaches it, and its group can be told apart.
-  ::setsid();
-  if (start.cgroup_procs >= 0 && ::write(start.cgroup_procs, "0", 1) != 1) {
-    give_up(Message::Step::cgroup);
+  Step failed = prepare(start);
+  if (failed == Step::none) {
+    execute(start);
+    failed = Step::exec;
   }
-  if (start.directory != nullptr && ::chdir(start.directory) != 0) {
-    give_up(Message::Step::directory);
-  }
-  if (!use_cpus(start.cpus, start.cpu_count)) give_up(Message::Step::cpus);
-  ::dup2(start.out, STDOUT_FILENO);
-  ::dup2(start.err, STDERR_FILENO);
-  ::close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT}) ::signal(signal, SIG_DFL);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::execvpe(start.argv[0], start.argv, start.environment);
-  give_up(Message::Step::exec);
+  const Message message{Message::Kind::failed, errno, failed};
+  static_cast<void>(::write(report, &message, sizeof message));
   ::_exit(127);
 }
 
@@ -94,38 +63,26 @@ class Keeper {
   }
 
  private:
-  /// Waits for whoever has ended; false once there is no child.
+  /// Tells when the command ends; false once there is no child.
   bool reap() {
     signalfd_siginfo ignored;
     while (::read(signals_, &ignored, sizeof ignored) > 0) {
     }
-    for (;;) {
-      int status = 0;
-      const pid_t ended = ::waitpid(-1, &status, WNOHANG);
-      if (ended < 0) return errno != ECHILD;
-      if (ended == 0) return true;
+    return process::reap([&](pid_t ended, int status) {
       if (ended == command_) say(socket_, {Message::Kind::ended, status, {}});
-    }
+    });
   }
 
   /// Asks all to end, then makes them; gives how many are left.
   int end_all(std::chrono::milliseconds grace) {
     if (!reap()) return 0;
-    if (grace.count() > 0) {
-      for (const pid_t process : descendants(::getpid())) {
-        ::kill(process, SIGTERM);
-        ::kill(process, SIGCONT);
-      }
-    }
+    if (grace.count() > 0) ask_all_below_to_end();
     const auto asked = Clock::now();
     for (;;) {
       if (!reap()) return 0;
       const auto passed = Clock::now() - asked;
       if (passed > grace + kPatience) return static_cast<int>(descendants(::getpid()).size());
-      // Again and again, for they may start others meanwhile.
-      if (passed >= grace) {
-        for (const pid_t process : descendants(::getpid())) ::kill(process, SIGKILL);
-      }
+      if (passed >= grace) kill_all_below();
       pollfd wait{signals_, POLLIN, 0};
       ::poll(&wait, 1, 10);
     }
@@ -140,7 +97,7 @@ class Keeper {
 
 void keep(const Start& start, int socket) {
   ::setsid();
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  become_reaper();
   // What the terminal or an operator sends is for our owner, who tells us.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(signal, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
@@ -153,7 +110,7 @@ void keep(const Start& start, int socket) {
   std::array<int, 2> report{};
   pid_t command = -1;
   if (signals < 0 || ::pipe2(report.data(), O_CLOEXEC) != 0 || (command = ::fork()) < 0) {
-    say(socket, {Message::Kind::failed, errno, Message::Step::fork});
+    say(socket, {Message::Kind::failed, errno, Step::fork});
     ::_exit(0);
   }
   if (command == 0) become(start, report[1]);

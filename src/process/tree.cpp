@@ -24,6 +24,7 @@ struct Stat {
   char state = '?';
   pid_t parent = 0;
   double cpu_s = 0;  ///< Its own and that of children it has waited for.
+  std::int64_t birth = 0;
   double memory_gb = 0;
 };
 
@@ -50,9 +51,9 @@ bool read_stat(pid_t process, Stat& stat) {
     fields >> some;
     ticks += some;
   }
-  for (int at = 18; at <= 23; ++at) fields >> skipped;
+  for (int at = 18; at <= 21; ++at) fields >> skipped;
   std::int64_t pages = 0;
-  fields >> pages;
+  fields >> stat.birth >> skipped >> pages;
   stat.parent = static_cast<pid_t>(parent);
   stat.cpu_s = static_cast<double>(ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   stat.memory_gb =
@@ -62,14 +63,7 @@ bool read_stat(pid_t process, Stat& stat) {
 
 std::map<pid_t, Stat> all_processes() {
   std::map<pid_t, Stat> all;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), ::closedir);
-  while (folder != nullptr) {
-    const dirent* const entry = ::readdir(folder.get());
-    if (entry == nullptr) break;
-    const std::string_view name(entry->d_name);
-    pid_t process = 0;
-    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), process);
-    if (parsed.ec != std::errc{} || parsed.ptr != name.data() + name.size()) continue;
+  for (const pid_t process : numbers_in("/proc")) {
     if (Stat stat; read_stat(process, stat)) all.emplace(process, stat);
   }
   return all;
@@ -99,6 +93,22 @@ void add_disk(pid_t process, Usage& usage) {
 
 }  // namespace
 
+std::vector<pid_t> numbers_in(const std::string& path) {
+  std::vector<pid_t> numbers;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(path.c_str()), ::closedir);
+  while (folder != nullptr) {
+    const dirent* const entry = ::readdir(folder.get());
+    if (entry == nullptr) break;
+    const std::string_view name(entry->d_name);
+    pid_t number = 0;
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (parsed.ec == std::errc{} && parsed.ptr == name.data() + name.size()) {
+      numbers.push_back(number);
+    }
+  }
+  return numbers;
+}
+
 std::vector<pid_t> descendants(pid_t root) { return below(all_processes(), root); }
 
 Usage usage_of(pid_t root) {
@@ -116,6 +126,30 @@ Usage usage_of(pid_t root) {
     add_disk(process, usage);
   }
   return usage;
+}
+
+double proportional_memory_gb(pid_t root) {
+  const std::map<pid_t, Stat> all = all_processes();
+  double sum = 0;
+  for (const pid_t process : below(all, root)) {
+    std::istringstream lines(content(process, "smaps_rollup"));
+    double of_process = all.at(process).memory_gb;  // where the kernel does not tell
+    for (std::string word; lines >> word;) {
+      double kilobytes = 0;
+      if (word == "Pss:" && lines >> kilobytes) {
+        of_process = kilobytes * 1024 / kGigabyte;
+        break;
+      }
+    }
+    sum += of_process;
+  }
+  return sum;
+}
+
+std::optional<std::int64_t> birth_of(pid_t process) {
+  Stat stat;
+  if (!read_stat(process, stat)) return std::nullopt;
+  return stat.birth;
 }
 
 }  // namespace almanac::process

@@ -6,11 +6,18 @@
 /// Cost     one pass over /proc: some 10 us a process of the machine.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <sys/types.h>
 
 namespace almanac::process {
+
+/// The files of a folder whose names are numbers: the processes of "/proc", the threads of
+/// "/proc/17/task".
+std::vector<pid_t> numbers_in(const std::string& path);
 
 /// Those that live (no zombies), `root` left out.
 std::vector<pid_t> descendants(pid_t root);
@@ -26,5 +33,13 @@ struct Usage {
 };
 
 Usage usage_of(pid_t root);
+
+/// Memory of all below `root`, what several share counted once in all. Slower than usage_of(): the
+/// kernel walks their page tables, some ms for each GB.
+double proportional_memory_gb(pid_t root);
+
+/// When a process began, in ticks since the machine did. Numbers of processes come again; with this
+/// beside it a number does not. Nothing when there is no such process.
+std::optional<std::int64_t> birth_of(pid_t process);
 
 }  // namespace almanac::process

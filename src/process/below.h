@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// All processes below this one: waits for them and ends them.
+///
+/// Once we are their reaper (PR_SET_CHILD_SUBREAPER) everything stays below us, also what makes
+/// itself a daemon, and "no child left" (ECHILD) is proof that nothing runs any more.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace almanac::process {
+
+/// Those that lose their parent become our children.
+void become_reaper();
+/// Waits, without waiting, for whoever has ended; `hear` is told who, and its status as waitpid(2)
+/// has it. False once there is no child.
+bool reap(const std::function<void(pid_t, int)>& hear);
+/// SIGTERM; those that are stopped are continued, to hear it.
+void ask_all_below_to_end();
+/// SIGKILL. To be done again and again until reap() says that there is none: they may start others
+/// meanwhile.
+void kill_all_below();
+/// Gives each thread, and what it starts, these processors.
+void bind_all_below(const std::vector<int>& cpus);
+
+}  // namespace almanac::process
