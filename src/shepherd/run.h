@@ -25,21 +25,21 @@ namespace almanac::shepherd {
 
 /// What to run: spec.json.
 struct Spec {
-  std::string id{};  ///< "17.1": of the marker in the environment, and the cgroup's name.
-  std::vector<std::string> argv{};
-  std::string script{};  ///< Text of a script that argv are arguments of; "" = none.
-  std::vector<std::string> environment{};  ///< All of it.
-  std::string directory{};
-  std::string out{};
-  std::string err{};                  ///< "" = with `out`.
-  bool append = false;                ///< To logs that are there: a later run of the job.
-  double log_limit_gb = 4;            ///< Of each; more is dropped, and said so.
-  std::vector<int> cores{};           ///< Empty = all that we may use.
-  std::optional<double> cpus{};       ///< Limit by cgroup, where that can be.
-  std::optional<double> memory_gb{};  ///< By cgroup, else watched; its end is killed beyond.
+  std::string id{};                 ///< "17.1": of the name of its control group.
+  std::vector<std::string> argv{};  ///< The program is looked for in the PATH of `environment`.
+  std::string script{};             ///< Text of a script that argv are arguments of; "" = none.
+  std::vector<std::string> environment{};  ///< All of it, but ALMANAC_RUN=folder, which is added.
+  std::string directory{};                 ///< "" = the root.
+  std::string out{};                       ///< From `directory` on, as its user; "" = nowhere.
+  std::string err{};                       ///< "" = with `out`.
+  bool append = false;                     ///< To logs that are there: a later run of the job.
+  double log_limit_gb = 4;                 ///< Of each file; more is dropped, and said so.
+  std::vector<int> cores{};                ///< Empty = all that we may use.
+  std::optional<double> cpus{};            ///< Limit by cgroup, where that can be.
+  std::optional<double> memory_gb{};       ///< By cgroup, else watched; its end is killed beyond.
   Duration time_limit = kNoDuration;
   Duration grace = 30s;
-  std::optional<uid_t> uid{};  ///< To become; only root can.
+  std::optional<uid_t> uid{};  ///< To become, with its groups; only root can.
   std::optional<gid_t> gid{};
 };
 
@@ -52,48 +52,57 @@ struct Exit {
   std::string message{};  ///< Of one that could not start: why.
   Time start{};
   Time end{};
-  Duration ran{};  ///< By a clock that nobody sets.
-  process::Usage usage{};
+  Duration ran{};                ///< By a clock that nobody sets.
+  process::Usage usage{};        ///< memory_gb: the most at once, as far as it was watched.
   std::int64_t log_dropped = 0;  ///< Bytes of output.
 };
 
-/// How the limits are held on this machine, in words: "cgroup v2", "watched".
+/// How the limits are held on this machine.
 struct Means {
-  std::string cpus{};
-  std::string memory{};
+  std::string cpus{};    ///< "cgroup v2", "affinity".
+  std::string memory{};  ///< "cgroup v2", "watched".
 };
 
 /// A run that goes on, or has just ended. Moves. The destructor lets it go on.
 class Run {
  public:
-  /// Makes the folder, which must not be there, and starts. Fails with unavailable.
+  /// Makes the folder, which must not be there, and starts; does not wait until the command runs.
+  /// Fails with unavailable, not_found (the shepherd's program), invalid (text not UTF-8); then the
+  /// folder is gone again.
   static Result<Run> start(const std::string& folder, const Spec& spec);
-  /// What a folder says.
+  /// What a folder says. Of one whose starter has gone: never_started stays so for ever.
   enum class Found { lives, ended, lost, never_started };
   static Found look(const std::string& folder);
-  /// Takes over one that lives or has ended.
+  /// Takes over one that lives, has ended or is lost. Fails with not_found when it never started.
   static Result<Run> adopt(const std::string& folder);
+  Run(Run&&) noexcept = default;
+  Run& operator=(Run&&) noexcept = default;
+  ~Run();
 
   /// Readable when the shepherd has gone; for poll(2).
   int news() const { return news_.get(); }
-  /// How it ended, if it has. Fails with corrupt when the shepherd is gone without a word; what it
-  /// left behind has been killed then.
+  /// How it ended, if it has. Fails with corrupt when it is lost: the shepherd is gone without a
+  /// word, and what it left behind has been killed now. Fails with unavailable when nothing was
+  /// started and it may be tried again.
   Result<std::optional<Exit>> exited();
   /// Asks it to end: SIGTERM to all below, SIGKILL after the grace of the spec. Does not wait.
   void end();
-  /// Gives it other cores and memory.
+  /// Gives it other cores (empty = as they are) and limits. Does not wait. A limit that the control
+  /// group did not have from the start is not held by it later.
   Result<void> resize(const std::vector<int>& cores, std::optional<double> cpus,
                       std::optional<double> memory_gb);
-  pid_t process() const { return process_; }
+  /// Of the command; -1 = not there yet.
+  pid_t process() const;
   process::Usage usage() const;
   const std::string& folder() const { return folder_; }
 
  private:
   Run() = default;
+  void order(int signal) const;
+
   std::string folder_;
-  process::Descriptor news_;  // pidfd of the shepherd
-  pid_t shepherd_ = -1;
-  pid_t process_ = -1;
+  process::Descriptor news_;  // pidfd of the shepherd; of one that has gone, readable for ever
+  pid_t shepherd_ = -1;       // -1 = gone when we took over
 };
 
 /// What this machine allows.

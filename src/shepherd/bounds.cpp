@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shepherd/bounds.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "process/below.h"
+#include "process/tree.h"
+
+namespace almanac::shepherd {
+
+Bounds::Bounds(const Spec& spec) : memory_gb_(spec.memory_gb) {
+  if (!spec.cpus && !spec.memory_gb) return;
+  const process::CgroupTree tree = process::cgroup_tree();
+  // Two shepherds never have one number at a time; what a killed one left is not in our way.
+  const std::string name = fmt::format("almanac-{}-{}", spec.id, ::getpid());
+  for (const process::CgroupLimits& limits :
+       {process::CgroupLimits{spec.cpus, spec.memory_gb}, process::CgroupLimits{{}, spec.memory_gb},
+        process::CgroupLimits{spec.cpus, {}}}) {
+    if (!limits.cpus && !limits.memory_gb) continue;
+    auto made = process::Cgroup::create(tree, name, limits);
+    if (!made) continue;
+    group_ = std::move(*made);
+    held_ = limits;
+    return;
+  }
+}
+
+void Bounds::set(const Limits& limits) {
+  if (!limits.cores.empty()) process::bind_all_below(limits.cores);
+  memory_gb_ = limits.limits.memory_gb;
+  if (!group_) return;
+  process::CgroupLimits wanted = limits.limits;
+  if (!held_.cpus) wanted.cpus.reset();
+  if (!held_.memory_gb) wanted.memory_gb.reset();
+  group_->set(wanted);
+}
+
+bool Bounds::too_much() {
+  const pid_t own = ::getpid();
+  const double resident_gb = process::usage_of(own).memory_gb;
+  // What several share counts for each there: an upper bound, and cheap.
+  const bool may_be = memory_gb_ && resident_gb > *memory_gb_;
+  const double used_gb = may_be ? process::proportional_memory_gb(own) : resident_gb;
+  seen_gb_ = std::max(seen_gb_, used_gb);
+  return may_be && used_gb > *memory_gb_;
+}
+
+double Bounds::peak_memory_gb() const {
+  return std::max(seen_gb_, group_ ? group_->peak_memory_gb().value_or(0) : 0);
+}
+
+}  // namespace almanac::shepherd

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shepherd/folder.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace almanac::shepherd {
+namespace {
+
+constexpr const char* kInTheMaking = ".new";
+
+tl::unexpected<Error> cannot_write(const std::string& path, int number) {
+  return fail(Code::unavailable, fmt::format("cannot write {}: {}", path, std::strerror(number)));
+}
+
+bool write_all(int file, std::string_view content) {
+  for (std::size_t done = 0; done < content.size();) {
+    const ssize_t wrote =
+        ::pwrite(file, content.data() + done, content.size() - done, static_cast<off_t>(done));
+    if (wrote < 0 && errno != EINTR) return false;
+    if (wrote > 0) done += static_cast<std::size_t>(wrote);
+  }
+  return ::ftruncate(file, static_cast<off_t>(content.size())) == 0;
+}
+
+}  // namespace
+
+bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+std::optional<std::string> read_file(const std::string& path) {
+  const process::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  std::string content;
+  std::array<char, 1 << 14> block;
+  for (;;) {
+    const ssize_t got = ::read(file.get(), block.data(), block.size());
+    if (got == 0) return content;
+    if (got < 0 && errno != EINTR) return std::nullopt;
+    if (got > 0) content.append(block.data(), static_cast<std::size_t>(got));
+  }
+}
+
+bool sync_folder(const std::string& path) {
+  const process::Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return folder && ::fsync(folder.get()) == 0;
+}
+
+Result<NewFile> NewFile::create(const std::string& path, std::size_t reserve) {
+  NewFile made;
+  made.path_ = path;
+  const std::string beside = path + kInTheMaking;
+  made.file_ =
+      process::Descriptor(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!made.file_) return cannot_write(path, errno);
+  if (reserve > 0) {
+    const int number = ::posix_fallocate(made.file_.get(), 0, static_cast<off_t>(reserve));
+    if (number != 0) return cannot_write(path, number);
+  }
+  return made;
+}
+
+Result<void> NewFile::replace(std::string_view content) {
+  return put(content, [](int) { return true; });
+}
+
+Result<void> NewFile::commit(std::string_view content) {
+  // First the content, then the name: a file that is there is whole, whatever happens between.
+  return put(content, [](int file) { return ::fsync(file) == 0; }).and_then([&]() -> Result<void> {
+    if (sync_folder(std::filesystem::path(path_).parent_path())) return {};
+    return cannot_write(path_, errno);
+  });
+}
+
+Result<void> NewFile::put(std::string_view content, bool (*keep)(int)) {
+  if (!write_all(file_.get(), content) || !keep(file_.get()) ||
+      ::rename((path_ + kInTheMaking).c_str(), path_.c_str()) != 0) {
+    return cannot_write(path_, errno);
+  }
+  return {};
+}
+
+Result<void> write_quickly(const std::string& path, std::string_view content) {
+  return NewFile::create(path).and_then([&](NewFile&& file) { return file.replace(content); });
+}
+
+Result<void> write_durably(const std::string& path, std::string_view content) {
+  return NewFile::create(path).and_then([&](NewFile&& file) { return file.commit(content); });
+}
+
+}  // namespace almanac::shepherd

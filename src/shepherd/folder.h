@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The folder of a run: which files it has, and how they are written so that none is ever half
+/// there.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "process/descriptor.h"
+
+namespace almanac::shepherd {
+
+inline constexpr const char* kSpecFile = "/spec.json";  ///< What to run; from the daemon.
+inline constexpr const char* kLockFile = "/lock";       ///< Held as long as the shepherd lives.
+inline constexpr const char* kStartedFile = "/started.json";  ///< Before the command runs.
+inline constexpr const char* kExitFile = "/exit.json";        ///< When nothing of it runs any more.
+inline constexpr const char* kLimitsFile = "/limits.json";    ///< New limits; from the daemon.
+inline constexpr const char* kScriptFile = "/script";
+
+/// The descriptor that a shepherd inherits its lock by.
+inline constexpr int kLockDescriptor = 3;
+
+bool is_there(const std::string& path);
+/// Nothing when there is no such file.
+std::optional<std::string> read_file(const std::string& path);
+
+/// Puts the names of a folder's files on the disk. False with errno.
+bool sync_folder(const std::string& path);
+
+/// A file in the making.
+class NewFile {
+ public:
+  /// Makes it under another name beside `path`, with room for `reserve` bytes.
+  static Result<NewFile> create(const std::string& path, std::size_t reserve = 0);
+  /// Puts it in its place. Fails with unavailable; may be tried again.
+  Result<void> replace(std::string_view content);
+  /// The same; it is on the disk then.
+  Result<void> commit(std::string_view content);
+
+ private:
+  Result<void> put(std::string_view content, bool (*keep)(int));
+
+  std::string path_;
+  process::Descriptor file_;
+};
+
+/// Writes a file wholly or not at all; on the disk it may be later.
+Result<void> write_quickly(const std::string& path, std::string_view content);
+/// Writes a file wholly or not at all; it is on the disk then.
+Result<void> write_durably(const std::string& path, std::string_view content);
+
+}  // namespace almanac::shepherd

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shepherd/launch.h"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "process/become.h"
+#include "process/pipe.h"
+#include "shepherd/folder.h"
+
+namespace almanac::shepherd {
+namespace {
+
+using process::Descriptor;
+using process::Step;
+
+constexpr const char* kMarker = "ALMANAC_RUN=";
+
+/// What the child tells: that it is ready, with its log files beside, or where it failed.
+struct Report {
+  Step failed = Step::none;
+  int log = -1;    ///< Of the files, the one that cannot be opened.
+  int number = 0;  ///< errno; 0 = ready.
+};
+
+/// Room for the descriptors of two files in a packet.
+union Control {
+  cmsghdr header;
+  std::array<char, CMSG_SPACE(2 * sizeof(int))> bytes;
+};
+
+bool send_files(int socket, Report report, const std::vector<Descriptor>& files) {
+  Control control{};
+  iovec content{&report, sizeof report};
+  msghdr packet{};
+  packet.msg_iov = &content;
+  packet.msg_iovlen = 1;
+  if (!files.empty()) {
+    packet.msg_control = control.bytes.data();
+    packet.msg_controllen = CMSG_SPACE(files.size() * sizeof(int));
+    cmsghdr* const header = CMSG_FIRSTHDR(&packet);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(files.size() * sizeof(int));
+    for (std::size_t at = 0; at < files.size(); ++at) {
+      const int number = files[at].get();
+      std::memcpy(CMSG_DATA(header) + at * sizeof(int), &number, sizeof number);
+    }
+  }
+  return ::sendmsg(socket, &packet, MSG_NOSIGNAL) == sizeof report;
+}
+
+/// False when the child is gone, or has become the command.
+bool receive(int socket, Report& report, std::vector<Descriptor>& files) {
+  Control control{};
+  iovec content{&report, sizeof report};
+  msghdr packet{};
+  packet.msg_iov = &content;
+  packet.msg_iovlen = 1;
+  packet.msg_control = control.bytes.data();
+  packet.msg_controllen = control.bytes.size();
+  ssize_t got = 0;
+  while ((got = ::recvmsg(socket, &packet, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
+  }
+  if (got != sizeof report) return false;
+  const cmsghdr* const header = CMSG_FIRSTHDR(&packet);
+  if (header == nullptr) return true;
+  const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+  for (std::size_t at = 0; at < count; ++at) {
+    int number = -1;
+    std::memcpy(&number, CMSG_DATA(header) + at * sizeof(int), sizeof number);
+    files.emplace_back(number);
+  }
+  return true;
+}
+
+/// As whoever we are now. Does not wait for the reader of a FIFO.
+Descriptor open_log(const std::string& path, bool append) {
+  return Descriptor(::open(
+      path.empty() ? "/dev/null" : path.c_str(),
+      O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (append ? 0 : O_TRUNC),
+      0666));
+}
+
+/// What a child needs, made before there is one.
+struct Plan {
+  process::Start start{};
+  std::vector<std::string> files{};
+  bool append = false;
+  pid_t shepherd = -1;
+};
+
+/// The child: gets ready, waits for the word, becomes the command.
+[[noreturn]] void child(const Plan& plan, int socket) {
+  const auto give_up = [&](Report report) {
+    report.number = errno;
+    send_files(socket, report, {});
+    ::_exit(127);
+  };
+  ::umask(022);
+  if (const Step failed = process::prepare(plan.start); failed != Step::none) {
+    give_up({.failed = failed});
+  }
+  // After the change of user, which would undo it.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != plan.shepherd) ::_exit(127);
+  std::vector<Descriptor> files;
+  for (std::size_t at = 0; at < plan.files.size(); ++at) {
+    files.push_back(open_log(plan.files[at], plan.append));
+    if (!files.back()) give_up({.log = static_cast<int>(at)});
+  }
+  char word = 0;
+  if (!send_files(socket, {}, files) || ::recv(socket, &word, 1, 0) != 1) ::_exit(127);
+  process::execute(plan.start);
+  give_up({.failed = Step::exec});
+  ::_exit(127);
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> made;
+  for (std::string& text : texts) made.push_back(text.data());
+  made.push_back(nullptr);
+  return made;
+}
+
+/// The script of a run as a program; it belongs to the user, for others it is not to read.
+Result<void> write_script(const std::string& path, const Spec& spec) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700));
+  const std::string& text = spec.script;
+  const auto size = static_cast<ssize_t>(text.size());
+  if (!file || ::write(file.get(), text.data(), text.size()) != size ||
+      ::fchmod(file.get(), 0700) != 0 ||
+      (spec.uid && ::fchown(file.get(), *spec.uid, spec.gid.value_or(::getegid())) != 0)) {
+    return fail(Code::unavailable, fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  }
+  return {};
+}
+
+Error words(const Report& report, const Plan& plan, const Spec& spec) {
+  if (report.log < 0) {
+    return process::step_error(report.failed, report.number, plan.start.argv[0], spec.directory);
+  }
+  return {
+      Code::unavailable,
+      fmt::format("cannot open the log {}: {}", plan.files[static_cast<std::size_t>(report.log)],
+                  std::strerror(report.number)),
+      {},
+      report.number == ENOENT ? "its folder must be there" : ""};
+}
+
+/// "NAME=value" of the spec, and the marker by which what a killed shepherd leaves is found.
+std::vector<std::string> environment_of(const std::string& folder, const Spec& spec) {
+  std::vector<std::string> made = spec.environment;
+  std::erase_if(made, [](const std::string& entry) { return entry.starts_with(kMarker); });
+  made.push_back(kMarker + folder);
+  return made;
+}
+
+Started now_started(pid_t child, const process::Cgroup* group) {
+  const pid_t own = ::getpid();
+  return {.command = {child, process::birth_of(child).value_or(0)},
+          .shepherd = {own, process::birth_of(own).value_or(0)},
+          .boot = boot_id(),
+          .start = wall_clock(),
+          .since_boot = since_boot(),
+          .cgroup = group == nullptr ? "" : group->path()};
+}
+
+}  // namespace
+
+Result<Launched> launch(const std::string& folder, const Spec& spec, const process::Cgroup* group) {
+  std::vector<std::string> argv = spec.argv;
+  if (!spec.script.empty()) {
+    argv.insert(argv.begin(), folder + kScriptFile);
+    if (const auto written = write_script(argv.front(), spec); !written) {
+      return tl::unexpected(written.error());
+    }
+  }
+  std::vector<std::string> environment = environment_of(folder, spec);
+  const std::vector<char*> argv_pointers = pointers(argv);
+  const std::vector<char*> environment_pointers = pointers(environment);
+  const process::User user{spec.uid.value_or(::geteuid()), spec.gid.value_or(::getegid())};
+
+  Plan plan{.append = spec.append, .shepherd = ::getpid()};
+  plan.files.push_back(spec.out);
+  if (!spec.err.empty() && spec.err != spec.out) plan.files.push_back(spec.err);
+  std::vector<process::Pipe> pipes;
+  for (std::size_t at = 0; at < plan.files.size(); ++at) {
+    auto pipe = process::Pipe::create();
+    if (!pipe) return tl::unexpected(pipe.error());
+    pipes.push_back(std::move(*pipe));
+  }
+  plan.start = {.argv = argv_pointers.data(),
+                .environment = environment_pointers.data(),
+                .directory = spec.directory.empty() ? nullptr : spec.directory.c_str(),
+                .cpus = spec.cores.data(),
+                .cpu_count = static_cast<int>(spec.cores.size()),
+                .out = pipes.front().write.get(),
+                .err = pipes.back().write.get(),
+                .cgroup_procs = group == nullptr ? -1 : group->procs(),
+                .user = spec.uid || spec.gid ? &user : nullptr};
+
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return tl::unexpected(process::step_error(Step::fork, errno, "", ""));
+  }
+  const Descriptor ours(ends[0]);
+  Descriptor theirs(ends[1]);
+  const pid_t process = ::fork();
+  if (process < 0) return tl::unexpected(process::step_error(Step::fork, errno, "", ""));
+  if (process == 0) {
+    ::close(ends[0]);
+    child(plan, ends[1]);
+  }
+  theirs.close();
+
+  Report report{.failed = Step::fork, .number = ECHILD};
+  std::vector<Descriptor> files;
+  if (!receive(ours.get(), report, files) || report.number != 0) {
+    ::waitpid(process, nullptr, 0);
+    return tl::unexpected(words(report, plan, spec));
+  }
+  Launched launched{.process = process, .started = now_started(process, group)};
+  const auto written = write_durably(folder + kStartedFile, to_json(launched.started));
+  if (!written || !sync_folder(std::filesystem::path(folder).parent_path())) {
+    ::kill(process, SIGKILL);
+    ::waitpid(process, nullptr, 0);
+    return written ? fail(Code::unavailable, fmt::format("cannot sync the folder above {}: {}",
+                                                         folder, std::strerror(errno)))
+                   : tl::unexpected(written.error());
+  }
+  ::send(ours.get(), "!", 1, MSG_NOSIGNAL);
+  if (receive(ours.get(), report, files)) {
+    ::waitpid(process, nullptr, 0);
+    return tl::unexpected(words(report, plan, spec));
+  }
+  for (std::size_t at = 0; at < pipes.size(); ++at) {
+    launched.logs.emplace_back(std::move(pipes[at].read), std::move(files[at]), spec.log_limit_gb);
+  }
+  return launched;
+}
+
+}  // namespace almanac::shepherd

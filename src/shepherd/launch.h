@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Starts the command of a run, so that the folder never says less than what may have happened.
+///
+/// The child gets ready (group, processors, user, directory, log files) and waits; started.json is
+/// written; only then the child may run the command. A command that has done anything is known.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "base/result.h"
+#include "process/cgroup.h"
+#include "shepherd/log.h"
+#include "shepherd/record.h"
+#include "shepherd/run.h"
+
+namespace almanac::shepherd {
+
+struct Launched {
+  pid_t process = -1;
+  std::vector<Log> logs{};
+  Started started{};
+};
+
+/// In `group`, or where we are. The error says in words why the command does not run.
+Result<Launched> launch(const std::string& folder, const Spec& spec, const process::Cgroup* group);
+
+}  // namespace almanac::shepherd

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Ends what a killed shepherd left behind.
+///
+/// The command itself has died with its shepherd (PR_SET_PDEATHSIG); what it had started is found
+/// in the control group of the run, and by the marker ALMANAC_RUN=folder in its environment. What
+/// wiped its environment where there is no control group is not found.
+#pragma once
+
+#include <string>
+
+namespace almanac::shepherd {
+
+/// Kills all of the run; gives how many would not go (they sit in the kernel, or are not ours).
+int end_leftovers(const std::string& folder);
+
+}  // namespace almanac::shepherd

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What the files of a run say, as JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "process/cgroup.h"
+#include "shepherd/run.h"
+
+namespace almanac::shepherd {
+
+/// A process, told from all that ever had its number. The content of the lock names the shepherd.
+struct Identity {
+  pid_t process = -1;
+  std::int64_t birth = 0;  ///< process::birth_of.
+};
+
+/// started.json: the command may have begun.
+struct Started {
+  Identity command{};
+  Identity shepherd{};
+  std::string boot{};  ///< Which start of the machine: after another one nothing of it runs.
+  Time start{};
+  Duration since_boot{};  ///< The same moment by CLOCK_BOOTTIME.
+  std::string cgroup{};   ///< Its folder; "" = none.
+};
+
+/// limits.json: what Run::resize wants.
+struct Limits {
+  std::vector<int> cores{};
+  process::CgroupLimits limits{};
+};
+
+/// Fails with invalid when a text is not UTF-8.
+Result<std::string> to_json(const Spec& spec);
+std::string to_json(const Exit& exit);
+std::string to_json(const Identity& identity);
+std::string to_json(const Started& started);
+std::string to_json(const Limits& limits);
+
+/// Reads the record of a file. Fails with not_found when there is none, with corrupt when it is not
+/// one of these.
+template <typename Record>
+Result<Record> read_record(const std::string& path);
+
+/// Which start of the machine this is.
+std::string boot_id();
+/// By the clock that nobody sets and that counts while the machine sleeps.
+Duration since_boot();
+Time wall_clock();
+
+}  // namespace almanac::shepherd

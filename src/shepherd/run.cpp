@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shepherd/run.h"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/check.h"
+#include "process/cgroup.h"
+#include "process/held.h"
+#include "shepherd/folder.h"
+#include "shepherd/leftovers.h"
+#include "shepherd/record.h"
+
+namespace almanac::shepherd {
+namespace {
+
+namespace fs = std::filesystem;
+using process::Descriptor;
+
+/// A shepherd that has just begun needs some milliseconds to say who it is; a busy disk, more.
+constexpr int kAdoptTries = 5000;
+constexpr std::chrono::milliseconds kAdoptPause{2};
+
+tl::unexpected<Error> cannot(const std::string& what, int number) {
+  return fail(Code::unavailable, fmt::format("cannot {}: {}", what, std::strerror(number)));
+}
+
+/// One spelling for each folder: the marker is compared with it.
+std::string spelled(const std::string& folder) { return fs::weakly_canonical(folder).string(); }
+
+Result<std::string> shepherd_program() {
+  if (const char* const named = std::getenv("ALMANAC_SHEPHERD")) return named;
+  std::error_code error;
+  const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* const beside : {".", "../libexec/almanac", "../lib/almanac"}) {
+    const std::string program = (own / beside / "almanac-shepherd").lexically_normal().string();
+    if (::access(program.c_str(), X_OK) == 0) return program;
+  }
+  return fail(Code::not_found,
+              fmt::format("the program almanac-shepherd is not in {}", own.string()), {},
+              "it comes with almanac; ALMANAC_SHEPHERD may name it");
+}
+
+/// Starts the shepherd, with the lock as its descriptor 3 and the signals that are orders blocked:
+/// an order that comes before it is ready waits.
+Result<pid_t> spawn(const std::string& program, const std::string& folder, const Descriptor& lock) {
+  posix_spawn_file_actions_t files;
+  ::posix_spawn_file_actions_init(&files);
+  const std::unique_ptr<posix_spawn_file_actions_t, int (*)(posix_spawn_file_actions_t*)>
+      free_files(&files, ::posix_spawn_file_actions_destroy);
+  ::posix_spawn_file_actions_adddup2(&files, lock.get(), kLockDescriptor);
+  ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDWR, 0);
+  ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_RDWR, 0);
+  posix_spawnattr_t how;
+  ::posix_spawnattr_init(&how);
+  const std::unique_ptr<posix_spawnattr_t, int (*)(posix_spawnattr_t*)> free_how(
+      &how, ::posix_spawnattr_destroy);
+  sigset_t orders;
+  ::sigemptyset(&orders);
+  for (const int signal : {SIGTERM, SIGUSR1}) ::sigaddset(&orders, signal);
+  ::posix_spawnattr_setsigmask(&how, &orders);
+  ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+  std::string program_name = "almanac-shepherd";
+  std::string argument = folder;
+  const std::array<char*, 3> argv{program_name.data(), argument.data(), nullptr};
+  pid_t process = -1;
+  const int number = ::posix_spawn(&process, program.c_str(), &files, &how, argv.data(), environ);
+  if (number != 0) return cannot("start " + program, number);
+  return process;
+}
+
+/// Of one that lives and has said who it is.
+std::optional<Identity> holder_of(const std::string& folder) {
+  const auto identity = read_record<Identity>(folder + kLockFile);
+  if (!identity) return std::nullopt;
+  return *identity;
+}
+
+}  // namespace
+
+Result<Run> Run::start(const std::string& folder, const Spec& spec) {
+  ALMANAC_CHECK(!spec.argv.empty() || !spec.script.empty(), "run {} has no command", spec.id);
+  auto program = shepherd_program();
+  if (!program) return tl::unexpected(program.error());
+  auto text = to_json(spec);
+  if (!text) return tl::unexpected(text.error());
+
+  Run run;
+  run.folder_ = spelled(folder);
+  // Its user must come through to the script; nobody has to read what else there is.
+  if (::mkdir(run.folder_.c_str(), 0711) != 0 || ::chmod(run.folder_.c_str(), 0711) != 0) {
+    return cannot("make the folder " + run.folder_, errno);
+  }
+  const auto begin = [&]() -> Result<pid_t> {
+    const Descriptor lock(
+        ::open((run.folder_ + kLockFile).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+      return cannot("lock " + run.folder_, errno);
+    }
+    if (const auto written = write_quickly(run.folder_ + kSpecFile, *text); !written) {
+      return tl::unexpected(written.error());
+    }
+    return spawn(*program, run.folder_, lock);
+  };
+  const auto shepherd = begin();
+  if (!shepherd) {
+    std::error_code ignored;
+    fs::remove_all(run.folder_, ignored);
+    return tl::unexpected(shepherd.error());
+  }
+  run.shepherd_ = *shepherd;
+  // Nobody has waited for it yet, so the number is still its own.
+  run.news_ = process::hold(run.shepherd_);
+  if (!run.news_) return adopt(run.folder_);
+  return run;
+}
+
+Run::Found Run::look(const std::string& folder) {
+  if (is_there(folder + kExitFile)) return Found::ended;
+  const Descriptor lock(::open((folder + kLockFile).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!lock) return Found::never_started;
+  if (::flock(lock.get(), LOCK_SH | LOCK_NB) != 0) return Found::lives;
+  // It may have ended between the first look and the lock.
+  if (is_there(folder + kExitFile)) return Found::ended;
+  return is_there(folder + kStartedFile) ? Found::lost : Found::never_started;
+}
+
+Result<Run> Run::adopt(const std::string& folder) {
+  Run run;
+  run.folder_ = spelled(folder);
+  for (int tries = 0; tries < kAdoptTries; ++tries) {
+    const Found found = look(run.folder_);
+    if (found == Found::never_started) {
+      return fail(Code::not_found, fmt::format("{}: nothing of this run was ever started", folder));
+    }
+    if (found != Found::lives) {
+      run.news_ = Descriptor(::eventfd(1, EFD_CLOEXEC));
+      return run;
+    }
+    if (const auto holder = holder_of(run.folder_)) {
+      run.shepherd_ = holder->process;
+      run.news_ = process::hold(holder->process);
+      if (run.news_ && process::birth_of(holder->process) == holder->birth) return run;
+    }
+    std::this_thread::sleep_for(kAdoptPause);
+  }
+  return fail(Code::unavailable, fmt::format("{} is locked, but by no shepherd", folder), {},
+              "does another program have its file lock open?");
+}
+
+Result<std::optional<Exit>> Run::exited() {
+  pollfd wait{news_.get(), POLLIN, 0};
+  if (::poll(&wait, 1, 0) <= 0) return std::nullopt;
+  if (shepherd_ >= 0) process::bury(news_);
+  switch (look(folder_)) {
+    case Found::lives:  // its child, which has not become the command yet and never will
+      return std::nullopt;
+    case Found::ended:
+      return read_record<Exit>(folder_ + kExitFile).map([](Exit&& exit) {
+        return std::optional(std::move(exit));
+      });
+    case Found::lost:
+      break;
+    case Found::never_started:
+      return fail(Code::unavailable,
+                  fmt::format("{}: the shepherd went before it started anything", folder_), {},
+                  "is the disk full? the service's own log has its words");
+  }
+  const int left = end_leftovers(folder_);
+  return fail(Code::corrupt,
+              fmt::format("{}: the shepherd went without a word, it was killed{}", folder_,
+                          left == 0 ? "" : fmt::format("; {} processes would not go", left)));
+}
+
+void Run::end() { order(SIGTERM); }
+
+Result<void> Run::resize(const std::vector<int>& cores, std::optional<double> cpus,
+                         std::optional<double> memory_gb) {
+  const Limits limits{.cores = cores, .limits = {.cpus = cpus, .memory_gb = memory_gb}};
+  const auto written = write_quickly(folder_ + kLimitsFile, to_json(limits));
+  if (written) order(SIGUSR1);
+  return written;
+}
+
+pid_t Run::process() const {
+  const auto started = read_record<Started>(folder_ + kStartedFile);
+  return started ? started->command.process : -1;
+}
+
+process::Usage Run::usage() const {
+  return shepherd_ < 0 ? process::Usage{} : process::usage_of(shepherd_);
+}
+
+void Run::order(int signal) const {
+  if (shepherd_ >= 0) process::send_signal(news_, signal);
+}
+
+Run::~Run() {
+  if (shepherd_ >= 0 && news_) process::bury(news_);
+}
+
+Means means() {
+  const auto offers = [](const process::CgroupLimits& limits) {
+    const std::string name = fmt::format("almanac-means-{}", ::getpid());
+    return process::Cgroup::create(process::cgroup_tree(), name, limits).has_value();
+  };
+  return {.cpus = offers({.cpus = 1}) ? "cgroup v2" : "affinity",
+          .memory = offers({.memory_gb = 1}) ? "cgroup v2" : "watched"};
+}
+
+}  // namespace almanac::shepherd

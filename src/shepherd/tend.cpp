@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shepherd/tend.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "process/below.h"
+#include "process/tree.h"
+#include "shepherd/bounds.h"
+#include "shepherd/folder.h"
+#include "shepherd/launch.h"
+#include "shepherd/record.h"
+
+namespace almanac::shepherd {
+namespace {
+
+using process::Descriptor;
+
+/// How often memory is looked at that no control group holds.
+constexpr Duration kWatch = 1s;
+/// Between two SIGKILL to what does not die, at first and at most: it sits in the kernel.
+constexpr Duration kKillAgain = 10ms;
+constexpr Duration kKillAgainAtMost = 1s;
+/// Room for exit.json, kept free for the day when the disk is full.
+constexpr std::size_t kExitSize = 4096;
+
+constexpr Duration kForever = Duration::max();
+
+Duration later(Duration at, Duration by) { return by < kForever - at ? at + by : kForever; }
+
+/// Blocks the signals that are orders and gives them as a descriptor; ignores what is not for us.
+Descriptor orders() {
+  for (const int signal : {SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGUSR2}) {
+    ::signal(signal, SIG_IGN);
+  }
+  ::signal(SIGCHLD, SIG_DFL);
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : {SIGCHLD, SIGTERM, SIGUSR1}) ::sigaddset(&signals, signal);
+  ::sigprocmask(SIG_SETMASK, &signals, nullptr);
+  return Descriptor(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+class Shepherd {
+ public:
+  Shepherd(std::string folder, const Spec& spec, Launched launched, Bounds bounds,
+           Descriptor signals)
+      : folder_(std::move(folder)),
+        spec_(spec),
+        command_(launched.process),
+        logs_(std::move(launched.logs)),
+        started_(std::move(launched.started)),
+        bounds_(std::move(bounds)),
+        signals_(std::move(signals)),
+        timer_(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC)) {
+    if (spec.time_limit != kNoDuration) limit_at_ = later(started_.since_boot, spec.time_limit);
+    watch_at_ = started_.since_boot;
+  }
+
+  /// Until nothing of the run is left.
+  Exit run() {
+    for (;;) {
+      wait();
+      for (Log& log : logs_) log.pump();
+      // Who has ended by itself was not ended by what came at the same moment.
+      const bool some_left = process::reap([&](pid_t process, int status) {
+        if (process == command_) ending_ = process::ending_from(status);
+      });
+      if (!some_left) return finish();
+      if (ending_) end(Cause::by_itself);
+      hear();
+      keep_time();
+    }
+  }
+
+ private:
+  /// Sleeps until there is something to do.
+  void wait() {
+    const Duration next = std::min(
+        {end_begun_ ? kForever : limit_at_, kill_at_, bounds_.watches() ? watch_at_ : kForever});
+    itimerspec when{};
+    if (next != kForever) {
+      // A time of zero would switch the timer off.
+      const std::int64_t at = std::max<std::int64_t>(next.count(), 1);
+      when.it_value = {at / 1000, at % 1000 * 1'000'000};
+    }
+    ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &when, nullptr);
+    std::vector<pollfd> news{{signals_.get(), POLLIN, 0}, {timer_.get(), POLLIN, 0}};
+    for (const Log& log : logs_) news.push_back({log.news(), POLLIN, 0});
+    ::poll(news.data(), news.size(), -1);
+  }
+
+  void hear() {
+    signalfd_siginfo heard;
+    while (::read(signals_.get(), &heard, sizeof heard) == sizeof heard) {
+      if (heard.ssi_signo == SIGTERM) end(Cause::told);
+      if (heard.ssi_signo == SIGUSR1) {
+        if (const auto limits = read_record<Limits>(folder_ + kLimitsFile)) bounds_.set(*limits);
+      }
+    }
+  }
+
+  void keep_time() {
+    const Duration now = since_boot();
+    if (now >= limit_at_) end(Cause::time_limit);
+    if (bounds_.watches() && now >= watch_at_) {
+      watch_at_ = now + kWatch;
+      if (bounds_.too_much()) {
+        end(Cause::memory);
+        kill_at_ = std::min(kill_at_, now);  // grace would cost others their memory
+      }
+    }
+    if (now >= kill_at_) {
+      bounds_.kill();
+      process::kill_all_below();
+      kill_at_ = since_boot() + kill_again_;
+      kill_again_ = std::min(2 * kill_again_, kKillAgainAtMost);
+    }
+  }
+
+  /// Begins to end all that is left; the first cause is the cause.
+  void end(Cause cause) {
+    if (std::exchange(end_begun_, true)) return;
+    cause_ = cause;
+    kill_at_ = later(since_boot(), spec_.grace);
+    if (spec_.grace > Duration{0}) process::ask_all_below_to_end();
+  }
+
+  Exit finish() {
+    Exit exit{.ending = ending_.value_or(process::Ending{}),
+              .cause = cause_,
+              .start = started_.start,
+              .end = wall_clock(),
+              .ran = since_boot() - started_.since_boot,
+              .usage = process::usage_of(::getpid())};
+    if (cause_ == Cause::by_itself && !exit.ending.good() && bounds_.ran_out()) {
+      exit.cause = Cause::memory;
+    }
+    rusage ended{};
+    ::getrusage(RUSAGE_CHILDREN, &ended);
+    const double largest_gb = static_cast<double>(ended.ru_maxrss) / (1024.0 * 1024);
+    exit.usage.memory_gb = std::max(bounds_.peak_memory_gb(), largest_gb);
+    for (Log& log : logs_) {
+      log.close();
+      exit.log_dropped += log.dropped();
+    }
+    return exit;
+  }
+
+  std::string folder_;
+  const Spec& spec_;
+  pid_t command_;
+  std::vector<Log> logs_;
+  Started started_;
+  Bounds bounds_;
+  Descriptor signals_;
+  Descriptor timer_;
+  std::optional<process::Ending> ending_;
+  bool end_begun_ = false;
+  Cause cause_ = Cause::by_itself;
+  Duration limit_at_ = kForever;
+  Duration watch_at_{};
+  Duration kill_at_ = kForever;
+  Duration kill_again_ = kKillAgain;
+};
+
+Exit never_ran(const Error& why) {
+  const Time now = wall_clock();
+  return {.ending = {.status = 127},
+          .cause = Cause::cannot_start,
+          .message = to_string(why),
+          .start = now,
+          .end = now};
+}
+
+Exit run(const std::string& folder, Descriptor signals) {
+  const auto spec = read_record<Spec>(folder + kSpecFile);
+  if (!spec) return never_ran(spec.error());
+  Bounds bounds(*spec);
+  auto launched = launch(folder, *spec, bounds.group());
+  if (!launched) return never_ran(launched.error());
+  return Shepherd(folder, *spec, std::move(*launched), std::move(bounds), std::move(signals)).run();
+}
+
+/// Writes into the lock who holds it, for those who adopt the run.
+Result<void> sign_lock() {
+  const pid_t own = ::getpid();
+  const std::string identity = to_json(Identity{own, process::birth_of(own).value_or(0)});
+  if (::pwrite(kLockDescriptor, identity.data(), identity.size(), 0) !=
+      static_cast<ssize_t>(identity.size())) {
+    return fail(Code::unavailable, fmt::format("cannot write a lock: {}", std::strerror(errno)));
+  }
+  return {};
+}
+
+}  // namespace
+
+int tend(const std::string& folder) {
+  ::setsid();
+  ::fcntl(kLockDescriptor, F_SETFD, FD_CLOEXEC);
+  ::close_range(kLockDescriptor + 1, ~0U, 0);
+  static_cast<void>(::chdir("/"));
+  ::umask(077);
+  Descriptor signals = orders();
+  process::become_reaper();
+  auto last_word = NewFile::create(folder + kExitFile, kExitSize);
+  if (const auto here = last_word.and_then([](NewFile&) { return sign_lock(); }); !here) {
+    std::fprintf(stderr, "almanac-shepherd: %s\n", to_string(here.error()).c_str());
+    return 1;
+  }
+  // Whoever waits for the end of what our starter writes shall not wait for us.
+  ::dup2(STDOUT_FILENO, STDERR_FILENO);
+  const Exit exit = run(folder, std::move(signals));
+  // A word that cannot be said now (the disk) is said later; without a folder there is none to
+  // hear.
+  while (!last_word->commit(to_json(exit)) && is_there(folder) && !is_there(folder + kExitFile)) {
+    ::sleep(1);
+  }
+  return 0;
+}
+
+}  // namespace almanac::shepherd

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "process/job.h"
+#include "shepherd/runs.h"
+
+namespace almanac::shepherd {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(EndTest, TellsHowACommandEnded) {
+  const Runs runs;
+  const Exit exit = runs.result(runs.shell("echo hello; echo there >&2; exit 3"));
+  EXPECT_EQ(process::to_string(exit.ending), "exit status 3");
+  EXPECT_EQ(exit.cause, Cause::by_itself);
+  EXPECT_LE(exit.start, exit.end);
+  EXPECT_EQ(runs.text(), "hello\nthere\n");
+  EXPECT_EQ(shepherd::Run::look(runs.path("1.1")), shepherd::Run::Found::ended);
+  // Whoever comes later hears the same.
+  shepherd::Run again = shepherd::Run::adopt(runs.path("1.1")).value();
+  EXPECT_EQ(Runs::exit_of(again).ending.status, 3);
+
+  Spec killed = runs.shell("kill -9 $$");
+  killed.id = "1.2";
+  EXPECT_EQ(runs.result(killed).ending.signal, SIGKILL);
+}
+
+TEST(EndTest, ToldToEndACommandMayEndInGoodOrder) {
+  const Runs runs;
+  shepherd::Run run =
+      runs.start(runs.shell("trap 'echo bye; exit 0' TERM; touch $HERE/ready; "
+                            "while :; do sleep 0.01; done"));
+  ASSERT_TRUE(runs.comes("ready"));
+  EXPECT_EQ(shepherd::Run::look(run.folder()), shepherd::Run::Found::lives);
+  EXPECT_FALSE(run.exited().value());
+  run.end();
+  const Exit exit = Runs::exit_of(run);
+  EXPECT_EQ(exit.cause, Cause::told);
+  EXPECT_TRUE(exit.ending.good());
+  EXPECT_THAT(runs.text(), HasSubstr("bye"));
+}
+
+TEST(EndTest, WhatIgnoresSigtermIsKilledAfterTheGrace) {
+  const Runs runs;
+  Spec spec = runs.shell("trap '' TERM; touch $HERE/ready; while :; do sleep 1; done");
+  spec.grace = 50ms;
+  shepherd::Run run = runs.start(spec);
+  ASSERT_TRUE(runs.comes("ready"));
+  run.end();
+  const Exit exit = Runs::exit_of(run);
+  EXPECT_EQ(exit.cause, Cause::told);
+  EXPECT_EQ(exit.ending.signal, SIGKILL);
+  EXPECT_GE(exit.ran, spec.grace);
+}
+
+TEST(EndTest, AnOrderThatComesBeforeTheCommandRunsIsHeard) {
+  const Runs runs;
+  shepherd::Run run = runs.start(runs.shell("exec sleep 1000"));
+  run.end();
+  const Exit exit = Runs::exit_of(run);
+  EXPECT_EQ(exit.cause, Cause::told);
+  EXPECT_EQ(exit.ending.signal, SIGTERM);
+}
+
+TEST(EndTest, ADaemonOfTheCommandIsEndedWhenTheCommandHasEnded) {
+  const Runs runs;
+  // Two forks and a session of its own: it hears SIGTERM, and is waited for.
+  shepherd::Run run = runs.start(
+      runs.shell("setsid sh -c '(trap \"echo >$HERE/heard; exit 0\" TERM; echo >$HERE/ready; "
+                 "while :; do sleep 0.01; done) &' & "
+                 "while [ ! -e $HERE/ready ]; do sleep 0.01; done; exit 5"));
+  const Exit exit = Runs::exit_of(run);
+  EXPECT_EQ(exit.ending.status, 5);
+  EXPECT_EQ(exit.cause, Cause::by_itself);
+  EXPECT_TRUE(runs.has("heard"));
+  EXPECT_TRUE(runs.alive().empty());
+}
+
+TEST(EndTest, ADaemonThatIgnoresSigtermIsKilled) {
+  const Runs runs;
+  Spec spec = runs.shell(
+      "setsid sh -c '(trap \"\" TERM; echo >$HERE/ready; "
+      "while :; do sleep 1; done) &' & "
+      "while [ ! -e $HERE/ready ]; do sleep 0.01; done");
+  spec.grace = 50ms;
+  const Exit exit = runs.result(spec);
+  EXPECT_TRUE(exit.ending.good());
+  EXPECT_TRUE(runs.alive().empty());
+}
+
+TEST(EndTest, TheTimeLimitHoldsWithoutAnybodyWatching) {
+  const Runs runs;
+  Spec spec = runs.shell("exec sleep 1000");
+  spec.time_limit = 100ms;
+  { const shepherd::Run run = runs.start(spec); }  // let go of at once
+  shepherd::Run run = shepherd::Run::adopt(runs.path("1.1")).value();
+  const Exit exit = Runs::exit_of(run);
+  EXPECT_EQ(exit.cause, Cause::time_limit);
+  EXPECT_EQ(exit.ending.signal, SIGTERM);
+  EXPECT_GE(exit.ran, spec.time_limit);
+}
+
+TEST(EndTest, AStoppedCommandHearsSigtermToo) {
+  const Runs runs;
+  shepherd::Run run = runs.start(runs.shell("touch $HERE/ready; kill -STOP $$; sleep 1000"));
+  ASSERT_TRUE(runs.comes("ready"));
+  run.end();
+  EXPECT_EQ(Runs::exit_of(run).ending.signal, SIGTERM);
+}
+
+TEST(EndTest, SaysWhyItCannotStart) {
+  const Runs runs;
+  auto why = [&, id = 0](Spec spec) mutable {
+    spec.id = std::to_string(++id);
+    const Exit exit = runs.result(spec);
+    EXPECT_EQ(exit.cause, Cause::cannot_start);
+    EXPECT_EQ(shepherd::Run::look(runs.path(spec.id)), shepherd::Run::Found::ended);
+    return exit.message;
+  };
+  Spec none = runs.shell("");
+  none.argv = {"no-such-program-here"};
+  EXPECT_EQ(why(none),
+            "cannot run no-such-program-here: No such file or directory (is it installed, and in "
+            "PATH?)");
+  Spec nowhere = runs.shell("");
+  nowhere.directory = "/no/such/folder";
+  EXPECT_EQ(why(nowhere), "cannot enter /no/such/folder: No such file or directory");
+  Spec no_program = runs.shell("");
+  no_program.argv = {"/etc/passwd"};
+  EXPECT_EQ(why(no_program), "cannot run /etc/passwd: Permission denied");
+  Spec no_log = runs.shell("touch $HERE/ran");
+  no_log.out = "logs/out";
+  EXPECT_EQ(why(no_log),
+            "cannot open the log logs/out: No such file or directory (its folder must be there)");
+  Spec no_cpu = runs.shell("touch $HERE/ran");
+  no_cpu.cores = {4000};
+  EXPECT_THAT(why(no_cpu), HasSubstr("cannot bind to the processors"));
+  EXPECT_FALSE(runs.has("ran"));
+}
+
+TEST(EndTest, AFolderThatIsThereIsNotTouched) {
+  const Runs runs;
+  const Spec spec = runs.shell("echo once");
+  EXPECT_TRUE(runs.result(spec).ending.good());
+  const auto twice = shepherd::Run::start(runs.path("1.1"), spec);
+  ASSERT_FALSE(twice);
+  EXPECT_THAT(to_string(twice.error()), HasSubstr("File exists"));
+  EXPECT_EQ(shepherd::Run::look(runs.path("1.1")), shepherd::Run::Found::ended);
+  EXPECT_EQ(runs.text(), "once\n");
+  EXPECT_EQ(shepherd::Run::look(runs.path("1.2")), shepherd::Run::Found::never_started);
+  EXPECT_EQ(shepherd::Run::adopt(runs.path("1.2")).error().code, Code::not_found);
+}
+
+}  // namespace
+}  // namespace almanac::shepherd
