@@ -64,38 +64,87 @@ Duration draw_run(const predict::Belief& belief, Duration worked, double uniform
   return std::max(predict::from_log_time(log), worked);
 }
 
-Forecast play_futures(const Setting& setting, const sim::Present& present, const Beliefs& beliefs,
-                      JobId job, int futures, std::uint64_t seed) {
-  ALMANAC_CHECK(futures > 0, "{} futures", futures);
-  sim::Options options = setting.options;
-  std::vector<Duration> runs(setting.trace.jobs.size());
-  options.from = &present;
-  options.runs = &runs;
-  options.last_arrival = present.at;
-  options.until_ended = job;
-  std::vector<Time> starts;
-  std::vector<Time> ends;
-  for (int future = 0; future < futures; ++future) {
-    Rng rng(seed, (std::uint64_t{index(job)} << 32U) + static_cast<std::uint64_t>(future));
+namespace {
+
+/// Plays the futures of one instant one after another.
+class Player {
+ public:
+  Player(const Setting& setting, const sim::Present& present, const Beliefs& beliefs)
+      : setting_(setting),
+        present_(present),
+        beliefs_(beliefs),
+        runs_(setting.trace.jobs.size()),
+        options_(setting.options) {
+    options_.from = &present_;
+    options_.runs = &runs_;
+    options_.last_arrival = present_.at;
+  }
+
+  /// Until `until` has ended; kNoJob = until all have.
+  sim::Schedule play(Rng rng, JobId until) {
     TellingEstimator::Told told;
-    for (const std::vector<sim::Present::Job>* jobs : {&present.running, &present.waiting}) {
+    for (const std::vector<sim::Present::Job>* jobs : {&present_.running, &present_.waiting}) {
       for (const sim::Present::Job& each : *jobs) {
-        const Belief& belief = beliefs.at(each.job);
+        const Belief& belief = beliefs_.at(each.job);
         const Duration worked = std::max(Duration{0}, each.worked - each.past.charged);
         const Duration drawn = draw_run(belief.likely, worked, rng.uniform());
-        runs[index(each.job)] = drawn;
-        told[each.job] = {knows_truth(setting.composition) ? drawn : belief.policys_own,
+        runs_[index(each.job)] = drawn;
+        told[each.job] = {knows_truth(setting_.composition) ? drawn : belief.policys_own,
                           belief.likely.distribution.get()};
       }
     }
-    const auto policy = policy::make_pipeline(setting.composition,
+    options_.until_ended = until;
+    const auto policy = policy::make_pipeline(setting_.composition,
                                               std::make_unique<TellingEstimator>(std::move(told)));
-    const sim::Schedule schedule = sim::simulate(setting.trace, setting.cluster, *policy, options);
-    const sim::JobResult result = schedule.jobs[index(job)];
+    return sim::simulate(setting_.trace, setting_.cluster, *policy, options_);
+  }
+
+ private:
+  const Setting& setting_;
+  const sim::Present& present_;
+  const Beliefs& beliefs_;
+  std::vector<Duration> runs_;
+  sim::Options options_;
+};
+
+}  // namespace
+
+Forecast play_futures(const Setting& setting, const sim::Present& present, const Beliefs& beliefs,
+                      JobId job, int futures, std::uint64_t seed) {
+  ALMANAC_CHECK(futures > 0, "{} futures", futures);
+  Player player(setting, present, beliefs);
+  std::vector<Time> starts;
+  std::vector<Time> ends;
+  for (int future = 0; future < futures; ++future) {
+    const Rng rng(seed, (std::uint64_t{index(job)} << 32U) + static_cast<std::uint64_t>(future));
+    const sim::JobResult result = player.play(rng, job).jobs[index(job)];
     starts.push_back(or_never(result.start));
     ends.push_back(or_never(result.end));
   }
   return {present.at, std::move(starts), std::move(ends)};
+}
+
+std::vector<Forecast> play_queue(const Setting& setting, const sim::Present& present,
+                                 const Beliefs& beliefs, int futures, std::uint64_t seed) {
+  ALMANAC_CHECK(futures > 0, "{} futures", futures);
+  Player player(setting, present, beliefs);
+  std::vector<std::vector<Time>> starts(present.waiting.size());
+  std::vector<std::vector<Time>> ends(present.waiting.size());
+  for (int future = 0; future < futures; ++future) {
+    const sim::Schedule schedule =
+        player.play(Rng(seed, static_cast<std::uint64_t>(future)), kNoJob);
+    if (schedule.interrupted) return {};
+    for (std::size_t at = 0; at < present.waiting.size(); ++at) {
+      const sim::JobResult result = schedule.jobs[index(present.waiting[at].job)];
+      starts[at].push_back(or_never(result.start));
+      ends[at].push_back(or_never(result.end));
+    }
+  }
+  std::vector<Forecast> made;
+  for (std::size_t at = 0; at < present.waiting.size(); ++at) {
+    made.emplace_back(present.at, std::move(starts[at]), std::move(ends[at]));
+  }
+  return made;
 }
 
 }  // namespace almanac::forecast

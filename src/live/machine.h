@@ -14,13 +14,13 @@
 namespace almanac::live {
 
 struct Machine {
-  cluster::Cluster cluster;  ///< All nodes are this machine; one, unless configured otherwise.
+  cluster::Cluster cluster{};  ///< All nodes are this machine; one, unless configured otherwise.
   /// CUDA_VISIBLE_DEVICES' name of each GPU of each node: "0", "GPU-1a2b...".
-  std::vector<std::vector<std::string>> gpu_names;
-  std::vector<int> cores;   ///< Processors to give away, rising; empty = they are not pinned: more
-                            ///< are configured than there are.
-  bool has_driver = false;  ///< GPUs are the driver's.
-  std::vector<std::string> notes;  ///< What the user should know.
+  std::vector<std::vector<std::string>> gpu_names{};
+  std::vector<int> cores{};  ///< Processors to give away, rising; empty = they are not pinned: more
+                             ///< are configured than there are.
+  bool has_driver = false;   ///< GPUs are the driver's.
+  std::vector<std::string> notes{};  ///< What the user should know.
 };
 
 /// `cluster_file` "" = as found: the driver's GPUs, all processors, all memory but a tenth.

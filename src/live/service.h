@@ -24,7 +24,9 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "cluster/cluster.h"
+#include "live/expected.h"
 #include "live/machine.h"
+#include "live/shadow.h"
 #include "store/job.h"
 #include "store/store.h"
 
@@ -36,6 +38,7 @@ struct Config {
   std::string policy = "qssf";  ///< As Registry::compose() takes it; the store's own, if it has
                                 ///< one, unless `policy_is_told`.
   bool policy_is_told = false;
+  std::string shadow{};  ///< Another that is compared with it; "" = none.
   std::uint64_t seed = 0;
   Duration retention = 24h * 365;  ///< Jobs that ended earlier are forgotten.
   int futures = 32;                ///< Played for a forecast; 0 = none is made.
@@ -45,14 +48,6 @@ struct Config {
 struct Caller {
   std::uint32_t uid = 0;
   bool may_all = false;  ///< Root, or whoever runs the service.
-};
-
-/// When a waiting job is expected to start and end, each with nine in ten.
-struct Expected {
-  Time at{};  ///< When this was worked out.
-  Time start_from{}, start_to{}, start_by{};
-  Time end_from{}, end_to{}, end_by{};
-  std::optional<double> kept{};  ///< Chance to end by its deadline.
 };
 
 /// A job and what the service thinks of it now.
@@ -113,6 +108,8 @@ struct Counters {
   std::vector<std::uint64_t> round_us;  ///< Histogram of the length of rounds: up to 2^n us.
 };
 
+class Foresight;
+
 class Service {
  public:
   /// Opens the store and takes over what is there. Fails with conflict when another service has it.
@@ -120,6 +117,7 @@ class Service {
   ~Service();
   /// Decides and acts until `stop` is set (and wake() called); jobs that run go on.
   void run(const std::atomic<bool>& stop);
+  /// Makes run() look again whether to stop. Safe in a signal handler.
   void wake();
 
   // Changes. Each is on the disk when it returns; unavailable = the disk is full or gone.
@@ -131,6 +129,7 @@ class Service {
   /// Runs an ended or running job again, from its beginning.
   Result<void> requeue(store::JobNumber number, const Caller& caller);
   Result<void> set_policy(const std::string& policy, const Caller& caller);
+  /// "" = none.
   Result<void> set_shadow(const std::string& policy, const Caller& caller);
   /// Nothing new starts on it, or starts again.
   Result<void> set_drained(const std::string& node, bool drained, const Caller& caller);
@@ -147,6 +146,8 @@ class Service {
   /// Waits for a forecast of the job, at most so long; nothing = none yet.
   std::optional<Expected> expect(store::JobNumber number, Duration patience) const;
   std::vector<NodeView> nodes() const;
+  /// The last comparison with the shadow; nothing = there is none yet.
+  std::optional<Comparison> shadow() const;
   /// Where a job writes: `out` or `err`.
   Result<std::string> log_path(store::JobNumber number, bool err) const;
   /// For what the store alone knows: history, notes, moments.
@@ -156,7 +157,12 @@ class Service {
  private:
   class Core;
   explicit Service(std::unique_ptr<Core> core);
+  Result<void> begin_foresight();
+  void add_expected(JobView& view) const;
+  void watch_shadow();
   std::unique_ptr<Core> core_;
+  std::unique_ptr<Foresight> foresight_;  // null = no forecasts
+  std::unique_ptr<Shadow> shadow_;
 };
 
 }  // namespace almanac::live

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The jobs that have not ended, and what keeps the policy from seeing some of them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+#include "shepherd/run.h"
+#include "store/job.h"
+
+namespace almanac::live {
+
+struct Entry {
+  /// Without what runs, which is most of it: that is read back from the disk to start it.
+  store::Job job;
+  /// Its place in the trace, as the policy knows it; kNoJob = the policy does not see it.
+  JobId id = kNoJob;
+  /// The process of its present run, or of the last one if that has not gone yet.
+  std::optional<shepherd::Run> run{};
+  /// Why its process is to end: "cancelled by ann"; "" = it is not.
+  std::string to_end{};
+  bool makes_room = false;  ///< Its process is to end since the policy has stopped it.
+  bool again = false;       ///< It is to run again from its beginning when its process has gone.
+  bool starting = false;    ///< It runs as the policy sees it, but has no process yet.
+};
+
+/// What keeps a pending job from the policy.
+/// `never`: what it was to follow did not come to that; it is to be cancelled.
+enum class Aside { no, held, begins_later, depends, array_is_full, never };
+
+/// Drops argv, script and environment.
+void forget_what_runs(store::Job& job);
+
+class Book {
+ public:
+  using Entries = std::map<store::JobNumber, Entry>;
+  /// How a job ended that is not here any more; nothing = it was never known.
+  using Ended = std::function<std::optional<trace::JobState>(store::JobNumber)>;
+
+  explicit Book(Ended ended) : ended_(std::move(ended)) {}
+
+  Entry& add(store::Job job);
+  void erase(store::JobNumber number);
+  Entry* find(store::JobNumber number);
+  const Entry* find(store::JobNumber number) const;
+  Entries& all() { return entries_; }
+  const Entries& all() const { return entries_; }
+
+  Aside aside(const Entry& entry, Time now) const;
+  /// A task of an array joins the policy's jobs, or leaves them.
+  void count_task(const store::Job& job, int sign);
+
+ private:
+  enum class Answer { yes, not_yet, never };
+  Answer may_follow(const store::Job& job) const;
+
+  Entries entries_;
+  std::map<store::JobNumber, int> tasks_;  // of each array, among the policy's jobs
+  Ended ended_;
+};
+
+}  // namespace almanac::live

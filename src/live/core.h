@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What stands behind Service: the state, and the one thread that changes it.
+///
+/// A step of that thread: what has ended, what users want, who may join the queue, the round, all
+/// that changed to the disk, and only then the processes. So whatever runs was on the disk before
+/// it ran, and what is not yet there runs when the disk is back.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "live/book.h"
+#include "live/clock.h"
+#include "live/foresight.h"
+#include "live/service.h"
+#include "policy/composition.h"
+#include "process/descriptor.h"
+#include "schedule/admission.h"
+#include "schedule/round.h"
+#include "trace/trace.h"
+
+namespace almanac::live {
+
+class Service::Core final : public schedule::Actuator {
+ public:
+  static Result<std::unique_ptr<Core>> open(Config config);
+  ~Core() override = default;
+
+  void run(const std::atomic<bool>& stop);
+  void wake();
+
+  // Users' side; any thread.
+  Result<std::vector<store::JobNumber>> submit(store::Submission submission);
+  /// Lets the deciding thread do `wish`, and waits until what it changed is on the disk.
+  Result<void> change(std::function<Result<void>()> wish);
+  Result<void> cancel(store::JobNumber number, const Caller& caller);
+  Result<void> hold(store::JobNumber number, const Caller& caller);
+  Result<void> release(store::JobNumber number, const Caller& caller);
+  Result<void> requeue(store::JobNumber number, const Caller& caller);
+  Result<void> set_policy(const std::string& policy);
+  Result<void> set_shadow(const std::string& policy);
+  Result<void> set_drained(const std::string& node, bool drained);
+  Overview overview() const;
+  Counters counters() const;
+  std::vector<JobView> jobs(std::optional<Time> ended_since) const;
+  Result<JobView> job(store::JobNumber number) const;
+  Result<std::vector<std::string>> explain(store::JobNumber number) const;
+  std::vector<NodeView> nodes() const;
+  /// The present for a forecast; what has ended is told once.
+  Outlook outlook();
+  /// Keeps what jobs were told.
+  void keep(std::vector<store::Told> told);
+  std::uint64_t revision() const { return revision_; }
+  const store::Store& store() const { return store_; }
+  const Config& config() const { return config_; }
+
+ private:
+  struct Entrant {
+    store::Submission asked;
+    std::vector<store::Job> jobs{};
+    std::promise<Result<std::vector<store::JobNumber>>> answer{};
+  };
+  struct Wish {
+    std::function<Result<void>()> apply;
+    std::promise<Result<void>> answer{};
+    Result<void> applied{};
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  Core(Config config, store::Store store, policy::Composition composition, Time begin);
+
+  // core.cpp: the loop.
+  void step(Lock& lock);
+  void wait_for_news();
+  void take_exits();
+  void take_entrants(Lock& lock);
+  void take_wishes();
+  void let_in();
+  void decide();
+  void save(Lock& lock);
+  void launch(Lock& lock);
+  void answer_wishes(const Result<void>& saved);
+  void refuse_all();
+  Time next_alarm() const;
+
+  // jobs.cpp: what happens to a job.
+  Result<std::vector<store::Job>> enlist(const store::Submission& asked);
+  /// Why no job like this can ever run here; nothing = it can.
+  std::optional<std::string> never(const store::Job& job);
+  void join(Entry& entry);
+  void leave_queue(Entry& entry);
+  void process_gone(Entry& entry, const Result<std::optional<shepherd::Exit>>& how);
+  void finish(Entry& entry, trace::JobState state, const std::string& reason);
+  void begin_again(Entry& entry, const std::string& why);
+  void start_process(Entry& entry, const store::Job& whole);
+  /// Processors for a job that holds whole cores; empty = it is not pinned.
+  std::vector<int> cores_for(const Entry& entry) const;
+  bool is_free_of_others(const Entry& entry) const;
+  Result<Entry*> own(store::JobNumber number, const Caller& caller);
+  void note(const store::Job& job, std::string what, std::string detail = {});
+  void touch(const Entry& entry) { dirty_.insert(entry.job.number); }
+
+  // recovery.cpp: what an earlier service left.
+  Result<void> recover();
+  Result<void> check_grants(const store::Job& job) const;
+  /// Gives all jobs that the policy knows to a new one.
+  void begin_policy(policy::Composition composition);
+
+  // Actuator: called from within the round.
+  void start(JobId job) override;
+  void stop(JobId job) override;
+  void resize(JobId job) override;
+  void sleep(NodeId node) override;
+  void boot(NodeId node) override;
+
+  // views.cpp
+  JobView view_of(const Entry& entry) const;
+  std::vector<NodeView> nodes_now() const;
+  std::string why_aside(const Entry& entry, std::string& word) const;
+
+  std::string folder_of(const store::Job& job) const;
+  Entry& entry_of(JobId id) { return *book_.find(numbers_[index(id)]); }
+  bool in_round(const Entry& entry, policy::Phase phase) const {
+    return entry.id != kNoJob && round_->progress(entry.id).phase == phase;
+  }
+
+  Config config_;
+  store::Store store_;
+  mutable std::mutex mutex_;  // of all below up to inbox_mutex_
+  Clock clock_;
+  Time now_{};
+  Time started_{};
+  trace::Trace trace_;
+  std::vector<store::JobNumber> numbers_;  // by JobId
+  Book book_;
+  policy::Composition composition_;
+  std::unique_ptr<policy::Policy> policy_;
+  std::unique_ptr<schedule::Round> round_;
+  schedule::Admission admission_;  // for what is asked, before it is a job
+  std::vector<policy::Event> events_;
+  std::set<Time> wakes_;
+  std::set<store::JobNumber> aside_;      // pending, and not the policy's to see
+  std::set<store::JobNumber> processes_;  // that have one
+  bool look_aside_ = true;
+  std::vector<store::JobNumber> to_start_;  // in the order of the policy
+  std::set<store::JobNumber> dirty_;        // changed since they were saved
+  std::vector<store::Note> notes_;
+  std::vector<store::Told> told_;
+  std::vector<store::Job> ended_;  // since the last outlook
+  std::vector<std::pair<std::string, std::string>> values_;
+  std::vector<std::string> old_folders_;
+  std::int64_t last_number_ = 0;
+  Time save_again_ = kNever;
+  std::string trouble_;  // with the store; "" = none
+  Counters counters_;
+  std::atomic<std::uint64_t> revision_ = 1;
+  bool changed_ = false;
+
+  std::mutex inbox_mutex_;
+  std::deque<Entrant> entrants_;
+  std::deque<Wish> wishes_;
+  bool closed_ = false;
+  std::vector<Wish> applied_;  // that wait for the disk
+  process::Descriptor bell_;   // an eventfd
+};
+
+}  // namespace almanac::live

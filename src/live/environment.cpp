@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/environment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "base/ids.h"
+
+namespace almanac::live {
+namespace {
+
+/// Of what a job holds on all nodes.
+struct Held {
+  std::vector<std::string> gpus{};
+  std::int32_t gpu_milli = cluster::kWholeGpu;
+  double cpus = 0;
+  double memory_gb = 0;
+};
+
+Held held_by(const store::Job& job, const Machine& machine) {
+  Held sum;
+  for (const cluster::Grant& grant : job.held_gpus) {
+    const std::vector<std::string>& names = machine.gpu_names[index(grant.node)];
+    for (std::size_t gpu = 0; gpu < names.size(); ++gpu) {
+      if ((grant.gpus >> gpu & 1U) != 0) sum.gpus.push_back(names[gpu]);
+    }
+    if (grant.gpus != 0) sum.gpu_milli = grant.gpu_milli;
+    sum.cpus += grant.cpu_milli / 1e3;
+    sum.memory_gb += grant.memory_mb / 1e3;
+  }
+  return sum;
+}
+
+bool sets(const std::vector<std::string>& environment, std::string_view name) {
+  return std::any_of(environment.begin(), environment.end(), [&](const std::string& each) {
+    return each.size() > name.size() && each[name.size()] == '=' && each.starts_with(name);
+  });
+}
+
+void set(std::vector<std::string>& environment, std::string_view name, const std::string& value) {
+  std::erase_if(environment, [&](const std::string& each) {
+    return each.size() > name.size() && each[name.size()] == '=' && each.starts_with(name);
+  });
+  environment.push_back(fmt::format("{}={}", name, value));
+}
+
+}  // namespace
+
+std::string log_file(const std::string& pattern, const store::Job& job) {
+  std::string made;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    if (pattern[at] != '%' || at + 1 == pattern.size()) {
+      made += pattern[at];
+      continue;
+    }
+    const auto number = static_cast<std::int64_t>(job.number);
+    switch (const char what = pattern[++at]) {
+      case 'j':
+        made += std::to_string(number);
+        break;
+      case 'A':
+        made += std::to_string(job.task ? static_cast<std::int64_t>(job.task->array) : number);
+        break;
+      case 'a':
+        made += job.task ? std::to_string(job.task->index) : "";
+        break;
+      case 'x':
+        made += job.asked.name;
+        break;
+      case 'u':
+        made += job.asked.user;
+        break;
+      case '%':
+        made += '%';
+        break;
+      default:
+        made += {'%', what};
+    }
+  }
+  if (!made.starts_with('/')) made = fmt::format("{}/{}", job.asked.directory, made);
+  return made;
+}
+
+std::string log_of(const store::Job& job, bool err) {
+  if (err && !job.asked.err.empty()) return log_file(job.asked.err, job);
+  if (!job.asked.out.empty()) return log_file(job.asked.out, job);
+  return log_file(job.task ? "almanac-%A_%a.out" : "almanac-%j.out", job);
+}
+
+std::string where_text(const store::Job& job, const Machine& machine) {
+  std::vector<std::string> pieces;
+  for (const cluster::Grant& grant : job.held_gpus) {
+    std::vector<int> gpus;
+    for (int gpu = 0; gpu < cluster::kMaxGpusPerNode; ++gpu) {
+      if ((grant.gpus >> gpu & 1U) != 0) gpus.push_back(gpu);
+    }
+    const std::string node = machine.cluster.node_label(grant.node);
+    pieces.push_back(gpus.empty() ? node : fmt::format("{}:{}", node, fmt::join(gpus, ",")));
+  }
+  return fmt::format("{}", fmt::join(pieces, " "));
+}
+
+shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
+                       const Machine& machine) {
+  const Held held = held_by(job, machine);
+  shepherd::Spec spec{
+      .id = fmt::format("{}.{}", static_cast<std::int64_t>(job.number), job.attempts)};
+  spec.argv = asked.argv;
+  spec.script = asked.script;
+  spec.directory = asked.directory;
+  spec.out = log_of(job, false);
+  if (!asked.err.empty()) spec.err = log_of(job, true);
+  spec.append = job.attempts > 1;
+  spec.time_limit = asked.time_limit;
+  spec.grace = asked.grace;
+  spec.cores = job.cores;
+  if (held.cpus > 0 && !machine.cores.empty()) spec.cpus = held.cpus;
+  if (held.memory_gb > 0) spec.memory_gb = held.memory_gb;
+  if (::geteuid() == 0) {
+    spec.uid = asked.uid;
+    spec.gid = asked.gid;
+  }
+  spec.environment = asked.environment;
+  std::vector<std::string>& environment = spec.environment;
+  const std::string gpus = fmt::format("{}", fmt::join(held.gpus, ","));
+  set(environment, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+  set(environment, "CUDA_VISIBLE_DEVICES", gpus);
+  set(environment, "HIP_VISIBLE_DEVICES", gpus);
+  if (held.gpu_milli < cluster::kWholeGpu) {
+    set(environment, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", std::to_string(held.gpu_milli / 10));
+  }
+  set(environment, "ALMANAC_JOB_ID", std::to_string(static_cast<std::int64_t>(job.number)));
+  set(environment, "ALMANAC_JOB_NAME", job.asked.name);
+  set(environment, "ALMANAC_ATTEMPT", std::to_string(job.attempts));
+  set(environment, "ALMANAC_GPUS", std::to_string(held.gpus.size()));
+  const int cpus = static_cast<int>(std::ceil(held.cpus));
+  if (cpus > 0) {
+    set(environment, "ALMANAC_CPUS", std::to_string(cpus));
+    if (!sets(environment, "OMP_NUM_THREADS")) {
+      set(environment, "OMP_NUM_THREADS", std::to_string(cpus));
+    }
+  }
+  if (job.task) {
+    set(environment, "ALMANAC_ARRAY_JOB_ID",
+        std::to_string(static_cast<std::int64_t>(job.task->array)));
+    set(environment, "ALMANAC_ARRAY_TASK_ID", std::to_string(job.task->index));
+  }
+  return spec;
+}
+
+}  // namespace almanac::live

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What a job's process is told: which GPUs, which job it is, where its output goes.
+#pragma once
+
+#include <string>
+
+#include "live/machine.h"
+#include "shepherd/run.h"
+#include "store/job.h"
+
+namespace almanac::live {
+
+/// How `job`, which holds its GPUs, is run. `asked` has its environment and script.
+///
+/// The environment is the user's, and CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES (empty for a job
+/// without GPUs), CUDA_DEVICE_ORDER, CUDA_MPS_ACTIVE_THREAD_PERCENTAGE where a part of a GPU is
+/// held, ALMANAC_JOB_ID, ALMANAC_JOB_NAME, ALMANAC_ATTEMPT, ALMANAC_GPUS, ALMANAC_CPUS,
+/// ALMANAC_ARRAY_JOB_ID and ALMANAC_ARRAY_TASK_ID, OMP_NUM_THREADS unless it is set.
+shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
+                       const Machine& machine);
+
+/// Where a job writes its output, or its errors.
+std::string log_of(const store::Job& job, bool err);
+
+/// The file that `pattern` stands for: %j number, %A array, %a index, %x name, %u user, %% itself.
+/// A relative one lies in the job's folder.
+std::string log_file(const std::string& pattern, const store::Job& job);
+
+/// "gpu01: GPUs 0,1": where a job runs, for people.
+std::string where_text(const store::Job& job, const Machine& machine);
+
+}  // namespace almanac::live

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Says when the jobs that wait will start and end, from a thread of its own: whenever something
+/// has changed, it plays futures of the present under the policy that decides.
+///
+/// It learns run times from every job that ends (predict::make_learned), whatever the policy itself
+/// believes.
+///
+/// Cost     a fifth of a core at most: after a forecast it rests four times as long as that took.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "forecast/futures.h"
+#include "live/expected.h"
+#include "policy/composition.h"
+#include "predict/estimator.h"
+#include "schedule/round.h"
+#include "store/job.h"
+#include "store/store.h"
+#include "trace/trace.h"
+
+namespace almanac::live {
+
+/// The present as a forecast needs it.
+struct Outlook {
+  struct One {
+    store::Job job;
+    schedule::Past past{};
+    bool runs = false;
+  };
+
+  std::uint64_t revision = 0;
+  Time at{};
+  policy::Composition composition{};
+  std::vector<One> jobs{};  ///< That the policy knows, in the order of its queue.
+  std::vector<NodeId> drained{};
+  std::vector<store::Job> ended{};  ///< Since the last outlook.
+};
+
+class Foresight {
+ public:
+  /// Where it looks; may wait for a lock.
+  using Look = std::function<Outlook()>;
+  using Revision = std::function<std::uint64_t()>;
+  /// Is told what a job expects that never had a forecast before.
+  using Tell = std::function<void(std::vector<store::Told>)>;
+
+  /// `log` is what it learns from to begin with; `cluster` must outlive it. It works until it is
+  /// destroyed.
+  Foresight(const cluster::Cluster& cluster, trace::Trace log, int futures, std::uint64_t seed,
+            Look look, Revision revision, Tell tell);
+  ~Foresight();
+  Foresight(const Foresight&) = delete;
+  Foresight& operator=(const Foresight&) = delete;
+
+  std::optional<Expected> of(store::JobNumber number) const;
+  /// Waits for one at most so long.
+  std::optional<Expected> wait_for(store::JobNumber number, Duration patience) const;
+
+ private:
+  void work();
+  /// Whether it got to the end.
+  bool foresee(Outlook outlook);
+  void learn(const std::vector<store::Job>& ended);
+  forecast::Belief& belief_of(const store::Job& job);
+
+  const cluster::Cluster& cluster_;
+  trace::Trace lessons_;  // all jobs ever seen, so that a new policy can be taught
+  std::map<store::JobNumber, JobId> seen_;
+  int futures_;
+  std::uint64_t seed_;
+  Look look_;
+  Revision revision_;
+  Tell tell_;
+  std::unique_ptr<predict::Estimator> likely_;
+  std::unique_ptr<predict::Estimator> own_;  // of the policy
+  std::string estimate_;                     // its name
+  std::map<store::JobNumber, forecast::Belief> beliefs_;
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable news_;
+  std::map<store::JobNumber, Expected> expected_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;  // the last: all else is there when it begins
+};
+
+}  // namespace almanac::live

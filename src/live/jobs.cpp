@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <unordered_set>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "live/core.h"
+#include "live/environment.h"
+#include "live/log.h"
+#include "live/request.h"
+
+namespace almanac::live {
+
+using policy::EventKind;
+using policy::Phase;
+using store::JobNumber;
+using trace::JobState;
+
+namespace {
+
+constexpr std::size_t kLargestArray = 100'000;
+
+bool has_ended(const store::Job& job) {
+  return job.state != JobState::pending && job.state != JobState::running;
+}
+
+std::int64_t number_of(const store::Job& job) { return static_cast<std::int64_t>(job.number); }
+
+}  // namespace
+
+std::string Service::Core::folder_of(const store::Job& job) const {
+  return fmt::format("{}/runs/{}.{}", config_.state, number_of(job), job.attempts);
+}
+
+void Service::Core::note(const store::Job& job, std::string what, std::string detail) {
+  notes_.push_back(
+      {.at = now_, .job = job.number, .what = std::move(what), .detail = std::move(detail)});
+}
+
+std::optional<std::string> Service::Core::never(const store::Job& job) {
+  const trace::Job record = to_record(job, trace_);
+  const VcId vc = admission_.vc(record.request);
+  const DemandId demand = admission_.demand(record.request, vc);
+  const auto reason = admission_.never(vc, demand);
+  if (!reason) return std::nullopt;
+  return policy::to_string(*reason, "");
+}
+
+Result<std::vector<store::Job>> Service::Core::enlist(const store::Submission& asked) {
+  if (asked.argv.empty() && asked.script.empty()) {
+    return fail(Code::usage, "there is no command to run");
+  }
+  const auto ours = static_cast<std::uint32_t>(::geteuid());
+  if (ours != 0 && asked.uid != ours) {
+    return fail(
+        Code::unsupported,
+        fmt::format("the service runs as user {}, not as root: it can run jobs of that user "
+                    "only",
+                    ours));
+  }
+  if (asked.gpus < 0 || asked.gpu_share <= 0 || asked.gpu_share > 1) {
+    return fail(Code::usage, fmt::format("expected GPUs of 0 or more and a share in (0, 1], found "
+                                         "{} and {}",
+                                         asked.gpus, asked.gpu_share));
+  }
+  if (asked.indices.size() > kLargestArray) {
+    return fail(Code::usage, fmt::format("an array has at most {} tasks, this one {}",
+                                         kLargestArray, asked.indices.size()));
+  }
+  for (const JobNumber before : asked.after) {
+    if (book_.find(before) != nullptr) continue;
+    const auto known = store_.job(before);
+    if (!known) return tl::unexpected(known.error());
+    if (!*known) {
+      return fail(Code::not_found, fmt::format("it is to follow job {}, which there is not",
+                                               static_cast<std::int64_t>(before)));
+    }
+  }
+  store::Job job{.number = {}, .asked = asked};
+  job.asked.indices.clear();
+  job.submit = now_;
+  job.since = now_;
+  job.held = asked.hold;
+  if (job.asked.name.empty()) {
+    const std::string& program = asked.argv.empty() ? "script" : asked.argv.front();
+    job.asked.name = program.substr(program.rfind('/') + 1);
+  }
+  if (const auto why = never(job)) {
+    return fail(Code::usage, fmt::format("it can never run here: {}", *why), {},
+                "almanac nodes shows what there is");
+  }
+  std::vector<store::Job> made;
+  const JobNumber array{last_number_ + 1};
+  for (const std::int32_t index : asked.indices) {
+    store::Job& task = made.emplace_back(job);
+    task.number = JobNumber{++last_number_};
+    task.task = store::ArrayTask{.array = array, .index = index, .at_once = asked.at_once};
+  }
+  if (made.empty()) {
+    job.number = JobNumber{++last_number_};
+    made.push_back(std::move(job));
+  }
+  return made;
+}
+
+void Service::Core::join(Entry& entry) {
+  store::Job& job = entry.job;
+  entry.id = JobId{static_cast<std::uint32_t>(trace_.jobs.size())};
+  trace_.jobs.push_back(to_record(job, trace_));
+  numbers_.push_back(job.number);
+  book_.count_task(job, +1);
+  const auto never =
+      round_->admit(entry.id, {.since = job.since,
+                               .start = job.start,
+                               .attained = job.attained,
+                               .preemptions = static_cast<std::uint32_t>(job.preemptions)});
+  if (never) return finish(entry, JobState::failed, policy::to_string(*never, ""));
+  events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(entry.id))});
+}
+
+void Service::Core::leave_queue(Entry& entry) {
+  round_->withdraw(now_, entry.id);
+  events_.push_back({EventKind::job_withdrawn, static_cast<std::uint32_t>(index(entry.id))});
+  book_.count_task(entry.job, -1);
+  entry.id = kNoJob;
+}
+
+void Service::Core::start(JobId id) {
+  Entry& entry = entry_of(id);
+  store::Job& job = entry.job;
+  const auto held = round_->grants(id);
+  job.state = JobState::running;
+  job.since = now_;
+  if (job.start == kNoTime) job.start = now_;
+  job.held_gpus.assign(held.begin(), held.end());
+  entry.starting = true;
+  ++job.attempts;
+  job.cores = cores_for(entry);
+  to_start_.push_back(job.number);
+  touch(entry);
+}
+
+void Service::Core::stop(JobId id) {
+  Entry& entry = entry_of(id);
+  store::Job& job = entry.job;
+  job.state = JobState::pending;
+  job.attained = round_->progress(id).attained;
+  job.since = now_;
+  ++job.preemptions;
+  if (entry.starting) {
+    --job.attempts;
+  } else {
+    entry.run->end();
+    entry.makes_room = true;
+  }
+  entry.starting = false;
+  ++counters_.preempted;
+  note(job, "preempted");
+  touch(entry);
+}
+
+void Service::Core::resize(JobId id) {
+  Entry& entry = entry_of(id);
+  const auto held = round_->grants(id);
+  entry.job.held_gpus.assign(held.begin(), held.end());
+  touch(entry);
+  if (!entry.run || entry.makes_room) return;
+  entry.job.cores = cores_for(entry);
+  double cpus = 0;
+  double memory_gb = 0;
+  for (const cluster::Grant& grant : held) {
+    cpus += grant.cpu_milli / 1e3;
+    memory_gb += grant.memory_mb / 1e3;
+  }
+  const auto resized = entry.run->resize(entry.job.cores, cpus, memory_gb);
+  if (!resized)
+    log_warning(fmt::format("job {}: {}", number_of(entry.job), to_string(resized.error())));
+}
+
+void Service::Core::sleep(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
+
+void Service::Core::boot(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
+
+std::vector<int> Service::Core::cores_for(const Entry& entry) const {
+  std::int32_t milli = 0;
+  for (const cluster::Grant& grant : entry.job.held_gpus) milli += grant.cpu_milli;
+  if (config_.machine.cores.empty() || milli == 0 || milli % 1000 != 0) return {};
+  std::set<int> free(config_.machine.cores.begin(), config_.machine.cores.end());
+  const auto keep_out = [&](JobNumber number) {
+    const Entry* const other = book_.find(number);
+    if (other == nullptr || other == &entry || other->makes_room) return;
+    for (const int core : other->job.cores) free.erase(core);
+  };
+  for (const JobNumber number : processes_) keep_out(number);
+  for (const JobNumber number : to_start_) keep_out(number);
+  // What it has it keeps, as far as it goes.
+  std::vector<int> chosen;
+  const auto wanted = static_cast<std::size_t>(milli / 1000);
+  for (const int core : entry.job.cores) {
+    if (chosen.size() < wanted && free.erase(core) > 0) chosen.push_back(core);
+  }
+  for (const int core : free) {
+    if (chosen.size() == wanted) break;
+    chosen.push_back(core);
+  }
+  if (chosen.size() < wanted) return {};  // jobs of parts of cores are among them
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
+}
+
+bool Service::Core::is_free_of_others(const Entry& entry) const {
+  if (entry.run) return false;
+  for (const JobNumber number : processes_) {
+    const Entry& other = *book_.find(number);
+    if (!other.makes_room) continue;
+    for (const cluster::Grant& theirs : other.job.held_gpus) {
+      for (const cluster::Grant& ours : entry.job.held_gpus) {
+        const bool whole =
+            ours.gpu_milli == cluster::kWholeGpu || theirs.gpu_milli == cluster::kWholeGpu;
+        if (ours.node == theirs.node && whole && (ours.gpus & theirs.gpus) != 0) return false;
+      }
+    }
+  }
+  return true;
+}
+
+void Service::Core::start_process(Entry& entry, const store::Job& whole) {
+  store::Job& job = entry.job;
+  entry.starting = false;
+  auto run = shepherd::Run::start(folder_of(job), spec_of(job, whole.asked, config_.machine));
+  if (!run) {
+    round_->end(now_, entry.id);
+    events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
+    return finish(entry, JobState::node_fail,
+                  fmt::format("cannot start: {}", to_string(run.error())));
+  }
+  entry.run.emplace(std::move(*run));
+  processes_.insert(job.number);
+  ++counters_.started;
+  note(job, "started", where_text(job, config_.machine));
+}
+
+void Service::Core::process_gone(Entry& entry, const Result<std::optional<shepherd::Exit>>& how) {
+  using shepherd::Cause;
+  store::Job& job = entry.job;
+  old_folders_.push_back(entry.run->folder());
+  entry.run.reset();
+  processes_.erase(job.number);
+  const bool makes_room = std::exchange(entry.makes_room, false);
+  const std::string to_end = std::exchange(entry.to_end, {});
+  changed_ = true;
+  if (makes_room && to_end.empty() && how && (*how)->cause == Cause::told) {
+    // It waits, or is to start again, as the policy has it.
+    note(job, "stopped");
+    return touch(entry);
+  }
+  if (in_round(entry, Phase::running)) {
+    round_->end(now_, entry.id);
+    events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
+    job.attained = round_->progress(entry.id).attained;
+  } else if (in_round(entry, Phase::waiting)) {
+    leave_queue(entry);  // stopped, and ended by itself before it was
+  }
+  entry.starting = false;
+  if (!how) {
+    const bool untried = how.error().code == Code::unavailable;  // nothing was started
+    const bool again = untried || entry.again || (job.asked.requeue && to_end.empty());
+    if (!again) return finish(entry, JobState::node_fail, how.error().message);
+    return begin_again(entry, how.error().message);
+  }
+  const shepherd::Exit& exit = **how;
+  if (entry.again) return begin_again(entry, "requeued");
+  job.exit_status = exit.ending.status;
+  job.signal = exit.ending.signal;
+  switch (exit.cause) {
+    case Cause::by_itself:
+      return exit.ending.good() ? finish(entry, JobState::completed, "")
+                                : finish(entry, JobState::failed, to_string(exit.ending));
+    case Cause::told:
+      return finish(entry, JobState::cancelled, to_end.empty() ? "ended from outside" : to_end);
+    case Cause::time_limit:
+      return finish(entry, JobState::timeout, "over its time limit");
+    case Cause::memory:
+      return finish(entry, JobState::failed, "out of memory");
+    case Cause::cannot_start:
+      return finish(entry, JobState::failed, fmt::format("cannot start: {}", exit.message));
+  }
+}
+
+void Service::Core::finish(Entry& entry, JobState state, const std::string& reason) {
+  store::Job& job = entry.job;
+  job.state = state;
+  job.end = now_;
+  job.reason = reason;
+  if (entry.id != kNoJob) {
+    trace::Job& record = trace_.jobs[index(entry.id)];
+    record.outcome = to_record(job, trace_).outcome;
+    book_.count_task(job, -1);
+    entry.id = kNoJob;
+  }
+  note(job, "ended",
+       reason.empty() ? std::string(to_string(state))
+                      : fmt::format("{}: {}", to_string(state), reason));
+  ++counters_.ended;
+  ended_.push_back(job);
+  look_aside_ = true;
+  changed_ = true;
+  touch(entry);
+}
+
+void Service::Core::begin_again(Entry& entry, const std::string& why) {
+  store::Job& job = entry.job;
+  if (entry.id != kNoJob) {
+    trace::Job& record = trace_.jobs[index(entry.id)];
+    record.outcome.state = JobState::node_fail;
+    book_.count_task(job, -1);
+    entry.id = kNoJob;
+  }
+  entry.again = false;
+  job.state = JobState::pending;
+  job.since = now_;
+  job.start = kNoTime;
+  job.end = kNoTime;
+  job.attained = Duration{0};
+  job.exit_status.reset();
+  job.signal = 0;
+  job.reason.clear();
+  note(job, "requeued", why);
+  aside_.insert(job.number);
+  look_aside_ = true;
+  changed_ = true;
+  touch(entry);
+}
+
+Result<Entry*> Service::Core::own(JobNumber number, const Caller& caller) {
+  Entry* const entry = book_.find(number);
+  if (entry == nullptr || has_ended(entry->job)) {
+    const auto known = store_.job(number);
+    if (!known) return tl::unexpected(known.error());
+    const auto shown = static_cast<std::int64_t>(number);
+    if (!*known) return fail(Code::not_found, fmt::format("there is no job {}", shown));
+    return fail(Code::conflict,
+                fmt::format("job {} has ended: {}", shown, to_string((*known)->state)));
+  }
+  if (!caller.may_all && caller.uid != entry->job.asked.uid) {
+    return fail(Code::conflict,
+                fmt::format("job {} belongs to {}", number_of(entry->job), entry->job.asked.user));
+  }
+  return entry;
+}
+
+Result<void> Service::Core::cancel(JobNumber number, const Caller& caller) {
+  return change([this, number, caller]() -> Result<void> {
+    const auto found = own(number, caller);
+    if (!found) return tl::unexpected(found.error());
+    Entry& entry = **found;
+    const std::string why = fmt::format("cancelled by user {}", caller.uid);
+    if (entry.run) {
+      entry.to_end = why;
+      entry.again = false;
+      entry.run->end();
+      note(entry.job, "told to end", why);
+      return {};
+    }
+    if (in_round(entry, Phase::running)) {  // has no process yet
+      round_->end(now_, entry.id);
+      events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
+      entry.starting = false;
+    } else if (in_round(entry, Phase::waiting)) {
+      leave_queue(entry);
+    }
+    aside_.erase(number);
+    finish(entry, JobState::cancelled, why);
+    return {};
+  });
+}
+
+Result<void> Service::Core::hold(JobNumber number, const Caller& caller) {
+  return change([this, number, caller]() -> Result<void> {
+    const auto found = own(number, caller);
+    if (!found) return tl::unexpected(found.error());
+    Entry& entry = **found;
+    if (entry.job.state == JobState::running) {
+      return fail(Code::conflict, fmt::format("job {} runs already", number_of(entry.job)), {},
+                  "requeue it first");
+    }
+    entry.job.held = true;
+    if (in_round(entry, Phase::waiting)) leave_queue(entry);
+    aside_.insert(number);
+    note(entry.job, "held");
+    touch(entry);
+    return {};
+  });
+}
+
+Result<void> Service::Core::release(JobNumber number, const Caller& caller) {
+  return change([this, number, caller]() -> Result<void> {
+    const auto found = own(number, caller);
+    if (!found) return tl::unexpected(found.error());
+    Entry& entry = **found;
+    if (!entry.job.held) return {};
+    entry.job.held = false;
+    look_aside_ = true;
+    note(entry.job, "released");
+    touch(entry);
+    return {};
+  });
+}
+
+Result<void> Service::Core::requeue(JobNumber number, const Caller& caller) {
+  return change([this, number, caller]() -> Result<void> {
+    if (Entry* const entry = book_.find(number); entry != nullptr && !has_ended(entry->job)) {
+      const auto found = own(number, caller);
+      if (!found) return tl::unexpected(found.error());
+      if (entry->job.state == JobState::pending) return {};
+      if (!entry->run) {
+        return fail(Code::unavailable,
+                    fmt::format("job {} is just starting", number_of(entry->job)), {}, "try again");
+      }
+      entry->again = true;
+      entry->run->end();
+      return {};
+    }
+    auto known = store_.job(number);
+    if (!known) return tl::unexpected(known.error());
+    const auto shown = static_cast<std::int64_t>(number);
+    if (!*known) return fail(Code::not_found, fmt::format("there is no job {}", shown));
+    if (!caller.may_all && caller.uid != (*known)->asked.uid) {
+      return fail(Code::conflict, fmt::format("job {} belongs to {}", shown, (*known)->asked.user));
+    }
+    if (book_.find(number) != nullptr) {
+      return fail(Code::unavailable,
+                  fmt::format("the end of job {} is not on the disk yet", shown));
+    }
+    forget_what_runs(**known);
+    begin_again(book_.add(std::move(**known)), fmt::format("by user {}", caller.uid));
+    return {};
+  });
+}
+
+}  // namespace almanac::live

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/machine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cluster/read.h"
+#include "profiling/machine.h"
+
+namespace almanac::live {
+namespace {
+
+/// Of the memory, left to the system and to us.
+constexpr double kSystemsPart = 0.1;
+
+std::string host_name() {
+  std::string name(256, '\0');
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+  name.resize(name.find('\0'));
+  return name;
+}
+
+cluster::Cluster found_cluster(const profiling::Machine& found) {
+  cluster::Cluster made;
+  made.add_vc("local");
+  made.takes_every_job = true;
+  made.add_nodes({.gpus = static_cast<int>(found.gpus.size()),
+                  .gpu_type = found.gpu_type(),
+                  .cpus = static_cast<double>(found.cpus.size()),
+                  .memory_gb = std::floor(found.memory_gb * (1 - kSystemsPart))},
+                 1, {host_name()});
+  return made;
+}
+
+}  // namespace
+
+Result<Machine> find_machine(const std::string& cluster_file) {
+  const profiling::Machine found = profiling::this_machine();
+  Machine made;
+  made.has_driver = found.nvml.has_value();
+  if (cluster_file.empty()) {
+    made.cluster = found_cluster(found);
+    if (!made.has_driver) {
+      made.notes.push_back(
+          fmt::format("no GPU is known: {}; with --cluster a file says what there "
+                      "is",
+                      found.no_nvml));
+    }
+  } else {
+    auto told = cluster::read_cluster(cluster_file);
+    if (!told) return tl::unexpected(told.error());
+    made.cluster = std::move(*told);
+  }
+  if (!made.cluster.changes.empty()) {
+    return fail(Code::unsupported, "the cluster changes with time; a machine is what it is",
+                {.file = cluster_file});
+  }
+  std::size_t configured = 0;
+  double cpus = 0;
+  for (const cluster::Node& node : made.cluster.nodes) {
+    const cluster::NodeClass& make = made.cluster.classes[node.node_class];
+    std::vector<std::string>& names = made.gpu_names.emplace_back();
+    for (int gpu = 0; gpu < make.gpus; ++gpu, ++configured) {
+      names.push_back(configured < found.gpus.size() ? found.gpus[configured].name
+                                                     : std::to_string(configured));
+    }
+    cpus += make.cpus;
+  }
+  if (made.has_driver && configured > found.gpus.size()) {
+    return fail(
+        Code::invalid,
+        fmt::format("{} GPUs are configured, the driver knows {}", configured, found.gpus.size()),
+        {.file = cluster_file}, "correct the number in the cluster file");
+  }
+  if (!made.has_driver && configured > 0) {
+    made.notes.push_back(
+        fmt::format("the {} GPUs are those of {}: {}", configured, cluster_file, found.no_nvml));
+  }
+  if (cpus > 0 && cpus <= static_cast<double>(found.cpus.size())) {
+    made.cores = found.cpus;
+  } else if (cpus > 0) {
+    made.notes.push_back(
+        fmt::format("{} cores are configured, there are {}: jobs are not pinned to "
+                    "cores",
+                    cpus, found.cpus.size()));
+  }
+  return made;
+}
+
+}  // namespace almanac::live

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/policies.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "policy/registry.h"
+#include "predict/replay.h"
+#include "sim/profile.h"
+
+namespace almanac::live {
+
+Result<policy::Composition> compose(const std::string& text) {
+  auto made = policy::registry().compose(text);
+  if (!made) return made;
+  if (made->capacity != "all") {
+    return fail(Code::unsupported,
+                fmt::format("policy {} turns nodes off, and this machine is the only one", text),
+                {}, "add +all to keep nodes on");
+  }
+  if (made->estimate == "oracle" || made->estimate == "noisy" || made->estimate == "given") {
+    made->estimate = "rolling";
+  }
+  return made;
+}
+
+std::unique_ptr<predict::Estimator> taught_estimator(const policy::Composition& composition,
+                                                     const trace::Trace& trace,
+                                                     std::span<const trace::Job> lessons) {
+  auto made = sim::make_estimator(composition, trace);
+  ALMANAC_CHECK(made, "estimate {} cannot be had live", composition.estimate);
+  std::vector<trace::Job> ended;
+  for (const trace::Job& job : lessons) {
+    if (job.outcome.end != kNoTime && job.outcome.start != kNoTime) ended.push_back(job);
+  }
+  predict::Estimator& pupil = **made;
+  predict::replay(
+      ended, [&](JobId job, const trace::Request& request) { pupil.estimate(job, request); },
+      [&](JobId job, const trace::Request& request, const predict::Ended& end) {
+        pupil.learn(job, request, end);
+      });
+  return std::move(*made);
+}
+
+}  // namespace almanac::live

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Policies of the registry as a live service can have them: what the truth would tell is
+/// estimated.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "policy/composition.h"
+#include "policy/contract.h"
+#include "predict/estimator.h"
+#include "trace/trace.h"
+
+namespace almanac::live {
+
+/// The composition that `text` names. An estimate that only a simulation can have (oracle, noisy,
+/// given) becomes the paper's rolling one. Fails with usage as Registry::compose() does, and with
+/// unsupported where a policy needs what one machine has not: nodes to turn off, a table of speeds.
+Result<policy::Composition> compose(const std::string& text);
+
+/// What `composition` believes of jobs of `trace`, having seen those of `lessons` that have ended.
+/// `trace`'s names must outlive it.
+std::unique_ptr<predict::Estimator> taught_estimator(const policy::Composition& composition,
+                                                     const trace::Trace& trace,
+                                                     std::span<const trace::Job> lessons);
+
+}  // namespace almanac::live

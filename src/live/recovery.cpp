@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+
+#include "base/check.h"
+#include "live/core.h"
+#include "live/log.h"
+#include "live/policies.h"
+#include "live/request.h"
+#include "policy/pipeline.h"
+
+namespace almanac::live {
+
+using policy::EventKind;
+using policy::Phase;
+using store::JobNumber;
+using trace::JobState;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPolicyKey = "policy";
+constexpr const char* kShadowKey = "shadow";
+/// Jobs that ended earlier teach nothing about those of today.
+constexpr Duration kLesson = 24h * 90;
+/// A process costs nothing to stop but the work since its checkpoint, which nobody tells us.
+constexpr schedule::RestartCost kNoCost{.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
+
+/// "17.2": a folder of a run.
+struct RunName {
+  JobNumber job{};
+  int attempt = 0;
+};
+
+std::optional<RunName> parse_run_name(const std::string& name) {
+  const auto dot = name.find('.');
+  if (dot == std::string::npos) return std::nullopt;
+  try {
+    return RunName{JobNumber{std::stoll(name.substr(0, dot))}, std::stoi(name.substr(dot + 1))};
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Service::Core::Core(Config config, store::Store store, policy::Composition composition, Time begin)
+    : config_(std::move(config)),
+      store_(std::move(store)),
+      clock_(begin),
+      now_(clock_.now()),
+      started_(now_),
+      book_([this](JobNumber number) -> std::optional<JobState> {
+        const auto known = store_.job(number);
+        if (!known || !*known) return std::nullopt;
+        return (*known)->state;
+      }),
+      composition_(std::move(composition)),
+      admission_(config_.machine.cluster, trace_.names),
+      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  counters_.round_us.resize(24);
+}
+
+Result<std::unique_ptr<Service::Core>> Service::Core::open(Config config) {
+  std::error_code error;
+  fs::create_directories(fs::path(config.state) / "runs", error);
+  if (error) {
+    return fail(Code::unavailable, fmt::format("cannot make the folder: {}", error.message()),
+                {.file = config.state});
+  }
+  auto store = store::Store::open((fs::path(config.state) / "almanac.db").string());
+  if (!store) return tl::unexpected(store.error());
+  if (!config.policy_is_told) {
+    const auto kept = store->get(kPolicyKey);
+    if (!kept) return tl::unexpected(kept.error());
+    if (*kept) config.policy = **kept;
+  }
+  if (const auto kept = store->get(kShadowKey); kept && *kept) config.shadow = **kept;
+  auto composition = compose(config.policy);
+  if (!composition) return tl::unexpected(composition.error());
+  const auto last = store->last_number();
+  if (!last) return tl::unexpected(last.error());
+  const auto unfinished = store->unfinished();
+  if (!unfinished) return tl::unexpected(unfinished.error());
+  Time begin = Time::min();
+  for (const store::Job& job : *unfinished) begin = std::max(begin, job.since);
+  std::unique_ptr<Core> made(
+      new Core(std::move(config), std::move(*store), std::move(*composition), begin));
+  made->last_number_ = static_cast<std::int64_t>(*last);
+  if (auto recovered = made->recover(); !recovered) return tl::unexpected(recovered.error());
+  return made;
+}
+
+Result<void> Service::Core::check_grants(const store::Job& job) const {
+  const cluster::Cluster& cluster = config_.machine.cluster;
+  for (const cluster::Grant& grant : job.held_gpus) {
+    const bool there =
+        index(grant.node) < cluster.nodes.size() &&
+        (grant.gpus >> static_cast<unsigned>(std::min(63, cluster.gpus(grant.node))) >> 0U) == 0;
+    if (there) continue;
+    return fail(Code::conflict,
+                fmt::format("job {} runs on GPUs that the cluster has no more",
+                            static_cast<std::int64_t>(job.number)),
+                {.file = config_.state},
+                "begin with the cluster as it was, and change it when the job has ended");
+  }
+  return {};
+}
+
+Result<void> Service::Core::recover() {
+  auto log = store_.log(now_ - kLesson);
+  if (!log) return tl::unexpected(log.error());
+  trace_ = std::move(*log);
+  numbers_.resize(trace_.jobs.size());
+  auto unfinished = store_.unfinished();
+  if (!unfinished) return tl::unexpected(unfinished.error());
+  for (store::Job& job : *unfinished) book_.add(std::move(job));
+
+  std::error_code error;
+  for (const auto& each : fs::directory_iterator(fs::path(config_.state) / "runs", error)) {
+    const auto name = parse_run_name(each.path().filename().string());
+    if (!name) continue;
+    const std::string folder = each.path().string();
+    Entry* const entry = book_.find(name->job);
+    const auto found = shepherd::Run::look(folder);
+    const bool present = entry != nullptr && entry->job.state == JobState::running &&
+                         entry->job.attempts == name->attempt;
+    if (found == shepherd::Run::Found::never_started ||
+        (!present && found != shepherd::Run::Found::lives)) {
+      old_folders_.push_back(folder);
+      continue;
+    }
+    auto run = shepherd::Run::adopt(folder);
+    if (!run) return tl::unexpected(run.error());
+    if (entry == nullptr) {
+      log_warning(fmt::format("{}: a run of a job that is not known; it is ended", folder));
+      run->end();
+      continue;
+    }
+    entry->makes_room = !present;
+    if (!present) run->end();
+    entry->run.emplace(std::move(*run));
+    processes_.insert(entry->job.number);
+  }
+
+  std::vector<Entry*> running;
+  std::vector<Entry*> waiting;
+  for (auto& [number, entry] : book_.all()) {
+    store::Job& job = entry.job;
+    if (job.state == JobState::running && (!entry.run || entry.makes_room)) {
+      job.state = JobState::pending;  // it was about to start when the service ended
+      if (job.attempts <= 1) job.start = kNoTime;
+      touch(entry);
+    }
+    if (job.state == JobState::running) {
+      if (auto fits = check_grants(job); !fits) return fits;
+      running.push_back(&entry);
+    } else if (book_.aside(entry, now_) == Aside::no) {
+      waiting.push_back(&entry);
+      book_.count_task(job, +1);
+    } else {
+      aside_.insert(number);
+    }
+  }
+  const auto by_since = [](const Entry* a, const Entry* b) { return a->job.since < b->job.since; };
+  std::stable_sort(running.begin(), running.end(), by_since);
+  std::stable_sort(waiting.begin(), waiting.end(), by_since);
+  for (std::vector<Entry*>* const jobs : {&running, &waiting}) {
+    for (Entry* const entry : *jobs) {
+      entry->id = JobId{static_cast<std::uint32_t>(trace_.jobs.size())};
+      trace_.jobs.push_back(to_record(entry->job, trace_));
+      numbers_.push_back(entry->job.number);
+      if (jobs == &running) {
+        book_.count_task(entry->job, +1);
+        note(entry->job, "adopted");
+      }
+    }
+  }
+  begin_policy(composition_);
+  values_.emplace_back(kPolicyKey, config_.policy);
+  return {};
+}
+
+void Service::Core::begin_policy(policy::Composition composition) {
+  struct Known {
+    Entry* entry;
+    schedule::Past past;
+  };
+  std::vector<Known> running;
+  std::vector<Known> waiting;
+  for (auto& [number, entry] : book_.all()) {
+    if (entry.id == kNoJob) continue;
+    const store::Job& job = entry.job;
+    const schedule::Past past{.since = job.since,
+                              .start = job.start,
+                              .attained = job.attained,
+                              .preemptions = static_cast<std::uint32_t>(job.preemptions)};
+    (job.state == JobState::running ? running : waiting).push_back({&entry, past});
+  }
+  const auto by_since = [](const Known& a, const Known& b) { return a.past.since < b.past.since; };
+  std::stable_sort(running.begin(), running.end(), by_since);
+  std::stable_sort(waiting.begin(), waiting.end(), by_since);
+
+  composition_ = std::move(composition);
+  policy_ =
+      policy::make_pipeline(composition_, taught_estimator(composition_, trace_, trace_.jobs));
+  round_ = std::make_unique<schedule::Round>(config_.machine.cluster, trace_, *policy_, *this,
+                                             kNoCost, config_.seed);
+  events_.clear();
+  wakes_.clear();
+  for (const Known& known : running) {
+    const auto never = round_->adopt(known.entry->id, known.entry->job.held_gpus, known.past);
+    ALMANAC_CHECK(!never, "job {} runs and could not start",
+                  static_cast<std::int64_t>(known.entry->job.number));
+    events_.push_back({EventKind::job_adopted, static_cast<std::uint32_t>(index(known.entry->id))});
+  }
+  for (const Known& known : waiting) {
+    if (const auto never = round_->admit(known.entry->id, known.past)) {
+      finish(*known.entry, JobState::failed,
+             fmt::format("it can never run here: {}", policy::to_string(*never, "")));
+      continue;
+    }
+    events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(known.entry->id))});
+  }
+  look_aside_ = true;
+  changed_ = true;
+}
+
+Result<void> Service::Core::set_policy(const std::string& policy) {
+  auto made = compose(policy);
+  if (!made) return tl::unexpected(made.error());
+  return change([this, policy, composition = std::move(*made)]() -> Result<void> {
+    config_.policy = policy;
+    values_.emplace_back(kPolicyKey, policy);
+    begin_policy(composition);
+    return {};
+  });
+}
+
+Result<void> Service::Core::set_shadow(const std::string& policy) {
+  if (!policy.empty()) {
+    if (auto made = compose(policy); !made) return tl::unexpected(made.error());
+  }
+  return change([this, policy]() -> Result<void> {
+    config_.shadow = policy;
+    values_.emplace_back(kShadowKey, policy);
+    return {};
+  });
+}
+
+Result<void> Service::Core::set_drained(const std::string& node, bool drained) {
+  return change([this, node, drained]() -> Result<void> {
+    const cluster::Cluster& cluster = config_.machine.cluster;
+    for (std::uint32_t at = 0; at < cluster.nodes.size(); ++at) {
+      const NodeId id{at};
+      if (cluster.node_label(id) != node) continue;
+      round_->set_drained(id, drained);
+      events_.push_back(
+          {EventKind::capacity_changed, static_cast<std::uint32_t>(index(cluster.nodes[at].vc))});
+      return {};
+    }
+    return fail(Code::not_found, fmt::format("there is no node {}", node), {},
+                "almanac nodes shows them");
+  });
+}
+
+}  // namespace almanac::live

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/service.h"
+
+#include <utility>
+
+#include "live/core.h"
+#include "live/environment.h"
+#include "live/foresight.h"
+#include "live/policies.h"
+#include "live/shadow.h"
+
+namespace almanac::live {
+
+using store::JobNumber;
+
+Service::Service(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+Service::~Service() = default;
+
+Result<std::unique_ptr<Service>> Service::open(Config config) {
+  auto core = Core::open(std::move(config));
+  if (!core) return tl::unexpected(core.error());
+  std::unique_ptr<Service> made(new Service(std::move(*core)));
+  if (auto foresees = made->begin_foresight(); !foresees) return tl::unexpected(foresees.error());
+  const Config& known = made->config();
+  made->shadow_ = std::make_unique<Shadow>(made->store(), known.machine.cluster, known.seed);
+  made->watch_shadow();
+  return made;
+}
+
+Result<void> Service::begin_foresight() {
+  if (core_->config().futures == 0) return {};
+  auto log = core_->store().log(Time{});
+  if (!log) return tl::unexpected(log.error());
+  foresight_ = std::make_unique<Foresight>(
+      core_->config().machine.cluster, std::move(*log), core_->config().futures,
+      core_->config().seed, [this] { return core_->outlook(); },
+      [this] { return core_->revision(); },
+      [this](std::vector<store::Told> told) { core_->keep(std::move(told)); });
+  return {};
+}
+
+void Service::run(const std::atomic<bool>& stop) { core_->run(stop); }
+void Service::wake() { core_->wake(); }
+
+Result<std::vector<JobNumber>> Service::submit(store::Submission submission) {
+  return core_->submit(std::move(submission));
+}
+Result<void> Service::cancel(JobNumber number, const Caller& caller) {
+  return core_->cancel(number, caller);
+}
+Result<void> Service::hold(JobNumber number, const Caller& caller) {
+  return core_->hold(number, caller);
+}
+Result<void> Service::release(JobNumber number, const Caller& caller) {
+  return core_->release(number, caller);
+}
+Result<void> Service::requeue(JobNumber number, const Caller& caller) {
+  return core_->requeue(number, caller);
+}
+
+namespace {
+
+Result<void> only_for_operators(const Caller& caller) {
+  if (caller.may_all) return {};
+  return fail(Code::conflict, "only root and whoever runs the service may do that");
+}
+
+}  // namespace
+
+Result<void> Service::set_policy(const std::string& policy, const Caller& caller) {
+  if (auto may = only_for_operators(caller); !may) return may;
+  auto set = core_->set_policy(policy);
+  if (set) watch_shadow();
+  return set;
+}
+
+Result<void> Service::set_shadow(const std::string& policy, const Caller& caller) {
+  if (auto may = only_for_operators(caller); !may) return may;
+  auto set = core_->set_shadow(policy);
+  if (set) watch_shadow();
+  return set;
+}
+
+void Service::watch_shadow() {
+  const auto policy = compose(core_->overview().policy);
+  const std::string name = core_->overview().shadow;
+  std::optional<policy::Composition> shadow;
+  if (auto made = compose(name); !name.empty() && made) shadow = std::move(*made);
+  if (policy) shadow_->watch(*policy, std::move(shadow));
+}
+
+std::optional<Comparison> Service::shadow() const { return shadow_->last(); }
+
+Result<void> Service::set_drained(const std::string& node, bool drained, const Caller& caller) {
+  if (auto may = only_for_operators(caller); !may) return may;
+  return core_->set_drained(node, drained);
+}
+
+std::uint64_t Service::revision() const { return core_->revision(); }
+Overview Service::overview() const { return core_->overview(); }
+Counters Service::counters() const { return core_->counters(); }
+std::vector<JobView> Service::jobs(std::optional<Time> ended_since) const {
+  std::vector<JobView> made = core_->jobs(ended_since);
+  for (JobView& view : made) add_expected(view);
+  return made;
+}
+
+Result<JobView> Service::job(JobNumber number) const {
+  auto made = core_->job(number);
+  if (made) add_expected(*made);
+  return made;
+}
+
+void Service::add_expected(JobView& view) const {
+  if (foresight_ && !view.why.empty()) view.expected = foresight_->of(view.job.number);
+}
+
+std::optional<Expected> Service::expect(JobNumber number, Duration patience) const {
+  return foresight_ ? foresight_->wait_for(number, patience) : std::nullopt;
+}
+
+Result<std::vector<std::string>> Service::explain(JobNumber number) const {
+  return core_->explain(number);
+}
+std::vector<NodeView> Service::nodes() const { return core_->nodes(); }
+
+Result<std::string> Service::log_path(JobNumber number, bool err) const {
+  const auto job = core_->store().job(number);
+  if (!job) return tl::unexpected(job.error());
+  if (!*job) return fail(Code::not_found, "there is no such job");
+  return log_of(**job, err);
+}
+
+const store::Store& Service::store() const { return core_->store(); }
+const Config& Service::config() const { return core_->config(); }
+
+}  // namespace almanac::live

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/shadow.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "energy/power_file.h"
+#include "live/clock.h"
+#include "live/log.h"
+#include "live/policies.h"
+#include "policy/pipeline.h"
+#include "sim/summary.h"
+#include "stats/quantile.h"
+
+namespace almanac::live {
+namespace {
+
+constexpr std::chrono::minutes kAgain{10};
+constexpr Duration kWindow = 24h * 14;
+
+Figures figures_of(const sim::Summary& summary) {
+  Figures made{.jobs = static_cast<std::int64_t>(summary.finished),
+               .avg_wait_s = summary.avg_wait_s,
+               .p99_wait_s = summary.p99_wait_s,
+               .avg_jct_s = summary.avg_jct_s,
+               .p99_jct_s = summary.p99_jct_s,
+               .preemptions = static_cast<std::int64_t>(summary.preemptions)};
+  if (summary.deadline_jobs > 0) made.guarantee = summary.guarantee;
+  return made;
+}
+
+Figures figures_of(const std::vector<trace::Job>& jobs) {
+  Figures made{.jobs = static_cast<std::int64_t>(jobs.size())};
+  std::vector<double> waits;
+  std::vector<double> jcts;
+  int with_deadline = 0;
+  int in_time = 0;
+  for (const trace::Job& job : jobs) {
+    const Duration jct = job.outcome.end - job.request.submit;
+    jcts.push_back(seconds(jct));
+    waits.push_back(seconds(jct - job.outcome.run));
+    made.preemptions += std::max(0, job.outcome.attempts - 1);
+    if (job.request.deadline == kNoTime) continue;
+    ++with_deadline;
+    in_time += job.outcome.end <= job.request.deadline ? 1 : 0;
+  }
+  const auto mean = [](const std::vector<double>& of) {
+    return std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
+  };
+  made.avg_wait_s = mean(waits);
+  made.avg_jct_s = mean(jcts);
+  made.p99_wait_s = stats::quantile(waits, 0.99);
+  made.p99_jct_s = stats::quantile(jcts, 0.99);
+  if (with_deadline > 0) made.guarantee = static_cast<double>(in_time) / with_deadline;
+  return made;
+}
+
+}  // namespace
+
+Result<Comparison> compare(trace::Trace log, Time since, const cluster::Cluster& cluster,
+                           const policy::Composition& policy, const policy::Composition& shadow,
+                           std::uint64_t seed, const std::atomic<bool>* stop) {
+  const auto first = std::find_if(log.jobs.begin(), log.jobs.end(), [&](const trace::Job& job) {
+    return job.request.submit >= since;
+  });
+  const std::vector<trace::Job> lessons(log.jobs.begin(), first);
+  log.jobs.erase(log.jobs.begin(), first);
+  std::erase_if(log.jobs, [](const trace::Job& job) { return job.outcome.start == kNoTime; });
+  if (log.jobs.empty()) {
+    return fail(Code::unavailable, "no job has ended yet that could be played again");
+  }
+  const auto power = energy::read_power("dgx1");
+  if (!power) return tl::unexpected(power.error());
+  const auto play = [&](const policy::Composition& composition) {
+    const auto made =
+        policy::make_pipeline(composition, taught_estimator(composition, log, lessons));
+    const sim::Options options{.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
+                               .seed = seed,
+                               .stop = stop};
+    const sim::Schedule schedule = sim::simulate(log, cluster, *made, options);
+    return figures_of(sim::summarize(composition.name, log, schedule, *power));
+  };
+  return Comparison{.since = since,
+                    .policy = policy.name,
+                    .shadow = shadow.name,
+                    .real = figures_of(log.jobs),
+                    .played = play(policy),
+                    .other = play(shadow)};
+}
+
+Shadow::Shadow(const store::Store& store, const cluster::Cluster& cluster, std::uint64_t seed)
+    : store_(store), cluster_(cluster), seed_(seed), thread_([this] { work(); }) {}
+
+Shadow::~Shadow() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  news_.notify_all();
+  thread_.join();
+}
+
+void Shadow::watch(const policy::Composition& policy, std::optional<policy::Composition> shadow) {
+  {
+    const std::lock_guard lock(mutex_);
+    policy_ = policy;
+    shadow_ = std::move(shadow);
+    last_.reset();
+    changed_ = true;
+  }
+  news_.notify_all();
+}
+
+std::optional<Comparison> Shadow::last() const {
+  const std::lock_guard lock(mutex_);
+  return last_;
+}
+
+void Shadow::work() {
+  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), 10);
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    changed_ = false;
+    if (shadow_) {
+      const policy::Composition policy = policy_;
+      const policy::Composition shadow = *shadow_;
+      lock.unlock();
+      const Time now = Clock::wall();
+      auto log = store_.log(Time{});
+      Result<Comparison> made = tl::unexpected(Error{});
+      if (log) {
+        made = compare(std::move(*log), now - kWindow, cluster_, policy, shadow, seed_, &stop_);
+      } else {
+        log_warning(to_string(log.error()));
+      }
+      lock.lock();
+      if (made && !changed_ && !stop_) {
+        made->at = now;
+        last_ = std::move(*made);
+      }
+    }
+    news_.wait_for(lock, kAgain, [&] { return stop_ || changed_; });
+  }
+}
+
+}  // namespace almanac::live

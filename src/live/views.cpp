@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "live/core.h"
+#include "live/environment.h"
+
+namespace almanac::live {
+
+using policy::Phase;
+using policy::ReasonKind;
+using store::JobNumber;
+using trace::JobState;
+
+namespace {
+
+/// As Slurm's users know it, where Slurm has a word.
+std::string word_of(ReasonKind kind) {
+  switch (kind) {
+    case ReasonKind::none:
+      return "Starting";
+    case ReasonKind::short_of_cores:
+    case ReasonKind::short_of_gpus:
+    case ReasonKind::fragmented:
+    case ReasonKind::reclaimed:
+      return "Resources";
+    case ReasonKind::booting:
+      return "ReqNodeNotAvail";
+    case ReasonKind::behind:
+    case ReasonKind::reserved:
+      return "Priority";
+    case ReasonKind::next_lease:
+      return "NextLease";
+    case ReasonKind::part_used:
+      return "QOSGrpGRES";
+    case ReasonKind::unknown_vc:
+    case ReasonKind::too_large:
+    case ReasonKind::too_many_cores:
+    case ReasonKind::no_such_gpu:
+      return "Never";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Service::Core::why_aside(const Entry& entry, std::string& word) const {
+  switch (book_.aside(entry, now_)) {
+    case Aside::held:
+      word = "JobHeldUser";
+      return "is held by a user";
+    case Aside::begins_later:
+      word = "BeginTime";
+      return "is not to begin yet";
+    case Aside::depends:
+    case Aside::never:
+      word = "Dependency";
+      return "comes after a job that has not ended";
+    case Aside::array_is_full:
+      word = "JobArrayTaskLimit";
+      return "as many tasks of its array run as may at once";
+    case Aside::no:
+      break;
+  }
+  word = "Starting";
+  return "is about to join the queue";
+}
+
+JobView Service::Core::view_of(const Entry& entry) const {
+  JobView made{.job = entry.job};
+  if (entry.job.state != JobState::pending) return made;
+  if (!in_round(entry, Phase::waiting)) {
+    made.why = why_aside(entry, made.why_word);
+    return made;
+  }
+  const policy::Reason reason = round_->why_waiting(now_, entry.id);
+  const std::string other =
+      reason.other == kNoJob
+          ? std::string()
+          : std::to_string(static_cast<std::int64_t>(numbers_[index(reason.other)]));
+  made.why = policy::to_string(reason, other);
+  made.why_word = word_of(reason.kind);
+  return made;
+}
+
+std::vector<JobView> Service::Core::jobs(std::optional<Time> ended_since) const {
+  std::vector<JobView> made;
+  {
+    const std::lock_guard lock(mutex_);
+    made.reserve(book_.all().size());
+    for (const auto& [number, entry] : book_.all()) made.push_back(view_of(entry));
+  }
+  if (!ended_since) return made;
+  if (auto ended = store_.jobs({.ended_since = *ended_since})) {
+    for (store::Job& job : *ended) made.push_back({.job = std::move(job)});
+  }
+  return made;
+}
+
+Result<JobView> Service::Core::job(JobNumber number) const {
+  auto kept = store_.job(number);
+  if (!kept) return tl::unexpected(kept.error());
+  if (!*kept) {
+    return fail(Code::not_found,
+                fmt::format("there is no job {}", static_cast<std::int64_t>(number)));
+  }
+  JobView made{.job = std::move(**kept)};
+  const std::lock_guard lock(mutex_);
+  const Entry* const entry = book_.find(number);
+  if (entry == nullptr) return made;
+  // What runs is on the disk, the rest is newer here.
+  store::Submission asked = std::move(made.job.asked);
+  made = view_of(*entry);
+  made.job.asked = std::move(asked);
+  return made;
+}
+
+Overview Service::Core::overview() const {
+  const std::lock_guard lock(mutex_);
+  Overview made{.revision = revision_,
+                .now = now_,
+                .started = started_,
+                .policy = config_.policy,
+                .shadow = config_.shadow};
+  for (const auto& [number, entry] : book_.all()) {
+    if (entry.job.state == JobState::running) ++made.running;
+    if (entry.job.state == JobState::pending) ++(entry.job.held ? made.held : made.waiting);
+  }
+  const cluster::Ledger& ledger = round_->ledger();
+  made.gpus = config_.machine.cluster.gpus();
+  made.gpu_share_busy = static_cast<double>(ledger.busy_gpu_milli()) / cluster::kWholeGpu;
+  for (const NodeView& node : nodes_now()) {
+    for (const GpuView& gpu : node.gpus) made.gpus_busy += gpu.jobs.empty() ? 0 : 1;
+  }
+  made.warnings = config_.machine.notes;
+  if (!trouble_.empty()) made.warnings.push_back(trouble_);
+  return made;
+}
+
+Counters Service::Core::counters() const {
+  const std::lock_guard lock(mutex_);
+  return counters_;
+}
+
+std::vector<NodeView> Service::Core::nodes() const {
+  const std::lock_guard lock(mutex_);
+  return nodes_now();
+}
+
+std::vector<NodeView> Service::Core::nodes_now() const {
+  const cluster::Cluster& cluster = config_.machine.cluster;
+  std::vector<NodeView> made(cluster.nodes.size());
+  for (std::size_t at = 0; at < made.size(); ++at) {
+    const cluster::Node& node = cluster.nodes[at];
+    const cluster::NodeClass& make = cluster.classes[node.node_class];
+    const NodeId id{static_cast<std::uint32_t>(at)};
+    made[at] = {.name = cluster.node_label(id),
+                .vc = cluster.vcs[index(node.vc)].name,
+                .drained = round_->ledger().drained(id),
+                .cpus = make.cpus,
+                .memory_gb = make.memory_gb};
+    for (int gpu = 0; gpu < make.gpus; ++gpu) {
+      made[at].gpus.push_back(
+          {.number = gpu, .name = config_.machine.gpu_names[at][static_cast<std::size_t>(gpu)]});
+    }
+  }
+  for (const auto& [number, entry] : book_.all()) {
+    if (entry.job.state != JobState::running && !entry.makes_room) continue;
+    for (const cluster::Grant& grant : entry.job.held_gpus) {
+      NodeView& node = made[index(grant.node)];
+      node.cpus_held += grant.cpu_milli / 1e3;
+      node.memory_held_gb += grant.memory_mb / 1e3;
+      for (GpuView& gpu : node.gpus) {
+        if ((grant.gpus >> static_cast<unsigned>(gpu.number) & 1U) != 0) gpu.jobs.push_back(number);
+      }
+    }
+  }
+  return made;
+}
+
+Outlook Service::Core::outlook() {
+  const std::lock_guard lock(mutex_);
+  Outlook made{.revision = revision_, .at = now_, .composition = composition_};
+  for (const auto& [number, entry] : book_.all()) {
+    if (entry.id == kNoJob) continue;
+    const policy::Progress& state = round_->progress(entry.id);
+    if (state.phase != Phase::running && state.phase != Phase::waiting) continue;
+    made.jobs.push_back({.job = entry.job,
+                         .past = {.since = state.since,
+                                  .start = state.start,
+                                  .attained = state.attained,
+                                  .charged = state.charged,
+                                  .preemptions = state.preemptions},
+                         .runs = state.phase == Phase::running});
+  }
+  std::stable_sort(
+      made.jobs.begin(), made.jobs.end(),
+      [](const Outlook::One& a, const Outlook::One& b) { return a.past.since < b.past.since; });
+  for (std::uint32_t node = 0; node < config_.machine.cluster.nodes.size(); ++node) {
+    if (round_->ledger().drained(NodeId{node})) made.drained.push_back(NodeId{node});
+  }
+  made.ended = std::exchange(ended_, {});
+  return made;
+}
+
+void Service::Core::keep(std::vector<store::Told> told) {
+  {
+    const std::lock_guard lock(mutex_);
+    told_.insert(told_.end(), told.begin(), told.end());
+  }
+  wake();
+}
+
+Result<std::vector<std::string>> Service::Core::explain(JobNumber number) const {
+  const auto view = job(number);
+  if (!view) return tl::unexpected(view.error());
+  const store::Job& job = view->job;
+  std::vector<std::string> lines;
+  const std::string shown = fmt::format("job {}", static_cast<std::int64_t>(number));
+  const auto notes = store_.notes(number);
+  if (!notes) return tl::unexpected(notes.error());
+  switch (job.state) {
+    case JobState::pending:
+      lines.push_back(fmt::format("{} waits under {}: {}", shown, config_.policy, view->why));
+      break;
+    case JobState::running:
+      lines.push_back(fmt::format("{} runs on {}", shown, where_text(job, config_.machine)));
+      break;
+    default:
+      lines.push_back(fmt::format("{} has ended: {}{}{}", shown, to_string(job.state),
+                                  job.reason.empty() ? "" : ", ", job.reason));
+  }
+  return lines;
+}
+
+}  // namespace almanac::live

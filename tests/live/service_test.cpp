@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The service with real processes: what users ask is what happens, and a new service goes on where
+/// an old one was.
+#include "live/service.h"
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace almanac::live {
+namespace {
+
+namespace fs = std::filesystem;
+
+using store::JobNumber;
+using trace::JobState;
+
+constexpr auto kPatience = std::chrono::seconds(60);
+
+Machine made_up(int gpus) {
+  Machine made;
+  made.cluster = cluster::uniform(1, gpus);
+  made.gpu_names.emplace_back();
+  for (int gpu = 0; gpu < gpus; ++gpu) made.gpu_names.back().push_back(std::to_string(gpu));
+  return made;
+}
+
+/// A service that runs in a thread, on a folder of its own.
+class Box : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "almanac-live-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    fs::create_directory(folder_ / "work");
+  }
+  void TearDown() override {
+    end();
+    fs::remove_all(folder_);
+  }
+
+  void begin(const std::string& policy = "fifo", int gpus = 4, int futures = 0) {
+    auto made = Service::open({.state = (folder_ / "state").string(),
+                               .machine = made_up(gpus),
+                               .policy = policy,
+                               .futures = futures});
+    ASSERT_TRUE(made) << to_string(made.error());
+    service_ = std::move(*made);
+    stop_ = false;
+    thread_ = std::thread([this] { service_->run(stop_); });
+  }
+  void end() {
+    if (!service_) return;
+    stop_ = true;
+    service_->wake();
+    thread_.join();
+    service_.reset();
+  }
+
+  store::Submission shell(const std::string& text, int gpus = 1) const {
+    store::Submission asked{.name = "test", .user = "me"};
+    asked.uid = ::geteuid();
+    asked.gid = ::getegid();
+    asked.gpus = gpus;
+    asked.argv = {"sh", "-c", text};
+    asked.directory = (folder_ / "work").string();
+    asked.environment = {"PATH=/usr/bin:/bin"};
+    asked.grace = 2s;
+    return asked;
+  }
+  JobNumber submit(const store::Submission& asked) {
+    const auto numbers = service_->submit(asked);
+    EXPECT_TRUE(numbers) << to_string(numbers.error());
+    return numbers ? numbers->front() : JobNumber{};
+  }
+  store::Job look(JobNumber number) { return service_->job(number).value().job; }
+  bool eventually(const std::function<bool()>& holds) {
+    const auto begun = std::chrono::steady_clock::now();
+    while (!holds()) {
+      if (std::chrono::steady_clock::now() - begun > kPatience) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return true;
+  }
+  bool comes_to(JobNumber number, JobState state) {
+    return eventually([&] { return look(number).state == state; });
+  }
+  std::string text(const std::string& name) {
+    std::ifstream file(folder_ / "work" / name);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  fs::path folder_;
+  std::unique_ptr<Service> service_;
+  std::thread thread_;
+  std::atomic<bool> stop_ = false;
+  const Caller me_{.uid = ::geteuid(), .may_all = true};
+};
+
+TEST_F(Box, RunsACommandWithItsGpus) {
+  begin();
+  const JobNumber first = submit(shell("sleep 0.2; echo $CUDA_VISIBLE_DEVICES $ALMANAC_JOB_ID", 3));
+  const JobNumber second = submit(shell("echo $CUDA_VISIBLE_DEVICES; exit 3", 1));
+  ASSERT_TRUE(comes_to(first, JobState::completed));
+  ASSERT_TRUE(comes_to(second, JobState::failed));
+  EXPECT_EQ(text("almanac-1.out"), "0,1,2 1\n");
+  EXPECT_EQ(text("almanac-2.out"), "3\n");
+  EXPECT_EQ(look(second).exit_status, 3);
+  EXPECT_EQ(look(second).reason, "exit status 3");
+  EXPECT_GE(look(first).attained, 200ms);
+}
+
+TEST_F(Box, HidesGpusFromJobsWithoutThem) {
+  Machine machine = made_up(2);
+  machine.cluster.classes.front().cpus = 8;
+  auto made = Service::open(
+      {.state = (folder_ / "state").string(), .machine = machine, .policy = "fifo", .futures = 0});
+  ASSERT_TRUE(made);
+  service_ = std::move(*made);
+  thread_ = std::thread([this] { service_->run(stop_); });
+  const JobNumber job = submit(shell("echo [$CUDA_VISIBLE_DEVICES] $ALMANAC_CPUS", 0));
+  ASSERT_TRUE(comes_to(job, JobState::completed));
+  EXPECT_EQ(text("almanac-1.out"), "[] 1\n");
+}
+
+TEST_F(Box, RefusesWhatCanNeverRun) {
+  begin();
+  const auto refused = service_->submit(shell("true", 5));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("never"), std::string::npos) << refused.error().message;
+  EXPECT_FALSE(service_->submit({.name = "nothing"}));
+  EXPECT_TRUE(service_->jobs().empty());
+}
+
+TEST_F(Box, CancelsWhatWaitsAndWhatRuns) {
+  begin();
+  const JobNumber runs = submit(shell("sleep 1000", 4));
+  const JobNumber waits = submit(shell("echo never", 4));
+  ASSERT_TRUE(comes_to(runs, JobState::running));
+  EXPECT_EQ(service_->job(waits)->why_word, "Resources");
+  ASSERT_TRUE(service_->cancel(waits, me_));
+  EXPECT_EQ(look(waits).state, JobState::cancelled);
+  ASSERT_TRUE(service_->cancel(runs, me_));
+  ASSERT_TRUE(comes_to(runs, JobState::cancelled));
+  EXPECT_EQ(look(runs).attempts, 1);
+  EXPECT_EQ(text("almanac-2.out"), "");
+  const auto again = service_->cancel(runs, me_);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().message, "job 1 has ended: CANCELLED");
+}
+
+TEST_F(Box, LetsOnlyTheOwnerTouchAJob) {
+  begin();
+  const JobNumber job = submit(shell("sleep 1000", 4));
+  const Caller other{.uid = ::geteuid() + 1};
+  for (const auto& refused :
+       {service_->cancel(job, other), service_->hold(job, other), service_->requeue(job, other)}) {
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message, "job 1 belongs to me");
+  }
+  EXPECT_FALSE(service_->set_policy("sjf", other));
+  ASSERT_TRUE(service_->cancel(job, me_));
+  ASSERT_TRUE(comes_to(job, JobState::cancelled));
+}
+
+TEST_F(Box, HoldsAndReleases) {
+  begin();
+  store::Submission asked = shell("true");
+  asked.hold = true;
+  const JobNumber held = submit(asked);
+  const JobNumber free = submit(shell("true"));
+  ASSERT_TRUE(comes_to(free, JobState::completed));
+  EXPECT_EQ(look(held).state, JobState::pending);
+  EXPECT_EQ(service_->job(held)->why_word, "JobHeldUser");
+  ASSERT_TRUE(service_->release(held, me_));
+  ASSERT_TRUE(comes_to(held, JobState::completed));
+}
+
+TEST_F(Box, FollowsDependencies) {
+  begin();
+  const JobNumber good = submit(shell("sleep 0.1"));
+  const JobNumber bad = submit(shell("sleep 0.1; exit 1"));
+  const auto after = [&](JobNumber before, store::After what) {
+    store::Submission asked = shell("true");
+    asked.after = {before};
+    asked.after_what = what;
+    return submit(asked);
+  };
+  const JobNumber ok = after(good, store::After::ok);
+  const JobNumber in_vain = after(bad, store::After::ok);
+  const JobNumber cleans_up = after(bad, store::After::not_ok);
+  const JobNumber whatever = after(bad, store::After::any);
+  EXPECT_TRUE(comes_to(ok, JobState::completed));
+  EXPECT_TRUE(comes_to(in_vain, JobState::cancelled));
+  EXPECT_TRUE(comes_to(cleans_up, JobState::completed));
+  EXPECT_TRUE(comes_to(whatever, JobState::completed));
+  EXPECT_GE(look(ok).start, look(good).end);
+  EXPECT_EQ(look(in_vain).attempts, 0);
+}
+
+TEST_F(Box, RunsAnArrayAFewAtATime) {
+  begin("fifo", 8);
+  store::Submission asked =
+      shell("echo + >> log; sleep 0.05; echo - >> log; echo $ALMANAC_ARRAY_TASK_ID >> ids");
+  asked.indices = {0, 3, 4, 7, 9, 11};
+  asked.at_once = 2;
+  const auto numbers = service_->submit(asked);
+  ASSERT_TRUE(numbers);
+  ASSERT_EQ(numbers->size(), 6U);
+  for (const JobNumber number : *numbers) ASSERT_TRUE(comes_to(number, JobState::completed));
+  int running = 0;
+  for (const char each : text("log")) {
+    if (each == '+') ++running;
+    if (each == '-') --running;
+    EXPECT_LE(running, 2);
+  }
+  std::istringstream ids(text("ids"));
+  const std::vector<int> found{std::istream_iterator<int>(ids), {}};
+  EXPECT_EQ(std::vector<int>({0, 3, 4, 7, 9, 11}).size(), found.size());
+}
+
+TEST_F(Box, RunsAgainWhatIsRequeued) {
+  begin();
+  const JobNumber job =
+      submit(shell("echo $ALMANAC_ATTEMPT; [ $ALMANAC_ATTEMPT = 2 ] || sleep 1000"));
+  ASSERT_TRUE(eventually([&] { return text("almanac-1.out") == "1\n"; }));
+  ASSERT_TRUE(service_->requeue(job, me_));
+  ASSERT_TRUE(comes_to(job, JobState::completed));
+  EXPECT_EQ(text("almanac-1.out"), "1\n2\n");
+  ASSERT_TRUE(service_->requeue(job, me_));
+  ASSERT_TRUE(eventually([&] { return text("almanac-1.out") == "1\n2\n3\n"; }));
+  ASSERT_TRUE(service_->cancel(job, me_));
+  ASSERT_TRUE(comes_to(job, JobState::cancelled));
+}
+
+TEST_F(Box, NeverGivesAGpuTwice) {
+  begin("srtf", 4);  // which stops jobs
+  // Each writes when it has a GPU and when it lets go; SIGTERM is a way to let go.
+  const std::string body =
+      "trap 'exit 1' TERM; for g in $(echo $CUDA_VISIBLE_DEVICES | tr , ' '); do "
+      "mkdir gpu$g || echo gpu$g is taken >> faults; done; "
+      "sleep 0.0$1 & wait $!; "
+      "for g in $(echo $CUDA_VISIBLE_DEVICES | tr , ' '); do rmdir gpu$g; done";
+  const std::string cleanup =
+      "for g in $(echo $CUDA_VISIBLE_DEVICES | tr , ' '); do rmdir gpu$g; done; exit 143";
+  std::vector<JobNumber> jobs;
+  for (int at = 0; at < 60; ++at) {
+    store::Submission asked = shell("");
+    std::string text = body;
+    text.replace(text.find("exit 1"), 6, cleanup);
+    asked.argv = {"sh", "-c", text, "sh", std::to_string(1 + at * 7 % 9)};
+    asked.gpus = 1 + at * 5 % 4;
+    asked.user = at % 3 == 0 ? "ann" : "bob";
+    asked.name = "kind" + std::to_string(at % 5);
+    asked.time_limit = Duration{1000 + 500 * (at % 5)};
+    jobs.push_back(submit(asked));
+  }
+  for (const JobNumber job : jobs) {
+    EXPECT_TRUE(eventually([&] {
+      const JobState state = look(job).state;
+      return state != JobState::pending && state != JobState::running;
+    }));
+  }
+  EXPECT_EQ(text("faults"), "");
+}
+
+TEST_F(Box, ChangesThePolicyWhileJobsRunAndWait) {
+  begin("fifo", 1);
+  const JobNumber runs = submit(shell("sleep 0.5"));
+  std::vector<JobNumber> waiting;
+  for (int at = 0; at < 5; ++at) waiting.push_back(submit(shell("true")));
+  ASSERT_TRUE(comes_to(runs, JobState::running));
+  ASSERT_TRUE(service_->set_policy("qssf", me_));
+  EXPECT_EQ(service_->overview().policy, "qssf");
+  for (const JobNumber job : waiting) EXPECT_TRUE(comes_to(job, JobState::completed));
+  EXPECT_EQ(look(runs).attempts, 1);
+  const auto refused = service_->set_policy("ces", me_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(service_->overview().policy, "qssf");
+  end();
+  begin("fifo", 1);
+  EXPECT_EQ(service_->overview().policy, "qssf") << "the store remembers";
+}
+
+TEST_F(Box, ANewServiceAdoptsWhatRunsAndKeepsTheOrder) {
+  begin("fifo", 1);
+  const JobNumber runs = submit(shell("echo once; while [ ! -e go ]; do sleep 0.02; done; exit 7"));
+  std::vector<JobNumber> waiting;
+  for (int at = 0; at < 4; ++at) {
+    waiting.push_back(submit(shell("echo " + std::to_string(at) + " >> order")));
+  }
+  ASSERT_TRUE(eventually([&] { return text("almanac-1.out") == "once\n"; }));
+  end();
+  begin("fifo", 1);
+  EXPECT_EQ(look(runs).state, JobState::running);
+  EXPECT_EQ(service_->jobs().size(), 5U);
+  std::ofstream(folder_ / "work" / "go").close();
+  ASSERT_TRUE(comes_to(runs, JobState::failed));
+  EXPECT_EQ(look(runs).exit_status, 7);
+  EXPECT_EQ(text("almanac-1.out"), "once\n");
+  for (const JobNumber job : waiting) EXPECT_TRUE(comes_to(job, JobState::completed));
+  EXPECT_EQ(text("order"), "0\n1\n2\n3\n");
+}
+
+TEST_F(Box, LearnsOfEndsThatNobodySaw) {
+  begin("fifo", 1);
+  const JobNumber runs = submit(shell("sleep 0.3; exit 5"));
+  ASSERT_TRUE(comes_to(runs, JobState::running));
+  end();
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  begin("fifo", 1);
+  ASSERT_TRUE(comes_to(runs, JobState::failed));
+  EXPECT_EQ(look(runs).exit_status, 5);
+}
+
+TEST_F(Box, TellsWhenAJobWillStart) {
+  begin("fifo", 1, 16);
+  store::Submission asked = shell("sleep 0.05");
+  for (int at = 0; at < 20; ++at) ASSERT_TRUE(comes_to(submit(asked), JobState::completed));
+  submit(shell("sleep 1000"));
+  const JobNumber waits = submit(asked);
+  const auto expected = service_->expect(waits, 30s);
+  ASSERT_TRUE(expected);
+  EXPECT_GE(expected->start_to, expected->start_from);
+  EXPECT_GE(expected->end_from, expected->start_from);
+  EXPECT_GT(expected->start_from, look(waits).submit);
+  ASSERT_TRUE(eventually([&] { return !service_->store().told(waits)->empty(); }));
+  ASSERT_TRUE(service_->cancel(JobNumber{21}, me_));
+  ASSERT_TRUE(comes_to(waits, JobState::completed));
+}
+
+}  // namespace
+}  // namespace almanac::live
