@@ -151,6 +151,11 @@ class Ledger {
     const NodeState& state = nodes_[index(node)];
     return state.ready() ? std::popcount(state.free) : 0;
   }
+  /// Which they are.
+  GpuMask free_mask(NodeId node) const {
+    const NodeState& state = nodes_[index(node)];
+    return state.ready() ? state.free : 0;
+  }
   /// What is free of a node; nothing unless it is ready.
   Amount room(NodeId node) const {
     const NodeState& state = nodes_[index(node)];

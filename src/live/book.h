@@ -26,9 +26,10 @@ struct Entry {
   std::optional<shepherd::Run> run{};
   /// Why its process is to end: "cancelled by ann"; "" = it is not.
   std::string to_end{};
-  bool makes_room = false;  ///< Its process is to end since the policy has stopped it.
-  bool again = false;       ///< It is to run again from its beginning when its process has gone.
-  bool starting = false;    ///< It runs as the policy sees it, but has no process yet.
+  bool makes_room = false;               ///< Its process is to end since the policy has stopped it.
+  std::vector<cluster::Grant> leaves{};  ///< What that process holds until it has gone.
+  bool again = false;     ///< It is to run again from its beginning when its process has gone.
+  bool starting = false;  ///< It runs as the policy sees it, but has no process yet.
 };
 
 /// What keeps a pending job from the policy.

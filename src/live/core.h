@@ -52,6 +52,8 @@ class Service::Core final : public schedule::Actuator {
   Result<void> set_policy(const std::string& policy);
   Result<void> set_shadow(const std::string& policy);
   Result<void> set_drained(const std::string& node, bool drained);
+  /// Takes a GPU out of service, and says why; "" = puts it back.
+  Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble);
   Overview overview() const;
   Counters counters() const;
   std::vector<JobView> jobs(std::optional<Time> ended_since) const;
@@ -114,9 +116,16 @@ class Service::Core final : public schedule::Actuator {
 
   // recovery.cpp: what an earlier service left.
   Result<void> recover();
+  std::vector<cluster::Grant> whole_machine() const;
   Result<void> check_grants(const store::Job& job) const;
   /// Gives all jobs that the policy knows to a new one.
   void begin_policy(policy::Composition composition);
+  cluster::GpuMask trouble_mask(NodeId node) const;
+  std::optional<NodeId> node_called(const std::string& name) const;
+  /// Brings what is drained or out of service to the round, and keeps it.
+  void apply_service(NodeId node);
+  void keep_service();
+  Result<void> read_service();
 
   // Actuator: called from within the round.
   void start(JobId job) override;
@@ -159,6 +168,8 @@ class Service::Core final : public schedule::Actuator {
   std::vector<store::Note> notes_;
   std::vector<store::Told> told_;
   std::vector<store::Job> ended_;  // since the last outlook
+  std::set<NodeId> drained_;
+  std::map<std::pair<NodeId, int>, std::string> gpu_trouble_;
   std::vector<std::pair<std::string, std::string>> values_;
   std::vector<std::string> old_folders_;
   std::int64_t last_number_ = 0;

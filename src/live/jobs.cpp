@@ -156,6 +156,7 @@ void Service::Core::stop(JobId id) {
   } else {
     entry.run->end();
     entry.makes_room = true;
+    entry.leaves = job.held_gpus;
   }
   entry.starting = false;
   ++counters_.preempted;
@@ -217,7 +218,7 @@ bool Service::Core::is_free_of_others(const Entry& entry) const {
   for (const JobNumber number : processes_) {
     const Entry& other = *book_.find(number);
     if (!other.makes_room) continue;
-    for (const cluster::Grant& theirs : other.job.held_gpus) {
+    for (const cluster::Grant& theirs : other.leaves) {
       for (const cluster::Grant& ours : entry.job.held_gpus) {
         const bool whole =
             ours.gpu_milli == cluster::kWholeGpu || theirs.gpu_milli == cluster::kWholeGpu;

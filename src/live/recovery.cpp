@@ -113,6 +113,14 @@ Result<void> Service::Core::check_grants(const store::Job& job) const {
   return {};
 }
 
+std::vector<cluster::Grant> Service::Core::whole_machine() const {
+  std::vector<cluster::Grant> made;
+  for (std::uint32_t at = 0; at < config_.machine.cluster.nodes.size(); ++at) {
+    made.push_back({.node = NodeId{at}, .gpus = ~cluster::GpuMask{0}});
+  }
+  return made;
+}
+
 Result<void> Service::Core::recover() {
   auto log = store_.log(now_ - kLesson);
   if (!log) return tl::unexpected(log.error());
@@ -143,8 +151,11 @@ Result<void> Service::Core::recover() {
       run->end();
       continue;
     }
-    entry->makes_room = !present;
-    if (!present) run->end();
+    if (!present) {
+      entry->makes_room = true;
+      entry->leaves = whole_machine();  // what it holds was overwritten
+      run->end();
+    }
     entry->run.emplace(std::move(*run));
     processes_.insert(entry->job.number);
   }
@@ -182,7 +193,9 @@ Result<void> Service::Core::recover() {
       }
     }
   }
+  if (auto read = read_service(); !read) return read;
   begin_policy(composition_);
+  decide();  // so that whoever asks finds a policy that knows the jobs
   values_.emplace_back(kPolicyKey, config_.policy);
   return {};
 }
@@ -214,11 +227,17 @@ void Service::Core::begin_policy(policy::Composition composition) {
                                              kNoCost, config_.seed);
   events_.clear();
   wakes_.clear();
+  for (std::uint32_t at = 0; at < config_.machine.cluster.nodes.size(); ++at) {
+    round_->set_drained(NodeId{at}, drained_.contains(NodeId{at}));
+  }
   for (const Known& known : running) {
     const auto never = round_->adopt(known.entry->id, known.entry->job.held_gpus, known.past);
     ALMANAC_CHECK(!never, "job {} runs and could not start",
                   static_cast<std::int64_t>(known.entry->job.number));
     events_.push_back({EventKind::job_adopted, static_cast<std::uint32_t>(index(known.entry->id))});
+  }
+  for (std::uint32_t at = 0; at < config_.machine.cluster.nodes.size(); ++at) {
+    round_->set_out(NodeId{at}, trouble_mask(NodeId{at}));
   }
   for (const Known& known : waiting) {
     if (const auto never = round_->admit(known.entry->id, known.past)) {
@@ -251,22 +270,6 @@ Result<void> Service::Core::set_shadow(const std::string& policy) {
     config_.shadow = policy;
     values_.emplace_back(kShadowKey, policy);
     return {};
-  });
-}
-
-Result<void> Service::Core::set_drained(const std::string& node, bool drained) {
-  return change([this, node, drained]() -> Result<void> {
-    const cluster::Cluster& cluster = config_.machine.cluster;
-    for (std::uint32_t at = 0; at < cluster.nodes.size(); ++at) {
-      const NodeId id{at};
-      if (cluster.node_label(id) != node) continue;
-      round_->set_drained(id, drained);
-      events_.push_back(
-          {EventKind::capacity_changed, static_cast<std::uint32_t>(index(cluster.nodes[at].vc))});
-      return {};
-    }
-    return fail(Code::not_found, fmt::format("there is no node {}", node), {},
-                "almanac nodes shows them");
   });
 }
 

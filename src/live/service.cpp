@@ -96,6 +96,12 @@ Result<void> Service::set_drained(const std::string& node, bool drained, const C
   return core_->set_drained(node, drained);
 }
 
+Result<void> Service::set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
+                                      const Caller& caller) {
+  if (auto may = only_for_operators(caller); !may) return may;
+  return core_->set_gpu_trouble(node, gpu, trouble);
+}
+
 std::uint64_t Service::revision() const { return core_->revision(); }
 Overview Service::overview() const { return core_->overview(); }
 Counters Service::counters() const { return core_->counters(); }

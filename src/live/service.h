@@ -133,6 +133,9 @@ class Service {
   Result<void> set_shadow(const std::string& policy, const Caller& caller);
   /// Nothing new starts on it, or starts again.
   Result<void> set_drained(const std::string& node, bool drained, const Caller& caller);
+  /// The same for one GPU, and why; "" = it is well again. Who runs on it goes on.
+  Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
+                               const Caller& caller);
 
   // Questions.
   std::uint64_t revision() const;

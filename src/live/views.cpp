@@ -163,8 +163,12 @@ std::vector<NodeView> Service::Core::nodes_now() const {
                 .cpus = make.cpus,
                 .memory_gb = make.memory_gb};
     for (int gpu = 0; gpu < make.gpus; ++gpu) {
-      made[at].gpus.push_back(
-          {.number = gpu, .name = config_.machine.gpu_names[at][static_cast<std::size_t>(gpu)]});
+      GpuView& view = made[at].gpus.emplace_back();
+      view.number = gpu;
+      view.name = config_.machine.gpu_names[at][static_cast<std::size_t>(gpu)];
+      const auto trouble = gpu_trouble_.find({id, gpu});
+      view.in_service = trouble == gpu_trouble_.end();
+      if (!view.in_service) view.trouble = trouble->second;
     }
   }
   for (const auto& [number, entry] : book_.all()) {

@@ -27,8 +27,9 @@ bool reap(const std::function<void(pid_t, int)>& hear) {
   }
 }
 
-void ask_all_below_to_end() {
+void ask_all_below_to_end(std::set<pid_t>& asked) {
   for (const pid_t process : descendants(::getpid())) {
+    if (!asked.insert(process).second) continue;
     ::kill(process, SIGTERM);
     ::kill(process, SIGCONT);
   }

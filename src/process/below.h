@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <vector>
 
 #include <sys/types.h>
@@ -19,8 +20,9 @@ void become_reaper();
 /// Waits, without waiting, for whoever has ended; `hear` is told who, and its status as waitpid(2)
 /// has it. False once there is no child.
 bool reap(const std::function<void(pid_t, int)>& hear);
-/// SIGTERM; those that are stopped are continued, to hear it.
-void ask_all_below_to_end();
+/// SIGTERM to those not asked yet; those that are stopped are continued, to hear it. To be done
+/// again whenever one has ended: a shell may be just starting what it is to wait for.
+void ask_all_below_to_end(std::set<pid_t>& asked);
 /// SIGKILL. To be done again and again until reap() says that there is none: they may start others
 /// meanwhile.
 void kill_all_below();

@@ -92,6 +92,39 @@ void Round::end(Time now, JobId job) {
   }
   ledger_.commit();
   --load_.jobs_running;
+  if (out_.empty()) return;
+  for (const cluster::Grant& grant : grants(job)) take_out(grant.node);
+}
+
+void Round::set_out(NodeId node, cluster::GpuMask gpus) {
+  Out& out = out_[node];
+  out.wanted = gpus;
+  if (const cluster::GpuMask back = out.taken & ~gpus; back != 0) {
+    const cluster::Grant again{.node = node, .gpus = back};
+    ledger_.give_back(again);
+    count(again, -1);
+    ledger_.commit();
+    out.taken &= gpus;
+  }
+  take_out(node);
+}
+
+void Round::take_out(NodeId node) {
+  const auto found = out_.find(node);
+  if (found == out_.end()) return;
+  Out& out = found->second;
+  const cluster::GpuMask now = out.wanted & ~out.taken & ledger_.free_mask(node);
+  if (now == 0) return;
+  const cluster::Grant taken{.node = node, .gpus = now};
+  ledger_.take(taken);
+  count(taken, +1);
+  ledger_.commit();
+  out.taken |= now;
+}
+
+cluster::GpuMask Round::out(NodeId node) const {
+  const auto found = out_.find(node);
+  return found == out_.end() ? 0 : found->second.taken;
 }
 
 void Round::withdraw(Time now, JobId job) {

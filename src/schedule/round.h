@@ -101,6 +101,11 @@ class Round {
   void withdraw(Time now, JobId job);
   void set_nodes(VcId vc, int nodes);
   void set_drained(NodeId node, bool drained) { ledger_.set_drained(node, drained); }
+  /// Takes GPUs of a node out of service, all others of it in: at once where they are free, else
+  /// when whoever holds them lets go. The policy is to be told capacity_changed.
+  void set_out(NodeId node, cluster::GpuMask gpus);
+  /// Those that are out by now.
+  cluster::GpuMask out(NodeId node) const;
   /// A node that boots is there. The policy is to be told capacity_changed of its virtual cluster.
   void booted(NodeId node);
   /// Tells the policy `events`, of which it was told by the calls above, and carries out its plan.
@@ -127,6 +132,8 @@ class Round {
   void check_and_stop(Time now, JobId job);
   void check_and_resize(const policy::Plan::Start& resize);
   void check_and_start(Time now, const policy::Plan::Start& start);
+  /// Takes what is to be out and is free.
+  void take_out(NodeId node);
   void count(const cluster::Grant& grant, int sign);
   void note_start(Time now, JobId job);
   int asked_gpus(const policy::Progress& state) const {
@@ -149,6 +156,12 @@ class Round {
   Load load_;
   std::int64_t busy_gpu_milli_ = 0;
   std::int64_t busy_cpu_milli_ = 0;
+  /// GPUs of a node that are to be out of service, and that are.
+  struct Out {
+    cluster::GpuMask wanted = 0;
+    cluster::GpuMask taken = 0;
+  };
+  std::unordered_map<NodeId, Out> out_;
   HeldBack held_back_;
   std::unordered_map<JobId, Time> held_since_;  // jobs that wait for nodes to boot
 };

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -86,6 +87,7 @@ class Shepherd {
       if (ending_) end(Cause::by_itself);
       hear();
       keep_time();
+      if (end_begun_ && since_boot() < kill_at_) process::ask_all_below_to_end(asked_);
     }
   }
 
@@ -139,7 +141,6 @@ class Shepherd {
     if (std::exchange(end_begun_, true)) return;
     cause_ = cause;
     kill_at_ = later(since_boot(), spec_.grace);
-    if (spec_.grace > Duration{0}) process::ask_all_below_to_end();
   }
 
   Exit finish() {
@@ -173,6 +174,7 @@ class Shepherd {
   Descriptor timer_;
   std::optional<process::Ending> ending_;
   bool end_begun_ = false;
+  std::set<pid_t> asked_;  // to end
   Cause cause_ = Cause::by_itself;
   Duration limit_at_ = kForever;
   Duration watch_at_{};

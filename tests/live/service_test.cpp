@@ -248,20 +248,16 @@ TEST_F(Box, RunsAgainWhatIsRequeued) {
 
 TEST_F(Box, NeverGivesAGpuTwice) {
   begin("srtf", 4);  // which stops jobs
-  // Each writes when it has a GPU and when it lets go; SIGTERM is a way to let go.
+  // Each locks its GPUs until its last process has gone.
   const std::string body =
-      "trap 'exit 1' TERM; for g in $(echo $CUDA_VISIBLE_DEVICES | tr , ' '); do "
-      "mkdir gpu$g || echo gpu$g is taken >> faults; done; "
-      "sleep 0.0$1 & wait $!; "
-      "for g in $(echo $CUDA_VISIBLE_DEVICES | tr , ' '); do rmdir gpu$g; done";
-  const std::string cleanup =
-      "for g in $(echo $CUDA_VISIBLE_DEVICES | tr , ' '); do rmdir gpu$g; done; exit 143";
+      "trap 'exit 143' TERM; for g in $(echo $CUDA_VISIBLE_DEVICES | tr , ' '); do "
+      "eval \"exec $((g + 3))>gpu$g\"; flock -n -E 77 $((g + 3)); "
+      "[ $? = 77 ] && echo gpu$g is taken >> faults; done; "
+      "sleep 0.0$1 & wait $!";
   std::vector<JobNumber> jobs;
   for (int at = 0; at < 60; ++at) {
     store::Submission asked = shell("");
-    std::string text = body;
-    text.replace(text.find("exit 1"), 6, cleanup);
-    asked.argv = {"sh", "-c", text, "sh", std::to_string(1 + at * 7 % 9)};
+    asked.argv = {"sh", "-c", body, "sh", std::to_string(1 + at * 7 % 9)};
     asked.gpus = 1 + at * 5 % 4;
     asked.user = at % 3 == 0 ? "ann" : "bob";
     asked.name = "kind" + std::to_string(at % 5);
@@ -324,6 +320,47 @@ TEST_F(Box, LearnsOfEndsThatNobodySaw) {
   begin("fifo", 1);
   ASSERT_TRUE(comes_to(runs, JobState::failed));
   EXPECT_EQ(look(runs).exit_status, 5);
+}
+
+TEST_F(Box, GivesNobodyAGpuThatIsOutOfService) {
+  begin("fifo", 2);
+  const JobNumber runs = submit(shell("while [ ! -e go ]; do sleep 0.02; done", 1));
+  ASSERT_TRUE(comes_to(runs, JobState::running));
+  const std::string node = service_->nodes().front().name;
+  // Its own GPU: it goes on, and nobody follows it there.
+  ASSERT_TRUE(service_->set_gpu_trouble(node, 0, "uncorrectable memory errors", me_));
+  const JobNumber other = submit(shell("echo $CUDA_VISIBLE_DEVICES"));
+  ASSERT_TRUE(comes_to(other, JobState::completed));
+  EXPECT_EQ(text("almanac-2.out"), "1\n");
+  const JobNumber both = submit(shell("echo $CUDA_VISIBLE_DEVICES", 2));
+  std::ofstream(folder_ / "work" / "go").close();
+  ASSERT_TRUE(comes_to(runs, JobState::completed));
+  const JobNumber after = submit(shell("echo $CUDA_VISIBLE_DEVICES"));
+  EXPECT_EQ(look(both).state, JobState::pending);
+  ASSERT_TRUE(service_->cancel(both, me_));
+  ASSERT_TRUE(comes_to(after, JobState::completed));
+  EXPECT_EQ(text("almanac-4.out"), "1\n");
+  EXPECT_EQ(service_->nodes().front().gpus.front().trouble, "uncorrectable memory errors");
+  end();
+  begin("fifo", 2);
+  EXPECT_FALSE(service_->nodes().front().gpus.front().in_service) << "the store remembers";
+  const JobNumber again = submit(shell("true", 2));
+  ASSERT_TRUE(service_->set_gpu_trouble(node, 0, "", me_));
+  EXPECT_TRUE(comes_to(again, JobState::completed));
+}
+
+TEST_F(Box, DrainsTheNode) {
+  begin("sjf", 2);
+  const std::string node = service_->nodes().front().name;
+  ASSERT_TRUE(service_->set_drained(node, true, me_));
+  const JobNumber waits = submit(shell("true"));
+  ASSERT_TRUE(service_->set_policy("easy", me_));
+  end();
+  begin("fifo", 2);
+  EXPECT_TRUE(service_->nodes().front().drained);
+  EXPECT_EQ(look(waits).state, JobState::pending);
+  ASSERT_TRUE(service_->set_drained(node, false, me_));
+  EXPECT_TRUE(comes_to(waits, JobState::completed));
 }
 
 TEST_F(Box, TellsWhenAJobWillStart) {

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Nodes that are drained and GPUs that are out of service: what the round is told, and what stays
+/// so when the service begins again.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "live/core.h"
+
+namespace almanac::live {
+
+using policy::EventKind;
+
+namespace {
+
+constexpr const char* kKey = "out_of_service";
+
+Error no_such(const std::string& what) {
+  return {Code::not_found, fmt::format("there is no {}", what), {}, "almanac nodes shows them"};
+}
+
+}  // namespace
+
+std::optional<NodeId> Service::Core::node_called(const std::string& name) const {
+  const cluster::Cluster& cluster = config_.machine.cluster;
+  for (std::uint32_t at = 0; at < cluster.nodes.size(); ++at) {
+    if (cluster.node_label(NodeId{at}) == name) return NodeId{at};
+  }
+  return std::nullopt;
+}
+
+cluster::GpuMask Service::Core::trouble_mask(NodeId node) const {
+  cluster::GpuMask mask = 0;
+  for (const auto& [where, why] : gpu_trouble_) {
+    if (where.first == node) mask |= cluster::GpuMask{1} << static_cast<unsigned>(where.second);
+  }
+  return mask;
+}
+
+void Service::Core::apply_service(NodeId node) {
+  round_->set_drained(node, drained_.contains(node));
+  round_->set_out(node, trouble_mask(node));
+  const VcId vc = config_.machine.cluster.nodes[index(node)].vc;
+  events_.push_back({EventKind::capacity_changed, static_cast<std::uint32_t>(index(vc))});
+  keep_service();
+}
+
+void Service::Core::keep_service() {
+  nlohmann::json made{{"drained", nlohmann::json::array()}, {"gpus", nlohmann::json::array()}};
+  const cluster::Cluster& cluster = config_.machine.cluster;
+  for (const NodeId node : drained_) made["drained"].push_back(cluster.node_label(node));
+  for (const auto& [where, why] : gpu_trouble_) {
+    made["gpus"].push_back(
+        {{"node", cluster.node_label(where.first)}, {"gpu", where.second}, {"why", why}});
+  }
+  values_.emplace_back(kKey, made.dump());
+}
+
+Result<void> Service::Core::read_service() {
+  const auto kept = store_.get(kKey);
+  if (!kept) return tl::unexpected(kept.error());
+  if (!*kept) return {};
+  const auto read = nlohmann::json::parse(**kept, nullptr, false);
+  if (read.is_discarded()) {
+    return fail(Code::corrupt, fmt::format("the store's {} is no JSON", kKey));
+  }
+  // What the cluster has no more needs no word.
+  for (const auto& node : read["drained"]) {
+    if (const auto id = node_called(node.get<std::string>())) drained_.insert(*id);
+  }
+  for (const auto& each : read["gpus"]) {
+    const auto id = node_called(each["node"].get<std::string>());
+    const int gpu = each["gpu"].get<int>();
+    if (!id || gpu >= config_.machine.cluster.gpus(*id)) continue;
+    gpu_trouble_[{*id, gpu}] = each["why"].get<std::string>();
+  }
+  return {};
+}
+
+Result<void> Service::Core::set_drained(const std::string& node, bool drained) {
+  return change([this, node, drained]() -> Result<void> {
+    const auto id = node_called(node);
+    if (!id) return tl::unexpected(no_such("node " + node));
+    if (drained) {
+      drained_.insert(*id);
+    } else {
+      drained_.erase(*id);
+    }
+    apply_service(*id);
+    return {};
+  });
+}
+
+Result<void> Service::Core::set_gpu_trouble(const std::string& node, int gpu,
+                                            const std::string& trouble) {
+  return change([this, node, gpu, trouble]() -> Result<void> {
+    const auto id = node_called(node);
+    if (!id || gpu < 0 || gpu >= config_.machine.cluster.gpus(*id)) {
+      return tl::unexpected(no_such(fmt::format("GPU {} of node {}", gpu, node)));
+    }
+    if (trouble.empty()) {
+      gpu_trouble_.erase({*id, gpu});
+    } else {
+      gpu_trouble_[{*id, gpu}] = trouble;
+    }
+    apply_service(*id);
+    return {};
+  });
+}
+
+}  // namespace almanac::live

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A service that is killed at any moment, and begun again: what it acknowledged runs exactly once.
+///
+/// This program is also that service: `live_crash_test serve FOLDER` takes a command a line on its
+/// input and answers with the job's number once it is acknowledged.
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "live/service.h"
+#include "process/descriptor.h"
+
+namespace almanac::live {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kGpus = 16;
+
+Machine made_up() {
+  Machine made;
+  made.cluster = cluster::uniform(1, kGpus);
+  made.gpu_names.emplace_back();
+  for (int gpu = 0; gpu < kGpus; ++gpu) made.gpu_names.back().push_back(std::to_string(gpu));
+  return made;
+}
+
+int serve(const fs::path& folder) {
+  auto service = Service::open(
+      {.state = (folder / "state").string(), .machine = made_up(), .policy = "qssf", .futures = 0});
+  if (!service) {
+    std::cerr << to_string(service.error()) << std::endl;
+    return 1;
+  }
+  std::atomic<bool> stop = false;
+  std::thread deciding([&] { (*service)->run(stop); });
+  std::cout << "ready" << std::endl;
+  for (std::string line; std::getline(std::cin, line);) {
+    if (line == "left") {
+      std::cout << (*service)->jobs().size() << std::endl;
+      continue;
+    }
+    store::Submission asked{.name = "job", .user = "me"};
+    asked.uid = ::geteuid();
+    asked.gid = ::getegid();
+    asked.gpus = 1;
+    asked.argv = {"sh", "-c", line};
+    asked.directory = folder.string();
+    asked.environment = {"PATH=/usr/bin:/bin"};
+    asked.out = "/dev/null";
+    const auto numbers = (*service)->submit(asked);
+    if (numbers) std::cout << "ok" << std::endl;
+    if (!numbers) std::cout << to_string(numbers.error()) << std::endl;
+  }
+  stop = true;
+  (*service)->wake();
+  deciding.join();
+  return 0;
+}
+
+/// A service in a process of its own.
+class Process {
+ public:
+  Process(const fs::path& folder, const std::vector<std::string>& environment) {
+    int in[2];
+    int out[2];
+    EXPECT_EQ(::pipe2(in, O_CLOEXEC), 0);
+    EXPECT_EQ(::pipe2(out, O_CLOEXEC), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::dup2(in[0], STDIN_FILENO);
+      ::dup2(out[1], STDOUT_FILENO);
+      for (const std::string& each : environment) ::putenv(const_cast<char*>(each.c_str()));
+      ::execl("/proc/self/exe", "live_crash_test", "serve", folder.c_str(), nullptr);
+      ::_exit(127);
+    }
+    ::close(in[0]);
+    ::close(out[1]);
+    to_ = process::Descriptor(in[1]);
+    from_ = process::Descriptor(out[0]);
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process() { kill(); }
+
+  /// Its answer; "" = it is dead.
+  std::string ask(const std::string& line) {
+    const std::string whole = line + "\n";
+    if (::write(to_.get(), whole.data(), whole.size()) < 0) return "";
+    return read_line();
+  }
+  std::string read_line() {
+    std::string line;
+    for (char each = 0; ::read(from_.get(), &each, 1) == 1;) {
+      if (each == '\n') return line;
+      line += each;
+    }
+    return "";
+  }
+  void kill() {
+    if (pid_ < 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  process::Descriptor to_;
+  process::Descriptor from_;
+};
+
+class Killed : public testing::Test {
+ protected:
+  void SetUp() override {
+    ::signal(SIGPIPE, SIG_IGN);
+    std::string pattern = (fs::temp_directory_path() / "almanac-crash-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::unique_ptr<Process> begin(const std::vector<std::string>& environment = {}) {
+    return std::make_unique<Process>(folder_, environment);
+  }
+  /// Submits a job that writes its name; whether that was acknowledged.
+  bool submit(Process& service, const std::string& name, const std::string& sleep) {
+    return service.ask("echo " + name + " >> ran; sleep " + sleep) == "ok";
+  }
+  bool runs_empty(Process& service) {
+    for (int tries = 0; tries < 3000; ++tries) {
+      const std::string left = service.ask("left");
+      if (left == "0") return true;
+      if (left.empty()) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return false;
+  }
+  std::map<std::string, int> ran() const {
+    std::map<std::string, int> counts;
+    std::ifstream file(folder_ / "ran");
+    for (std::string line; std::getline(file, line);) ++counts[line];
+    return counts;
+  }
+  /// Every acknowledged job ran once; of the others none ran twice.
+  void check(const std::set<std::string>& acknowledged) const {
+    const auto counts = ran();
+    for (const std::string& name : acknowledged) {
+      EXPECT_TRUE(counts.contains(name)) << name << " was acknowledged and never ran";
+    }
+    for (const auto& [name, times] : counts) EXPECT_EQ(times, 1) << name;
+  }
+
+  fs::path folder_;
+};
+
+/// A number that the environment may give.
+int told(const char* name, int otherwise) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+// Three jobs, then the service dies at its n-th step; for every n, or one in so many.
+TEST_F(Killed, AtEveryStep) {
+  const std::string preload = std::string("LD_PRELOAD=") + CRASH_HERE;
+  int steps = 1;
+  int died = 0;
+  const int every = told("ALMANAC_CRASH_EVERY", 5);
+  for (int at = 0; at <= steps; at += every) {
+    SCOPED_TRACE("step " + std::to_string(at));
+    fs::remove_all(folder_ / "state");
+    fs::remove(folder_ / "ran");
+    std::set<std::string> acknowledged;
+    const std::string count = (folder_ / "count").string();
+    {
+      // The first time it does not die: how many steps are there?
+      const auto service =
+          begin({preload, at == 0 ? "CRASH_COUNT=" + count : "CRASH_AT=" + std::to_string(at)});
+      service->read_line();
+      bool lives = true;
+      for (int job = 0; job < 3 && lives; ++job) {
+        const std::string name = "job" + std::to_string(job);
+        lives = submit(*service, name, "0.01");
+        if (lives) acknowledged.insert(name);
+      }
+      lives = lives && runs_empty(*service);
+      died += lives ? 0 : 1;
+    }
+    if (at == 0) {
+      std::ifstream(count) >> steps;
+      EXPECT_EQ(acknowledged.size(), 3U);
+      EXPECT_GT(steps, 20);
+    }
+    const auto again = begin();
+    ASSERT_EQ(again->read_line(), "ready");
+    ASSERT_TRUE(runs_empty(*again));
+    check(acknowledged);
+  }
+  EXPECT_GT(died, steps / every / 2);
+}
+
+// Many jobs, and kill -9 at random.
+TEST_F(Killed, AtRandomAmongManyJobs) {
+  const int jobs = told("ALMANAC_CRASH_JOBS", 300);
+  Rng rng(7);
+  std::set<std::string> acknowledged;
+  auto service = begin();
+  ASSERT_EQ(service->read_line(), "ready");
+  int kills = 0;
+  for (int job = 0; job < jobs; ++job) {
+    const std::string name = "job" + std::to_string(job);
+    if (submit(*service, name, "0.0" + std::to_string(rng.below(10)))) acknowledged.insert(name);
+    if (rng.below(20 + static_cast<std::uint64_t>(jobs) / 50) != 0) continue;
+    service->kill();
+    service = begin();
+    ASSERT_EQ(service->read_line(), "ready");
+    ++kills;
+  }
+  ASSERT_TRUE(runs_empty(*service));
+  EXPECT_GT(kills, 3);
+  EXPECT_EQ(acknowledged.size(), static_cast<std::size_t>(jobs));
+  check(acknowledged);
+}
+
+}  // namespace
+}  // namespace almanac::live
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::string(argv[1]) == "serve") return almanac::live::serve(argv[2]);
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
