@@ -223,8 +223,7 @@ TEST_P(HeadOfQueue, TakesItsReservationWithIt) {
   EXPECT_EQ(host.progress(behind).start, Time{1min});
 }
 
-INSTANTIATE_TEST_SUITE_P(Reservations, HeadOfQueue,
-                         testing::Values("easy", "conservative", "fifo"),
+INSTANTIATE_TEST_SUITE_P(Reservations, HeadOfQueue, testing::Values("easy", "conservative", "fifo"),
                          test_name);
 
 }  // namespace
