@@ -84,7 +84,7 @@ class Shepherd {
         if (process == command_) ending_ = process::ending_from(status);
       });
       if (!some_left) return finish();
-      if (ending_) end(Cause::by_itself);
+      if (ending_) end(Cause::by_itself, spec_.grace);
       hear();
       keep_time();
       if (end_begun_ && since_boot() < kill_at_) process::ask_all_below_to_end(asked_);
@@ -111,7 +111,7 @@ class Shepherd {
   void hear() {
     signalfd_siginfo heard;
     while (::read(signals_.get(), &heard, sizeof heard) == sizeof heard) {
-      if (heard.ssi_signo == SIGTERM) end(Cause::told);
+      if (heard.ssi_signo == SIGTERM) end(Cause::told, spec_.grace);
       if (heard.ssi_signo == SIGUSR1) {
         if (const auto limits = read_record<Limits>(folder_ + kLimitsFile)) bounds_.set(*limits);
       }
@@ -120,12 +120,13 @@ class Shepherd {
 
   void keep_time() {
     const Duration now = since_boot();
-    if (now >= limit_at_) end(Cause::time_limit);
+    if (now >= limit_at_) end(Cause::time_limit, spec_.grace);
     if (bounds_.watches() && now >= watch_at_) {
       watch_at_ = now + kWatch;
       if (bounds_.too_much()) {
-        end(Cause::memory);
-        kill_at_ = std::min(kill_at_, now);  // grace would cost others their memory
+        // Grace would cost others their memory.
+        end(Cause::memory, Duration{0});
+        kill_at_ = std::min(kill_at_, now);
       }
     }
     if (now >= kill_at_) {
@@ -137,10 +138,10 @@ class Shepherd {
   }
 
   /// Begins to end all that is left; the first cause is the cause.
-  void end(Cause cause) {
+  void end(Cause cause, Duration grace) {
     if (std::exchange(end_begun_, true)) return;
     cause_ = cause;
-    kill_at_ = later(since_boot(), spec_.grace);
+    kill_at_ = later(since_boot(), grace);
   }
 
   Exit finish() {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <iterator>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -88,6 +89,15 @@ class Runs {
     return comes_true([&] { return has(name); });
   }
 
+  /// The parent of a command.
+  static pid_t shepherd_of(pid_t command) {
+    std::istringstream status(content("/proc/" + std::to_string(command) + "/status"));
+    for (std::string word; status >> word;) {
+      pid_t parent = 0;
+      if (word == "PPid:" && status >> parent) return parent;
+    }
+    throw std::runtime_error("no such command");
+  }
   /// Whoever has the folder of this test in its environment or its arguments.
   std::set<pid_t> alive() const {
     std::set<pid_t> found;

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shepherd/runs.h"
+
+namespace almanac::shepherd {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr uid_t kNobody = 65534;
+constexpr uid_t kInNoList = 54321;
+
+/// Root runs jobs of others, whose folder is `theirs`.
+class UserTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "not root";
+    ::chmod(runs_.path(".").c_str(), 0711);
+    ::mkdir(runs_.path("theirs").c_str(), 0755);
+  }
+  Spec of(uid_t uid, const std::string& script) const {
+    Spec spec = runs_.shell(script);
+    spec.directory = runs_.path("theirs");
+    spec.uid = uid;
+    spec.gid = uid;
+    EXPECT_EQ(::chown(spec.directory.c_str(), uid, uid), 0);
+    return spec;
+  }
+  Runs runs_;
+};
+
+TEST_F(UserTest, BecomesItsUserWholly) {
+  EXPECT_TRUE(runs_.result(of(kNobody, "id -u; id -ru; id -g; id -G")).ending.good());
+  EXPECT_EQ(runs_.text("theirs/out"), "65534\n65534\n65534\n65534\n");
+  struct stat file {};
+  ASSERT_EQ(::stat(runs_.path("theirs/out").c_str(), &file), 0);
+  EXPECT_EQ(file.st_uid, kNobody);
+
+  Spec unknown = of(kInNoList, "id -u; id -G");
+  unknown.id = "1.2";
+  unknown.out = "other";
+  EXPECT_TRUE(runs_.result(unknown).ending.good());
+  EXPECT_EQ(runs_.text("theirs/other"), "54321\n54321\n");
+}
+
+TEST_F(UserTest, AUserCannotWriteALogWhereOnlyRootMay) {
+  std::ofstream(runs_.path("roots")) << "precious";
+  Spec spec = of(kNobody, "echo mine");
+  spec.out = "../roots";
+  Exit exit = runs_.result(spec);
+  EXPECT_EQ(exit.cause, Cause::cannot_start);
+  EXPECT_EQ(exit.message, "cannot open the log ../roots: Permission denied");
+  EXPECT_EQ(runs_.text("roots"), "precious");
+
+  spec.id = "1.2";
+  spec.out = "link";
+  ASSERT_EQ(::symlink(runs_.path("roots").c_str(), runs_.path("theirs/link").c_str()), 0);
+  EXPECT_EQ(runs_.result(spec).cause, Cause::cannot_start);
+  EXPECT_EQ(runs_.text("roots"), "precious");
+}
+
+TEST_F(UserTest, AScriptIsItsUsersAndTheFolderIsNot) {
+  Spec spec = of(kNobody, "");
+  spec.script =
+      "#!/bin/sh\nid -u; ls $ALMANAC_RUN >/dev/null || cat $ALMANAC_RUN/spec.json; "
+      "echo >$ALMANAC_RUN/exit.json; kill -9 $PPID; echo still here";
+  spec.argv = {};
+  const Exit exit = runs_.result(spec);
+  EXPECT_TRUE(exit.ending.good());
+  EXPECT_THAT(runs_.text("theirs/out"), HasSubstr("65534\n"));
+  EXPECT_THAT(runs_.text("theirs/out"), HasSubstr("spec.json: Permission denied"));
+  EXPECT_THAT(runs_.text("theirs/out"), HasSubstr("still here"));
+}
+
+TEST_F(UserTest, ItsCommandDiesWithTheShepherdToo) {
+  shepherd::Run run = runs_.start(of(kNobody, "touch ready; exec sleep 1000"));
+  ASSERT_TRUE(runs_.comes("theirs/ready"));
+  const pid_t command = run.process();
+  ASSERT_TRUE(runs_.alive().contains(command));
+  ::kill(runs_.shepherd_of(command), SIGKILL);
+  EXPECT_EQ(Runs::end_of(run).error().code, Code::corrupt);
+  EXPECT_TRUE(comes_true([&] { return runs_.alive().empty(); }));
+}
+
+}  // namespace
+}  // namespace almanac::shepherd
