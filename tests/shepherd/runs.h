@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -20,6 +19,7 @@
 #include <poll.h>
 
 #include "process/tree.h"
+#include "shepherd/folder.h"
 #include "shepherd/run.h"
 #include "support/temporary_folder.h"
 
@@ -34,10 +34,8 @@ inline bool comes_true(const std::function<bool()>& fact) {
   return false;
 }
 
-inline std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+/// "" when it is not there, or gone while it is read.
+inline std::string content(const std::string& path) { return read_file(path).value_or(""); }
 
 class Runs {
  public:
