@@ -5,7 +5,7 @@ namespace almanac::store {
 namespace {
 
 /// For as long waits a writer or a reader for somebody with an SQLite shell.
-constexpr int kPatienceMs = 5000;
+constexpr int kPatienceMs = 1000;
 
 }  // namespace
 

@@ -86,10 +86,9 @@ inline cluster::Grant draw_grant() {
           .memory_mb = draw_number<std::int32_t>()};
 }
 
-/// In order of number; some are tasks of an array.
-inline std::vector<Job> draw_jobs() {
+/// With numbers above `number`, in order; some are tasks of an array.
+inline std::vector<Job> draw_jobs(std::int64_t number) {
   std::vector<Job> jobs;
-  std::int64_t number = 0;
   for (int i = *rc::gen::inRange(0, 5); i > 0; --i) {
     number += *rc::gen::inRange(1, 4);
     Job& job = jobs.emplace_back();

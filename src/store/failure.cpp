@@ -15,7 +15,6 @@ Error damaged(const std::string& what) {
 }
 
 Error error_of(const SQLite::Exception& thrown) {
-  const int extended = thrown.getExtendedErrorCode();
   const auto error = [&](Code code, std::string message, std::string hint) {
     return Error{code, std::move(message), {}, std::move(hint)};
   };
@@ -38,8 +37,8 @@ Error error_of(const SQLite::Exception& thrown) {
                    "look at the rights of the file and of its folder");
     case SQLITE_IOERR:
       return error(Code::unavailable,
-                   fmt::format("the disk fails: {} ({})", thrown.what(), extended),
-                   "nothing of this was written; the system's log may say more");
+                   fmt::format("the disk refuses: {}: nothing of this was written", thrown.what()),
+                   "a quota is used up, or it fails: the system's log says which");
     case SQLITE_NOMEM:
       return error(Code::unavailable, "no memory is left for the store", "");
     case SQLITE_CONSTRAINT:

@@ -65,6 +65,8 @@ struct Filter {
   std::int64_t limit = -1;           ///< -1 = all.
 };
 
+class Database;
+
 class Store {
  public:
   /// Opens or makes the file; reads all of it once, to find damage. Fails with conflict (another
@@ -87,11 +89,11 @@ class Store {
     /// One for each moment: a later one takes its place.
     void sample(const Moment& moment) { moments_.push_back(moment); }
     void set(std::string key, std::string value) {
-      values_.emplace_back(std::move(key), std::move(value));
+      settings_.emplace_back(std::move(key), std::move(value));
     }
     bool empty() const {
       return jobs_.empty() && notes_.empty() && told_.empty() && moments_.empty() &&
-             values_.empty();
+             settings_.empty();
     }
 
    private:
@@ -100,7 +102,7 @@ class Store {
     std::vector<Note> notes_;
     std::vector<Told> told_;
     std::vector<Moment> moments_;
-    std::vector<std::pair<std::string, std::string>> values_;
+    std::vector<std::pair<std::string, std::string>> settings_;
   };
   /// All of it, or nothing and why; then another may succeed. On disk when it returns. Fails with
   /// unavailable (disk full, locked), invalid (a zero byte in a command, a note on no job).
@@ -125,7 +127,6 @@ class Store {
   Result<std::int64_t> forget(Time before);
 
  private:
-  struct Database;
   explicit Store(std::unique_ptr<Database> database);
   std::unique_ptr<Database> database_;
 };

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/database.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+
+#include "store/schema.h"
+
+namespace almanac::store {
+namespace {
+
+using process::Descriptor;
+
+[[noreturn]] void refuse_file(const std::string& what) {
+  const int error = errno;
+  throw Refused{{error == ENOENT ? Code::not_found : Code::unavailable,
+                 fmt::format("{}: {}", what, std::strerror(error)),
+                 {},
+                 error == ENOENT ? "make the folder first" : ""}};
+}
+
+/// For its owner alone: environments have passwords in them.
+Descriptor open_own(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file) refuse_file("cannot write " + path);
+  return file;
+}
+
+/// Held until the descriptor is closed. A file of its own: who closes a descriptor of the database
+/// takes SQLite's locks away.
+Descriptor lock(const std::string& path) {
+  Descriptor file = open_own(path + ".lock");
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
+  if (errno != EWOULDBLOCK) refuse_file("cannot lock " + path + ".lock");
+  throw Refused{{Code::conflict,
+                 "another Almanac has this store open",
+                 {},
+                 fmt::format("stop it first; fuser {}.lock names it", path)}};
+}
+
+/// The path of a file that is there now, SQLite's to open. Called with the lock held.
+const std::string& made(const std::string& path) {
+  open_own(path);
+  return path;
+}
+
+void check(SQLite::Database& database) {
+  const std::string found = database.execAndGet("PRAGMA quick_check(1)").getString();
+  if (found != "ok") throw Refused{damaged(found)};
+}
+
+}  // namespace
+
+Database::Database(const std::string& path)
+    : path_(path), lock_(lock(path)), writer_(made(path), Connection::Access::write) {
+  SQLite::Database& database = writer_.database();
+  const auto merge_log_at_the_end = [&](bool yes) {
+    ::sqlite3_db_config(database.getHandle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, yes ? 0 : 1,
+                        nullptr);
+  };
+  // A file that we refuse is left as it was found.
+  merge_log_at_the_end(false);
+  check(database);
+  database.exec("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL");
+  bring_up_to_date(writer_);
+  if (database.execAndGet("PRAGMA journal_mode = WAL").getString() != "wal") {
+    throw Refused{{Code::unavailable,
+                   "the file system of the store cannot keep a log beside it",
+                   {},
+                   "keep it on a local disk"}};
+  }
+  merge_log_at_the_end(true);
+}
+
+Result<void> Database::write(const std::function<void(Connection&)>& work) {
+  return guarded(path_, [&] {
+    const std::scoped_lock guard(writer_mutex_);
+    SQLite::Transaction all(writer_.database(), SQLite::TransactionBehavior::IMMEDIATE);
+    work(writer_);
+    all.commit();
+  });
+}
+
+std::unique_ptr<Connection> Database::take() {
+  {
+    const std::scoped_lock guard(idle_mutex_);
+    if (!idle_.empty()) {
+      auto connection = std::move(idle_.back());
+      idle_.pop_back();
+      return connection;
+    }
+  }
+  return std::make_unique<Connection>(path_, Connection::Access::read);
+}
+
+void Database::give_back(std::unique_ptr<Connection> connection) {
+  const std::scoped_lock guard(idle_mutex_);
+  idle_.push_back(std::move(connection));
+}
+
+}  // namespace almanac::store

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The open file: ours alone by a lock, one connection that writes, as many that read as are needed
+/// at once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "process/descriptor.h"
+#include "store/connection.h"
+#include "store/failure.h"
+
+namespace almanac::store {
+
+class Database {
+ public:
+  /// Opens or makes it, and looks for damage. Throws (failure.h).
+  explicit Database(const std::string& path);
+
+  /// All that `work` writes, or nothing.
+  Result<void> write(const std::function<void(Connection&)>& work);
+  /// What `work` reads. Any thread; does not wait for who writes.
+  template <typename Work>
+  auto read(Work&& work) {
+    return guarded(path_, [&] {
+      Reader reader(*this);
+      return work(reader.connection());
+    });
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  /// A connection, for as long as somebody reads.
+  class Reader {
+   public:
+    explicit Reader(Database& database) : database_(database), connection_(database.take()) {}
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+    ~Reader() { database_.give_back(std::move(connection_)); }
+    Connection& connection() { return *connection_; }
+
+   private:
+    Database& database_;
+    std::unique_ptr<Connection> connection_;
+  };
+  std::unique_ptr<Connection> take();
+  void give_back(std::unique_ptr<Connection> connection);
+
+  std::string path_;
+  process::Descriptor lock_;  // before all connections, so that it goes after them
+  std::mutex writer_mutex_;
+  Connection writer_;
+  std::mutex idle_mutex_;
+  std::vector<std::unique_ptr<Connection>> idle_;
+};
+
+}  // namespace almanac::store
