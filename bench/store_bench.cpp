@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "meter.h"
 #include "store/store.h"
 
@@ -47,6 +48,11 @@ Job waiting(std::int64_t number) {
   return job;
 }
 
+void commit(Store& store, const Store::Batch& batch) {
+  const auto done = store.commit(batch);
+  ALMANAC_CHECK(done, "{}", to_string(done.error()));
+}
+
 /// A store of `jobs` waiting jobs in a folder that goes with it.
 struct Kept {
   explicit Kept(std::int64_t jobs) {
@@ -55,7 +61,7 @@ struct Kept {
     open();
     Store::Batch batch;
     for (number = 1; number <= jobs; ++number) batch.put(waiting(number));
-    store->commit(batch).value();
+    commit(*store, batch);
   }
   Kept(const Kept&) = delete;
   Kept& operator=(const Kept&) = delete;
@@ -97,7 +103,7 @@ void submit(benchmark::State& state) {
       batch.put(job);
       batch.note({job.submit, job.number, "submitted", ""});
     }
-    kept.store->commit(batch).value();
+    commit(*kept.store, batch);
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
@@ -114,7 +120,7 @@ void end(benchmark::State& state) {
     Store::Batch batch;
     batch.put(job);
     batch.note({job.end, job.number, "ended", "exit status 0"});
-    kept.store->commit(batch).value();
+    commit(*kept.store, batch);
   }
 }
 BENCHMARK(end)->UseRealTime()->Unit(benchmark::kMillisecond);

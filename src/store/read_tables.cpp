@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -82,8 +84,19 @@ std::vector<Job> read_jobs(Connection& connection, const Filter& filter) {
   if (filter.ended_since != kNoTime) terms.emplace_back("job.end_ms >= ?");
   if (filter.ended_until != kNoTime) terms.emplace_back("job.end_ms < ?");
   if (filter.below) terms.emplace_back("job.number < ?");
-  Query query(connection, fmt::format("{}{}{} ORDER BY job.number DESC LIMIT ?", select_jobs(),
-                                      terms.empty() ? "" : "WHERE ", fmt::join(terms, " AND ")));
+  const auto waits_or_runs = [](trace::JobState state) {
+    return state == trace::JobState::pending || state == trace::JobState::running;
+  };
+  if (std::all_of(filter.states.begin(), filter.states.end(), waits_or_runs) &&
+      !filter.states.empty()) {
+    terms.emplace_back("job.state IN ('PENDING', 'RUNNING')");  // there is an index of these
+  }
+  // Which they are first: only rows that are wanted are read whole and sorted.
+  Query query(connection,
+              fmt::format("{}WHERE job.number IN (SELECT job.number FROM job JOIN submission "
+                          "ON submission.number = job.submission {}{} "
+                          "ORDER BY job.number DESC LIMIT ?) ORDER BY job.number DESC",
+                          select_jobs(), terms.empty() ? "" : "WHERE ", fmt::join(terms, " AND ")));
   if (!filter.user.empty()) query.with(filter.user);
   if (!filter.name.empty()) query.with(filter.name);
   for (const trace::JobState state : filter.states) query.with(state);
