@@ -13,6 +13,7 @@
 
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "energy/power_curve.h"
 
@@ -42,6 +43,7 @@ struct PowerModel {
   double gpu_limit_w = 1;        ///< The board's highest power limit, which it has if none is set.
   double gpu_least_limit_w = 1;  ///< The lowest limit that was measured.
   PowerCurve gpu_curve{};
+  std::vector<NetworkUse> gpu_use{};  ///< Of the networks that were measured on the board.
 
   Facility facility{};
 

@@ -39,4 +39,11 @@ double PowerCurve::use_of(double unlimited_draw) const {
   return std::clamp((unlimited_draw - idle) / (full - idle), 0.0, 1.0);
 }
 
+double mean_use(const std::vector<NetworkUse>& uses) {
+  if (uses.empty()) return 1;
+  double sum = 0;
+  for (const NetworkUse& use : uses) sum += use.use;
+  return sum / static_cast<double>(uses.size());
+}
+
 }  // namespace almanac::energy

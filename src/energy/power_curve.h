@@ -18,6 +18,9 @@
 ///          ISCA'07, of whole servers).
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace almanac::energy {
 
 /// Watts are shares of the board's highest limit, so a curve carries over to a board of the same
@@ -35,5 +38,14 @@ struct PowerCurve {
   /// The use that draws so much without a limit, cut to 0 ... 1.
   double use_of(double unlimited_draw) const;
 };
+
+/// How much a network uses a GPU, as the jobs measured of it do on average.
+struct NetworkUse {
+  std::string network;
+  double use = 1;
+};
+
+/// The mean of the networks; 1 where there is none.
+double mean_use(const std::vector<NetworkUse>& uses);
 
 }  // namespace almanac::energy

@@ -118,7 +118,7 @@ class Reader final : text::TomlReader {
 
   /// The table describes a board whole: nothing of another one is kept.
   void read_gpu(const toml::table& gpu) {
-    allow(gpu, {"type", "limit_w", "least_limit_w", "idle", "full", "bend", "strain"});
+    allow(gpu, {"type", "limit_w", "least_limit_w", "idle", "full", "bend", "strain", "use"});
     made_.gpu_type = word(gpu, "type", {}, true);
     take(gpu, "limit_w", made_.gpu_limit_w, {1, kMostWatts}, true);
     PowerCurve& curve = made_.gpu_curve;
@@ -131,6 +131,13 @@ class Reader final : text::TomlReader {
       refuse(gpu.get("least_limit_w")->source(),
              fmt::format("least_limit_w must be above the idle draw, {} W",
                          curve.idle * made_.gpu_limit_w));
+    }
+    made_.gpu_use.clear();
+    const toml::table* const uses = table(gpu, "use");
+    if (uses == nullptr) return;
+    for (const auto& [network, node] : *uses) {
+      NetworkUse& use = made_.gpu_use.emplace_back(NetworkUse{std::string(network.str()), 1});
+      take(*uses, use.network.c_str(), use.use, {0, 1});
     }
   }
 
@@ -163,11 +170,16 @@ Result<PowerModel> read_power(const std::string& name_or_path) {
 
 std::string gpu_to_toml(const PowerModel& model) {
   const PowerCurve& curve = model.gpu_curve;
-  return fmt::format(
+  std::string text = fmt::format(
       "[gpu]\ntype = {}\nlimit_w = {}\nleast_limit_w = {}\n"
       "idle = {}\nfull = {}\nbend = {}\nstrain = {}\n",
       quoted(model.gpu_type), model.gpu_limit_w, model.gpu_least_limit_w, curve.idle, curve.full,
       curve.bend, curve.strain);
+  if (!model.gpu_use.empty()) text += "[gpu.use]\n";
+  for (const NetworkUse& use : model.gpu_use) {
+    text += fmt::format("{} = {}\n", quoted(use.network), use.use);
+  }
+  return text;
 }
 
 std::string to_toml(const PowerModel& model) {

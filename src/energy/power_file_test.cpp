@@ -54,6 +54,17 @@ TEST(PowerFile, AnotherBoardDropsTheDrawOfTheOldOne) {
   EXPECT_EQ(model->gpu_type, "X");
 }
 
+TEST(PowerFile, ABoardMayTellHowMuchNetworksUseIt) {
+  const auto model = parse_power(
+      "gpus = 4\nidle_w = 300\n" + std::string(kBoard) + "[gpu.use]\nvgg-16 = 0.75\n", "mine.toml");
+  ASSERT_TRUE(model.has_value()) << to_string(model.error());
+  ASSERT_EQ(model->gpu_use.size(), 1);
+  EXPECT_EQ(model->gpu_use[0].network, "vgg-16");
+  EXPECT_EQ(model->gpu_use[0].use, 0.75);
+  EXPECT_EQ(parse_power("extends = \"dgx1\"\n" + std::string(kBoard), "x.toml")->gpu_use.size(), 0)
+      << "another board, other uses";
+}
+
 TEST(PowerFile, SaysWhatIsWrongAndWhere) {
   const std::string board = kBoard;
   const std::string node = "gpus = 4\nidle_w = 300\n";
@@ -73,6 +84,7 @@ TEST(PowerFile, SaysWhatIsWrongAndWhere) {
   says(node + board + "[facility]\nprice = 1\n", "unknown key price");
   says(node + "gpu = 3", "gpu must be a table, written [gpu]");
   says(node + "[gpu]\ntype = \"X\"\n", "mine.toml:3:1: limit_w is missing");
+  says(node + board + "[gpu.use]\nbert = 1.5\n", "mine.toml:12:8: bert must be 0 to 1: 1.5");
   says("extends = \"dgx2\"",
        "mine.toml:1:11: there is no power model \"dgx2\" (did you mean dgx1?)");
   says("extends = \"dgx1\"\nidle_w = 4000", "idle_w is above full_w");

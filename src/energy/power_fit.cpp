@@ -6,7 +6,6 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -87,6 +86,21 @@ Result<double> number_of(const table::CsvReader& csv, std::size_t column) {
   return *number;
 }
 
+/// By name; of all networks but `held_out`.
+std::vector<NetworkUse> uses_of(const PowerProfile& profile, const PowerCurve& curve,
+                                const std::string& held_out) {
+  std::map<std::string, std::pair<double, int>> sums;
+  for (const PowerJob& job : profile.jobs) {
+    if (job.network == held_out) continue;
+    auto& [sum, count] = sums[job.network];
+    sum += curve.use_of(job.rows.back().draw_w / profile.limit_w);
+    ++count;
+  }
+  std::vector<NetworkUse> uses;
+  for (const auto& [network, sum] : sums) uses.push_back({network, sum.first / sum.second});
+  return uses;
+}
+
 using Jobs = std::map<std::array<std::string, 4>, PowerJob>;
 
 Result<Jobs> read_jobs(const std::string& path) {
@@ -148,13 +162,13 @@ Result<PowerProfile> read_power_profile(const std::string& path) {
 }
 
 PowerErrors judge_curve(const PowerProfile& profile, const PowerCurve& curve,
-                        const std::string& network) {
+                        const std::string& network, std::optional<double> told) {
   PowerErrors sum;
   int rows = 0;
   for (const PowerJob& job : profile.jobs) {
     if (!network.empty() && job.network != network) continue;
     const PowerRow& free = job.rows.back();
-    const double use = curve.use_of(free.draw_w / profile.limit_w);
+    const double use = told ? *told : curve.use_of(free.draw_w / profile.limit_w);
     for (const PowerRow& row : job.rows) {
       if (row.limit_w == profile.limit_w) continue;
       const double limit = row.limit_w / profile.limit_w;
@@ -167,32 +181,40 @@ PowerErrors judge_curve(const PowerProfile& profile, const PowerCurve& curve,
 }
 
 Result<PowerFit> fit_power(const PowerProfile& profile) {
-  std::set<std::string> networks;
   std::map<std::string, int> rows;
   for (const PowerJob& job : profile.jobs) {
-    networks.insert(job.network);
     rows[job.network] +=
         static_cast<int>(std::count_if(job.rows.begin(), job.rows.end(), [&](const PowerRow& row) {
           return row.limit_w < profile.limit_w;
         }));
   }
-  if (networks.size() < 2) {
+  if (rows.size() < 2) {
     return fail(Code::invalid, "jobs of two networks are needed, to judge one by the other");
   }
   const Result<PowerCurve> curve = fit_curve(profile, "");
   if (!curve) return tl::unexpected(curve.error());
-  PowerFit fit{.curve = *curve, .errors = judge_curve(profile, *curve), .held_out = {}};
-  fit.networks = static_cast<int>(networks.size());
+  PowerFit fit{.curve = *curve,
+               .errors = judge_curve(profile, *curve),
+               .held_out = {},
+               .uses = uses_of(profile, *curve, "")};
+  fit.networks = static_cast<int>(rows.size());
   PowerErrors squares;
-  for (const std::string& network : networks) {
+  double by_network = 0;
+  double unseen = 0;
+  for (const auto& [network, use] : fit.uses) {
     const Result<PowerCurve> others = fit_curve(profile, network);
     if (!others) return tl::unexpected(others.error());
     const PowerErrors wrong = judge_curve(profile, *others, network);
     squares.draw_w += rows[network] * wrong.draw_w * wrong.draw_w;
     squares.speed += rows[network] * wrong.speed * wrong.speed;
+    by_network += rows[network] * std::pow(judge_curve(profile, *curve, network, use).speed, 2);
+    const double mean = mean_use(uses_of(profile, *others, network));
+    unseen += rows[network] * std::pow(judge_curve(profile, *others, network, mean).speed, 2);
     fit.rows += rows[network];
   }
   fit.held_out = {std::sqrt(squares.draw_w / fit.rows), std::sqrt(squares.speed / fit.rows)};
+  fit.speed_by_network = std::sqrt(by_network / fit.rows);
+  fit.speed_unseen = std::sqrt(unseen / fit.rows);
   return fit;
 }
 

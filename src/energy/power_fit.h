@@ -7,10 +7,13 @@
 ///          network, batch size, optimizer) at each limit of the board.
 /// Differs  a job's use is not measured. It is what the job draws at the highest limit, between the
 ///          least and the greatest draw of any job; so `idle` is an upper bound of a free GPU's
-///          draw, and errors are those of one who has seen a job run without a limit.
+///          draw, and `errors` are those of one who has seen a job run without a limit. One who
+///          knows only its network takes the mean use of the network's jobs; who does not know that
+///          either, the mean of the networks.
 /// Cost     about 310 evaluations of the curve a row, for each network and once more.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,7 +56,10 @@ struct PowerFit {
   PowerCurve curve;
   PowerErrors errors;
   PowerErrors held_out;  ///< Each network's jobs, from a curve fitted to the other networks.
-  int rows = 0;          ///< Below the highest limit.
+  std::vector<NetworkUse> uses;  ///< By name.
+  double speed_by_network = 0;   ///< Error of speed of each network's jobs, told by its use.
+  double speed_unseen = 0;  ///< Told by curve and use of the other networks, which are its mean.
+  int rows = 0;             ///< Below the highest limit.
   int networks = 0;
 };
 
@@ -61,8 +67,9 @@ struct PowerFit {
 /// one network or draw alike.
 Result<PowerFit> fit_power(const PowerProfile& profile);
 
-/// What `curve` gets wrong of the jobs of `network` ("" = all).
+/// What `curve` gets wrong of the jobs of `network` ("" = all), each of its own use or all of
+/// `use`.
 PowerErrors judge_curve(const PowerProfile& profile, const PowerCurve& curve,
-                        const std::string& network = "");
+                        const std::string& network = "", std::optional<double> use = {});
 
 }  // namespace almanac::energy

@@ -57,6 +57,20 @@ TEST(PowerFit, ErrorsByHand) {
   EXPECT_NEAR(judge_curve(profile, gentle).speed, 0.25, 1e-12);  // says 3/4
 }
 
+// The jobs of exact_profile() use 0, 0.4, 0.8 ("even") and 0.2, 0.6, 1 ("odd") of the board.
+TEST(PowerFit, TellsHowMuchEachNetworkUsesAGpu) {
+  const auto fit = fit_power(exact_profile());
+  ASSERT_TRUE(fit.has_value()) << to_string(fit.error());
+  ASSERT_EQ(fit->uses.size(), 2);
+  EXPECT_EQ(fit->uses[0].network, "even");
+  EXPECT_NEAR(fit->uses[0].use, 0.4, 1e-6);
+  EXPECT_NEAR(fit->uses[1].use, 0.6, 1e-6);
+  EXPECT_NEAR(mean_use(fit->uses), 0.5, 1e-6);
+  EXPECT_EQ(mean_use({}), 1) << "who knows nothing fears the most";
+  EXPECT_GT(fit->speed_by_network, fit->errors.speed) << "its jobs differ";
+  EXPECT_GT(fit->speed_unseen, fit->speed_by_network);
+}
+
 TEST(PowerFit, NeedsTwoNetworksThatDiffer) {
   PowerProfile one = exact_profile();
   for (PowerJob& job : one.jobs) job.network = "even";
@@ -109,14 +123,26 @@ TEST_P(ZeusProfile, IsWhatThePresetSays) {
   if (!path) GTEST_SKIP() << "the Zeus profiles are not at hand";
   const auto fit = fit_power(read_power_profile(*path).value());
   ASSERT_TRUE(fit.has_value()) << to_string(fit.error());
-  const PowerCurve kept = read_power(preset).value().gpu_curve;
+  const PowerModel board = read_power(preset).value();
+  const PowerCurve& kept = board.gpu_curve;
   EXPECT_NEAR(kept.idle, fit->curve.idle, 6e-5);
   EXPECT_NEAR(kept.full, fit->curve.full, 6e-5);
   EXPECT_NEAR(kept.bend, fit->curve.bend, 6e-4);
   EXPECT_NEAR(kept.strain, fit->curve.strain, 6e-4);
+  ASSERT_EQ(board.gpu_use.size(), fit->uses.size());
+  for (std::size_t at = 0; at < fit->uses.size(); ++at) {
+    EXPECT_EQ(board.gpu_use[at].network, fit->uses[at].network);
+    EXPECT_NEAR(board.gpu_use[at].use, fit->uses[at].use, 6e-4);
+  }
   // docs/energy.md: jobs of networks that the fit has not seen are told within 7.5 W and 7.5 %.
   EXPECT_LT(fit->held_out.draw_w, 7.5);
   EXPECT_LT(fit->held_out.speed, 0.075);
+  // There too: 10.1 % where only the network is known, and better than to take a limit for none.
+  EXPECT_LT(fit->speed_by_network, 0.102);
+  const PowerProfile profile = read_power_profile(*path).value();
+  const double ignored = judge_curve(profile, kept, "", 0).speed;
+  EXPECT_LT(fit->speed_by_network, ignored);
+  EXPECT_LT(fit->speed_unseen, ignored);
 }
 
 INSTANTIATE_TEST_SUITE_P(Boards, ZeusProfile,

@@ -70,29 +70,35 @@ Result<Fitted> fit_file(const std::string& path) {
                            .gpu_curve = {.idle = rounded(curve.idle, 4),
                                          .full = rounded(curve.full, 4),
                                          .bend = rounded(curve.bend, 3),
-                                         .strain = rounded(curve.strain, 3)}};
+                                         .strain = rounded(curve.strain, 3)},
+                           .gpu_use = fit->uses};
+  for (energy::NetworkUse& use : board.gpu_use) use.use = rounded(use.use, 3);
   return Fitted{std::move(board), *fit, static_cast<int>(profile->jobs.size())};
 }
 
 void print_table(const std::vector<Fitted>& all) {
-  fmt::print("{:<10} {:>5} {:>8} {:>7} {:>6} {:>6} {:>6} {:>7}   {:>8} {:>8}   {:>8} {:>8}\n",
-             "GPU", "jobs", "limits", "idle", "full", "bend", "strain", "rows", "RMSE", "held out",
-             "RMSE", "held out");
+  fmt::print(
+      "{:<10} {:>5} {:>8} {:>7} {:>6} {:>6} {:>6} {:>7}   {:>8} {:>8}   {:>8} {:>8} {:>8} {:>8}\n",
+      "GPU", "jobs", "limits", "idle", "full", "bend", "strain", "rows", "RMSE", "held out", "RMSE",
+      "held out", "network", "unseen");
   for (const Fitted& fitted : all) {
     const energy::PowerModel& board = fitted.board;
     const energy::PowerFit& fit = fitted.fit;
     fmt::print(
         "{:<10} {:>5} {:>4}-{:<3} {:>5.1f} W {:>4.0f} W {:>6} {:>6} {:>7}   {:>6.1f} W {:>6.1f} W  "
         " "
-        "{:>6.1f} % {:>6.1f} %\n",
+        "{:>6.1f} % {:>6.1f} % {:>6.1f} % {:>6.1f} %\n",
         board.gpu_type, fitted.jobs, board.gpu_least_limit_w, board.gpu_limit_w,
         fit.curve.idle * board.gpu_limit_w, fit.curve.full * board.gpu_limit_w,
         board.gpu_curve.bend, board.gpu_curve.strain, fit.rows, fit.errors.draw_w,
-        fit.held_out.draw_w, 100 * fit.errors.speed, 100 * fit.held_out.speed);
+        fit.held_out.draw_w, 100 * fit.errors.speed, 100 * fit.held_out.speed,
+        100 * fit.speed_by_network, 100 * fit.speed_unseen);
   }
   fmt::print(
-      "\nErrors of draw in watts, then of speed in percent of the unlimited speed; held out: "
-      "each\nnetwork's jobs, from a curve of the other networks.\n");
+      "\nErrors of draw in watts, then of speed in percent of the unlimited speed. RMSE and held "
+      "out are\nof who knows what a job draws without a limit; network: who knows its network; "
+      "unseen: who does not.\nHeld out and unseen: each network's jobs, from a curve of the other "
+      "networks.\n");
 }
 
 void print_json(const std::vector<Fitted>& all) {
@@ -113,7 +119,10 @@ void print_json(const std::vector<Fitted>& all) {
                     {"draw_rmse_w", fit.errors.draw_w},
                     {"draw_held_out_rmse_w", fit.held_out.draw_w},
                     {"speed_rmse", fit.errors.speed},
-                    {"speed_held_out_rmse", fit.held_out.speed}});
+                    {"speed_held_out_rmse", fit.held_out.speed},
+                    {"speed_by_network_rmse", fit.speed_by_network},
+                    {"speed_unseen_rmse", fit.speed_unseen}});
+    for (const auto& [network, use] : board.gpu_use) list.back()["use"][network] = use;
   }
   fmt::print("{}\n", list.dump(2));
 }
