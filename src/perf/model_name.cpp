@@ -12,7 +12,8 @@ struct Alias {
   std::string_view model;
 };
 
-/// Synergy and AdaptDL name by short forms or by data set. Sources: docs/perf.md.
+/// Synergy, AdaptDL and Zeus name by short forms, by data set or by version. Sources: docs/perf.md,
+/// docs/energy.md.
 constexpr std::array kAliases{
     Alias{"res18", "resnet-18"},
     Alias{"cifar10", "resnet-18"},
@@ -24,6 +25,8 @@ constexpr std::array kAliases{
     Alias{"deepspeech", "deepspeech2"},
     Alias{"llama7", "llama-7b"},
     Alias{"llama30", "llama-30b"},
+    Alias{"bertbaseuncased", "bert"},
+    Alias{"shufflenetv2", "shufflenet"},
 };
 
 struct Kind {
@@ -69,6 +72,17 @@ std::string bare_name(std::string_view name) {
     if (std::isalnum(byte) != 0) bare += static_cast<char>(std::tolower(byte));
   }
   return bare;
+}
+
+bool contains(const std::string& longer, const std::string& name) {
+  if (name.empty()) return false;
+  for (std::size_t at = longer.find(name); at != std::string::npos;
+       at = longer.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool digit = end < longer.size() && std::isdigit(static_cast<unsigned char>(longer[end]));
+    if (!digit || !std::isdigit(static_cast<unsigned char>(name.back()))) return true;
+  }
+  return false;
 }
 
 std::string model_name(std::string_view published) {

@@ -18,4 +18,13 @@ std::string_view kind_of(std::string_view model);
 /// Without what people vary when they write a name: "ResNet-50_v2" is "resnet50v2".
 std::string bare_name(std::string_view name);
 
+/// Whether a name is in a longer one, both bare, so that no digit goes on behind it: "a10" is not
+/// in "a100". No name is in none.
+bool contains(const std::string& longer, const std::string& name);
+
+/// Whether a cluster means GPUs of `type`: "Tesla V100-SXM2" are V100.
+inline bool is_type(std::string_view said, std::string_view type) {
+  return contains(bare_name(said), bare_name(type));
+}
+
 }  // namespace almanac::perf

@@ -8,10 +8,14 @@
 
 namespace almanac::perf {
 
-double SpeedModel::computes(GpuType type, int gpus, int nodes, double causes) const {
+double SpeedModel::computes(GpuType type, double power, int gpus, int nodes, double causes) const {
   const OnType& board = on(type);
   double speed = board.alone;
-  if (gpus > 1) speed /= join(1, board.step.sync(gpus, nodes), board.step.overlap);
+  if (gpus > 1) {
+    speed /= join(1 / power, board.step.sync(gpus, nodes), board.step.overlap);
+  } else {
+    speed *= power;
+  }
   if (causes > 0) speed *= shared_speed(board.suffers, causes);
   return speed;
 }
@@ -34,9 +38,10 @@ JobSpeed::Given JobSpeed::gather(std::span<const Grant> grants,
     given.gpus += grant.gpus;
     given.cpus_per_gpu = std::min(given.cpus_per_gpu, grant.cpus / grant.gpus);
     given.memory_gb_per_gpu = std::min(given.memory_gb_per_gpu, grant.memory_gb / grant.gpus);
-    if (const double alone = model_->on(grant.type).alone; alone < slowest) {
+    if (const double alone = model_->on(grant.type).alone * grant.power; alone < slowest) {
       slowest = alone;
       given.type = grant.type;
+      given.power = grant.power;
     }
   }
   ALMANAC_CHECK(given.gpus > 0, "a job without GPUs has no speed");
@@ -48,7 +53,7 @@ JobSpeed::Given JobSpeed::gather(std::span<const Grant> grants,
 double JobSpeed::computes(const Given& given) const {
   // How the GPUs of a task wait for each other is in its latency.
   const bool alone = task_.has_value();
-  return model_->computes(given.type, alone ? 1 : given.gpus, alone ? 1 : given.nodes,
+  return model_->computes(given.type, given.power, alone ? 1 : given.gpus, alone ? 1 : given.nodes,
                           given.causes);
 }
 
@@ -63,8 +68,9 @@ double JobSpeed::speed(const Given& given) const {
          std::min(computes(given), model_->fed(given.cpus_per_gpu, given.memory_gb_per_gpu));
 }
 
-double JobSpeed::rate(int nodes, int gpus_per_node) const {
+double JobSpeed::rate(int nodes, int gpus_per_node, double power) const {
   Given given = reference_;
+  given.power = power;
   given.nodes = nodes;
   given.gpus = nodes * gpus_per_node;
   return speed(given) / reference_speed_;
@@ -102,6 +108,8 @@ Parts JobSpeed::parts(std::span<const Grant> grants,
   parts.cpus = ratio();
   now.memory_gb_per_gpu = end.memory_gb_per_gpu;
   parts.memory = ratio();
+  now.power = end.power;
+  parts.power = ratio();
   parts.computing =
       std::min(1.0, model_->fed(end.cpus_per_gpu, end.memory_gb_per_gpu) / computes(end));
   return parts;

@@ -3,14 +3,17 @@
 /// \file
 /// How fast a job runs with what it was given: the one question that a simulator asks.
 ///
-///   a GPU computes     type * (solo step / step at this number of GPUs and spread) * neighbours
+///   a GPU computes     type * power * (solo step / step at this number of GPUs and spread) *
+///                      neighbours
 ///   a GPU is fed       cores and memory (input_curve.h)
 ///   the job            GPUs * the lesser of both
 ///
 /// All GPUs keep step, so the slowest type, the node with the fewest cores or the least memory of a
 /// GPU, and the most crowded GPU decide for all. A job's batch of a GPU stays what it is; but a job
 /// whose batch and steps are told keeps the batch of all its GPUs, and genie.h says how much they
-/// do: in place of "GPUs *" there stands 1 / latency.
+/// do: in place of "GPUs *" there stands 1 / latency. What a power limit takes from a GPU that
+/// computes is told with the grant. GPUs wait for each other as long as ever; but a latency, which
+/// is known only as a whole, gets longer as a whole.
 ///
 /// Source   the factors say theirs. That feeding and computing overlap, so that the slower decides,
 ///          is the pipeline of Synergy (Mohan et al., OSDI'22) and CoorDL.
@@ -41,6 +44,7 @@ struct Grant {
   double cpus = std::numeric_limits<double>::infinity();
   double memory_gb = std::numeric_limits<double>::infinity();
   GpuType type = kOtherGpu;
+  double power = 1;  ///< How fast its GPUs compute the job under their power limit; 1 = no limit.
 };
 
 /// A model with a batch, ready to be asked. Made by SpeedModels, once for all jobs alike.
@@ -65,8 +69,8 @@ class SpeedModel {
   const OnType& on(GpuType type) const { return types_[static_cast<std::size_t>(type)]; }
   std::size_t types() const { return types_.size(); }
 
-  /// The speed of one of `gpus` GPUs as far as it computes.
-  double computes(GpuType type, int gpus, int nodes, double causes) const;
+  /// The speed of one of `gpus` GPUs as far as it computes; `power` as Grant::power.
+  double computes(GpuType type, double power, int gpus, int nodes, double causes) const;
   /// How fast that GPU is fed; without bound where the model's input is not known.
   double fed(double cpus_per_gpu, double memory_gb_per_gpu) const {
     if (always_fed_) return std::numeric_limits<double>::infinity();
@@ -94,9 +98,10 @@ struct Parts {
   double neighbours = 1;  ///< Jobs on the same GPUs.
   double cpus = 1;
   double memory = 1;
+  double power = 1;      ///< A power limit of the GPUs.
   double computing = 1;  ///< No factor: the share of its time in which the GPU is not kept waiting.
 
-  double rate() const { return gpus * type * neighbours * cpus * memory; }
+  double rate() const { return gpus * type * neighbours * cpus * memory * power; }
 };
 
 /// A job, relative to the placement in which its run time was recorded.
@@ -115,8 +120,9 @@ class JobSpeed {
   /// The same, taken apart: from the reference to the grants, one after another in the order of
   /// Parts. What is bounded by cores is not slowed by a slower GPU, and the parts say so.
   Parts parts(std::span<const Grant> grants, std::span<const SpeedModel* const> beside = {}) const;
-  /// On so many nodes, with as much for each GPU as at the reference, and no neighbours.
-  double rate(int nodes, int gpus_per_node) const;
+  /// On so many nodes, with as much for each GPU as at the reference but for `power`, and no
+  /// neighbours.
+  double rate(int nodes, int gpus_per_node, double power = 1) const;
   const SpeedModel& model() const { return *model_; }
   /// Where batch and steps are told and the model knows what they mean; else null.
   const GenieTask* task() const { return task_ ? &*task_ : nullptr; }
@@ -129,6 +135,7 @@ class JobSpeed {
     double cpus_per_gpu = std::numeric_limits<double>::infinity();
     double memory_gb_per_gpu = std::numeric_limits<double>::infinity();
     GpuType type = kOtherGpu;
+    double power = 1;
     double causes = 0;
   };
   Given gather(std::span<const Grant> grants, std::span<const SpeedModel* const> beside) const;

@@ -64,6 +64,32 @@ TEST(JobSpeed, TheSlowestTypeDecidesUnlessCoresDo) {
   EXPECT_DOUBLE_EQ(rate({grant(1, 2)}, {grant(1, 2, kNone, kSlow)}), 1);
 }
 
+Grant limited(int gpus, double power, double cpus = kNone) {
+  return {.gpus = gpus, .cpus = cpus, .type = kFast, .power = power};
+}
+
+TEST(JobSpeed, APowerLimitSlowsWhatComputesAndNothingElse) {
+  EXPECT_DOUBLE_EQ(rate({grant(1)}, {limited(1, 0.8)}), 0.8);
+  EXPECT_EQ(rate({grant(1)}, {limited(1, 1)}), 1);
+  // Two GPUs compute for 1.25 s of a step under the limit, and wait 0.25 s for each other as ever.
+  EXPECT_DOUBLE_EQ(rate({grant(2)}, {limited(2, 0.8)}), 1.25 / 1.5);
+  EXPECT_DOUBLE_EQ(rate({grant(1), grant(1)}, {grant(1), limited(1, 0.5)}), 2.0 / 3)
+      << "the slowest GPU decides";
+  EXPECT_EQ(rate({grant(1, 2)}, {limited(1, 0.8, 2)}), 1) << "half as many cores as are enough";
+  EXPECT_DOUBLE_EQ(rate({grant(1, 2)}, {limited(1, 0.4, 2)}), 0.8);
+}
+
+TEST(JobSpeed, WhatAPowerLimitCostsBesideTheRestIsAPart) {
+  const SpeedModel model = by_hand();
+  const JobSpeed job(model, std::vector{grant(1, 4)});
+  const Parts parts = job.parts(std::vector{limited(1, 0.4, 2)});
+  EXPECT_DOUBLE_EQ(parts.cpus, 0.5);
+  EXPECT_DOUBLE_EQ(parts.power, 0.8);
+  EXPECT_DOUBLE_EQ(parts.rate(), 0.4);
+  EXPECT_EQ(parts.computing, 1) << "cores would feed more";
+  EXPECT_DOUBLE_EQ(job.rate(2, 1, 0.5), 2.0 / 3);
+}
+
 TEST(JobSpeed, TheLeastServedNodeDecides) {
   EXPECT_DOUBLE_EQ(rate({grant(2, 8), grant(2, 8)}, {grant(2, 8), grant(2, 1)}), 0.125 / (1 / 2.0));
 }

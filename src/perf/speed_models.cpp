@@ -2,7 +2,6 @@
 #include "perf/speed_models.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -11,18 +10,6 @@
 
 namespace almanac::perf {
 namespace {
-
-/// Where a name begins in a longer one, both bare, so that no digit goes on behind it: "A10" is not
-/// in "A100".
-bool contains(const std::string& longer, const std::string& name) {
-  for (std::size_t at = longer.find(name); at != std::string::npos;
-       at = longer.find(name, at + 1)) {
-    const std::size_t end = at + name.size();
-    const bool digit = end < longer.size() && std::isdigit(static_cast<unsigned char>(longer[end]));
-    if (!digit || !std::isdigit(static_cast<unsigned char>(name.back()))) return true;
-  }
-  return false;
-}
 
 /// A name so short is in too many others.
 constexpr std::size_t kShortestName = 3;
