@@ -28,10 +28,11 @@ inline constexpr std::string_view kUnnamedVc = "(none)";
 /// What nodes of one make have in common.
 struct NodeClass {
   int gpus = 8;
-  std::string gpu_type{};    ///< "" = not given.
-  double cpus = 0;           ///< 0 = not given.
-  double memory_gb = 0;      ///< 0 = not given.
-  double bandwidth_gbs = 0;  ///< GB/s of memory traffic that all its jobs share; 0 = not given.
+  std::string gpu_type{};        ///< "" = not given.
+  double cpus = 0;               ///< 0 = not given.
+  double memory_gb = 0;          ///< 0 = not given.
+  double bandwidth_gbs = 0;      ///< GB/s of memory traffic that all its jobs share; 0 = not given.
+  double gpu_power_limit_w = 0;  ///< That each GPU may draw; 0 = as much as its board allows.
 
   bool operator==(const NodeClass&) const = default;
 };

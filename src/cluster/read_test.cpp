@@ -45,6 +45,7 @@ name = "speech"
   gpus = 4
   gpu_type = "T4"
   bandwidth_gbs = 62.5
+  gpu_power_limit_w = 60
   rack = "r2"
 
 [[change]]
@@ -67,6 +68,7 @@ TEST(ReadCluster, ReadsGroupsAndChangesFromToml) {
       (NodeClass{
           .gpus = 8, .gpu_type = "V100", .cpus = 28, .memory_gb = 250, .bandwidth_gbs = 100}));
   EXPECT_EQ(made->classes[made->nodes[3].node_class].bandwidth_gbs, 62.5);
+  EXPECT_EQ(made->classes[made->nodes[3].node_class].gpu_power_limit_w, 60);
   ASSERT_EQ(made->changes.size(), 1U);
   EXPECT_EQ(made->changes[0].nodes, 2);
 }
@@ -92,6 +94,10 @@ TEST(ReadCluster, NamesPlaceAndNearestKeyOfAMistake) {
             "c.toml:3:9: nodes must be a number");
   EXPECT_EQ(message(parse_toml("[node]\nbandwidth_gbs = -1\n", "c.toml")),
             "c.toml:2:17: bandwidth_gbs must be 0 to 1000000: -1");
+  EXPECT_EQ(message(parse_toml("[node]\ngpu_power_limit_w = \"low\"\n", "c.toml")),
+            "c.toml:2:21: gpu_power_limit_w must be a number");
+  EXPECT_EQ(message(parse_toml("[node]\ngpu_power_limit = 200\n", "c.toml")),
+            "c.toml:2:1: unknown key gpu_power_limit (did you mean gpu_power_limit_w?)");
   EXPECT_EQ(message(parse_toml("[node]\ncpus = nan\n", "c.toml")),
             "c.toml:2:8: cpus must be 0 to 1000000: nan");
   EXPECT_EQ(message(read_cluster("missing.toml")).substr(0, 13), "missing.toml:");

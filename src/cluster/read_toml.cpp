@@ -27,7 +27,7 @@ class Reader final : text::TomlReader {
     made_.takes_every_job = value<bool>(file, "takes_every_job", false);
     NodeClass usual;
     if (const toml::table* const node = table(file, "node")) {
-      allow(*node, {"gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs"});
+      allow_kind(*node, {});
       usual = node_class(*node, usual);
     }
     for (const toml::table* const vc : tables(file, "vc")) read_vc(*vc, usual);
@@ -76,6 +76,15 @@ class Reader final : text::TomlReader {
     return found;
   }
 
+  /// Refuses a key that neither says of what kind a node is nor is among `others`.
+  void allow_kind(const toml::table& from, std::vector<std::string> others) {
+    for (const char* const key :
+         {"gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs", "gpu_power_limit_w"}) {
+      others.emplace_back(key);
+    }
+    allow(from, others);
+  }
+
   NodeClass node_class(const toml::table& from, const NodeClass& usual) {
     NodeClass made;
     made.gpus = static_cast<int>(whole(from, "gpus", usual.gpus, 0, kMaxGpusPerNode));
@@ -83,6 +92,7 @@ class Reader final : text::TomlReader {
     made.cpus = amount(from, "cpus", usual.cpus);
     made.memory_gb = amount(from, "memory_gb", usual.memory_gb);
     made.bandwidth_gbs = amount(from, "bandwidth_gbs", usual.bandwidth_gbs);
+    made.gpu_power_limit_w = amount(from, "gpu_power_limit_w", usual.gpu_power_limit_w);
     return made;
   }
 
@@ -102,8 +112,7 @@ class Reader final : text::TomlReader {
   }
 
   void read_vc(const toml::table& vc, const NodeClass& usual) {
-    allow(vc, {"name", "nodes", "gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs", "names",
-               "rack", "group"});
+    allow_kind(vc, {"name", "nodes", "names", "rack", "group"});
     const std::string name = value<std::string>(vc, "name", "");
     if (name.empty()) refuse(vc, "a [[vc]] needs a name");
     if (made_.find_vc(name) != kNoVc)
@@ -116,8 +125,7 @@ class Reader final : text::TomlReader {
                     value<std::string>(vc, "rack", ""));
     for (const toml::table* const each : tables(vc, "group")) {
       const toml::table& group = *each;
-      allow(group,
-            {"nodes", "gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs", "names", "rack"});
+      allow_kind(group, {"nodes", "names", "rack"});
       const std::int64_t count = whole(group, "nodes", 0, 0, kMostNodes);
       made_.add_nodes(node_class(group, own), static_cast<std::uint32_t>(count),
                       node_names(group, count), value<std::string>(group, "rack", ""));
@@ -156,6 +164,9 @@ void append_class(std::string& toml, const NodeClass& make) {
   if (make.cpus > 0) toml += fmt::format("cpus = {}\n", make.cpus);
   if (make.memory_gb > 0) toml += fmt::format("memory_gb = {}\n", make.memory_gb);
   if (make.bandwidth_gbs > 0) toml += fmt::format("bandwidth_gbs = {}\n", make.bandwidth_gbs);
+  if (make.gpu_power_limit_w > 0) {
+    toml += fmt::format("gpu_power_limit_w = {}\n", make.gpu_power_limit_w);
+  }
 }
 
 }  // namespace
