@@ -48,6 +48,7 @@ void RateTotals::add(int gpus, const sim::MeanPace& pace) {
   neighbours_s += s *= parts.neighbours;
   cpus_s += s *= parts.cpus;
   memory_s += s *= parts.memory;
+  power_s += s *= parts.power;
   done_s += s * pace.bandwidth;
 }
 

@@ -26,6 +26,7 @@ struct RateTotals {
   double neighbours_s = 0;
   double cpus_s = 0;
   double memory_s = 0;
+  double power_s = 0;
   double done_s = 0;       ///< With bandwidth too: work, as GPU time at the reference.
   double computing_s = 0;  ///< In which GPUs computed.
   double core_s = 0;       ///< Core time that they held.
@@ -42,8 +43,9 @@ struct Cause {
 inline constexpr auto kCauses = std::to_array<Cause>({
     {"lost_to_cores", "cores", [](const RateTotals& t) { return t.neighbours_s - t.cpus_s; }},
     {"lost_to_memory", "memory", [](const RateTotals& t) { return t.cpus_s - t.memory_s; }},
+    {"lost_to_power", "power limits", [](const RateTotals& t) { return t.memory_s - t.power_s; }},
     {"lost_to_bandwidth", "memory bandwidth",
-     [](const RateTotals& t) { return t.memory_s - t.done_s; }},
+     [](const RateTotals& t) { return t.power_s - t.done_s; }},
     {"lost_to_neighbours", "jobs on the same GPUs",
      [](const RateTotals& t) { return t.type_s - t.neighbours_s; }},
     {"lost_to_type", "the type of GPU", [](const RateTotals& t) { return t.gpus_s - t.type_s; }},

@@ -182,14 +182,23 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
   scale_load(made.trace, experiment.load);
   note_what_is_left_out(made.trace, made.cluster, made.notes);
   note_capacity_changes(made, made.notes);
+  auto limits = policy::PowerLimits::of(made.cluster, made.power);
+  if (!limits) {
+    Error error = limits.error();
+    error.where.file = experiment.cluster;
+    return tl::unexpected(error);
+  }
+  if (experiment.speed.empty() && limits->any()) {
+    made.notes.emplace_back("the power limits of GPUs change nothing without --speed");
+  }
   if (!experiment.speed.empty()) {
     auto catalogue = perf::read_catalogue(experiment.speed);
     if (!catalogue) return tl::unexpected(catalogue.error());
     const Result<std::string> content = digest_of(experiment.speed);
     if (!content) return tl::unexpected(content.error());
     made.catalogue = *content;
-    made.speeds =
-        std::make_shared<policy::SpeedBook>(made.cluster, made.trace, std::move(*catalogue));
+    made.speeds = std::make_shared<policy::SpeedBook>(made.cluster, made.trace,
+                                                      std::move(*catalogue), std::move(*limits));
     made.notes.insert(made.notes.end(), made.speeds->notes().begin(), made.speeds->notes().end());
   }
   for (Prepared::Run& run : made.runs) {

@@ -12,8 +12,9 @@ namespace {
 std::string with_factors(const char* verb, double rate, const perf::Parts& parts,
                          double bandwidth) {
   const std::pair<const char*, double> factors[] = {
-      {"GPUs", parts.gpus},  {"type", parts.type},     {"neighbours", parts.neighbours},
-      {"cores", parts.cpus}, {"memory", parts.memory}, {"bandwidth", bandwidth}};
+      {"GPUs", parts.gpus},    {"type", parts.type},     {"neighbours", parts.neighbours},
+      {"cores", parts.cpus},   {"memory", parts.memory}, {"power", parts.power},
+      {"bandwidth", bandwidth}};
   std::string text = fmt::format("{} at {:.2f}", verb, rate);
   const char* separator = ": ";
   for (const auto& [name, factor] : factors) {

@@ -32,7 +32,7 @@ struct MeanPace {
   double cut_cpu_s = 0;    ///< Of a CPU job: core time that it asked and did not hold then.
 };
 
-/// "runs at 0.61: cores 0.66, neighbours 0.93": factors that are not 1.
+/// "runs at 0.61: cores 0.66, power 0.93": factors that are not 1.
 std::string to_string(const PaceChange& pace);
 /// "ran at 0.61: ..."
 std::string in_words(const MeanPace& pace);

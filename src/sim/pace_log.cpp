@@ -33,10 +33,13 @@ void PaceLog::open(JobId job, std::span<const cluster::Grant> held, std::span<co
   stretch.since = now;
   stretch.done_ms = done_ms;
   Sums& each = stretch.each;
-  each.gpus = static_cast<float>(parts.gpus);
-  each.type = static_cast<float>(parts.gpus * parts.type);
-  each.neighbours = static_cast<float>(parts.gpus * parts.type * parts.neighbours);
-  each.cpus = static_cast<float>(parts.gpus * parts.type * parts.neighbours * parts.cpus);
+  double product = 1;
+  const auto times = [&](double part) { return static_cast<float>(product *= part); };
+  each.gpus = times(parts.gpus);
+  each.type = times(parts.type);
+  each.neighbours = times(parts.neighbours);
+  each.cpus = times(parts.cpus);
+  each.memory = times(parts.memory);
   each.alone = static_cast<float>(alone.rate);
   each.held_cpus = static_cast<float>(held_milli / 1e3);
   stretch.computing = static_cast<float>(alone.computing / alone.rate);
@@ -51,8 +54,8 @@ void PaceLog::close(JobId job, double done_ms, Time now) {
   const auto add = [&](float Sums::*field) {
     sum.sums.*field += static_cast<float>(stretch.each.*field * ms);
   };
-  for (float Sums::*const field :
-       {&Sums::gpus, &Sums::type, &Sums::neighbours, &Sums::cpus, &Sums::alone, &Sums::held_cpus}) {
+  for (float Sums::*const field : {&Sums::gpus, &Sums::type, &Sums::neighbours, &Sums::cpus,
+                                   &Sums::memory, &Sums::alone, &Sums::held_cpus}) {
     add(field);
   }
   sum.ms += ms;
@@ -72,7 +75,8 @@ MeanPace PaceLog::operator[](std::size_t job) const {
                     .type = ratio(sums.type, sums.gpus),
                     .neighbours = ratio(sums.neighbours, sums.type),
                     .cpus = ratio(sums.cpus, sums.neighbours),
-                    .memory = ratio(sums.alone, sums.cpus),
+                    .memory = ratio(sums.memory, sums.cpus),
+                    .power = ratio(sums.alone, sums.memory),
                     .computing = sum.computing_ms / sum.ms},
           .bandwidth = ratio(sum.done_ms, sums.alone),
           .cpus = sums.held_cpus / sum.ms,

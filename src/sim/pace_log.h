@@ -9,7 +9,7 @@
 /// the means multiply to the mean rate, however often the job was resized or stopped.
 ///
 /// Cost     A stretch of unchanged grants: taking a rate apart, and two cache lines at its begin
-///          and its end; bandwidth that changes within it costs nothing. 112 bytes a job.
+///          and its end; bandwidth that changes within it costs nothing. 128 bytes a job.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +50,8 @@ class PaceLog {
     float type = 0;        // times gpus
     float neighbours = 0;  // times that
     float cpus = 0;        // times that
-    float alone = 0;       // times memory: the rate without contention
+    float memory = 0;      // times that
+    float alone = 0;       // times power: the rate without contention
     float held_cpus = 0;
   };
   struct Job {

@@ -107,7 +107,17 @@ void Pacer::set_alone(JobId job, std::span<const cluster::Grant> held, Time now)
   ALMANAC_CHECK(pace.rate > 0, "job {} runs at no speed", index(job));
   jobs_[index(job)].alone = in_whole_steps(job, pace.rate);
   jobs_[index(job)].computing = static_cast<float>(pace.computing);
+  jobs_[index(job)].spared = spared_by(held);
   log_.open(job, held, beside, pace, jobs_[index(job)].done_ms, now);
+}
+
+float Pacer::spared_by(std::span<const cluster::Grant> held) const {
+  double spared = 0;
+  for (const cluster::Grant& grant : held) {
+    if (grant.gpus == 0) continue;
+    spared += speeds_.spared(grant.node) * grant.count() * grant.gpu_milli / cluster::kWholeGpu;
+  }
+  return static_cast<float>(spared);
 }
 
 Pacer::Shared Pacer::shared_pace(JobId job, std::span<const cluster::Grant> held) const {
@@ -142,6 +152,7 @@ void Pacer::settle(Job& job, Time now) {
 }
 
 void Pacer::count(JobId job, int sign) {
+  spared_gpus_ += sign * double{jobs_[index(job)].spared};
   const trace::Request& asked = trace_.jobs[index(job)].request;
   // Who asks a part keeps that busy, not the GPU.
   const double use = sign * gpu_use(job) * asked.gpu_part();

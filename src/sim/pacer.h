@@ -7,7 +7,8 @@
 /// A job's run time in the trace is its work; at rate r it takes 1/r of that. What a job holds
 /// decides its rate alone (policy/speed_book.h). Jobs on the same GPUs slow each other
 /// (shared_gpus.h, perf/sharing.h). A node whose memory bandwidth is
-/// overdrawn slows those of its jobs that use some (perf/bandwidth.h).
+/// overdrawn slows those of its jobs that use some (perf/bandwidth.h). What power limits take off
+/// the draw of the GPUs in use is counted too; of a GPU held in parts, of those parts.
 ///
 /// Cost     A start, an end or a resize costs one rate; one for each job on the same GPUs, twice
 ///          where they slow each other; and one step for each job on the same nodes that uses
@@ -57,6 +58,8 @@ class Pacer final : public policy::Telemetry {
 
   /// GPUs that compute, as many as if they did nothing else.
   double computing_gpus() const { return computing_gpus_; }
+  /// GPUs in use, as many as would draw what power limits spare.
+  double spared_gpus() const { return spared_gpus_; }
   PaceChange explain(JobId job, std::span<const cluster::Grant> held, Time now) const;
 
   double gpu_use(JobId job) const override;
@@ -72,6 +75,7 @@ class Pacer final : public policy::Telemetry {
     double alone = 0;     // the rate without contention for bandwidth; 0 = does not run
     float computing = 0;  // the share of its time in which its GPUs compute for it, likewise
     float contention = 1;
+    float spared = 0;  // see spared_gpus()
 
     double rate() const { return alone * contention; }
   };
@@ -99,6 +103,7 @@ class Pacer final : public policy::Telemetry {
   /// A running job holds `held`, or has other neighbours.
   void pace_anew(JobId job, std::span<const cluster::Grant> held, Time now);
   void set_alone(JobId job, std::span<const cluster::Grant> held, Time now);
+  float spared_by(std::span<const cluster::Grant> held) const;
   /// The rate at which the whole steps of a lease are done, if they are asked.
   double in_whole_steps(JobId job, double rate) const;
   void settle(Job& job, Time now);
@@ -121,6 +126,7 @@ class Pacer final : public policy::Telemetry {
   /// The nodes of those running jobs that contend; beside Round's, which change first.
   std::vector<std::vector<NodeId>> nodes_of_;
   double computing_gpus_ = 0;
+  double spared_gpus_ = 0;
 };
 
 }  // namespace almanac::sim

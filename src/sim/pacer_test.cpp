@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "energy/power_file.h"
 #include "perf/catalogue_file.h"
 
 namespace almanac::sim {
@@ -20,8 +21,13 @@ cluster::Cluster machines() {
   cluster::Cluster made;
   made.takes_every_job = true;
   made.add_vc("all");
-  made.add_nodes({.gpus = 8, .cpus = 64, .bandwidth_gbs = 100}, kNodes);
+  made.add_nodes({.gpus = 8, .cpus = 64, .bandwidth_gbs = 100}, kNodes - 1);
+  made.add_nodes({.gpus = 8, .cpus = 64, .bandwidth_gbs = 100, .gpu_power_limit_w = 150}, 1);
   return made;
+}
+
+policy::PowerLimits limits_of(const cluster::Cluster& cluster) {
+  return policy::PowerLimits::of(cluster, energy::read_power("dgx1").value()).value();
 }
 
 /// What happened to a job, worked out beside the pacer: rate times time, stretch by stretch.
@@ -48,7 +54,8 @@ RC_GTEST_PROP(Pacer, DoesTheWorkWhateverTheRatesWere, ()) {
   trace::Trace trace;
   const int jobs = *rc::gen::inRange(1, 12);
   for (int at = 0; at < jobs; ++at) trace.jobs.push_back(some_job(trace.names));
-  const policy::SpeedBook speeds(cluster, trace, *perf::read_catalogue("public"));
+  const policy::SpeedBook speeds(cluster, trace, *perf::read_catalogue("public"),
+                                 limits_of(cluster));
   EndQueue ends(trace.jobs.size());
   Pacer pacer(cluster, trace, speeds, ends);
   // All on the first GPU of their node: with parts they slow each other.
@@ -128,6 +135,7 @@ RC_GTEST_PROP(Pacer, DoesTheWorkWhateverTheRatesWere, ()) {
     RC_ASSERT(mean.bandwidth > 0 && mean.bandwidth < 1 + 1e-4);
   }
   RC_ASSERT(std::abs(pacer.computing_gpus()) < 1e-6);
+  RC_ASSERT(std::abs(pacer.spared_gpus()) < 1e-6);
   for (std::uint32_t node = 0; node < kNodes; ++node) {
     RC_ASSERT(pacer.bandwidth_gbs(NodeId{node}) == 0);
   }
@@ -209,10 +217,32 @@ TEST(Pacer, LeavesJobsAloneThatAskNoMoreThanTheRest) {
   EXPECT_EQ(shared.end(), 100);
 }
 
+TEST(Pacer, CountsWhatPowerLimitsSpare) {
+  const cluster::Cluster cluster = machines();
+  trace::Trace trace;
+  for (int at = 0; at < 2; ++at) {
+    trace::Job job;
+    job.request.gpus = 2;
+    job.outcome.run = 100s;
+    trace.jobs.push_back(job);
+  }
+  const policy::SpeedBook speeds(cluster, trace, perf::Catalogue{}, limits_of(cluster));
+  EndQueue ends(trace.jobs.size());
+  Pacer pacer(cluster, trace, speeds, ends);
+  pacer.start(JobId{0}, std::vector{cluster::Grant{.node = NodeId{0}, .gpus = 0b11}}, 100s, Time{});
+  EXPECT_EQ(pacer.spared_gpus(), 0) << "its node has no limit";
+  pacer.start(JobId{1}, std::vector{cluster::Grant{.node = NodeId{kNodes - 1}, .gpus = 0b11}}, 100s,
+              Time{});
+  const energy::PowerModel power = energy::read_power("dgx1").value();
+  EXPECT_NEAR((2 - pacer.spared_gpus()) * power.gpu_w(), 2 * power.gpu_w(1, 150), 1e-3);
+  pacer.stop(JobId{1}, Time{10s});
+  EXPECT_EQ(pacer.spared_gpus(), 0);
+}
+
 TEST(Pacer, SaysWhyAJobIsSlow) {
   EXPECT_EQ(to_string(PaceChange{.rate = 1}), "runs at 1.00");
-  EXPECT_EQ(to_string(PaceChange{.rate = 0.61, .parts = {.neighbours = 0.93, .cpus = 0.66}}),
-            "runs at 0.61: neighbours 0.93, cores 0.66");
+  EXPECT_EQ(to_string(PaceChange{.rate = 0.61, .parts = {.cpus = 0.66, .power = 0.93}}),
+            "runs at 0.61: cores 0.66, power 0.93");
   EXPECT_EQ(to_string(PaceChange{.rate = 0.5, .bandwidth = 0.5}), "runs at 0.50: bandwidth 0.50");
 }
 

@@ -90,6 +90,19 @@ Json to_object(const Prepared::Run& run) {
           {"restart", to_object(run.restart)}};
 }
 
+Json board_of(const energy::PowerModel& power) {
+  const energy::PowerCurve& curve = power.gpu_curve;
+  Json board = {{"type", power.gpu_type},
+                {"limit_w", power.gpu_limit_w},
+                {"least_limit_w", power.gpu_least_limit_w},
+                {"idle", curve.idle},
+                {"full", curve.full},
+                {"bend", curve.bend},
+                {"strain", curve.strain}};
+  for (const auto& [network, use] : power.gpu_use) board["use"][network] = use;
+  return board;
+}
+
 Json to_object(const energy::PowerModel& power) {
   return {{"name", power.name},
           {"gpus", power.gpus},
@@ -97,6 +110,7 @@ Json to_object(const energy::PowerModel& power) {
           {"full_w", power.full_w},
           {"booting_w", power.booting_w},
           {"asleep_w", power.asleep_w},
+          {"gpu", board_of(power)},
           {"boot_s", power.boot_s},
           {"pue", power.facility.pue},
           {"price_per_kwh", power.facility.price_per_kwh},

@@ -41,7 +41,7 @@ std::string_view state_of(const trace::Job& job, const JobResult& record) {
 
 constexpr auto kPaceColumns = std::to_array<std::string_view>(
     {"model", "mean_rate", "rate_gpus", "rate_type", "rate_neighbours", "rate_cpus", "rate_memory",
-     "rate_bandwidth", "gpu_use", "mean_cpus", "throttled_s"});
+     "rate_power", "rate_bandwidth", "gpu_use", "mean_cpus", "throttled_s"});
 
 /// All of kPaceColumns but the model.
 void write_pace(table::CsvWriter& csv, const MeanPace& pace, bool has_gpus) {
@@ -53,6 +53,7 @@ void write_pace(table::CsvWriter& csv, const MeanPace& pace, bool has_gpus) {
   add(pace.parts.neighbours, ran && has_gpus);
   add(pace.parts.cpus, ran);
   add(pace.parts.memory, ran && has_gpus);
+  add(pace.parts.power, ran && has_gpus);
   add(pace.bandwidth, ran);
   add(pace.parts.computing, ran && has_gpus);
   add(pace.cpus, ran);

@@ -224,6 +224,7 @@ void Engine::sample_until(Time until) {
                                 .gpus_booting = ledger.gpus(Power::booting),
                                 .gpus_asleep = ledger.gpus(Power::asleep),
                                 .gpus_computing = gpus_computing(),
+                                .gpus_spared = pacer_ ? pacer_->spared_gpus() : 0,
                                 .cpus_total = static_cast<double>(ledger.total_cpu_milli()) / 1e3,
                                 .cpus_busy = static_cast<double>(ledger.busy_cpu_milli()) / 1e3});
   }
@@ -234,6 +235,7 @@ void Engine::integrate_until(Time until) {
   const cluster::Ledger& ledger = round_.ledger();
   result_.busy_gpu_s += step * ledger.busy_gpus();
   result_.total_gpu_s += step * ledger.total_gpus();
+  if (pacer_) result_.spared_gpu_s += step * pacer_->spared_gpus();
   NodeUse& nodes = result_.nodes;
   nodes.on_gpu_s += step * ledger.gpus(Power::on);
   nodes.booting_gpu_s += step * ledger.gpus(Power::booting);

@@ -71,6 +71,7 @@ struct Sample {
   std::int32_t gpus_booting = 0;
   std::int32_t gpus_asleep = 0;
   double gpus_computing = 0;  ///< NaN where speeds are not simulated.
+  double gpus_spared = 0;     ///< GPUs in use, as many as would draw what power limits spare.
   double cpus_total = 0;      ///< Cores of nodes that say how many they have.
   double cpus_busy = 0;
 };
@@ -155,6 +156,7 @@ struct Schedule {
   Time finish{};                                        ///< Last event.
   double busy_gpu_s = 0;                                ///< Integral of GPUs in use.
   double total_gpu_s = 0;                               ///< Integral of GPUs in service.
+  double spared_gpu_s = 0;                              ///< Integral of Sample::gpus_spared.
   NodeUse nodes{};
   Window window{};
   SleepBound sleep_bound{};

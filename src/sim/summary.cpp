@@ -97,7 +97,7 @@ void add_energy(Summary& made, const Schedule& schedule, const energy::PowerMode
   const energy::NodeTime time{.on_s = use.on_gpu_s / power.gpus,
                               .booting_s = use.booting_gpu_s / power.gpus,
                               .asleep_s = use.asleep_gpu_s / power.gpus,
-                              .busy_gpu_s = schedule.busy_gpu_s};
+                              .busy_gpu_s = schedule.busy_gpu_s - schedule.spared_gpu_s};
   energy::NodeTime always_on = time;
   always_on.on_s += time.booting_s + time.asleep_s;
   always_on.booting_s = always_on.asleep_s = 0;
@@ -138,7 +138,8 @@ double power_w(const Sample& sample, const energy::PowerModel& power) {
   const double idle_w = sample.gpus_on * power.idle_w;
   const double booting_w = sample.gpus_booting * power.booting_w;
   const double asleep_w = sample.gpus_asleep * power.asleep_w;
-  return (idle_w + booting_w + asleep_w) / power.gpus + sample.gpus_busy * power.gpu_w();
+  return (idle_w + booting_w + asleep_w) / power.gpus +
+         (sample.gpus_busy - sample.gpus_spared) * power.gpu_w();
 }
 
 Summary summarize(const std::string& policy, const trace::Trace& trace, const Schedule& schedule,

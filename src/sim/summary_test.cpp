@@ -61,6 +61,10 @@ TEST(Summary, AccountsForTheEnergyOfNodes) {
   EXPECT_DOUBLE_EQ(made.nodes_asleep, 1.0 / 3);
   EXPECT_DOUBLE_EQ(made.wake_ups_a_day, 8);
   EXPECT_DOUBLE_EQ(made.nodes_woken_a_day, 16);
+  Schedule limited = two_nodes();
+  limited.spared_gpu_s = 3600;
+  EXPECT_DOUBLE_EQ(summarize("fifo", trace::Trace(), limited, power).energy_j,
+                   joules - 3600 * 200.0);
   EXPECT_EQ(made.jobs_held_back, 2U);
   EXPECT_DOUBLE_EQ(made.avg_hold_s, 300);
 }
@@ -122,6 +126,9 @@ TEST(Summary, TellsThePowerOfAMoment) {
       .gpus = 4, .idle_w = 400, .full_w = 1200, .booting_w = 500, .asleep_w = 40};
   const Sample sample{.gpus_busy = 3, .gpus_on = 8, .gpus_booting = 4, .gpus_asleep = 2};
   EXPECT_DOUBLE_EQ(power_w(sample, power), 2 * 400.0 + 500 + 0.5 * 40 + 3 * 200);
+  Sample limited = sample;
+  limited.gpus_spared = 0.5;
+  EXPECT_DOUBLE_EQ(power_w(limited, power), power_w(sample, power) - 0.5 * 200);
 }
 
 }  // namespace

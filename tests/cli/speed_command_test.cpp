@@ -70,12 +70,12 @@ TEST_F(SpeedCommand, LeavesAMeanRateAndItsFactorsOfEachJob) {
   EXPECT_EQ(file("fifo/jobs.csv"),
             "job_id,name,user,vc,gpus,submit_s,start_s,end_s,wait_s,run_s,jct_s,preemptions,state,"
             "nodes,cpus,model,mean_rate,rate_gpus,rate_type,rate_neighbours,rate_cpus,rate_memory,"
-            "rate_bandwidth,gpu_use,mean_cpus,throttled_s\n"
-            "A,,ann,,1,0,0,250,0,100,250,0,COMPLETED,0:1,2,four,0.4,1,1,1,0.5,1,0.8,0.4,2,\n"
-            "H,,bob,,0,0,0,100,0,50,100,0,COMPLETED,0:0,6,,0.5,,,,1,,0.5,,6,0\n"
-            "C,,bob,,0,10,100,120,90,20,110,0,COMPLETED,0:0,4,,1,,,,1,,1,,4,0\n"
-            "G,,cem,,1,20,120,130,100,10,110,0,COMPLETED,0:1,4,four,1,1,1,1,1,1,1,1,4,\n"
-            "X,,cem,,0,30,,,,10,,0,NEVER,,16,,,,,,,,,,,\n");
+            "rate_power,rate_bandwidth,gpu_use,mean_cpus,throttled_s\n"
+            "A,,ann,,1,0,0,250,0,100,250,0,COMPLETED,0:1,2,four,0.4,1,1,1,0.5,1,1,0.8,0.4,2,\n"
+            "H,,bob,,0,0,0,100,0,50,100,0,COMPLETED,0:0,6,,0.5,,,,1,,,0.5,,6,0\n"
+            "C,,bob,,0,10,100,120,90,20,110,0,COMPLETED,0:0,4,,1,,,,1,,,1,,4,0\n"
+            "G,,cem,,1,20,120,130,100,10,110,0,COMPLETED,0:1,4,four,1,1,1,1,1,1,1,1,1,4,\n"
+            "X,,cem,,0,30,,,,10,,0,NEVER,,16,,,,,,,,,,,,\n");
   // Until the last submission, at 30 s, A alone holds a GPU, which computes a quarter of the time.
   const json summary = json::parse(file("summary.json"))[0];
   EXPECT_DOUBLE_EQ(summary["gpu_utilization"], 0.125);
@@ -170,6 +170,68 @@ TEST_F(SpeedCommand, ExplainsNeighbours) {
   EXPECT_THAT(told, HasSubstr("runs at 0.94: neighbours 0.94"));
   EXPECT_THAT(told, HasSubstr("in all: ran at 0.98: neighbours 0.98"));
   EXPECT_EQ(explained("B")["paces"][0]["neighbours"], explained("B")["paces"][0]["rate"]);
+}
+
+/// A node of 100 W whose two GPUs add up to 200 W each and work in proportion to their limit, 100
+/// W.
+class PowerLimitCommand : public SpeedCommand {
+ protected:
+  ProgramRun simulate_limited(const std::string& limit, bool with_speed = true) {
+    const std::string node =
+        "[[vc]]\nname = \"a\"\nnodes = 1\ngpus = 2\ncpus = 8\ngpu_power_limit_w = " + limit + "\n";
+    constexpr const char* kBoard =
+        "gpus = 2\nidle_w = 100\n[gpu]\ntype = \"even\"\nlimit_w = 200\nleast_limit_w = 20\n"
+        "idle = 0\nfull = 1\nbend = 1\nstrain = 1\n[gpu.use]\nfour = 1\n";
+    std::vector<std::string> arguments = {
+        "simulate",
+        folder_.write("one.csv",
+                      "job_id,submit_s,run_s,gpus,cpus,model,reference_cpus\n"
+                      "A,0,100,1,3,four,4\n"),
+        "--cluster",
+        folder_.write("limited.toml", node),
+        "--power",
+        folder_.write("even.toml", kBoard),
+        "--policy",
+        "fifo",
+        "--out",
+        run_};
+    if (with_speed) {
+      arguments.insert(arguments.end(), {"--speed", folder_.write("models.toml", kModels)});
+    }
+    return run_program(arguments);
+  }
+};
+
+// Three of four cores feed it at 3/4, and the limit leaves 1/2: two thirds of that.
+TEST_F(PowerLimitCommand, SlowsAJobAndSparesPower) {
+  const ProgramRun done = simulate_limited("100");
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(
+      file("fifo/jobs.csv"),
+      HasSubstr("A,,,,1,0,0,200,0,100,200,0,COMPLETED,0:1,3,four,0.5,1,1,1,0.75,1,0.6667,1,"));
+  const std::string told = run_program({"explain", run_, "A"}).out;
+  EXPECT_THAT(told, HasSubstr("runs at 0.50: cores 0.75, power 0.67 (3 cores)"));
+  EXPECT_THAT(told, HasSubstr("in all: ran at 0.50: cores 0.75, power 0.67"));
+  EXPECT_DOUBLE_EQ(explained("A")["paces"][0]["power"], 2.0 / 3);
+  // The node's 100 W, and 100 W of the GPU, for 200 s.
+  EXPECT_DOUBLE_EQ(json::parse(file("summary.json"))[0]["energy_j"], 40'000);
+  EXPECT_THAT(file("fifo/timeline.csv"), HasSubstr(",1,0,200,"));
+  const std::string page = file("report.html");
+  if (!page.empty()) EXPECT_THAT(page, HasSubstr("ran at 0.50: cores 0.75, power 0.67"));
+}
+
+TEST_F(PowerLimitCommand, TakesTheBoardsOwnLimitForNone) {
+  ASSERT_EQ(simulate_limited("200").status, 0);
+  EXPECT_THAT(run_program({"explain", run_, "A"}).out, HasSubstr("runs at 0.75: cores 0.75 (3"));
+}
+
+TEST_F(PowerLimitCommand, SaysWhereALimitMeansNothing) {
+  EXPECT_THAT(simulate_limited("100", false).err,
+              HasSubstr("the power limits of GPUs change nothing without --speed"));
+  const ProgramRun low = simulate_limited("10");
+  EXPECT_NE(low.status, 0);
+  EXPECT_THAT(low.err, HasSubstr("limited.toml: gpu_power_limit_w must be 20 to 200, the limits of "
+                                 "a even in the power model even"));
 }
 
 TEST_F(SpeedCommand, DrawsWhatHeldJobsBack) {

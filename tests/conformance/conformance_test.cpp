@@ -277,7 +277,10 @@ Case mixed_day(std::uint64_t seed) {
   made.speed = "linear";
   made.cluster.takes_every_job = true;
   made.cluster.add_vc("all");
-  made.cluster.add_nodes({.gpus = 4, .cpus = 20, .memory_gb = 64, .bandwidth_gbs = 60}, 3);
+  cluster::NodeClass node{.gpus = 4, .cpus = 20, .memory_gb = 64, .bandwidth_gbs = 60};
+  made.cluster.add_nodes(node, 2);
+  node.gpu_power_limit_w = 120;
+  made.cluster.add_nodes(node, 1);
   made.cluster.add_nodes({.gpus = 0, .cpus = 8, .memory_gb = 32}, 1);
   const char* const models[] = {"", "two", "four", "half", "quiet", "quiet", "loud"};
   Rng rng(seed);

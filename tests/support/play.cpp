@@ -20,6 +20,18 @@ std::string linear_models() {
   return std::string(source == nullptr ? "." : source) + "/tests/support/linear.toml";
 }
 
+/// A board of 200 W whose GPU works in proportion to its limit, whatever the model.
+energy::PowerModel linear_board() {
+  return {.name = "linear",
+          .gpus = 4,
+          .idle_w = 100,
+          .full_w = 900,
+          .gpu_type = "linear",
+          .gpu_limit_w = 200,
+          .gpu_least_limit_w = 20,
+          .gpu_curve = {.idle = 0, .full = 1, .bend = 1, .strain = 1}};
+}
+
 }  // namespace
 
 void add_job(trace::Trace& trace, const JobSpec& spec) {
@@ -61,7 +73,9 @@ Result<Played> play(const Case& input, policy::Composition composition) {
   if (!input.speed.empty()) {
     auto catalogue = perf::read_catalogue(input.speed == "linear" ? linear_models() : input.speed);
     if (!catalogue) return tl::unexpected(catalogue.error());
-    speeds.emplace(input.cluster, input.trace, std::move(*catalogue));
+    auto limits = policy::PowerLimits::of(input.cluster, linear_board());
+    if (!limits) return tl::unexpected(limits.error());
+    speeds.emplace(input.cluster, input.trace, std::move(*catalogue), std::move(*limits));
     options.speeds = &*speeds;
   }
   auto made = sim::make_policy(composition, input.trace);

@@ -160,6 +160,8 @@ class Parser {
         make.memory_gb = words.number("its memory in GB");
       } else if (words.skip("bandwidth")) {
         make.bandwidth_gbs = words.number("its memory bandwidth in GB/s");
+      } else if (words.skip("limit")) {
+        make.gpu_power_limit_w = words.number("the power limit of its GPUs in watts");
       } else {
         make.gpu_type = words.take("a GPU type");
       }

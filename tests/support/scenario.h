@@ -7,9 +7,9 @@
 /// `source:` at the top are part of the scenario.
 ///
 // clang-format off
-///     cluster 2 x 8 gpu [V100] [cpus 24] [memory 256] [bandwidth 100]
+///     cluster 2 x 8 gpu [V100] [cpus 24] [memory 256] [bandwidth 100] [limit 150]
 ///                                 one virtual cluster for every job; a further line adds nodes;
-///                                 cores, GB and GB/s of a node
+///                                 cores, GB and GB/s of a node, watts of a GPU
 ///     vc NAME 2 x 8 gpu ...       or several virtual clusters
 ///     capacity NAME 1 nodes at 1h        ("at start": from the beginning)
 ///     job A submit 0s gpus 3 run 100s    [vc X] [user u] [name n] [type V100] [limit 200s]
@@ -17,7 +17,8 @@
 ///                                        [reference_cpus 8] [bandwidth 20] [share 0.5]
 ///     policy easy+oracle                 [profile helios]; several lines: all give the same schedule
 ///     speed linear                       jobs run as tests/support/linear.toml says, by their model;
-///                                        those without one as recorded
+///                                        those without one as recorded; a GPU works in proportion
+///                                        to its power limit, of 200 W at most
 ///     restart 7s 30s 60s                 one, up to eight, more GPUs; one time alone is for all
 ///     launch 1s
 ///     seed 7

@@ -164,10 +164,15 @@ class Explanation {
 
  private:
   static nlohmann::ordered_json factors(double rate, const perf::Parts& parts, double bandwidth) {
-    return {{"rate", rate},           {"gpus", parts.gpus},
-            {"type", parts.type},     {"neighbours", parts.neighbours},
-            {"cpus", parts.cpus},     {"memory", parts.memory},
-            {"bandwidth", bandwidth}, {"computing", parts.computing}};
+    return {{"rate", rate},
+            {"gpus", parts.gpus},
+            {"type", parts.type},
+            {"neighbours", parts.neighbours},
+            {"cpus", parts.cpus},
+            {"memory", parts.memory},
+            {"power", parts.power},
+            {"bandwidth", bandwidth},
+            {"computing", parts.computing}};
   }
   /// What it was told when it came; null = never.
   nlohmann::ordered_json told_then() const {

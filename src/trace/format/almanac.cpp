@@ -54,10 +54,10 @@ void register_almanac(Formats& registry) {
   run.name = "almanac-run";
   run.summary = "the jobs.csv of a run of ours";
   std::erase_if(run.map.columns, [](const Column& column) { return column.field == Field::nodes; });
-  run.ignored = {"wait_s",    "jct_s",       "preemptions",    "nodes",  // names machines here
-                 "mean_rate", "rate_gpus",   "rate_type",      "rate_neighbours",
-                 "rate_cpus", "rate_memory", "rate_bandwidth", "gpu_use",
-                 "mean_cpus", "throttled_s", "tardiness_s",    "earned"};
+  run.ignored = {"wait_s",      "jct_s",       "preemptions",    "nodes",  // names machines here
+                 "mean_rate",   "rate_gpus",   "rate_type",      "rate_neighbours", "rate_cpus",
+                 "rate_memory", "rate_power",  "rate_bandwidth", "gpu_use",         "mean_cpus",
+                 "throttled_s", "tardiness_s", "earned"};
   registry.add(as_format(std::move(run)));
 }
 
