@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/nvml.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -11,7 +12,12 @@ namespace almanac::gpu {
 namespace {
 
 constexpr double kGigabyte = 1024.0 * 1024 * 1024;
-constexpr int kFine = 0;  // NVML_SUCCESS
+constexpr int kFine = 0;                        // NVML_SUCCESS
+constexpr int kGpuIsLost = 15;                  // NVML_ERROR_GPU_IS_LOST
+constexpr int kUncorrected = 1;                 // NVML_MEMORY_ERROR_TYPE_UNCORRECTED
+constexpr int kSinceLoaded = 0;                 // NVML_VOLATILE_ECC
+constexpr unsigned long long kTooHot = 0x40;    // nvmlClocksThrottleReasonHwThermalSlowdown
+constexpr unsigned long long kXidEvents = 0x8;  // nvmlEventTypeXidCriticalError
 
 using Device = void*;
 
@@ -24,6 +30,14 @@ struct Memory {
   unsigned long long total = 0;
   unsigned long long free = 0;
   unsigned long long used = 0;
+};
+/// nvmlEventData_t.
+struct EventData {
+  Device device = nullptr;
+  unsigned long long type = 0;
+  unsigned long long data = 0;
+  unsigned gpu_instance = 0;
+  unsigned compute_instance = 0;
 };
 
 }  // namespace
@@ -39,12 +53,23 @@ struct Nvml::Library {
   int (*device_uuid)(Device, char*, unsigned) = nullptr;
   int (*device_use)(Device, Utilization*) = nullptr;
   int (*device_memory)(Device, Memory*) = nullptr;
+  // Of later drivers; null = not there.
+  int (*device_power)(Device, unsigned*) = nullptr;
+  int (*device_errors)(Device, int, int, unsigned long long*) = nullptr;
+  int (*device_rows)(Device, unsigned*, unsigned*, unsigned*, unsigned*) = nullptr;
+  int (*device_throttled)(Device, unsigned long long*) = nullptr;
+  int (*events_create)(void**) = nullptr;
+  int (*events_register)(Device, unsigned long long, void*) = nullptr;
+  int (*events_wait)(void*, EventData*, unsigned) = nullptr;
+  int (*events_free)(void*) = nullptr;
+  void* events = nullptr;
   bool ready = false;
 
   Library() = default;
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
   ~Library() {
+    if (events != nullptr) events_free(events);
     if (ready) shutdown();
     if (handle != nullptr) ::dlclose(handle);
   }
@@ -53,6 +78,17 @@ struct Nvml::Library {
   bool find(Function& function, const char* name) {
     function = reinterpret_cast<Function>(::dlsym(handle, name));
     return function != nullptr;
+  }
+  void find_more() {
+    find(device_power, "nvmlDeviceGetPowerUsage");
+    find(device_errors, "nvmlDeviceGetTotalEccErrors");
+    find(device_rows, "nvmlDeviceGetRemappedRows");
+    find(device_throttled, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    const bool has_events = find(events_create, "nvmlEventSetCreate") &&
+                            find(events_register, "nvmlDeviceRegisterEvents") &&
+                            find(events_wait, "nvmlEventSetWait_v2") &&
+                            find(events_free, "nvmlEventSetFree");
+    if (!has_events) events_create = nullptr;
   }
   bool find_all() {
     return find(init, "nvmlInit_v2") && find(shutdown, "nvmlShutdown") &&
@@ -84,6 +120,7 @@ Result<Nvml> Nvml::open() {
   if (!library->find_all()) {
     return fail(Code::unavailable, "libnvidia-ml.so.1 is not NVML as we know it");
   }
+  library->find_more();
   if (const int status = library->init(); status != kFine) {
     return fail(Code::unavailable,
                 fmt::format("NVML does not start: {}", library->error_string(status)));
@@ -121,7 +158,71 @@ Sample Nvml::sample(int gpu) const {
   if (Memory memory; library_->device_memory(found, &memory) == kFine) {
     made.memory_gb = static_cast<double>(memory.used) / kGigabyte;
   }
+  unsigned milliwatts = 0;
+  if (library_->device_power != nullptr && library_->device_power(found, &milliwatts) == kFine) {
+    made.power_w = milliwatts / 1e3;
+  }
   return made;
+}
+
+std::string Nvml::trouble(int gpu) const {
+  Device found = nullptr;
+  Utilization use;
+  if (library_->device(static_cast<unsigned>(gpu), &found) == kGpuIsLost ||
+      (found != nullptr && library_->device_use(found, &use) == kGpuIsLost)) {
+    return "the driver has lost it";
+  }
+  if (found == nullptr) return "";
+  unsigned long long errors = 0;
+  if (library_->device_errors != nullptr &&
+      library_->device_errors(found, kUncorrected, kSinceLoaded, &errors) == kFine && errors > 0) {
+    return fmt::format("{} uncorrectable memory errors since the driver was loaded", errors);
+  }
+  unsigned corrected = 0;
+  unsigned uncorrected = 0;
+  unsigned pending = 0;
+  unsigned failed = 0;
+  if (library_->device_rows != nullptr &&
+      library_->device_rows(found, &corrected, &uncorrected, &pending, &failed) == kFine &&
+      failed != 0) {
+    return "rows of its memory could not be replaced";
+  }
+  unsigned long long why = 0;
+  if (library_->device_throttled != nullptr && library_->device_throttled(found, &why) == kFine &&
+      (why & kTooHot) != 0) {
+    return "too hot";
+  }
+  return "";
+}
+
+std::vector<Xid> Nvml::new_xids() {
+  std::vector<Xid> told;
+  if (library_->events_create == nullptr) return told;
+  if (library_->events == nullptr) {
+    if (library_->events_create(&library_->events) != kFine) {
+      library_->events = nullptr;
+      library_->events_create = nullptr;
+      return told;
+    }
+    for (int gpu = 0; gpu < count(); ++gpu) {
+      if (const Device device = library_->at(gpu); device != nullptr) {
+        static_cast<void>(library_->events_register(device, kXidEvents, library_->events));
+      }
+    }
+  }
+  for (EventData event; library_->events_wait(library_->events, &event, 0) == kFine;) {
+    for (int gpu = 0; gpu < count(); ++gpu) {
+      if (library_->at(gpu) == event.device) {
+        told.push_back({gpu, static_cast<unsigned>(event.data)});
+      }
+    }
+  }
+  return told;
+}
+
+bool is_of_the_hardware(const Xid& xid) {
+  constexpr std::array kHardware{48U, 63U, 64U, 74U, 79U, 92U, 94U, 95U, 119U, 120U};
+  return std::find(kHardware.begin(), kHardware.end(), xid.number) != kHardware.end();
 }
 
 }  // namespace almanac::gpu

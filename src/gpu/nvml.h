@@ -3,7 +3,8 @@
 /// \file
 /// Asks NVIDIA's driver about the GPUs of this machine, by NVML (libnvidia-ml.so.1).
 ///
-/// Source   NVML API reference, "Device Queries". Only functions that every driver since 2013 has.
+/// Source   NVML API reference, "Device Queries". What not every driver since 2013 has is asked
+///          where it is there: errors, heat, events.
 /// Limits   utilisation is the share of the driver's last sample (1/6 to 1 s) in which any kernel
 ///          ran; with MIG it cannot be told.
 #pragma once
@@ -11,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -20,7 +22,20 @@ namespace almanac::gpu {
 struct Sample {
   std::optional<double> use{};        ///< 0 to 1; nothing where the driver does not tell.
   std::optional<double> memory_gb{};  ///< Used, by whomever.
+  std::optional<double> power_w{};    ///< Of the board.
 };
+
+/// An error that the driver has told of a GPU.
+struct Xid {
+  int gpu = 0;
+  unsigned number = 0;
+};
+
+/// Whether the GPU has to be taken out of service for it, and not the program that ran on it.
+///
+/// Source   NVIDIA, "XID Errors": 48, 63, 64, 74, 79, 92, 94, 95, 119, 120 are of the hardware or
+///          leave it in doubt until a reset; 13, 31, 43, 45 and the like are of programs.
+bool is_of_the_hardware(const Xid& xid);
 
 /// Moves; closes the library when it goes.
 class Nvml {
@@ -38,6 +53,11 @@ class Nvml {
   std::string uuid(int gpu) const;
   std::optional<double> memory_gb(int gpu) const;
   Sample sample(int gpu) const;
+  /// What makes it unfit for work now: uncorrectable memory errors since the driver was loaded,
+  /// rows of memory that could not be replaced, too hot, lost. "" = nothing that the driver tells.
+  std::string trouble(int gpu) const;
+  /// Told since the last call; the first call begins to listen.
+  std::vector<Xid> new_xids();
 
  private:
   struct Library;

@@ -63,7 +63,8 @@ void Service::Core::step(Lock& lock) {
 }
 
 Time Service::Core::next_alarm() const {
-  const bool unsaved = !dirty_.empty() || !notes_.empty() || !told_.empty() || !values_.empty();
+  const bool unsaved =
+      !dirty_.empty() || !notes_.empty() || !told_.empty() || !moments_.empty() || !values_.empty();
   if (!events_.empty() || (unsaved && trouble_.empty())) return now_;
   Time next = save_again_;
   if (!wakes_.empty()) next = std::min(next, *wakes_.begin());
@@ -258,6 +259,7 @@ void Service::Core::save(Lock& lock) {
   for (const JobNumber number : dirty_) batch.put(book_.find(number)->job);
   for (const store::Note& note : notes_) batch.note(note);
   for (const store::Told& told : told_) batch.told(told);
+  for (const store::Moment& moment : moments_) batch.sample(moment);
   for (const auto& [key, value] : values_) batch.set(key, value);
   if (batch.empty()) return answer_wishes({});
   const auto begun = std::chrono::steady_clock::now();
@@ -284,6 +286,7 @@ void Service::Core::save(Lock& lock) {
   dirty_.clear();
   notes_.clear();
   told_.clear();
+  moments_.clear();
   values_.clear();
   for (const std::string& folder : std::exchange(old_folders_, {})) {
     std::error_code ignored;  // what stays is swept when the next service begins

@@ -25,6 +25,7 @@
 #include "live/clock.h"
 #include "live/foresight.h"
 #include "live/service.h"
+#include "live/vitals.h"
 #include "policy/composition.h"
 #include "process/descriptor.h"
 #include "schedule/admission.h"
@@ -60,6 +61,12 @@ class Service::Core final : public schedule::Actuator {
   Result<JobView> job(store::JobNumber number) const;
   Result<std::vector<std::string>> explain(store::JobNumber number) const;
   std::vector<NodeView> nodes() const;
+  /// The driver's word on a GPU; "" = it is well again. Does not wait.
+  void hear_of_gpu(NodeId node, int gpu, const std::string& trouble);
+  /// Jobs that have a process, to be measured.
+  std::vector<Patient> patients() const;
+  /// What was measured of all GPUs.
+  void take_note(std::optional<double> gpu_use, std::optional<double> power_w);
   /// The present for a forecast; what has ended is told once.
   Outlook outlook();
   /// Keeps what jobs were told.
@@ -125,6 +132,7 @@ class Service::Core final : public schedule::Actuator {
   /// Brings what is drained or out of service to the round, and keeps it.
   void apply_service(NodeId node);
   void keep_service();
+  Result<void> mark_gpu(const std::string& node, int gpu, const std::string& trouble);
   Result<void> read_service();
 
   // Actuator: called from within the round.
@@ -137,6 +145,7 @@ class Service::Core final : public schedule::Actuator {
   // views.cpp
   JobView view_of(const Entry& entry) const;
   std::vector<NodeView> nodes_now() const;
+  int gpus_busy() const;
   std::string why_aside(const Entry& entry, std::string& word) const;
 
   std::string folder_of(const store::Job& job) const;
@@ -167,6 +176,10 @@ class Service::Core final : public schedule::Actuator {
   std::set<store::JobNumber> dirty_;        // changed since they were saved
   std::vector<store::Note> notes_;
   std::vector<store::Told> told_;
+  std::vector<store::Moment> moments_;
+  Time next_moment_{};
+  std::optional<double> gpu_use_;  // of all GPUs, as last measured
+  std::optional<double> power_w_;
   std::vector<store::Job> ended_;  // since the last outlook
   std::set<NodeId> drained_;
   std::map<std::pair<NodeId, int>, std::string> gpu_trouble_;

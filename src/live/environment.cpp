@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/ids.h"
+#include "live/vitals.h"
 
 namespace almanac::live {
 namespace {
@@ -107,7 +108,7 @@ std::string where_text(const store::Job& job, const Machine& machine) {
 }
 
 shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
-                       const Machine& machine) {
+                       const Machine& machine, const std::string& folder) {
   const Held held = held_by(job, machine);
   shepherd::Spec spec{
       .id = fmt::format("{}.{}", static_cast<std::int64_t>(job.number), job.attempts)};
@@ -137,6 +138,7 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
   }
   set(environment, "ALMANAC_JOB_ID", std::to_string(static_cast<std::int64_t>(job.number)));
   set(environment, "ALMANAC_JOB_NAME", job.asked.name);
+  set(environment, "ALMANAC_PROGRESS", folder + kProgressFile);
   set(environment, "ALMANAC_ATTEMPT", std::to_string(job.attempts));
   set(environment, "ALMANAC_GPUS", std::to_string(held.gpus.size()));
   const int cpus = static_cast<int>(std::ceil(held.cpus));

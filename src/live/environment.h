@@ -17,9 +17,10 @@ namespace almanac::live {
 /// The environment is the user's, and CUDA_VISIBLE_DEVICES, HIP_VISIBLE_DEVICES (empty for a job
 /// without GPUs), CUDA_DEVICE_ORDER, CUDA_MPS_ACTIVE_THREAD_PERCENTAGE where a part of a GPU is
 /// held, ALMANAC_JOB_ID, ALMANAC_JOB_NAME, ALMANAC_ATTEMPT, ALMANAC_GPUS, ALMANAC_CPUS,
-/// ALMANAC_ARRAY_JOB_ID and ALMANAC_ARRAY_TASK_ID, OMP_NUM_THREADS unless it is set.
+/// ALMANAC_PROGRESS (a file in `folder`, the run's; live/vitals.h), ALMANAC_ARRAY_JOB_ID and
+/// ALMANAC_ARRAY_TASK_ID, OMP_NUM_THREADS unless it is set.
 shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
-                       const Machine& machine);
+                       const Machine& machine, const std::string& folder);
 
 /// Where a job writes its output, or its errors.
 std::string log_of(const store::Job& job, bool err);

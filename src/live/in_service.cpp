@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "live/core.h"
+#include "live/log.h"
 
 namespace almanac::live {
 
@@ -78,6 +79,22 @@ Result<void> Service::Core::read_service() {
   return {};
 }
 
+void Service::Core::hear_of_gpu(NodeId node, int gpu, const std::string& trouble) {
+  const std::string name = config_.machine.cluster.node_label(node);
+  if (trouble.empty()) {
+    log_info(fmt::format("{} GPU {} is well again", name, gpu));
+  } else {
+    log_warning(fmt::format("{} GPU {} is out of service: {}", name, gpu, trouble));
+  }
+  Wish wish{.apply = [this, name, gpu, trouble] { return mark_gpu(name, gpu, trouble); }};
+  {
+    const std::lock_guard lock(inbox_mutex_);
+    if (closed_) return;
+    wishes_.push_back(std::move(wish));
+  }
+  wake();
+}
+
 Result<void> Service::Core::set_drained(const std::string& node, bool drained) {
   return change([this, node, drained]() -> Result<void> {
     const auto id = node_called(node);
@@ -94,19 +111,21 @@ Result<void> Service::Core::set_drained(const std::string& node, bool drained) {
 
 Result<void> Service::Core::set_gpu_trouble(const std::string& node, int gpu,
                                             const std::string& trouble) {
-  return change([this, node, gpu, trouble]() -> Result<void> {
-    const auto id = node_called(node);
-    if (!id || gpu < 0 || gpu >= config_.machine.cluster.gpus(*id)) {
-      return tl::unexpected(no_such(fmt::format("GPU {} of node {}", gpu, node)));
-    }
-    if (trouble.empty()) {
-      gpu_trouble_.erase({*id, gpu});
-    } else {
-      gpu_trouble_[{*id, gpu}] = trouble;
-    }
-    apply_service(*id);
-    return {};
-  });
+  return change([this, node, gpu, trouble] { return mark_gpu(node, gpu, trouble); });
+}
+
+Result<void> Service::Core::mark_gpu(const std::string& node, int gpu, const std::string& trouble) {
+  const auto id = node_called(node);
+  if (!id || gpu < 0 || gpu >= config_.machine.cluster.gpus(*id)) {
+    return tl::unexpected(no_such(fmt::format("GPU {} of node {}", gpu, node)));
+  }
+  if (trouble.empty()) {
+    gpu_trouble_.erase({*id, gpu});
+  } else {
+    gpu_trouble_[{*id, gpu}] = trouble;
+  }
+  apply_service(*id);
+  return {};
 }
 
 }  // namespace almanac::live

@@ -232,7 +232,8 @@ bool Service::Core::is_free_of_others(const Entry& entry) const {
 void Service::Core::start_process(Entry& entry, const store::Job& whole) {
   store::Job& job = entry.job;
   entry.starting = false;
-  auto run = shepherd::Run::start(folder_of(job), spec_of(job, whole.asked, config_.machine));
+  auto run = shepherd::Run::start(folder_of(job),
+                                  spec_of(job, whole.asked, config_.machine, folder_of(job)));
   if (!run) {
     round_->end(now_, entry.id);
     events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});

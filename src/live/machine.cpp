@@ -64,7 +64,9 @@ Result<Machine> find_machine(const std::string& cluster_file) {
   for (const cluster::Node& node : made.cluster.nodes) {
     const cluster::NodeClass& make = made.cluster.classes[node.node_class];
     std::vector<std::string>& names = made.gpu_names.emplace_back();
+    std::vector<std::optional<int>>& numbers = made.driver_numbers.emplace_back();
     for (int gpu = 0; gpu < make.gpus; ++gpu, ++configured) {
+      numbers.push_back(configured < found.gpus.size() ? found.gpus[configured].gpu : std::nullopt);
       names.push_back(configured < found.gpus.size() ? found.gpus[configured].name
                                                      : std::to_string(configured));
     }

@@ -5,6 +5,7 @@
 /// memory; and what it can hold jobs to.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ struct Machine {
   cluster::Cluster cluster{};  ///< All nodes are this machine; one, unless configured otherwise.
   /// CUDA_VISIBLE_DEVICES' name of each GPU of each node: "0", "GPU-1a2b...".
   std::vector<std::vector<std::string>> gpu_names{};
+  /// NVML's number of each; nothing where there is no driver, or it does not know it.
+  std::vector<std::vector<std::optional<int>>> driver_numbers{};
   std::vector<int> cores{};  ///< Processors to give away, rising; empty = they are not pinned: more
                              ///< are configured than there are.
   bool has_driver = false;   ///< GPUs are the driver's.

@@ -8,6 +8,7 @@
 #include "live/foresight.h"
 #include "live/policies.h"
 #include "live/shadow.h"
+#include "live/vitals.h"
 
 namespace almanac::live {
 
@@ -24,6 +25,15 @@ Result<std::unique_ptr<Service>> Service::open(Config config) {
   const Config& known = made->config();
   made->shadow_ = std::make_unique<Shadow>(made->store(), known.machine.cluster, known.seed);
   made->watch_shadow();
+  Core* const decides = made->core_.get();
+  made->vitals_ = std::make_unique<Vitals>(
+      known.machine, [decides] { return decides->patients(); },
+      [decides](NodeId node, int gpu, const std::string& trouble) {
+        decides->hear_of_gpu(node, gpu, trouble);
+      },
+      [decides](std::optional<double> use, std::optional<double> power_w) {
+        decides->take_note(use, power_w);
+      });
   return made;
 }
 
@@ -107,18 +117,23 @@ Overview Service::overview() const { return core_->overview(); }
 Counters Service::counters() const { return core_->counters(); }
 std::vector<JobView> Service::jobs(std::optional<Time> ended_since) const {
   std::vector<JobView> made = core_->jobs(ended_since);
-  for (JobView& view : made) add_expected(view);
+  for (JobView& view : made) add(view);
   return made;
 }
 
 Result<JobView> Service::job(JobNumber number) const {
   auto made = core_->job(number);
-  if (made) add_expected(*made);
+  if (made) add(*made);
   return made;
 }
 
-void Service::add_expected(JobView& view) const {
+void Service::add(JobView& view) const {
   if (foresight_ && !view.why.empty()) view.expected = foresight_->of(view.job.number);
+  if (view.job.state != trace::JobState::running) return;
+  const JobVitals vitals = vitals_->of(view.job.number);
+  view.gpu_use = vitals.gpu_use.value_or(-1);
+  view.cpu_use = vitals.cores_busy.value_or(-1);
+  view.memory_gb = vitals.memory_gb.value_or(-1);
 }
 
 std::optional<Expected> Service::expect(JobNumber number, Duration patience) const {
@@ -128,7 +143,18 @@ std::optional<Expected> Service::expect(JobNumber number, Duration patience) con
 Result<std::vector<std::string>> Service::explain(JobNumber number) const {
   return core_->explain(number);
 }
-std::vector<NodeView> Service::nodes() const { return core_->nodes(); }
+std::vector<NodeView> Service::nodes() const {
+  std::vector<NodeView> made = core_->nodes();
+  for (std::size_t node = 0; node < made.size(); ++node) {
+    for (GpuView& gpu : made[node].gpus) {
+      const gpu::Sample sample = vitals_->of(NodeId{static_cast<std::uint32_t>(node)}, gpu.number);
+      gpu.use = sample.use.value_or(-1);
+      gpu.memory_gb = sample.memory_gb.value_or(-1);
+      gpu.power_w = sample.power_w.value_or(-1);
+    }
+  }
+  return made;
+}
 
 Result<std::string> Service::log_path(JobNumber number, bool err) const {
   const auto job = core_->store().job(number);

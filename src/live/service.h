@@ -109,6 +109,7 @@ struct Counters {
 };
 
 class Foresight;
+class Vitals;
 
 class Service {
  public:
@@ -161,11 +162,12 @@ class Service {
   class Core;
   explicit Service(std::unique_ptr<Core> core);
   Result<void> begin_foresight();
-  void add_expected(JobView& view) const;
+  void add(JobView& view) const;
   void watch_shadow();
   std::unique_ptr<Core> core_;
   std::unique_ptr<Foresight> foresight_;  // null = no forecasts
   std::unique_ptr<Shadow> shadow_;
+  std::unique_ptr<Vitals> vitals_;
 };
 
 }  // namespace almanac::live

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -132,9 +133,9 @@ Overview Service::Core::overview() const {
   const cluster::Ledger& ledger = round_->ledger();
   made.gpus = config_.machine.cluster.gpus();
   made.gpu_share_busy = static_cast<double>(ledger.busy_gpu_milli()) / cluster::kWholeGpu;
-  for (const NodeView& node : nodes_now()) {
-    for (const GpuView& gpu : node.gpus) made.gpus_busy += gpu.jobs.empty() ? 0 : 1;
-  }
+  made.gpus_busy = gpus_busy();
+  made.power_w = power_w_.value_or(0);
+  made.power_is_measured = power_w_.has_value();
   made.warnings = config_.machine.notes;
   if (!trouble_.empty()) made.warnings.push_back(trouble_);
   return made;
@@ -183,6 +184,50 @@ std::vector<NodeView> Service::Core::nodes_now() const {
     }
   }
   return made;
+}
+
+std::vector<Patient> Service::Core::patients() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Patient> made;
+  for (const JobNumber number : processes_) {
+    const Entry& entry = *book_.find(number);
+    made.push_back({.job = number,
+                    .shepherd = entry.run->shepherd(),
+                    .folder = entry.run->folder(),
+                    .held = entry.job.held_gpus});
+  }
+  return made;
+}
+
+void Service::Core::take_note(std::optional<double> gpu_use, std::optional<double> power_w) {
+  constexpr Duration kOften = 1min;
+  {
+    const std::lock_guard lock(mutex_);
+    gpu_use_ = gpu_use;
+    power_w_ = power_w;
+    const Time now = clock_.now();
+    if (now < next_moment_) return;
+    next_moment_ = now + kOften;
+    store::Moment moment{.at = now,
+                         .gpus = config_.machine.cluster.gpus(),
+                         .gpus_busy = gpus_busy(),
+                         .gpu_use = gpu_use.value_or(std::nan("")),
+                         .power_w = power_w.value_or(0)};
+    for (const auto& [number, entry] : book_.all()) {
+      moment.jobs_running += entry.job.state == JobState::running ? 1 : 0;
+      moment.jobs_waiting += entry.job.state == JobState::pending ? 1 : 0;
+    }
+    moments_.push_back(moment);
+  }
+  wake();
+}
+
+int Service::Core::gpus_busy() const {
+  int busy = 0;
+  for (const NodeView& node : nodes_now()) {
+    for (const GpuView& gpu : node.gpus) busy += gpu.jobs.empty() ? 0 : 1;
+  }
+  return busy;
 }
 
 Outlook Service::Core::outlook() {

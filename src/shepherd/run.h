@@ -94,6 +94,8 @@ class Run {
   /// Of the command; -1 = not there yet.
   pid_t process() const;
   process::Usage usage() const;
+  /// -1 = gone when we took over.
+  pid_t shepherd() const { return shepherd_; }
   const std::string& folder() const { return folder_; }
 
  private:
