@@ -20,7 +20,7 @@ namespace almanac::process {
 namespace {
 
 bool become_user(const User& user) {
-  if (user.uid == ::geteuid() && user.gid == ::getegid() && user.uid != 0) return true;
+  if (user.uid != 0 && user.uid == ::geteuid()) return true;
   const passwd* const entry = ::getpwuid(user.uid);
   const int grouped =
       entry == nullptr ? ::setgroups(1, &user.gid) : ::initgroups(entry->pw_name, user.gid);

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -47,9 +46,10 @@ std::optional<std::string> read_file(const std::string& path) {
   }
 }
 
-bool sync_folder(const std::string& path) {
+Result<void> sync_folder(const std::string& path) {
   const process::Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return folder && ::fsync(folder.get()) == 0;
+  if (!folder || ::fsync(folder.get()) != 0) return cannot_write(path, errno);
+  return {};
 }
 
 Result<NewFile> NewFile::create(const std::string& path, std::size_t reserve) {
@@ -66,32 +66,18 @@ Result<NewFile> NewFile::create(const std::string& path, std::size_t reserve) {
   return made;
 }
 
-Result<void> NewFile::replace(std::string_view content) {
-  return put(content, [](int) { return true; });
-}
+Result<void> NewFile::commit(std::string_view content) { return put(content, true); }
 
-Result<void> NewFile::commit(std::string_view content) {
-  // First the content, then the name: a file that is there is whole, whatever happens between.
-  return put(content, [](int file) { return ::fsync(file) == 0; }).and_then([&]() -> Result<void> {
-    if (sync_folder(std::filesystem::path(path_).parent_path())) return {};
-    return cannot_write(path_, errno);
-  });
-}
-
-Result<void> NewFile::put(std::string_view content, bool (*keep)(int)) {
-  if (!write_all(file_.get(), content) || !keep(file_.get()) ||
+Result<void> NewFile::put(std::string_view content, bool sync) {
+  if (!write_all(file_.get(), content) || (sync && ::fsync(file_.get()) != 0) ||
       ::rename((path_ + kInTheMaking).c_str(), path_.c_str()) != 0) {
     return cannot_write(path_, errno);
   }
   return {};
 }
 
-Result<void> write_quickly(const std::string& path, std::string_view content) {
-  return NewFile::create(path).and_then([&](NewFile&& file) { return file.replace(content); });
-}
-
-Result<void> write_durably(const std::string& path, std::string_view content) {
-  return NewFile::create(path).and_then([&](NewFile&& file) { return file.commit(content); });
+Result<void> write_file(const std::string& path, std::string_view content) {
+  return NewFile::create(path).and_then([&](NewFile&& file) { return file.put(content, false); });
 }
 
 }  // namespace almanac::shepherd

@@ -28,29 +28,27 @@ bool is_there(const std::string& path);
 /// Nothing when there is no such file.
 std::optional<std::string> read_file(const std::string& path);
 
-/// Puts the names of a folder's files on the disk. False with errno.
-bool sync_folder(const std::string& path);
+/// Puts the names of a folder's files on the disk.
+Result<void> sync_folder(const std::string& path);
 
 /// A file in the making.
 class NewFile {
  public:
   /// Makes it under another name beside `path`, with room for `reserve` bytes.
   static Result<NewFile> create(const std::string& path, std::size_t reserve = 0);
-  /// Puts it in its place. Fails with unavailable; may be tried again.
-  Result<void> replace(std::string_view content);
-  /// The same; it is on the disk then.
+  /// Puts it in its place, wholly or not at all, also when the power fails meanwhile. Fails with
+  /// unavailable; may be tried again.
   Result<void> commit(std::string_view content);
 
  private:
-  Result<void> put(std::string_view content, bool (*keep)(int));
+  friend Result<void> write_file(const std::string& path, std::string_view content);
+  Result<void> put(std::string_view content, bool sync);
 
   std::string path_;
   process::Descriptor file_;
 };
 
-/// Writes a file wholly or not at all; on the disk it may be later.
-Result<void> write_quickly(const std::string& path, std::string_view content);
-/// Writes a file wholly or not at all; it is on the disk then.
-Result<void> write_durably(const std::string& path, std::string_view content);
+/// Writes a file wholly or not at all; when the power fails it may be empty.
+Result<void> write_file(const std::string& path, std::string_view content);
 
 }  // namespace almanac::shepherd

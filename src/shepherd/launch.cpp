@@ -19,6 +19,7 @@
 #include "process/become.h"
 #include "process/pipe.h"
 #include "shepherd/folder.h"
+#include "shepherd/report.h"
 
 namespace almanac::shepherd {
 namespace {
@@ -27,64 +28,6 @@ using process::Descriptor;
 using process::Step;
 
 constexpr const char* kMarker = "ALMANAC_RUN=";
-
-/// What the child tells: that it is ready, with its log files beside, or where it failed.
-struct Report {
-  Step failed = Step::none;
-  int log = -1;    ///< Of the files, the one that cannot be opened.
-  int number = 0;  ///< errno; 0 = ready.
-};
-
-/// Room for the descriptors of two files in a packet.
-union Control {
-  cmsghdr header;
-  std::array<char, CMSG_SPACE(2 * sizeof(int))> bytes;
-};
-
-bool send_files(int socket, Report report, const std::vector<Descriptor>& files) {
-  Control control{};
-  iovec content{&report, sizeof report};
-  msghdr packet{};
-  packet.msg_iov = &content;
-  packet.msg_iovlen = 1;
-  if (!files.empty()) {
-    packet.msg_control = control.bytes.data();
-    packet.msg_controllen = CMSG_SPACE(files.size() * sizeof(int));
-    cmsghdr* const header = CMSG_FIRSTHDR(&packet);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(files.size() * sizeof(int));
-    for (std::size_t at = 0; at < files.size(); ++at) {
-      const int number = files[at].get();
-      std::memcpy(CMSG_DATA(header) + at * sizeof(int), &number, sizeof number);
-    }
-  }
-  return ::sendmsg(socket, &packet, MSG_NOSIGNAL) == sizeof report;
-}
-
-/// False when the child is gone, or has become the command.
-bool receive(int socket, Report& report, std::vector<Descriptor>& files) {
-  Control control{};
-  iovec content{&report, sizeof report};
-  msghdr packet{};
-  packet.msg_iov = &content;
-  packet.msg_iovlen = 1;
-  packet.msg_control = control.bytes.data();
-  packet.msg_controllen = control.bytes.size();
-  ssize_t got = 0;
-  while ((got = ::recvmsg(socket, &packet, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
-  }
-  if (got != sizeof report) return false;
-  const cmsghdr* const header = CMSG_FIRSTHDR(&packet);
-  if (header == nullptr) return true;
-  const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-  for (std::size_t at = 0; at < count; ++at) {
-    int number = -1;
-    std::memcpy(&number, CMSG_DATA(header) + at * sizeof(int), sizeof number);
-    files.emplace_back(number);
-  }
-  return true;
-}
 
 /// As whoever we are now. Does not wait for the reader of a FIFO.
 Descriptor open_log(const std::string& path, bool append) {
@@ -106,7 +49,7 @@ struct Plan {
 [[noreturn]] void child(const Plan& plan, int socket) {
   const auto give_up = [&](Report report) {
     report.number = errno;
-    send_files(socket, report, {});
+    send_report(socket, report, {});
     ::_exit(127);
   };
   ::umask(022);
@@ -122,7 +65,7 @@ struct Plan {
     if (!files.back()) give_up({.log = static_cast<int>(at)});
   }
   char word = 0;
-  if (!send_files(socket, {}, files) || ::recv(socket, &word, 1, 0) != 1) ::_exit(127);
+  if (!send_report(socket, {}, files) || ::recv(socket, &word, 1, 0) != 1) ::_exit(127);
   process::execute(plan.start);
   give_up({.failed = Step::exec});
   ::_exit(127);
@@ -178,6 +121,13 @@ Started now_started(pid_t child, const process::Cgroup* group) {
           .cgroup = group == nullptr ? "" : group->path()};
 }
 
+/// Until the power fails and beyond: the command may have run.
+Result<void> make_known(const std::string& folder, const Started& started) {
+  return write_file(folder + kStartedFile, to_json(started))
+      .and_then([&] { return sync_folder(folder); })
+      .and_then([&] { return sync_folder(std::filesystem::path(folder).parent_path()); });
+}
+
 }  // namespace
 
 Result<Launched> launch(const std::string& folder, const Spec& spec, const process::Cgroup* group) {
@@ -228,21 +178,19 @@ Result<Launched> launch(const std::string& folder, const Spec& spec, const proce
 
   Report report{.failed = Step::fork, .number = ECHILD};
   std::vector<Descriptor> files;
-  if (!receive(ours.get(), report, files) || report.number != 0) {
+  if (!receive_report(ours.get(), report, files) || report.number != 0) {
     ::waitpid(process, nullptr, 0);
     return tl::unexpected(words(report, plan, spec));
   }
   Launched launched{.process = process, .started = now_started(process, group)};
-  const auto written = write_durably(folder + kStartedFile, to_json(launched.started));
-  if (!written || !sync_folder(std::filesystem::path(folder).parent_path())) {
+  const auto known = make_known(folder, launched.started);
+  if (!known) {
     ::kill(process, SIGKILL);
     ::waitpid(process, nullptr, 0);
-    return written ? fail(Code::unavailable, fmt::format("cannot sync the folder above {}: {}",
-                                                         folder, std::strerror(errno)))
-                   : tl::unexpected(written.error());
+    return tl::unexpected(known.error());
   }
   ::send(ours.get(), "!", 1, MSG_NOSIGNAL);
-  if (receive(ours.get(), report, files)) {
+  if (receive_report(ours.get(), report, files)) {
     ::waitpid(process, nullptr, 0);
     return tl::unexpected(words(report, plan, spec));
   }

@@ -113,7 +113,7 @@ Result<Run> Run::start(const std::string& folder, const Spec& spec) {
     if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
       return cannot("lock " + run.folder_, errno);
     }
-    if (const auto written = write_quickly(run.folder_ + kSpecFile, *text); !written) {
+    if (const auto written = write_file(run.folder_ + kSpecFile, *text); !written) {
       return tl::unexpected(written.error());
     }
     return spawn(*program, run.folder_, lock);
@@ -193,7 +193,7 @@ void Run::end() { order(SIGTERM); }
 Result<void> Run::resize(const std::vector<int>& cores, std::optional<double> cpus,
                          std::optional<double> memory_gb) {
   const Limits limits{.cores = cores, .limits = {.cpus = cpus, .memory_gb = memory_gb}};
-  const auto written = write_quickly(folder_ + kLimitsFile, to_json(limits));
+  const auto written = write_file(folder_ + kLimitsFile, to_json(limits));
   if (written) order(SIGUSR1);
   return written;
 }

@@ -66,7 +66,7 @@ int prepare(const std::string& folder, const Spec& spec) {
   ::mkdir(folder.c_str(), 0711);
   const int lock = ::open((folder + kLockFile).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ::flock(lock, LOCK_EX);
-  EXPECT_TRUE(write_quickly(folder + kSpecFile, to_json(spec).value()));
+  EXPECT_TRUE(write_file(folder + kSpecFile, to_json(spec).value()));
   return lock;
 }
 
@@ -121,7 +121,6 @@ TEST(CrashTest, AShepherdMayDieAtAnyStep) {
     }
   }
   for (const int count : seen) {
-    printf("%d\n", count);
     EXPECT_GT(count, 0);
   }
 }
@@ -180,7 +179,7 @@ TEST(CrashTest, ARunOfBeforeTheMachineStartedAnewIsLost) {
   const std::string folder = runs.path("1.1");
   ::close(prepare(folder, runs.shell("")));
   EXPECT_EQ(shepherd::Run::look(folder), Found::never_started);
-  ASSERT_TRUE(write_quickly(folder + kStartedFile, to_json(Started{.boot = "another"})));
+  ASSERT_TRUE(write_file(folder + kStartedFile, to_json(Started{.boot = "another"})));
   EXPECT_EQ(shepherd::Run::look(folder), Found::lost);
   auto run = shepherd::Run::adopt(folder);
   ASSERT_TRUE(run);
