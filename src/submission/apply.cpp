@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "submission/apply.h"
+
+namespace almanac::submission {
+
+Result<void> set_gpus(Draft& draft, std::string_view text) {
+  auto gpus = read_gpus(text);
+  if (!gpus) return tl::unexpected(std::move(gpus.error()));
+  draft.asked.gpus = gpus->count;
+  draft.gpus_per_task.reset();
+  if (!gpus->type.empty()) draft.asked.gpu_type = std::move(gpus->type);
+  return {};
+}
+
+Result<void> set_array(Draft& draft, std::string_view text) {
+  auto array = read_array(text);
+  if (!array) return tl::unexpected(std::move(array.error()));
+  draft.asked.indices = std::move(array->indices);
+  draft.asked.at_once = array->at_once;
+  return {};
+}
+
+Result<void> set_begin(Draft& draft, std::string_view text) {
+  return put(draft.asked.not_before, read_moment(text, draft.now));
+}
+
+Result<void> set_export(Draft& draft, std::string_view text) {
+  draft.asked.environment = exported(text, draft.asked.environment);
+  return {};
+}
+
+}  // namespace almanac::submission

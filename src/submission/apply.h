@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What tables of options do alike: an argument read, into its field.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "submission/argument.h"
+#include "submission/draft.h"
+
+namespace almanac::submission {
+
+/// Puts what was read into `field`, or passes on why it was not.
+template <typename Field, typename Value>
+Result<void> put(Field& field, Result<Value> value) {
+  if (!value) return tl::unexpected(std::move(value.error()));
+  field = *std::move(value);
+  return {};
+}
+
+/// A text that may not be empty.
+inline Result<std::string> read_text(std::string_view text) {
+  if (text.empty()) return fail(Code::invalid, "a text");
+  return std::string(text);
+}
+
+// What options of both tables mean.
+Result<void> set_gpus(Draft& draft, std::string_view text);
+Result<void> set_array(Draft& draft, std::string_view text);
+Result<void> set_begin(Draft& draft, std::string_view text);
+Result<void> set_export(Draft& draft, std::string_view text);
+
+}  // namespace almanac::submission

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "submission/argument.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "text/duration.h"
+#include "text/number.h"
+
+namespace almanac::submission {
+namespace {
+
+constexpr std::int32_t kMostCount = 1'000'000;
+constexpr std::int64_t kMostIndex = 4'000'000;  // as in Slurm
+constexpr std::size_t kMostTasks = 100'000;
+
+auto expected(std::string what) { return fail(Code::invalid, std::move(what)); }
+
+/// Digits only, up to `most`.
+std::optional<std::int64_t> number(std::string_view text, std::int64_t most) {
+  if (text.empty() || text.find_first_not_of("0123456789") != text.npos) return std::nullopt;
+  const auto value = text::parse_whole(text);
+  return value && *value <= most ? value : std::nullopt;
+}
+
+/// Adds "5", "0-15" or "0-15:4"; false = it is neither, or more than there may be.
+bool add_range(std::string_view text, std::set<std::int32_t>& indices) {
+  std::int64_t step = 1;
+  if (const auto colon = text.find(':'); colon != text.npos) {
+    const auto given = number(text.substr(colon + 1), kMostIndex);
+    if (!given || *given == 0 || text.find('-') == text.npos) return false;
+    step = *given;
+    text = text.substr(0, colon);
+  }
+  const auto dash = text.find('-');
+  const auto from = number(text.substr(0, dash), kMostIndex);
+  const auto to = dash == text.npos ? from : number(text.substr(dash + 1), kMostIndex);
+  if (!from || !to || *to < *from) return false;
+  if (static_cast<std::size_t>((*to - *from) / step) >= kMostTasks) return false;
+  for (std::int64_t index = *from; index <= *to; index += step) {
+    indices.insert(static_cast<std::int32_t>(index));
+  }
+  return indices.size() <= kMostTasks;
+}
+
+}  // namespace
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const auto at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == text.npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+Result<std::int32_t> read_count(std::string_view text, std::int32_t least) {
+  const auto value = number(text, kMostCount);
+  if (value && *value >= least) return static_cast<std::int32_t>(*value);
+  return expected(fmt::format("a whole number from {} to {}", least, kMostCount));
+}
+
+Result<double> read_amount(std::string_view text) {
+  const auto value = text::parse_decimal(text);
+  if (value && *value > 0 && *value <= kMostCount) return *value;
+  return expected(fmt::format("a number above 0 and up to {}", kMostCount));
+}
+
+Result<Duration> read_limit(std::string_view text, Duration bare) {
+  if (bare > Duration::zero()) {
+    if (const auto count = number(text, kMostCount)) {
+      return *count == 0 ? kNoDuration : Duration(*count * bare);
+    }
+  }
+  const auto length = text::parse_duration(text);
+  if (!length) {
+    return expected(bare > Duration::zero()
+                        ? "minutes, minutes:seconds or [days-]hours:minutes:seconds"
+                        : "[days-]hours:minutes:seconds, or as 90s, 10m, 2h");
+  }
+  return *length == text::kUnlimited || *length == Duration::zero() ? kNoDuration : *length;
+}
+
+Result<double> read_memory(std::string_view text, BareMemory bare) {
+  constexpr std::string_view kUnits = "KMGTP";
+  std::string_view digits = text;
+  if (digits.ends_with('B') || digits.ends_with('b')) digits.remove_suffix(1);
+  double gb = 1.0 / 1024;
+  if (!digits.empty()) {
+    const auto unit = kUnits.find(static_cast<char>(digits.back() & ~0x20));
+    if (unit != kUnits.npos) {
+      digits.remove_suffix(1);
+      gb = 1.0 / 1024 / 1024;
+      for (std::size_t i = 0; i < unit; ++i) gb *= 1024;
+    } else if (digits.size() != text.size() || bare == BareMemory::refused) {
+      digits = {};  // "12B", "12"
+    }
+  }
+  const auto value = text::parse_decimal(digits);
+  if (value && *value >= 0 && *value * gb <= kMostCount) return *value * gb;
+  return expected("an amount of memory as 32G or 1500M");
+}
+
+Result<Array> read_array(std::string_view text) {
+  Array array;
+  const auto wrong = [] {
+    return expected(
+        fmt::format("a list of tasks as 0-15, 1,3,5-7, 0-15:4 or 0-9%3, at most {}", kMostTasks));
+  };
+  if (const auto percent = text.find('%'); percent != text.npos) {
+    const auto at_once = number(text.substr(percent + 1), kMostCount);
+    if (!at_once) return wrong();
+    array.at_once = static_cast<std::int32_t>(*at_once);
+    text = text.substr(0, percent);
+  }
+  std::set<std::int32_t> indices;
+  for (const std::string_view part : split(text, ',')) {
+    if (!add_range(part, indices)) return wrong();
+  }
+  array.indices.assign(indices.begin(), indices.end());
+  return array;
+}
+
+Result<Gpus> read_gpus(std::string_view text) {
+  Gpus gpus;
+  if (const auto colon = text.find(':'); colon != text.npos) {
+    gpus.type = text.substr(0, colon);
+    text = text.substr(colon + 1);
+    if (gpus.type.empty()) return expected("GPUs as 2 or a100:2");
+  }
+  const auto count = number(text, kMostCount);
+  if (!count) return expected("GPUs as 2 or a100:2");
+  gpus.count = static_cast<std::int32_t>(*count);
+  return gpus;
+}
+
+Result<std::vector<store::JobNumber>> read_jobs(std::string_view text) {
+  std::vector<store::JobNumber> jobs;
+  const char separator = text.find(':') == text.npos ? ',' : ':';
+  for (const std::string_view part : split(text, separator)) {
+    const auto job = number(part, std::numeric_limits<std::int64_t>::max());
+    if (!job || *job == 0) return expected("numbers of jobs as 12 or 12:13");
+    jobs.push_back(store::JobNumber{*job});
+  }
+  return jobs;
+}
+
+Result<Dependency> read_dependency(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, store::After>, 4> kKinds{
+      {{"after", store::After::any},
+       {"afterany", store::After::any},
+       {"afterok", store::After::ok},
+       {"afternotok", store::After::not_ok}}};
+  if (text.find('?') != text.npos) {
+    return fail(Code::unsupported, "any one of several jobs cannot be waited for");
+  }
+  Dependency dependency;
+  for (const std::string_view part : split(text, ',')) {
+    const auto colon = part.find(':');
+    const std::string_view word = part.substr(0, colon);
+    const auto kind = std::find_if(kKinds.begin(), kKinds.end(),
+                                   [&](const auto& each) { return each.first == word; });
+    if (kind == kKinds.end() &&
+        (word == "singleton" || word == "aftercorr" || word == "afterburstbuffer")) {
+      return fail(Code::unsupported, "is not done here", {},
+                  "known: afterany, afterok, afternotok, after");
+    }
+    if (kind == kKinds.end() || colon == part.npos) {
+      return expected("as afterok:12:13, afterany:12 or afternotok:12");
+    }
+    if (part.find('+') != part.npos) {
+      return fail(Code::unsupported, "a time after another's start cannot be waited for");
+    }
+    auto jobs = read_jobs(part.substr(colon + 1));
+    if (!jobs) return tl::unexpected(std::move(jobs.error()));
+    if (!dependency.after.empty() && kind->second != dependency.what) {
+      return fail(Code::unsupported, "one job waits for others of one kind only");
+    }
+    dependency.what = kind->second;
+    dependency.started = dependency.started || word == "after";
+    dependency.after.insert(dependency.after.end(), jobs->begin(), jobs->end());
+  }
+  return dependency;
+}
+
+std::vector<std::string> exported(std::string_view text,
+                                  const std::vector<std::string>& environment) {
+  constexpr std::array<std::string_view, 5> kNeeded{"HOME", "LOGNAME", "PATH", "SHELL", "USER"};
+  const auto parts = split(text, ',');
+  const auto says = [&](std::string_view word) {
+    return std::find(parts.begin(), parts.end(), word) != parts.end();
+  };
+  const bool all = says("ALL") || text.empty();
+  std::vector<std::string> given;
+  for (const std::string_view part : parts) {
+    if (part.find('=') != part.npos) given.emplace_back(part);
+  }
+  const auto name_of = [](std::string_view line) { return line.substr(0, line.find('=')); };
+  std::vector<std::string> kept;
+  for (const std::string& line : environment) {
+    const std::string_view name = name_of(line);
+    const bool again = std::any_of(given.begin(), given.end(),
+                                   [&](const auto& other) { return name_of(other) == name; });
+    const bool needed = std::find(kNeeded.begin(), kNeeded.end(), name) != kNeeded.end();
+    if (!again && (all || needed || says(name))) kept.push_back(line);
+  }
+  kept.insert(kept.end(), given.begin(), given.end());
+  return kept;
+}
+
+}  // namespace almanac::submission

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What stands behind an option. Each fails with invalid, saying what is expected ("a whole
+/// number"), or with unsupported, saying what we do not do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "store/job.h"
+
+namespace almanac::submission {
+
+/// At most a million.
+Result<std::int32_t> read_count(std::string_view text, std::int32_t least);
+/// Above 0.
+Result<double> read_amount(std::string_view text);
+/// "[D-]HH:MM:SS" and other lengths of text/duration.h; a bare number is in `bare` units, or
+/// refused where that is 0. kNoDuration = no limit.
+Result<Duration> read_limit(std::string_view text, Duration bare);
+enum class BareMemory : std::uint8_t { refused, is_mib };
+/// "32G", "1500M", "1.5T" in GB of 1024 MiB.
+Result<double> read_memory(std::string_view text, BareMemory bare);
+
+struct Array {
+  std::vector<std::int32_t> indices{};  ///< Rising.
+  std::int32_t at_once = 0;
+};
+/// "0-15", "1,3,5-7", "0-15:4", "0-9%3".
+Result<Array> read_array(std::string_view text);
+
+struct Gpus {
+  std::int32_t count = 0;
+  std::string type{};
+};
+/// "2", "a100:2".
+Result<Gpus> read_gpus(std::string_view text);
+
+/// "12", "12:13", "12,13".
+Result<std::vector<store::JobNumber>> read_jobs(std::string_view text);
+
+struct Dependency {
+  std::vector<store::JobNumber> after{};
+  store::After what = store::After::any;
+  bool started = false;  ///< Slurm would wait for their start only.
+};
+/// "afterok:12:13", "afterany:12,afterany:13"; all of one kind.
+Result<Dependency> read_dependency(std::string_view text);
+
+/// "now", "now+2hours", "16:00" (the next), "midnight", "noon", "tomorrow", "2026-11-22",
+/// "2026-11-22T08:00:00": of the machine's time zone.
+Result<Time> read_moment(std::string_view text, Time now);
+
+/// What "ALL", "NONE", "A,B=2" and "ALL,C=3" leave of `environment`. Where not all is wanted, what
+/// a program needs to be found stays: HOME, LOGNAME, PATH, SHELL, USER.
+std::vector<std::string> exported(std::string_view text,
+                                  const std::vector<std::string>& environment);
+
+/// The parts of a text between `separator`s.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+}  // namespace almanac::submission

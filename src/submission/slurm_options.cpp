@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Source: sbatch(1) of Slurm 23.02. Differs: a job runs on one machine, so what Slurm says of a
+/// node is said of the whole.
+#include <fmt/format.h>
+
+#include "submission/apply.h"
+
+namespace almanac::submission {
+namespace {
+
+using Text = std::string_view;
+
+Result<void> set_output(std::string& field, Draft& draft, Text text) {
+  // %% is one of them: it stands for itself.
+  for (std::size_t at = text.find('%'); at < text.size(); at = text.find('%', at + 2)) {
+    const char what = at + 1 < text.size() ? text[at + 1] : '\0';
+    if (Text("jAaxu%").find(what) != Text::npos && what != '\0') continue;
+    draft.notes.push_back(fmt::format("{} in a file name stays as it is: known are %j %A %a %x %u",
+                                      text.substr(at, 2)));
+  }
+  return put(field, read_text(text));
+}
+
+/// "gpu:2", "gpu:a100:2,nvme:1", "none".
+Result<void> set_gres(Draft& draft, Text text) {
+  if (text == "none") return {};
+  for (Text part : split(text, ',')) {
+    if (part.starts_with("gres/")) part.remove_prefix(5);
+    const auto colon = part.find(':');
+    if (part.substr(0, colon) != "gpu") {
+      draft.notes.push_back(fmt::format("--gres={} is not done here: known is gpu", part));
+      continue;
+    }
+    Text count = colon == Text::npos ? "1" : part.substr(colon + 1);
+    count = count.substr(0, count.find('('));  // "(S:0)": sockets
+    const bool is_type = count.find_first_not_of("0123456789:") != Text::npos;
+    const std::string one =
+        is_type && count.find(':') == Text::npos ? std::string(count) + ":1" : std::string(count);
+    if (auto done = set_gpus(draft, one); !done) {
+      return fail(Code::invalid, "GPUs as gpu:2 or gpu:a100:2");
+    }
+  }
+  return {};
+}
+
+/// "1", "1-4": as many as there are, and there is one.
+Result<void> set_nodes(Draft&, Text text) {
+  const auto least = read_count(text.substr(0, text.find('-')), 1);
+  if (!least) return fail(Code::invalid, "a number of nodes as 1 or 1-4");
+  if (*least > 1) return fail(Code::unsupported, "jobs run on one machine", {}, "ask one node");
+  return {};
+}
+
+Result<void> set_dependency(Draft& draft, Text text) {
+  auto dependency = read_dependency(text);
+  if (!dependency) return tl::unexpected(std::move(dependency.error()));
+  draft.asked.after = std::move(dependency->after);
+  draft.asked.after_what = dependency->what;
+  if (dependency->started) {
+    draft.notes.emplace_back(
+        "--dependency=after waits for the end of a job here, not for its start");
+  }
+  return {};
+}
+
+Result<void> set_partition(Draft& draft, Text text) {
+  const auto parts = split(text, ',');
+  if (parts.size() > 1) {
+    draft.notes.push_back(fmt::format("of several partitions the first counts: {}", parts[0]));
+  }
+  return put(draft.asked.vc, read_text(parts[0]));
+}
+
+Result<void> set_memory(Draft& draft, Text text) {
+  const auto memory = read_memory(text, BareMemory::is_mib);
+  if (!memory) return tl::unexpected(memory.error());
+  draft.memory_gb_per_cpu.reset();
+  draft.memory_gb_per_gpu.reset();
+  if (*memory == 0) {
+    draft.asked.memory_gb.reset();
+    draft.notes.emplace_back("--mem=0 is no limit here, not all that there is");
+  } else {
+    draft.asked.memory_gb = *memory;
+  }
+  return {};
+}
+
+/// What Slurm knows and we do not do.
+Option left_out(Text name, char letter, Argument argument, Text instead = {}) {
+  return {name, letter, argument, nullptr, instead};
+}
+
+}  // namespace
+
+const std::vector<Option>& slurm_options() {
+  using enum Argument;
+  static const std::vector<Option> options{
+      {"job-name", 'J', needed, [](Draft& d, Text t) { return put(d.asked.name, read_text(t)); }},
+      {"partition", 'p', needed, set_partition},
+      {"qos", 'q', needed, [](Draft& d, Text t) { return put(d.asked.qos, read_text(t)); }},
+      {"time", 't', needed,
+       [](Draft& d, Text t) { return put(d.asked.time_limit, read_limit(t, 1min)); }},
+      {"nodes", 'N', needed, set_nodes},
+      {"ntasks", 'n', needed, [](Draft& d, Text t) { return put(d.tasks, read_count(t, 1)); }},
+      {"ntasks-per-node", '\0', needed,
+       [](Draft& d, Text t) { return put(d.tasks_per_node, read_count(t, 1)); }},
+      {"cpus-per-task", 'c', needed,
+       [](Draft& d, Text t) { return put(d.cpus_per_task, read_count(t, 1)); }},
+      {"cpus-per-gpu", '\0', needed,
+       [](Draft& d, Text t) { return put(d.cpus_per_gpu, read_count(t, 1)); }},
+      {"mem", '\0', needed, set_memory},
+      {"mem-per-cpu", '\0', needed,
+       [](Draft& d, Text t) {
+         return put(d.memory_gb_per_cpu, read_memory(t, BareMemory::is_mib));
+       }},
+      {"mem-per-gpu", '\0', needed,
+       [](Draft& d, Text t) {
+         return put(d.memory_gb_per_gpu, read_memory(t, BareMemory::is_mib));
+       }},
+      {"gres", '\0', needed, set_gres},
+      {"gpus", 'G', needed, set_gpus},
+      {"gpus-per-node", '\0', needed, set_gpus},
+      {"gpus-per-task", '\0', needed,
+       [](Draft& d, Text t) {
+         auto done = set_gpus(d, t);
+         if (done) d.gpus_per_task = d.asked.gpus;
+         return done;
+       }},
+      {"output", 'o', needed, [](Draft& d, Text t) { return set_output(d.asked.out, d, t); }},
+      {"error", 'e', needed, [](Draft& d, Text t) { return set_output(d.asked.err, d, t); }},
+      {"chdir", 'D', needed, [](Draft& d, Text t) { return put(d.asked.directory, read_text(t)); }},
+      {"array", 'a', needed, set_array},
+      {"dependency", 'd', needed, set_dependency},
+      {"requeue", '\0', none,
+       [](Draft& d, Text) -> Result<void> {
+         d.asked.requeue = true;
+         return {};
+       }},
+      {"no-requeue", '\0', none,
+       [](Draft& d, Text) -> Result<void> {
+         d.asked.requeue = false;
+         return {};
+       }},
+      {"begin", 'b', needed, set_begin},
+      {"hold", 'H', none,
+       [](Draft& d, Text) -> Result<void> {
+         d.asked.hold = true;
+         return {};
+       }},
+      {"export", '\0', needed, set_export},
+
+      left_out("account", 'A', needed),
+      left_out("acctg-freq", '\0', needed),
+      left_out("batch", '\0', needed),
+      left_out("bb", '\0', needed),
+      left_out("bbf", '\0', needed),
+      left_out("clusters", 'M', needed),
+      left_out("comment", '\0', needed),
+      left_out("constraint", 'C', needed, "--gpus=TYPE:N asks a type"),
+      left_out("container", '\0', needed),
+      left_out("contiguous", '\0', none),
+      left_out("core-spec", 'S', needed),
+      left_out("cores-per-socket", '\0', needed),
+      left_out("cpu-freq", '\0', needed),
+      left_out("deadline", '\0', needed, "#ALMANAC --deadline is a promise, not an end"),
+      left_out("delay-boot", '\0', needed),
+      left_out("distribution", 'm', needed),
+      left_out("exclude", 'x', needed),
+      left_out("exclusive", '\0', optional),
+      left_out("export-file", '\0', needed),
+      left_out("extra-node-info", 'B', needed),
+      left_out("get-user-env", '\0', optional),
+      left_out("gid", '\0', needed),
+      left_out("gpu-bind", '\0', needed),
+      left_out("gpu-freq", '\0', needed),
+      left_out("gpus-per-socket", '\0', needed),
+      left_out("gres-flags", '\0', needed),
+      left_out("hint", '\0', needed),
+      left_out("ignore-pbs", '\0', none),
+      left_out("input", 'i', needed),
+      left_out("kill-on-invalid-dep", '\0', needed),
+      left_out("licenses", 'L', needed),
+      left_out("mail-type", '\0', needed),
+      left_out("mail-user", '\0', needed),
+      left_out("mcs-label", '\0', needed),
+      left_out("mem-bind", '\0', needed),
+      left_out("mincpus", '\0', needed),
+      left_out("network", '\0', needed),
+      left_out("nice", '\0', optional),
+      left_out("no-kill", 'k', optional),
+      left_out("nodefile", 'F', needed),
+      left_out("nodelist", 'w', needed),
+      left_out("ntasks-per-core", '\0', needed),
+      left_out("ntasks-per-gpu", '\0', needed),
+      left_out("ntasks-per-socket", '\0', needed),
+      left_out("open-mode", '\0', needed),
+      left_out("overcommit", 'O', none),
+      left_out("oversubscribe", 's', none),
+      left_out("parsable", '\0', optional),
+      left_out("power", '\0', needed),
+      left_out("prefer", '\0', needed),
+      left_out("priority", '\0', needed),
+      left_out("profile", '\0', needed),
+      left_out("propagate", '\0', optional),
+      left_out("quiet", 'Q', none),
+      left_out("reboot", '\0', none),
+      left_out("reservation", '\0', needed),
+      left_out("signal", '\0', needed, "at the time limit SIGTERM comes first"),
+      left_out("sockets-per-node", '\0', needed),
+      left_out("spread-job", '\0', none),
+      left_out("switches", '\0', needed),
+      left_out("test-only", '\0', none),
+      left_out("thread-spec", '\0', needed),
+      left_out("threads-per-core", '\0', needed),
+      left_out("time-min", '\0', needed),
+      left_out("tmp", '\0', needed),
+      left_out("tres-per-task", '\0', needed),
+      left_out("uid", '\0', needed),
+      left_out("use-min-nodes", '\0', none),
+      left_out("verbose", 'v', none),
+      left_out("wait", 'W', none),
+      left_out("wait-all-nodes", '\0', needed),
+      left_out("wckey", '\0', needed),
+      left_out("wrap", '\0', needed, "the script is what runs"),
+  };
+  return options;
+}
+
+}  // namespace almanac::submission

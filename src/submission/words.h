@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Cuts a directive line into words.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace almanac::submission {
+
+/// Blanks part words; '...', "..." and \ keep them together; a word that begins with # ends the
+/// line. Fails with invalid at a quote that is not closed.
+Result<std::vector<std::string>> split_words(std::string_view line);
+
+}  // namespace almanac::submission
