@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Answers of every kind, with the headers that each must carry.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "serve/message.h"
+
+namespace almanac::serve {
+
+/// {"error": {"code", "message", "hint"}} with a status of HTTP.
+Answer problem(int status, const std::string& message, const std::string& hint = {});
+/// The same of an Error of ours.
+Answer problem(const Error& error);
+/// JSON text that may change at any time.
+Answer json(std::string text);
+/// The same, good as long as `revision` stays; 304 when the client has it already.
+Answer json_at(const Ask& ask, std::uint64_t revision, const std::function<std::string()>& text);
+
+/// Adds what every answer carries: nothing is guessed, framed, kept or loaded from elsewhere.
+void protect(Answer& answer);
+
+}  // namespace almanac::serve

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// One client's connection: bytes in until a request is whole, bytes out until an answer is taken.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "process/descriptor.h"
+#include "serve/frame.h"
+#include "serve/limits.h"
+#include "serve/message.h"
+
+namespace almanac::serve {
+
+class Connection {
+ public:
+  using Instant = std::chrono::steady_clock::time_point;
+  enum class Phase {
+    idle,       ///< Between requests.
+    receiving,  ///< A request has begun.
+    answering,  ///< A worker has it.
+    sending,    ///< An answer goes out.
+    closing,    ///< All is said; what the client still sends is dropped until it has read that.
+    closed,
+  };
+
+  Connection(process::Descriptor socket, const Peer& peer, const Limits& limits, Instant now);
+
+  /// Takes what has come and goes on as far as it can without waiting; so does send().
+  void receive(Instant now);
+  void send(Instant now);
+  /// A request is whole: its bytes. The connection is then answering.
+  std::string take_request(std::size_t& head_size);
+  bool has_request() const { return phase_ == Phase::receiving && is_whole_; }
+  void answer(std::string bytes, bool closes, Instant now);
+  /// The deadline has passed.
+  void give_up(Instant now);
+  /// The client has gone.
+  void drop() { phase_ = Phase::closed; }
+
+  int socket() const { return socket_.get(); }
+  const Peer& peer() const { return peer_; }
+  Phase phase() const { return phase_; }
+  Instant deadline() const { return deadline_; }
+
+ private:
+  void look(Instant now);
+  void refuse(int status, const std::string& message, Instant now);
+  void enter(Phase phase, Duration patience, Instant now);
+
+  process::Descriptor socket_;
+  Peer peer_;
+  const Limits& limits_;
+  Phase phase_ = Phase::idle;
+  Instant deadline_;
+  Frame frame_;
+  bool is_whole_ = false;
+  std::string in_;
+  std::string out_;
+  std::size_t sent_ = 0;
+  bool closes_ = false;
+};
+
+}  // namespace almanac::serve
