@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "serve/answers.h"
 #include "serve/token.h"
 
@@ -43,13 +45,24 @@ std::optional<Answer> Guard::refuses(const Ask& ask) const {
   }
   if (!changes(ask)) return std::nullopt;
   if (is_of_another_site(ask)) return problem(403, "a page of another site asks for a change");
+  return refuses_without_token(ask, "a change");
+}
+
+std::optional<Answer> Guard::refuses_log(const Ask& ask, std::uint32_t uid) const {
+  if (!ask.peer.is_local) return refuses_without_token(ask, "a log");
+  const live::Caller asks = caller(ask);
+  if (asks.may_all || asks.uid == uid) return std::nullopt;
+  return problem(403, "a log is shown to the job's user only");
+}
+
+std::optional<Answer> Guard::refuses_without_token(const Ask& ask, const char* what) const {
   const std::string* const shown = ask.header("authorization");
   if (shown != nullptr && shows_token(*shown, token_)) return std::nullopt;
-  Answer answer = problem(
-      401,
-      shown == nullptr ? "a change needs the service's token" : "this is not the service's token",
-      "send \"Authorization: Bearer TOKEN\" with the content of the file token "
-      "in the service's state folder, or use its Unix socket");
+  Answer answer = problem(401,
+                          shown == nullptr ? fmt::format("{} needs the service's token", what)
+                                           : "this is not the service's token",
+                          "send \"Authorization: Bearer TOKEN\" with the content of the file token "
+                          "in the service's state folder, or use its Unix socket");
   answer.headers.emplace_back("WWW-Authenticate", "Bearer");
   return answer;
 }

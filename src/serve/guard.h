@@ -25,12 +25,17 @@ class Guard {
 
   /// Why the request is refused, or nothing.
   std::optional<Answer> refuses(const Ask& ask) const;
+  /// Why a log of the user `uid` is not shown, or nothing: it may say what is nobody else's
+  /// business.
+  std::optional<Answer> refuses_log(const Ask& ask, std::uint32_t uid) const;
   /// Who asks, of a request that is not refused and changes something.
   live::Caller caller(const Ask& ask) const;
 
   static bool changes(const Ask& ask) { return ask.method != "GET" && ask.method != "HEAD"; }
 
  private:
+  std::optional<Answer> refuses_without_token(const Ask& ask, const char* what) const;
+
   std::string token_;
   std::uint32_t owner_;
 };

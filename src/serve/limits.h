@@ -21,7 +21,7 @@ struct Limits {
   std::size_t connections_of_one = 128;  ///< Of one user; of all that come by TCP.
   double requests_per_s = 500;           ///< Likewise, in the long run.
   double burst = 1000;
-  int workers = 4;
+  int workers = 8;  ///< Submissions that come at once share a commit.
 };
 
 }  // namespace almanac::serve

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The API, version 1: what src/serve/openapi.json says, answered by a Service.
+///
+/// Everybody on this machine may look. A user changes only their own jobs; what stands in a log is
+/// told to who may change the job. Environments and scripts are told to nobody.
+#pragma once
+
+#include <string>
+
+#include "live/service.h"
+#include "serve/guard.h"
+#include "serve/message.h"
+#include "serve/metrics.h"
+#include "serve/router.h"
+
+namespace almanac::serve {
+
+class Api {
+ public:
+  /// `page` is the dashboard; "" = this build has none. `service` outlives this.
+  Api(live::Service& service, Guard guard, std::string page);
+
+  /// By any thread.
+  Answer answer(const Ask& ask) const;
+  const Router& router() const { return router_; }
+
+ private:
+  /// Adds a route whose answers are counted and timed.
+  void on(const char* method, const char* path, Answerer answerer);
+  void add_jobs();
+  void add_log();
+  void add_machine();
+  void add_history();
+  void add_page();
+
+  Answer list_jobs(const Ask& ask) const;
+  Answer submit(const Ask& ask) const;
+  Answer log(const Ask& ask, const std::string& part) const;
+  Answer history(const Ask& ask) const;
+
+  live::Service& service_;
+  Guard guard_;
+  std::string page_;
+  std::string page_policy_;
+  mutable Metrics metrics_;
+  Router router_;
+};
+
+}  // namespace almanac::serve

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Writes and reads the fields of a record as JSON from one list of them, so that what is written
+/// can be read and what is unknown is known to be. Private to this room, for its header is heavy.
+///
+///   template <typename Fields, typename Record>
+///   void list(Fields& fields, Record& record) {
+///     fields.field("gpus", record.gpus);         // always written
+///     fields.sparse("deadline_s", record.deadline);  // left out while missing
+///   }
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "text/nearest.h"
+
+namespace almanac::serve {
+
+using Json = nlohmann::ordered_json;
+
+/// Text that is not UTF-8 is mended: a job's name may be anything.
+inline std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// Thrown by Reader, turned into a Result by read_object().
+struct Refused {
+  Error error;
+};
+
+inline Json seconds_json(std::int64_t ms) {
+  return ms % 1000 == 0 ? Json(ms / 1000) : Json(static_cast<double>(ms) / 1e3);
+}
+
+template <typename T>
+bool is_missing(const T& value) {
+  if constexpr (std::is_same_v<T, Time>) {
+    return value == kNoTime;
+  } else if constexpr (std::is_same_v<T, Duration>) {
+    return value == kNoDuration;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return std::isnan(value);
+  } else if constexpr (requires { value.has_value(); }) {
+    return !value.has_value();
+  } else if constexpr (requires { value.empty(); }) {
+    return value.empty();
+  } else {
+    return value == T{};
+  }
+}
+
+class Writer {
+ public:
+  template <typename T>
+  void field(const char* name, const T& value) {
+    if (!is_lacking(value)) out_[name] = to_json(value);
+  }
+  template <typename T>
+  void sparse(const char* name, const T& value) {
+    if (!is_missing(value)) out_[name] = to_json(value);
+  }
+  /// A number that is never negative; -1 = it was not measured.
+  void measured(const char* name, double value) {
+    if (value >= 0) out_[name] = value;
+  }
+  /// One of `names`, by position.
+  template <typename T>
+  void word(const char* name, const T& value, const std::vector<std::string>& names) {
+    out_[name] = names[static_cast<std::size_t>(value)];
+  }
+  Json take() { return std::move(out_); }
+
+ private:
+  /// Whether there is no JSON that says it.
+  template <typename T>
+  static bool is_lacking(const T& value) {
+    if constexpr (std::is_same_v<T, Time> || std::is_same_v<T, Duration> ||
+                  std::is_same_v<T, double> || requires { value.has_value(); }) {
+      return is_missing(value);
+    } else {
+      return false;
+    }
+  }
+  template <typename T>
+  static Json to_json(const T& value) {
+    if constexpr (std::is_same_v<T, Time>) {
+      return seconds_json(value.time_since_epoch().count());
+    } else if constexpr (std::is_same_v<T, Duration>) {
+      return seconds_json(value.count());
+    } else if constexpr (std::is_enum_v<T>) {
+      return static_cast<std::underlying_type_t<T>>(value);
+    } else if constexpr (requires { value.has_value(); }) {
+      return to_json(*value);
+    } else if constexpr (!std::is_same_v<T, std::string> && requires { value.begin(); }) {
+      Json list = Json::array();
+      for (const auto& each : value) list.push_back(to_json(each));
+      return list;
+    } else {
+      return value;
+    }
+  }
+
+  Json out_ = Json::object();
+};
+
+class Reader {
+ public:
+  explicit Reader(const Json& in) : in_(in) {
+    if (!in.is_object()) refuse(fmt::format("an object was expected, not {}", in.type_name()));
+  }
+
+  template <typename T>
+  void field(const char* name, T& value) {
+    known_.emplace_back(name);
+    const auto found = in_.find(name);
+    if (found != in_.end()) from_json(name, *found, value);
+  }
+  template <typename T>
+  void sparse(const char* name, T& value) {
+    field(name, value);
+  }
+  void measured(const char* name, double& value) { field(name, value); }
+  template <typename T>
+  void word(const char* name, T& value, const std::vector<std::string>& names) {
+    std::string said;
+    field(name, said);
+    if (!in_.contains(name)) return;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (names[i] == said) {
+        value = static_cast<T>(i);
+        return;
+      }
+    }
+    refuse(fmt::format("{} is one of {}, not {}", name, fmt::join(names, ", "), said));
+  }
+  /// Refuses what is none of the fields.
+  void end() const {
+    for (const auto& [name, value] : in_.items()) {
+      if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
+      const std::string meant = text::did_you_mean(name, known_);
+      refuse(fmt::format("unknown field {}", name),
+             meant.empty() ? fmt::format("known: {}", fmt::join(known_, ", ")) : meant);
+    }
+  }
+
+ private:
+  [[noreturn]] static void refuse(std::string message, std::string hint = {}) {
+    throw Refused{{Code::invalid, std::move(message), {}, std::move(hint)}};
+  }
+  [[noreturn]] static void expected(const char* name, const char* what, const Json& found) {
+    const std::string text = dumped(found);
+    refuse(fmt::format("{} is {}, not {}{}", name, what, text.substr(0, 40),
+                       text.size() > 40 ? "..." : ""));
+  }
+  static std::int64_t milliseconds(const char* name, const Json& in) {
+    constexpr double kMost = 1e11;  // seconds: some 3,000 years; exact in a double as milliseconds
+    if (!in.is_number() || std::abs(in.get<double>()) > kMost) {
+      expected(name, "a number of seconds", in);
+    }
+    return std::llround(in.get<double>() * 1e3);
+  }
+
+  template <typename T>
+  static void from_json(const char* name, const Json& in, T& value) {
+    if constexpr (std::is_same_v<T, Time>) {
+      value = Time(Duration(milliseconds(name, in)));
+    } else if constexpr (std::is_same_v<T, Duration>) {
+      value = Duration(milliseconds(name, in));
+    } else if constexpr (std::is_same_v<T, bool>) {
+      if (!in.is_boolean()) expected(name, "true or false", in);
+      value = in.get<bool>();
+    } else if constexpr (std::is_enum_v<T>) {
+      std::underlying_type_t<T> number{};
+      from_json(name, in, number);
+      value = T{number};
+    } else if constexpr (std::is_integral_v<T>) {
+      whole(name, in, value);
+    } else if constexpr (std::is_same_v<T, double>) {
+      if (!in.is_number()) expected(name, "a number", in);
+      value = in.get<double>();
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      if (!in.is_string()) expected(name, "text", in);
+      value = in.get<std::string>();
+      if (value.find('\0') != std::string::npos) expected(name, "text without a zero byte", in);
+    } else if constexpr (requires { value.has_value(); }) {
+      from_json(name, in, value.emplace());
+    } else {
+      if (!in.is_array()) expected(name, "a list", in);
+      value.clear();
+      for (const Json& each : in) from_json(name, each, value.emplace_back());
+    }
+  }
+  template <typename T>
+  static void whole(const char* name, const Json& in, T& value) {
+    using Limits = std::numeric_limits<T>;
+    bool fits = false;
+    if (in.is_number_unsigned()) {
+      fits = in.get<std::uint64_t>() <= static_cast<std::uint64_t>(Limits::max());
+    } else if (in.is_number_integer()) {
+      fits = std::is_signed_v<T> &&
+             in.get<std::int64_t>() >= static_cast<std::int64_t>(Limits::min());
+    }
+    if (!fits) expected(name, "a whole number in its range", in);
+    value = in.get<T>();
+  }
+
+  const Json& in_;
+  std::vector<std::string> known_;
+};
+
+/// What `read` makes of JSON text, or invalid with what is wrong.
+template <typename Read>
+auto read_json(std::string_view text, Read&& read) -> Result<decltype(read(Json{}))> {
+  try {
+    return read(Json::parse(text));
+  } catch (const Json::parse_error& error) {
+    return fail(Code::invalid, fmt::format("this is not JSON (byte {})", error.byte));
+  } catch (const Refused& refused) {
+    return tl::unexpected(refused.error);
+  }
+}
+
+}  // namespace almanac::serve

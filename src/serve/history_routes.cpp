@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The routes of the past: jobs that have ended, and how busy the machine was.
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "serve/answers.h"
+#include "serve/api.h"
+#include "serve/query.h"
+#include "serve/view_json.h"
+#include "trace/write.h"
+
+namespace almanac::serve {
+namespace {
+
+constexpr std::int64_t kMost = 10'000;
+
+/// The job log as text. The writer writes files only; this one is gone before anybody sees it.
+Result<std::string> csv_of(const trace::Trace& trace, const std::string& folder) {
+  std::string path = folder + "/history-XXXXXX";
+  const process::Descriptor reserved(::mkstemp(path.data()));
+  if (!reserved) return fail(Code::unavailable, "cannot write", {.file = folder});
+  const auto saved = trace::save_trace(trace, path, "csv");
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  ::unlink(path.c_str());
+  if (!saved) return tl::unexpected(saved.error());
+  return text;
+}
+
+}  // namespace
+
+void Api::add_history() {
+  on("GET", "/v1/history", [this](const Ask& ask, const std::string&) { return history(ask); });
+  on("GET", "/v1/timeline", [this](const Ask& ask, const std::string&) {
+    const auto since = time(ask, "since");
+    if (!since) return problem(since.error());
+    const auto moments = service_.store().moments(*since);
+    return moments ? json(to_json(*moments)) : problem(moments.error());
+  });
+}
+
+Answer Api::history(const Ask& ask) const {
+  const auto known = knows(ask, {"since", "until", "format", "limit", "below", "user"});
+  const auto since = time(ask, "since");
+  const auto until = time(ask, "until");
+  const auto limit = whole(ask, "limit", kMost);
+  const auto below = whole(ask, "below", 0);
+  if (!known) return problem(known.error());
+  if (!since) return problem(since.error());
+  if (!until) return problem(until.error());
+  if (!limit) return problem(limit.error());
+  if (!below) return problem(below.error());
+  const std::string format = word(ask, "format");
+  if (format == "csv") {
+    auto log = service_.store().log(*since);
+    if (!log) return problem(log.error());
+    if (*until != kNoTime) {
+      std::erase_if(log->jobs, [&](const trace::Job& each) { return each.outcome.end > *until; });
+    }
+    auto text = csv_of(*log, service_.config().state);
+    if (!text) return problem(text.error());
+    Answer answer{.body = *std::move(text), .type = "text/csv; charset=utf-8"};
+    protect(answer);
+    return answer;
+  }
+  if (!format.empty() && format != "json") {
+    return problem(400, fmt::format("format is csv or json, not {}", format));
+  }
+  const std::int64_t most = std::clamp<std::int64_t>(*limit, 1, kMost);
+  store::Filter filter{.user = word(ask, "user"),
+                       .states = {trace::JobState::completed, trace::JobState::failed,
+                                  trace::JobState::cancelled, trace::JobState::timeout,
+                                  trace::JobState::node_fail},
+                       .ended_since = *since,
+                       .ended_until = *until,
+                       .limit = most + 1};
+  if (*below > 0) filter.below = store::JobNumber{*below};
+  auto jobs = service_.store().jobs(filter);
+  if (!jobs) return problem(jobs.error());
+  const bool has_more = static_cast<std::int64_t>(jobs->size()) > most;
+  if (has_more) jobs->resize(static_cast<std::size_t>(most));
+  std::vector<live::JobView> views;
+  for (store::Job& each : *jobs) views.push_back({.job = std::move(each)});
+  return json(to_json(views, service_.config().machine.cluster, service_.revision(), has_more));
+}
+
+}  // namespace almanac::serve

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The routes of jobs: looked at, submitted, cancelled.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include "serve/answers.h"
+#include "serve/api.h"
+#include "serve/fields.h"
+#include "serve/query.h"
+#include "serve/submission_json.h"
+#include "serve/view_json.h"
+
+namespace almanac::serve {
+namespace {
+
+/// As the system calls the user; the number where it has no name.
+std::string user_name(std::uint32_t uid) {
+  std::array<char, 16'384> space;
+  passwd entry{};
+  passwd* found = nullptr;
+  ::getpwuid_r(uid, &entry, space.data(), space.size(), &found);
+  return found == nullptr ? std::to_string(uid) : found->pw_name;
+}
+
+std::uint32_t group_of(std::uint32_t uid) {
+  std::array<char, 16'384> space;
+  passwd entry{};
+  passwd* found = nullptr;
+  ::getpwuid_r(uid, &entry, space.data(), space.size(), &found);
+  return found == nullptr ? uid : found->pw_gid;
+}
+
+std::string numbers_json(const std::vector<store::JobNumber>& numbers) {
+  Json out = Json::array();
+  for (const store::JobNumber each : numbers) out.push_back(static_cast<std::int64_t>(each));
+  return dumped({{"numbers", out}});
+}
+
+}  // namespace
+
+void Api::add_jobs() {
+  on("GET", "/v1/jobs", [this](const Ask& ask, const std::string&) { return list_jobs(ask); });
+  on("POST", "/v1/jobs", [this](const Ask& ask, const std::string&) { return submit(ask); });
+  on("GET", "/v1/jobs/{number}", [this](const Ask&, const std::string& part) {
+    const auto found = find_job(service_, part);
+    return found ? json(to_json(*found, service_.config().machine.cluster))
+                 : problem(found.error());
+  });
+  on("GET", "/v1/jobs/{number}/explain", [this](const Ask&, const std::string& part) {
+    const auto found = find_job(service_, part);
+    if (!found) return problem(found.error());
+    const auto lines = service_.explain(found->job.number);
+    if (!lines) return problem(lines.error());
+    return json(dumped({{"job_id", job_id(found->job)}, {"lines", *lines}}));
+  });
+  on("GET", "/v1/jobs/{number}/forecast", [this](const Ask&, const std::string& part) {
+    const auto found = find_job(service_, part);
+    if (!found) return problem(found.error());
+    // A worker waits for nobody; who wants to wait asks again.
+    const auto expected = service_.expect(found->job.number, 0ms);
+    if (expected) return json(to_json(*expected));
+    Answer none{.status = 204};
+    protect(none);
+    return none;
+  });
+  on("GET", "/v1/jobs/{number}/events", [this](const Ask&, const std::string& part) {
+    const auto found = find_job(service_, part);
+    if (!found) return problem(found.error());
+    const auto notes = service_.store().notes(found->job.number);
+    if (!notes) return problem(notes.error());
+    const auto told = service_.store().told(found->job.number);
+    return told ? json(to_json(*notes, *told)) : problem(told.error());
+  });
+
+  using Change = Result<void> (live::Service::*)(store::JobNumber, const live::Caller&);
+  const auto change = [this](const char* path, Change act) {
+    on("POST", path, [this, act](const Ask& ask, const std::string& part) {
+      const auto numbers = find_jobs(service_, part);
+      if (!numbers) return problem(numbers.error());
+      const live::Caller caller = guard_.caller(ask);
+      for (const store::JobNumber each : *numbers) {
+        const auto job = service_.job(each);
+        if (job && !caller.may_all && job->job.asked.uid != caller.uid) {
+          return problem(403, fmt::format("job {} is {}'s", part, job->job.asked.user));
+        }
+        if (const auto done = (service_.*act)(each, caller); !done) return problem(done.error());
+      }
+      return json(numbers_json(*numbers));
+    });
+  };
+  change("/v1/jobs/{number}/cancel", &live::Service::cancel);
+  change("/v1/jobs/{number}/hold", &live::Service::hold);
+  change("/v1/jobs/{number}/release", &live::Service::release);
+  change("/v1/jobs/{number}/requeue", &live::Service::requeue);
+}
+
+Answer Api::list_jobs(const Ask& ask) const {
+  constexpr std::int64_t kMost = 10'000;
+  const auto known = knows(ask, {"state", "user", "name", "since", "limit", "after", "revision"});
+  const auto since = time(ask, "since");
+  const auto limit = whole(ask, "limit", kMost);
+  const auto after = whole(ask, "after", 0);
+  if (!known) return problem(known.error());
+  if (!since) return problem(since.error());
+  if (!limit) return problem(limit.error());
+  if (!after) return problem(after.error());
+  const std::string user = word(ask, "user");
+  const std::string name = word(ask, "name");
+  std::optional<trace::JobState> state;
+  if (const std::string said = word(ask, "state"); !said.empty()) {
+    state = trace::parse_state(said);
+    if (!state) return problem(400, fmt::format("no state is called {}", said));
+  }
+  return json_at(ask, service_.revision(), [&] {
+    std::vector<live::JobView> jobs =
+        service_.jobs(*since == kNoTime ? std::nullopt : std::optional<Time>(*since));
+    std::erase_if(jobs, [&](const live::JobView& each) {
+      return (!user.empty() && each.job.asked.user != user) ||
+             (!name.empty() && each.job.asked.name != name) ||
+             (state && each.job.state != *state) ||
+             static_cast<std::int64_t>(each.job.number) <= *after;
+    });
+    std::sort(jobs.begin(), jobs.end(), [](const live::JobView& a, const live::JobView& b) {
+      return a.job.number < b.job.number;
+    });
+    const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMost));
+    const bool has_more = jobs.size() > most;
+    if (has_more) jobs.resize(most);
+    return to_json(jobs, service_.config().machine.cluster, service_.revision(), has_more);
+  });
+}
+
+Answer Api::submit(const Ask& ask) const {
+  const std::string* const type = ask.header("content-type");
+  if (type == nullptr || type->compare(0, 16, "application/json") != 0) {
+    return problem(415, "a submission is JSON", "send Content-Type: application/json");
+  }
+  auto asked = read_submission(ask.body);
+  if (!asked) return problem(asked.error());
+  const live::Caller caller = guard_.caller(ask);
+  if (::geteuid() != 0 && caller.uid != ::geteuid()) {
+    return problem(403,
+                   fmt::format("this service runs as {} and can run nobody else's jobs",
+                               user_name(::geteuid())),
+                   "a service for all users is started by root");
+  }
+  asked->uid = caller.uid;
+  asked->gid = ask.peer.is_local ? ask.peer.gid : group_of(caller.uid);
+  asked->user = user_name(caller.uid);
+  const auto numbers = service_.submit(*std::move(asked));
+  if (!numbers) return problem(numbers.error());
+  Answer made = json(numbers_json(*numbers));
+  made.status = 201;
+  made.headers.emplace_back("Location", fmt::format("/v1/jobs/{}",
+                                                    static_cast<std::int64_t>(numbers->front())));
+  return made;
+}
+
+}  // namespace almanac::serve

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The route of a job's log: bytes of it from any place on.
+///
+/// A log is a file that its user may have put anywhere, and a service that runs as root could read
+/// every file. So nothing is read but a plain file that is the job's user's own.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process/descriptor.h"
+#include "serve/answers.h"
+#include "serve/api.h"
+#include "serve/query.h"
+
+namespace almanac::serve {
+namespace {
+
+constexpr std::int64_t kMost = 1 << 20;
+
+/// Whether the user of `uid` can be shown the file because it is theirs. A service that is not
+/// root's runs every job as itself, and can read nothing that they could not.
+bool is_of(const struct stat& file, std::uint32_t uid) {
+  return S_ISREG(file.st_mode) && (::geteuid() != 0 || file.st_uid == uid);
+}
+
+}  // namespace
+
+void Api::add_log() {
+  on("GET", "/v1/jobs/{number}/log",
+     [this](const Ask& ask, const std::string& part) { return log(ask, part); });
+}
+
+Answer Api::log(const Ask& ask, const std::string& part) const {
+  const auto known = knows(ask, {"stream", "offset", "limit"});
+  const auto offset = whole(ask, "offset", 0);
+  const auto limit = whole(ask, "limit", 1 << 16);
+  const std::string stream = word(ask, "stream");
+  if (!known) return problem(known.error());
+  if (!offset) return problem(offset.error());
+  if (!limit) return problem(limit.error());
+  if (!stream.empty() && stream != "out" && stream != "err") {
+    return problem(400, fmt::format("stream is out or err, not {}", stream));
+  }
+  const auto found = find_job(service_, part);
+  if (!found) return problem(found.error());
+  if (auto refused = guard_.refuses_log(ask, found->job.asked.uid)) return *std::move(refused);
+  const auto path = service_.log_path(found->job.number, stream == "err");
+  if (!path) return problem(path.error());
+
+  Answer answer{.type = "text/plain; charset=utf-8"};
+  const process::Descriptor file(
+      ::open(path->c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat about {};
+  if (!file && errno != ENOENT) {
+    return problem({.code = Code::unavailable, .message = std::strerror(errno),
+                    .where = {.file = *path}});
+  }
+  if (file && (::fstat(file.get(), &about) != 0 || !is_of(about, found->job.asked.uid))) {
+    return problem(403, fmt::format("{} is no plain file of {}'s", *path, found->job.asked.user));
+  }
+  // What is not there yet is empty; from the end on when the offset is negative.
+  const std::int64_t size = file ? about.st_size : 0;
+  const std::int64_t from = *offset < 0 ? std::max<std::int64_t>(0, size + *offset)
+                                        : std::min(*offset, size);
+  answer.body.resize(static_cast<std::size_t>(
+      std::min({size - from, kMost, std::max<std::int64_t>(*limit, 0)})));
+  const ssize_t got = file ? ::pread(file.get(), answer.body.data(), answer.body.size(), from) : 0;
+  if (got < 0) {
+    return problem({.code = Code::unavailable, .message = std::strerror(errno),
+                    .where = {.file = *path}});
+  }
+  answer.body.resize(static_cast<std::size_t>(got));
+  answer.headers.emplace_back("X-Next-Offset", std::to_string(from + got));
+  answer.headers.emplace_back("X-Log-Size", std::to_string(size));
+  protect(answer);
+  return answer;
+}
+
+}  // namespace almanac::serve

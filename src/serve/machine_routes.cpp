@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The routes of the whole: overview, nodes, policies.
+#include <fmt/format.h>
+
+#include "policy/registry.h"
+#include "serve/answers.h"
+#include "serve/api.h"
+#include "serve/fields.h"
+#include "serve/query.h"
+#include "serve/view_json.h"
+
+namespace almanac::serve {
+namespace {
+
+/// The body {"policy": "NAME"}.
+Result<std::string> read_policy(const std::string& body) {
+  return read_json(body, [](const Json& json) {
+    std::string name;
+    Reader reader(json);
+    reader.field("policy", name);
+    reader.end();
+    return name;
+  });
+}
+
+}  // namespace
+
+void Api::add_machine() {
+  on("GET", "/v1/overview", [this](const Ask& ask, const std::string&) {
+    return json_at(ask, service_.revision(), [this] { return to_json(service_.overview()); });
+  });
+  on("GET", "/v1/nodes",
+     [this](const Ask&, const std::string&) { return json(to_json(service_.nodes())); });
+  on("PUT", "/v1/nodes/{name}", [this](const Ask& ask, const std::string& part) {
+    const auto drained = read_json(ask.body, [](const Json& body) {
+      std::optional<bool> said;
+      Reader reader(body);
+      reader.field("drained", said);
+      reader.end();
+      return said;
+    });
+    if (!drained) return problem(drained.error());
+    if (!*drained) return problem(400, "say {\"drained\": true} or false");
+    const live::Caller caller = guard_.caller(ask);
+    if (!caller.may_all) return problem(403, "only who runs the service drains nodes");
+    const auto done = service_.set_drained(part, **drained, caller);
+    return done ? json(to_json(service_.nodes())) : problem(done.error());
+  });
+  on("GET", "/v1/policies", [](const Ask&, const std::string&) {
+    Json policies = Json::array();
+    for (const policy::Composition& each : policy::registry().policies()) {
+      policies.push_back(
+          {{"name", each.name}, {"summary", each.summary}, {"source", each.source}});
+    }
+    return json(dumped({{"policies", policies}}));
+  });
+
+  using Change = Result<void> (live::Service::*)(const std::string&, const live::Caller&);
+  const auto policy = [this](const char* path, std::string live::Overview::*which, Change act) {
+    on("GET", path, [this, which](const Ask&, const std::string&) {
+      return json(dumped({{"policy", service_.overview().*which}}));
+    });
+    on("PUT", path, [this, which, act](const Ask& ask, const std::string&) {
+      const auto name = read_policy(ask.body);
+      if (!name) return problem(name.error());
+      const live::Caller caller = guard_.caller(ask);
+      if (!caller.may_all) return problem(403, "only who runs the service sets its policy");
+      const auto done = (service_.*act)(*name, caller);
+      return done ? json(dumped({{"policy", service_.overview().*which}}))
+                  : problem(done.error());
+    });
+  };
+  policy("/v1/policy", &live::Overview::policy, &live::Service::set_policy);
+  policy("/v1/shadow", &live::Overview::shadow, &live::Service::set_shadow);
+}
+
+}  // namespace almanac::serve

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/metrics.h"
+
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+#include <prometheus/text_serializer.h>
+
+namespace almanac::serve {
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+ClientMetric gauge(double value, std::vector<ClientMetric::Label> labels = {}) {
+  ClientMetric metric;
+  metric.label = std::move(labels);
+  metric.gauge.value = value;
+  return metric;
+}
+
+/// Of a service: each scrape asks it once.
+class Families {
+ public:
+  void add_gauge(const char* name, const char* help, std::vector<ClientMetric> metrics) {
+    all_.push_back({name, help, MetricType::Gauge, std::move(metrics)});
+  }
+  void add_gauge(const char* name, const char* help, double value) {
+    add_gauge(name, help, {gauge(value)});
+  }
+  void add_counter(const char* name, const char* help, double value) {
+    ClientMetric metric;
+    metric.counter.value = value;
+    all_.push_back({name, help, MetricType::Counter, {metric}});
+  }
+  void add(MetricFamily family) { all_.push_back(std::move(family)); }
+  const std::vector<MetricFamily>& all() const { return all_; }
+
+ private:
+  std::vector<MetricFamily> all_;
+};
+
+MetricFamily round_histogram(const live::Counters& counters) {
+  ClientMetric metric;
+  std::uint64_t below = 0;
+  for (std::size_t n = 0; n < counters.round_us.size(); ++n) {
+    below += counters.round_us[n];
+    const double bound_s = std::ldexp(1e-6, static_cast<int>(n));
+    metric.histogram.bucket.push_back({below, bound_s});
+    // Rounds are counted, their lengths are known by bucket: half way into each.
+    metric.histogram.sample_sum += static_cast<double>(counters.round_us[n]) * 0.75 * bound_s;
+  }
+  metric.histogram.sample_count = below;
+  metric.histogram.bucket.push_back({below, INFINITY});
+  return {"almanac_round_duration_seconds",
+          "Length of a round of the scheduler; the sum is worked out from the buckets.",
+          MetricType::Histogram, {metric}};
+}
+
+void add_jobs(Families& out, const live::Overview& overview) {
+  out.add_gauge("almanac_jobs", "Jobs that have not ended, by state.",
+                {gauge(static_cast<double>(overview.waiting), {{"state", "pending"}}),
+                 gauge(static_cast<double>(overview.held), {{"state", "held"}}),
+                 gauge(static_cast<double>(overview.running), {{"state", "running"}})});
+  out.add_gauge("almanac_gpus", "GPUs in service.", overview.gpus);
+  out.add_gauge("almanac_gpus_busy", "GPUs that a job holds, or a part of.", overview.gpus_busy);
+  out.add_gauge("almanac_gpus_allocated", "GPUs held, parts counted as such.",
+                overview.gpu_share_busy);
+  out.add_gauge("almanac_power_watts", "Draw of the machine's GPUs and nodes.",
+                {gauge(overview.power_w,
+                       {{"source", overview.power_is_measured ? "measured" : "model"}})});
+  out.add_gauge("almanac_warnings", "Things that the service warns of now.",
+                static_cast<double>(overview.warnings.size()));
+  out.add_gauge("almanac_start_timestamp_seconds", "When the service started.",
+                seconds(overview.started));
+  out.add_gauge("almanac_policy_info", "The policy that decides.",
+                {gauge(1, {{"policy", overview.policy}, {"shadow", overview.shadow}})});
+}
+
+void add_counters(Families& out, const live::Counters& counters) {
+  out.add_gauge("almanac_last_successful_round_timestamp_seconds",
+                "When the scheduler last finished a round.",
+                seconds(counters.last_round));
+  out.add_counter("almanac_rounds_total", "Rounds of the scheduler.",
+                  static_cast<double>(counters.rounds));
+  out.add(round_histogram(counters));
+  out.add_counter("almanac_jobs_submitted_total", "Jobs taken.",
+                  static_cast<double>(counters.submitted));
+  out.add_counter("almanac_jobs_started_total", "Runs begun.",
+                  static_cast<double>(counters.started));
+  out.add_counter("almanac_jobs_ended_total", "Jobs that ended, however.",
+                  static_cast<double>(counters.ended));
+  out.add_counter("almanac_jobs_preempted_total", "Runs stopped for another job.",
+                  static_cast<double>(counters.preempted));
+  out.add_counter("almanac_store_commit_failures_total", "Changes that did not reach the disk.",
+                  static_cast<double>(counters.failed_commits));
+  out.add_counter("almanac_store_commit_seconds_total", "Time spent writing to the disk.",
+                  counters.commit_s);
+}
+
+}  // namespace
+
+struct Metrics::Own {
+  prometheus::Registry registry;
+  prometheus::Family<prometheus::Counter>& requests =
+      prometheus::BuildCounter()
+          .Name("almanac_http_requests_total")
+          .Help("Requests answered.")
+          .Register(registry);
+  prometheus::Family<prometheus::Histogram>& latency =
+      prometheus::BuildHistogram()
+          .Name("almanac_http_request_duration_seconds")
+          .Help("From a whole request to its answer.")
+          .Register(registry);
+};
+
+Metrics::Metrics() : own_(std::make_unique<Own>()) {}
+Metrics::~Metrics() = default;
+
+void Metrics::count(const std::string& method, const std::string& route, int status,
+                    double taken_s) {
+  own_->requests
+      .Add({{"method", method}, {"route", route}, {"status", std::to_string(status)}})
+      .Increment();
+  own_->latency
+      .Add({{"method", method}, {"route", route}},
+           prometheus::Histogram::BucketBoundaries{0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2,
+                                                   0.5, 1, 2, 5})
+      .Observe(taken_s);
+}
+
+std::string Metrics::text(const live::Service& service) const {
+  Families families;
+  add_jobs(families, service.overview());
+  add_counters(families, service.counters());
+  std::ostringstream out;
+  const prometheus::TextSerializer serializer;
+  serializer.Serialize(out, families.all());
+  serializer.Serialize(out, own_->registry.Collect());
+  return out.str();
+}
+
+}  // namespace almanac::serve

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The routes that are no part of version 1: the dashboard, metrics, health, what there is.
+#include <fmt/format.h>
+
+#include "serve/answers.h"
+#include "serve/api.h"
+#include "serve/fields.h"
+#include "serve/page_policy.h"
+
+namespace almanac::serve {
+
+std::string_view openapi();  // generated from openapi.json
+
+void Api::add_page() {
+  on("GET", "/", [this](const Ask&, const std::string&) {
+    if (page_.empty()) {
+      return problem(404, "this build has no dashboard",
+                     "it needs npm when it is built; /openapi.json says what else there is");
+    }
+    Answer answer{.body = page_, .type = "text/html; charset=utf-8"};
+    answer.headers.emplace_back("Content-Security-Policy", page_policy_);
+    protect(answer);
+    return answer;
+  });
+  on("GET", "/openapi.json",
+     [](const Ask&, const std::string&) { return json(std::string(openapi())); });
+  on("GET", "/metrics", [this](const Ask&, const std::string&) {
+    Answer answer{.body = metrics_.text(service_), .type = "text/plain; version=0.0.4"};
+    protect(answer);
+    return answer;
+  });
+  on("GET", "/healthz", [this](const Ask&, const std::string&) {
+    const live::Overview overview = service_.overview();
+    return json(dumped({{"status", "ok"},
+                        {"revision", overview.revision},
+                        {"warnings", overview.warnings}}));
+  });
+}
+
+}  // namespace almanac::serve

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/query.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "text/nearest.h"
+
+namespace almanac::serve {
+namespace {
+
+template <typename Number>
+std::optional<Number> parse(const std::string& text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+bool has_ended(const store::Job& job) {
+  return job.state != trace::JobState::pending && job.state != trace::JobState::running;
+}
+
+struct JobName {
+  store::JobNumber number{};
+  std::optional<std::int32_t> index{};
+};
+
+Result<JobName> parse_job(const std::string& id) {
+  const std::size_t line = id.find('_');
+  const auto number = parse<std::int64_t>(id.substr(0, line));
+  JobName name{.number = store::JobNumber{number.value_or(0)}};
+  if (line != std::string::npos) name.index = parse<std::int32_t>(id.substr(line + 1));
+  if (!number || *number <= 0 || (line != std::string::npos && !name.index)) {
+    return fail(Code::usage, fmt::format("a job is named 17, or 12_3, not {}", id));
+  }
+  return name;
+}
+
+}  // namespace
+
+Result<std::int64_t> whole(const Ask& ask, const char* name, std::int64_t otherwise) {
+  const auto found = ask.query.find(name);
+  if (found == ask.query.end()) return otherwise;
+  if (const auto value = parse<std::int64_t>(found->second)) return *value;
+  return fail(Code::usage, fmt::format("{} is a whole number, not {}", name, found->second));
+}
+
+Result<Time> time(const Ask& ask, const char* name) {
+  const auto found = ask.query.find(name);
+  if (found == ask.query.end()) return kNoTime;
+  const auto value = parse<double>(found->second);
+  constexpr double kMost = 1e11;
+  if (value && std::abs(*value) < kMost) return Time(Duration(std::llround(*value * 1e3)));
+  return fail(Code::usage,
+              fmt::format("{} is in seconds since 1970, not {}", name, found->second));
+}
+
+std::string word(const Ask& ask, const char* name) {
+  const auto found = ask.query.find(name);
+  return found == ask.query.end() ? "" : found->second;
+}
+
+Result<void> knows(const Ask& ask, const std::vector<std::string>& known) {
+  for (const auto& [name, value] : ask.query) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string meant = text::did_you_mean(name, known);
+    return fail(Code::usage, fmt::format("unknown parameter {}", name), {},
+                meant.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : meant);
+  }
+  return {};
+}
+
+Result<live::JobView> find_job(const live::Service& service, const std::string& id) {
+  const auto name = parse_job(id);
+  if (!name) return tl::unexpected(name.error());
+  auto first = service.job(name->number);
+  if (!first || !name->index) return first;
+  // The tasks of an array have consecutive numbers, in order of index.
+  for (std::int64_t number = static_cast<std::int64_t>(name->number);; ++number) {
+    auto each = service.job(store::JobNumber{number});
+    const bool is_of_it = each && each->job.task && each->job.task->array == name->number;
+    if (!is_of_it) return fail(Code::not_found, fmt::format("there is no job {}", id));
+    if (each->job.task->index == *name->index) return each;
+  }
+}
+
+Result<std::vector<store::JobNumber>> find_jobs(const live::Service& service,
+                                                const std::string& id) {
+  const auto found = find_job(service, id);
+  if (!found) return tl::unexpected(found.error());
+  const store::Job& job = found->job;
+  const bool is_array = job.task && job.task->array == job.number && id.find('_') == id.npos;
+  if (!is_array) return std::vector{job.number};
+  std::vector<store::JobNumber> tasks;
+  for (const live::JobView& each : service.jobs()) {
+    if (each.job.task && each.job.task->array == job.number && !has_ended(each.job)) {
+      tasks.push_back(each.job.number);
+    }
+  }
+  if (tasks.empty()) tasks.push_back(job.number);  // which then says that it has ended
+  return tasks;
+}
+
+}  // namespace almanac::serve

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads what a request says in its query and its path.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "live/service.h"
+#include "serve/message.h"
+
+namespace almanac::serve {
+
+/// A whole number of the query; `otherwise` if it is not there. Fails with usage.
+Result<std::int64_t> whole(const Ask& ask, const char* name, std::int64_t otherwise);
+/// Epoch seconds of the query; kNoTime if they are not there. Fails with usage.
+Result<Time> time(const Ask& ask, const char* name);
+/// "" if it is not there.
+std::string word(const Ask& ask, const char* name);
+/// Fails with usage, and the nearest known, at a name of the query that is none of `known`.
+Result<void> knows(const Ask& ask, const std::vector<std::string>& known);
+
+/// The job that "17" or "12_3" names. Fails with usage or not_found.
+Result<live::JobView> find_job(const live::Service& service, const std::string& id);
+/// Likewise; the number of an array means all its tasks that have not ended.
+Result<std::vector<store::JobNumber>> find_jobs(const live::Service& service,
+                                                const std::string& id);
+
+}  // namespace almanac::serve

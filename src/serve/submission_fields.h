@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The fields of a submission. Private to this room.
+#pragma once
+
+#include "serve/fields.h"
+#include "store/job.h"
+
+namespace almanac::serve {
+
+/// What a job says of itself to everybody.
+template <typename Fields, typename Submission>
+void list_public(Fields& fields, Submission& of) {
+  fields.field("name", of.name);
+  fields.sparse("vc", of.vc);
+  fields.sparse("qos", of.qos);
+  fields.sparse("model", of.model);
+  fields.field("gpus", of.gpus);
+  fields.sparse("max_gpus", of.max_gpus);
+  fields.field("gpu_share", of.gpu_share);
+  fields.sparse("gpu_type", of.gpu_type);
+  fields.sparse("cpus", of.cpus);
+  fields.sparse("memory_gb", of.memory_gb);
+  fields.sparse("time_limit_s", of.time_limit);
+  fields.sparse("deadline_s", of.deadline);
+  fields.sparse("worthless_at_s", of.worthless_at);
+  fields.sparse("value", of.value);
+  fields.sparse("batch", of.batch);
+  fields.sparse("steps", of.steps);
+  fields.field("argv", of.argv);
+  fields.field("directory", of.directory);
+  fields.sparse("out", of.out);
+  fields.sparse("err", of.err);
+  fields.field("grace_s", of.grace);
+  fields.sparse("not_before_s", of.not_before);
+  fields.sparse("after", of.after);
+  fields.word("after_what", of.after_what, {"any", "ok", "not_ok"});
+  fields.sparse("requeue", of.requeue);
+}
+
+/// What only who runs it needs to know.
+template <typename Fields, typename Submission>
+void list_private(Fields& fields, Submission& of) {
+  fields.sparse("script", of.script);
+  fields.sparse("environment", of.environment);
+  fields.sparse("hold", of.hold);
+  fields.sparse("indices", of.indices);
+  fields.sparse("at_once", of.at_once);
+}
+
+}  // namespace almanac::serve

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/submission_json.h"
+
+#include <algorithm>
+#include <set>
+
+#include "serve/submission_fields.h"
+
+namespace almanac::serve {
+namespace {
+
+constexpr std::size_t kLongestName = 256;
+constexpr std::size_t kMostTasks = 100'000;
+
+[[noreturn]] void refuse(std::string message, std::string hint = {}) {
+  throw Refused{{Code::invalid, std::move(message), {}, std::move(hint)}};
+}
+
+void check(const store::Submission& asked) {
+  if (asked.argv.empty() && asked.script.empty()) {
+    refuse("there is nothing to run", "give argv, or a script");
+  }
+  if (asked.script.empty() && asked.argv.front().empty()) refuse("argv begins with no command");
+  if (asked.directory.empty() || asked.directory.front() != '/') {
+    refuse("directory is where the job runs, from / on");
+  }
+  const std::pair<const char*, const std::string*> names[] = {
+      {"name", &asked.name},   {"vc", &asked.vc},     {"qos", &asked.qos},
+      {"model", &asked.model}, {"gpu_type", &asked.gpu_type}};
+  for (const auto& [field, name] : names) {
+    if (name->size() > kLongestName) {
+      refuse(fmt::format("{} has at most {} letters", field, kLongestName));
+    }
+    if (std::any_of(name->begin(), name->end(), [](char c) { return c > 0 && c < ' '; })) {
+      refuse(fmt::format("{} has a line break or another control character", field));
+    }
+  }
+  const auto at_least = [](const char* field, double value, double least) {
+    if (value < least) refuse(fmt::format("{} is {:g} or more, not {:g}", field, least, value));
+  };
+  at_least("gpus", asked.gpus, 0);
+  at_least("max_gpus", asked.max_gpus, 0);
+  at_least("batch", asked.batch, 0);
+  at_least("steps", static_cast<double>(asked.steps), 0);
+  at_least("at_once", asked.at_once, 0);
+  at_least("grace_s", seconds(asked.grace), 0);
+  at_least("value", asked.value.value_or(0), 0);
+  if (asked.max_gpus != 0) at_least("max_gpus", asked.max_gpus, asked.gpus);
+  if (asked.gpu_share <= 0 || asked.gpu_share > 1) {
+    refuse(fmt::format("gpu_share is more than 0 and at most 1, not {:g}", asked.gpu_share));
+  }
+  if (asked.gpu_share < 1 && asked.gpus != 1) refuse("gpu_share is of one GPU: gpus must be 1");
+  if (asked.cpus && *asked.cpus <= 0) refuse("cpus is more than 0");
+  if (asked.memory_gb && *asked.memory_gb <= 0) refuse("memory_gb is more than 0");
+  if (asked.time_limit != kNoDuration && asked.time_limit <= 0ms) {
+    refuse("time_limit_s is more than 0");
+  }
+  for (const std::string& each : asked.environment) {
+    if (each.find('=') == std::string::npos || each.front() == '=') {
+      refuse(fmt::format("environment has NAME=value only, not {}", each.substr(0, 40)));
+    }
+  }
+  if (asked.indices.size() > kMostTasks) {
+    refuse(fmt::format("an array has at most {} tasks", kMostTasks));
+  }
+  std::set<std::int32_t> distinct;
+  for (const std::int32_t each : asked.indices) {
+    at_least("indices", each, 0);
+    if (!distinct.insert(each).second) refuse(fmt::format("indices has {} twice", each));
+  }
+}
+
+}  // namespace
+
+std::string to_json(const store::Submission& submission) {
+  Writer writer;
+  list_public(writer, submission);
+  list_private(writer, submission);
+  return dumped(writer.take());
+}
+
+Result<store::Submission> read_submission(std::string_view text) {
+  return read_json(text, [](const Json& json) {
+    store::Submission read;
+    Reader reader(json);
+    list_public(reader, read);
+    list_private(reader, read);
+    reader.end();
+    check(read);
+    return read;
+  });
+}
+
+}  // namespace almanac::serve

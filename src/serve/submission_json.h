@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Submissions as JSON: the body of POST /v1/jobs. Who submits is not part of it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "store/job.h"
+
+namespace almanac::serve {
+
+std::string to_json(const store::Submission& submission);
+
+/// Without `user`, `uid` and `gid`: the socket tells those. Fails with invalid at the first field
+/// that is unknown, of another type or out of its range.
+Result<store::Submission> read_submission(std::string_view text);
+
+}  // namespace almanac::serve

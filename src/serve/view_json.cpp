@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/view_json.h"
+
+#include <algorithm>
+
+#include "serve/submission_fields.h"
+
+namespace almanac::serve {
+namespace {
+
+template <typename Fields, typename Of>
+void list(Fields& fields, Of& of) {
+  using Record = std::remove_const_t<Of>;
+  if constexpr (std::is_same_v<Record, live::Overview>) {
+    fields.field("revision", of.revision);
+    fields.field("now_s", of.now);
+    fields.field("started_s", of.started);
+    fields.field("policy", of.policy);
+    fields.sparse("shadow", of.shadow);
+    fields.field("waiting", of.waiting);
+    fields.field("held", of.held);
+    fields.field("running", of.running);
+    fields.field("gpus", of.gpus);
+    fields.field("gpus_busy", of.gpus_busy);
+    fields.field("gpu_share_busy", of.gpu_share_busy);
+    fields.field("power_w", of.power_w);
+    fields.field("power_is_measured", of.power_is_measured);
+    fields.field("warnings", of.warnings);
+  } else if constexpr (std::is_same_v<Record, live::GpuView>) {
+    fields.field("number", of.number);
+    fields.field("name", of.name);
+    fields.field("in_service", of.in_service);
+    fields.sparse("trouble", of.trouble);
+    fields.field("jobs", of.jobs);
+    fields.measured("use", of.use);
+    fields.measured("memory_gb", of.memory_gb);
+    fields.measured("power_w", of.power_w);
+  } else if constexpr (std::is_same_v<Record, live::NodeView>) {
+    fields.field("name", of.name);
+    fields.field("vc", of.vc);
+    fields.field("drained", of.drained);
+    fields.field("cpus", of.cpus);
+    fields.field("cpus_held", of.cpus_held);
+    fields.field("memory_gb", of.memory_gb);
+    fields.field("memory_held_gb", of.memory_held_gb);
+  } else if constexpr (std::is_same_v<Record, live::Expected>) {
+    fields.field("at_s", of.at);
+    fields.sparse("start_from_s", of.start_from);
+    fields.sparse("start_to_s", of.start_to);
+    fields.sparse("start_by_s", of.start_by);
+    fields.sparse("end_from_s", of.end_from);
+    fields.sparse("end_to_s", of.end_to);
+    fields.sparse("end_by_s", of.end_by);
+    fields.sparse("deadline_kept", of.kept);
+  } else if constexpr (std::is_same_v<Record, store::Note>) {
+    fields.field("at_s", of.at);
+    fields.field("what", of.what);
+    fields.sparse("detail", of.detail);
+  } else if constexpr (std::is_same_v<Record, store::Told>) {
+    fields.field("at_s", of.at);
+    fields.field("policy", of.policy);
+    fields.field("start_from_s", of.start_from);
+    fields.field("start_to_s", of.start_to);
+    fields.field("end_from_s", of.end_from);
+    fields.field("end_to_s", of.end_to);
+    fields.field("share", of.share);
+    fields.sparse("deadline_kept", of.kept);
+  } else if constexpr (std::is_same_v<Record, store::Moment>) {
+    fields.field("at_s", of.at);
+    fields.field("gpus", of.gpus);
+    fields.field("gpus_busy", of.gpus_busy);
+    fields.field("jobs_running", of.jobs_running);
+    fields.field("jobs_waiting", of.jobs_waiting);
+    fields.sparse("gpu_use", of.gpu_use);
+    fields.field("power_w", of.power_w);
+  } else if constexpr (std::is_same_v<Record, store::Job>) {
+    fields.field("number", of.number);
+    fields.field("user", of.asked.user);
+    fields.field("uid", of.asked.uid);
+    list_public(fields, of.asked);
+    fields.field("submit_s", of.submit);
+    fields.field("held", of.held);
+    fields.field("since_s", of.since);
+    fields.sparse("start_s", of.start);
+    fields.sparse("end_s", of.end);
+    fields.field("attained_s", of.attained);
+    fields.field("attempts", of.attempts);
+    fields.field("preemptions", of.preemptions);
+    fields.sparse("cores", of.cores);
+    fields.sparse("exit_status", of.exit_status);
+    fields.sparse("signal", of.signal);
+    fields.sparse("reason", of.reason);
+  } else {
+    static_assert(std::is_same_v<Record, live::JobView>);
+    list(fields, of.job);
+    fields.sparse("why", of.why);
+    fields.sparse("why_word", of.why_word);
+    fields.sparse("place", of.place);
+    fields.sparse("believed_s", of.believed);
+    fields.measured("gpu_use", of.gpu_use);
+    fields.measured("cpu_use", of.cpu_use);
+    fields.measured("memory_used_gb", of.memory_gb);
+  }
+}
+
+template <typename Record>
+Json written(const Record& record) {
+  Writer writer;
+  list(writer, record);
+  return writer.take();
+}
+
+/// Futures that have no end say nothing.
+live::Expected without_never(live::Expected of) {
+  for (Time* const each : {&of.start_from, &of.start_to, &of.start_by, &of.end_from, &of.end_to,
+                           &of.end_by}) {
+    if (*each == kNever) *each = kNoTime;
+  }
+  return of;
+}
+
+std::vector<int> numbers(cluster::GpuMask gpus) {
+  std::vector<int> set;
+  for (int i = 0; i < cluster::kMaxGpusPerNode; ++i) {
+    if ((gpus >> i & 1) != 0) set.push_back(i);
+  }
+  return set;
+}
+
+Json job_object(const live::JobView& view, const cluster::Cluster& cluster) {
+  Json out = {{"job_id", job_id(view.job)},
+              {"state", std::string(trace::to_string(view.job.state))}};
+  out.update(written(view));
+  if (view.job.task) {
+    out["array"] = {{"number", static_cast<std::int64_t>(view.job.task->array)},
+                    {"index", view.job.task->index},
+                    {"at_once", view.job.task->at_once}};
+  }
+  if (view.expected) out["expected"] = written(without_never(*view.expected));
+  Json held = Json::array();
+  for (const cluster::Grant& each : view.job.held_gpus) {
+    held.push_back({{"node", cluster.node_label(each.node)},
+                    {"gpus", numbers(each.gpus)},
+                    {"gpu_share", static_cast<double>(each.gpu_milli) / cluster::kWholeGpu},
+                    {"cpus", static_cast<double>(each.cpu_milli) / 1e3},
+                    {"memory_gb", static_cast<double>(each.memory_mb) / 1e3}});
+  }
+  out["holds"] = std::move(held);
+  return out;
+}
+
+template <typename Record>
+Record read(const Json& json) {
+  Record record;
+  Reader reader(json);
+  list(reader, record);
+  return record;
+}
+
+live::Expected expected_of(const Json& json) {
+  live::Expected expected{.start_from = kNoTime,
+                          .start_to = kNoTime,
+                          .start_by = kNoTime,
+                          .end_from = kNoTime,
+                          .end_to = kNoTime,
+                          .end_by = kNoTime};
+  Reader reader(json);
+  list(reader, expected);
+  return expected;
+}
+
+// A client reads what it knows and passes over what a later service says besides.
+ListedJob job_of(const Json& json) {
+  ListedJob listed{.view = read<live::JobView>(json)};
+  Reader reader(json);
+  std::string state;
+  reader.field("job_id", listed.id);
+  reader.field("state", state);
+  listed.view.job.state =
+      trace::parse_state(state).value_or(trace::JobState::unknown);
+  if (const auto array = json.find("array"); array != json.end()) {
+    store::ArrayTask task;
+    Reader of(*array);
+    of.field("number", task.array);
+    of.field("index", task.index);
+    of.field("at_once", task.at_once);
+    listed.view.job.task = task;
+  }
+  if (const auto expected = json.find("expected"); expected != json.end()) {
+    listed.view.expected = expected_of(*expected);
+  }
+  if (const auto holds = json.find("holds"); holds != json.end()) {
+    std::vector<std::string> nodes;
+    std::vector<std::string> gpus;
+    for (const Json& each : *holds) {
+      Reader of(each);
+      std::vector<int> set;
+      of.field("node", nodes.emplace_back());
+      of.field("gpus", set);
+      if (!set.empty()) gpus.push_back(fmt::format("{}:{}", nodes.back(), fmt::join(set, ",")));
+    }
+    listed.nodes = fmt::format("{}", fmt::join(nodes, ","));
+    listed.gpus_held = fmt::format("{}", fmt::join(gpus, " "));
+  }
+  return listed;
+}
+
+}  // namespace
+
+std::string job_id(const store::Job& job) {
+  if (!job.task) return std::to_string(static_cast<std::int64_t>(job.number));
+  return fmt::format("{}_{}", static_cast<std::int64_t>(job.task->array), job.task->index);
+}
+
+std::string to_json(const live::JobView& view, const cluster::Cluster& cluster) {
+  return dumped(job_object(view, cluster));
+}
+
+std::string to_json(const std::vector<live::JobView>& views, const cluster::Cluster& cluster,
+                    std::uint64_t revision, bool has_more) {
+  Json jobs = Json::array();
+  for (const live::JobView& each : views) jobs.push_back(job_object(each, cluster));
+  Json out = {{"revision", revision}, {"jobs", std::move(jobs)}};
+  if (has_more) out["next"] = static_cast<std::int64_t>(views.back().job.number);
+  return dumped(out);
+}
+
+std::string to_json(const live::Overview& overview) { return dumped(written(overview)); }
+
+std::string to_json(const std::vector<live::NodeView>& nodes) {
+  Json out = Json::array();
+  for (const live::NodeView& each : nodes) {
+    Json node = written(each);
+    node["gpus"] = Json::array();
+    for (const live::GpuView& gpu : each.gpus) node["gpus"].push_back(written(gpu));
+    out.push_back(std::move(node));
+  }
+  return dumped(Json{{"nodes", std::move(out)}});
+}
+
+std::string to_json(const live::Expected& expected) {
+  return dumped(written(without_never(expected)));
+}
+
+std::string to_json(const std::vector<store::Note>& notes, const std::vector<store::Told>& told) {
+  Json out = {{"events", Json::array()}, {"told", Json::array()}};
+  for (const store::Note& each : notes) out["events"].push_back(written(each));
+  for (const store::Told& each : told) out["told"].push_back(written(each));
+  return dumped(out);
+}
+
+std::string to_json(const std::vector<store::Moment>& moments) {
+  Json out = Json::array();
+  for (const store::Moment& each : moments) out.push_back(written(each));
+  return dumped(Json{{"moments", std::move(out)}});
+}
+
+Result<ListedJob> read_job(std::string_view text) { return read_json(text, job_of); }
+
+Result<JobList> read_jobs(std::string_view text) {
+  return read_json(text, [](const Json& json) {
+    JobList out;
+    Reader reader(json);
+    reader.field("next", out.next);
+    if (const auto jobs = json.find("jobs"); jobs != json.end()) {
+      for (const Json& each : *jobs) out.jobs.push_back(job_of(each));
+    }
+    return out;
+  });
+}
+
+Result<live::Overview> read_overview(std::string_view text) {
+  return read_json(text, read<live::Overview>);
+}
+
+Result<std::vector<live::NodeView>> read_nodes(std::string_view text) {
+  return read_json(text, [](const Json& json) {
+    std::vector<live::NodeView> nodes;
+    if (const auto all = json.find("nodes"); all != json.end()) {
+      for (const Json& each : *all) {
+        live::NodeView& node = nodes.emplace_back(read<live::NodeView>(each));
+        if (!each.contains("gpus")) continue;
+        for (const Json& gpu : each.at("gpus")) node.gpus.push_back(read<live::GpuView>(gpu));
+      }
+    }
+    return nodes;
+  });
+}
+
+Result<live::Expected> read_expected(std::string_view text) {
+  return read_json(text, expected_of);
+}
+
+}  // namespace almanac::serve

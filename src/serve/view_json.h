@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What the service tells, as JSON, and what a client reads of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/cluster.h"
+#include "live/service.h"
+#include "store/store.h"
+
+namespace almanac::serve {
+
+/// "17", or "12_3" of a task of an array.
+std::string job_id(const store::Job& job);
+
+/// A job without what is its user's business: environment and script stay out.
+std::string to_json(const live::JobView& view, const cluster::Cluster& cluster);
+/// {"revision", "jobs": [...]}, with "next" when there are more.
+std::string to_json(const std::vector<live::JobView>& views, const cluster::Cluster& cluster,
+                    std::uint64_t revision, bool has_more);
+std::string to_json(const live::Overview& overview);
+std::string to_json(const std::vector<live::NodeView>& nodes);
+std::string to_json(const live::Expected& expected);
+std::string to_json(const std::vector<store::Note>& notes, const std::vector<store::Told>& told);
+std::string to_json(const std::vector<store::Moment>& moments);
+
+/// A job as a client has it: what is held stands in words.
+struct ListedJob {
+  live::JobView view{};
+  std::string id{};
+  std::string nodes{};     ///< "box", "box[0-1]".
+  std::string gpus_held{};  ///< "box:0,1".
+};
+
+struct JobList {
+  std::vector<ListedJob> jobs{};
+  std::optional<store::JobNumber> next{};  ///< More are there: ask for those after it.
+};
+
+Result<ListedJob> read_job(std::string_view text);
+Result<JobList> read_jobs(std::string_view text);
+Result<live::Overview> read_overview(std::string_view text);
+Result<std::vector<live::NodeView>> read_nodes(std::string_view text);
+Result<live::Expected> read_expected(std::string_view text);
+
+}  // namespace almanac::serve
