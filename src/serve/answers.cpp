@@ -85,6 +85,12 @@ Answer json_at(const Ask& ask, std::uint64_t revision, const std::function<std::
   return answer;
 }
 
+Answer none_yet() {
+  Answer answer{.status = 204};
+  protect(answer);
+  return answer;
+}
+
 void protect(Answer& answer) {
   answer.headers.emplace_back("X-Content-Type-Options", "nosniff");
   answer.headers.emplace_back("Referrer-Policy", "no-referrer");

@@ -4,6 +4,8 @@
 /// Answers of every kind, with the headers that each must carry.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 
 #include "base/result.h"
@@ -19,6 +21,9 @@ Answer problem(const Error& error);
 Answer json(std::string text);
 /// The same, good as long as `revision` stays; 304 when the client has it already.
 Answer json_at(const Ask& ask, std::uint64_t revision, const std::function<std::string()>& text);
+
+/// 204: what is asked for may be there later.
+Answer none_yet();
 
 /// Adds what every answer carries: nothing is guessed, framed, kept or loaded from elsewhere.
 void protect(Answer& answer);

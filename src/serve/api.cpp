@@ -10,7 +10,10 @@
 namespace almanac::serve {
 
 Api::Api(live::Service& service, Guard guard, std::string page)
-    : service_(service), guard_(std::move(guard)), page_(std::move(page)), page_policy_(page_policy(page_)) {
+    : service_(service),
+      guard_(std::move(guard)),
+      page_(std::move(page)),
+      page_policy_(page_policy(page_)) {
   add_page();
   add_jobs();
   add_log();

@@ -2,6 +2,7 @@
 #include "serve/exchange.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -101,7 +102,13 @@ class Exchange::Server final : public httplib::Server {
   bool is_answered_ = false;
 };
 
-Exchange::Exchange(Handler handler) : server_(std::make_unique<Server>(std::move(handler))) {}
+Exchange::Exchange(Handler handler) {
+  // The library ignores SIGPIPE for the whole process, and jobs would inherit that.
+  struct sigaction before {};
+  ::sigaction(SIGPIPE, nullptr, &before);
+  server_ = std::make_unique<Server>(std::move(handler));
+  ::sigaction(SIGPIPE, &before, nullptr);
+}
 Exchange::Exchange(Exchange&&) noexcept = default;
 Exchange& Exchange::operator=(Exchange&&) noexcept = default;
 Exchange::~Exchange() = default;

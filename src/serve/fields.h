@@ -213,8 +213,8 @@ class Reader {
     if (in.is_number_unsigned()) {
       fits = in.get<std::uint64_t>() <= static_cast<std::uint64_t>(Limits::max());
     } else if (in.is_number_integer()) {
-      fits = std::is_signed_v<T> &&
-             in.get<std::int64_t>() >= static_cast<std::int64_t>(Limits::min());
+      fits =
+          std::is_signed_v<T> && in.get<std::int64_t>() >= static_cast<std::int64_t>(Limits::min());
     }
     if (!fits) expected(name, "a whole number in its range", in);
     value = in.get<T>();

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "process/descriptor.h"
 #include "serve/answers.h"
 #include "serve/api.h"
 #include "serve/query.h"
@@ -73,13 +74,13 @@ Answer Api::history(const Ask& ask) const {
     return problem(400, fmt::format("format is csv or json, not {}", format));
   }
   const std::int64_t most = std::clamp<std::int64_t>(*limit, 1, kMost);
-  store::Filter filter{.user = word(ask, "user"),
-                       .states = {trace::JobState::completed, trace::JobState::failed,
-                                  trace::JobState::cancelled, trace::JobState::timeout,
-                                  trace::JobState::node_fail},
-                       .ended_since = *since,
-                       .ended_until = *until,
-                       .limit = most + 1};
+  store::Filter filter{
+      .user = word(ask, "user"),
+      .states = {trace::JobState::completed, trace::JobState::failed, trace::JobState::cancelled,
+                 trace::JobState::timeout, trace::JobState::node_fail},
+      .ended_since = *since,
+      .ended_until = *until,
+      .limit = most + 1};
   if (*below > 0) filter.below = store::JobNumber{*below};
   auto jobs = service_.store().jobs(filter);
   if (!jobs) return problem(jobs.error());

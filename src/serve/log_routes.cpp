@@ -59,22 +59,22 @@ Answer Api::log(const Ask& ask, const std::string& part) const {
       ::open(path->c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat about {};
   if (!file && errno != ENOENT) {
-    return problem({.code = Code::unavailable, .message = std::strerror(errno),
-                    .where = {.file = *path}});
+    return problem(
+        {.code = Code::unavailable, .message = std::strerror(errno), .where = {.file = *path}});
   }
   if (file && (::fstat(file.get(), &about) != 0 || !is_of(about, found->job.asked.uid))) {
     return problem(403, fmt::format("{} is no plain file of {}'s", *path, found->job.asked.user));
   }
   // What is not there yet is empty; from the end on when the offset is negative.
   const std::int64_t size = file ? about.st_size : 0;
-  const std::int64_t from = *offset < 0 ? std::max<std::int64_t>(0, size + *offset)
-                                        : std::min(*offset, size);
-  answer.body.resize(static_cast<std::size_t>(
-      std::min({size - from, kMost, std::max<std::int64_t>(*limit, 0)})));
+  const std::int64_t from =
+      *offset < 0 ? std::max<std::int64_t>(0, size + *offset) : std::min(*offset, size);
+  answer.body.resize(
+      static_cast<std::size_t>(std::min({size - from, kMost, std::max<std::int64_t>(*limit, 0)})));
   const ssize_t got = file ? ::pread(file.get(), answer.body.data(), answer.body.size(), from) : 0;
   if (got < 0) {
-    return problem({.code = Code::unavailable, .message = std::strerror(errno),
-                    .where = {.file = *path}});
+    return problem(
+        {.code = Code::unavailable, .message = std::strerror(errno), .where = {.file = *path}});
   }
   answer.body.resize(static_cast<std::size_t>(got));
   answer.headers.emplace_back("X-Next-Offset", std::to_string(from + got));

@@ -15,7 +15,7 @@ namespace almanac::serve {
 namespace {
 
 /// The body {"policy": "NAME"}.
-Result<std::string> read_policy(const std::string& body) {
+Result<std::string> read_policy_name(const std::string& body) {
   return read_json(body, [](const Json& json) {
     std::string name;
     Reader reader(json);
@@ -51,29 +51,30 @@ void Api::add_machine() {
   on("GET", "/v1/policies", [](const Ask&, const std::string&) {
     Json policies = Json::array();
     for (const policy::Composition& each : policy::registry().policies()) {
-      policies.push_back(
-          {{"name", each.name}, {"summary", each.summary}, {"source", each.source}});
+      policies.push_back({{"name", each.name}, {"summary", each.summary}, {"source", each.source}});
     }
     return json(dumped({{"policies", policies}}));
   });
 
+  on("GET", "/v1/policy", [this](const Ask&, const std::string&) {
+    return json(dumped({{"policy", service_.overview().policy}}));
+  });
+  on("GET", "/v1/shadow", [this](const Ask&, const std::string&) {
+    return json(shadow_json(service_.overview().shadow, service_.shadow()));
+  });
   using Change = Result<void> (live::Service::*)(const std::string&, const live::Caller&);
-  const auto policy = [this](const char* path, std::string live::Overview::*which, Change act) {
-    on("GET", path, [this, which](const Ask&, const std::string&) {
-      return json(dumped({{"policy", service_.overview().*which}}));
-    });
-    on("PUT", path, [this, which, act](const Ask& ask, const std::string&) {
-      const auto name = read_policy(ask.body);
+  const auto set = [this](const char* path, Change act) {
+    on("PUT", path, [this, act](const Ask& ask, const std::string&) {
+      const auto name = read_policy_name(ask.body);
       if (!name) return problem(name.error());
       const live::Caller caller = guard_.caller(ask);
       if (!caller.may_all) return problem(403, "only who runs the service sets its policy");
       const auto done = (service_.*act)(*name, caller);
-      return done ? json(dumped({{"policy", service_.overview().*which}}))
-                  : problem(done.error());
+      return done ? json(dumped({{"policy", *name}})) : problem(done.error());
     });
   };
-  policy("/v1/policy", &live::Overview::policy, &live::Service::set_policy);
-  policy("/v1/shadow", &live::Overview::shadow, &live::Service::set_shadow);
+  set("/v1/policy", &live::Service::set_policy);
+  set("/v1/shadow", &live::Service::set_shadow);
 }
 
 }  // namespace almanac::serve

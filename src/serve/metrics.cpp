@@ -59,7 +59,8 @@ MetricFamily round_histogram(const live::Counters& counters) {
   metric.histogram.bucket.push_back({below, INFINITY});
   return {"almanac_round_duration_seconds",
           "Length of a round of the scheduler; the sum is worked out from the buckets.",
-          MetricType::Histogram, {metric}};
+          MetricType::Histogram,
+          {metric}};
 }
 
 void add_jobs(Families& out, const live::Overview& overview) {
@@ -71,9 +72,9 @@ void add_jobs(Families& out, const live::Overview& overview) {
   out.add_gauge("almanac_gpus_busy", "GPUs that a job holds, or a part of.", overview.gpus_busy);
   out.add_gauge("almanac_gpus_allocated", "GPUs held, parts counted as such.",
                 overview.gpu_share_busy);
-  out.add_gauge("almanac_power_watts", "Draw of the machine's GPUs and nodes.",
-                {gauge(overview.power_w,
-                       {{"source", overview.power_is_measured ? "measured" : "model"}})});
+  out.add_gauge(
+      "almanac_power_watts", "Draw of the machine's GPUs and nodes.",
+      {gauge(overview.power_w, {{"source", overview.power_is_measured ? "measured" : "model"}})});
   out.add_gauge("almanac_warnings", "Things that the service warns of now.",
                 static_cast<double>(overview.warnings.size()));
   out.add_gauge("almanac_start_timestamp_seconds", "When the service started.",
@@ -84,8 +85,7 @@ void add_jobs(Families& out, const live::Overview& overview) {
 
 void add_counters(Families& out, const live::Counters& counters) {
   out.add_gauge("almanac_last_successful_round_timestamp_seconds",
-                "When the scheduler last finished a round.",
-                seconds(counters.last_round));
+                "When the scheduler last finished a round.", seconds(counters.last_round));
   out.add_counter("almanac_rounds_total", "Rounds of the scheduler.",
                   static_cast<double>(counters.rounds));
   out.add(round_histogram(counters));
@@ -107,11 +107,10 @@ void add_counters(Families& out, const live::Counters& counters) {
 
 struct Metrics::Own {
   prometheus::Registry registry;
-  prometheus::Family<prometheus::Counter>& requests =
-      prometheus::BuildCounter()
-          .Name("almanac_http_requests_total")
-          .Help("Requests answered.")
-          .Register(registry);
+  prometheus::Family<prometheus::Counter>& requests = prometheus::BuildCounter()
+                                                          .Name("almanac_http_requests_total")
+                                                          .Help("Requests answered.")
+                                                          .Register(registry);
   prometheus::Family<prometheus::Histogram>& latency =
       prometheus::BuildHistogram()
           .Name("almanac_http_request_duration_seconds")
@@ -124,8 +123,7 @@ Metrics::~Metrics() = default;
 
 void Metrics::count(const std::string& method, const std::string& route, int status,
                     double taken_s) {
-  own_->requests
-      .Add({{"method", method}, {"route", route}, {"status", std::to_string(status)}})
+  own_->requests.Add({{"method", method}, {"route", route}, {"status", std::to_string(status)}})
       .Increment();
   own_->latency
       .Add({{"method", method}, {"route", route}},

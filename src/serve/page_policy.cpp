@@ -13,9 +13,9 @@ namespace {
 
 std::string sha256(std::string_view text) {
   std::array<unsigned char, 32> digest;
-  ALMANAC_CHECK(EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(),
-                           nullptr) == 1,
-                "no SHA-256");
+  ALMANAC_CHECK(
+      EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha256(), nullptr) == 1,
+      "no SHA-256");
   std::array<unsigned char, 45> base64;
   EVP_EncodeBlock(base64.data(), digest.data(), digest.size());
   return fmt::format(" 'sha256-{}'", reinterpret_cast<const char*>(base64.data()));

@@ -33,9 +33,8 @@ void Api::add_page() {
   });
   on("GET", "/healthz", [this](const Ask&, const std::string&) {
     const live::Overview overview = service_.overview();
-    return json(dumped({{"status", "ok"},
-                        {"revision", overview.revision},
-                        {"warnings", overview.warnings}}));
+    return json(dumped(
+        {{"status", "ok"}, {"revision", overview.revision}, {"warnings", overview.warnings}}));
   });
 }
 

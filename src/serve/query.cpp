@@ -56,8 +56,7 @@ Result<Time> time(const Ask& ask, const char* name) {
   const auto value = parse<double>(found->second);
   constexpr double kMost = 1e11;
   if (value && std::abs(*value) < kMost) return Time(Duration(std::llround(*value * 1e3)));
-  return fail(Code::usage,
-              fmt::format("{} is in seconds since 1970, not {}", name, found->second));
+  return fail(Code::usage, fmt::format("{} is in seconds since 1970, not {}", name, found->second));
 }
 
 std::string word(const Ask& ask, const char* name) {

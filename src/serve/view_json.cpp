@@ -112,8 +112,8 @@ Json written(const Record& record) {
 
 /// Futures that have no end say nothing.
 live::Expected without_never(live::Expected of) {
-  for (Time* const each : {&of.start_from, &of.start_to, &of.start_by, &of.end_from, &of.end_to,
-                           &of.end_by}) {
+  for (Time* const each :
+       {&of.start_from, &of.start_to, &of.start_by, &of.end_from, &of.end_to, &of.end_by}) {
     if (*each == kNever) *each = kNoTime;
   }
   return of;
@@ -169,6 +169,14 @@ live::Expected expected_of(const Json& json) {
   return expected;
 }
 
+Json figures_json(const live::Figures& of) {
+  Json out = {
+      {"jobs", of.jobs},           {"avg_wait_s", of.avg_wait_s}, {"p99_wait_s", of.p99_wait_s},
+      {"avg_jct_s", of.avg_jct_s}, {"p99_jct_s", of.p99_jct_s},   {"preemptions", of.preemptions}};
+  if (of.guarantee) out["guarantee"] = *of.guarantee;
+  return out;
+}
+
 // A client reads what it knows and passes over what a later service says besides.
 ListedJob job_of(const Json& json) {
   ListedJob listed{.view = read<live::JobView>(json)};
@@ -176,8 +184,7 @@ ListedJob job_of(const Json& json) {
   std::string state;
   reader.field("job_id", listed.id);
   reader.field("state", state);
-  listed.view.job.state =
-      trace::parse_state(state).value_or(trace::JobState::unknown);
+  listed.view.job.state = trace::parse_state(state).value_or(trace::JobState::unknown);
   if (const auto array = json.find("array"); array != json.end()) {
     store::ArrayTask task;
     Reader of(*array);
@@ -242,6 +249,20 @@ std::string to_json(const live::Expected& expected) {
   return dumped(written(without_never(expected)));
 }
 
+std::string shadow_json(const std::string& policy, const std::optional<live::Comparison>& last) {
+  Json out = {{"policy", policy}};
+  if (last) {
+    out["comparison"] = {{"at_s", seconds(last->at)},
+                         {"since_s", seconds(last->since)},
+                         {"policy", last->policy},
+                         {"shadow", last->shadow},
+                         {"real", figures_json(last->real)},
+                         {"played", figures_json(last->played)},
+                         {"other", figures_json(last->other)}};
+  }
+  return dumped(out);
+}
+
 std::string to_json(const std::vector<store::Note>& notes, const std::vector<store::Told>& told) {
   Json out = {{"events", Json::array()}, {"told", Json::array()}};
   for (const store::Note& each : notes) out["events"].push_back(written(each));
@@ -287,8 +308,24 @@ Result<std::vector<live::NodeView>> read_nodes(std::string_view text) {
   });
 }
 
-Result<live::Expected> read_expected(std::string_view text) {
-  return read_json(text, expected_of);
+Result<std::vector<std::string>> read_explanation(std::string_view text) {
+  return read_json(text, [](const Json& json) {
+    std::vector<std::string> lines;
+    Reader reader(json);
+    reader.field("lines", lines);
+    return lines;
+  });
 }
+
+Result<std::string> read_policy(std::string_view text) {
+  return read_json(text, [](const Json& json) {
+    std::string name;
+    Reader reader(json);
+    reader.field("policy", name);
+    return name;
+  });
+}
+
+Result<live::Expected> read_expected(std::string_view text) { return read_json(text, expected_of); }
 
 }  // namespace almanac::serve

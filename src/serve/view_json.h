@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ std::string to_json(const std::vector<live::JobView>& views, const cluster::Clus
 std::string to_json(const live::Overview& overview);
 std::string to_json(const std::vector<live::NodeView>& nodes);
 std::string to_json(const live::Expected& expected);
+std::string shadow_json(const std::string& policy, const std::optional<live::Comparison>& last);
 std::string to_json(const std::vector<store::Note>& notes, const std::vector<store::Told>& told);
 std::string to_json(const std::vector<store::Moment>& moments);
 
@@ -34,7 +36,7 @@ std::string to_json(const std::vector<store::Moment>& moments);
 struct ListedJob {
   live::JobView view{};
   std::string id{};
-  std::string nodes{};     ///< "box", "box[0-1]".
+  std::string nodes{};      ///< "box", "box[0-1]".
   std::string gpus_held{};  ///< "box:0,1".
 };
 
@@ -47,6 +49,9 @@ Result<ListedJob> read_job(std::string_view text);
 Result<JobList> read_jobs(std::string_view text);
 Result<live::Overview> read_overview(std::string_view text);
 Result<std::vector<live::NodeView>> read_nodes(std::string_view text);
+Result<std::vector<std::string>> read_explanation(std::string_view text);
+/// Of GET /v1/policy and /v1/shadow.
+Result<std::string> read_policy(std::string_view text);
 Result<live::Expected> read_expected(std::string_view text);
 
 }  // namespace almanac::serve

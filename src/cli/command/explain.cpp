@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac explain: what a job of a run would have heard when it came, and why it waited, each
-/// reason and how long.
+/// almanac explain: of a job of the service why it waits or what became of it; of a job of a run
+/// what it would have heard when it came, and why it waited, each reason and how long.
 ///
 /// A run keeps no reasons: they would be many times the schedule. The run is repeated instead, with
 /// one job watched; it is deterministic, so what is seen is what happened.
@@ -16,9 +16,11 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/forecast_text.h"
+#include "cli/job_list.h"
 #include "cli/moment.h"
 #include "cli/program.h"
 #include "cli/rerun.h"
+#include "cli/service_options.h"
 #include "forecast/score.h"
 #include "sim/run_directory.h"
 #include "text/duration.h"
@@ -28,7 +30,8 @@ namespace almanac::cli {
 namespace {
 
 struct Options {
-  std::string run;
+  ServiceOptions service;
+  std::string run;  ///< Or a job of the service, if `job` is not given.
   std::string job;
   std::string policy;
   std::string output = "table";
@@ -219,7 +222,27 @@ class Explanation {
   std::vector<forecast::Told> told_;  // none = it could never start
 };
 
+Result<int> explain_live(const Options& options) {
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  const std::string path = fmt::format("/v1/jobs/{}/explain", options.run);
+  if (options.output == "json") return print_answer(*client, path);
+  const auto said = client->get(path);
+  if (!said) return tl::unexpected(said.error());
+  const auto lines = serve::read_explanation(said->body);
+  if (!lines) return tl::unexpected(lines.error());
+  fmt::print("{}\n", fmt::join(*lines, "\n"));
+  return kDone;
+}
+
 Result<int> explain(const Options& options) {
+  if (options.job.empty()) {
+    if (options.run.find_first_not_of("0123456789_") != std::string::npos) {
+      return fail(Code::usage, fmt::format("which job of the run {}?", options.run), {},
+                  "almanac explain RUN JOB; of a job of the service its number alone");
+    }
+    return explain_live(options);
+  }
   const auto prepared = prepare_again(options.run);
   if (!prepared) return tl::unexpected(prepared.error());
   const std::vector<trace::Job>& jobs = prepared->trace.jobs;
@@ -252,14 +275,17 @@ Result<int> explain(const Options& options) {
 
 void register_explain(Program& program) {
   CLI::App& command = *program.app.add_subcommand(
-      "explain", "Say why a job of a run waited: each reason and how long");
+      "explain", "Say why a job waits: of the service, or each reason and how long of a run");
   const auto options = std::make_shared<Options>();
-  command.add_option("RUN", options->run, "Run directory")->required();
-  command.add_option("JOB", options->job, "Job id, as in jobs.csv")->required();
+  command
+      .add_option("RUN|JOB", options->run, "Run directory, or the number of a job of the service")
+      ->required();
+  command.add_option("JOB", options->job, "Job id of the run, as in jobs.csv");
   command.add_option("--policy", options->policy, "Only under this policy")->type_name("NAME");
   command.add_option("-o,--output", options->output, "How to print: table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
+  options->service.add_to(command);
   program.on(command, [options] { return explain(*options); });
 }
 

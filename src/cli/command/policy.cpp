@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac policy list | describe: what there is to choose from.
+/// almanac policy list | describe: what there is to choose from; show | set: what the service
+/// decides by.
 #include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/job_list.h"
 #include "cli/program.h"
+#include "cli/service_options.h"
 #include "policy/registry.h"
+#include "serve/view_json.h"
 
 namespace almanac::cli {
 namespace {
@@ -130,6 +134,61 @@ Result<int> describe(const std::string& name, const std::string& output) {
   return kDone;
 }
 
+struct LiveOptions {
+  ServiceOptions service;
+  std::string name;
+  bool shadow = false;
+  bool dry_run = false;
+  std::string output;
+};
+
+Result<int> show(const LiveOptions& options) {
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  if (options.output == "json") return print_answer(*client, "/v1/overview");
+  const auto said = client->get("/v1/overview");
+  if (!said) return tl::unexpected(said.error());
+  const auto overview = serve::read_overview(said->body);
+  if (!overview) return tl::unexpected(overview.error());
+  fmt::print("policy  {}\n", overview->policy);
+  if (!overview->shadow.empty()) fmt::print("shadow  {}\n", overview->shadow);
+  return kDone;
+}
+
+Result<int> set(const LiveOptions& options) {
+  const bool ends = options.shadow && options.name == "none";
+  const auto composition = policy::registry().compose(options.name);
+  if (!composition && !ends) return tl::unexpected(composition.error());
+  if (options.dry_run) {
+    fmt::print("would set the {} to {}\n", options.shadow ? "shadow" : "policy", options.name);
+    return kDone;
+  }
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  const auto said = client->put(options.shadow ? "/v1/shadow" : "/v1/policy",
+                                Json{{"policy", ends ? "" : options.name}}.dump());
+  if (!said) return tl::unexpected(said.error());
+  const auto name = serve::read_policy(said->body);
+  if (!name) return tl::unexpected(name.error());
+  fmt::print("{}  {}\n", options.shadow ? "shadow" : "policy", name->empty() ? "none" : *name);
+  return kDone;
+}
+
+void add_live(Program& program, CLI::App& noun) {
+  const auto options = std::make_shared<LiveOptions>();
+  CLI::App& showing = *noun.add_subcommand("show", "Show by which policy the service decides");
+  add_output(showing, options->output, {"table", "json"});
+  options->service.add_to(showing);
+  program.on(showing, [options] { return show(*options); });
+  CLI::App& setting = *noun.add_subcommand("set", "Let the service decide by another from now on");
+  setting.add_option("POLICY", options->name, "Name, or name with +choices; none ends a shadow")
+      ->required();
+  setting.add_flag("--shadow", options->shadow, "Compare it with the policy, let it touch nothing");
+  setting.add_flag("--dry-run", options->dry_run, "Say what would be done, do nothing");
+  options->service.add_to(setting);
+  program.on(setting, [options] { return set(*options); });
+}
+
 }  // namespace
 
 void register_policy(Program& program) {
@@ -148,6 +207,7 @@ void register_policy(Program& program) {
   describing.add_option("POLICY", *name, "Name, name with +choices, or TOML file")->required();
   add_output(describing);
   program.on(describing, [output, name] { return describe(*name, *output); });
+  add_live(program, noun);
 }
 
 }  // namespace almanac::cli

@@ -15,6 +15,7 @@
 #include "cli/interrupt.h"
 #include "cli/print_profile.h"
 #include "cli/program.h"
+#include "cli/words_after_mark.h"
 #include "profiling/findings.h"
 #include "profiling/machine.h"
 #include "profiling/measure.h"
@@ -47,14 +48,6 @@ Result<double> time_s(const std::string& option, const std::string& text) {
   const auto parsed = text::parse_duration(text);
   if (parsed && *parsed > Duration{0} && *parsed < text::kUnlimited) return seconds(*parsed);
   return fail(Code::usage, fmt::format("{} must be a time like 30s or 10m: {}", option, text));
-}
-
-/// The user's words as they are: the parser would take "[1,2]" apart.
-std::vector<std::string> words_after_mark(const std::vector<std::string>& command_line,
-                                          const std::vector<std::string>& otherwise) {
-  const auto mark = std::find(command_line.begin(), command_line.end(), "--");
-  if (mark == command_line.end()) return otherwise;
-  return {mark + 1, command_line.end()};
 }
 
 /// Rising, each once.

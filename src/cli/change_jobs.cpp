@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/change_jobs.h"
+
+#include <memory>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/service_options.h"
+
+namespace almanac::cli {
+namespace {
+
+struct Options {
+  ServiceOptions service;
+  std::vector<std::string> jobs;
+  bool dry_run = false;
+};
+
+/// Goes on after a job that cannot be changed: the others were meant too.
+Result<int> change(const Options& options, const std::string& verb, const std::string& done) {
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  int status = kDone;
+  for (const std::string& job : options.jobs) {
+    if (options.dry_run) {
+      fmt::print("would {} job {}\n", verb, job);
+      continue;
+    }
+    const auto said = client->post(fmt::format("/v1/jobs/{}/{}", job, verb));
+    if (said) {
+      fmt::print("job {} {}\n", job, done);
+      continue;
+    }
+    if (options.jobs.size() == 1) return tl::unexpected(said.error());
+    fmt::print(stderr, "almanac: job {}: {}\n", job, to_string(said.error()));
+    status = exit_status(said.error().code);
+  }
+  return status;
+}
+
+}  // namespace
+
+void add_change(Program& program, const std::string& verb, const std::string& description,
+                const std::string& done) {
+  CLI::App& command = *program.app.add_subcommand(verb, description);
+  const auto options = std::make_shared<Options>();
+  command
+      .add_option("JOB", options->jobs,
+                  "17; of an array 12 for all its tasks, 12_3 for one of them")
+      ->required();
+  command.add_flag("--dry-run", options->dry_run, "Say what would be done, do nothing");
+  options->service.add_to(command);
+  program.on(command, [options, verb, done] { return change(*options, verb, done); });
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The commands that do one thing to jobs of the service: cancel, hold, release, requeue.
+#pragma once
+
+#include <string>
+
+#include "cli/program.h"
+
+namespace almanac::cli {
+
+/// Adds `almanac VERB JOB...`; `done` is what is said of a job then: "cancelled".
+void add_change(Program& program, const std::string& verb, const std::string& description,
+                const std::string& done);
+
+}  // namespace almanac::cli

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/columns.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "table/csv_writer.h"
+#include "table/output_file.h"
+
+namespace almanac::cli {
+namespace {
+
+/// Letters, not bytes: of UTF-8 each first byte counts.
+std::size_t width(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
+}
+
+}  // namespace
+
+void print_columns(const std::vector<Column>& columns,
+                   const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    std::size_t widest = columns[i].name.size();
+    for (const auto& row : rows) widest = std::max(widest, width(row[i]));
+    widths.push_back(widest);
+  }
+  const auto print = [&](const auto& text_of) {
+    std::string line;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const std::string& text = text_of(i);
+      const std::string space(widths[i] - width(text), ' ');
+      if (i > 0) line += "  ";
+      line += columns[i].is_number ? space + text : text + space;
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", line);
+  };
+  print([&](std::size_t i) -> const std::string& { return columns[i].name; });
+  for (const auto& row : rows) {
+    print([&](std::size_t i) -> const std::string& { return row[i]; });
+  }
+}
+
+void print_csv(const std::vector<std::string>& header,
+               const std::vector<std::vector<std::string>>& rows) {
+  table::OutputFile out = table::OutputFile::standard_output();
+  table::CsvWriter csv(out);
+  for (const std::string& name : header) csv.text(name);
+  csv.end_row();
+  for (const auto& row : rows) {
+    for (const std::string& field : row) csv.text(field);
+    csv.end_row();
+  }
+  csv.flush();
+  static_cast<void>(out.commit());
+}
+
+}  // namespace almanac::cli

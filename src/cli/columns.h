@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Tables on a terminal: columns as wide as what stands in them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace almanac::cli {
+
+struct Column {
+  std::string name{};
+  bool is_number = false;  ///< Stands to the right.
+};
+
+/// Two spaces between columns, none at the end of a line.
+void print_columns(const std::vector<Column>& columns,
+                   const std::vector<std::vector<std::string>>& rows);
+/// As RFC 4180 has it.
+void print_csv(const std::vector<std::string>& header,
+               const std::vector<std::vector<std::string>>& rows);
+
+}  // namespace almanac::cli

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac history: jobs of the service that have ended; as CSV a job log that study, predict and
+/// simulate read.
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/job_list.h"
+#include "cli/job_words.h"
+#include "cli/program.h"
+#include "cli/service_options.h"
+#include "cli/wall_clock.h"
+
+namespace almanac::cli {
+namespace {
+
+struct Options {
+  ServiceOptions service;
+  std::string since = "7d";
+  std::string until;
+  std::string user;
+  std::string output;
+};
+
+Result<int> history(const Options& options) {
+  const Time now = wall_clock();
+  const auto since = parse_since("--since", options.since, now);
+  if (!since) return tl::unexpected(since.error());
+  serve::Client::Query query{{"since", fmt::format("{}", seconds(*since))}};
+  if (!options.until.empty()) {
+    const auto until = parse_since("--until", options.until, now);
+    if (!until) return tl::unexpected(until.error());
+    query.emplace_back("until", fmt::format("{}", seconds(*until)));
+  }
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  if (options.output == "csv") {
+    if (!options.user.empty()) {
+      return fail(Code::usage, "a job log has all users: --user does not go with -o csv");
+    }
+    query.emplace_back("format", "csv");
+    const auto said = client->get("/v1/history", query);
+    if (!said) return tl::unexpected(said.error());
+    std::fwrite(said->body.data(), 1, said->body.size(), stdout);
+    return kDone;
+  }
+  if (!options.user.empty()) query.emplace_back("user", options.user);
+  if (options.output == "json") return print_answer(*client, "/v1/history", query);
+  const auto said = client->get("/v1/history", query);
+  if (!said) return tl::unexpected(said.error());
+  const auto page = serve::read_jobs(said->body);
+  if (!page) return tl::unexpected(page.error());
+  print_jobs(page->jobs, now, options.output == "wide");
+  if (page->next) note("there are more; -o csv gives all of them, --until earlier ones");
+  return kDone;
+}
+
+}  // namespace
+
+void register_history(Program& program) {
+  CLI::App& command = *program.app.add_subcommand(
+      "history", "Show the service's jobs that have ended, or write them as a job log");
+  const auto options = std::make_shared<Options>();
+  command.add_option("--since", options->since, "Those that ended since: 7d, 2026-11-22")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command.add_option("--until", options->until, "Those that ended until then")->type_name("TIME");
+  command.add_option("-u,--user", options->user, "Only this user's")->type_name("NAME");
+  add_output(command, options->output, {"table", "wide", "json", "csv"});
+  options->service.add_to(command);
+  program.on(command, [options] { return history(*options); });
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac hold: lets jobs of the service wait until they are released.
+#include "cli/change_jobs.h"
+
+namespace almanac::cli {
+
+void register_hold(Program& program) {
+  add_change(program, "hold", "Let waiting jobs of the service wait until they are released",
+             "held");
+}
+
+}  // namespace almanac::cli

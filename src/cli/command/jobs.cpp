@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac jobs: jobs of the service, those too that have ended lately.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/job_list.h"
+#include "cli/job_words.h"
+#include "cli/program.h"
+#include "cli/service_options.h"
+#include "cli/wall_clock.h"
+
+namespace almanac::cli {
+namespace {
+
+struct Options {
+  ServiceOptions service;
+  std::string user;
+  std::string state;
+  std::string name;
+  std::string since = "1d";
+  std::string output;
+};
+
+Result<int> jobs(const Options& options) {
+  const Time now = wall_clock();
+  const auto since = parse_since("--since", options.since, now);
+  if (!since) return tl::unexpected(since.error());
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  serve::Client::Query query{{"since", fmt::format("{}", seconds(*since))}};
+  if (!options.user.empty()) query.emplace_back("user", options.user);
+  if (!options.state.empty()) query.emplace_back("state", options.state);
+  if (!options.name.empty()) query.emplace_back("name", options.name);
+  if (options.output == "json") return print_answer(*client, "/v1/jobs", query);
+  const auto found = list_jobs(*client, query);
+  if (!found) return tl::unexpected(found.error());
+  if (options.output == "csv") {
+    print_jobs_csv(*found);
+  } else {
+    print_jobs(*found, now, options.output == "wide");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void register_jobs(Program& program) {
+  CLI::App& command = *program.app.add_subcommand(
+      "jobs", "Show the service's jobs, those too that have ended lately");
+  const auto options = std::make_shared<Options>();
+  command.add_option("-u,--user", options->user, "Only this user's")->type_name("NAME");
+  command.add_option("-t,--state", options->state, "Only those: PD, R, CD, F, CA, TO, NF")
+      ->type_name("STATE");
+  command.add_option("--name", options->name, "Only those called so");
+  command.add_option("--since", options->since, "Those that ended since: 7d, 2026-11-22")
+      ->type_name("TIME")
+      ->capture_default_str();
+  add_output(command, options->output, {"table", "wide", "json", "csv"});
+  options->service.add_to(command);
+  program.on(command, [options] { return jobs(*options); });
+}
+
+}  // namespace almanac::cli

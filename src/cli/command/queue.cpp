@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac queue: jobs of the service that run and wait, in the words of Slurm's squeue.
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <tuple>
+
+#include "cli/job_list.h"
+#include "cli/job_words.h"
+#include "cli/program.h"
+#include "cli/service_options.h"
+#include "cli/wall_clock.h"
+
+namespace almanac::cli {
+namespace {
+
+struct Options {
+  ServiceOptions service;
+  std::string user;
+  std::string state;
+  std::string output;
+};
+
+/// Those that run, then those that wait as the policy would start them, then those held.
+auto order(const serve::ListedJob& job) {
+  const bool runs = job.view.job.state == trace::JobState::running;
+  const std::int64_t place = job.view.place > 0 ? job.view.place : std::numeric_limits<std::int64_t>::max();
+  return std::tuple(!runs, runs ? 0 : place, job.view.job.number);
+}
+
+Result<int> queue(const Options& options) {
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  serve::Client::Query query;
+  if (!options.user.empty()) query.emplace_back("user", options.user);
+  if (!options.state.empty()) query.emplace_back("state", options.state);
+  if (options.output == "json") return print_answer(*client, "/v1/jobs", query);
+  auto jobs = list_jobs(*client, query);
+  if (!jobs) return tl::unexpected(jobs.error());
+  std::sort(jobs->begin(), jobs->end(),
+            [](const auto& a, const auto& b) { return order(a) < order(b); });
+  if (options.output == "csv") {
+    print_jobs_csv(*jobs);
+  } else {
+    print_queue(*jobs, wall_clock(), options.output == "wide");
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void register_queue(Program& program) {
+  CLI::App& command = *program.app.add_subcommand(
+      "queue", "Show the service's jobs that run and wait, and when they are expected to start");
+  const auto options = std::make_shared<Options>();
+  command.add_option("-u,--user", options->user, "Only this user's")->type_name("NAME");
+  command.add_option("-t,--state", options->state, "Only those: PD, R")->type_name("STATE");
+  add_output(command, options->output, {"table", "wide", "json", "csv"});
+  options->service.add_to(command);
+  program.on(command, [options] { return queue(*options); });
+}
+
+}  // namespace almanac::cli

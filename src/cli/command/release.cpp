@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac release: lets jobs start that were held.
+#include "cli/change_jobs.h"
+
+namespace almanac::cli {
+
+void register_release(Program& program) {
+  add_change(program, "release", "Let jobs start that were held", "released");
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac serve: the service of this machine, until SIGTERM or Ctrl-C; jobs that run go on, and
+/// the next service takes them over.
+#include <atomic>
+#include <charconv>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/program.h"
+#include "live/log.h"
+#include "live/service.h"
+#include "serve/client.h"
+#include "serve/server.h"
+
+namespace almanac::cli {
+namespace {
+
+struct Options {
+  std::string state = serve::default_state();
+  std::string cluster;
+  std::string policy;
+  std::string shadow;
+  std::string listen;
+  int gpus = -1;
+};
+
+std::atomic<bool> stops = false;
+live::Service* running = nullptr;  // of the signal handler
+
+void on_signal(int) {
+  stops = true;
+  running->wake();
+}
+
+/// "127.0.0.1:PORT", "localhost:PORT" or "PORT".
+Result<int> read_port(const std::string& listen) {
+  const std::size_t colon = listen.rfind(':');
+  const std::string host = colon == std::string::npos ? "127.0.0.1" : listen.substr(0, colon);
+  const std::string text = colon == std::string::npos ? listen : listen.substr(colon + 1);
+  int port = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size() || port < 0 || port > 65535 ||
+      (host != "127.0.0.1" && host != "localhost")) {
+    return fail(Code::usage, fmt::format("--listen must be 127.0.0.1:PORT: {}", listen), {},
+                "other machines reach it through ssh -L or a proxy that knows its users");
+  }
+  return port;
+}
+
+/// As many GPUs as told: the first of those that are there, or ones that only have numbers.
+Result<void> set_gpus(live::Machine& machine, int gpus) {
+  if (gpus > cluster::kMaxGpusPerNode) {
+    return fail(Code::usage, fmt::format("a node has at most {} GPUs", cluster::kMaxGpusPerNode));
+  }
+  std::vector<std::string>& names = machine.gpu_names.front();
+  if (machine.has_driver && static_cast<std::size_t>(gpus) > names.size()) {
+    return fail(Code::usage, fmt::format("--gpus {}: the driver knows {}", gpus, names.size()));
+  }
+  while (names.size() < static_cast<std::size_t>(gpus))
+    names.push_back(std::to_string(names.size()));
+  names.resize(static_cast<std::size_t>(gpus));
+  machine.cluster.classes.front().gpus = gpus;
+  if (!machine.has_driver) {
+    machine.notes = {fmt::format("there is no driver; the {} GPUs are those of --gpus", gpus)};
+  }
+  return {};
+}
+
+Result<live::Config> read_config(const Options& options) {
+  auto machine = live::find_machine(options.cluster);
+  if (!machine) return tl::unexpected(machine.error());
+  if (options.gpus >= 0) {
+    if (const auto set = set_gpus(*machine, options.gpus); !set) return tl::unexpected(set.error());
+  }
+  std::error_code failed;
+  std::filesystem::create_directories(options.state, failed);
+  if (failed) {
+    return fail(Code::unavailable, failed.message(), {.file = options.state},
+                "give another folder with --state");
+  }
+  live::Config config{.state = std::filesystem::absolute(options.state).lexically_normal(),
+                      .machine = *std::move(machine)};
+  if (!options.policy.empty()) {
+    config.policy = options.policy;
+    config.policy_is_told = true;
+  }
+  config.shadow = options.shadow;
+  return config;
+}
+
+Result<int> run(const Options& options) {
+  std::optional<int> port;
+  if (!options.listen.empty()) {
+    const auto read = read_port(options.listen);
+    if (!read) return tl::unexpected(read.error());
+    port = *read;
+  }
+  auto config = read_config(options);
+  if (!config) return tl::unexpected(config.error());
+  for (const std::string& each : config->machine.notes) live::log_info(each);
+  const auto service = live::Service::open(*std::move(config));
+  if (!service) return tl::unexpected(service.error());
+  const auto server = serve::Server::start(**service, {.port = port});
+  if (!server) return tl::unexpected(server.error());
+  running = service->get();
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  live::log_info(fmt::format("answers at {}", (*server)->socket()));
+  if ((*server)->port()) {
+    live::log_info(
+        fmt::format("answers at http://127.0.0.1:{}/, for changes and logs with the "
+                    "token in {}/token",
+                    *(*server)->port(), (*service)->config().state));
+  }
+  (*service)->run(stops);
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  return kDone;
+}
+
+}  // namespace
+
+void register_serve(Program& program) {
+  CLI::App& command =
+      *program.app.add_subcommand("serve", "Run this machine as a cluster: the service");
+  const auto options = std::make_shared<Options>();
+  command.add_option("--state", options->state, "Folder of all that it keeps")
+      ->type_name("DIR")
+      ->capture_default_str();
+  CLI::Option* const cluster =
+      command
+          .add_option("--cluster", options->cluster,
+                      "What the machine has to give away; default: what is found")
+          ->type_name("FILE");
+  command.add_option("--gpus", options->gpus, "Only so many GPUs; without a driver: as many")
+      ->check(CLI::NonNegativeNumber)
+      ->excludes(cluster);
+  command
+      .add_option(
+          "--policy", options->policy,
+          "By which it decides, as in `almanac policy list`; default: the last one, or qssf")
+      ->type_name("NAME");
+  command.add_option("--shadow", options->shadow, "Another that is compared with it")
+      ->type_name("NAME");
+  command
+      .add_option("--listen", options->listen,
+                  "Answer by TCP too, for the dashboard and Prometheus; port 0 = any that is free")
+      ->type_name("127.0.0.1:PORT");
+  program.on(command, [options] { return run(*options); });
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac show: all that the service tells of a job.
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/job_list.h"
+#include "cli/job_words.h"
+#include "cli/program.h"
+#include "cli/service_options.h"
+#include "cli/wall_clock.h"
+#include "text/duration.h"
+
+namespace almanac::cli {
+namespace {
+
+struct Options {
+  ServiceOptions service;
+  std::string job;
+  std::string output;
+};
+
+void line(const char* name, const std::string& value) {
+  if (!value.empty()) fmt::print("{:<12} {}\n", name, value);
+}
+
+void print(const serve::ListedJob& listed, Time now) {
+  const store::Job& job = listed.view.job;
+  const store::Submission& asked = job.asked;
+  line("Job", asked.name.empty() ? listed.id : fmt::format("{} ({})", listed.id, asked.name));
+  line("User", asked.user);
+  line("State", fmt::format("{}{}", trace::to_string(job.state), job.held ? ", held" : ""));
+  line("Why", listed.view.why);
+  line("Ended", job.reason);
+  if (job.exit_status) line("Exit", std::to_string(*job.exit_status));
+  if (job.signal != 0) line("Signal", std::to_string(job.signal));
+  line("GPUs", gpus_text(asked));
+  line("GPU type", asked.gpu_type);
+  if (asked.cpus) line("Cores", fmt::format("{:g}", *asked.cpus));
+  if (asked.memory_gb) line("Memory", fmt::format("{:g} GB", *asked.memory_gb));
+  if (asked.time_limit != kNoDuration) line("Limit", text::format_duration(asked.time_limit));
+  line("QoS", asked.qos);
+  line("Submitted", clock_text(job.submit, now));
+  line("Deadline", clock_text(asked.deadline, now));
+  line("Started", clock_text(job.start, now));
+  line("Ended at", clock_text(job.end, now));
+  line("Ran", text::format_duration(ran(job, now)));
+  if (listed.view.expected) line("Expected", in_words(*listed.view.expected, now));
+  if (listed.view.believed) line("Believed", text::format_duration(*listed.view.believed));
+  if (job.attempts > 1) line("Runs", std::to_string(job.attempts));
+  if (job.preemptions > 0) line("Stopped", fmt::format("{} times for others", job.preemptions));
+  line("Holds", listed.gpus_held.empty() ? listed.nodes : listed.gpus_held);
+  if (listed.view.gpu_use >= 0) line("GPU use", fmt::format("{:.0f} %", 100 * listed.view.gpu_use));
+  if (listed.view.cpu_use >= 0) line("Cores busy", fmt::format("{:.1f}", listed.view.cpu_use));
+  if (listed.view.memory_gb >= 0)
+    line("In memory", fmt::format("{:.1f} GB", listed.view.memory_gb));
+  line("Command", fmt::format("{}", fmt::join(asked.argv, " ")));
+  line("Folder", asked.directory);
+}
+
+Result<int> show(const Options& options) {
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  const std::string path = "/v1/jobs/" + options.job;
+  if (options.output == "json") return print_answer(*client, path);
+  const auto said = client->get(path);
+  if (!said) return tl::unexpected(said.error());
+  const auto job = serve::read_job(said->body);
+  if (!job) return tl::unexpected(job.error());
+  print(*job, wall_clock());
+  return kDone;
+}
+
+}  // namespace
+
+void register_show(Program& program) {
+  CLI::App& command =
+      *program.app.add_subcommand("show", "Show all that the service tells of a job");
+  const auto options = std::make_shared<Options>();
+  command.add_option("JOB", options->job, "17, or 12_3 of an array")->required();
+  add_output(command, options->output, {"table", "json"});
+  options->service.add_to(command);
+  program.on(command, [options] { return show(*options); });
+}
+
+}  // namespace almanac::cli

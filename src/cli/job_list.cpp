@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/job_list.h"
+
+#include <iterator>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+
+namespace almanac::cli {
+
+Result<std::vector<serve::ListedJob>> list_jobs(serve::Client& client, serve::Client::Query query) {
+  std::vector<serve::ListedJob> all;
+  query.emplace_back("after", "0");
+  for (;;) {
+    const auto said = client.get("/v1/jobs", query);
+    if (!said) return tl::unexpected(said.error());
+    auto page = serve::read_jobs(said->body);
+    if (!page) return tl::unexpected(page.error());
+    std::move(page->jobs.begin(), page->jobs.end(), std::back_inserter(all));
+    if (!page->next) return all;
+    query.back().second = std::to_string(static_cast<std::int64_t>(*page->next));
+  }
+}
+
+Result<int> print_answer(serve::Client& client, const std::string& path,
+                         const serve::Client::Query& query) {
+  const auto said = client.get(path, query);
+  if (!said) return tl::unexpected(said.error());
+  const auto json = nlohmann::ordered_json::parse(said->body, nullptr, false);
+  if (json.is_discarded()) {
+    return fail(Code::unavailable, "the service's answer is not JSON", {},
+                "it may not be Almanac that answers there");
+  }
+  fmt::print("{}\n", json.dump(2));
+  return kDone;
+}
+
+}  // namespace almanac::cli

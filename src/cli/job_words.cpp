@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/job_words.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "cli/wall_clock.h"
+#include "text/duration.h"
+
+namespace almanac::cli {
+namespace {
+
+using trace::JobState;
+
+/// Without milliseconds.
+std::string length_text(Duration length) {
+  return text::format_duration(
+      std::chrono::floor<std::chrono::seconds>(std::max(length, Duration(0))));
+}
+
+std::string number_text(double value) { return fmt::format("{:g}", value); }
+
+std::string limit_text(const store::Submission& asked) {
+  return asked.time_limit == kNoDuration ? "" : length_text(asked.time_limit);
+}
+
+std::string where_or_why(const serve::ListedJob& job) {
+  const store::Job& of = job.view.job;
+  if (of.state == JobState::running) return job.nodes;
+  if (of.held) return "(Held)";
+  if (of.state == JobState::pending) {
+    return job.view.why_word.empty() ? "" : "(" + job.view.why_word + ")";
+  }
+  return of.reason.empty() ? job.nodes : "(" + of.reason + ")";
+}
+
+std::string exit_text(const store::Job& job) {
+  if (job.signal != 0) return fmt::format("signal {}", job.signal);
+  return job.exit_status ? std::to_string(*job.exit_status) : "";
+}
+
+std::string optional_text(const std::optional<double>& value) {
+  return value ? number_text(*value) : "";
+}
+
+/// Seconds for a program.
+std::string seconds_text(Time at) { return at == kNoTime ? "" : fmt::format("{}", seconds(at)); }
+
+}  // namespace
+
+std::string short_state(JobState state) {
+  switch (state) {
+    case JobState::pending:
+      return "PD";
+    case JobState::running:
+      return "R";
+    case JobState::completed:
+      return "CD";
+    case JobState::failed:
+      return "F";
+    case JobState::cancelled:
+      return "CA";
+    case JobState::timeout:
+      return "TO";
+    case JobState::node_fail:
+      return "NF";
+    case JobState::preempted:
+      return "PR";
+    case JobState::unknown:
+      break;
+  }
+  return "?";
+}
+
+Duration ran(const store::Job& job, Time now) {
+  return job.attained + (job.state == JobState::running ? now - job.since : Duration(0));
+}
+
+std::string gpus_text(const store::Submission& asked) {
+  if (asked.gpu_share < 1) return number_text(asked.gpu_share);
+  if (asked.max_gpus > asked.gpus) return fmt::format("{}-{}", asked.gpus, asked.max_gpus);
+  return std::to_string(asked.gpus);
+}
+
+std::string start_text(const live::JobView& view, Time now) {
+  if (view.job.start != kNoTime) return clock_text(view.job.start, now);
+  return view.expected ? clock_text(view.expected->start_by, now) : "";
+}
+
+std::string end_text(const live::JobView& view, Time now) {
+  if (view.job.end != kNoTime) return clock_text(view.job.end, now);
+  return view.expected ? clock_text(view.expected->end_by, now) : "";
+}
+
+std::string in_words(const live::Expected& expected, Time now) {
+  std::string text;
+  if (expected.start_to == kNoTime) {
+    text = "nobody knows when it starts";
+  } else if (expected.start_to <= expected.at) {
+    text = "starts at once";
+  } else {
+    text = fmt::format("starts between {} and {} (90 %)", clock_text(expected.start_from, now),
+                       clock_text(expected.start_to, now));
+  }
+  if (expected.end_by != kNoTime) {
+    text += fmt::format(", ends by {} with 90 %", clock_text(expected.end_by, now));
+  }
+  if (expected.kept)
+    text += fmt::format("; its deadline is kept with {:.0f} %", 100 * *expected.kept);
+  return text;
+}
+
+void print_queue(const std::vector<serve::ListedJob>& jobs, Time now, bool wide) {
+  std::vector<Column> columns{{"JOBID", true}, {"NAME"},       {"USER"},
+                              {"ST"},          {"TIME", true}, {"GPUS", true},
+                              {"START"},       {"END BY"},     {"NODELIST(REASON)"}};
+  if (wide) {
+    for (const char* each : {"QOS", "CPUS", "MEM_GB", "LIMIT", "SUBMIT", "PLACE", "GPUS_HELD"}) {
+      columns.push_back({each});
+    }
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const serve::ListedJob& each : jobs) {
+    const store::Job& job = each.view.job;
+    rows.push_back({each.id, job.asked.name, job.asked.user, short_state(job.state),
+                    length_text(ran(job, now)), gpus_text(job.asked), start_text(each.view, now),
+                    end_text(each.view, now), where_or_why(each)});
+    if (!wide) continue;
+    const std::string place = each.view.place > 0 ? std::to_string(each.view.place) : "";
+    for (const std::string& more :
+         {job.asked.qos, optional_text(job.asked.cpus), optional_text(job.asked.memory_gb),
+          limit_text(job.asked), clock_text(job.submit, now), place, each.gpus_held}) {
+      rows.back().push_back(more);
+    }
+  }
+  print_columns(columns, rows);
+}
+
+void print_jobs(const std::vector<serve::ListedJob>& jobs, Time now, bool wide) {
+  std::vector<Column> columns{{"JOBID", true}, {"NAME"},  {"USER"}, {"ST"},         {"GPUS", true},
+                              {"SUBMIT"},      {"START"}, {"END"},  {"TIME", true}, {"EXIT"}};
+  if (wide) {
+    columns.push_back({"RUNS", true});
+    columns.push_back({"REASON"});
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const serve::ListedJob& each : jobs) {
+    const store::Job& job = each.view.job;
+    rows.push_back({each.id, job.asked.name, job.asked.user, short_state(job.state),
+                    gpus_text(job.asked), clock_text(job.submit, now), clock_text(job.start, now),
+                    clock_text(job.end, now), length_text(ran(job, now)), exit_text(job)});
+    if (!wide) continue;
+    rows.back().push_back(std::to_string(job.attempts));
+    rows.back().push_back(job.reason.empty() ? each.view.why : job.reason);
+  }
+  print_columns(columns, rows);
+}
+
+void print_jobs_csv(const std::vector<serve::ListedJob>& jobs) {
+  const std::vector<std::string> header{"job_id",         "name",      "user",  "state",
+                                        "gpus",           "gpu_share", "cpus",  "memory_gb",
+                                        "submit_s",       "start_s",   "end_s", "expected_start_s",
+                                        "expected_end_s", "attempts",  "nodes", "reason"};
+  std::vector<std::vector<std::string>> rows;
+  for (const serve::ListedJob& each : jobs) {
+    const store::Job& job = each.view.job;
+    const auto& expected = each.view.expected;
+    rows.push_back({each.id, job.asked.name, job.asked.user,
+                    std::string(trace::to_string(job.state)), std::to_string(job.asked.gpus),
+                    number_text(job.asked.gpu_share), optional_text(job.asked.cpus),
+                    optional_text(job.asked.memory_gb), seconds_text(job.submit),
+                    seconds_text(job.start), seconds_text(job.end),
+                    expected ? seconds_text(expected->start_by) : "",
+                    expected ? seconds_text(expected->end_by) : "", std::to_string(job.attempts),
+                    each.nodes, job.reason.empty() ? each.view.why_word : job.reason});
+  }
+  print_csv(header, rows);
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A job of the service in the words and the columns in which Slurm's users know it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/columns.h"
+#include "serve/view_json.h"
+
+namespace almanac::cli {
+
+/// "PD", "R", "CD", "F", "CA", "TO", "NF", "PR".
+std::string short_state(trace::JobState state);
+/// How long it has run so far, all runs together.
+Duration ran(const store::Job& job, Time now);
+/// "2", "0.5", "2-8" where it leaves that open.
+std::string gpus_text(const store::Submission& asked);
+/// When it is expected to start, or has; "" = nobody knows. `end` likewise.
+std::string start_text(const live::JobView& view, Time now);
+std::string end_text(const live::JobView& view, Time now);
+/// "starts between 13:05:00 and 14:20:00 (90 %), ends by 18:10:00 with 90 %".
+std::string in_words(const live::Expected& expected, Time now);
+
+/// The queue: what waits and runs. `wide` adds columns.
+void print_queue(const std::vector<serve::ListedJob>& jobs, Time now, bool wide);
+/// What has become of jobs.
+void print_jobs(const std::vector<serve::ListedJob>& jobs, Time now, bool wide);
+/// Both, for programs: plain numbers, units in names.
+void print_jobs_csv(const std::vector<serve::ListedJob>& jobs);
+
+}  // namespace almanac::cli

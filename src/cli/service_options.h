@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The arguments that say which service a command asks, and how it prints the answer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/result.h"
+#include "serve/client.h"
+
+namespace almanac::cli {
+
+struct ServiceOptions {
+  serve::Place place{};
+
+  void add_to(CLI::App& command);
+  Result<serve::Client> client() const { return serve::Client::to(place); }
+};
+
+/// Adds -o, --output with these choices; the first is what is printed if none is given.
+void add_output(CLI::App& command, std::string& output, std::vector<std::string> choices);
+
+}  // namespace almanac::cli

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/wall_clock.h"
+
+#include <chrono>
+#include <ctime>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "text/datetime.h"
+#include "text/duration.h"
+
+namespace almanac::cli {
+namespace {
+
+std::tm here(Time at) {
+  const auto whole = static_cast<std::time_t>(
+      std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count());
+  std::tm parts{};
+  ::localtime_r(&whole, &parts);
+  return parts;
+}
+
+Time from_here(std::tm parts) {
+  parts.tm_isdst = -1;
+  return Time(std::chrono::seconds(::mktime(&parts)));
+}
+
+/// What reads as UTC, as the same digits of a clock here.
+Time as_here(Time utc) {
+  const auto whole = static_cast<std::time_t>(utc.time_since_epoch().count() / 1000);
+  std::tm parts{};
+  ::gmtime_r(&whole, &parts);
+  return from_here(parts);
+}
+
+/// "2026-11-22T13:05" has no seconds, which a date may leave out here.
+std::optional<Time> parse_date(const std::string& text) {
+  constexpr std::size_t kToMinutes = 16;
+  const bool has_zone = text.find_first_of("Z+", 10) != std::string::npos ||
+                        (text.size() > 10 && text.find('-', 10) != std::string::npos);
+  const auto read = text::parse_datetime(text.size() == kToMinutes ? text + ":00" : text);
+  if (!read) return std::nullopt;
+  return has_zone ? *read : as_here(*read);
+}
+
+}  // namespace
+
+Time wall_clock() {
+  return Time(
+      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
+}
+
+std::string clock_text(Time at, Time now) {
+  if (at == kNoTime) return "";
+  const std::tm then = here(at);
+  const std::tm today = here(now);
+  const bool is_today = then.tm_year == today.tm_year && then.tm_yday == today.tm_yday;
+  return is_today ? fmt::format("{:%H:%M:%S}", then) : fmt::format("{:%Y-%m-%d %H:%M}", then);
+}
+
+Result<Time> parse_clock(const std::string& option, const std::string& text, Time now) {
+  if (!text.empty() && text.front() == '+') {
+    if (const auto from_now = text::parse_duration(text.substr(1))) return now + *from_now;
+  } else if (text.size() == 5 && text[2] == ':') {
+    std::tm parts = here(now);
+    if (const auto of_day = text::parse_duration(text + ":00")) {
+      parts.tm_hour = static_cast<int>(of_day->count() / 3'600'000);
+      parts.tm_min = static_cast<int>(of_day->count() / 60'000 % 60);
+      parts.tm_sec = 0;
+      if (from_here(parts) <= now) ++parts.tm_mday;
+      return from_here(parts);
+    }
+  } else if (const auto date = parse_date(text)) {
+    return *date;
+  }
+  return fail(Code::usage, fmt::format("{} must be a time like 2026-11-22T13:05, 13:05 or +2h: {}",
+                                       option, text));
+}
+
+Result<Time> parse_since(const std::string& option, const std::string& text, Time now) {
+  if (const auto ago = text::parse_duration(text); ago && *ago != text::kUnlimited) {
+    return now - *ago;
+  }
+  if (const auto date = parse_date(text)) return *date;
+  return fail(Code::usage,
+              fmt::format("{} must be a time like 7d, 12h or 2026-11-22: {}", option, text));
+}
+
+}  // namespace almanac::cli

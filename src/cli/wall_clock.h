@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Times of a live service as users of the machine read and write them: in its own time zone.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace almanac::cli {
+
+Time wall_clock();
+
+/// "13:05:00" of today, else "2026-11-22 13:05"; "" for kNoTime.
+std::string clock_text(Time at, Time now);
+
+/// "2026-11-22 13:05" or "2026-11-22T13:05:00" here, "...Z" or "...+01:00" there, "13:05" the next
+/// time it is that late, "+2h" from now. `option` is named in the error.
+Result<Time> parse_clock(const std::string& option, const std::string& text, Time now);
+/// How long ago: "7d", or a point of time as above.
+Result<Time> parse_since(const std::string& option, const std::string& text, Time now);
+
+}  // namespace almanac::cli

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/client.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <httplib.h>
+#include <unistd.h>
+
+#include "serve/fields.h"
+#include "serve/server.h"
+#include "serve/submission_json.h"
+
+namespace almanac::serve {
+namespace {
+
+const char* const kMachineSocket = "/run/almanac/almanac.sock";
+
+std::string from_environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// The first that is there of those where a service may be.
+std::string find_socket() {
+  if (std::string told = from_environment("ALMANAC_SOCKET"); !told.empty()) return told;
+  const std::string own = socket_of(default_state());
+  std::error_code ignored;
+  for (const std::string& each :
+       {own, std::string(kMachineSocket), socket_of("/var/lib/almanac")}) {
+    if (std::filesystem::exists(each, ignored)) return each;
+  }
+  return own;
+}
+
+Code code_of(const std::string& word) {
+  static const std::pair<const char*, Code> kCodes[] = {
+      {"usage", Code::usage},        {"invalid", Code::usage},
+      {"corrupt", Code::corrupt},    {"not_found", Code::not_found},
+      {"conflict", Code::conflict},  {"unavailable", Code::unavailable},
+      {"unsupported", Code::usage},  {"unauthorized", Code::conflict},
+      {"forbidden", Code::conflict}, {"too_many", Code::unavailable},
+      {"too_large", Code::usage}};
+  for (const auto& [name, code] : kCodes) {
+    if (word == name) return code;
+  }
+  return Code::unavailable;
+}
+
+/// What a service that refuses says.
+Error refusal(int status, const std::string& body) {
+  Error error{.code = Code::unavailable, .message = fmt::format("the service answers {}", status)};
+  try {
+    const Json said = Json::parse(body).at("error");
+    error.code = code_of(said.at("code").get<std::string>());
+    error.message = said.at("message").get<std::string>();
+    if (said.contains("hint")) error.hint = said.at("hint").get<std::string>();
+  } catch (const Json::exception&) {
+    error.hint = "it may not be Almanac that answers there";
+  }
+  return error;
+}
+
+}  // namespace
+
+std::string default_state() {
+  if (::geteuid() == 0) return "/var/lib/almanac";
+  const std::string home = from_environment("XDG_STATE_HOME");
+  return home.empty() ? from_environment("HOME") + "/.local/state/almanac" : home + "/almanac";
+}
+
+struct Client::State {
+  std::string place;
+  std::string token;
+  std::unique_ptr<httplib::Client> http;
+
+  Result<Said> heard(const httplib::Result& result) const {
+    if (!result) {
+      const bool is_late = result.error() == httplib::Error::Read;
+      return fail(Code::unavailable,
+                  is_late ? fmt::format("the service at {} does not answer in time", place)
+                          : fmt::format("no service answers at {}", place),
+                  {}, is_late ? "try again" : "start one with `almanac serve`");
+    }
+    if (result->status >= 400) return tl::unexpected(refusal(result->status, result->body));
+    Said said{.status = result->status, .body = result->body};
+    const auto number = [&](const char* name) {
+      return std::strtoll(result->get_header_value(name).c_str(), nullptr, 10);
+    };
+    said.next_offset = number("X-Next-Offset");
+    said.size = number("X-Log-Size");
+    return said;
+  }
+  httplib::Headers headers() const {
+    httplib::Headers made;
+    if (!token.empty()) made.emplace("Authorization", "Bearer " + token);
+    return made;
+  }
+};
+
+Client::Client(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Client::Client(Client&&) noexcept = default;
+Client& Client::operator=(Client&&) noexcept = default;
+Client::~Client() = default;
+
+Result<Client> Client::to(const Place& place) {
+  auto state = std::make_unique<State>();
+  if (!place.url.empty()) {
+    constexpr std::string_view kScheme = "http://";
+    if (place.url.compare(0, kScheme.size(), kScheme) != 0) {
+      return fail(Code::usage,
+                  fmt::format("a service's URL is http://127.0.0.1:PORT, not {}", place.url));
+    }
+    state->place = place.url;
+    state->token = place.token.empty() ? from_environment("ALMANAC_TOKEN") : place.token;
+    while (state->place.back() == '/') state->place.pop_back();
+    state->http = std::make_unique<httplib::Client>(state->place);
+  } else {
+    state->place = place.socket.empty() ? find_socket() : place.socket;
+    // A port has to be there; a socket's path is taken for the host.
+    state->http = std::make_unique<httplib::Client>(state->place, 80);
+    state->http->set_address_family(AF_UNIX);
+    state->http->set_default_headers({{"Host", "localhost"}});
+  }
+  state->http->set_keep_alive(true);
+  state->http->set_connection_timeout(5);
+  state->http->set_read_timeout(30);
+  state->http->set_write_timeout(30);
+  return Client(std::move(state));
+}
+
+Result<Client::Said> Client::get(const std::string& path, const Query& query) {
+  httplib::Params params(query.begin(), query.end());
+  return state_->heard(state_->http->Get(path, params, state_->headers()));
+}
+
+Result<Client::Said> Client::post(const std::string& path, const std::string& json) {
+  return state_->heard(state_->http->Post(path, state_->headers(), json, "application/json"));
+}
+
+Result<Client::Said> Client::put(const std::string& path, const std::string& json) {
+  return state_->heard(state_->http->Put(path, state_->headers(), json, "application/json"));
+}
+
+Result<std::vector<store::JobNumber>> Client::submit(const store::Submission& submission) {
+  const auto said = post("/v1/jobs", to_json(submission));
+  if (!said) return tl::unexpected(said.error());
+  return read_json(said->body, [](const Json& json) {
+    std::vector<store::JobNumber> numbers;
+    Reader reader(json);
+    reader.field("numbers", numbers);
+    return numbers;
+  });
+}
+
+}  // namespace almanac::serve

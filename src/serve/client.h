@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Asks a service: by its Unix socket, or by TCP with a token.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "store/job.h"
+
+namespace almanac::serve {
+
+/// Where a service is looked for. All empty: $ALMANAC_SOCKET; else the user's own service, else
+/// that of the machine.
+struct Place {
+  std::string socket{};
+  std::string url{};    ///< "http://127.0.0.1:PORT".
+  std::string token{};  ///< With `url`; "" = $ALMANAC_TOKEN.
+};
+
+/// Its one connection is kept between questions; one thread at a time uses it.
+class Client {
+ public:
+  /// Fails with usage. Does not connect yet.
+  static Result<Client> to(const Place& place);
+  Client(Client&&) noexcept;
+  Client& operator=(Client&&) noexcept;
+  ~Client();
+
+  using Query = std::vector<std::pair<std::string, std::string>>;
+  struct Said {
+    int status = 0;
+    std::string body{};
+    std::int64_t next_offset = 0;  ///< Of a log.
+    std::int64_t size = 0;         ///< Likewise.
+  };
+  /// Fails as the service does; with unavailable where none answers.
+  Result<Said> get(const std::string& path, const Query& query = {});
+  Result<Said> post(const std::string& path, const std::string& json = {});
+  Result<Said> put(const std::string& path, const std::string& json);
+
+  /// POST /v1/jobs.
+  Result<std::vector<store::JobNumber>> submit(const store::Submission& submission);
+
+ private:
+  struct State;
+  explicit Client(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Where state folders are if nothing else is said: root's /var/lib/almanac, a user's own in
+/// $XDG_STATE_HOME or ~/.local/state.
+std::string default_state();
+
+}  // namespace almanac::serve

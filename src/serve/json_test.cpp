@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "cluster/cluster.h"
+#include "serve/submission_json.h"
+#include "serve/view_json.h"
+
+namespace almanac::serve {
+namespace {
+
+using testing::HasSubstr;
+
+rc::Gen<std::string> text() {
+  return rc::gen::container<std::string>(rc::gen::inRange<char>(' ', 127));
+}
+/// Given or not.
+template <typename T>
+T maybe(rc::Gen<T> gen, T missing) {
+  return *rc::gen::oneOf(rc::gen::just(missing), gen);
+}
+rc::Gen<Time> times() {
+  return rc::gen::map(rc::gen::inRange<std::int64_t>(0, 4'000'000'000'000),
+                      [](std::int64_t ms) { return Time(Duration(ms)); });
+}
+rc::Gen<Duration> lengths() {
+  return rc::gen::map(rc::gen::inRange<std::int64_t>(1, 1'000'000'000),
+                      [](std::int64_t ms) { return Duration(ms); });
+}
+
+store::Submission any_submission() {
+  store::Submission made;
+  made.name = *text();
+  made.qos = *text();
+  made.gpus = *rc::gen::inRange(0, 64);
+  if (*rc::gen::arbitrary<bool>()) made.max_gpus = made.gpus + *rc::gen::inRange(0, 64);
+  if (made.gpus == 1) made.gpu_share = *rc::gen::inRange(1, 1001) / 1000.0;
+  if (*rc::gen::arbitrary<bool>()) made.cpus = *rc::gen::inRange(1, 1000) / 4.0;
+  if (*rc::gen::arbitrary<bool>()) made.memory_gb = *rc::gen::inRange(1, 1000) / 8.0;
+  made.time_limit = maybe(lengths(), kNoDuration);
+  made.deadline = maybe(times(), kNoTime);
+  made.not_before = maybe(times(), kNoTime);
+  made.steps = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000);
+  made.argv =
+      *rc::gen::nonEmpty(rc::gen::container<std::vector<std::string>>(rc::gen::nonEmpty(text())));
+  made.script = *text();
+  made.directory = "/" + *text();
+  made.environment = {"A=" + *text(), "B="};
+  made.grace = *lengths();
+  made.hold = *rc::gen::arbitrary<bool>();
+  made.after = {store::JobNumber{*rc::gen::inRange(1, 1000)}};
+  made.after_what = *rc::gen::element(store::After::any, store::After::ok, store::After::not_ok);
+  made.requeue = *rc::gen::arbitrary<bool>();
+  made.indices = *rc::gen::unique<std::vector<std::int32_t>>(rc::gen::inRange(0, 10'000));
+  made.at_once = *rc::gen::inRange(0, 10);
+  return made;
+}
+
+// What a client writes, the service reads: nothing is lost and nothing is added.
+RC_GTEST_PROP(SubmissionJson, ReadsWhatItWrites, ()) {
+  const store::Submission asked = any_submission();
+  const std::string written = to_json(asked);
+  const auto read = read_submission(written);
+  if (!read) RC_FAIL(read.error().message + " in " + written);
+  RC_ASSERT(to_json(*read) == written);
+  RC_ASSERT(read->argv == asked.argv);
+  RC_ASSERT(read->time_limit == asked.time_limit);
+  RC_ASSERT(read->deadline == asked.deadline);
+  RC_ASSERT(read->cpus == asked.cpus);
+  RC_ASSERT(read->indices == asked.indices);
+}
+
+std::string refusal(const std::string& fields) {
+  const auto read = read_submission(R"({"argv": ["true"], "directory": "/")" + fields + "}");
+  return read ? "" : to_string(read.error());
+}
+
+TEST(SubmissionJson, RefusesWhatItDoesNotKnow) {
+  EXPECT_EQ(refusal(""), "");
+  EXPECT_EQ(refusal(R"(, "gpu": 1)"), "unknown field gpu (did you mean gpus?)");
+  EXPECT_THAT(refusal(R"(, "uid": 0)"), HasSubstr("unknown field uid"));
+  EXPECT_THAT(refusal(R"(, "user": "root")"), HasSubstr("unknown field user"));
+}
+
+TEST(SubmissionJson, RefusesWhatMakesNoSense) {
+  EXPECT_EQ(refusal(R"(, "gpus": "2")"), "gpus is a whole number in its range, not \"2\"");
+  EXPECT_EQ(refusal(R"(, "gpus": -1)"), "gpus is 0 or more, not -1");
+  EXPECT_EQ(refusal(R"(, "gpus": 1.5)"), "gpus is a whole number in its range, not 1.5");
+  EXPECT_EQ(refusal(R"(, "gpus": 99999999999)"),
+            "gpus is a whole number in its range, not 99999999999");
+  EXPECT_EQ(refusal(R"(, "gpus": 2, "gpu_share": 0.5)"), "gpu_share is of one GPU: gpus must be 1");
+  EXPECT_EQ(refusal(R"(, "time_limit_s": 1e300)"),
+            "time_limit_s is a number of seconds, not 1e+300");
+  EXPECT_EQ(refusal(R"(, "hold": 1)"), "hold is true or false, not 1");
+  EXPECT_EQ(refusal(R"(, "after_what": "good")"), "after_what is one of any, ok, not_ok, not good");
+  EXPECT_EQ(refusal(R"(, "indices": [1, 1])"), "indices has 1 twice");
+  EXPECT_EQ(refusal(R"(, "environment": ["PATH"])"), "environment has NAME=value only, not PATH");
+  EXPECT_EQ(refusal(R"(, "name": "a\u0000b")"),
+            R"(name is text without a zero byte, not "a\u0000b")");
+  EXPECT_EQ(refusal(R"(, "name": "a\nb")"), "name has a line break or another control character");
+}
+
+TEST(SubmissionJson, RefusesWhatIsNone) {
+  EXPECT_EQ(read_submission("[]").error().message, "an object was expected, not array");
+  EXPECT_EQ(read_submission("{").error().message, "this is not JSON (byte 2)");
+  EXPECT_EQ(read_submission("{}").error().message, "there is nothing to run");
+  EXPECT_EQ(read_submission(R"({"argv": ["a"], "directory": "x"})").error().message,
+            "directory is where the job runs, from / on");
+  EXPECT_FALSE(read_submission(std::string(100'000, '[')));
+}
+
+TEST(JobJson, TellsWhatMayBeTold) {
+  live::JobView view;
+  view.job.number = store::JobNumber{14};
+  view.job.asked.user = "ann";
+  view.job.asked.argv = {"python", "train.py"};
+  view.job.asked.environment = {"TOKEN=secret"};
+  view.job.asked.script = "echo secret";
+  view.job.task = store::ArrayTask{.array = store::JobNumber{12}, .index = 3};
+  view.job.state = trace::JobState::running;
+  view.job.start = Time(1500ms);
+  view.job.held_gpus = {{.node = NodeId{0}, .gpus = 0b101, .cpu_milli = 8000}};
+  view.gpu_use = 0.5;
+  const std::string text = to_json(view, cluster::uniform(1, 4));
+  EXPECT_EQ(text.find("secret"), std::string::npos);
+
+  const auto read = read_job(text);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->id, "12_3");
+  EXPECT_EQ(read->view.job.state, trace::JobState::running);
+  EXPECT_EQ(read->view.job.start, Time(1500ms));
+  EXPECT_EQ(read->view.job.end, kNoTime);
+  EXPECT_EQ(read->view.job.asked.argv, view.job.asked.argv);
+  EXPECT_EQ(read->gpus_held, "0:0,2");
+  EXPECT_EQ(read->view.gpu_use, 0.5);
+  EXPECT_EQ(read->view.cpu_use, -1);
+}
+
+TEST(JobJson, MendsNamesThatAreNoText) {
+  live::JobView view;
+  view.job.number = store::JobNumber{1};
+  view.job.asked.name = "caf\xe9";
+  EXPECT_TRUE(read_job(to_json(view, cluster::uniform(1, 1))));
+}
+
+TEST(ExpectedJson, LeavesOutWhatMayNeverCome) {
+  live::JobView view;
+  view.job.number = store::JobNumber{1};
+  view.expected = live::Expected{.start_to = kNever, .end_to = kNever};
+  const auto read = read_job(to_json(view, cluster::uniform(1, 1)));
+  ASSERT_TRUE(read);
+  ASSERT_TRUE(read->view.expected);
+  EXPECT_EQ(read->view.expected->start_to, kNoTime);
+  EXPECT_EQ(read->view.expected->start_from, Time{});
+}
+
+TEST(NodesJson, ReadsWhatItWrites) {
+  const std::vector<live::NodeView> nodes{
+      {.name = "box",
+       .vc = "local",
+       .cpus = 8,
+       .cpus_held = 2,
+       .gpus = {{.number = 0, .name = "0", .jobs = {store::JobNumber{7}}, .use = 0.25},
+                {.number = 1, .name = "1", .in_service = false, .trouble = "ECC"}}}};
+  const auto read = read_nodes(to_json(nodes));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(to_json(*read), to_json(nodes));
+}
+
+}  // namespace
+}  // namespace almanac::serve

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "serve/api.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "serve/test_service.h"
+
+namespace almanac::serve {
+namespace {
+
+using testing::HasSubstr;
+
+class ApiTest : public testing::Test {
+ protected:
+  static Ask ask(std::string method, const std::string& target, std::string body = {}) {
+    return TestService::ask(std::move(method), target, std::move(body));
+  }
+  int status(const Ask& asked) { return service_.answer(asked).status; }
+  static const std::string* header(const Answer& answer, const std::string& name) {
+    for (const auto& [each, value] : answer.headers) {
+      if (each == name) return &value;
+    }
+    return nullptr;
+  }
+  TestService service_;
+};
+
+TEST_F(ApiTest, TakesAJobAndShowsIt) {
+  const std::int64_t number = service_.submit(R"(, "gpus": 2, "name": "x", "script": "secret")");
+  const auto job = service_.get("/v1/jobs/" + std::to_string(number));
+  EXPECT_EQ(job.at("state"), "PENDING");
+  EXPECT_EQ(job.at("gpus"), 2);
+  EXPECT_EQ(job.at("uid"), ::geteuid());
+  EXPECT_TRUE(job.at("held"));
+  EXPECT_FALSE(job.contains("script"));
+  EXPECT_EQ(service_.get("/v1/overview").at("held"), 1);
+  EXPECT_EQ(service_.get("/v1/jobs").at("jobs").size(), 1U);
+  EXPECT_EQ(service_.get("/v1/jobs?user=nobody-at-all").at("jobs").size(), 0U);
+}
+
+TEST_F(ApiTest, ShowsManyJobsInPages) {
+  for (int i = 0; i < 5; ++i) service_.submit();
+  const auto first = service_.get("/v1/jobs?limit=3");
+  EXPECT_EQ(first.at("jobs").size(), 3U);
+  const auto rest = service_.get("/v1/jobs?limit=3&after=" +
+                                 std::to_string(first.at("next").get<std::int64_t>()));
+  EXPECT_EQ(rest.at("jobs").size(), 2U);
+  EXPECT_FALSE(rest.contains("next"));
+}
+
+TEST_F(ApiTest, NamesTasksOfArrays) {
+  const std::int64_t array = service_.submit(R"(, "indices": [0, 3, 7])");
+  const std::string name = std::to_string(array);
+  EXPECT_EQ(service_.get("/v1/jobs/" + name + "_3").at("job_id"), name + "_3");
+  EXPECT_EQ(status(ask("GET", "/v1/jobs/" + name + "_4")), 404);
+  EXPECT_EQ(status(ask("POST", "/v1/jobs/" + name + "_3/cancel")), 200);
+  EXPECT_EQ(service_.get("/v1/jobs").at("jobs").size(), 2U);
+  EXPECT_EQ(status(ask("POST", "/v1/jobs/" + name + "/cancel")), 200);
+  EXPECT_EQ(service_.get("/v1/jobs").at("jobs").size(), 0U);
+}
+
+TEST_F(ApiTest, SaysWhetherAnythingHasChanged) {
+  const Answer first = service_.answer(ask("GET", "/v1/jobs"));
+  const std::string* const tag = header(first, "ETag");
+  ASSERT_NE(tag, nullptr);
+  Ask again = ask("GET", "/v1/jobs");
+  again.headers["if-none-match"] = *tag;
+  EXPECT_EQ(service_.answer(again).status, 304);
+  EXPECT_EQ(service_.answer(again).body, "");
+  service_.submit();
+  EXPECT_EQ(service_.answer(again).status, 200);
+  const std::string revision = service_.get("/v1/overview").at("revision").dump();
+  EXPECT_EQ(status(ask("GET", "/v1/overview?revision=" + revision)), 304);
+}
+
+TEST_F(ApiTest, LetsAUserChangeOnlyTheirOwnJobs) {
+  const std::string own = "/v1/jobs/" + std::to_string(service_.submit());
+  const std::uint32_t other = ::geteuid() + 1000;
+  for (const char* verb : {"/cancel", "/hold", "/release", "/requeue"}) {
+    EXPECT_EQ(status(TestService::by_user(ask("POST", own + verb), other)), 403) << verb;
+  }
+  EXPECT_EQ(service_.get(own).at("state"), "PENDING");
+  EXPECT_EQ(status(TestService::by_user(ask("GET", own), other)), 200);
+  EXPECT_EQ(status(TestService::by_user(ask("GET", own + "/log"), other)), 403);
+  EXPECT_EQ(status(ask("POST", own + "/cancel")), 200);
+  EXPECT_EQ(status(TestService::by_user(ask("PUT", "/v1/policy", R"({"policy": "fifo"})"), other)),
+            403);
+  EXPECT_EQ(status(TestService::by_user(ask("PUT", "/v1/nodes/0", R"({"drained": true})"), other)),
+            403);
+  EXPECT_EQ(status(ask("PUT", "/v1/policy", R"({"policy": "fifo"})")), 200);
+  EXPECT_EQ(service_.get("/v1/policy").at("policy"), "fifo");
+}
+
+TEST_F(ApiTest, RunsAJobAsWhoSubmitsIt) {
+  if (::geteuid() != 0) {
+    EXPECT_NE(status(TestService::by_user(ask("POST", "/v1/jobs", TestService::held()), 1)), 201);
+    return;
+  }
+  const Answer made =
+      service_.answer(TestService::by_user(ask("POST", "/v1/jobs", TestService::held()), 4321));
+  ASSERT_EQ(made.status, 201) << made.body;
+  const auto number = nlohmann::json::parse(made.body).at("numbers").at(0).dump();
+  EXPECT_EQ(service_.get("/v1/jobs/" + number).at("uid"), 4321);
+  EXPECT_EQ(service_.get("/v1/jobs/" + number).at("user"), "4321");  // who has no name
+  EXPECT_EQ(status(TestService::by_user(ask("POST", "/v1/jobs/" + number + "/cancel"), 4321)), 200);
+}
+
+TEST_F(ApiTest, WantsATokenOfWhoComesByTcp) {
+  const auto by_tcp = [](Ask asked, const char* token = nullptr) {
+    asked = TestService::by_tcp(std::move(asked));
+    if (token != nullptr) asked.headers["authorization"] = std::string("Bearer ") + token;
+    return asked;
+  };
+  const std::string own = "/v1/jobs/" + std::to_string(service_.submit());
+  EXPECT_EQ(status(by_tcp(ask("GET", "/v1/jobs"))), 200);
+  EXPECT_EQ(status(by_tcp(ask("POST", "/v1/jobs", TestService::held()))), 401);
+  EXPECT_EQ(status(by_tcp(ask("POST", own + "/cancel"))), 401);
+  EXPECT_EQ(status(by_tcp(ask("POST", own + "/cancel"), "0123456789abcdeX")), 401);
+  EXPECT_EQ(status(by_tcp(ask("POST", own + "/cancel"), "")), 401);
+  EXPECT_EQ(status(by_tcp(ask("GET", own + "/log"))), 401);
+  EXPECT_EQ(status(by_tcp(ask("GET", own + "/log"), kToken)), 200);
+  EXPECT_EQ(status(by_tcp(ask("DELETE", own))), 401);
+  EXPECT_EQ(status(by_tcp(ask("POST", own + "/cancel"), kToken)), 200);
+}
+
+TEST_F(ApiTest, RefusesPagesOfOtherSites) {
+  const auto with = [](const char* name, const char* value, std::string method = "GET") {
+    Ask asked = TestService::by_tcp(ask(std::move(method), "/v1/policy", R"({"policy": "fifo"})"));
+    asked.headers["authorization"] = std::string("Bearer ") + kToken;
+    asked.headers[name] = value;
+    return asked;
+  };
+  EXPECT_EQ(status(with("host", "evil.example:8080")), 403);
+  EXPECT_EQ(status(with("host", "127.0.0.1.evil.example")), 403);
+  EXPECT_EQ(status(with("host", "127.0.0.1:8080@evil")), 403);
+  EXPECT_EQ(status(with("host", "")), 403);
+  EXPECT_EQ(status(with("host", "localhost:1")), 200);
+  EXPECT_EQ(status(with("origin", "http://evil.example", "PUT")), 403);
+  EXPECT_EQ(status(with("origin", "null", "PUT")), 403);
+  EXPECT_EQ(status(with("sec-fetch-site", "cross-site", "PUT")), 403);
+  EXPECT_EQ(status(with("origin", "http://127.0.0.1:8080", "PUT")), 200);
+}
+
+TEST_F(ApiTest, CarriesWhatKeepsABrowserSafe) {
+  for (const char* path : {"/v1/jobs", "/", "/nothing", "/metrics", "/v1/jobs/1"}) {
+    const Answer answer = service_.answer(ask("GET", path));
+    for (const char* name : {"Content-Security-Policy", "X-Content-Type-Options", "Cache-Control",
+                             "Referrer-Policy"}) {
+      EXPECT_NE(header(answer, name), nullptr) << path << " " << name;
+    }
+  }
+  // SHA-256 of "1", base64.
+  EXPECT_THAT(*header(service_.answer(ask("GET", "/")), "Content-Security-Policy"),
+              HasSubstr("script-src 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S3beHW0s='"));
+}
+
+TEST_F(ApiTest, SaysWhatItDoesNotKnow) {
+  EXPECT_EQ(status(ask("GET", "/v1/job")), 404);
+  EXPECT_EQ(status(ask("GET", "/v1/jobs/1/2/3")), 404);
+  EXPECT_EQ(status(ask("GET", "/v1/jobs/999999")), 404);
+  EXPECT_EQ(status(ask("GET", "/v1/jobs/abc")), 400);
+  EXPECT_EQ(status(ask("GET", "/v1/jobs/../token")), 404);
+  EXPECT_EQ(status(ask("GET", "/v1/jobs?limit=x")), 400);
+  EXPECT_EQ(status(ask("GET", "/v1/jobs?state=GREAT")), 400);
+  EXPECT_EQ(status(ask("GET", "/v1/history?format=xml")), 400);
+  const Answer typo = service_.answer(ask("GET", "/v1/jobs?usr=ann"));
+  EXPECT_EQ(typo.status, 400);
+  EXPECT_THAT(typo.body, HasSubstr("did you mean user?"));
+  const Answer wrong = service_.answer(ask("DELETE", "/v1/jobs/1"));
+  EXPECT_EQ(wrong.status, 405);
+  EXPECT_EQ(*header(wrong, "Allow"), "GET");
+  EXPECT_EQ(status(ask("HEAD", "/v1/jobs")), 200);
+  Ask form = ask("POST", "/v1/jobs", TestService::held());
+  form.headers["content-type"] = "text/plain";
+  EXPECT_EQ(status(form), 415);
+}
+
+TEST_F(ApiTest, ShowsALogOnlyWhereItIsTheUsersOwnFile) {
+  const std::string out = service_.folder().write("out", "0123456789");
+  const auto log = [&](const std::string& file, const std::string& query = {}) {
+    const std::int64_t number = service_.submit(R"(, "out": ")" + file + '"');
+    return service_.answer(ask("GET", "/v1/jobs/" + std::to_string(number) + "/log" + query));
+  };
+  EXPECT_EQ(log(out).body, "0123456789");
+  EXPECT_EQ(log(out, "?offset=3&limit=4").body, "3456");
+  EXPECT_EQ(*header(log(out, "?offset=3&limit=4"), "X-Next-Offset"), "7");
+  EXPECT_EQ(log(out, "?offset=-2").body, "89");
+  EXPECT_EQ(log(out, "?offset=99").body, "");
+  EXPECT_EQ(log(service_.folder() / "not-yet").status, 200);
+  ASSERT_EQ(::symlink(out.c_str(), (service_.folder() / "link").c_str()), 0);
+  EXPECT_NE(log(service_.folder() / "link").status, 200);
+  EXPECT_NE(log("/dev/zero").status, 200);
+  if (::geteuid() != 0) return;
+  // Of a file that belongs to another user, root's service says nothing.
+  ASSERT_EQ(::chown(out.c_str(), 4321, 4321), 0);
+  EXPECT_EQ(log(out).status, 403);
+}
+
+TEST_F(ApiTest, GivesTheHistoryAsAJobLog) {
+  const std::string number = std::to_string(service_.submit(R"(, "gpus": 1)"));
+  service_.answer(ask("POST", "/v1/jobs/" + number + "/cancel"));
+  EXPECT_EQ(service_.get("/v1/history").at("jobs").at(0).at("state"), "CANCELLED");
+  const Answer csv = service_.answer(ask("GET", "/v1/history?format=csv"));
+  EXPECT_EQ(csv.status, 200) << csv.body;
+  EXPECT_THAT(csv.body, HasSubstr("job_id,"));
+  EXPECT_THAT(csv.body, HasSubstr("\n" + number + ","));
+}
+
+}  // namespace
+}  // namespace almanac::serve

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The service and its commands as a user has them: two programs, real processes.
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <thread>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/run_program.h"
+
+namespace almanac {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// `almanac serve` on a folder of its own, with GPUs that are only numbers.
+class ServiceProcess {
+ public:
+  explicit ServiceProcess(std::string state) : state_(std::move(state)) {
+    const char* const program = std::getenv("ALMANAC_PROGRAM");
+    std::vector<std::string> words{
+        program == nullptr ? "almanac" : program, "serve", "--state", state_, "--gpus", "4"};
+    std::vector<char*> argv;
+    for (std::string& each : words) argv.push_back(each.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t files;
+    ::posix_spawn_file_actions_init(&files);
+    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, (state_ + ".log").c_str(),
+                                       O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (::posix_spawnp(&process_, argv[0], &files, nullptr, argv.data(), environ) != 0) {
+      process_ = -1;
+    }
+    ::posix_spawn_file_actions_destroy(&files);
+  }
+  ServiceProcess(const ServiceProcess&) = delete;
+  ServiceProcess& operator=(const ServiceProcess&) = delete;
+  ~ServiceProcess() { end(SIGTERM); }
+
+  /// Its exit status; -1 = a signal ended it.
+  int end(int signal) {
+    if (process_ < 0) return -1;
+    ::kill(process_, signal);
+    int status = 0;
+    ::waitpid(std::exchange(process_, -1), &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  std::string state_;
+  pid_t process_ = -1;
+};
+
+class CommandTest : public testing::Test {
+ protected:
+  ProgramRun run(std::vector<std::string> words) const {
+    const auto mark = std::find(words.begin(), words.end(), "--");
+    words.insert(mark, {"--socket", state_ + "/almanac.sock"});
+    return run_program(words);
+  }
+  /// True as soon as `holds` is; false after a minute.
+  static bool soon(const std::function<bool()>& holds) {
+    for (int i = 0; i < 1200; ++i) {
+      if (holds()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return false;
+  }
+  void wait_for_service() const {
+    ASSERT_TRUE(soon([&] { return run({"queue"}).status == 0; })) << run({"queue"}).err;
+  }
+  std::string submit(std::vector<std::string> words) const {
+    words.insert(words.begin(), {"submit", "--parsable", "--directory", folder_ / ""});
+    const ProgramRun submitted = run(words);
+    EXPECT_EQ(submitted.status, 0) << submitted.err;
+    return submitted.out.substr(0, submitted.out.find('\n'));
+  }
+  std::string state_of(const std::string& job) const {
+    const ProgramRun shown = run({"show", job, "-o", "json"});
+    if (shown.status != 0) return shown.err;
+    return nlohmann::json::parse(shown.out).at("state");
+  }
+  bool ends_as(const std::string& job, const std::string& state) const {
+    return soon([&] { return state_of(job) == state; });
+  }
+
+  TemporaryFolder folder_;
+  std::string state_ = folder_ / "state";
+};
+
+TEST_F(CommandTest, SaysThatNoServiceAnswers) {
+  const ProgramRun queue = run({"queue"});
+  EXPECT_EQ(queue.status, 69);
+  EXPECT_EQ(queue.err, "almanac: no service answers at " + state_ +
+                           "/almanac.sock (start one with `almanac serve`)\n");
+}
+
+TEST_F(CommandTest, RunsAJobFromSubmissionToHistory) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  const std::string job = submit({"--gpus", "2", "--", "sh", "-c", "echo $CUDA_VISIBLE_DEVICES"});
+  EXPECT_EQ(job, "1");
+  ASSERT_TRUE(ends_as(job, "COMPLETED"));
+  EXPECT_EQ(run({"logs", "-f", job}).out, "0,1\n");
+  EXPECT_THAT(run({"show", job}).out, HasSubstr("State        COMPLETED"));
+  EXPECT_THAT(run({"jobs"}).out, HasSubstr(" CD "));
+  EXPECT_THAT(run({"explain", job}).out, testing::Not(""));
+  const ProgramRun history = run({"history", "-o", "csv"});
+  const std::string log = folder_.write("history.csv", history.out);
+  const ProgramRun info = run_program({"trace", "info", log});
+  EXPECT_EQ(info.status, 0) << info.err << history.out;
+}
+
+TEST_F(CommandTest, QueuesHoldsReleasesAndCancels) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  const std::string first = submit({"--gpus", "4", "--", "sleep", "600"});
+  ASSERT_TRUE(ends_as(first, "RUNNING"));
+  const std::string second = submit({"--gpus", "4", "--time", "1:00:00", "--", "sleep", "600"});
+  const std::string held = submit({"--gpus", "1", "--hold", "--name", "later", "--", "true"});
+  const std::string queue = run({"queue"}).out;
+  EXPECT_THAT(queue, StartsWith("JOBID  NAME"));
+  EXPECT_THAT(queue, HasSubstr(" R "));
+  EXPECT_THAT(queue, HasSubstr("(Held)"));
+  EXPECT_EQ(run({"cancel", "--dry-run", first}).out, "would cancel job 1\n");
+  EXPECT_EQ(run({"cancel", first, second}).status, 0);
+  ASSERT_TRUE(ends_as(first, "CANCELLED"));
+  EXPECT_EQ(run({"release", held}).status, 0);
+  ASSERT_TRUE(ends_as(held, "COMPLETED"));
+  const ProgramRun gone = run({"cancel", "77"});
+  EXPECT_EQ(gone.status, 66);
+  EXPECT_THAT(gone.err, HasSubstr("77"));
+}
+
+TEST_F(CommandTest, RunsAnArrayAndAScript) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  const std::string script = folder_.write("job.sh", "#!/bin/sh\necho $ALMANAC_ARRAY_TASK_ID $1\n");
+  const std::string array = submit({"--array", "1,4", script, "word"});
+  ASSERT_TRUE(ends_as(array + "_1", "COMPLETED"));
+  ASSERT_TRUE(ends_as(array + "_4", "COMPLETED"));
+  EXPECT_EQ(run({"logs", array + "_4"}).out, "4 word\n");
+}
+
+TEST_F(CommandTest, SetsThePolicyAndDrainsNodes) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  EXPECT_EQ(run({"policy", "set", "fifo"}).out, "policy  fifo\n");
+  EXPECT_EQ(run({"policy", "show"}).out, "policy  fifo\n");
+  EXPECT_EQ(run({"policy", "set", "fofi"}).status, 2);
+  const auto nodes = nlohmann::json::parse(run({"nodes", "-o", "json"}).out).at("nodes");
+  EXPECT_EQ(nodes.at(0).at("gpus").size(), 4U);
+  EXPECT_THAT(run({"nodes", "--drain", nodes.at(0).at("name")}).out, HasSubstr("drained"));
+}
+
+TEST_F(CommandTest, RefusesWhatMakesNoSense) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  EXPECT_EQ(run({"submit", "--gpus", "5", "--", "true"}).status, 2);
+  EXPECT_EQ(run({"submit", "--mem", "32", "--", "true"}).status, 2);
+  EXPECT_EQ(run({"submit", "--time", "10", "--", "true"}).status, 2);
+  EXPECT_EQ(run({"submit", "--array", "5-1", "--", "true"}).status, 2);
+  EXPECT_EQ(run({"submit"}).status, 2);
+  EXPECT_EQ(run({"submit", folder_.write("no-interpreter", "true\n")}).status, 65);
+}
+
+TEST_F(CommandTest, GoesOnAfterTheServiceWasKilled) {
+  auto service = std::make_unique<ServiceProcess>(state_);
+  wait_for_service();
+  const std::string job = submit({"--", "sh", "-c", "sleep 3; echo done"});
+  ASSERT_TRUE(ends_as(job, "RUNNING"));
+  service->end(SIGKILL);
+  EXPECT_EQ(run({"queue"}).status, 69);
+  service = std::make_unique<ServiceProcess>(state_);
+  wait_for_service();
+  ASSERT_TRUE(ends_as(job, "COMPLETED"));
+  EXPECT_EQ(run({"logs", job}).out, "done\n");
+  EXPECT_EQ(service->end(SIGTERM), 0);
+}
+
+}  // namespace
+}  // namespace almanac

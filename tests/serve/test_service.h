@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// For tests: a service on a folder of its own, its API, and requests to it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "cluster/cluster.h"
+#include "serve/api.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::serve {
+
+inline constexpr const char* kToken = "0123456789abcdef";
+
+/// One node of four GPUs that nobody has; nothing but what is held back is submitted, so no
+/// process is started.
+class TestService {
+ public:
+  TestService() {
+    live::Config config{.state = folder_ / ""};
+    config.machine.cluster = cluster::uniform(1, 4);
+    config.machine.gpu_names = {{"0", "1", "2", "3"}};
+    config.futures = 0;
+    auto opened = live::Service::open(std::move(config));
+    if (!opened) throw std::runtime_error(to_string(opened.error()));
+    service_ = *std::move(opened);
+    api_ = std::make_unique<Api>(*service_, Guard(kToken, ::geteuid()), "<script>1</script>");
+    thread_ = std::thread([this] { service_->run(stops_); });
+  }
+  ~TestService() {
+    stops_ = true;
+    service_->wake();
+    thread_.join();
+  }
+  TestService(const TestService&) = delete;
+  TestService& operator=(const TestService&) = delete;
+
+  static Ask ask(std::string method, const std::string& target, std::string body = {}) {
+    Ask made{.method = std::move(method),
+             .path = target.substr(0, target.find('?')),
+             .body = std::move(body),
+             .peer = {.is_local = true, .uid = ::geteuid(), .gid = ::getegid()}};
+    if (!made.body.empty()) made.headers["content-type"] = "application/json";
+    std::size_t at = target.find('?');
+    while (at != std::string::npos) {
+      const std::size_t next = target.find('&', at + 1);
+      const std::string pair = target.substr(at + 1, next - at - 1);
+      made.query.emplace(pair.substr(0, pair.find('=')), pair.substr(pair.find('=') + 1));
+      at = next;
+    }
+    return made;
+  }
+  /// As somebody of this machine who comes by TCP.
+  static Ask by_tcp(Ask ask) {
+    ask.peer = {};
+    ask.headers["host"] = "127.0.0.1:8080";
+    return ask;
+  }
+  static Ask by_user(Ask ask, std::uint32_t uid) {
+    ask.peer.uid = uid;
+    return ask;
+  }
+
+  Answer answer(const Ask& ask) const { return api_->answer(ask); }
+  nlohmann::json get(const std::string& target) const {
+    return nlohmann::json::parse(answer(ask("GET", target)).body);
+  }
+  /// A job that waits until it is released.
+  std::int64_t submit(const std::string& more = {}) const {
+    const Answer made = answer(ask("POST", "/v1/jobs", held(more)));
+    if (made.status != 201) throw std::runtime_error(made.body);
+    return nlohmann::json::parse(made.body).at("numbers").at(0).get<std::int64_t>();
+  }
+  static std::string held(const std::string& more = {}) {
+    return R"({"argv": ["true"], "directory": "/", "hold": true)" + more + "}";
+  }
+
+  live::Service& service() { return *service_; }
+  const Api& api() const { return *api_; }
+  const TemporaryFolder& folder() const { return folder_; }
+
+ private:
+  TemporaryFolder folder_;
+  std::unique_ptr<live::Service> service_;
+  std::unique_ptr<Api> api_;
+  std::atomic<bool> stops_ = false;
+  std::thread thread_;
+};
+
+}  // namespace almanac::serve
