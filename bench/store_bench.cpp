@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "meter.h"
 #include "store/store.h"
 
 namespace almanac::store {
@@ -128,9 +127,6 @@ BENCHMARK(end)->UseRealTime()->Unit(benchmark::kMillisecond);
 void read_unfinished(benchmark::State& state) {
   const Kept kept(state.range(0));
   for (auto _ : state) benchmark::DoNotOptimize(kept.store->unfinished().value());
-  const std::int64_t before = bench::resident_bytes();
-  const auto jobs = kept.store->unfinished().value();
-  state.counters["resident_MB"] = static_cast<double>(bench::resident_bytes() - before) / 1e6;
 }
 BENCHMARK(read_unfinished)->Arg(10'000)->Unit(benchmark::kMillisecond);
 
