@@ -14,6 +14,17 @@
 #include "process/tree.h"
 
 namespace almanac::process {
+namespace {
+
+void ask(const std::vector<pid_t>& processes, std::set<pid_t>& asked) {
+  for (const pid_t process : processes) {
+    if (!asked.insert(process).second) continue;
+    ::kill(process, SIGTERM);
+    ::kill(process, SIGCONT);
+  }
+}
+
+}  // namespace
 
 void become_reaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
@@ -27,13 +38,9 @@ bool reap(const std::function<void(pid_t, int)>& hear) {
   }
 }
 
-void ask_all_below_to_end(std::set<pid_t>& asked) {
-  for (const pid_t process : descendants(::getpid())) {
-    if (!asked.insert(process).second) continue;
-    ::kill(process, SIGTERM);
-    ::kill(process, SIGCONT);
-  }
-}
+void ask_all_below_to_end(std::set<pid_t>& asked) { ask(descendants(::getpid()), asked); }
+
+void ask_orphans_to_end(std::set<pid_t>& asked) { ask(children(::getpid()), asked); }
 
 void kill_all_below() {
   for (const pid_t process : descendants(::getpid())) ::kill(process, SIGKILL);

@@ -20,9 +20,12 @@ void become_reaper();
 /// Waits, without waiting, for whoever has ended; `hear` is told who, and its status as waitpid(2)
 /// has it. False once there is no child.
 bool reap(const std::function<void(pid_t, int)>& hear);
-/// SIGTERM to those not asked yet; those that are stopped are continued, to hear it. To be done
-/// again whenever one has ended: a shell may be just starting what it is to wait for.
+/// SIGTERM to all that were not asked yet; those that are stopped are continued, to hear it.
 void ask_all_below_to_end(std::set<pid_t>& asked);
+/// The same to those only that have lost their parent: to be done whenever one has ended after
+/// that. A shell may be just starting somebody as it dies; but what one that lives on starts in
+/// order to end well (a copy of its work to elsewhere) is not ours to disturb.
+void ask_orphans_to_end(std::set<pid_t>& asked);
 /// SIGKILL. To be done again and again until reap() says that there is none: they may start others
 /// meanwhile.
 void kill_all_below();

@@ -78,12 +78,13 @@ class Keeper {
   int end_all(std::chrono::milliseconds grace) {
     if (!reap()) return 0;
     std::set<pid_t> told;
+    if (grace.count() > 0) ask_all_below_to_end(told);
     const auto asked = Clock::now();
     for (;;) {
       if (!reap()) return 0;
       const auto passed = Clock::now() - asked;
       if (passed > grace + kPatience) return static_cast<int>(descendants(::getpid()).size());
-      passed < grace ? ask_all_below_to_end(told) : kill_all_below();
+      passed < grace ? ask_orphans_to_end(told) : kill_all_below();
       pollfd wait{signals_, POLLIN, 0};
       ::poll(&wait, 1, 10);
     }

@@ -109,6 +109,13 @@ std::vector<pid_t> numbers_in(const std::string& path) {
   return numbers;
 }
 
+std::vector<pid_t> children(pid_t root) {
+  const std::map<pid_t, Stat> all = all_processes();
+  std::vector<pid_t> found = below(all, root);
+  std::erase_if(found, [&](pid_t process) { return all.at(process).parent != root; });
+  return found;
+}
+
 std::vector<pid_t> descendants(pid_t root) { return below(all_processes(), root); }
 
 Usage usage_of(pid_t root) {

@@ -21,6 +21,8 @@ std::vector<pid_t> numbers_in(const std::string& path);
 
 /// Those that live (no zombies), `root` left out.
 std::vector<pid_t> descendants(pid_t root);
+/// Of those the ones that have `root` as their parent.
+std::vector<pid_t> children(pid_t root);
 
 /// What a process and all below it have used. Processes that ended count, once their parent has
 /// waited for them: the kernel adds what they used to the parent's.

@@ -80,14 +80,16 @@ class Shepherd {
       wait();
       for (Log& log : logs_) log.pump();
       // Who has ended by itself was not ended by what came at the same moment.
+      bool some_ended = false;
       const bool some_left = process::reap([&](pid_t process, int status) {
+        some_ended = true;
         if (process == command_) ending_ = process::ending_from(status);
       });
       if (!some_left) return finish();
       if (ending_) end(Cause::by_itself, spec_.grace);
+      if (some_ended && end_begun_) process::ask_orphans_to_end(asked_);
       hear();
       keep_time();
-      if (end_begun_ && since_boot() < kill_at_) process::ask_all_below_to_end(asked_);
     }
   }
 
@@ -142,6 +144,7 @@ class Shepherd {
     if (std::exchange(end_begun_, true)) return;
     cause_ = cause;
     kill_at_ = later(since_boot(), grace);
+    if (grace > Duration{0}) process::ask_all_below_to_end(asked_);
   }
 
   Exit finish() {

@@ -42,6 +42,29 @@ TEST(EndTest, ToldToEndACommandMayEndInGoodOrder) {
   EXPECT_THAT(runs.text(), HasSubstr("bye"));
 }
 
+TEST(EndTest, WhatACommandStartsInOrderToEndWellIsNotDisturbed) {
+  const Runs runs;
+  // It saves its work by another program, while others of it end.
+  shepherd::Run run = runs.start(
+      runs.shell("sleep 1000 & trap 'echo a; sh -c \"sleep 0.3; echo saved\"; exit 0' TERM; "
+                 "touch $HERE/ready; while :; do sleep 0.01; done"));
+  ASSERT_TRUE(runs.comes("ready"));
+  run.end();
+  EXPECT_TRUE(Runs::exit_of(run).ending.good());
+  EXPECT_THAT(runs.text(), HasSubstr("saved\n"));
+}
+
+TEST(EndTest, WhatAShellStartsAsItDiesIsAskedToo) {
+  const Runs runs;
+  // Asked, it leaves somebody behind that its own death makes an orphan.
+  shepherd::Run run =
+      runs.start(runs.shell("trap 'sleep 1000 & exit 0' TERM; touch $HERE/ready; "
+                            "while :; do sleep 0.01; done"));
+  ASSERT_TRUE(runs.comes("ready"));
+  run.end();
+  EXPECT_TRUE(Runs::exit_of(run).ending.good());
+}
+
 TEST(EndTest, WhatIgnoresSigtermIsKilledAfterTheGrace) {
   const Runs runs;
   Spec spec = runs.shell("trap '' TERM; touch $HERE/ready; while :; do sleep 1; done");
