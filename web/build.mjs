@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles src/ into one HTML file with a place for the document: node build.mjs OUT.html
+// Bundles a page of src/ into one HTML file: node build.mjs report|live OUT.html
 import {createHash} from 'node:crypto';
 import {readFileSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
@@ -7,11 +7,20 @@ import {fileURLToPath} from 'node:url';
 import {build} from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const out = process.argv[2] ?? 'report.html';
+const [name, out] = process.argv.slice(2);
+const pages = {
+  // A place for the document; what ECharts draws as SVG has styles of its own.
+  report: {folder: 'src', policy: (script) => `default-src 'none'; script-src '${script}'; style-src 'unsafe-inline'; img-src data: blob:`},
+  // Asks the service that it came from, and nobody else.
+  live: {folder: 'src/live', policy: (script, style) =>
+    `default-src 'none'; script-src '${script}'; style-src '${style}'; img-src data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'`},
+};
+const page = pages[name];
+if (!page || !out) throw new Error(`usage: node build.mjs ${Object.keys(pages).join('|')} OUT.html`);
 
 const bundle = await build({
   absWorkingDir: here,
-  entryPoints: ['src/main.tsx'],
+  entryPoints: [`${page.folder}/main.tsx`],
   bundle: true,
   minify: true,
   write: false,
@@ -23,17 +32,17 @@ const bundle = await build({
   logLevel: 'warning',
 });
 const text = (ending) => bundle.outputFiles.find((file) => file.path.endsWith(ending)).text;
+const hash = (part) => `sha256-${createHash('sha256').update(part).digest('base64')}`;
 
 // Inside an HTML file a script ends at the first "</script", wherever that stands.
 const script = text('.js').replaceAll('</script', '<\\/script');
 const style = text('.css');
-const hash = createHash('sha256').update(script).digest('base64');
 
 // Functions as replacements: a text may hold "$&".
-const page = readFileSync(join(here, 'src/template.html'), 'utf8')
-  .replace('@policy@', () =>
-    `default-src 'none'; script-src 'sha256-${hash}'; style-src 'unsafe-inline'; img-src data: blob:`)
+const html = readFileSync(join(here, page.folder, 'template.html'), 'utf8')
+  .replace('@policy@', () => page.policy(hash(script), hash(style)))
   .replace('@style@', () => style)
   .replace('@script@', () => script);
-if (page.split('@document@').length !== 2) throw new Error('the template needs @document@ exactly once');
-writeFileSync(out, page);
+const places = html.split('@document@').length - 1;
+if (places !== (name === 'report' ? 1 : 0)) throw new Error(`the page ${name} has ${places} places for a document`);
+writeFileSync(out, html);

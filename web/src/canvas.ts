@@ -31,10 +31,11 @@ export class Canvas {
   private drawing: Drawing | undefined;
   private readonly finger = window.matchMedia('(pointer: coarse)').matches;
 
-  constructor(private readonly host: HTMLElement, private readonly zoomed: (is: boolean) => void) {}
+  /** `strict`: the page's policy allows no style attributes, which ECharts gives to words in SVG. */
+  constructor(private readonly host: HTMLElement, private readonly zoomed: (is: boolean) => void, private readonly strict: boolean) {}
 
   paint(drawing: Drawing, width: number): void {
-    const renderer = drawing.marks > kManyMarks ? 'canvas' : 'svg';
+    const renderer = this.strict || drawing.marks > kManyMarks ? 'canvas' : 'svg';
     if (this.renderer !== renderer) this.dispose();
     this.drawing = drawing;
     if (!this.chart) {

@@ -16,6 +16,8 @@ interface Props {
   theme: Theme;
   name: string;  // of files
   words: Words;
+  /** Whether the page allows no style attributes. */
+  strict?: boolean;
 }
 
 const kPaperWidth = 672;  // A4 between its margins
@@ -23,7 +25,7 @@ const kPictureWidth = 960;
 /** So many series are drawn at first; the legend switches on the rest. */
 const kSeries = 12;
 
-export function ChartView({figure, chart, theme, name, words}: Props) {
+export function ChartView({figure, chart, theme, name, words, strict = false}: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<Canvas | undefined>(undefined);
@@ -58,7 +60,7 @@ export function ChartView({figure, chart, theme, name, words}: Props) {
       return;
     }
     if (!(near || paper) || pixels === 0) return;
-    canvas.current ??= new Canvas(host.current, setZoomed);
+    canvas.current ??= new Canvas(host.current, setZoomed, strict);
     canvas.current.paint(drawn, pixels);
     at.current = -1;
   }, [drawn, near, paper, pixels]);

@@ -12,6 +12,8 @@ export interface Column {
   unit: Unit;
   /** time: seconds since the epoch, or since the trace began. */
   type: 'number' | 'text' | 'time';
+  /** The clock that times were moved to before they came here; absent: UTC. */
+  zone?: string;
 }
 
 export type Kind = 'line' | 'step' | 'bar' | 'points' | 'box' | 'heatmap' | 'gantt';
@@ -169,7 +171,8 @@ function figureOf(figure: Written<Figure>): Figure {
   };
 }
 
-function chartOf(chart: Written<Chart>): Chart {
+/** A chart of the parts that are given. */
+export function chartOf(chart: Written<Chart>): Chart {
   return {
     kind: chart.kind ?? 'line',
     title: chart.title ?? '',

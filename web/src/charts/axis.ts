@@ -140,7 +140,7 @@ function dateAxis(column: Column, values: number[], theme: Theme, pixels: number
     },
     place: (value) => (typeof value === 'number' ? value : null),
     ticks: (from, to) => dateTicks(from, to, count),
-    title: `${column.label} (${within(low, high)}UTC)`,
+    title: `${column.label} (${within(low, high)}${column.zone ?? 'UTC'})`,
     show: (value) => show(value, column),
     heading: (place) => show(Number(place), column),
     deep: 0,

@@ -58,7 +58,8 @@ export interface TipLine {
 /** A tooltip: a heading, then names and values, at most a dozen. */
 export function tip(heading: string, lines: TipLine[]): string {
   const shown = lines.slice(0, 12).map(({style, name, value}) => {
-    const mark = style ? `<i style="background:${style.colour}"></i>` : '<i></i>';
+    // A strict policy of a page allows no style attribute here.
+    const mark = style ? `<svg width="8" height="8" aria-hidden="true"><rect width="8" height="8" fill="${style.colour}"/></svg>` : '<i></i>';
     return `<tr><td>${mark}${escape(name)}</td><td>${escape(value)}</td></tr>`;
   });
   if (lines.length > 12) shown.push(`<tr><td><i></i>and ${lines.length - 12} more</td><td></td></tr>`);

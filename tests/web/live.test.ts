@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dashboard in Chromium, of a service that is made up here; how it looks also of the real one that ALMANAC_LIVE names.
+import assert from 'node:assert/strict';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {after, before, describe, test, type TestContext} from 'node:test';
+import type {BrowserContext, Page} from 'playwright-core';
+import {checkPlain, env, launch, marks, watch} from './browser';
+import {kToken, Mock} from './live_mock';
+import {makeWorld} from './live_world';
+
+const folder = mkdtempSync(join(tmpdir(), 'almanac-live-'));
+let browser: BrowserContext;
+before(async () => {
+  browser = await launch(folder);
+});
+after(async () => {
+  await browser?.close();
+  rmSync(folder, {recursive: true, force: true});
+});
+
+/** A service for as long as the test goes on. */
+async function served(t: Pick<TestContext, 'after'> | undefined, waiting = 24): Promise<Mock> {
+  const mock = new Mock(makeWorld(waiting), env('PAGE'));
+  await mock.start();
+  t?.after(() => mock.stop());
+  return mock;
+}
+
+interface Opened {
+  page: Page;
+  faults: string[];
+}
+
+async function open(t: Pick<TestContext, 'after'> | undefined, url: string, view: string, width = 1400, colorScheme: 'light' | 'dark' = 'light'): Promise<Opened> {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(20000);
+  t?.after(() => page.close());
+  const faults = watch(page, (asked) => asked.startsWith(url));
+  await page.setViewportSize({width, height: 900});
+  await page.emulateMedia({colorScheme, reducedMotion: 'reduce'});
+  await page.goto(`${url}/#/${view}`);
+  await page.waitForSelector('h1', {state: 'attached'});
+  return {page, faults};
+}
+
+/** A view with all that it shows on it. */
+async function settled(page: Page, view: string): Promise<void> {
+  const first: Record<string, string> = {
+    now: '.node', queue: '.jobs', history: '.jobs', use: '.picture, .nothing', policy: '.policies li:nth-child(2)', job: '.course svg',
+  };
+  await page.locator(first[view.split('/')[0] as string] ?? 'h1').first().waitFor();
+  for (const picture of await page.locator('.picture').all()) assert.ok(await marks(picture) > 0, `${view}: a blank chart`);
+  await page.evaluate(() => window.scrollTo(0, 0));
+}
+
+async function giveToken(page: Page, text: string): Promise<void> {
+  await page.getByRole('button', {name: 'Token'}).click();
+  await page.getByLabel('Token', {exact: true}).last().fill(text);
+  await page.keyboard.press('Enter');
+}
+
+const kViews = ['now', 'queue', 'history', 'use', 'policy'];
+const real = env('ALMANAC_LIVE').replace(/\/$/, '');
+
+describe('every view', () => {
+  let mock: Mock | undefined;
+  let url = real;
+  const jobs: string[] = [];
+  before(async () => {
+    if (!real) {
+      mock = await served(undefined);
+      url = mock.url;
+      const {world} = mock;
+      jobs.push(...[world.jobs[0], world.jobs[4], world.jobs[8], world.ended[3]].map((job) => `job/${job?.job_id}`));
+    } else {
+      const {page} = await open(undefined, real, 'queue');
+      const links = await page.locator('.jobs .row a').evaluateAll((all) => all.slice(0, 2).map((link) => link.getAttribute('href') ?? ''));
+      jobs.push(...links.map((link) => link.replace(/^#\//, '')));
+      await page.close();
+    }
+  });
+  after(async () => mock?.stop());
+  for (const [width, scheme] of [[1400, 'light'], [400, 'dark'], [1400, 'dark'], [400, 'light']] as const) {
+    test(`at ${width} px, ${scheme}`, async (t) => {
+      for (const view of [...kViews, ...jobs]) {
+        const {page, faults} = await open(t, url, view, width, scheme);
+        await settled(page, view);
+        if (env('ALMANAC_SHOTS')) {
+          await page.screenshot({path: join(env('ALMANAC_SHOTS'), `live-${view.replace('/', '-')}-${width}-${scheme}.png`), fullPage: true});
+        }
+        await checkPlain(page, width);
+        assert.deepEqual(faults, [], view);
+        await page.close();
+      }
+    });
+  }
+});
+
+describe('what a reader does', {skip: real ? 'a real service has other jobs' : false}, () => {
+  test('sees who has which GPU, what is broken, and names that are no HTML', async (t) => {
+    const mock = await served(t);
+    const {page, faults} = await open(t, mock.url, 'now');
+    await settled(page, 'now');
+    const words = await page.locator('main').innerText();
+    for (const said of ['13 of 16', 'out of service: Xid 79', 'llm-7b-sft', 'eval <img src=x onerror=alert(1)>', '50 % of it', 'not delegated']) {
+      assert.ok(words.replace(/\s/gu, ' ').includes(said), `the map says "${said}"`);
+    }
+    assert.equal(await page.locator('.gpu').first().evaluate((piece) => getComputedStyle(piece).gridColumnEnd), 'span 4');
+    await page.getByRole('link', {name: /llm-7b-sft/}).first().click();
+    await page.getByRole('heading', {name: /llm-7b-sft/}).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement?.id), 'content', 'the new view has the focus');
+    assert.deepEqual(faults, []);
+  });
+
+  test('reads a queue of 5,000: few rows on the page, filters, order, keys', async (t) => {
+    const mock = await served(t, 5000);
+    const {page, faults} = await open(t, mock.url, 'queue');
+    await page.locator('.jobs .row a').first().waitFor();
+    const table = page.getByRole('table');
+    assert.equal(await table.getAttribute('aria-rowcount'), '5010');
+    const shown = () => page.locator('.jobs [role="rowgroup"]:not(.heads) .row');
+    assert.ok(await shown().count() < 120);
+    await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+    await page.waitForFunction(() => document.querySelector('.jobs [role="rowgroup"]:not(.heads) .row:last-child')?.getAttribute('aria-rowindex') === '5010');
+    assert.ok(await shown().count() < 120);
+    assert.match(await shown().last().innerText(), /maybe-later/);
+
+    await page.evaluate(() => window.scrollTo(0, 0));
+    await page.getByRole('button', {name: /^Waiting/}).click();
+    await page.getByLabel('User').selectOption('grace');
+    const count = Number(await table.getAttribute('aria-rowcount')) - 1;
+    assert.equal(count, mock.world.jobs.filter((job) => job.user === 'grace' && job.state === 'PENDING' && !job.held).length);
+    assert.match(page.url(), /state=waiting&user=grace/);
+    await page.getByRole('button', {name: /^GPUs/}).click();
+    await page.getByRole('button', {name: /^GPUs/}).click();
+    assert.equal(await shown().first().locator('.c-gpus').innerText(), '8');
+    await page.getByRole('searchbox').fill('no such job');
+    await page.getByText('No job is like that.').waitFor();
+    await page.getByRole('searchbox').fill('');
+
+    await shown().first().locator('a').focus();
+    for (let n = 0; n < 60; ++n) await page.keyboard.press('ArrowDown');
+    const row = await page.evaluate(() => document.activeElement?.closest('.row')?.getAttribute('aria-rowindex'));
+    assert.equal(row, '62');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', {name: 'Why it waits'}).waitFor();
+    assert.deepEqual(faults, []);
+  });
+
+  test('is shown what changed, and nothing is asked again that did not', async (t) => {
+    const mock = await served(t, 3);
+    const {page, faults} = await open(t, mock.url, 'queue');
+    await page.getByRole('button', {name: /^Waiting 3/}).waitFor();
+    const asked = (what: string) => mock.answered.filter((line) => line === what).length;
+    while (asked('GET /v1/overview 304') < 2) await page.waitForTimeout(200);
+    assert.equal(asked('GET /v1/overview 200'), 1);
+    assert.equal(asked('GET /v1/jobs 200'), 1);
+    mock.world.jobs = mock.world.jobs.filter((job) => job.place !== 1);
+    mock.world.overview.revision += 1;
+    await page.getByRole('button', {name: /^Waiting 2/}).waitFor();
+    assert.equal(asked('GET /v1/jobs 200'), 2);
+    assert.deepEqual(faults, []);
+  });
+
+  test('changes nothing without the token, and is told why', async (t) => {
+    const mock = await served(t);
+    const id = mock.world.jobs[9]?.job_id as string;
+    const {page, faults} = await open(t, mock.url, `job/${id}`);
+    const cancel = page.getByRole('button', {name: 'Cancel job'});
+    assert.equal(await cancel.getAttribute('aria-disabled'), 'true');
+    const why = await cancel.evaluate((button) => document.getElementById(button.getAttribute('aria-describedby') ?? '')?.textContent);
+    assert.match(why ?? '', /needs the token/);
+    await cancel.click();
+    assert.deepEqual(mock.changes, []);
+
+    await giveToken(page, kToken);
+    await page.getByRole('button', {name: 'Hold'}).click();
+    await page.getByRole('button', {name: 'Release'}).waitFor();
+    await cancel.click();
+    await page.getByRole('button', {name: 'No', exact: true}).click();
+    await cancel.click();
+    await page.getByRole('button', {name: 'Cancel job'}).click();
+    await page.getByText('cancelled by user 0').first().waitFor();
+    assert.deepEqual(mock.changes.map(({method, path}) => `${method} ${path}`), [`POST /v1/jobs/${id}/hold`, `POST /v1/jobs/${id}/cancel`]);
+    assert.equal(await page.evaluate(() => sessionStorage.getItem('almanac-token')), kToken);
+    assert.equal(await page.evaluate(() => JSON.stringify(localStorage).includes('token-of')), false);
+    await page.getByRole('button', {name: 'Forget token'}).click();
+    assert.equal(await page.evaluate(() => sessionStorage.getItem('almanac-token')), null);
+    assert.deepEqual(faults, []);
+  });
+
+  test('is told when the token is wrong, and it is dropped', async (t) => {
+    const mock = await served(t);
+    const {page} = await open(t, mock.url, 'policy');
+    await giveToken(page, 'nonsense');
+    await page.getByRole('button', {name: 'Stop comparing'}).click();
+    await page.getByText("this is not the service's token").waitFor();
+    await page.getByRole('button', {name: 'Token'}).waitFor();
+    assert.equal(mock.world.overview.shadow, 'fifo');
+  });
+
+  test('sets the policy, and what it is compared with', async (t) => {
+    const mock = await served(t);
+    const {page, faults} = await open(t, mock.url, 'policy');
+    await page.getByText(/fifo would have made them wait 21m 50s on average, qssf 6m 42s: 226 % more/).waitFor();
+    await giveToken(page, kToken);
+    const tiresias = page.locator('.policies li').filter({hasText: 'tiresias'});
+    await tiresias.getByRole('button', {name: 'Compare'}).click();
+    await tiresias.getByText('compared').waitFor();
+    await tiresias.getByRole('button', {name: 'Let it decide'}).click();
+    await tiresias.getByRole('button', {name: 'Let it decide'}).click();
+    await tiresias.getByText('decides', {exact: true}).waitFor();
+    assert.deepEqual(mock.changes.map(({path, body}) => `${path} ${body}`), ['/v1/shadow {"policy":"tiresias"}', '/v1/policy {"policy":"tiresias"}']);
+    assert.deepEqual(faults, []);
+  });
+
+  test('follows a log as a terminal would show it', async (t) => {
+    const mock = await served(t);
+    const {page, faults} = await open(t, mock.url, `job/${mock.world.jobs[0]?.job_id}`);
+    await page.getByText('the log needs the token').waitFor();
+    await giveToken(page, kToken);
+    const log = page.getByRole('region', {name: 'Log'});
+    await log.getByText('epoch 3: 100%').waitFor();
+    const text = await log.innerText();
+    assert.ok(!text.includes('epoch 3:  55%') && text.includes('<script>alert(1)</script>') && !text.includes('\u001b'), text.slice(-200));
+    const number = mock.world.jobs[0]?.number as number;
+    mock.world.logs.set(number, `${mock.world.logs.get(number)}one line more ✓\n`);
+    await log.getByText('one line more ✓').waitFor();
+    assert.ok(await log.evaluate((box) => box.scrollTop + box.clientHeight >= box.scrollHeight - 2), 'the end is in sight');
+    assert.deepEqual(faults, []);
+  });
+
+  test('compares what a job was told with what came true', async (t) => {
+    const mock = await served(t);
+    const late = mock.world.ended.find((job) => job.gpus > 0);
+    assert.ok(late && late.start_s !== undefined);
+    const told = mock.world.told.get(late.number)?.[0];
+    assert.ok(told);
+    [told.start_from_s, told.start_to_s] = [late.start_s - 1200, late.start_s - 600];
+    const {page} = await open(t, mock.url, `job/${late.job_id}`);
+    await page.getByText(/^It was told to start .*\(90 %\) and did at .*, 10m 00s later\.$/).waitFor();
+  });
+
+  test('is told when the service goes, and when it is back', async (t) => {
+    const mock = await served(t);
+    const {page} = await open(t, mock.url, 'now');
+    await settled(page, 'now');
+    await mock.stop();
+    await page.getByText(/has not answered since/).waitFor();
+    assert.ok(await page.locator('.node').count() === 2, 'what was known is still there');
+    await mock.start();
+    await page.getByText(/has not answered since/).waitFor({state: 'detached'});
+  });
+
+  test('goes everywhere by keys alone', async (t) => {
+    const mock = await served(t);
+    const {page, faults} = await open(t, mock.url, 'now');
+    await settled(page, 'now');
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'To the content');
+    for (const title of ['Almanac', 'Now', 'Queue']) {
+      await page.keyboard.press('Tab');
+      assert.equal(await page.evaluate(() => document.activeElement?.textContent), title);
+    }
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', {name: 'Queue'}).waitFor();
+    await page.goBack();
+    await page.locator('.node').first().waitFor();
+    // A chart is read, and zoomed, by keys too.
+    await page.goto(`${mock.url}/#/use`);
+    const picture = page.locator('.picture').first();
+    await marks(picture);
+    await picture.focus();
+    await page.keyboard.press('ArrowRight');
+    await picture.locator('.tip').waitFor();
+    await page.keyboard.press('+');
+    await page.getByRole('button', {name: 'Show all'}).first().waitFor();
+    assert.deepEqual(faults, []);
+  });
+});

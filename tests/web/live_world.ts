@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine to look at: 16 GPUs, what runs on them, what waits, what has ended, as the API says it.
+import type {Comparison, Figures, Gpu, Job, Moment, Node, Note, Overview, Policy, State, Told} from '../../web/src/live/service';
+
+export interface World {
+  overview: Overview;
+  nodes: Node[];
+  /** That wait or run, in order of number. */
+  jobs: Job[];
+  ended: Job[];
+  notes: Map<number, Note[]>;
+  told: Map<number, Told[]>;
+  logs: Map<number, string>;
+  moments: Moment[];
+  policies: Policy[];
+  comparison: Comparison | undefined;
+}
+
+const kUsers = ['ada', 'grace', 'katherine', 'ren', 'tomas', 'wei'];
+const kNames = ['bert-large', 'resnet50-sweep', 'llm-7b-sft', 'diffusion', 'eval-nightly', 'tokenise', 'rl-agent', 'ablation-3'];
+
+/** `waiting` jobs wait; all else is the same each time, but for `now`. */
+export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)): World {
+  let seed = 7;
+  const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+  const pick = <T>(of: T[]) => of[Math.floor(random() * of.length)] as T;
+  let number = 3800;
+
+  const job = (state: State, rest: Partial<Job>): Job => {
+    const own = ++number;
+    return {
+      job_id: String(own), number: own, state, user: pick(kUsers), uid: 1000, name: pick(kNames), gpus: 1, gpu_share: 1, cpus: 8, memory_gb: 32,
+      time_limit_s: 7200, argv: ['python', 'train.py', '--seed', String(own)], directory: '/home/ada/work', submit_s: now - 7200, held: false, since_s: now - 3600,
+      attained_s: 0, attempts: 0, preemptions: 0, holds: [], ...rest,
+    };
+  };
+
+  const ended = Array.from({length: 420}, (_, n) => {
+    const state = n % 11 === 3 ? 'FAILED' : n % 17 === 5 ? 'CANCELLED' : n % 29 === 7 ? 'TIMEOUT' : 'COMPLETED';
+    const ran = Math.round(60 * Math.exp(random() * 5));
+    const wait = Math.round(Math.exp(random() * 8) - 1);
+    const end = now - 90 - (420 - n) * 1370;
+    return job(state, {
+      gpus: [0, 1, 1, 1, 2, 4, 8][n % 7] as number, submit_s: end - ran - wait, start_s: end - ran, since_s: end - ran, end_s: end, attained_s: ran, attempts: 1,
+      ...(state === 'FAILED' ? {exit_status: 1} : state === 'TIMEOUT' ? {reason: 'over its time limit'} : state === 'CANCELLED' ? {reason: 'cancelled by user 1000'} : {exit_status: 0}),
+    });
+  }).reverse();
+
+  const running = (gpus: [string, number[]][], rest: Partial<Job>) => job('RUNNING', {
+    gpus: gpus.reduce((sum, [, list]) => sum + list.length, 0), attempts: 1, gpu_use: 0.87, cpu_use: 7.2, memory_used_gb: 21.4,
+    holds: gpus.map(([node, list]) => ({node, gpus: list, gpu_share: (rest.gpu_share ?? 1) * list.length, cpus: 8, memory_gb: 32})),
+    expected: {at_s: now - 30, end_from_s: now + 1800, end_to_s: now + 4200, end_by_s: now + 3900}, start_s: now - 3600, ...rest,
+  });
+  const runs = [
+    running([['gpu-a', [0, 1, 2, 3]]], {name: 'llm-7b-sft', user: 'ada', time_limit_s: 28800, since_s: now - 9720, start_s: now - 9720, submit_s: now - 12000}),
+    running([['gpu-a', [4]]], {name: 'bert-large', user: 'grace'}),
+    running([['gpu-a', [5]]], {name: 'notebook', user: 'ren', gpu_share: 0.5}),
+    running([['gpu-a', [5]]], {name: 'eval <img src=x onerror=alert(1)>', user: 'wei', gpu_share: 0.25}),
+    running([['gpu-b', [0, 1]]], {name: 'diffusion', user: 'tomas', deadline_s: now + 3600, expected: {at_s: now, end_from_s: now + 3000, end_to_s: now + 5200, end_by_s: now + 5000, deadline_kept: 0.31}}),
+    running([['gpu-b', [2, 3]]], {name: 'rl-agent', user: 'grace'}),
+    running([['gpu-b', [4, 5, 6]]], {name: 'ablation-with-a-name-that-goes-on-and-on', user: 'katherine'}),
+    running([], {name: 'tokenise', user: 'wei', holds: [{node: 'gpu-b', gpus: [], gpu_share: 0, cpus: 12, memory_gb: 64}]}),
+  ];
+  const whys: [string, string][] = [['Resources', 'needs 4 GPUs on one node and 2 are free'], ['Priority', 'is behind job 4231'], ['Priority', 'is behind job 4240'], ['Dependency', 'comes after a job that has not ended']];
+  const waits = Array.from({length: waiting}, (_, n) => {
+    const [why_word, why] = whys[n === 0 ? 0 : 1 + (n % 3)] as [string, string];
+    const from = now + 300 + n * 240;
+    return job('PENDING', {
+      gpus: [1, 2, 4, 1, 0, 8][n % 6] as number, submit_s: now - 4000 + Math.min(3900, n), since_s: now - 4000 + Math.min(3900, n), place: n + 1, why_word, why,
+      expected: {at_s: now - 20, start_from_s: from, start_to_s: from + 1500 + n * 60, start_by_s: from + 1400 + n * 60, end_from_s: from + 3600, end_to_s: from + 9000, end_by_s: from + 8600},
+      ...(n % 9 === 4 ? {array: {number, index: n, at_once: 4}, job_id: `${number}_${n}`} : {}),
+    });
+  });
+  const held = job('PENDING', {held: true, why_word: 'JobHeldUser', why: 'is held by a user', user: 'ren', name: 'maybe-later'});
+  const jobs = [...runs, ...waits, held];
+
+  const gpus = (node: string): Gpu[] => Array.from({length: 8}, (_, n) => {
+    const own = runs.filter((each) => each.holds.some((hold) => hold.node === node && hold.gpus.includes(n))).map((each) => each.number);
+    const broken = node === 'gpu-b' && n === 7;
+    return {
+      number: n, name: 'A100-80GB', in_service: !broken, ...(broken ? {trouble: 'Xid 79: fallen off the bus'} : {}), jobs: own,
+      ...(broken ? {} : {use: own.length > 0 ? 0.45 + ((n * 37) % 50) / 100 : 0, memory_gb: own.length * 31, power_w: own.length > 0 ? 310 : 58}),
+    };
+  });
+  const nodes: Node[] = ['gpu-a', 'gpu-b'].map((name) => ({
+    name, vc: 'lab', drained: false, cpus: 64, cpus_held: name === 'gpu-a' ? 34 : 44, memory_gb: 512, memory_held_gb: name === 'gpu-a' ? 210 : 340, gpus: gpus(name),
+  }));
+
+  const told = new Map<number, Told[]>();
+  const notes = new Map<number, Note[]>();
+  for (const each of [...jobs, ...ended]) {
+    const begin = each.start_s ?? each.submit_s + 2400;
+    told.set(each.number, [{
+      at_s: each.submit_s, policy: 'qssf', start_from_s: begin - 600, start_to_s: begin + 900, end_from_s: begin + 900, end_to_s: begin + 7200, share: 0.9,
+      ...(each.deadline_s === undefined ? {} : {deadline_kept: 0.8}),
+    }]);
+    notes.set(each.number, [
+      {at_s: each.submit_s, what: 'submitted'},
+      ...(each.start_s === undefined ? [] : [{at_s: each.start_s, what: 'started', detail: 'on gpu-a, GPUs 0-3'}]),
+      ...(each.end_s === undefined ? [] : [{at_s: each.end_s, what: 'ended', detail: each.reason ?? 'exit 0'}]),
+    ]);
+  }
+  const log = `${Array.from({length: 60}, (_, n) => `step ${n * 50}  loss ${(3.2 * Math.exp(-n / 30)).toFixed(4)}  \u001b[32m${312 + (n % 9)} samples/s\u001b[0m`).join('\n')}\n` +
+    'epoch 3:  10%\repoch 3:  55%\repoch 3: 100%\n<script>alert(1)</script>\n';
+  const logs = new Map(jobs.filter((each) => each.start_s !== undefined).map((each) => [each.number, log]));
+
+  const moments = Array.from({length: 1440}, (_, n): Moment => {
+    const busy = Math.round(9 + 5 * Math.sin(n / 160) + 2 * Math.sin(n / 23));
+    return {at_s: now - (1440 - n) * 60, gpus: 16, gpus_busy: Math.max(0, Math.min(16, busy)), jobs_running: Math.max(1, busy - 3), jobs_waiting: Math.max(0, Math.round(20 + 18 * Math.sin(n / 300))), gpu_use: Math.max(0, busy / 16 - 0.12), power_w: 900 + busy * 240};
+  });
+  const figures = (wait: number): Figures => ({jobs: 412, avg_wait_s: wait, p99_wait_s: wait * 31, avg_jct_s: wait + 4100, p99_jct_s: wait * 31 + 60000, preemptions: 0, guarantee: 0.94});
+  return {
+    overview: {
+      revision: 100, now_s: now, started_s: now - 86400 * 3 - 4000, policy: 'qssf', shadow: 'fifo', waiting, held: 1, running: runs.length, gpus: 16, gpus_busy: 13, gpu_share_busy: 12.75,
+      power_w: 4120, power_is_measured: true, warnings: ['memory is watched each second and not limited: the cgroup memory controller is not delegated'],
+    },
+    nodes, jobs, ended, notes, told, logs, moments,
+    policies: [
+      {name: 'fifo', summary: 'In order of submission.', source: ''},
+      {name: 'qssf', summary: 'The job that is expected to take the least GPU time first.', source: 'Helios (SC 2021), section 4.2'},
+      {name: 'sjf', summary: 'The shortest job first, if run times were known.', source: ''},
+      {name: 'tiresias', summary: 'Least attained service in two queues, with preemption.', source: 'Tiresias (NSDI 2019), section 4'},
+      {name: 'coda', summary: 'CPUs by what each job can use; slows those that disturb others.', source: 'CODA (ICDCS 2020), section V'},
+    ],
+    comparison: {at_s: now - 240, since_s: now - 7 * 86400, policy: 'qssf', shadow: 'fifo', real: figures(431), played: figures(402), other: figures(1310)},
+  };
+}

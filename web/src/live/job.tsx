@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// All of one job: what it asked, what became of it, what it was told, what it says.
+import {duration, percent, plain} from '../format';
+import {Actions, type Action} from './action';
+import {words} from './ask';
+import {ago, clock, exact} from './clock';
+import {LogView} from './job_log';
+import {Course} from './job_course';
+import {useAnswer, useTicks} from './poll';
+import type {Job, Note, Told} from './service';
+import type {ViewProps} from './shell';
+import {ending, expectation, gpusOf, isOver, placesOf, spent, stateOf} from './words';
+
+export function JobView({overview, now, route}: ViewProps) {
+  const path = `/v1/jobs/${encodeURIComponent(route.part)}`;
+  const measured = useTicks(5);
+  const {value: job, error} = useAnswer<Job>(path, `${overview.revision} ${measured}`);
+  const version = `${overview.revision} ${job?.state ?? ''}`;
+  const {value: events} = useAnswer<{events: Note[]; told: Told[]}>(job ? `${path}/events` : '', version);
+  const {value: explained} = useAnswer<{lines: string[]}>(job && !isOver(job) ? `${path}/explain` : '', version);
+  if (!job) {
+    return (
+      <>
+        <h1>Job {route.part}</h1>
+        <p class="nothing">{error === undefined ? 'Asking the service…' : `${capital(words(error))}.`}</p>
+      </>
+    );
+  }
+  const told = events?.told ?? [];
+  return (
+    <>
+      <header class="job-head">
+        <h1><span class="number">{job.job_id}</span> {job.name || '(no name)'}</h1>
+        <p class="state-line">
+          <span class={`state ${stateOf(job).replace(' ', '-')}`}>{stateOf(job)}</span>
+          <span>{sentence(job, now)}</span>
+        </p>
+        <Actions key={job.state + String(job.held)} actions={actionsOf(job)} />
+      </header>
+      {explained && job.state === 'PENDING' && (
+        <section class="why" aria-labelledby="why-title">
+          <h2 id="why-title">Why it waits</h2>
+          {explained.lines.map((line, n) => <p key={n}>{capital(line)}.</p>)}
+        </section>
+      )}
+      <Course job={job} told={told} now={now} />
+      <div class="halves">
+        <section aria-labelledby="asked-title">
+          <h2 id="asked-title">What it asked</h2>
+          <dl class="pairs">{asked(job, now).map(([label, value]) => <div key={label}><dt>{label}</dt><dd>{value}</dd></div>)}</dl>
+        </section>
+        <section aria-labelledby="events-title">
+          <h2 id="events-title">What happened</h2>
+          <ol class="events">
+            {(events?.events ?? []).map((note, n) => (
+              <li key={n}><time title={exact(note.at_s)}>{clock(note.at_s, now, true)}</time><span><b>{note.what}</b> {note.detail}</span></li>
+            ))}
+          </ol>
+        </section>
+      </div>
+      <LogView job={job} />
+    </>
+  );
+}
+
+function capital(text: string): string {
+  return (text.charAt(0).toUpperCase() + text.slice(1)).replace(/\.$/, '');
+}
+
+function sentence(job: Job, now: number): string {
+  const expected = expectation(job, now);
+  if (job.state === 'PENDING') {
+    return [`for ${spent(job, now)}`, job.place ? `place ${plain(job.place)} in the queue` : '', expected && `${expected} (9 in 10)`].filter((part) => part !== '').join(' · ');
+  }
+  if (job.state === 'RUNNING') {
+    return [`for ${spent(job, now)}`, placesOf(job) && `on ${placesOf(job)}`, expected && `${expected} (9 in 10)`,
+      job.gpu_use === undefined ? '' : `GPUs ${percent(job.gpu_use)} used`, job.cpu_use === undefined ? '' : `${plain(job.cpu_use)} CPUs busy`,
+      job.memory_used_gb === undefined ? '' : `${plain(job.memory_used_gb)} GB`].filter((part) => part !== '').join(' · ');
+  }
+  return [job.end_s === undefined ? '' : ago(job.end_s, now), ending(job), job.start_s === undefined ? 'never ran' : `ran ${spent(job, now)} in all`].filter((part) => part !== '').join(' · ');
+}
+
+function actionsOf(job: Job): Action[] {
+  const act = (label: string, verb: string, sure?: string): Action =>
+    ({label, method: 'POST', path: `/v1/jobs/${encodeURIComponent(job.job_id)}/${verb}`, ...(sure ? {sure} : {})});
+  const requeue = act('Requeue', 'requeue', job.state === 'RUNNING' ? 'End this run and begin again?' : 'Run it again?');
+  if (job.state === 'PENDING') return [act('Cancel job', 'cancel', 'Cancel it for good?'), job.held ? act('Release', 'release') : act('Hold', 'hold')];
+  return job.state === 'RUNNING' ? [act('Cancel job', 'cancel', 'End it, and lose what it has not saved?'), requeue] : [requeue];
+}
+
+function asked(job: Job, now: number): [string, string][] {
+  const all: [string, string | undefined][] = [
+    ['User', `${job.user}${job.vc ? `, ${job.vc}` : ''}`],
+    ['GPUs', job.gpus === 0 ? 'none' : `${gpusOf(job)}${job.gpu_type ? ` × ${job.gpu_type}` : ''}${job.gpu_share < 1 ? ' of one' : ''}`],
+    ['CPUs', job.cpus === undefined ? undefined : plain(job.cpus)],
+    ['Memory', job.memory_gb === undefined ? undefined : `${plain(job.memory_gb)} GB`],
+    ['Time limit', job.time_limit_s === undefined ? 'none' : duration(job.time_limit_s)],
+    ['Believed', job.believed_s === undefined ? undefined : `${duration(job.believed_s)} of run time, by the policy`],
+    ['Quality', job.qos],
+    ['Deadline', job.deadline_s === undefined ? undefined : `${clock(job.deadline_s, now)}${promise(job, now)}`],
+    ['Not before', job.not_before_s === undefined ? undefined : clock(job.not_before_s, now)],
+    ['After', job.after && job.after.length > 0 ? `${job.after.join(', ')}${job.after_what === 'ok' ? ' (ended well)' : job.after_what === 'not_ok' ? ' (failed)' : ''}` : undefined],
+    ['Array', job.array ? `task ${job.array.index} of ${job.array.number}${job.array.at_once ? `, ${job.array.at_once} at once` : ''}` : undefined],
+    ['Model', job.model],
+    ['Runs begun', job.attempts > 1 || job.preemptions > 0 ? `${job.attempts}, ${job.preemptions} preempted` : undefined],
+    ['Command', job.argv && job.argv.length > 0 ? job.argv.join(' ') : undefined],
+    ['Folder', job.directory],
+    ['Output', job.out],
+  ];
+  return all.filter((each): each is [string, string] => each[1] !== undefined && each[1] !== '');
+}
+
+function promise(job: Job, now: number): string {
+  if (job.deadline_s === undefined) return '';
+  if (job.end_s !== undefined) return job.end_s <= job.deadline_s ? `, kept with ${duration(job.deadline_s - job.end_s)} to spare` : `, missed by ${duration(job.end_s - job.deadline_s)}`;
+  const kept = job.expected?.deadline_kept;
+  return kept === undefined ? (now > job.deadline_s ? ', passed' : '') : `, kept in ${percent(kept)} of futures`;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What there is and who has it, now.
+import {duration, percent, plain, quantity} from '../format';
+import {ago, clock} from './clock';
+import {NodeMap} from './node_map';
+import {useAnswer, useTicks} from './poll';
+import {jobLink} from './route';
+import type {Job, Jobs, Node} from './service';
+import {Shares} from './shares';
+import type {ViewProps} from './shell';
+import {ending, expectation, gpusOf, stateOf} from './words';
+
+/** More waiting jobs than this are not fetched to find the next few. */
+const kFew = 400;
+const kListed = 6;
+
+export function NowView({overview, now, theme}: ViewProps) {
+  // What is measured changes without a revision.
+  const measured = useTicks(5);
+  const {value: nodes} = useAnswer<{nodes: Node[]}>('/v1/nodes', `${overview.revision} ${measured}`);
+  const {value: running} = useAnswer<Jobs>('/v1/jobs?state=RUNNING', overview.revision);
+  const {value: waiting} = useAnswer<Jobs>(overview.waiting > 0 && overview.waiting <= kFew ? '/v1/jobs?state=PENDING' : '', overview.revision);
+  const {value: ended} = useAnswer<Jobs>(`/v1/history?limit=${kListed}`, overview.revision);
+  const used = (nodes?.nodes ?? []).flatMap((node) => node.gpus).map((gpu) => gpu.use).filter((use): use is number => use !== undefined);
+  const use = used.length > 0 ? used.reduce((sum, each) => sum + each, 0) / used.length : undefined;
+  const out = (nodes?.nodes ?? []).flatMap((node) => node.gpus).filter((gpu) => !gpu.in_service).length;
+  const next = (waiting?.jobs ?? []).filter((job) => !job.held).sort((a, b) => (a.place || 1e9) - (b.place || 1e9) || a.number - b.number);
+  return (
+    <>
+      <h1 class="unseen">Now</h1>
+      <dl class="figures">
+        <div class="large">
+          <dt>GPUs busy</dt>
+          <dd>{plain(overview.gpus_busy)} <small>of {plain(overview.gpus)}</small></dd>
+          {out > 0 && <dd class="beside">{out} out of service</dd>}
+        </div>
+        {use !== undefined && <div><dt>GPU use, measured</dt><dd>{percent(use)}</dd></div>}
+        <div><dt>Run</dt><dd>{plain(overview.running)}</dd></div>
+        <div><dt>Wait</dt><dd>{plain(overview.waiting)}</dd></div>
+        {overview.held > 0 && <div><dt>Held</dt><dd>{plain(overview.held)}</dd></div>}
+        {overview.power_w !== undefined && (
+          <div><dt>Power, {overview.power_is_measured ? 'measured' : 'by the model'}</dt><dd>{quantity(overview.power_w, 'W')}</dd></div>
+        )}
+        <div><dt>Policy</dt><dd><a href="#/policy">{overview.policy}</a></dd></div>
+        <div><dt>Up</dt><dd>{duration(Math.max(0, now - overview.started_s))}</dd></div>
+      </dl>
+      {overview.warnings.length > 0 && (
+        <ul class="warnings" aria-label="Warnings">{overview.warnings.map((warning) => <li key={warning}>{warning}</li>)}</ul>
+      )}
+      <Shares jobs={running?.jobs ?? []} gpus={overview.gpus} busy={overview.gpu_share_busy} theme={theme} />
+      <section class="nodes" aria-label="Nodes">
+        {(nodes?.nodes ?? []).map((node) => <NodeMap key={node.name} node={node} jobs={running?.jobs ?? []} now={now} theme={theme} />)}
+      </section>
+      <div class="halves">
+        <section aria-labelledby="next-title">
+          <h2 id="next-title">Next</h2>
+          {overview.waiting === 0 ? <p class="nothing">Nobody waits.</p> : overview.waiting > kFew
+            ? <p class="brief">{plain(overview.waiting)} jobs wait: <a href="#/queue?state=waiting">the queue</a>.</p> : (
+              <ol class="brief">{next.slice(0, kListed).map((job) => (
+                <Line key={job.number} job={job} right={expectation(job, now) || `waits ${duration(Math.max(0, now - job.since_s))}`} below={job.why ?? ''} />
+              ))}</ol>
+            )}
+          {next.length > kListed && <p class="more"><a href="#/queue?state=waiting">All {plain(overview.waiting)} that wait</a></p>}
+        </section>
+        <section aria-labelledby="ended-title">
+          <h2 id="ended-title">Ended last</h2>
+          {ended && ended.jobs.length === 0 ? <p class="nothing">Nothing has ended yet.</p> : (
+            <ol class="brief">{(ended?.jobs ?? []).map((job) => (
+              <Line key={job.number} job={job} right={job.end_s === undefined ? '' : <span title={clock(job.end_s, now)}>{ago(job.end_s, now)}</span>}
+                below={[stateOf(job), ending(job), job.start_s === undefined ? 'never ran' : `ran ${duration(job.attained_s)}`].filter((part) => part !== '').join(' · ')} />
+            ))}</ol>
+          )}
+        </section>
+      </div>
+    </>
+  );
+}
+
+function Line({job, right, below}: {job: Job; right: preact.ComponentChildren; below: string}) {
+  return (
+    <li>
+      <a href={jobLink(job.job_id)}><b>{job.job_id}</b> {job.name || '(no name)'}</a>
+      <span class="right">{right}</span>
+      <span class="below">{job.user} · {gpusOf(job) === '–' ? 'CPUs only' : `${gpusOf(job)} GPU${gpusOf(job) === '1' ? '' : 's'}`}{below && ` · ${below}`}</span>
+    </li>
+  );
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the service says, as its OpenAPI document (/openapi.json) has it. Times are epoch seconds.
+
+export interface Overview {
+  revision: number;
+  now_s: number;
+  started_s: number;
+  policy: string;
+  shadow?: string;
+  waiting: number;
+  held: number;
+  running: number;
+  gpus: number;
+  gpus_busy: number;
+  gpu_share_busy: number;
+  power_w?: number;
+  power_is_measured: boolean;
+  warnings: string[];
+}
+
+export interface Gpu {
+  number: number;
+  name: string;
+  in_service: boolean;
+  trouble?: string;
+  jobs: number[];
+  /** Measured, 0 to 1; this and the next two are absent where nothing measures them. */
+  use?: number;
+  memory_gb?: number;
+  power_w?: number;
+}
+
+export interface Node {
+  name: string;
+  vc: string;
+  drained: boolean;
+  cpus: number;
+  cpus_held: number;
+  memory_gb: number;
+  memory_held_gb: number;
+  gpus: Gpu[];
+}
+
+export type State = 'PENDING' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'TIMEOUT' | 'NODE_FAIL';
+
+/** Each stretch holds in 9 futures of 10; an end that no future has is absent. */
+export interface Expected {
+  at_s: number;
+  start_from_s?: number;
+  start_to_s?: number;
+  start_by_s?: number;
+  end_from_s?: number;
+  end_to_s?: number;
+  end_by_s?: number;
+  deadline_kept?: number;
+}
+
+export interface Hold {
+  node: string;
+  gpus: number[];
+  gpu_share: number;
+  cpus: number;
+  memory_gb: number;
+}
+
+export interface Job {
+  /** "17", or "12_3" of a task of an array. */
+  job_id: string;
+  number: number;
+  state: State;
+  user: string;
+  uid: number;
+  name: string;
+  vc?: string;
+  qos?: string;
+  model?: string;
+  gpus: number;
+  max_gpus?: number;
+  gpu_share: number;
+  gpu_type?: string;
+  cpus?: number;
+  memory_gb?: number;
+  time_limit_s?: number;
+  deadline_s?: number;
+  value?: number;
+  argv?: string[];
+  directory?: string;
+  out?: string;
+  err?: string;
+  not_before_s?: number;
+  after?: number[];
+  after_what?: string;
+  requeue?: boolean;
+  submit_s: number;
+  held: boolean;
+  /** When the present run, or wait, began. */
+  since_s: number;
+  start_s?: number;
+  end_s?: number;
+  attained_s: number;
+  attempts: number;
+  preemptions: number;
+  exit_status?: number;
+  signal?: number;
+  reason?: string;
+  why?: string;
+  why_word?: string;
+  /** Among the jobs that wait, from 1. */
+  place?: number;
+  believed_s?: number;
+  gpu_use?: number;
+  cpu_use?: number;
+  memory_used_gb?: number;
+  expected?: Expected;
+  array?: {number: number; index: number; at_once: number};
+  holds: Hold[];
+}
+
+export interface Jobs {
+  revision: number;
+  jobs: Job[];
+  /** More are there: ask for those after (of history: below) this number. */
+  next?: number;
+}
+
+export interface Note {
+  at_s: number;
+  what: string;
+  detail?: string;
+}
+
+/** What a job was told when it came. */
+export interface Told {
+  at_s: number;
+  policy: string;
+  start_from_s?: number;
+  start_to_s?: number;
+  end_from_s?: number;
+  end_to_s?: number;
+  share: number;
+  deadline_kept?: number;
+}
+
+export interface Moment {
+  at_s: number;
+  gpus: number;
+  gpus_busy: number;
+  jobs_running: number;
+  jobs_waiting: number;
+  gpu_use?: number;
+  power_w?: number;
+}
+
+export interface Policy {
+  name: string;
+  summary: string;
+  source: string;
+}
+
+export interface Figures {
+  jobs: number;
+  avg_wait_s: number;
+  p99_wait_s: number;
+  avg_jct_s: number;
+  p99_jct_s: number;
+  preemptions: number;
+  guarantee?: number;
+}
+
+/** The last days as they were, as played under the same policy, and as played under the other. */
+export interface Comparison {
+  at_s: number;
+  since_s: number;
+  policy: string;
+  shadow: string;
+  real: Figures;
+  played: Figures;
+  other: Figures;
+}
+
+export interface Shadow {
+  policy: string;
+  comparison?: Comparison;
+}

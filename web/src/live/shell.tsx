@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands around every view: where one can go, how the service is, whether one may change things.
+import type {ComponentChildren} from 'preact';
+import {useEffect, useRef, useState} from 'preact/hooks';
+import {kDark, kLight, type Theme} from '../theme';
+import {useThemeName} from '../theme_switch';
+import {clock, exact} from './clock';
+import {HistoryView} from './history';
+import {JobView} from './job';
+import {NowView} from './now';
+import {PolicyView} from './policy';
+import {useOverview, useTicks} from './poll';
+import {QueueView} from './queue';
+import {useRoute, type Route} from './route';
+import type {Overview} from './service';
+import {TokenButton} from './token_dialog';
+import {UseView} from './use';
+
+/** What every view is given. */
+export interface ViewProps {
+  overview: Overview;
+  /** The service's clock, in epoch seconds. */
+  now: number;
+  route: Route;
+  theme: Theme;
+}
+
+const kViews: {name: string; title: string; view: (props: ViewProps) => ComponentChildren}[] = [
+  {name: 'now', title: 'Now', view: NowView},
+  {name: 'queue', title: 'Queue', view: QueueView},
+  {name: 'history', title: 'History', view: HistoryView},
+  {name: 'use', title: 'Use', view: UseView},
+  {name: 'policy', title: 'Policy', view: PolicyView},
+];
+
+export function Shell() {
+  const [themeName, switchTheme] = useThemeName();
+  const {overview, lost, ahead} = useOverview();
+  const route = useRoute();
+  useTicks(1);
+  const now = Date.now() / 1000 + ahead;
+  const heard = useRef(now);
+  if (!lost) heard.current = now;
+  const here = route.view === 'job' ? undefined : kViews.find((view) => view.name === route.view) ?? kViews[0];
+  const main = useRef<HTMLElement>(null);
+  const place = `${route.view}/${route.part}`;
+  const before = useRef(place);
+  const [title, setTitle] = useState('');
+  useEffect(() => {
+    setTitle(here ? here.title : `Job ${route.part}`);
+    if (before.current === place) return;
+    before.current = place;
+    window.scrollTo(0, 0);
+    main.current?.focus({preventScroll: true});
+  }, [place]);
+  useEffect(() => {
+    document.title = `${title}${overview ? ` · ${overview.gpus_busy} of ${overview.gpus} GPUs busy` : ''} · Almanac`;
+  }, [title, overview?.gpus_busy, overview?.gpus]);
+
+  const View = here ? here.view : JobView;
+  const props = overview && {overview, now, route, theme: themeName === 'dark' ? kDark : kLight};
+  return (
+    <>
+      <a class="skip" href="#content" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>To the content</a>
+      <header class="bar">
+        <a class="brand" href="#/now">Almanac</a>
+        <nav aria-label="Views">
+          <ul>
+            {kViews.map((view) => (
+              <li key={view.name}><a href={`#/${view.name}`} aria-current={here === view ? 'page' : undefined}>{view.title}</a></li>
+            ))}
+          </ul>
+        </nav>
+        <div class="side">
+          <span class={lost ? 'pulse lost' : 'pulse'} title={lost ? '' : exact(now)}>{overview ? clock(now, now, true) : ''}</span>
+          <TokenButton />
+          <button type="button" class="theme" onClick={switchTheme}>{themeName === 'dark' ? 'Light' : 'Dark'}</button>
+        </div>
+      </header>
+      <div role="status" class={lost ? 'alarm' : ''}>
+        {lost && (overview
+          ? `The service has not answered since ${clock(heard.current, now, true)}. What is shown is from then.`
+          : 'The service does not answer. Is it still running?')}
+      </div>
+      <main id="content" ref={main} tabIndex={-1} class={lost ? 'stale' : ''}>
+        {props ? <View key={place} {...props} /> : !lost && <p class="nothing">Asking the service…</p>}
+      </main>
+    </>
+  );
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What jobs are called and how their state is said.
+import {duration, plain} from '../format';
+import {clock, stretch} from './clock';
+import type {Job, State} from './service';
+
+const kStates: Record<State, string> = {
+  PENDING: 'waits', RUNNING: 'runs', COMPLETED: 'completed', FAILED: 'failed', CANCELLED: 'cancelled',
+  TIMEOUT: 'over time', NODE_FAIL: 'lost',
+};
+export const kEnded: State[] = ['COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT', 'NODE_FAIL'];
+
+export function stateWord(state: State): string {
+  return kStates[state] ?? state.toLowerCase();
+}
+
+export function stateOf(job: Job): string {
+  return job.state === 'PENDING' && job.held ? 'held' : stateWord(job.state);
+}
+
+export function isOver(job: Job): boolean {
+  return job.state !== 'PENDING' && job.state !== 'RUNNING';
+}
+
+/** "4", "0.5" of one GPU, "–" of none. */
+export function gpusOf(job: Job): string {
+  if (job.gpus === 0) return '–';
+  if (job.gpu_share < 1) return plain(job.gpu_share);
+  return job.max_gpus && job.max_gpus > job.gpus ? `${job.gpus}–${job.max_gpus}` : String(job.gpus);
+}
+
+/** "box 0–3, 5", of what a job holds. */
+export function placesOf(job: Job): string {
+  return job.holds.map((hold) => (hold.gpus.length > 0 ? `${hold.node} ${ranges(hold.gpus)}` : hold.node)).join('; ');
+}
+
+/** "0–3, 5" of 0, 1, 2, 3 and 5. */
+export function ranges(numbers: number[]): string {
+  const parts: string[] = [];
+  for (let n = 0; n < numbers.length; ++n) {
+    const first = numbers[n] as number;
+    let last = first;
+    while (numbers[n + 1] === last + 1) last = numbers[++n] as number;
+    parts.push(first === last ? String(first) : `${first}–${last}`);
+  }
+  return parts.join(', ');
+}
+
+/** "starts 14:20–15:05", "ends 16:00–17:10"; "" where nothing is expected. */
+export function expectation(job: Job, now: number): string {
+  const {expected} = job;
+  if (job.state === 'PENDING') {
+    if (job.not_before_s !== undefined && job.not_before_s > now && !expected) return `not before ${clock(job.not_before_s, now)}`;
+    return expected?.start_from_s === undefined && expected?.start_to_s === undefined ? ''
+      : `starts ${stretch(expected.start_from_s, expected.start_to_s, now)}`;
+  }
+  if (job.state !== 'RUNNING') return '';
+  return expected?.end_from_s === undefined && expected?.end_to_s === undefined ? ''
+    : `ends ${stretch(expected.end_from_s, expected.end_to_s, now)}`;
+}
+
+/** Since when it waits or runs, or how long it ran. */
+export function spent(job: Job, now: number): string {
+  if (job.state === 'PENDING') return duration(Math.max(0, now - job.since_s));
+  if (job.state === 'RUNNING') return duration(Math.max(0, now - job.since_s) + job.attained_s);
+  return job.start_s === undefined ? '–' : duration(job.attained_s);
+}
+
+/** How it ended, beyond its state: "exit 1", "signal 9", "cancelled by ann". */
+export function ending(job: Job): string {
+  const parts = [
+    job.signal ? `signal ${job.signal}` : job.exit_status ? `exit ${job.exit_status}` : '',
+    job.reason ?? '',
+  ];
+  return parts.filter((part) => part !== '').join(', ');
+}
+
+/** Which of `colours` each user has: mostly the same whoever else is there, and no two the same while there are enough. */
+export function coloursOf(users: Iterable<string>, colours: number): Map<string, number> {
+  const given = new Map<string, number>();
+  for (const user of [...new Set(users)].sort()) {
+    let at = 0;
+    for (const letter of user) at = (at * 31 + (letter.codePointAt(0) as number)) >>> 0;
+    at %= colours;
+    const taken = new Set(given.values());
+    while (taken.has(at) && taken.size < colours) at = (at + 1) % colours;
+    given.set(user, at);
+  }
+  return given;
+}
