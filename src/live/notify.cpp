@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/notify.h"
+
+#include <cstdint>
+#include <ctime>
+
+#include <fmt/format.h>
+#include <systemd/sd-daemon.h>
+
+namespace almanac::live {
+
+void tell_ready(std::string_view status) {
+  ::sd_notify(0, fmt::format("READY=1\nSTATUS={}", status).c_str());
+}
+
+void tell_reloading() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t us = std::int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000;
+  ::sd_notify(0, fmt::format("RELOADING=1\nMONOTONIC_USEC={}", us).c_str());
+}
+
+void tell_stopping() { ::sd_notify(0, "STOPPING=1"); }
+
+Watchdog::Watchdog() {
+  std::uint64_t allowed_us = 0;
+  if (::sd_watchdog_enabled(0, &allowed_us) <= 0) return;
+  patience_ = std::chrono::duration_cast<Duration>(std::chrono::microseconds(allowed_us / 4));
+}
+
+void Watchdog::alive() {
+  if (patience_ == kAlways || Clock::now() < due_) return;
+  ::sd_notify(0, "WATCHDOG=1");
+  due_ = Clock::now() + patience_;
+}
+
+}  // namespace almanac::live
