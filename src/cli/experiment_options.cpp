@@ -53,7 +53,7 @@ void ExperimentOptions::add_to(CLI::App& command) {
   command
       .add_option("--policy", policies,
                   "Policies, by comma; all = every named one; see policy list")
-      ->type_name("NAMES")
+      ->type_name("POLICIES")
       ->capture_default_str();
   command.add_option("--profile", experiment.profile, "Behave like a published simulator: helios")
       ->type_name("NAME");

@@ -41,6 +41,11 @@ Exit exit_status(Code code) {
   return kInternal;
 }
 
+void add_example(CLI::App& command, const std::string& line) {
+  const std::string before = command.get_footer();
+  command.footer((before.empty() ? "Examples:" : before) + "\n  " + line);
+}
+
 void note(const std::string& text) { fmt::print(stderr, "almanac: note: {}\n", text); }
 
 }  // namespace almanac::cli

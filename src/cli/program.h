@@ -46,6 +46,9 @@ Exit exit_status(Code code);
 /// Prints "almanac: note: ..." on stderr.
 void note(const std::string& text);
 
+/// Adds a command line to what --help and the manual page show as examples.
+void add_example(CLI::App& command, const std::string& line);
+
 /// Generated: calls every register_ function of cli/command/.
 void register_command(Program& program);
 

@@ -62,6 +62,7 @@ void register_cluster(Program& program) {
       *noun.add_subcommand("show", "Show a cluster, or convert it to TOML with -o toml");
   show.add_option("CLUSTER", *text, "TOML or CSV file, or NxG")->required();
   add_output(show, *shown_as);
+  add_example(show, "almanac cluster show 20x8 -o toml");
   program.on(show, [text, shown_as] { return print(cluster::read_cluster(*text), *shown_as); });
 
   const auto trace = std::make_shared<TraceOptions>();
@@ -69,6 +70,7 @@ void register_cluster(Program& program) {
   CLI::App& infer = *noun.add_subcommand("infer", "Guess the cluster that a job log came from");
   trace->add_to(infer);
   add_output(infer, *inferred_as);
+  add_example(infer, "almanac cluster infer log.csv > cluster.toml");
   program.on(infer, [trace, inferred_as]() -> Result<int> {
     const auto loaded = trace->load();
     if (!loaded) return tl::unexpected(loaded.error());

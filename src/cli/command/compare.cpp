@@ -48,6 +48,7 @@ void register_compare(Program& program) {
   const auto options = std::make_shared<Options>();
   command.add_option("RUN", options->runs, "Run directories")->required();
   add_summary_output(command, options->output);
+  add_example(command, "almanac compare out/before out/after -o csv");
   program.on(command, [options] { return compare(*options); });
 }
 

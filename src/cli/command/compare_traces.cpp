@@ -77,6 +77,7 @@ void register_compare_traces(Program& program) {
       .add_option("--out", options->out, "Folder for report.html and each figure as CSV and JSON")
       ->type_name("DIR");
   add_output_option(command, options->output);
+  add_example(command, "almanac compare-traces spring.csv autumn.csv --out out/changes");
   program.on(command,
              [options, &program] { return compare_traces(*options, program.command_line); });
 }

@@ -162,6 +162,7 @@ void register_energy_fit_power(Program& program) {
   command.add_option("-o,--output", options->output, "How to print: table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
+  add_example(command, "almanac energy fit-power limits.csv --out power.toml");
   program.on(command, [options] { return fit_power(*options); });
 }
 

@@ -206,6 +206,7 @@ void register_energy_forecast(Program& program) {
   command.add_option("-o,--output", options->output, "How to print: table, json or csv")
       ->check(CLI::IsMember({"table", "json", "csv"}))
       ->capture_default_str();
+  add_example(command, "almanac energy forecast out/run/easy/jobs.csv");
   program.on(command, [options] { return forecast(*options); });
 }
 

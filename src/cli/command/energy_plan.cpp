@@ -98,6 +98,7 @@ void register_energy_plan(Program& program) {
                   "Power model: a name (see energy power) or a TOML file")
       ->capture_default_str();
   add_output_option(command, options->output);
+  add_example(command, "almanac energy plan nodes.csv");
   program.on(command, [options] { return plan(*options); });
 }
 

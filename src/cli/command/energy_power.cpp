@@ -140,6 +140,8 @@ void register_energy_power(Program& program) {
   command.add_option("-o,--output", *output, "How to print: table, json or toml")
       ->check(CLI::IsMember({"table", "json", "toml"}))
       ->capture_default_str();
+  add_example(command, "almanac energy power");
+  add_example(command, "almanac energy power helios -o toml > power.toml");
   program.on(command, [name, output] { return show(*name, *output); });
 }
 

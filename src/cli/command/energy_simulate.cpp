@@ -139,6 +139,7 @@ void register_energy_simulate(Program& program) {
   command.add_option("--out", options->out, "Folder for the report: page, figures, energy.json")
       ->type_name("DIR");
   add_output_option(command, options->output);
+  add_example(command, "almanac energy simulate nodes.csv --out out/energy");
   program.on(command, [options, &program] { return simulate(*options, program.command_line); });
 }
 

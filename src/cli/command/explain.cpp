@@ -281,11 +281,13 @@ void register_explain(Program& program) {
       .add_option("RUN|JOB", options->run, "Run directory, or the number of a job of the service")
       ->required();
   command.add_option("JOB", options->job, "Job id of the run, as in jobs.csv");
-  command.add_option("--policy", options->policy, "Only under this policy")->type_name("NAME");
+  command.add_option("--policy", options->policy, "Only under this policy")->type_name("POLICY");
   command.add_option("-o,--output", options->output, "How to print: table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   options->service.add_to(command);
+  add_example(command, "almanac explain 17");
+  add_example(command, "almanac explain out/run 1492 --policy easy");
   program.on(command, [options] { return explain(*options); });
 }
 

@@ -116,7 +116,7 @@ void register_forecast(Program& program) {
       "forecast", "Say how often what jobs of a run would have heard when they came was true");
   const auto options = std::make_shared<Options>();
   command.add_option("RUN", options->run, "Run directory")->required();
-  command.add_option("--policy", options->policy, "Only under this policy")->type_name("NAME");
+  command.add_option("--policy", options->policy, "Only under this policy")->type_name("POLICY");
   command.add_option("--jobs", options->jobs, "How many jobs are asked about, drawn at random")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -124,6 +124,7 @@ void register_forecast(Program& program) {
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   command.add_option("--seed", options->playing.seed, "Of the draws")->capture_default_str();
+  add_example(command, "almanac forecast out/run --policy easy --jobs 500");
   program.on(command, [options] { return run(*options); });
 }
 

@@ -203,6 +203,7 @@ void register_perf_fit(Program& program) {
   command.add_option("-o,--output", options->output, "How to print: table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
+  add_example(command, "almanac perf fit resnet.csv --out speed.toml");
   program.on(command, [options] { return fit_profiles(*options); });
 }
 

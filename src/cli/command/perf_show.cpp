@@ -260,6 +260,8 @@ void register_perf_show(Program& program) {
   command.add_option("-o,--output", options->output, "How to print: table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
+  add_example(command, "almanac perf show");
+  add_example(command, "almanac perf show resnet-50");
   program.on(command, [options] { return show(*options); });
 }
 

@@ -202,10 +202,12 @@ void register_policy(Program& program) {
   };
   CLI::App& listing = *noun.add_subcommand("list", "List all policies and all slot choices");
   add_output(listing);
+  add_example(listing, "almanac policy list");
   program.on(listing, [output]() -> Result<int> { return list(*output); });
   CLI::App& describing = *noun.add_subcommand("describe", "Show what a policy is made of");
   describing.add_option("POLICY", *name, "Name, name with +choices, or TOML file")->required();
   add_output(describing);
+  add_example(describing, "almanac policy describe qssf+easy:4+best_fit");
   program.on(describing, [output, name] { return describe(*name, *output); });
   add_live(program, noun);
 }

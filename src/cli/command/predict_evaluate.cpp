@@ -178,6 +178,7 @@ void register_predict_evaluate(Program& program) {
   command.add_option("-o,--output", options->output, "How to print: table, json or csv")
       ->check(CLI::IsMember({"table", "json", "csv"}))
       ->capture_default_str();
+  add_example(command, "almanac predict evaluate log.csv");
   program.on(command, [options, &program] { return evaluate(*options, program.command_line); });
 }
 

@@ -136,6 +136,7 @@ void register_predict_explain(Program& program) {
                   "A file of predict train; default: learned from what ended before the job")
       ->type_name("MODEL");
   add_output_option(command, options->output);
+  add_example(command, "almanac predict explain log.csv 1492");
   program.on(command, [options] { return explain(*options); });
 }
 

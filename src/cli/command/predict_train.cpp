@@ -77,6 +77,7 @@ void register_predict_train(Program& program) {
                   "Learn only from what ended before this time; default: the whole log")
       ->type_name("TIME");
   command.add_option("--out", options->out, "File for the model")->type_name("MODEL")->required();
+  add_example(command, "almanac predict train log.csv --until 2020-09-01 --out model.json");
   program.on(command, [options] { return train(*options); });
 }
 

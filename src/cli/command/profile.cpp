@@ -251,6 +251,8 @@ void register_profile(Program& program) {
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
   command.add_flag("--dry-run", options->dry_run, "Print the plan, run nothing");
+  add_example(command, "almanac profile --gpus 1,2,4 -- python train.py");
+  add_example(command, "almanac profile --batch 32,64 -- python train.py --batch-size {batch}");
   program.on(command, [options, &program] {
     options->command = words_after_mark(program.command_line, options->command);
     return profile(*options);

@@ -80,6 +80,7 @@ void register_rerun(Program& program) {
       ->type_name("N")
       ->capture_default_str();
   add_summary_output(command, options->output);
+  add_example(command, "almanac rerun out/run");
   program.on(command, [options, &program] { return rerun(*options, program.command_line); });
 }
 

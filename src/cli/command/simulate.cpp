@@ -47,6 +47,8 @@ void register_simulate(Program& program) {
       ->type_name("N")
       ->capture_default_str();
   add_summary_output(command, options->output);
+  add_example(command, "almanac simulate log.csv --cluster 20x8 --policy easy,qssf --out out/run");
+  add_example(command, "almanac simulate log.csv --policy easy+gpu_time+best_fit");
   program.on(command, [options, &program] { return simulate(*options, program.command_line); });
 }
 

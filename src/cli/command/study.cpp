@@ -147,6 +147,7 @@ void register_study(Program& program) {
   add_output_option(command, options->output);
   // TRACE stands beside subcommands, so that only this may ask for it.
   command.get_option("TRACE")->required(false);
+  add_example(command, "almanac study log.csv --out out/study");
   program.on(command, [options, &program]() -> Result<int> {
     if (options->trace.path.empty()) {
       return fail(Code::usage, "TRACE is required", {}, "see almanac study --help");

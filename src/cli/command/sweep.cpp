@@ -284,6 +284,9 @@ void register_sweep(Program& program) {
   command.add_option("--threads", options->threads, "Simulations at once; 0 = all cores")
       ->type_name("N")
       ->capture_default_str();
+  add_example(
+      command,
+      "almanac sweep log.csv --policy easy,las --load 0.8..1.2 --seeds 1..3 --out out/sweep.csv");
   program.on(command, [options, &program] { return run(*options, program.command_line); });
 }
 

@@ -28,6 +28,7 @@ void register_trace_convert(Program& program) {
       ->capture_default_str();
   command.add_option("--to", arguments->to, "csv or swf; by the name of OUT if not given")
       ->check(CLI::IsMember({"csv", "swf"}));
+  add_example(command, "almanac trace convert sacct.txt log.csv.gz");
   program.on(command, [arguments]() -> Result<int> {
     const auto trace = arguments->trace.load();
     if (!trace) return tl::unexpected(trace.error());

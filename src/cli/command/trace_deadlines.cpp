@@ -80,6 +80,7 @@ void register_trace_deadlines(Program& program) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command.add_option("--seed", arguments->options.seed, "Who gets which")->capture_default_str();
+  add_example(command, "almanac trace deadlines log.csv --out strict.csv");
   program.on(command, [arguments] { return run(*arguments); });
 }
 

@@ -206,6 +206,10 @@ void register_trace_generate(Program& program) {
                      "TOML file for the parameters used, to edit");
   command.add_option("--cluster-out", arguments->cluster_out,
                      "TOML file for the cluster that the log is for");
+  add_example(
+      command,
+      "almanac trace generate --preset venus --seed 1 --out log.csv.gz --cluster-out cluster.toml");
+  add_example(command, "almanac trace generate --like log.csv --jobs 100000 --out alike.csv.gz");
   program.on(command, [arguments] { return run(*arguments); });
 }
 

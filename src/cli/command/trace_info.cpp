@@ -150,6 +150,7 @@ void register_trace_info(Program& program) {
                            .add_subcommand("info", "Say what a job log holds");
   arguments->trace.add_to(command);
   add_output_option(command, arguments->output);
+  add_example(command, "almanac trace info log.csv");
   program.on(command, [arguments]() -> Result<int> {
     const auto trace = arguments->trace.load();
     if (!trace) return tl::unexpected(trace.error());

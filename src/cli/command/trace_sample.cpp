@@ -83,6 +83,7 @@ void register_trace_sample(Program& program) {
           ->excludes(fraction);
   command.add_option("--seed", arguments->sample.seed, "Which ones are drawn")
       ->capture_default_str();
+  add_example(command, "almanac trace sample log.csv part.csv --fraction 0.1");
   program.on(command, [arguments, fraction, count] {
     if (fraction->count() > 0) arguments->sample.fraction = arguments->fraction;
     if (count->count() > 0) arguments->sample.count = arguments->count;

@@ -52,6 +52,7 @@ void register_trace_validate(Program& program) {
            .add_subcommand("validate", "Check a job log; exit status 65 if it is bad");
   arguments->trace.add_to(command);
   add_output_option(command, arguments->output);
+  add_example(command, "almanac trace validate log.csv");
   program.on(command, [arguments]() -> Result<int> {
     const auto trace = arguments->trace.load();
     if (!trace) return tl::unexpected(trace.error());
