@@ -51,6 +51,7 @@ void add_change(Program& program, const std::string& verb, const std::string& de
       ->required();
   command.add_flag("--dry-run", options->dry_run, "Say what would be done, do nothing");
   options->service.add_to(command);
+  add_example(command, "almanac " + verb + " 17");
   program.on(command, [options, verb, done] { return change(*options, verb, done); });
 }
 

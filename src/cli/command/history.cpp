@@ -71,6 +71,8 @@ void register_history(Program& program) {
   command.add_option("-u,--user", options->user, "Only this user's")->type_name("NAME");
   add_output(command, options->output, {"table", "wide", "json", "csv"});
   options->service.add_to(command);
+  add_example(command, "almanac history --since 7d");
+  add_example(command, "almanac history --since 2026-01-01 -o csv > log.csv");
   program.on(command, [options] { return history(*options); });
 }
 

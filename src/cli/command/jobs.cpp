@@ -60,6 +60,7 @@ void register_jobs(Program& program) {
       ->capture_default_str();
   add_output(command, options->output, {"table", "wide", "json", "csv"});
   options->service.add_to(command);
+  add_example(command, "almanac jobs --user ann --state F");
   program.on(command, [options] { return jobs(*options); });
 }
 

@@ -75,6 +75,7 @@ void register_logs(Program& program) {
       ->type_name("BYTES")
       ->check(CLI::PositiveNumber);
   options->service.add_to(command);
+  add_example(command, "almanac logs -f 17");
   program.on(command, [options] { return logs(*options); });
 }
 

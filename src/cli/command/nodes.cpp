@@ -89,6 +89,7 @@ void register_nodes(Program& program) {
       ->excludes(drain);
   add_output(command, options->output, {"table", "json"});
   options->service.add_to(command);
+  add_example(command, "almanac nodes");
   program.on(command, [options] { return nodes(*options); });
 }
 

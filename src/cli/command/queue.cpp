@@ -26,7 +26,8 @@ struct Options {
 /// Those that run, then those that wait as the policy would start them, then those held.
 auto order(const serve::ListedJob& job) {
   const bool runs = job.view.job.state == trace::JobState::running;
-  const std::int64_t place = job.view.place > 0 ? job.view.place : std::numeric_limits<std::int64_t>::max();
+  const std::int64_t place =
+      job.view.place > 0 ? job.view.place : std::numeric_limits<std::int64_t>::max();
   return std::tuple(!runs, runs ? 0 : place, job.view.job.number);
 }
 
@@ -59,6 +60,7 @@ void register_queue(Program& program) {
   command.add_option("-t,--state", options->state, "Only those: PD, R")->type_name("STATE");
   add_output(command, options->output, {"table", "wide", "json", "csv"});
   options->service.add_to(command);
+  add_example(command, "almanac queue -o wide");
   program.on(command, [options] { return queue(*options); });
 }
 

@@ -145,13 +145,15 @@ void register_serve(Program& program) {
       .add_option(
           "--policy", options->policy,
           "By which it decides, as in `almanac policy list`; default: the last one, or qssf")
-      ->type_name("NAME");
+      ->type_name("POLICY");
   command.add_option("--shadow", options->shadow, "Another that is compared with it")
-      ->type_name("NAME");
+      ->type_name("POLICY");
   command
       .add_option("--listen", options->listen,
                   "Answer by TCP too, for the dashboard and Prometheus; port 0 = any that is free")
       ->type_name("127.0.0.1:PORT");
+  add_example(command, "almanac serve --policy easy --listen 127.0.0.1:8317");
+  add_example(command, "almanac serve --gpus 16 --state /tmp/almanac");
   program.on(command, [options] { return run(*options); });
 }
 

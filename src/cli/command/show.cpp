@@ -83,6 +83,7 @@ void register_show(Program& program) {
   command.add_option("JOB", options->job, "17, or 12_3 of an array")->required();
   add_output(command, options->output, {"table", "json"});
   options->service.add_to(command);
+  add_example(command, "almanac show 17");
   program.on(command, [options] { return show(*options); });
 }
 

@@ -254,6 +254,9 @@ void register_submit(Program& program) {
   command.add_flag("--parsable", options->parsable, "Print the job's number only");
   command.add_flag("--dry-run", options->dry_run, "Print what would be submitted, as JSON");
   options->service.add_to(command);
+  add_example(command,
+              "almanac submit --gpus 2 --cpus 8 --mem 32G --time 2:00:00 -- python train.py");
+  add_example(command, "almanac submit --array 0-9%3 --after 17 train.sh");
   program.on(command, [options, &program] { return submit(*options, program.command_line); });
 }
 
