@@ -53,7 +53,7 @@ void Service::Core::wake() {
 void Service::Core::step(Lock& lock) {
   now_ = clock_.now();
   take_exits();
-  take_entrants(lock);
+  take_entrants();
   take_wishes();
   let_in();
   decide();
@@ -125,51 +125,47 @@ Result<std::vector<JobNumber>> Service::Core::submit(store::Submission submissio
   return answer.get();
 }
 
-void Service::Core::take_entrants(Lock& lock) {
+void Service::Core::take_entrants() {
   std::deque<Entrant> taken;
   {
     const std::lock_guard inbox(inbox_mutex_);
     taken.swap(entrants_);
   }
-  if (taken.empty()) return;
-  store::Store::Batch batch;
   for (Entrant& entrant : taken) {
     auto jobs = enlist(entrant.asked);
     if (!jobs) {
       entrant.answer.set_value(tl::unexpected(jobs.error()));
       continue;
     }
-    for (const store::Job& job : *jobs) {
-      batch.put(job);
-      batch.note({.at = now_, .job = job.number, .what = "submitted", .detail = {}});
-    }
-    entrant.jobs = std::move(*jobs);
-  }
-  if (batch.empty()) return;
-  const auto begun = std::chrono::steady_clock::now();
-  lock.unlock();
-  const Result<void> saved = store_.commit(batch);
-  lock.lock();
-  counters_.commit_s += seconds_since(begun);
-  if (!saved) ++counters_.failed_commits;
-  for (Entrant& entrant : taken) {
-    if (entrant.jobs.empty()) continue;
-    if (!saved) {
-      entrant.answer.set_value(tl::unexpected(saved.error()));
-      continue;
-    }
-    std::vector<JobNumber> numbers;
-    for (store::Job& job : entrant.jobs) {
-      numbers.push_back(job.number);
-      forget_what_runs(job);
+    for (store::Job& job : *jobs) {
+      entrant.numbers.push_back(job.number);
+      // Tasks of an array are kept with what the first of them runs.
+      if (job.task && job.number != job.task->array) forget_what_runs(job);
+      note(job, "submitted");
       aside_.insert(job.number);
-      book_.add(std::move(job));
-      ++counters_.submitted;
+      touch(book_.add(std::move(job)));
     }
-    entrant.answer.set_value(std::move(numbers));
+    entering_.push_back(std::move(entrant));
     look_aside_ = true;
     changed_ = true;
   }
+}
+
+void Service::Core::expel(JobNumber number) {
+  Entry& entry = *book_.find(number);
+  if (in_round(entry, Phase::running)) {
+    round_->end(now_, entry.id);
+    events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
+    trace_.jobs[index(entry.id)].outcome.state = trace::JobState::cancelled;
+    book_.count_task(entry.job, -1);
+  } else if (in_round(entry, Phase::waiting)) {
+    leave_queue(entry);
+  }
+  aside_.erase(number);
+  dirty_.erase(number);
+  std::erase(to_start_, number);
+  std::erase_if(notes_, [&](const store::Note& note) { return note.job == number; });
+  book_.erase(number);
 }
 
 Result<void> Service::Core::change(std::function<Result<void>()> wish) {
@@ -261,7 +257,7 @@ void Service::Core::save(Lock& lock) {
   for (const store::Told& told : told_) batch.told(told);
   for (const store::Moment& moment : moments_) batch.sample(moment);
   for (const auto& [key, value] : values_) batch.set(key, value);
-  if (batch.empty()) return answer_wishes({});
+  if (batch.empty()) return answer({});
   const auto begun = std::chrono::steady_clock::now();
   lock.unlock();
   const Result<void> saved = store_.commit(batch);
@@ -272,7 +268,10 @@ void Service::Core::save(Lock& lock) {
     if (trouble_.empty()) log_error(to_string(saved.error()));
     trouble_ = to_string(saved.error());
     save_again_ = now_ + kTryAgain;
-    return answer_wishes(saved);
+    for (const Entrant& entrant : entering_) {
+      for (const JobNumber number : entrant.numbers) expel(number);
+    }
+    return answer(saved);
   }
   if (!trouble_.empty()) log_info("the store is back");
   trouble_.clear();
@@ -292,12 +291,26 @@ void Service::Core::save(Lock& lock) {
     std::error_code ignored;  // what stays is swept when the next service begins
     std::filesystem::remove_all(folder, ignored);
   }
-  answer_wishes({});
+  for (const Entrant& entrant : entering_) {
+    for (const JobNumber number : entrant.numbers) {
+      if (Entry* const entry = book_.find(number)) forget_what_runs(entry->job);
+      ++counters_.submitted;
+    }
+  }
+  answer({});
 }
 
-void Service::Core::answer_wishes(const Result<void>& saved) {
+void Service::Core::answer(const Result<void>& saved) {
   for (Wish& wish : applied_) wish.answer.set_value(saved);
+  for (Entrant& entrant : entering_) {
+    if (saved) {
+      entrant.answer.set_value(std::move(entrant.numbers));
+    } else {
+      entrant.answer.set_value(tl::unexpected(saved.error()));
+    }
+  }
   applied_.clear();
+  entering_.clear();
 }
 
 void Service::Core::launch(Lock& lock) {

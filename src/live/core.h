@@ -57,7 +57,8 @@ class Service::Core final : public schedule::Actuator {
   Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble);
   Overview overview() const;
   Counters counters() const;
-  std::vector<JobView> jobs(std::optional<Time> ended_since) const;
+  std::vector<JobView> jobs(std::optional<Time> ended_since, const Wanted& wanted,
+                            std::size_t most) const;
   Result<JobView> job(store::JobNumber number) const;
   Result<std::vector<std::string>> explain(store::JobNumber number) const;
   std::vector<NodeView> nodes() const;
@@ -78,7 +79,7 @@ class Service::Core final : public schedule::Actuator {
  private:
   struct Entrant {
     store::Submission asked;
-    std::vector<store::Job> jobs{};
+    std::vector<store::JobNumber> numbers{};
     std::promise<Result<std::vector<store::JobNumber>>> answer{};
   };
   struct Wish {
@@ -94,13 +95,15 @@ class Service::Core final : public schedule::Actuator {
   void step(Lock& lock);
   void wait_for_news();
   void take_exits();
-  void take_entrants(Lock& lock);
+  void take_entrants();
   void take_wishes();
   void let_in();
   void decide();
   void save(Lock& lock);
   void launch(Lock& lock);
-  void answer_wishes(const Result<void>& saved);
+  void answer(const Result<void>& saved);
+  /// Takes back a job that could not be saved, and whatever has been planned for it.
+  void expel(store::JobNumber number);
   void refuse_all();
   Time next_alarm() const;
 
@@ -196,8 +199,10 @@ class Service::Core final : public schedule::Actuator {
   std::deque<Entrant> entrants_;
   std::deque<Wish> wishes_;
   bool closed_ = false;
-  std::vector<Wish> applied_;  // that wait for the disk
-  process::Descriptor bell_;   // an eventfd
+  // What waits for the disk.
+  std::vector<Entrant> entering_;
+  std::vector<Wish> applied_;
+  process::Descriptor bell_;  // an eventfd
 };
 
 }  // namespace almanac::live

@@ -115,8 +115,9 @@ Result<void> Service::set_gpu_trouble(const std::string& node, int gpu, const st
 std::uint64_t Service::revision() const { return core_->revision(); }
 Overview Service::overview() const { return core_->overview(); }
 Counters Service::counters() const { return core_->counters(); }
-std::vector<JobView> Service::jobs(std::optional<Time> ended_since) const {
-  std::vector<JobView> made = core_->jobs(ended_since);
+std::vector<JobView> Service::jobs(std::optional<Time> ended_since, const Wanted& wanted,
+                                   std::size_t most) const {
+  std::vector<JobView> made = core_->jobs(ended_since, wanted, most);
   for (JobView& view : made) add(view);
   return made;
 }

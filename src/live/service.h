@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -142,8 +143,12 @@ class Service {
   std::uint64_t revision() const;
   Overview overview() const;
   Counters counters() const;
-  /// Jobs that wait or run, in order of number; and those that ended since, newest last.
-  std::vector<JobView> jobs(std::optional<Time> ended_since = std::nullopt) const;
+  using Wanted = std::function<bool(const store::Job&)>;
+  /// Jobs that wait or run, in order of number, at most so many of those wanted; behind them those
+  /// wanted that ended since.
+  std::vector<JobView> jobs(std::optional<Time> ended_since = std::nullopt,
+                            const Wanted& wanted = {},
+                            std::size_t most = std::numeric_limits<std::size_t>::max()) const;
   Result<JobView> job(store::JobNumber number) const;
   /// Why it waits, or what became of it: a few lines.
   Result<std::vector<std::string>> explain(store::JobNumber number) const;

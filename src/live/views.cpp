@@ -87,16 +87,23 @@ JobView Service::Core::view_of(const Entry& entry) const {
   return made;
 }
 
-std::vector<JobView> Service::Core::jobs(std::optional<Time> ended_since) const {
+std::vector<JobView> Service::Core::jobs(std::optional<Time> ended_since, const Wanted& wanted,
+                                         std::size_t most) const {
   std::vector<JobView> made;
   {
     const std::lock_guard lock(mutex_);
-    made.reserve(book_.all().size());
-    for (const auto& [number, entry] : book_.all()) made.push_back(view_of(entry));
+    for (const auto& [number, entry] : book_.all()) {
+      if (made.size() == most) break;
+      if (!wanted || wanted(entry.job)) made.push_back(view_of(entry));
+    }
   }
   if (!ended_since) return made;
   if (auto ended = store_.jobs({.ended_since = *ended_since})) {
-    for (store::Job& job : *ended) made.push_back({.job = std::move(job)});
+    for (store::Job& job : *ended) {
+      if (wanted && !wanted(job)) continue;
+      JobView& view = made.emplace_back();
+      view.job = std::move(job);
+    }
   }
   return made;
 }

@@ -114,18 +114,16 @@ Answer Api::list_jobs(const Ask& ask) const {
     if (!state) return problem(400, fmt::format("no state is called {}", said));
   }
   return json_at(ask, service_.revision(), [&] {
-    std::vector<live::JobView> jobs =
-        service_.jobs(*since == kNoTime ? std::nullopt : std::optional<Time>(*since));
-    std::erase_if(jobs, [&](const live::JobView& each) {
-      return (!user.empty() && each.job.asked.user != user) ||
-             (!name.empty() && each.job.asked.name != name) ||
-             (state && each.job.state != *state) ||
-             static_cast<std::int64_t>(each.job.number) <= *after;
-    });
+    const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMost));
+    const auto wanted = [&](const store::Job& job) {
+      return (user.empty() || job.asked.user == user) && (name.empty() || job.asked.name == name) &&
+             (!state || job.state == *state) && static_cast<std::int64_t>(job.number) > *after;
+    };
+    std::vector<live::JobView> jobs = service_.jobs(
+        *since == kNoTime ? std::nullopt : std::optional<Time>(*since), wanted, most + 1);
     std::sort(jobs.begin(), jobs.end(), [](const live::JobView& a, const live::JobView& b) {
       return a.job.number < b.job.number;
     });
-    const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMost));
     const bool has_more = jobs.size() > most;
     if (has_more) jobs.resize(most);
     return to_json(jobs, service_.config().machine.cluster, service_.revision(), has_more);

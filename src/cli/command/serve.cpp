@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <malloc.h>
 
 #include "cli/program.h"
 #include "live/log.h"
@@ -95,6 +96,8 @@ Result<live::Config> read_config(const Options& options) {
 }
 
 Result<int> run(const Options& options) {
+  // A pool of memory for each thread that ever answered would hold several times what is in use.
+  ::mallopt(M_ARENA_MAX, 2);
   std::optional<int> port;
   if (!options.listen.empty()) {
     const auto read = read_port(options.listen);
