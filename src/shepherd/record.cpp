@@ -11,15 +11,16 @@
 #include "shepherd/folder.h"
 
 namespace almanac::shepherd {
-namespace {
-
-using nlohmann::json;
 
 NLOHMANN_JSON_SERIALIZE_ENUM(Cause, {{Cause::by_itself, "by_itself"},
                                      {Cause::told, "told"},
                                      {Cause::time_limit, "time_limit"},
                                      {Cause::memory, "memory"},
                                      {Cause::cannot_start, "cannot_start"}})
+
+namespace {
+
+using nlohmann::json;
 
 Time time_of(std::int64_t milliseconds) { return Time{Duration{milliseconds}}; }
 std::int64_t milliseconds(Time time) { return time.time_since_epoch().count(); }

@@ -18,6 +18,7 @@ TEST(EndTest, TellsHowACommandEnded) {
   EXPECT_LE(exit.start, exit.end);
   EXPECT_EQ(runs.text(), "hello\nthere\n");
   EXPECT_EQ(shepherd::Run::look(runs.path("1.1")), shepherd::Run::Found::ended);
+  EXPECT_THAT(runs.text("1.1/exit.json"), HasSubstr("\"cause\": \"by_itself\""));
   // Whoever comes later hears the same.
   shepherd::Run again = shepherd::Run::adopt(runs.path("1.1")).value();
   EXPECT_EQ(Runs::exit_of(again).ending.status, 3);
