@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "live/log.h"
+#include "live/notify.h"
 
 namespace almanac::live {
 
@@ -35,12 +36,14 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
 }  // namespace
 
 void Service::Core::run(const std::atomic<bool>& stop) {
+  Watchdog watchdog;
   while (!stop) {
     {
       Lock lock(mutex_);
       step(lock);
     }
-    if (!stop) wait_for_news();
+    watchdog.alive();
+    if (!stop) wait_for_news(watchdog.patience());
   }
   refuse_all();
 }
@@ -76,7 +79,7 @@ Time Service::Core::next_alarm() const {
   return next;
 }
 
-void Service::Core::wait_for_news() {
+void Service::Core::wait_for_news(Duration at_most) {
   std::vector<pollfd> sources{{bell_.get(), POLLIN, 0}};
   Time next{};
   {
@@ -86,11 +89,10 @@ void Service::Core::wait_for_news() {
     }
     next = next_alarm();
   }
-  int timeout_ms = -1;
-  if (next != kNever) {
-    const Duration left = std::clamp<Duration>(next - clock_.now(), 0ms, 1h);
-    timeout_ms = static_cast<int>(left.count()) + 1;
-  }
+  // Looked at now and then, the clock shows that it was set.
+  at_most = std::min<Duration>(at_most, 1h);
+  if (next != kNever) at_most = std::clamp<Duration>(next - clock_.now() + 1ms, 0ms, at_most);
+  const int timeout_ms = static_cast<int>(at_most.count());
   ::poll(sources.data(), sources.size(), timeout_ms);
   std::uint64_t rung = 0;
   if (sources.front().revents != 0) static_cast<void>(::read(bell_.get(), &rung, sizeof rung));
@@ -254,8 +256,11 @@ void Service::Core::save(Lock& lock) {
   store::Store::Batch batch;
   for (const JobNumber number : dirty_) batch.put(book_.find(number)->job);
   for (const store::Note& note : notes_) batch.note(note);
-  for (const store::Told& told : told_) batch.told(told);
-  for (const store::Moment& moment : moments_) batch.sample(moment);
+  // Other threads add to these while the disk works.
+  const std::vector<store::Told> told = std::exchange(told_, {});
+  const std::vector<store::Moment> moments = std::exchange(moments_, {});
+  for (const store::Told& each : told) batch.told(each);
+  for (const store::Moment& moment : moments) batch.sample(moment);
   for (const auto& [key, value] : values_) batch.set(key, value);
   if (batch.empty()) return answer({});
   const auto begun = std::chrono::steady_clock::now();
@@ -268,6 +273,8 @@ void Service::Core::save(Lock& lock) {
     if (trouble_.empty()) log_error(to_string(saved.error()));
     trouble_ = to_string(saved.error());
     save_again_ = now_ + kTryAgain;
+    told_.insert(told_.begin(), told.begin(), told.end());
+    moments_.insert(moments_.begin(), moments.begin(), moments.end());
     for (const Entrant& entrant : entering_) {
       for (const JobNumber number : entrant.numbers) expel(number);
     }
@@ -284,8 +291,6 @@ void Service::Core::save(Lock& lock) {
   }
   dirty_.clear();
   notes_.clear();
-  told_.clear();
-  moments_.clear();
   values_.clear();
   for (const std::string& folder : std::exchange(old_folders_, {})) {
     std::error_code ignored;  // what stays is swept when the next service begins

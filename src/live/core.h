@@ -93,7 +93,7 @@ class Service::Core final : public schedule::Actuator {
 
   // core.cpp: the loop.
   void step(Lock& lock);
-  void wait_for_news();
+  void wait_for_news(Duration at_most);
   void take_exits();
   void take_entrants();
   void take_wishes();

@@ -308,7 +308,7 @@ void Service::Core::finish(Entry& entry, JobState state, const std::string& reas
        reason.empty() ? std::string(to_string(state))
                       : fmt::format("{}: {}", to_string(state), reason));
   ++counters_.ended;
-  ended_.push_back(job);
+  if (config_.futures > 0) ended_.push_back(job);
   look_aside_ = true;
   changed_ = true;
   touch(entry);

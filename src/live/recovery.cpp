@@ -74,6 +74,10 @@ Result<std::unique_ptr<Service::Core>> Service::Core::open(Config config) {
     return fail(Code::unavailable, fmt::format("cannot make the folder: {}", error.message()),
                 {.file = config.state});
   }
+  // Users' scripts lie below, and are run by their users; nobody may look around.
+  const auto may_pass = fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec;
+  fs::permissions(config.state, may_pass, error);
+  fs::permissions(fs::path(config.state) / "runs", may_pass, error);
   auto store = store::Store::open((fs::path(config.state) / "almanac.db").string());
   if (!store) return tl::unexpected(store.error());
   if (!config.policy_is_told) {
@@ -122,6 +126,9 @@ std::vector<cluster::Grant> Service::Core::whole_machine() const {
 }
 
 Result<void> Service::Core::recover() {
+  if (const auto gone = store_.forget(now_ - config_.retention); !gone) {
+    return tl::unexpected(gone.error());
+  }
   auto log = store_.log(now_ - kLesson);
   if (!log) return tl::unexpected(log.error());
   trace_ = std::move(*log);

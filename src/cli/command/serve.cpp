@@ -15,6 +15,7 @@
 
 #include "cli/program.h"
 #include "live/log.h"
+#include "live/notify.h"
 #include "live/service.h"
 #include "serve/client.h"
 #include "serve/server.h"
@@ -121,7 +122,9 @@ Result<int> run(const Options& options) {
                     "token in {}/token",
                     *(*server)->port(), (*service)->config().state));
   }
+  live::tell_ready(fmt::format("policy {}", (*service)->overview().policy));
   (*service)->run(stops);
+  live::tell_stopping();
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
   return kDone;
