@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac demo: a service on a folder of its own, with GPUs that are only configured, and users
+/// who keep submitting: a made-up workload, an hour of it in a minute, its jobs real processes that
+/// sleep.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/program.h"
+#include "live/service.h"
+#include "report/dashboard.h"
+#include "serve/server.h"
+#include "trace/generate.h"
+#include "trace/generate_plan.h"
+#include "trace/workload_file.h"
+#include "trace/workload_preset.h"
+
+namespace almanac::cli {
+
+void register_demo(Program& program);
+
+namespace {
+
+constexpr int kNodes = 2;
+constexpr int kGpusOfNode = 8;
+/// GPU time that is asked for, over what there is: a queue forms and drains.
+constexpr double kLoad = 0.95;
+/// Longer sleeps would show nothing new.
+constexpr double kLongest_s = 4 * 3600;
+/// Are there from the beginning, so that there is something to see.
+constexpr std::size_t kAtOnce = 40;
+constexpr std::int64_t kJobsOfPreset = 20'000;
+
+struct Options {
+  std::string policy = "qssf";
+  double speedup = 120;
+  std::uint64_t seed = 1;
+};
+
+/// What is submitted, and how long after the start of the demo.
+struct Arrival {
+  double at_s = 0;
+  store::Submission asked{};
+};
+
+Result<std::vector<Arrival>> made_up_day(const Options& options) {
+  auto workload = trace::parse_workload(*trace::preset("venus"), "venus.toml");
+  if (!workload) return tl::unexpected(workload.error());
+  const trace::Trace log =
+      trace::generate(trace::stretched(*std::move(workload), kJobsOfPreset), options.seed);
+  std::vector<Arrival> made;
+  double gpu_s = 0;
+  for (const trace::Job& job : log.jobs) {
+    const trace::Request& request = job.request;
+    if (request.gpus < 1 || request.gpus > kGpusOfNode) continue;
+    const double run_s = std::clamp(seconds(job.outcome.run), 60.0, kLongest_s) / options.speedup;
+    store::Submission asked{.name = std::string(log.names[request.name]),
+                            .user = std::string(log.names[request.user])};
+    asked.uid = ::geteuid();
+    asked.gid = ::getegid();
+    asked.gpus = request.gpus;
+    const bool fails = job.outcome.state == trace::JobState::failed;
+    asked.argv = {"sh", "-c", fmt::format("sleep {:.2f}; exit {}", run_s, fails ? 1 : 0)};
+    asked.directory = "/";
+    asked.environment = {"PATH=/usr/bin:/bin"};
+    asked.out = "/dev/null";
+    asked.grace = 1s;
+    gpu_s += request.gpus * run_s;
+    made.push_back({.asked = std::move(asked)});
+  }
+  // They come as they come in the log, thinned until the GPUs can nearly follow.
+  const double span_s = gpu_s / (kLoad * kNodes * kGpusOfNode);
+  for (std::size_t at = kAtOnce; at < made.size(); ++at) {
+    made[at].at_s = span_s * static_cast<double>(at - kAtOnce) / static_cast<double>(made.size());
+  }
+  return made;
+}
+
+live::Machine made_up_machine() {
+  live::Machine made;
+  made.cluster = cluster::uniform(kNodes, kGpusOfNode);
+  for (int node = 0; node < kNodes; ++node) {
+    made.cluster.nodes[static_cast<std::size_t>(node)].name = fmt::format("demo{}", node + 1);
+    std::vector<std::string>& names = made.gpu_names.emplace_back();
+    for (int gpu = 0; gpu < kGpusOfNode; ++gpu) names.push_back(std::to_string(gpu));
+    made.driver_numbers.emplace_back(kGpusOfNode);
+  }
+  made.notes = {"a demo: the GPUs are only configured, the jobs sleep"};
+  return made;
+}
+
+std::atomic<bool> stops = false;
+live::Service* running = nullptr;  // of the signal handler
+
+void on_signal(int) {
+  stops = true;
+  running->wake();
+}
+
+void submit_all(live::Service& service, const std::vector<Arrival>& day) {
+  const auto begun = std::chrono::steady_clock::now();
+  for (const Arrival& arrival : day) {
+    const auto at = begun + std::chrono::duration_cast<std::chrono::milliseconds>(
+                                std::chrono::duration<double>(arrival.at_s));
+    while (!stops && std::chrono::steady_clock::now() < at) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    if (stops) return;
+    static_cast<void>(service.submit(arrival.asked));
+  }
+}
+
+/// So that nothing is left running.
+void cancel_all(live::Service& service, std::thread& deciding, std::atomic<bool>& end) {
+  const live::Caller all{.uid = ::geteuid(), .may_all = true};
+  for (const live::JobView& job : service.jobs()) {
+    static_cast<void>(service.cancel(job.job.number, all));
+  }
+  while (!service.jobs().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  end = true;
+  service.wake();
+  deciding.join();
+}
+
+Result<int> run(const Options& options, int port) {
+  const auto day = made_up_day(options);
+  if (!day) return tl::unexpected(day.error());
+  std::string folder = (std::filesystem::temp_directory_path() / "almanac-demo-XXXXXX").string();
+  if (::mkdtemp(folder.data()) == nullptr) {
+    return fail(Code::unavailable, "cannot make a temporary folder", {.file = folder});
+  }
+  {
+    const auto service = live::Service::open({.state = folder + "/state",
+                                              .machine = made_up_machine(),
+                                              .policy = options.policy,
+                                              .policy_is_told = true,
+                                              .shadow = "fifo",
+                                              .seed = options.seed});
+    if (!service) return tl::unexpected(service.error());
+    const auto server =
+        serve::Server::start(**service, {.port = port, .page = std::string(report::dashboard())});
+    if (!server) return tl::unexpected(server.error());
+    running = service->get();
+    std::signal(SIGINT, on_signal);
+    std::signal(SIGTERM, on_signal);
+    std::atomic<bool> end = false;
+    std::thread deciding([&] { (*service)->run(end); });
+    fmt::print("{} GPUs, {} jobs to come, an hour of them in {:.0f} s\n", kNodes * kGpusOfNode,
+               day->size(), 3600 / options.speedup);
+    fmt::print("Open      http://127.0.0.1:{}/\n", *(*server)->port());
+    fmt::print("Look      ALMANAC_SOCKET={} almanac queue\n", (*server)->socket());
+    fmt::print("Change    with the token {}\n", (*server)->token());
+    fmt::print("End       Ctrl-C; nothing stays\n");
+    std::fflush(stdout);
+    submit_all(**service, *day);
+    while (!stops) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    std::signal(SIGINT, SIG_DFL);
+    std::signal(SIGTERM, SIG_DFL);
+    cancel_all(**service, deciding, end);
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  return kDone;
+}
+
+}  // namespace
+
+void register_demo(Program& program) {
+  CLI::App& command = *program.app.add_subcommand(
+      "demo", "A service with made-up GPUs, users and jobs, to look at");
+  const auto options = std::make_shared<Options>();
+  const auto port = std::make_shared<int>(0);
+  command.add_option("--port", *port, "Of 127.0.0.1, for the dashboard; 0 = any that is free")
+      ->check(CLI::Range(0, 65535));
+  command.add_option("--policy", options->policy, "By which it decides")->capture_default_str();
+  command.add_option("--speedup", options->speedup, "Seconds of the workload in one")
+      ->check(CLI::Range(1.0, 100'000.0))
+      ->capture_default_str();
+  command.add_option("--seed", options->seed, "Of the workload")->capture_default_str();
+  program.on(command, [options, port] { return run(*options, *port); });
+}
+
+}  // namespace almanac::cli
