@@ -11,15 +11,21 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <thread>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "cli/program.h"
+#include "live/policies.h"
+#include "live/request.h"
 #include "live/service.h"
 #include "report/dashboard.h"
 #include "serve/server.h"
+#include "sim/profile.h"
+#include "sim/simulation.h"
+#include "store/store.h"
 #include "trace/generate.h"
 #include "trace/generate_plan.h"
 #include "trace/workload_file.h"
@@ -38,7 +44,9 @@ constexpr double kLoad = 0.95;
 /// Longer sleeps would show nothing new.
 constexpr double kLongest_s = 4 * 3600;
 /// Are there from the beginning, so that there is something to see.
-constexpr std::size_t kAtOnce = 40;
+constexpr std::ptrdiff_t kAtOnce = 30;
+/// Have ended already.
+constexpr std::ptrdiff_t kPast = 2'000;
 constexpr std::int64_t kJobsOfPreset = 20'000;
 
 struct Options {
@@ -50,10 +58,56 @@ struct Options {
 /// What is submitted, and how long after the start of the demo.
 struct Arrival {
   double at_s = 0;
+  Duration run{};
+  trace::JobState state = trace::JobState::completed;
   store::Submission asked{};
 };
 
-Result<std::vector<Arrival>> made_up_day(const Options& options) {
+struct Day {
+  std::vector<store::Job> past{};  ///< Jobs that have ended when the demo begins.
+  std::vector<Arrival> to_come{};
+};
+
+/// The first arrivals as they would have come, waited and run here until now, so that there is a
+/// history to look at and to learn from.
+std::vector<store::Job> made_up_past(const std::vector<Arrival>& arrivals,
+                                     const cluster::Cluster& cluster) {
+  const Time now{
+      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())};
+  const auto begun = [&](const Arrival& arrival) {
+    return now - Duration{std::llround(1e3 * (arrivals.back().at_s - arrival.at_s))};
+  };
+  std::vector<store::Job> made;
+  trace::Trace log;
+  for (const Arrival& arrival : arrivals) {
+    store::Job& job = made.emplace_back();
+    job.number = store::JobNumber{static_cast<std::int64_t>(made.size())};
+    job.asked = arrival.asked;
+    job.submit = begun(arrival);
+    trace::Job& record = log.jobs.emplace_back(live::to_record(job, log));
+    record.outcome.run = arrival.run;
+    record.outcome.state = arrival.state;
+  }
+  const auto policy = sim::make_policy(*live::compose("qssf"), log);
+  const sim::Schedule schedule = sim::simulate(log, cluster, **policy, {});
+  const Duration ago = std::max(Duration{0}, schedule.finish - now) + 1s;
+  for (std::size_t at = 0; at < made.size(); ++at) {
+    const sim::JobResult result = schedule.jobs[at];
+    store::Job& job = made[at];
+    job.submit -= ago;
+    job.start = result.start - ago;
+    job.since = job.start;
+    job.end = result.end - ago;
+    job.attained = result.ran;
+    job.attempts = 1;
+    job.state = arrivals[at].state;
+    const auto grants = std::span(schedule.grants).subspan(result.first_grant, result.num_grants);
+    job.held_gpus.assign(grants.begin(), grants.end());
+  }
+  return made;
+}
+
+Result<Day> made_up_day(const Options& options, const cluster::Cluster& cluster) {
   auto workload = trace::parse_workload(*trace::preset("venus"), "venus.toml");
   if (!workload) return tl::unexpected(workload.error());
   const trace::Trace log =
@@ -76,14 +130,32 @@ Result<std::vector<Arrival>> made_up_day(const Options& options) {
     asked.out = "/dev/null";
     asked.grace = 1s;
     gpu_s += request.gpus * run_s;
-    made.push_back({.asked = std::move(asked)});
+    made.push_back({.run = Duration{std::llround(run_s * 1e3)},
+                    .state = fails ? trace::JobState::failed : trace::JobState::completed,
+                    .asked = std::move(asked)});
   }
   // They come as they come in the log, thinned until the GPUs can nearly follow.
   const double span_s = gpu_s / (kLoad * kNodes * kGpusOfNode);
-  for (std::size_t at = kAtOnce; at < made.size(); ++at) {
-    made[at].at_s = span_s * static_cast<double>(at - kAtOnce) / static_cast<double>(made.size());
+  const double apart_s = span_s / static_cast<double>(made.size());
+  const auto to_come = made.begin() + kPast;
+  for (auto each = made.begin(); each != made.end(); ++each) {
+    const auto place = each < to_come ? each - made.begin()
+                                      : std::max<std::ptrdiff_t>(0, each - to_come - kAtOnce);
+    each->at_s = apart_s * static_cast<double>(place);
   }
-  return made;
+  return Day{.past = made_up_past({made.begin(), to_come}, cluster),
+             .to_come = {to_come, made.end()}};
+}
+
+/// Puts the past into the store that the service will find.
+Result<void> keep_past(const std::string& state, const std::vector<store::Job>& past) {
+  std::error_code failed;
+  std::filesystem::create_directories(state, failed);
+  auto store = store::Store::open(state + "/almanac.db");
+  if (!store) return tl::unexpected(store.error());
+  store::Store::Batch batch;
+  for (const store::Job& job : past) batch.put(job);
+  return store->commit(batch);
 }
 
 live::Machine made_up_machine() {
@@ -133,15 +205,19 @@ void cancel_all(live::Service& service, std::thread& deciding, std::atomic<bool>
 }
 
 Result<int> run(const Options& options, int port) {
-  const auto day = made_up_day(options);
+  live::Machine machine = made_up_machine();
+  const auto day = made_up_day(options, machine.cluster);
   if (!day) return tl::unexpected(day.error());
   std::string folder = (std::filesystem::temp_directory_path() / "almanac-demo-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) {
     return fail(Code::unavailable, "cannot make a temporary folder", {.file = folder});
   }
+  if (const auto kept = keep_past(folder + "/state", day->past); !kept) {
+    return tl::unexpected(kept.error());
+  }
   {
     const auto service = live::Service::open({.state = folder + "/state",
-                                              .machine = made_up_machine(),
+                                              .machine = std::move(machine),
                                               .policy = options.policy,
                                               .policy_is_told = true,
                                               .shadow = "fifo",
@@ -156,13 +232,13 @@ Result<int> run(const Options& options, int port) {
     std::atomic<bool> end = false;
     std::thread deciding([&] { (*service)->run(end); });
     fmt::print("{} GPUs, {} jobs to come, an hour of them in {:.0f} s\n", kNodes * kGpusOfNode,
-               day->size(), 3600 / options.speedup);
+               day->to_come.size(), 3600 / options.speedup);
     fmt::print("Open      http://127.0.0.1:{}/\n", *(*server)->port());
     fmt::print("Look      ALMANAC_SOCKET={} almanac queue\n", (*server)->socket());
     fmt::print("Change    with the token {}\n", (*server)->token());
     fmt::print("End       Ctrl-C; nothing stays\n");
     std::fflush(stdout);
-    submit_all(**service, *day);
+    submit_all(**service, day->to_come);
     while (!stops) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGTERM, SIG_DFL);
