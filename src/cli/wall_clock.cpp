@@ -59,25 +59,6 @@ std::string clock_text(Time at, Time now) {
   return is_today ? fmt::format("{:%H:%M:%S}", then) : fmt::format("{:%Y-%m-%d %H:%M}", then);
 }
 
-Result<Time> parse_clock(const std::string& option, const std::string& text, Time now) {
-  if (!text.empty() && text.front() == '+') {
-    if (const auto from_now = text::parse_duration(text.substr(1))) return now + *from_now;
-  } else if (text.size() == 5 && text[2] == ':') {
-    std::tm parts = here(now);
-    if (const auto of_day = text::parse_duration(text + ":00")) {
-      parts.tm_hour = static_cast<int>(of_day->count() / 3'600'000);
-      parts.tm_min = static_cast<int>(of_day->count() / 60'000 % 60);
-      parts.tm_sec = 0;
-      if (from_here(parts) <= now) ++parts.tm_mday;
-      return from_here(parts);
-    }
-  } else if (const auto date = parse_date(text)) {
-    return *date;
-  }
-  return fail(Code::usage, fmt::format("{} must be a time like 2026-11-22T13:05, 13:05 or +2h: {}",
-                                       option, text));
-}
-
 Result<Time> parse_since(const std::string& option, const std::string& text, Time now) {
   if (const auto ago = text::parse_duration(text); ago && *ago != text::kUnlimited) {
     return now - *ago;

@@ -16,10 +16,7 @@ Time wall_clock();
 /// "13:05:00" of today, else "2026-11-22 13:05"; "" for kNoTime.
 std::string clock_text(Time at, Time now);
 
-/// "2026-11-22 13:05" or "2026-11-22T13:05:00" here, "...Z" or "...+01:00" there, "13:05" the next
-/// time it is that late, "+2h" from now. `option` is named in the error.
-Result<Time> parse_clock(const std::string& option, const std::string& text, Time now);
-/// How long ago: "7d", or a point of time as above.
+/// How long ago: "7d"; or since when: "2026-11-22", "2026-11-22T13:05:00" here, "...Z" there.
 Result<Time> parse_since(const std::string& option, const std::string& text, Time now);
 
 }  // namespace almanac::cli

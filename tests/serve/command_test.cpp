@@ -144,8 +144,11 @@ TEST_F(CommandTest, QueuesHoldsReleasesAndCancels) {
 TEST_F(CommandTest, RunsAnArrayAndAScript) {
   ServiceProcess service(state_);
   wait_for_service();
-  const std::string script = folder_.write("job.sh", "#!/bin/sh\necho $ALMANAC_ARRAY_TASK_ID $1\n");
+  const std::string script = folder_.write(
+      "job.sh", "#!/bin/sh\n#ALMANAC --array 2,3 --gpus 1\necho $ALMANAC_ARRAY_TASK_ID $1\n");
+  // The command line counts before the script.
   const std::string array = submit({"--array", "1,4", script, "word"});
+  EXPECT_THAT(run({"show", array + "_1"}).out, HasSubstr("GPUs         1\n"));
   ASSERT_TRUE(ends_as(array + "_1", "COMPLETED"));
   ASSERT_TRUE(ends_as(array + "_4", "COMPLETED"));
   EXPECT_EQ(run({"logs", array + "_4"}).out, "4 word\n");

@@ -27,7 +27,8 @@ inline constexpr const char* kToken = "0123456789abcdef";
 class TestService {
  public:
   TestService() {
-    live::Config config{.state = folder_ / ""};
+    live::Config config;
+    config.state = folder_ / "";
     config.machine.cluster = cluster::uniform(1, 4);
     config.machine.gpu_names = {{"0", "1", "2", "3"}};
     config.futures = 0;

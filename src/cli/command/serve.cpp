@@ -17,6 +17,7 @@
 #include "live/log.h"
 #include "live/notify.h"
 #include "live/service.h"
+#include "report/dashboard.h"
 #include "serve/client.h"
 #include "serve/server.h"
 
@@ -110,7 +111,8 @@ Result<int> run(const Options& options) {
   for (const std::string& each : config->machine.notes) live::log_info(each);
   const auto service = live::Service::open(*std::move(config));
   if (!service) return tl::unexpected(service.error());
-  const auto server = serve::Server::start(**service, {.port = port});
+  const auto server =
+      serve::Server::start(**service, {.port = port, .page = std::string(report::dashboard())});
   if (!server) return tl::unexpected(server.error());
   running = service->get();
   std::signal(SIGINT, on_signal);

@@ -2,6 +2,7 @@
 
 /// \file
 /// almanac submit: gives a job to the service, and says when it is expected to start.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -13,14 +14,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/job_request.h"
+#include "base/check.h"
 #include "cli/job_words.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
 #include "cli/words_after_mark.h"
 #include "serve/submission_json.h"
-#include "text/duration.h"
+#include "submission/draft.h"
+#include "submission/script.h"
 
 extern char** environ;
 
@@ -31,125 +33,130 @@ namespace {
 constexpr auto kPatience = std::chrono::milliseconds(1500);
 constexpr auto kPause = std::chrono::milliseconds(25);
 
-/// As they were given; "" and 0 = not.
 struct Options {
   ServiceOptions service;
-  store::Submission asked{};
-  double cpus = 0;
-  std::string memory;
-  std::string time;
-  std::string grace;
-  std::string deadline;
-  std::string worthless_at;
-  std::string begin;
-  std::string array;
-  double value = -1;
-  std::vector<std::int64_t> after;
-  std::vector<std::int64_t> after_ok;
-  std::vector<std::int64_t> after_not_ok;
+  std::vector<std::string> asked;  ///< "--gpus=2", in order; read as a script's lines are.
   std::vector<std::string> words;
   bool parsable = false;
   bool dry_run = false;
 };
 
-Result<void> read_length(const char* option, const std::string& text, Duration& length) {
-  if (text.empty()) return {};
-  const auto read = text::parse_duration(text);
-  if (!read || *read < 0ms) {
-    return fail(Code::usage,
-                fmt::format("{} must be a length like 2:00:00, 1-12 or 90m: {}", option, text));
-  }
-  if (*read != text::kUnlimited) length = *read;
-  return {};
-}
+struct Help {
+  const char* name;
+  const char* value;
+  const char* text;
+};
 
-Result<void> read_time(const char* option, const std::string& text, Time& time) {
-  if (text.empty()) return {};
-  const auto read = parse_clock(option, text, wall_clock());
-  if (!read) return tl::unexpected(read.error());
-  time = *read;
-  return {};
-}
+/// What the options of submission/own_options.cpp mean.
+constexpr Help kHelp[] = {
+    {"name", "NAME", "Default: that of the command"},
+    {"vc", "NAME", "Virtual cluster, where there are several"},
+    {"qos", "NAME", "Class of service"},
+    {"model", "NAME", "What it trains, as profiles name it"},
+    {"gpus", "N|TYPE:N", "GPUs; default: none"},
+    {"max-gpus", "N", "It may run on any number up to this"},
+    {"gpu-type", "TYPE", "A type of GPU that it needs"},
+    {"gpu-share", "PART", "Part of the one GPU that it asks"},
+    {"cpus", "N", "Cores"},
+    {"mem", "32G|512M", "Memory"},
+    {"time", "[D-]HH:MM:SS", "Limit of its run time"},
+    {"deadline", "TIME", "When it is to have ended: 2026-11-22T08:00, 16:00, now+2hours"},
+    {"worthless-at", "TIME", "Its value falls to 0 from the deadline to then"},
+    {"value", "VALUE", "Of having ended by its deadline"},
+    {"batch", "N", "Samples of a step, all GPUs together"},
+    {"steps", "N", "Steps of the training"},
+    {"array", "0-9%3", "One job for each index, so many at once"},
+    {"after", "JOB,...", "Starts when these have ended"},
+    {"after-ok", "JOB,...", "Starts when these have ended well; else it is cancelled"},
+    {"after-not-ok", "JOB,...", "Starts when these have failed; else it is cancelled"},
+    {"begin", "TIME", "Does not start before"},
+    {"hold", "", "It waits until it is released"},
+    {"requeue", "", "It runs again by itself when the machine failed it"},
+    {"grace", "TIME", "Between SIGTERM and SIGKILL; default: 30s"},
+    {"out", "FILE",
+     "Its output; %j %A %a %x %u = number, array, index, name, user; default: almanac-%j.out"},
+    {"err", "FILE", "Its errors; default: with the output"},
+    {"directory", "DIR", "Where it runs; default: here"},
+    {"export", "NAME,...", "What it gets of the environment; default: ALL"},
+};
 
-Result<void> read_after(const Options& options, store::Submission& asked) {
-  const std::pair<const std::vector<std::int64_t>*, store::After> kinds[] = {
-      {&options.after, store::After::any},
-      {&options.after_ok, store::After::ok},
-      {&options.after_not_ok, store::After::not_ok}};
-  for (const auto& [jobs, what] : kinds) {
-    if (jobs->empty()) continue;
-    if (!asked.after.empty()) {
-      return fail(Code::usage, "only one of --after, --after-ok and --after-not-ok can be given");
+void add_asked(CLI::App& command, const std::shared_ptr<Options>& options) {
+  for (const submission::Option& option : submission::own_options()) {
+    const auto* const help =
+        std::find_if(std::begin(kHelp), std::end(kHelp),
+                     [&](const Help& each) { return each.name == option.name; });
+    ALMANAC_CHECK(help != std::end(kHelp), "--{} has no help", option.name);
+    const std::string name = fmt::format("--{}", option.name);
+    const std::string spelled =
+        option.letter == '\0' ? name : fmt::format("-{},{}", option.letter, name);
+    if (option.argument == submission::Argument::none) {
+      command.add_flag_callback(
+          spelled, [options, name] { options->asked.push_back(name); }, help->text);
+      continue;
     }
-    asked.after_what = what;
-    for (const std::int64_t each : *jobs) asked.after.push_back(store::JobNumber{each});
+    command
+        .add_option_function<std::string>(
+            spelled,
+            [options, name](const std::string& value) {
+              options->asked.push_back(name + "=" + value);
+            },
+            help->text)
+        ->type_name(help->value);
   }
-  return {};
 }
 
-/// The command behind "--", or a script and its arguments.
-Result<void> read_command(const Options& options, const std::vector<std::string>& command_line,
-                          store::Submission& asked) {
-  const std::vector<std::string> command = words_after_mark(command_line, {});
-  if (!command.empty()) {
-    asked.argv = command;
-    if (asked.name.empty()) asked.name = std::filesystem::path(command.front()).filename();
-    return {};
-  }
-  if (options.words.empty()) {
-    return fail(Code::usage, "there is nothing to run", {},
-                "almanac submit [OPTIONS] -- COMMAND..., or almanac submit [OPTIONS] SCRIPT");
-  }
-  const std::string& path = options.words.front();
+/// The user's environment and folder.
+Result<store::Submission> base_submission() {
+  store::Submission base;
+  std::error_code failed;
+  base.directory = std::filesystem::current_path(failed);
+  if (failed) return fail(Code::unavailable, "the working directory is gone");
+  for (char** each = environ; *each != nullptr; ++each) base.environment.emplace_back(*each);
+  return base;
+}
+
+/// A script and what its lines ask.
+Result<store::Submission> read_script(const std::string& path, store::Submission base) {
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path)) {
     return fail(Code::not_found, "cannot be read", {.file = path},
                 "a command stands behind --: almanac submit -- COMMAND...");
   }
-  asked.script.assign(std::istreambuf_iterator<char>(file), {});
-  if (asked.script.compare(0, 2, "#!") != 0) {
-    return fail(Code::invalid, "a script begins with #! and its interpreter",
-                {.file = path, .line = 1}, "such as #!/bin/bash");
-  }
-  asked.argv.assign(options.words.begin() + 1, options.words.end());
-  if (asked.name.empty()) asked.name = std::filesystem::path(path).filename();
-  return {};
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  auto script = submission::read_script(text, path, std::move(base), wall_clock());
+  if (!script) return tl::unexpected(script.error());
+  for (const std::string& each : script->notes) note(each);
+  return std::move(script->asked);
 }
 
+/// The command behind "--", or a script; what the options say counts before the script's lines.
 Result<store::Submission> read_submission(const Options& options,
                                           const std::vector<std::string>& command_line) {
-  store::Submission asked = options.asked;
-  std::error_code failed;
-  if (asked.directory.empty()) {
-    asked.directory = std::filesystem::current_path(failed);
+  auto base = base_submission();
+  if (!base) return base;
+  const std::vector<std::string> command = words_after_mark(command_line, {});
+  if (command.empty() && options.words.empty()) {
+    return fail(Code::usage, "there is nothing to run", {},
+                "almanac submit [OPTIONS] -- COMMAND..., or almanac submit [OPTIONS] SCRIPT");
+  }
+  if (command.empty()) {
+    base = read_script(options.words.front(), *std::move(base));
+    if (!base) return base;
+    base->argv.assign(options.words.begin() + 1, options.words.end());
   } else {
-    asked.directory = std::filesystem::absolute(asked.directory, failed).lexically_normal();
+    base->argv = command;
+    base->name = std::filesystem::path(command.front()).filename();
   }
-  if (failed) return fail(Code::unavailable, "the working directory is gone");
-  for (char** each = environ; *each != nullptr; ++each) asked.environment.emplace_back(*each);
-  if (options.cpus > 0) asked.cpus = options.cpus;
-  if (options.value >= 0) asked.value = options.value;
-  if (!options.memory.empty()) {
-    const auto memory = parse_memory("--mem", options.memory);
-    if (!memory) return tl::unexpected(memory.error());
-    asked.memory_gb = *memory;
+  submission::Draft draft{.asked = *std::move(base), .now = wall_clock()};
+  auto done = submission::apply_words(options.asked, submission::own_options(), {}, draft);
+  if (done) done = draft.settle();
+  if (!done) {
+    if (done.error().code == Code::invalid) done.error().code = Code::usage;
+    return tl::unexpected(done.error());
   }
-  if (!options.array.empty()) {
-    auto indices = parse_indices(options.array);
-    if (!indices) return tl::unexpected(indices.error());
-    asked.indices = std::move(indices->list);
-    asked.at_once = indices->at_once;
-  }
-  for (const Result<void>& read :
-       {read_length("--time", options.time, asked.time_limit),
-        read_length("--grace", options.grace, asked.grace),
-        read_time("--deadline", options.deadline, asked.deadline),
-        read_time("--worthless-at", options.worthless_at, asked.worthless_at),
-        read_time("--begin", options.begin, asked.not_before), read_after(options, asked),
-        read_command(options, command_line, asked)}) {
-    if (!read) return tl::unexpected(read.error());
-  }
-  return asked;
+  std::string& directory = draft.asked.directory;
+  directory = std::filesystem::absolute(directory).lexically_normal();
+  return std::move(draft.asked);
 }
 
 /// What the service expects of a job that waits; "" = it has not said so in time.
@@ -209,48 +216,9 @@ Result<int> submit(const Options& options, const std::vector<std::string>& comma
 void register_submit(Program& program) {
   CLI::App& command = *program.app.add_subcommand("submit", "Give a job to the service");
   const auto options = std::make_shared<Options>();
-  store::Submission& asked = options->asked;
   command.add_option("COMMAND", options->words,
                      "A command and its arguments after --, or a script and its arguments");
-  command.add_option("--gpus", asked.gpus, "GPUs; 0 = none")->check(CLI::NonNegativeNumber);
-  command.add_option("--max-gpus", asked.max_gpus, "It may run on any number up to this");
-  command.add_option("--gpu-share", asked.gpu_share, "Part of the one GPU that it asks");
-  command.add_option("--gpu-type", asked.gpu_type, "A type of GPU that it needs");
-  command.add_option("--cpus", options->cpus, "Cores")->check(CLI::PositiveNumber);
-  command.add_option("--mem", options->memory, "Memory")->type_name("32G|512M");
-  command.add_option("--time", options->time, "Limit of its run time")->type_name("[D-]HH:MM:SS");
-  command.add_option("--name", asked.name, "Default: that of the command");
-  command.add_option("--qos", asked.qos, "Class of service");
-  command.add_option("--vc", asked.vc, "Virtual cluster, where there are several");
-  command.add_option("--model", asked.model, "What it trains, as profiles name it");
-  command.add_option("--batch", asked.batch, "Samples of a step, all GPUs together");
-  command.add_option("--steps", asked.steps, "Steps of the training");
-  command.add_option("--deadline", options->deadline, "When it is to have ended")
-      ->type_name("TIME|+2h");
-  command.add_option("--value", options->value, "Of having ended by then");
-  command.add_option("--worthless-at", options->worthless_at, "Its value falls to 0 by then")
-      ->type_name("TIME|+2h");
-  command.add_option("--array", options->array, "One job for each index, so many at once")
-      ->type_name("0-9%3");
-  command.add_option("--after", options->after, "Starts when these jobs have ended")
-      ->delimiter(',')
-      ->type_name("JOB");
-  command.add_option("--after-ok", options->after_ok, "... have ended well; else it is cancelled")
-      ->delimiter(',')
-      ->type_name("JOB");
-  command.add_option("--after-not-ok", options->after_not_ok, "... have failed")
-      ->delimiter(',')
-      ->type_name("JOB");
-  command.add_option("--begin", options->begin, "Does not start before")->type_name("TIME|+2h");
-  command.add_flag("--hold", asked.hold, "It waits until it is released");
-  command.add_flag("--requeue", asked.requeue, "Run it again when the machine failed it");
-  command.add_option("--out", asked.out,
-                     "File of its output; %j %A %a %x %u = number, array, index, name, user; "
-                     "default: almanac-%j.out");
-  command.add_option("--err", asked.err, "File of its errors; default: with the output");
-  command.add_option("--directory", asked.directory, "Where it runs; default: here");
-  command.add_option("--grace", options->grace, "Between SIGTERM and SIGKILL; default: 30s")
-      ->type_name("TIME");
+  add_asked(command, options);
   command.add_flag("--parsable", options->parsable, "Print the job's number only");
   command.add_flag("--dry-run", options->dry_run, "Print what would be submitted, as JSON");
   options->service.add_to(command);
