@@ -30,7 +30,7 @@ export function Course({job, told, now}: {job: Job; told: Told[]; now: number}) 
   const lanes = [
     ...(first ? [{name: 'told', spans: stretches(first, now)}] : []),
     ...(expected ? [{name: 'expected', spans: stretches(expected, now, job.state === 'RUNNING')}] : []),
-    {name: 'was', spans: truth(job, now)},
+    {name: job.end_s === undefined ? 'so far' : 'came true', spans: truth(job, now)},
   ];
   const marks = [...lanes.flatMap((lane) => lane.spans.flatMap((span) => [span.from, span.to])), job.submit_s, ...(job.end_s === undefined ? [now] : [])];
   if (job.deadline_s !== undefined && job.deadline_s < Math.max(...marks) + 2 * (Math.max(...marks) - job.submit_s) + 3600) marks.push(job.deadline_s);
@@ -38,7 +38,9 @@ export function Course({job, told, now}: {job: Job; told: Told[]; now: number}) 
   const high = Math.max(...marks, low + 1);
   const room = Math.max(50, width - kLabel - 8);
   const x = (at: number) => kLabel + ((at - low) / (high - low)) * room;
-  const height = lanes.length * kLane + 24;
+  const due = job.deadline_s !== undefined && job.deadline_s <= high ? job.deadline_s : undefined;
+  const top = due === undefined ? 0 : 14;  // the deadline's word stands above the lanes
+  const height = top + lanes.length * kLane + 24;
   // Ticks stand at whole hours of the reader's clock.
   const shift = moved(low) - low;
   const ticks = dateTicks(low + shift, high + shift, Math.max(2, Math.floor(room / 90))).map((at) => at - shift);
@@ -51,24 +53,27 @@ export function Course({job, told, now}: {job: Job; told: Told[]; now: number}) 
           <svg width={width} height={height} role="img" aria-label={[...lanes.flatMap((lane) => lane.spans.map((span) => `${lane.name}: ${span.words}`)), ...verdicts].join('. ')}>
             {ticks.map((at) => (
               <g key={at}>
-                <line class="tick" x1={x(at)} x2={x(at)} y1="0" y2={height - 18} />
+                <line class="tick" x1={x(at)} x2={x(at)} y1={top} y2={height - 18} />
                 <text class="label" x={x(at)} y={height - 5} text-anchor={x(at) > width - 40 ? 'end' : 'middle'}>{clock(at, now)}</text>
               </g>
             ))}
             {lanes.map((lane, n) => (
               <g key={lane.name}>
-                <text class="label" x="0" y={n * kLane + 20}>{lane.name}</text>
+                <text class="label" x="0" y={top + n * kLane + 20}>{lane.name}</text>
                 {lane.spans.map((span, m) => (
-                  <rect key={m} class={span.kind} x={x(span.from)} width={Math.max(2, x(span.to) - x(span.from))} y={n * kLane + (span.kind === 'waited' ? 14 : 8)} height={span.kind === 'waited' ? 3 : 15} rx="1.5">
+                  <rect key={m} class={span.kind} x={x(span.from)} width={Math.max(2, x(span.to) - x(span.from))} y={top + n * kLane + (span.kind === 'waited' ? 14 : 8)} height={span.kind === 'waited' ? 3 : 15} rx="1.5">
                     <title>{span.words}</title>
                   </rect>
                 ))}
               </g>
             ))}
-            {job.deadline_s !== undefined && job.deadline_s <= high && (
-              <g><line class="deadline" x1={x(job.deadline_s)} x2={x(job.deadline_s)} y1="0" y2={height - 20} /><text class="label deadline-word" x={x(job.deadline_s) - 4} y="10" text-anchor="end">deadline</text></g>
+            {due !== undefined && (
+              <g>
+                <line class="deadline" x1={x(due)} x2={x(due)} y1="0" y2={height - 20} />
+                <text class="label deadline-word" x={x(due) - 4} y="10" text-anchor="end">deadline</text>
+              </g>
             )}
-            {job.end_s === undefined && <line class="present" x1={x(now)} x2={x(now)} y1="0" y2={height - 20} />}
+            {job.end_s === undefined && <line class="present" x1={x(now)} x2={x(now)} y1={top} y2={height - 20} />}
           </svg>
         )}
       </div>

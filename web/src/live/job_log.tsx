@@ -77,7 +77,7 @@ export function LogView({job}: {job: Job}) {
           <>
             {about.error && <p class="refused" role="status">{about.error}</p>}
             {about.cut > 0 && <p class="hint">The last part; {plain(about.cut)} bytes stand before it: <code>almanac logs {job.job_id}</code></p>}
-            <pre ref={box} tabIndex={0} role="region" aria-label="Log">{settled(text) || (about.error ? '' : '(nothing yet)')}</pre>
+            <pre ref={box} tabIndex={0} role="region" aria-label="Output">{settled(text) || (about.error ? '' : '(nothing yet)')}</pre>
           </>
         )}
     </section>

@@ -95,7 +95,7 @@ export function JobTable({label, jobs, columns, by, onSort}: Props) {
             {columns.map((column) => {
               const mine = by?.column === column.name;
               return (
-                <div key={column.name} role="columnheader" class={column.right ? 'right' : ''} {...(column.key ? {'aria-sort': mine ? (by.down ? 'descending' : 'ascending') : 'none'} as const : {})}>
+                <div key={column.name} role="columnheader" class={`h-${column.name}${column.right ? ' right' : ''}`} {...(column.key ? {'aria-sort': mine ? (by.down ? 'descending' : 'ascending') : 'none'} as const : {})}>
                   {column.key ? <button type="button" onClick={() => sort(column)}>{column.label}<span aria-hidden="true">{mine ? (by.down ? ' ▾' : ' ▴') : ''}</span></button> : column.label}
                 </div>
               );

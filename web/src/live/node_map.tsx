@@ -5,27 +5,10 @@ import {style, type Theme} from '../theme';
 import {Actions} from './action';
 import {Meter} from './meter';
 import {useIsNarrow} from './narrow';
+import {pieces, type Piece} from './pieces';
 import {jobLink} from './route';
 import type {Gpu, Job, Node} from './service';
 import {coloursOf, ranges, spent} from './words';
-
-/** GPUs beside each other that the same jobs hold. */
-interface Piece {
-  gpus: Gpu[];
-}
-
-/** Rows of at most `across` GPUs, cut into pieces. */
-export function pieces(gpus: Gpu[], across: number): Piece[][] {
-  const rows: Piece[][] = [];
-  gpus.forEach((gpu, n) => {
-    if (n % across === 0) rows.push([]);
-    const row = rows[rows.length - 1] as Piece[];
-    const before = row[row.length - 1]?.gpus;
-    const joins = before && gpu.jobs.length > 0 && gpu.in_service && before[0]?.in_service && before[0].jobs.join() === gpu.jobs.join();
-    if (joins) before.push(gpu); else row.push({gpus: [gpu]});
-  });
-  return rows;
-}
 
 export function NodeMap({node, jobs, now, theme}: {node: Node; jobs: Job[]; now: number; theme: Theme}) {
   const narrow = useIsNarrow();

@@ -29,16 +29,18 @@ export function NowView({overview, now, theme}: ViewProps) {
     <>
       <h1 class="unseen">Now</h1>
       <dl class="figures">
-        <div class="large">
-          <dt>GPUs busy</dt>
-          <dd>{plain(overview.gpus_busy)} <small>of {plain(overview.gpus)}</small></dd>
-          {out > 0 && <dd class="beside">{out} out of service</dd>}
-        </div>
+        {overview.gpus > 0 && (
+          <div class="large">
+            <dt>GPUs busy</dt>
+            <dd>{plain(overview.gpus_busy)} <small>of {plain(overview.gpus)}</small></dd>
+            {out > 0 && <dd class="beside">{out} out of service</dd>}
+          </div>
+        )}
         {use !== undefined && <div><dt>GPU use, measured</dt><dd>{percent(use)}</dd></div>}
         <div><dt>Run</dt><dd>{plain(overview.running)}</dd></div>
         <div><dt>Wait</dt><dd>{plain(overview.waiting)}</dd></div>
         {overview.held > 0 && <div><dt>Held</dt><dd>{plain(overview.held)}</dd></div>}
-        {overview.power_w !== undefined && (
+        {(overview.power_w ?? 0) > 0 && (
           <div><dt>Power, {overview.power_is_measured ? 'measured' : 'by the model'}</dt><dd>{quantity(overview.power_w, 'W')}</dd></div>
         )}
         <div><dt>Policy</dt><dd><a href="#/policy">{overview.policy}</a></dd></div>

@@ -69,8 +69,8 @@ function Choice({policy, decides, against}: {policy: string; decides: string; ag
 const kLines: {label: string; value(of: Figures): number | undefined; show(value: number): string; less: boolean}[] = [
   {label: 'Wait, mean', value: (of) => of.avg_wait_s, show: duration, less: true},
   {label: 'Wait, 99 in 100', value: (of) => of.p99_wait_s, show: duration, less: true},
-  {label: 'From submission to end, mean', value: (of) => of.avg_jct_s, show: duration, less: true},
-  {label: 'From submission to end, 99 in 100', value: (of) => of.p99_jct_s, show: duration, less: true},
+  {label: 'Completion, mean', value: (of) => of.avg_jct_s, show: duration, less: true},
+  {label: 'Completion, 99 in 100', value: (of) => of.p99_jct_s, show: duration, less: true},
   {label: 'Preemptions', value: (of) => of.preemptions, show: plain, less: true},
   {label: 'Deadlines kept', value: (of) => of.guarantee, show: percent, less: false},
 ];
