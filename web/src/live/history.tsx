@@ -13,10 +13,10 @@ import type {ViewProps} from './shell';
 import {ending, gpusOf, kEnded, stateOf, stateWord} from './words';
 
 const kMost = 5000;
-const kRanges: [string, string, number][] = [['', '7 days', 7], ['1', '24 hours', 1], ['30', '30 days', 30], ['all', 'All', Infinity]];
+const kRanges: [string, string, number][] = [['1', '24 hours', 1], ['', '7 days', 7], ['30', '30 days', 30], ['all', 'All', Infinity]];
 
 export function HistoryView({now, route, theme}: ViewProps) {
-  const range = kRanges.find(([name]) => name === (route.query.get('days') ?? '')) ?? kRanges[0] as (typeof kRanges)[0];
+  const range = kRanges.find(([name]) => name === (route.query.get('days') ?? '')) ?? kRanges[1] as (typeof kRanges)[0];
   const since = useMemo(() => (range[2] === Infinity ? 0 : Math.floor(now - range[2] * 86400)), [range]);
   const minute = useTicks(60);
   const {value} = useAnswer<Jobs>(`/v1/history?since=${since}&limit=${kMost}`, minute);

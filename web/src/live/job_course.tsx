@@ -43,7 +43,7 @@ export function Course({job, told, now}: {job: Job; told: Told[]; now: number}) 
   const height = top + lanes.length * kLane + 24;
   // Ticks stand at whole hours of the reader's clock.
   const shift = moved(low) - low;
-  const ticks = dateTicks(low + shift, high + shift, Math.max(2, Math.floor(room / 90))).map((at) => at - shift);
+  const ticks = dateTicks(low + shift, high + shift, Math.max(3, Math.floor(room / 90))).map((at) => at - shift);
   const verdicts = verdict(job, first, now);
   return (
     <section class="course" aria-labelledby="course-title">
@@ -78,15 +78,20 @@ export function Course({job, told, now}: {job: Job; told: Told[]; now: number}) 
         )}
       </div>
       <p class="key">
-        <Key kind="start" /> start, 9 in 10 <Key kind="end" /> end, 9 in 10 <Key kind="waited" /> waited <Key kind="ran" /> ran
+        <Key kind="start" words="start, 9 in 10" /> <Key kind="end" words="end, 9 in 10" /> <Key kind="waited" words="waited" /> <Key kind="ran" words="ran" />
       </p>
       {verdicts.map((line) => <p key={line} class="verdict">{line}</p>)}
     </section>
   );
 }
 
-function Key({kind}: {kind: string}) {
-  return <svg width="18" height="10" aria-hidden="true"><rect class={kind} y={kind === 'waited' ? 4 : 0} width="18" height={kind === 'waited' ? 3 : 10} rx="1.5" /></svg>;
+function Key({kind, words}: {kind: string; words: string}) {
+  return (
+    <span>
+      <svg width="18" height="10" aria-hidden="true"><rect class={kind} y={kind === 'waited' ? 4 : 0} width="18" height={kind === 'waited' ? 3 : 10} rx="1.5" /></svg>
+      {words}
+    </span>
+  );
 }
 
 function stretches(of: Told | Expected, now: number, runs = false): Span[] {

@@ -9,10 +9,10 @@ import type {Moment} from './service';
 import type {ViewProps} from './shell';
 import {binned, energy, figuresOf} from './use_figures';
 
-const kRanges: [string, string, number][] = [['', '24 hours', 1], ['6h', '6 hours', 0.25], ['7', '7 days', 7], ['30', '30 days', 30]];
+const kRanges: [string, string, number][] = [['6h', '6 hours', 0.25], ['', '24 hours', 1], ['7', '7 days', 7], ['30', '30 days', 30]];
 
 export function UseView({now, route, theme}: ViewProps) {
-  const range = kRanges.find(([name]) => name === (route.query.get('days') ?? '')) ?? kRanges[0] as (typeof kRanges)[0];
+  const range = kRanges.find(([name]) => name === (route.query.get('days') ?? '')) ?? kRanges[1] as (typeof kRanges)[0];
   const since = useMemo(() => Math.floor(now - range[2] * 86400), [range]);
   const minute = useTicks(60);
   const {value} = useAnswer<{moments: Moment[]}>(`/v1/timeline?since=${since}`, minute);
