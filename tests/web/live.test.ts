@@ -155,7 +155,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     await page.getByRole('button', {name: /^Waiting 3/}).waitFor();
     const asked = (what: string) => mock.answered.filter((line) => line === what).length;
     while (asked('GET /v1/overview 304') < 2) await page.waitForTimeout(200);
-    assert.equal(asked('GET /v1/overview 200'), 1);
+    assert.ok(asked('GET /v1/overview 200') <= 1 + asked('GET /v1/overview 304') / 4, 'the whole is asked for now and then');
     assert.equal(asked('GET /v1/jobs 200'), 1);
     mock.world.jobs = mock.world.jobs.filter((job) => job.place !== 1);
     mock.world.overview.revision += 1;

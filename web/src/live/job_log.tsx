@@ -2,7 +2,7 @@
 // What a job has written, from near its end on, followed while it runs.
 import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {plain} from '../format';
-import {logPiece, words} from './ask';
+import {logPiece, Refusal, words} from './ask';
 import {settled} from './log_text';
 import type {Job} from './service';
 import {useToken} from './token';
@@ -38,14 +38,14 @@ export function LogView({job}: {job: Job}) {
           // A log that became shorter was begun anew.
           next = piece.size < piece.next || asked > piece.size ? 0 : piece.next;
           more = piece.bytes.length > 0 && piece.next < piece.size;
-          if (asked < 0) setAbout({error: '', cut: piece.next - piece.bytes.length});
+          setAbout((before) => ({error: '', cut: asked < 0 ? piece.next - piece.bytes.length : before.cut}));
           const added = decoder.decode(piece.bytes, {stream: true});
           if (added !== '') setText((before) => (before + added).slice(-kMost));
         }
       } catch (error) {
         if (abort.signal.aborted) return;
         setAbout((before) => ({...before, error: words(error)}));
-        return;
+        if (error instanceof Refusal) return;
       }
       if (more || !over) timer = window.setTimeout(() => void look(), more ? 0 : kEvery);
     };
