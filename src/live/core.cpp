@@ -27,6 +27,8 @@ namespace {
 
 /// A disk that would not take what has changed is tried again after so long.
 constexpr Duration kTryAgain = 1s;
+/// The longest sleep: who watches from outside knows an idle service from one that hangs.
+constexpr Duration kHeartbeat = 15s;
 constexpr std::size_t kHistogramSize = 24;  // up to 2^23 us: eight seconds
 
 double seconds_since(std::chrono::steady_clock::time_point begun) {
@@ -89,8 +91,7 @@ void Service::Core::wait_for_news(Duration at_most) {
     }
     next = next_alarm();
   }
-  // Looked at now and then, the clock shows that it was set.
-  at_most = std::min<Duration>(at_most, 1h);
+  at_most = std::min(at_most, kHeartbeat);
   if (next != kNever) at_most = std::clamp<Duration>(next - clock_.now() + 1ms, 0ms, at_most);
   const int timeout_ms = static_cast<int>(at_most.count());
   ::poll(sources.data(), sources.size(), timeout_ms);
@@ -236,7 +237,6 @@ void Service::Core::decide() {
     const auto begun = std::chrono::steady_clock::now();
     round_->run(now_, told);
     counters_.last_round_s = seconds_since(begun);
-    counters_.last_round = now_;
     ++counters_.rounds;
     const auto us = static_cast<std::uint64_t>(counters_.last_round_s * 1e6);
     const auto place = std::min<std::size_t>(std::bit_width(us), kHistogramSize - 1);
@@ -250,6 +250,8 @@ void Service::Core::decide() {
       }
     }
   }
+  // Also where there was nothing to decide.
+  counters_.last_round = now_;
 }
 
 void Service::Core::save(Lock& lock) {

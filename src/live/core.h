@@ -24,6 +24,7 @@
 #include "live/book.h"
 #include "live/clock.h"
 #include "live/foresight.h"
+#include "live/notify.h"
 #include "live/service.h"
 #include "live/vitals.h"
 #include "policy/composition.h"

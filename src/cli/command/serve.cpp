@@ -124,7 +124,8 @@ Result<int> run(const Options& options) {
                     "token in {}/token",
                     *(*server)->port(), (*service)->config().state));
   }
-  live::tell_ready(fmt::format("policy {}", (*service)->overview().policy));
+  live::tell_ready(
+      fmt::format("policy {}, answers at {}", (*service)->overview().policy, (*server)->socket()));
   (*service)->run(stops);
   live::tell_stopping();
   std::signal(SIGINT, SIG_DFL);
