@@ -55,11 +55,17 @@ void Service::Core::wake() {
   static_cast<void>(::write(bell_.get(), &one, sizeof one));
 }
 
+void Service::Core::reload() {
+  reload_ = true;
+  wake();
+}
+
 void Service::Core::step(Lock& lock) {
   now_ = clock_.now();
   take_exits();
   take_entrants();
   take_wishes();
+  if (reload_.exchange(false)) take_policy_file();
   let_in();
   decide();
   save(lock);

@@ -42,6 +42,7 @@ class Service::Core final : public schedule::Actuator {
 
   void run(const std::atomic<bool>& stop);
   void wake();
+  void reload();
 
   // Users' side; any thread.
   Result<std::vector<store::JobNumber>> submit(store::Submission submission);
@@ -98,6 +99,7 @@ class Service::Core final : public schedule::Actuator {
   void take_exits();
   void take_entrants();
   void take_wishes();
+  void take_policy_file();
   void let_in();
   void decide();
   void save(Lock& lock);
@@ -200,6 +202,7 @@ class Service::Core final : public schedule::Actuator {
   std::deque<Entrant> entrants_;
   std::deque<Wish> wishes_;
   bool closed_ = false;
+  std::atomic<bool> reload_ = false;
   // What waits for the disk.
   std::vector<Entrant> entering_;
   std::vector<Wish> applied_;

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "live/core.h"
 #include "live/log.h"
+#include "live/notify.h"
 #include "live/policies.h"
 #include "live/request.h"
 #include "policy/pipeline.h"
@@ -256,6 +257,18 @@ void Service::Core::begin_policy(policy::Composition composition) {
   }
   look_aside_ = true;
   changed_ = true;
+}
+
+void Service::Core::take_policy_file() {
+  tell_reloading();
+  if (auto made = compose(config_.policy)) {
+    begin_policy(std::move(*made));
+    log_info(fmt::format("policy {} was read anew", config_.policy));
+  } else {
+    log_error(
+        fmt::format("policy {} stays as it was: {}", config_.policy, to_string(made.error())));
+  }
+  tell_ready(fmt::format("policy {}", config_.policy));
 }
 
 Result<void> Service::Core::set_policy(const std::string& policy) {

@@ -51,6 +51,7 @@ Result<void> Service::begin_foresight() {
 
 void Service::run(const std::atomic<bool>& stop) { core_->run(stop); }
 void Service::wake() { core_->wake(); }
+void Service::reload() { core_->reload(); }
 
 Result<std::vector<JobNumber>> Service::submit(store::Submission submission) {
   return core_->submit(std::move(submission));

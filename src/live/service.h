@@ -121,6 +121,9 @@ class Service {
   void run(const std::atomic<bool>& stop);
   /// Makes run() look again whether to stop. Safe in a signal handler.
   void wake();
+  /// Reads the policy anew where it is a file; what runs and waits is given to it. Safe in a signal
+  /// handler.
+  void reload();
 
   // Changes. Each is on the disk when it returns; unavailable = the disk is full or gone.
   /// Numbers in order of index for an array, else one. Fails with usage when it can never run here.

@@ -217,7 +217,9 @@ TEST_F(PowerLimitCommand, SlowsAJobAndSparesPower) {
   EXPECT_DOUBLE_EQ(json::parse(file("summary.json"))[0]["energy_j"], 40'000);
   EXPECT_THAT(file("fifo/timeline.csv"), HasSubstr(",1,0,200,"));
   const std::string page = file("report.html");
-  if (!page.empty()) EXPECT_THAT(page, HasSubstr("ran at 0.50: cores 0.75, power 0.67"));
+  if (!page.empty()) {
+    EXPECT_THAT(page, HasSubstr("ran at 0.50: cores 0.75, power 0.67"));
+  }
 }
 
 TEST_F(PowerLimitCommand, TakesTheBoardsOwnLimitForNone) {

@@ -36,6 +36,8 @@ struct Options {
 std::atomic<bool> stops = false;
 live::Service* running = nullptr;  // of the signal handler
 
+void on_hangup(int) { running->reload(); }
+
 void on_signal(int) {
   stops = true;
   running->wake();
@@ -117,6 +119,7 @@ Result<int> run(const Options& options) {
   running = service->get();
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  std::signal(SIGHUP, on_hangup);
   live::log_info(fmt::format("answers at {}", (*server)->socket()));
   if ((*server)->port()) {
     live::log_info(
