@@ -314,6 +314,8 @@ void Service::Core::save(Lock& lock) {
 }
 
 void Service::Core::answer(const Result<void>& saved) {
+  // Whoever is answered finds what it changed.
+  if (std::exchange(changed_, false)) ++revision_;
   for (Wish& wish : applied_) wish.answer.set_value(saved);
   for (Entrant& entrant : entering_) {
     if (saved) {
