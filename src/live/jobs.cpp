@@ -47,7 +47,9 @@ std::optional<std::string> Service::Core::never(const store::Job& job) {
   const DemandId demand = admission_.demand(record.request, vc);
   const auto reason = admission_.never(vc, demand);
   if (!reason) return std::nullopt;
-  return policy::to_string(*reason, "");
+  const std::string said = policy::to_string(*reason, "");
+  constexpr std::string_view kNever = "never: ";  // as the caller says itself
+  return said.starts_with(kNever) ? said.substr(kNever.size()) : said;
 }
 
 Result<std::vector<store::Job>> Service::Core::enlist(const store::Submission& asked) {

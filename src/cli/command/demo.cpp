@@ -263,6 +263,7 @@ void register_demo(Program& program) {
       ->check(CLI::Range(1.0, 100'000.0))
       ->capture_default_str();
   command.add_option("--seed", options->seed, "Of the workload")->capture_default_str();
+  add_example(command, "almanac demo --port 8317 --policy easy");
   program.on(command, [options, port] { return run(*options, *port); });
 }
 

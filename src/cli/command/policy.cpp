@@ -179,6 +179,7 @@ void add_live(Program& program, CLI::App& noun) {
   CLI::App& showing = *noun.add_subcommand("show", "Show by which policy the service decides");
   add_output(showing, options->output, {"table", "json"});
   options->service.add_to(showing);
+  add_example(showing, "almanac policy show");
   program.on(showing, [options] { return show(*options); });
   CLI::App& setting = *noun.add_subcommand("set", "Let the service decide by another from now on");
   setting.add_option("POLICY", options->name, "Name, or name with +choices; none ends a shadow")
@@ -186,6 +187,8 @@ void add_live(Program& program, CLI::App& noun) {
   setting.add_flag("--shadow", options->shadow, "Compare it with the policy, let it touch nothing");
   setting.add_flag("--dry-run", options->dry_run, "Say what would be done, do nothing");
   options->service.add_to(setting);
+  add_example(setting, "almanac policy set easy");
+  add_example(setting, "almanac policy set --shadow srtf");
   program.on(setting, [options] { return set(*options); });
 }
 
