@@ -8,7 +8,7 @@ import {settled} from '../../web/src/live/log_text';
 import {pieces} from '../../web/src/live/pieces';
 import type {Gpu, Job, Moment} from '../../web/src/live/service';
 import {binned, energy, figuresOf} from '../../web/src/live/use_figures';
-import {coloursOf, ending, expectation, gpusOf, placesOf, ranges, spent, stateOf} from '../../web/src/live/words';
+import {coloursOf, ending, expectation, gpusOf, memory, placesOf, ranges, spent, stateOf} from '../../web/src/live/words';
 
 process.env['TZ'] = 'Europe/Berlin';
 const at = (text: string) => Date.parse(text) / 1000;
@@ -49,7 +49,9 @@ test('a job is said in a few words', () => {
   assert.equal(placesOf(job({holds: [{node: 'a', gpus: [0, 1], gpu_share: 2, cpus: 8, memory_gb: 1}, {node: 'b', gpus: [], gpu_share: 0, cpus: 8, memory_gb: 1}]})), 'a 0–1; b');
   assert.deepEqual([job({gpus: 0}), job({gpu_share: 0.5}), job({gpus: 2, max_gpus: 8}), job({gpus: 4})].map(gpusOf), ['–', '0.5', '2–8', '4']);
   assert.deepEqual([job({}), job({held: true}), job({state: 'TIMEOUT'}), job({state: 'NODE_FAIL'})].map(stateOf), ['waits', 'held', 'over time', 'lost']);
-  assert.equal(ending(job({state: 'FAILED', exit_status: 1, reason: 'over its memory'})), 'exit 1, over its memory');
+  assert.equal(ending(job({state: 'FAILED', exit_status: 137, reason: 'over its memory'})), 'over its memory');
+  assert.deepEqual([ending(job({state: 'FAILED', exit_status: 1})), ending(job({state: 'FAILED', signal: 9}))], ['exit status 1', 'signal 9']);
+  assert.deepEqual([21.4, 0.00447, 0.512].map(memory).map(said), ['21.4 GB', '4.5 MB', '512 MB']);
   assert.equal(ending(job({state: 'COMPLETED', exit_status: 0})), '');
   assert.equal(spent(job({state: 'RUNNING', since_s: 100, attained_s: 40}), 110), '50s', 'earlier runs count');
   assert.equal(spent(job({state: 'CANCELLED'}), 110), '–', 'it never ran');

@@ -48,7 +48,7 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
 
   const running = (gpus: [string, number[]][], rest: Partial<Job>) => job('RUNNING', {
     gpus: gpus.reduce((sum, [, list]) => sum + list.length, 0), attempts: 1, gpu_use: 0.87, cpu_use: 7.2, memory_used_gb: 21.4,
-    holds: gpus.map(([node, list]) => ({node, gpus: list, gpu_share: (rest.gpu_share ?? 1) * list.length, cpus: 8, memory_gb: 32})),
+    holds: gpus.map(([node, list]) => ({node, gpus: list, gpu_share: rest.gpu_share ?? 1, cpus: 8, memory_gb: 32})),
     expected: {at_s: now - 30, end_from_s: now + 1800, end_to_s: now + 4200, end_by_s: now + 3900}, start_s: now - 3600, ...rest,
   });
   const runs = [

@@ -9,7 +9,7 @@ import {Course} from './job_course';
 import {useAnswer, useTicks} from './poll';
 import type {Job, Note, Told} from './service';
 import type {ViewProps} from './shell';
-import {ending, expectation, gpusOf, isOver, placesOf, spent, stateOf} from './words';
+import {ending, expectation, gpusOf, isOver, memory, placesOf, spent, stateOf} from './words';
 
 export function JobView({overview, now, route}: ViewProps) {
   const path = `/v1/jobs/${encodeURIComponent(route.part)}`;
@@ -74,8 +74,8 @@ function sentence(job: Job, now: number): string {
   }
   if (job.state === 'RUNNING') {
     return [`for ${spent(job, now)}`, placesOf(job) && `on ${placesOf(job)}`, expected && `${expected} (9 in 10)`,
-      job.gpu_use === undefined ? '' : `GPUs ${percent(job.gpu_use)} used`, job.cpu_use === undefined ? '' : `${plain(job.cpu_use)} CPUs busy`,
-      job.memory_used_gb === undefined ? '' : `${plain(job.memory_used_gb)} GB`].filter((part) => part !== '').join(' · ');
+      job.gpu_use === undefined ? '' : `GPUs ${percent(job.gpu_use)} used`, job.cpu_use === undefined ? '' : `${plain(Math.round(job.cpu_use * 100) / 100)} CPUs busy`,
+      job.memory_used_gb === undefined ? '' : memory(job.memory_used_gb)].filter((part) => part !== '').join(' · ');
   }
   return [job.end_s === undefined ? '' : ago(job.end_s, now), ending(job), job.start_s === undefined ? 'never ran' : `ran ${spent(job, now)} in all`].filter((part) => part !== '').join(' · ');
 }
@@ -93,7 +93,7 @@ function asked(job: Job, now: number): [string, string][] {
     ['User', `${job.user}${job.vc ? `, ${job.vc}` : ''}`],
     ['GPUs', job.gpus === 0 ? 'none' : `${gpusOf(job)}${job.gpu_type ? ` × ${job.gpu_type}` : ''}${job.gpu_share < 1 ? ' of one' : ''}`],
     ['CPUs', job.cpus === undefined ? undefined : plain(job.cpus)],
-    ['Memory', job.memory_gb === undefined ? undefined : `${plain(job.memory_gb)} GB`],
+    ['Memory', job.memory_gb === undefined ? undefined : memory(job.memory_gb)],
     ['Time limit', job.time_limit_s === undefined ? 'none' : duration(job.time_limit_s)],
     ['Believed', job.believed_s === undefined ? undefined : `${duration(job.believed_s)} of run time, by the policy`],
     ['Quality', job.qos],

@@ -9,6 +9,8 @@ import type {Expected, Job, Told} from './service';
 const kLabel = 92;   // pixels of what stands before the lanes
 const kLane = 30;
 
+const kKeys: [string, string][] = [['start', 'start, 9 in 10'], ['end', 'end, 9 in 10'], ['waited', 'waited'], ['ran', 'ran']];
+
 interface Span {
   from: number;
   to: number;
@@ -54,7 +56,7 @@ export function Course({job, told, now}: {job: Job; told: Told[]; now: number}) 
             {ticks.map((at) => (
               <g key={at}>
                 <line class="tick" x1={x(at)} x2={x(at)} y1={top} y2={height - 18} />
-                <text class="label" x={x(at)} y={height - 5} text-anchor={x(at) > width - 40 ? 'end' : 'middle'}>{clock(at, now)}</text>
+                <text class="label" x={x(at)} y={height - 5} text-anchor={x(at) > width - 40 ? 'end' : 'middle'}>{clock(at, now, at % 60 !== 0)}</text>
               </g>
             ))}
             {lanes.map((lane, n) => (
@@ -78,7 +80,8 @@ export function Course({job, told, now}: {job: Job; told: Told[]; now: number}) 
         )}
       </div>
       <p class="key">
-        <Key kind="start" words="start, 9 in 10" /> <Key kind="end" words="end, 9 in 10" /> <Key kind="waited" words="waited" /> <Key kind="ran" words="ran" />
+        {kKeys.filter(([kind]) => lanes.some((lane) => lane.spans.some((span) => span.kind === kind)))
+          .map(([kind, words]) => <Key key={kind} kind={kind} words={words} />)}
       </p>
       {verdicts.map((line) => <p key={line} class="verdict">{line}</p>)}
     </section>

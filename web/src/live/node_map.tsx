@@ -16,7 +16,8 @@ export function NodeMap({node, jobs, now, theme}: {node: Node; jobs: Job[]; now:
   const colours = coloursOf(jobs.map((job) => job.user), theme.colours.length);
   const byNumber = new Map(jobs.map((job) => [job.number, job]));
   const others = jobs.filter((job) => job.holds.some((hold) => hold.node === node.name && hold.gpus.length === 0));
-  const kinds = [...new Set(node.gpus.map((gpu) => gpu.name).filter((name) => name !== ''))].join(', ');
+  // GPUs that no driver knows are called by their number.
+  const kinds = [...new Set(node.gpus.filter((gpu) => gpu.name !== String(gpu.number)).map((gpu) => gpu.name))].filter((name) => name !== '').join(', ');
   const free = node.gpus.filter((gpu) => gpu.in_service && gpu.jobs.length === 0).length;
   return (
     <article class={node.drained ? 'node drained' : 'node'} aria-label={`Node ${node.name}`}>

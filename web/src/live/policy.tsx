@@ -48,7 +48,7 @@ export function PolicyView({overview, now}: ViewProps) {
           ))}
           <li>
             <h3><label for="other-policy">another</label></h3>
-            <p><input id="other-policy" type="text" placeholder="qssf+backfill" value={other} spellcheck={false} onInput={(event) => setOther(event.currentTarget.value)} /> <span class="hint">put together as the command line does it</span></p>
+            <p><input id="other-policy" type="text" placeholder="fifo+harmless" value={other} spellcheck={false} onInput={(event) => setOther(event.currentTarget.value)} /> <span class="hint">put together as the command line does it</span></p>
             {other.trim() !== '' && <Choice policy={other.trim()} decides={overview.policy} against={against} />}
           </li>
         </ul>

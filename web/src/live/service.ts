@@ -58,6 +58,7 @@ export interface Expected {
 export interface Hold {
   node: string;
   gpus: number[];
+  /** Of each of them. */
   gpu_share: number;
   cpus: number;
   memory_gb: number;

@@ -8,7 +8,7 @@ import {coloursOf} from './words';
 export function Shares({jobs, gpus, busy, theme}: {jobs: Job[]; gpus: number; busy: number; theme: Theme}) {
   const held = new Map<string, {gpus: number; jobs: number}>();
   for (const job of jobs) {
-    const own = job.holds.reduce((sum, hold) => sum + hold.gpu_share, 0);
+    const own = job.holds.reduce((sum, hold) => sum + hold.gpus.length * hold.gpu_share, 0);
     const before = held.get(job.user) ?? {gpus: 0, jobs: 0};
     held.set(job.user, {gpus: before.gpus + own, jobs: before.jobs + 1});
   }

@@ -34,9 +34,13 @@ export function UseView({now, route, theme}: ViewProps) {
             <div class="large"><dt>GPU time held</dt><dd>{percent(spent.held)}</dd></div>
             {spent.used !== undefined && <div><dt>GPU use, measured</dt><dd>{percent(spent.used)}</dd></div>}
             {spent.idle !== undefined && <div><dt>Held but idle</dt><dd>{percent(spent.idle)} <small>of all GPU time</small></dd></div>}
-            <div><dt>Energy</dt><dd>{plain(spent.kwh)} kWh</dd></div>
-            <div><dt>Power, mean</dt><dd>{quantity(spent.mean_w, 'W')}</dd></div>
-            <div><dt>Energy per GPU-hour held</dt><dd>{spent.gpu_hours > 0 ? `${plain(spent.kwh / spent.gpu_hours)} kWh` : '–'}</dd></div>
+            {spent.kwh > 0 && (
+              <>
+                <div><dt>Energy</dt><dd>{plain(spent.kwh)} kWh</dd></div>
+                <div><dt>Power, mean</dt><dd>{quantity(spent.mean_w, 'W')}</dd></div>
+                {spent.gpu_hours > 0 && <div><dt>Energy per GPU-hour held</dt><dd>{plain(spent.kwh / spent.gpu_hours)} kWh</dd></div>}
+              </>
+            )}
           </dl>
           <div class="halves charts">{figures.map((figure) => <LiveFigure key={figure.id} figure={figure} theme={theme} />)}</div>
         </>

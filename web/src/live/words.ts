@@ -66,13 +66,15 @@ export function spent(job: Job, now: number): string {
   return job.start_s === undefined ? '–' : duration(job.attained_s);
 }
 
-/** How it ended, beyond its state: "exit 1", "signal 9", "cancelled by ann". */
+/** How it ended, beyond its state: "exit status 1", "signal 9", "cancelled by ann". */
 export function ending(job: Job): string {
-  const parts = [
-    job.signal ? `signal ${job.signal}` : job.exit_status ? `exit ${job.exit_status}` : '',
-    job.reason ?? '',
-  ];
-  return parts.filter((part) => part !== '').join(', ');
+  if (job.reason) return job.reason;
+  return job.signal ? `signal ${job.signal}` : job.exit_status ? `exit status ${job.exit_status}` : '';
+}
+
+/** "21.4 GB", "4.5 MB". */
+export function memory(gb: number): string {
+  return gb < 1 ? `${plain(gb * 1000, 2)}\u00a0MB` : `${plain(gb)}\u00a0GB`;
 }
 
 /** Which of `colours` each user has: mostly the same whoever else is there, and no two the same while there are enough. */
