@@ -52,6 +52,12 @@ std::vector<std::string> controllers_of(const CgroupLimits& limits) {
   return needed;
 }
 
+/// Whether processes live in a group itself. The kernel shares nothing out below such a group: what
+/// is made there with cpu.max holds no process. The root, which has no type, is free of that rule.
+bool is_inhabited(const std::string& folder) {
+  return !read(folder + "/cgroup.type").empty() && !read(folder + "/cgroup.procs").empty();
+}
+
 /// Whether groups made in `folder` have the controllers; switches them on where that is allowed.
 bool offers(const std::string& folder, const std::vector<std::string>& controllers) {
   for (const std::string& controller : controllers) {
@@ -89,7 +95,10 @@ Result<Cgroup> Cgroup::create(const CgroupTree& tree, const std::string& name,
   for (fs::path group = tree.own.empty() ? "/" : tree.own;; group = group.parent_path()) {
     const std::string folder = group == "/" ? tree.mount : tree.mount + group.string();
     const std::string path = folder + "/" + name;
-    if (!offers(folder, controllers)) {
+    if (!controllers.empty() && is_inhabited(folder)) {
+      why =
+          fmt::format("{} has processes of its own, so that no limits can be set below it", folder);
+    } else if (!offers(folder, controllers)) {
       why = fmt::format("{} offers no control of {}", folder, fmt::join(controllers, ", "));
     } else if (::mkdir(path.c_str(), 0755) != 0) {
       why = fmt::format("cannot make a group in {}: {}", folder, std::strerror(errno));

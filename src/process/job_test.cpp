@@ -192,6 +192,23 @@ TEST(CgroupTest, WritesLimitsWhereTheyAreOffered) {
   EXPECT_EQ(to_string(none.error()), "cgroup v2 is not mounted");
 }
 
+TEST(CgroupTest, SetsNoLimitsBelowAGroupThatHasProcesses) {
+  const TemporaryFolder folder;
+  // As for a service of systemd with Delegate=yes, in which we are, below the root.
+  std::filesystem::create_directories(folder / "service");
+  folder.write("service/cgroup.type", "domain\n");
+  folder.write("service/cgroup.procs", "4711\n");
+  folder.write("service/cgroup.controllers", "cpu memory\n");
+  const std::string shared_out = folder.write("service/cgroup.subtree_control", "");
+  folder.write("cgroup.procs", "1\n");
+  folder.write("cgroup.subtree_control", "cpu memory\n");
+  const auto made = Cgroup::create({.mount = folder / ".", .own = "/service"}, "job", {.cpus = 2});
+  ASSERT_FALSE(made);
+  // Beside us, not below; a folder of ours is no kernel, so that it ends there.
+  EXPECT_THAT(to_string(made.error()), HasSubstr("cannot set limits in " + (folder / "./job:")));
+  EXPECT_EQ(std::filesystem::file_size(shared_out), 0U);
+}
+
 TEST(CgroupTest, HoldsAndKillsARealJob) {
   auto group = Cgroup::create(cgroup_tree(), "almanac-test-" + std::to_string(::getpid()), {});
   if (!group) GTEST_SKIP() << to_string(group.error());
