@@ -18,6 +18,7 @@
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
 #include "policy/reason.h"
+#include "policy/restart_cost.h"
 #include "policy/speed_book.h"
 #include "trace/job.h"
 
@@ -90,6 +91,7 @@ class View {
   Rng& rng;
   const SpeedBook* speeds = nullptr;     ///< How fast jobs run with what, as profiled; null = all
                                          ///< run as recorded.
+  RestartCost restart{};                 ///< What it will cost a job to be stopped.
   const Telemetry* telemetry = nullptr;  ///< Null = nothing is measured.
 
   const trace::Request& request(JobId job) const { return jobs_[index(job)].request; }

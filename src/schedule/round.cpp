@@ -25,6 +25,7 @@ Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy:
       plan_(ledger_),
       view_(cluster, trace.jobs, progress_, admission_.demands(), grants_, rng_) {
   grants_.reserve(trace.jobs.size());
+  view_.restart = cost;
 }
 
 void Round::observe(const policy::SpeedBook* speeds, const policy::Telemetry* telemetry) {
@@ -269,6 +270,7 @@ policy::Reason Round::why_waiting(Time now, JobId job) {
   view.now = now;
   view.speeds = view_.speeds;
   view.telemetry = view_.telemetry;
+  view.restart = cost_;
   policy::Reason reason = policy_.why_waiting(job, view, ledger_);
   ledger_.commit();
   return reason;
