@@ -73,14 +73,18 @@ bool any_has(const Points& points, double Summary::*field) {
 }
 
 /// Shown where a run tells them.
-constexpr Shown kResources[] = {{"sweep_gpu_utilization", "GPUs compute", "gpu_utilization",
-                                 &Summary::gpu_utilization, figure::Unit::fraction},
-                                {"sweep_cpu_allocation", "Cores taken", "cpu_allocation",
-                                 &Summary::cpu_allocation, figure::Unit::fraction},
-                                {"sweep_cpu_job_wait", "Wait of CPU jobs, average",
-                                 "avg_cpu_job_wait_s", &Summary::avg_cpu_job_wait_s},
-                                {"sweep_p99_cpu_job_wait", "Wait of CPU jobs, 99 %",
-                                 "p99_cpu_job_wait_s", &Summary::p99_cpu_job_wait_s}};
+constexpr Shown kWhereKnown[] = {
+    {"sweep_guarantee", "Ended by their deadline", "guarantee", &Summary::guarantee,
+     figure::Unit::fraction},
+    {"sweep_tardiness", "Late by, average", "avg_tardiness_s", &Summary::avg_tardiness_s},
+    {"sweep_gpu_utilization", "GPUs compute", "gpu_utilization", &Summary::gpu_utilization,
+     figure::Unit::fraction},
+    {"sweep_cpu_allocation", "Cores taken", "cpu_allocation", &Summary::cpu_allocation,
+     figure::Unit::fraction},
+    {"sweep_cpu_job_wait", "Wait of CPU jobs, average", "avg_cpu_job_wait_s",
+     &Summary::avg_cpu_job_wait_s},
+    {"sweep_p99_cpu_job_wait", "Wait of CPU jobs, 99 %", "p99_cpu_job_wait_s",
+     &Summary::p99_cpu_job_wait_s}};
 
 figure::Figure curve(const Points& points, const Axes& axes, const Shown& shown) {
   const auto& [id, title, column, field, unit] = shown;
@@ -140,7 +144,7 @@ figure::Figure table(const Points& points) {
   auto& taken = figure.number("gpu_occupancy", "GPUs taken", Unit::fraction);
   auto& stops = figure.number("preemptions", "Stops of running jobs");
   auto& finished = figure.number("finished", "Jobs that finished", Unit::jobs);
-  for (const Shown& shown : kResources) {
+  for (const Shown& shown : kWhereKnown) {
     if (!any_has(points, shown.field)) continue;
     auto& values = figure.number(shown.column, shown.title, shown.unit);
     for (const SweepPoint& point : points) values.add(point.summary.*shown.field);
@@ -332,7 +336,7 @@ figure::Document sweep_document(const std::string& trace, const Points& points,
       {"sweep_p99_jct", "Completion time, 99 %", "p99_jct_s", &Summary::p99_jct_s},
       {"sweep_p99_wait", "Wait, 99 %", "p99_wait_s", &Summary::p99_wait_s}};
   for (const Shown& shown : kTimes) curves.figures.push_back(curve(points, axes, shown));
-  for (const Shown& shown : kResources) {
+  for (const Shown& shown : kWhereKnown) {
     if (any_has(points, shown.field)) curves.figures.push_back(curve(points, axes, shown));
   }
   document.sections.push_back(std::move(curves));

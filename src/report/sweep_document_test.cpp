@@ -70,6 +70,7 @@ TEST(SweepDocument, DrawsWhatIsUsedWhereItIsKnown) {
   sim::SweepPoint plain = point(1, 1, "fifo", 10);
   plain.summary.gpu_utilization = plain.summary.cpu_allocation = std::nan("");
   plain.summary.avg_cpu_job_wait_s = plain.summary.p99_cpu_job_wait_s = std::nan("");
+  plain.summary.guarantee = plain.summary.avg_tardiness_s = std::nan("");
   EXPECT_THAT(sweep_document("log.csv", {plain}, {}).sections[0].figures, SizeIs(4));
   sim::SweepPoint told = plain;
   told.summary.gpu_utilization = 0.51234;
@@ -79,6 +80,18 @@ TEST(SweepDocument, DrawsWhatIsUsedWhereItIsKnown) {
   EXPECT_EQ(use.id, "sweep_gpu_utilization");
   EXPECT_THAT(use["gpu_utilization"].numbers, ElementsAre(0.5123));
   EXPECT_THAT(document.sections[1].figures[0]["gpu_utilization"].numbers, ElementsAre(0.51234));
+}
+
+TEST(SweepDocument, DrawsDeadlinesMetWhereJobsHaveDeadlines) {
+  sim::SweepPoint told = point(1, 1, "fifo", 10);
+  told.summary.gpu_utilization = told.summary.cpu_allocation = std::nan("");
+  told.summary.avg_cpu_job_wait_s = told.summary.p99_cpu_job_wait_s = std::nan("");
+  told.summary.guarantee = 0.75;
+  told.summary.avg_tardiness_s = 20;
+  const figure::Document document = sweep_document("log.csv", {told}, {});
+  ASSERT_THAT(document.sections[0].figures, SizeIs(6));
+  EXPECT_EQ(document.sections[0].figures[4].id, "sweep_guarantee");
+  EXPECT_THAT(document.sections[0].figures[4]["guarantee"].numbers, ElementsAre(0.75));
 }
 
 TEST(SweepDocument, SpeaksOfNothingAtAll) {
