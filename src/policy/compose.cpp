@@ -77,6 +77,13 @@ std::optional<Share> parse_share(std::string_view choice) {
   return std::nullopt;
 }
 
+std::optional<Admit> parse_admit(std::string_view choice) {
+  if (choice == "nobody") return Admit::nobody;
+  if (choice == "leases") return Admit::leases;
+  if (choice == "shares") return Admit::shares;
+  return std::nullopt;
+}
+
 std::optional<Colocate> parse_colocate(std::string_view choice) {
   if (choice == "alone") return Colocate::alone;
   if (choice == "harmless") return Colocate::harmless;
@@ -96,6 +103,15 @@ Result<Composition> checked(const Registry& registry, Composition composition) {
   }
   const auto size = registry.make_size(composition);
   const bool deals_out = size != nullptr && size->deals_out();
+  if (composition.admit != Admit::nobody &&
+      (!leased || deals_out || composition.colocate != Colocate::alone)) {
+    return fail(
+        Code::usage,
+        fmt::format("policy {}: {} promises GPUs of coming leases, and goes neither without "
+                    "leases nor with a size or a neighbour that moves jobs",
+                    composition.name, admit_name(composition.admit)),
+        {}, "add +lease:1200, +asked or +alone, or +nobody");
+  }
   if (!leased && (deals_out || registry.make_order(composition)->changes_while_waiting())) {
     return fail(
         Code::usage,
@@ -204,6 +220,8 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
     composition.preempt = *preempt;
   } else if (const auto share = parse_share(choice)) {
     composition.share = *share;
+  } else if (const auto admit = parse_admit(choice)) {
+    composition.admit = *admit;
   } else if (const auto colocate = parse_colocate(choice)) {
     composition.colocate = *colocate;
   } else if (const auto lease = parse_lease(choice)) {
@@ -214,9 +232,9 @@ Result<void> Registry::replace_slot(Composition& composition, const std::string&
          {&placements_, &shapes_, &sizes_, &capacities_, &throttles_, &estimates()}) {
       for (const Entry& entry : *entries) known.push_back(entry.name);
     }
-    for (const char* fixed :
-         {"scan", "strict", "easy:N", "conservative", "never", "by_rank", "late", "quota", "queue",
-          "users", "arrays", "models", "alone", "harmless", "lease:S"}) {
+    for (const char* fixed : {"scan", "strict", "easy:N", "conservative", "never", "by_rank",
+                              "late", "quota", "queue", "users", "arrays", "models", "nobody",
+                              "leases", "shares", "alone", "harmless", "lease:S"}) {
       known.emplace_back(fixed);
     }
     return fail(Code::usage, fmt::format("no slot has a choice called {}", choice), {},
@@ -269,6 +287,7 @@ static Result<Composition> load_composition(const Registry& registry, const std:
                                                  "share",
                                                  "reserve_cpus",
                                                  "lease_s",
+                                                 "admit",
                                                  "colocate",
                                                  "harmless_rate"};
   for (const auto& [key, node] : table) {
@@ -301,17 +320,17 @@ static Result<Composition> load_composition(const Registry& registry, const std:
     if (!text) return tl::unexpected(at(node, path, fmt::format("{} must be a string", name)));
     if (name == "name" || name == "summary" || name == "base") continue;
     const std::string choice = spelled(*text);
-    const bool known = (name == "estimate" && contains(Registry::estimates(), choice)) ||
-                       (name == "order" && contains(registry.orders(), choice)) ||
-                       (name == "placement" && contains(registry.placements(), choice)) ||
-                       (name == "shape" && contains(registry.shapes(), choice)) ||
-                       (name == "size" && contains(registry.sizes(), choice)) ||
-                       (name == "capacity" && contains(registry.capacities(), choice)) ||
-                       (name == "reserve" && parse_reserve(choice)) ||
-                       (name == "throttle" && contains(registry.throttles(), choice)) ||
-                       (name == "preempt" && parse_preempt(choice)) ||
-                       (name == "share" && parse_share(choice)) ||
-                       (name == "colocate" && parse_colocate(choice));
+    const bool known =
+        (name == "estimate" && contains(Registry::estimates(), choice)) ||
+        (name == "order" && contains(registry.orders(), choice)) ||
+        (name == "placement" && contains(registry.placements(), choice)) ||
+        (name == "shape" && contains(registry.shapes(), choice)) ||
+        (name == "size" && contains(registry.sizes(), choice)) ||
+        (name == "capacity" && contains(registry.capacities(), choice)) ||
+        (name == "reserve" && parse_reserve(choice)) ||
+        (name == "throttle" && contains(registry.throttles(), choice)) ||
+        (name == "preempt" && parse_preempt(choice)) || (name == "share" && parse_share(choice)) ||
+        (name == "admit" && parse_admit(choice)) || (name == "colocate" && parse_colocate(choice));
     if (!known) {
       return tl::unexpected(at(node, path, fmt::format("{} has no choice {}", name, *text),
                                "see almanac policy list"));
@@ -326,6 +345,7 @@ static Result<Composition> load_composition(const Registry& registry, const std:
     if (name == "throttle") made.throttle = choice;
     if (name == "preempt") made.preempt = *parse_preempt(choice);
     if (name == "share") made.share = *parse_share(choice);
+    if (name == "admit") made.admit = *parse_admit(choice);
     if (name == "colocate") made.colocate = *parse_colocate(choice);
   }
   return made;

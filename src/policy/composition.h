@@ -35,6 +35,15 @@ enum class Colocate {
   harmless,  ///< With one running job, instead of waiting, where both keep nearly all their speed.
 };
 
+/// Whose deadlines are promised to be met when they come, before anything else; who cannot be
+/// promised that runs as one without a deadline. Needs leases.
+enum class Admit {
+  nobody,  ///< Nothing is promised: deadlines are for the order.
+  leases,  ///< Whose GPUs are there for enough leases before the deadline (Chronus).
+  shares,  ///< For whom some number of GPUs is enough: the fewest that are, and what is left goes
+           ///< to whom it helps most (ElasticFlow).
+};
+
 /// Values of Composition::reserve.
 inline constexpr int kEveryJob = std::numeric_limits<int>::max();
 inline constexpr int kNobodyHolds = -1;  ///< Others pass whoever does not fit.
@@ -56,6 +65,7 @@ struct Composition {
   std::string capacity = "all";
   std::string throttle = "none";
   Share share = Share::queue;
+  Admit admit = Admit::nobody;
   int reserve = 0;  ///< Jobs that hold a reservation while others pass them: 0 = strict order.
   Preempt preempt = Preempt::never;
   Colocate colocate = Colocate::alone;

@@ -127,6 +127,18 @@ Time Desk::choose_demand(JobId job) {
   return until;
 }
 
+void Desk::reshape(VcState& vc, JobId job, const Shaped& shape) {
+  cluster::Demand made = demand(job);
+  made.gpus = shape.gpus;
+  made.nodes = shape.nodes;
+  Slot& slot = slots_[index(job)];
+  const bool waits = view_->progress(job).phase == Phase::waiting;
+  if (waits) vc.waiting.erase(demand_id(job), key(job));
+  slot.demand = demands_.id_of(made);
+  slot.rate = static_cast<float>(shape.rate);
+  if (waits) vc.waiting.insert(demand_id(job), demand(job), {key(job), job, remaining(job)});
+}
+
 std::span<const JobId> Desk::refile(std::span<VcState> vcs) {
   refiled_.clear();
   while (!stale_.empty() && stale_.begin()->first <= now()) {

@@ -120,6 +120,18 @@ class Desk {
   /// Believed time still to run in the shape that the job is to have, restart work included; never
   /// negative.
   Duration remaining(JobId job) const;
+  /// Believed work still to do, restart work included, as time at the speed at which the run time
+  /// is known; never negative.
+  Duration work_left(JobId job) const;
+  /// The speed, beside that, in the shape that it is to have.
+  double rate(JobId job) const { return shape_ ? double{slots_[index(job)].rate} : 1.0; }
+  /// Whether the GPUs of a job are for the policy to choose.
+  bool chooses_shape(JobId job) const {
+    return shape_ && view_->speeds != nullptr && view_->request(job).max_gpus > 0;
+  }
+  /// Gives a job of which that is so another shape: a waiting one is filed anew, a running one is
+  /// to be moved.
+  void reshape(VcState& vc, JobId job, const Shaped& shape);
   QueueKey key(JobId job) const { return slots_[index(job)].key(); }
   /// What the ranks of all running jobs have fallen by since time zero: running jobs are filed
   /// without it. 0 where each falls with the work that it does.
@@ -153,8 +165,6 @@ class Desk {
   /// Puts a job in the queue as the slots say.
   void file(VcState& vc, JobId job, std::uint32_t sequence);
   void file(VcState& vc, JobId job, double rank, double tie, std::uint32_t sequence);
-  /// Believed work still to do, restart work included.
-  Duration work_left(JobId job) const;
   void top_up(const cluster::Demand& demand);
   /// A job is in a plan once: what it is resized to last, or that it stops.
   void forget_resize(JobId job);
@@ -273,6 +283,11 @@ std::unique_ptr<Pass> make_models_pass(Desk& desk);
 /// placed, not even in place of running jobs that are late; then those that are late, wherever they
 /// fit.
 std::unique_ptr<Pass> make_late_pass(Desk& desk);
+/// In leases: deadlines are promised as jobs come, and who needs its GPUs now for that has them;
+/// the others run on what is left.
+std::unique_ptr<Pass> make_pledged_pass(Desk& desk, Duration lease, Duration phase);
+/// The same where jobs change the number of their GPUs from lease to lease.
+std::unique_ptr<Pass> make_elastic_pass(Desk& desk, Duration lease, Duration phase);
 /// In rounds of `lease`, at `phase` and every `lease` after it: the first jobs that fill the
 /// virtual cluster by count run, and the size deals out cores and memory.
 std::unique_ptr<Pass> make_lease_pass(Desk& desk, Duration lease, Duration phase);

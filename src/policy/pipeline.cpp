@@ -121,6 +121,12 @@ class Pipeline final : public Policy {
 
   std::unique_ptr<Pass> make_pass(const Composition& composition) {
     if (composition.as_published) return make_published_rounds(*desk_, composition);
+    if (composition.admit == Admit::leases) {
+      return make_pledged_pass(*desk_, composition.lease, composition.lease_phase);
+    }
+    if (composition.admit == Admit::shares) {
+      return make_elastic_pass(*desk_, composition.lease, composition.lease_phase);
+    }
     if (composition.lease > Duration{0}) {
       return make_lease_pass(*desk_, composition.lease, composition.lease_phase);
     }

@@ -152,6 +152,18 @@ std::string colocate_name(Colocate colocate) {
   return colocate == Colocate::alone ? "alone" : "harmless";
 }
 
+std::string admit_name(Admit admit) {
+  switch (admit) {
+    case Admit::nobody:
+      return "nobody";
+    case Admit::leases:
+      return "leases";
+    case Admit::shares:
+      return "shares";
+  }
+  return "";
+}
+
 std::string share_name(Share share) {
   switch (share) {
     case Share::queue:

@@ -96,6 +96,8 @@ std::string reserve_name(int reserve);
 std::string preempt_name(Preempt preempt);
 /// "queue", "users", "arrays", "models".
 std::string share_name(Share share);
+/// "nobody", "leases", "shares".
+std::string admit_name(Admit admit);
 /// "alone", "harmless".
 std::string colocate_name(Colocate colocate);
 

@@ -79,6 +79,7 @@ Json to_object(const Prepared::Run& run) {
           {"capacity", c.capacity},
           {"throttle", c.throttle},
           {"share", policy::share_name(c.share)},
+          {"admit", policy::admit_name(c.admit)},
           {"colocate", policy::colocate_name(c.colocate)},
           {"reserve", policy::reserve_name(c.reserve)},
           {"preempt", policy::preempt_name(c.preempt)},

@@ -48,6 +48,7 @@ void add_job(trace::Trace& trace, const JobSpec& spec) {
   job.request.model = trace.names.intern(spec.model);
   job.request.kind = trace.names.intern(spec.kind);
   if (spec.deadline != kNoDuration) job.request.deadline = Time{spec.deadline};
+  if (spec.worthless_at != kNoDuration) job.request.worthless_at = Time{spec.worthless_at};
   job.request.max_gpus = spec.max_gpus;
   job.request.gpu_share = spec.gpu_share;
   job.request.cpus = spec.cpus;

@@ -42,6 +42,7 @@ struct JobSpec {
   std::string_view model{};
   std::string_view kind{};
   Duration deadline = kNoDuration;  ///< Since the beginning, as `submit`.
+  Duration worthless_at = kNoDuration;
   int max_gpus = 0;
   float cpus = std::numeric_limits<float>::quiet_NaN();
   float memory_gb = std::numeric_limits<float>::quiet_NaN();

@@ -200,6 +200,8 @@ class Parser {
         spec.predicted = words.duration("its prediction");
       } else if (key == "deadline") {
         spec.deadline = words.duration("when it is to have ended");
+      } else if (key == "worthless_at") {
+        spec.worthless_at = words.duration("when its value has fallen to nothing");
       } else if (key == "max_gpus") {
         spec.max_gpus = words.number("the most GPUs that it may run on");
       } else if (key == "cpus") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the passes of leases share: when a lease begins, and that nothing happens between.
+/// What the passes of leases share: when a lease begins, and when that is all that happens.
 #pragma once
 
 #include <utility>
@@ -24,9 +24,11 @@ class LeasedPass : public Pass {
     const Time begun = begun_at_or_before(desk_.now());
     if (begun == desk_.now() && is_new(vc.vc)) {
       renew(vc);
-      // Whoever was stopped joins the queue at the next decision.
-      if (!desk_.plan().stops.empty()) desk_.plan().wake(desk_.now());
+    } else {
+      between(vc);
     }
+    // Whoever was stopped joins the queue at the next decision.
+    if (!desk_.plan().stops.empty()) desk_.plan().wake(desk_.now());
     if (!vc.waiting.empty() || !vc.running.empty()) desk_.plan().wake(begun + lease_);
   }
 
@@ -45,6 +47,8 @@ class LeasedPass : public Pass {
 
  protected:
   virtual void renew(VcState& vc) = 0;
+  /// What can be done before the next lease.
+  virtual void between(VcState& vc) { static_cast<void>(vc); }
 
   Desk& desk_;
 

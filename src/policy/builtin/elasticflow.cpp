@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A job that leaves open on how many GPUs it runs is given, lease by lease, the fewest with which
+/// its deadline is kept, if that can be promised when it comes; what is left goes where it helps
+/// most. Another number of GPUs costs a restart.
+///
+/// Source   Gu et al., ASPLOS'23 (ElasticFlow), section 4: minimum satisfactory share, admission,
+///          marginal return; earliest deadline first where two are worth the same.
+/// Differs  leases of 5 minutes; the artifact's are 1 minute in simulation and 4 on its cluster,
+///          where a change costs 70 to 100 s. See pledge_book.h and pass/elastic.cpp for the rest.
+#include "policy/registry.h"
+
+namespace almanac::policy::builtin {
+
+void register_elasticflow(Registry& registry) {
+  registry.add_policy({.name = "elasticflow",
+                       .summary =
+                           "the fewest GPUs that keep a deadline, if it can be promised; the "
+                           "rest where they help most, anew every 5 min",
+                       .source = "Gu et al. ASPLOS'23 (ElasticFlow) §4",
+                       .order = "edf",
+                       .placement = "consolidate_first",
+                       .shape = "one",
+                       .admit = Admit::shares,
+                       .lease = 5min});
+}
+
+}  // namespace almanac::policy::builtin

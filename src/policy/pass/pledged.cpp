@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Leases with promises: whoever was promised to end by its deadline (pledges.h) has its GPUs in
+/// the leases that were set aside for it; the others run on what is left.
+///
+/// As a lease begins: who needs it to keep a promise, then who was promised nothing, then who was
+/// promised something and does not need it, each in order of rank. The first that fill the GPUs by
+/// count run; running jobs that are not among them give way.
+///
+/// Source   Gao et al., SoCC'21 (Chronus).
+/// Differs  the artifact lets every job go at the end of a lease and places all anew by local
+///          search; here a job keeps its GPUs for as long as it runs on, for moving costs it a
+///          restart. Best-effort jobs go in the policy's order, there by slack x GPUs.
+/// Cost     as pass/lease.cpp.
+#include <algorithm>
+#include <vector>
+
+#include "policy/pass/pledging_pass.h"
+
+namespace almanac::policy {
+namespace {
+
+class PledgedPass final : public PledgingPass {
+ public:
+  PledgedPass(Desk& desk, Duration lease, Duration phase)
+      : PledgingPass(desk, lease, phase, Pledges::Stops::as_leases_begin) {}
+
+ private:
+  enum class Group { needs_it, promised_nothing, is_ahead };
+
+  struct Ranked {
+    Group group{};
+    double rank = 0;
+    double tie = 0;
+    JobId job{};
+    int gpus = 0;
+    bool runs = false;
+
+    friend bool operator<(const Ranked& a, const Ranked& b) {
+      if (a.group != b.group) return a.group < b.group;
+      if (a.rank != b.rank) return a.rank < b.rank;
+      if (a.tie != b.tie) return a.tie < b.tie;
+      return a.job < b.job;
+    }
+  };
+
+  std::span<const Level> levels(JobId job) override {
+    const cluster::Demand& demand = desk_.demand(job);
+    asked_ = {.gpus = demand.gpus, .nodes = demand.nodes, .rate = desk_.rate(job)};
+    return {&asked_, 1};
+  }
+
+  Group group(VcId vc, JobId job) const {
+    if (pledges_.now(vc, job) > 0) return Group::needs_it;
+    return pledges_.has(vc, job) ? Group::is_ahead : Group::promised_nothing;
+  }
+
+  void deal(VcState& vc) override {
+    rank_all(vc);
+    choose(vc);
+    for (const Ranked& each : chosen_) {
+      if (!each.runs && is_worth_it(vc, each)) start_or_displace(vc, each);
+    }
+  }
+
+  bool is_worth_it(const VcState& vc, const Ranked& next) {
+    return next.group != Group::is_ahead ||
+           pledges_.gain(vc.vc, next.job, kNothing, levels(next.job).front()) > 0;
+  }
+
+  void rank_all(const VcState& vc) {
+    ranked_.clear();
+    for (const WaitingQueue::Class& each : vc.waiting.classes()) {
+      if (each.demand.is_cpu_job()) continue;
+      for (RankedQueue::Cursor at(each.jobs); at.get() != nullptr; at.advance()) {
+        rank(vc, at.get()->job, false);
+      }
+    }
+    for (RankedQueue::Cursor at(vc.running); at.get() != nullptr; at.advance()) {
+      if (!desk_.demand(at.get()->job).is_cpu_job()) rank(vc, at.get()->job, true);
+    }
+    std::sort(ranked_.begin(), ranked_.end());
+  }
+
+  void rank(const VcState& vc, JobId job, bool runs) {
+    const Candidate seen = desk_.candidate(job);
+    ranked_.push_back({.group = group(vc.vc, job),
+                       .rank = desk_.order().rank(seen),
+                       .tie = desk_.order().tie(seen),
+                       .job = job,
+                       .gpus = desk_.demand(job).gpus,
+                       .runs = runs});
+  }
+
+  /// Who runs in this lease, by count; the running ones that may be stopped, the first to go last.
+  void choose(const VcState& vc) {
+    int left = desk_.ledger().free_gpus(vc.vc);
+    for (const Ranked& each : ranked_) {
+      if (each.runs) left += each.gpus;
+    }
+    chosen_.clear();
+    losers_.clear();
+    displaced_.clear();
+    for (const Ranked& each : ranked_) {
+      if (each.gpus <= left) {
+        left -= each.gpus;
+        chosen_.push_back(each);
+        if (each.runs && each.group != Group::needs_it) displaced_.push_back(each.job);
+      } else if (each.runs) {
+        losers_.push_back(each.job);
+      }
+    }
+    // For a promise also those who are chosen, after the others.
+    displaced_.insert(displaced_.end(), losers_.begin(), losers_.end());
+  }
+
+  void start_or_displace(VcState& vc, const Ranked& next) {
+    const cluster::Demand demand = pledges_.demand(vc.vc, next.job);
+    std::vector<JobId>& victims = next.group == Group::needs_it ? displaced_ : losers_;
+    const std::size_t before = desk_.ledger().mark();
+    std::vector<JobId> stopped;
+    auto grants = desk_.place(vc.vc, demand);
+    for (auto at = victims.rbegin(); grants.empty() && at != victims.rend(); ++at) {
+      const auto held = desk_.grants(*at);
+      const bool helps = std::any_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
+        return desk_.ledger().suits(grant.node, demand);
+      });
+      if (!helps) continue;
+      desk_.give_back(*at);
+      stopped.push_back(*at);
+      grants = desk_.place(vc.vc, demand);
+    }
+    if (grants.empty()) return desk_.ledger().undo(before);
+    for (const JobId job : stopped) {
+      desk_.stop(vc, job);
+      std::erase(losers_, job);
+      std::erase(displaced_, job);
+    }
+    desk_.start(vc, next.job, grants);
+  }
+
+  Level asked_{};
+  std::vector<Ranked> ranked_;
+  std::vector<Ranked> chosen_;
+  std::vector<JobId> losers_;
+  std::vector<JobId> displaced_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> make_pledged_pass(Desk& desk, Duration lease, Duration phase) {
+  return std::make_unique<PledgedPass>(desk, lease, phase);
+}
+
+}  // namespace almanac::policy

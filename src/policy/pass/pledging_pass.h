@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What the passes share that promise deadlines in leases: who is told of jobs, and what is started
+/// between leases on what is free:
+///
+///   - who needs the present lease to keep a promise; where that may be, all is dealt out anew
+///     for it;
+///   - then who was promised nothing, in order of rank;
+///   - then who was promised something and does not need this lease, so that nothing stands idle;
+///     but only if that gets it further than being stopped at its end throws it back.
+///
+/// Cost     O(jobs that wait) an event.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "policy/pass/leased_pass.h"
+#include "policy/pass/pledges.h"
+#include "policy/pass/start_each.h"
+
+namespace almanac::policy {
+
+class PledgingPass : public LeasedPass {
+ public:
+  PledgingPass(Desk& desk, Duration lease, Duration phase, Pledges::Stops stops)
+      : LeasedPass(desk, lease, phase),
+        stops_(stops),
+        pledges_(desk, lease, phase, [this](JobId job) { return levels(job); }) {
+    desk_.needs_estimate = true;
+  }
+
+  void arrived(VcState& vc, JobId job) final { pledges_.came(vc, job); }
+  void adopted(VcState& vc, JobId job) final { pledges_.came(vc, job); }
+  void withdrawn(VcState& vc, JobId job) final { ended(vc, job); }
+  void ended(VcState& vc, JobId job) override { pledges_.ended(vc, job); }
+
+ protected:
+  /// What a job may be given, fewest GPUs first; read before the next call.
+  virtual std::span<const Level> levels(JobId job) = 0;
+  /// Says who runs in the lease that begins, or in what is left of it.
+  virtual void deal(VcState& vc) = 0;
+
+  static constexpr Level kNothing{.gpus = 0, .nodes = 0, .rate = 0};
+
+  void renew(VcState& vc) final {
+    pledges_.look(vc, true, stops_);
+    deal(vc);
+    start_pledged(vc);
+    start_others(vc);
+  }
+
+  void between(VcState& vc) final {
+    const bool needs_room = pledges_.look(vc, false, stops_);
+    if (!start_pledged(vc) && needs_room && stops_ == Pledges::Stops::at_once) deal(vc);
+    start_others(vc);
+  }
+
+  bool waits(JobId job) const {
+    return desk_.view().progress(job).phase == Phase::waiting && !desk_.starts(job);
+  }
+
+  const Pledges::Stops stops_;
+  Pledges pledges_;
+
+ private:
+  /// Those that need the present lease; gives whether all run.
+  bool start_pledged(VcState& vc) {
+    bool all = true;
+    for (const JobId job : pledges_.jobs(vc.vc)) {
+      const int pledged = pledges_.now(vc.vc, job);
+      if (pledged == 0 || !waits(job)) continue;
+      for (const Level& level : levels(job)) {
+        if (level.gpus == pledged) all = start_at(vc, job, Level(level)) && all;
+      }
+    }
+    return all;
+  }
+
+  void start_others(VcState& vc) {
+    start_each(desk_, vc, [&](const RankedQueue& jobs) -> const QueueEntry* {
+      for (RankedQueue::Cursor at(jobs); at.get() != nullptr; at.advance()) {
+        if (!pledges_.has(vc.vc, at.get()->job)) return at.get();
+      }
+      return nullptr;
+    });
+    for (const JobId job : pledges_.jobs(vc.vc)) {
+      if (!waits(job) || pledges_.now(vc.vc, job) > 0) continue;
+      const Level least = levels(job).front();
+      if (pledges_.gain(vc.vc, job, kNothing, least) > 0) start_at(vc, job, least);
+    }
+  }
+
+  bool start_at(VcState& vc, JobId job, const Level& level) {
+    cluster::Demand demand = pledges_.demand(vc.vc, job);
+    demand.gpus = level.gpus;
+    demand.nodes = level.nodes;
+    const auto grants = desk_.place(vc.vc, demand);
+    if (grants.empty()) return false;
+    if (desk_.demand(job).gpus != level.gpus) {
+      desk_.reshape(vc, job, {.nodes = level.nodes, .gpus = level.gpus, .rate = level.rate});
+    }
+    desk_.start(vc, job, grants);
+    return true;
+  }
+};
+
+}  // namespace almanac::policy
