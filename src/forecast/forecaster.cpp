@@ -47,7 +47,11 @@ void Forecaster::hear(Time now, std::span<const policy::Event> events, const sch
     sim::Present present =
         sim::present_of(round, setting_.cluster, setting_.trace.jobs.size(), telemetry, now);
     Forecast made = play_futures(setting_, present, beliefs_, job, options_.futures, options_.seed);
-    told_.push_back({job, std::move(made), std::move(present)});
+    std::vector<OtherGpus> others;
+    if (options_.other_gpus) {
+      others = with_other_gpus(setting_, present, beliefs_, job, options_.futures, options_.seed);
+    }
+    told_.push_back({job, std::move(made), std::move(present), std::move(others)});
   }
   if (asked_.empty()) done_ = true;
 }

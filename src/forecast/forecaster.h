@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "forecast/futures.h"
+#include "forecast/other_gpus.h"
 #include "sim/experiment.h"
 #include "sim/simulation.h"
 
@@ -22,6 +23,7 @@ namespace almanac::forecast {
 struct Options {
   int futures = 64;
   std::uint64_t seed = 0;
+  bool other_gpus = false;  ///< Also what would be with other numbers of GPUs.
 };
 
 /// What a job was told, and the instant at which it was.
@@ -29,6 +31,7 @@ struct Told {
   JobId job{};
   Forecast forecast;
   sim::Present present;
+  std::vector<OtherGpus> other_gpus{};  ///< If asked for.
 };
 
 class Forecaster final : public sim::Listener {

@@ -20,6 +20,11 @@ bool knows_truth(const policy::Composition& composition) {
   return composition.estimate == "oracle" || composition.estimate == "noisy";
 }
 
+Duration at_rate(Duration work, double rate) {
+  if (rate == 1) return work;
+  return Duration{std::llround(static_cast<double>(work.count()) / rate)};
+}
+
 /// Time never comes for a job that does not start, or end.
 Time or_never(Time at) { return at == kNoTime ? kNever : at; }
 
@@ -88,8 +93,9 @@ class Player {
         const Belief& belief = beliefs_.at(each.job);
         const Duration worked = std::max(Duration{0}, each.worked - each.past.charged);
         const Duration drawn = draw_run(belief.likely, worked, rng.uniform());
+        const Duration own = knows_truth(setting_.composition) ? drawn : belief.policys_own;
         runs_[index(each.job)] = drawn;
-        told[each.job] = {knows_truth(setting_.composition) ? drawn : belief.policys_own,
+        told[each.job] = {each.job == until ? at_rate(own, setting_.rate) : own,
                           belief.likely.distribution.get()};
       }
     }

@@ -41,6 +41,9 @@ struct Setting {
   const cluster::Cluster& cluster;
   const policy::Composition& composition;
   sim::Options options{};  ///< Restart costs, speeds, seed.
+  /// Speed that the job in question is to have, beside that at which its run time is believed: the
+  /// policy takes it for so much shorter. How fast it runs is for `options.speeds` to say.
+  double rate = 1;
 };
 
 /// Starts and ends of one job, a pair for each future, each in order of time.

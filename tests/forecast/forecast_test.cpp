@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 
 #include <gtest/gtest.h>
@@ -7,6 +8,8 @@
 #include "base/rng.h"
 #include "forecast/forecaster.h"
 #include "forecast/futures.h"
+#include "forecast/other_gpus.h"
+#include "perf/catalogue_file.h"
 #include "policy/registry.h"
 #include "sim/profile.h"
 #include "support/play.h"
@@ -159,6 +162,45 @@ TEST(PlayFutures, LetsNobodyComeEvenAtTheInstantOfAnEnd) {
       present, beliefs, JobId{1}, 3, 0);
   EXPECT_EQ(made.started_by(0.5), Time{100s});
   EXPECT_EQ(made.ended_by(0.5), Time{110s});
+}
+
+std::string linear_speeds() {
+  const char* source = std::getenv("ALMANAC_SOURCE_DIR");
+  return std::string(source == nullptr ? "." : source) + "/tests/support/linear.toml";
+}
+
+TEST(OtherGpus, AreComparedInTheSameFutures) {
+  // Alone on a node of four: of this model two GPUs do as much as one, four twice as much.
+  Case input;
+  input.cluster = cluster::uniform(1, 4);
+  add_job(input.trace, {.id = "A", .run = 100s, .model = "half", .max_gpus = 4});
+  const policy::SpeedBook speeds(input.cluster, input.trace,
+                                 *perf::read_catalogue(linear_speeds()));
+  const policy::Composition composition = *policy::registry().compose("fifo");
+  const sim::Present present{.at = Time{0s},
+                             .running = {},
+                             .waiting = {{.job = JobId{0}, .past = {.since = Time{0s}}}},
+                             .drained = {}};
+  Beliefs beliefs;
+  beliefs[JobId{0}].likely = {.run = 1000s, .distribution = short_or_long()};
+  Setting setting{
+      .trace = input.trace, .cluster = input.cluster, .composition = composition, .options = {}};
+  EXPECT_TRUE(with_other_gpus(setting, present, beliefs, JobId{0}, 8, 0).empty())
+      << "nothing is known of its speed";
+  setting.options.speeds = &speeds;
+  const Forecast as_asked = play_futures(setting, present, beliefs, JobId{0}, 8, 0);
+  const auto others = with_other_gpus(setting, present, beliefs, JobId{0}, 8, 0);
+  ASSERT_EQ(others.size(), 2U);
+  EXPECT_EQ(others[0].gpus, 2);
+  EXPECT_EQ(others[1].gpus, 4);
+  for (const double share : {0.2, 0.5, 0.8}) {
+    const double alone = seconds(as_asked.ended_by(share));
+    EXPECT_NEAR(seconds(others[0].forecast.ended_by(share)), alone, 0.002);
+    EXPECT_NEAR(seconds(others[1].forecast.ended_by(share)), alone / 2, 0.002);
+  }
+  // Who leaves nothing open, and does not tell batch and steps, scales nobody knows how.
+  input.trace.jobs[0].request.max_gpus = 0;
+  EXPECT_TRUE(with_other_gpus(setting, present, beliefs, JobId{0}, 8, 0).empty());
 }
 
 /// Jobs whose run times are drawn from what is believed of them, nobody comes after the one that

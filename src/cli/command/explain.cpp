@@ -61,7 +61,7 @@ class Explanation {
     auto schedule = sim::simulate_run(prepared_, run_, nullptr, nullptr, job_);
     if (!schedule) return tl::unexpected(schedule.error());
     schedule_ = std::move(*schedule);
-    auto told = forecast::tell(prepared_, run_, {job_}, {});
+    auto told = forecast::tell(prepared_, run_, {job_}, {.other_gpus = true});
     if (!told) return tl::unexpected(told.error());
     told_ = std::move(*told);
     return {};
@@ -89,6 +89,9 @@ class Explanation {
     }
     if (!told_.empty()) {
       fmt::print("  told then: {}\n", in_words(told_[0].forecast, job.request));
+      for (const forecast::OtherGpus& other : told_[0].other_gpus) {
+        fmt::print("    {}\n", in_words(other, job.request));
+      }
     }
     std::map<policy::ReasonKind, Duration> totals;
     for (const sim::Wait& wait : waits()) {
@@ -191,6 +194,12 @@ class Explanation {
                                   {"end_by_s", when(said.ended_by(kSaid))}};
     const Time deadline = prepared_.trace.jobs[index(job_)].request.deadline;
     if (deadline != kNoTime) out["deadline_kept"] = said.chance_to_end_by(deadline);
+    for (const forecast::OtherGpus& other : told_[0].other_gpus) {
+      nlohmann::ordered_json with = {{"gpus", other.gpus},
+                                     {"end_by_s", when(other.forecast.ended_by(kSaid))}};
+      if (deadline != kNoTime) with["deadline_kept"] = other.forecast.chance_to_end_by(deadline);
+      out["with_other_gpus"].push_back(std::move(with));
+    }
     return out;
   }
   std::string name(JobId job) const {

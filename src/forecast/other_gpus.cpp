@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "forecast/other_gpus.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "policy/speed_book.h"
+
+namespace almanac::forecast {
+namespace {
+
+int gpus_of_a_node(const cluster::Cluster& cluster) {
+  int most = 0;
+  for (const cluster::NodeClass& make : cluster.classes) most = std::max(most, make.gpus);
+  return most;
+}
+
+/// The trace in which `job` asks `gpus` GPUs and leaves nothing open.
+trace::Trace asking(const trace::Trace& trace, JobId job, int gpus) {
+  trace::Trace made;
+  made.jobs = trace.jobs;
+  // In order of number, so that each name keeps its own.
+  for (std::uint32_t name = 0; name < trace.names.size(); ++name) {
+    made.names.intern(trace.names[NameId{name}]);
+  }
+  trace::Request& request = made.jobs[index(job)].request;
+  const float more = static_cast<float>(gpus) / static_cast<float>(request.gpus);
+  request.gpus = gpus;
+  request.nodes = 0;
+  request.max_gpus = 0;
+  request.cpus *= more;
+  request.memory_gb *= more;
+  return made;
+}
+
+}  // namespace
+
+std::vector<OtherGpus> with_other_gpus(const Setting& setting, const sim::Present& present,
+                                       const Beliefs& beliefs, JobId job, int futures,
+                                       std::uint64_t seed) {
+  std::vector<OtherGpus> made;
+  const policy::SpeedBook* const speeds = setting.options.speeds;
+  const trace::Request& request = setting.trace.jobs[index(job)].request;
+  const bool scales = speeds != nullptr && request.gpus > 0 && request.gpu_part() == 1 &&
+                      (request.max_gpus > 0 || speeds->task(job) != nullptr);
+  if (!scales) return made;
+  const int node = gpus_of_a_node(setting.cluster);
+  int most = request.max_gpus > 0 ? request.max_gpus : node;
+  if (request.batch > 0) most = std::min(most, request.batch);
+  for (int gpus = 1; gpus <= most; gpus *= 2) {
+    if (gpus == request.gpus) continue;
+    const int nodes = (gpus + node - 1) / node;
+    const trace::Trace trace = asking(setting.trace, job, gpus);
+    const Setting other{.trace = trace,
+                        .cluster = setting.cluster,
+                        .composition = setting.composition,
+                        .options = setting.options,
+                        .rate = speeds->rate(job, nodes, gpus / nodes)};
+    Forecast forecast = play_futures(other, present, beliefs, job, futures, seed);
+    if (forecast.started_by(0.5) == kNever) continue;  // the cluster never has so many for it
+    made.push_back({gpus, std::move(forecast)});
+  }
+  return made;
+}
+
+}  // namespace almanac::forecast

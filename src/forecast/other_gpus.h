@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What if the job asked another number of GPUs? The same futures are played again with each: the
+/// same draws for everybody, so that two answers differ by the GPUs and not by luck.
+///
+/// The job then asks exactly so many GPUs, with as much of cores and memory for each, and runs at
+/// the speed that the speed model gives it there. A policy with an estimate believes it to be so
+/// much shorter or longer.
+///
+/// Cost     as futures.h, once more a number of GPUs, and a copy of the trace.
+#pragma once
+
+#include <vector>
+
+#include "forecast/futures.h"
+
+namespace almanac::forecast {
+
+struct OtherGpus {
+  int gpus = 0;
+  Forecast forecast;
+};
+
+/// Fewest GPUs first: powers of two up to what the job leaves open (Request::max_gpus), else up to
+/// what a node has, and no more than its batch has samples; what it asks is left out. None where
+/// its scaling is not known: no speeds, or a job that neither leaves its GPUs open nor tells its
+/// batch and steps.
+std::vector<OtherGpus> with_other_gpus(const Setting& setting, const sim::Present& present,
+                                       const Beliefs& beliefs, JobId job, int futures,
+                                       std::uint64_t seed);
+
+}  // namespace almanac::forecast
