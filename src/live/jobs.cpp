@@ -278,6 +278,11 @@ void Service::Core::process_gone(Entry& entry, const Result<std::optional<shephe
   }
   const shepherd::Exit& exit = **how;
   if (entry.again) return begin_again(entry, "requeued");
+  if (exit.cause == Cause::told && to_end.empty()) {
+    // Not by us: the machine was going down.
+    if (job.asked.requeue) return begin_again(entry, "ended from outside");
+    return finish(entry, JobState::node_fail, "ended from outside");
+  }
   job.exit_status = exit.ending.status;
   job.signal = exit.ending.signal;
   switch (exit.cause) {
@@ -285,7 +290,7 @@ void Service::Core::process_gone(Entry& entry, const Result<std::optional<shephe
       return exit.ending.good() ? finish(entry, JobState::completed, "")
                                 : finish(entry, JobState::failed, to_string(exit.ending));
     case Cause::told:
-      return finish(entry, JobState::cancelled, to_end.empty() ? "ended from outside" : to_end);
+      return finish(entry, JobState::cancelled, to_end);
     case Cause::time_limit:
       return finish(entry, JobState::timeout, "over its time limit");
     case Cause::memory:

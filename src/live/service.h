@@ -92,7 +92,8 @@ struct Overview {
   std::string policy{};
   std::string shadow{};
   std::int64_t waiting = 0, held = 0, running = 0;
-  int gpus = 0, gpus_busy = 0;
+  int gpus = 0;  ///< In service.
+  int gpus_busy = 0;
   double gpu_share_busy = 0;  ///< GPUs held, parts counted as such.
   double power_w = 0;         ///< By measurement, else by the model.
   bool power_is_measured = false;

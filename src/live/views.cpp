@@ -138,7 +138,7 @@ Overview Service::Core::overview() const {
     if (entry.job.state == JobState::pending) ++(entry.job.held ? made.held : made.waiting);
   }
   const cluster::Ledger& ledger = round_->ledger();
-  made.gpus = config_.machine.cluster.gpus();
+  made.gpus = config_.machine.cluster.gpus() - static_cast<int>(gpu_trouble_.size());
   made.gpu_share_busy = static_cast<double>(ledger.busy_gpu_milli()) / cluster::kWholeGpu;
   made.gpus_busy = gpus_busy();
   made.power_w = power_w_.value_or(0);
