@@ -77,7 +77,7 @@ Time Service::Core::next_alarm() const {
   const bool unsaved =
       !dirty_.empty() || !notes_.empty() || !told_.empty() || !moments_.empty() || !values_.empty();
   if (!events_.empty() || (unsaved && trouble_.empty())) return now_;
-  Time next = save_again_;
+  Time next = std::min(save_again_, start_again_);
   if (!wakes_.empty()) next = std::min(next, *wakes_.begin());
   for (const JobNumber number : aside_) {
     const Entry* const entry = book_.find(number);
@@ -330,6 +330,7 @@ void Service::Core::answer(const Result<void>& saved) {
 
 void Service::Core::launch(Lock& lock) {
   if (to_start_.empty() || !trouble_.empty()) return;
+  start_again_ = kNever;
   std::vector<JobNumber> later;
   for (const JobNumber number : std::exchange(to_start_, {})) {
     const Entry* const entry = book_.find(number);

@@ -193,7 +193,8 @@ class Service::Core final : public schedule::Actuator {
   std::vector<std::string> old_folders_;
   std::int64_t last_number_ = 0;
   Time save_again_ = kNever;
-  std::string trouble_;  // with the store; "" = none
+  Time start_again_ = kNever;  // what could not be started
+  std::string trouble_;        // with the store; "" = none
   Counters counters_;
   std::atomic<std::uint64_t> revision_ = 1;
   bool changed_ = false;

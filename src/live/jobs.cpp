@@ -233,9 +233,16 @@ bool Service::Core::is_free_of_others(const Entry& entry) const {
 
 void Service::Core::start_process(Entry& entry, const store::Job& whole) {
   store::Job& job = entry.job;
-  entry.starting = false;
   auto run = shepherd::Run::start(folder_of(job),
                                   spec_of(job, whole.asked, config_.machine, folder_of(job)));
+  if (!run && run.error().code != Code::invalid) {
+    // No process to be had, or the shepherd's program is just being replaced: not the job's fault.
+    if (start_again_ == kNever) log_error(to_string(run.error()));
+    start_again_ = now_ + 1s;
+    to_start_.push_back(job.number);
+    return;
+  }
+  entry.starting = false;
   if (!run) {
     round_->end(now_, entry.id);
     events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -361,6 +362,21 @@ TEST_F(Box, DrainsTheNode) {
   EXPECT_EQ(look(waits).state, JobState::pending);
   ASSERT_TRUE(service_->set_drained(node, false, me_));
   EXPECT_TRUE(comes_to(waits, JobState::completed));
+}
+
+TEST_F(Box, LosesNoJobWhileItsOwnProgramIsBeingReplaced) {
+  const std::string program = std::getenv("ALMANAC_SHEPHERD");
+  const fs::path link = folder_ / "shepherd";
+  ::setenv("ALMANAC_SHEPHERD", link.c_str(), 1);
+  begin();
+  const JobNumber job = submit(shell("echo once"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_EQ(text("almanac-1.out"), "");
+  fs::create_symlink(program, link);
+  EXPECT_TRUE(comes_to(job, JobState::completed));
+  EXPECT_EQ(text("almanac-1.out"), "once\n");
+  end();
+  ::setenv("ALMANAC_SHEPHERD", program.c_str(), 1);
 }
 
 TEST_F(Box, TellsWhenAJobWillStart) {
