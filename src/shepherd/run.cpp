@@ -110,7 +110,8 @@ Result<Run> Run::start(const std::string& folder, const Spec& spec) {
   const auto begin = [&]() -> Result<pid_t> {
     const Descriptor lock(
         ::open((run.folder_ + kLockFile).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
+    // The folder is new: who holds the lock only looks, and lets go at once.
+    if (!lock || ::flock(lock.get(), LOCK_EX) != 0) {
       return cannot("lock " + run.folder_, errno);
     }
     if (const auto written = write_file(run.folder_ + kSpecFile, *text); !written) {
