@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Nodes, partitions, reservations and licences as a Slurm controller tells of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+
+namespace almanac::slurm {
+
+/// A command to power a node up is lost while it powers down.
+enum class Power : std::uint8_t { on, to_power_down, powering_down, off, powering_up };
+
+struct Node {
+  std::string name{};
+  std::string gpu_type{};
+  int gpus = 0;
+  int shards = 0;
+  double cpus = 0;
+  double memory_gb = 0;
+  std::vector<std::string> partitions{};
+  std::string features{};
+  Power power = Power::on;
+  bool drained = false;   ///< DRAIN, DOWN, FAIL, MAINT: nothing may start here.
+  bool busy = false;      ///< Some job holds a part of it.
+  bool reserved = false;  ///< A reservation that runs has it.
+  std::string reason{};
+
+  bool operator==(const Node&) const = default;
+};
+
+struct Partition {
+  std::string name{};
+  std::vector<std::string> nodes{};
+  bool up = true;
+  bool is_default = false;
+  int priority_tier = 1;
+  Duration max_time = kNoDuration;
+  bool preempts = false;  ///< Its jobs may be stopped for others.
+  std::string oversubscribe{};
+
+  bool operator==(const Partition&) const = default;
+};
+
+struct Reservation {
+  std::string name{};
+  std::vector<std::string> nodes{};
+  Time start{};
+  Time end = kNoTime;
+  std::string users{};
+  std::string accounts{};
+
+  bool operator==(const Reservation&) const = default;
+};
+
+struct Licence {
+  std::string name{};
+  int total = 0;
+  int used = 0;
+
+  bool operator==(const Licence&) const = default;
+};
+
+/// What changes only when an administrator changes it.
+struct Site {
+  std::string version{};  ///< Of the controller: "22.05.8".
+  std::string cluster{};
+  std::string controller{};
+  std::map<std::string, std::string> parameters{};  ///< Of slurm.conf, as scontrol show config
+                                                    ///< spells it: "PriorityType".
+  bool federated = false;
+  std::uint32_t uid = 0;     ///< Whose rights we have there.
+  bool is_operator = false;  ///< May change the jobs of others.
+};
+
+}  // namespace almanac::slurm
