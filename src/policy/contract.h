@@ -200,6 +200,9 @@ class Policy {
   virtual void decide(std::span<const Event> events, const View& view, Plan& plan) = 0;
   /// Why `job`, which waits, does not run now. `ledger` is left as it was.
   virtual Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const = 0;
+  /// Appends the jobs that wait after the last decision, those of each virtual cluster in the order
+  /// in which it looks at them. Jobs that decision stopped are not among them yet.
+  virtual void line_up(std::vector<JobId>& line) const = 0;
 };
 
 }  // namespace almanac::policy

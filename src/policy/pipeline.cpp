@@ -95,6 +95,14 @@ class Pipeline final : public Policy {
     return reason;
   }
 
+  void line_up(std::vector<JobId>& line) const override {
+    for (const VcState& vc : vcs_) {
+      if (vc.waiting.empty()) continue;
+      const QueueEntry* entry = &vc.waiting.first().jobs.front();
+      for (; entry != nullptr; entry = vc.waiting.next(entry->key)) line.push_back(entry->job);
+    }
+  }
+
  private:
   /// Something of it has come free.
   void offer(VcId vc) {

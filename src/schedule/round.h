@@ -110,6 +110,8 @@ class Round {
   std::vector<cluster::Grant> take_grants() { return std::move(grants_); }
   /// Why a waiting job does not run, after the last round.
   policy::Reason why_waiting(Time now, JobId job);
+  /// Appends the jobs that wait as policy::Policy::line_up() does.
+  void line_up(std::vector<JobId>& line) const { policy_.line_up(line); }
 
  private:
   /// Sets what a job asks here and what lies behind it.

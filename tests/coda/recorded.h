@@ -30,6 +30,7 @@ class Watched final : public policy::Policy {
                              cluster::Ledger& ledger) const override {
     return policy_.why_waiting(job, view, ledger);
   }
+  void line_up(std::vector<JobId>& line) const override { policy_.line_up(line); }
 
  private:
   policy::Policy& policy_;

@@ -61,6 +61,7 @@ class Witness final : public policy::Policy {
                              cluster::Ledger& ledger) const override {
     return watched_.why_waiting(job, view, ledger);
   }
+  void line_up(std::vector<JobId>& line) const override { watched_.line_up(line); }
 
   /// Every run, in order of start.
   const std::vector<Run>& runs() const { return runs_; }
