@@ -25,6 +25,7 @@ struct Entry {
   /// The process of its present run, or of the last one if that has not gone yet.
   std::optional<shepherd::Run> run{};
   /// Why its process is to end: "cancelled by ann"; "" = it is not.
+  /// Of a running job it is in job.reason too, so that the next service knows.
   std::string to_end{};
   bool makes_room = false;               ///< Its process is to end since the policy has stopped it.
   std::vector<cluster::Grant> leaves{};  ///< What that process holds until it has gone.
@@ -38,6 +39,9 @@ enum class Aside { no, held, begins_later, depends, array_is_full, never };
 
 /// Drops argv, script and environment.
 void forget_what_runs(store::Job& job);
+
+/// Reason of a running job that is to begin again: what the store has of Entry::again.
+inline constexpr const char* kToRunAgain = "to run again";
 
 class Book {
  public:

@@ -89,16 +89,15 @@ Time Service::Core::next_alarm() const {
 
 void Service::Core::wait_for_news(Duration at_most) {
   std::vector<pollfd> sources{{bell_.get(), POLLIN, 0}};
-  Time next{};
   {
     const Lock lock(mutex_);
     for (const JobNumber number : processes_) {
       sources.push_back({book_.find(number)->run->news(), POLLIN, 0});
     }
-    next = next_alarm();
+    const Time next = next_alarm();
+    at_most = std::min(at_most, kHeartbeat);
+    if (next != kNever) at_most = std::clamp<Duration>(next - clock_.now() + 1ms, 0ms, at_most);
   }
-  at_most = std::min(at_most, kHeartbeat);
-  if (next != kNever) at_most = std::clamp<Duration>(next - clock_.now() + 1ms, 0ms, at_most);
   const int timeout_ms = static_cast<int>(at_most.count());
   ::poll(sources.data(), sources.size(), timeout_ms);
   std::uint64_t rung = 0;
@@ -174,6 +173,7 @@ void Service::Core::expel(JobNumber number) {
   dirty_.erase(number);
   std::erase(to_start_, number);
   std::erase_if(notes_, [&](const store::Note& note) { return note.job == number; });
+  std::erase_if(told_, [&](const store::Told& told) { return told.job == number; });
   book_.erase(number);
 }
 
@@ -329,7 +329,12 @@ void Service::Core::answer(const Result<void>& saved) {
 }
 
 void Service::Core::launch(Lock& lock) {
-  if (to_start_.empty() || !trouble_.empty()) return;
+  if (!trouble_.empty()) return;
+  for (const JobNumber number : std::exchange(to_stop_, {})) {
+    Entry* const entry = book_.find(number);
+    if (entry != nullptr && entry->run) entry->run->end();
+  }
+  if (to_start_.empty()) return;
   start_again_ = kNever;
   std::vector<JobNumber> later;
   for (const JobNumber number : std::exchange(to_start_, {})) {

@@ -117,7 +117,11 @@ class Service::Core final : public schedule::Actuator {
   void join(Entry& entry);
   void leave_queue(Entry& entry);
   void process_gone(Entry& entry, const Result<std::optional<shepherd::Exit>>& how);
-  void finish(Entry& entry, trace::JobState state, const std::string& reason);
+  /// It has ended at `at`, now or before.
+  void finish(Entry& entry, trace::JobState state, const std::string& reason, Time at);
+  void finish(Entry& entry, trace::JobState state, const std::string& reason) {
+    finish(entry, state, reason, now_);
+  }
   void begin_again(Entry& entry, const std::string& why);
   void start_process(Entry& entry, const store::Job& whole);
   /// Processors for a job that holds whole cores; empty = it is not pinned.
@@ -125,12 +129,15 @@ class Service::Core final : public schedule::Actuator {
   bool is_free_of_others(const Entry& entry) const;
   Result<Entry*> own(store::JobNumber number, const Caller& caller);
   void note(const store::Job& job, std::string what, std::string detail = {});
+  /// Ends the process of a job once it is on the disk why.
+  void end_process(Entry& entry);
   void touch(const Entry& entry) { dirty_.insert(entry.job.number); }
 
   // recovery.cpp: what an earlier service left.
   Result<void> recover();
   std::vector<cluster::Grant> whole_machine() const;
-  Result<void> check_grants(const store::Job& job) const;
+  /// Takes what a running job holds; fails with conflict where the cluster has it no more.
+  Result<void> take(const store::Job& job, cluster::Ledger& room);
   /// Gives all jobs that the policy knows to a new one.
   void begin_policy(policy::Composition composition);
   cluster::GpuMask trouble_mask(NodeId node) const;
@@ -179,6 +186,7 @@ class Service::Core final : public schedule::Actuator {
   std::set<store::JobNumber> processes_;  // that have one
   bool look_aside_ = true;
   std::vector<store::JobNumber> to_start_;  // in the order of the policy
+  std::vector<store::JobNumber> to_stop_;   // whose process is to be told to end
   std::set<store::JobNumber> dirty_;        // changed since they were saved
   std::vector<store::Note> notes_;
   std::vector<store::Told> told_;

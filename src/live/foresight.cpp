@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "live/policies.h"
-#include "live/request.h"
+#include "store/log.h"
 
 namespace almanac::live {
 
@@ -87,7 +87,7 @@ void Foresight::learn(const std::vector<store::Job>& ended) {
     if (known == seen_.end()) continue;
     const JobId id = known->second;
     trace::Job& lesson = lessons_.jobs[index(id)];
-    lesson.outcome = to_record(job, lessons_).outcome;
+    lesson.outcome = store::record_of(job, lessons_.names).outcome;
     seen_.erase(known);
     if (job.start == kNoTime) continue;
     const predict::Ended end{.at = job.end, .ran = job.attained, .state = job.state};
@@ -101,7 +101,7 @@ forecast::Belief& Foresight::belief_of(const store::Job& job) {
   if (found != beliefs_.end()) return found->second;
   const auto [seen, is_new] =
       seen_.try_emplace(job.number, JobId{static_cast<std::uint32_t>(lessons_.jobs.size())});
-  if (is_new) lessons_.jobs.push_back(to_record(job, lessons_));
+  if (is_new) lessons_.jobs.push_back(store::record_of(job, lessons_.names));
   const trace::Request request = lessons_.jobs[index(seen->second)].request;
   forecast::Belief made{.likely = likely_->estimate(seen->second, request),
                         .policys_own = own_->estimate(seen->second, request).run};
@@ -121,7 +121,7 @@ bool Foresight::foresee(Outlook outlook) {
   for (const Outlook::One& one : outlook.jobs) {
     const JobId id{static_cast<std::uint32_t>(trace.jobs.size())};
     beliefs.emplace(id, std::move(belief_of(one.job)));
-    trace.jobs.push_back(to_record(one.job, trace));
+    trace.jobs.push_back(store::record_of(one.job, trace.names));
     const Duration ran = one.past.attained + (one.runs ? outlook.at - one.past.since : Duration{0});
     (one.runs ? present.running : present.waiting)
         .push_back({.job = id,

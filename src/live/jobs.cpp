@@ -11,7 +11,7 @@
 #include "live/core.h"
 #include "live/environment.h"
 #include "live/log.h"
-#include "live/request.h"
+#include "store/log.h"
 
 namespace almanac::live {
 
@@ -28,6 +28,22 @@ bool has_ended(const store::Job& job) {
   return job.state != JobState::pending && job.state != JobState::running;
 }
 
+/// When a run ended: now, or long ago if nobody was there to see it.
+Time ended_at(const shepherd::Exit& exit, Time since, Time now) {
+  constexpr Duration kAtOnce = 1s;
+  return now - exit.end > kAtOnce ? std::max(since, exit.end) : now;
+}
+
+/// Whether some text has a byte of zero, which neither a program nor the store can be given.
+bool has_zero(const store::Submission& asked) {
+  const auto bad = [](const std::string& text) { return text.find('\0') != std::string::npos; };
+  return std::any_of(asked.argv.begin(), asked.argv.end(), bad) ||
+         std::any_of(asked.environment.begin(), asked.environment.end(), bad) ||
+         bad(asked.script) || bad(asked.directory) || bad(asked.out) || bad(asked.err) ||
+         bad(asked.name) || bad(asked.user) || bad(asked.vc) || bad(asked.qos) ||
+         bad(asked.model) || bad(asked.gpu_type);
+}
+
 std::int64_t number_of(const store::Job& job) { return static_cast<std::int64_t>(job.number); }
 
 }  // namespace
@@ -42,7 +58,7 @@ void Service::Core::note(const store::Job& job, std::string what, std::string de
 }
 
 std::optional<std::string> Service::Core::never(const store::Job& job) {
-  const trace::Job record = to_record(job, trace_);
+  const trace::Job record = store::record_of(job, trace_.names);
   const VcId vc = admission_.vc(record.request);
   const DemandId demand = admission_.demand(record.request, vc);
   const auto reason = admission_.never(vc, demand);
@@ -56,6 +72,7 @@ Result<std::vector<store::Job>> Service::Core::enlist(const store::Submission& a
   if (asked.argv.empty() && asked.script.empty()) {
     return fail(Code::usage, "there is no command to run");
   }
+  if (has_zero(asked)) return fail(Code::usage, "there is a byte of zero in its text");
   const auto ours = static_cast<std::uint32_t>(::geteuid());
   if (ours != 0 && asked.uid != ours) {
     return fail(
@@ -112,7 +129,7 @@ Result<std::vector<store::Job>> Service::Core::enlist(const store::Submission& a
 void Service::Core::join(Entry& entry) {
   store::Job& job = entry.job;
   entry.id = JobId{static_cast<std::uint32_t>(trace_.jobs.size())};
-  trace_.jobs.push_back(to_record(job, trace_));
+  trace_.jobs.push_back(store::record_of(job, trace_.names));
   numbers_.push_back(job.number);
   book_.count_task(job, +1);
   const auto never =
@@ -129,6 +146,12 @@ void Service::Core::leave_queue(Entry& entry) {
   events_.push_back({EventKind::job_withdrawn, static_cast<std::uint32_t>(index(entry.id))});
   book_.count_task(entry.job, -1);
   entry.id = kNoJob;
+  look_aside_ = true;  // another task of its array
+}
+
+void Service::Core::end_process(Entry& entry) {
+  to_stop_.push_back(entry.job.number);
+  touch(entry);
 }
 
 void Service::Core::start(JobId id) {
@@ -156,9 +179,9 @@ void Service::Core::stop(JobId id) {
   if (entry.starting) {
     --job.attempts;
   } else {
-    entry.run->end();
     entry.makes_room = true;
     entry.leaves = job.held_gpus;
+    end_process(entry);
   }
   entry.starting = false;
   ++counters_.preempted;
@@ -269,8 +292,9 @@ void Service::Core::process_gone(Entry& entry, const Result<std::optional<shephe
     note(job, "stopped");
     return touch(entry);
   }
+  const Time at = how ? ended_at(**how, job.since, now_) : now_;
   if (in_round(entry, Phase::running)) {
-    round_->end(now_, entry.id);
+    round_->end(at, entry.id);
     events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
     job.attained = round_->progress(entry.id).attained;
   } else if (in_round(entry, Phase::waiting)) {
@@ -288,33 +312,33 @@ void Service::Core::process_gone(Entry& entry, const Result<std::optional<shephe
   if (exit.cause == Cause::told && to_end.empty()) {
     // Not by us: the machine was going down.
     if (job.asked.requeue) return begin_again(entry, "ended from outside");
-    return finish(entry, JobState::node_fail, "ended from outside");
+    return finish(entry, JobState::node_fail, "ended from outside", at);
   }
   job.exit_status = exit.ending.status;
   job.signal = exit.ending.signal;
   switch (exit.cause) {
     case Cause::by_itself:
-      return exit.ending.good() ? finish(entry, JobState::completed, "")
-                                : finish(entry, JobState::failed, to_string(exit.ending));
+      return exit.ending.good() ? finish(entry, JobState::completed, "", at)
+                                : finish(entry, JobState::failed, to_string(exit.ending), at);
     case Cause::told:
-      return finish(entry, JobState::cancelled, to_end);
+      return finish(entry, JobState::cancelled, to_end, at);
     case Cause::time_limit:
-      return finish(entry, JobState::timeout, "over its time limit");
+      return finish(entry, JobState::timeout, "over its time limit", at);
     case Cause::memory:
-      return finish(entry, JobState::failed, "out of memory");
+      return finish(entry, JobState::failed, "out of memory", at);
     case Cause::cannot_start:
-      return finish(entry, JobState::failed, fmt::format("cannot start: {}", exit.message));
+      return finish(entry, JobState::failed, fmt::format("cannot start: {}", exit.message), at);
   }
 }
 
-void Service::Core::finish(Entry& entry, JobState state, const std::string& reason) {
+void Service::Core::finish(Entry& entry, JobState state, const std::string& reason, Time at) {
   store::Job& job = entry.job;
   job.state = state;
-  job.end = now_;
+  job.end = at;
   job.reason = reason;
   if (entry.id != kNoJob) {
     trace::Job& record = trace_.jobs[index(entry.id)];
-    record.outcome = to_record(job, trace_).outcome;
+    record.outcome = store::record_of(job, trace_.names).outcome;
     book_.count_task(job, -1);
     entry.id = kNoJob;
   }
@@ -378,7 +402,8 @@ Result<void> Service::Core::cancel(JobNumber number, const Caller& caller) {
     if (entry.run) {
       entry.to_end = why;
       entry.again = false;
-      entry.run->end();
+      entry.job.reason = why;
+      end_process(entry);
       note(entry.job, "told to end", why);
       return {};
     }
@@ -438,7 +463,8 @@ Result<void> Service::Core::requeue(JobNumber number, const Caller& caller) {
                     fmt::format("job {} is just starting", number_of(entry->job)), {}, "try again");
       }
       entry->again = true;
-      entry->run->end();
+      entry->job.reason = kToRunAgain;
+      end_process(*entry);
       return {};
     }
     auto known = store_.job(number);

@@ -12,8 +12,8 @@
 #include "live/log.h"
 #include "live/notify.h"
 #include "live/policies.h"
-#include "live/request.h"
 #include "policy/pipeline.h"
+#include "store/log.h"
 
 namespace almanac::live {
 
@@ -86,7 +86,11 @@ Result<std::unique_ptr<Service::Core>> Service::Core::open(Config config) {
     if (!kept) return tl::unexpected(kept.error());
     if (*kept) config.policy = **kept;
   }
-  if (const auto kept = store->get(kShadowKey); kept && *kept) config.shadow = **kept;
+  if (config.shadow.empty()) {
+    const auto kept = store->get(kShadowKey);
+    if (!kept) return tl::unexpected(kept.error());
+    if (*kept) config.shadow = **kept;
+  }
   auto composition = compose(config.policy);
   if (!composition) return tl::unexpected(composition.error());
   const auto last = store->last_number();
@@ -102,28 +106,28 @@ Result<std::unique_ptr<Service::Core>> Service::Core::open(Config config) {
   return made;
 }
 
-Result<void> Service::Core::check_grants(const store::Job& job) const {
-  const cluster::Cluster& cluster = config_.machine.cluster;
-  for (const cluster::Grant& grant : job.held_gpus) {
-    const bool there =
-        index(grant.node) < cluster.nodes.size() &&
-        (grant.gpus >> static_cast<unsigned>(std::min(63, cluster.gpus(grant.node))) >> 0U) == 0;
-    if (there) continue;
-    return fail(Code::conflict,
-                fmt::format("job {} runs on GPUs that the cluster has no more",
-                            static_cast<std::int64_t>(job.number)),
-                {.file = config_.state},
-                "begin with the cluster as it was, and change it when the job has ended");
-  }
-  return {};
-}
-
 std::vector<cluster::Grant> Service::Core::whole_machine() const {
   std::vector<cluster::Grant> made;
   for (std::uint32_t at = 0; at < config_.machine.cluster.nodes.size(); ++at) {
     made.push_back({.node = NodeId{at}, .gpus = ~cluster::GpuMask{0}});
   }
   return made;
+}
+
+Result<void> Service::Core::take(const store::Job& job, cluster::Ledger& room) {
+  const auto refuse = [&](const std::string& why) {
+    return fail(Code::conflict,
+                fmt::format("job {} runs, and {}", static_cast<std::int64_t>(job.number), why),
+                {.file = config_.state},
+                "begin with the cluster as it was, and change it when the job has ended");
+  };
+  for (const cluster::Grant& grant : job.held_gpus) {
+    const bool has_node = index(grant.node) < config_.machine.cluster.nodes.size();
+    if (!has_node || !room.can_take(grant)) return refuse("what it holds the cluster has no more");
+    room.take(grant);
+  }
+  if (const auto why = never(job)) return refuse(fmt::format("could not start today: {}", *why));
+  return {};
 }
 
 Result<void> Service::Core::recover() {
@@ -168,8 +172,14 @@ Result<void> Service::Core::recover() {
     processes_.insert(entry->job.number);
   }
 
+  if (error) {
+    return fail(Code::unavailable, fmt::format("cannot read runs: {}", error.message()),
+                {.file = config_.state});
+  }
+
   std::vector<Entry*> running;
   std::vector<Entry*> waiting;
+  cluster::Ledger room(config_.machine.cluster);
   for (auto& [number, entry] : book_.all()) {
     store::Job& job = entry.job;
     if (job.state == JobState::running && (!entry.run || entry.makes_room)) {
@@ -177,12 +187,23 @@ Result<void> Service::Core::recover() {
       if (job.attempts <= 1) job.start = kNoTime;
       touch(entry);
     }
-    if (job.state == JobState::running) {
-      if (auto fits = check_grants(job); !fits) return fits;
-      running.push_back(&entry);
-    } else if (book_.aside(entry, now_) == Aside::no) {
+    if (job.state != JobState::running) continue;
+    if (auto fits = take(job, room); !fits) return fits;
+    if (job.reason == kToRunAgain) {
+      entry.again = true;
+      end_process(entry);
+    } else if (!job.reason.empty()) {
+      entry.to_end = job.reason;
+      end_process(entry);
+    }
+    running.push_back(&entry);
+    book_.count_task(job, +1);
+  }
+  for (auto& [number, entry] : book_.all()) {
+    if (entry.job.state == JobState::running) continue;
+    if (book_.aside(entry, now_) == Aside::no) {
       waiting.push_back(&entry);
-      book_.count_task(job, +1);
+      book_.count_task(entry.job, +1);
     } else {
       aside_.insert(number);
     }
@@ -193,12 +214,9 @@ Result<void> Service::Core::recover() {
   for (std::vector<Entry*>* const jobs : {&running, &waiting}) {
     for (Entry* const entry : *jobs) {
       entry->id = JobId{static_cast<std::uint32_t>(trace_.jobs.size())};
-      trace_.jobs.push_back(to_record(entry->job, trace_));
+      trace_.jobs.push_back(store::record_of(entry->job, trace_.names));
       numbers_.push_back(entry->job.number);
-      if (jobs == &running) {
-        book_.count_task(entry->job, +1);
-        note(entry->job, "adopted");
-      }
+      if (jobs == &running) note(entry->job, "adopted");
     }
   }
   if (auto read = read_service(); !read) return read;

@@ -265,7 +265,10 @@ Outlook Service::Core::outlook() {
 void Service::Core::keep(std::vector<store::Told> told) {
   {
     const std::lock_guard lock(mutex_);
-    told_.insert(told_.end(), told.begin(), told.end());
+    // Of one that is gone the store may know nothing.
+    for (const store::Told& each : told) {
+      if (book_.find(each.job) != nullptr) told_.push_back(each);
+    }
   }
   wake();
 }

@@ -57,6 +57,13 @@ void fill(trace::Outcome& outcome, const Job& job) {
 
 }  // namespace
 
+trace::Job record_of(const Job& job, Names& names) {
+  trace::Job record{.id = key_of(job.number), .request = {}, .outcome = {}};
+  fill(record.request, job, names);
+  if (job.end != kNoTime) fill(record.outcome, job);
+  return record;
+}
+
 trace::Trace log_of(const std::vector<Job>& jobs, const std::string& path) {
   trace::Trace trace;
   trace.path = path;
@@ -67,10 +74,7 @@ trace::Trace log_of(const std::vector<Job>& jobs, const std::string& path) {
   std::int64_t begun_later = 0;
   std::int64_t left_out = 0;
   for (const Job& job : jobs) {
-    trace::Job& record = trace.jobs.emplace_back();
-    record.id = key_of(job.number);
-    fill(record.request, job, trace.names);
-    fill(record.outcome, job);
+    trace::Job& record = trace.jobs.emplace_back(record_of(job, trace.names));
     Time last = kNoTime;
     for (const JobNumber before : job.asked.after) {
       const auto found = ends.find(static_cast<std::int64_t>(before));

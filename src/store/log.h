@@ -7,10 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "base/names.h"
 #include "store/job.h"
 #include "trace/trace.h"
 
 namespace almanac::store {
+
+/// `job` as a job of a log whose names are `names`. Of one that has not ended the outcome is empty.
+trace::Job record_of(const Job& job, Names& names);
 
 /// A job's id is its number, that of a task too. Its run time is all the time that it ran, runs
 /// included that a preemption ended. Of the jobs that it comes after, the log names the one that

@@ -3,8 +3,9 @@
 /// \file
 /// A service that is killed at any moment, and begun again: what it acknowledged runs exactly once.
 ///
-/// This program is also that service: `live_crash_test serve FOLDER` takes a command a line on its
-/// input and answers with the job's number once it is acknowledged.
+/// This program is also that service: `live_crash_test serve FOLDER POLICY` takes a job a line on
+/// its input, "GPUS LIMIT_S COMMAND", and answers once it is acknowledged; "cancel NUMBER"
+/// likewise.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -15,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -43,9 +45,12 @@ Machine made_up() {
   return made;
 }
 
-int serve(const fs::path& folder) {
-  auto service = Service::open(
-      {.state = (folder / "state").string(), .machine = made_up(), .policy = "qssf", .futures = 0});
+int serve(const fs::path& folder, const std::string& policy) {
+  auto service = Service::open({.state = (folder / "state").string(),
+                                .machine = made_up(),
+                                .policy = policy,
+                                .policy_is_told = true,
+                                .futures = 0});
   if (!service) {
     std::cerr << to_string(service.error()) << std::endl;
     return 1;
@@ -58,11 +63,23 @@ int serve(const fs::path& folder) {
       std::cout << (*service)->jobs().size() << std::endl;
       continue;
     }
+    if (line.starts_with("cancel ")) {
+      const store::JobNumber number{std::stoll(line.substr(line.find(' ')))};
+      const auto done = (*service)->cancel(number, {.uid = ::geteuid(), .may_all = true});
+      std::cout << (done ? "ok" : to_string(done.error())) << std::endl;
+      continue;
+    }
     store::Submission asked{.name = "job", .user = "me"};
     asked.uid = ::geteuid();
     asked.gid = ::getegid();
-    asked.gpus = 1;
-    asked.argv = {"sh", "-c", line};
+    std::istringstream words(line);
+    int limit_s = 0;
+    words >> asked.gpus >> limit_s;
+    asked.time_limit = limit_s * 1s;
+    std::string command;
+    std::getline(words, command);
+    asked.grace = 1s;
+    asked.argv = {"sh", "-c", command};
     asked.directory = folder.string();
     asked.environment = {"PATH=/usr/bin:/bin"};
     asked.out = "/dev/null";
@@ -79,7 +96,8 @@ int serve(const fs::path& folder) {
 /// A service in a process of its own.
 class Process {
  public:
-  Process(const fs::path& folder, const std::vector<std::string>& environment) {
+  Process(const fs::path& folder, const std::string& policy,
+          const std::vector<std::string>& environment) {
     int in[2];
     int out[2];
     EXPECT_EQ(::pipe2(in, O_CLOEXEC), 0);
@@ -89,7 +107,8 @@ class Process {
       ::dup2(in[0], STDIN_FILENO);
       ::dup2(out[1], STDOUT_FILENO);
       for (const std::string& each : environment) ::putenv(const_cast<char*>(each.c_str()));
-      ::execl("/proc/self/exe", "live_crash_test", "serve", folder.c_str(), nullptr);
+      ::execl("/proc/self/exe", "live_crash_test", "serve", folder.c_str(), policy.c_str(),
+              nullptr);
       ::_exit(127);
     }
     ::close(in[0]);
@@ -139,11 +158,11 @@ class Killed : public testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   std::unique_ptr<Process> begin(const std::vector<std::string>& environment = {}) {
-    return std::make_unique<Process>(folder_, environment);
+    return std::make_unique<Process>(folder_, policy_, environment);
   }
   /// Submits a job that writes its name; whether that was acknowledged.
   bool submit(Process& service, const std::string& name, const std::string& sleep) {
-    return service.ask("echo " + name + " >> ran; sleep " + sleep) == "ok";
+    return service.ask("1 1000 echo " + name + " >> ran; sleep " + sleep) == "ok";
   }
   bool runs_empty(Process& service) {
     for (int tries = 0; tries < 3000; ++tries) {
@@ -170,6 +189,7 @@ class Killed : public testing::Test {
   }
 
   fs::path folder_;
+  std::string policy_ = "qssf";
 };
 
 /// A number that the environment may give.
@@ -217,6 +237,53 @@ TEST_F(Killed, AtEveryStep) {
   EXPECT_GT(died, steps / every / 2);
 }
 
+// A long job, and a short one that needs its GPUs; a third that is cancelled while it runs. Whoever
+// was preempted runs again to its end, and who was cancelled does not.
+TEST_F(Killed, AtEveryStepOfAPreemptionAndACancellation) {
+  policy_ = "srtf+limit";
+  const std::string preload = std::string("LD_PRELOAD=") + CRASH_HERE;
+  int steps = 1;
+  const int every = told("ALMANAC_CRASH_EVERY", 5);
+  for (int at = 0; at <= steps; at += every) {
+    SCOPED_TRACE("step " + std::to_string(at));
+    fs::remove_all(folder_ / "state");
+    fs::remove(folder_ / "ran");
+    const std::string count = (folder_ / "count").string();
+    std::set<std::string> acknowledged;
+    bool was_cancelled = false;
+    {
+      const auto service =
+          begin({preload, at == 0 ? "CRASH_COUNT=" + count : "CRASH_AT=" + std::to_string(at)});
+      service->read_line();
+      const auto give = [&](const std::string& name, const std::string& line) {
+        if (service->ask(line) == "ok") acknowledged.insert(name);
+      };
+      give("long", "16 1000 sleep 0.3; echo long >> ran");
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      give("short", "16 10 sleep 0.05; echo short >> ran");
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      give("unwanted", "16 1 sleep 0.6; echo unwanted >> ran");
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      was_cancelled = service->ask("cancel 3") == "ok";
+      if (at == 0) {
+        EXPECT_TRUE(runs_empty(*service));
+      }
+    }
+    if (at == 0) {
+      std::ifstream(count) >> steps;
+      EXPECT_GT(steps, 20);
+    }
+    const auto again = begin();
+    ASSERT_EQ(again->read_line(), "ready");
+    ASSERT_TRUE(runs_empty(*again));
+    if (was_cancelled) {
+      EXPECT_FALSE(ran().contains("unwanted"));
+      acknowledged.erase("unwanted");
+    }
+    check(acknowledged);
+  }
+}
+
 // Many jobs, and kill -9 at random.
 TEST_F(Killed, AtRandomAmongManyJobs) {
   const int jobs = told("ALMANAC_CRASH_JOBS", 300);
@@ -244,7 +311,7 @@ TEST_F(Killed, AtRandomAmongManyJobs) {
 }  // namespace almanac::live
 
 int main(int argc, char** argv) {
-  if (argc == 3 && std::string(argv[1]) == "serve") return almanac::live::serve(argv[2]);
+  if (argc == 4 && std::string(argv[1]) == "serve") return almanac::live::serve(argv[2], argv[3]);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -312,15 +312,57 @@ TEST_F(Box, ANewServiceAdoptsWhatRunsAndKeepsTheOrder) {
   EXPECT_EQ(text("order"), "0\n1\n2\n3\n");
 }
 
+TEST_F(Box, LetsNoMoreOfAnArrayRunAfterARestart) {
+  begin("fifo", 8);
+  store::Submission asked = shell("echo + >> log; while [ ! -e go ]; do sleep 0.02; done");
+  asked.indices = {0, 1, 2, 3};
+  asked.at_once = 2;
+  const auto numbers = service_->submit(asked);
+  ASSERT_TRUE(numbers);
+  ASSERT_TRUE(eventually([&] { return text("log") == "+\n+\n"; }));
+  end();
+  begin("fifo", 8);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  EXPECT_EQ(text("log"), "+\n+\n");
+  std::ofstream(folder_ / "work" / "go").close();
+  for (const JobNumber number : *numbers) EXPECT_TRUE(comes_to(number, JobState::completed));
+}
+
+TEST_F(Box, RefusesAClusterWithoutTheGpusOfAJobThatRuns) {
+  begin("fifo", 4);
+  const JobNumber job = submit(shell("sleep 1000", 4));
+  ASSERT_TRUE(comes_to(job, JobState::running));
+  end();
+  const auto refused =
+      Service::open({.state = (folder_ / "state").string(), .machine = made_up(2), .futures = 0});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::conflict);
+  EXPECT_EQ(refused.error().message, "job 1 runs, and what it holds the cluster has no more");
+  begin("fifo", 4);
+  ASSERT_TRUE(service_->cancel(job, me_));
+  EXPECT_TRUE(comes_to(job, JobState::cancelled));
+}
+
+TEST_F(Box, RefusesTextThatNoProgramCanHave) {
+  begin();
+  store::Submission asked = shell("true");
+  asked.argv.back().push_back('\0');
+  EXPECT_FALSE(service_->submit(asked));
+  EXPECT_TRUE(comes_to(submit(shell("true")), JobState::completed));
+}
+
 TEST_F(Box, LearnsOfEndsThatNobodySaw) {
   begin("fifo", 1);
   const JobNumber runs = submit(shell("sleep 0.3; exit 5"));
   ASSERT_TRUE(comes_to(runs, JobState::running));
   end();
-  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  std::this_thread::sleep_for(std::chrono::seconds(3));
   begin("fifo", 1);
   ASSERT_TRUE(comes_to(runs, JobState::failed));
   EXPECT_EQ(look(runs).exit_status, 5);
+  // It counts for as long as it ran, not until somebody looked.
+  EXPECT_LT(look(runs).attained, 2s);
+  EXPECT_EQ(look(runs).end - look(runs).start, look(runs).attained);
 }
 
 TEST_F(Box, GivesNobodyAGpuThatIsOutOfService) {

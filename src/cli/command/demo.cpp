@@ -19,12 +19,12 @@
 
 #include "cli/program.h"
 #include "live/policies.h"
-#include "live/request.h"
 #include "live/service.h"
 #include "report/dashboard.h"
 #include "serve/server.h"
 #include "sim/profile.h"
 #include "sim/simulation.h"
+#include "store/log.h"
 #include "store/store.h"
 #include "trace/generate.h"
 #include "trace/generate_plan.h"
@@ -84,7 +84,7 @@ std::vector<store::Job> made_up_past(const std::vector<Arrival>& arrivals,
     job.number = store::JobNumber{static_cast<std::int64_t>(made.size())};
     job.asked = arrival.asked;
     job.submit = begun(arrival);
-    trace::Job& record = log.jobs.emplace_back(live::to_record(job, log));
+    trace::Job& record = log.jobs.emplace_back(store::record_of(job, log.names));
     record.outcome.run = arrival.run;
     record.outcome.state = arrival.state;
   }
