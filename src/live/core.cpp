@@ -37,7 +37,7 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
 
 }  // namespace
 
-void Service::Core::run(const std::atomic<bool>& stop) {
+void LocalService::Core::run(const std::atomic<bool>& stop) {
   Watchdog watchdog;
   while (!stop) {
     {
@@ -50,17 +50,17 @@ void Service::Core::run(const std::atomic<bool>& stop) {
   refuse_all();
 }
 
-void Service::Core::wake() {
+void LocalService::Core::wake() {
   const std::uint64_t one = 1;
   static_cast<void>(::write(bell_.get(), &one, sizeof one));
 }
 
-void Service::Core::reload() {
+void LocalService::Core::reload() {
   reload_ = true;
   wake();
 }
 
-void Service::Core::step(Lock& lock) {
+void LocalService::Core::step(Lock& lock) {
   now_ = clock_.now();
   take_exits();
   take_entrants();
@@ -73,7 +73,7 @@ void Service::Core::step(Lock& lock) {
   if (std::exchange(changed_, false)) ++revision_;
 }
 
-Time Service::Core::next_alarm() const {
+Time LocalService::Core::next_alarm() const {
   const bool unsaved =
       !dirty_.empty() || !notes_.empty() || !told_.empty() || !moments_.empty() || !values_.empty();
   if (!events_.empty() || (unsaved && trouble_.empty())) return now_;
@@ -87,7 +87,7 @@ Time Service::Core::next_alarm() const {
   return next;
 }
 
-void Service::Core::wait_for_news(Duration at_most) {
+void LocalService::Core::wait_for_news(Duration at_most) {
   std::vector<pollfd> sources{{bell_.get(), POLLIN, 0}};
   {
     const Lock lock(mutex_);
@@ -104,7 +104,7 @@ void Service::Core::wait_for_news(Duration at_most) {
   if (sources.front().revents != 0) static_cast<void>(::read(bell_.get(), &rung, sizeof rung));
 }
 
-void Service::Core::take_exits() {
+void LocalService::Core::take_exits() {
   std::vector<pollfd> sources;
   std::vector<JobNumber> whose;
   for (const JobNumber number : processes_) {
@@ -121,7 +121,7 @@ void Service::Core::take_exits() {
   }
 }
 
-Result<std::vector<JobNumber>> Service::Core::submit(store::Submission submission) {
+Result<std::vector<JobNumber>> LocalService::Core::submit(store::Submission submission) {
   Entrant entrant{.asked = std::move(submission)};
   auto answer = entrant.answer.get_future();
   {
@@ -133,7 +133,7 @@ Result<std::vector<JobNumber>> Service::Core::submit(store::Submission submissio
   return answer.get();
 }
 
-void Service::Core::take_entrants() {
+void LocalService::Core::take_entrants() {
   std::deque<Entrant> taken;
   {
     const std::lock_guard inbox(inbox_mutex_);
@@ -159,7 +159,7 @@ void Service::Core::take_entrants() {
   }
 }
 
-void Service::Core::expel(JobNumber number) {
+void LocalService::Core::expel(JobNumber number) {
   Entry& entry = *book_.find(number);
   if (in_round(entry, Phase::running)) {
     round_->end(now_, entry.id);
@@ -177,7 +177,7 @@ void Service::Core::expel(JobNumber number) {
   book_.erase(number);
 }
 
-Result<void> Service::Core::change(std::function<Result<void>()> wish) {
+Result<void> LocalService::Core::change(std::function<Result<void>()> wish) {
   Wish made{.apply = std::move(wish)};
   auto answer = made.answer.get_future();
   {
@@ -189,7 +189,7 @@ Result<void> Service::Core::change(std::function<Result<void>()> wish) {
   return answer.get();
 }
 
-void Service::Core::take_wishes() {
+void LocalService::Core::take_wishes() {
   std::deque<Wish> taken;
   {
     const std::lock_guard inbox(inbox_mutex_);
@@ -206,7 +206,7 @@ void Service::Core::take_wishes() {
   }
 }
 
-void Service::Core::let_in() {
+void LocalService::Core::let_in() {
   const bool begins = std::any_of(aside_.begin(), aside_.end(), [&](JobNumber number) {
     const Time begin = book_.find(number)->job.asked.not_before;
     return begin != kNoTime && begin <= now_;
@@ -230,7 +230,7 @@ void Service::Core::let_in() {
   }
 }
 
-void Service::Core::decide() {
+void LocalService::Core::decide() {
   for (; !wakes_.empty() && *wakes_.begin() <= now_; wakes_.erase(wakes_.begin())) {
     if (events_.empty() || events_.back().kind != EventKind::timer) {
       events_.push_back({EventKind::timer, 0});
@@ -260,7 +260,7 @@ void Service::Core::decide() {
   counters_.last_round = now_;
 }
 
-void Service::Core::save(Lock& lock) {
+void LocalService::Core::save(Lock& lock) {
   store::Store::Batch batch;
   for (const JobNumber number : dirty_) batch.put(book_.find(number)->job);
   for (const store::Note& note : notes_) batch.note(note);
@@ -313,7 +313,7 @@ void Service::Core::save(Lock& lock) {
   answer({});
 }
 
-void Service::Core::answer(const Result<void>& saved) {
+void LocalService::Core::answer(const Result<void>& saved) {
   // Whoever is answered finds what it changed.
   if (std::exchange(changed_, false)) ++revision_;
   for (Wish& wish : applied_) wish.answer.set_value(saved);
@@ -328,7 +328,7 @@ void Service::Core::answer(const Result<void>& saved) {
   entering_.clear();
 }
 
-void Service::Core::launch(Lock& lock) {
+void LocalService::Core::launch(Lock& lock) {
   if (!trouble_.empty()) return;
   for (const JobNumber number : std::exchange(to_stop_, {})) {
     Entry* const entry = book_.find(number);
@@ -357,7 +357,7 @@ void Service::Core::launch(Lock& lock) {
   to_start_.insert(to_start_.end(), later.begin(), later.end());
 }
 
-void Service::Core::refuse_all() {
+void LocalService::Core::refuse_all() {
   const std::lock_guard lock(inbox_mutex_);
   closed_ = true;
   const Error ending{Code::unavailable, "the service is ending", {}, {}};

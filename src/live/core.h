@@ -24,8 +24,8 @@
 #include "live/book.h"
 #include "live/clock.h"
 #include "live/foresight.h"
+#include "live/local_service.h"
 #include "live/notify.h"
-#include "live/service.h"
 #include "live/vitals.h"
 #include "policy/composition.h"
 #include "process/descriptor.h"
@@ -35,7 +35,7 @@
 
 namespace almanac::live {
 
-class Service::Core final : public schedule::Actuator {
+class LocalService::Core final : public schedule::Actuator {
  public:
   static Result<std::unique_ptr<Core>> open(Config config);
   ~Core() override = default;
@@ -156,7 +156,9 @@ class Service::Core final : public schedule::Actuator {
   void boot(NodeId node) override;
 
   // views.cpp
-  JobView view_of(const Entry& entry) const;
+  /// Where each job stands in the line of its virtual cluster, from 1; 0 = it stands in none.
+  std::vector<std::int64_t> places() const;
+  JobView view_of(const Entry& entry, const std::vector<std::int64_t>& places) const;
   std::vector<NodeView> nodes_now() const;
   int gpus_busy() const;
   std::string why_aside(const Entry& entry, std::string& word) const;

@@ -23,7 +23,7 @@ Error no_such(const std::string& what) {
 
 }  // namespace
 
-std::optional<NodeId> Service::Core::node_called(const std::string& name) const {
+std::optional<NodeId> LocalService::Core::node_called(const std::string& name) const {
   const cluster::Cluster& cluster = config_.machine.cluster;
   for (std::uint32_t at = 0; at < cluster.nodes.size(); ++at) {
     if (cluster.node_label(NodeId{at}) == name) return NodeId{at};
@@ -31,7 +31,7 @@ std::optional<NodeId> Service::Core::node_called(const std::string& name) const 
   return std::nullopt;
 }
 
-cluster::GpuMask Service::Core::trouble_mask(NodeId node) const {
+cluster::GpuMask LocalService::Core::trouble_mask(NodeId node) const {
   cluster::GpuMask mask = 0;
   for (const auto& [where, why] : gpu_trouble_) {
     if (where.first == node) mask |= cluster::GpuMask{1} << static_cast<unsigned>(where.second);
@@ -39,7 +39,7 @@ cluster::GpuMask Service::Core::trouble_mask(NodeId node) const {
   return mask;
 }
 
-void Service::Core::apply_service(NodeId node) {
+void LocalService::Core::apply_service(NodeId node) {
   round_->set_drained(node, drained_.contains(node));
   round_->set_out(node, trouble_mask(node));
   const VcId vc = config_.machine.cluster.nodes[index(node)].vc;
@@ -47,7 +47,7 @@ void Service::Core::apply_service(NodeId node) {
   keep_service();
 }
 
-void Service::Core::keep_service() {
+void LocalService::Core::keep_service() {
   nlohmann::json made{{"drained", nlohmann::json::array()}, {"gpus", nlohmann::json::array()}};
   const cluster::Cluster& cluster = config_.machine.cluster;
   for (const NodeId node : drained_) made["drained"].push_back(cluster.node_label(node));
@@ -58,7 +58,7 @@ void Service::Core::keep_service() {
   values_.emplace_back(kKey, made.dump());
 }
 
-Result<void> Service::Core::read_service() {
+Result<void> LocalService::Core::read_service() {
   const auto kept = store_.get(kKey);
   if (!kept) return tl::unexpected(kept.error());
   if (!*kept) return {};
@@ -79,7 +79,7 @@ Result<void> Service::Core::read_service() {
   return {};
 }
 
-void Service::Core::hear_of_gpu(NodeId node, int gpu, const std::string& trouble) {
+void LocalService::Core::hear_of_gpu(NodeId node, int gpu, const std::string& trouble) {
   const std::string name = config_.machine.cluster.node_label(node);
   if (trouble.empty()) {
     log_info(fmt::format("{} GPU {} is well again", name, gpu));
@@ -95,7 +95,7 @@ void Service::Core::hear_of_gpu(NodeId node, int gpu, const std::string& trouble
   wake();
 }
 
-Result<void> Service::Core::set_drained(const std::string& node, bool drained) {
+Result<void> LocalService::Core::set_drained(const std::string& node, bool drained) {
   return change([this, node, drained]() -> Result<void> {
     const auto id = node_called(node);
     if (!id) return tl::unexpected(no_such("node " + node));
@@ -109,12 +109,13 @@ Result<void> Service::Core::set_drained(const std::string& node, bool drained) {
   });
 }
 
-Result<void> Service::Core::set_gpu_trouble(const std::string& node, int gpu,
-                                            const std::string& trouble) {
+Result<void> LocalService::Core::set_gpu_trouble(const std::string& node, int gpu,
+                                                 const std::string& trouble) {
   return change([this, node, gpu, trouble] { return mark_gpu(node, gpu, trouble); });
 }
 
-Result<void> Service::Core::mark_gpu(const std::string& node, int gpu, const std::string& trouble) {
+Result<void> LocalService::Core::mark_gpu(const std::string& node, int gpu,
+                                          const std::string& trouble) {
   const auto id = node_called(node);
   if (!id || gpu < 0 || gpu >= config_.machine.cluster.gpus(*id)) {
     return tl::unexpected(no_such(fmt::format("GPU {} of node {}", gpu, node)));

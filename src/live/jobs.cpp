@@ -48,16 +48,16 @@ std::int64_t number_of(const store::Job& job) { return static_cast<std::int64_t>
 
 }  // namespace
 
-std::string Service::Core::folder_of(const store::Job& job) const {
+std::string LocalService::Core::folder_of(const store::Job& job) const {
   return fmt::format("{}/runs/{}.{}", config_.state, number_of(job), job.attempts);
 }
 
-void Service::Core::note(const store::Job& job, std::string what, std::string detail) {
+void LocalService::Core::note(const store::Job& job, std::string what, std::string detail) {
   notes_.push_back(
       {.at = now_, .job = job.number, .what = std::move(what), .detail = std::move(detail)});
 }
 
-std::optional<std::string> Service::Core::never(const store::Job& job) {
+std::optional<std::string> LocalService::Core::never(const store::Job& job) {
   const trace::Job record = store::record_of(job, trace_.names);
   const VcId vc = admission_.vc(record.request);
   const DemandId demand = admission_.demand(record.request, vc);
@@ -68,7 +68,7 @@ std::optional<std::string> Service::Core::never(const store::Job& job) {
   return said.starts_with(kNever) ? said.substr(kNever.size()) : said;
 }
 
-Result<std::vector<store::Job>> Service::Core::enlist(const store::Submission& asked) {
+Result<std::vector<store::Job>> LocalService::Core::enlist(const store::Submission& asked) {
   if (asked.argv.empty() && asked.script.empty()) {
     return fail(Code::usage, "there is no command to run");
   }
@@ -126,7 +126,7 @@ Result<std::vector<store::Job>> Service::Core::enlist(const store::Submission& a
   return made;
 }
 
-void Service::Core::join(Entry& entry) {
+void LocalService::Core::join(Entry& entry) {
   store::Job& job = entry.job;
   entry.id = JobId{static_cast<std::uint32_t>(trace_.jobs.size())};
   trace_.jobs.push_back(store::record_of(job, trace_.names));
@@ -141,7 +141,7 @@ void Service::Core::join(Entry& entry) {
   events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(entry.id))});
 }
 
-void Service::Core::leave_queue(Entry& entry) {
+void LocalService::Core::leave_queue(Entry& entry) {
   round_->withdraw(now_, entry.id);
   events_.push_back({EventKind::job_withdrawn, static_cast<std::uint32_t>(index(entry.id))});
   book_.count_task(entry.job, -1);
@@ -149,12 +149,12 @@ void Service::Core::leave_queue(Entry& entry) {
   look_aside_ = true;  // another task of its array
 }
 
-void Service::Core::end_process(Entry& entry) {
+void LocalService::Core::end_process(Entry& entry) {
   to_stop_.push_back(entry.job.number);
   touch(entry);
 }
 
-void Service::Core::start(JobId id) {
+void LocalService::Core::start(JobId id) {
   Entry& entry = entry_of(id);
   store::Job& job = entry.job;
   const auto held = round_->grants(id);
@@ -169,7 +169,7 @@ void Service::Core::start(JobId id) {
   touch(entry);
 }
 
-void Service::Core::stop(JobId id) {
+void LocalService::Core::stop(JobId id) {
   Entry& entry = entry_of(id);
   store::Job& job = entry.job;
   job.state = JobState::pending;
@@ -189,7 +189,7 @@ void Service::Core::stop(JobId id) {
   touch(entry);
 }
 
-void Service::Core::resize(JobId id) {
+void LocalService::Core::resize(JobId id) {
   Entry& entry = entry_of(id);
   const auto held = round_->grants(id);
   entry.job.held_gpus.assign(held.begin(), held.end());
@@ -207,11 +207,11 @@ void Service::Core::resize(JobId id) {
     log_warning(fmt::format("job {}: {}", number_of(entry.job), to_string(resized.error())));
 }
 
-void Service::Core::sleep(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
+void LocalService::Core::sleep(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
 
-void Service::Core::boot(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
+void LocalService::Core::boot(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
 
-std::vector<int> Service::Core::cores_for(const Entry& entry) const {
+std::vector<int> LocalService::Core::cores_for(const Entry& entry) const {
   std::int32_t milli = 0;
   for (const cluster::Grant& grant : entry.job.held_gpus) milli += grant.cpu_milli;
   if (config_.machine.cores.empty() || milli == 0 || milli % 1000 != 0) return {};
@@ -238,7 +238,7 @@ std::vector<int> Service::Core::cores_for(const Entry& entry) const {
   return chosen;
 }
 
-bool Service::Core::is_free_of_others(const Entry& entry) const {
+bool LocalService::Core::is_free_of_others(const Entry& entry) const {
   if (entry.run) return false;
   for (const JobNumber number : processes_) {
     const Entry& other = *book_.find(number);
@@ -254,7 +254,7 @@ bool Service::Core::is_free_of_others(const Entry& entry) const {
   return true;
 }
 
-void Service::Core::start_process(Entry& entry, const store::Job& whole) {
+void LocalService::Core::start_process(Entry& entry, const store::Job& whole) {
   store::Job& job = entry.job;
   auto run = shepherd::Run::start(folder_of(job),
                                   spec_of(job, whole.asked, config_.machine, folder_of(job)));
@@ -278,7 +278,8 @@ void Service::Core::start_process(Entry& entry, const store::Job& whole) {
   note(job, "started", where_text(job, config_.machine));
 }
 
-void Service::Core::process_gone(Entry& entry, const Result<std::optional<shepherd::Exit>>& how) {
+void LocalService::Core::process_gone(Entry& entry,
+                                      const Result<std::optional<shepherd::Exit>>& how) {
   using shepherd::Cause;
   store::Job& job = entry.job;
   old_folders_.push_back(entry.run->folder());
@@ -331,7 +332,7 @@ void Service::Core::process_gone(Entry& entry, const Result<std::optional<shephe
   }
 }
 
-void Service::Core::finish(Entry& entry, JobState state, const std::string& reason, Time at) {
+void LocalService::Core::finish(Entry& entry, JobState state, const std::string& reason, Time at) {
   store::Job& job = entry.job;
   job.state = state;
   job.end = at;
@@ -352,7 +353,7 @@ void Service::Core::finish(Entry& entry, JobState state, const std::string& reas
   touch(entry);
 }
 
-void Service::Core::begin_again(Entry& entry, const std::string& why) {
+void LocalService::Core::begin_again(Entry& entry, const std::string& why) {
   store::Job& job = entry.job;
   if (entry.id != kNoJob) {
     trace::Job& record = trace_.jobs[index(entry.id)];
@@ -376,7 +377,7 @@ void Service::Core::begin_again(Entry& entry, const std::string& why) {
   touch(entry);
 }
 
-Result<Entry*> Service::Core::own(JobNumber number, const Caller& caller) {
+Result<Entry*> LocalService::Core::own(JobNumber number, const Caller& caller) {
   Entry* const entry = book_.find(number);
   if (entry == nullptr || has_ended(entry->job)) {
     const auto known = store_.job(number);
@@ -393,7 +394,7 @@ Result<Entry*> Service::Core::own(JobNumber number, const Caller& caller) {
   return entry;
 }
 
-Result<void> Service::Core::cancel(JobNumber number, const Caller& caller) {
+Result<void> LocalService::Core::cancel(JobNumber number, const Caller& caller) {
   return change([this, number, caller]() -> Result<void> {
     const auto found = own(number, caller);
     if (!found) return tl::unexpected(found.error());
@@ -420,7 +421,7 @@ Result<void> Service::Core::cancel(JobNumber number, const Caller& caller) {
   });
 }
 
-Result<void> Service::Core::hold(JobNumber number, const Caller& caller) {
+Result<void> LocalService::Core::hold(JobNumber number, const Caller& caller) {
   return change([this, number, caller]() -> Result<void> {
     const auto found = own(number, caller);
     if (!found) return tl::unexpected(found.error());
@@ -438,7 +439,7 @@ Result<void> Service::Core::hold(JobNumber number, const Caller& caller) {
   });
 }
 
-Result<void> Service::Core::release(JobNumber number, const Caller& caller) {
+Result<void> LocalService::Core::release(JobNumber number, const Caller& caller) {
   return change([this, number, caller]() -> Result<void> {
     const auto found = own(number, caller);
     if (!found) return tl::unexpected(found.error());
@@ -452,7 +453,7 @@ Result<void> Service::Core::release(JobNumber number, const Caller& caller) {
   });
 }
 
-Result<void> Service::Core::requeue(JobNumber number, const Caller& caller) {
+Result<void> LocalService::Core::requeue(JobNumber number, const Caller& caller) {
   return change([this, number, caller]() -> Result<void> {
     if (Entry* const entry = book_.find(number); entry != nullptr && !has_ended(entry->job)) {
       const auto found = own(number, caller);

@@ -51,7 +51,8 @@ std::optional<RunName> parse_run_name(const std::string& name) {
 
 }  // namespace
 
-Service::Core::Core(Config config, store::Store store, policy::Composition composition, Time begin)
+LocalService::Core::Core(Config config, store::Store store, policy::Composition composition,
+                         Time begin)
     : config_(std::move(config)),
       store_(std::move(store)),
       clock_(begin),
@@ -68,7 +69,7 @@ Service::Core::Core(Config config, store::Store store, policy::Composition compo
   counters_.round_us.resize(24);
 }
 
-Result<std::unique_ptr<Service::Core>> Service::Core::open(Config config) {
+Result<std::unique_ptr<LocalService::Core>> LocalService::Core::open(Config config) {
   std::error_code error;
   fs::create_directories(fs::path(config.state) / "runs", error);
   if (error) {
@@ -106,7 +107,7 @@ Result<std::unique_ptr<Service::Core>> Service::Core::open(Config config) {
   return made;
 }
 
-std::vector<cluster::Grant> Service::Core::whole_machine() const {
+std::vector<cluster::Grant> LocalService::Core::whole_machine() const {
   std::vector<cluster::Grant> made;
   for (std::uint32_t at = 0; at < config_.machine.cluster.nodes.size(); ++at) {
     made.push_back({.node = NodeId{at}, .gpus = ~cluster::GpuMask{0}});
@@ -114,7 +115,7 @@ std::vector<cluster::Grant> Service::Core::whole_machine() const {
   return made;
 }
 
-Result<void> Service::Core::take(const store::Job& job, cluster::Ledger& room) {
+Result<void> LocalService::Core::take(const store::Job& job, cluster::Ledger& room) {
   const auto refuse = [&](const std::string& why) {
     return fail(Code::conflict,
                 fmt::format("job {} runs, and {}", static_cast<std::int64_t>(job.number), why),
@@ -130,7 +131,7 @@ Result<void> Service::Core::take(const store::Job& job, cluster::Ledger& room) {
   return {};
 }
 
-Result<void> Service::Core::recover() {
+Result<void> LocalService::Core::recover() {
   if (const auto gone = store_.forget(now_ - config_.retention); !gone) {
     return tl::unexpected(gone.error());
   }
@@ -226,7 +227,7 @@ Result<void> Service::Core::recover() {
   return {};
 }
 
-void Service::Core::begin_policy(policy::Composition composition) {
+void LocalService::Core::begin_policy(policy::Composition composition) {
   struct Known {
     Entry* entry;
     schedule::Past past;
@@ -277,7 +278,7 @@ void Service::Core::begin_policy(policy::Composition composition) {
   changed_ = true;
 }
 
-void Service::Core::take_policy_file() {
+void LocalService::Core::take_policy_file() {
   tell_reloading();
   if (auto made = compose(config_.policy)) {
     begin_policy(std::move(*made));
@@ -289,7 +290,7 @@ void Service::Core::take_policy_file() {
   tell_ready(fmt::format("policy {}", config_.policy));
 }
 
-Result<void> Service::Core::set_policy(const std::string& policy) {
+Result<void> LocalService::Core::set_policy(const std::string& policy) {
   auto made = compose(policy);
   if (!made) return tl::unexpected(made.error());
   return change([this, policy, composition = std::move(*made)]() -> Result<void> {
@@ -300,7 +301,7 @@ Result<void> Service::Core::set_policy(const std::string& policy) {
   });
 }
 
-Result<void> Service::Core::set_shadow(const std::string& policy) {
+Result<void> LocalService::Core::set_shadow(const std::string& policy) {
   if (!policy.empty()) {
     if (auto made = compose(policy); !made) return tl::unexpected(made.error());
   }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/service.h"
-
 #include <utility>
 
 #include "live/core.h"
 #include "live/environment.h"
 #include "live/foresight.h"
+#include "live/local_service.h"
 #include "live/policies.h"
 #include "live/shadow.h"
 #include "live/vitals.h"
@@ -14,15 +13,15 @@ namespace almanac::live {
 
 using store::JobNumber;
 
-Service::Service(std::unique_ptr<Core> core) : core_(std::move(core)) {}
-Service::~Service() = default;
+LocalService::LocalService(std::unique_ptr<Core> core) : core_(std::move(core)) {}
+LocalService::~LocalService() = default;
 
-Result<std::unique_ptr<Service>> Service::open(Config config) {
+Result<std::unique_ptr<LocalService>> LocalService::open(Config config) {
   auto core = Core::open(std::move(config));
   if (!core) return tl::unexpected(core.error());
-  std::unique_ptr<Service> made(new Service(std::move(*core)));
+  std::unique_ptr<LocalService> made(new LocalService(std::move(*core)));
   if (auto foresees = made->begin_foresight(); !foresees) return tl::unexpected(foresees.error());
-  const Config& known = made->config();
+  const Config& known = made->core_->config();
   made->shadow_ = std::make_unique<Shadow>(made->store(), known.machine.cluster, known.seed);
   made->watch_shadow();
   Core* const decides = made->core_.get();
@@ -37,7 +36,7 @@ Result<std::unique_ptr<Service>> Service::open(Config config) {
   return made;
 }
 
-Result<void> Service::begin_foresight() {
+Result<void> LocalService::begin_foresight() {
   if (core_->config().futures == 0) return {};
   auto log = core_->store().log(Time{});
   if (!log) return tl::unexpected(log.error());
@@ -49,23 +48,23 @@ Result<void> Service::begin_foresight() {
   return {};
 }
 
-void Service::run(const std::atomic<bool>& stop) { core_->run(stop); }
-void Service::wake() { core_->wake(); }
-void Service::reload() { core_->reload(); }
+void LocalService::run(const std::atomic<bool>& stop) { core_->run(stop); }
+void LocalService::wake() { core_->wake(); }
+void LocalService::reload() { core_->reload(); }
 
-Result<std::vector<JobNumber>> Service::submit(store::Submission submission) {
+Result<std::vector<JobNumber>> LocalService::submit(store::Submission submission) {
   return core_->submit(std::move(submission));
 }
-Result<void> Service::cancel(JobNumber number, const Caller& caller) {
+Result<void> LocalService::cancel(JobNumber number, const Caller& caller) {
   return core_->cancel(number, caller);
 }
-Result<void> Service::hold(JobNumber number, const Caller& caller) {
+Result<void> LocalService::hold(JobNumber number, const Caller& caller) {
   return core_->hold(number, caller);
 }
-Result<void> Service::release(JobNumber number, const Caller& caller) {
+Result<void> LocalService::release(JobNumber number, const Caller& caller) {
   return core_->release(number, caller);
 }
-Result<void> Service::requeue(JobNumber number, const Caller& caller) {
+Result<void> LocalService::requeue(JobNumber number, const Caller& caller) {
   return core_->requeue(number, caller);
 }
 
@@ -78,21 +77,21 @@ Result<void> only_for_operators(const Caller& caller) {
 
 }  // namespace
 
-Result<void> Service::set_policy(const std::string& policy, const Caller& caller) {
+Result<void> LocalService::set_policy(const std::string& policy, const Caller& caller) {
   if (auto may = only_for_operators(caller); !may) return may;
   auto set = core_->set_policy(policy);
   if (set) watch_shadow();
   return set;
 }
 
-Result<void> Service::set_shadow(const std::string& policy, const Caller& caller) {
+Result<void> LocalService::set_shadow(const std::string& policy, const Caller& caller) {
   if (auto may = only_for_operators(caller); !may) return may;
   auto set = core_->set_shadow(policy);
   if (set) watch_shadow();
   return set;
 }
 
-void Service::watch_shadow() {
+void LocalService::watch_shadow() {
   const auto policy = compose(core_->overview().policy);
   const std::string name = core_->overview().shadow;
   std::optional<policy::Composition> shadow;
@@ -100,36 +99,37 @@ void Service::watch_shadow() {
   if (policy) shadow_->watch(*policy, std::move(shadow));
 }
 
-std::optional<Comparison> Service::shadow() const { return shadow_->last(); }
+std::optional<Comparison> LocalService::shadow() const { return shadow_->last(); }
 
-Result<void> Service::set_drained(const std::string& node, bool drained, const Caller& caller) {
+Result<void> LocalService::set_drained(const std::string& node, bool drained,
+                                       const Caller& caller) {
   if (auto may = only_for_operators(caller); !may) return may;
   return core_->set_drained(node, drained);
 }
 
-Result<void> Service::set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
-                                      const Caller& caller) {
+Result<void> LocalService::set_gpu_trouble(const std::string& node, int gpu,
+                                           const std::string& trouble, const Caller& caller) {
   if (auto may = only_for_operators(caller); !may) return may;
   return core_->set_gpu_trouble(node, gpu, trouble);
 }
 
-std::uint64_t Service::revision() const { return core_->revision(); }
-Overview Service::overview() const { return core_->overview(); }
-Counters Service::counters() const { return core_->counters(); }
-std::vector<JobView> Service::jobs(std::optional<Time> ended_since, const Wanted& wanted,
-                                   std::size_t most) const {
+std::uint64_t LocalService::revision() const { return core_->revision(); }
+Overview LocalService::overview() const { return core_->overview(); }
+Counters LocalService::counters() const { return core_->counters(); }
+std::vector<JobView> LocalService::jobs(std::optional<Time> ended_since, const Wanted& wanted,
+                                        std::size_t most) const {
   std::vector<JobView> made = core_->jobs(ended_since, wanted, most);
   for (JobView& view : made) add(view);
   return made;
 }
 
-Result<JobView> Service::job(JobNumber number) const {
+Result<JobView> LocalService::job(JobNumber number) const {
   auto made = core_->job(number);
   if (made) add(*made);
   return made;
 }
 
-void Service::add(JobView& view) const {
+void LocalService::add(JobView& view) const {
   if (foresight_ && !view.why.empty()) view.expected = foresight_->of(view.job.number);
   if (view.job.state != trace::JobState::running) return;
   const JobVitals vitals = vitals_->of(view.job.number);
@@ -138,14 +138,14 @@ void Service::add(JobView& view) const {
   view.memory_gb = vitals.memory_gb.value_or(-1);
 }
 
-std::optional<Expected> Service::expect(JobNumber number, Duration patience) const {
+std::optional<Expected> LocalService::expect(JobNumber number, Duration patience) const {
   return foresight_ ? foresight_->wait_for(number, patience) : std::nullopt;
 }
 
-Result<std::vector<std::string>> Service::explain(JobNumber number) const {
+Result<std::vector<std::string>> LocalService::explain(JobNumber number) const {
   return core_->explain(number);
 }
-std::vector<NodeView> Service::nodes() const {
+std::vector<NodeView> LocalService::nodes() const {
   std::vector<NodeView> made = core_->nodes();
   for (std::size_t node = 0; node < made.size(); ++node) {
     for (GpuView& gpu : made[node].gpus) {
@@ -158,14 +158,18 @@ std::vector<NodeView> Service::nodes() const {
   return made;
 }
 
-Result<std::string> Service::log_path(JobNumber number, bool err) const {
+Result<std::string> LocalService::log_path(JobNumber number, bool err) const {
   const auto job = core_->store().job(number);
   if (!job) return tl::unexpected(job.error());
   if (!*job) return fail(Code::not_found, "there is no such job");
   return log_of(**job, err);
 }
 
-const store::Store& Service::store() const { return core_->store(); }
-const Config& Service::config() const { return core_->config(); }
+const store::Store& LocalService::store() const { return core_->store(); }
+const std::string& LocalService::state() const { return core_->config().state; }
+std::shared_ptr<const cluster::Cluster> LocalService::cluster() const {
+  // It lives as long as this does.
+  return {std::shared_ptr<void>(), &core_->config().machine.cluster};
+}
 
 }  // namespace almanac::live

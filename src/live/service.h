@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The live service of one machine: takes jobs, decides by a policy of the registry, runs them as
-/// processes, and keeps on disk what it has said.
+/// A cluster that is run live, as those see it who ask it and change it: the API, the dashboard,
+/// the metrics. Behind it lies one machine (local_service.h) or another manager's cluster.
 ///
-/// One thread decides: it alone touches the round, the policy and the processes, and writes the
-/// store. Every other thread calls the functions below, which are thread-safe. What changes
-/// something returns when it is on the disk; what asks takes a shared lock for as long as it takes
-/// to copy the answer.
-///
-/// After a crash, or kill -9, the next service on the same state folder takes over: jobs that run
-/// are adopted where they are, jobs that wait keep their order, none runs twice.
+/// One thread decides, in run(). Every other thread calls the other functions, which are
+/// thread-safe. What changes something returns when it is done for good; what asks takes a shared
+/// lock for as long as it takes to copy the answer.
 #pragma once
 
 #include <atomic>
@@ -26,24 +22,11 @@
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "live/expected.h"
-#include "live/machine.h"
 #include "live/shadow.h"
 #include "store/job.h"
 #include "store/store.h"
 
 namespace almanac::live {
-
-struct Config {
-  std::string state;            ///< The folder of all that is kept.
-  Machine machine;              ///< What there is to give away.
-  std::string policy = "qssf";  ///< As Registry::compose() takes it; the store's own, if it has
-                                ///< one, unless `policy_is_told`.
-  bool policy_is_told = false;
-  std::string shadow{};  ///< Another that is compared with it; "" = none.
-  std::uint64_t seed = 0;
-  Duration retention = 24h * 365;  ///< Jobs that ended earlier are forgotten.
-  int futures = 32;                ///< Played for a forecast; 0 = none is made.
-};
 
 /// Who asks for a change.
 struct Caller {
@@ -56,8 +39,8 @@ struct JobView {
   store::Job job;
   std::string why{};       ///< Why it waits, in words; "" = it does not.
   std::string why_word{};  ///< The same as one word of Slurm's or ours: "Priority", "Resources".
-  std::int64_t place = 0;  ///< Among the jobs that wait, from 1, as the policy would start them; 0
-                           ///< = does not wait for the policy.
+  std::int64_t place = 0;  ///< Among the jobs that wait, from 1, in the order of the policy; 0 = it
+                           ///< does not wait for the policy.
   std::optional<Expected> expected{};
   std::optional<Duration> believed{};  ///< Run time that the policy goes by.
   double gpu_use = -1;                 ///< Measured, 0 to 1; -1 = not.
@@ -110,73 +93,60 @@ struct Counters {
   std::vector<std::uint64_t> round_us;  ///< Histogram of the length of rounds: up to 2^n us.
 };
 
-class Foresight;
-class Vitals;
-
 class Service {
  public:
-  /// Opens the store and takes over what is there. Fails with conflict when another service has it.
-  static Result<std::unique_ptr<Service>> open(Config config);
-  ~Service();
+  virtual ~Service() = default;
   /// Decides and acts until `stop` is set (and wake() called); jobs that run go on.
-  void run(const std::atomic<bool>& stop);
+  virtual void run(const std::atomic<bool>& stop) = 0;
   /// Makes run() look again whether to stop. Safe in a signal handler.
-  void wake();
+  virtual void wake() = 0;
   /// Reads the policy anew where it is a file; what runs and waits is given to it. Safe in a signal
   /// handler.
-  void reload();
+  virtual void reload() = 0;
 
   // Changes. Each is on the disk when it returns; unavailable = the disk is full or gone.
   /// Numbers in order of index for an array, else one. Fails with usage when it can never run here.
-  Result<std::vector<store::JobNumber>> submit(store::Submission submission);
-  Result<void> cancel(store::JobNumber number, const Caller& caller);
-  Result<void> hold(store::JobNumber number, const Caller& caller);
-  Result<void> release(store::JobNumber number, const Caller& caller);
+  virtual Result<std::vector<store::JobNumber>> submit(store::Submission submission) = 0;
+  virtual Result<void> cancel(store::JobNumber number, const Caller& caller) = 0;
+  virtual Result<void> hold(store::JobNumber number, const Caller& caller) = 0;
+  virtual Result<void> release(store::JobNumber number, const Caller& caller) = 0;
   /// Runs an ended or running job again, from its beginning.
-  Result<void> requeue(store::JobNumber number, const Caller& caller);
-  Result<void> set_policy(const std::string& policy, const Caller& caller);
+  virtual Result<void> requeue(store::JobNumber number, const Caller& caller) = 0;
+  virtual Result<void> set_policy(const std::string& policy, const Caller& caller) = 0;
   /// "" = none.
-  Result<void> set_shadow(const std::string& policy, const Caller& caller);
+  virtual Result<void> set_shadow(const std::string& policy, const Caller& caller) = 0;
   /// Nothing new starts on it, or starts again.
-  Result<void> set_drained(const std::string& node, bool drained, const Caller& caller);
+  virtual Result<void> set_drained(const std::string& node, bool drained, const Caller& caller) = 0;
   /// The same for one GPU, and why; "" = it is well again. Who runs on it goes on.
-  Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
-                               const Caller& caller);
+  virtual Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
+                                       const Caller& caller) = 0;
 
   // Questions.
-  std::uint64_t revision() const;
-  Overview overview() const;
-  Counters counters() const;
+  virtual std::uint64_t revision() const = 0;
+  virtual Overview overview() const = 0;
+  virtual Counters counters() const = 0;
   using Wanted = std::function<bool(const store::Job&)>;
   /// Jobs that wait or run, in order of number, at most so many of those wanted; behind them those
   /// wanted that ended since.
-  std::vector<JobView> jobs(std::optional<Time> ended_since = std::nullopt,
-                            const Wanted& wanted = {},
-                            std::size_t most = std::numeric_limits<std::size_t>::max()) const;
-  Result<JobView> job(store::JobNumber number) const;
+  virtual std::vector<JobView> jobs(
+      std::optional<Time> ended_since = std::nullopt, const Wanted& wanted = {},
+      std::size_t most = std::numeric_limits<std::size_t>::max()) const = 0;
+  virtual Result<JobView> job(store::JobNumber number) const = 0;
   /// Why it waits, or what became of it: a few lines.
-  Result<std::vector<std::string>> explain(store::JobNumber number) const;
+  virtual Result<std::vector<std::string>> explain(store::JobNumber number) const = 0;
   /// Waits for a forecast of the job, at most so long; nothing = none yet.
-  std::optional<Expected> expect(store::JobNumber number, Duration patience) const;
-  std::vector<NodeView> nodes() const;
+  virtual std::optional<Expected> expect(store::JobNumber number, Duration patience) const = 0;
+  virtual std::vector<NodeView> nodes() const = 0;
   /// The last comparison with the shadow; nothing = there is none yet.
-  std::optional<Comparison> shadow() const;
+  virtual std::optional<Comparison> shadow() const = 0;
   /// Where a job writes: `out` or `err`.
-  Result<std::string> log_path(store::JobNumber number, bool err) const;
+  virtual Result<std::string> log_path(store::JobNumber number, bool err) const = 0;
   /// For what the store alone knows: history, notes, moments.
-  const store::Store& store() const;
-  const Config& config() const;
-
- private:
-  class Core;
-  explicit Service(std::unique_ptr<Core> core);
-  Result<void> begin_foresight();
-  void add(JobView& view) const;
-  void watch_shadow();
-  std::unique_ptr<Core> core_;
-  std::unique_ptr<Foresight> foresight_;  // null = no forecasts
-  std::unique_ptr<Shadow> shadow_;
-  std::unique_ptr<Vitals> vitals_;
+  virtual const store::Store& store() const = 0;
+  /// The folder of all that is kept.
+  virtual const std::string& state() const = 0;
+  /// What there is to give away now; never null.
+  virtual std::shared_ptr<const cluster::Cluster> cluster() const = 0;
 };
 
 }  // namespace almanac::live

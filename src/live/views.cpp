@@ -48,7 +48,7 @@ std::string word_of(ReasonKind kind) {
 
 }  // namespace
 
-std::string Service::Core::why_aside(const Entry& entry, std::string& word) const {
+std::string LocalService::Core::why_aside(const Entry& entry, std::string& word) const {
   switch (book_.aside(entry, now_)) {
     case Aside::held:
       word = "JobHeldUser";
@@ -70,7 +70,17 @@ std::string Service::Core::why_aside(const Entry& entry, std::string& word) cons
   return "is about to join the queue";
 }
 
-JobView Service::Core::view_of(const Entry& entry) const {
+std::vector<std::int64_t> LocalService::Core::places() const {
+  std::vector<JobId> line;
+  round_->line_up(line);
+  std::vector<std::int64_t> made(numbers_.size());
+  std::vector<std::int64_t> last(config_.machine.cluster.vcs.size());
+  for (const JobId job : line) made[index(job)] = ++last[index(round_->progress(job).vc)];
+  return made;
+}
+
+JobView LocalService::Core::view_of(const Entry& entry,
+                                    const std::vector<std::int64_t>& places) const {
   JobView made{.job = entry.job};
   if (entry.job.state != JobState::pending) return made;
   if (!in_round(entry, Phase::waiting)) {
@@ -84,17 +94,19 @@ JobView Service::Core::view_of(const Entry& entry) const {
           : std::to_string(static_cast<std::int64_t>(numbers_[index(reason.other)]));
   made.why = policy::to_string(reason, other);
   made.why_word = word_of(reason.kind);
+  made.place = places[index(entry.id)];
   return made;
 }
 
-std::vector<JobView> Service::Core::jobs(std::optional<Time> ended_since, const Wanted& wanted,
-                                         std::size_t most) const {
+std::vector<JobView> LocalService::Core::jobs(std::optional<Time> ended_since, const Wanted& wanted,
+                                              std::size_t most) const {
   std::vector<JobView> made;
   {
     const std::lock_guard lock(mutex_);
+    const std::vector<std::int64_t> stands = places();
     for (const auto& [number, entry] : book_.all()) {
       if (made.size() == most) break;
-      if (!wanted || wanted(entry.job)) made.push_back(view_of(entry));
+      if (!wanted || wanted(entry.job)) made.push_back(view_of(entry, stands));
     }
   }
   if (!ended_since) return made;
@@ -108,7 +120,7 @@ std::vector<JobView> Service::Core::jobs(std::optional<Time> ended_since, const 
   return made;
 }
 
-Result<JobView> Service::Core::job(JobNumber number) const {
+Result<JobView> LocalService::Core::job(JobNumber number) const {
   auto kept = store_.job(number);
   if (!kept) return tl::unexpected(kept.error());
   if (!*kept) {
@@ -121,12 +133,12 @@ Result<JobView> Service::Core::job(JobNumber number) const {
   if (entry == nullptr) return made;
   // What runs is on the disk, the rest is newer here.
   store::Submission asked = std::move(made.job.asked);
-  made = view_of(*entry);
+  made = view_of(*entry, places());
   made.job.asked = std::move(asked);
   return made;
 }
 
-Overview Service::Core::overview() const {
+Overview LocalService::Core::overview() const {
   const std::lock_guard lock(mutex_);
   Overview made{.revision = revision_,
                 .now = now_,
@@ -148,17 +160,17 @@ Overview Service::Core::overview() const {
   return made;
 }
 
-Counters Service::Core::counters() const {
+Counters LocalService::Core::counters() const {
   const std::lock_guard lock(mutex_);
   return counters_;
 }
 
-std::vector<NodeView> Service::Core::nodes() const {
+std::vector<NodeView> LocalService::Core::nodes() const {
   const std::lock_guard lock(mutex_);
   return nodes_now();
 }
 
-std::vector<NodeView> Service::Core::nodes_now() const {
+std::vector<NodeView> LocalService::Core::nodes_now() const {
   const cluster::Cluster& cluster = config_.machine.cluster;
   std::vector<NodeView> made(cluster.nodes.size());
   for (std::size_t at = 0; at < made.size(); ++at) {
@@ -193,7 +205,7 @@ std::vector<NodeView> Service::Core::nodes_now() const {
   return made;
 }
 
-std::vector<Patient> Service::Core::patients() const {
+std::vector<Patient> LocalService::Core::patients() const {
   const std::lock_guard lock(mutex_);
   std::vector<Patient> made;
   for (const JobNumber number : processes_) {
@@ -206,7 +218,7 @@ std::vector<Patient> Service::Core::patients() const {
   return made;
 }
 
-void Service::Core::take_note(std::optional<double> gpu_use, std::optional<double> power_w) {
+void LocalService::Core::take_note(std::optional<double> gpu_use, std::optional<double> power_w) {
   constexpr Duration kOften = 1min;
   {
     const std::lock_guard lock(mutex_);
@@ -229,7 +241,7 @@ void Service::Core::take_note(std::optional<double> gpu_use, std::optional<doubl
   wake();
 }
 
-int Service::Core::gpus_busy() const {
+int LocalService::Core::gpus_busy() const {
   int busy = 0;
   for (const NodeView& node : nodes_now()) {
     for (const GpuView& gpu : node.gpus) busy += gpu.jobs.empty() ? 0 : 1;
@@ -237,7 +249,7 @@ int Service::Core::gpus_busy() const {
   return busy;
 }
 
-Outlook Service::Core::outlook() {
+Outlook LocalService::Core::outlook() {
   const std::lock_guard lock(mutex_);
   Outlook made{.revision = revision_, .at = now_, .composition = composition_};
   for (const auto& [number, entry] : book_.all()) {
@@ -262,7 +274,7 @@ Outlook Service::Core::outlook() {
   return made;
 }
 
-void Service::Core::keep(std::vector<store::Told> told) {
+void LocalService::Core::keep(std::vector<store::Told> told) {
   {
     const std::lock_guard lock(mutex_);
     // Of one that is gone the store may know nothing.
@@ -273,7 +285,7 @@ void Service::Core::keep(std::vector<store::Told> told) {
   wake();
 }
 
-Result<std::vector<std::string>> Service::Core::explain(JobNumber number) const {
+Result<std::vector<std::string>> LocalService::Core::explain(JobNumber number) const {
   const auto view = job(number);
   if (!view) return tl::unexpected(view.error());
   const store::Job& job = view->job;

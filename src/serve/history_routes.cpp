@@ -64,7 +64,7 @@ Answer Api::history(const Ask& ask) const {
     if (*until != kNoTime) {
       std::erase_if(log->jobs, [&](const trace::Job& each) { return each.outcome.end > *until; });
     }
-    auto text = csv_of(*log, service_.config().state);
+    auto text = csv_of(*log, service_.state());
     if (!text) return problem(text.error());
     Answer answer{.body = *std::move(text), .type = "text/csv; charset=utf-8"};
     protect(answer);
@@ -88,7 +88,7 @@ Answer Api::history(const Ask& ask) const {
   if (has_more) jobs->resize(static_cast<std::size_t>(most));
   std::vector<live::JobView> views;
   for (store::Job& each : *jobs) views.push_back({.job = std::move(each)});
-  return json(to_json(views, service_.config().machine.cluster, service_.revision(), has_more));
+  return json(to_json(views, *service_.cluster(), service_.revision(), has_more));
 }
 
 }  // namespace almanac::serve

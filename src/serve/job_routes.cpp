@@ -48,8 +48,7 @@ void Api::add_jobs() {
   on("POST", "/v1/jobs", [this](const Ask& ask, const std::string&) { return submit(ask); });
   on("GET", "/v1/jobs/{number}", [this](const Ask&, const std::string& part) {
     const auto found = find_job(service_, part);
-    return found ? json(to_json(*found, service_.config().machine.cluster))
-                 : problem(found.error());
+    return found ? json(to_json(*found, *service_.cluster())) : problem(found.error());
   });
   on("GET", "/v1/jobs/{number}/explain", [this](const Ask&, const std::string& part) {
     const auto found = find_job(service_, part);
@@ -126,7 +125,7 @@ Answer Api::list_jobs(const Ask& ask) const {
     });
     const bool has_more = jobs.size() > most;
     if (has_more) jobs.resize(most);
-    return to_json(jobs, service_.config().machine.cluster, service_.revision(), has_more);
+    return to_json(jobs, *service_.cluster(), service_.revision(), has_more);
   });
 }
 

@@ -24,7 +24,7 @@ Server::~Server() {
 }
 
 Result<std::unique_ptr<Server>> Server::start(live::Service& service, Config config) {
-  const std::string& state = service.config().state;
+  const std::string& state = service.state();
   auto token = keep_token(state + "/token");
   if (!token) return tl::unexpected(token.error());
   std::vector<process::Descriptor> sockets;

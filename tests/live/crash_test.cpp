@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "live/service.h"
+#include "live/local_service.h"
 #include "process/descriptor.h"
 
 namespace almanac::live {
@@ -46,11 +46,11 @@ Machine made_up() {
 }
 
 int serve(const fs::path& folder, const std::string& policy) {
-  auto service = Service::open({.state = (folder / "state").string(),
-                                .machine = made_up(),
-                                .policy = policy,
-                                .policy_is_told = true,
-                                .futures = 0});
+  auto service = LocalService::open({.state = (folder / "state").string(),
+                                     .machine = made_up(),
+                                     .policy = policy,
+                                     .policy_is_told = true,
+                                     .futures = 0});
   if (!service) {
     std::cerr << to_string(service.error()) << std::endl;
     return 1;

@@ -3,8 +3,6 @@
 /// \file
 /// The service with real processes: what users ask is what happens, and a new service goes on where
 /// an old one was.
-#include "live/service.h"
-
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -20,6 +18,8 @@
 
 #include <gtest/gtest.h>
 #include <unistd.h>
+
+#include "live/local_service.h"
 
 namespace almanac::live {
 namespace {
@@ -54,10 +54,10 @@ class Box : public testing::Test {
   }
 
   void begin(const std::string& policy = "fifo", int gpus = 4, int futures = 0) {
-    auto made = Service::open({.state = (folder_ / "state").string(),
-                               .machine = made_up(gpus),
-                               .policy = policy,
-                               .futures = futures});
+    auto made = LocalService::open({.state = (folder_ / "state").string(),
+                                    .machine = made_up(gpus),
+                                    .policy = policy,
+                                    .futures = futures});
     ASSERT_TRUE(made) << to_string(made.error());
     service_ = std::move(*made);
     stop_ = false;
@@ -127,7 +127,7 @@ TEST_F(Box, RunsACommandWithItsGpus) {
 TEST_F(Box, HidesGpusFromJobsWithoutThem) {
   Machine machine = made_up(2);
   machine.cluster.classes.front().cpus = 8;
-  auto made = Service::open(
+  auto made = LocalService::open(
       {.state = (folder_ / "state").string(), .machine = machine, .policy = "fifo", .futures = 0});
   ASSERT_TRUE(made);
   service_ = std::move(*made);
@@ -333,8 +333,8 @@ TEST_F(Box, RefusesAClusterWithoutTheGpusOfAJobThatRuns) {
   const JobNumber job = submit(shell("sleep 1000", 4));
   ASSERT_TRUE(comes_to(job, JobState::running));
   end();
-  const auto refused =
-      Service::open({.state = (folder_ / "state").string(), .machine = made_up(2), .futures = 0});
+  const auto refused = LocalService::open(
+      {.state = (folder_ / "state").string(), .machine = made_up(2), .futures = 0});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::conflict);
   EXPECT_EQ(refused.error().message, "job 1 runs, and what it holds the cluster has no more");

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cluster/cluster.h"
+#include "live/local_service.h"
 #include "serve/api.h"
 #include "support/temporary_folder.h"
 
@@ -32,7 +33,7 @@ class TestService {
     config.machine.cluster = cluster::uniform(1, 4);
     config.machine.gpu_names = {{"0", "1", "2", "3"}};
     config.futures = 0;
-    auto opened = live::Service::open(std::move(config));
+    auto opened = live::LocalService::open(std::move(config));
     if (!opened) throw std::runtime_error(to_string(opened.error()));
     service_ = *std::move(opened);
     api_ = std::make_unique<Api>(*service_, Guard(kToken, ::geteuid()), "<script>1</script>");

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "cli/program.h"
+#include "live/local_service.h"
 #include "live/policies.h"
-#include "live/service.h"
 #include "report/dashboard.h"
 #include "serve/server.h"
 #include "sim/profile.h"
@@ -216,12 +216,12 @@ Result<int> run(const Options& options, int port) {
     return tl::unexpected(kept.error());
   }
   {
-    const auto service = live::Service::open({.state = folder + "/state",
-                                              .machine = std::move(machine),
-                                              .policy = options.policy,
-                                              .policy_is_told = true,
-                                              .shadow = "fifo",
-                                              .seed = options.seed});
+    const auto service = live::LocalService::open({.state = folder + "/state",
+                                                   .machine = std::move(machine),
+                                                   .policy = options.policy,
+                                                   .policy_is_told = true,
+                                                   .shadow = "fifo",
+                                                   .seed = options.seed});
     if (!service) return tl::unexpected(service.error());
     const auto server =
         serve::Server::start(**service, {.port = port, .page = std::string(report::dashboard())});

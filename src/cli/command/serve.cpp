@@ -14,9 +14,9 @@
 #include <malloc.h>
 
 #include "cli/program.h"
+#include "live/local_service.h"
 #include "live/log.h"
 #include "live/notify.h"
-#include "live/service.h"
 #include "report/dashboard.h"
 #include "serve/client.h"
 #include "serve/server.h"
@@ -111,7 +111,7 @@ Result<int> run(const Options& options) {
   auto config = read_config(options);
   if (!config) return tl::unexpected(config.error());
   for (const std::string& each : config->machine.notes) live::log_info(each);
-  const auto service = live::Service::open(*std::move(config));
+  const auto service = live::LocalService::open(*std::move(config));
   if (!service) return tl::unexpected(service.error());
   const auto server =
       serve::Server::start(**service, {.port = port, .page = std::string(report::dashboard())});
@@ -125,7 +125,7 @@ Result<int> run(const Options& options) {
     live::log_info(
         fmt::format("answers at http://127.0.0.1:{}/, for changes and logs with the "
                     "token in {}/token",
-                    *(*server)->port(), (*service)->config().state));
+                    *(*server)->port(), (*service)->state()));
   }
   live::tell_ready(
       fmt::format("policy {}, answers at {}", (*service)->overview().policy, (*server)->socket()));

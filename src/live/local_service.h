@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The live service of one machine: takes jobs, decides by a policy of the registry, runs them as
+/// processes, and keeps on disk what it has said.
+///
+/// The deciding thread alone touches the round, the policy and the processes, and writes the store.
+/// What changes something returns when it is on the disk; unavailable = the disk is full or gone.
+///
+/// After a crash, or kill -9, the next service on the same state folder takes over: jobs that run
+/// are adopted where they are, jobs that wait keep their order, none runs twice.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "live/machine.h"
+#include "live/service.h"
+
+namespace almanac::live {
+
+struct Config {
+  std::string state;            ///< The folder of all that is kept.
+  Machine machine;              ///< What there is to give away.
+  std::string policy = "qssf";  ///< As Registry::compose() takes it; the store's own, if it has
+                                ///< one, unless `policy_is_told`.
+  bool policy_is_told = false;
+  std::string shadow{};  ///< Another that is compared with it; "" = none.
+  std::uint64_t seed = 0;
+  Duration retention = 24h * 365;  ///< Jobs that ended earlier are forgotten.
+  int futures = 32;                ///< Played for a forecast; 0 = none is made.
+};
+
+class Foresight;
+class Vitals;
+
+class LocalService final : public Service {
+ public:
+  /// Opens the store and takes over what is there. Fails with conflict when another service has it.
+  static Result<std::unique_ptr<LocalService>> open(Config config);
+  ~LocalService() override;
+
+  void run(const std::atomic<bool>& stop) override;
+  void wake() override;
+  void reload() override;
+  Result<std::vector<store::JobNumber>> submit(store::Submission submission) override;
+  Result<void> cancel(store::JobNumber number, const Caller& caller) override;
+  Result<void> hold(store::JobNumber number, const Caller& caller) override;
+  Result<void> release(store::JobNumber number, const Caller& caller) override;
+  Result<void> requeue(store::JobNumber number, const Caller& caller) override;
+  Result<void> set_policy(const std::string& policy, const Caller& caller) override;
+  Result<void> set_shadow(const std::string& policy, const Caller& caller) override;
+  Result<void> set_drained(const std::string& node, bool drained, const Caller& caller) override;
+  Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
+                               const Caller& caller) override;
+  std::uint64_t revision() const override;
+  Overview overview() const override;
+  Counters counters() const override;
+  std::vector<JobView> jobs(std::optional<Time> ended_since, const Wanted& wanted,
+                            std::size_t most) const override;
+  Result<JobView> job(store::JobNumber number) const override;
+  Result<std::vector<std::string>> explain(store::JobNumber number) const override;
+  std::optional<Expected> expect(store::JobNumber number, Duration patience) const override;
+  std::vector<NodeView> nodes() const override;
+  std::optional<Comparison> shadow() const override;
+  Result<std::string> log_path(store::JobNumber number, bool err) const override;
+  const store::Store& store() const override;
+  const std::string& state() const override;
+  std::shared_ptr<const cluster::Cluster> cluster() const override;
+
+ private:
+  class Core;
+  explicit LocalService(std::unique_ptr<Core> core);
+  Result<void> begin_foresight();
+  void add(JobView& view) const;
+  void watch_shadow();
+  std::unique_ptr<Core> core_;
+  std::unique_ptr<Foresight> foresight_;  // null = no forecasts
+  std::unique_ptr<Shadow> shadow_;
+  std::unique_ptr<Vitals> vitals_;
+};
+
+}  // namespace almanac::live
