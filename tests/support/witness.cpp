@@ -85,6 +85,7 @@ void Witness::decide(std::span<const policy::Event> events, const policy::View& 
   const std::vector<FreeRoom> before = free_rooms(view.cluster, plan.ledger);
   watched_.decide(events, view, plan);
   check_ledger(before, view, plan);
+  check_line(view, plan);
   note_power(view, plan);
   for (const JobId job : plan.stops) close(job, view.now, true);
   for (const policy::Plan::Start& resize : plan.resizes) {
@@ -156,6 +157,28 @@ void Witness::check_ledger(const std::vector<FreeRoom>& before, const policy::Vi
   if (free_rooms(view.cluster, plan.ledger) != expected) {
     fault(view, "a what-if stays in the ledger");
   }
+}
+
+/// All that wait and do not start now stand in line, each once, virtual cluster by virtual cluster.
+void Witness::check_line(const policy::View& view, const policy::Plan& plan) {
+  constexpr std::size_t kFew = 300;
+  if (view.num_jobs() > kFew) return;
+  std::vector<JobId> line;
+  watched_.line_up(line);
+  std::vector<JobId> expected;
+  for (std::uint32_t job = 0; job < view.num_jobs(); ++job) {
+    const bool waits = view.progress(JobId{job}).phase == policy::Phase::waiting;
+    const bool starts =
+        std::any_of(plan.starts.begin(), plan.starts.end(),
+                    [job](const policy::Plan::Start& start) { return index(start.job) == job; });
+    if (waits && !starts) expected.push_back(JobId{job});
+  }
+  const auto by_vc = [&](JobId a, JobId b) { return view.progress(a).vc < view.progress(b).vc; };
+  if (!std::is_sorted(line.begin(), line.end(), by_vc)) {
+    fault(view, "its line goes to and fro between virtual clusters");
+  }
+  std::sort(line.begin(), line.end());
+  if (line != expected) fault(view, "its line is not of the jobs that wait");
 }
 
 void Witness::note_power(const policy::View& view, const policy::Plan& plan) {

@@ -74,6 +74,7 @@ class Witness final : public policy::Policy {
 
  private:
   void close(JobId job, Time now, bool stopped);
+  void check_line(const policy::View& view, const policy::Plan& plan);
   void note_power(const policy::View& view, const policy::Plan& plan);
   void check_ledger(const std::vector<FreeRoom>& before, const policy::View& view,
                     const policy::Plan& plan);
