@@ -81,6 +81,7 @@ std::optional<Admit> parse_admit(std::string_view choice) {
   if (choice == "nobody") return Admit::nobody;
   if (choice == "leases") return Admit::leases;
   if (choice == "shares") return Admit::shares;
+  if (choice == "cheapest") return Admit::cheapest;
   return std::nullopt;
 }
 

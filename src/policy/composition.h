@@ -38,10 +38,12 @@ enum class Colocate {
 /// Whose deadlines are promised to be met when they come, before anything else; who cannot be
 /// promised that runs as one without a deadline. Needs leases.
 enum class Admit {
-  nobody,  ///< Nothing is promised: deadlines are for the order.
-  leases,  ///< Whose GPUs are there for enough leases before the deadline (Chronus).
-  shares,  ///< For whom some number of GPUs is enough: the fewest that are, and what is left goes
-           ///< to whom it helps most (ElasticFlow).
+  nobody,    ///< Nothing is promised: deadlines are for the order.
+  leases,    ///< Whose GPUs are there for enough leases before the deadline (Chronus).
+  shares,    ///< For whom some number of GPUs is enough: the fewest that are, and what is left goes
+             ///< to whom it helps most (ElasticFlow).
+  cheapest,  ///< The same, but nothing is promised for good: as a lease begins, those deadlines are
+             ///< chosen anew that cost least GPU time (ours).
 };
 
 /// Values of Composition::reserve.

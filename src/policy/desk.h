@@ -286,8 +286,9 @@ std::unique_ptr<Pass> make_late_pass(Desk& desk);
 /// In leases: deadlines are promised as jobs come, and who needs its GPUs now for that has them;
 /// the others run on what is left.
 std::unique_ptr<Pass> make_pledged_pass(Desk& desk, Duration lease, Duration phase);
-/// The same where jobs change the number of their GPUs from lease to lease.
-std::unique_ptr<Pass> make_elastic_pass(Desk& desk, Duration lease, Duration phase);
+/// The same where jobs change the number of their GPUs from lease to lease. With `anew`, whose
+/// deadlines are to be met is chosen again in each, the cheapest first.
+std::unique_ptr<Pass> make_elastic_pass(Desk& desk, Duration lease, Duration phase, bool anew);
 /// In rounds of `lease`, at `phase` and every `lease` after it: the first jobs that fill the
 /// virtual cluster by count run, and the size deals out cores and memory.
 std::unique_ptr<Pass> make_lease_pass(Desk& desk, Duration lease, Duration phase);

@@ -132,8 +132,9 @@ class Pipeline final : public Policy {
     if (composition.admit == Admit::leases) {
       return make_pledged_pass(*desk_, composition.lease, composition.lease_phase);
     }
-    if (composition.admit == Admit::shares) {
-      return make_elastic_pass(*desk_, composition.lease, composition.lease_phase);
+    if (composition.admit == Admit::shares || composition.admit == Admit::cheapest) {
+      return make_elastic_pass(*desk_, composition.lease, composition.lease_phase,
+                               composition.admit == Admit::cheapest);
     }
     if (composition.lease > Duration{0}) {
       return make_lease_pass(*desk_, composition.lease, composition.lease_phase);

@@ -83,8 +83,9 @@ class PledgeBook {
   double gain(std::int64_t lease, const Level& level, int next, Time deadline) const;
   /// What it costs to go from so many GPUs to so many.
   double change_ms(int from, int to) const {
-    return from == 0 || from == to ? 0 : static_cast<double>(restart_.of(from).count());
+    return from == 0 || from == to ? 0 : restart_ms(from);
   }
+  double restart_ms(int gpus) const { return static_cast<double>(restart_.of(gpus).count()); }
   static constexpr int kEnds = -1;
 
   void add(const Pledge& pledge) { count(pledge, +1); }

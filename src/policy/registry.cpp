@@ -160,6 +160,8 @@ std::string admit_name(Admit admit) {
       return "leases";
     case Admit::shares:
       return "shares";
+    case Admit::cheapest:
+      return "cheapest";
   }
   return "";
 }

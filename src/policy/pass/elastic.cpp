@@ -30,8 +30,8 @@ namespace {
 
 class ElasticPass final : public PledgingPass {
  public:
-  ElasticPass(Desk& desk, Duration lease, Duration phase)
-      : PledgingPass(desk, lease, phase, Pledges::Stops::at_once) {}
+  ElasticPass(Desk& desk, Duration lease, Duration phase, Pledges::Whose whose)
+      : PledgingPass(desk, lease, phase, Pledges::Stops::at_once, whose) {}
 
   void ended(VcState& vc, JobId job) override {
     PledgingPass::ended(vc, job);
@@ -47,6 +47,7 @@ class ElasticPass final : public PledgingPass {
     std::uint64_t gpu_type = 0;  // one bit; 0 = not settled
     Level level = kNothing;
     bool pledged = false;  // all that
+    bool may_move = true;  // and keep its promise
     std::vector<cluster::Grant> grants{};
   };
   struct Step {
@@ -104,7 +105,8 @@ class ElasticPass final : public PledgingPass {
       Share made{.job = job,
                  .rank = desk_.order().rank(desk_.candidate(job)),
                  .had = pledges_.held(job),
-                 .gpu_type = pledges_.type_of(vc.vc, job)};
+                 .gpu_type = pledges_.type_of(vc.vc, job),
+                 .may_move = pledges_.may_restart(vc.vc, job)};
       left_[made.gpu_type] += made.had;
       shares_.push_back(std::move(made));
     }
@@ -192,14 +194,17 @@ class ElasticPass final : public PledgingPass {
     return best;
   }
 
+  static bool stays(const Share& share) { return share.had == share.level.gpus; }
+  static bool must_stay(const Share& share) { return stays(share) && !share.may_move; }
+
   static bool stayers_first(const Share& a, const Share& b) {
-    const bool a_stays = a.had == a.level.gpus;
-    const bool b_stays = b.had == b.level.gpus;
-    return a_stays != b_stays ? a_stays : a.level.gpus > b.level.gpus;
+    return stays(a) != stays(b) ? stays(a) : a.level.gpus > b.level.gpus;
   }
-  static bool largest_first(const Share& a, const Share& b) { return a.level.gpus > b.level.gpus; }
+  static bool largest_first(const Share& a, const Share& b) {
+    return must_stay(a) != must_stay(b) ? must_stay(a) : a.level.gpus > b.level.gpus;
+  }
   static bool pledged_first(const Share& a, const Share& b) {
-    return a.pledged != b.pledged ? a.pledged : a.level.gpus > b.level.gpus;
+    return a.pledged != b.pledged ? a.pledged : largest_first(a, b);
   }
 
   /// Finds GPUs for all, in this order; where they were if those are free. Gives whether all have
@@ -230,7 +235,7 @@ class ElasticPass final : public PledgingPass {
   }
 
   bool stay(Share& share) {
-    if (share.had != share.level.gpus) return false;
+    if (!stays(share)) return false;
     const auto held = desk_.grants(share.job);
     const bool free = std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
       return desk_.ledger().can_take(grant);
@@ -268,8 +273,9 @@ class ElasticPass final : public PledgingPass {
 
 }  // namespace
 
-std::unique_ptr<Pass> make_elastic_pass(Desk& desk, Duration lease, Duration phase) {
-  return std::make_unique<ElasticPass>(desk, lease, phase);
+std::unique_ptr<Pass> make_elastic_pass(Desk& desk, Duration lease, Duration phase, bool anew) {
+  return std::make_unique<ElasticPass>(
+      desk, lease, phase, anew ? Pledges::Whose::cheapest : Pledges::Whose::first_to_come);
 }
 
 }  // namespace almanac::policy

@@ -18,11 +18,13 @@ void Pledges::came(const VcState& vc, JobId job) {
   if (asked_[index(job)]) return;
   asked_[index(job)] = true;
   of(vc.vc).newcomers.push_back(job);
+  if (whose_ == Whose::cheapest) of(vc.vc).hopeful.insert(job);
 }
 
 void Pledges::ended(const VcState& vc, JobId job) {
   Vc& here = of(vc.vc);
   std::erase(here.newcomers, job);
+  here.hopeful.erase(job);
   const auto found = here.promises.find(job);
   if (found == here.promises.end()) return;
   here.book.remove(found->second.pledge);
@@ -33,7 +35,9 @@ bool Pledges::look(const VcState& vc, bool lease_begins, Stops stops) {
   Vc& here = of(vc.vc);
   const std::span<const cluster::Pool> pools = desk_.ledger().pools(vc.vc);
   here.book.open(desk_.now(), desk_.view().restart, pools);
-  if (lease_begins) {
+  if (lease_begins && whose_ == Whose::cheapest) {
+    choose_anew(here);
+  } else if (lease_begins) {
     review(here);
   } else if (!here.newcomers.empty()) {
     std::map<std::uint64_t, int> free;
@@ -78,6 +82,15 @@ bool Pledges::can_give_way(VcId vc, JobId job) const {
   if (found == of(vc).promises.end()) return true;
   const PledgeBook::Need asks = need(job, found->second.due);
   return of(vc).book.work_of(found->second.pledge, asks) >= asks.work_ms;
+}
+
+bool Pledges::may_restart(VcId vc, JobId job) const {
+  const Vc& here = of(vc);
+  const auto found = here.promises.find(job);
+  if (found == here.promises.end()) return true;
+  const PledgeBook::Need asks = need(job, found->second.due);
+  const double cost_ms = here.book.restart_ms(asks.held);
+  return here.book.work_of(found->second.pledge, asks) >= asks.work_ms + cost_ms;
 }
 
 PledgeBook::Need Pledges::need(JobId job, Time due) const {
@@ -150,6 +163,26 @@ void Pledges::review(Vc& vc) {
   }
 }
 
+void Pledges::choose_anew(Vc& vc) {
+  for (const auto& [job, promise] : vc.promises) vc.book.remove(promise.pledge);
+  vc.promises.clear();
+  vc.newcomers.clear();
+  std::vector<std::pair<double, JobId>> by_cost;
+  std::erase_if(vc.hopeful, [&](JobId job) {
+    const trace::Request& request = desk_.view().request(job);
+    const Time last = request.worthless_at != kNoTime ? request.worthless_at : request.deadline;
+    return last <= desk_.now();
+  });
+  for (const JobId job : vc.hopeful) {
+    const Level least = levels_of_(job).front();
+    const double gpu_ms =
+        static_cast<double>(desk_.work_left(job).count()) * least.gpus / least.rate;
+    by_cost.emplace_back(gpu_ms, job);
+  }
+  std::sort(by_cost.begin(), by_cost.end());
+  for (const auto& [cost, job] : by_cost) admit(vc, job);
+}
+
 std::vector<JobId> Pledges::jobs(VcId vc) const {
   std::vector<JobId> made;
   for (const auto& [job, promise] : of(vc).promises) made.push_back(job);
@@ -197,7 +230,10 @@ double Pledges::gain(VcId vc, JobId job, const Level& from, const Level& to) con
     return here.book.change_ms(had, gpus) + back;
   };
   const Time end = here.book.begin(lease + 1);
-  const double part = seconds(end - desk_.now()) * 1e3;
+  double part = seconds(end - desk_.now()) * 1e3;
+  // Nothing can be gained any more when it has ended.
+  const auto left = static_cast<double>(desk_.work_left(job).count());
+  if (from.rate > 0) part = std::min(part, left / from.rate);
   return part * (to.rate - from.rate) - change(to.gpus) + change(from.gpus);
 }
 

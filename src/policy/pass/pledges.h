@@ -9,12 +9,17 @@
 /// pledge is looked at again: who is ahead lets go what it needs no more; who ran longer than
 /// believed, or lost nodes, is promised anew if that can be, else nothing.
 ///
+/// Or nothing is promised for good: as a lease begins, all who can still be in time are asked
+/// again, in the order of the GPU time that they still need. Each deadline counts alike; so when
+/// not all can be met, the cheap ones should be (Moore, 1968, of one machine).
+///
 /// Source   Gao et al., SoCC'21 (Chronus); Gu et al., ASPLOS'23 (ElasticFlow).
 /// Cost     a lease that begins asks each pledge, an event between leases as well.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "policy/desk.h"
@@ -27,8 +32,15 @@ class Pledges {
   /// What a job may be given, fewest GPUs first; read before the next call.
   using LevelsOf = std::function<std::span<const Level>(JobId)>;
 
-  Pledges(Desk& desk, Duration lease, Duration phase, LevelsOf levels_of)
-      : desk_(desk), lease_(lease), phase_(phase), levels_of_(std::move(levels_of)) {}
+  /// Whose deadlines are to be met.
+  enum class Whose { first_to_come, cheapest };
+
+  Pledges(Desk& desk, Duration lease, Duration phase, Whose whose, LevelsOf levels_of)
+      : desk_(desk),
+        lease_(lease),
+        phase_(phase),
+        whose_(whose),
+        levels_of_(std::move(levels_of)) {}
 
   /// A job joins the queue, or runs when the policy is new.
   void came(const VcState& vc, JobId job);
@@ -54,6 +66,8 @@ class Pledges {
   /// Whether a running job could be left with what is pledged to it from now on, which may be
   /// nothing for a while.
   bool can_give_way(VcId vc, JobId job) const;
+  /// Whether a running job would keep its promise if it were stopped now and went on at once.
+  bool may_restart(VcId vc, JobId job) const;
   /// The pledged GPUs for which a unit of its work would be done later; of who has no pledge, on
   /// the fewest GPUs.
   double gpus_per_rate(VcId vc, JobId job) const;
@@ -71,17 +85,20 @@ class Pledges {
     PledgeBook book;
     std::map<JobId, Promise> promises{};
     std::vector<JobId> newcomers{};
+    std::set<JobId> hopeful{};  // all with deadlines, where the cheapest are chosen
   };
   Vc& of(VcId vc);
   const Vc& of(VcId vc) const { return vcs_[index(vc)]; }
   PledgeBook::Need need(JobId job, Time due) const;
   std::optional<Pledge> find(const Vc& vc, JobId job, const PledgeBook::Need& need) const;
   void review(Vc& vc);
+  void choose_anew(Vc& vc);
   void admit(Vc& vc, JobId job);
 
   Desk& desk_;
   Duration lease_;
   Duration phase_;
+  Whose whose_;
   LevelsOf levels_of_;
   std::vector<Vc> vcs_;
   std::vector<bool> asked_;  // each job

@@ -24,10 +24,11 @@ namespace almanac::policy {
 
 class PledgingPass : public LeasedPass {
  public:
-  PledgingPass(Desk& desk, Duration lease, Duration phase, Pledges::Stops stops)
+  PledgingPass(Desk& desk, Duration lease, Duration phase, Pledges::Stops stops,
+               Pledges::Whose whose = Pledges::Whose::first_to_come)
       : LeasedPass(desk, lease, phase),
         stops_(stops),
-        pledges_(desk, lease, phase, [this](JobId job) { return levels(job); }) {
+        pledges_(desk, lease, phase, whose, [this](JobId job) { return levels(job); }) {
     desk_.needs_estimate = true;
   }
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// As many deadlines as can be met, whoever came first: in each lease those are chosen that cost
+/// least GPU time, each on the fewest GPUs that are enough; what is left goes where it helps most.
+///
+/// Source   the order is Moore's (Management Science, 1968), for one machine; shares and what is
+///          done with the rest are ElasticFlow's (Gu et al., ASPLOS'23, section 4).
+#include "policy/registry.h"
+
+namespace almanac::policy::builtin {
+
+void register_thrift(Registry& registry) {
+  registry.add_policy({.name = "thrift",
+                       .summary =
+                           "the deadlines that cost least GPU time, chosen anew every 5 min, each "
+                           "on the fewest GPUs; the rest where it helps most",
+                       .source = "Almanac; after Moore 1968 and ElasticFlow",
+                       .order = "gpu_time",
+                       .placement = "consolidate_first",
+                       .shape = "one",
+                       .admit = Admit::cheapest,
+                       .lease = 5min});
+}
+
+}  // namespace almanac::policy::builtin
