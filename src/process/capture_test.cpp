@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process/capture.h"
+
+#include <gtest/gtest.h>
+
+namespace almanac::process {
+namespace {
+
+TEST(Capture, GivesWhatACommandWroteAndHowItEnded) {
+  const auto said = capture(
+      {.argv = {"sh", "-c", "echo $WORD; echo oh >&2; exit 3"}, .environment = {{"WORD", "ah"}}},
+      60s);
+  ASSERT_TRUE(said) << to_string(said.error());
+  EXPECT_EQ(said->out, "ah\n");
+  EXPECT_EQ(said->err, "oh\n");
+  EXPECT_EQ(said->ending.status, 3);
+}
+
+TEST(Capture, TakesMoreThanAPipeHolds) {
+  const auto said = capture({.argv = {"head", "-c", "3000000", "/dev/zero"}}, 60s);
+  ASSERT_TRUE(said) << to_string(said.error());
+  EXPECT_EQ(said->out.size(), 3'000'000U);
+  EXPECT_TRUE(said->ending.good());
+}
+
+TEST(Capture, GivesUpOnOneThatDoesNotEnd) {
+  const auto said = capture({.argv = {"sleep", "1000"}}, 50ms);
+  ASSERT_FALSE(said);
+  EXPECT_EQ(said.error().code, Code::unavailable);
+}
+
+}  // namespace
+}  // namespace almanac::process
