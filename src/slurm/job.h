@@ -70,6 +70,7 @@ struct Job {
   Time eligible = kNoTime;
   Time start = kNoTime;  ///< Of the present run; of one that waits, what Slurm expects.
   Time end = kNoTime;
+  Duration ran = kNoDuration;    ///< Of one that has ended: without the time it was suspended.
   Duration limit = kNoDuration;  ///< Missing = none.
   // What it asks.
   int nodes = 0;

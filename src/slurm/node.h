@@ -75,8 +75,9 @@ struct Site {
   std::map<std::string, std::string> parameters{};  ///< Of slurm.conf, as scontrol show config
                                                     ///< spells it: "PriorityType".
   bool federated = false;
-  std::uint32_t uid = 0;     ///< Whose rights we have there.
-  bool is_operator = false;  ///< May change the jobs of others.
+  Duration skew = kNoDuration;  ///< Its clock is so much ahead of ours.
+  std::uint32_t uid = 0;        ///< Whose rights we have there.
+  bool is_operator = false;     ///< May change the jobs of others.
 };
 
 }  // namespace almanac::slurm

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What Slurm of several releases prints, for tests.
+#pragma once
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace almanac::slurm {
+
+inline std::string fixture_data(const std::string& name) {
+  const char* const source = std::getenv("ALMANAC_SOURCE_DIR");
+  std::ifstream file(std::string(source == nullptr ? "." : source) + "/tests/slurm/fixture_data/" +
+                     name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace almanac::slurm

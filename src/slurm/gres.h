@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads generic resources as Slurm writes them: what a node has, "gpu:v100:8(S:0-1),shard:16";
+/// what a job asks, "gres:gpu:2", "gres/gpu:v100:2"; what it holds of a node,
+/// "gpu:v100:2(IDX:0-1)".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace almanac::slurm {
+
+struct Gres {
+  int gpus = 0;
+  std::string gpu_type{};   ///< Several as "a100|h100".
+  std::uint64_t index = 0;  ///< A bit for each GPU named by IDX; those from 64 on have none.
+  int shards = 0;
+
+  bool operator==(const Gres&) const = default;
+};
+
+/// "", "(null)" and "N/A" are none of anything; other resources are passed over. Nothing for what
+/// is no such list.
+std::optional<Gres> parse_gres(std::string_view text);
+
+}  // namespace almanac::slurm

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A document of Slurm's JSON, read record by record. Only for the .cpp files of this room.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/result.h"
+#include "slurm/shape.h"
+
+namespace almanac::slurm {
+
+/// What `read` makes of the document `json`.
+template <typename Read>
+auto read_document(std::string_view json, std::string_view what, Read&& read)
+    -> Result<decltype(read(Value{}))> {
+  simdjson::dom::parser parser;
+  Value document;
+  if (const auto error = parser.parse(json.data(), json.size()).get(document)) {
+    return fail(Code::corrupt,
+                fmt::format("Slurm's {} are not JSON: {}", what, simdjson::error_message(error)));
+  }
+  try {
+    return read(document);
+  } catch (const BadShape& bad) {
+    return fail(Code::invalid, fmt::format("Slurm's {}: {}", what, bad.message), {},
+                "does this release write other JSON than 22.05 .. 24.11 do?");
+  } catch (const simdjson::simdjson_error& error) {
+    return fail(Code::invalid, fmt::format("Slurm's {}: {}", what, error.what()));
+  }
+}
+
+/// Of each record below `key` what `read` makes of it.
+template <typename Read>
+auto read_each(std::string_view json, std::string_view key, Read&& read)
+    -> Result<std::vector<decltype(read(Value{}))>> {
+  return read_document(json, key, [&](Value document) {
+    std::vector<decltype(read(Value{}))> made;
+    for (const Value record : records(document, key)) made.push_back(read(record));
+    return made;
+  });
+}
+
+}  // namespace almanac::slurm

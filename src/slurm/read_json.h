@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads the JSON that Slurm's commands (--json) and slurmrestd print, of 22.05 (v0.0.38) to 24.11
+/// (v0.0.42). What a release does not tell is missing in the record.
+///
+/// A text that is no JSON is corrupt; one that is none of Slurm's, or a record that cannot be right
+/// (a job without number or state), is invalid. What Slurm lists under "errors" is not looked at
+/// where there are records.
+///
+/// Source   src/plugins/openapi/v0.0.38 and src/plugins/data_parser/v0.0.39 .. v0.0.42 of Slurm.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "slurm/job.h"
+#include "slurm/node.h"
+
+namespace almanac::slurm {
+
+/// Of squeue --json, scontrol show jobs --json, /jobs.
+Result<std::vector<Job>> read_jobs(std::string_view json);
+/// Of sinfo --json until 22.05, scontrol show nodes --json later, /nodes.
+Result<std::vector<Node>> read_nodes(std::string_view json);
+Result<std::vector<Partition>> read_partitions(std::string_view json);
+Result<std::vector<Reservation>> read_reservations(std::string_view json);
+Result<std::vector<Licence>> read_licences(std::string_view json);
+/// Of /slurmdb/.../jobs and sacct --json: those that have ended, in the order given.
+Result<std::vector<Job>> read_accounting(std::string_view json);
+/// The release that wrote it, "22.05.8"; "" where it does not say.
+Result<std::string> read_release(std::string_view json);
+/// What it says went wrong, in one line; "" where nothing did.
+Result<std::string> read_trouble(std::string_view json);
+
+}  // namespace almanac::slurm

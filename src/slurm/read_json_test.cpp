@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slurm/read_json.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "slurm/fixture_data_test.h"
+
+namespace almanac::slurm {
+namespace {
+
+Job job_of(const std::vector<Job>& jobs, std::uint32_t number) {
+  const auto found = std::find_if(jobs.begin(), jobs.end(),
+                                  [&](const Job& job) { return job.number == JobNumber{number}; });
+  EXPECT_NE(found, jobs.end()) << number;
+  return found == jobs.end() ? Job{} : *found;
+}
+
+TEST(ReadJson, ReadsJobsOf2205) {
+  const auto jobs = read_jobs(fixture_data("squeue_22_05.json"));
+  ASSERT_TRUE(jobs) << to_string(jobs.error());
+  const Job train = job_of(*jobs, 1);
+  EXPECT_EQ(train.state, State::running);
+  EXPECT_EQ(train.user, "ann");
+  EXPECT_EQ(train.limit, 2h);
+  EXPECT_EQ(train.gpus, 2);
+  EXPECT_EQ(train.gpu_type, "v100");
+  EXPECT_EQ(train.gpus_per_node, 2);
+  ASSERT_EQ(train.holds.size(), 1U);
+  EXPECT_EQ(train.holds[0].node, "g001");
+  EXPECT_EQ(train.holds[0].gpus, 0b11U);
+  EXPECT_EQ(train.holds[0].gpu_count, 2);
+  EXPECT_EQ(train.holds[0].cpus, 4);
+  EXPECT_EQ(train.holds[0].memory_gb, 400.0 / 1024);
+
+  const Job gang = job_of(*jobs, 2);
+  EXPECT_EQ(gang.state, State::pending);
+  EXPECT_EQ(gang.reason, "Resources");
+  EXPECT_EQ(gang.gpus, 16);
+  EXPECT_EQ(gang.nodes, 2);
+  EXPECT_EQ(gang.gpus_per_node, 8);
+  EXPECT_EQ(gang.limit, kNoDuration);
+  EXPECT_FALSE(gang.held);
+
+  const Job task = job_of(*jobs, 4);
+  EXPECT_EQ(task.array, JobNumber{3});
+  EXPECT_EQ(task.task, 3);
+  const Job rest = job_of(*jobs, 3);
+  EXPECT_EQ(rest.tasks, "5-9%2");
+  EXPECT_FALSE(rest.task);
+  EXPECT_EQ(rest.start, kNoTime);
+
+  const Job held = job_of(*jobs, 6);
+  EXPECT_TRUE(held.held);
+  EXPECT_EQ(held.partition, "vc2,all");
+
+  const Job failed = job_of(*jobs, 8);
+  EXPECT_EQ(failed.state, State::ended);
+  EXPECT_EQ(failed.outcome, trace::JobState::failed);
+  EXPECT_TRUE(failed.holds.empty());
+
+  const Job after = job_of(*jobs, 9);
+  EXPECT_EQ(after.dependency, "afterok:1(unfulfilled)");
+  EXPECT_EQ(after.licences, "matlab:2");
+  EXPECT_EQ(after.required_nodes, "g004");
+  EXPECT_TRUE(after.exclusive);
+  EXPECT_EQ(job_of(*jobs, 11).het, JobNumber{10});
+  EXPECT_EQ(read_release(fixture_data("squeue_22_05.json")).value(), "22.05.8");
+}
+
+TEST(ReadJson, ReadsJobsOfLaterReleases) {
+  const auto jobs = read_jobs(fixture_data("jobs_24_05.json"));
+  ASSERT_TRUE(jobs) << to_string(jobs.error());
+  const Job train = job_of(*jobs, 71);
+  EXPECT_EQ(train.state, State::running);
+  EXPECT_EQ(train.limit, 2h);
+  EXPECT_EQ(train.restarts, 1);
+  EXPECT_EQ(train.comment, "ours");
+  ASSERT_EQ(train.holds.size(), 2U);
+  EXPECT_EQ(train.holds[0].cpus, 6);
+  EXPECT_EQ(train.holds[1].cpus, 2);
+  EXPECT_EQ(train.holds[1].gpus, 0xf0U);
+  EXPECT_EQ(train.holds[0].memory_gb, 2);
+  const Job array = job_of(*jobs, 80);
+  EXPECT_TRUE(array.held);
+  EXPECT_FALSE(array.task);
+  EXPECT_EQ(array.tasks, "3-9%2");
+  EXPECT_TRUE(array.exclusive);
+  EXPECT_EQ(array.limit, kNoDuration);
+  EXPECT_EQ(array.gpus, 1) << "as asked, where gres/gpu is not accounted";
+  EXPECT_EQ(job_of(*jobs, 81).state, State::completing);
+  EXPECT_EQ(job_of(*jobs, 81).holds.size(), 1U);
+
+  const auto older = read_jobs(fixture_data("jobs_23_11.json"));
+  ASSERT_TRUE(older) << to_string(older.error());
+  const Job task = job_of(*older, 64);
+  EXPECT_EQ(task.state, State::configuring);
+  EXPECT_EQ(task.task, 4);
+  EXPECT_EQ(task.holds[0].cpus, 8) << "four cores of two threads";
+  EXPECT_EQ(task.holds[0].gpus, 0b1000U);
+  EXPECT_EQ(task.limit, kNoDuration);
+}
+
+TEST(ReadJson, ReadsNodes) {
+  const auto nodes = read_nodes(fixture_data("sinfo_22_05.json"));
+  ASSERT_TRUE(nodes) << to_string(nodes.error());
+  ASSERT_EQ(nodes->size(), 3U);
+  const Node& busy = (*nodes)[0];
+  EXPECT_EQ(busy.name, "g001");
+  EXPECT_EQ(busy.gpus, 8);
+  EXPECT_EQ(busy.gpu_type, "v100");
+  EXPECT_TRUE(busy.busy);
+  EXPECT_EQ(busy.partitions, (std::vector<std::string>{"vc1", "all"}));
+  EXPECT_EQ((*nodes)[1].power, Power::powering_up) << "woken, though still powered down";
+  EXPECT_EQ((*nodes)[1].shards, 16);
+  EXPECT_FALSE((*nodes)[1].drained);
+  EXPECT_TRUE((*nodes)[2].drained);
+  EXPECT_EQ((*nodes)[2].reason, "bad fan");
+
+  const auto later = read_nodes(fixture_data("nodes_24_05.json"));
+  ASSERT_TRUE(later) << to_string(later.error());
+  EXPECT_EQ((*later)[0].features, "a100,ib");
+  EXPECT_EQ((*later)[0].memory_gb, 512);
+  EXPECT_TRUE((*later)[1].drained);
+  EXPECT_TRUE((*later)[1].reserved);
+  EXPECT_EQ((*later)[2].power, Power::powering_down);
+  EXPECT_EQ((*later)[2].gpus, 0);
+}
+
+TEST(ReadJson, ReadsPartitionsReservationsLicences) {
+  const auto partitions = read_partitions(fixture_data("rest_partitions_22_05.json"));
+  ASSERT_TRUE(partitions) << to_string(partitions.error());
+  EXPECT_EQ((*partitions)[0].nodes, (std::vector<std::string>{"g001", "g002"}));
+  EXPECT_TRUE((*partitions)[0].is_default);
+  EXPECT_TRUE((*partitions)[0].up);
+  EXPECT_EQ((*partitions)[0].max_time, kNoDuration);
+  const auto later = read_partitions(fixture_data("partitions_24_05.json"));
+  ASSERT_TRUE(later) << to_string(later.error());
+  EXPECT_EQ((*later)[0].nodes, (std::vector<std::string>{"n1", "n2"}));
+  EXPECT_EQ((*later)[0].max_time, 48h);
+  EXPECT_EQ((*later)[0].priority_tier, 10);
+  EXPECT_FALSE((*later)[1].up);
+  const auto reservations = read_reservations(fixture_data("rest_reservations_22_05.json"));
+  ASSERT_TRUE(reservations) << to_string(reservations.error());
+  EXPECT_EQ((*reservations)[0].name, "maint");
+  EXPECT_EQ((*reservations)[0].end - (*reservations)[0].start, 1h);
+  EXPECT_EQ(read_licences(fixture_data("rest_licenses_22_05.json")).value(),
+            (std::vector<Licence>{{.name = "matlab", .total = 10, .used = 0}}));
+}
+
+TEST(ReadJson, ReadsAccountingOfJobsThatHaveEnded) {
+  const auto jobs = read_accounting(fixture_data("sacct_22_05.json"));
+  ASSERT_TRUE(jobs) << to_string(jobs.error());
+  ASSERT_EQ(jobs->size(), 3U) << "two run yet";
+  EXPECT_EQ(job_of(*jobs, 8).outcome, trace::JobState::failed);
+  const Job cancelled = job_of(*jobs, 10);
+  EXPECT_EQ(cancelled.outcome, trace::JobState::cancelled);
+  EXPECT_EQ(cancelled.het, JobNumber{10});
+  EXPECT_EQ(cancelled.start, kNoTime) << "never ran";
+}
+
+TEST(ReadJson, RefusesWhatIsNotSlurms) {
+  EXPECT_EQ(read_jobs("").error().code, Code::corrupt);
+  EXPECT_EQ(read_jobs("{\"jobs\": [").error().code, Code::corrupt);
+  EXPECT_EQ(read_jobs("{}").error().code, Code::invalid);
+  EXPECT_EQ(read_jobs(R"({"jobs": [{"job_state": "RUNNING"}]})").error().code, Code::invalid);
+  EXPECT_EQ(read_jobs(R"({"jobs": [{"job_id": 1, "job_state": "ODD"}]})").error().code,
+            Code::invalid);
+  EXPECT_EQ(read_nodes(R"({"nodes": [{}]})").error().code, Code::invalid);
+}
+
+TEST(ReadJson, SaysWhatSlurmSaysWentWrong) {
+  EXPECT_EQ(read_trouble(R"({"errors": [{"error": "Invalid job id specified"}, {}]})").value(),
+            "Invalid job id specified");
+  EXPECT_EQ(read_trouble(R"({"errors": []})").value(), "");
+}
+
+}  // namespace
+}  // namespace almanac::slurm

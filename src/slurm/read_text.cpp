@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slurm/read_text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slurm/host_list.h"
+#include "text/duration.h"
+#include "text/number.h"
+#include "trace/tres.h"
+
+namespace almanac::slurm {
+namespace {
+
+std::string_view next(std::string_view& rest, char delimiter) {
+  const std::string_view part = rest.substr(0, rest.find(delimiter));
+  rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+  return part;
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\r')) text.remove_suffix(1);
+  return text;
+}
+
+bool is_nothing(std::string_view value) {
+  return value == "(null)" || value == "N/A" || value == "None" || value == "NONE";
+}
+
+/// Of each line that has `key` what `read` makes of its fields.
+template <typename Record, typename Read>
+Result<std::vector<Record>> each_line(std::string_view text, const char* key, Read&& read) {
+  std::vector<Record> made;
+  while (!text.empty()) {
+    const Fields fields = read_fields(next(text, '\n'));
+    if (fields.count(key) == 0) continue;
+    auto record = read(fields);
+    if (!record) return tl::unexpected(record.error());
+    made.push_back(std::move(*record));
+  }
+  return made;
+}
+
+std::string value_of(const Fields& fields, const char* key) {
+  const auto found = fields.find(key);
+  return found == fields.end() || is_nothing(found->second) ? "" : found->second;
+}
+
+int count_of(const Fields& fields, const char* key) {
+  const auto value = text::parse_whole(value_of(fields, key)).value_or(0);
+  return static_cast<int>(std::clamp<std::int64_t>(value, 0, std::numeric_limits<int>::max()));
+}
+
+Time time_in(std::string_view text) {
+  const auto value = text::parse_whole(text);
+  // 1e12 seconds: later than any clock of a cluster, and sums fit.
+  if (!value || *value <= 0 || *value > 1'000'000'000'000) return kNoTime;
+  return Time(std::chrono::seconds(*value));
+}
+
+Result<Partition> partition_of(const Fields& fields) {
+  auto nodes = expand_hosts(value_of(fields, "Nodes"));
+  if (!nodes) return tl::unexpected(nodes.error());
+  Partition made{.name = value_of(fields, "PartitionName"),
+                 .nodes = std::move(*nodes),
+                 .up = value_of(fields, "State") == "UP",
+                 .is_default = value_of(fields, "Default") == "YES",
+                 .priority_tier = count_of(fields, "PriorityTier"),
+                 .oversubscribe = value_of(fields, "OverSubscribe")};
+  const std::string mode = value_of(fields, "PreemptMode");
+  made.preempts = !mode.empty() && mode != "OFF";
+  const std::string limit = value_of(fields, "MaxTime");
+  if (const auto parsed = text::parse_duration(limit); parsed && *parsed != text::kUnlimited) {
+    made.max_time = *parsed;
+  }
+  return made;
+}
+
+Result<Reservation> reservation_of(const Fields& fields) {
+  auto nodes = expand_hosts(value_of(fields, "Nodes"));
+  if (!nodes) return tl::unexpected(nodes.error());
+  return Reservation{.name = value_of(fields, "ReservationName"),
+                     .nodes = std::move(*nodes),
+                     .start = time_in(value_of(fields, "StartTime")),
+                     .end = time_in(value_of(fields, "EndTime")),
+                     .users = value_of(fields, "Users"),
+                     .accounts = value_of(fields, "Accounts")};
+}
+
+Result<Licence> licence_of(const Fields& fields) {
+  return Licence{.name = value_of(fields, "LicenseName"),
+                 .total = count_of(fields, "Total"),
+                 .used = count_of(fields, "Used")};
+}
+
+/// "3_7" is task 7 of array 3, "10+1" a part of the heterogeneous job 10.
+void read_number(std::string_view spelled, Job& job) {
+  const auto cut = spelled.find_first_of("_+");
+  if (cut == std::string_view::npos) return;
+  const auto of = text::parse_whole(spelled.substr(0, cut));
+  const auto which = text::parse_whole(spelled.substr(cut + 1));
+  if (!of || *of <= 0 || *of > std::numeric_limits<std::uint32_t>::max()) return;
+  const JobNumber number{static_cast<std::uint32_t>(*of)};
+  if (spelled[cut] == '+') {
+    job.het = number;
+    return;
+  }
+  job.array = number;
+  if (which && *which >= 0 && *which <= std::numeric_limits<std::int32_t>::max()) {
+    job.task = static_cast<std::int32_t>(*which);
+  }
+}
+
+}  // namespace
+
+Fields read_fields(std::string_view line) {
+  Fields fields;
+  std::string* last = nullptr;
+  while (!line.empty()) {
+    const std::string_view word = next(line, ' ');
+    const auto equals = word.find('=');
+    const bool is_key =
+        equals != std::string_view::npos && equals > 0 &&
+        std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(equals),
+                    [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '/'; }) &&
+        std::isupper(static_cast<unsigned char>(word.front())) != 0;
+    if (is_key) {
+      last = &fields[std::string(word.substr(0, equals))];
+      *last = word.substr(equals + 1);
+    } else if (last != nullptr && !word.empty()) {
+      last->append(" ").append(word);
+    }
+  }
+  return fields;
+}
+
+Result<std::vector<Partition>> partitions_in(std::string_view text) {
+  return each_line<Partition>(text, "PartitionName", partition_of);
+}
+
+Result<std::vector<Reservation>> reservations_in(std::string_view text) {
+  return each_line<Reservation>(text, "ReservationName", reservation_of);
+}
+
+Result<std::vector<Licence>> licences_in(std::string_view text) {
+  return each_line<Licence>(text, "LicenseName", licence_of);
+}
+
+Fields config_in(std::string_view text) {
+  Fields fields;
+  while (!text.empty()) {
+    const std::string_view line = next(text, '\n');
+    const auto equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view value = trimmed(line.substr(equals + 1));
+    fields[std::string(trimmed(line.substr(0, equals)))] = is_nothing(value) ? "" : value;
+  }
+  return fields;
+}
+
+Result<Job> accounting_in(std::string_view line) {
+  const std::string_view whole = line;
+  const auto refuse = [&](const char* what) {
+    return fail(Code::invalid, fmt::format("sacct: {}: \"{}\"", what, whole.substr(0, 120)));
+  };
+  if (std::count(line.begin(), line.end(), kAccountingDelimiter) !=
+      std::count(kAccountingColumns.begin(), kAccountingColumns.end(), ',')) {
+    return refuse("a line must have as many columns as were asked for");
+  }
+  const auto column = [&] { return next(line, kAccountingDelimiter); };
+  Job job;
+  const auto number = text::parse_whole(column());
+  if (!number || *number <= 0 || *number > std::numeric_limits<std::uint32_t>::max()) {
+    return refuse("JobIDRaw must be a number");
+  }
+  job.number = JobNumber{static_cast<std::uint32_t>(*number)};
+  read_number(column(), job);
+  const std::string_view word = column();
+  const auto outcome = trace::parse_state(word);
+  if (!outcome) return refuse("State must be a job state");
+  job.state = State::ended;
+  // Its run has ended and it waits again, or runs: it is a row of its own.
+  job.outcome = word == "REQUEUED" ? trace::JobState::preempted : *outcome;
+  job.submit = time_in(column());
+  if (job.submit == kNoTime) return refuse("Submit must be seconds since 1970");
+  job.eligible = time_in(column());
+  job.start = time_in(column());
+  job.end = time_in(column());
+  const auto elapsed = text::parse_whole(column());
+  job.ran = std::chrono::seconds(std::clamp<std::int64_t>(elapsed.value_or(0), 0, 10'000'000'000));
+  const auto limit = text::parse_whole(column());
+  if (limit && *limit > 0 && *limit < 1'000'000'000) job.limit = std::chrono::minutes(*limit);
+  const auto nodes = text::parse_whole(column());
+  if (nodes && *nodes > 0 && *nodes < 1'000'000) job.nodes = static_cast<int>(*nodes);
+  std::string_view tres = column();
+  const std::string_view asked = column();
+  if (tres.empty()) tres = asked;
+  const auto has = trace::parse_tres(tres);
+  if (!has) return refuse("AllocTRES must be a list like cpu=8,node=1");
+  job.gpus = has->gpus;
+  job.gpu_type = has->gpu_type;
+  if (std::isfinite(has->cpus)) job.cpus = has->cpus;
+  if (std::isfinite(has->memory_gb)) job.memory_gb = has->memory_gb;
+  const auto priority = text::parse_whole(column());
+  if (priority && *priority >= 0 && *priority < 0xffffffff) {
+    job.priority = static_cast<std::uint32_t>(*priority);
+  }
+  const auto uid = text::parse_whole(column());
+  if (uid && *uid >= 0 && *uid < 0xffffffff) job.uid = static_cast<std::uint32_t>(*uid);
+  job.user = column();
+  job.account = column();
+  job.partition = column();
+  job.qos = column();
+  job.name = column();
+  return job;
+}
+
+}  // namespace almanac::slurm

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads the text of scontrol and sacct, which has hardly changed from release to release: what
+/// 22.05 has no JSON for.
+///
+/// Times must be asked for as seconds since 1970 (SLURM_TIME_FORMAT=%s): otherwise they are the
+/// local time of who asks.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "slurm/job.h"
+#include "slurm/node.h"
+
+namespace almanac::slurm {
+
+using Fields = std::map<std::string, std::string>;
+
+/// "Key=Value Key=Value ..." of one line of scontrol -o. A value may have blanks.
+Fields read_fields(std::string_view line);
+
+/// Of scontrol show partition | reservation | license -o. Lines that are no record ("No
+/// reservations in the system") are passed over.
+Result<std::vector<Partition>> partitions_in(std::string_view text);
+Result<std::vector<Reservation>> reservations_in(std::string_view text);
+Result<std::vector<Licence>> licences_in(std::string_view text);
+/// Of scontrol show config: "Key = Value" a line. "(null)" and "N/A" are "".
+Fields config_in(std::string_view text);
+
+/// What to ask sacct for with -o, --delimiter kAccountingDelimiter.
+inline constexpr std::string_view kAccountingColumns =
+    "JobIDRaw,JobID,State,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,NNodes,AllocTRES,"
+    "ReqTRES,Priority,UID,User,Account,Partition,QOS,JobName";
+inline constexpr char kAccountingDelimiter = '\x1f';
+/// A job of a line that sacct printed so.
+Result<Job> accounting_in(std::string_view line);
+
+}  // namespace almanac::slurm

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slurm/read_text.h"
+
+#include <algorithm>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace almanac::slurm {
+namespace {
+
+Result<Job> row(std::string line) {
+  std::replace(line.begin(), line.end(), '|', kAccountingDelimiter);
+  return accounting_in(line);
+}
+
+TEST(ReadText, KeepsBlanksWithinAValue) {
+  const Fields fields = read_fields("NodeName=g1 OS=Linux 6 #1 SMP a=b Reason=bad fan [ann@5] X=");
+  EXPECT_EQ(fields.at("OS"), "Linux 6 #1 SMP a=b");
+  EXPECT_EQ(fields.at("Reason"), "bad fan [ann@5]");
+  EXPECT_EQ(fields.at("X"), "");
+}
+
+TEST(ReadText, ReadsPartitions) {
+  const auto partitions = partitions_in(
+      "PartitionName=vc1 AllowGroups=ALL Default=YES MaxTime=2-00:00:00 Nodes=g[001-002] "
+      "PriorityTier=3 OverSubscribe=NO PreemptMode=REQUEUE State=UP\n"
+      "PartitionName=old Default=NO MaxTime=UNLIMITED Nodes=(null) PreemptMode=OFF State=DOWN\n");
+  ASSERT_TRUE(partitions) << to_string(partitions.error());
+  ASSERT_EQ(partitions->size(), 2U);
+  EXPECT_EQ((*partitions)[0].max_time, 48h);
+  EXPECT_EQ((*partitions)[0].priority_tier, 3);
+  EXPECT_TRUE((*partitions)[0].preempts);
+  EXPECT_TRUE((*partitions)[0].is_default);
+  EXPECT_EQ((*partitions)[1].max_time, kNoDuration);
+  EXPECT_TRUE((*partitions)[1].nodes.empty());
+  EXPECT_FALSE((*partitions)[1].up);
+  EXPECT_FALSE((*partitions)[1].preempts);
+}
+
+TEST(ReadText, ReadsReservationsAndLicences) {
+  EXPECT_TRUE(reservations_in("No reservations in the system\n").value().empty());
+  const auto reservations = reservations_in(
+      "ReservationName=maint StartTime=100 EndTime=3700 Nodes=g004 Users=ann Accounts=(null)\n");
+  ASSERT_EQ(reservations->size(), 1U);
+  EXPECT_EQ((*reservations)[0].end - (*reservations)[0].start, 1h);
+  EXPECT_EQ((*reservations)[0].accounts, "");
+  EXPECT_EQ(licences_in("LicenseName=matlab Total=10 Used=4 Free=6\n").value()[0].used, 4);
+}
+
+TEST(ReadText, ReadsConfiguration) {
+  const Fields config = config_in(
+      "Configuration data as of 1795317361\nPriorityType            = priority/multifactor\n"
+      "JobSubmitPlugins        = (null)\nAuthInfo                = socket=/x,cred_expire=10\n\n"
+      "Slurmctld(primary) at c1 is UP\n");
+  EXPECT_EQ(config.at("PriorityType"), "priority/multifactor");
+  EXPECT_EQ(config.at("JobSubmitPlugins"), "");
+  EXPECT_EQ(config.at("AuthInfo"), "socket=/x,cred_expire=10");
+}
+
+TEST(ReadText, ReadsRowsOfAccounting) {
+  const auto job = row(
+      "4|3_3|COMPLETED|100|100|160|460|300|120|1|cpu=4,gres/gpu:v100=2,gres/gpu=2,mem=400M,node=1|"
+      "cpu=4,gres/gpu=2|1000|1001|ann|vc1|gpu|normal|a|b");
+  EXPECT_FALSE(job) << "a name with the delimiter makes a column too many";
+  const auto task = row(
+      "4|3_3|COMPLETED|100|100|160|460|300|120|1|cpu=4,gres/gpu:v100=2,gres/gpu=2,mem=400M,node=1|"
+      "cpu=4,gres/gpu=2|1000|1001|ann|vc1|gpu|normal|train it");
+  ASSERT_TRUE(task) << to_string(task.error());
+  EXPECT_EQ(task->number, JobNumber{4});
+  EXPECT_EQ(task->array, JobNumber{3});
+  EXPECT_EQ(task->task, 3);
+  EXPECT_EQ(task->ran, 300s);
+  EXPECT_EQ(task->limit, 2h);
+  EXPECT_EQ(task->gpus, 2);
+  EXPECT_EQ(task->gpu_type, "v100");
+  EXPECT_EQ(task->name, "train it");
+
+  const auto never = row(
+      "11|10+1|CANCELLED by 0|100|100|None|460|0|UNLIMITED|1||cpu=1,mem=100M,node=1|1|0|root|vc2|v|"
+      "normal|b");
+  ASSERT_TRUE(never) << to_string(never.error());
+  EXPECT_EQ(never->outcome, trace::JobState::cancelled);
+  EXPECT_EQ(never->start, kNoTime);
+  EXPECT_EQ(never->limit, kNoDuration);
+  EXPECT_EQ(never->het, JobNumber{10});
+  EXPECT_EQ(never->cpus, 1) << "what it asked, of one that got nothing";
+
+  const auto again = row("12|12|REQUEUED|100|100|110|120|10||1|||1|0|ann|a|p|q|n");
+  ASSERT_TRUE(again) << to_string(again.error());
+  EXPECT_EQ(again->outcome, trace::JobState::preempted);
+}
+
+}  // namespace
+}  // namespace almanac::slurm

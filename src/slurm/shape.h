@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads a value of Slurm's JSON whichever release wrote it: until 22.05 a number is a number, and
+/// a missing one null or one of two reserved numbers; from 23.02 on it is {"set", "infinite",
+/// "number"}. States and flags are words, later lists of words.
+///
+/// Only for the .cpp files of this room.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <simdjson.h>
+
+#include "base/time.h"
+
+namespace almanac::slurm {
+
+using Value = simdjson::dom::element;
+
+/// Thrown where a record is not what it should be; the readers make an Error of it.
+struct BadShape {
+  std::string message;
+};
+
+/// What lies below `path` ("time/limit"); nothing when it is absent or null.
+std::optional<Value> find(Value from, std::string_view path);
+/// Missing, unlimited and Slurm's reserved numbers (NO_VAL, INFINITE) are nothing.
+std::optional<double> number(Value from, std::string_view path);
+/// Of a list the words with commas between; "" when absent.
+std::string text(Value from, std::string_view path);
+/// Of a text its words, parted at ',' and '+'. In upper case.
+std::vector<std::string> words(Value from, std::string_view path);
+bool truth(Value from, std::string_view path);
+/// Of seconds since 1970; 0 is missing.
+Time moment(Value from, std::string_view path);
+/// The records below `key`. Throws BadShape where there is no such list.
+simdjson::dom::array records(Value from, std::string_view key);
+
+bool has(const std::vector<std::string>& words, std::string_view word);
+
+}  // namespace almanac::slurm
