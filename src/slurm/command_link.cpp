@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slurm/command_link.h"
+
+#include <algorithm>
+#include <chrono>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "process/capture.h"
+#include "slurm/host_list.h"
+#include "slurm/read_json.h"
+#include "slurm/read_text.h"
+#include "slurm/refusals.h"
+#include "text/number.h"
+
+namespace almanac::slurm {
+namespace {
+
+constexpr Duration kPatience = 60s;
+constexpr Duration kAccountingPatience = 10min;
+/// scontrol shows nodes as JSON since 23.02; until then sinfo did.
+constexpr int kScontrolHasJson = 23;
+/// One argument has to stay below 128 KiB (MAX_ARG_STRLEN of Linux).
+constexpr std::size_t kNodesAtOnce = 500;
+/// All states in which a job, or a run of it, has ended.
+constexpr const char* kEndedStates = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,TO";
+
+Time wall() {
+  return std::chrono::time_point_cast<Duration>(Time(
+      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())));
+}
+
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+std::string number_of(JobNumber job) { return fmt::format("{}", static_cast<std::uint32_t>(job)); }
+
+/// 22 of "22.05.8".
+int year_of(const std::string& release) {
+  return static_cast<int>(
+      text::parse_whole(std::string_view(release).substr(0, release.find('.'))).value_or(0));
+}
+
+/// "Configuration data as of 1795317361": the controller's clock.
+Duration skew_in(const std::string& config) {
+  const std::string line = first_line(config);
+  const auto at = line.rfind(' ');
+  const auto clock =
+      at == std::string::npos ? std::nullopt : text::parse_whole(line.substr(at + 1));
+  if (!clock || *clock <= 0 || *clock > 1'000'000'000'000) return kNoDuration;
+  // It tells whole seconds: what is less than one is nothing.
+  const Duration ahead = Time(std::chrono::seconds(*clock)) - wall();
+  return ahead > -1s && ahead < 1s ? Duration::zero() : ahead;
+}
+
+/// "root(0)" names a user and says the number.
+bool is_user(const std::string& told, std::uint32_t uid) {
+  return told.find(fmt::format("({})", uid)) != std::string::npos;
+}
+
+}  // namespace
+
+Result<Said> run_slurm(const std::vector<std::string>& argv, Duration patience) {
+  auto captured = process::capture(
+      {.argv = argv, .environment = {{"SLURM_TIME_FORMAT", "%s"}, {"LC_ALL", "C"}}}, patience);
+  if (!captured) return tl::unexpected(captured.error());
+  const int status = captured->ending.good() ? 0 : std::max(1, captured->ending.status);
+  return Said{.out = std::move(captured->out), .err = std::move(captured->err), .status = status};
+}
+
+Result<std::string> CommandLink::ask(const std::vector<std::string>& argv) {
+  auto said = run_(argv, kPatience);
+  if (!said) return tl::unexpected(said.error());
+  if (said->status == 0) return std::move(said->out);
+  const std::string& why = said->err.empty() ? said->out : said->err;
+  return fail(code_of_refusal(why), fmt::format("{}: {}", argv.front(), first_line(why)));
+}
+
+Result<Site> CommandLink::site() {
+  const auto text = ask({"scontrol", "show", "config"});
+  if (!text) return tl::unexpected(text.error());
+  Site site{.parameters = config_in(*text), .skew = skew_in(*text), .uid = ::geteuid()};
+  const auto value = [&](const char* key) {
+    const auto found = site.parameters.find(key);
+    return found == site.parameters.end() ? std::string() : found->second;
+  };
+  site.version = value("SLURM_VERSION");
+  site.cluster = value("ClusterName");
+  site.controller = value("SlurmctldHost[0]");
+  if (site.version.empty()) {
+    return fail(Code::invalid, "scontrol show config tells no SLURM_VERSION", {},
+                "is that scontrol Slurm's?");
+  }
+  if (site.skew != kNoDuration) skew_ = site.skew;
+  const auto federation = ask({"scontrol", "show", "federation"});
+  site.federated = federation && federation->find("Federation:") != std::string::npos;
+  site.is_operator = site.uid == 0 || is_user(value("SlurmUser"), site.uid);
+  if (!site.is_operator) {
+    const auto level =
+        ask({"sacctmgr", "-nP", "show", "user", fmt::format("{}", site.uid), "format=adminlevel"});
+    site.is_operator = level && (level->find("Operator") != std::string::npos ||
+                                 level->find("Administrator") != std::string::npos);
+  }
+  return site;
+}
+
+Result<Picture> CommandLink::picture() {
+  Picture made;
+  const auto jobs_text = ask({"squeue", "--json", "--all", "--states=all"});
+  if (!jobs_text) return tl::unexpected(jobs_text.error());
+  made.at = wall() + skew_;
+  const auto release = read_release(*jobs_text);
+  if (!release) return tl::unexpected(release.error());
+  auto jobs = read_jobs(*jobs_text);
+  if (!jobs) return tl::unexpected(jobs.error());
+  made.jobs = std::move(*jobs);
+
+  const auto nodes_text = year_of(*release) >= kScontrolHasJson
+                              ? ask({"scontrol", "show", "nodes", "--json"})
+                              : ask({"sinfo", "--json"});
+  if (!nodes_text) return tl::unexpected(nodes_text.error());
+  auto nodes = read_nodes(*nodes_text);
+  if (!nodes) return tl::unexpected(nodes.error());
+  made.nodes = std::move(*nodes);
+
+  const auto show = [&](const char* what, auto&& read, auto& into) -> Result<void> {
+    const auto text = ask({"scontrol", "show", what, "-o"});
+    if (!text) return tl::unexpected(text.error());
+    auto records = read(*text);
+    if (!records) return tl::unexpected(records.error());
+    into = std::move(*records);
+    return {};
+  };
+  if (auto told = show("partition", partitions_in, made.partitions); !told) {
+    return tl::unexpected(told.error());
+  }
+  if (auto told = show("reservation", reservations_in, made.reservations); !told) {
+    return tl::unexpected(told.error());
+  }
+  if (auto told = show("license", licences_in, made.licences); !told) {
+    return tl::unexpected(told.error());
+  }
+  return made;
+}
+
+Result<News> CommandLink::news() {
+  auto made = picture();
+  if (!made) {
+    differences_.forget();
+    return tl::unexpected(made.error());
+  }
+  return differences_.to(std::move(*made));
+}
+
+Result<void> CommandLink::change_one(const JobChange& change) {
+  const std::string job = number_of(change.job);
+  std::vector<std::string> update{"scontrol", "update", "jobid=" + job};
+  const bool is_usual = change.priority == JobChange::kUsual;
+  if (change.required_nodes) update.push_back("ReqNodeList=" + *change.required_nodes);
+  if (change.comment) update.push_back("AdminComment=" + *change.comment);
+  if (change.site_factor) update.push_back(fmt::format("SiteFactor={}", *change.site_factor));
+  if (change.priority && !is_usual) update.push_back(fmt::format("Priority={}", *change.priority));
+  std::vector<std::vector<std::string>> commands;
+  // A job that is held takes no priority before it is released; one that is released may start at
+  // once, so what says where goes before.
+  const bool to_release = change.held == false || is_usual;
+  if (to_release && change.priority && !is_usual) {
+    const std::string priority = std::move(update.back());
+    update.pop_back();
+    if (update.size() > 3) commands.push_back(update);
+    commands.push_back({"scontrol", "release", job});
+    commands.push_back({"scontrol", "update", "jobid=" + job, priority});
+  } else {
+    if (update.size() > 3) commands.push_back(update);
+    if (to_release) commands.push_back({"scontrol", "release", job});
+  }
+  if (change.held == true) commands.push_back({"scontrol", "hold", job});
+  for (const auto& command : commands) {
+    if (auto done = ask(command); !done) return tl::unexpected(done.error());
+  }
+  return {};
+}
+
+std::vector<Result<void>> CommandLink::change(std::span<const JobChange> changes) {
+  std::vector<Result<void>> made;
+  made.reserve(changes.size());
+  for (const JobChange& each : changes) made.push_back(change_one(each));
+  return made;
+}
+
+Result<void> CommandLink::end(JobNumber job, Fate fate) {
+  const std::string number = number_of(job);
+  Result<std::string> done;
+  switch (fate) {
+    case Fate::requeue:
+      done = ask({"scontrol", "requeue", number});
+      break;
+    case Fate::suspend:
+      done = ask({"scontrol", "suspend", number});
+      break;
+    case Fate::resume:
+      done = ask({"scontrol", "resume", number});
+      break;
+    case Fate::cancel:
+      done = ask({"scancel", number});
+      break;
+  }
+  if (!done) return tl::unexpected(done.error());
+  return {};
+}
+
+Result<void> CommandLink::power(std::span<const std::string> nodes, bool on) {
+  while (!nodes.empty()) {
+    const auto some = nodes.first(std::min(nodes.size(), kNodesAtOnce));
+    nodes = nodes.subspan(some.size());
+    const auto done = ask({"scontrol", "update", "nodename=" + join_hosts(some),
+                           on ? "state=power_up" : "state=power_down"});
+    if (!done) return tl::unexpected(done.error());
+  }
+  return {};
+}
+
+Result<void> CommandLink::watch(std::span<const JobNumber> /*held*/, Duration /*patience*/) {
+  return fail(Code::unsupported, "Slurm's commands release nothing by themselves", {},
+              "jobs are held only through the gateway");
+}
+
+Result<void> CommandLink::ended(Time from, Time until, const TakeEnded& take) {
+  const auto stamp = [](Time time) {
+    return fmt::format("uts{}",
+                       std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count());
+  };
+  const auto said = run_(
+      {"sacct", "--allusers", "--allocations", "--duplicates", "--noheader", "--parsable2",
+       fmt::format("--delimiter={}", kAccountingDelimiter), "--state", kEndedStates, "--starttime",
+       stamp(from), "--endtime", stamp(until + 1s), "--format", std::string(kAccountingColumns)},
+      kAccountingPatience);
+  if (!said) return tl::unexpected(said.error());
+  if (said->status != 0) {
+    return fail(code_of_refusal(said->err), "sacct: " + first_line(said->err), {},
+                "without accounting (slurmdbd) there is no past to learn from");
+  }
+  std::vector<Job> jobs;
+  for (std::string_view rest = said->out; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    auto job = accounting_in(line);
+    if (!job) return tl::unexpected(job.error());
+    if (job->end >= from && job->end < until) jobs.push_back(std::move(*job));
+  }
+  std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
+    return std::tie(a.end, a.number, a.submit) < std::tie(b.end, b.number, b.submit);
+  });
+  for (Job& job : jobs) {
+    if (auto taken = take(std::move(job)); !taken) return taken;
+  }
+  return {};
+}
+
+}  // namespace almanac::slurm

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The way to a controller by Slurm's own commands: squeue, scontrol, sinfo, scancel, sacct. Needs
+/// nothing but them; a process for each question and for each job that changes (some 10 ms).
+///
+/// Each news() asks for everything and tells what differs. The site factor of a job can be set, but
+/// no command tells it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "slurm/differences.h"
+#include "slurm/link.h"
+
+namespace almanac::slurm {
+
+/// What a command wrote, and its exit status.
+struct Said {
+  std::string out{};
+  std::string err{};
+  int status = 0;
+};
+
+/// Runs a command to its end. Fails with not_found where there is no such program.
+using RunCommand =
+    std::function<Result<Said>(const std::vector<std::string>& argv, Duration patience)>;
+
+/// Commands of this machine, which write times as seconds since 1970.
+Result<Said> run_slurm(const std::vector<std::string>& argv, Duration patience);
+
+class CommandLink final : public Link {
+ public:
+  explicit CommandLink(RunCommand run = run_slurm) : run_(std::move(run)) {}
+
+  Abilities can() const override { return {.site_factor = false, .power = true, .watches = false}; }
+  std::string_view way() const override { return "commands"; }
+  Result<Site> site() override;
+  Result<News> news() override;
+  std::vector<Result<void>> change(std::span<const JobChange> changes) override;
+  Result<void> end(JobNumber job, Fate fate) override;
+  Result<void> power(std::span<const std::string> nodes, bool on) override;
+  Result<void> watch(std::span<const JobNumber> held, Duration patience) override;
+  Result<void> ended(Time from, Time until, const TakeEnded& take) override;
+
+ private:
+  /// Its output, if it ends well.
+  Result<std::string> ask(const std::vector<std::string>& argv);
+  Result<void> change_one(const JobChange& change);
+  Result<Picture> picture();
+
+  RunCommand run_;
+  Differences differences_;
+  Duration skew_ = Duration::zero();
+};
+
+}  // namespace almanac::slurm

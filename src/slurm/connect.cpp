@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slurm/connect.h"
+
+#include <cstdlib>
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include "slurm/command_link.h"
+#include "slurm/rest_link.h"
+
+namespace almanac::slurm {
+
+Result<std::unique_ptr<Link>> connect(const std::string& way) {
+  if (way == "commands") return std::make_unique<CommandLink>();
+  const char* const token = std::getenv("SLURM_JWT");
+  const passwd* const user = ::getpwuid(::geteuid());
+  const bool is_http = way.starts_with("http://");
+  if (is_http && (token == nullptr || user == nullptr)) {
+    return fail(Code::usage, "slurmrestd over TCP wants a token", {},
+                "export SLURM_JWT=... as `scontrol token` prints it");
+  }
+  auto ask = rest_at(way, is_http ? user->pw_name : "", is_http ? token : "");
+  if (!ask) {
+    return fail(Code::usage,
+                "the way to Slurm is \"commands\", unix:/path or http://host:port, not " + way);
+  }
+  return std::make_unique<RestLink>(std::move(*ask));
+}
+
+}  // namespace almanac::slurm

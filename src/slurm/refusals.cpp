@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slurm/refusals.h"
+
+#include <utility>
+
+namespace almanac::slurm {
+namespace {
+
+constexpr std::pair<std::string_view, Code> kWords[] = {
+    {"Invalid job id", Code::not_found},
+    {"Invalid node name", Code::not_found},
+    {"no longer pending", Code::conflict},
+    {"already completing or completed", Code::conflict},
+    {"pending execution", Code::conflict},
+    {"in held state", Code::conflict},
+    {"state does not permit", Code::conflict},
+    {"Job/step already", Code::conflict},
+    {"is already", Code::conflict},
+    {"Access/permission denied", Code::unsupported},
+    {"Access denied", Code::unsupported},
+    {"Invalid user id", Code::unsupported},
+    {"not supported", Code::unsupported},
+    {"disabled", Code::unsupported},
+    {"Accounting storage", Code::unsupported},
+    {"accounting storage", Code::unsupported},
+    {"Invalid", Code::invalid},
+    {"invalid", Code::invalid},
+};
+
+}  // namespace
+
+Code code_of_refusal(std::string_view message) {
+  for (const auto& [word, code] : kWords) {
+    if (message.find(word) != std::string_view::npos) return code;
+  }
+  return Code::unavailable;
+}
+
+}  // namespace almanac::slurm

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What Slurm means by its words for why something was refused.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+
+namespace almanac::slurm {
+
+/// conflict = a job does not wait any more, or is held; not_found = no such job or node;
+/// unsupported = we may not, or the site does not; invalid = the request; else unavailable.
+///
+/// Source   slurm_errno.c of Slurm 22.05 and 23.11.
+Code code_of_refusal(std::string_view message);
+
+}  // namespace almanac::slurm

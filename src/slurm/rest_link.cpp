@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slurm/rest_link.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "slurm/read_json.h"
+#include "slurm/refusals.h"
+
+namespace almanac::slurm {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Newest first: 24.11, 24.05, 23.11, 23.02, 22.05.
+constexpr std::array kVersions{"v0.0.42", "v0.0.41", "v0.0.40", "v0.0.39", "v0.0.38"};
+/// The last that forbids required_nodes and does not know admin_comment.
+constexpr const char* kPlain = "v0.0.38";
+
+Time wall() {
+  return Time(
+      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
+}
+
+std::string path_of(JobNumber job) {
+  return fmt::format("job/{}", static_cast<std::uint32_t>(job));
+}
+
+}  // namespace
+
+Result<std::string> RestLink::ask(const std::string& method, const std::string& path,
+                                  const std::string& body) {
+  const std::string full =
+      path.starts_with('/') ? path : fmt::format("/slurm/{}/{}", version_, path);
+  auto answer = ask_(method, full, body);
+  if (!answer) return tl::unexpected(answer.error());
+  if (answer->status == 401 || answer->status == 403) {
+    return fail(Code::unsupported, "slurmrestd does not take us for who we are", {},
+                "over TCP set SLURM_JWT to what `scontrol token` prints; over a Unix socket run as "
+                "a user that Slurm lets change the jobs of others");
+  }
+  // It may refuse and yet answer 200: the errors count. A list that is there is an answer.
+  const auto trouble = read_trouble(answer->body);
+  if (!trouble) {
+    if (answer->status >= 400) {
+      return fail(Code::unavailable,
+                  fmt::format("slurmrestd answers {} to {}", answer->status, full));
+    }
+    return tl::unexpected(trouble.error());
+  }
+  if (!trouble->empty() || answer->status >= 400) {
+    return fail(code_of_refusal(*trouble), fmt::format("slurmrestd: {}", *trouble));
+  }
+  return std::move(answer->body);
+}
+
+Result<void> RestLink::greet() {
+  if (!version_.empty()) return {};
+  for (const char* const version : kVersions) {
+    auto answer = ask_("GET", fmt::format("/slurm/{}/ping", version), "");
+    if (!answer) return tl::unexpected(answer.error());
+    if (answer->status == 404) continue;
+    version_ = version;
+    const auto pinged = ask("GET", "ping");
+    const auto release =
+        pinged ? read_release(*pinged) : Result<std::string>(tl::unexpected(pinged.error()));
+    if (!release) {
+      version_.clear();
+      return tl::unexpected(release.error());
+    }
+    release_ = *release;
+    return {};
+  }
+  return fail(
+      Code::unsupported,
+      fmt::format("this slurmrestd speaks none of {} .. {}", kVersions.back(), kVersions.front()),
+      {}, "Slurm 22.05 to 24.11 does; else use the commands");
+}
+
+Result<Site> RestLink::site() {
+  if (auto met = greet(); !met) return tl::unexpected(met.error());
+  // Whose rights the token has is not told.
+  Site site{.version = release_, .uid = ::geteuid()};
+  const auto answer = ask("GET", "ping");
+  if (!answer) return tl::unexpected(answer.error());
+  try {
+    const Json pings = Json::parse(*answer).value("pings", Json::array());
+    if (!pings.empty() && pings.front().is_object()) {
+      site.controller = pings.front().value("hostname", "");
+    }
+  } catch (const Json::exception& error) {
+    return fail(Code::invalid, fmt::format("slurmrestd's ping: {}", error.what()));
+  }
+  return site;
+}
+
+Result<Picture> RestLink::picture() {
+  if (auto met = greet(); !met) return tl::unexpected(met.error());
+  Picture made;
+  const auto get = [&](const char* what, auto&& read, auto& into) -> Result<void> {
+    const auto text = ask("GET", what);
+    if (!text) return tl::unexpected(text.error());
+    auto records = read(*text);
+    if (!records) return tl::unexpected(records.error());
+    into = std::move(*records);
+    return {};
+  };
+  made.at = wall();
+  auto told = get("jobs", read_jobs, made.jobs);
+  if (told) told = get("nodes", read_nodes, made.nodes);
+  if (told) told = get("partitions", read_partitions, made.partitions);
+  if (told) told = get("reservations", read_reservations, made.reservations);
+  if (told) told = get("licenses", read_licences, made.licences);
+  if (!told) return tl::unexpected(told.error());
+  return made;
+}
+
+Result<News> RestLink::news() {
+  auto made = picture();
+  if (!made) {
+    differences_.forget();
+    return tl::unexpected(made.error());
+  }
+  return differences_.to(std::move(*made));
+}
+
+Result<void> RestLink::change_one(const JobChange& change) {
+  if (auto met = greet(); !met) return met;
+  const bool is_plain = version_ == kPlain;
+  if (change.site_factor || (is_plain && (change.required_nodes || change.comment))) {
+    return fail(Code::unsupported,
+                fmt::format("slurmrestd {} cannot set {} of a job", version_,
+                            is_plain ? "site factor, required nodes or comment" : "site factor"));
+  }
+  const bool is_usual = change.priority == JobChange::kUsual;
+  Json first = Json::object();
+  if (change.required_nodes) first["required_nodes"] = *change.required_nodes;
+  if (change.comment) first["admin_comment"] = *change.comment;
+  if (change.held || is_usual) first["hold"] = change.held == true;
+  std::vector<Json> bodies;
+  if (!first.empty()) bodies.push_back(std::move(first));
+  // After the release: a job that is held takes no priority.
+  if (change.priority && !is_usual) bodies.push_back({{"priority", *change.priority}});
+  for (const Json& body : bodies) {
+    if (auto done = ask("POST", path_of(change.job), body.dump()); !done) {
+      return tl::unexpected(done.error());
+    }
+  }
+  return {};
+}
+
+std::vector<Result<void>> RestLink::change(std::span<const JobChange> changes) {
+  std::vector<Result<void>> made;
+  made.reserve(changes.size());
+  for (const JobChange& each : changes) made.push_back(change_one(each));
+  return made;
+}
+
+Result<void> RestLink::end(JobNumber job, Fate fate) {
+  if (auto met = greet(); !met) return met;
+  if (fate != Fate::cancel) {
+    return fail(Code::unsupported, "slurmrestd can cancel jobs, not requeue or suspend them");
+  }
+  if (auto done = ask("DELETE", path_of(job)); !done) return tl::unexpected(done.error());
+  return {};
+}
+
+Result<void> RestLink::power(std::span<const std::string> /*nodes*/, bool /*on*/) {
+  return fail(Code::unsupported, "slurmrestd has no way to power nodes up or down", {},
+              "the gateway and the commands have");
+}
+
+Result<void> RestLink::watch(std::span<const JobNumber> /*held*/, Duration /*patience*/) {
+  return fail(Code::unsupported, "slurmrestd releases nothing by itself", {},
+              "jobs are held only through the gateway");
+}
+
+Result<void> RestLink::ended(Time from, Time until, const TakeEnded& take) {
+  if (auto met = greet(); !met) return met;
+  const auto stamp = [](Time time) {
+    return fmt::format("uts{}",
+                       std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count());
+  };
+  const auto answer = ask("GET", fmt::format("/slurmdb/{}/jobs?start_time={}&end_time={}", version_,
+                                             stamp(from), stamp(until + 1s)));
+  if (!answer) return tl::unexpected(answer.error());
+  auto jobs = read_accounting(*answer);
+  if (!jobs) return tl::unexpected(jobs.error());
+  std::erase_if(*jobs, [&](const Job& job) { return job.end < from || job.end >= until; });
+  std::sort(jobs->begin(), jobs->end(), [](const Job& a, const Job& b) {
+    return std::tie(a.end, a.number, a.submit) < std::tie(b.end, b.number, b.submit);
+  });
+  for (Job& job : *jobs) {
+    if (auto taken = take(std::move(job)); !taken) return taken;
+  }
+  return {};
+}
+
+}  // namespace almanac::slurm

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The way to a controller by slurmrestd: over a Unix socket as who we are, or over TCP with a
+/// token
+/// (`scontrol token`).
+///
+/// It has no way to power nodes, to tell slurm.conf, nor, until 22.05, to say on which nodes a job
+/// is to run. Each news() asks for everything and tells what differs. A token stands in clear in
+/// each request: TCP is for this machine, or behind who encrypts.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "slurm/differences.h"
+#include "slurm/link.h"
+
+namespace almanac::slurm {
+
+struct Answer {
+  int status = 0;
+  std::string body{};
+};
+
+/// Method ("GET", "POST"), path, body. Fails with unavailable where nobody answers.
+using AskRest = std::function<Result<Answer>(const std::string& method, const std::string& path,
+                                             const std::string& body)>;
+
+/// Asks `place`: "unix:/run/slurmrestd.sock", "http://127.0.0.1:6820". `user` and `token` are who
+/// asks; "" over a Unix socket. Fails with usage for another place.
+Result<AskRest> rest_at(const std::string& place, const std::string& user,
+                        const std::string& token);
+
+class RestLink final : public Link {
+ public:
+  explicit RestLink(AskRest ask) : ask_(std::move(ask)) {}
+
+  Abilities can() const override { return {}; }
+  std::string_view way() const override { return "slurmrestd"; }
+  Result<Site> site() override;
+  Result<News> news() override;
+  std::vector<Result<void>> change(std::span<const JobChange> changes) override;
+  Result<void> end(JobNumber job, Fate fate) override;
+  Result<void> power(std::span<const std::string> nodes, bool on) override;
+  Result<void> watch(std::span<const JobNumber> held, Duration patience) override;
+  Result<void> ended(Time from, Time until, const TakeEnded& take) override;
+
+ private:
+  /// Finds out which version it speaks, the first time.
+  Result<void> greet();
+  /// The body of an answer that is none of refusal.
+  Result<std::string> ask(const std::string& method, const std::string& path,
+                          const std::string& body = {});
+  Result<Picture> picture();
+  Result<void> change_one(const JobChange& change);
+
+  AskRest ask_;
+  std::string version_;  ///< "v0.0.38"
+  std::string release_;
+  Differences differences_;
+};
+
+}  // namespace almanac::slurm

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "slurm/rest_link.h"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "slurm/fixture_data_test.h"
+
+namespace almanac::slurm {
+namespace {
+
+/// A server that speaks one version.
+struct Server {
+  std::string version;
+  std::map<std::string, Answer> answers{};  // by the path behind the version
+  std::vector<std::string> asked{};         // method, path, body; without GETs
+
+  AskRest ask() {
+    return [this](const std::string& method, const std::string& path,
+                  const std::string& body) -> Result<Answer> {
+      if (path.find("/" + version + "/") == std::string::npos) return Answer{.status = 404};
+      const std::string what = path.substr(path.find(version) + version.size() + 1);
+      if (method != "GET") asked.push_back(method + " " + what + " " + body);
+      if (const auto found = answers.find(what); found != answers.end()) return found->second;
+      return Answer{.status = 200, .body = R"({"meta": {"slurm": {"release": "24.05.3"}},
+        "errors": [], "reservations": [], "licenses": []})"};
+    };
+  }
+};
+
+Server server_24_05() {
+  Server made{.version = "v0.0.41"};
+  made.answers["jobs"] = {200, fixture_data("jobs_24_05.json")};
+  made.answers["nodes"] = {200, fixture_data("nodes_24_05.json")};
+  made.answers["partitions"] = {200, fixture_data("partitions_24_05.json")};
+  return made;
+}
+
+TEST(RestLink, FindsOutTheVersionAndTellsNews) {
+  Server server = server_24_05();
+  RestLink link(server.ask());
+  EXPECT_EQ(link.site().value().version, "24.05.3");
+  const auto news = link.news();
+  ASSERT_TRUE(news) << to_string(news.error());
+  EXPECT_TRUE(news->whole);
+  EXPECT_EQ(news->jobs.size(), 3U);
+  EXPECT_EQ(news->partitions->size(), 2U);
+  EXPECT_TRUE(link.news()->jobs.empty());
+}
+
+TEST(RestLink, ReleasesBeforeItSetsThePriority) {
+  Server server = server_24_05();
+  RestLink link(server.ask());
+  const std::vector<JobChange> changes{
+      {.job = JobNumber{5}, .priority = 7, .held = false, .required_nodes = "n1"}};
+  EXPECT_TRUE(link.change(changes)[0]);
+  EXPECT_EQ(server.asked,
+            (std::vector<std::string>{R"(POST job/5 {"hold":false,"required_nodes":"n1"})",
+                                      R"(POST job/5 {"priority":7})"}));
+}
+
+TEST(RestLink, TakesErrorsWithStatus200ForWhatTheyAre) {
+  Server server{.version = "v0.0.38"};
+  server.answers["job/9"] = {200, R"({"errors": [{"error": "Invalid job id specified"}]})"};
+  RestLink link(server.ask());
+  const std::vector<JobChange> change{{.job = JobNumber{9}, .priority = 7}};
+  EXPECT_EQ(link.change(change)[0].error().code, Code::not_found);
+  const std::vector<JobChange> placed{{.job = JobNumber{9}, .required_nodes = "g1"}};
+  EXPECT_EQ(link.change(placed)[0].error().code, Code::unsupported) << "22.05 forbids it";
+}
+
+TEST(RestLink, SaysWhenNobodyKnowsUsOrTheServerIsTooNew) {
+  Server server{.version = "v0.0.40"};
+  server.answers["ping"] = {401, "Authentication failure"};
+  RestLink link(server.ask());
+  EXPECT_EQ(link.news().error().code, Code::unsupported);
+  Server later{.version = "v9.9.9"};
+  RestLink other(later.ask());
+  EXPECT_EQ(other.site().error().code, Code::unsupported);
+}
+
+}  // namespace
+}  // namespace almanac::slurm
