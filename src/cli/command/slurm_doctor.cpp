@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac slurm doctor: what of Almanac will work at this Slurm site, what will not, and what to
+/// change. Asks the controller, changes nothing.
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/columns.h"
+#include "cli/program.h"
+#include "cli/service_options.h"
+#include "slurm/connect.h"
+#include "slurm/doctor.h"
+
+namespace almanac::cli {
+namespace {
+
+using slurm::Diagnosis;
+using slurm::Finding;
+using slurm::Lever;
+using slurm::Verdict;
+
+struct Options {
+  std::string way = "commands";
+  std::string output;
+};
+
+void print_json(const slurm::Site& site, const Diagnosis& diagnosis) {
+  nlohmann::ordered_json document;
+  document["version"] = site.version;
+  document["cluster"] = site.cluster;
+  for (const Lever lever : slurm::kLevers) {
+    document["levers"][std::string(to_string(lever))] = to_string(diagnosis.of(lever));
+  }
+  document["findings"] = nlohmann::ordered_json::array();
+  for (const Finding& each : diagnosis.findings) {
+    nlohmann::ordered_json finding{
+        {"what", each.what},   {"found", each.found}, {"verdict", to_string(each.verdict)},
+        {"means", each.means}, {"to_do", each.to_do}, {"levers", nlohmann::ordered_json::array()}};
+    for (const Lever lever : each.levers) finding["levers"].push_back(to_string(lever));
+    document["findings"].push_back(std::move(finding));
+  }
+  fmt::print("{}\n", document.dump(2));
+}
+
+/// What keeps a lever from working as it should: the findings as bad as the lever.
+std::string reasons(const Diagnosis& diagnosis, Lever lever) {
+  std::string made;
+  for (const Finding& each : diagnosis.findings) {
+    if (each.verdict == Verdict::fine || each.verdict != diagnosis.of(lever)) continue;
+    if (std::find(each.levers.begin(), each.levers.end(), lever) == each.levers.end()) continue;
+    made += (made.empty() ? "" : "; ") + each.what;
+  }
+  return made;
+}
+
+void print_table(const slurm::Site& site, const Diagnosis& diagnosis) {
+  fmt::print("Slurm {} of cluster {}\n\n", site.version,
+             site.cluster.empty() ? "(not told)" : site.cluster);
+  std::vector<std::vector<std::string>> levers;
+  for (const Lever lever : slurm::kLevers) {
+    levers.push_back({std::string(to_string(lever)), std::string(to_string(diagnosis.of(lever))),
+                      reasons(diagnosis, lever)});
+  }
+  print_columns({{"LEVER"}, {"WORKS"}, {"BECAUSE OF"}}, levers);
+  fmt::print("\n");
+  for (const Verdict verdict :
+       {Verdict::broken, Verdict::partly, Verdict::unknown, Verdict::fine}) {
+    for (const Finding& each : diagnosis.findings) {
+      if (each.verdict != verdict) continue;
+      fmt::print("{:8}  {}{}{}{}\n", to_string(verdict), each.what, each.found.empty() ? "" : " = ",
+                 each.found, each.means.empty() ? "" : ": " + each.means);
+      if (!each.to_do.empty()) fmt::print("          -> {}\n", each.to_do);
+    }
+  }
+}
+
+Result<int> doctor(const Options& options) {
+  const auto link = slurm::connect(options.way);
+  if (!link) return tl::unexpected(link.error());
+  const auto site = (*link)->site();
+  if (!site) return tl::unexpected(site.error());
+  const auto news = (*link)->news();
+  if (!news) return tl::unexpected(news.error());
+  const Diagnosis diagnosis = slurm::diagnose(*site, *news, (*link)->can(), (*link)->way());
+  if (options.output == "json") {
+    print_json(*site, diagnosis);
+  } else {
+    print_table(*site, diagnosis);
+  }
+  const bool all_work =
+      std::none_of(std::begin(slurm::kLevers), std::end(slurm::kLevers),
+                   [&](Lever lever) { return diagnosis.of(lever) == Verdict::broken; });
+  return all_work ? kDone : kCheckFailed;
+}
+
+}  // namespace
+
+void register_slurm_doctor(Program& program) {
+  CLI::App& command =
+      *program.noun("slurm", "Almanac as the brain of a Slurm cluster")
+           .add_subcommand("doctor", "Say what of Almanac will work at this Slurm site");
+  const auto options = std::make_shared<Options>();
+  command
+      .add_option("--way", options->way,
+                  "How to ask: commands, unix:/path or http://host:port of slurmrestd")
+      ->type_name("WAY")
+      ->capture_default_str();
+  add_output(command, options->output, {"table", "json"});
+  add_example(command, "almanac slurm doctor");
+  add_example(command, "almanac slurm doctor --way unix:/run/slurmrestd.sock -o json");
+  program.on(command, [options] { return doctor(*options); });
+}
+
+}  // namespace almanac::cli

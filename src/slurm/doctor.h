@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Looks at a site and says in plain words what Almanac can do there, what it cannot, and what to
+/// change. Asks nothing and changes nothing.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slurm/link.h"
+
+namespace almanac::slurm {
+
+/// From good to bad; the worst of what bears on a lever is the lever's.
+enum class Verdict : std::uint8_t { fine, unknown, partly, broken };
+
+/// "ok", "not told", "in part", "no".
+std::string_view to_string(Verdict verdict);
+
+/// What Almanac can take in hand, each on its own.
+enum class Lever : std::uint8_t {
+  watching,    ///< Shadow: sees all, touches nothing.
+  learning,    ///< From accounting.
+  order,       ///< By priority.
+  placement,   ///< On which nodes a job runs.
+  power,       ///< Nodes that sleep.
+  preemption,  ///< Requeue and suspend.
+  slimming,    ///< Fewer CPUs for a job that runs.
+  sharing,     ///< Two jobs on a GPU.
+};
+inline constexpr Lever kLevers[] = {Lever::watching,  Lever::learning, Lever::order,
+                                    Lever::placement, Lever::power,    Lever::preemption,
+                                    Lever::slimming,  Lever::sharing};
+
+std::string_view to_string(Lever lever);
+
+struct Finding {
+  std::string what{};   ///< "PriorityType"
+  std::string found{};  ///< "priority/basic"; "" = nothing.
+  Verdict verdict = Verdict::fine;
+  std::string means{};
+  std::string to_do{};          ///< "" = nothing.
+  std::vector<Lever> levers{};  ///< That it bears on.
+};
+
+struct Diagnosis {
+  std::vector<Finding> findings{};
+
+  Verdict of(Lever lever) const;
+};
+
+/// `can` and `way` are those of the link that told `site` and `news`; `news` is whole.
+Diagnosis diagnose(const Site& site, const News& news, Abilities can, std::string_view way);
+
+}  // namespace almanac::slurm
