@@ -79,7 +79,11 @@ Job read_ended(Value record) {
   if (const auto limit = number(record, "time/limit"); limit && *limit > 0 && *limit < 1e9) {
     job.limit = std::chrono::minutes(static_cast<std::int64_t>(*limit));
   }
-  if (!read_tres(record, "tres/allocated", job)) read_tres(record, "tres/requested", job);
+  read_tres(record, "tres/requested", job);
+  // Of what type it got is where it ran, not what it would have taken.
+  std::string gpu_type = std::move(job.gpu_type);
+  read_tres(record, "tres/allocated", job);
+  job.gpu_type = std::move(gpu_type);
   return job;
 }
 

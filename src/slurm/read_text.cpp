@@ -206,7 +206,8 @@ Result<Job> accounting_in(std::string_view line) {
   const auto has = trace::parse_tres(tres);
   if (!has) return refuse("AllocTRES must be a list like cpu=8,node=1");
   job.gpus = has->gpus;
-  job.gpu_type = has->gpu_type;
+  // Of what type it got is where it ran, not what it would have taken.
+  if (const auto wish = trace::parse_tres(asked)) job.gpu_type = wish->gpu_type;
   if (std::isfinite(has->cpus)) job.cpus = has->cpus;
   if (std::isfinite(has->memory_gb)) job.memory_gb = has->memory_gb;
   const auto priority = text::parse_whole(column());

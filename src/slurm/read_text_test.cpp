@@ -65,7 +65,7 @@ TEST(ReadText, ReadsRowsOfAccounting) {
   EXPECT_FALSE(job) << "a name with the delimiter makes a column too many";
   const auto task = row(
       "4|3_3|COMPLETED|100|100|160|460|300|120|1|cpu=4,gres/gpu:v100=2,gres/gpu=2,mem=400M,node=1|"
-      "cpu=4,gres/gpu=2|1000|1001|ann|vc1|gpu|normal|train it");
+      "cpu=4,gres/gpu:v100=2,gres/gpu=2|1000|1001|ann|vc1|gpu|normal|train it");
   ASSERT_TRUE(task) << to_string(task.error());
   EXPECT_EQ(task->number, JobNumber{4});
   EXPECT_EQ(task->array, JobNumber{3});

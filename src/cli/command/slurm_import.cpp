@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac slurm import: a site's past from Slurm's accounting into a state folder, where history,
+/// study, predict, simulate and advise find it.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/interrupt.h"
+#include "cli/moment.h"
+#include "cli/program.h"
+#include "cli/wall_clock.h"
+#include "learning/import.h"
+#include "serve/client.h"
+#include "slurm/connect.h"
+
+namespace almanac::cli {
+namespace {
+
+struct Options {
+  std::string way = "commands";
+  std::string state = serve::default_state();
+  std::string since = "365d";
+  std::string vc = "partition";
+};
+
+Result<int> import(const Options& options) {
+  const auto since = parse_since("--since", options.since, wall_clock());
+  if (!since) return tl::unexpected(since.error());
+  const auto link = slurm::connect(options.way);
+  if (!link) return tl::unexpected(link.error());
+  auto store = store::Store::open(options.state + "/almanac.db");
+  if (!store) return tl::unexpected(store.error());
+  const auto vc = options.vc == "account" ? learning::VcFrom::account
+                  : options.vc == "qos"   ? learning::VcFrom::qos
+                                          : learning::VcFrom::partition;
+  learning::Import work(*store, **link, *since, vc);
+  std::int64_t jobs = 0;
+  while (!interrupted()) {
+    const auto step = work.step(wall_clock());
+    if (!step) return tl::unexpected(step.error());
+    jobs += step->jobs;
+    if (step->done) {
+      note(fmt::format("{} jobs new; the store has all that ended from {} to {}", jobs,
+                       moment(step->reach.from), moment(step->reach.until)));
+      return kDone;
+    }
+    note(fmt::format("{} to {}: {} rows, {} jobs new", moment(step->reach.from),
+                     moment(step->reach.until), step->rows, step->jobs));
+  }
+  note("interrupted; the same command goes on from here");
+  return kInterrupted;
+}
+
+}  // namespace
+
+void register_slurm_import(Program& program) {
+  CLI::App& command =
+      *program.noun("slurm", "Almanac as the brain of a Slurm cluster")
+           .add_subcommand("import", "Bring the past from Slurm's accounting into a state folder");
+  const auto options = std::make_shared<Options>();
+  command
+      .add_option("--way", options->way,
+                  "How to ask: commands, unix:/path or http://host:port of slurmrestd")
+      ->type_name("WAY")
+      ->capture_default_str();
+  command.add_option("--state", options->state, "Folder with the store, not in use by a service")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command.add_option("--since", options->since, "How far back: 365d, 2024-01-01")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command.add_option("--vc", options->vc, "What is taken for a job's virtual cluster")
+      ->check(CLI::IsMember({"partition", "account", "qos"}))
+      ->capture_default_str();
+  add_example(command, "almanac slurm import --state past --since 730d");
+  program.on(command, [options] { return import(*options); });
+}
+
+}  // namespace almanac::cli

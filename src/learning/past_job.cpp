@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learning/past_job.h"
+
+#include <algorithm>
+
+namespace almanac::learning {
+namespace {
+
+/// When its first run began, or where it had none, when it ended.
+Time begin_of(const store::Job& job) { return job.start == kNoTime ? job.end : job.start; }
+
+bool has_ended(const store::Job& job) {
+  return job.state != trace::JobState::pending && job.state != trace::JobState::running;
+}
+
+}  // namespace
+
+store::JobNumber stored_number(slurm::JobNumber number, std::uint32_t again) {
+  constexpr int kSlurmsBits = 32;
+  return store::JobNumber{(std::int64_t{again} << kSlurmsBits) | static_cast<std::int64_t>(number)};
+}
+
+store::Job past_job(const slurm::Job& row, VcFrom vc) {
+  store::Job job{.number = stored_number(row.number, 0), .asked = {}};
+  store::Submission& asked = job.asked;
+  asked.name = row.name;
+  asked.user = row.user;
+  asked.uid = row.uid;
+  asked.vc = vc == VcFrom::account ? row.account : vc == VcFrom::qos ? row.qos : row.partition;
+  asked.qos = row.qos;
+  asked.gpus = row.gpus;
+  asked.gpu_type = row.gpu_type;
+  asked.cpus = row.cpus;
+  asked.memory_gb = row.memory_gb;
+  asked.time_limit = row.limit;
+  job.submit = row.submit;
+  job.state = row.outcome;
+  job.end = row.end;
+  // A clock that was set back may tell of a run before its job.
+  if (row.start != kNoTime) {
+    job.start = std::clamp(row.start, std::min(row.submit, row.end), row.end);
+    job.attained = std::clamp(row.ran, Duration::zero(), row.end - job.start);
+    job.attempts = 1;
+    job.preemptions = row.outcome == trace::JobState::preempted ? 1 : 0;
+  }
+  job.submit = std::min(job.submit, begin_of(job));
+  job.since = begin_of(job);
+  return job;
+}
+
+bool is_of(const store::Job& known, const store::Job& row) {
+  return known.asked.user == row.asked.user && known.asked.name == row.asked.name;
+}
+
+std::optional<store::Job> with_run(const store::Job& known, const store::Job& row) {
+  if (!has_ended(known)) return std::nullopt;
+  if (begin_of(known) <= begin_of(row) && row.end <= known.end) return std::nullopt;
+  store::Job job = known;
+  job.attained += row.attained;
+  job.attempts += row.attempts;
+  job.preemptions += row.preemptions;
+  job.submit = std::min(known.submit, row.submit);
+  if (row.start != kNoTime) {
+    job.start = known.start == kNoTime ? row.start : std::min(known.start, row.start);
+  }
+  if (row.end > known.end) {
+    job.end = row.end;
+    job.state = row.state;
+    job.since = row.since;
+  }
+  return job;
+}
+
+}  // namespace almanac::learning
