@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advice/advise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "advice/candidates.h"
+#include "advice/losers.h"
+#include "base/check.h"
+#include "base/rng.h"
+#include "policy/pipeline.h"
+#include "predict/replay.h"
+#include "sim/profile.h"
+#include "sim/simulation.h"
+#include "stats/bootstrap.h"
+#include "stats/quantile.h"
+#include "text/human.h"
+
+namespace almanac::advice {
+namespace {
+
+/// Played before the weeks that count: longer than nearly every job runs.
+constexpr Duration kRunIn = 24h * 7;
+constexpr std::size_t kDraws = 1000;
+/// A gain is worth a change if it is this much for sure.
+constexpr double kWorthIt = 1.1;
+/// What is played of stock Slurm should be what happened within this, or it says little.
+constexpr double kLikeReal = 1.5;
+/// Waits shorter than this are no trouble, whatever their ratio.
+constexpr double kNoTrouble_s = 60;
+/// Policies so close to each other are chosen by who loses.
+constexpr double kAsGood = 1.05;
+constexpr Duration kDay = 24h;
+
+/// Of one job under one policy, or in truth; NaN = did not end.
+struct Lived {
+  double wait_s = std::nan("");
+  double jct_s = std::nan("");
+};
+
+/// The jobs that count, by their position in the log played.
+class Play {
+ public:
+  Play(trace::Trace log, Time since, const cluster::Cluster& cluster, const Question& question)
+      : log_(std::move(log)), since_(since), cluster_(cluster), question_(question) {
+    const Time begin = since - kRunIn;
+    const auto first = std::find_if(log_.jobs.begin(), log_.jobs.end(),
+                                    [&](const auto& job) { return job.request.submit >= begin; });
+    lessons_.assign(log_.jobs.begin(), first);
+    log_.jobs.erase(log_.jobs.begin(), first);
+    log_.attempts.clear();
+    log_.pieces.clear();
+    for (std::uint32_t at = 0; at < log_.jobs.size(); ++at) {
+      const trace::Request& request = log_.jobs[at].request;
+      if (request.submit >= since && sim::is_simulated(request, cluster)) counted_.push_back(at);
+    }
+  }
+
+  const trace::Trace& log() const { return log_; }
+  const std::vector<std::uint32_t>& counted() const { return counted_; }
+
+  /// Nothing when it was stopped.
+  std::optional<std::vector<Lived>> under(const policy::Composition& composition) const {
+    const auto policy = policy::make_pipeline(composition, taught(composition));
+    const sim::Options options{.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
+                               .seed = question_.seed,
+                               .stop = question_.stop};
+    const sim::Schedule schedule = sim::simulate(log_, cluster_, *policy, options);
+    if (schedule.interrupted) return std::nullopt;
+    std::vector<Lived> lived;
+    lived.reserve(counted_.size());
+    for (const std::uint32_t at : counted_) {
+      const sim::JobResult result = schedule.jobs[at];
+      Lived made;
+      if (result.phase == policy::Phase::ended) {
+        made.jct_s = seconds(result.end - log_.jobs[at].request.submit);
+        made.wait_s = made.jct_s - seconds(result.ran);
+      }
+      lived.push_back(made);
+    }
+    return lived;
+  }
+
+  /// What happened; nothing where the log does not tell.
+  std::optional<std::vector<Lived>> really() const {
+    std::vector<Lived> lived;
+    for (const std::uint32_t at : counted_) {
+      const trace::Job& job = log_.jobs[at];
+      if (job.outcome.start == kNoTime) return std::nullopt;
+      const Time end =
+          job.outcome.end != kNoTime ? job.outcome.end : job.outcome.start + job.outcome.run;
+      Lived made{.jct_s = seconds(end - job.request.submit)};
+      made.wait_s = made.jct_s - seconds(job.outcome.run);
+      lived.push_back(made);
+    }
+    return lived;
+  }
+
+  /// Keeps those counted for which `keep` is true.
+  void keep(const std::vector<bool>& keep) {
+    std::vector<std::uint32_t> left;
+    for (std::size_t at = 0; at < counted_.size(); ++at) {
+      if (keep[at]) left.push_back(counted_[at]);
+    }
+    counted_ = std::move(left);
+  }
+
+  std::size_t day_of(std::size_t counted) const {
+    const Duration in = log_.jobs[counted_[counted]].request.submit - since_;
+    return static_cast<std::size_t>(in / kDay);
+  }
+
+ private:
+  std::unique_ptr<predict::Estimator> taught(const policy::Composition& composition) const {
+    auto made = sim::make_estimator(composition, log_);
+    ALMANAC_CHECK(made, "estimate {} cannot be had", composition.estimate);
+    predict::Estimator& pupil = **made;
+    predict::replay(
+        lessons_, [&](JobId job, const trace::Request& request) { pupil.estimate(job, request); },
+        [&](JobId job, const trace::Request& request, const predict::Ended& end) {
+          pupil.learn(job, request, end);
+        });
+    return std::move(*made);
+  }
+
+  trace::Trace log_;
+  std::vector<trace::Job> lessons_;
+  Time since_;
+  const cluster::Cluster& cluster_;
+  const Question& question_;
+  std::vector<std::uint32_t> counted_;
+};
+
+Figures figures_of(const std::vector<Lived>& lived) {
+  std::vector<double> waits;
+  std::vector<double> jcts;
+  for (const Lived& job : lived) {
+    waits.push_back(job.wait_s);
+    jcts.push_back(job.jct_s);
+  }
+  const auto mean = [](const std::vector<double>& of) {
+    return std::accumulate(of.begin(), of.end(), 0.0) / static_cast<double>(of.size());
+  };
+  return {.avg_wait_s = mean(waits),
+          .p99_wait_s = stats::quantile(waits, 0.99),
+          .avg_jct_s = mean(jcts),
+          .p99_jct_s = stats::quantile(jcts, 0.99)};
+}
+
+/// `before` / `after` of the sums of `field`, and how sure that is.
+Gain gain_of(const Play& play, const std::vector<Lived>& before, const std::vector<Lived>& after,
+             double Lived::*field, std::uint64_t seed) {
+  std::map<std::size_t, std::pair<double, double>> days;
+  for (std::size_t at = 0; at < before.size(); ++at) {
+    auto& [old_s, new_s] = days[play.day_of(at)];
+    old_s += before[at].*field;
+    new_s += after[at].*field;
+  }
+  std::vector<std::pair<double, double>> blocks;
+  for (const auto& [day, sums] : days) blocks.push_back(sums);
+  const auto ratio = [](double old_s, double new_s) {
+    return new_s > 0 ? old_s / new_s : old_s > 0 ? HUGE_VAL : 1.0;
+  };
+  double old_s = 0;
+  double new_s = 0;
+  for (const auto& [one, other] : blocks) {
+    old_s += one;
+    new_s += other;
+  }
+  std::vector<double> draws;
+  Rng rng(seed);
+  stats::bootstrap(blocks.size(), kDraws, rng, [&](std::span<const std::uint32_t> times) {
+    double old_sum_s = 0;
+    double new_sum_s = 0;
+    for (std::size_t block = 0; block < blocks.size(); ++block) {
+      old_sum_s += times[block] * blocks[block].first;
+      new_sum_s += times[block] * blocks[block].second;
+    }
+    draws.push_back(ratio(old_sum_s, new_sum_s));
+  });
+  const auto [from, to] = stats::middle_95(draws);
+  return {.times = ratio(old_s, new_s), .from = from, .to = to};
+}
+
+/// Of those whose gain is sure, the one with the shortest waits; among equals who hurts fewest.
+std::optional<std::size_t> choose(const Advice& advice) {
+  std::optional<std::size_t> best;
+  const auto wait_s = [&](std::size_t at) { return advice.outcomes[at].figures.avg_wait_s; };
+  const auto is_worth_it = [&](const Outcome& outcome) {
+    return outcome.wait.from > kWorthIt && outcome.jct.from > 1 &&
+           advice.stock.avg_wait_s > kNoTrouble_s;
+  };
+  double least_s = HUGE_VAL;
+  for (std::size_t at = 0; at < advice.outcomes.size(); ++at) {
+    if (is_worth_it(advice.outcomes[at])) least_s = std::min(least_s, wait_s(at));
+  }
+  for (std::size_t at = 0; at < advice.outcomes.size(); ++at) {
+    if (!is_worth_it(advice.outcomes[at]) || wait_s(at) > kAsGood * least_s) continue;
+    if (!best || advice.outcomes[at].users_losing < advice.outcomes[*best].users_losing) best = at;
+  }
+  return best;
+}
+
+std::string recommend(const Advice& advice) {
+  using text::human_time;
+  if (!advice.best) {
+    if (advice.stock.avg_wait_s <= kNoTrouble_s) {
+      return fmt::format("Stay as you are: jobs wait {} on average, there is nothing to gain.",
+                         human_time(advice.stock.avg_wait_s));
+    }
+    return "Stay as you are: no policy is sure to make waits shorter without making jobs later.";
+  }
+  const Outcome& best = advice.outcomes[*advice.best];
+  std::string made = fmt::format(
+      "Try {}: an average wait of {} instead of {}, {:.1f} times shorter (95 %: {:.1f} to {:.1f})",
+      best.policy, human_time(best.figures.avg_wait_s), human_time(advice.stock.avg_wait_s),
+      best.wait.times, best.wait.from, best.wait.to);
+  made += best.losers.empty()
+              ? "; nobody would wait noticeably longer."
+              : fmt::format("; {} of {} users would wait noticeably longer, most of all {}.",
+                            best.users_losing, advice.users, best.losers.front().who);
+  return made + " First in shadow, then on one partition.";
+}
+
+void add_cautions(Advice& advice) {
+  if (advice.real) {
+    const double ratio = advice.real->avg_wait_s / advice.stock.avg_wait_s;
+    if (advice.real->avg_wait_s > kNoTrouble_s && (ratio > kLikeReal || ratio < 1 / kLikeReal)) {
+      advice.cautions.push_back(fmt::format(
+          "stock Slurm as played waits {} where really it was {}: limits, priorities or outages "
+          "that the log does not tell were at work, and gains are less sure by as much",
+          text::human_time(advice.stock.avg_wait_s), text::human_time(advice.real->avg_wait_s)));
+    }
+  }
+  if (advice.until - advice.since < 14 * kDay) {
+    advice.cautions.emplace_back("less than two weeks: the intervals are too narrow for that");
+  }
+  if (advice.never > 0) {
+    advice.cautions.push_back(fmt::format(
+        "{} jobs do not fit on this cluster and are left out: is it the one of the log?",
+        advice.never));
+  }
+}
+
+}  // namespace
+
+Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Question& question) {
+  const bool any_vc = std::any_of(log.jobs.begin(), log.jobs.end(), [&](const trace::Job& job) {
+    return sim::is_simulated(job.request, nodes) && job.request.vc != kNoName;
+  });
+  const cluster::Cluster cluster = any_vc || nodes.takes_every_job ? nodes : cluster::merged(nodes);
+  std::erase_if(log.jobs, [](const trace::Job& job) {
+    return job.outcome.start == kNoTime && job.outcome.run == Duration::zero();
+  });
+  if (log.jobs.empty()) return fail(Code::unavailable, "the log has no job that ran");
+  const Time first = log.jobs.front().request.submit;
+  const Time last = log.jobs.back().request.submit;
+  const bool has_run_in = last - first > 2 * kRunIn;
+  Advice advice{.since = std::max(has_run_in ? first + kRunIn : first, last - question.weeks),
+                .until = last};
+  Play play(std::move(log), advice.since, cluster, question);
+  const auto stopped = [] { return fail(Code::unavailable, "interrupted"); };
+
+  // Who cannot start now could not under any policy.
+  auto stock_lived = play.under(stock());
+  if (!stock_lived) return stopped();
+  std::vector<bool> ended;
+  for (const Lived& job : *stock_lived) ended.push_back(!std::isnan(job.wait_s));
+  advice.never = std::count(ended.begin(), ended.end(), false);
+  play.keep(ended);
+  std::erase_if(*stock_lived, [](const Lived& job) { return std::isnan(job.wait_s); });
+  if (stock_lived->empty()) {
+    return fail(Code::unavailable, "none of these weeks' jobs can run on this cluster", {},
+                "is it the cluster of the log? --cluster FILE names another");
+  }
+  std::set<NameId> users;
+  for (const std::uint32_t at : play.counted()) users.insert(play.log().jobs[at].request.user);
+  users.erase(kNoName);
+  advice.users = static_cast<std::int64_t>(users.size());
+  advice.jobs = static_cast<std::int64_t>(stock_lived->size());
+  advice.stock = figures_of(*stock_lived);
+  if (const auto real = play.really()) advice.real = figures_of(*real);
+
+  const std::string stock_name = stock().name;
+  for (const policy::Composition& composition : question.policies) {
+    if (question.played != nullptr) ++*question.played;
+    if (composition.name == stock_name) continue;
+    const auto lived = play.under(composition);
+    if (!lived) return stopped();
+    std::vector<Waited> waited;
+    for (std::size_t at = 0; at < lived->size(); ++at) {
+      ALMANAC_CHECK(!std::isnan((*lived)[at].wait_s), "{}: a job did not end", composition.name);
+      waited.push_back({&play.log().jobs[play.counted()[at]].request, (*stock_lived)[at].wait_s,
+                        (*lived)[at].wait_s});
+    }
+    Outcome outcome{.policy = composition.name,
+                    .figures = figures_of(*lived),
+                    .wait = gain_of(play, *stock_lived, *lived, &Lived::wait_s, question.seed),
+                    .jct = gain_of(play, *stock_lived, *lived, &Lived::jct_s, question.seed),
+                    .losers = losers_of(waited, play.log().names)};
+    outcome.users_losing =
+        std::count_if(outcome.losers.begin(), outcome.losers.end(),
+                      [](const Loser& loser) { return loser.who.starts_with("user "); });
+    advice.outcomes.push_back(std::move(outcome));
+  }
+  advice.best = choose(advice);
+  advice.recommendation = recommend(advice);
+  add_cautions(advice);
+  return advice;
+}
+
+}  // namespace almanac::advice

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Plays the last weeks of a log under several policies and says what would have changed, how sure
+/// that is, who would lose, and what to do.
+///
+/// All policies are played on the same jobs from the same moment, a week before the weeks that
+/// count, so that the cluster is not empty when they begin (not where the log has less than two
+/// weeks); earlier jobs are learned from. What the policies believe of run times they have learned
+/// by then and learn as the weeks go by. Jobs that never ran, because their users took them back,
+/// are left out: nobody knows how long they would have run.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "cluster/cluster.h"
+#include "policy/composition.h"
+#include "trace/trace.h"
+
+namespace almanac::advice {
+
+/// NaN where there is nothing to average.
+struct Figures {
+  double avg_wait_s = 0;
+  double p99_wait_s = 0;
+  double avg_jct_s = 0;
+  double p99_jct_s = 0;
+};
+
+/// How many times as long under stock Slurm; the middle 95 % of what other days of the same kind
+/// would have given (bootstrap over days).
+struct Gain {
+  double times = 1;
+  double from = 1;
+  double to = 1;
+};
+
+/// Jobs that would wait longer on average, by kRatio and kMore at least.
+struct Loser {
+  std::string who{};  ///< "user ann", "jobs of 9 to 16 GPUs".
+  std::int64_t jobs = 0;
+  double before_s = 0;
+  double after_s = 0;
+
+  static constexpr double kRatio = 1.25;
+  static constexpr double kMore_s = 600;
+  static constexpr std::int64_t kFewest = 10;  ///< Of fewer jobs an average says nothing.
+};
+
+struct Outcome {
+  std::string policy{};
+  Figures figures{};
+  Gain wait{};
+  Gain jct{};
+  std::vector<Loser> losers{};  ///< Who loses most first.
+  std::int64_t users_losing = 0;
+};
+
+struct Advice {
+  Time since{};
+  Time until{};  ///< The last submission.
+  std::int64_t jobs = 0;
+  std::int64_t users = 0;
+  std::int64_t never = 0;  ///< Could not start on this cluster under stock Slurm, and are left out.
+  std::optional<Figures> real{};  ///< What happened, where the log tells.
+  Figures stock{};
+  std::vector<Outcome> outcomes{};    ///< In the order asked; without stock Slurm's.
+  std::optional<std::size_t> best{};  ///< Of the outcomes; nothing = stay as it is.
+  std::string recommendation{};
+  std::vector<std::string> cautions{};
+};
+
+struct Question {
+  Duration weeks = 24h * 28;  ///< So long before the last submission it begins.
+  std::vector<policy::Composition> policies{};
+  std::uint64_t seed = 0;
+  const std::atomic<bool>* stop = nullptr;
+  std::atomic<std::uint32_t>* played = nullptr;  ///< Counts policies, for a progress bar.
+};
+
+/// Where no job names a virtual cluster, all nodes are one that takes every job.
+/// Fails with unavailable where the weeks have no job that ran, and when it was stopped.
+Result<Advice> advise(trace::Trace log, const cluster::Cluster& cluster, const Question& question);
+
+}  // namespace almanac::advice

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advice/candidates.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "live/policies.h"
+#include "policy/registry.h"
+#include "sim/experiment.h"
+
+namespace almanac::advice {
+namespace {
+
+/// What of it Slurm does not do; "" = nothing.
+std::string beyond_slurm(const policy::Composition& composition) {
+  if (composition.lease > Duration{0}) return "leases: jobs are stopped and begun again each time";
+  if (composition.shape != "rigid") return "jobs of another size than asked";
+  if (composition.size != "asked") return "cores and memory other than asked";
+  if (composition.throttle != "none") return "jobs slowed where memory bandwidth runs out";
+  if (composition.colocate != policy::Colocate::alone) return "profiles of jobs that share GPUs";
+  if (composition.share == policy::Share::arrays || composition.share == policy::Share::models) {
+    return "parts of the cluster kept for kinds of jobs";
+  }
+  // A job that Slurm requeues begins again from nothing, and a simulation would let it go on.
+  if (composition.preempt != policy::Preempt::never)
+    return "jobs that go on where they were stopped";
+  return {};
+}
+
+policy::Composition composed(const std::string& name) {
+  auto made = live::compose(name);
+  ALMANAC_CHECK(made, "{}", to_string(made.error()));
+  return std::move(*made);
+}
+
+}  // namespace
+
+policy::Composition stock() { return composed("easy+limit"); }
+
+std::vector<policy::Composition> candidates() {
+  std::vector<policy::Composition> made;
+  for (const policy::Composition& known : policy::registry().policies()) {
+    if (!live::compose(known.name) || !beyond_slurm(known).empty()) continue;
+    made.push_back(composed(known.name));
+    if (known.reserve == 0 && known.share == policy::Share::queue && known.order != "fifo") {
+      made.push_back(composed(known.name + "+easy:1"));
+    }
+  }
+  return made;
+}
+
+Result<std::vector<policy::Composition>> candidates(const std::string& names) {
+  if (names == "all") return candidates();
+  std::vector<policy::Composition> made;
+  for (const std::string& name : sim::parse_policies(names)) {
+    auto one = live::compose(name);
+    if (!one) return tl::unexpected(one.error());
+    if (const std::string why = beyond_slurm(*one); !why.empty()) {
+      return fail(Code::unsupported, fmt::format("policy {} wants {}", name, why), {},
+                  "almanac simulate plays it");
+    }
+    made.push_back(std::move(*one));
+  }
+  if (made.empty()) return fail(Code::usage, "no policy is named", {}, "almanac policy list");
+  return made;
+}
+
+}  // namespace almanac::advice

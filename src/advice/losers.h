@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Who would wait longer: users, and jobs of a size.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "advice/advise.h"
+
+namespace almanac::advice {
+
+/// A job that counts: its wait before and after.
+struct Waited {
+  const trace::Request* request = nullptr;
+  double before_s = 0;
+  double after_s = 0;
+};
+
+/// Users first, then sizes; of each who loses most job-seconds first.
+std::vector<Loser> losers_of(std::span<const Waited> jobs, const Names& names);
+
+}  // namespace almanac::advice

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advice/site.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "learning/past_job.h"
+#include "store/log.h"
+
+namespace almanac::advice {
+namespace {
+
+cluster::NodeClass make_of(const slurm::Node& node) {
+  return {.gpus = std::min(node.gpus, cluster::kMaxGpusPerNode),
+          .gpu_type = node.gpu_type,
+          .cpus = node.cpus,
+          .memory_gb = node.memory_gb};
+}
+
+}  // namespace
+
+Result<cluster::Cluster> cluster_of(const slurm::News& news) {
+  std::map<std::string, const slurm::Node*> with_gpus;
+  for (const slurm::Node& node : news.nodes) {
+    if (node.gpus > 0) with_gpus.emplace(node.name, &node);
+  }
+  if (with_gpus.empty()) {
+    return fail(Code::unavailable, "no node of this site has GPUs", {},
+                "almanac slurm doctor says what Slurm tells of them");
+  }
+  std::map<std::string, std::vector<const slurm::Node*>> partitions;
+  std::map<std::string, int> owners;
+  bool shared = false;
+  for (const slurm::Partition& partition :
+       news.partitions.value_or(std::vector<slurm::Partition>{})) {
+    for (const std::string& name : partition.nodes) {
+      const auto node = with_gpus.find(name);
+      if (node == with_gpus.end()) continue;
+      partitions[partition.name].push_back(node->second);
+      shared = ++owners[name] > 1 || shared;
+    }
+  }
+  cluster::Cluster made;
+  if (shared || owners.size() < with_gpus.size()) {
+    made.add_vc("all");
+    made.takes_every_job = true;
+    for (const auto& [name, node] : with_gpus) made.add_nodes(make_of(*node), 1, {name});
+    made.notes.emplace_back("partitions share nodes: all are played as one that takes every job");
+    return made;
+  }
+  for (const auto& [partition, nodes] : partitions) {
+    made.add_vc(partition);
+    for (const slurm::Node* const node : nodes) made.add_nodes(make_of(*node), 1, {node->name});
+  }
+  return made;
+}
+
+Result<trace::Trace> log_of(slurm::Link& link, Time from, Time until) {
+  // Runs of one job come in order of their ends.
+  std::map<store::JobNumber, store::Job> jobs;
+  auto told = link.ended(from, until, [&](slurm::Job&& row) -> Result<void> {
+    store::Job run = learning::past_job(row, learning::VcFrom::partition);
+    for (std::uint32_t again = 0;; ++again) {
+      run.number = learning::stored_number(row.number, again);
+      const auto [known, is_new] = jobs.try_emplace(run.number, run);
+      if (is_new) break;
+      if (!learning::is_of(known->second, run)) continue;
+      if (auto more = learning::with_run(known->second, run)) known->second = std::move(*more);
+      break;
+    }
+    return {};
+  });
+  if (!told) return tl::unexpected(told.error());
+  std::vector<store::Job> list;
+  for (auto& [number, job] : jobs) list.push_back(std::move(job));
+  std::stable_sort(list.begin(), list.end(),
+                   [](const store::Job& a, const store::Job& b) { return a.submit < b.submit; });
+  return store::log_of(list, "sacct");
+}
+
+}  // namespace almanac::advice

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac advise: would another policy have served a site better? Its own last weeks, played under
+/// each that can run on Slurm, beside what happened and beside stock Slurm.
+#include "advice/advise.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "advice/candidates.h"
+#include "advice/site.h"
+#include "cli/columns.h"
+#include "cli/interrupt.h"
+#include "cli/moment.h"
+#include "cli/program.h"
+#include "cli/progress.h"
+#include "cli/trace_options.h"
+#include "cli/wall_clock.h"
+#include "cluster/read.h"
+#include "sim/infer_cluster.h"
+#include "slurm/connect.h"
+#include "store/store.h"
+#include "text/human.h"
+
+namespace almanac::cli {
+namespace {
+
+using advice::Advice;
+using advice::Figures;
+using advice::Gain;
+using advice::Outcome;
+using text::human_time;
+
+/// Of the log before the weeks played: what is learned from.
+constexpr Duration kLearnFrom = 24h * 7 * 8;
+constexpr std::size_t kLosersShown = 5;
+
+struct Options {
+  TraceOptions log;
+  std::string history;
+  std::string slurm;
+  std::string cluster;
+  int weeks = 4;
+  std::string policies = "all";
+  std::uint64_t seed = 0;
+  std::string output = "table";
+};
+
+struct Subject {
+  trace::Trace log;
+  cluster::Cluster cluster;
+};
+
+Result<Subject> load(const Options& options) {
+  const int sources = static_cast<int>(!options.log.path.empty()) +
+                      static_cast<int>(!options.history.empty()) +
+                      static_cast<int>(!options.slurm.empty());
+  if (sources != 1) {
+    return fail(Code::usage, "whose past: a job log, --history DIR or --slurm WAY, one of them");
+  }
+  Subject subject;
+  std::optional<cluster::Cluster> known;
+  if (!options.slurm.empty()) {
+    const auto link = slurm::connect(options.slurm);
+    if (!link) return tl::unexpected(link.error());
+    const auto news = (*link)->news();
+    if (!news) return tl::unexpected(news.error());
+    auto cluster = advice::cluster_of(*news);
+    if (!cluster) return tl::unexpected(cluster.error());
+    known = std::move(*cluster);
+    const Time now = wall_clock();
+    auto log = advice::log_of(**link, now - 24h * 7 * options.weeks - kLearnFrom, now);
+    if (!log) return tl::unexpected(log.error());
+    subject.log = std::move(*log);
+  } else if (!options.history.empty()) {
+    const auto store = store::Store::open(options.history + "/almanac.db");
+    if (!store) return tl::unexpected(store.error());
+    auto log = store->log(Time{});
+    if (!log) return tl::unexpected(log.error());
+    subject.log = std::move(*log);
+  } else {
+    auto log = options.log.load();
+    if (!log) return tl::unexpected(log.error());
+    subject.log = std::move(*log);
+  }
+  if (!options.cluster.empty()) {
+    auto cluster = cluster::read_cluster(options.cluster);
+    if (!cluster) return tl::unexpected(cluster.error());
+    known = std::move(*cluster);
+  }
+  if (!known) {
+    auto cluster = sim::infer_cluster(subject.log);
+    if (!cluster) return tl::unexpected(cluster.error());
+    known = std::move(*cluster);
+  }
+  subject.cluster = std::move(*known);
+  for (const std::string& text : subject.cluster.notes) note(text);
+  return subject;
+}
+
+std::string spelled(const Gain& gain) {
+  return fmt::format("{:.2f} ({:.2f} .. {:.2f})", gain.times, gain.from, gain.to);
+}
+
+std::vector<std::string> row(const std::string& name, const Figures& figures) {
+  return {name, human_time(figures.avg_wait_s), human_time(figures.p99_wait_s),
+          human_time(figures.avg_jct_s), human_time(figures.p99_jct_s)};
+}
+
+void print_table(const Advice& advice) {
+  fmt::print("{} jobs of {} users, submitted from {} to {}\n\n", text::grouped(advice.jobs),
+             advice.users, moment(advice.since), moment(advice.until));
+  std::vector<std::vector<std::string>> rows;
+  if (advice.real) rows.push_back(row("as it was", *advice.real));
+  rows.push_back(row("stock Slurm (played)", advice.stock));
+  for (const Outcome& outcome : advice.outcomes) {
+    auto made = row(outcome.policy, outcome.figures);
+    made.push_back(spelled(outcome.wait));
+    made.push_back(spelled(outcome.jct));
+    made.push_back(std::to_string(outcome.users_losing));
+    rows.push_back(std::move(made));
+  }
+  for (auto& each : rows) each.resize(8);
+  print_columns({{"POLICY"},
+                 {"WAIT", true},
+                 {"WAIT P99", true},
+                 {"JCT", true},
+                 {"JCT P99", true},
+                 {"WAIT SHORTER, TIMES (95 %)", true},
+                 {"JCT SHORTER, TIMES (95 %)", true},
+                 {"USERS LOSING", true}},
+                rows);
+  if (advice.best) {
+    const Outcome& best = advice.outcomes[*advice.best];
+    if (!best.losers.empty()) {
+      fmt::print("\nWho would wait longer under {}:\n", best.policy);
+      for (std::size_t at = 0; at < std::min(kLosersShown, best.losers.size()); ++at) {
+        const advice::Loser& loser = best.losers[at];
+        fmt::print("  {} ({} jobs): {} instead of {}\n", loser.who, text::grouped(loser.jobs),
+                   human_time(loser.after_s), human_time(loser.before_s));
+      }
+      if (best.losers.size() > kLosersShown) {
+        fmt::print("  and {} more; -o json names them\n", best.losers.size() - kLosersShown);
+      }
+    }
+  }
+  fmt::print("\n{}\n", advice.recommendation);
+  for (const std::string& caution : advice.cautions) fmt::print("But {}.\n", caution);
+}
+
+using Json = nlohmann::ordered_json;
+
+Json as_json(const Figures& figures) {
+  return {{"avg_wait_s", figures.avg_wait_s},
+          {"p99_wait_s", figures.p99_wait_s},
+          {"avg_jct_s", figures.avg_jct_s},
+          {"p99_jct_s", figures.p99_jct_s}};
+}
+
+Json as_json(const Gain& gain) {
+  return {{"times", gain.times}, {"from", gain.from}, {"to", gain.to}};
+}
+
+void print_json(const Advice& advice) {
+  Json document{{"since_s", seconds(advice.since)},
+                {"until_s", seconds(advice.until)},
+                {"jobs", advice.jobs},
+                {"users", advice.users},
+                {"jobs_left_out", advice.never}};
+  document["real"] = advice.real ? as_json(*advice.real) : Json();
+  document["stock"] = as_json(advice.stock);
+  document["policies"] = Json::array();
+  for (const Outcome& outcome : advice.outcomes) {
+    Json made = as_json(outcome.figures);
+    made["policy"] = outcome.policy;
+    made["wait_shorter"] = as_json(outcome.wait);
+    made["jct_shorter"] = as_json(outcome.jct);
+    made["losers"] = Json::array();
+    for (const advice::Loser& loser : outcome.losers) {
+      made["losers"].push_back({{"who", loser.who},
+                                {"jobs", loser.jobs},
+                                {"before_s", loser.before_s},
+                                {"after_s", loser.after_s}});
+    }
+    document["policies"].push_back(std::move(made));
+  }
+  document["best"] = advice.best ? Json(advice.outcomes[*advice.best].policy) : Json();
+  document["recommendation"] = advice.recommendation;
+  document["cautions"] = advice.cautions;
+  fmt::print("{}\n", document.dump(2));
+}
+
+Result<int> advise(const Options& options) {
+  auto policies = advice::candidates(options.policies);
+  if (!policies) return tl::unexpected(policies.error());
+  auto subject = load(options);
+  if (!subject) return tl::unexpected(subject.error());
+  std::atomic<std::uint32_t> played = 0;
+  const auto total = static_cast<double>(policies->size() + 1);
+  const advice::Question question{.weeks = 24h * 7 * options.weeks,
+                                  .policies = std::move(*policies),
+                                  .seed = options.seed,
+                                  .stop = &interrupted(),
+                                  .played = &played};
+  Result<Advice> made = tl::unexpected(Error{});
+  {
+    const ProgressBar bar("playing policies", [&] { return played / total; });
+    made = advice::advise(std::move(subject->log), subject->cluster, question);
+  }
+  if (!made) return interrupted() ? Result<int>(kInterrupted) : tl::unexpected(made.error());
+  if (options.output == "json") {
+    print_json(*made);
+  } else {
+    print_table(*made);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void register_advise(Program& program) {
+  CLI::App& command = *program.app.add_subcommand(
+      "advise", "Say which policy would have served a site better, from its own last weeks");
+  const auto options = std::make_shared<Options>();
+  options->log.add_to(command, "LOG");
+  command.get_option("LOG")->required(false);
+  command
+      .add_option("--history", options->history,
+                  "Instead of LOG: the state folder of a service or of `almanac slurm import`")
+      ->type_name("DIR");
+  command
+      .add_option(
+          "--slurm", options->slurm,
+          "Instead of LOG: the accounting and nodes of the Slurm here; commands, unix:/path "
+          "or http://host:port of slurmrestd")
+      ->type_name("WAY");
+  command
+      .add_option(
+          "--cluster", options->cluster,
+          "Cluster: a TOML or CSV file, or NxG for N nodes of G GPUs; default: Slurm's, else "
+          "inferred from the log")
+      ->option_text("FILE|NxG");
+  command.add_option("--weeks", options->weeks, "So many, up to the last submission")
+      ->type_name("N")
+      ->check(CLI::Range(1, 520))
+      ->capture_default_str();
+  command
+      .add_option("-p,--policy", options->policies,
+                  "Policies, separated by commas; all = those that can run on Slurm")
+      ->type_name("LIST")
+      ->capture_default_str();
+  command.add_option("--seed", options->seed, "Of random choices")
+      ->type_name("N")
+      ->capture_default_str();
+  add_output_option(command, options->output);
+  add_example(command, "almanac advise --slurm commands --weeks 6");
+  add_example(command, "almanac advise --history past --cluster cluster.toml");
+  add_example(command, "almanac advise venus.csv.zst --policy qssf,sjf+easy:1 -o json");
+  program.on(command, [options] { return advise(*options); });
+}
+
+}  // namespace almanac::cli
