@@ -64,12 +64,13 @@ bool is_user(const std::string& told, std::uint32_t uid) {
 
 }  // namespace
 
-Result<Said> run_slurm(const std::vector<std::string>& argv, Duration patience) {
+Result<Printed> run_slurm(const std::vector<std::string>& argv, Duration patience) {
   auto captured = process::capture(
       {.argv = argv, .environment = {{"SLURM_TIME_FORMAT", "%s"}, {"LC_ALL", "C"}}}, patience);
   if (!captured) return tl::unexpected(captured.error());
   const int status = captured->ending.good() ? 0 : std::max(1, captured->ending.status);
-  return Said{.out = std::move(captured->out), .err = std::move(captured->err), .status = status};
+  return Printed{
+      .out = std::move(captured->out), .err = std::move(captured->err), .status = status};
 }
 
 Result<std::string> CommandLink::ask(const std::vector<std::string>& argv) {

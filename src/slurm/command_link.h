@@ -19,7 +19,7 @@
 namespace almanac::slurm {
 
 /// What a command wrote, and its exit status.
-struct Said {
+struct Printed {
   std::string out{};
   std::string err{};
   int status = 0;
@@ -27,10 +27,10 @@ struct Said {
 
 /// Runs a command to its end. Fails with not_found where there is no such program.
 using RunCommand =
-    std::function<Result<Said>(const std::vector<std::string>& argv, Duration patience)>;
+    std::function<Result<Printed>(const std::vector<std::string>& argv, Duration patience)>;
 
 /// Commands of this machine, which write times as seconds since 1970.
-Result<Said> run_slurm(const std::vector<std::string>& argv, Duration patience);
+Result<Printed> run_slurm(const std::vector<std::string>& argv, Duration patience);
 
 class CommandLink final : public Link {
  public:

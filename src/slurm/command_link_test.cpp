@@ -14,16 +14,16 @@ namespace {
 
 /// Answers to commands by their beginning, and what was asked.
 struct Slurm {
-  std::map<std::string, Said> answers;
+  std::map<std::string, Printed> answers;
   std::vector<std::string> asked;
 
   RunCommand run() {
-    return [this](const std::vector<std::string>& argv, Duration) -> Result<Said> {
+    return [this](const std::vector<std::string>& argv, Duration) -> Result<Printed> {
       asked.push_back(fmt::format("{}", fmt::join(argv, " ")));
       for (const auto& [begin, said] : answers) {
         if (asked.back().starts_with(begin)) return said;
       }
-      return Said{};
+      return Printed{};
     };
   }
 };

@@ -8,6 +8,8 @@ namespace {
 
 constexpr std::pair<std::string_view, Code> kWords[] = {
     {"Invalid job id", Code::not_found},
+    // Of a job: it runs already, or there is no such node.
+    {"Invalid node name specified for job", Code::conflict},
     {"Invalid node name", Code::not_found},
     {"no longer pending", Code::conflict},
     {"already completing or completed", Code::conflict},

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A real Slurm by its own commands: what they tell, what they change, what is refused; what the
+/// doctor says of it; its accounting in the store.
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "learning/import.h"
+#include "slurm/command_link.h"
+#include "slurm/doctor.h"
+#include "slurm/test_cluster.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::slurm {
+namespace {
+
+Time wall() {
+  return Time(
+      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
+}
+
+std::optional<Job> job_of(const News& news, std::uint32_t number) {
+  const auto found = std::find_if(news.jobs.begin(), news.jobs.end(),
+                                  [&](const Job& job) { return job.number == JobNumber{number}; });
+  return found == news.jobs.end() ? std::nullopt : std::optional(*found);
+}
+
+TEST(Commands, TellAndChangeARealSlurm) {
+  SKIP_WITHOUT_SLURM(.nodes = 2);
+  const TestCluster cluster({.nodes = 2});
+  const auto runs = cluster.submit("--gres=gpu:4 -c 4 -t 60 --wrap 'sleep 600'");
+  const auto held = cluster.submit("-H --gres=gpu:2 --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster.becomes(runs, "RUNNING"));
+  CommandLink link;
+  const auto site = link.site();
+  ASSERT_TRUE(site) << to_string(site.error());
+  EXPECT_FALSE(site->version.empty());
+  EXPECT_TRUE(site->is_operator);
+  EXPECT_LT(std::chrono::abs(site->skew), 5s);
+  const auto first = link.news();
+  ASSERT_TRUE(first) << to_string(first.error());
+  EXPECT_EQ(first->nodes.size(), 2U);
+  EXPECT_EQ(first->nodes[0].gpus, 8);
+  const auto running = job_of(*first, runs);
+  ASSERT_TRUE(running);
+  EXPECT_EQ(running->state, State::running);
+  EXPECT_EQ(running->limit, 1h);
+  ASSERT_EQ(running->holds.size(), 1U);
+  EXPECT_EQ(running->holds[0].gpu_count, 4);
+  EXPECT_EQ(running->holds[0].gpus, 0b1111U);
+  EXPECT_TRUE(job_of(*first, held)->held);
+
+  const std::vector<JobChange> changes{
+      {.job = JobNumber{held}, .held = false, .required_nodes = "n002", .comment = "ours"},
+      {.job = JobNumber{runs}, .priority = 7, .required_nodes = "n002"},
+      {.job = JobNumber{99'999}, .priority = 7}};
+  const auto done = link.change(changes);
+  EXPECT_TRUE(done[0]) << to_string(done[0].error());
+  EXPECT_EQ(done[1].error().code, Code::conflict) << to_string(done[1].error());
+  EXPECT_EQ(done[2].error().code, Code::not_found);
+  EXPECT_TRUE(cluster.becomes(held, "RUNNING"));
+  const auto second = link.news();
+  ASSERT_TRUE(second) << to_string(second.error());
+  const auto placed = job_of(*second, held);
+  ASSERT_TRUE(placed);
+  EXPECT_EQ(placed->holds.at(0).node, "n002");
+  EXPECT_EQ(placed->comment, "ours");
+  EXPECT_TRUE(link.end(JobNumber{runs}, Fate::cancel));
+  EXPECT_EQ(link.power(std::vector<std::string>{"nobody"}, false).error().code, Code::not_found);
+
+  const Diagnosis diagnosis = diagnose(*site, *first, link.can(), link.way());
+  EXPECT_NE(diagnosis.of(Lever::watching), Verdict::broken);
+  EXPECT_EQ(diagnosis.of(Lever::learning), Verdict::broken) << "there is no accounting here";
+}
+
+TEST(Commands, BringAccountingIntoTheStore) {
+  SKIP_WITHOUT_SLURM(.nodes = 1, .accounting = true);
+  const TestCluster cluster({.nodes = 1, .accounting = true});
+  // Accounting of 22.05 may call a job "allocation" that ends as soon as it has begun.
+  const auto well = cluster.submit("-A science --gres=gpu:2 -J well --wrap 'sleep 3'");
+  const auto badly = cluster.submit("-A science -J badly --wrap 'sleep 3; exit 3'");
+  const auto is_ended = [&](std::uint32_t job) {
+    return eventually(
+        [&] { return cluster.must(fmt::format("sacct -nPXj {} -o end", job)).find("20") == 0; });
+  };
+  ASSERT_TRUE(is_ended(well) && is_ended(badly));
+  const TemporaryFolder folder;
+  auto store = store::Store::open(folder / "almanac.db");
+  ASSERT_TRUE(store) << to_string(store.error());
+  CommandLink link;
+  learning::Import import(*store, link, wall() - 24h);
+  // Rows of the last minutes are left for later: it is later.
+  const auto step = import.step(wall() + 10min);
+  ASSERT_TRUE(step) << to_string(step.error());
+  EXPECT_EQ(step->jobs, 2);
+  const auto found = store->job(learning::stored_number(JobNumber{well}, 0)).value();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->state, trace::JobState::completed);
+  EXPECT_EQ(found->asked.name, "well");
+  EXPECT_EQ(found->asked.gpus, 2);
+  EXPECT_EQ(store->job(learning::stored_number(JobNumber{badly}, 0)).value()->state,
+            trace::JobState::failed);
+}
+
+TEST(Commands, SayWhatWorksAtARealSite) {
+  SKIP_WITHOUT_SLURM(.nodes = 1);
+  const TestCluster cluster({.nodes = 1});
+  const char* const program = std::getenv("ALMANAC_PROGRAM");
+  ASSERT_NE(program, nullptr);
+  const auto doctor = cluster.run(fmt::format("{} slurm doctor", program));
+  EXPECT_EQ(doctor.status, 1) << doctor.out;
+  EXPECT_NE(doctor.out.find("learning      no"), std::string::npos) << doctor.out;
+  EXPECT_NE(doctor.out.find("watching      ok"), std::string::npos) << doctor.out;
+  EXPECT_NE(doctor.out.find("-> set up slurmdbd"), std::string::npos) << doctor.out;
+  const auto import =
+      cluster.run(fmt::format("{} slurm import --state {}", program, cluster.folder()));
+  EXPECT_NE(import.status, 0);
+  EXPECT_NE(import.out.find("no past to learn from"), std::string::npos) << import.out;
+}
+
+}  // namespace
+}  // namespace almanac::slurm
