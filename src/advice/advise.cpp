@@ -49,6 +49,8 @@ class Play {
  public:
   Play(trace::Trace log, Time since, const cluster::Cluster& cluster, const Question& question)
       : log_(std::move(log)), since_(since), cluster_(cluster), question_(question) {
+    std::erase_if(log_.jobs,
+                  [&](const auto& job) { return job.request.submit < since - kLooksBack; });
     const Time begin = since - kRunIn;
     const auto first = std::find_if(log_.jobs.begin(), log_.jobs.end(),
                                     [&](const auto& job) { return job.request.submit >= begin; });

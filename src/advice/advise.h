@@ -26,6 +26,10 @@
 
 namespace almanac::advice {
 
+/// So much of the log before the weeks that count is looked at: to be played, then to be learned
+/// from. What users did earlier says less, and learning from years takes long.
+inline constexpr Duration kLooksBack = 24h * 7 * 9;
+
 /// NaN where there is nothing to average.
 struct Figures {
   double avg_wait_s = 0;

@@ -36,8 +36,6 @@ using advice::Gain;
 using advice::Outcome;
 using text::human_time;
 
-/// Of the log before the weeks played: what is learned from.
-constexpr Duration kLearnFrom = 24h * 7 * 8;
 constexpr std::size_t kLosersShown = 5;
 
 struct Options {
@@ -74,7 +72,7 @@ Result<Subject> load(const Options& options) {
     if (!cluster) return tl::unexpected(cluster.error());
     known = std::move(*cluster);
     const Time now = wall_clock();
-    auto log = advice::log_of(**link, now - 24h * 7 * options.weeks - kLearnFrom, now);
+    auto log = advice::log_of(**link, now - 24h * 7 * options.weeks - advice::kLooksBack, now);
     if (!log) return tl::unexpected(log.error());
     subject.log = std::move(*log);
   } else if (!options.history.empty()) {
