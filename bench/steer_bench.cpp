@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What a look at a large Slurm costs Almanac: 256 nodes of 8 GPUs, jobs that run on all of them, a
+/// long queue. The controller's own time is not in it.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include "base/rng.h"
+#include "steer/decision.h"
+#include "steer/order_lever.h"
+
+namespace almanac::steer {
+namespace {
+
+constexpr int kNodes = 256;
+constexpr int kGpus = 8;
+
+slurm::News news_of(std::int64_t waiting) {
+  Rng rng(1);
+  slurm::News made{.at = Time{Duration{1'700'000'000'000}}, .whole = true};
+  slurm::Partition partition{.name = "v100"};
+  std::uint32_t last = 0;
+  const auto add = [&](int gpus) -> slurm::Job& {
+    slurm::Job& job = made.jobs.emplace_back();
+    job.number = slurm::JobNumber{++last};
+    job.name = fmt::format("train-{}", rng.below(500));
+    job.user = fmt::format("user{}", rng.below(100));
+    job.partition = "v100";
+    job.submit = made.at - Duration{static_cast<std::int64_t>(rng.below(86'400'000))};
+    job.eligible = job.submit;
+    job.limit = 24h;
+    job.nodes = 1;
+    job.gpus = gpus;
+    job.cpus = gpus * 5;
+    job.memory_gb = gpus * 20;
+    return job;
+  };
+  for (int at = 0; at < kNodes; ++at) {
+    const std::string name = fmt::format("g{:03}", at);
+    partition.nodes.push_back(name);
+    made.nodes.push_back({.name = name,
+                          .gpu_type = "v100",
+                          .gpus = kGpus,
+                          .cpus = 48,
+                          .memory_gb = 256,
+                          .partitions = {"v100"}});
+    for (std::uint64_t gpu = 0; gpu < kGpus; ++gpu) {
+      slurm::Job& job = add(1);
+      job.state = slurm::State::running;
+      job.start = job.submit;
+      job.holds = {{.node = name,
+                    .gpus = std::uint64_t{1} << gpu,
+                    .gpu_count = 1,
+                    .cpus = 5,
+                    .memory_gb = 20}};
+    }
+  }
+  for (std::int64_t at = 0; at < waiting; ++at) add(static_cast<int>(1U << rng.below(5)));
+  made.partitions = {partition};
+  return made;
+}
+
+void look(benchmark::State& state, const char* policy) {
+  Mirror mirror;
+  mirror.take(news_of(state.range(0)));
+  const auto world = make_world(mirror, Grouping::partitions);
+  Decider decider(*compose(policy), {}, 0);
+  decider.decide(mirror, world, {});
+  const Settings settings;
+  const slurm::Site site{.is_operator = true};
+  const auto lever = make_order_lever();
+  for (auto _ : state) {
+    const Decision& decision = decider.decide(mirror, world, {});
+    const Scene scene{.settings = settings,
+                      .site = site,
+                      .can = {.site_factor = true},
+                      .mirror = mirror,
+                      .decision = decision,
+                      .policy = decider.policy()};
+    benchmark::DoNotOptimize(lever->want(scene));
+  }
+}
+
+void take_whole_news(benchmark::State& state) {
+  Mirror mirror;
+  for (auto _ : state) {
+    state.PauseTiming();
+    slurm::News news = news_of(state.range(0));
+    state.ResumeTiming();
+    mirror.take(std::move(news));
+  }
+}
+
+BENCHMARK_CAPTURE(look, qssf, "qssf")->Arg(1000)->Arg(10'000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(look, easy, "easy")->Arg(10'000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(look, gittins, "gittins")->Arg(10'000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(look, srtf, "srtf")->Arg(10'000)->Unit(benchmark::kMillisecond);
+BENCHMARK(take_whole_news)->Arg(10'000)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace almanac::steer
+
+BENCHMARK_MAIN();

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/aside.h"
+
+#include <algorithm>
+
+#include "steer/world.h"
+
+namespace almanac::steer {
+namespace {
+
+/// Slurm's words for a limit that keeps a job, not the lack of nodes.
+///
+/// Source   Slurm's job_state_reason names: every WAIT_QOS_*, WAIT_ASSOC_*.
+bool is_limit(std::string_view reason) {
+  return reason.starts_with("QOS") || reason.starts_with("Assoc") ||
+         reason.starts_with("MaxJobsPer") || reason.starts_with("MaxCpuPer") ||
+         reason.starts_with("MaxMemPer") || reason.starts_with("MaxTRES") ||
+         reason.starts_with("InvalidQOS") || reason.starts_with("InvalidAccount") ||
+         reason == "Licenses" || reason == "JobArrayTaskLimit" || reason == "PartitionTimeLimit" ||
+         reason == "PartitionNodeLimit" || reason == "BadConstraints";
+}
+
+}  // namespace
+
+bool is_exempt(const slurm::Job& job, const Exempt& exempt) {
+  if (exempt.users.contains(job.user) || exempt.accounts.contains(job.account) ||
+      exempt.qos.contains(job.qos)) {
+    return true;
+  }
+  if (exempt.partitions.empty()) return false;
+  const auto names = split_names(job.partition);
+  return std::any_of(names.begin(), names.end(),
+                     [&](const std::string& each) { return exempt.partitions.contains(each); });
+}
+
+Aside aside(const slurm::Job& job, const Mirror& mirror, const Exempt& exempt, Time now) {
+  if (is_exempt(job, exempt)) return Aside::exempt;
+  if (job.held) return Aside::held;
+  if (!job.dependency.empty()) return Aside::depends;
+  // Slurm's word for it stays until Slurm looks again, long after the time has come.
+  if (job.eligible == kNoTime ? job.reason == "BeginTime" : job.eligible > now) {
+    return Aside::begins_later;
+  }
+  if (job.het != slurm::JobNumber{}) return Aside::heterogeneous;
+  if (!job.reservation.empty()) return Aside::reserved;
+  if (is_limit(job.reason)) return Aside::limited;
+  bool known = false;
+  bool up = false;
+  for (const std::string& name : split_names(job.partition)) {
+    const slurm::Partition* const partition = mirror.find_partition(name);
+    known = known || partition != nullptr;
+    up = up || (partition != nullptr && partition->up);
+  }
+  if (!known) return Aside::no_partition;
+  return up ? Aside::no : Aside::partition_down;
+}
+
+std::string_view to_words(Aside why) {
+  switch (why) {
+    case Aside::no:
+      return "waits for the policy";
+    case Aside::held:
+      return "is held";
+    case Aside::begins_later:
+      return "is not to begin yet";
+    case Aside::depends:
+      return "comes after a job that has not ended";
+    case Aside::partition_down:
+      return "is of a partition that is down";
+    case Aside::no_partition:
+      return "is of a partition that Slurm does not tell of";
+    case Aside::heterogeneous:
+      return "is a part of a heterogeneous job, which no policy decides about";
+    case Aside::reserved:
+      return "runs in a reservation, which no policy decides about";
+    case Aside::limited:
+      return "is at a limit of Slurm's";
+    case Aside::exempt:
+      return "is exempt: Almanac leaves it to Slurm";
+  }
+  return "";
+}
+
+}  // namespace almanac::steer

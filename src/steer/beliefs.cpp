@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/beliefs.h"
+
+#include <utility>
+
+#include "live/policies.h"
+#include "policy/registry.h"
+
+namespace almanac::steer {
+
+class Beliefs::OfRound final : public predict::Estimator {
+ public:
+  OfRound(Beliefs& beliefs, const std::vector<slurm::JobNumber>& jobs)
+      : beliefs_(beliefs), jobs_(jobs) {}
+
+  predict::Belief estimate(JobId job, const trace::Request& request) override {
+    const Known& known = beliefs_.know(jobs_[index(job)], request);
+    predict::Belief made{.run = known.run};
+    if (known.likely && beliefs_.needs_distribution_) {
+      made.distribution = std::make_unique<const predict::Distribution>(*known.likely);
+    }
+    return made;
+  }
+
+ private:
+  Beliefs& beliefs_;
+  const std::vector<slurm::JobNumber>& jobs_;
+};
+
+Beliefs::Beliefs(const policy::Composition& composition, const trace::Trace& lessons)
+    : needs_distribution_(policy::registry().make_order(composition)->needs_distribution()),
+      next_(static_cast<std::uint32_t>(lessons.jobs.size())),
+      estimator_(live::taught_estimator(composition, lessons, lessons.jobs)) {}
+
+Beliefs::Known& Beliefs::know(slurm::JobNumber job, const trace::Request& request) {
+  const auto [found, is_new] = known_.try_emplace(job);
+  if (!is_new) return found->second;
+  Known& known = found->second;
+  known.id = JobId{next_++};
+  predict::Belief belief = estimator_->estimate(known.id, request);
+  known.run = belief.run;
+  if (needs_distribution_) known.likely = std::move(belief.distribution);
+  return known;
+}
+
+Duration Beliefs::of(slurm::JobNumber job, const trace::Request& request) {
+  return know(job, request).run;
+}
+
+std::unique_ptr<predict::Estimator> Beliefs::for_round(const std::vector<slurm::JobNumber>& jobs) {
+  return std::make_unique<OfRound>(*this, jobs);
+}
+
+void Beliefs::learn(slurm::JobNumber job, const trace::Request& request,
+                    const predict::Ended& ended) {
+  estimator_->learn(know(job, request).id, request, ended);
+  known_.erase(job);
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/decision.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "policy/pipeline.h"
+#include "steer/occupancy.h"
+#include "steer/record.h"
+
+namespace almanac::steer {
+
+using policy::EventKind;
+using policy::Phase;
+using slurm::JobNumber;
+
+namespace {
+
+/// What a job that is stopped loses is known to Slurm's users, not to us.
+constexpr schedule::RestartCost kNoCost{.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
+
+std::uint32_t subject(JobId job) { return static_cast<std::uint32_t>(index(job)); }
+
+/// Nothing may start there now, whatever is free.
+bool is_out(const slurm::Node& node) {
+  return node.drained || node.reserved || node.power == slurm::Power::to_power_down ||
+         node.power == slurm::Power::powering_down;
+}
+
+}  // namespace
+
+Decider::Decider(Chosen policy, trace::Trace lessons, std::uint64_t seed)
+    : chosen_(std::move(policy)),
+      seed_(seed),
+      trace_(std::move(lessons)),
+      beliefs_(chosen_.composition, trace_) {
+  trace_.jobs = {};
+}
+
+std::optional<Time> Decider::instant(Time now) const {
+  const Duration lease = chosen_.composition.lease;
+  if (lease == Duration{0}) return now;
+  const Duration since = now.time_since_epoch() - chosen_.composition.lease_phase;
+  const Time begun{chosen_.composition.lease_phase + since / lease * lease};
+  if (decision_.at != kNoTime && begun <= decision_.at) return std::nullopt;
+  return begun;
+}
+
+const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const World> world,
+                                const Exempt& exempt) {
+  const auto at = instant(mirror.at());
+  if (!at) return decision_;
+  round_.reset();
+  decision_ = Decision{.at = *at, .world = std::move(world)};
+  trace_.jobs.clear();
+  numbers_.clear();
+  events_.clear();
+  started_.clear();
+  shown_.clear();
+  places_.clear();
+  policy_ = policy::make_pipeline(chosen_.composition, beliefs_.for_round(numbers_));
+  round_ = std::make_unique<schedule::Round>(decision_.world->cluster, trace_, *policy_, *this,
+                                             kNoCost, seed_);
+  take_nodes(mirror);
+  take_running(mirror);
+  take_waiting(mirror, exempt);
+  run();
+  read_plan();
+  return decision_;
+}
+
+JobId Decider::add(const slurm::Job& job) {
+  const JobId id{static_cast<std::uint32_t>(trace_.jobs.size())};
+  trace::Job& record = trace_.jobs.emplace_back();
+  record.id = trace::JobKey{static_cast<std::uint64_t>(job.number)};
+  record.request = to_request(job, *decision_.world, trace_.names);
+  numbers_.push_back(job.number);
+  return id;
+}
+
+void Decider::take_nodes(const Mirror& mirror) {
+  for (const auto& [name, id] : decision_.world->nodes) {
+    const auto found = mirror.nodes().find(name);
+    round_->set_drained(id, found == mirror.nodes().end() || is_out(found->second));
+  }
+}
+
+void Decider::take_running(const Mirror& mirror) {
+  std::vector<const slurm::Job*> running;
+  for (const auto& [number, job] : mirror.jobs()) {
+    if (holds_nodes(job)) running.push_back(&job);
+  }
+  std::stable_sort(running.begin(), running.end(),
+                   [](const slurm::Job* a, const slurm::Job* b) { return a->start < b->start; });
+  const std::vector<Occupied> occupied = count_out(*decision_.world, running);
+  std::map<NodeId, cluster::GpuMask> out;
+  for (std::size_t at = 0; at < running.size(); ++at) {
+    for (const cluster::Grant& grant : occupied[at].stray) out[grant.node] |= grant.gpus;
+    if (occupied[at].held.empty()) continue;
+    const slurm::Job& job = *running[at];
+    const JobId id = add(job);
+    const Time since = job.start == kNoTime ? decision_.at : std::min(job.start, decision_.at);
+    if (!round_->adopt(id, occupied[at].held, {.since = since, .start = since})) {
+      events_.push_back({EventKind::job_adopted, subject(id)});
+      continue;
+    }
+    for (const cluster::Grant& grant : occupied[at].held) out[grant.node] |= grant.gpus;
+  }
+  num_running_ = trace_.jobs.size();
+  for (const auto& [node, gpus] : out) round_->set_out(node, gpus);
+}
+
+std::int64_t Decider::tasks_to_show(const slurm::Job& job, const trace::Request& request,
+                                    const Mirror& mirror) const {
+  if (job.tasks.empty()) return 1;
+  const Tasks tasks = count_tasks(job.tasks);
+  std::int64_t most = tasks.count;
+  if (tasks.at_once > 0) {
+    const JobNumber array = job.array == JobNumber{} ? job.number : job.array;
+    const auto running = std::count_if(
+        mirror.jobs().begin(), mirror.jobs().end(),
+        [&](const auto& each) { return each.second.array == array && holds_nodes(each.second); });
+    most = std::min<std::int64_t>(most, tasks.at_once - running);
+  }
+  // No more than could run if nothing else did.
+  const VcId vc = decision_.world->vc_of(job.partition);
+  if (vc != kNoVc) {
+    const int gpus = decision_.world->cluster.gpus(vc);
+    const int room = std::max(1, request.gpus > 0 ? gpus / request.gpus : gpus);
+    most = std::min<std::int64_t>(most, room);
+  }
+  return std::max<std::int64_t>(1, most);
+}
+
+void Decider::take_waiting(const Mirror& mirror, const Exempt& exempt) {
+  std::vector<const slurm::Job*> waiting;
+  for (const auto& [number, job] : mirror.jobs()) {
+    if (!waits(job)) continue;
+    const Aside why = aside(job, mirror, exempt, mirror.at());
+    if (why == Aside::no) {
+      waiting.push_back(&job);
+    } else {
+      decision_.aside.emplace(number, why);
+    }
+  }
+  std::stable_sort(waiting.begin(), waiting.end(),
+                   [](const slurm::Job* a, const slurm::Job* b) { return a->submit < b->submit; });
+  for (const slurm::Job* const job : waiting) {
+    const JobId first = add(*job);
+    const schedule::Past past{.since = std::min(job->submit, decision_.at)};
+    if (const auto never = round_->admit(first, past)) {
+      decision_.never.emplace(job->number, *never);
+      continue;
+    }
+    shown_.emplace(job->number, first);
+    events_.push_back({EventKind::job_arrived, subject(first)});
+    const trace::Request request = trace_.jobs[index(first)].request;
+    for (std::int64_t more = tasks_to_show(*job, request, mirror); more > 1; --more) {
+      const JobId id = add(*job);
+      round_->admit(id, past);
+      events_.push_back({EventKind::job_arrived, subject(id)});
+    }
+  }
+}
+
+void Decider::run() {
+  while (true) {
+    round_->run(decision_.at, std::exchange(events_, {}));
+    bool again = false;
+    for (const Time wake : round_->wakes()) {
+      if (wake > decision_.at) decision_.wake = std::min(decision_.wake, wake);
+      again = again || wake <= decision_.at;
+    }
+    if (!again) return;
+    events_.push_back({EventKind::timer, 0});
+  }
+}
+
+void Decider::start(JobId job) { started_.push_back(job); }
+
+void Decider::stop(JobId job) { std::erase(started_, job); }
+
+void Decider::read_plan() {
+  const cluster::Cluster& cluster = decision_.world->cluster;
+  for (std::uint32_t vc = 0; vc < cluster.vcs.size(); ++vc) {
+    decision_.lines.push_back({.vc = VcId{vc}});
+  }
+  const auto join = [&](JobId job) {
+    if (index(job) < num_running_) return;  // it was stopped
+    const JobNumber number = numbers_[index(job)];
+    std::vector<JobNumber>& line = decision_.lines[index(round_->progress(job).vc)].jobs;
+    if (places_.try_emplace(number, static_cast<std::int64_t>(line.size()) + 1).second) {
+      line.push_back(number);
+    }
+  };
+  for (const JobId job : started_) {
+    const auto held = round_->grants(job);
+    if (index(job) >= num_running_) {
+      decision_.starts.push_back({numbers_[index(job)], {held.begin(), held.end()}});
+    }
+    join(job);
+  }
+  for (std::size_t at = 0; at < num_running_; ++at) {
+    const JobId job{static_cast<std::uint32_t>(at)};
+    const bool moved = std::find(started_.begin(), started_.end(), job) != started_.end();
+    if (round_->progress(job).phase == Phase::waiting || moved) {
+      decision_.stops.push_back(numbers_[at]);
+    }
+  }
+  std::vector<JobId> line;
+  round_->line_up(line);
+  for (const JobId job : line) join(job);
+}
+
+std::optional<policy::Reason> Decider::why(JobNumber job) {
+  const auto found = shown_.find(job);
+  if (found == shown_.end()) return std::nullopt;
+  if (round_->progress(found->second).phase != Phase::waiting) return std::nullopt;
+  return round_->why_waiting(decision_.at, found->second);
+}
+
+std::int64_t Decider::place(JobNumber job) const {
+  const auto found = places_.find(job);
+  return found == places_.end() ? 0 : found->second;
+}
+
+Duration Decider::believed(const slurm::Job& job, const World& world) {
+  return beliefs_.of(job.number, to_request(job, world, trace_.names));
+}
+
+void Decider::learn(const slurm::Job& ended, const World& world) {
+  if (ended.start == kNoTime || ended.end == kNoTime || ended.end < ended.start) {
+    return beliefs_.forget(ended.number);
+  }
+  beliefs_.learn(ended.number, to_request(ended, world, trace_.names),
+                 {.at = ended.end, .ran = ended.end - ended.start, .state = ended.outcome});
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What the policy would have a Slurm do now.
+///
+/// Each decision is a new round of a new policy: it takes over what runs, is told of all that waits
+/// and decides once. Slurm is what is true, so nothing here can drift from it, and it does not
+/// matter what happened since the last decision, or whether there was one
+/// (docs/decisions/0010-a-new-round-each-time.md). Only what is believed of run times is kept.
+///
+/// Cost: 10,000 waiting and 2,000 running jobs take some tens of milliseconds.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "policy/contract.h"
+#include "schedule/round.h"
+#include "steer/aside.h"
+#include "steer/beliefs.h"
+#include "steer/policies.h"
+#include "steer/world.h"
+#include "trace/trace.h"
+
+namespace almanac::steer {
+
+struct Decision {
+  /// The waiting jobs of one virtual cluster, each record once: first those that would start now,
+  /// then the others in the order in which the policy looks at them.
+  struct Line {
+    VcId vc{};
+    std::vector<slurm::JobNumber> jobs{};
+  };
+  struct Start {
+    slurm::JobNumber job{};
+    std::vector<cluster::Grant> held{};
+  };
+
+  Time at = kNoTime;                          ///< By the controller's clock.
+  std::shared_ptr<const World> world{};       ///< Whose numbers the nodes below are.
+  std::vector<Line> lines{};                  ///< By virtual cluster, all of them.
+  std::vector<Start> starts{};                ///< In order; an array may be there several times.
+  std::vector<slurm::JobNumber> stops{};      ///< Running jobs that are to make room.
+  std::map<slurm::JobNumber, Aside> aside{};  ///< Waiting jobs that the policy does not see.
+  std::map<slurm::JobNumber, policy::Reason> never{};  ///< That can never start here.
+  Time wake = kNever;                                  ///< When to decide again if nothing happens.
+};
+
+/// Not thread-safe.
+class Decider final : public schedule::Actuator {
+ public:
+  /// `lessons` are ended jobs of this cluster to learn run times from.
+  Decider(Chosen policy, trace::Trace lessons, std::uint64_t seed);
+
+  /// By the controller's clock. A policy of leases decides at the first call in each lease, as of
+  /// when that began; in between its last decision stands.
+  const Decision& decide(const Mirror& mirror, std::shared_ptr<const World> world,
+                         const Exempt& exempt);
+  const Decision& last() const { return decision_; }
+  const Chosen& policy() const { return chosen_; }
+  /// Of a job in one of the lines. Nothing where it was in none, or was to start.
+  std::optional<policy::Reason> why(slurm::JobNumber job);
+  /// The number that Reason::other stands for.
+  slurm::JobNumber number(JobId job) const { return numbers_[index(job)]; }
+  /// Its place in its line, from 1; 0 = in none.
+  std::int64_t place(slurm::JobNumber job) const;
+  Duration believed(const slurm::Job& job, const World& world);
+  void learn(const slurm::Job& ended, const World& world);
+
+ private:
+  struct Taken {
+    const slurm::Job* job;
+    policy::Event event;
+  };
+
+  /// The instant that a decision at `now` is of; nothing = the last one stands.
+  std::optional<Time> instant(Time now) const;
+  void take_nodes(const Mirror& mirror);
+  void take_running(const Mirror& mirror);
+  void take_waiting(const Mirror& mirror, const Exempt& exempt);
+  JobId add(const slurm::Job& job);
+  /// How many tasks of a record may as well run at once.
+  std::int64_t tasks_to_show(const slurm::Job& job, const trace::Request& request,
+                             const Mirror& mirror) const;
+  void run();
+  void read_plan();
+
+  void start(JobId job) override;
+  void stop(JobId job) override;
+  void resize(JobId) override {}
+  void sleep(NodeId) override {}
+  void boot(NodeId) override {}
+
+  Chosen chosen_;
+  std::uint64_t seed_;
+  trace::Trace trace_;  // its jobs are those of the round
+  Beliefs beliefs_;
+  Decision decision_;
+  // Of the last decision.
+  std::vector<slurm::JobNumber> numbers_;  // by JobId
+  std::size_t num_running_ = 0;            // the first so many of them
+  std::vector<policy::Event> events_;
+  std::unique_ptr<policy::Policy> policy_;
+  std::unique_ptr<schedule::Round> round_;
+  std::vector<JobId> started_;
+  std::unordered_map<slurm::JobNumber, JobId> shown_;  // the first task of each record that waits
+  std::unordered_map<slurm::JobNumber, std::int64_t> places_;
+};
+
+}  // namespace almanac::steer

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/driver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "steer/guards.h"
+
+namespace almanac::steer {
+namespace {
+
+/// Given to Slurm in one call.
+constexpr std::size_t kAtOnce = 50;
+/// A slice that takes longer ends early: there may be news.
+constexpr std::chrono::seconds kLongest{2};
+/// How long held jobs stay so without us, and how often we say that we are there.
+constexpr Duration kPatience = 60s;
+constexpr Duration kSign = 10s;
+/// So many jobs within an hour whose order somebody else has set are no chance.
+constexpr std::size_t kTooMany = 5;
+constexpr std::size_t kShown = 5;
+/// In bytes: some 400,000 changes.
+constexpr std::int64_t kLargestJournal = 64 << 20;
+
+/// Of what was planned and not even tried.
+Result<void> not_tried() { return fail(Code::unavailable, "was not tried"); }
+
+bool has_basic_priority(const slurm::Site& site) {
+  const auto found = site.parameters.find("PriorityType");
+  return found != site.parameters.end() && found->second == "priority/basic";
+}
+
+Entry entry_of(const Action& action, std::string_view lever, const Scene& scene) {
+  Entry made{.at = scene.mirror.at(), .lever = std::string(lever), .why = action.why};
+  if (const auto* const change = std::get_if<slurm::JobChange>(&action.change)) {
+    const slurm::Job& job = *scene.mirror.find(change->job);
+    made.what = OfJob{as_it_is(job, *change, has_basic_priority(scene.site)), *change};
+  } else if (const auto* const fate = std::get_if<FateChange>(&action.change)) {
+    made.what = OfRun{fate->job, fate->fate};
+  } else {
+    const auto& power = std::get<PowerChange>(action.change);
+    made.what = OfNodes{power.nodes, power.on};
+  }
+  return made;
+}
+
+Action action_of(const Entry& entry) {
+  if (const auto* const job = std::get_if<OfJob>(&entry.what)) {
+    return {job->becomes, entry.why};
+  }
+  if (const auto* const run = std::get_if<OfRun>(&entry.what)) {
+    return {FateChange{run->job, run->fate}, entry.why};
+  }
+  const auto& nodes = std::get<OfNodes>(entry.what);
+  return {PowerChange{nodes.nodes, nodes.on}, entry.why};
+}
+
+/// For Ours. Nothing = that is not known.
+std::optional<std::string> how_it_went(const Entry& entry, const Result<void>& result) {
+  if (result) return "";
+  if (result.error().code == Code::unavailable) return std::nullopt;
+  if (entry.lever == kUndo && is_past(result)) return "";  // nothing is left to be taken back
+  return to_string(result.error());
+}
+
+/// The job whose place an action changes; 0 = it is about something else.
+slurm::JobNumber job_of(const Action& action) {
+  const auto* const change = std::get_if<slurm::JobChange>(&action.change);
+  return change == nullptr ? slurm::JobNumber{} : change->job;
+}
+
+template <typename Value>
+void say(std::string& words, const char* name, const std::optional<Value>& was,
+         const std::optional<Value>& becomes) {
+  if (!becomes) return;
+  words += fmt::format("{}{} {} -> {}", words.empty() ? "" : ", ", name,
+                       was ? fmt::to_string(*was) : "?", *becomes);
+}
+
+}  // namespace
+
+bool is_past(const Result<void>& result) {
+  return !result &&
+         (result.error().code == Code::conflict || result.error().code == Code::not_found);
+}
+
+std::string to_words(const Entry& entry) {
+  if (const auto* const job = std::get_if<OfJob>(&entry.what)) {
+    std::string what;
+    say(what, "site_factor", job->was.site_factor, job->becomes.site_factor);
+    say(what, "priority", job->was.priority, job->becomes.priority);
+    say(what, "held", job->was.held, job->becomes.held);
+    say(what, "required_nodes", job->was.required_nodes, job->becomes.required_nodes);
+    say(what, "comment", job->was.comment, job->becomes.comment);
+    return fmt::format("job {}: {}; {}", static_cast<std::uint32_t>(job->becomes.job), what,
+                       entry.why);
+  }
+  if (const auto* const run = std::get_if<OfRun>(&entry.what)) {
+    constexpr const char* kWords[] = {"requeue", "suspend", "resume", "cancel"};
+    return fmt::format("job {}: {}; {}", static_cast<std::uint32_t>(run->job),
+                       kWords[static_cast<std::size_t>(run->fate)], entry.why);
+  }
+  const auto& nodes = std::get<OfNodes>(entry.what);
+  return fmt::format("{}: power {}; {}", fmt::join(nodes.nodes, ","), nodes.on ? "on" : "off",
+                     entry.why);
+}
+
+Driver::Driver(const Settings& settings, Journal journal, Ours ours)
+    : budget_(settings.changes_per_s), journal_(std::move(journal)), ours_(std::move(ours)) {}
+
+void Driver::add(std::unique_ptr<Lever> lever) {
+  LeverState state{.name = std::string(lever->name())};
+  levers_.push_back({std::move(lever), std::move(state)});
+}
+
+void Driver::set(const std::string& lever, Switch how) {
+  for (Mounted& each : levers_) {
+    if (each.state.name == lever) each.state.how = how;
+  }
+  // Whoever turns it on again knows who the others are.
+  others_.clear();
+  taken_over_.clear();
+}
+
+bool Driver::knows(const std::string& lever) const {
+  return std::any_of(levers_.begin(), levers_.end(),
+                     [&](const Mounted& each) { return each.state.name == lever; });
+}
+
+std::vector<LeverState> Driver::states() const {
+  std::vector<LeverState> made;
+  for (const Mounted& each : levers_) made.push_back(each.state);
+  return made;
+}
+
+std::vector<std::string> Driver::warnings() const {
+  std::vector<std::string> made;
+  if (!others_.empty()) made.push_back(others_);
+  if (!trouble_.empty()) made.push_back(trouble_);
+  for (const Mounted& each : levers_) {
+    if (each.state.how == Switch::on && !each.state.rests.empty()) {
+      made.push_back(fmt::format("lever {} rests: {}", each.state.name, each.state.rests));
+    }
+  }
+  return made;
+}
+
+void Driver::look_for_others(const Mirror& mirror) {
+  ours_.forget_all_but_waiting(mirror);
+  std::erase_if(taken_over_, [&](Time at) { return at < mirror.at() - 1h; });
+  for (const slurm::JobNumber job : ours_.taken_over(mirror)) {
+    left_alone_.insert(job);
+    taken_over_.push_back(mirror.at());
+  }
+  std::erase_if(left_alone_, [&](slurm::JobNumber job) { return mirror.find(job) == nullptr; });
+  if (taken_over_.size() < kTooMany || !others_.empty()) return;
+  others_ = fmt::format(
+      "somebody else sets the order of jobs too, of {} within the hour: all levers are dry now",
+      taken_over_.size());
+  for (Mounted& each : levers_) {
+    if (each.state.how == Switch::on) each.state.how = Switch::dry;
+  }
+}
+
+Driver::Slice Driver::plan(const Scene& scene, Time now) {
+  look_for_others(scene.mirror);
+  Slice slice;
+  std::int64_t left = budget_.left(now);
+  for (Mounted& mounted : levers_) take(mounted, scene, left, slice);
+  if (journal_.size() > kLargestJournal) slice.standing = ours_.standing(scene.mirror.at());
+  if (scene.can.watches && (watched_ == kNoTime || now - watched_ >= kSign)) {
+    watched_ = now;
+    watches_ = true;
+    for (const Mounted& mounted : levers_) {
+      if (mounted.state.how != Switch::on) continue;
+      const auto holds = mounted.lever->holds();
+      slice.held.insert(slice.held.end(), holds.begin(), holds.end());
+    }
+  }
+  return slice;
+}
+
+void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slice& slice) {
+  LeverState& state = mounted.state;
+  state.wanted = 0;
+  state.next.clear();
+  state.rests.clear();
+  if (state.how == Switch::off) return;
+  if (const auto why = mounted.lever->obstacle(scene.site, scene.can)) {
+    state.rests = *why;
+    return;
+  }
+  for (Action& action : mounted.lever->want(scene)) {
+    if (left_alone_.contains(job_of(action))) continue;
+    if (forbidden(action, scene)) {
+      ++state.refused;
+      continue;
+    }
+    ++state.wanted;
+    Entry entry = entry_of(action, state.name, scene);
+    if (state.next.size() < kShown) state.next.push_back(to_words(entry));
+    if (state.how != Switch::on || left == 0) continue;
+    --left;
+    slice.entries.push_back(std::move(entry));
+    slice.levers.push_back(mounted.lever.get());
+    slice.actions.push_back(std::move(action));
+  }
+}
+
+Driver::Slice Driver::plan_undo(const Mirror& mirror) const {
+  Slice slice;
+  slice.entries = ours_.undoing(mirror);
+  for (const Entry& entry : slice.entries) {
+    slice.actions.push_back(action_of(entry));
+    slice.levers.push_back(nullptr);
+  }
+  return slice;
+}
+
+void Driver::carry_out(Slice& slice, slurm::Link& link) {
+  if (std::exchange(watches_, false)) {
+    if (const auto told = link.watch(slice.held, kPatience); !told) {
+      slice.trouble = fmt::format("held jobs are not watched: {}", to_string(told.error()));
+    }
+  }
+  if (slice.actions.empty()) return;
+  if (journal_.size() > kLargestJournal) {
+    if (const auto anew = journal_.begin_anew(slice.standing); !anew) {
+      slice.trouble = to_string(anew.error());
+    }
+  }
+  if (const auto written = journal_.begin(slice.entries); !written) {
+    slice.trouble = fmt::format("nothing is changed: {}", to_string(written.error()));
+    slice.actions.clear();
+    return;
+  }
+  const auto begun = std::chrono::steady_clock::now();
+  std::vector<Result<void>>& results = slice.results;
+  bool goes_on = true;
+  while (goes_on && results.size() < slice.actions.size()) {
+    const std::size_t at = results.size();
+    std::vector<slurm::JobChange> changes;
+    for (std::size_t next = at; next < slice.actions.size() && changes.size() < kAtOnce; ++next) {
+      const auto* const change = std::get_if<slurm::JobChange>(&slice.actions[next].change);
+      if (change == nullptr) break;
+      changes.push_back(*change);
+    }
+    if (!changes.empty()) {
+      auto answers = link.change(changes);
+      answers.resize(changes.size(), not_tried());
+      std::move(answers.begin(), answers.end(), std::back_inserter(results));
+    } else if (const auto* const fate = std::get_if<FateChange>(&slice.actions[at].change)) {
+      results.push_back(link.end(fate->job, fate->fate));
+    } else {
+      const auto& power = std::get<PowerChange>(slice.actions[at].change);
+      results.push_back(link.power(power.nodes, power.on));
+    }
+    const bool answers = results.back() || results.back().error().code != Code::unavailable;
+    goes_on = answers && std::chrono::steady_clock::now() - begun < kLongest;
+  }
+  slice.took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun);
+  results.resize(slice.actions.size(), not_tried());
+  std::vector<std::string> failures;
+  for (const Result<void>& result : results) {
+    failures.push_back(result ? "" : to_string(result.error()));
+  }
+  if (const auto written = journal_.end(failures); !written) {
+    slice.trouble = to_string(written.error());
+  }
+}
+
+bool Driver::settle(Slice& slice, Mirror& mirror) {
+  trouble_ = slice.trouble;
+  std::int64_t done = 0;
+  for (std::size_t at = 0; at < slice.actions.size(); ++at) {
+    const Result<void>& result = slice.results[at];
+    ours_.take(slice.entries[at], how_it_went(slice.entries[at], result));
+    if (result) {
+      ++done;
+      if (const auto* const change = std::get_if<slurm::JobChange>(&slice.actions[at].change)) {
+        mirror.note(*change);
+      }
+    }
+    if (slice.levers[at] == nullptr) continue;
+    slice.levers[at]->hear(slice.actions[at], result);
+    for (Mounted& mounted : levers_) {
+      if (mounted.lever.get() != slice.levers[at]) continue;
+      ++(result ? mounted.state.done : mounted.state.failed);
+    }
+  }
+  if (!slice.actions.empty()) budget_.spend(done, slice.took);
+  return done > 0;
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Does what levers want: as far as guards let it, as fast as the budget allows, a slice at a time,
+/// each of which stands in the journal before it is done.
+///
+/// A slice is made, done and settled in three steps, of which only the second talks to Slurm and to
+/// the disk: it may take seconds, and whoever asks something meanwhile need not wait.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "steer/budget.h"
+#include "steer/journal.h"
+#include "steer/lever.h"
+#include "steer/ours.h"
+
+namespace almanac::steer {
+
+/// What a lever did, and would do.
+struct LeverState {
+  std::string name{};
+  Switch how = Switch::dry;
+  std::string rests{};              ///< Why it does nothing although it is on; "" = it does.
+  std::int64_t wanted = 0;          ///< Actions, at last look.
+  std::vector<std::string> next{};  ///< The first of them, in words.
+  std::uint64_t done = 0, failed = 0, refused = 0;  ///< Since the service started.
+};
+
+class Driver {
+ public:
+  struct Slice {
+    std::vector<Action> actions{};
+    std::vector<Lever*> levers{};         // of each
+    std::vector<Entry> entries{};         // of each
+    std::vector<Result<void>> results{};  // of each, when it is done
+    std::vector<Entry> standing{};        // if the journal is to begin anew
+    std::vector<slurm::JobNumber> held{};
+    Duration took{};
+    std::string trouble{};  // of the journal
+  };
+
+  Driver(const Settings& settings, Journal journal, Ours ours);
+
+  void add(std::unique_ptr<Lever> lever);
+  /// Asks the levers what they want, and takes as much as may be done now. `now` is a clock that
+  /// never goes back.
+  Slice plan(const Scene& scene, Time now);
+  /// Does it.
+  void carry_out(Slice& slice, slurm::Link& link);
+  /// Notes what has become of it; whether anything was changed.
+  bool settle(Slice& slice, Mirror& mirror);
+  /// All that is to be undone, as a slice; levers should be off.
+  Slice plan_undo(const Mirror& mirror) const;
+
+  void set(const std::string& lever, Switch how);
+  bool knows(const std::string& lever) const;
+  std::vector<LeverState> states() const;
+  const Ours& ours() const { return ours_; }
+  /// What an operator should know; one line each.
+  std::vector<std::string> warnings() const;
+  double changes_per_s() const { return budget_.rate(); }
+
+ private:
+  struct Mounted {
+    std::unique_ptr<Lever> lever;
+    LeverState state{};
+  };
+
+  void look_for_others(const Mirror& mirror);
+  void take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slice& slice);
+
+  Budget budget_;
+  Journal journal_;
+  Ours ours_;
+  std::vector<Mounted> levers_;
+  std::set<slurm::JobNumber> left_alone_;  // somebody else has set their order
+  std::vector<Time> taken_over_;           // when that was seen, by the controller's clock
+  std::string others_;                     // why we stood down; "" = we did not
+  std::string trouble_;
+  Time watched_ = kNoTime;
+  bool watches_ = false;
+};
+
+/// Whether a change came too late: the job does not wait any more.
+bool is_past(const Result<void>& result);
+/// "job 12: site_factor 0 -> 500, place 1 of 9 in v100 under qssf"
+std::string to_words(const Entry& entry);
+
+}  // namespace almanac::steer

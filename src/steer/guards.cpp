@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/guards.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "steer/aside.h"
+
+namespace almanac::steer {
+namespace {
+
+std::optional<std::string> forbidden_for(slurm::JobNumber number, bool of_waiting,
+                                         const Scene& scene) {
+  const slurm::Job* const job = scene.mirror.find(number);
+  if (job == nullptr) return "it is not there any more";
+  if (is_exempt(*job, scene.settings.exempt)) return "it is exempt";
+  if (of_waiting && !waits(*job)) return "it does not wait any more";
+  if (!of_waiting && !holds_nodes(*job)) return "it does not run";
+  return std::nullopt;
+}
+
+std::optional<std::string> forbidden_change(const FateChange& change, const Scene& scene) {
+  if (auto why = forbidden_for(change.job, false, scene)) return why;
+  if (change.fate == slurm::Fate::cancel) return "no lever cancels jobs";
+  if (change.fate == slurm::Fate::requeue && !scene.mirror.find(change.job)->requeueable) {
+    return "it may not be requeued";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> forbidden_change(const PowerChange& change, const Scene& scene) {
+  for (const std::string& name : change.nodes) {
+    const auto found = scene.mirror.nodes().find(name);
+    if (found == scene.mirror.nodes().end()) return fmt::format("there is no node {}", name);
+    const slurm::Node& node = found->second;
+    if (change.on) continue;
+    if (node.busy) return fmt::format("node {} runs a job", name);
+    const auto& reservations = scene.mirror.reservations();
+    const bool is_reserved =
+        std::any_of(reservations.begin(), reservations.end(), [&](const slurm::Reservation& each) {
+          return std::find(each.nodes.begin(), each.nodes.end(), name) != each.nodes.end();
+        });
+    if (node.reserved || is_reserved) return fmt::format("node {} is reserved", name);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> forbidden_change(const slurm::JobChange& change, const Scene& scene) {
+  return forbidden_for(change.job, true, scene);
+}
+
+}  // namespace
+
+std::optional<std::string> forbidden(const Action& action, const Scene& scene) {
+  return std::visit([&](const auto& change) { return forbidden_change(change, scene); },
+                    action.change);
+}
+
+}  // namespace almanac::steer

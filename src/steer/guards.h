@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What no lever may do, whatever it wants.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "steer/lever.h"
+
+namespace almanac::steer {
+
+/// Why an action is not done; nothing = it may be. Jobs of exempt users, accounts, QOS and
+/// partitions are not touched, nor jobs that are not there any more; only requeueable jobs are
+/// requeued, none is cancelled; no node is powered off that has a job or a reservation.
+std::optional<std::string> forbidden(const Action& action, const Scene& scene);
+
+}  // namespace almanac::steer

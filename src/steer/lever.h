@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A lever: one kind of thing that Almanac may do to a Slurm. It says what it wants done; whether
+/// that is done, how fast, and that it can be taken back, is for the driver (driver.h).
+///
+/// Each time it is asked anew from what is true, and wants all that is not yet so. What could not
+/// be done this time it will want again.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "slurm/link.h"
+#include "steer/decision.h"
+#include "steer/mirror.h"
+#include "steer/settings.h"
+
+namespace almanac::steer {
+
+/// What a lever looks at.
+struct Scene {
+  const Settings& settings;
+  const slurm::Site& site;
+  slurm::Abilities can{};
+  const Mirror& mirror;
+  const Decision& decision;
+  const Chosen& policy;
+};
+
+/// Another fate for a job that runs.
+struct FateChange {
+  slurm::JobNumber job{};
+  slurm::Fate fate{};
+};
+
+/// Nodes are to be powered on, or off.
+struct PowerChange {
+  std::vector<std::string> nodes{};
+  bool on = true;
+};
+
+struct Action {
+  std::variant<slurm::JobChange, FateChange, PowerChange> change{};
+  std::string why{};  ///< "place 3 of 120 in v100".
+};
+
+class Lever {
+ public:
+  virtual ~Lever() = default;
+  /// "order".
+  virtual std::string_view name() const = 0;
+  /// Why it cannot be used at this site; nothing = it can.
+  virtual std::optional<std::string> obstacle(const slurm::Site& site,
+                                              const slurm::Abilities& can) const = 0;
+  /// The most urgent first. Jobs that wait, jobs that run and nodes are those of the mirror.
+  virtual std::vector<Action> want(const Scene& scene) = 0;
+  /// What has become of one that was done, or tried. Not called while the lever is dry.
+  virtual void hear(const Action& action, const Result<void>& result) {
+    static_cast<void>(action);
+    static_cast<void>(result);
+  }
+  /// Jobs that it holds back and that are to be released if we are no more there to do so.
+  virtual std::vector<slurm::JobNumber> holds() const { return {}; }
+};
+
+}  // namespace almanac::steer

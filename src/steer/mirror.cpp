@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/mirror.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace almanac::steer {
+namespace {
+
+/// Whether they are the same machine: what runs there and whether it is on does not matter.
+bool same_make(const slurm::Node& a, const slurm::Node& b) {
+  return a.gpu_type == b.gpu_type && a.gpus == b.gpus && a.shards == b.shards && a.cpus == b.cpus &&
+         a.memory_gb == b.memory_gb && a.partitions == b.partitions;
+}
+
+bool same_nodes(const std::vector<slurm::Partition>& a, const std::vector<slurm::Partition>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const slurm::Partition& one, const slurm::Partition& other) {
+                      return one.name == other.name && one.nodes == other.nodes;
+                    });
+}
+
+}  // namespace
+
+bool holds_nodes(const slurm::Job& job) {
+  return job.state != slurm::State::pending && job.state != slurm::State::ended;
+}
+
+const slurm::Job* Mirror::find(slurm::JobNumber job) const {
+  const auto found = jobs_.find(job);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+const slurm::Partition* Mirror::find_partition(const std::string& name) const {
+  const auto found = std::find_if(partitions_.begin(), partitions_.end(),
+                                  [&](const slurm::Partition& each) { return each.name == name; });
+  return found == partitions_.end() ? nullptr : &*found;
+}
+
+void Mirror::lose(Jobs::iterator at, Difference& made) {
+  slurm::Job last = std::move(at->second);
+  jobs_.erase(at);
+  last.state = slurm::State::ended;
+  if (last.end == kNoTime || last.end > at_) last.end = at_;
+  made.ended.push_back(std::move(last));
+}
+
+void Mirror::take_job(slurm::Job&& job, Difference& made) {
+  const slurm::JobNumber number = job.number;
+  if (job.state != slurm::State::ended) {
+    ended_.erase(number);
+    const auto [at, is_new] = jobs_.try_emplace(number);
+    if (!is_new && at->second == job) return;
+    made.anything = true;
+    made.came += is_new ? 1 : 0;
+    made.started += holds_nodes(job) && (is_new || waits(at->second)) ? 1 : 0;
+    made.requeued += !is_new && job.restarts > at->second.restarts ? 1 : 0;
+    at->second = std::move(job);
+    return;
+  }
+  jobs_.erase(number);
+  const auto [known, is_new] = ended_.insert_or_assign(number, job.end);
+  static_cast<void>(known);
+  if (!is_new) return;
+  made.anything = true;
+  made.ended.push_back(std::move(job));
+}
+
+Difference Mirror::take(slurm::News news) {
+  Difference made;
+  at_ = std::max(at_, news.at);
+  std::set<slurm::JobNumber> mentioned;
+  for (slurm::Job& job : news.jobs) {
+    if (news.whole) mentioned.insert(job.number);
+    take_job(std::move(job), made);
+  }
+  for (const slurm::JobNumber number : news.gone) {
+    ended_.erase(number);
+    if (const auto found = jobs_.find(number); found != jobs_.end()) lose(found, made);
+  }
+  std::set<std::string> named;
+  for (slurm::Node& node : news.nodes) {
+    if (news.whole) named.insert(node.name);
+    const auto [at, is_new] = nodes_.try_emplace(node.name);
+    if (is_new || !same_make(at->second, node)) ++hardware_;
+    if (is_new || !(at->second == node)) made.anything = true;
+    at->second = std::move(node);
+  }
+  for (const std::string& name : news.lost_nodes) hardware_ += nodes_.erase(name);
+  if (news.whole) {
+    for (auto at = jobs_.begin(); at != jobs_.end();) {
+      const auto each = at++;
+      if (!mentioned.contains(each->first)) lose(each, made);
+    }
+    std::erase_if(ended_, [&](const auto& each) { return !mentioned.contains(each.first); });
+    hardware_ +=
+        std::erase_if(nodes_, [&](const auto& each) { return !named.contains(each.first); });
+  }
+  if (news.partitions) {
+    if (!same_nodes(partitions_, *news.partitions)) ++hardware_;
+    made.anything = made.anything || partitions_ != *news.partitions;
+    partitions_ = *std::move(news.partitions);
+  }
+  if (news.reservations) {
+    made.anything = made.anything || reservations_ != *news.reservations;
+    reservations_ = *std::move(news.reservations);
+  }
+  if (news.licences) {
+    made.anything = made.anything || licences_ != *news.licences;
+    licences_ = *std::move(news.licences);
+  }
+  made.anything = made.anything || !made.ended.empty() || !news.lost_nodes.empty();
+  return made;
+}
+
+void Mirror::note(const slurm::JobChange& change) {
+  const auto found = jobs_.find(change.job);
+  if (found == jobs_.end()) return;
+  slurm::Job& job = found->second;
+  if (change.site_factor) job.site_factor = *change.site_factor;
+  if (change.priority && *change.priority != slurm::JobChange::kUsual) {
+    job.priority = *change.priority;
+  }
+  if (change.held) job.held = *change.held;
+  if (change.required_nodes) job.required_nodes = *change.required_nodes;
+  if (change.comment) job.comment = *change.comment;
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What a Slurm controller has told so far: its jobs, nodes and partitions as they stand.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "slurm/link.h"
+
+namespace almanac::steer {
+
+/// What one answer of the controller changed.
+struct Difference {
+  bool anything = false;
+  std::uint64_t came = 0, started = 0, requeued = 0;
+  std::vector<slurm::Job> ended{};  ///< Each once. Of one that vanished only what was known last.
+};
+
+/// Not thread-safe.
+class Mirror {
+ public:
+  using Jobs = std::map<slurm::JobNumber, slurm::Job>;
+  using Nodes = std::map<std::string, slurm::Node>;
+
+  Difference take(slurm::News news);
+  /// A change that the controller has taken, before it tells of it itself.
+  void note(const slurm::JobChange& change);
+
+  /// By the controller's clock; kNoTime = it has told nothing yet.
+  Time at() const { return at_; }
+  /// Jobs that have not ended.
+  const Jobs& jobs() const { return jobs_; }
+  const slurm::Job* find(slurm::JobNumber job) const;
+  const Nodes& nodes() const { return nodes_; }
+  const std::vector<slurm::Partition>& partitions() const { return partitions_; }
+  const slurm::Partition* find_partition(const std::string& name) const;
+  const std::vector<slurm::Reservation>& reservations() const { return reservations_; }
+  const std::vector<slurm::Licence>& licences() const { return licences_; }
+  /// Grows when a node comes, goes, or is made otherwise, and when partitions have other nodes.
+  std::uint64_t hardware() const { return hardware_; }
+
+ private:
+  void take_job(slurm::Job&& job, Difference& made);
+  void lose(Jobs::iterator at, Difference& made);
+
+  Time at_ = kNoTime;
+  Jobs jobs_;
+  std::map<slurm::JobNumber, Time> ended_;  // that the controller still knows, and their end
+  Nodes nodes_;
+  std::vector<slurm::Partition> partitions_;
+  std::vector<slurm::Reservation> reservations_;
+  std::vector<slurm::Licence> licences_;
+  std::uint64_t hardware_ = 0;
+};
+
+/// Whether it holds something of the nodes.
+bool holds_nodes(const slurm::Job& job);
+inline bool waits(const slurm::Job& job) { return job.state == slurm::State::pending; }
+
+}  // namespace almanac::steer

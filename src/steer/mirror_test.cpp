@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/mirror.h"
+
+#include <gtest/gtest.h>
+
+#include "steer/record.h"
+#include "steer/world.h"
+
+namespace almanac::steer {
+namespace {
+
+slurm::Job job(std::uint32_t number, slurm::State state = slurm::State::pending) {
+  return {.number = slurm::JobNumber{number}, .state = state};
+}
+
+slurm::Node node(const std::string& name, const std::string& partition) {
+  return {.name = name, .gpus = 8, .partitions = {partition}};
+}
+
+TEST(Mirror, TellsOfEachEndOnce) {
+  Mirror mirror;
+  mirror.take({.at = Time{1s}, .whole = true, .jobs = {job(1), job(2), job(3)}});
+  auto made = mirror.take({.at = Time{2s}, .jobs = {job(1, slurm::State::ended)}});
+  EXPECT_EQ(made.ended.size(), 1U);
+  made = mirror.take({.at = Time{3s}, .jobs = {job(1, slurm::State::ended)}});
+  EXPECT_TRUE(made.ended.empty());
+  EXPECT_FALSE(made.anything);
+  made = mirror.take({.at = Time{4s}, .gone = {slurm::JobNumber{1}, slurm::JobNumber{2}}});
+  ASSERT_EQ(made.ended.size(), 1U) << "one vanished without a word";
+  EXPECT_EQ(made.ended.front().end, Time{4s});
+  made = mirror.take({.at = Time{5s}, .whole = true, .jobs = {job(4)}});
+  EXPECT_EQ(made.ended.size(), 1U) << "what is not mentioned is not there";
+  EXPECT_EQ(mirror.jobs().size(), 1U);
+}
+
+TEST(Mirror, KnowsWhatItWroteBeforeTheControllerTells) {
+  Mirror mirror;
+  mirror.take({.at = Time{1s}, .whole = true, .jobs = {job(1)}});
+  mirror.note({.job = slurm::JobNumber{1}, .site_factor = 9});
+  EXPECT_EQ(mirror.find(slurm::JobNumber{1})->site_factor, 9);
+}
+
+TEST(World, MakesOneOfPartitionsThatShareNodes) {
+  Mirror mirror;
+  slurm::News news{.at = Time{1s}, .whole = true};
+  for (const char* name : {"a1", "a2", "b1", "c1", "alone"}) news.nodes.push_back(node(name, ""));
+  news.partitions = {{{.name = "red", .nodes = {"a1", "a2"}},
+                      {.name = "blue", .nodes = {"b1"}},
+                      {.name = "both", .nodes = {"a2", "c1"}}}};
+  mirror.take(news);
+  const auto world = make_world(mirror, Grouping::partitions);
+  ASSERT_EQ(world->cluster.vcs.size(), 2U);
+  EXPECT_EQ(world->cluster.vcs[0].name, "red+both");
+  EXPECT_EQ(world->cluster.vcs[0].num_nodes, 3U);
+  EXPECT_EQ(world->cluster.vcs[1].name, "blue");
+  EXPECT_EQ(world->vc_of("unknown,both"), VcId{0});
+  EXPECT_EQ(world->vc_of("unknown"), kNoVc);
+  EXPECT_EQ(world->node("alone"), kNoNode);
+  const auto all = make_world(mirror, Grouping::all);
+  ASSERT_EQ(all->cluster.vcs.size(), 1U);
+  EXPECT_EQ(all->cluster.vcs[0].num_nodes, 4U);
+}
+
+TEST(Record, CountsTheTasksOfAnArray) {
+  EXPECT_EQ(count_tasks("3-9%2").count, 7);
+  EXPECT_EQ(count_tasks("3-9%2").at_once, 2);
+  EXPECT_EQ(count_tasks("1,4,10-20:5").count, 5);
+  EXPECT_EQ(count_tasks("1,4,10-20:5").at_once, 0);
+  EXPECT_EQ(count_tasks("").count, 1);
+  EXPECT_EQ(count_tasks("what").count, 1);
+}
+
+}  // namespace
+}  // namespace almanac::steer

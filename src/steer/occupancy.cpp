@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/occupancy.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace almanac::steer {
+namespace {
+
+/// What is still free of each node.
+class Room {
+ public:
+  explicit Room(const cluster::Cluster& cluster) : cluster_(cluster) {
+    for (const cluster::Node& node : cluster.nodes) {
+      const cluster::NodeClass& make = cluster.classes[node.node_class];
+      nodes_.push_back({.gpu_milli = std::vector<std::int32_t>(static_cast<std::size_t>(make.gpus),
+                                                               cluster::kWholeGpu),
+                        .cpu_milli = cluster::cpu_milli(make.cpus),
+                        .memory_mb = cluster::memory_mb(make.memory_gb)});
+    }
+  }
+
+  /// Takes those of `wanted` of which `milli` is free.
+  cluster::GpuMask take(NodeId node, cluster::GpuMask wanted, std::int32_t milli) {
+    cluster::GpuMask taken = 0;
+    std::vector<std::int32_t>& gpus = nodes_[index(node)].gpu_milli;
+    for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
+      const cluster::GpuMask bit = cluster::GpuMask{1} << gpu;
+      if ((wanted & bit) == 0 || gpus[gpu] < milli) continue;
+      gpus[gpu] -= milli;
+      taken |= bit;
+    }
+    return taken;
+  }
+
+  /// The same of any `count` GPUs: those of which least is left, the lowest numbers of them.
+  cluster::GpuMask take_any(NodeId node, int count, std::int32_t milli) {
+    cluster::GpuMask taken = 0;
+    const std::vector<std::int32_t>& gpus = nodes_[index(node)].gpu_milli;
+    while (std::popcount(taken) < count) {
+      std::size_t best = gpus.size();
+      for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
+        if ((taken >> gpu & 1U) != 0 || gpus[gpu] < milli) continue;
+        if (best == gpus.size() || gpus[gpu] < gpus[best]) best = gpu;
+      }
+      if (best == gpus.size()) break;
+      taken |= take(node, cluster::GpuMask{1} << best, milli);
+    }
+    return taken;
+  }
+
+  std::int32_t take_cpus(NodeId node, double cpus) {
+    std::int32_t& left = nodes_[index(node)].cpu_milli;
+    const std::int32_t taken = std::min(left, cluster::cpu_milli(cpus));
+    left -= taken;
+    return taken;
+  }
+  std::int32_t take_memory(NodeId node, double gb) {
+    std::int32_t& left = nodes_[index(node)].memory_mb;
+    const std::int32_t taken = std::min(left, cluster::memory_mb(gb));
+    left -= taken;
+    return taken;
+  }
+  int gpus(NodeId node) const { return cluster_.gpus(node); }
+
+ private:
+  struct Node {
+    std::vector<std::int32_t> gpu_milli{};
+    std::int32_t cpu_milli = 0;  // 0 where it is not said: nobody counts them then
+    std::int32_t memory_mb = 0;
+  };
+  const cluster::Cluster& cluster_;
+  std::vector<Node> nodes_;
+};
+
+/// What a job has of one node in all.
+struct Share {
+  cluster::GpuMask known = 0;
+  int unknown = 0;
+  std::int32_t milli = cluster::kWholeGpu;
+  double cpus = 0;
+  double memory_gb = 0;
+};
+
+std::map<NodeId, Share> shares_of(const slurm::Job& job, const World& world) {
+  std::map<NodeId, Share> made;
+  for (const slurm::Held& held : job.holds) {
+    const NodeId node = world.node(held.node);
+    if (node == kNoNode) continue;
+    Share& share = made[node];
+    share.known |= held.gpus;
+    share.unknown += std::max(0, held.gpu_count - std::popcount(held.gpus));
+    share.cpus += held.cpus;
+    share.memory_gb += held.memory_gb;
+    if (held.shards == 0 || held.gpu_count > 0) continue;
+    const auto found = world.share_of_shard.find(split_names(job.partition).front());
+    const double part = found == world.share_of_shard.end() ? 1 : held.shards * found->second;
+    if (part < 1) share.milli = std::max(1, static_cast<int>(std::lround(part * 1000)));
+    if (share.known == 0) share.unknown = std::max(1, static_cast<int>(std::ceil(part)));
+  }
+  return made;
+}
+
+}  // namespace
+
+std::vector<Occupied> count_out(const World& world, const std::vector<const slurm::Job*>& jobs) {
+  std::vector<Occupied> made(jobs.size());
+  Room room(world.cluster);
+  std::vector<std::map<NodeId, Share>> shares;
+  std::vector<std::map<NodeId, cluster::GpuMask>> taken(jobs.size());
+  for (const slurm::Job* const job : jobs) shares.push_back(shares_of(*job, world));
+  for (std::size_t at = 0; at < jobs.size(); ++at) {
+    for (const auto& [node, share] : shares[at]) {
+      taken[at][node] = room.take(node, share.known, share.milli);
+    }
+  }
+  for (std::size_t at = 0; at < jobs.size(); ++at) {
+    VcId vc = kNoVc;
+    for (const auto& [node, share] : shares[at]) {
+      cluster::GpuMask& mask = taken[at][node];
+      if (share.unknown > 0) mask |= room.take_any(node, share.unknown, share.milli);
+      const cluster::Grant grant{.node = node,
+                                 .gpu_milli = mask == 0 ? cluster::kWholeGpu : share.milli,
+                                 .gpus = mask,
+                                 .cpu_milli = room.take_cpus(node, share.cpus),
+                                 .memory_mb = room.take_memory(node, share.memory_gb)};
+      if (vc == kNoVc) vc = world.cluster.nodes[index(node)].vc;
+      const bool own = world.cluster.nodes[index(node)].vc == vc;
+      (own ? made[at].held : made[at].stray).push_back(grant);
+    }
+  }
+  return made;
+}
+
+}  // namespace almanac::steer

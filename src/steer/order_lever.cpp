@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/order_lever.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "steer/order_values.h"
+
+namespace almanac::steer {
+namespace {
+
+/// Since when a job waits that nothing but its place in the queue keeps.
+Time waits_since(const slurm::Job& job) {
+  return job.eligible == kNoTime ? job.submit : std::max(job.submit, job.eligible);
+}
+
+class OrderLever final : public Lever {
+ public:
+  std::string_view name() const override { return "order"; }
+
+  std::optional<std::string> obstacle(const slurm::Site& site,
+                                      const slurm::Abilities&) const override {
+    if (!site.is_operator) return "we have no operator's rights in this Slurm";
+    const auto plugin = site.parameters.find("PrioritySiteFactorPlugin");
+    const bool taken = plugin != site.parameters.end() && !plugin->second.empty() &&
+                       plugin->second != "(null)" && plugin->second != "site_factor/none";
+    if (taken) {
+      return fmt::format("site factors are set by {} (PrioritySiteFactorPlugin) already",
+                         plugin->second);
+    }
+    return std::nullopt;
+  }
+
+  std::vector<Action> want(const Scene& scene) override {
+    by_site_factor_ = uses_site_factor(scene.site, scene.can);
+    struct Wanted {
+      std::size_t place;
+      Action action;
+    };
+    std::vector<Wanted> wanted;
+    for (const Decision::Line& line : scene.decision.lines) {
+      const std::vector<slurm::JobNumber> jobs =
+          with_aged_first(line.jobs, scene.mirror, scene.settings.order.age_cap);
+      std::vector<std::int64_t> present;
+      for (const slurm::JobNumber job : jobs) present.push_back(number_of(*scene.mirror.find(job)));
+      const std::vector<std::int64_t> numbers = renumber(present, window(scene.settings.order));
+      const std::string& vc = scene.decision.world->cluster.vcs[index(line.vc)].name;
+      for (std::size_t at = 0; at < jobs.size(); ++at) {
+        if (present[at] == numbers[at]) continue;
+        slurm::JobChange change{.job = jobs[at]};
+        if (by_site_factor_) {
+          change.site_factor = numbers[at];
+        } else {
+          change.priority = static_cast<std::uint32_t>(numbers[at]);
+        }
+        wanted.push_back(
+            {at,
+             {std::move(change), fmt::format("place {} of {} in {} under {}", at + 1, jobs.size(),
+                                             vc, scene.policy.composition.name)}});
+      }
+    }
+    // Who is first in its virtual cluster is first.
+    std::stable_sort(wanted.begin(), wanted.end(),
+                     [](const Wanted& a, const Wanted& b) { return a.place < b.place; });
+    std::vector<Action> made;
+    for (Wanted& each : wanted) made.push_back(std::move(each.action));
+    return made;
+  }
+
+ private:
+  /// priority/basic takes no factors into account.
+  static bool uses_site_factor(const slurm::Site& site, const slurm::Abilities& can) {
+    const auto type = site.parameters.find("PriorityType");
+    const bool basic = type != site.parameters.end() && type->second == "priority/basic";
+    return can.site_factor && !basic;
+  }
+
+  std::int64_t number_of(const slurm::Job& job) const {
+    return by_site_factor_ ? job.site_factor : std::int64_t{job.priority};
+  }
+
+  Window window(const OrderSettings& settings) const {
+    if (by_site_factor_) return {settings.lowest, settings.highest};
+    // 0 holds a job, and the highest number is a word of its own.
+    constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max() - 1;
+    const std::int64_t lowest = std::clamp<std::int64_t>(settings.lowest, 1, kMost);
+    return {lowest, std::clamp(settings.highest, lowest, kMost)};
+  }
+
+  bool by_site_factor_ = true;
+};
+
+}  // namespace
+
+std::vector<slurm::JobNumber> with_aged_first(const std::vector<slurm::JobNumber>& line,
+                                              const Mirror& mirror, Duration cap) {
+  std::vector<slurm::JobNumber> aged;
+  std::vector<slurm::JobNumber> others;
+  for (const slurm::JobNumber job : line) {
+    const slurm::Job* const found = mirror.find(job);
+    if (found == nullptr || !waits(*found)) continue;  // since the decision
+    const bool is_aged = cap != kNoDuration && mirror.at() - waits_since(*found) > cap;
+    (is_aged ? aged : others).push_back(job);
+  }
+  std::stable_sort(aged.begin(), aged.end(), [&](slurm::JobNumber a, slurm::JobNumber b) {
+    return waits_since(*mirror.find(a)) < waits_since(*mirror.find(b));
+  });
+  aged.insert(aged.end(), others.begin(), others.end());
+  return aged;
+}
+
+std::unique_ptr<Lever> make_order_lever() { return std::make_unique<OrderLever>(); }
+
+}  // namespace almanac::steer

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The lever `order`: Slurm's queue in the order of the policy, by the site factor of each job's
+/// priority; where Slurm has none, by the priority itself.
+#pragma once
+
+#include <memory>
+
+#include "steer/lever.h"
+
+namespace almanac::steer {
+
+/// The jobs of a line with those in front that have waited longer than `cap`, the oldest first.
+std::vector<slurm::JobNumber> with_aged_first(const std::vector<slurm::JobNumber>& line,
+                                              const Mirror& mirror, Duration cap);
+
+std::unique_ptr<Lever> make_order_lever();
+
+}  // namespace almanac::steer

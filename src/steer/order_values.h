@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Numbers by which Slurm orders jobs as a line has them, with as few changes as can be.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace almanac::steer {
+
+/// Both ends are in it.
+struct Window {
+  std::int64_t lowest = 0;
+  std::int64_t highest = 0;
+};
+
+/// New numbers for jobs that have `present` ones, in the order of the line: each is less than the
+/// one before. As many as possible stay as they are: those of the longest part of the line that is
+/// in order already and leaves room for the others; these get numbers between their neighbours',
+/// far from both. Where the window has fewer numbers than the line has jobs, those at its end share
+/// the lowest. O(n log n).
+std::vector<std::int64_t> renumber(std::span<const std::int64_t> present, const Window& window);
+
+}  // namespace almanac::steer

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/ours.h"
+
+#include <utility>
+
+namespace almanac::steer {
+namespace {
+
+/// Keeps what is there; takes what is missing.
+template <typename Value>
+void keep_first(std::optional<Value>& kept, const std::optional<Value>& other) {
+  if (!kept) kept = other;
+}
+
+template <typename Value>
+void keep_last(std::optional<Value>& kept, const std::optional<Value>& other) {
+  if (other) kept = other;
+}
+
+/// The number that orders it, of those that `becomes` sets; nothing = none.
+std::optional<std::int64_t> number_of(const slurm::Job& job, const slurm::JobChange& becomes) {
+  if (becomes.site_factor) return job.site_factor;
+  if (becomes.priority) return job.priority;
+  return std::nullopt;
+}
+
+void add_numbers(std::set<std::int64_t>& numbers, const slurm::JobChange& change) {
+  if (change.site_factor) numbers.insert(*change.site_factor);
+  if (change.priority) numbers.insert(*change.priority);
+}
+
+/// `was` where `present` is still what it became.
+template <typename Value>
+void bring_back(std::optional<Value>& back, const std::optional<Value>& was,
+                const std::optional<Value>& became, const Value& present) {
+  if (was && became == present && was != became) back = was;
+}
+
+bool is_empty(const slurm::JobChange& change) {
+  return change == slurm::JobChange{.job = change.job};
+}
+
+}  // namespace
+
+slurm::JobChange as_it_is(const slurm::Job& job, const slurm::JobChange& change,
+                          bool priority_is_basic) {
+  slurm::JobChange made{.job = job.number};
+  if (change.site_factor) made.site_factor = job.site_factor;
+  // What a plugin works out again and again is brought back by letting it.
+  if (change.priority) {
+    made.priority = priority_is_basic ? job.priority : slurm::JobChange::kUsual;
+  }
+  if (change.held) made.held = job.held;
+  if (change.required_nodes) made.required_nodes = job.required_nodes;
+  if (change.comment) made.comment = job.comment;
+  return made;
+}
+
+void Ours::take(const Entry& entry, const std::optional<std::string>& failed) {
+  if (failed && !failed->empty()) return;
+  if (const auto* const nodes = std::get_if<OfNodes>(&entry.what)) {
+    for (const std::string& node : nodes->nodes) {
+      nodes->on ? static_cast<void>(nodes_off_.erase(node))
+                : static_cast<void>(nodes_off_.insert(node));
+    }
+    return;
+  }
+  if (const auto* const run = std::get_if<OfRun>(&entry.what)) {
+    if (run->fate == slurm::Fate::suspend) {
+      suspended_.insert(run->job);
+    } else {
+      suspended_.erase(run->job);
+    }
+    return;
+  }
+  const auto& job = std::get<OfJob>(entry.what);
+  if (entry.lever == kUndo) {
+    jobs_.erase(job.becomes.job);
+    return;
+  }
+  Standing& standing = jobs_[job.becomes.job];
+  keep_first(standing.was.site_factor, job.was.site_factor);
+  keep_first(standing.was.priority, job.was.priority);
+  keep_first(standing.was.held, job.was.held);
+  keep_first(standing.was.required_nodes, job.was.required_nodes);
+  keep_first(standing.was.comment, job.was.comment);
+  keep_last(standing.becomes.site_factor, job.becomes.site_factor);
+  keep_last(standing.becomes.priority, job.becomes.priority);
+  keep_last(standing.becomes.held, job.becomes.held);
+  keep_last(standing.becomes.required_nodes, job.becomes.required_nodes);
+  keep_last(standing.becomes.comment, job.becomes.comment);
+  standing.was.job = standing.becomes.job = job.becomes.job;
+  add_numbers(standing.numbers, job.was);
+  add_numbers(standing.numbers, job.becomes);
+}
+
+void Ours::forget_all_but_waiting(const Mirror& mirror) {
+  std::erase_if(jobs_, [&](const auto& each) {
+    const slurm::Job* const job = mirror.find(each.first);
+    return job == nullptr || !waits(*job);
+  });
+  std::erase_if(suspended_, [&](slurm::JobNumber number) {
+    const slurm::Job* const job = mirror.find(number);
+    return job == nullptr || job->state != slurm::State::suspended;
+  });
+}
+
+std::vector<slurm::JobNumber> Ours::taken_over(const Mirror& mirror) {
+  std::vector<slurm::JobNumber> made;
+  for (auto at = jobs_.begin(); at != jobs_.end();) {
+    const auto each = at++;
+    const slurm::Job* const job = mirror.find(each->first);
+    if (job == nullptr || !waits(*job) || job->held) continue;
+    const auto number = number_of(*job, each->second.becomes);
+    // A controller that was killed comes back with what it last wrote to its disk.
+    if (!number || *number == 0 || each->second.numbers.contains(*number)) continue;
+    made.push_back(each->first);
+    jobs_.erase(each);
+  }
+  return made;
+}
+
+std::vector<Entry> Ours::undoing(const Mirror& mirror) const {
+  std::vector<Entry> made;
+  const auto add = [&](auto what) {
+    made.push_back({.at = mirror.at(),
+                    .lever = std::string(kUndo),
+                    .what = std::move(what),
+                    .why = "as it was before Almanac"});
+  };
+  for (const auto& [number, standing] : jobs_) {
+    const slurm::Job* const job = mirror.find(number);
+    if (job == nullptr || !waits(*job)) continue;
+    const slurm::JobChange& was = standing.was;
+    const slurm::JobChange& now = standing.becomes;
+    slurm::JobChange back{.job = number};
+    bring_back(back.site_factor, was.site_factor, now.site_factor, job->site_factor);
+    bring_back(back.priority, was.priority, now.priority, job->priority);
+    bring_back(back.held, was.held, now.held, job->held);
+    bring_back(back.required_nodes, was.required_nodes, now.required_nodes, job->required_nodes);
+    bring_back(back.comment, was.comment, now.comment, job->comment);
+    if (!is_empty(back)) add(OfJob{.was = now, .becomes = back});
+  }
+  for (const slurm::JobNumber job : suspended_) {
+    const slurm::Job* const found = mirror.find(job);
+    if (found != nullptr && found->state == slurm::State::suspended) {
+      add(OfRun{job, slurm::Fate::resume});
+    }
+  }
+  if (!nodes_off_.empty()) {
+    add(OfNodes{{nodes_off_.begin(), nodes_off_.end()}, true});
+  }
+  return made;
+}
+
+std::vector<Entry> Ours::standing(Time at) const {
+  std::vector<Entry> made;
+  const auto add = [&](auto what) {
+    made.push_back({.at = at, .lever = "kept", .what = std::move(what), .why = "still stands"});
+  };
+  for (const auto& [number, standing] : jobs_) {
+    add(OfJob{.was = standing.was, .becomes = standing.becomes});
+  }
+  for (const slurm::JobNumber job : suspended_) add(OfRun{job, slurm::Fate::suspend});
+  if (!nodes_off_.empty()) add(OfNodes{{nodes_off_.begin(), nodes_off_.end()}, false});
+  return made;
+}
+
+}  // namespace almanac::steer

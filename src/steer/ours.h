@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What stands of all that Almanac did to a Slurm: what there is to undo, and by which it is seen
+/// that somebody else turns the same screws.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "steer/journal.h"
+#include "steer/mirror.h"
+
+namespace almanac::steer {
+
+/// Not thread-safe.
+class Ours {
+ public:
+  /// As Journal::Take: in the order in which it was done. What may have been done counts as done.
+  void take(const Entry& entry, const std::optional<std::string>& failed);
+  /// A job that has started or is gone needs no undoing.
+  void forget_all_but_waiting(const Mirror& mirror);
+  /// Jobs that have a site factor or priority by now that we never gave them, and did not have
+  /// before; each is told once, and is not ours from then on.
+  std::vector<slurm::JobNumber> taken_over(const Mirror& mirror);
+
+  /// What brings back what was: of jobs that still wait, and are as we left them; nodes that we
+  /// have powered off are powered on, and jobs that we have suspended resume.
+  std::vector<Entry> undoing(const Mirror& mirror) const;
+  /// All of it, so that taking these entries makes the same.
+  std::vector<Entry> standing(Time at) const;
+
+  /// Jobs that wait and are not as they would be without us.
+  std::size_t jobs() const { return jobs_.size(); }
+  std::size_t nodes_off() const { return nodes_off_.size(); }
+
+ private:
+  struct Standing {
+    slurm::JobChange was{};
+    slurm::JobChange becomes{};
+    std::set<std::int64_t> numbers{};  // that it may rightly have
+  };
+
+  std::map<slurm::JobNumber, Standing> jobs_;
+  std::set<slurm::JobNumber> suspended_;
+  std::set<std::string> nodes_off_;
+};
+
+/// Those fields of the job that `change` would change.
+slurm::JobChange as_it_is(const slurm::Job& job, const slurm::JobChange& change,
+                          bool priority_is_basic);
+
+}  // namespace almanac::steer

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/policies.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "policy/registry.h"
+
+namespace almanac::steer {
+namespace {
+
+/// What keeps a policy from deciding for Slurm; "" = nothing.
+std::string obstacle(const policy::Composition& policy) {
+  if (policy.admit != policy::Admit::nobody) {
+    return "promises GPUs of coming leases, and each decision here begins without memory";
+  }
+  if (policy.shape != "rigid") {
+    return "chooses how many GPUs a job has, which Slurm settles when the job is submitted";
+  }
+  if (policy.size != "asked") {
+    return "chooses how many cores a job has, which Slurm settles when the job is submitted";
+  }
+  if (policy.throttle != "none") return "slows jobs that run, which Slurm has no means for";
+  if (policy.colocate != policy::Colocate::alone) {
+    return "lets jobs share GPUs that they ask for whole, which Slurm has no means for";
+  }
+  return "";
+}
+
+}  // namespace
+
+Result<Chosen> compose(const std::string& text) {
+  auto made = policy::registry().compose(text);
+  if (!made) return tl::unexpected(made.error());
+  if (const std::string why = obstacle(*made); !why.empty()) {
+    return fail(Code::unsupported, fmt::format("policy {} {}", text, why), {},
+                "qssf, sjf, las, gittins, easy and fifo decide for Slurm");
+  }
+  Chosen chosen{.composition = std::move(*made)};
+  chosen.capacity = std::exchange(chosen.composition.capacity, "all");
+  std::string& estimate = chosen.composition.estimate;
+  if (estimate == "oracle" || estimate == "noisy" || estimate == "given") estimate = "rolling";
+  return chosen;
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/record.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+
+namespace almanac::steer {
+namespace {
+
+/// What a whole node of its virtual cluster has.
+const cluster::NodeClass* usual_node(const World& world, VcId vc) {
+  if (vc == kNoVc || world.cluster.vcs[index(vc)].num_nodes == 0) return nullptr;
+  const NodeId first = world.cluster.vcs[index(vc)].first;
+  return &world.cluster.classes[world.cluster.nodes[index(first)].node_class];
+}
+
+double share_of_shard(const slurm::Job& job, const World& world) {
+  for (const std::string& each : split_names(job.partition)) {
+    const auto found = world.share_of_shard.find(each);
+    if (found != world.share_of_shard.end()) return found->second;
+  }
+  return 0;
+}
+
+/// Where a job that holds nodes is: its partition may be another's by now.
+VcId vc_of(const slurm::Job& job, const World& world) {
+  for (const slurm::Held& held : job.holds) {
+    const NodeId node = world.node(held.node);
+    if (node != kNoNode) return world.cluster.nodes[index(node)].vc;
+  }
+  return world.vc_of(job.partition);
+}
+
+std::string vc_name(const slurm::Job& job, const World& world) {
+  const VcId vc = vc_of(job, world);
+  return vc == kNoVc ? job.partition : world.cluster.vcs[index(vc)].name;
+}
+
+/// The number at the head of `text`, which loses it; -1 = there is none.
+std::int64_t take_number(std::string_view& text) {
+  std::int64_t found = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
+  if (error != std::errc()) return -1;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return found;
+}
+
+bool take_sign(std::string_view& text, char sign) {
+  if (!text.starts_with(sign)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+}  // namespace
+
+Tasks count_tasks(const std::string& tasks) {
+  Tasks made{.count = 0};
+  std::string_view rest = tasks;
+  while (!rest.empty()) {
+    const std::int64_t first = take_number(rest);
+    if (first < 0) break;
+    const std::int64_t last = take_sign(rest, '-') ? take_number(rest) : first;
+    const std::int64_t step = take_sign(rest, ':') ? take_number(rest) : 1;
+    if (last >= first && step > 0) made.count += (last - first) / step + 1;
+    if (take_sign(rest, '%')) made.at_once = std::max<std::int64_t>(0, take_number(rest));
+    if (!take_sign(rest, ',')) break;
+  }
+  made.count = std::max<std::int64_t>(1, made.count);
+  return made;
+}
+
+trace::Request to_request(const slurm::Job& job, const World& world, Names& names) {
+  trace::Request made;
+  made.submit = job.submit;
+  made.time_limit = job.limit;
+  made.name = names.intern(job.name);
+  made.user = names.intern(job.user);
+  made.vc = names.intern(vc_name(job, world));
+  made.gpu_type = names.intern(job.gpu_type);
+  made.qos = names.intern(job.qos);
+  made.gpus = job.gpus;
+  made.nodes = job.nodes;
+  if (job.cpus) made.cpus = static_cast<float>(*job.cpus);
+  if (job.memory_gb) made.memory_gb = static_cast<float>(*job.memory_gb);
+  if (job.gpus == 0 && job.shards > 0) {
+    const double share = job.shards * share_of_shard(job, world);
+    made.gpus = share > 0 ? static_cast<std::int32_t>(std::ceil(share)) : 0;
+    if (made.gpus == 1) made.gpu_share = static_cast<float>(share);
+  }
+  const cluster::NodeClass* const node =
+      job.exclusive ? usual_node(world, vc_of(job, world)) : nullptr;
+  if (node != nullptr) {
+    const int nodes = std::max(1, job.nodes);
+    made.gpus = nodes * node->gpus;
+    if (node->cpus > 0) made.cpus = static_cast<float>(nodes * node->cpus);
+  }
+  return made;
+}
+
+store::Job to_stored(const slurm::Job& job, const World& world) {
+  store::Job made;
+  made.number = to_store(job.number);
+  store::Submission& asked = made.asked;
+  asked.name = job.name;
+  asked.user = job.user;
+  asked.uid = job.uid;
+  asked.vc = vc_name(job, world);
+  asked.qos = job.qos;
+  asked.gpus = job.gpus;
+  asked.gpu_type = job.gpu_type;
+  asked.cpus = job.cpus;
+  asked.memory_gb = job.memory_gb;
+  asked.time_limit = job.limit;
+  asked.requeue = job.requeueable;
+  asked.hold = job.held;
+  if (job.array != slurm::JobNumber{} && job.task) {
+    made.task = store::ArrayTask{.array = to_store(job.array), .index = *job.task};
+  }
+  made.submit = job.submit;
+  made.held = job.held;
+  made.attempts = job.restarts;
+  made.preemptions = job.restarts;
+  made.reason = job.state == slurm::State::ended ? "" : job.reason;
+  if (job.state == slurm::State::pending) {
+    made.state = trace::JobState::pending;
+    made.since = job.submit;
+    return made;
+  }
+  made.start = job.start;
+  made.since = job.start == kNoTime ? job.submit : job.start;
+  ++made.attempts;
+  for (const slurm::Held& held : job.holds) {
+    const NodeId node = world.node(held.node);
+    if (node == kNoNode) continue;
+    made.held_gpus.push_back({.node = node,
+                              .gpus = held.gpus,
+                              .cpu_milli = cluster::cpu_milli(held.cpus),
+                              .memory_mb = cluster::memory_mb(held.memory_gb)});
+  }
+  if (job.state != slurm::State::ended) {
+    made.state = trace::JobState::running;
+    return made;
+  }
+  made.state = job.outcome;
+  made.end = job.end;
+  if (job.start != kNoTime && job.end != kNoTime) {
+    made.attained = std::max(Duration{0}, job.end - job.start);
+  }
+  return made;
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A job of Slurm as the other rooms know jobs: as one of a trace, and as one of the store.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/names.h"
+#include "slurm/job.h"
+#include "steer/world.h"
+#include "store/job.h"
+#include "trace/job.h"
+
+namespace almanac::steer {
+
+inline store::JobNumber to_store(slurm::JobNumber number) {
+  return store::JobNumber{static_cast<std::int64_t>(number)};
+}
+/// Zero for what is no number of Slurm's.
+inline slurm::JobNumber to_slurm(store::JobNumber number) {
+  const auto value = static_cast<std::int64_t>(number);
+  const bool fits = value > 0 && value <= std::int64_t{0xffffffff};
+  return slurm::JobNumber{fits ? static_cast<std::uint32_t>(value) : 0};
+}
+
+/// What policies and predictors know of it. A job that wants whole nodes asks all that the nodes of
+/// its virtual cluster have; one of shards a part of a GPU.
+trace::Request to_request(const slurm::Job& job, const World& world, Names& names);
+
+/// As users see it. Nodes that the world does not know are left out of what it holds.
+store::Job to_stored(const slurm::Job& job, const World& world);
+
+/// Tasks that a record stands for: 1, or of an array "3-9:2%2" as many as wait. At least 1.
+struct Tasks {
+  std::int64_t count = 1;
+  std::int64_t at_once = 0;  ///< 0 = any number.
+};
+Tasks count_tasks(const std::string& tasks);
+
+}  // namespace almanac::steer

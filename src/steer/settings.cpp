@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/settings.h"
+
+#include <cmath>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "text/toml_reader.h"
+
+namespace almanac::steer {
+namespace {
+
+constexpr double kMostChanges = 100'000;
+constexpr double kLongest_s = 3600;
+constexpr double kOldest_h = 24.0 * 3650;
+
+class Reader final : text::TomlReader {
+ public:
+  using TomlReader::TomlReader;
+
+  Settings read(const toml::table& file) {
+    allow(file, {"virtual_clusters", "changes_per_s", "poll_s", "exempt", "levers", "order"});
+    Settings made;
+    if (const toml::node* const node = file.get("virtual_clusters")) {
+      made.virtual_clusters = grouping(*node);
+    }
+    made.changes_per_s = number(file, "changes_per_s", made.changes_per_s, 1, kMostChanges);
+    made.poll = time(file, "poll_s", 1s, made.poll, kLongest_s);
+    if (const toml::table* const exempt = table(file, "exempt")) {
+      allow(*exempt, {"users", "accounts", "qos", "partitions"});
+      made.exempt.users = words(*exempt, "users");
+      made.exempt.accounts = words(*exempt, "accounts");
+      made.exempt.qos = words(*exempt, "qos");
+      made.exempt.partitions = words(*exempt, "partitions");
+    }
+    if (const toml::table* const levers = table(file, "levers")) read_levers(*levers, made);
+    if (const toml::table* const order = table(file, "order")) read_order(*order, made.order);
+    return made;
+  }
+
+ private:
+  Grouping grouping(const toml::node& node) {
+    const auto word = node.value<std::string>();
+    if (word == "partitions") return Grouping::partitions;
+    if (word == "all") return Grouping::all;
+    refuse(node, "virtual_clusters must be \"partitions\" or \"all\"");
+  }
+
+  double number(const toml::table& from, const char* key, double missing, double least,
+                double most) {
+    const toml::node* const node = from.get(key);
+    if (node == nullptr) return missing;
+    const auto found = node->value<double>();
+    if (!found || !(*found >= least && *found <= most)) {
+      refuse(*node, fmt::format("{} must be a number from {} to {}", key, least, most));
+    }
+    return *found;
+  }
+
+  Duration time(const toml::table& from, const char* key, Duration unit, Duration missing,
+                double most) {
+    if (from.get(key) == nullptr) return missing;
+    constexpr double kLeast = 0.01;
+    const double units = number(from, key, 0, kLeast, most);
+    return Duration{std::llround(units * static_cast<double>(unit.count()))};
+  }
+
+  std::set<std::string> words(const toml::table& from, const char* key) {
+    std::set<std::string> made;
+    const toml::node* const node = from.get(key);
+    if (node == nullptr) return made;
+    if (!node->is_array()) refuse(*node, fmt::format("{} must be a list of names", key));
+    for (const toml::node& each : *node->as_array()) {
+      const auto word = each.value<std::string>();
+      if (!word) refuse(each, fmt::format("{} must be a list of names", key));
+      made.insert(*word);
+    }
+    return made;
+  }
+
+  void read_levers(const toml::table& from, Settings& made) {
+    for (const auto& [key, node] : from) {
+      const auto how = parse_switch(node.value_or(std::string()));
+      if (!how) refuse(node, fmt::format("{} must be \"off\", \"dry\" or \"on\"", key.str()));
+      made.levers[std::string(key.str())] = *how;
+    }
+  }
+
+  void read_order(const toml::table& from, OrderSettings& made) {
+    allow(from, {"window", "age_cap_h"});
+    made.age_cap = time(from, "age_cap_h", 1h, made.age_cap, kOldest_h);
+    const toml::node* const window = from.get("window");
+    if (window == nullptr) return;
+    const toml::array* const ends = window->as_array();
+    const auto end = [&](std::size_t at) {
+      return ends != nullptr && ends->size() == 2 ? ends->get(at)->value<std::int64_t>()
+                                                  : std::nullopt;
+    };
+    // What Slurm takes: an offset from NICE_OFFSET, 2^31.
+    constexpr std::int64_t kMost = 2'000'000'000;
+    if (!end(0) || !end(1) || *end(0) >= *end(1) || *end(0) < -kMost || *end(1) > kMost) {
+      refuse(*window, fmt::format("window must be [LOWEST, HIGHEST] within {} of 0", kMost));
+    }
+    made.lowest = *end(0);
+    made.highest = *end(1);
+  }
+};
+
+}  // namespace
+
+std::string_view to_string(Switch how) {
+  switch (how) {
+    case Switch::off:
+      return "off";
+    case Switch::dry:
+      return "dry";
+    case Switch::on:
+      return "on";
+  }
+  return "";
+}
+
+Result<Switch> parse_switch(std::string_view word) {
+  for (const Switch how : {Switch::off, Switch::dry, Switch::on}) {
+    if (word == to_string(how)) return how;
+  }
+  return fail(Code::usage, fmt::format("a lever is off, dry or on, not {}", word));
+}
+
+Result<Settings> read_settings(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return fail(Code::not_found, "cannot be read", {.file = path});
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  return text::read_toml_text(text, path,
+                              [&](const toml::table& all) { return Reader(path).read(all); });
+}
+
+}  // namespace almanac::steer

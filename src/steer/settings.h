@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What an operator lets Almanac do to their Slurm: which levers it may touch, whose jobs it must
+/// not, and how fast.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace almanac::steer {
+
+/// Dry = what would be done is worked out and said, and not done.
+enum class Switch : std::uint8_t { off, dry, on };
+
+std::string_view to_string(Switch how);
+/// "off", "dry", "on"; fails with usage.
+Result<Switch> parse_switch(std::string_view word);
+
+/// What the virtual clusters are: nodes that serve their own jobs only.
+enum class Grouping : std::uint8_t {
+  partitions,  ///< Each partition; those that share a node are one.
+  all,         ///< All nodes and all jobs are one.
+};
+
+/// Whose jobs no lever touches, and no policy sees.
+struct Exempt {
+  std::set<std::string> users{};
+  std::set<std::string> accounts{};
+  std::set<std::string> qos{};
+  std::set<std::string> partitions{};
+};
+
+struct OrderSettings {
+  /// Site factors, or priorities, are never set outside of it.
+  std::int64_t lowest = 1;
+  std::int64_t highest = 1'000'000'000;
+  /// Who has waited longer goes first, whoever waited longest before the others. kNoDuration = no
+  /// such bound.
+  Duration age_cap = 24h * 7;
+};
+
+struct Settings {
+  Grouping virtual_clusters = Grouping::partitions;
+  Exempt exempt{};
+  std::map<std::string, Switch, std::less<>> levers{};  ///< Those that are not here are dry.
+  double changes_per_s = 400;                           ///< The most that Slurm is asked to change.
+  Duration poll = 1s;                                   ///< Between two questions what is new.
+  OrderSettings order{};
+
+  Switch of(std::string_view lever) const {
+    const auto found = levers.find(lever);
+    return found == levers.end() ? Switch::dry : found->second;
+  }
+};
+
+/// From a TOML file, as docs/slurm.md describes it.
+Result<Settings> read_settings(const std::string& path);
+
+}  // namespace almanac::steer

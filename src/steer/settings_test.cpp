@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/settings.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+namespace almanac::steer {
+namespace {
+
+Result<Settings> read(const std::string& text) {
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("almanac-levers-" + std::to_string(::getpid()) + ".toml"))
+                               .string();
+  std::ofstream(path) << text;
+  auto made = read_settings(path);
+  std::filesystem::remove(path);
+  return made;
+}
+
+TEST(Settings, AreDryUnlessToldOtherwise) {
+  const auto made = read("");
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->of("order"), Switch::dry);
+  EXPECT_EQ(made->of("power"), Switch::dry);
+}
+
+TEST(Settings, AreReadWhole) {
+  const auto made = read(R"(
+virtual_clusters = "all"
+changes_per_s = 50
+poll_s = 0.5
+[levers]
+order = "on"
+power = "off"
+[exempt]
+users = ["root", "ann"]
+[order]
+window = [-100, 100]
+age_cap_h = 2
+)");
+  ASSERT_TRUE(made) << to_string(made.error());
+  EXPECT_EQ(made->virtual_clusters, Grouping::all);
+  EXPECT_EQ(made->poll, 500ms);
+  EXPECT_EQ(made->of("order"), Switch::on);
+  EXPECT_EQ(made->of("power"), Switch::off);
+  EXPECT_TRUE(made->exempt.users.contains("ann"));
+  EXPECT_EQ(made->order.lowest, -100);
+  EXPECT_EQ(made->order.age_cap, 2h);
+}
+
+TEST(Settings, SayWhereTheyAreWrong) {
+  EXPECT_EQ(read("[levers]\norder = \"maybe\"").error().where.line, 2);
+  EXPECT_EQ(read("changes_per_s = 0").error().where.line, 1);
+  EXPECT_EQ(read("[order]\nwindow = [5, 5]").error().where.line, 2);
+  EXPECT_EQ(read("[exemp]\nusers = []").error().hint, "did you mean exempt?");
+}
+
+}  // namespace
+}  // namespace almanac::steer

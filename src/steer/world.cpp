@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/world.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace almanac::steer {
+namespace {
+
+/// Which partitions are one: those that share nodes, whether directly or through others.
+class Unions {
+ public:
+  explicit Unions(std::size_t count) : root_(count) { std::iota(root_.begin(), root_.end(), 0U); }
+  std::size_t find(std::size_t at) {
+    while (root_[at] != at) at = root_[at] = root_[root_[at]];
+    return at;
+  }
+  /// The lower number stays.
+  void join(std::size_t a, std::size_t b) {
+    const std::size_t one = find(a);
+    const std::size_t other = find(b);
+    root_[std::max(one, other)] = std::min(one, other);
+  }
+
+ private:
+  std::vector<std::size_t> root_;
+};
+
+cluster::NodeClass make_of(const slurm::Node& node) {
+  return {.gpus = std::clamp(node.gpus, 0, cluster::kMaxGpusPerNode),
+          .gpu_type = node.gpu_type,
+          .cpus = node.cpus,
+          .memory_gb = node.memory_gb};
+}
+
+}  // namespace
+
+std::vector<std::string> split_names(const std::string& list) {
+  std::vector<std::string> made;
+  for (std::size_t from = 0; from < list.size();) {
+    const std::size_t comma = std::min(list.find(',', from), list.size());
+    if (comma > from) made.push_back(list.substr(from, comma - from));
+    from = comma + 1;
+  }
+  return made;
+}
+
+VcId World::vc_of(const std::string& partitions) const {
+  for (const std::string& each : split_names(partitions)) {
+    if (const auto found = vcs.find(each); found != vcs.end()) return found->second;
+  }
+  return kNoVc;
+}
+
+std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping) {
+  const std::vector<slurm::Partition>& partitions = mirror.partitions();
+  Unions unions(partitions.size());
+  std::map<std::string, std::size_t> owner;  // of each node, some partition
+  for (std::size_t at = 0; at < partitions.size(); ++at) {
+    for (const std::string& node : partitions[at].nodes) {
+      if (!mirror.nodes().contains(node)) continue;
+      const auto [first, is_new] = owner.try_emplace(node, at);
+      if (!is_new) unions.join(first->second, at);
+    }
+    if (grouping == Grouping::all) unions.join(0, at);
+  }
+
+  auto made = std::make_shared<World>();
+  for (std::size_t root = 0; root < partitions.size(); ++root) {
+    if (unions.find(root) != root) continue;
+    std::string name;
+    double shards = 0;
+    double gpus = 0;
+    std::vector<const slurm::Node*> nodes;
+    for (const auto& [node, at] : owner) {
+      if (unions.find(at) == root) nodes.push_back(&mirror.nodes().at(node));
+    }
+    for (const slurm::Node* const node : nodes) {
+      if (node->shards == 0) continue;
+      shards += node->shards;
+      gpus += node->gpus;
+    }
+    const VcId vc{static_cast<std::uint32_t>(made->cluster.vcs.size())};
+    for (std::size_t at = root; at < partitions.size(); ++at) {
+      if (unions.find(at) != root) continue;
+      name += (name.empty() ? "" : "+") + partitions[at].name;
+      made->vcs.emplace(partitions[at].name, vc);
+      if (shards > 0) made->share_of_shard.emplace(partitions[at].name, gpus / shards);
+    }
+    made->cluster.add_vc(std::move(name));
+    for (const slurm::Node* const node : nodes) {
+      made->nodes.emplace(node->name,
+                          NodeId{static_cast<std::uint32_t>(made->cluster.nodes.size())});
+      made->cluster.add_nodes(make_of(*node), 1, {node->name});
+      if (node->gpus <= cluster::kMaxGpusPerNode) continue;
+      made->cluster.notes.push_back(fmt::format("node {} has {} GPUs, of which {} are used",
+                                                node->name, node->gpus, cluster::kMaxGpusPerNode));
+    }
+  }
+  if (made->cluster.vcs.size() == 1 && grouping == Grouping::all) {
+    made->cluster.vcs.front().name = "all";
+  }
+  return made;
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The machines of a Slurm cluster as a cluster::Cluster: what policies know. Made anew when nodes
+/// come or go; whoever uses the old one keeps it as long as they need.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "cluster/cluster.h"
+#include "steer/mirror.h"
+#include "steer/settings.h"
+
+namespace almanac::steer {
+
+struct World {
+  cluster::Cluster cluster{};
+  std::unordered_map<std::string, NodeId> nodes{};  ///< By Slurm's name.
+  std::map<std::string, VcId> vcs{};                ///< By partition.
+  std::map<std::string, double> share_of_shard{};   ///< Of a GPU, by partition; none without.
+
+  NodeId node(const std::string& name) const {
+    const auto found = nodes.find(name);
+    return found == nodes.end() ? kNoNode : found->second;
+  }
+  /// Of "a,b" the first that is known; kNoVc = none is.
+  VcId vc_of(const std::string& partitions) const;
+};
+
+/// Partitions that share a node are one virtual cluster, called "a+b". Nodes of no partition are
+/// left out.
+std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping);
+
+/// "a,b" as words.
+std::vector<std::string> split_names(const std::string& list);
+
+}  // namespace almanac::steer

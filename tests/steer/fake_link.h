@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A small Slurm in memory behind a slurm::Link: nodes of GPUs, jobs that wait in the order of
+/// their priority, start when they fit and end when they have run; a clock that the test moves.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "slurm/link.h"
+
+namespace almanac::steer {
+
+/// Its fields may be read and set between calls, as an administrator would.
+struct FakeSlurm {
+  struct One {
+    slurm::Job job;
+    Duration run = 1h;
+  };
+
+  Time now{Duration{1'700'000'000'000}};
+  std::map<slurm::JobNumber, One> jobs;
+  std::map<std::string, slurm::Node> nodes;
+  std::vector<slurm::Partition> partitions;
+  slurm::Site site{.version = "22.05.8",
+                   .cluster = "fake",
+                   .controller = "here",
+                   .parameters = {{"PriorityType", "priority/multifactor"}},
+                   .is_operator = true};
+  std::uint32_t last = 0;
+  bool is_down = false;        ///< Nobody answers.
+  int changes = 0;             ///< Made so far.
+  int most_changes = 1 << 30;  ///< Then nobody answers who wants more.
+  std::set<slurm::JobNumber> watched;
+
+  void add_partition(const std::string& name, int count, int gpus) {
+    slurm::Partition partition{.name = name};
+    for (int at = 1; at <= count; ++at) {
+      const std::string node = fmt::format("{}{:03}", name, at);
+      partition.nodes.push_back(node);
+      nodes[node] = {.name = node,
+                     .gpu_type = "v100",
+                     .gpus = gpus,
+                     .cpus = 48,
+                     .memory_gb = 256,
+                     .partitions = {name}};
+    }
+    partitions.push_back(std::move(partition));
+  }
+
+  slurm::Job& submit(const std::string& user, int gpus, Duration run,
+                     const std::string& partition = {}) {
+    const slurm::JobNumber number{++last};
+    One& one = jobs[number];
+    one.run = run;
+    one.job = {.number = number,
+               .name = fmt::format("train-{}", last),
+               .user = user,
+               .uid = 1000,
+               .account = "lab",
+               .partition = partition.empty() ? partitions.front().name : partition,
+               .qos = "normal",
+               .requeueable = true,
+               .priority = 1,
+               .submit = now,
+               .eligible = now,
+               .limit = run,
+               .nodes = 1,
+               .gpus = gpus,
+               .cpus = gpus,
+               .memory_gb = gpus};
+    return one.job;
+  }
+
+  slurm::Job& job(std::uint32_t number) { return jobs.at(slurm::JobNumber{number}).job; }
+
+  /// The jobs that wait in the order in which they would start.
+  std::vector<std::uint32_t> queue(const std::string& partition = {}) const {
+    std::vector<const slurm::Job*> waiting;
+    for (const auto& [number, one] : jobs) {
+      const bool here = partition.empty() || one.job.partition == partition;
+      if (one.job.state == slurm::State::pending && here) waiting.push_back(&one.job);
+    }
+    std::stable_sort(waiting.begin(), waiting.end(),
+                     [&](const auto* a, const auto* b) { return weight(*a) > weight(*b); });
+    std::vector<std::uint32_t> made;
+    for (const auto* each : waiting) made.push_back(static_cast<std::uint32_t>(each->number));
+    return made;
+  }
+
+  /// Lets time pass, jobs end and others start.
+  void pass(Duration time) {
+    now += time;
+    for (auto& [number, one] : jobs) {
+      if (one.job.state != slurm::State::running || one.job.start + one.run > now) continue;
+      one.job.state = slurm::State::ended;
+      one.job.outcome = trace::JobState::completed;
+      one.job.end = one.job.start + one.run;
+    }
+    for (const std::uint32_t number : queue()) start(job(number));
+  }
+
+ private:
+  static std::int64_t weight(const slurm::Job& job) { return job.priority + job.site_factor; }
+
+  std::uint64_t free_gpus(const slurm::Node& node) const {
+    std::uint64_t free = (std::uint64_t{1} << node.gpus) - 1;
+    for (const auto& [number, one] : jobs) {
+      if (one.job.state != slurm::State::running) continue;
+      for (const slurm::Held& held : one.job.holds) {
+        if (held.node == node.name) free &= ~held.gpus;
+      }
+    }
+    return free;
+  }
+
+  void start(slurm::Job& job) {
+    if (job.held) return;
+    for (auto& [name, node] : nodes) {
+      const auto& own = node.partitions;
+      if (node.drained || std::find(own.begin(), own.end(), job.partition) == own.end()) continue;
+      const std::uint64_t free = free_gpus(node);
+      std::uint64_t taken = 0;
+      int count = 0;
+      for (int gpu = 0; gpu < node.gpus && count < job.gpus; ++gpu) {
+        if ((free >> gpu & 1U) == 0) continue;
+        taken |= std::uint64_t{1} << gpu;
+        ++count;
+      }
+      if (count < job.gpus) continue;
+      job.state = slurm::State::running;
+      job.start = now;
+      job.holds = {{.node = name,
+                    .gpus = taken,
+                    .gpu_count = count,
+                    .cpus = job.cpus.value_or(0),
+                    .memory_gb = job.memory_gb.value_or(0)}};
+      node.busy = true;
+      return;
+    }
+  }
+};
+
+class FakeLink final : public slurm::Link {
+ public:
+  explicit FakeLink(FakeSlurm& slurm) : slurm_(slurm) {}
+
+  slurm::Abilities can() const override {
+    return {.site_factor = true, .power = true, .watches = true};
+  }
+  std::string_view way() const override { return "fake"; }
+
+  Result<slurm::Site> site() override {
+    if (slurm_.is_down) return down();
+    return slurm_.site;
+  }
+
+  Result<slurm::News> news() override {
+    if (slurm_.is_down) {
+      told_ = false;
+      return down();
+    }
+    slurm::News made{.at = slurm_.now, .whole = !told_};
+    std::map<slurm::JobNumber, slurm::Job> jobs;
+    for (const auto& [number, one] : slurm_.jobs) jobs.emplace(number, one.job);
+    for (const auto& [number, job] : jobs) {
+      const auto known = jobs_.find(number);
+      if (!told_ || known == jobs_.end() || !(known->second == job)) made.jobs.push_back(job);
+    }
+    for (const auto& [number, job] : jobs_) {
+      if (told_ && !jobs.contains(number)) made.gone.push_back(number);
+    }
+    for (const auto& [name, node] : slurm_.nodes) {
+      const auto known = nodes_.find(name);
+      if (!told_ || known == nodes_.end() || !(known->second == node)) made.nodes.push_back(node);
+    }
+    for (const auto& [name, node] : nodes_) {
+      if (told_ && !slurm_.nodes.contains(name)) made.lost_nodes.push_back(name);
+    }
+    if (!told_ || !(partitions_ == slurm_.partitions)) made.partitions = slurm_.partitions;
+    jobs_ = std::move(jobs);
+    nodes_ = slurm_.nodes;
+    partitions_ = slurm_.partitions;
+    told_ = true;
+    return made;
+  }
+
+  std::vector<Result<void>> change(std::span<const slurm::JobChange> changes) override {
+    std::vector<Result<void>> made;
+    for (const slurm::JobChange& each : changes) made.push_back(change(each));
+    return made;
+  }
+
+  Result<void> end(slurm::JobNumber job, slurm::Fate fate) override {
+    if (slurm_.is_down) return down();
+    const auto found = slurm_.jobs.find(job);
+    if (found == slurm_.jobs.end()) return fail(Code::not_found, "no such job");
+    slurm::Job& it = found->second.job;
+    switch (fate) {
+      case slurm::Fate::cancel:
+        it.state = slurm::State::ended;
+        it.outcome = trace::JobState::cancelled;
+        it.end = slurm_.now;
+        break;
+      case slurm::Fate::requeue:
+        it.state = slurm::State::pending;
+        it.holds.clear();
+        it.start = kNoTime;
+        ++it.restarts;
+        break;
+      case slurm::Fate::suspend:
+        it.state = slurm::State::suspended;
+        break;
+      case slurm::Fate::resume:
+        it.state = slurm::State::running;
+        break;
+    }
+    return {};
+  }
+
+  Result<void> power(std::span<const std::string> nodes, bool on) override {
+    if (slurm_.is_down) return down();
+    for (const std::string& name : nodes) {
+      slurm_.nodes.at(name).power = on ? slurm::Power::on : slurm::Power::off;
+    }
+    return {};
+  }
+
+  Result<void> watch(std::span<const slurm::JobNumber> held, Duration) override {
+    slurm_.watched = {held.begin(), held.end()};
+    return {};
+  }
+
+  Result<void> ended(Time, Time, const slurm::TakeEnded&) override { return {}; }
+
+ private:
+  static tl::unexpected<Error> down() { return fail(Code::unavailable, "the controller is away"); }
+
+  Result<void> change(const slurm::JobChange& change) {
+    if (slurm_.is_down || slurm_.changes >= slurm_.most_changes) return down();
+    ++slurm_.changes;
+    const auto found = slurm_.jobs.find(change.job);
+    if (found == slurm_.jobs.end()) return fail(Code::not_found, "no such job");
+    slurm::Job& job = found->second.job;
+    if (job.state != slurm::State::pending) return fail(Code::conflict, "it does not wait");
+    if (change.site_factor) job.site_factor = *change.site_factor;
+    if (change.priority) {
+      job.priority = *change.priority == slurm::JobChange::kUsual ? 1 : *change.priority;
+    }
+    if (change.held) job.held = *change.held;
+    if (change.required_nodes) job.required_nodes = *change.required_nodes;
+    if (change.comment) job.comment = *change.comment;
+    return {};
+  }
+
+  FakeSlurm& slurm_;
+  bool told_ = false;
+  std::map<slurm::JobNumber, slurm::Job> jobs_;
+  std::map<std::string, slurm::Node> nodes_;
+  std::vector<slurm::Partition> partitions_;
+};
+
+}  // namespace almanac::steer

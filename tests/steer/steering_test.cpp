@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Mirror, decision, lever and driver against a Slurm in memory: its queue is brought into the
+/// order of the policy, no more is changed than must be, and all of it can be taken back.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "fake_link.h"
+#include "steer/driver.h"
+#include "steer/order_lever.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::steer {
+namespace {
+
+using Numbers = std::vector<std::uint32_t>;
+
+Settings with_order(Switch how) {
+  Settings made;
+  made.levers["order"] = how;
+  made.changes_per_s = 1000;
+  return made;
+}
+
+/// Almanac at a Slurm: what the service does, step by step.
+class Desk {
+ public:
+  Desk(FakeSlurm& slurm, const std::string& policy, Settings settings = with_order(Switch::on))
+      : slurm_(slurm),
+        settings_(std::move(settings)),
+        link_(slurm),
+        decider_(*compose(policy), {}, 0) {
+    open();
+  }
+
+  /// As a service that begins on the same folder.
+  void open() {
+    const std::string path = folder_ / "journal.jsonl";
+    auto journal = Journal::open(path);
+    Ours ours;
+    EXPECT_TRUE(Journal::read(
+        path, [&](const Entry& entry, const auto& failed) { ours.take(entry, failed); }));
+    driver_.emplace(settings_, std::move(*journal), std::move(ours));
+    driver_->add(make_order_lever());
+    driver_->set("order", settings_.of("order"));
+  }
+
+  /// News, a decision, and a slice of changes; how many were made.
+  int step(Duration since_the_last = 10s) {
+    clock_ += since_the_last;
+    const int before = slurm_.changes;
+    look();
+    const Scene scene{.settings = settings_,
+                      .site = slurm_.site,
+                      .can = link_.can(),
+                      .mirror = mirror_,
+                      .decision = decider_.last(),
+                      .policy = decider_.policy()};
+    auto slice = driver_->plan(scene, clock_);
+    driver_->carry_out(slice, link_);
+    driver_->settle(slice, mirror_);
+    return slurm_.changes - before;
+  }
+
+  void look() {
+    auto news = link_.news();
+    if (!news) return;
+    mirror_.take(std::move(*news));
+    decider_.decide(mirror_, make_world(mirror_, settings_.virtual_clusters), settings_.exempt);
+  }
+
+  void undo() {
+    look();
+    auto slice = driver_->plan_undo(mirror_);
+    driver_->carry_out(slice, link_);
+    driver_->settle(slice, mirror_);
+  }
+
+  Numbers line(std::size_t vc = 0) const {
+    Numbers made;
+    for (const slurm::JobNumber job : decider_.last().lines.at(vc).jobs) {
+      made.push_back(static_cast<std::uint32_t>(job));
+    }
+    return made;
+  }
+
+  Driver& driver() { return *driver_; }
+  Decider& decider() { return decider_; }
+
+ private:
+  FakeSlurm& slurm_;
+  Settings settings_;
+  FakeLink link_;
+  TemporaryFolder folder_;
+  Mirror mirror_;
+  Decider decider_;
+  std::optional<Driver> driver_;
+  Time clock_{};
+};
+
+/// One full node, and behind it jobs of 9, 8, ... 1 minutes, numbers 2 to 10.
+FakeSlurm crowded() {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 1, 8);
+  slurm.submit("ann", 8, 1h);
+  slurm.pass(1s);
+  for (int minutes = 9; minutes > 0; --minutes) {
+    slurm.submit(minutes % 2 == 0 ? "ann" : "bob", 8, minutes * 1min);
+    slurm.now += 1s;
+  }
+  return slurm;
+}
+
+TEST(Steering, BringsTheQueueIntoTheOrderOfThePolicy) {
+  FakeSlurm slurm = crowded();
+  Desk desk(slurm, "sjf+limit");
+  EXPECT_EQ(desk.step(), 9);
+  EXPECT_EQ(slurm.queue(), (Numbers{10, 9, 8, 7, 6, 5, 4, 3, 2}));
+  EXPECT_EQ(desk.step(), 0) << "what is in order is left alone";
+  slurm.submit("ann", 8, 270s);
+  EXPECT_EQ(desk.step(), 1) << "who comes is put in its place, and nobody else is touched";
+  EXPECT_EQ(slurm.queue(), (Numbers{10, 9, 8, 7, 11, 6, 5, 4, 3, 2}));
+}
+
+TEST(Steering, DoesNothingWhileTheLeverIsDry) {
+  FakeSlurm slurm = crowded();
+  Desk desk(slurm, "sjf+limit", with_order(Switch::dry));
+  EXPECT_EQ(desk.step(), 0);
+  const LeverState state = desk.driver().states().front();
+  EXPECT_EQ(state.wanted, 9);
+  EXPECT_TRUE(state.next.front().starts_with("job 10: site_factor 0 -> ")) << state.next.front();
+  EXPECT_TRUE(state.next.front().ends_with("; place 1 of 9 in v under sjf+limit"))
+      << state.next.front();
+  desk.driver().set("order", Switch::off);
+  EXPECT_EQ(desk.step(), 0);
+  EXPECT_EQ(desk.driver().states().front().wanted, 0);
+}
+
+TEST(Steering, NeverTouchesWhoIsExemptAndWhoDoesNotWaitForThePolicy) {
+  FakeSlurm slurm = crowded();
+  slurm.job(4).held = true;
+  slurm.job(6).dependency = "afterok:2(unfulfilled)";
+  slurm.job(8).eligible = slurm.now + 1h;
+  slurm.job(10).het = slurm::JobNumber{10};
+  Settings settings = with_order(Switch::on);
+  settings.exempt.users = {"ann"};
+  Desk desk(slurm, "sjf+limit", settings);
+  EXPECT_EQ(desk.step(), 1);
+  EXPECT_EQ(desk.line(), Numbers{2});
+  settings.exempt.users.clear();
+  Desk other(slurm, "sjf+limit", settings);
+  EXPECT_EQ(other.step(), 4);
+  EXPECT_EQ(other.line(), (Numbers{9, 7, 5, 3, 2}));
+}
+
+TEST(Steering, PutsInFrontWhoHasWaitedTooLong) {
+  FakeSlurm slurm = crowded();
+  slurm.job(2).submit = slurm.job(2).eligible = slurm.now - 200h;
+  slurm.job(3).submit = slurm.job(3).eligible = slurm.now - 300h;
+  Desk desk(slurm, "sjf+limit");
+  desk.step();
+  EXPECT_EQ(slurm.queue(), (Numbers{3, 2, 10, 9, 8, 7, 6, 5, 4}));
+}
+
+TEST(Steering, TakesBackAllThatItDid) {
+  FakeSlurm slurm = crowded();
+  slurm.job(4).site_factor = 77;
+  const Numbers before = slurm.queue();
+  Desk desk(slurm, "sjf+limit");
+  desk.step();
+  slurm.job(6).site_factor = 5;  // somebody's own wish since
+  desk.open();
+  desk.undo();
+  EXPECT_EQ(std::exchange(slurm.job(6).site_factor, 0), 5);
+  EXPECT_EQ(slurm.queue(), before);
+  EXPECT_EQ(slurm.job(4).site_factor, 77);
+  const int changes = slurm.changes;
+  desk.undo();
+  EXPECT_EQ(slurm.changes, changes) << "nothing is undone twice";
+}
+
+TEST(Steering, AsksNoMoreThanTheBudgetAllows) {
+  FakeSlurm slurm = crowded();
+  Settings settings = with_order(Switch::on);
+  settings.changes_per_s = 4;
+  Desk desk(slurm, "sjf+limit", settings);
+  EXPECT_EQ(desk.step(), 4);
+  EXPECT_EQ(slurm.queue().front(), 10U) << "the first come first";
+  EXPECT_EQ(desk.step(500ms), 2);
+  EXPECT_EQ(desk.step(), 3);
+  EXPECT_EQ(slurm.queue(), (Numbers{10, 9, 8, 7, 6, 5, 4, 3, 2}));
+}
+
+TEST(Steering, GoesOnWhenAControllerThatFailedComesBack) {
+  FakeSlurm slurm = crowded();
+  slurm.most_changes = 4;
+  Desk desk(slurm, "sjf+limit");
+  EXPECT_EQ(desk.step(), 4);
+  slurm.is_down = true;
+  EXPECT_EQ(desk.step(), 0);
+  slurm.is_down = false;
+  slurm.most_changes = 1000;
+  desk.step();
+  EXPECT_EQ(slurm.queue(), (Numbers{10, 9, 8, 7, 6, 5, 4, 3, 2}));
+}
+
+TEST(Steering, StandsDownWhereSomebodyElseSetsTheOrderToo) {
+  FakeSlurm slurm = crowded();
+  Desk desk(slurm, "sjf+limit");
+  desk.step();
+  slurm.job(4).site_factor = 1234;
+  EXPECT_EQ(desk.step(), 0) << "one job is left to whoever wants it elsewhere";
+  EXPECT_EQ(desk.driver().states().front().how, Switch::on);
+  for (const std::uint32_t job : {5U, 6U, 7U, 8U}) slurm.job(job).site_factor = 1000 + job;
+  EXPECT_EQ(desk.step(), 0);
+  EXPECT_EQ(desk.driver().states().front().how, Switch::dry);
+  ASSERT_FALSE(desk.driver().warnings().empty());
+  EXPECT_EQ(desk.driver().warnings().front(),
+            "somebody else sets the order of jobs too, of 5 within the hour: all levers are dry "
+            "now");
+}
+
+TEST(Steering, OrdersEachVirtualClusterByItself) {
+  FakeSlurm slurm;
+  slurm.add_partition("red", 1, 8);
+  slurm.add_partition("blue", 1, 8);
+  for (const std::string partition : {"red", "blue"}) {
+    slurm.submit("ann", 8, 1h, partition);
+    slurm.pass(1s);
+    slurm.submit("ann", 8, 2h, partition);
+    slurm.submit("ann", 8, 1h, partition);
+  }
+  Desk desk(slurm, "sjf+limit");
+  desk.step();
+  EXPECT_EQ(slurm.queue("red"), (Numbers{3, 2}));
+  EXPECT_EQ(slurm.queue("blue"), (Numbers{6, 5}));
+}
+
+TEST(Steering, KnowsAnArrayByTheRecordThatStandsForItsTasks) {
+  FakeSlurm slurm = crowded();
+  slurm.job(10).array = slurm::JobNumber{10};
+  slurm.job(10).tasks = "1-500%2";
+  Desk desk(slurm, "sjf+limit");
+  desk.step();
+  EXPECT_EQ(desk.line(), (Numbers{10, 9, 8, 7, 6, 5, 4, 3, 2}));
+}
+
+TEST(Steering, StartsNoMoreTasksThanTheirArrayAllows) {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 4, 8);
+  slurm.submit("ann", 8, 1h);
+  slurm.job(1).array = slurm::JobNumber{1};
+  slurm.job(1).tasks = "1-500%2";
+  Desk desk(slurm, "fifo");
+  desk.look();
+  EXPECT_EQ(desk.decider().last().starts.size(), 2U);
+}
+
+TEST(Steering, PlansOnWhatIsFreeOnly) {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 3, 8);
+  slurm.nodes.at("v003").drained = true;
+  slurm.submit("ann", 8, 1h);
+  slurm.pass(1s);
+  slurm.submit("ann", 8, 1h);
+  slurm.submit("ann", 8, 1h);
+  Desk desk(slurm, "fifo");
+  desk.look();
+  const Decision& decision = desk.decider().last();
+  ASSERT_EQ(decision.starts.size(), 1U);
+  EXPECT_EQ(decision.starts[0].job, slurm::JobNumber{2});
+  EXPECT_EQ(decision.world->cluster.node_label(decision.starts[0].held[0].node), "v002");
+  const auto why = desk.decider().why(slurm::JobNumber{3});
+  ASSERT_TRUE(why);
+  EXPECT_EQ(why->kind, policy::ReasonKind::short_of_gpus);
+}
+
+TEST(Steering, SurvivesJobsThatHoldTheSameGpuTwice) {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 1, 4);
+  for (int job = 0; job < 3; ++job) {
+    slurm::Job& it = slurm.submit("ann", 3, 1h);
+    it.state = slurm::State::running;
+    it.start = slurm.now;
+    it.holds = {{.node = "v001", .gpus = 0b111, .gpu_count = 3, .cpus = 40, .memory_gb = 200}};
+  }
+  slurm.job(3).holds[0].gpus = 0;  // only how many is told
+  slurm.submit("ann", 1, 1h);
+  Desk desk(slurm, "fifo");
+  desk.look();
+  EXPECT_TRUE(desk.decider().last().starts.empty());
+}
+
+RC_GTEST_PROP(Steering, LeavesTheQueueAsThePolicyHasIt, ()) {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 2, 4);
+  Settings settings = with_order(Switch::on);
+  settings.order.highest = *rc::gen::inRange(200, 1'000'000);
+  settings.order.age_cap = kNoDuration;
+  const auto policy = *rc::gen::element<std::string>("sjf+limit", "fifo", "las", "easy");
+  Desk desk(slurm, policy, settings);
+  const auto rounds = *rc::gen::inRange(1, 20);
+  for (int round = 0; round < rounds; ++round) {
+    const auto come = *rc::gen::inRange(0, 5);
+    for (int each = 0; each < come; ++each) {
+      const auto user = *rc::gen::element<std::string>("ann", "bob");
+      const auto gpus = *rc::gen::inRange(1, 5);
+      slurm.submit(user, gpus, *rc::gen::inRange(1, 100) * 1min);
+    }
+    slurm.pass(*rc::gen::inRange(0, 30) * 1min);
+    desk.step();
+    RC_ASSERT(slurm.queue() == desk.line());
+    for (const auto& [number, one] : slurm.jobs) {
+      const std::int64_t set = one.job.site_factor;
+      RC_ASSERT(set == 0 || (set >= settings.order.lowest && set <= settings.order.highest));
+    }
+    RC_ASSERT(desk.step() == 0);
+  }
+}
+
+}  // namespace
+}  // namespace almanac::steer
