@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/control.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace almanac::steer {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+std::string levers_file(const std::string& state) { return state + "/levers.json"; }
+std::string undo_file(const std::string& state) { return state + "/undo"; }
+std::string status_file(const std::string& state) { return state + "/status.json"; }
+
+/// Whoever reads it finds the old or the new, never a half.
+Result<void> replace(const std::string& path, const std::string& text) {
+  const std::string fresh = path + ".new";
+  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file || std::rename(fresh.c_str(), path.c_str()) != 0) {
+    return fail(Code::unavailable, std::strerror(errno), {.file = path});
+  }
+  return {};
+}
+
+std::optional<std::string> content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return std::string{std::istreambuf_iterator<char>(file), {}};
+}
+
+Json json_of(const LeverState& lever) {
+  return {{"name", lever.name},     {"switch", to_string(lever.how)},
+          {"rests", lever.rests},   {"wanted", lever.wanted},
+          {"next", lever.next},     {"done", lever.done},
+          {"failed", lever.failed}, {"refused", lever.refused}};
+}
+
+LeverState lever_of(const Json& json) {
+  const auto how = parse_switch(json.at("switch").get<std::string>());
+  return {.name = json.at("name"),
+          .how = how ? *how : Switch::off,
+          .rests = json.at("rests"),
+          .wanted = json.at("wanted"),
+          .next = json.at("next"),
+          .done = json.at("done"),
+          .failed = json.at("failed"),
+          .refused = json.at("refused")};
+}
+
+}  // namespace
+
+Result<Switches> read_switches(const std::string& state) {
+  Switches made;
+  const auto text = content(levers_file(state));
+  if (!text) return made;
+  try {
+    const Json json = Json::parse(*text);
+    for (const auto& [name, word] : json.items()) {
+      const auto how = parse_switch(word.get<std::string>());
+      if (!how) {
+        return fail(Code::corrupt, how.error().message, {.file = levers_file(state)});
+      }
+      made[name] = *how;
+    }
+  } catch (const Json::exception& error) {
+    return fail(Code::corrupt, error.what(), {.file = levers_file(state)},
+                "almanac slurm levers set writes it anew");
+  }
+  return made;
+}
+
+Result<void> write_switches(const std::string& state, const Switches& switches) {
+  Json made = Json::object();
+  for (const auto& [name, how] : switches) made[name] = to_string(how);
+  return replace(levers_file(state), made.dump() + '\n');
+}
+
+Result<void> ask_for_undo(const std::string& state) { return replace(undo_file(state), ""); }
+bool undo_is_asked(const std::string& state) { return fs::exists(undo_file(state)); }
+void undo_is_done(const std::string& state) {
+  std::error_code ignored;  // then it is done once more, and finds nothing
+  fs::remove(undo_file(state), ignored);
+}
+
+Result<void> write_status(const std::string& state, const Status& status) {
+  Json made{{"at_s", seconds(status.at)},
+            {"process", status.process},
+            {"cluster", status.cluster},
+            {"way", status.way},
+            {"version", status.version},
+            {"trouble", status.trouble},
+            {"policy", status.policy},
+            {"waiting", status.waiting},
+            {"aside", status.aside},
+            {"running", status.running},
+            {"round_s", status.round_s},
+            {"news_s", status.news_s},
+            {"changes_per_s", status.changes_per_s},
+            {"warnings", status.warnings},
+            {"levers", Json::array()}};
+  for (const LeverState& each : status.levers) made["levers"].push_back(json_of(each));
+  return replace(status_file(state),
+                 made.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
+}
+
+Result<Status> read_status(const std::string& state) {
+  const auto text = content(status_file(state));
+  if (!text) {
+    return fail(Code::not_found, "no almanac steers a Slurm from this folder", {.file = state},
+                "almanac serve --engine slurm --state DIR does");
+  }
+  try {
+    const Json json = Json::parse(*text);
+    Status made{
+        .at = Time{Duration{static_cast<std::int64_t>(json.at("at_s").get<double>() * 1e3)}},
+        .process = json.at("process"),
+        .cluster = json.at("cluster"),
+        .way = json.at("way"),
+        .version = json.at("version"),
+        .trouble = json.at("trouble"),
+        .policy = json.at("policy"),
+        .waiting = json.at("waiting"),
+        .aside = json.at("aside"),
+        .running = json.at("running"),
+        .round_s = json.at("round_s"),
+        .news_s = json.at("news_s"),
+        .changes_per_s = json.at("changes_per_s"),
+        .warnings = json.at("warnings")};
+    for (const Json& each : json.at("levers")) made.levers.push_back(lever_of(each));
+    return made;
+  } catch (const Json::exception& error) {
+    return fail(Code::corrupt, error.what(), {.file = status_file(state)});
+  }
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How an operator reaches a daemon that steers a Slurm: by files in its state folder. That works
+/// with any rights but the folder's, while the daemon is busy, and when it is dead.
+///
+///   levers.json   the switches: {"order": "on"}; outlives the daemon
+///   undo          there = take back all that was done; gone when that is done
+///   status.json   what the daemon did and would do, written every few seconds
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "steer/driver.h"
+
+namespace almanac::steer {
+
+using Switches = std::map<std::string, Switch>;
+
+/// Those that were ever set; nothing where none was. Fails with corrupt.
+Result<Switches> read_switches(const std::string& state);
+Result<void> write_switches(const std::string& state, const Switches& switches);
+
+Result<void> ask_for_undo(const std::string& state);
+bool undo_is_asked(const std::string& state);
+void undo_is_done(const std::string& state);
+
+struct Status {
+  Time at{};  ///< Of the wall.
+  std::int64_t process = 0;
+  std::string cluster{};
+  std::string way{};
+  std::string version{};
+  std::string trouble{};  ///< Of the controller; "" = it answers.
+  std::string policy{};
+  std::int64_t waiting = 0, aside = 0, running = 0;
+  double round_s = 0;  ///< The last decision.
+  double news_s = 0;   ///< The last answer of the controller.
+  double changes_per_s = 0;
+  std::vector<LeverState> levers{};
+  std::vector<std::string> warnings{};
+};
+
+Result<void> write_status(const std::string& state, const Status& status);
+/// Fails with not_found where no daemon ever ran on the folder.
+Result<Status> read_status(const std::string& state);
+
+}  // namespace almanac::steer

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/lock.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+namespace almanac::steer {
+namespace {
+
+std::string first_line(int file) {
+  std::string text(64, '\0');
+  const ssize_t read = ::pread(file, text.data(), text.size(), 0);
+  text.resize(read > 0 ? static_cast<std::size_t>(read) : 0);
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+Result<Lock> Lock::take(const std::string& path, const std::string& what) {
+  constexpr int kAllMayLook = 0644;
+  process::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kAllMayLook));
+  if (!file) return fail(Code::unavailable, std::strerror(errno), {.file = path});
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    const std::string holder = first_line(file.get());
+    return fail(Code::conflict,
+                fmt::format("another almanac has {}{}", what,
+                            holder.empty() ? "" : fmt::format(", process {}", holder)),
+                {.file = path}, "end that one first");
+  }
+  const std::string own = fmt::format("{}\n", ::getpid());
+  if (::ftruncate(file.get(), 0) != 0 ||
+      ::pwrite(file.get(), own.data(), own.size(), 0) != static_cast<ssize_t>(own.size())) {
+    return fail(Code::unavailable, std::strerror(errno), {.file = path});
+  }
+  return Lock(std::move(file));
+}
+
+std::string lock_of_cluster(const std::string& cluster, const std::string& controller) {
+  const char* const folder = ::access("/run/lock", W_OK) == 0 ? "/run/lock" : "/tmp";
+  std::string name = fmt::format("almanac-slurm-{}-{}", cluster, controller);
+  for (char& each : name) {
+    if (each == '/' || each == ' ') each = '_';
+  }
+  return fmt::format("{}/{}.lock", folder, name);
+}
+
+}  // namespace almanac::steer

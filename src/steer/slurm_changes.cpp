@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "steer/record.h"
+#include "steer/slurm_service.h"
+#include "steer/watching.h"
+
+namespace almanac::steer {
+
+using live::Caller;
+using store::JobNumber;
+
+namespace {
+
+Result<void> only_for_operators(const Caller& caller) {
+  if (caller.may_all) return {};
+  return fail(Code::conflict, "only root and whoever runs the service may do that");
+}
+
+tl::unexpected<Error> better_by_slurm(std::string what, std::string how) {
+  return fail(Code::unsupported, std::move(what), {}, std::move(how));
+}
+
+}  // namespace
+
+Result<void> SlurmService::change(std::function<Result<void>(slurm::Link&)> act) {
+  Wish wish{.act = std::move(act)};
+  auto answer = wish.answer.get_future();
+  {
+    const std::lock_guard inbox(inbox_mutex_);
+    if (closed_) return fail(Code::unavailable, "the service is ending");
+    wishes_.push_back(std::move(wish));
+  }
+  wake();
+  return answer.get();
+}
+
+Result<slurm::Job> SlurmService::own(JobNumber number, const Caller& caller) const {
+  const std::lock_guard lock(mutex_);
+  const slurm::Job* const job = mirror_.find(to_slurm(number));
+  if (job == nullptr) {
+    return fail(Code::not_found,
+                fmt::format("no job {} waits or runs", static_cast<std::int64_t>(number)));
+  }
+  if (!caller.may_all && caller.uid != job->uid) {
+    return fail(Code::conflict,
+                fmt::format("job {} is {}'s", static_cast<std::int64_t>(number), job->user));
+  }
+  return *job;
+}
+
+Result<void> SlurmService::change_job(JobNumber number, const Caller& caller,
+                                      const slurm::JobChange& wanted) {
+  return change([=, this](slurm::Link& link) -> Result<void> {
+    const auto job = own(number, caller);
+    if (!job) return tl::unexpected(job.error());
+    const auto done = link.change({&wanted, 1});
+    if (done.empty()) return fail(Code::unavailable, "the controller does not answer");
+    if (!done.front()) return done.front();
+    const std::lock_guard lock(mutex_);
+    mirror_.note(wanted);
+    look_again_ = true;
+    ++revision_;
+    return {};
+  });
+}
+
+Result<void> SlurmService::end_job(JobNumber number, const Caller& caller, slurm::Fate fate) {
+  return change([=, this](slurm::Link& link) -> Result<void> {
+    const auto job = own(number, caller);
+    if (!job) return tl::unexpected(job.error());
+    return link.end(job->number, fate);
+  });
+}
+
+Result<std::vector<JobNumber>> SlurmService::submit(store::Submission) {
+  return better_by_slurm("jobs of a Slurm are submitted to Slurm", "submit with sbatch");
+}
+
+Result<void> SlurmService::cancel(JobNumber number, const Caller& caller) {
+  return end_job(number, caller, slurm::Fate::cancel);
+}
+
+Result<void> SlurmService::hold(JobNumber number, const Caller& caller) {
+  return change_job(number, caller, {.job = to_slurm(number), .held = true});
+}
+
+Result<void> SlurmService::release(JobNumber number, const Caller& caller) {
+  return change_job(number, caller, {.job = to_slurm(number), .held = false});
+}
+
+Result<void> SlurmService::requeue(JobNumber number, const Caller& caller) {
+  return end_job(number, caller, slurm::Fate::requeue);
+}
+
+Result<void> SlurmService::set_drained(const std::string& node, bool drained, const Caller&) {
+  return better_by_slurm("nodes of a Slurm are drained by Slurm",
+                         fmt::format("scontrol update nodename={} state={}", node,
+                                     drained ? "drain reason=..." : "resume"));
+}
+
+Result<void> SlurmService::set_gpu_trouble(const std::string&, int, const std::string&,
+                                           const Caller&) {
+  return better_by_slurm("Slurm knows no single GPU that is out of service", "drain its node");
+}
+
+Result<void> SlurmService::set_policy(const std::string& policy, const Caller& caller) {
+  if (auto may = only_for_operators(caller); !may) return may;
+  auto made = make_decider(policy);
+  if (!made) return tl::unexpected(made.error());
+  auto set = change([this, policy, &made](slurm::Link&) -> Result<void> {
+    const std::lock_guard lock(mutex_);
+    decider_ = std::move(*made);
+    config_.policy = policy;
+    values_.emplace_back("policy", policy);
+    look_again_ = true;
+    ++revision_;
+    return {};
+  });
+  if (set) watch_shadow();
+  return set;
+}
+
+Result<void> SlurmService::set_shadow(const std::string& policy, const Caller& caller) {
+  if (auto may = only_for_operators(caller); !may) return may;
+  if (!policy.empty()) {
+    if (const auto made = compose(policy); !made) return tl::unexpected(made.error());
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    config_.shadow = policy;
+    values_.emplace_back("shadow", policy);
+    ++revision_;
+  }
+  watch_shadow();
+  return {};
+}
+
+void SlurmService::watch_shadow() {
+  const std::lock_guard lock(mutex_);
+  if (!watching_ || watching_->world != world_) {
+    watching_ = std::make_unique<Watching>(store_, world_, config_.seed);
+  }
+  std::optional<policy::Composition> shadow;
+  if (auto made = compose(config_.shadow); !config_.shadow.empty() && made) {
+    shadow = std::move(made->composition);
+  }
+  watching_->shadow.watch(decider_->policy().composition, std::move(shadow));
+}
+
+std::optional<live::Comparison> SlurmService::shadow() const {
+  const std::lock_guard lock(mutex_);
+  return watching_ ? watching_->shadow.last() : std::nullopt;
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/slurm_service.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "live/clock.h"
+#include "live/log.h"
+#include "live/notify.h"
+#include "steer/order_lever.h"
+#include "steer/record.h"
+#include "steer/undo.h"
+#include "steer/watching.h"
+
+namespace almanac::steer {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPolicyKey = "policy";
+constexpr const char* kShadowKey = "shadow";
+/// Jobs that ended earlier teach nothing about those of today.
+constexpr Duration kLesson = 24h * 90;
+/// A decision is made anew so often, whatever happens: orders change as time goes by.
+constexpr Duration kStale = 10s;
+constexpr Duration kLongestPause = 30s;
+constexpr Duration kMoment = 1min;
+constexpr Duration kStatus = 2s;
+constexpr std::size_t kHistogramSize = 24;
+
+double seconds_since(std::chrono::steady_clock::time_point begun) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
+
+/// A clock that never goes back, for budgets.
+Time steady() {
+  return Time{
+      std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch())};
+}
+
+Result<std::unique_ptr<Decider>> decider_for(const std::string& policy, const store::Store& store,
+                                             std::uint64_t seed) {
+  auto chosen = compose(policy);
+  if (!chosen) return tl::unexpected(chosen.error());
+  auto lessons = store.log(live::Clock::wall() - kLesson);
+  if (!lessons) return tl::unexpected(lessons.error());
+  return std::make_unique<Decider>(std::move(*chosen), std::move(*lessons), seed);
+}
+
+}  // namespace
+
+SlurmService::SlurmService(Config config, store::Store store, std::unique_ptr<slurm::Link> link,
+                           slurm::Site site, std::vector<Lock> locks, Driver driver,
+                           std::unique_ptr<Decider> decider)
+    : config_(std::move(config)),
+      store_(std::move(store)),
+      link_(std::move(link)),
+      site_(std::move(site)),
+      locks_(std::move(locks)),
+      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      started_(live::Clock::wall()),
+      world_(std::make_shared<const World>()),
+      decider_(std::move(decider)),
+      driver_(std::move(driver)) {
+  counters_.round_us.resize(kHistogramSize);
+}
+
+SlurmService::~SlurmService() = default;
+
+Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
+                                                         std::unique_ptr<slurm::Link> link) {
+  std::error_code error;
+  fs::create_directories(config.state, error);
+  if (error) {
+    return fail(Code::unavailable, fmt::format("cannot make the folder: {}", error.message()),
+                {.file = config.state});
+  }
+  std::vector<Lock> locks;
+  auto folder = Lock::take(config.state + "/lock", "this folder");
+  if (!folder) return tl::unexpected(folder.error());
+  locks.push_back(std::move(*folder));
+  auto site = link->site();
+  if (!site) return tl::unexpected(site.error());
+  if (site->federated) {
+    return fail(Code::unsupported, fmt::format("cluster {} is one of a federation", site->cluster),
+                {}, "jobs of a federation are moved by Slurm itself; steer clusters by themselves");
+  }
+  auto cluster = Lock::take(lock_of_cluster(site->cluster, site->controller),
+                            fmt::format("the Slurm {}", site->cluster));
+  if (!cluster) return tl::unexpected(cluster.error());
+  locks.push_back(std::move(*cluster));
+
+  auto store = store::Store::open(config.state + "/almanac.db");
+  if (!store) return tl::unexpected(store.error());
+  if (!config.policy_is_told) {
+    const auto kept = store->get(kPolicyKey);
+    if (!kept) return tl::unexpected(kept.error());
+    if (*kept) config.policy = **kept;
+  }
+  if (const auto kept = store->get(kShadowKey); config.shadow.empty() && kept && *kept) {
+    config.shadow = **kept;
+  }
+  if (const auto gone = store->forget(live::Clock::wall() - config.retention); !gone) {
+    return tl::unexpected(gone.error());
+  }
+  auto decider = decider_for(config.policy, *store, config.seed);
+  if (!decider) return tl::unexpected(decider.error());
+  auto journal = open_journal(config.state);
+  if (!journal) return tl::unexpected(journal.error());
+  auto switches = read_switches(config.state);
+  if (!switches) return tl::unexpected(switches.error());
+
+  Driver driver(config.settings, std::move(journal->first), std::move(journal->second));
+  driver.add(make_order_lever());
+  std::unique_ptr<SlurmService> made(
+      new SlurmService(std::move(config), std::move(*store), std::move(link), std::move(*site),
+                       std::move(locks), std::move(driver), std::move(*decider)));
+  made->values_.emplace_back(kPolicyKey, made->config_.policy);
+  for (const LeverState& lever : made->driver_.states()) {
+    made->driver_.set(lever.name, made->config_.settings.of(lever.name));
+  }
+  made->switches_ = std::move(*switches);
+  for (const auto& [lever, how] : made->switches_) made->driver_.set(lever, how);
+  auto news = made->ask_news();
+  if (!news) return tl::unexpected(news.error());
+  made->take_news(std::move(*news));
+  made->decide();
+  made->watch_shadow();
+  made->say_status();
+  return made;
+}
+
+void SlurmService::run(const std::atomic<bool>& stop) {
+  live::Watchdog watchdog;
+  while (!stop) {
+    while (!stop && step()) watchdog.alive();
+    watchdog.alive();
+    sleep_until_news(stop);
+  }
+  say_status();
+  const std::lock_guard inbox(inbox_mutex_);
+  closed_ = true;
+  for (Wish& wish : wishes_) {
+    wish.answer.set_value(fail(Code::unavailable, "the service is ending"));
+  }
+  wishes_.clear();
+}
+
+void SlurmService::wake() {
+  const std::uint64_t one = 1;
+  static_cast<void>(::write(bell_.get(), &one, sizeof one));
+}
+
+void SlurmService::reload() {
+  reload_ = true;
+  wake();
+}
+
+Duration SlurmService::pause() const {
+  const std::lock_guard lock(mutex_);
+  if (!trouble_.empty()) return std::min(kLongestPause, 5 * config_.settings.poll);
+  // A controller that takes long to answer is asked less often.
+  const auto took = Duration{std::llround(news_s_ * 1e3)};
+  return std::clamp<Duration>(4 * took, config_.settings.poll, kLongestPause);
+}
+
+void SlurmService::sleep_until_news(const std::atomic<bool>& stop) {
+  if (stop) return;
+  pollfd source{bell_.get(), POLLIN, 0};
+  ::poll(&source, 1, static_cast<int>(pause().count()));
+  std::uint64_t rung = 0;
+  if (source.revents != 0) static_cast<void>(::read(bell_.get(), &rung, sizeof rung));
+}
+
+bool SlurmService::step() {
+  if (reload_.exchange(false)) look_again(overview().policy);
+  take_wishes();
+  take_controls();
+  auto news = ask_news();
+  bool more = false;
+  if (news) {
+    take_news(std::move(*news));
+    const bool decided = decide();
+    more = turn_levers();
+    if (decided || more) ++revision_;
+  }
+  save();
+  if (live::Clock::wall() >= next_status_) say_status();
+  return more;
+}
+
+void SlurmService::take_wishes() {
+  std::deque<Wish> taken;
+  {
+    const std::lock_guard inbox(inbox_mutex_);
+    taken.swap(wishes_);
+  }
+  for (Wish& wish : taken) wish.answer.set_value(wish.act(*link_));
+}
+
+void SlurmService::take_controls() {
+  if (const auto read = read_switches(config_.state); read && *read != switches_) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [lever, how] : *read) {
+      const auto known = switches_.find(lever);
+      if (known != switches_.end() && known->second == how) continue;
+      driver_.set(lever, how);
+      live::log_info(fmt::format("lever {} is {}", lever, to_string(how)));
+    }
+    switches_ = *read;
+    next_status_ = Time{};
+  }
+  if (!undo_is_asked(config_.state)) return;
+  if (const auto done = undo(); !done) {
+    live::log_error(fmt::format("undo: {}", to_string(done.error())));
+    return;
+  }
+  undo_is_done(config_.state);
+  next_status_ = Time{};
+}
+
+Result<void> SlurmService::undo() {
+  auto news = ask_news();
+  if (!news) return tl::unexpected(news.error());
+  take_news(std::move(*news));
+  {
+    const std::lock_guard lock(mutex_);
+    for (const LeverState& lever : driver_.states()) {
+      driver_.set(lever.name, Switch::off);
+      switches_[lever.name] = Switch::off;
+    }
+  }
+  if (auto written = write_switches(config_.state, switches_); !written) return written;
+  const auto done = take_back(driver_, mirror_, *link_, mutex_);
+  if (!done) return tl::unexpected(done.error());
+  live::log_info(fmt::format("{} changes taken back, all levers are off", *done));
+  return {};
+}
+
+Result<slurm::News> SlurmService::ask_news() {
+  const auto begun = std::chrono::steady_clock::now();
+  auto news = link_->news();
+  const std::lock_guard lock(mutex_);
+  news_s_ = seconds_since(begun);
+  if (news) {
+    if (!trouble_.empty()) live::log_info("the controller answers again");
+    trouble_.clear();
+    return news;
+  }
+  if (trouble_.empty()) {
+    live::log_warning(fmt::format("the controller does not answer, all levers rest: {}",
+                                  to_string(news.error())));
+    ++revision_;
+  }
+  trouble_ = to_string(news.error());
+  return news;
+}
+
+void SlurmService::take_news(slurm::News news) {
+  const std::lock_guard lock(mutex_);
+  Difference made = mirror_.take(std::move(news));
+  look_again_ = look_again_ || made.anything;
+  counters_.submitted += made.came;
+  counters_.started += made.started;
+  counters_.preempted += made.requeued;
+  counters_.ended += made.ended.size();
+  if (hardware_ != mirror_.hardware()) {
+    hardware_ = mirror_.hardware();
+    world_ = make_world(mirror_, config_.settings.virtual_clusters);
+    look_again_ = true;
+  }
+  for (const slurm::Job& job : made.ended) {
+    decider_->learn(job, *world_);
+    if (job.outcome != trace::JobState::unknown) ended_.push_back(to_stored(job, *world_));
+  }
+}
+
+bool SlurmService::decide() {
+  const std::lock_guard lock(mutex_);
+  const Time now = mirror_.at();
+  const Decision& last = decider_->last();
+  const bool is_stale = last.at == kNoTime || now >= last.wake || now - last.at >= kStale;
+  counters_.last_round = live::Clock::wall();
+  if (!look_again_ && !is_stale) return false;
+  look_again_ = false;
+  const auto begun = std::chrono::steady_clock::now();
+  decider_->decide(mirror_, world_, config_.settings.exempt);
+  counters_.last_round_s = seconds_since(begun);
+  ++counters_.rounds;
+  const auto us = static_cast<std::uint64_t>(counters_.last_round_s * 1e6);
+  ++counters_.round_us[std::min<std::size_t>(std::bit_width(us), kHistogramSize - 1)];
+  return true;
+}
+
+bool SlurmService::turn_levers() {
+  Driver::Slice slice;
+  {
+    const std::lock_guard lock(mutex_);
+    if (decider_->last().world == nullptr) return false;
+    const Scene scene{.settings = config_.settings,
+                      .site = site_,
+                      .can = link_->can(),
+                      .mirror = mirror_,
+                      .decision = decider_->last(),
+                      .policy = decider_->policy()};
+    slice = driver_.plan(scene, steady());
+  }
+  driver_.carry_out(slice, *link_);
+  const std::lock_guard lock(mutex_);
+  return driver_.settle(slice, mirror_);
+}
+
+void SlurmService::save() {
+  store::Store::Batch batch;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const store::Job& job : ended_) batch.put(job);
+    for (const auto& [key, value] : values_) batch.set(key, value);
+  }
+  const Time now = live::Clock::wall();
+  if (now >= next_moment_) {
+    next_moment_ = now + kMoment;
+    const live::Overview seen = overview();
+    batch.sample({.at = now,
+                  .gpus = seen.gpus,
+                  .gpus_busy = seen.gpus_busy,
+                  .jobs_running = static_cast<std::int32_t>(seen.running),
+                  .jobs_waiting = static_cast<std::int32_t>(seen.waiting),
+                  .gpu_use = std::nan("")});
+  }
+  if (batch.empty()) return;
+  const auto begun = std::chrono::steady_clock::now();
+  const auto saved = store_.commit(batch);
+  const std::lock_guard lock(mutex_);
+  counters_.commit_s += seconds_since(begun);
+  if (!saved) {
+    ++counters_.failed_commits;
+    if (store_trouble_.empty()) live::log_error(to_string(saved.error()));
+    store_trouble_ = to_string(saved.error());
+    return;
+  }
+  store_trouble_.clear();
+  ended_.clear();
+  values_.clear();
+}
+
+void SlurmService::say_status() {
+  next_status_ = live::Clock::wall() + kStatus;
+  if (const auto written = write_status(config_.state, status()); !written) {
+    const std::lock_guard lock(mutex_);
+    store_trouble_ = to_string(written.error());
+  }
+}
+
+Result<std::unique_ptr<Decider>> SlurmService::make_decider(const std::string& policy) const {
+  return decider_for(policy, store_, config_.seed);
+}
+
+void SlurmService::look_again(const std::string& policy) {
+  live::tell_reloading();
+  auto made = make_decider(policy);
+  if (made) {
+    const std::lock_guard lock(mutex_);
+    decider_ = std::move(*made);
+    look_again_ = true;
+    live::log_info(fmt::format("policy {} was read anew", policy));
+  } else {
+    live::log_error(fmt::format("policy {} stays as it was: {}", policy, to_string(made.error())));
+  }
+  live::tell_ready(fmt::format("policy {}", policy));
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The service of a Slurm cluster: watches it, decides by a policy of the registry, moves the
+/// levers that an operator has turned on, and answers whoever asks as the service of one machine
+/// does.
+///
+/// Slurm starts, ends and accounts, with or without us. Where its controller does not answer, the
+/// levers rest and it is said; when it is back, all it has is told anew.
+///
+/// One thread talks to the controller, and to the disk. It waits for either without the lock that
+/// whoever asks takes; a decision is made under it.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "live/service.h"
+#include "process/descriptor.h"
+#include "slurm/link.h"
+#include "steer/control.h"
+#include "steer/decision.h"
+#include "steer/driver.h"
+#include "steer/lock.h"
+#include "steer/mirror.h"
+#include "steer/settings.h"
+
+namespace almanac::steer {
+
+struct Config {
+  std::string state;            ///< The folder of all that is kept.
+  std::string policy = "qssf";  ///< The store's own, if it has one, unless `policy_is_told`.
+  bool policy_is_told = false;
+  std::string shadow{};
+  Settings settings{};
+  std::uint64_t seed = 0;
+  Duration retention = 24h * 365;  ///< Jobs that ended earlier are forgotten.
+};
+
+class SlurmService final : public live::Service {
+ public:
+  /// Asks the controller what there is. Fails with conflict when another almanac has the folder or
+  /// this Slurm, with unavailable when the controller does not answer, with unsupported where the
+  /// cluster is one of a federation.
+  static Result<std::unique_ptr<SlurmService>> open(Config config,
+                                                    std::unique_ptr<slurm::Link> link);
+  ~SlurmService() override;
+
+  void run(const std::atomic<bool>& stop) override;
+  void wake() override;
+  void reload() override;
+  /// One look at the controller and what follows from it; whether there is more to do at once.
+  bool step();
+
+  Result<std::vector<store::JobNumber>> submit(store::Submission submission) override;
+  Result<void> cancel(store::JobNumber number, const live::Caller& caller) override;
+  Result<void> hold(store::JobNumber number, const live::Caller& caller) override;
+  Result<void> release(store::JobNumber number, const live::Caller& caller) override;
+  Result<void> requeue(store::JobNumber number, const live::Caller& caller) override;
+  Result<void> set_policy(const std::string& policy, const live::Caller& caller) override;
+  Result<void> set_shadow(const std::string& policy, const live::Caller& caller) override;
+  Result<void> set_drained(const std::string& node, bool drained,
+                           const live::Caller& caller) override;
+  Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
+                               const live::Caller& caller) override;
+
+  std::uint64_t revision() const override { return revision_; }
+  live::Overview overview() const override;
+  live::Counters counters() const override;
+  std::vector<live::JobView> jobs(std::optional<Time> ended_since, const Wanted& wanted,
+                                  std::size_t most) const override;
+  Result<live::JobView> job(store::JobNumber number) const override;
+  Result<std::vector<std::string>> explain(store::JobNumber number) const override;
+  std::optional<live::Expected> expect(store::JobNumber number, Duration patience) const override;
+  std::vector<live::NodeView> nodes() const override;
+  std::optional<live::Comparison> shadow() const override;
+  Result<std::string> log_path(store::JobNumber number, bool err) const override;
+  const store::Store& store() const override { return store_; }
+  const std::string& state() const override { return config_.state; }
+  std::shared_ptr<const cluster::Cluster> cluster() const override;
+  Status status() const;
+
+ private:
+  using Guard = std::unique_lock<std::mutex>;
+  struct Wish {
+    std::function<Result<void>(slurm::Link&)> act;
+    std::promise<Result<void>> answer{};
+  };
+  struct Watching;  // the shadow, and the cluster that it looks at
+
+  SlurmService(Config config, store::Store store, std::unique_ptr<slurm::Link> link,
+               slurm::Site site, std::vector<Lock> locks, Driver driver,
+               std::unique_ptr<Decider> decider);
+
+  // slurm_service.cpp: the thread that talks to the controller.
+  void take_wishes();
+  void take_controls();
+  Result<void> undo();
+  Result<slurm::News> ask_news();
+  void take_news(slurm::News news);
+  bool decide();
+  bool turn_levers();
+  void save();
+  void say_status();
+  void sleep_until_news(const std::atomic<bool>& stop);
+  Result<std::unique_ptr<Decider>> make_decider(const std::string& policy) const;
+  void look_again(const std::string& policy);
+  Duration pause() const;
+
+  // slurm_changes.cpp: what users ask.
+  Result<void> change(std::function<Result<void>(slurm::Link&)> act);
+  /// The job, if it is there and the caller may change it.
+  Result<slurm::Job> own(store::JobNumber number, const live::Caller& caller) const;
+  Result<void> change_job(store::JobNumber number, const live::Caller& caller,
+                          const slurm::JobChange& change);
+  Result<void> end_job(store::JobNumber number, const live::Caller& caller, slurm::Fate fate);
+  void watch_shadow();
+
+  // slurm_views.cpp
+  live::JobView view_of(const slurm::Job& job) const;
+  std::string why_waiting(const slurm::Job& job) const;
+
+  Config config_;
+  store::Store store_;
+  std::unique_ptr<slurm::Link> link_;  // of the one thread
+  slurm::Site site_;
+  std::vector<Lock> locks_;
+  process::Descriptor bell_;
+  std::atomic<bool> reload_ = false;
+  std::atomic<std::uint64_t> revision_ = 1;
+  Time started_{};
+
+  mutable std::mutex mutex_;  // of all below up to inbox_mutex_
+  Mirror mirror_;
+  std::uint64_t hardware_ = 0;  // that world_ is of
+  std::shared_ptr<const World> world_;
+  std::unique_ptr<Decider> decider_;
+  Driver driver_;
+  Switches switches_;
+  std::string trouble_;        // of the controller; "" = it answers
+  std::string store_trouble_;  // of the disk
+  live::Counters counters_;
+  double news_s_ = 0;
+  bool look_again_ = true;         // a decision is due
+  std::vector<store::Job> ended_;  // not yet in the store
+  std::vector<std::pair<std::string, std::string>> values_;
+  Time next_moment_{};
+  Time next_status_{};
+  std::unique_ptr<Watching> watching_;
+
+  std::mutex inbox_mutex_;
+  std::deque<Wish> wishes_;
+  bool closed_ = false;
+};
+
+}  // namespace almanac::steer

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "live/clock.h"
+#include "steer/occupancy.h"
+#include "steer/record.h"
+#include "steer/slurm_service.h"
+#include "steer/watching.h"
+#include "text/human.h"
+
+namespace almanac::steer {
+
+using live::JobView;
+using store::JobNumber;
+
+std::string SlurmService::why_waiting(const slurm::Job& job) const {
+  const Decision& decision = decider_->last();
+  if (const auto found = decision.aside.find(job.number); found != decision.aside.end()) {
+    return std::string(to_words(found->second));
+  }
+  if (const auto found = decision.never.find(job.number); found != decision.never.end()) {
+    return fmt::format("can never start: {}", policy::to_string(found->second, ""));
+  }
+  if (decider_->place(job.number) == 0) return "has just come";
+  const auto reason = decider_->why(job.number);
+  if (!reason) return fmt::format("would start now under {}", config_.policy);
+  const std::string other =
+      reason->other == kNoJob
+          ? std::string()
+          : std::to_string(static_cast<std::uint32_t>(decider_->number(reason->other)));
+  return policy::to_string(*reason, other);
+}
+
+JobView SlurmService::view_of(const slurm::Job& job) const {
+  JobView made{.job = to_stored(job, *world_)};
+  if (!waits(job)) return made;
+  made.why = why_waiting(job);
+  made.why_word = job.reason;
+  made.place = decider_->place(job.number);
+  if (made.place > 0) made.believed = decider_->believed(job, *world_);
+  return made;
+}
+
+std::vector<JobView> SlurmService::jobs(std::optional<Time> ended_since, const Wanted& wanted,
+                                        std::size_t most) const {
+  std::vector<JobView> made;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [number, job] : mirror_.jobs()) {
+      if (made.size() == most) break;
+      if (!wanted || wanted(to_stored(job, *world_))) made.push_back(view_of(job));
+    }
+  }
+  if (!ended_since) return made;
+  if (auto ended = store_.jobs({.ended_since = *ended_since})) {
+    for (store::Job& job : *ended) {
+      if (wanted && !wanted(job)) continue;
+      made.push_back({.job = std::move(job)});
+    }
+  }
+  return made;
+}
+
+Result<JobView> SlurmService::job(JobNumber number) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const slurm::Job* const job = mirror_.find(to_slurm(number))) return view_of(*job);
+  }
+  auto kept = store_.job(number);
+  if (!kept) return tl::unexpected(kept.error());
+  if (!*kept) {
+    return fail(Code::not_found,
+                fmt::format("there is no job {}", static_cast<std::int64_t>(number)));
+  }
+  return JobView{.job = std::move(**kept)};
+}
+
+Result<std::vector<std::string>> SlurmService::explain(JobNumber number) const {
+  const auto view = job(number);
+  if (!view) return tl::unexpected(view.error());
+  const std::string shown = fmt::format("job {}", static_cast<std::int64_t>(number));
+  std::vector<std::string> lines;
+  const std::lock_guard lock(mutex_);
+  const slurm::Job* const job = mirror_.find(to_slurm(number));
+  if (job == nullptr) {
+    lines.push_back(fmt::format("{} has ended: {}", shown, to_string(view->job.state)));
+    return lines;
+  }
+  if (!waits(*job)) {
+    std::string where;
+    for (const slurm::Held& held : job->holds) where += (where.empty() ? "" : ", ") + held.node;
+    lines.push_back(fmt::format("{} runs on {}", shown, where));
+    return lines;
+  }
+  lines.push_back(fmt::format("{} waits under {}: {}", shown, config_.policy, view->why));
+  if (view->place > 0) {
+    lines.push_back(
+        fmt::format("it is number {} of {} in {}, believed to run {}", view->place,
+                    decider_->last().lines[index(world_->vc_of(job->partition))].jobs.size(),
+                    view->job.asked.vc, text::human_time(seconds(*view->believed))));
+  }
+  lines.push_back(
+      fmt::format("Slurm says: {}{}", job->reason.empty() ? "nothing" : job->reason,
+                  fmt::format(", priority {}, site factor {}", job->priority, job->site_factor)));
+  return lines;
+}
+
+std::optional<live::Expected> SlurmService::expect(JobNumber, Duration) const {
+  return std::nullopt;
+}
+
+std::vector<live::NodeView> SlurmService::nodes() const {
+  const std::lock_guard lock(mutex_);
+  const cluster::Cluster& cluster = world_->cluster;
+  std::vector<live::NodeView> made(cluster.nodes.size());
+  for (std::size_t at = 0; at < made.size(); ++at) {
+    const cluster::Node& node = cluster.nodes[at];
+    const cluster::NodeClass& make = cluster.classes[node.node_class];
+    const auto known = mirror_.nodes().find(node.name);
+    const bool is_there = known != mirror_.nodes().end();
+    made[at] = {.name = node.name,
+                .vc = cluster.vcs[index(node.vc)].name,
+                .drained = !is_there || known->second.drained || known->second.reserved,
+                .cpus = make.cpus,
+                .memory_gb = make.memory_gb};
+    for (int gpu = 0; gpu < make.gpus; ++gpu) {
+      live::GpuView& view = made[at].gpus.emplace_back();
+      view.number = gpu;
+      view.name = std::to_string(gpu);
+      view.in_service = is_there && known->second.power == slurm::Power::on;
+      if (!view.in_service) view.trouble = "powered down";
+    }
+  }
+  std::vector<const slurm::Job*> running;
+  for (const auto& [number, job] : mirror_.jobs()) {
+    if (holds_nodes(job)) running.push_back(&job);
+  }
+  const std::vector<Occupied> occupied = count_out(*world_, running);
+  for (std::size_t at = 0; at < running.size(); ++at) {
+    for (const auto* const grants : {&occupied[at].held, &occupied[at].stray}) {
+      for (const cluster::Grant& grant : *grants) {
+        live::NodeView& node = made[index(grant.node)];
+        node.cpus_held += grant.cpu_milli / 1e3;
+        node.memory_held_gb += grant.memory_mb / 1e3;
+        for (live::GpuView& gpu : node.gpus) {
+          if ((grant.gpus >> static_cast<unsigned>(gpu.number) & 1U) == 0) continue;
+          gpu.jobs.push_back(to_store(running[at]->number));
+        }
+      }
+    }
+  }
+  return made;
+}
+
+live::Overview SlurmService::overview() const {
+  live::Overview made;
+  for (const live::NodeView& node : nodes()) {
+    for (const live::GpuView& gpu : node.gpus) {
+      made.gpus += node.drained || !gpu.in_service ? 0 : 1;
+      made.gpus_busy += gpu.jobs.empty() ? 0 : 1;
+    }
+  }
+  made.gpu_share_busy = made.gpus_busy;
+  const std::lock_guard lock(mutex_);
+  made.revision = revision_;
+  made.now = mirror_.at();
+  made.started = started_;
+  made.policy = config_.policy;
+  made.shadow = config_.shadow;
+  for (const auto& [number, job] : mirror_.jobs()) {
+    if (holds_nodes(job)) ++made.running;
+    if (waits(job)) ++(job.held ? made.held : made.waiting);
+  }
+  made.warnings = world_->cluster.notes;
+  if (!trouble_.empty()) {
+    made.warnings.push_back(
+        fmt::format("the controller does not answer, all levers rest: {}", trouble_));
+  }
+  for (const std::string& each : driver_.warnings()) made.warnings.push_back(each);
+  if (!store_trouble_.empty()) made.warnings.push_back(store_trouble_);
+  return made;
+}
+
+live::Counters SlurmService::counters() const {
+  const std::lock_guard lock(mutex_);
+  return counters_;
+}
+
+Result<std::string> SlurmService::log_path(JobNumber, bool) const {
+  return fail(Code::unsupported, "where a job of Slurm writes is not known here", {},
+              "scontrol show job tells");
+}
+
+std::shared_ptr<const cluster::Cluster> SlurmService::cluster() const {
+  const std::lock_guard lock(mutex_);
+  return {world_, &world_->cluster};
+}
+
+Status SlurmService::status() const {
+  const live::Overview seen = overview();
+  const std::lock_guard lock(mutex_);
+  return {.at = live::Clock::wall(),
+          .process = ::getpid(),
+          .cluster = site_.cluster,
+          .way = std::string(link_->way()),
+          .version = site_.version,
+          .trouble = trouble_,
+          .policy = config_.policy,
+          .waiting = seen.waiting + seen.held,
+          .aside = static_cast<std::int64_t>(decider_->last().aside.size()),
+          .running = seen.running,
+          .round_s = counters_.last_round_s,
+          .news_s = news_s_,
+          .changes_per_s = driver_.changes_per_s(),
+          .levers = driver_.states(),
+          .warnings = seen.warnings};
+}
+
+}  // namespace almanac::steer

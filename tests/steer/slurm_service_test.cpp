@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The service of a Slurm in memory: what it answers, what it may be told, and that it leaves Slurm
+/// alone where it cannot be sure.
+#include "steer/slurm_service.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fake_link.h"
+#include "steer/control.h"
+#include "steer/undo.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::steer {
+namespace {
+
+using store::JobNumber;
+using Numbers = std::vector<std::uint32_t>;
+
+constexpr live::Caller kRoot{.uid = 0, .may_all = true};
+constexpr live::Caller kAnn{.uid = 1000};
+constexpr live::Caller kBob{.uid = 1001};
+
+/// Two nodes, one of them full; behind it jobs of 9, 8, ... 1 minutes of all GPUs of both.
+FakeSlurm crowded(const std::string& cluster) {
+  FakeSlurm slurm;
+  slurm.site.cluster = cluster;  // that no two tests mean the same one
+  slurm.add_partition("v", 2, 8);
+  slurm.submit("ann", 8, 1h);
+  slurm.submit("ann", 8, 1h);
+  slurm.pass(1s);
+  for (int minutes = 9; minutes > 0; --minutes) {
+    slurm.submit("ann", 8, minutes * 1min);
+    slurm.now += 1s;
+  }
+  return slurm;
+}
+
+class SlurmServiceTest : public testing::Test {
+ protected:
+  Config config(Switch order = Switch::on) const {
+    Config made{.state = folder_ / "state", .policy = "sjf+limit", .policy_is_told = true};
+    made.settings.levers["order"] = order;
+    return made;
+  }
+  void open(Switch order = Switch::on) {
+    auto made = SlurmService::open(config(order), std::make_unique<FakeLink>(slurm_));
+    ASSERT_TRUE(made) << to_string(made.error());
+    service_ = std::move(*made);
+  }
+  /// Looks until there is no more to do.
+  void settle() {
+    while (service_->step()) {
+    }
+  }
+  /// Does `change`, which waits for the thread that looks.
+  Result<void> while_it_looks(const std::function<Result<void>()>& change) {
+    Result<void> done = fail(Code::unavailable, "");
+    std::atomic<bool> is_done = false;
+    std::thread user([&] {
+      done = change();
+      is_done = true;
+    });
+    while (!is_done) service_->step();
+    user.join();
+    return done;
+  }
+
+  FakeSlurm slurm_ = crowded(testing::UnitTest::GetInstance()->current_test_info()->name());
+  TemporaryFolder folder_;
+  std::unique_ptr<SlurmService> service_;
+};
+
+TEST_F(SlurmServiceTest, SaysWhatThereIsAndWhy) {
+  open();
+  settle();
+  const live::Overview seen = service_->overview();
+  EXPECT_EQ(seen.running, 2);
+  EXPECT_EQ(seen.waiting, 9);
+  EXPECT_EQ(seen.gpus, 16);
+  EXPECT_EQ(seen.gpus_busy, 16);
+  EXPECT_TRUE(seen.warnings.empty());
+  ASSERT_EQ(service_->nodes().size(), 2U);
+  EXPECT_EQ(service_->nodes()[1].gpus[0].jobs, std::vector{JobNumber{2}});
+  const auto first = service_->job(JobNumber{11});
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->place, 1);
+  EXPECT_EQ(first->believed, 1min);
+  EXPECT_EQ(first->job.asked.vc, "v");
+  EXPECT_EQ(service_->jobs({}, {}, 100).size(), 11U);
+  slurm_.job(11).reason = "Priority";
+  settle();
+  const auto lines = service_->explain(JobNumber{11});
+  ASSERT_TRUE(lines);
+  ASSERT_EQ(lines->size(), 3U);
+  EXPECT_EQ((*lines)[0],
+            "job 11 waits under sjf+limit: not enough GPUs: asks 8, 0 free in its virtual cluster");
+  EXPECT_EQ((*lines)[1], "it is number 1 of 9 in v, believed to run 1m 00s");
+  EXPECT_TRUE((*lines)[2].starts_with("Slurm says: Priority, priority 1, site factor "));
+}
+
+TEST_F(SlurmServiceTest, KeepsWhatHasEndedAndLearnsFromIt) {
+  open();
+  settle();
+  FakeLink(slurm_).end(slurm::JobNumber{11}, slurm::Fate::cancel);
+  slurm_.pass(61min);
+  settle();
+  const auto ended = service_->store().jobs({});
+  ASSERT_TRUE(ended);
+  ASSERT_EQ(ended->size(), 3U) << "one of them never ran";
+  EXPECT_EQ(ended->front().state, trace::JobState::cancelled);
+  EXPECT_EQ(ended->back().state, trace::JobState::completed);
+  EXPECT_EQ(ended->back().attained, 1h);
+  EXPECT_EQ(service_->counters().ended, 3U);
+  EXPECT_TRUE(service_->overview().warnings.empty());
+}
+
+TEST_F(SlurmServiceTest, LetsUsersChangeTheirOwnJobsOnly) {
+  open(Switch::off);
+  EXPECT_EQ(while_it_looks([&] { return service_->cancel(JobNumber{5}, kBob); }).error().code,
+            Code::conflict);
+  EXPECT_TRUE(while_it_looks([&] { return service_->cancel(JobNumber{5}, kAnn); }));
+  EXPECT_EQ(slurm_.job(5).state, slurm::State::ended);
+  EXPECT_TRUE(while_it_looks([&] { return service_->hold(JobNumber{6}, kAnn); }));
+  EXPECT_TRUE(slurm_.job(6).held);
+  EXPECT_TRUE(while_it_looks([&] { return service_->release(JobNumber{6}, kRoot); }));
+  EXPECT_FALSE(slurm_.job(6).held);
+  EXPECT_EQ(while_it_looks([&] { return service_->cancel(JobNumber{99}, kRoot); }).error().code,
+            Code::not_found);
+  EXPECT_EQ(service_->submit({}).error().code, Code::unsupported);
+  EXPECT_EQ(service_->set_drained("v001", true, kRoot).error().code, Code::unsupported);
+}
+
+TEST_F(SlurmServiceTest, ChangesItsPolicyWhileItRuns) {
+  open();
+  settle();
+  EXPECT_EQ(slurm_.queue().front(), 11U);
+  EXPECT_TRUE(while_it_looks([&] { return service_->set_policy("fifo", kRoot); }));
+  settle();
+  EXPECT_EQ(slurm_.queue(), (Numbers{3, 4, 5, 6, 7, 8, 9, 10, 11}));
+  EXPECT_EQ(service_->set_policy("fifo", kAnn).error().code, Code::conflict);
+  EXPECT_EQ(service_->set_policy("chronus", kRoot).error().code, Code::unsupported);
+  EXPECT_EQ(service_->set_policy("coda", kRoot).error().code, Code::unsupported);
+}
+
+TEST_F(SlurmServiceTest, RestsWhileTheControllerIsAway) {
+  open(Switch::dry);
+  slurm_.is_down = true;
+  service_->step();
+  ASSERT_EQ(service_->overview().warnings.size(), 1U);
+  EXPECT_TRUE(service_->overview().warnings.front().starts_with(
+      "the controller does not answer, all levers rest: "));
+  EXPECT_EQ(service_->overview().waiting, 9) << "what was known last";
+  slurm_.is_down = false;
+  slurm_.jobs.erase(slurm::JobNumber{5});
+  service_->step();
+  EXPECT_TRUE(service_->overview().warnings.empty());
+  EXPECT_EQ(service_->overview().waiting, 8);
+}
+
+TEST_F(SlurmServiceTest, TakesItsSwitchesFromTheFolderAndUndoesWhenAsked) {
+  const Numbers before = slurm_.queue();
+  open(Switch::dry);
+  settle();
+  EXPECT_EQ(slurm_.queue(), before);
+  const std::string state = folder_ / "state";
+  ASSERT_TRUE(write_switches(state, {{"order", Switch::on}}));
+  settle();
+  settle();
+  EXPECT_EQ(slurm_.queue().front(), 11U);
+  ASSERT_TRUE(ask_for_undo(state));
+  settle();
+  EXPECT_FALSE(undo_is_asked(state));
+  EXPECT_EQ(slurm_.queue(), before);
+  settle();
+  EXPECT_EQ(slurm_.queue(), before) << "all levers are off since";
+  const auto status = read_status(state);
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->levers.front().how, Switch::off);
+  EXPECT_EQ(status->levers.front().done, 9U);
+}
+
+TEST_F(SlurmServiceTest, CanBeUndoneWhenItIsDead) {
+  const Numbers before = slurm_.queue();
+  const std::string state = folder_ / "state";
+  open();
+  settle();
+  EXPECT_NE(slurm_.queue(), before);
+  const auto connect = [&]() -> Result<std::unique_ptr<slurm::Link>> {
+    return std::make_unique<FakeLink>(slurm_);
+  };
+  EXPECT_EQ(undo_without_service(state, connect).error().code, Code::conflict);
+  service_.reset();
+  slurm_.pass(1h);  // some of them start
+  const auto done = undo_without_service(state, connect);
+  ASSERT_TRUE(done) << to_string(done.error());
+  EXPECT_EQ(*done, 7);
+  for (const auto& [number, one] : slurm_.jobs) {
+    if (one.job.state == slurm::State::pending) {
+      EXPECT_EQ(one.job.site_factor, 0) << static_cast<std::uint32_t>(number);
+    }
+  }
+}
+
+TEST_F(SlurmServiceTest, IsTheOnlyOneOfItsFolderAndOfItsSlurm) {
+  open();
+  const auto same = SlurmService::open(config(), std::make_unique<FakeLink>(slurm_));
+  ASSERT_FALSE(same);
+  EXPECT_EQ(same.error().code, Code::conflict);
+  Config elsewhere = config();
+  elsewhere.state = folder_ / "other";
+  const auto other = SlurmService::open(elsewhere, std::make_unique<FakeLink>(slurm_));
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, Code::conflict);
+}
+
+TEST_F(SlurmServiceTest, LearnsOfNodesThatComeAndGo) {
+  open();
+  const auto before = service_->cluster();
+  EXPECT_EQ(before->gpus(), 16);
+  slurm::Node& node = slurm_.nodes["v003"];
+  node = slurm_.nodes["v001"];
+  node.name = "v003";
+  node.busy = false;
+  slurm_.partitions.front().nodes.push_back("v003");
+  settle();
+  EXPECT_EQ(service_->cluster()->gpus(), 24);
+  EXPECT_EQ(before->gpus(), 16) << "whoever has the old one may go on with it";
+  slurm_.nodes.erase("v003");
+  slurm_.partitions.front().nodes.pop_back();
+  settle();
+  EXPECT_EQ(service_->cluster()->gpus(), 16);
+}
+
+TEST_F(SlurmServiceTest, RefusesAFederation) {
+  slurm_.site.federated = true;
+  const auto made = SlurmService::open(config(), std::make_unique<FakeLink>(slurm_));
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, Code::unsupported);
+}
+
+}  // namespace
+}  // namespace almanac::steer
