@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac serve: the service of this machine, until SIGTERM or Ctrl-C; jobs that run go on, and
-/// the next service takes them over.
+/// almanac serve: the service of this machine, or of a Slurm cluster, until SIGTERM or Ctrl-C; jobs
+/// that run go on, and the next service takes them over.
 #include <atomic>
 #include <charconv>
 #include <csignal>
@@ -14,6 +14,7 @@
 #include <malloc.h>
 
 #include "cli/program.h"
+#include "cli/slurm_engine.h"
 #include "live/local_service.h"
 #include "live/log.h"
 #include "live/notify.h"
@@ -30,6 +31,8 @@ struct Options {
   std::string policy;
   std::string shadow;
   std::string listen;
+  std::string engine = "machine";
+  SlurmEngine slurm;
   int gpus = -1;
 };
 
@@ -99,6 +102,21 @@ Result<live::Config> read_config(const Options& options) {
   return config;
 }
 
+Result<std::unique_ptr<live::Service>> open_service(const Options& options) {
+  if (options.engine == "slurm") {
+    if (!options.cluster.empty() || options.gpus >= 0) {
+      return fail(Code::usage, "--cluster and --gpus are of one machine; Slurm tells its own");
+    }
+    return options.slurm.open(options.state, options.policy, options.shadow);
+  }
+  auto config = read_config(options);
+  if (!config) return tl::unexpected(config.error());
+  for (const std::string& each : config->machine.notes) live::log_info(each);
+  auto service = live::LocalService::open(*std::move(config));
+  if (!service) return tl::unexpected(service.error());
+  return std::unique_ptr<live::Service>(std::move(*service));
+}
+
 Result<int> run(const Options& options) {
   // A pool of memory for each thread that ever answered would hold several times what is in use.
   ::mallopt(M_ARENA_MAX, 2);
@@ -108,10 +126,7 @@ Result<int> run(const Options& options) {
     if (!read) return tl::unexpected(read.error());
     port = *read;
   }
-  auto config = read_config(options);
-  if (!config) return tl::unexpected(config.error());
-  for (const std::string& each : config->machine.notes) live::log_info(each);
-  const auto service = live::LocalService::open(*std::move(config));
+  const auto service = open_service(options);
   if (!service) return tl::unexpected(service.error());
   const auto server =
       serve::Server::start(**service, {.port = port, .page = std::string(report::dashboard())});
@@ -139,8 +154,8 @@ Result<int> run(const Options& options) {
 }  // namespace
 
 void register_serve(Program& program) {
-  CLI::App& command =
-      *program.app.add_subcommand("serve", "Run this machine as a cluster: the service");
+  CLI::App& command = *program.app.add_subcommand(
+      "serve", "Run this machine as a cluster, or steer a Slurm: the service");
   const auto options = std::make_shared<Options>();
   command.add_option("--state", options->state, "Folder of all that it keeps")
       ->type_name("DIR")
@@ -164,8 +179,15 @@ void register_serve(Program& program) {
       .add_option("--listen", options->listen,
                   "Answer by TCP too, for the dashboard and Prometheus; port 0 = any that is free")
       ->type_name("127.0.0.1:PORT");
+  command
+      .add_option("--engine", options->engine,
+                  "What runs the jobs: this machine itself, or the Slurm that it belongs to")
+      ->check(CLI::IsMember({"machine", "slurm"}))
+      ->capture_default_str();
+  options->slurm.add_to(command);
   add_example(command, "almanac serve --policy easy --listen 127.0.0.1:8317");
   add_example(command, "almanac serve --gpus 16 --state /tmp/almanac");
+  add_example(command, "almanac serve --engine slurm --state /var/lib/almanac --policy qssf");
   program.on(command, [options] { return run(*options); });
 }
 

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac slurm status, levers and undo: what a service does to a Slurm, and what it may do. They
+/// speak with it by files of its state folder (steer/control.h).
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "cli/columns.h"
+#include "cli/program.h"
+#include "live/clock.h"
+#include "serve/client.h"
+#include "slurm/connect.h"
+#include "steer/control.h"
+#include "steer/undo.h"
+#include "text/human.h"
+
+namespace almanac::cli {
+namespace {
+
+struct Options {
+  std::string state = serve::default_state();
+  std::string way = "commands";
+  std::string lever;
+  std::string how;
+};
+
+bool is_alive(const steer::Status& status) {
+  return ::kill(static_cast<pid_t>(status.process), 0) == 0 || errno == EPERM;
+}
+
+void print_levers(const steer::Status& status) {
+  std::vector<std::vector<std::string>> rows;
+  for (const steer::LeverState& each : status.levers) {
+    rows.push_back({each.name, std::string(to_string(each.how)), std::to_string(each.wanted),
+                    std::to_string(each.done), std::to_string(each.failed),
+                    std::to_string(each.refused), each.rests});
+  }
+  print_columns({{"LEVER"},
+                 {"SWITCH"},
+                 {"WANTED", true},
+                 {"DONE", true},
+                 {"FAILED", true},
+                 {"REFUSED", true},
+                 {"RESTS"}},
+                rows);
+  for (const steer::LeverState& each : status.levers) {
+    for (const std::string& next : each.next) fmt::print("  {}: {}\n", each.name, next);
+  }
+}
+
+Result<int> show_status(const Options& options) {
+  const auto status = steer::read_status(options.state);
+  if (!status) return tl::unexpected(status.error());
+  const bool alive = is_alive(*status);
+  fmt::print("Slurm {} ({}), by {}, policy {}\n", status->cluster, status->version, status->way,
+             status->policy);
+  fmt::print("{} wait, {} of them not for the policy; {} run\n", status->waiting, status->aside,
+             status->running);
+  fmt::print("the last answer took {}, the last decision {}; at most {:.0f} changes a second\n",
+             text::human_time(status->news_s), text::human_time(status->round_s),
+             status->changes_per_s);
+  for (const std::string& each : status->warnings) fmt::print("warning: {}\n", each);
+  fmt::print("\n");
+  print_levers(*status);
+  if (alive) return kDone;
+  note(fmt::format("process {} is gone; this is {} old", status->process,
+                   text::human_time(seconds(live::Clock::wall() - status->at))));
+  return kUnavailable;
+}
+
+Result<int> set_lever(const Options& options) {
+  const auto how = steer::parse_switch(options.how);
+  if (!how) return tl::unexpected(how.error());
+  const auto status = steer::read_status(options.state);
+  if (!status) return tl::unexpected(status.error());
+  bool known = false;
+  for (const steer::LeverState& each : status->levers) known = known || each.name == options.lever;
+  if (!known) return fail(Code::usage, fmt::format("there is no lever {}", options.lever));
+  auto switches = steer::read_switches(options.state);
+  if (!switches) return tl::unexpected(switches.error());
+  (*switches)[options.lever] = *how;
+  if (auto written = steer::write_switches(options.state, *switches); !written) {
+    return tl::unexpected(written.error());
+  }
+  return kDone;
+}
+
+Result<int> undo(const Options& options) {
+  const auto done =
+      steer::undo_without_service(options.state, [&] { return slurm::connect(options.way); });
+  if (done) {
+    fmt::print("{} taken back\n", *done);
+    return kDone;
+  }
+  if (done.error().code != Code::conflict) return tl::unexpected(done.error());
+  // A service has the folder: it does it.
+  if (auto asked = steer::ask_for_undo(options.state); !asked) {
+    return tl::unexpected(asked.error());
+  }
+  constexpr int kPatience_s = 120;
+  constexpr int kGlances_a_second = 10;
+  for (int glance = 0; glance < kPatience_s * kGlances_a_second; ++glance) {
+    if (!steer::undo_is_asked(options.state)) {
+      fmt::print("taken back; all levers are off\n");
+      return kDone;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1000 / kGlances_a_second));
+  }
+  return fail(Code::unavailable, fmt::format("not done after {} s", kPatience_s), {},
+              "the service goes on with it; almanac slurm status says how");
+}
+
+}  // namespace
+
+void register_slurm_levers(Program& program) {
+  CLI::App& slurm = program.noun("slurm", "Almanac as the brain of a Slurm cluster");
+  const auto options = std::make_shared<Options>();
+  const auto add_state = [&](CLI::App& command) {
+    command.add_option("--state", options->state, "Folder of the service")
+        ->type_name("DIR")
+        ->capture_default_str();
+  };
+
+  CLI::App& status =
+      *slurm.add_subcommand("status", "Say what Almanac does to Slurm, and would do");
+  add_state(status);
+  add_example(status, "almanac slurm status --state /var/lib/almanac");
+  program.on(status, [options] { return show_status(*options); });
+
+  CLI::App& levers = *slurm.add_subcommand("levers", "Turn a lever off, dry or on");
+  add_state(levers);
+  levers.add_option("LEVER", options->lever, "As almanac slurm status names it")->required();
+  levers.add_option("SWITCH", options->how, "off, dry (say what would be done) or on")->required();
+  add_example(levers, "almanac slurm levers order on --state /var/lib/almanac");
+  program.on(levers, [options] { return set_lever(*options); });
+
+  CLI::App& back = *slurm.add_subcommand(
+      "undo",
+      "Take back all that Almanac has changed of what still waits, and turn all levers off");
+  add_state(back);
+  back.add_option("--way", options->way, "How to reach Slurm where no service runs")
+      ->type_name("WAY")
+      ->capture_default_str();
+  add_example(back, "almanac slurm undo --state /var/lib/almanac");
+  program.on(back, [options] { return undo(*options); });
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/slurm_engine.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "slurm/connect.h"
+#include "steer/slurm_service.h"
+
+namespace almanac::cli {
+
+void SlurmEngine::add_to(CLI::App& command) {
+  command
+      .add_option("--way", way,
+                  "How to reach Slurm: commands, unix:/path or http://host:port of slurmrestd")
+      ->type_name("WAY")
+      ->capture_default_str();
+  command
+      .add_option("--levers", levers,
+                  "What may be done to Slurm, as docs/slurm.md says; default: all is dry")
+      ->type_name("FILE");
+  command
+      .add_option("--order", order, "The lever order: off, dry or on; default: as the file says")
+      ->type_name("SWITCH");
+}
+
+Result<std::unique_ptr<live::Service>> SlurmEngine::open(const std::string& state,
+                                                         const std::string& policy,
+                                                         const std::string& shadow) const {
+  steer::Config config{.state = std::filesystem::absolute(state).lexically_normal(),
+                       .shadow = shadow};
+  if (!policy.empty()) {
+    config.policy = policy;
+    config.policy_is_told = true;
+  }
+  if (!levers.empty()) {
+    auto settings = steer::read_settings(levers);
+    if (!settings) return tl::unexpected(settings.error());
+    config.settings = std::move(*settings);
+  }
+  if (!order.empty()) {
+    const auto how = steer::parse_switch(order);
+    if (!how) return tl::unexpected(how.error());
+    config.settings.levers["order"] = *how;
+  }
+  auto link = slurm::connect(way);
+  if (!link) return tl::unexpected(link.error());
+  auto service = steer::SlurmService::open(std::move(config), std::move(*link));
+  if (!service) return tl::unexpected(service.error());
+  return std::unique_ptr<live::Service>(std::move(*service));
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The options of a service that steers a Slurm, and the service that they make.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "base/result.h"
+#include "live/service.h"
+
+namespace almanac::cli {
+
+struct SlurmEngine {
+  std::string way = "commands";
+  std::string levers{};  ///< A TOML file; "" = all levers are dry.
+  std::string order{};   ///< "off", "dry", "on"; "" = as the file says.
+
+  void add_to(CLI::App& command);
+  /// On the folder `state`; "" of the policies = as the last service had them.
+  Result<std::unique_ptr<live::Service>> open(const std::string& state, const std::string& policy,
+                                              const std::string& shadow) const;
+};
+
+}  // namespace almanac::cli
