@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The daemon at a real Slurm: its queue is brought into the order of the policy, and starts in it;
+/// who is exempt is left alone; all of it can be taken back; and Slurm goes on without it.
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "slurm/test_cluster.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::slurm {
+namespace {
+
+using Numbers = std::vector<std::uint32_t>;
+
+std::string program() {
+  const char* const told = std::getenv("ALMANAC_PROGRAM");
+  return told != nullptr ? told : "almanac";
+}
+
+/// almanac serve --engine slurm, as a process.
+class Daemon {
+ public:
+  Daemon(const std::string& state, const std::string& more)
+      : state_(state),
+        process_(begin(fmt::format("exec {} serve --engine slurm --state {} {} >> {}.log 2>&1",
+                                   program(), state, more, state))) {}
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+  ~Daemon() { end(SIGTERM); }
+
+  void end(int signal) {
+    if (process_ <= 0) return;
+    ::kill(process_, signal);
+    wait();
+  }
+  /// Its exit status.
+  int wait() {
+    int status = 0;
+    ::waitpid(process_, &status, 0);
+    process_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  bool answers() const {
+    return eventually([&] { return ::access((state_ + "/status.json").c_str(), R_OK) == 0; });
+  }
+
+ private:
+  static pid_t begin(const std::string& line) {
+    std::string shell = "/bin/sh";
+    std::string flag = "-c";
+    std::string text = line;
+    char* const argv[] = {shell.data(), flag.data(), text.data(), nullptr};
+    pid_t made = -1;
+    ::posix_spawn(&made, shell.c_str(), nullptr, nullptr, argv, environ);
+    return made;
+  }
+
+  std::string state_;
+  pid_t process_;
+};
+
+/// Jobs that want all nodes, of 9, 8, ... minutes; they wait until `blocker` is cancelled.
+struct Queue {
+  std::uint32_t blocker = 0;
+  Numbers jobs{};
+
+  explicit Queue(const TestCluster& cluster) {
+    blocker = cluster.submit("-N 8 --gres=gpu:8 -t 60 --wrap 'sleep 3600'");
+    EXPECT_TRUE(cluster.becomes(blocker, "RUNNING"));
+    for (int minutes = 9; minutes > 4; --minutes) {
+      jobs.push_back(cluster.submit(fmt::format("-N 8 --gres=gpu:8 -t {} --wrap 'true'", minutes)));
+    }
+  }
+};
+
+std::int64_t priority(const TestCluster& cluster, std::uint32_t job) {
+  return std::atoll(cluster.of_job(job, "prioritylong").c_str());
+}
+
+Numbers by_priority(const TestCluster& cluster, Numbers jobs) {
+  std::map<std::uint32_t, std::int64_t> known;
+  for (const std::uint32_t job : jobs) known[job] = priority(cluster, job);
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return known[a] > known[b]; });
+  return jobs;
+}
+
+/// As scontrol tells; seconds are all that it knows.
+std::string start_of(const TestCluster& cluster, std::uint32_t job) {
+  const std::string told = cluster.must(fmt::format("scontrol show job {}", job));
+  const auto at = told.find("StartTime=");
+  return told.substr(at + 10, 19);
+}
+
+TEST(SteerSlurm, StartsJobsInTheOrderOfThePolicy) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster;
+  const Queue queue(cluster);
+  const auto exempt = cluster.submit("-N 8 --gres=gpu:8 -t 1 --uid=nobody -D /tmp --wrap 'true'");
+  cluster.must(fmt::format("scontrol update jobid={} priority=77", exempt));
+  const TemporaryFolder folder;
+  const std::string levers = folder.write("levers.toml", "[exempt]\nusers = [\"nobody\"]\n");
+  Daemon daemon(folder / "state", "--policy sjf+limit --order on --levers " + levers);
+  const Numbers wanted(queue.jobs.rbegin(), queue.jobs.rend());
+  EXPECT_TRUE(eventually([&] { return by_priority(cluster, queue.jobs) == wanted; }));
+  EXPECT_EQ(priority(cluster, exempt), 77);
+  cluster.must(fmt::format("scancel {} {}", exempt, queue.blocker));
+  for (const std::uint32_t job : wanted) EXPECT_TRUE(cluster.becomes(job, "COMPLETED"));
+  for (std::size_t at = 1; at < wanted.size(); ++at) {
+    EXPECT_LE(start_of(cluster, wanted[at - 1]), start_of(cluster, wanted[at]));
+  }
+}
+
+TEST(SteerSlurm, TakesBackWhatItDid) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster;
+  const Queue queue(cluster);
+  std::map<std::uint32_t, std::int64_t> before;
+  for (const std::uint32_t job : queue.jobs) before[job] = priority(cluster, job);
+  const TemporaryFolder folder;
+  const std::string state = folder / "state";
+  Daemon daemon(state, "--policy sjf+limit --order on");
+  const Numbers wanted(queue.jobs.rbegin(), queue.jobs.rend());
+  EXPECT_TRUE(eventually([&] { return by_priority(cluster, queue.jobs) == wanted; }));
+
+  const auto has_all_back = [&] {
+    return std::all_of(queue.jobs.begin(), queue.jobs.end(),
+                       [&](std::uint32_t job) { return priority(cluster, job) == before[job]; });
+  };
+  EXPECT_EQ(cluster.run(fmt::format("{} slurm undo --state {}", program(), state)).status, 0);
+  EXPECT_TRUE(eventually(has_all_back));
+  cluster.must(fmt::format("{} slurm levers order on --state {}", program(), state));
+  EXPECT_TRUE(eventually([&] { return by_priority(cluster, queue.jobs) == wanted; }));
+  daemon.end(SIGKILL);
+  EXPECT_EQ(cluster.run(fmt::format("{} slurm undo --state {}", program(), state)).status, 0);
+  EXPECT_TRUE(eventually(has_all_back));
+}
+
+TEST(SteerSlurm, DoesNothingUnlessItIsTold) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster;
+  const Queue queue(cluster);
+  const TemporaryFolder folder;
+  const Daemon daemon(folder / "state", "--policy sjf+limit");
+  ASSERT_TRUE(daemon.answers());
+  const auto told =
+      cluster.must(fmt::format("{} slurm status --state {}", program(), folder / "state"));
+  EXPECT_NE(told.find("order  dry"), std::string::npos) << told;
+  EXPECT_EQ(by_priority(cluster, queue.jobs), queue.jobs);
+}
+
+TEST(SteerSlurm, LeavesSlurmToItselfWhenItIsKilled) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster;
+  const Queue queue(cluster);
+  const TemporaryFolder folder;
+  Daemon daemon(folder / "state", "--policy sjf+limit --order on");
+  const Numbers wanted(queue.jobs.rbegin(), queue.jobs.rend());
+  EXPECT_TRUE(eventually([&] { return by_priority(cluster, queue.jobs) == wanted; }));
+  Daemon second(folder / "other", "--policy fifo --order on");
+  EXPECT_NE(second.wait(), 0) << "two daemons at one Slurm";
+  daemon.end(SIGKILL);
+  const auto late = cluster.submit("-N 8 --gres=gpu:8 -t 1 --wrap 'true'");
+  cluster.must(fmt::format("scancel {}", queue.blocker));
+  for (const std::uint32_t job : wanted) EXPECT_TRUE(cluster.becomes(job, "COMPLETED"));
+  EXPECT_TRUE(cluster.becomes(late, "COMPLETED"));
+}
+
+TEST(SteerSlurm, GoesOnWhenTheControllerComesBack) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster;
+  const Queue queue(cluster);
+  const TemporaryFolder folder;
+  Daemon daemon(folder / "state", "--policy sjf+limit --order on");
+  ASSERT_TRUE(daemon.answers());
+  cluster.end_controller("TERM");  // a kill may lose jobs that it took in the last seconds
+  cluster.start_controller();
+  const auto late = cluster.submit("-N 8 --gres=gpu:8 -t 1 --wrap 'true'");
+  Numbers all = queue.jobs;
+  all.push_back(late);
+  const Numbers wanted(all.rbegin(), all.rend());
+  EXPECT_TRUE(eventually([&] { return by_priority(cluster, all) == wanted; }));
+}
+
+}  // namespace
+}  // namespace almanac::slurm
