@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -37,6 +38,9 @@ constexpr Duration kLongestPause = 30s;
 constexpr Duration kMoment = 1min;
 constexpr Duration kStatus = 2s;
 constexpr std::size_t kHistogramSize = 24;
+/// Between two weeks of accounting; between two looks whether there is more.
+constexpr Duration kNextWeek = 5s;
+constexpr Duration kFollow = 5min;
 
 double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -73,6 +77,10 @@ SlurmService::SlurmService(Config config, store::Store store, std::unique_ptr<sl
       decider_(std::move(decider)),
       driver_(std::move(driver)) {
   counters_.round_us.resize(kHistogramSize);
+  const auto kept = site_.parameters.find("AccountingStorageType");
+  if (kept != site_.parameters.end() && kept->second == "accounting_storage/slurmdbd") {
+    import_.emplace(store_, *link_, started_ - config_.retention);
+  }
 }
 
 SlurmService::~SlurmService() = default;
@@ -122,6 +130,11 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
 
   Driver driver(config.settings, std::move(journal->first), std::move(journal->second));
   driver.add(make_order_lever());
+  for (const auto& [lever, how] : config.settings.levers) {
+    if (driver.knows(lever)) continue;
+    return fail(Code::usage, fmt::format("there is no lever {}", lever), {},
+                fmt::format("known: {}", fmt::join(driver.names(), ", ")));
+  }
   std::unique_ptr<SlurmService> made(
       new SlurmService(std::move(config), std::move(*store), std::move(link), std::move(*site),
                        std::move(locks), std::move(driver), std::move(*decider)));
@@ -144,6 +157,8 @@ void SlurmService::run(const std::atomic<bool>& stop) {
   live::Watchdog watchdog;
   while (!stop) {
     while (!stop && step()) watchdog.alive();
+    watchdog.alive();
+    read_accounting();
     watchdog.alive();
     sleep_until_news(stop);
   }
@@ -352,6 +367,21 @@ void SlurmService::save() {
   store_trouble_.clear();
   ended_.clear();
   values_.clear();
+}
+
+void SlurmService::read_accounting() {
+  const Time now = live::Clock::wall();
+  if (!import_ || now < next_import_) return;
+  const auto done = import_->step(now);
+  const bool all = done && done->done;
+  next_import_ = now + (all || !done ? kFollow : kNextWeek);
+  {
+    const std::lock_guard lock(mutex_);
+    import_trouble_ = done ? "" : fmt::format("accounting: {}", to_string(done.error()));
+  }
+  if (!all || is_taught_) return;
+  is_taught_ = true;
+  look_again(overview().policy);
 }
 
 void SlurmService::say_status() {

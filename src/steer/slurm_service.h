@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "learning/import.h"
 #include "live/service.h"
 #include "process/descriptor.h"
 #include "slurm/link.h"
@@ -109,6 +110,8 @@ class SlurmService final : public live::Service {
   bool decide();
   bool turn_levers();
   void save();
+  /// A week of accounting, if there is any that is new and it is time.
+  void read_accounting();
   void say_status();
   void sleep_until_news(const std::atomic<bool>& stop);
   Result<std::unique_ptr<Decider>> make_decider(const std::string& policy) const;
@@ -132,6 +135,9 @@ class SlurmService final : public live::Service {
   store::Store store_;
   std::unique_ptr<slurm::Link> link_;  // of the one thread
   slurm::Site site_;
+  std::optional<learning::Import> import_;  // none = no accounting
+  Time next_import_{};
+  bool is_taught_ = false;  // by all that accounting had when we began
   std::vector<Lock> locks_;
   process::Descriptor bell_;
   std::atomic<bool> reload_ = false;
@@ -145,8 +151,9 @@ class SlurmService final : public live::Service {
   std::unique_ptr<Decider> decider_;
   Driver driver_;
   Switches switches_;
-  std::string trouble_;        // of the controller; "" = it answers
-  std::string store_trouble_;  // of the disk
+  std::string trouble_;         // of the controller; "" = it answers
+  std::string store_trouble_;   // of the disk
+  std::string import_trouble_;  // of accounting
   live::Counters counters_;
   double news_s_ = 0;
   bool look_again_ = true;         // a decision is due

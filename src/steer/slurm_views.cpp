@@ -184,6 +184,7 @@ live::Overview SlurmService::overview() const {
   }
   for (const std::string& each : driver_.warnings()) made.warnings.push_back(each);
   if (!store_trouble_.empty()) made.warnings.push_back(store_trouble_);
+  if (!import_trouble_.empty()) made.warnings.push_back(import_trouble_);
   return made;
 }
 
