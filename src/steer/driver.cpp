@@ -132,6 +132,12 @@ bool Driver::knows(const std::string& lever) const {
                      [&](const Mounted& each) { return each.state.name == lever; });
 }
 
+std::vector<std::string> Driver::names() const {
+  std::vector<std::string> made;
+  for (const Mounted& each : levers_) made.push_back(each.state.name);
+  return made;
+}
+
 std::vector<LeverState> Driver::states() const {
   std::vector<LeverState> made;
   for (const Mounted& each : levers_) made.push_back(each.state);
@@ -151,7 +157,7 @@ std::vector<std::string> Driver::warnings() const {
 }
 
 void Driver::look_for_others(const Mirror& mirror) {
-  ours_.forget_all_but_waiting(mirror);
+  ours_.forget_gone(mirror);
   std::erase_if(taken_over_, [&](Time at) { return at < mirror.at() - 1h; });
   for (const slurm::JobNumber job : ours_.taken_over(mirror)) {
     left_alone_.insert(job);
@@ -202,9 +208,12 @@ void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slic
       continue;
     }
     ++state.wanted;
+    const bool is_shown = state.next.size() < kShown;
+    const bool is_done = state.how == Switch::on && left > 0;
+    if (!is_shown && !is_done) continue;
     Entry entry = entry_of(action, state.name, scene);
-    if (state.next.size() < kShown) state.next.push_back(to_words(entry));
-    if (state.how != Switch::on || left == 0) continue;
+    if (is_shown) state.next.push_back(to_words(entry));
+    if (!is_done) continue;
     --left;
     slice.entries.push_back(std::move(entry));
     slice.levers.push_back(mounted.lever.get());
@@ -275,7 +284,7 @@ void Driver::carry_out(Slice& slice, slurm::Link& link) {
 }
 
 bool Driver::settle(Slice& slice, Mirror& mirror) {
-  trouble_ = slice.trouble;
+  if (!slice.trouble.empty() || !slice.actions.empty()) trouble_ = slice.trouble;
   std::int64_t done = 0;
   for (std::size_t at = 0; at < slice.actions.size(); ++at) {
     const Result<void>& result = slice.results[at];

@@ -61,6 +61,7 @@ class Driver {
 
   void set(const std::string& lever, Switch how);
   bool knows(const std::string& lever) const;
+  std::vector<std::string> names() const;
   std::vector<LeverState> states() const;
   const Ours& ours() const { return ours_; }
   /// What an operator should know; one line each.

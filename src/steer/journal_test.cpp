@@ -85,7 +85,7 @@ TEST_F(JournalTest, BeginsAnewWithWhatStillStands) {
   ASSERT_TRUE(journal->begin({change(1, 7, 50), change(2, 5, 40)}));
   ASSERT_TRUE(journal->end({"", ""}));
   Ours known = ours();
-  known.forget_all_but_waiting(with_waiting(1, 50));
+  known.forget_gone(with_waiting(1, 50));
   ASSERT_TRUE(journal->begin_anew(known.standing(Time{2h})));
   ASSERT_TRUE(journal->begin({change(3, 9, 30)}));
   ASSERT_TRUE(journal->end({""}));

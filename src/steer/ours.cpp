@@ -94,11 +94,8 @@ void Ours::take(const Entry& entry, const std::optional<std::string>& failed) {
   add_numbers(standing.numbers, job.becomes);
 }
 
-void Ours::forget_all_but_waiting(const Mirror& mirror) {
-  std::erase_if(jobs_, [&](const auto& each) {
-    const slurm::Job* const job = mirror.find(each.first);
-    return job == nullptr || !waits(*job);
-  });
+void Ours::forget_gone(const Mirror& mirror) {
+  std::erase_if(jobs_, [&](const auto& each) { return mirror.find(each.first) == nullptr; });
   std::erase_if(suspended_, [&](slurm::JobNumber number) {
     const slurm::Job* const job = mirror.find(number);
     return job == nullptr || job->state != slurm::State::suspended;

@@ -22,8 +22,8 @@ class Ours {
  public:
   /// As Journal::Take: in the order in which it was done. What may have been done counts as done.
   void take(const Entry& entry, const std::optional<std::string>& failed);
-  /// A job that has started or is gone needs no undoing.
-  void forget_all_but_waiting(const Mirror& mirror);
+  /// A job that has ended needs no undoing. One that runs may yet be requeued.
+  void forget_gone(const Mirror& mirror);
   /// Jobs that have a site factor or priority by now that we never gave them, and did not have
   /// before; each is told once, and is not ours from then on.
   std::vector<slurm::JobNumber> taken_over(const Mirror& mirror);
@@ -34,7 +34,7 @@ class Ours {
   /// All of it, so that taking these entries makes the same.
   std::vector<Entry> standing(Time at) const;
 
-  /// Jobs that wait and are not as they would be without us.
+  /// Jobs that are not as they would be without us.
   std::size_t jobs() const { return jobs_.size(); }
   std::size_t nodes_off() const { return nodes_off_.size(); }
 
