@@ -24,6 +24,8 @@ constexpr Duration kSign = 10s;
 /// So many jobs within an hour whose order somebody else has set are no chance.
 constexpr std::size_t kTooMany = 5;
 constexpr std::size_t kShown = 5;
+/// What Slurm has refused once is not asked again at once.
+constexpr Duration kRest = 60s;
 /// In bytes: some 400,000 changes.
 constexpr std::int64_t kLargestJournal = 64 << 20;
 
@@ -164,6 +166,7 @@ void Driver::look_for_others(const Mirror& mirror) {
     taken_over_.push_back(mirror.at());
   }
   std::erase_if(left_alone_, [&](slurm::JobNumber job) { return mirror.find(job) == nullptr; });
+  std::erase_if(resting_, [&](const auto& each) { return each.second <= mirror.at(); });
   if (taken_over_.size() < kTooMany || !others_.empty()) return;
   others_ = fmt::format(
       "somebody else sets the order of jobs too, of {} within the hour: all levers are dry now",
@@ -202,7 +205,8 @@ void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slic
     return;
   }
   for (Action& action : mounted.lever->want(scene)) {
-    if (left_alone_.contains(job_of(action))) continue;
+    const slurm::JobNumber job = job_of(action);
+    if (left_alone_.contains(job) || resting_.contains(job)) continue;
     if (forbidden(action, scene)) {
       ++state.refused;
       continue;
@@ -296,6 +300,10 @@ bool Driver::settle(Slice& slice, Mirror& mirror) {
       }
     }
     if (slice.levers[at] == nullptr) continue;
+    const bool is_refused = !result && result.error().code != Code::unavailable;
+    if (const auto job = job_of(slice.actions[at]); is_refused && job != slurm::JobNumber{}) {
+      resting_[job] = mirror.at() + kRest;
+    }
     slice.levers[at]->hear(slice.actions[at], result);
     for (Mounted& mounted : levers_) {
       if (mounted.lever.get() != slice.levers[at]) continue;

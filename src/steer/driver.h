@@ -82,8 +82,10 @@ class Driver {
   Ours ours_;
   std::vector<Mounted> levers_;
   std::set<slurm::JobNumber> left_alone_;  // somebody else has set their order
-  std::vector<Time> taken_over_;           // when that was seen, by the controller's clock
-  std::string others_;                     // why we stood down; "" = we did not
+  /// Slurm has refused to change them; until when they rest, by the controller's clock.
+  std::map<slurm::JobNumber, Time> resting_;
+  std::vector<Time> taken_over_;  // when that was seen, by the controller's clock
+  std::string others_;            // why we stood down; "" = we did not
   std::string trouble_;
   Time watched_ = kNoTime;
   bool watches_ = false;

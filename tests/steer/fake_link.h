@@ -36,9 +36,10 @@ struct FakeSlurm {
                    .parameters = {{"PriorityType", "priority/multifactor"}},
                    .is_operator = true};
   std::uint32_t last = 0;
-  bool is_down = false;        ///< Nobody answers.
-  int changes = 0;             ///< Made so far.
-  int most_changes = 1 << 30;  ///< Then nobody answers who wants more.
+  bool is_down = false;                  ///< Nobody answers.
+  int changes = 0;                       ///< Made so far.
+  int most_changes = 1 << 30;            ///< Then nobody answers who wants more.
+  std::set<slurm::JobNumber> refused{};  ///< May not be changed by us.
   std::set<slurm::JobNumber> watched;
 
   void add_partition(const std::string& name, int count, int gpus) {
@@ -246,6 +247,7 @@ class FakeLink final : public slurm::Link {
 
   Result<void> change(const slurm::JobChange& change) {
     if (slurm_.is_down || slurm_.changes >= slurm_.most_changes) return down();
+    if (slurm_.refused.contains(change.job)) return fail(Code::unsupported, "it is not yours");
     ++slurm_.changes;
     const auto found = slurm_.jobs.find(change.job);
     if (found == slurm_.jobs.end()) return fail(Code::not_found, "no such job");

@@ -212,6 +212,20 @@ TEST(Steering, GoesOnWhenAControllerThatFailedComesBack) {
   EXPECT_EQ(slurm.queue(), (Numbers{10, 9, 8, 7, 6, 5, 4, 3, 2}));
 }
 
+TEST(Steering, DoesNotAskAgainAtOnceWhatSlurmRefuses) {
+  FakeSlurm slurm = crowded();
+  slurm.refused.insert(slurm::JobNumber{7});
+  Desk desk(slurm, "sjf+limit");
+  desk.step();
+  EXPECT_EQ(desk.driver().states().front().failed, 1U);
+  desk.step();
+  EXPECT_EQ(desk.driver().states().front().failed, 1U);
+  slurm.refused.clear();
+  slurm.now += 61s;
+  EXPECT_EQ(desk.step(), 1);
+  EXPECT_EQ(slurm.queue(), (Numbers{10, 9, 8, 7, 6, 5, 4, 3, 2}));
+}
+
 TEST(Steering, StandsDownWhereSomebodyElseSetsTheOrderToo) {
   FakeSlurm slurm = crowded();
   Desk desk(slurm, "sjf+limit");
