@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gateway/change.h"
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include <fmt/format.h>
+#include <slurm/slurm_errno.h>
+
+#include "gateway/owned.h"
+#include "gateway/refusal.h"
+#include "slurm/host_list.h"
+
+namespace almanac::gateway {
+namespace {
+
+using slurm::Fate;
+using slurm::JobChange;
+using slurm::JobNumber;
+
+constexpr std::size_t kAtOnce = 4;
+
+/// Far from the values that mean "unchanged" and "unlimited" to Slurm.
+constexpr std::int64_t kMostFactor = 2'000'000'000;
+constexpr std::uint32_t kMostPriority = 0xfffffff0;
+
+std::uint32_t number_of(JobNumber job) { return static_cast<std::uint32_t>(job); }
+
+Result<void> update(job_desc_msg_t& asked, const char* what) {
+  if (slurm_update_job(&asked) == SLURM_SUCCESS) return {};
+  return refusal(fmt::format("{} job {}", what, asked.job_id));
+}
+
+job_desc_msg_t nothing_of(JobNumber job) {
+  job_desc_msg_t asked;
+  slurm_init_job_desc_msg(&asked);
+  asked.job_id = number_of(job);
+  return asked;
+}
+
+Result<void> check(const JobChange& change) {
+  if (change.site_factor && std::abs(*change.site_factor) > kMostFactor) {
+    return fail(Code::invalid, fmt::format("a site factor of {}; at most {} either way",
+                                           *change.site_factor, kMostFactor));
+  }
+  if (change.priority && *change.priority != JobChange::kUsual &&
+      (*change.priority == 0 || *change.priority > kMostPriority)) {
+    return fail(Code::invalid,
+                fmt::format("a priority of {}; from 1 to {}", *change.priority, kMostPriority));
+  }
+  return {};
+}
+
+/// A job that is held takes no priority, and one that is released may start at once: so all else
+/// comes before the release, and a priority after it.
+Result<void> change_one(const JobChange& change) {
+  if (const auto checked = check(change); !checked) return checked;
+  const bool releases = change.held == false;
+  job_desc_msg_t asked = nothing_of(change.job);
+  bool any = false;
+  if (change.site_factor) {
+    asked.site_factor = static_cast<std::uint32_t>(std::int64_t{NICE_OFFSET} + *change.site_factor);
+    any = true;
+  }
+  std::string nodes = change.required_nodes.value_or("");
+  if (change.required_nodes) {
+    asked.req_nodes = nodes.data();
+    any = true;
+  }
+  std::string comment = change.comment.value_or("");
+  if (change.comment) {
+    asked.admin_comment = comment.data();
+    any = true;
+  }
+  if (change.held == true) {
+    asked.priority = 0;
+    asked.alloc_sid = ALLOC_SID_ADMIN_HOLD;
+    any = true;
+  } else if (change.priority && !releases) {
+    asked.priority = *change.priority == JobChange::kUsual ? INFINITE : *change.priority;
+    any = true;
+  }
+  if (any) {
+    if (auto done = update(asked, "change"); !done) return done;
+  }
+  if (!releases) return {};
+  if (auto done = release(change.job); !done) return done;
+  if (!change.priority || *change.priority == JobChange::kUsual) return {};
+  job_desc_msg_t then = nothing_of(change.job);
+  then.priority = *change.priority;
+  return update(then, "change");
+}
+
+}  // namespace
+
+Result<void> release(JobNumber job) {
+  job_desc_msg_t asked = nothing_of(job);
+  asked.priority = INFINITE;
+  return update(asked, "release");
+}
+
+std::vector<Result<void>> change(std::span<const JobChange> changes) {
+  std::vector<Result<void>> done(changes.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t at = next++; at < changes.size(); at = next++) {
+      done[at] = change_one(changes[at]);
+    }
+  };
+  std::vector<std::jthread> others;
+  for (std::size_t each = 1; each < std::min(kAtOnce, changes.size()); ++each) {
+    others.emplace_back(work);
+  }
+  work();
+  others.clear();
+  return done;
+}
+
+Result<void> end(JobNumber job, Fate fate) {
+  const std::uint32_t number = number_of(job);
+  int status = SLURM_SUCCESS;
+  const char* what = "";
+  switch (fate) {
+    case Fate::requeue:
+      what = "requeue";
+      status = slurm_requeue(number, 0);
+      break;
+    case Fate::suspend:
+      what = "suspend";
+      status = slurm_suspend(number);
+      break;
+    case Fate::resume:
+      what = "resume";
+      status = slurm_resume(number);
+      break;
+    case Fate::cancel:
+      what = "cancel";
+      status = slurm_kill_job(number, SIGKILL, 0);
+      break;
+  }
+  if (status == SLURM_SUCCESS) return {};
+  return refusal(fmt::format("{} job {}", what, number));
+}
+
+Result<void> power(std::span<const std::string> nodes, bool on) {
+  slurm_conf_t* raw = nullptr;
+  if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return refusal("ask for the configuration");
+  const Configuration site(raw);
+  if (text(site->suspend_program).empty() || text(site->resume_program).empty()) {
+    return fail(Code::unsupported, "this site has no programs that power nodes down and up", {},
+                "SuspendProgram and ResumeProgram of slurm.conf");
+  }
+  std::string names = slurm::join_hosts(nodes);
+  update_node_msg_t asked;
+  slurm_init_update_node_msg(&asked);
+  asked.node_names = names.data();
+  asked.node_state = on ? NODE_STATE_POWER_UP : NODE_STATE_POWER_DOWN;
+  if (slurm_update_node(&asked) == SLURM_SUCCESS) return {};
+  return refusal(fmt::format("power {} {}", on ? "up" : "down", names));
+}
+
+}  // namespace almanac::gateway

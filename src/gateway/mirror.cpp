@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gateway/mirror.h"
+
+#include <chrono>
+#include <span>
+
+#include <slurm/slurm_errno.h>
+
+#include "gateway/refusal.h"
+#include "gateway/tell_job.h"
+#include "gateway/tell_node.h"
+
+namespace almanac::gateway {
+namespace {
+
+Time now() {
+  return Time(
+      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
+}
+
+/// Asks for what is newer than `seen`; whether there is, and then it is in `seen`.
+template <typename Owner, typename Load>
+Result<bool> renew(Owner& seen, const char* what, Load&& load) {
+  typename Owner::pointer fresh = nullptr;
+  const time_t since = seen == nullptr ? 0 : seen->last_update;
+  if (load(since, &fresh) == SLURM_SUCCESS) {
+    seen.reset(fresh);
+    return true;
+  }
+  if (slurm_get_errno() == SLURM_NO_CHANGE_IN_DATA) return false;
+  return refusal(std::string("ask for ") + what);
+}
+
+}  // namespace
+
+Result<bool> Mirror::look() {
+  const auto jobs = renew(jobs_, "jobs", [](time_t since, job_info_msg_t** into) {
+    return slurm_load_jobs(since, into, SHOW_ALL | SHOW_DETAIL);
+  });
+  if (!jobs) return tl::unexpected(jobs.error());
+  const auto nodes = renew(nodes_, "nodes", [](time_t since, node_info_msg_t** into) {
+    return slurm_load_node(since, into, SHOW_ALL);
+  });
+  if (!nodes) return tl::unexpected(nodes.error());
+  const auto partitions =
+      renew(partitions_, "partitions", [](time_t since, partition_info_msg_t** into) {
+        return slurm_load_partitions(since, into, SHOW_ALL);
+      });
+  if (!partitions) return tl::unexpected(partitions.error());
+  const auto reservations = renew(reservations_, "reservations", slurm_load_reservations);
+  if (!reservations) return tl::unexpected(reservations.error());
+  const auto licences = renew(licences_, "licences", [](time_t since, license_info_msg_t** into) {
+    return slurm_load_licenses(since, into, SHOW_ALL);
+  });
+  if (!licences) return tl::unexpected(licences.error());
+
+  if (*jobs) {
+    ahead_ = Time(std::chrono::seconds(jobs_->last_update)) - now();
+    picture_.jobs.clear();
+    picture_.jobs.reserve(jobs_->record_count);
+    for (const slurm_job_info_t& info : std::span(jobs_->job_array, jobs_->record_count)) {
+      picture_.jobs.push_back(tell(info));
+    }
+  }
+  if (*partitions) {
+    // Only the cluster says what partitions do that say nothing of preemption.
+    if (const auto told = renew(configuration_, "the configuration", slurm_load_ctl_conf); !told) {
+      return tl::unexpected(told.error());
+    }
+    picture_.partitions = tell(*partitions_, configuration_->preempt_mode);
+  }
+  if (*nodes || *partitions) picture_.nodes = tell(*nodes_, picture_.partitions);
+  if (*reservations) picture_.reservations = tell(*reservations_);
+  if (*licences) picture_.licences = tell(*licences_);
+  return *jobs || *nodes || *partitions || *reservations || *licences;
+}
+
+Result<slurm::News> Mirror::news(bool whole) {
+  const auto is_new = look();
+  if (!is_new) {
+    // What was asked for may be new and yet not told: from the beginning.
+    *this = Mirror();
+    return tl::unexpected(is_new.error());
+  }
+  if (whole) differences_.forget();
+  picture_.at = now() + ahead_;
+  if (!*is_new && !whole) return slurm::News{.at = picture_.at};
+  return differences_.to(picture_);
+}
+
+}  // namespace almanac::gateway

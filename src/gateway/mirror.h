@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+
+/// \file
+/// What there is at the controller, asked for only where it says that something is new.
+#pragma once
+
+#include "base/result.h"
+#include "gateway/owned.h"
+#include "slurm/differences.h"
+
+namespace almanac::gateway {
+
+/// Cost     unchanged: five questions of under 1 ms; else all jobs (10,000: 100..200 ms) or nodes
+/// of which something has changed, because the controller knows no less than all.
+class Mirror {
+ public:
+  /// What is new since the news before; all there is the first time, after a failure, and if
+  /// `whole`.
+  Result<slurm::News> news(bool whole);
+
+ private:
+  Result<bool> look();
+
+  Jobs jobs_;
+  Nodes nodes_;
+  Partitions partitions_;
+  Reservations reservations_;
+  Licences licences_;
+  Configuration configuration_;
+  slurm::Picture picture_;
+  slurm::Differences differences_;
+  Duration ahead_{};  ///< The controller's clock.
+};
+
+}  // namespace almanac::gateway

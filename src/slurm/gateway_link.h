@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The way to a controller by the program almanac-slurm-gateway, which speaks libslurm.
+///
+/// The program is started when it is needed first, and again after it has ended. It outlives us as
+/// long as it has to release what we hold.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "slurm/gateway_program.h"
+#include "slurm/link.h"
+#include "slurm/wire.h"
+
+namespace almanac::slurm {
+
+struct GatewaySetup {
+  std::string program{};    ///< "" = almanac-slurm-gateway, where it belongs.
+  Duration patience = 20s;  ///< A question that gets no sign of life for so long has failed.
+};
+
+/// All failures of the program itself are unavailable, and say what it said last; but not_found
+/// when there is no such program, and unsupported when it is of another version.
+class GatewayLink final : public Link {
+ public:
+  explicit GatewayLink(GatewaySetup setup = {}) : setup_(std::move(setup)) {}
+
+  Abilities can() const override { return {.site_factor = true, .power = true, .watches = true}; }
+  std::string_view way() const override { return "gateway"; }
+  Result<Site> site() override;
+  Result<News> news() override;
+  std::vector<Result<void>> change(std::span<const JobChange> changes) override;
+  Result<void> end(JobNumber job, Fate fate) override;
+  Result<void> power(std::span<const std::string> nodes, bool on) override;
+  Result<void> watch(std::span<const JobNumber> held, Duration patience) override;
+  Result<void> ended(Time from, Time until, const TakeEnded& take) override;
+
+  /// Of the gateway that runs; -1 = none.
+  pid_t process() const { return program_ ? program_->process() : -1; }
+
+ private:
+  using Take = std::function<Result<void>(Answer&&)>;
+
+  /// Asks, and waits for all answers.
+  Result<void> ask(Request&& request, const Take& take);
+  Result<void> exchange(Request&& request, const Take& take);
+  Result<void> start();
+  /// Waits for the next answer to `id`; those to earlier questions are dropped.
+  Result<Answer> answer_to(std::uint64_t id);
+  Result<std::vector<Result<void>>> change_some(std::span<const JobChange> changes);
+
+  GatewaySetup setup_;
+  std::unique_ptr<GatewayProgram> program_;
+  std::uint64_t last_id_ = 0;
+  std::uint64_t unanswered_ = 0;  ///< 0 = none: the program listens.
+  bool whole_ = true;             ///< Nothing is known of what the program has told us.
+};
+
+}  // namespace almanac::slurm
