@@ -92,6 +92,19 @@ Result<void> change_one(const JobChange& change) {
   return update(then, "change");
 }
 
+Result<void> check_running(std::uint32_t number) {
+  job_info_msg_t* raw = nullptr;
+  if (slurm_load_job(&raw, number, SHOW_ALL) != SLURM_SUCCESS) {
+    return refusal(fmt::format("ask for job {}", number));
+  }
+  const Jobs told(raw);
+  for (const slurm_job_info_t& info : std::span(told->job_array, told->record_count)) {
+    const std::uint32_t base = info.job_state & JOB_STATE_BASE;
+    if (base == JOB_RUNNING || base == JOB_SUSPENDED) return {};
+  }
+  return fail(Code::conflict, fmt::format("cannot requeue job {}: it does not run", number));
+}
+
 }  // namespace
 
 Result<void> release(JobNumber job) {
@@ -124,7 +137,10 @@ Result<void> end(JobNumber job, Fate fate) {
   switch (fate) {
     case Fate::requeue:
       what = "requeue";
-      status = slurm_requeue(number, 0);
+      // Slurm would run one that has ended once more; with the flag it does nothing of it, and says
+      // that it is done.
+      if (auto runs = check_running(number); !runs) return runs;
+      status = slurm_requeue(number, JOB_RUNNING);
       break;
     case Fate::suspend:
       what = "suspend";

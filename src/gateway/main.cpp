@@ -2,7 +2,9 @@
 
 /// \file
 /// almanac-slurm-gateway: asks a Slurm controller what the daemon wants to know.
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include <slurm/slurm.h>
@@ -21,6 +23,14 @@ int main(int count, char** arguments) {
     }
     std::fputs("almanac-slurm-gateway: started by almanac serve, for one Slurm\n", stderr);
     return 64;  // EX_USAGE
+  }
+  // libslurm would wait a minute for the file that it was told of.
+  if (const char* const named = std::getenv("SLURM_CONF"); named != nullptr && *named != '\0') {
+    if (::access(named, R_OK) != 0) {
+      std::fprintf(stderr, "almanac-slurm-gateway: cannot read %s (SLURM_CONF): %s\n", named,
+                   std::strerror(errno));
+      return 78;  // EX_CONFIG
+    }
   }
   // Ends the process, saying so, where there is no configuration.
   slurm_init(nullptr);

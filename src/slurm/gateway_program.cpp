@@ -119,17 +119,21 @@ void GatewayProgram::listen() {
   if (last_words_.size() > kWords) last_words_.erase(0, last_words_.size() - kWords);
 }
 
+/// ": " and the last line that it wrote as an error.
+std::string GatewayProgram::last_words() {
+  if (words_) listen();
+  while (!last_words_.empty() && last_words_.back() == '\n') last_words_.pop_back();
+  const std::string last = last_words_.substr(last_words_.rfind('\n') + 1);
+  return last.empty() ? "" : ": " + last;
+}
+
 tl::unexpected<Error> GatewayProgram::gone() {
   if (!ended_) {
     ended_ = true;
     socket_.close();
     const auto ending = bury();
-    if (words_) listen();
-    while (!last_words_.empty() && last_words_.back() == '\n') last_words_.pop_back();
-    const std::string last = last_words_.substr(last_words_.rfind('\n') + 1);
-    epitaph_ =
-        fmt::format("almanac-slurm-gateway has ended{}{}{}{}", ending ? ": " : "",
-                    ending ? process::to_string(*ending) : "", last.empty() ? "" : ": ", last);
+    epitaph_ = fmt::format("almanac-slurm-gateway has ended{}{}{}", ending ? ": " : "",
+                           ending ? process::to_string(*ending) : "", last_words());
   }
   return fail(Code::unavailable, epitaph_);
 }
@@ -138,7 +142,7 @@ Result<void> GatewayProgram::exchange(std::string_view& unsent, Clock::time_poin
   if (ended_) return gone();
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
   if (left.count() <= 0) {
-    return fail(Code::unavailable, "almanac-slurm-gateway does not answer in time");
+    return fail(Code::unavailable, "almanac-slurm-gateway does not answer in time" + last_words());
   }
   const auto events = static_cast<short>(unsent.empty() ? POLLIN : POLLIN | POLLOUT);
   std::array<pollfd, 2> awaited{{{socket_.get(), events, 0}, {words_.get(), POLLIN, 0}}};

@@ -47,6 +47,7 @@ class GatewayProgram {
   void listen();
   /// How it ended, if it does so soon.
   std::optional<process::Ending> bury();
+  std::string last_words();
   tl::unexpected<Error> gone();
 
   std::string path_;

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What the gateway changes at a real Slurm, what Slurm refuses, and what is released when nobody
+/// is left who holds it.
+#include <algorithm>
+#include <csignal>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include "slurm/gateway_link.h"
+#include "slurm/test_cluster.h"
+
+namespace almanac::slurm {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Result<void> change(GatewayLink& link, const JobChange& what) {
+  const auto done = link.change(std::vector{what});
+  EXPECT_THAT(done, SizeIs(1));
+  return done[0];
+}
+
+Code code_of(const Result<void>& done) {
+  EXPECT_FALSE(done);
+  return done ? Code::usage : done.error().code;
+}
+
+/// Of the node `name`, as the news tell it.
+Power power_of(const std::string& name) {
+  GatewayLink link;
+  const auto news = link.news();
+  if (!news) return Power::on;
+  const auto at = std::find_if(news->nodes.begin(), news->nodes.end(),
+                               [&](const Node& node) { return node.name == name; });
+  return at == news->nodes.end() ? Power::on : at->power;
+}
+
+TEST(GatewayChangeTest, IsObeyed) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster({.nodes = 2});
+  const JobNumber job{cluster.submit("-G 8 --wrap 'sleep 600' -H")};
+  const auto number = static_cast<std::uint32_t>(job);
+  GatewayLink link;
+  ASSERT_TRUE(change(link, {.job = job, .comment = "by almanac"}));
+  EXPECT_THAT(cluster.must("scontrol show job " + std::to_string(number)),
+              HasSubstr("AdminComment=by almanac"));
+  // Released where it is to run, it runs there.
+  ASSERT_TRUE(change(link, {.job = job, .held = false, .required_nodes = "n002"}));
+  ASSERT_TRUE(cluster.becomes(number, "RUNNING"));
+  EXPECT_EQ(cluster.of_job(number, "nodelist"), "n002");
+
+  const JobNumber waits{cluster.submit("-N 2 --exclusive --wrap true")};
+  const auto waiting = static_cast<std::uint32_t>(waits);
+  ASSERT_TRUE(change(link, {.job = waits, .site_factor = 4321}));
+  EXPECT_TRUE(eventually([&] {
+    const News news = link.news().value_or(News{});
+    return std::any_of(news.jobs.begin(), news.jobs.end(), [&](const Job& told) {
+      return told.number == waits && told.site_factor == 4321;
+    });
+  }));
+  ASSERT_TRUE(change(link, {.job = waits, .priority = 777}));
+  EXPECT_EQ(cluster.of_job(waiting, "prioritylong"), "777");
+  ASSERT_TRUE(change(link, {.job = waits, .held = true}));
+  EXPECT_EQ(cluster.of_job(waiting, "reason"), "JobHeldAdmin");
+  ASSERT_TRUE(change(link, {.job = waits, .priority = 99, .held = false}));
+  EXPECT_EQ(cluster.of_job(waiting, "prioritylong"), "99");
+  ASSERT_TRUE(change(link, {.job = waits, .required_nodes = "n001"}));
+  EXPECT_EQ(cluster.of_job(waiting, "reqnodes"), "n001");
+  ASSERT_TRUE(change(link, {.job = waits, .required_nodes = ""}));
+  EXPECT_EQ(cluster.of_job(waiting, "reqnodes"), "");
+}
+
+TEST(GatewayChangeTest, TellsOfEachWhyItWasRefused) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster({.nodes = 1});
+  const JobNumber ended{cluster.submit("--wrap true")};
+  const JobNumber waits{cluster.submit("-H --wrap true")};
+  ASSERT_TRUE(cluster.becomes(static_cast<std::uint32_t>(ended), "COMPLETED"));
+  GatewayLink link;
+  const auto done = link.change(std::vector<JobChange>{
+      {.job = ended, .priority = 5},
+      {.job = waits, .comment = "fine"},
+      {.job = JobNumber{999'999}, .priority = 5},
+      {.job = waits, .required_nodes = "nowhere"},
+      {.job = waits, .site_factor = std::int64_t{1} << 40U},
+  });
+  ASSERT_THAT(done, SizeIs(5));
+  EXPECT_EQ(code_of(done[0]), Code::conflict);
+  EXPECT_TRUE(done[1]);
+  EXPECT_EQ(code_of(done[2]), Code::not_found);
+  EXPECT_FALSE(done[3]);
+  EXPECT_EQ(code_of(done[4]), Code::invalid);
+  EXPECT_EQ(code_of(link.power(std::vector<std::string>{"n001"}, false)), Code::unsupported);
+}
+
+TEST(GatewayChangeTest, EndsWhatRuns) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster({.nodes = 1});
+  const auto number = cluster.submit("--requeue --wrap 'sleep 600'");
+  const JobNumber job{number};
+  GatewayLink link;
+  EXPECT_EQ(code_of(link.end(job, Fate::suspend)), Code::conflict);
+  ASSERT_TRUE(cluster.becomes(number, "RUNNING"));
+  ASSERT_TRUE(link.end(job, Fate::suspend));
+  EXPECT_TRUE(cluster.becomes(number, "SUSPENDED"));
+  ASSERT_TRUE(link.end(job, Fate::resume));
+  EXPECT_TRUE(cluster.becomes(number, "RUNNING"));
+  ASSERT_TRUE(link.end(job, Fate::requeue));
+  EXPECT_TRUE(cluster.becomes(number, "PENDING"));
+  ASSERT_TRUE(link.end(job, Fate::cancel));
+  EXPECT_TRUE(cluster.becomes(number, "CANCELLED"));
+  // Slurm itself would run it once more.
+  EXPECT_EQ(code_of(link.end(job, Fate::requeue)), Code::conflict);
+  EXPECT_EQ(cluster.of_job(number, "state"), "CANCELLED");
+}
+
+TEST(GatewayChangeTest, PowersNodesDownAndUp) {
+  SKIP_WITHOUT_SLURM({.power = true});
+  const TestCluster cluster({.nodes = 2, .power = true});
+  const std::vector<std::string> node{"n002"};
+  GatewayLink link;
+  ASSERT_TRUE(link.power(node, false));
+  EXPECT_TRUE(eventually([&] { return power_of("n002") == Power::powering_down; }));
+  // Slurm takes the command, and forgets it when the node is down.
+  ASSERT_TRUE(link.power(node, true));
+  EXPECT_TRUE(eventually([&] { return power_of("n002") == Power::off; }));
+  EXPECT_TRUE(eventually([&] {
+    const Power power = power_of("n002");
+    if (power == Power::off) {
+      EXPECT_TRUE(link.power(node, true));
+    }
+    return power == Power::on;
+  }));
+  EXPECT_EQ(power_of("n001"), Power::on);
+}
+
+TEST(GatewayChangeTest, ReleasesWhatIsHeldWhenTheDaemonIsKilled) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster({.nodes = 1});
+  const auto ours = cluster.submit("-H -N 1 --exclusive --wrap 'sleep 600'");
+  const auto theirs = cluster.submit("-H --wrap true");
+  const pid_t daemon = ::fork();
+  if (daemon == 0) {
+    GatewayLink link;
+    const bool holds = change(link, {.job = JobNumber{ours}, .held = true}) &&
+                       link.watch(std::vector{JobNumber{ours}}, 1h);
+    if (holds) ::raise(SIGKILL);
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(daemon, &status, 0), daemon);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_TRUE(cluster.becomes(ours, "RUNNING"));
+  EXPECT_EQ(cluster.of_job(theirs, "reason"), "JobHeldUser");
+}
+
+TEST(GatewayChangeTest, ReleasesWhatIsHeldWhenTheDaemonFallsSilent) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster({.nodes = 1});
+  const auto first = cluster.submit("-H --wrap 'sleep 600'");
+  const auto second = cluster.submit("-H --wrap 'sleep 600'");
+  const auto third = cluster.submit("-H --wrap 'sleep 600'");
+  GatewayLink link;
+  ASSERT_TRUE(link.watch(std::vector{JobNumber{first}}, 1h));
+  // What is said later counts: the first is not held any more, nor is it ours to release.
+  ASSERT_TRUE(link.watch(std::vector{JobNumber{second}}, 100ms));
+  EXPECT_TRUE(cluster.becomes(second, "RUNNING"));
+  EXPECT_EQ(cluster.of_job(first, "reason"), "JobHeldUser");
+  // Nor are those released that the daemon does not hold any more when it ends.
+  ASSERT_TRUE(link.watch(std::vector{JobNumber{third}}, 1h));
+  ASSERT_TRUE(link.watch({}, 1h));
+  { const GatewayLink gone = std::move(link); }
+  EXPECT_EQ(cluster.of_job(third, "reason"), "JobHeldUser");
+}
+
+TEST(GatewayChangeTest, WaitsForTheControllerToReleaseWhatIsHeld) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster({.nodes = 1, .more = "MessageTimeout=2"});
+  const auto job = cluster.submit("-H --wrap 'sleep 600'");
+  {
+    GatewayLink link;
+    ASSERT_TRUE(link.watch(std::vector{JobNumber{job}}, 1h));
+    cluster.end_controller("TERM");
+  }
+  cluster.start_controller();
+  EXPECT_TRUE(cluster.becomes(job, "RUNNING"));
+}
+
+}  // namespace
+}  // namespace almanac::slurm
