@@ -287,6 +287,7 @@ static Result<Composition> load_composition(const Registry& registry, const std:
                                                  "throttle",
                                                  "share",
                                                  "reserve_cpus",
+                                                 "trial_s",
                                                  "lease_s",
                                                  "admit",
                                                  "colocate",
@@ -303,6 +304,13 @@ static Result<Composition> load_composition(const Registry& registry, const std:
         return tl::unexpected(at(node, path, "harmless_rate must be a number above 0 and up to 1"));
       }
       made.harmless_rate = *number;
+      continue;
+    }
+    if (name == "trial_s") {
+      if (!number || *number < 1) {
+        return tl::unexpected(at(node, path, "trial_s must be a number of 1 or more"));
+      }
+      made.trial = Duration{std::llround(*number * 1e3)};
       continue;
     }
     if (name == "rank_delay_s" || name == "las_threshold_gpu_s" || name == "reserve_cpus" ||

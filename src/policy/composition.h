@@ -80,6 +80,7 @@ struct Composition {
   double las_threshold_gpu_s = 18'000;  ///< Attained service above which `las` moves a job to the
                                         ///< second queue.
   double reserve_cpus = 3;              ///< Cores of each GPU that `arrays` keeps for GPU jobs.
+  Duration trial = 90s;  ///< How long `adaptive` lets a job run with other cores before it judges.
 };
 
 }  // namespace almanac::policy

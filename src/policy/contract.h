@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -58,18 +59,23 @@ struct alignas(64) Progress {
   Phase phase = Phase::unknown;
 };
 
-/// What is measured while jobs run.
+/// What is measured while jobs run, with what they hold now. Nothing = not known: nobody tells it,
+/// or it is too early after a start or a resize.
 class Telemetry {
  public:
   virtual ~Telemetry() = default;
   /// The share of its time in which a running job's GPUs compute.
-  virtual double gpu_use(JobId job) const = 0;
+  virtual std::optional<double> gpu_use(JobId job) const = 0;
+  /// Whether that will be known of a job once it has run for a while.
+  virtual bool will_know_gpu_use(JobId job) const = 0;
   /// What it draws of its nodes' memory bandwidth, in GB/s.
-  virtual double bandwidth_gbs(JobId job) const = 0;
+  virtual std::optional<double> bandwidth_gbs(JobId job) const = 0;
   /// What all jobs of a node draw.
-  virtual double bandwidth_gbs(NodeId node) const = 0;
+  virtual std::optional<double> bandwidth_gbs(NodeId node) const = 0;
+  /// How often something new is told while nobody starts, ends or is resized; kNoDuration = never.
+  virtual Duration renewed_every() const = 0;
   /// Work that a job has done until `now`, as time at the speed at which its run time is given.
-  virtual Duration worked(JobId job, Time now) const = 0;
+  virtual std::optional<Duration> worked(JobId job, Time now) const = 0;
 };
 
 /// What a policy may know at `now`: no outcome of a job that has not ended.
@@ -92,7 +98,7 @@ class View {
   const SpeedBook* speeds = nullptr;     ///< How fast jobs run with what, as profiled; null = all
                                          ///< run as recorded.
   RestartCost restart{};                 ///< What it will cost a job to be stopped.
-  const Telemetry* telemetry = nullptr;  ///< Null = nothing is measured.
+  const Telemetry* telemetry = nullptr;  ///< Null = nothing is ever measured.
 
   const trace::Request& request(JobId job) const { return jobs_[index(job)].request; }
   const Progress& progress(JobId job) const { return progress_[index(job)]; }
@@ -116,7 +122,8 @@ class View {
   }
   /// Work that it has done so far; as long as the time it ran unless something tells otherwise.
   Duration worked(JobId job) const {
-    return telemetry != nullptr ? telemetry->worked(job, now) : attained(job);
+    const auto told = telemetry == nullptr ? std::nullopt : telemetry->worked(job, now);
+    return told ? *told : attained(job);
   }
 
  private:

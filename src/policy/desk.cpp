@@ -90,7 +90,7 @@ Candidate Desk::candidate(JobId job) const {
   Candidate seen{.job = job,
                  .request = view_->request(job),
                  .attained = attained,
-                 .worked = view_->telemetry == nullptr ? attained : view_->worked(job),
+                 .worked = view_->worked(job),
                  .believed = believed,
                  .gpus = demand(job).gpus,
                  .expected = at_rate(believed, slot.rate),

@@ -155,7 +155,7 @@ void Pacer::count(JobId job, int sign) {
   spared_gpus_ += sign * double{jobs_[index(job)].spared};
   const trace::Request& asked = trace_.jobs[index(job)].request;
   // Who asks a part keeps that busy, not the GPU.
-  const double use = sign * gpu_use(job) * asked.gpu_part();
+  const double use = sign * use_of(job) * asked.gpu_part();
   computing_gpus_ += shared_.has(job) ? shared_.add_use(job, use) : use * asked.gpus;
 }
 
@@ -219,7 +219,7 @@ PaceChange Pacer::explain(JobId job, std::span<const cluster::Grant> held, Time 
                   .parts = has_gpus ? speeds_.parts(job, held, shared_pace(job, held).beside)
                                     : perf::Parts{.cpus = state.alone},
                   .bandwidth = state.contention};
-  pace.parts.computing = gpu_use(job);
+  pace.parts.computing = use_of(job);
   for (const cluster::Grant& grant : held) pace.cpus += grant.cpu_milli / 1e3;
   return pace;
 }
@@ -234,27 +234,27 @@ PaceLog Pacer::take_log(Time now) {
   return std::move(log_);
 }
 
-double Pacer::gpu_use(JobId job) const {
+double Pacer::use_of(JobId job) const {
   const Job& state = jobs_[index(job)];
   return state.alone > 0 ? double{state.computing} * state.contention : 0;
 }
 
-double Pacer::bandwidth_gbs(JobId job) const {
+double Pacer::drawn_by(JobId job) const {
   const double most = trace_.jobs[index(job)].outcome.bandwidth_gbs;
   return most > 0 ? most * jobs_[index(job)].rate() : 0;
 }
 
-double Pacer::bandwidth_gbs(NodeId node) const {
-  if (nodes_.empty()) return 0;
+std::optional<double> Pacer::bandwidth_gbs(NodeId node) const {
+  if (nodes_.empty()) return 0.0;
   const Node& here = nodes_[index(node)];
   double drawn = 0;
   for (const JobId job : here.jobs) {
-    drawn += bandwidth_gbs(job) / static_cast<double>(nodes_of_[index(job)].size());
+    drawn += drawn_by(job) / static_cast<double>(nodes_of_[index(job)].size());
   }
   return drawn;
 }
 
-Duration Pacer::worked(JobId job, Time now) const {
+std::optional<Duration> Pacer::worked(JobId job, Time now) const {
   const Job& state = jobs_[index(job)];
   return Duration{std::llround(state.done_ms + state.rate() * in_ms(now - state.since))};
 }

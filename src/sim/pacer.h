@@ -16,6 +16,7 @@
 ///          moved. 48 bytes a job, and those of the log.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -62,10 +63,12 @@ class Pacer final : public policy::Telemetry {
   double spared_gpus() const { return spared_gpus_; }
   PaceChange explain(JobId job, std::span<const cluster::Grant> held, Time now) const;
 
-  double gpu_use(JobId job) const override;
-  double bandwidth_gbs(JobId job) const override;
-  double bandwidth_gbs(NodeId node) const override;
-  Duration worked(JobId job, Time now) const override;
+  std::optional<double> gpu_use(JobId job) const override { return use_of(job); }
+  bool will_know_gpu_use(JobId) const override { return true; }
+  std::optional<double> bandwidth_gbs(JobId job) const override { return drawn_by(job); }
+  std::optional<double> bandwidth_gbs(NodeId node) const override;
+  Duration renewed_every() const override { return kNoDuration; }
+  std::optional<Duration> worked(JobId job, Time now) const override;
 
  private:
   struct Job {
@@ -91,6 +94,8 @@ class Pacer final : public policy::Telemetry {
     std::vector<JobId> beside;
   };
 
+  double use_of(JobId job) const;
+  double drawn_by(JobId job) const;
   Shared shared_pace(JobId job, std::span<const cluster::Grant> held) const;
   /// Works the rates of sharers out anew.
   void retime(std::span<const JobId> jobs, Time now);

@@ -114,11 +114,11 @@ RC_GTEST_PROP(Pacer, DoesTheWorkWhateverTheRatesWere, ()) {
       pacer.resize(job, own.held, now);
     } else if (step == 2 && own.runs) {
       pacer.stop(job, now);
-      RC_ASSERT(std::abs(static_cast<double>(pacer.worked(job, now).count()) - own.integral_ms) <=
+      RC_ASSERT(std::abs(static_cast<double>(pacer.worked(job, now)->count()) - own.integral_ms) <=
                 0.5 + 1e-9 * own.integral_ms);
       own.runs = false;
     } else if (step == 3 && !own.runs && !own.held.empty() &&
-               pacer.worked(job, now) < trace.jobs[index(job)].outcome.run) {
+               *pacer.worked(job, now) < trace.jobs[index(job)].outcome.run) {
       own.runs = true;
       pacer.start(job, own.held, trace.jobs[index(job)].outcome.run, now);
     }

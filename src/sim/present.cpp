@@ -2,6 +2,7 @@
 #include "sim/present.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace almanac::sim {
 
@@ -16,16 +17,15 @@ Present present_of(const schedule::Round& round, const cluster::Cluster& cluster
     const bool runs = state.phase == Phase::running;
     if (!runs && state.phase != Phase::waiting) continue;
     const Duration ran = runs ? state.attained + (now - state.since) : state.attained;
-    Present::Job& entry =
-        (runs ? made.running : made.waiting)
-            .emplace_back(
-                Present::Job{.job = job,
-                             .past = {.since = state.since,
-                                      .start = state.start,
-                                      .attained = state.attained,
-                                      .charged = state.charged,
-                                      .preemptions = state.preemptions},
-                             .worked = telemetry == nullptr ? ran : telemetry->worked(job, now)});
+    const auto worked = telemetry == nullptr ? std::nullopt : telemetry->worked(job, now);
+    Present::Job& entry = (runs ? made.running : made.waiting)
+                              .emplace_back(Present::Job{.job = job,
+                                                         .past = {.since = state.since,
+                                                                  .start = state.start,
+                                                                  .attained = state.attained,
+                                                                  .charged = state.charged,
+                                                                  .preemptions = state.preemptions},
+                                                         .worked = worked.value_or(ran)});
     if (!runs) continue;
     const auto held = round.grants(job);
     entry.held.assign(held.begin(), held.end());

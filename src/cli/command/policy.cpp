@@ -96,6 +96,7 @@ Json to_object(const policy::Composition& c) {
           {"rank_delay_s", seconds(c.rank_delay)},
           {"las_threshold_gpu_s", c.las_threshold_gpu_s},
           {"reserve_cpus", c.reserve_cpus},
+          {"trial_s", seconds(c.trial)},
           {"harmless_rate", c.harmless_rate}};
 }
 

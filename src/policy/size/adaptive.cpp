@@ -2,7 +2,7 @@
 
 /// \file
 /// Cores by feedback: a GPU job starts with as many as its owner's jobs of the kind could use, and
-/// every 90 s tries more or fewer until the least is found that keeps its GPUs as busy
+/// every 90 s (`trial_s`) tries more or fewer until the least is found that keeps its GPUs as busy
 /// (core_search.h). Who asked too many is slimmed, who asked too few gets more, as far as cores are
 /// idle. A job starts with one core for each GPU where no more are free.
 ///
@@ -13,7 +13,9 @@
 ///          every kind starts with 3 cores a GPU. A job that holds fewer cores than it can use gets
 ///          more whenever some come free on its node, fewest first. A search that is done is not
 ///          opened again when the GPUs' use drifts: only a job that changes what it does would
-///          need it, and none does here. Nothing is done where nothing is measured.
+///          need it, and none does here. Of a job of which nothing is measured nothing is taken;
+///          it is looked at again after as long. If it may never be measured it starts with what
+///          it asks, unless others of its user and name were.
 /// Cost     O(log jobs) a trial; O(jobs on the node) where something changes on a node.
 #include <algorithm>
 #include <map>
@@ -29,20 +31,22 @@
 namespace almanac::policy::size {
 namespace {
 
-constexpr Duration kTrial = 90s;
 constexpr int kFirstCores = 3;  // of a GPU, when nothing is known
 constexpr int kMostCores = 24;  // of a GPU
 constexpr std::int32_t kCore = 1000;
 
 class Adaptive final : public Size {
  public:
+  explicit Adaptive(Duration trial) : trial_(trial) {}
   bool gives() const override { return true; }
   cluster::Demand demand(JobId job, const cluster::Demand& asked, const View& view) override {
     if (asked.is_cpu_job() || view.telemetry == nullptr || !view.cluster.counts_cpus()) {
       return asked;
     }
+    const Memory known = remembered(view.request(job));
+    if (!known.of_its_own && !view.telemetry->will_know_gpu_use(job)) return asked;
     cluster::Demand made = asked;
-    made.cpu_milli = remembered(view.request(job)).cores * kCore;
+    made.cpu_milli = known.cores * kCore;
     return made;
   }
 
@@ -58,8 +62,8 @@ class Adaptive final : public Size {
     if (view.request(job).gpus == 0) return;
     if (on_node_.empty()) on_node_.resize(view.cluster.nodes.size());
     const bool informed = remembered(view.request(job)).of_its_own;
-    jobs_.insert_or_assign(job, Watched{CoreSearch(kMostCores, informed), desk.now() + kTrial});
-    due_.push({desk.now() + kTrial, job});
+    jobs_.insert_or_assign(job, Watched{CoreSearch(kMostCores, informed), desk.now() + trial_});
+    due_.push({desk.now() + trial_, job});
     for (const cluster::Grant& grant : desk.grants(job)) {
       on_node_[index(grant.node)].push_back(job);
     }
@@ -96,6 +100,7 @@ class Adaptive final : public Size {
     for (const JobId job : on_node_[index(node)]) {
       const auto held = desk.grants(job);
       if (!desk.runs(job) || held.size() > 1) continue;  // all nodes of a job would have to shrink
+      if (!desk.view().telemetry->gpu_use(job)) continue;
       shrunk_.push_back({job, held[0].cpu_milli / held[0].count(), held[0].count()});
     }
     while (lacking > 0) {
@@ -185,17 +190,29 @@ class Adaptive final : public Size {
 
   void judge(JobId job, Watched& watched, Desk& desk) {
     CoreSearch& search = watched.search;
+    const auto use = desk.view().telemetry->gpu_use(job);
+    if (!use) {
+      watched.due = desk.now() + trial_;
+      due_.push({watched.due, job});
+      return;
+    }
     const std::int32_t has = held(job, desk);
-    search.observe(std::max(1, has / kCore), desk.view().telemetry->gpu_use(job));
+    search.observe(std::max(1, has / kCore), *use);
     const std::int32_t most = obtainable(job, desk);
     const std::int32_t wanted = search.next(most / kCore) * kCore;
     if (std::min(wanted, most) != has) give(job, std::min(wanted, most), desk);
-    watched.due = search.done() ? kNever : desk.now() + kTrial;
+    watched.due = search.done() ? kNever : desk.now() + trial_;
     if (search.done()) {
       if (!search.wants_more()) remember(desk.view().request(job), search.enough());
     } else {
       due_.push({watched.due, job});
     }
+  }
+
+  /// Cores of each GPU that are known to be of use to a job, or that it was to start with as long
+  /// as nothing is known of it.
+  static std::int32_t useful(JobId job, const CoreSearch& search, const Desk& desk) {
+    return search.enough() > 0 ? search.enough() * kCore : desk.demand(job).cpu_milli;
   }
 
   /// Gives what is idle on a node to the jobs there that can use more.
@@ -204,18 +221,19 @@ class Adaptive final : public Size {
     hungry_.clear();
     for (const JobId job : on_node_[index(node)]) {
       const Watched& watched = jobs_.at(job);
-      if (watched.due != kNever || !desk.runs(job)) continue;
+      const CoreSearch& search = watched.search;
+      const bool unknown = search.enough() == 0 && !desk.view().telemetry->gpu_use(job);
+      if ((watched.due != kNever && !unknown) || !desk.runs(job)) continue;
       const std::int32_t has = held(job, desk);
-      if (watched.search.wants_more() || has < watched.search.enough() * kCore) {
-        hungry_.emplace_back(has, job);
-      }
+      const bool tries = search.enough() > 0 && search.wants_more();
+      if (tries || has < useful(job, search, desk)) hungry_.emplace_back(has, job);
     }
     std::sort(hungry_.begin(), hungry_.end());
     for (const auto& [has, job] : hungry_) {
       Watched& watched = jobs_.at(job);
       const std::int32_t most = obtainable(job, desk);
       if (most <= has) continue;
-      const std::int32_t enough = watched.search.enough() * kCore;
+      const std::int32_t enough = useful(job, watched.search, desk);
       if (has < enough) {
         give(job, std::min(enough, most), desk);
       } else {
@@ -224,6 +242,7 @@ class Adaptive final : public Size {
     }
   }
 
+  Duration trial_;
   std::unordered_map<JobId, Watched> jobs_;  // that run
   std::vector<std::vector<JobId>> on_node_;  // the same
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
@@ -238,9 +257,10 @@ class Adaptive final : public Size {
 }  // namespace
 
 void register_adaptive(Registry& registry) {
-  registry.add_size({"adaptive", "as many cores as keep the GPUs busy, found by trying",
-                     "Zhao et al. ICDCS'20 (CODA)"},
-                    [](const Composition&) { return std::make_unique<Adaptive>(); });
+  registry.add_size(
+      {"adaptive", "as many cores as keep the GPUs busy, found by trying",
+       "Zhao et al. ICDCS'20 (CODA)"},
+      [](const Composition& composition) { return std::make_unique<Adaptive>(composition.trial); });
 }
 
 }  // namespace almanac::policy::size

@@ -15,10 +15,15 @@
 /// Differs  from the reconstruction: the look ahead before cores are given back, without which a
 ///          job would be halved and restored in turns; and the reference of a GPU job is what was
 ///          seen, not what an allocator settled on, so that it works without one. Intel's MBA,
-///          where the text prefers it, is not simulated.
-/// Cost     A node is looked at one second after something changes on it and then each second
-///          while that changes something: O(jobs on it). Nothing where nodes say no bandwidth.
+///          where the text prefers it, is not simulated. What a node draws may not be known, or
+///          not yet: then nobody is halved or restored, but where no GPU job is left. Who holds
+///          GPUs and is not measured does not count as suffering.
+/// Cost     A node is looked at one second after something changes on it, then each second while
+///          that changes something, then as often as something new is measured: O(jobs on it).
+///          Nothing where nodes say no bandwidth.
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -46,7 +51,7 @@ class Halve final : public Throttle {
       if (peak(grant.node, desk) <= 0 || desk.view().telemetry == nullptr) continue;
       if (nodes_.empty()) nodes_.resize(desk.view().cluster.nodes.size());
       nodes_[index(grant.node)].jobs.push_back(job);
-      look_at(grant.node, desk.now());
+      look_at(grant.node, desk.now() + kPeriod);
     }
   }
 
@@ -56,19 +61,24 @@ class Halve final : public Throttle {
       Node& node = nodes_[index(grant.node)];
       std::erase(node.jobs, job);
       std::erase_if(node.halved, [&](const Halved& each) { return each.job == job; });
-      look_at(grant.node, desk.now());
+      look_at(grant.node, desk.now() + kPeriod);
     }
     calm_use_.erase(job);
   }
 
   void follow(Desk& desk) override {
     if (nodes_.empty()) return;
-    for (const NodeId node : desk.touched) look_at(node, desk.now());
+    for (const NodeId node : desk.touched) look_at(node, desk.now() + kPeriod);
     while (!due_.empty() && due_.begin()->first <= desk.now()) {
       const NodeId node = due_.begin()->second;
       due_.erase(due_.begin());
       nodes_[index(node)].due = kNoTime;
-      if (look(node, desk)) look_at(node, desk.now());
+      const Duration news = desk.view().telemetry->renewed_every();
+      if (look(node, desk)) {
+        look_at(node, desk.now() + kPeriod);
+      } else if (news != kNoDuration) {
+        look_at(node, desk.now() + std::max(kPeriod, news));
+      }
     }
     if (!due_.empty() && (due_.begin()->first < woken_ || woken_ <= desk.now())) {
       woken_ = due_.begin()->first;
@@ -101,36 +111,42 @@ class Halve final : public Throttle {
     }
     return 0;
   }
+  static std::optional<double> drawn_by(JobId job, const Desk& desk) {
+    return desk.view().telemetry->bandwidth_gbs(job);
+  }
   static bool draws_beside_gpus(JobId job, const Desk& desk) {
     return desk.view().request(job).gpus > 0 && desk.runs(job) &&
-           desk.view().telemetry->bandwidth_gbs(job) > 0;
+           drawn_by(job, desk).value_or(1) > 0;
   }
 
-  void look_at(NodeId node, Time now) {
+  /// Unless it is to be looked at earlier or later already.
+  void look_at(NodeId node, Time at) {
     Node& here = nodes_[index(node)];
     if (here.due != kNoTime || here.jobs.empty()) return;
-    here.due = now + kPeriod;
+    here.due = at;
     due_.emplace(here.due, node);
   }
 
   /// Gives whether it changed something.
   bool look(NodeId node, Desk& desk) {
     Node& here = nodes_[index(node)];
-    const double drawn = desk.view().telemetry->bandwidth_gbs(node);
-    const double most = peak(node, desk);
     const bool any = std::any_of(here.jobs.begin(), here.jobs.end(),
                                  [&](JobId job) { return draws_beside_gpus(job, desk); });
-    if (drawn < kOverdrawn * most) remember_use(here, desk);
     if (!any) return release(node, desk);
-    if (drawn >= kOverdrawn * most) return somebody_suffers(here, desk) && halve(node, desk);
-    return drawn <= kCalm * most && drawn + growth(node, desk) <= kSustained * most &&
+    const auto drawn = desk.view().telemetry->bandwidth_gbs(node);
+    if (!drawn) return false;
+    const double most = peak(node, desk);
+    if (*drawn >= kOverdrawn * most) return somebody_suffers(here, desk) && halve(node, desk);
+    remember_use(here, desk);
+    return *drawn <= kCalm * most && *drawn + growth(node, desk) <= kSustained * most &&
            release(node, desk);
   }
 
   void remember_use(const Node& node, const Desk& desk) {
     for (const JobId job : node.jobs) {
       if (!draws_beside_gpus(job, desk)) continue;
-      calm_use_[job] = {total_cores(job, desk), desk.view().telemetry->gpu_use(job)};
+      const auto use = desk.view().telemetry->gpu_use(job);
+      if (use) calm_use_[job] = {total_cores(job, desk), *use};
     }
   }
   static std::int32_t total_cores(JobId job, const Desk& desk) {
@@ -141,21 +157,25 @@ class Halve final : public Throttle {
 
   bool somebody_suffers(const Node& node, const Desk& desk) const {
     return std::any_of(node.jobs.begin(), node.jobs.end(), [&](JobId job) {
-      if (!draws_beside_gpus(job, desk)) return false;
+      const auto use = desk.view().telemetry->gpu_use(job);
+      if (!draws_beside_gpus(job, desk) || !use) return false;
       const auto calm = calm_use_.find(job);
       if (calm == calm_use_.end() || calm->second.cpu_milli != total_cores(job, desk)) return true;
-      return desk.view().telemetry->gpu_use(job) < kSuffers * calm->second.use;
+      return *use < kSuffers * calm->second.use;
     });
   }
 
   bool halve(NodeId node, Desk& desk) {
     Node& here = nodes_[index(node)];
     JobId most = kNoJob;
+    double most_drawn = 0;
     for (const JobId job : here.jobs) {
       if (desk.view().request(job).gpus > 0 || !desk.runs(job)) continue;
       if (cores(job, node, desk) <= kLeast) continue;
-      const Telemetry& measured = *desk.view().telemetry;
-      if (most == kNoJob || measured.bandwidth_gbs(job) > measured.bandwidth_gbs(most)) most = job;
+      const auto drawn = drawn_by(job, desk);
+      if (!drawn || (most != kNoJob && *drawn <= most_drawn)) continue;
+      most = job;
+      most_drawn = *drawn;
     }
     if (most == kNoJob) return false;
     const std::int32_t had = cores(most, node, desk);
@@ -171,7 +191,9 @@ class Halve final : public Throttle {
     const auto [job, before] = here.halved.back();
     const double now = cores(job, node, desk);
     const double nodes = static_cast<double>(desk.grants(job).size());
-    return desk.view().telemetry->bandwidth_gbs(job) / nodes * (before / now - 1);
+    const auto drawn = drawn_by(job, desk);
+    if (!drawn) return std::numeric_limits<double>::infinity();
+    return *drawn / nodes * (before / now - 1);
   }
 
   /// Takes back the last halving, as far as cores are free.
