@@ -78,13 +78,13 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return made;
 }
 
-/// The script of a run as a program; it belongs to the user, for others it is not to read.
-Result<void> write_script(const std::string& path, const Spec& spec) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700));
-  const std::string& text = spec.script;
+/// A file that belongs to the user; for others it is not to read.
+Result<void> write_users_file(const std::string& path, const std::string& text, mode_t mode,
+                              const Spec& spec) {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   const auto size = static_cast<ssize_t>(text.size());
   if (!file || ::write(file.get(), text.data(), text.size()) != size ||
-      ::fchmod(file.get(), 0700) != 0 ||
+      ::fchmod(file.get(), mode) != 0 ||
       (spec.uid && ::fchown(file.get(), *spec.uid, spec.gid.value_or(::getegid())) != 0)) {
     return fail(Code::unavailable, fmt::format("cannot write {}: {}", path, std::strerror(errno)));
   }
@@ -134,9 +134,12 @@ Result<Launched> launch(const std::string& folder, const Spec& spec, const proce
   std::vector<std::string> argv = spec.argv;
   if (!spec.script.empty()) {
     argv.insert(argv.begin(), folder + kScriptFile);
-    if (const auto written = write_script(argv.front(), spec); !written) {
+    if (const auto written = write_users_file(argv.front(), spec.script, 0700, spec); !written) {
       return tl::unexpected(written.error());
     }
+  }
+  if (const auto made = write_users_file(folder + kProgressFile, "", 0600, spec); !made) {
+    return tl::unexpected(made.error());
   }
   std::vector<std::string> environment = environment_of(folder, spec);
   const std::vector<char*> argv_pointers = pointers(argv);

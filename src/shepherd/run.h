@@ -43,6 +43,10 @@ struct Spec {
   std::optional<gid_t> gid{};
 };
 
+/// The file of a run's folder where the command may say how it goes. Its user's own, empty at
+/// first.
+inline constexpr const char* kProgressFile = "/progress";
+
 /// How a run ended: exit.json.
 enum class Cause : std::uint8_t { by_itself, told, time_limit, memory, cannot_start };
 

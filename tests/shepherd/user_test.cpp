@@ -63,6 +63,21 @@ TEST_F(UserTest, AUserCannotWriteALogWhereOnlyRootMay) {
   EXPECT_EQ(runs_.text("roots"), "precious");
 }
 
+TEST_F(UserTest, WritesHowItGoesIntoAFileOfItsOwn) {
+  auto run = runs_.start(of(
+      kNobody, "cd $ALMANAC_RUN; echo gpu_use 0.5 >> progress; rm -f progress; exec sleep 1000"));
+  const std::string path = run.folder() + kProgressFile;
+  EXPECT_TRUE(comes_true([&] { return content(path) == "gpu_use 0.5\n"; }));
+  EXPECT_TRUE(comes_true([&] { return !runs_.text("theirs/out").empty(); }));
+  EXPECT_THAT(runs_.text("theirs/out"), HasSubstr("Permission denied"));
+  struct stat file {};
+  EXPECT_EQ(::stat(path.c_str(), &file), 0) << "nobody can put another file in its place";
+  EXPECT_EQ(file.st_uid, kNobody);
+  EXPECT_EQ(file.st_mode & 0777U, 0600U);
+  run.end();
+  Runs::exit_of(run);
+}
+
 TEST_F(UserTest, AScriptIsItsUsersAndTheFolderIsNot) {
   Spec spec = of(kNobody, "");
   spec.script =
