@@ -12,6 +12,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "live/steady_use.h"
 #include "shepherd/run.h"
 #include "store/job.h"
 
@@ -31,6 +32,8 @@ struct Entry {
   std::vector<cluster::Grant> leaves{};  ///< What that process holds until it has gone.
   bool again = false;     ///< It is to run again from its beginning when its process has gone.
   bool starting = false;  ///< It runs as the policy sees it, but has no process yet.
+  SteadyUse gpu_use{};    ///< Of its process.
+  std::optional<Stretch> bandwidth_gbs{};  ///< What it drew of the memory's, when looked at last.
 };
 
 /// What keeps a pending job from the policy.
@@ -39,6 +42,9 @@ enum class Aside { no, held, begins_later, depends, array_is_full, never };
 
 /// Drops argv, script and environment.
 void forget_what_runs(store::Job& job);
+
+/// The note on a job that was given other cores or memory while it ran.
+inline constexpr const char* kResized = "resized";
 
 /// Reason of a running job that is to begin again: what the store has of Entry::again.
 inline constexpr const char* kToRunAgain = "to run again";

@@ -242,6 +242,7 @@ void LocalService::Core::decide() {
                      [](const Event& a, const Event& b) { return a.kind < b.kind; });
     const auto begun = std::chrono::steady_clock::now();
     round_->run(now_, told);
+    pin();
     counters_.last_round_s = seconds_since(begun);
     ++counters_.rounds;
     const auto us = static_cast<std::uint64_t>(counters_.last_round_s * 1e6);
@@ -333,6 +334,11 @@ void LocalService::Core::launch(Lock& lock) {
   for (const JobNumber number : std::exchange(to_stop_, {})) {
     Entry* const entry = book_.find(number);
     if (entry != nullptr && entry->run) entry->run->end();
+  }
+  for (const JobNumber number : std::exchange(to_resize_, {})) {
+    Entry* const entry = book_.find(number);
+    const bool goes_on = entry != nullptr && entry->run && !entry->makes_room && !entry->starting;
+    if (goes_on) resize_process(*entry);
   }
   if (to_start_.empty()) return;
   start_again_ = kNever;

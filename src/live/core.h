@@ -25,6 +25,7 @@
 #include "live/clock.h"
 #include "live/foresight.h"
 #include "live/local_service.h"
+#include "live/measured.h"
 #include "live/notify.h"
 #include "live/vitals.h"
 #include "policy/composition.h"
@@ -67,9 +68,8 @@ class LocalService::Core final : public schedule::Actuator {
   /// The driver's word on a GPU; "" = it is well again. Does not wait.
   void hear_of_gpu(NodeId node, int gpu, const std::string& trouble);
   /// Jobs that have a process, to be measured.
-  std::vector<Patient> patients() const;
-  /// What was measured of all GPUs.
-  void take_note(std::optional<double> gpu_use, std::optional<double> power_w);
+  Patients patients();
+  void take_note(const Sight& sight);
   /// The present for a forecast; what has ended is told once.
   Outlook outlook();
   /// Keeps what jobs were told.
@@ -124,6 +124,10 @@ class LocalService::Core final : public schedule::Actuator {
   }
   void begin_again(Entry& entry, const std::string& why);
   void start_process(Entry& entry, const store::Job& whole);
+  void has_process(Entry& entry, shepherd::Run run);
+  void resize_process(Entry& entry);
+  /// Says on which processors those run whom the round has started or resized.
+  void pin();
   /// Processors for a job that holds whole cores; empty = it is not pinned.
   std::vector<int> cores_for(const Entry& entry) const;
   bool is_free_of_others(const Entry& entry) const;
@@ -178,6 +182,7 @@ class LocalService::Core final : public schedule::Actuator {
   trace::Trace trace_;
   std::vector<store::JobNumber> numbers_;  // by JobId
   Book book_;
+  Measured measured_;
   policy::Composition composition_;
   std::unique_ptr<policy::Policy> policy_;
   std::unique_ptr<schedule::Round> round_;
@@ -187,6 +192,8 @@ class LocalService::Core final : public schedule::Actuator {
   std::set<store::JobNumber> aside_;      // pending, and not the policy's to see
   std::set<store::JobNumber> processes_;  // that have one
   bool look_aside_ = true;
+  std::vector<JobId> to_pin_;  // that the round has started or resized
+  std::vector<store::JobNumber> to_resize_;
   std::vector<store::JobNumber> to_start_;  // in the order of the policy
   std::vector<store::JobNumber> to_stop_;   // whose process is to be told to end
   std::set<store::JobNumber> dirty_;        // changed since they were saved

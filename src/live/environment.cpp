@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/ids.h"
-#include "live/vitals.h"
 
 namespace almanac::live {
 namespace {
@@ -138,7 +137,7 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
   }
   set(environment, "ALMANAC_JOB_ID", std::to_string(static_cast<std::int64_t>(job.number)));
   set(environment, "ALMANAC_JOB_NAME", job.asked.name);
-  set(environment, "ALMANAC_PROGRESS", folder + kProgressFile);
+  set(environment, "ALMANAC_PROGRESS", folder + shepherd::kProgressFile);
   set(environment, "ALMANAC_ATTEMPT", std::to_string(job.attempts));
   set(environment, "ALMANAC_GPUS", std::to_string(held.gpus.size()));
   const int cpus = static_cast<int>(std::ceil(held.cpus));

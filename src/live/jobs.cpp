@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <string>
 #include <unordered_set>
 
@@ -164,7 +164,8 @@ void LocalService::Core::start(JobId id) {
   job.held_gpus.assign(held.begin(), held.end());
   entry.starting = true;
   ++job.attempts;
-  job.cores = cores_for(entry);
+  job.cores.clear();
+  to_pin_.push_back(id);
   to_start_.push_back(job.number);
   touch(entry);
 }
@@ -189,54 +190,9 @@ void LocalService::Core::stop(JobId id) {
   touch(entry);
 }
 
-void LocalService::Core::resize(JobId id) {
-  Entry& entry = entry_of(id);
-  const auto held = round_->grants(id);
-  entry.job.held_gpus.assign(held.begin(), held.end());
-  touch(entry);
-  if (!entry.run || entry.makes_room) return;
-  entry.job.cores = cores_for(entry);
-  double cpus = 0;
-  double memory_gb = 0;
-  for (const cluster::Grant& grant : held) {
-    cpus += grant.cpu_milli / 1e3;
-    memory_gb += grant.memory_mb / 1e3;
-  }
-  const auto resized = entry.run->resize(entry.job.cores, cpus, memory_gb);
-  if (!resized)
-    log_warning(fmt::format("job {}: {}", number_of(entry.job), to_string(resized.error())));
-}
-
 void LocalService::Core::sleep(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
 
 void LocalService::Core::boot(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
-
-std::vector<int> LocalService::Core::cores_for(const Entry& entry) const {
-  std::int32_t milli = 0;
-  for (const cluster::Grant& grant : entry.job.held_gpus) milli += grant.cpu_milli;
-  if (config_.machine.cores.empty() || milli == 0 || milli % 1000 != 0) return {};
-  std::set<int> free(config_.machine.cores.begin(), config_.machine.cores.end());
-  const auto keep_out = [&](JobNumber number) {
-    const Entry* const other = book_.find(number);
-    if (other == nullptr || other == &entry || other->makes_room) return;
-    for (const int core : other->job.cores) free.erase(core);
-  };
-  for (const JobNumber number : processes_) keep_out(number);
-  for (const JobNumber number : to_start_) keep_out(number);
-  // What it has it keeps, as far as it goes.
-  std::vector<int> chosen;
-  const auto wanted = static_cast<std::size_t>(milli / 1000);
-  for (const int core : entry.job.cores) {
-    if (chosen.size() < wanted && free.erase(core) > 0) chosen.push_back(core);
-  }
-  for (const int core : free) {
-    if (chosen.size() == wanted) break;
-    chosen.push_back(core);
-  }
-  if (chosen.size() < wanted) return {};  // jobs of parts of cores are among them
-  std::sort(chosen.begin(), chosen.end());
-  return chosen;
-}
 
 bool LocalService::Core::is_free_of_others(const Entry& entry) const {
   if (entry.run) return false;
@@ -272,10 +228,18 @@ void LocalService::Core::start_process(Entry& entry, const store::Job& whole) {
     return finish(entry, JobState::node_fail,
                   fmt::format("cannot start: {}", to_string(run.error())));
   }
-  entry.run.emplace(std::move(*run));
-  processes_.insert(job.number);
+  has_process(entry, std::move(*run));
   ++counters_.started;
   note(job, "started", where_text(job, config_.machine));
+}
+
+void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
+  entry.run.emplace(std::move(run));
+  processes_.insert(entry.job.number);
+  entry.gpu_use = SteadyUse(config_.measuring);
+  entry.gpu_use.start(now_);
+  entry.bandwidth_gbs.reset();
+  measured_.change(now_);
 }
 
 void LocalService::Core::process_gone(Entry& entry,
@@ -285,6 +249,7 @@ void LocalService::Core::process_gone(Entry& entry,
   old_folders_.push_back(entry.run->folder());
   entry.run.reset();
   processes_.erase(job.number);
+  measured_.change(now_);
   const bool makes_room = std::exchange(entry.makes_room, false);
   const std::string to_end = std::exchange(entry.to_end, {});
   changed_ = true;

@@ -19,6 +19,7 @@
 
 #include "live/machine.h"
 #include "live/service.h"
+#include "live/steady_use.h"
 
 namespace almanac::live {
 
@@ -32,6 +33,7 @@ struct Config {
   std::uint64_t seed = 0;
   Duration retention = 24h * 365;  ///< Jobs that ended earlier are forgotten.
   int futures = 32;                ///< Played for a forecast; 0 = none is made.
+  Measuring measuring{};
 };
 
 class Foresight;

@@ -63,6 +63,7 @@ LocalService::Core::Core(Config config, store::Store store, policy::Composition 
         if (!known || !*known) return std::nullopt;
         return (*known)->state;
       }),
+      measured_(book_, numbers_, config_.measuring, config_.machine.cluster.nodes.size()),
       composition_(std::move(composition)),
       admission_(config_.machine.cluster, trace_.names),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -169,8 +170,7 @@ Result<void> LocalService::Core::recover() {
       entry->leaves = whole_machine();  // what it holds was overwritten
       run->end();
     }
-    entry->run.emplace(std::move(*run));
-    processes_.insert(entry->job.number);
+    has_process(*entry, std::move(*run));
   }
 
   if (error) {
@@ -198,6 +198,7 @@ Result<void> LocalService::Core::recover() {
       end_process(entry);
     }
     running.push_back(&entry);
+    to_resize_.push_back(number);  // what was on the disk its process may not have heard
     book_.count_task(job, +1);
   }
   for (auto& [number, entry] : book_.all()) {
@@ -252,6 +253,7 @@ void LocalService::Core::begin_policy(policy::Composition composition) {
       policy::make_pipeline(composition_, taught_estimator(composition_, trace_, trace_.jobs));
   round_ = std::make_unique<schedule::Round>(config_.machine.cluster, trace_, *policy_, *this,
                                              kNoCost, config_.seed);
+  round_->observe(nullptr, &measured_);
   events_.clear();
   wakes_.clear();
   for (std::uint32_t at = 0; at < config_.machine.cluster.nodes.size(); ++at) {

@@ -26,13 +26,11 @@ Result<std::unique_ptr<LocalService>> LocalService::open(Config config) {
   made->watch_shadow();
   Core* const decides = made->core_.get();
   made->vitals_ = std::make_unique<Vitals>(
-      known.machine, [decides] { return decides->patients(); },
+      known.machine, known.measuring.every, [decides] { return decides->patients(); },
       [decides](NodeId node, int gpu, const std::string& trouble) {
         decides->hear_of_gpu(node, gpu, trouble);
       },
-      [decides](std::optional<double> use, std::optional<double> power_w) {
-        decides->take_note(use, power_w);
-      });
+      [decides](const Sight& sight) { decides->take_note(sight); });
   return made;
 }
 

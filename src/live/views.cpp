@@ -8,6 +8,7 @@
 
 #include "live/core.h"
 #include "live/environment.h"
+#include "text/duration.h"
 
 namespace almanac::live {
 
@@ -44,6 +45,24 @@ std::string word_of(ReasonKind kind) {
       return "Never";
   }
   return "";
+}
+
+constexpr std::ptrdiff_t kResizesShown = 12;
+
+/// "after 00:01:30: 4 cores to 2".
+std::vector<std::string> resizes_of_last_run(const std::vector<store::Note>& notes) {
+  std::vector<std::string> made;
+  Time begun{};
+  for (const store::Note& note : notes) {
+    if (note.what == "started") {
+      begun = note.at;
+      made.clear();
+    } else if (note.what == kResized) {
+      made.push_back(
+          fmt::format("after {}: {}", text::format_duration(note.at - begun), note.detail));
+    }
+  }
+  return made;
 }
 
 }  // namespace
@@ -205,33 +224,34 @@ std::vector<NodeView> LocalService::Core::nodes_now() const {
   return made;
 }
 
-std::vector<Patient> LocalService::Core::patients() const {
+Patients LocalService::Core::patients() {
   const std::lock_guard lock(mutex_);
-  std::vector<Patient> made;
+  Patients made{.now = clock_.now(), .all = {}};
   for (const JobNumber number : processes_) {
     const Entry& entry = *book_.find(number);
-    made.push_back({.job = number,
-                    .shepherd = entry.run->shepherd(),
-                    .folder = entry.run->folder(),
-                    .held = entry.job.held_gpus});
+    made.all.push_back({.job = number,
+                        .shepherd = entry.run->shepherd(),
+                        .folder = entry.run->folder(),
+                        .held = entry.job.held_gpus});
   }
   return made;
 }
 
-void LocalService::Core::take_note(std::optional<double> gpu_use, std::optional<double> power_w) {
+void LocalService::Core::take_note(const Sight& sight) {
   constexpr Duration kOften = 1min;
   {
     const std::lock_guard lock(mutex_);
-    gpu_use_ = gpu_use;
-    power_w_ = power_w;
+    measured_.take(sight);
+    gpu_use_ = sight.gpu_use;
+    power_w_ = sight.power_w;
     const Time now = clock_.now();
     if (now < next_moment_) return;
     next_moment_ = now + kOften;
     store::Moment moment{.at = now,
                          .gpus = config_.machine.cluster.gpus(),
                          .gpus_busy = gpus_busy(),
-                         .gpu_use = gpu_use.value_or(std::nan("")),
-                         .power_w = power_w.value_or(0)};
+                         .gpu_use = gpu_use_.value_or(std::nan("")),
+                         .power_w = power_w_.value_or(0)};
     for (const auto& [number, entry] : book_.all()) {
       moment.jobs_running += entry.job.state == JobState::running ? 1 : 0;
       moment.jobs_waiting += entry.job.state == JobState::pending ? 1 : 0;
@@ -291,8 +311,6 @@ Result<std::vector<std::string>> LocalService::Core::explain(JobNumber number) c
   const store::Job& job = view->job;
   std::vector<std::string> lines;
   const std::string shown = fmt::format("job {}", static_cast<std::int64_t>(number));
-  const auto notes = store_.notes(number);
-  if (!notes) return tl::unexpected(notes.error());
   switch (job.state) {
     case JobState::pending:
       lines.push_back(fmt::format("{} waits under {}: {}", shown, config_.policy, view->why));
@@ -304,6 +322,16 @@ Result<std::vector<std::string>> LocalService::Core::explain(JobNumber number) c
       lines.push_back(fmt::format("{} has ended: {}{}{}", shown, to_string(job.state),
                                   job.reason.empty() ? "" : ", ", job.reason));
   }
+  if (job.state == JobState::pending) return lines;
+  const auto notes = store_.notes(number);
+  if (!notes) return tl::unexpected(notes.error());
+  std::vector<std::string> resizes = resizes_of_last_run(*notes);
+  if (std::ssize(resizes) > kResizesShown) {
+    lines.push_back(
+        fmt::format("{} earlier changes of its size", std::ssize(resizes) - kResizesShown));
+    resizes.erase(resizes.begin(), resizes.end() - kResizesShown);
+  }
+  lines.insert(lines.end(), resizes.begin(), resizes.end());
   return lines;
 }
 

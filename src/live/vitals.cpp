@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live/vitals.h"
 
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "base/ids.h"
 #include "process/tree.h"
+#include "shepherd/run.h"
 
 namespace almanac::live {
 
@@ -15,11 +20,15 @@ using store::JobNumber;
 
 namespace {
 
-constexpr std::chrono::seconds kLook{5};
+/// Of what a job writes on its progress so much is read, from the end.
+constexpr std::int64_t kTail = 4096;
+/// Beyond this size that file is emptied: it lies in the service's own folder.
+constexpr std::int64_t kLargestProgress = std::int64_t{1} << 20;
 
 /// What the job itself says last.
-std::optional<double> reported_use(const std::string& folder) {
-  std::ifstream file(folder + kProgressFile);
+std::optional<double> last_word(const std::string& path, std::int64_t size) {
+  std::ifstream file(path);
+  file.seekg(std::max<std::int64_t>(0, size - kTail));
   std::optional<double> use;
   std::string word;
   for (std::string line; std::getline(file, line);) {
@@ -31,13 +40,29 @@ std::optional<double> reported_use(const std::string& folder) {
   return use;
 }
 
+/// The name of a job's group of counters.
+std::string group_of(const Patient& patient) {
+  return std::filesystem::path(patient.folder).filename().string();
+}
+
+/// What grew from `before` to `now`, by the second.
+Stretch rate(Time from, double before, Time to, double now) {
+  const double passed_s = std::chrono::duration<double>(to - from).count();
+  return {from, to, std::max(0.0, now - before) / passed_s};
+}
+
 }  // namespace
 
-Vitals::Vitals(const Machine& machine, Look look, Tell tell, Seen seen)
-    : machine_(machine), look_(std::move(look)), tell_(std::move(tell)), seen_(std::move(seen)) {
+Vitals::Vitals(const Machine& machine, Duration every, Look look, Tell tell, Seen seen)
+    : machine_(machine),
+      every_(every),
+      look_(std::move(look)),
+      tell_(std::move(tell)),
+      seen_(std::move(seen)) {
   if (machine_.has_driver) {
     if (auto opened = gpu::Nvml::open()) nvml_.emplace(std::move(*opened));
   }
+  if (auto opened = process::MemoryTraffic::open()) traffic_.emplace(std::move(*opened));
   thread_ = std::thread([this] { work(); });
 }
 
@@ -93,22 +118,12 @@ void Vitals::look_at_gpus() {
   }
 }
 
-void Vitals::look_at(const Patient& patient, std::map<JobNumber, JobVitals>& vitals,
-                     std::map<JobNumber, Before>& now) {
-  JobVitals& made = vitals[patient.job];
-  const process::Usage usage = process::usage_of(patient.shepherd);
-  const Before seen{std::chrono::steady_clock::now(), usage.cpu_s};
-  made.memory_gb = usage.memory_gb;
-  if (const auto last = before_.find(patient.job); last != before_.end()) {
-    const double passed_s = std::chrono::duration<double>(seen.at - last->second.at).count();
-    made.cores_busy = std::max(0.0, seen.cpu_s - last->second.cpu_s) / passed_s;
-  }
-  now[patient.job] = seen;
-  made.gpu_use = reported_use(patient.folder);
-  if (made.gpu_use) return;
+std::optional<double> Vitals::use_by_driver(const Patient& patient, bool& alone) const {
   double sum = 0;
   int told = 0;
+  alone = true;
   for (const cluster::Grant& grant : patient.held) {
+    if (grant.gpus != 0 && grant.gpu_milli < cluster::kWholeGpu) alone = false;
     for (int gpu = 0; gpu < cluster::kMaxGpusPerNode; ++gpu) {
       if ((grant.gpus >> static_cast<unsigned>(gpu) & 1U) == 0) continue;
       const auto sample = samples_.find({grant.node, gpu});
@@ -117,7 +132,98 @@ void Vitals::look_at(const Patient& patient, std::map<JobNumber, JobVitals>& vit
       ++told;
     }
   }
-  if (told > 0) made.gpu_use = sum / told;
+  return told > 0 ? std::optional(sum / told) : std::nullopt;
+}
+
+JobVitals Vitals::look_at(const Patient& patient, Time now, Found& found, Sight::OfJob& sight) {
+  const auto last = before_.find(patient.job);
+  const bool is_new = last == before_.end() || last->second.folder != patient.folder;
+  const bool passed = !is_new && now > last->second.at;
+  JobVitals made;
+  const process::Usage usage = process::usage_of(patient.shepherd);
+  made.memory_gb = usage.memory_gb;
+  found = is_new ? Found{.folder = patient.folder, .said_at = now} : last->second;
+  found.at = now;
+  found.cpu_s = usage.cpu_s;
+  if (passed) {
+    made.cores_busy = rate(last->second.at, last->second.cpu_s, now, usage.cpu_s).value;
+  }
+  if (traffic_) {
+    found.moved_gb = traffic_->moved_gb(group_of(patient));
+    if (passed && found.moved_gb && last->second.moved_gb) {
+      sight.bandwidth_gbs = rate(last->second.at, *last->second.moved_gb, now, *found.moved_gb);
+    }
+  }
+
+  const std::string path = patient.folder + shepherd::kProgressFile;
+  struct stat file {};
+  if (::stat(path.c_str(), &file) == 0) {
+    const auto& written = file.st_mtim;
+    const std::int64_t written_ns = std::int64_t{written.tv_sec} * 1'000'000'000 + written.tv_nsec;
+    if (written_ns != found.written_ns) {
+      found.written_ns = written_ns;
+      if (const auto word = last_word(path, file.st_size)) {
+        if (passed) sight.gpu_use = Stretch{found.said_at, now, *word};
+        found.said = word;
+        found.said_at = now;
+      }
+      if (file.st_size > kLargestProgress) static_cast<void>(::truncate(path.c_str(), 0));
+    }
+  }
+  if (found.said) {
+    made.gpu_use = found.said;
+    return made;
+  }
+  bool alone = true;
+  made.gpu_use = use_by_driver(patient, alone);
+  if (passed && made.gpu_use && alone) {
+    sight.gpu_use = Stretch{last->second.at, now, *made.gpu_use};
+  }
+  return made;
+}
+
+void Vitals::add_up_gpus(Sight& sight) const {
+  double use = 0;
+  double power_w = 0;
+  int used = 0;
+  bool has_power = false;
+  for (const auto& [place, sample] : samples_) {
+    if (sample.use) {
+      use += *sample.use;
+      ++used;
+    }
+    if (sample.power_w) {
+      power_w += *sample.power_w;
+      has_power = true;
+    }
+  }
+  if (used > 0) sight.gpu_use = use / used;
+  if (has_power) sight.power_w = power_w;
+  sight.all_gpus_tell = true;
+  for (std::uint32_t node = 0; node < machine_.cluster.nodes.size(); ++node) {
+    for (int gpu = 0; gpu < machine_.cluster.gpus(NodeId{node}); ++gpu) {
+      const auto sample = samples_.find({NodeId{node}, gpu});
+      if (sample == samples_.end() || !sample->second.use) sight.all_gpus_tell = false;
+    }
+  }
+}
+
+void Vitals::count_traffic(const Patients& patients, Sight& sight) {
+  if (!traffic_) return;
+  std::set<std::string> groups;
+  for (const Patient& patient : patients.all) {
+    std::vector<pid_t> processes = process::descendants(patient.shepherd);
+    processes.push_back(patient.shepherd);  // what it starts later is counted from the start
+    const std::string name = group_of(patient);
+    // Without a group, since the processor has no more, this job is not measured.
+    if (traffic_->follow(name, processes)) groups.insert(name);
+  }
+  traffic_->keep_only(groups);
+  const auto moved = traffic_->moved_gb();
+  if (moved && moved_before_ && patients.now > moved_before_->first) {
+    sight.bandwidth_gbs = rate(moved_before_->first, moved_before_->second, patients.now, *moved);
+  }
+  moved_before_ = moved ? std::optional(std::pair(patients.now, *moved)) : std::nullopt;
 }
 
 void Vitals::work() {
@@ -125,32 +231,25 @@ void Vitals::work() {
   while (!stop_) {
     lock.unlock();
     look_at_gpus();
+    Sight sight;
+    add_up_gpus(sight);
+    const Patients patients = look_();
+    count_traffic(patients, sight);
     std::map<JobNumber, JobVitals> vitals;
-    std::map<JobNumber, Before> now;
-    for (const Patient& patient : look_()) look_at(patient, vitals, now);
-    before_ = std::move(now);
-    double use = 0;
-    double power_w = 0;
-    int used = 0;
-    bool has_power = false;
-    for (const auto& [place, sample] : samples_) {
-      if (sample.use) {
-        use += *sample.use;
-        ++used;
-      }
-      if (sample.power_w) {
-        power_w += *sample.power_w;
-        has_power = true;
-      }
+    std::map<JobNumber, Found> found;
+    for (const Patient& patient : patients.all) {
+      Sight::OfJob& of_job = sight.jobs.emplace_back();
+      of_job.job = patient.job;
+      vitals[patient.job] = look_at(patient, patients.now, found[patient.job], of_job);
     }
+    before_ = std::move(found);
     lock.lock();
     vitals_ = std::move(vitals);
     told_ = samples_;
     lock.unlock();
-    seen_(used > 0 ? std::optional(use / used) : std::nullopt,
-          has_power ? std::optional(power_w) : std::nullopt);
+    seen_(sight);
     lock.lock();
-    news_.wait_for(lock, kLook, [&] { return stop_; });
+    news_.wait_for(lock, every_, [&] { return stop_; });
   }
 }
 

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What is measured while jobs run: how busy GPUs and processors are, whether GPUs are well. From a
-/// thread of its own.
+/// What is measured while jobs run: how busy GPUs and processors are, whether GPUs are well, what
+/// moves between processors and memory. From a thread of its own.
 ///
 /// A job's GPU use is the mean over its GPUs, as the driver tells; or what the job itself says: the
-/// last line of the file ALMANAC_PROGRESS names that reads "gpu_use 0.83".
+/// last line of the file ALMANAC_PROGRESS names that reads "gpu_use 0.83", of the time since it
+/// wrote there before.
 ///
-/// Cost     while jobs run: every five seconds, one pass over /proc a job and a question a GPU.
+/// Cost     while jobs run: every five seconds, one pass over /proc a job and a question a GPU; two
+///          passes and a write for each of its threads where memory traffic is counted.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -27,6 +29,8 @@
 #include "cluster/ledger.h"
 #include "gpu/nvml.h"
 #include "live/machine.h"
+#include "live/steady_use.h"
+#include "process/memory_traffic.h"
 #include "store/job.h"
 
 namespace almanac::live {
@@ -45,15 +49,35 @@ struct Patient {
   std::vector<cluster::Grant> held{};
 };
 
+struct Patients {
+  Time now{};
+  std::vector<Patient> all{};
+};
+
+/// What a look has found new since the one before.
+struct Sight {
+  struct OfJob {
+    store::JobNumber job{};
+    std::optional<Stretch> gpu_use{};  ///< Of GPUs that nobody else holds a part of.
+    std::optional<Stretch> bandwidth_gbs{};
+  };
+
+  std::optional<double> gpu_use{};  ///< Of all GPUs that tell, at this moment.
+  std::optional<double> power_w{};
+  bool all_gpus_tell = false;
+  std::optional<Stretch> bandwidth_gbs{};  ///< Of all of the machine.
+  std::vector<OfJob> jobs{};
+};
+
 class Vitals {
  public:
-  using Look = std::function<std::vector<Patient>()>;
+  using Look = std::function<Patients()>;
   /// Node, GPU, what troubles it; "" = it is well again.
   using Tell = std::function<void(NodeId, int, const std::string&)>;
-  /// After each look; the mean use of all GPUs and what they draw, where that is known.
-  using Seen = std::function<void(std::optional<double>, std::optional<double>)>;
+  /// After each look.
+  using Seen = std::function<void(const Sight&)>;
 
-  Vitals(const Machine& machine, Look look, Tell tell, Seen seen);
+  Vitals(const Machine& machine, Duration every, Look look, Tell tell, Seen seen);
   ~Vitals();
   Vitals(const Vitals&) = delete;
   Vitals& operator=(const Vitals&) = delete;
@@ -62,24 +86,36 @@ class Vitals {
   gpu::Sample of(NodeId node, int gpu) const;
 
  private:
-  struct Before {
-    std::chrono::steady_clock::time_point at{};
+  /// What a look has found of a job, for the next one to compare with.
+  struct Found {
+    std::string folder{};  // of the run: a later one of the job begins anew
+    Time at{};
     double cpu_s = 0;
+    std::optional<double> moved_gb{};
+    std::optional<double> said{};  // by itself, last
+    Time said_at{};                // when that was seen; or when it was looked at first
+    std::int64_t written_ns = 0;   // when it last wrote, by the file system's clock
   };
 
   void work();
   void look_at_gpus();
-  void look_at(const Patient& patient, std::map<store::JobNumber, JobVitals>& vitals,
-               std::map<store::JobNumber, Before>& now);
+  void add_up_gpus(Sight& sight) const;
+  void count_traffic(const Patients& patients, Sight& sight);
+  JobVitals look_at(const Patient& patient, Time now, Found& found, Sight::OfJob& sight);
+  /// How busy its GPUs are; `alone`: nobody else holds a part of them.
+  std::optional<double> use_by_driver(const Patient& patient, bool& alone) const;
 
   const Machine& machine_;
+  Duration every_;
   Look look_;
   Tell tell_;
   Seen seen_;
   std::optional<gpu::Nvml> nvml_;
   std::map<std::pair<NodeId, int>, gpu::Sample> samples_;
-  std::set<std::pair<NodeId, int>> in_passing_;  // whose trouble goes when the driver says so
-  std::map<store::JobNumber, Before> before_;
+  std::set<std::pair<NodeId, int>> in_passing_;    // whose trouble goes when the driver says so
+  std::optional<process::MemoryTraffic> traffic_;  // none = it cannot be counted here
+  std::map<store::JobNumber, Found> before_;
+  std::optional<std::pair<Time, double>> moved_before_;  // gigabytes, by all of the machine
 
   mutable std::mutex mutex_;
   std::condition_variable news_;
@@ -88,8 +124,5 @@ class Vitals {
   bool stop_ = false;
   std::thread thread_;  // the last: all else is there when it begins
 };
-
-/// The file in a run's folder where its job may say how it goes.
-inline constexpr const char* kProgressFile = "/progress";
 
 }  // namespace almanac::live

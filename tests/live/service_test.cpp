@@ -3,23 +3,19 @@
 /// \file
 /// The service with real processes: what users ask is what happens, and a new service goes on where
 /// an old one was.
-#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
-#include <map>
 #include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include "live/local_service.h"
+#include "live/box.h"
 
 namespace almanac::live {
 namespace {
@@ -28,88 +24,6 @@ namespace fs = std::filesystem;
 
 using store::JobNumber;
 using trace::JobState;
-
-constexpr auto kPatience = std::chrono::seconds(60);
-
-Machine made_up(int gpus) {
-  Machine made;
-  made.cluster = cluster::uniform(1, gpus);
-  made.gpu_names.emplace_back();
-  for (int gpu = 0; gpu < gpus; ++gpu) made.gpu_names.back().push_back(std::to_string(gpu));
-  return made;
-}
-
-/// A service that runs in a thread, on a folder of its own.
-class Box : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "almanac-live-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-    fs::create_directory(folder_ / "work");
-  }
-  void TearDown() override {
-    end();
-    fs::remove_all(folder_);
-  }
-
-  void begin(const std::string& policy = "fifo", int gpus = 4, int futures = 0) {
-    auto made = LocalService::open({.state = (folder_ / "state").string(),
-                                    .machine = made_up(gpus),
-                                    .policy = policy,
-                                    .futures = futures});
-    ASSERT_TRUE(made) << to_string(made.error());
-    service_ = std::move(*made);
-    stop_ = false;
-    thread_ = std::thread([this] { service_->run(stop_); });
-  }
-  void end() {
-    if (!service_) return;
-    stop_ = true;
-    service_->wake();
-    thread_.join();
-    service_.reset();
-  }
-
-  store::Submission shell(const std::string& text, int gpus = 1) const {
-    store::Submission asked{.name = "test", .user = "me"};
-    asked.uid = ::geteuid();
-    asked.gid = ::getegid();
-    asked.gpus = gpus;
-    asked.argv = {"sh", "-c", text};
-    asked.directory = (folder_ / "work").string();
-    asked.environment = {"PATH=/usr/bin:/bin"};
-    asked.grace = 2s;
-    return asked;
-  }
-  JobNumber submit(const store::Submission& asked) {
-    const auto numbers = service_->submit(asked);
-    EXPECT_TRUE(numbers) << to_string(numbers.error());
-    return numbers ? numbers->front() : JobNumber{};
-  }
-  store::Job look(JobNumber number) { return service_->job(number).value().job; }
-  bool eventually(const std::function<bool()>& holds) {
-    const auto begun = std::chrono::steady_clock::now();
-    while (!holds()) {
-      if (std::chrono::steady_clock::now() - begun > kPatience) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return true;
-  }
-  bool comes_to(JobNumber number, JobState state) {
-    return eventually([&] { return look(number).state == state; });
-  }
-  std::string text(const std::string& name) {
-    std::ifstream file(folder_ / "work" / name);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-
-  fs::path folder_;
-  std::unique_ptr<Service> service_;
-  std::thread thread_;
-  std::atomic<bool> stop_ = false;
-  const Caller me_{.uid = ::geteuid(), .may_all = true};
-};
 
 TEST_F(Box, RunsACommandWithItsGpus) {
   begin();
@@ -127,11 +41,7 @@ TEST_F(Box, RunsACommandWithItsGpus) {
 TEST_F(Box, HidesGpusFromJobsWithoutThem) {
   Machine machine = made_up(2);
   machine.cluster.classes.front().cpus = 8;
-  auto made = LocalService::open(
-      {.state = (folder_ / "state").string(), .machine = machine, .policy = "fifo", .futures = 0});
-  ASSERT_TRUE(made);
-  service_ = std::move(*made);
-  thread_ = std::thread([this] { service_->run(stop_); });
+  begin({.state = state(), .machine = machine, .policy = "fifo", .futures = 0});
   const JobNumber job = submit(shell("echo [$CUDA_VISIBLE_DEVICES] $ALMANAC_CPUS", 0));
   ASSERT_TRUE(comes_to(job, JobState::completed));
   EXPECT_EQ(text("almanac-1.out"), "[] 1\n");
@@ -390,6 +300,37 @@ TEST_F(Box, GivesNobodyAGpuThatIsOutOfService) {
   const JobNumber again = submit(shell("true", 2));
   ASSERT_TRUE(service_->set_gpu_trouble(node, 0, "", me_));
   EXPECT_TRUE(comes_to(again, JobState::completed));
+}
+
+TEST_F(Box, TellsWhereAJobStandsInTheLine) {
+  begin("sjf+limit", 1);
+  const JobNumber runs = submit(shell("sleep 1000"));
+  ASSERT_TRUE(comes_to(runs, JobState::running));
+  const auto limited = [&](Duration limit, bool hold) {
+    store::Submission asked = shell("true");
+    asked.time_limit = limit;
+    asked.hold = hold;
+    return submit(asked);
+  };
+  const JobNumber long_one = limited(3h, false);
+  const JobNumber short_one = limited(1h, false);
+  const JobNumber held = limited(30min, true);
+  const JobNumber middle = limited(2h, false);
+  const auto place = [&](JobNumber job) { return service_->job(job)->place; };
+  EXPECT_EQ(place(short_one), 1);
+  EXPECT_EQ(place(middle), 2);
+  EXPECT_EQ(place(long_one), 3);
+  EXPECT_EQ(place(held), 0) << "no policy sees it";
+  EXPECT_EQ(place(runs), 0);
+  for (const JobView& view : service_->jobs()) EXPECT_EQ(view.place, place(view.job.number));
+  ASSERT_TRUE(service_->cancel(short_one, me_));
+  EXPECT_EQ(place(middle), 1);
+  EXPECT_EQ(place(long_one), 2);
+  ASSERT_TRUE(service_->set_policy("fifo", me_));
+  EXPECT_EQ(place(long_one), 1);
+  EXPECT_EQ(place(middle), 2);
+  ASSERT_TRUE(service_->cancel(runs, me_));
+  EXPECT_TRUE(comes_to(middle, JobState::completed));
 }
 
 TEST_F(Box, DrainsTheNode) {

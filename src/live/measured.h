@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What the policy is told of what was measured: of each job how busy it keeps its GPUs with what
+/// it holds now, and what goes through the memory with what is running now.
+///
+/// Memory traffic is that of the last look, if nobody has started, ended or been resized since it
+/// began; of one node only, for the counters are the machine's.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "live/book.h"
+#include "live/steady_use.h"
+#include "live/vitals.h"
+#include "policy/contract.h"
+
+namespace almanac::live {
+
+/// Belongs to the thread that decides; it and `take` want the same lock.
+class Measured final : public policy::Telemetry {
+ public:
+  /// `numbers` by JobId. Both outlive it.
+  Measured(Book& book, const std::vector<store::JobNumber>& numbers, const Measuring& measuring,
+           std::size_t nodes);
+
+  void take(const Sight& sight);
+  /// Somebody has started, ended or been resized.
+  void change(Time now) { changed_ = now; }
+
+  std::optional<double> gpu_use(JobId job) const override;
+  bool will_know_gpu_use(JobId job) const override;
+  std::optional<double> bandwidth_gbs(JobId job) const override;
+  std::optional<double> bandwidth_gbs(NodeId node) const override;
+  Duration renewed_every() const override { return measuring_.every; }
+  /// Nobody measures how much a job gets done.
+  std::optional<Duration> worked(JobId, Time) const override { return std::nullopt; }
+
+ private:
+  /// Null = one that could not be saved, and is gone before the policy has heard of it.
+  const Entry* entry_of(JobId job) const;
+  std::optional<double> fresh(const std::optional<Stretch>& told) const;
+
+  Book& book_;
+  const std::vector<store::JobNumber>& numbers_;
+  Measuring measuring_;
+  bool is_one_node_;
+  bool all_gpus_tell_ = false;
+  std::optional<Stretch> bandwidth_gbs_;
+  Time changed_{};
+};
+
+}  // namespace almanac::live
