@@ -120,7 +120,7 @@ TEST(Compose, RefusesDepthsThatAreNone) {
 TEST(Compose, ReadsAFile) {
   const TomlFile file(
       "name = \"mine\"\nbase = \"qssf\"\nplacement = \"best-fit\"\nreserve = \"easy:2\"\n"
-      "las_threshold_gpu_s = 60\nrank_delay_s = 0.5\n");
+      "las_threshold_gpu_s = 60\nrank_delay_s = 0.5\ntrial_s = 30\n");
   const Result<Composition> made = registry().compose(file.path());
   ASSERT_TRUE(made) << to_string(made.error());
   EXPECT_EQ(made->name, "mine");
@@ -128,6 +128,7 @@ TEST(Compose, ReadsAFile) {
   EXPECT_EQ(made->placement, "best_fit");
   EXPECT_EQ(made->reserve, 2);
   EXPECT_EQ(made->las_threshold_gpu_s, 60);
+  EXPECT_EQ(made->trial, 30s);
   EXPECT_EQ(made->rank_delay, 500ms);
 }
 
