@@ -10,11 +10,7 @@
 namespace almanac::cli {
 
 void SlurmEngine::add_to(CLI::App& command) {
-  command
-      .add_option("--way", way,
-                  "How to reach Slurm: commands, unix:/path or http://host:port of slurmrestd")
-      ->type_name("WAY")
-      ->capture_default_str();
+  command.add_option("--way", way, slurm::kWays)->type_name("WAY");
   command
       .add_option("--levers", levers,
                   "What may be done to Slurm, as docs/slurm.md says; default: all is dry")

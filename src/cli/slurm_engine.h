@@ -15,7 +15,7 @@
 namespace almanac::cli {
 
 struct SlurmEngine {
-  std::string way = "commands";
+  std::string way;
   std::string levers{};  ///< A TOML file; "" = all levers are dry.
   std::string order{};   ///< "off", "dry", "on"; "" = as the file says.
 

@@ -78,6 +78,10 @@ Result<std::string> CommandLink::ask(const std::vector<std::string>& argv) {
   if (!said) return tl::unexpected(said.error());
   if (said->status == 0) return std::move(said->out);
   const std::string& why = said->err.empty() ? said->out : said->err;
+  if (is_without_slurm(why)) {
+    return fail(Code::unavailable, "no Slurm is configured here", {},
+                "run it where squeue works, or let SLURM_CONF name its slurm.conf");
+  }
   return fail(code_of_refusal(why), fmt::format("{}: {}", argv.front(), first_line(why)));
 }
 

@@ -7,12 +7,16 @@
 #include <unistd.h>
 
 #include "slurm/command_link.h"
+#include "slurm/gateway_link.h"
+#include "slurm/gateway_program.h"
 #include "slurm/rest_link.h"
 
 namespace almanac::slurm {
 
 Result<std::unique_ptr<Link>> connect(const std::string& way) {
-  if (way == "commands") return std::make_unique<CommandLink>();
+  const bool is_gateway = way == "gateway" || (way.empty() && gateway_program().has_value());
+  if (is_gateway) return std::make_unique<GatewayLink>();
+  if (way.empty() || way == "commands") return std::make_unique<CommandLink>();
   const char* const token = std::getenv("SLURM_JWT");
   const passwd* const user = ::getpwuid(::geteuid());
   const bool is_http = way.starts_with("http://");
@@ -22,8 +26,9 @@ Result<std::unique_ptr<Link>> connect(const std::string& way) {
   }
   auto ask = rest_at(way, is_http ? user->pw_name : "", is_http ? token : "");
   if (!ask) {
-    return fail(Code::usage,
-                "the way to Slurm is \"commands\", unix:/path or http://host:port, not " + way);
+    return fail(
+        Code::usage,
+        "the way to Slurm is gateway, commands, unix:/path or http://host:port, not " + way);
   }
   return std::make_unique<RestLink>(std::move(*ask));
 }

@@ -31,6 +31,11 @@ constexpr std::pair<std::string_view, Code> kWords[] = {
 
 }  // namespace
 
+bool is_without_slurm(std::string_view message) {
+  return message.find("resolve_ctls_from_dns_srv") != std::string_view::npos ||
+         message.find("Could not establish a configuration source") != std::string_view::npos;
+}
+
 Code code_of_refusal(std::string_view message) {
   for (const auto& [word, code] : kWords) {
     if (message.find(word) != std::string_view::npos) return code;

@@ -20,13 +20,13 @@
 
 namespace almanac::slurm {
 
-struct Answer {
+struct HttpAnswer {
   int status = 0;
   std::string body{};
 };
 
 /// Method ("GET", "POST"), path, body. Fails with unavailable where nobody answers.
-using AskRest = std::function<Result<Answer>(const std::string& method, const std::string& path,
+using AskRest = std::function<Result<HttpAnswer>(const std::string& method, const std::string& path,
                                              const std::string& body)>;
 
 /// Asks `place`: "unix:/run/slurmrestd.sock", "http://127.0.0.1:6820". `user` and `token` are who

@@ -13,17 +13,17 @@ namespace {
 /// A server that speaks one version.
 struct Server {
   std::string version;
-  std::map<std::string, Answer> answers{};  // by the path behind the version
+  std::map<std::string, HttpAnswer> answers{};  // by the path behind the version
   std::vector<std::string> asked{};         // method, path, body; without GETs
 
   AskRest ask() {
     return [this](const std::string& method, const std::string& path,
-                  const std::string& body) -> Result<Answer> {
-      if (path.find("/" + version + "/") == std::string::npos) return Answer{.status = 404};
+                  const std::string& body) -> Result<HttpAnswer> {
+      if (path.find("/" + version + "/") == std::string::npos) return HttpAnswer{.status = 404};
       const std::string what = path.substr(path.find(version) + version.size() + 1);
       if (method != "GET") asked.push_back(method + " " + what + " " + body);
       if (const auto found = answers.find(what); found != answers.end()) return found->second;
-      return Answer{.status = 200, .body = R"({"meta": {"slurm": {"release": "24.05.3"}},
+      return HttpAnswer{.status = 200, .body = R"({"meta": {"slurm": {"release": "24.05.3"}},
         "errors": [], "reservations": [], "licenses": []})"};
     };
   }

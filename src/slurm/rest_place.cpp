@@ -35,7 +35,7 @@ Result<AskRest> rest_at(const std::string& place, const std::string& user,
     headers.emplace("X-SLURM-USER-TOKEN", token);
   }
   return [=](const std::string& method, const std::string& path,
-             const std::string& body) -> Result<Answer> {
+             const std::string& body) -> Result<HttpAnswer> {
     const auto said = method == "POST"     ? http->Post(path, headers, body, "application/json")
                       : method == "DELETE" ? http->Delete(path, headers)
                                            : http->Get(path, headers);
@@ -43,7 +43,7 @@ Result<AskRest> rest_at(const std::string& place, const std::string& user,
       return fail(Code::unavailable, fmt::format("no slurmrestd answers at {}: {}", place,
                                                  httplib::to_string(said.error())));
     }
-    return Answer{.status = said->status, .body = said->body};
+    return HttpAnswer{.status = said->status, .body = said->body};
   };
 }
 

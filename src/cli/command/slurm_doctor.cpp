@@ -25,7 +25,7 @@ using slurm::Lever;
 using slurm::Verdict;
 
 struct Options {
-  std::string way = "commands";
+  std::string way;
   std::string output;
 };
 
@@ -105,11 +105,7 @@ void register_slurm_doctor(Program& program) {
       *program.noun("slurm", "Almanac as the brain of a Slurm cluster")
            .add_subcommand("doctor", "Say what of Almanac will work at this Slurm site");
   const auto options = std::make_shared<Options>();
-  command
-      .add_option("--way", options->way,
-                  "How to ask: commands, unix:/path or http://host:port of slurmrestd")
-      ->type_name("WAY")
-      ->capture_default_str();
+  command.add_option("--way", options->way, slurm::kWays)->type_name("WAY");
   add_output(command, options->output, {"table", "json"});
   add_example(command, "almanac slurm doctor");
   add_example(command, "almanac slurm doctor --way unix:/run/slurmrestd.sock -o json");

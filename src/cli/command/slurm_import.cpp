@@ -19,7 +19,7 @@ namespace almanac::cli {
 namespace {
 
 struct Options {
-  std::string way = "commands";
+  std::string way;
   std::string state = serve::default_state();
   std::string since = "365d";
   std::string vc = "partition";
@@ -60,11 +60,7 @@ void register_slurm_import(Program& program) {
       *program.noun("slurm", "Almanac as the brain of a Slurm cluster")
            .add_subcommand("import", "Bring the past from Slurm's accounting into a state folder");
   const auto options = std::make_shared<Options>();
-  command
-      .add_option("--way", options->way,
-                  "How to ask: commands, unix:/path or http://host:port of slurmrestd")
-      ->type_name("WAY")
-      ->capture_default_str();
+  command.add_option("--way", options->way, slurm::kWays)->type_name("WAY");
   command.add_option("--state", options->state, "Folder with the store, not in use by a service")
       ->type_name("DIR")
       ->capture_default_str();

@@ -24,7 +24,7 @@ namespace {
 
 struct Options {
   std::string state = serve::default_state();
-  std::string way = "commands";
+  std::string way;
   std::string lever;
   std::string how;
 };
@@ -143,9 +143,7 @@ void register_slurm_levers(Program& program) {
       "undo",
       "Take back all that Almanac has changed of what still waits, and turn all levers off");
   add_state(back);
-  back.add_option("--way", options->way, "How to reach Slurm where no service runs")
-      ->type_name("WAY")
-      ->capture_default_str();
+  back.add_option("--way", options->way, slurm::kWays)->type_name("WAY");
   add_example(back, "almanac slurm undo --state /var/lib/almanac");
   program.on(back, [options] { return undo(*options); });
 }
