@@ -27,7 +27,7 @@ struct HttpAnswer {
 
 /// Method ("GET", "POST"), path, body. Fails with unavailable where nobody answers.
 using AskRest = std::function<Result<HttpAnswer>(const std::string& method, const std::string& path,
-                                             const std::string& body)>;
+                                                 const std::string& body)>;
 
 /// Asks `place`: "unix:/run/slurmrestd.sock", "http://127.0.0.1:6820". `user` and `token` are who
 /// asks; "" over a Unix socket. Fails with usage for another place.

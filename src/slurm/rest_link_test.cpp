@@ -14,7 +14,7 @@ namespace {
 struct Server {
   std::string version;
   std::map<std::string, HttpAnswer> answers{};  // by the path behind the version
-  std::vector<std::string> asked{};         // method, path, body; without GETs
+  std::vector<std::string> asked{};             // method, path, body; without GETs
 
   AskRest ask() {
     return [this](const std::string& method, const std::string& path,

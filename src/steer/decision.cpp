@@ -225,6 +225,26 @@ std::int64_t Decider::place(JobNumber job) const {
   return found == places_.end() ? 0 : found->second;
 }
 
+std::vector<JobNumber> Decider::line_with(const slurm::Job& newcomer) {
+  if (round_ == nullptr) return {};
+  const JobId id = add(newcomer);
+  if (round_->admit(id, {.since = decision_.at})) return {};
+  events_.push_back({EventKind::job_arrived, subject(id)});
+  run();
+  std::vector<JobNumber> line;
+  const VcId vc = round_->progress(id).vc;
+  const auto join = [&](JobId job) {
+    if (index(job) < num_running_ || round_->progress(job).vc != vc) return;
+    const JobNumber number = numbers_[index(job)];
+    if (line.empty() || line.back() != number) line.push_back(number);  // tasks of one array
+  };
+  std::vector<JobId> waiting;
+  round_->line_up(waiting);
+  for (const JobId job : started_) join(job);
+  for (const JobId job : waiting) join(job);
+  return line;
+}
+
 Duration Decider::believed(const slurm::Job& job, const World& world) {
   return beliefs_.of(job.number, to_request(job, world, trace_.names));
 }

@@ -71,13 +71,6 @@ class OrderLever final : public Lever {
   }
 
  private:
-  /// priority/basic takes no factors into account.
-  static bool uses_site_factor(const slurm::Site& site, const slurm::Abilities& can) {
-    const auto type = site.parameters.find("PriorityType");
-    const bool basic = type != site.parameters.end() && type->second == "priority/basic";
-    return can.site_factor && !basic;
-  }
-
   std::int64_t number_of(const slurm::Job& job) const {
     return by_site_factor_ ? job.site_factor : std::int64_t{job.priority};
   }
@@ -110,6 +103,12 @@ std::vector<slurm::JobNumber> with_aged_first(const std::vector<slurm::JobNumber
   });
   aged.insert(aged.end(), others.begin(), others.end());
   return aged;
+}
+
+bool uses_site_factor(const slurm::Site& site, const slurm::Abilities& can) {
+  const auto type = site.parameters.find("PriorityType");
+  const bool basic = type != site.parameters.end() && type->second == "priority/basic";
+  return can.site_factor && !basic;
 }
 
 std::unique_ptr<Lever> make_order_lever() { return std::make_unique<OrderLever>(); }

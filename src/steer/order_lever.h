@@ -15,6 +15,9 @@ namespace almanac::steer {
 std::vector<slurm::JobNumber> with_aged_first(const std::vector<slurm::JobNumber>& line,
                                               const Mirror& mirror, Duration cap);
 
+/// Whether the order is told by site factors: priority/basic takes none into account.
+bool uses_site_factor(const slurm::Site& site, const slurm::Abilities& can);
+
 std::unique_ptr<Lever> make_order_lever();
 
 }  // namespace almanac::steer

@@ -150,6 +150,9 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   made->decide();
   made->watch_shadow();
   made->say_status();
+  if (auto listens = made->listen_to_newcomers(); !listens) {
+    return tl::unexpected(listens.error());
+  }
   return made;
 }
 
@@ -310,6 +313,7 @@ bool SlurmService::decide() {
   look_again_ = false;
   const auto begun = std::chrono::steady_clock::now();
   decider_->decide(mirror_, world_, config_.settings.exempt);
+  ranked_.clear();
   counters_.last_round_s = seconds_since(begun);
   ++counters_.rounds;
   const auto us = static_cast<std::uint64_t>(counters_.last_round_s * 1e6);

@@ -16,6 +16,7 @@
 #include <deque>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -32,6 +33,7 @@
 #include "steer/driver.h"
 #include "steer/lock.h"
 #include "steer/mirror.h"
+#include "steer/newcomers.h"
 #include "steer/settings.h"
 
 namespace almanac::steer {
@@ -118,6 +120,11 @@ class SlurmService final : public live::Service {
   void look_again(const std::string& policy);
   Duration pause() const;
 
+  // slurm_newcomers.cpp: jobs that are just being submitted.
+  Result<void> listen_to_newcomers();
+  Answer rank(slurm::Job newcomer);
+  bool ranks_newcomers() const;
+
   // slurm_changes.cpp: what users ask.
   Result<void> change(std::function<Result<void>(slurm::Link&)> act);
   /// The job, if it is there and the caller may change it.
@@ -156,8 +163,9 @@ class SlurmService final : public live::Service {
   std::string import_trouble_;  // of accounting
   live::Counters counters_;
   double news_s_ = 0;
-  bool look_again_ = true;         // a decision is due
-  std::vector<store::Job> ended_;  // not yet in the store
+  bool look_again_ = true;                           // a decision is due
+  std::map<slurm::JobNumber, std::int64_t> ranked_;  // newcomers since the last, by made-up numbers
+  std::vector<store::Job> ended_;                    // not yet in the store
   std::vector<std::pair<std::string, std::string>> values_;
   Time next_moment_{};
   Time next_status_{};
@@ -166,6 +174,7 @@ class SlurmService final : public live::Service {
   std::mutex inbox_mutex_;
   std::deque<Wish> wishes_;
   bool closed_ = false;
+  std::unique_ptr<Newcomers> newcomers_;  // the last: its thread asks all of the above
 };
 
 }  // namespace almanac::steer

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/newcomers.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <pwd.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace almanac::steer {
+
+using process::Descriptor;
+
+namespace {
+
+constexpr int kBacklog = 64;
+constexpr std::size_t kLongest = 64 << 10;
+/// The plugin writes right after it has connected.
+constexpr int kPatience_ms = 20;
+
+}  // namespace
+
+Result<std::unique_ptr<Newcomers>> Newcomers::listen(const std::string& path,
+                                                     std::uint32_t slurm_uid, Ask ask) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) {
+    return fail(Code::usage,
+                fmt::format("a socket's path has at most {} letters", sizeof address.sun_path - 1),
+                {.file = path});
+  }
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  ::unlink(path.c_str());
+  Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket || ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
+      ::chmod(path.c_str(), 0666) != 0 || ::listen(socket.get(), kBacklog) != 0) {
+    return fail(Code::unavailable, fmt::format("cannot listen: {}", std::strerror(errno)),
+                {.file = path});
+  }
+  std::set<std::uint32_t> may_ask{0, ::geteuid(), slurm_uid};
+  return std::unique_ptr<Newcomers>(
+      new Newcomers(std::move(socket), std::move(may_ask), std::move(ask)));
+}
+
+Newcomers::Newcomers(Descriptor socket, std::set<std::uint32_t> may_ask, Ask ask)
+    : socket_(std::move(socket)),
+      bell_(::eventfd(0, EFD_CLOEXEC)),
+      may_ask_(std::move(may_ask)),
+      ask_(std::move(ask)),
+      thread_([this] { work(); }) {}
+
+Newcomers::~Newcomers() {
+  const std::uint64_t one = 1;
+  static_cast<void>(::write(bell_.get(), &one, sizeof one));
+  thread_.join();
+}
+
+void Newcomers::work() {
+  while (true) {
+    pollfd sources[] = {{bell_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
+    ::poll(sources, 2, -1);
+    if (sources[0].revents != 0) return;
+    if (sources[1].revents != 0) answer_one();
+  }
+}
+
+const std::string& Newcomers::user_of(std::uint32_t uid) {
+  const auto [found, is_new] = users_.try_emplace(uid);
+  if (is_new) {
+    std::string room(1 << 14, '\0');
+    passwd entry{};
+    passwd* known = nullptr;
+    ::getpwuid_r(uid, &entry, room.data(), room.size(), &known);
+    found->second = known != nullptr ? known->pw_name : std::to_string(uid);
+  }
+  return found->second;
+}
+
+void Newcomers::answer_one() {
+  const Descriptor plugin(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!plugin) return;
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(plugin.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+      !may_ask_.contains(peer.uid)) {
+    return;
+  }
+  pollfd source{plugin.get(), POLLIN, 0};
+  if (::poll(&source, 1, kPatience_ms) != 1) return;
+  std::string question(kLongest, '\0');
+  const ssize_t length = ::recv(plugin.get(), question.data(), question.size(), 0);
+  if (length <= 0) return;
+  question.resize(static_cast<std::size_t>(length));
+  auto job = read_question(question);
+  if (job) job->user = user_of(job->uid);
+  const std::string answer = to_text(job ? ask_(*job) : Answer{});
+  static_cast<void>(::send(plugin.get(), answer.data(), answer.size(), MSG_NOSIGNAL));
+}
+
+}  // namespace almanac::steer

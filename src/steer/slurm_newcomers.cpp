@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+#include "steer/order_lever.h"
+#include "steer/slurm_service.h"
+
+namespace almanac::steer {
+namespace {
+
+/// Of "slurm(64030)"; nobody's where it is not told.
+std::uint32_t slurm_uid(const slurm::Site& site) {
+  std::uint32_t uid = std::numeric_limits<std::uint32_t>::max();
+  const auto user = site.parameters.find("SlurmUser");
+  if (user == site.parameters.end()) return uid;
+  const std::string& text = user->second;
+  if (const auto open = text.find('('); open != text.npos) {
+    std::from_chars(text.data() + open + 1, text.data() + text.size(), uid);
+  }
+  return uid;
+}
+
+/// Between those of its neighbours in the line, of which either may be missing.
+std::int64_t number_between(std::optional<std::int64_t> before, std::optional<std::int64_t> behind,
+                            const OrderSettings& window) {
+  // As far from the last as the lever would go.
+  constexpr std::int64_t kLine = 1 << 14;
+  const std::int64_t step = std::max<std::int64_t>(1, (window.highest - window.lowest) / kLine);
+  std::int64_t made = window.lowest + (window.highest - window.lowest) / 2;
+  if (before && behind) {
+    made = *behind + std::max<std::int64_t>(0, *before - *behind) / 2;
+  } else if (before) {
+    made = *before - step;
+  } else if (behind) {
+    made = *behind + step;
+  }
+  return std::clamp(made, window.lowest, window.highest);
+}
+
+}  // namespace
+
+Result<void> SlurmService::listen_to_newcomers() {
+  auto listening = Newcomers::listen(config_.state + "/job_submit.sock", slurm_uid(site_),
+                                     [this](const slurm::Job& newcomer) { return rank(newcomer); });
+  if (!listening) return tl::unexpected(listening.error());
+  newcomers_ = std::move(*listening);
+  return {};
+}
+
+bool SlurmService::ranks_newcomers() const {
+  if (!trouble_.empty() || !uses_site_factor(site_, link_->can())) return false;
+  const auto states = driver_.states();
+  return std::any_of(states.begin(), states.end(), [](const LeverState& lever) {
+    return lever.name == "order" && lever.how == Switch::on && lever.rests.empty();
+  });
+}
+
+Answer SlurmService::rank(slurm::Job newcomer) {
+  // All of slurmctld waits: a decision that is under way is not waited for.
+  const Guard lock(mutex_, std::try_to_lock);
+  if (!lock || !ranks_newcomers() || is_exempt(newcomer, config_.settings.exempt)) return {};
+  newcomer.number = slurm::JobNumber{std::numeric_limits<std::uint32_t>::max() - 1 -
+                                     static_cast<std::uint32_t>(ranked_.size())};
+  newcomer.submit = mirror_.at();
+  if (newcomer.partition.empty()) {
+    for (const slurm::Partition& each : mirror_.partitions()) {
+      if (each.is_default) newcomer.partition = each.name;
+    }
+  }
+  const std::vector<slurm::JobNumber> line = decider_->line_with(newcomer);
+  const auto own = std::find(line.begin(), line.end(), newcomer.number);
+  if (own == line.end()) return {};
+  const auto number_of = [&](slurm::JobNumber job) -> std::optional<std::int64_t> {
+    if (const auto found = ranked_.find(job); found != ranked_.end()) return found->second;
+    const slurm::Job* const known = mirror_.find(job);
+    return known == nullptr ? std::nullopt : std::optional(known->site_factor);
+  };
+  std::optional<std::int64_t> before;
+  std::optional<std::int64_t> behind;
+  for (auto at = std::make_reverse_iterator(own); at != line.rend() && !before; ++at) {
+    before = number_of(*at);
+  }
+  for (auto at = own + 1; at != line.end() && !behind; ++at) behind = number_of(*at);
+  const std::int64_t number = number_between(before, behind, config_.settings.order);
+  ranked_.emplace(newcomer.number, number);
+  return {.site_factor = number};
+}
+
+}  // namespace almanac::steer
