@@ -9,7 +9,7 @@
 /// goes on as without it.
 ///
 /// One question a job over the service's socket, one answer, both of lines "name value"
-/// (docs/slurm.md). The socket is /run/almanac/job_submit.sock, or what ALMANAC_JOB_SUBMIT names in
+/// (docs/slurm.md). The socket is /var/lib/almanac/job_submit.sock, or what ALMANAC_JOB_SUBMIT names in
 /// slurmctld's environment.
 #include <chrono>
 #include <cstdlib>
@@ -64,7 +64,7 @@ class Socket {
 
 const char* socket_path() {
   const char* const told = std::getenv("ALMANAC_JOB_SUBMIT");
-  return told != nullptr ? told : "/run/almanac/job_submit.sock";
+  return told != nullptr ? told : "/var/lib/almanac/job_submit.sock";
 }
 
 bool is_ready(int socket, short what, Clock::time_point until) {
