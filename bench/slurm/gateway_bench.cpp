@@ -6,9 +6,11 @@
 ///   ALMANAC_SOURCE_DIR=. ALMANAC_SLURM_GATEWAY=build/almanac-slurm-gateway build/bin/gateway_bench
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -34,7 +36,6 @@ void fail_with(const std::string& what) {
 
 /// Jobs of one GPU each that cannot start: all nodes are drained.
 void submit(int jobs) {
-  slurm_init(nullptr);
   std::string script = "#!/bin/sh\ntrue\n";
   std::string gpus = "gres:gpu:1";
   std::string variable = "PATH=/usr/bin:/bin";
@@ -85,15 +86,20 @@ News ask(GatewayLink& link) {
 
 int main(int count, char** arguments) {
   const int nodes = count > 1 ? std::atoi(arguments[1]) : 256;
-  const int jobs = count > 2 ? std::atoi(arguments[2]) : 10'000;
+  const int jobs = (count > 2 ? std::atoi(arguments[2]) : 10'000) / 4 * 4;
   const TestPlan plan{.nodes = nodes, .more = "PriorityCalcPeriod=60"};
   if (const auto missing = TestCluster::missing(plan)) fail_with(*missing);
   auto begin = Clock::now();
   const TestCluster cluster(plan);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   fmt::print("{} nodes booted in {:.1f} s\n", nodes, ms_since(begin) / 1e3);
   cluster.run("scontrol update nodename=ALL state=drain reason=bench");
   begin = Clock::now();
-  submit(jobs);
+  slurm_init(nullptr);
+  {
+    std::vector<std::jthread> submitters;
+    for (int each = 0; each < 4; ++each) submitters.emplace_back(submit, jobs / 4);
+  }
   fmt::print("{} jobs submitted in {:.1f} s\n", jobs, ms_since(begin) / 1e3);
   double load = 0;
   std::ifstream("/proc/loadavg") >> load;

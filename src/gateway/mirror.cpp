@@ -13,6 +13,9 @@
 namespace almanac::gateway {
 namespace {
 
+/// Nobody needs to know a new partition sooner.
+constexpr Duration kRestPause = 5s;
+
 Time now() {
   return Time(
       std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
@@ -33,50 +36,67 @@ Result<bool> renew(Owner& seen, const char* what, Load&& load) {
 
 }  // namespace
 
-Result<bool> Mirror::look() {
-  const auto jobs = renew(jobs_, "jobs", [](time_t since, job_info_msg_t** into) {
+Result<bool> Mirror::look_at_jobs() {
+  const auto is_new = renew(jobs_, "jobs", [](time_t since, job_info_msg_t** into) {
     return slurm_load_jobs(since, into, SHOW_ALL | SHOW_DETAIL);
   });
-  if (!jobs) return tl::unexpected(jobs.error());
-  const auto nodes = renew(nodes_, "nodes", [](time_t since, node_info_msg_t** into) {
-    return slurm_load_node(since, into, SHOW_ALL);
+  if (!is_new || !*is_new) return is_new;
+  ahead_ = Time(std::chrono::seconds(jobs_->last_update)) - now();
+  picture_.jobs.clear();
+  picture_.jobs.reserve(jobs_->record_count);
+  for (const slurm_job_info_t& info : std::span(jobs_->job_array, jobs_->record_count)) {
+    picture_.jobs.push_back(tell(info));
+  }
+  return true;
+}
+
+Result<bool> Mirror::look_at_rest() {
+  const auto reservations = renew(reservations_, "reservations", slurm_load_reservations);
+  if (!reservations) return reservations;
+  const auto licences = renew(licences_, "licences", [](time_t since, license_info_msg_t** into) {
+    return slurm_load_licenses(since, into, SHOW_ALL);
   });
-  if (!nodes) return tl::unexpected(nodes.error());
+  if (!licences) return licences;
   const auto partitions =
       renew(partitions_, "partitions", [](time_t since, partition_info_msg_t** into) {
         return slurm_load_partitions(since, into, SHOW_ALL);
       });
-  if (!partitions) return tl::unexpected(partitions.error());
-  const auto reservations = renew(reservations_, "reservations", slurm_load_reservations);
-  if (!reservations) return tl::unexpected(reservations.error());
-  const auto licences = renew(licences_, "licences", [](time_t since, license_info_msg_t** into) {
-    return slurm_load_licenses(since, into, SHOW_ALL);
-  });
-  if (!licences) return tl::unexpected(licences.error());
-
-  if (*jobs) {
-    ahead_ = Time(std::chrono::seconds(jobs_->last_update)) - now();
-    picture_.jobs.clear();
-    picture_.jobs.reserve(jobs_->record_count);
-    for (const slurm_job_info_t& info : std::span(jobs_->job_array, jobs_->record_count)) {
-      picture_.jobs.push_back(tell(info));
-    }
-  }
-  if (*partitions) {
-    // Only the cluster says what partitions do that say nothing of preemption.
-    if (const auto told = renew(configuration_, "the configuration", slurm_load_ctl_conf); !told) {
-      return tl::unexpected(told.error());
-    }
-    picture_.partitions = tell(*partitions_, configuration_->preempt_mode);
-  }
-  if (*nodes || *partitions) picture_.nodes = tell(*nodes_, picture_.partitions);
+  if (!partitions) return partitions;
   if (*reservations) picture_.reservations = tell(*reservations_);
   if (*licences) picture_.licences = tell(*licences_);
-  return *jobs || *nodes || *partitions || *reservations || *licences;
+  if (*partitions) {
+    // Only the cluster says what partitions do that say nothing of preemption.
+    if (auto told = renew(configuration_, "the configuration", slurm_load_ctl_conf); !told) {
+      return told;
+    }
+    picture_.partitions = tell(*partitions_, configuration_->preempt_mode);
+    picture_.nodes = tell(*nodes_, picture_.partitions);
+  }
+  rest_seen_ = now();
+  return *reservations || *licences || *partitions;
+}
+
+Result<bool> Mirror::look(bool whole) {
+  const auto jobs = look_at_jobs();
+  if (!jobs) return jobs;
+  const auto nodes = renew(nodes_, "nodes", [](time_t since, node_info_msg_t** into) {
+    return slurm_load_node(since, into, SHOW_ALL);
+  });
+  if (!nodes) return nodes;
+  if (*nodes) picture_.nodes = tell(*nodes_, picture_.partitions);
+  bool is_new = *jobs || *nodes;
+  // A clock that was set back is no reason to wait.
+  const bool is_due = rest_seen_ == kNoTime || std::chrono::abs(now() - rest_seen_) >= kRestPause;
+  if (whole || is_new || is_due) {
+    const auto rest = look_at_rest();
+    if (!rest) return rest;
+    is_new = is_new || *rest;
+  }
+  return is_new;
 }
 
 Result<slurm::News> Mirror::news(bool whole) {
-  const auto is_new = look();
+  const auto is_new = look(whole);
   if (!is_new) {
     // What was asked for may be new and yet not told: from the beginning.
     *this = Mirror();

@@ -10,7 +10,10 @@
 
 namespace almanac::gateway {
 
-/// Cost     unchanged: five questions of under 1 ms; else all jobs (10,000: 100..200 ms) or nodes
+/// What changes with jobs and nodes, or when an administrator changes it, is asked for only after
+/// those, or every few seconds.
+///
+/// Cost     unchanged: two questions of under 1 ms; else all jobs (10,000: 100..200 ms) or nodes
 /// of which something has changed, because the controller knows no less than all.
 class Mirror {
  public:
@@ -19,7 +22,10 @@ class Mirror {
   Result<slurm::News> news(bool whole);
 
  private:
-  Result<bool> look();
+  Result<bool> look(bool whole);
+  Result<bool> look_at_jobs();
+  /// At partitions, reservations and licences.
+  Result<bool> look_at_rest();
 
   Jobs jobs_;
   Nodes nodes_;
@@ -29,7 +35,8 @@ class Mirror {
   Configuration configuration_;
   slurm::Picture picture_;
   slurm::Differences differences_;
-  Duration ahead_{};  ///< The controller's clock.
+  Time rest_seen_ = kNoTime;  ///< By our clock.
+  Duration ahead_{};          ///< The controller's clock.
 };
 
 }  // namespace almanac::gateway
