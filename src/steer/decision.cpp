@@ -62,8 +62,9 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
   policy_ = policy::make_pipeline(chosen_.composition, beliefs_.for_round(numbers_));
   round_ = std::make_unique<schedule::Round>(decision_.world->cluster, trace_, *policy_, *this,
                                              kNoCost, seed_);
-  take_nodes(mirror);
+  // What runs stays on nodes where nothing may start any more.
   take_running(mirror);
+  take_nodes(mirror);
   take_waiting(mirror, exempt);
   run();
   read_plan();

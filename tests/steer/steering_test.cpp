@@ -297,6 +297,21 @@ TEST(Steering, PlansOnWhatIsFreeOnly) {
   EXPECT_EQ(why->kind, policy::ReasonKind::short_of_gpus);
 }
 
+TEST(Steering, LeavesJobsWhereTheyRunOnDrainedNodes) {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 2, 8);
+  slurm.submit("ann", 2, 1h);
+  slurm.pass(1s);
+  slurm.nodes.at("v001").drained = true;
+  slurm.submit("ann", 8, 1h);
+  slurm.submit("ann", 2, 1h);
+  Desk desk(slurm, "fifo");
+  desk.look();
+  const Decision& decision = desk.decider().last();
+  ASSERT_EQ(decision.starts.size(), 1U);
+  EXPECT_EQ(decision.world->cluster.node_label(decision.starts[0].held[0].node), "v002");
+}
+
 TEST(Steering, SurvivesJobsThatHoldTheSameGpuTwice) {
   FakeSlurm slurm;
   slurm.add_partition("v", 1, 4);
