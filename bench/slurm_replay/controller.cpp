@@ -18,8 +18,11 @@ constexpr int kGpusPerNode = 8;
 
 tl::unexpected<Error> refusal(std::string_view what) {
   const int number = slurm_get_errno();
-  const bool of_the_job = number >= ESLURM_INVALID_PARTITION_NAME && number < ESLURM_DB_CONNECTION;
-  return fail(of_the_job ? Code::invalid : Code::unavailable,
+  // Of the system (a socket), the transport or the credentials: it may have been done or not.
+  const bool of_the_way =
+      number < SLURM_NO_CHANGE_IN_DATA ||
+      (number >= SLURM_PROTOCOL_SOCKET_IMPL_ZERO_RECV_LENGTH && number < ESLURM_DB_CONNECTION);
+  return fail(of_the_way ? Code::unavailable : Code::invalid,
               fmt::format("cannot {}: {}", what, slurm_strerror(number)));
 }
 
