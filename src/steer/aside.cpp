@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "steer/mark.h"
 #include "steer/world.h"
 
 namespace almanac::steer {
@@ -35,7 +36,7 @@ bool is_exempt(const slurm::Job& job, const Exempt& exempt) {
 
 Aside aside(const slurm::Job& job, const Mirror& mirror, const Exempt& exempt, Time now) {
   if (is_exempt(job, exempt)) return Aside::exempt;
-  if (job.held) return Aside::held;
+  if (job.held && !is_held_by_us(job)) return Aside::held;
   if (!job.dependency.empty()) return Aside::depends;
   // Slurm's word for it stays until Slurm looks again, long after the time has come.
   if (job.eligible == kNoTime ? job.reason == "BeginTime" : job.eligible > now) {

@@ -10,6 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "steer/guards.h"
+#include "steer/mark.h"
+#include "steer/scope.h"
 
 namespace almanac::steer {
 namespace {
@@ -74,6 +76,21 @@ std::optional<std::string> how_it_went(const Entry& entry, const Result<void>& r
 slurm::JobNumber job_of(const Action& action) {
   const auto* const change = std::get_if<slurm::JobChange>(&action.change);
   return change == nullptr ? slurm::JobNumber{} : change->job;
+}
+
+/// Of another job, or node, than those that levers are for. What is given back may be of any.
+bool is_out_of_scope(const Action& action, const Scene& scene) {
+  if (const auto* const power = std::get_if<PowerChange>(&action.change)) {
+    return std::any_of(power->nodes.begin(), power->nodes.end(), [&](const std::string& name) {
+      const auto found = scene.mirror.nodes().find(name);
+      return found != scene.mirror.nodes().end() && !is_in_scope(found->second, scene.settings);
+    });
+  }
+  const auto* const change = std::get_if<slurm::JobChange>(&action.change);
+  const auto* const fate = std::get_if<FateChange>(&action.change);
+  const slurm::Job* const job = scene.mirror.find(change != nullptr ? change->job : fate->job);
+  if (job == nullptr || is_in_scope(*job, scene.settings)) return false;
+  return change == nullptr || without_mark(*job) != *change;
 }
 
 template <typename Value>
@@ -154,6 +171,9 @@ std::vector<std::string> Driver::warnings() const {
     if (each.state.how == Switch::on && !each.state.rests.empty()) {
       made.push_back(fmt::format("lever {} rests: {}", each.state.name, each.state.rests));
     }
+    for (std::string& line : each.lever->warnings()) {
+      if (each.state.how != Switch::off) made.push_back(std::move(line));
+    }
   }
   return made;
 }
@@ -176,22 +196,33 @@ void Driver::look_for_others(const Mirror& mirror) {
   }
 }
 
-Driver::Slice Driver::plan(const Scene& scene, Time now) {
-  look_for_others(scene.mirror);
+Driver::Slice Driver::plan(const Scene& given, Time now) {
+  look_for_others(given.mirror);
+  Scene scene = given;
+  scene.ours = &ours_;
   Slice slice;
   std::int64_t left = budget_.left(now);
-  for (Mounted& mounted : levers_) take(mounted, scene, left, slice);
+  for (auto at = levers_.rbegin(); at != levers_.rend(); ++at) take(*at, scene, left, slice);
   if (journal_.size() > kLargestJournal) slice.standing = ours_.standing(scene.mirror.at());
-  if (scene.can.watches && (watched_ == kNoTime || now - watched_ >= kSign)) {
-    watched_ = now;
-    watches_ = true;
-    for (const Mounted& mounted : levers_) {
-      if (mounted.state.how != Switch::on) continue;
-      const auto holds = mounted.lever->holds();
-      slice.held.insert(slice.held.end(), holds.begin(), holds.end());
-    }
-  }
+  if (scene.can.watches) name_held(now, slice);
   return slice;
+}
+
+/// Whoever is to release jobs when we are gone knows of each before it is held.
+void Driver::name_held(Time now, Slice& slice) {
+  const bool holds_more =
+      std::any_of(slice.actions.begin(), slice.actions.end(), [](const Action& action) {
+        const auto* const change = std::get_if<slurm::JobChange>(&action.change);
+        return change != nullptr && change->held == true;
+      });
+  if (!holds_more && watched_ != kNoTime && now - watched_ < kSign) return;
+  watched_ = now;
+  watches_ = true;
+  for (const Mounted& mounted : levers_) {
+    if (mounted.state.how != Switch::on || !mounted.state.rests.empty()) continue;
+    const auto holds = mounted.lever->holds();
+    slice.held.insert(slice.held.end(), holds.begin(), holds.end());
+  }
 }
 
 void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slice& slice) {
@@ -199,35 +230,46 @@ void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slic
   state.wanted = 0;
   state.next.clear();
   state.rests.clear();
-  if (state.how == Switch::off) return;
-  if (const auto why = mounted.lever->obstacle(scene.site, scene.can)) {
-    state.rests = *why;
-    return;
+  state.rests = mounted.lever->obstacle(scene.site, scene.can).value_or("");
+  if (state.rests.empty() && state.how == Switch::on) state.rests = rests_;
+  const bool acts = state.how == Switch::on && state.rests.empty();
+  if (!acts) {
+    for (Action& action : mounted.lever->let_go(scene)) {
+      if (left == 0) break;
+      --left;
+      put(mounted, std::move(action), scene, slice);
+    }
   }
+  if (state.how == Switch::off) state.rests.clear();
+  if (state.how == Switch::off || !state.rests.empty()) return;
   for (Action& action : mounted.lever->want(scene)) {
     const slurm::JobNumber job = job_of(action);
     if (left_alone_.contains(job) || resting_.contains(job)) continue;
+    if (is_out_of_scope(action, scene)) continue;
     if (forbidden(action, scene)) {
       ++state.refused;
       continue;
     }
     ++state.wanted;
-    const bool is_shown = state.next.size() < kShown;
-    const bool is_done = state.how == Switch::on && left > 0;
-    if (!is_shown && !is_done) continue;
-    Entry entry = entry_of(action, state.name, scene);
-    if (is_shown) state.next.push_back(to_words(entry));
-    if (!is_done) continue;
+    if (state.next.size() < kShown) {
+      state.next.push_back(to_words(entry_of(action, state.name, scene)));
+    }
+    if (!acts || left == 0) continue;
     --left;
-    slice.entries.push_back(std::move(entry));
-    slice.levers.push_back(mounted.lever.get());
-    slice.actions.push_back(std::move(action));
+    put(mounted, std::move(action), scene, slice);
   }
 }
 
-Driver::Slice Driver::plan_undo(const Mirror& mirror) const {
+void Driver::put(Mounted& mounted, Action action, const Scene& scene, Slice& slice) {
+  slice.entries.push_back(entry_of(action, mounted.state.name, scene));
+  slice.levers.push_back(mounted.lever.get());
+  slice.actions.push_back(std::move(action));
+}
+
+Driver::Slice Driver::plan_undo(const Mirror& mirror, const std::string& why) const {
   Slice slice;
   slice.entries = ours_.undoing(mirror);
+  for (Entry& each : slice.entries) each.why = why;
   for (const Entry& entry : slice.entries) {
     slice.actions.push_back(action_of(entry));
     slice.levers.push_back(nullptr);

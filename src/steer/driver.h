@@ -48,6 +48,7 @@ class Driver {
 
   Driver(const Settings& settings, Journal journal, Ours ours);
 
+  /// Where the budget is short those that were added later come first.
   void add(std::unique_ptr<Lever> lever);
   /// Asks the levers what they want, and takes as much as may be done now. `now` is a clock that
   /// never goes back.
@@ -57,9 +58,11 @@ class Driver {
   /// Notes what has become of it; whether anything was changed.
   bool settle(Slice& slice, Mirror& mirror);
   /// All that is to be undone, as a slice; levers should be off.
-  Slice plan_undo(const Mirror& mirror) const;
+  Slice plan_undo(const Mirror& mirror, const std::string& why) const;
 
   void set(const std::string& lever, Switch how);
+  /// All of them rest, as if they could not be used; "" = they do not.
+  void rest(std::string why) { rests_ = std::move(why); }
   bool knows(const std::string& lever) const;
   std::vector<std::string> names() const;
   std::vector<LeverState> states() const;
@@ -76,6 +79,8 @@ class Driver {
 
   void look_for_others(const Mirror& mirror);
   void take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slice& slice);
+  void put(Mounted& mounted, Action action, const Scene& scene, Slice& slice);
+  void name_held(Time now, Slice& slice);
 
   Budget budget_;
   Journal journal_;
@@ -87,6 +92,7 @@ class Driver {
   std::vector<Time> taken_over_;  // when that was seen, by the controller's clock
   std::string others_;            // why we stood down; "" = we did not
   std::string trouble_;
+  std::string rests_;  // why none may act
   Time watched_ = kNoTime;
   bool watches_ = false;
 };

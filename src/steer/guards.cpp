@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer/guards.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "steer/aside.h"
+#include "steer/mark.h"
+#include "steer/power_facts.h"
 
 namespace almanac::steer {
 namespace {
@@ -23,9 +23,8 @@ std::optional<std::string> forbidden_for(slurm::JobNumber number, bool of_waitin
 std::optional<std::string> forbidden_change(const FateChange& change, const Scene& scene) {
   if (auto why = forbidden_for(change.job, false, scene)) return why;
   if (change.fate == slurm::Fate::cancel) return "no lever cancels jobs";
-  if (change.fate == slurm::Fate::requeue && !scene.mirror.find(change.job)->requeueable) {
-    return "it may not be requeued";
-  }
+  const bool stops = change.fate == slurm::Fate::requeue || change.fate == slurm::Fate::suspend;
+  if (stops && !scene.mirror.find(change.job)->requeueable) return "it may not be requeued";
   return std::nullopt;
 }
 
@@ -36,18 +35,22 @@ std::optional<std::string> forbidden_change(const PowerChange& change, const Sce
     const slurm::Node& node = found->second;
     if (change.on) continue;
     if (node.busy) return fmt::format("node {} runs a job", name);
-    const auto& reservations = scene.mirror.reservations();
-    const bool is_reserved =
-        std::any_of(reservations.begin(), reservations.end(), [&](const slurm::Reservation& each) {
-          return std::find(each.nodes.begin(), each.nodes.end(), name) != each.nodes.end();
-        });
-    if (node.reserved || is_reserved) return fmt::format("node {} is reserved", name);
+    if (node.reserved || is_due(name, scene.mirror, power_facts(scene.site).back)) {
+      return fmt::format("node {} is reserved", name);
+    }
   }
   return std::nullopt;
 }
 
 std::optional<std::string> forbidden_change(const slurm::JobChange& change, const Scene& scene) {
-  return forbidden_for(change.job, true, scene);
+  const slurm::Job* const job = scene.mirror.find(change.job);
+  // What is given back to Slurm may be anybody's.
+  if (job != nullptr && waits(*job) && without_mark(*job) == change) return std::nullopt;
+  if (auto why = forbidden_for(change.job, true, scene)) return why;
+  if (change.held == false && job->held && !is_held_by_us(*job)) {
+    return "its user or an administrator holds it";
+  }
+  return std::nullopt;
 }
 
 }  // namespace

@@ -111,7 +111,9 @@ TEST_F(JournalTest, PowersOnWhatWasPoweredOffAndResumesWhatWasSuspended) {
                       {.lever = "preemption", .what = OfRun{number(4), slurm::Fate::suspend}}}));
   ASSERT_TRUE(journal->end({"", "", ""}));
   Mirror mirror;
-  mirror.take({.at = Time{1h}, .jobs = {{.number = number(4), .state = slurm::State::suspended}}});
+  mirror.take({.at = Time{1h},
+               .jobs = {{.number = number(4), .state = slurm::State::suspended}},
+               .nodes = {{.name = "a", .power = slurm::Power::off}, {.name = "b"}}});
   const auto undoing = ours().undoing(mirror);
   ASSERT_EQ(undoing.size(), 2U);
   EXPECT_EQ(std::get<OfRun>(undoing[0].what).fate, slurm::Fate::resume);

@@ -21,6 +21,8 @@
 
 namespace almanac::steer {
 
+class Ours;
+
 /// What a lever looks at.
 struct Scene {
   const Settings& settings;
@@ -29,6 +31,7 @@ struct Scene {
   const Mirror& mirror;
   const Decision& decision;
   const Chosen& policy;
+  const Ours* ours = nullptr;  ///< What stands of what was done; the driver says it.
 };
 
 /// Another fate for a job that runs.
@@ -63,6 +66,14 @@ class Lever {
     static_cast<void>(action);
     static_cast<void>(result);
   }
+  /// What gives back to Slurm all that it took, as far as that is not so yet. Asked, and done, when
+  /// it is not on any more or cannot be used.
+  virtual std::vector<Action> let_go(const Scene& scene) {
+    static_cast<void>(scene);
+    return {};
+  }
+  /// What an operator should know; one line each.
+  virtual std::vector<std::string> warnings() const { return {}; }
   /// Jobs that it holds back and that are to be released if we are no more there to do so.
   virtual std::vector<slurm::JobNumber> holds() const { return {}; }
 };

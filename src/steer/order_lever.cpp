@@ -88,15 +88,19 @@ class OrderLever final : public Lever {
 
 }  // namespace
 
+bool is_aged(const slurm::Job& job, const Mirror& mirror, Duration cap) {
+  return cap != kNoDuration && mirror.at() - waits_since(job) > cap;
+}
+
 std::vector<slurm::JobNumber> with_aged_first(const std::vector<slurm::JobNumber>& line,
                                               const Mirror& mirror, Duration cap) {
   std::vector<slurm::JobNumber> aged;
   std::vector<slurm::JobNumber> others;
   for (const slurm::JobNumber job : line) {
     const slurm::Job* const found = mirror.find(job);
-    if (found == nullptr || !waits(*found)) continue;  // since the decision
-    const bool is_aged = cap != kNoDuration && mirror.at() - waits_since(*found) > cap;
-    (is_aged ? aged : others).push_back(job);
+    // Since the decision; a job that is held has no priority.
+    if (found == nullptr || !waits(*found) || found->held) continue;
+    (is_aged(*found, mirror, cap) ? aged : others).push_back(job);
   }
   std::stable_sort(aged.begin(), aged.end(), [&](slurm::JobNumber a, slurm::JobNumber b) {
     return waits_since(*mirror.find(a)) < waits_since(*mirror.find(b));

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer/ours.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "slurm/host_list.h"
+#include "steer/mark.h"
 
 namespace almanac::steer {
 namespace {
@@ -36,6 +40,25 @@ void bring_back(std::optional<Value>& back, const std::optional<Value>& was,
   if (was && became == present && was != became) back = was;
 }
 
+/// Slurm writes the same nodes in other ways: "n1,n2", "n[1-2]".
+bool same_nodes(const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  auto one = slurm::expand_hosts(a);
+  auto other = slurm::expand_hosts(b);
+  if (!one || !other) return false;
+  std::sort(one->begin(), one->end());
+  std::sort(other->begin(), other->end());
+  return *one == *other;
+}
+
+/// How long Slurm may take to show that a node powers down.
+constexpr Duration kShows = 2min;
+
+bool is_off(slurm::Power power) {
+  return power == slurm::Power::off || power == slurm::Power::powering_down ||
+         power == slurm::Power::to_power_down;
+}
+
 bool is_empty(const slurm::JobChange& change) {
   return change == slurm::JobChange{.job = change.job};
 }
@@ -50,9 +73,11 @@ slurm::JobChange as_it_is(const slurm::Job& job, const slurm::JobChange& change,
   if (change.priority) {
     made.priority = priority_is_basic ? job.priority : slurm::JobChange::kUsual;
   }
-  if (change.held) made.held = job.held;
-  if (change.required_nodes) made.required_nodes = job.required_nodes;
-  if (change.comment) made.comment = job.comment;
+  // What the mark stands for is ours, also where the plugin set it.
+  const bool ours = is_marked(job);
+  if (change.held) made.held = job.held && !is_held_by_us(job);
+  if (change.required_nodes) made.required_nodes = ours ? "" : job.required_nodes;
+  if (change.comment) made.comment = ours ? "" : job.comment;
   return made;
 }
 
@@ -60,14 +85,17 @@ void Ours::take(const Entry& entry, const std::optional<std::string>& failed) {
   if (failed && !failed->empty()) return;
   if (const auto* const nodes = std::get_if<OfNodes>(&entry.what)) {
     for (const std::string& node : nodes->nodes) {
-      nodes->on ? static_cast<void>(nodes_off_.erase(node))
-                : static_cast<void>(nodes_off_.insert(node));
+      if (!nodes->on) {
+        nodes_off_[node] = {.off = entry.at};
+      } else if (const auto found = nodes_off_.find(node); found != nodes_off_.end()) {
+        found->second.on = entry.at;
+      }
     }
     return;
   }
   if (const auto* const run = std::get_if<OfRun>(&entry.what)) {
     if (run->fate == slurm::Fate::suspend) {
-      suspended_.insert(run->job);
+      suspended_[run->job] = entry.at;
     } else {
       suspended_.erase(run->job);
     }
@@ -76,6 +104,7 @@ void Ours::take(const Entry& entry, const std::optional<std::string>& failed) {
   const auto& job = std::get<OfJob>(entry.what);
   if (entry.lever == kUndo) {
     jobs_.erase(job.becomes.job);
+    undone_.insert(job.becomes.job);
     return;
   }
   Standing& standing = jobs_[job.becomes.job];
@@ -95,11 +124,33 @@ void Ours::take(const Entry& entry, const std::optional<std::string>& failed) {
 }
 
 void Ours::forget_gone(const Mirror& mirror) {
+  undone_.clear();
   std::erase_if(jobs_, [&](const auto& each) { return mirror.find(each.first) == nullptr; });
-  std::erase_if(suspended_, [&](slurm::JobNumber number) {
-    const slurm::Job* const job = mirror.find(number);
+  std::erase_if(suspended_, [&](const auto& each) {
+    const slurm::Job* const job = mirror.find(each.first);
     return job == nullptr || job->state != slurm::State::suspended;
   });
+  // A command to power up may be lost: a node is not ours any more when it is seen to be on.
+  std::erase_if(nodes_off_, [&](const auto& each) {
+    const auto found = mirror.nodes().find(each.first);
+    if (found == mirror.nodes().end()) return true;
+    if (is_off(found->second.power)) return false;
+    return each.second.on != kNoTime || mirror.at() > each.second.off + kShows;
+  });
+}
+
+std::vector<std::string> Ours::asleep(const Mirror& mirror) const {
+  std::vector<std::string> made;
+  for (const auto& [name, times] : nodes_off_) {
+    const auto found = mirror.nodes().find(name);
+    if (found != mirror.nodes().end() && is_off(found->second.power)) made.push_back(name);
+  }
+  return made;
+}
+
+Time Ours::suspended_at(slurm::JobNumber job) const {
+  const auto found = suspended_.find(job);
+  return found == suspended_.end() ? kNoTime : found->second;
 }
 
 std::vector<slurm::JobNumber> Ours::taken_over(const Mirror& mirror) {
@@ -133,33 +184,53 @@ std::vector<Entry> Ours::undoing(const Mirror& mirror) const {
     slurm::JobChange back{.job = number};
     bring_back(back.site_factor, was.site_factor, now.site_factor, job->site_factor);
     bring_back(back.priority, was.priority, now.priority, job->priority);
-    bring_back(back.held, was.held, now.held, job->held);
-    bring_back(back.required_nodes, was.required_nodes, now.required_nodes, job->required_nodes);
-    bring_back(back.comment, was.comment, now.comment, job->comment);
+    if (const auto unmarked = without_mark(*job)) {
+      back.held = unmarked->held;
+      back.required_nodes = unmarked->required_nodes;
+      back.comment = unmarked->comment;
+    } else {
+      bring_back(back.held, was.held, now.held, job->held);
+      bring_back(back.comment, was.comment, now.comment, job->comment);
+      if (was.required_nodes && now.required_nodes && *was.required_nodes != *now.required_nodes &&
+          same_nodes(*now.required_nodes, job->required_nodes)) {
+        back.required_nodes = was.required_nodes;
+      }
+    }
     if (!is_empty(back)) add(OfJob{.was = now, .becomes = back});
   }
-  for (const slurm::JobNumber job : suspended_) {
+  for (const auto& [number, job] : mirror.jobs()) {
+    if (!waits(job) || jobs_.contains(number) || undone_.contains(number)) continue;
+    // That the plugin held, and nobody since.
+    if (const auto unmarked = without_mark(job)) {
+      add(OfJob{.was = as_it_is(job, *unmarked, false), .becomes = *unmarked});
+    }
+  }
+  for (const auto& [job, since] : suspended_) {
     const slurm::Job* const found = mirror.find(job);
     if (found != nullptr && found->state == slurm::State::suspended) {
       add(OfRun{job, slurm::Fate::resume});
     }
   }
-  if (!nodes_off_.empty()) {
-    add(OfNodes{{nodes_off_.begin(), nodes_off_.end()}, true});
-  }
+  std::vector<std::string> off = asleep(mirror);
+  // Not twice before there is news.
+  std::erase_if(off, [&](const std::string& node) { return nodes_off_.at(node).on == mirror.at(); });
+  if (!off.empty()) add(OfNodes{std::move(off), true});
   return made;
 }
 
 std::vector<Entry> Ours::standing(Time at) const {
   std::vector<Entry> made;
-  const auto add = [&](auto what) {
-    made.push_back({.at = at, .lever = "kept", .what = std::move(what), .why = "still stands"});
+  const auto add = [&](Time when, auto what) {
+    made.push_back({.at = when, .lever = "kept", .what = std::move(what), .why = "still stands"});
   };
   for (const auto& [number, standing] : jobs_) {
-    add(OfJob{.was = standing.was, .becomes = standing.becomes});
+    add(at, OfJob{.was = standing.was, .becomes = standing.becomes});
   }
-  for (const slurm::JobNumber job : suspended_) add(OfRun{job, slurm::Fate::suspend});
-  if (!nodes_off_.empty()) add(OfNodes{{nodes_off_.begin(), nodes_off_.end()}, false});
+  for (const auto& [job, since] : suspended_) add(since, OfRun{job, slurm::Fate::suspend});
+  for (const auto& [node, sleep] : nodes_off_) {
+    add(sleep.off, OfNodes{{node}, false});
+    if (sleep.on != kNoTime) add(sleep.on, OfNodes{{node}, true});
+  }
   return made;
 }
 

@@ -34,6 +34,11 @@ class Ours {
   /// All of it, so that taking these entries makes the same.
   std::vector<Entry> standing(Time at) const;
 
+  /// Nodes that we have powered off, and that are not on yet.
+  std::vector<std::string> asleep(const Mirror& mirror) const;
+  /// Since when a job is suspended by us; kNoTime = it is not.
+  Time suspended_at(slurm::JobNumber job) const;
+
   /// Jobs that are not as they would be without us.
   std::size_t jobs() const { return jobs_.size(); }
   std::size_t nodes_off() const { return nodes_off_.size(); }
@@ -46,8 +51,13 @@ class Ours {
   };
 
   std::map<slurm::JobNumber, Standing> jobs_;
-  std::set<slurm::JobNumber> suspended_;
-  std::set<std::string> nodes_off_;
+  std::set<slurm::JobNumber> undone_;  // since there was news
+  struct Sleep {
+    Time off{};           // when that was asked
+    Time on = kNoTime;    // the same, last
+  };
+  std::map<slurm::JobNumber, Time> suspended_;
+  std::map<std::string, Sleep> nodes_off_;
 };
 
 /// Those fields of the job that `change` would change.

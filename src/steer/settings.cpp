@@ -22,7 +22,8 @@ class Reader final : text::TomlReader {
   using TomlReader::TomlReader;
 
   Settings read(const toml::table& file) {
-    allow(file, {"virtual_clusters", "changes_per_s", "poll_s", "exempt", "levers", "order"});
+    allow(file, {"virtual_clusters", "changes_per_s", "poll_s", "exempt", "levers", "order",
+                 "placement", "power", "preemption", "canary"});
     Settings made;
     if (const toml::node* const node = file.get("virtual_clusters")) {
       made.virtual_clusters = grouping(*node);
@@ -38,6 +39,20 @@ class Reader final : text::TomlReader {
     }
     if (const toml::table* const levers = table(file, "levers")) read_levers(*levers, made);
     if (const toml::table* const order = table(file, "order")) read_order(*order, made.order);
+    if (const toml::table* const placement = table(file, "placement")) {
+      allow(*placement, {"patience_s"});
+      made.placement.patience =
+          time(*placement, "patience_s", 1s, made.placement.patience, kLongest_s);
+    }
+    if (const toml::table* const power = table(file, "power")) {
+      allow(*power, {"minimum_on", "wakes_per_minute"});
+      made.power.minimum_on = whole(*power, "minimum_on", made.power.minimum_on, 0);
+      made.power.wakes_per_minute = whole(*power, "wakes_per_minute", made.power.wakes_per_minute, 1);
+    }
+    if (const toml::table* const preemption = table(file, "preemption")) {
+      read_preemption(*preemption, made.preemption);
+    }
+    if (const toml::table* const canary = table(file, "canary")) read_canary(*canary, made.canary);
     return made;
   }
 
@@ -58,6 +73,35 @@ class Reader final : text::TomlReader {
       refuse(*node, fmt::format("{} must be a number from {} to {}", key, least, most));
     }
     return *found;
+  }
+
+  int whole(const toml::table& from, const char* key, int missing, int least) {
+    constexpr int kMost = 1'000'000;
+    const double found = number(from, key, missing, least, kMost);
+    if (found != std::floor(found)) refuse(*from.get(key), fmt::format("{} must be whole", key));
+    return static_cast<int>(found);
+  }
+
+  void read_preemption(const toml::table& from, PreemptionSettings& made) {
+    allow(from, {"by", "once_in_h"});
+    if (const toml::node* const node = from.get("by")) {
+      const auto word = node->value<std::string>();
+      made.suspends = word == "suspend";
+      if (!made.suspends && word != "requeue") {
+        refuse(*node, "by must be \"requeue\" or \"suspend\"");
+      }
+    }
+    made.once_in = time(from, "once_in_h", 1h, made.once_in, kOldest_h);
+  }
+
+  void read_canary(const toml::table& from, CanarySettings& made) {
+    allow(from, {"partitions", "history_d", "window_h", "patience_h", "slack"});
+    made.partitions = words(from, "partitions");
+    made.history = time(from, "history_d", 24h, made.history, kOldest_h / 24);
+    made.window = time(from, "window_h", 1h, made.window, kOldest_h);
+    made.patience = time(from, "patience_h", 1h, made.patience, kOldest_h);
+    constexpr double kMostSlack = 100;
+    made.slack = number(from, "slack", made.slack, 1, kMostSlack);
   }
 
   Duration time(const toml::table& from, const char* key, Duration unit, Duration missing,

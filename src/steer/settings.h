@@ -46,6 +46,30 @@ struct OrderSettings {
   Duration age_cap = 24h * 7;
 };
 
+struct PlacementSettings {
+  /// A job that was released and has not started is taken back after so long.
+  Duration patience = 1min;
+};
+
+struct PowerSettings {
+  int minimum_on = 1;          ///< Nodes in service, of all together.
+  int wakes_per_minute = 30;   ///< Nodes at most, but for those that an operator wants back.
+};
+
+struct PreemptionSettings {
+  bool suspends = false;       ///< Jobs without GPUs; all others are requeued.
+  Duration once_in = 1h;       ///< Each job at most, and not before it has run for as long.
+};
+
+/// A part of the cluster to try levers on.
+struct CanarySettings {
+  std::set<std::string> partitions{};  ///< None = levers are for all jobs.
+  Duration history = 24h * 28;         ///< What is expected is learned from so much of the past.
+  Duration window = 6h;                ///< Waits and failures are averaged over.
+  Duration patience = 1h;              ///< Out of what is expected for so long, and levers rest.
+  double slack = 1.25;                 ///< The upper end of what is expected, times this.
+};
+
 struct Settings {
   Grouping virtual_clusters = Grouping::partitions;
   Exempt exempt{};
@@ -53,6 +77,10 @@ struct Settings {
   double changes_per_s = 400;                           ///< The most that Slurm is asked to change.
   Duration poll = 1s;                                   ///< Between two questions what is new.
   OrderSettings order{};
+  PlacementSettings placement{};
+  PowerSettings power{};
+  PreemptionSettings preemption{};
+  CanarySettings canary{};
 
   Switch of(std::string_view lever) const {
     const auto found = levers.find(lever);

@@ -18,7 +18,11 @@
 #include "live/log.h"
 #include "live/notify.h"
 #include "steer/order_lever.h"
+#include "steer/placement_lever.h"
+#include "steer/power_lever.h"
+#include "steer/preemption_lever.h"
 #include "steer/record.h"
+#include "steer/sharing_lever.h"
 #include "steer/undo.h"
 #include "steer/watching.h"
 
@@ -75,7 +79,8 @@ SlurmService::SlurmService(Config config, store::Store store, std::unique_ptr<sl
       started_(live::Clock::wall()),
       world_(std::make_shared<const World>()),
       decider_(std::move(decider)),
-      driver_(std::move(driver)) {
+      driver_(std::move(driver)),
+      canary_(config_.settings.canary, store_, config_.seed) {
   counters_.round_us.resize(kHistogramSize);
   const auto kept = site_.parameters.find("AccountingStorageType");
   if (kept != site_.parameters.end() && kept->second == "accounting_storage/slurmdbd") {
@@ -130,6 +135,10 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
 
   Driver driver(config.settings, std::move(journal->first), std::move(journal->second));
   driver.add(make_order_lever());
+  driver.add(make_placement_lever());
+  driver.add(make_sharing_lever());
+  driver.add(make_preemption_lever());
+  driver.add(make_power_lever());
   for (const auto& [lever, how] : config.settings.levers) {
     if (driver.knows(lever)) continue;
     return fail(Code::usage, fmt::format("there is no lever {}", lever), {},
@@ -209,6 +218,7 @@ bool SlurmService::step() {
   if (news) {
     take_news(std::move(*news));
     const bool decided = decide();
+    heed_canary();
     more = turn_levers();
     if (decided || more) ++revision_;
   }
@@ -233,6 +243,7 @@ void SlurmService::take_controls() {
       const auto known = switches_.find(lever);
       if (known != switches_.end() && known->second == how) continue;
       driver_.set(lever, how);
+      retreat_.clear();
       live::log_info(fmt::format("lever {} is {}", lever, to_string(how)));
     }
     switches_ = *read;
@@ -251,18 +262,45 @@ Result<void> SlurmService::undo() {
   auto news = ask_news();
   if (!news) return tl::unexpected(news.error());
   take_news(std::move(*news));
+  return retreat(Switch::off, "as it was before Almanac");
+}
+
+Result<void> SlurmService::retreat(Switch to, const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
     for (const LeverState& lever : driver_.states()) {
-      driver_.set(lever.name, Switch::off);
-      switches_[lever.name] = Switch::off;
+      if (to == Switch::dry && lever.how != Switch::on) continue;
+      driver_.set(lever.name, to);
+      switches_[lever.name] = to;
     }
   }
   if (auto written = write_switches(config_.state, switches_); !written) return written;
-  const auto done = take_back(driver_, mirror_, *link_, mutex_);
+  const auto done = take_back(driver_, mirror_, *link_, mutex_, why);
   if (!done) return tl::unexpected(done.error());
-  live::log_info(fmt::format("{} changes taken back, all levers are off", *done));
+  live::log_info(fmt::format("{} changes taken back, all levers are {}", *done, to_string(to)));
   return {};
+}
+
+void SlurmService::heed_canary() {
+  Canary::Verdict verdict;
+  {
+    const std::lock_guard lock(mutex_);
+    verdict = canary_.look(mirror_, decider_->last(), decider_->policy().composition);
+    driver_.rest(verdict.rests);
+    if (verdict.retreat.empty()) return;
+    const auto states = driver_.states();
+    const bool is_on = std::any_of(states.begin(), states.end(), [](const LeverState& each) {
+      return each.how == Switch::on;
+    });
+    if (!is_on) return;
+    retreat_ = fmt::format("retreat: {}", verdict.retreat);
+    ++revision_;
+  }
+  live::log_warning(retreat_);
+  if (const auto done = retreat(Switch::dry, retreat_); !done) {
+    live::log_error(fmt::format("retreat: {}", to_string(done.error())));
+  }
+  next_status_ = Time{};
 }
 
 Result<slurm::News> SlurmService::ask_news() {
@@ -297,6 +335,7 @@ void SlurmService::take_news(slurm::News news) {
     world_ = make_world(mirror_, config_.settings.virtual_clusters);
     look_again_ = true;
   }
+  canary_.note_ended(made.ended, *world_);
   for (const slurm::Job& job : made.ended) {
     decider_->learn(job, *world_);
     if (job.outcome != trace::JobState::unknown) ended_.push_back(to_stored(job, *world_));

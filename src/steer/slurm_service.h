@@ -28,6 +28,7 @@
 #include "live/service.h"
 #include "process/descriptor.h"
 #include "slurm/link.h"
+#include "steer/canary.h"
 #include "steer/control.h"
 #include "steer/decision.h"
 #include "steer/driver.h"
@@ -107,6 +108,9 @@ class SlurmService final : public live::Service {
   void take_wishes();
   void take_controls();
   Result<void> undo();
+  /// Turns all levers that are on so, and takes back all that was done.
+  Result<void> retreat(Switch to, const std::string& why);
+  void heed_canary();
   Result<slurm::News> ask_news();
   void take_news(slurm::News news);
   bool decide();
@@ -170,6 +174,8 @@ class SlurmService final : public live::Service {
   Time next_moment_{};
   Time next_status_{};
   std::unique_ptr<Watching> watching_;
+  Canary canary_;
+  std::string retreat_;  // what the canary died of; "" = it lives
 
   std::mutex inbox_mutex_;
   std::deque<Wish> wishes_;

@@ -182,6 +182,7 @@ live::Overview SlurmService::overview() const {
     made.warnings.push_back(
         fmt::format("the controller does not answer, all levers rest: {}", trouble_));
   }
+  if (!retreat_.empty()) made.warnings.push_back(retreat_);
   for (const std::string& each : driver_.warnings()) made.warnings.push_back(each);
   if (!store_trouble_.empty()) made.warnings.push_back(store_trouble_);
   if (!import_trouble_.empty()) made.warnings.push_back(import_trouble_);

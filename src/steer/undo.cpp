@@ -24,11 +24,11 @@ Result<std::pair<Journal, Ours>> open_journal(const std::string& state) {
   return std::pair{std::move(*journal), std::move(ours)};
 }
 
-Result<std::int64_t> take_back(Driver& driver, Mirror& mirror, slurm::Link& link,
-                               std::mutex& mutex) {
+Result<std::int64_t> take_back(Driver& driver, Mirror& mirror, slurm::Link& link, std::mutex& mutex,
+                               const std::string& why) {
   std::int64_t done = 0;
   std::unique_lock lock(mutex);
-  Driver::Slice slice = driver.plan_undo(mirror);
+  Driver::Slice slice = driver.plan_undo(mirror, why);
   while (!slice.actions.empty()) {
     lock.unlock();
     driver.carry_out(slice, link);
@@ -40,7 +40,7 @@ Result<std::int64_t> take_back(Driver& driver, Mirror& mirror, slurm::Link& link
                       [](const Result<void>& result) { return result || is_past(result); });
     if (settled == 0) return tl::unexpected(slice.results.front().error());
     done += settled;
-    slice = driver.plan_undo(mirror);
+    slice = driver.plan_undo(mirror, why);
   }
   return done;
 }

@@ -21,9 +21,10 @@ namespace almanac::steer {
 Result<std::pair<Journal, Ours>> open_journal(const std::string& state);
 
 /// Takes back all that still can be, in as many slices as it takes; gives how many changes that
-/// were. `mutex` is of `driver` and `mirror`, and is not held while Slurm works.
-Result<std::int64_t> take_back(Driver& driver, Mirror& mirror, slurm::Link& link,
-                               std::mutex& mutex);
+/// were. `mutex` is of `driver` and `mirror`, and is not held while Slurm works. The journal says
+/// `why`.
+Result<std::int64_t> take_back(Driver& driver, Mirror& mirror, slurm::Link& link, std::mutex& mutex,
+                               const std::string& why = "as it was before Almanac");
 
 /// The same on the folder of a service that does not run. Fails with conflict where one does.
 Result<std::int64_t> undo_without_service(

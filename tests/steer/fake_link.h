@@ -30,6 +30,9 @@ struct FakeSlurm {
   std::map<slurm::JobNumber, One> jobs;
   std::map<std::string, slurm::Node> nodes;
   std::vector<slurm::Partition> partitions;
+  std::vector<slurm::Reservation> reservations;
+  std::map<std::string, Time> powered;  ///< When each node was last told to go on or off.
+  std::set<std::string> dead;           ///< Nodes whose power supply does not answer.
   slurm::Site site{.version = "22.05.8",
                    .cluster = "fake",
                    .controller = "here",
@@ -106,14 +109,26 @@ struct FakeSlurm {
       one.job.outcome = trace::JobState::completed;
       one.job.end = one.job.start + one.run;
     }
+    for (auto& [name, node] : nodes) {
+      const bool is_through = now - powered[name] >= kPowers && !dead.contains(name);
+      if (node.power == slurm::Power::powering_down && is_through) node.power = slurm::Power::off;
+      if (node.power == slurm::Power::powering_up && is_through) node.power = slurm::Power::on;
+    }
     for (const std::uint32_t number : queue()) start(job(number));
+    for (auto& [name, node] : nodes) node.busy = free_gpus(node) != all_gpus(node);
   }
+
+  static constexpr Duration kPowers = 30s;  ///< So long a node takes to go on or off.
 
  private:
   static std::int64_t weight(const slurm::Job& job) { return job.priority + job.site_factor; }
 
+  static std::uint64_t all_gpus(const slurm::Node& node) {
+    return (std::uint64_t{1} << node.gpus) - 1;
+  }
+
   std::uint64_t free_gpus(const slurm::Node& node) const {
-    std::uint64_t free = (std::uint64_t{1} << node.gpus) - 1;
+    std::uint64_t free = all_gpus(node);
     for (const auto& [number, one] : jobs) {
       if (one.job.state != slurm::State::running) continue;
       for (const slurm::Held& held : one.job.holds) {
@@ -127,6 +142,8 @@ struct FakeSlurm {
     if (job.held) return;
     for (auto& [name, node] : nodes) {
       const auto& own = node.partitions;
+      if (node.power != slurm::Power::on) continue;
+      if (!job.required_nodes.empty() && job.required_nodes != name) continue;
       if (node.drained || std::find(own.begin(), own.end(), job.partition) == own.end()) continue;
       const std::uint64_t free = free_gpus(node);
       std::uint64_t taken = 0;
@@ -190,6 +207,7 @@ class FakeLink final : public slurm::Link {
     jobs_ = std::move(jobs);
     nodes_ = slurm_.nodes;
     partitions_ = slurm_.partitions;
+    made.reservations = slurm_.reservations;
     told_ = true;
     return made;
   }
@@ -230,7 +248,13 @@ class FakeLink final : public slurm::Link {
   Result<void> power(std::span<const std::string> nodes, bool on) override {
     if (slurm_.is_down) return down();
     for (const std::string& name : nodes) {
-      slurm_.nodes.at(name).power = on ? slurm::Power::on : slurm::Power::off;
+      slurm::Power& power = slurm_.nodes.at(name).power;
+      ++slurm_.changes;
+      slurm_.powered[name] = slurm_.now;
+      if (slurm_.dead.contains(name)) continue;
+      if (!on && power == slurm::Power::on) power = slurm::Power::powering_down;
+      // While it powers down it says yes and does nothing.
+      if (on && power == slurm::Power::off) power = slurm::Power::powering_up;
     }
     return {};
   }

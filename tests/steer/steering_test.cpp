@@ -79,7 +79,7 @@ class Desk {
 
   void undo() {
     look();
-    auto slice = driver_->plan_undo(mirror_);
+    auto slice = driver_->plan_undo(mirror_, "as it was before Almanac");
     driver_->carry_out(slice, link_);
     driver_->settle(slice, mirror_);
   }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The canary: levers act on the jobs of a few partitions only, and are taken back when jobs wait
+/// longer, or fail more often, than was to be expected there.
+///
+/// What is to be expected is learned from the last weeks' own jobs: how long they would have waited
+/// under the policy, played again, and how many of them failed. Both are averages over a window;
+/// what 99 of 100 windows stayed below, and some slack, is the most that is expected (a minute more,
+/// or five jobs of a hundred more, are no reason). Waits count
+/// all who started within the window, and all who wait still.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <future>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/cluster.h"
+#include "policy/composition.h"
+#include "steer/decision.h"
+#include "steer/mirror.h"
+#include "steer/settings.h"
+#include "store/store.h"
+#include "trace/trace.h"
+
+namespace almanac::steer {
+
+/// Of one job, as far as it matters here.
+struct Course {
+  Time since{};           ///< When it began to wait.
+  Time start = kNoTime;   ///< Missing = it waits.
+  Time end = kNoTime;     ///< Missing = it has not ended.
+  bool failed = false;
+};
+
+/// Averages over one window.
+struct Averages {
+  std::int64_t waits = 0, ended = 0;  ///< So many jobs.
+  double wait_s = 0;
+  double failed = 0;  ///< Share of those that ended.
+};
+
+/// Over (until - window, until].
+Averages averages(const std::vector<Course>& jobs, Time until, Duration window);
+
+/// The most that is expected.
+struct Band {
+  double wait_s = 0;
+  double failed = 0;
+};
+
+/// Plays the jobs of `log` submitted since `settings.history` before its end; earlier ones are
+/// learned from. Those of the virtual clusters `vcs` count. Fails with unavailable where these are
+/// too few.
+Result<Band> expect(trace::Trace log, const std::set<std::string>& vcs,
+                    const cluster::Cluster& cluster, const policy::Composition& policy,
+                    const CanarySettings& settings, std::uint64_t seed,
+                    const std::atomic<bool>* stop);
+
+/// Not thread-safe, but for the play, which is made in a thread of its own.
+class Canary {
+ public:
+  /// Without partitions it never says anything.
+  Canary(CanarySettings settings, const store::Store& store, std::uint64_t seed);
+  ~Canary();
+  Canary(const Canary&) = delete;
+  Canary& operator=(const Canary&) = delete;
+
+  void note_ended(const std::vector<slurm::Job>& ended, const World& world);
+
+  struct Verdict {
+    std::string rests{};    ///< Why no lever may act yet; "" = they may.
+    std::string retreat{};  ///< Why all is to be taken back.
+  };
+  /// Once a round.
+  Verdict look(const Mirror& mirror, const Decision& decision, const policy::Composition& policy);
+  /// "vc1: mean wait 12s, at most 40s expected; ..."; "" = there is nothing to say.
+  const std::string& says() const { return says_; }
+
+ private:
+  std::set<std::string> vcs(const World& world) const;
+  void begin_to_play(const Decision& decision, const policy::Composition& policy);
+  Averages present(const Mirror& mirror, const Decision& decision) const;
+
+  CanarySettings settings_;
+  const store::Store& store_;
+  std::uint64_t seed_;
+  std::deque<Course> ended_;
+  std::string policy_;  // that the band is of
+  std::shared_ptr<const World> world_;
+  std::optional<Band> band_;
+  std::string trouble_;
+  Time out_since_ = kNoTime;
+  std::string says_;
+  std::atomic<bool> stop_ = false;
+  std::future<Result<Band>> play_;
+};
+
+}  // namespace almanac::steer

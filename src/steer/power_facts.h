@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What slurm.conf says of powering nodes, and which nodes are spoken for.
+#pragma once
+
+#include <string>
+
+#include "base/time.h"
+#include "slurm/node.h"
+#include "steer/mirror.h"
+
+namespace almanac::steer {
+
+struct PowerFacts {
+  bool has_programs = false;  ///< SuspendProgram and ResumeProgram are there.
+  bool is_on = false;         ///< Slurm powers nodes at all: a SuspendTime is set.
+  Duration down{};            ///< SuspendTimeout: the most that powering down takes.
+  Duration up{};              ///< ResumeTimeout.
+  /// After a command to power down, when a node can be back at the latest: Slurm looks at nodes that
+  /// change every so often only.
+  Duration back{};
+};
+
+PowerFacts power_facts(const slurm::Site& site);
+
+/// Whether a reservation has the node, or will have before `within` is over.
+bool is_due(const std::string& node, const Mirror& mirror, Duration within);
+
+}  // namespace almanac::steer

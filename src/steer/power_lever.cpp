@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/power_lever.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "policy/registry.h"
+#include "policy/slots.h"
+#include "steer/node_commands.h"
+#include "steer/ours.h"
+#include "steer/power_facts.h"
+#include "steer/scope.h"
+
+namespace almanac::steer {
+namespace {
+
+using policy::kCapacityPeriod;
+using slurm::Power;
+using Names = std::set<std::string>;
+
+bool is_on(const slurm::Node& node) {
+  return node.power == Power::on || node.power == Power::powering_up;
+}
+
+/// What there is to power, at one look.
+struct Nodes {
+  policy::NodeUse use{};
+  std::vector<Names> idle{};      ///< That may sleep, by virtual cluster.
+  std::vector<Names> asleep{};    ///< By us, the same.
+  std::vector<int> spare{};       ///< On, or nearly so, and without a job; the same.
+};
+
+class PowerLever final : public Lever {
+ public:
+  std::string_view name() const override { return "power"; }
+
+  std::optional<std::string> obstacle(const slurm::Site& site,
+                                      const slurm::Abilities& can) const override {
+    if (!site.is_operator) return "we have no operator's rights in this Slurm";
+    if (!can.power) return "this way to Slurm cannot power nodes";
+    const PowerFacts facts = power_facts(site);
+    if (!facts.has_programs) {
+      return "slurm.conf names no SuspendProgram and ResumeProgram: nobody would power nodes";
+    }
+    if (!facts.is_on) return "slurm.conf has no SuspendTime: Slurm powers no nodes without it";
+    return std::nullopt;
+  }
+
+  std::vector<Action> want(const Scene& scene) override {
+    take_capacity(scene.policy);
+    if (capacity_ == nullptr) return {};
+    const Nodes nodes = look(scene);
+    notice(scene);
+    most_used_ = std::max(most_used_, nodes.use.used);
+    const Time now = scene.mirror.at();
+    if (asked_ == kNoTime || now - asked_ >= kCapacityPeriod) {
+      if (asked_ != kNoTime) ask(nodes, scene.settings.power);
+      asked_ = Time{now.time_since_epoch() / kCapacityPeriod * kCapacityPeriod};
+    }
+    std::vector<Action> made;
+    add_wakes(made, nodes, scene);
+    add_sleeps(made, nodes, scene);
+    return made;
+  }
+
+  std::vector<Action> let_go(const Scene& scene) override {
+    capacity_.reset();
+    capacity_name_.clear();
+    to_sleep_.clear();
+    to_wake_.clear();
+    notice(scene);
+    const std::vector<std::string> off = commands_.due(scene.ours->asleep(scene.mirror), true);
+    if (off.empty()) return {};
+    return {{PowerChange{off, true}, "power is not on"}};
+  }
+
+  void hear(const Action& action, const Result<void>& result) override {
+    const auto& change = std::get<PowerChange>(action.change);
+    commands_.given(change.nodes, change.on);
+    if (!result || !change.on) return;
+    for (std::size_t at = 0; at < change.nodes.size(); ++at) woken_.push_back(commands_.now());
+  }
+
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> made = commands_.warnings();
+    if (is_idle_) {
+      made.push_back(fmt::format(
+          "lever power: policy {} keeps every node on; its slot for capacity says otherwise, as in "
+          "{}+ces_venus",
+          policy_, policy_));
+    }
+    return made;
+  }
+
+ private:
+  void take_capacity(const Chosen& policy) {
+    policy_ = policy.composition.name;
+    if (capacity_name_ != policy.capacity) {
+      capacity_name_ = policy.capacity;
+      policy::Composition composition = policy.composition;
+      composition.capacity = policy.capacity;
+      capacity_ = policy::registry().make_capacity(composition);
+      asked_ = kNoTime;
+      most_used_ = 0;
+    }
+    is_idle_ = capacity_ == nullptr;
+  }
+
+  /// Virtual clusters where jobs wait keep their idle nodes, and so do jobs that are to start.
+  static Names needed(const Scene& scene) {
+    Names made;
+    const World& world = *scene.decision.world;
+    for (const Decision::Start& start : scene.decision.starts) {
+      for (const cluster::Grant& grant : start.held) {
+        made.insert(world.cluster.nodes[index(grant.node)].name);
+      }
+    }
+    for (const auto& [name, id] : world.nodes) {
+      const VcId vc = world.cluster.nodes[index(id)].vc;
+      if (!scene.decision.lines[index(vc)].jobs.empty()) made.insert(name);
+    }
+    return made;
+  }
+
+  Nodes look(const Scene& scene) const {
+    const World& world = *scene.decision.world;
+    const Duration back = power_facts(scene.site).back;
+    const Names needed_ones = needed(scene);
+    Names held;
+    for (const auto& [number, job] : scene.mirror.jobs()) {
+      if (!holds_nodes(job)) continue;
+      for (const slurm::Held& each : job.holds) held.insert(each.node);
+    }
+    Nodes made{.use = {.now = scene.mirror.at()}};
+    for (auto* const of : {&made.idle, &made.asleep}) of->resize(world.cluster.vcs.size());
+    made.spare.resize(world.cluster.vcs.size());
+    Names ours;
+    for (std::string& each : scene.ours->asleep(scene.mirror)) ours.insert(std::move(each));
+    for (const auto& [name, node] : scene.mirror.nodes()) {
+      const NodeId id = world.node(name);
+      if (id == kNoNode || node.drained || node.reserved) continue;
+      if (!is_in_scope(node, scene.settings)) continue;
+      const bool works = node.busy || held.contains(name);
+      const bool on = is_on(node);
+      ++made.use.total;
+      made.use.on += on ? 1 : 0;
+      made.use.used += works ? 1 : 0;
+      const std::size_t vc = index(world.cluster.nodes[index(id)].vc);
+      made.spare[vc] += on && !works ? 1 : 0;
+      const bool may_sleep = node.power == Power::on && !works && !needed_ones.contains(name) &&
+                             !is_due(name, scene.mirror, back);
+      if (may_sleep) made.idle[vc].insert(name);
+      if (ours.contains(name)) made.asleep[vc].insert(name);
+    }
+    return made;
+  }
+
+  /// What has become of commands, and whether Slurm woke nodes for a job.
+  void notice(const Scene& scene) {
+    commands_.look(scene.mirror, power_facts(scene.site).back);
+    bool woke = false;
+    for (const auto& [name, node] : scene.mirror.nodes()) {
+      const auto before = power_.find(name);
+      const bool was_off = before != power_.end() && before->second == Power::off;
+      woke = woke || (was_off && is_on(node) && !to_wake_.contains(name));
+      power_[name] = node.power;
+    }
+    if (!woke || capacity_ == nullptr) return;
+    capacity_->woken();
+    spare_ += capacity_->spare();
+  }
+
+  void ask(const Nodes& nodes, const PowerSettings& settings) {
+    policy::NodeUse use = nodes.use;
+    use.used = std::exchange(most_used_, nodes.use.used);
+    wanted_ = std::clamp(capacity_->nodes_on(use), std::min(settings.minimum_on, use.total),
+                         use.total);
+    to_sleep_.clear();
+    to_wake_.clear();
+    std::vector<Names> idle = nodes.idle;
+    for (int count = use.on - wanted_; count > 0; --count) {
+      const auto most = std::max_element(
+          idle.begin(), idle.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+      if (most == idle.end() || most->empty()) break;
+      to_sleep_.insert(*most->rbegin());
+      most->erase(std::prev(most->end()));
+    }
+    wake(nodes, wanted_ - use.on);
+  }
+
+  /// Each where the fewest are idle.
+  void wake(const Nodes& nodes, int count) {
+    std::vector<Names> asleep = nodes.asleep;
+    std::vector<int> spare = nodes.spare;
+    for (; count > 0; --count) {
+      std::size_t least = asleep.size();
+      for (std::size_t vc = 0; vc < asleep.size(); ++vc) {
+        for (const std::string& each : to_wake_) asleep[vc].erase(each);
+        if (asleep[vc].empty()) continue;
+        if (least == asleep.size() || spare[vc] < spare[least]) least = vc;
+      }
+      if (least == asleep.size()) return;
+      to_wake_.insert(*asleep[least].begin());
+      ++spare[least];
+    }
+  }
+
+  void add_wakes(std::vector<Action>& made, const Nodes& nodes, const Scene& scene) {
+    wake(nodes, std::exchange(spare_, 0));
+    for (const Names& each : nodes.asleep) {
+      for (const std::string& name : each) {
+        if (is_due(name, scene.mirror, power_facts(scene.site).back)) to_wake_.insert(name);
+      }
+    }
+    std::erase_if(to_wake_, [&](const std::string& name) {
+      const auto found = scene.mirror.nodes().find(name);
+      return found == scene.mirror.nodes().end() || is_on(found->second);
+    });
+    const Time now = scene.mirror.at();
+    std::erase_if(woken_, [&](Time at) { return at <= now - 1min; });
+    const auto most = scene.settings.power.wakes_per_minute - static_cast<int>(woken_.size());
+    std::vector<std::string> names = commands_.due({to_wake_.begin(), to_wake_.end()}, true);
+    names.resize(std::min(names.size(), static_cast<std::size_t>(std::max(0, most))));
+    if (names.empty()) return;
+    made.push_back({PowerChange{std::move(names), true},
+                    fmt::format("{} nodes are to be on under {}", wanted_, capacity_name_)});
+  }
+
+  void add_sleeps(std::vector<Action>& made, const Nodes& nodes, const Scene& scene) {
+    Names idle;
+    for (const Names& each : nodes.idle) idle.insert(each.begin(), each.end());
+    std::erase_if(to_sleep_, [&](const std::string& name) {
+      const auto found = scene.mirror.nodes().find(name);
+      return found == scene.mirror.nodes().end() || found->second.power != Power::on;
+    });
+    std::vector<std::string> names;
+    for (const std::string& each : to_sleep_) {
+      if (idle.contains(each)) names.push_back(each);
+    }
+    names = commands_.due(names, false);
+    const int most = nodes.use.on - wanted_;
+    names.resize(std::min(names.size(), static_cast<std::size_t>(std::max(0, most))));
+    if (names.empty()) return;
+    made.push_back({PowerChange{std::move(names), false},
+                    fmt::format("{} nodes are to be on under {}", wanted_, capacity_name_)});
+  }
+
+  std::string policy_;
+  std::string capacity_name_;
+  std::unique_ptr<policy::Capacity> capacity_;
+  bool is_idle_ = false;
+  Time asked_ = kNoTime;
+  int most_used_ = 0;  // nodes, since it was asked
+  int wanted_ = 0;     // that are to be on, when it was asked last
+  int spare_ = 0;      // to be woken beside those that Slurm woke
+  Names to_sleep_;
+  Names to_wake_;
+  NodeCommands commands_;
+  std::deque<Time> woken_;  // by us, within the last minute
+  std::map<std::string, Power> power_;
+};
+
+}  // namespace
+
+std::unique_ptr<Lever> make_power_lever() { return std::make_unique<PowerLever>(); }
+
+}  // namespace almanac::steer

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/preemption_lever.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "steer/ours.h"
+
+namespace almanac::steer {
+namespace {
+
+using slurm::Fate;
+using slurm::JobNumber;
+using slurm::State;
+
+/// Who is to come in the place of a suspended job needs a moment to do so.
+constexpr Duration kComes = 1min;
+
+class PreemptionLever final : public Lever {
+ public:
+  std::string_view name() const override { return "preemption"; }
+
+  std::optional<std::string> obstacle(const slurm::Site& site,
+                                      const slurm::Abilities&) const override {
+    if (!site.is_operator) return "we have no operator's rights in this Slurm";
+    return std::nullopt;
+  }
+
+  std::vector<Action> want(const Scene& scene) override {
+    at_ = scene.mirror.at();
+    std::erase_if(stopped_,
+                  [&](const auto& each) { return scene.mirror.find(each.first) == nullptr; });
+    std::vector<Action> made;
+    for (const JobNumber number : scene.decision.stops) {
+      const slurm::Job* const job = scene.mirror.find(number);
+      if (job == nullptr || job->state != State::running || !job->requeueable) continue;
+      if (at_ - last_change(*job) < scene.settings.preemption.once_in) continue;
+      const bool suspends = scene.settings.preemption.suspends && job->gpus == 0;
+      made.push_back({FateChange{number, suspends ? Fate::suspend : Fate::requeue},
+                      fmt::format("makes room under {}", scene.policy.composition.name)});
+    }
+    for (const auto& [number, job] : scene.mirror.jobs()) {
+      if (may_go_on(job, scene)) made.push_back({FateChange{number, Fate::resume}, "has room again"});
+    }
+    return made;
+  }
+
+  std::vector<Action> let_go(const Scene& scene) override {
+    std::vector<Action> made;
+    for (const auto& [number, job] : scene.mirror.jobs()) {
+      if (job.state != State::suspended || scene.ours->suspended_at(number) == kNoTime) continue;
+      made.push_back({FateChange{number, Fate::resume}, "preemption is not on"});
+    }
+    return made;
+  }
+
+  void hear(const Action& action, const Result<void>& result) override {
+    if (result) stopped_[std::get<FateChange>(action.change).job] = at_;
+  }
+
+ private:
+  /// Since when its run goes on undisturbed.
+  Time last_change(const slurm::Job& job) const {
+    const auto found = stopped_.find(job.number);
+    const Time start = job.start == kNoTime ? at_ : job.start;
+    return found == stopped_.end() ? start : std::max(start, found->second);
+  }
+
+  /// Whether nobody has begun since on the nodes of one that we have suspended.
+  static bool may_go_on(const slurm::Job& job, const Scene& scene) {
+    const Time since = scene.ours->suspended_at(job.number);
+    if (job.state != State::suspended || since == kNoTime) return false;
+    if (scene.mirror.at() - since < kComes) return false;
+    std::set<std::string> own;
+    for (const slurm::Held& held : job.holds) own.insert(held.node);
+    return std::none_of(
+        scene.mirror.jobs().begin(), scene.mirror.jobs().end(), [&](const auto& each) {
+          const slurm::Job& other = each.second;
+          if (other.number == job.number || !holds_nodes(other) || other.start < since) return false;
+          return std::any_of(other.holds.begin(), other.holds.end(),
+                             [&](const slurm::Held& held) { return own.contains(held.node); });
+        });
+  }
+
+  Time at_{};
+  std::map<JobNumber, Time> stopped_;
+};
+
+}  // namespace
+
+std::unique_ptr<Lever> make_preemption_lever() { return std::make_unique<PreemptionLever>(); }
+
+}  // namespace almanac::steer

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What levers are for: with a canary its partitions, else everything.
+#pragma once
+
+#include <algorithm>
+
+#include "slurm/job.h"
+#include "slurm/node.h"
+#include "steer/settings.h"
+#include "steer/world.h"
+
+namespace almanac::steer {
+
+inline bool is_in_scope(const slurm::Job& job, const Settings& settings) {
+  const auto& canary = settings.canary.partitions;
+  const auto names = split_names(job.partition);
+  return canary.empty() || std::all_of(names.begin(), names.end(), [&](const std::string& each) {
+           return canary.contains(each);
+         });
+}
+
+/// Also not that of an exempt partition, even in part.
+inline bool is_in_scope(const slurm::Node& node, const Settings& settings) {
+  const auto& canary = settings.canary.partitions;
+  return std::all_of(node.partitions.begin(), node.partitions.end(), [&](const std::string& each) {
+    return !settings.exempt.partitions.contains(each) && (canary.empty() || canary.contains(each));
+  });
+}
+
+}  // namespace almanac::steer

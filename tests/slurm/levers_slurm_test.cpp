@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Placement, power and preemption on a real Slurm: jobs start where the policy says, nodes sleep
+/// and come back, and a Slurm that is let go has all that it had.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "slurm/connect.h"
+#include "slurm/test_cluster.h"
+#include "steer/driver.h"
+#include "steer/mark.h"
+#include "steer/placement_lever.h"
+#include "steer/power_facts.h"
+#include "steer/power_lever.h"
+#include "steer/preemption_lever.h"
+
+namespace almanac::steer {
+namespace {
+
+using slurm::eventually;
+using slurm::TestCluster;
+
+/// Slurm's commands, and somebody who says to watch over what is held: the levers are tested here,
+/// not who releases jobs when all else is dead.
+class WatchedCommands final : public slurm::Link {
+ public:
+  slurm::Abilities can() const override {
+    slurm::Abilities made = commands_->can();
+    made.watches = true;
+    return made;
+  }
+  std::string_view way() const override { return commands_->way(); }
+  Result<slurm::Site> site() override { return commands_->site(); }
+  Result<slurm::News> news() override { return commands_->news(); }
+  std::vector<Result<void>> change(std::span<const slurm::JobChange> changes) override {
+    return commands_->change(changes);
+  }
+  Result<void> end(slurm::JobNumber job, slurm::Fate fate) override {
+    return commands_->end(job, fate);
+  }
+  Result<void> power(std::span<const std::string> nodes, bool on) override {
+    return commands_->power(nodes, on);
+  }
+  Result<void> watch(std::span<const slurm::JobNumber>, Duration) override { return {}; }
+  Result<void> ended(Time from, Time until, const slurm::TakeEnded& take) override {
+    return commands_->ended(from, until, take);
+  }
+
+ private:
+  std::unique_ptr<slurm::Link> commands_ = *slurm::connect("commands");
+};
+
+/// Almanac with one lever at a Slurm.
+class Desk {
+ public:
+  Desk(const std::string& policy, std::unique_ptr<Lever> lever, Settings settings = {})
+      : settings_(std::move(settings)),
+        name_(lever->name()),
+        decider_(*compose(policy), {}, 0),
+        driver_(settings_, *Journal::open(folder_ / "journal.jsonl"), {}) {
+    site_ = *link_.site();
+    driver_.add(std::move(lever));
+    driver_.set(name_, Switch::on);
+  }
+
+  /// A look, a decision, and what follows. `ahead` is added to the controller's clock.
+  void step() {
+    auto news = link_.news();
+    if (!news) return;
+    news->at += ahead_;
+    mirror_.take(std::move(*news));
+    decider_.decide(mirror_, make_world(mirror_, settings_.virtual_clusters), settings_.exempt);
+    clock_ += 10s;
+    auto slice = driver_.plan({.settings = settings_,
+                               .site = site_,
+                               .can = link_.can(),
+                               .mirror = mirror_,
+                               .decision = decider_.last(),
+                               .policy = decider_.policy()},
+                              clock_);
+    driver_.carry_out(slice, link_);
+    for (std::size_t at = 0; at < slice.results.size(); ++at) {
+      EXPECT_TRUE(slice.results[at])
+          << to_words(slice.entries[at]) << ": " << to_string(slice.results[at].error());
+    }
+    driver_.settle(slice, mirror_);
+  }
+  void set(Switch how) { driver_.set(name_, how); }
+  void skip(Duration time) { ahead_ += time; }
+  LeverState state() const { return driver_.states().front(); }
+  const Mirror& mirror() const { return mirror_; }
+  const slurm::Site& site() const { return site_; }
+
+ private:
+  Settings settings_;
+  std::string name_;
+  TemporaryFolder folder_;
+  WatchedCommands link_;
+  slurm::Site site_;
+  Mirror mirror_;
+  Decider decider_;
+  Driver driver_;
+  Time clock_{};
+  Duration ahead_{};
+};
+
+std::string comment_of(const TestCluster& cluster, std::uint32_t job) {
+  return cluster.must(fmt::format("scontrol show job {} | grep -o 'AdminComment=.*' || true", job));
+}
+
+TEST(LeversSlurmTest, PlacesJobsWhereThePolicySaysAndGivesThemBack) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster({.nodes = 4});
+  const auto blocker = cluster.submit("-N 3 --gres=gpu:8 --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster.becomes(blocker, "RUNNING"));
+  const auto own = cluster.submit("-H -N 1 --gres=gpu:8 -t 1 --wrap 'sleep 600'");
+  // They wait for Almanac as if the plugin had held them.
+  const auto submit = [&](int minutes) {
+    const auto job =
+        cluster.submit(fmt::format("-H -N 1 --gres=gpu:8 -t {} --wrap 'sleep 600'", minutes));
+    cluster.must(fmt::format("scontrol release {0} && scontrol hold {0}", job));
+    cluster.must(fmt::format("scontrol update jobid={} AdminComment='{}'", job, kMark));
+    return job;
+  };
+  const auto longer = submit(90);
+  const auto shorter = submit(30);
+  Desk desk("sjf+limit", make_placement_lever());
+  EXPECT_TRUE(eventually([&] {
+    desk.step();
+    return cluster.of_job(shorter, "state") == "RUNNING";
+  }));
+  EXPECT_EQ(cluster.of_job(longer, "reason"), "JobHeldAdmin");
+  EXPECT_EQ(cluster.of_job(own, "reason"), "JobHeldUser");
+  cluster.must(fmt::format("scancel {}", blocker));
+  EXPECT_TRUE(eventually([&] {
+    desk.step();
+    return cluster.of_job(longer, "state") == "RUNNING";
+  }));
+  EXPECT_NE(cluster.must(fmt::format("scontrol show job {} | grep ' ReqNodeList='", longer))
+                .find("ReqNodeList=n"),
+            std::string::npos);
+  EXPECT_EQ(cluster.of_job(own, "reason"), "JobHeldUser");
+
+  const auto gang = cluster.submit("-N 4 --gres=gpu:8 --wrap 'sleep 600'");
+  EXPECT_TRUE(eventually([&] {
+    desk.step();
+    return cluster.of_job(gang, "reason") == "JobHeldAdmin";
+  })) << "one that came past the plugin is held too";
+  desk.set(Switch::off);
+  desk.step();
+  EXPECT_NE(cluster.of_job(gang, "reason"), "JobHeldAdmin");
+  EXPECT_EQ(comment_of(cluster, gang).find(kMark), std::string::npos);
+  EXPECT_EQ(cluster.of_job(own, "reason"), "JobHeldUser");
+}
+
+TEST(LeversSlurmTest, PutsIdleNodesToSleepAndWakesThemAll) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster({.nodes = 4, .power = true});
+  const auto job = cluster.submit("-N 1 --gres=gpu:8 --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster.becomes(job, "RUNNING"));
+  Desk desk("fifo+follow_load", make_power_lever());
+  const PowerFacts facts = power_facts(desk.site());
+  EXPECT_EQ(facts.down, 3s);
+  EXPECT_EQ(facts.up, 60s);
+  const auto count = [&](slurm::Power power) {
+    int made = 0;
+    for (const auto& [name, node] : desk.mirror().nodes()) made += node.power == power ? 1 : 0;
+    return made;
+  };
+  EXPECT_TRUE(eventually([&] {
+    if (count(slurm::Power::on) == 4) desk.skip(10min);
+    desk.step();
+    return count(slurm::Power::off) > 0;
+  })) << desk.state().rests;
+  EXPECT_EQ(cluster.of_job(job, "state"), "RUNNING");
+  // The commands to wake those that are still on the way down would be lost.
+  desk.set(Switch::off);
+  EXPECT_TRUE(eventually([&] {
+    desk.step();
+    return count(slurm::Power::on) == 4;
+  }));
+}
+
+TEST(LeversSlurmTest, RequeuesWhoIsStopped) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster({.nodes = 1});
+  const auto first = cluster.submit("--requeue --gres=gpu:8 -t 600 --wrap 'sleep 600'");
+  const auto firm = cluster.submit("--no-requeue -t 600 --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster.becomes(first, "RUNNING"));
+  ASSERT_TRUE(cluster.becomes(firm, "RUNNING"));
+  cluster.submit("--gres=gpu:8 -t 1 --wrap 'sleep 1'");
+  Settings settings;
+  settings.preemption.once_in = 0s;
+  Desk desk("srtf+limit", make_preemption_lever(), settings);
+  EXPECT_TRUE(eventually([&] {
+    desk.step();
+    return cluster.of_job(first, "state") == "PENDING";
+  }));
+  EXPECT_EQ(cluster.of_job(firm, "state"), "RUNNING");
+}
+
+}  // namespace
+}  // namespace almanac::steer

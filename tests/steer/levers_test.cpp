@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Placement, power and preemption against a Slurm in memory: what they do, what they leave alone,
+/// and that all of it is given back when they are turned off.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "fake_link.h"
+#include "steer/driver.h"
+#include "steer/mark.h"
+#include "steer/placement_lever.h"
+#include "steer/power_lever.h"
+#include "steer/preemption_lever.h"
+#include "steer/sharing_lever.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::steer {
+namespace {
+
+using slurm::Power;
+using slurm::State;
+using testing::HasSubstr;
+using testing::UnorderedElementsAre;
+
+Settings with(const std::string& lever) {
+  Settings made;
+  made.levers[lever] = Switch::on;
+  made.changes_per_s = 10'000;
+  return made;
+}
+
+/// Almanac with one lever at a Slurm: what the service does, step by step.
+class Desk {
+ public:
+  Desk(FakeSlurm& slurm, const std::string& policy, Settings settings)
+      : slurm_(slurm),
+        settings_(std::move(settings)),
+        link_(slurm),
+        decider_(*compose(policy), {}, 0) {
+    open();
+  }
+
+  /// As a service that begins on the same folder.
+  void open() {
+    const std::string path = folder_ / "journal.jsonl";
+    auto journal = Journal::open(path);
+    Ours ours;
+    EXPECT_TRUE(Journal::read(
+        path, [&](const Entry& entry, const auto& failed) { ours.take(entry, failed); }));
+    driver_.emplace(settings_, std::move(*journal), std::move(ours));
+    const std::string lever = settings_.levers.begin()->first;
+    if (lever == "placement") driver_->add(make_placement_lever());
+    if (lever == "power") driver_->add(make_power_lever());
+    if (lever == "preemption") driver_->add(make_preemption_lever());
+    if (lever == "sharing") driver_->add(make_sharing_lever());
+    set(settings_.of(lever));
+  }
+
+  void set(Switch how) { driver_->set(settings_.levers.begin()->first, how); }
+
+  /// News, a decision, and a slice of changes; how many were made.
+  int step() {
+    clock_ += 10s;
+    const int before = slurm_.changes;
+    look();
+    const Scene scene{.settings = settings_,
+                      .site = slurm_.site,
+                      .can = link_.can(),
+                      .mirror = mirror_,
+                      .decision = decider_.last(),
+                      .policy = decider_.policy()};
+    auto slice = driver_->plan(scene, clock_);
+    driver_->carry_out(slice, link_);
+    driver_->settle(slice, mirror_);
+    return slurm_.changes - before;
+  }
+
+  /// Steps and lets time pass, so often.
+  void live(int steps, Duration each = 10s) {
+    for (; steps > 0; --steps) {
+      step();
+      slurm_.pass(each);
+    }
+  }
+
+  void look() {
+    auto news = link_.news();
+    if (!news) return;
+    mirror_.take(std::move(*news));
+    decider_.decide(mirror_, make_world(mirror_, settings_.virtual_clusters), settings_.exempt);
+  }
+
+  void undo() {
+    look();
+    auto slice = driver_->plan_undo(mirror_, "as it was before Almanac");
+    driver_->carry_out(slice, link_);
+    driver_->settle(slice, mirror_);
+  }
+
+  LeverState state() const { return driver_->states().front(); }
+  Driver& driver() { return *driver_; }
+
+ private:
+  FakeSlurm& slurm_;
+  Settings settings_;
+  FakeLink link_;
+  TemporaryFolder folder_;
+  Mirror mirror_;
+  Decider decider_;
+  std::optional<Driver> driver_;
+  Time clock_{};
+};
+
+/// Two nodes, v001 full for an hour; jobs of all GPUs of one and 3, 2, 1 hours.
+FakeSlurm half_full() {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 2, 8);
+  slurm.submit("ann", 8, 1h);
+  slurm.pass(1s);
+  for (int hours = 3; hours > 0; --hours) slurm.submit("bob", 8, hours * 1h);
+  return slurm;
+}
+
+TEST(Placement, HoldsAllButWhoStartsAndSaysWhere) {
+  FakeSlurm slurm = half_full();
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.step();
+  EXPECT_EQ(slurm.job(4).required_nodes, "v002");
+  EXPECT_FALSE(slurm.job(4).held);
+  EXPECT_TRUE(slurm.job(2).held);
+  EXPECT_TRUE(slurm.job(3).held);
+  EXPECT_THAT(slurm.watched, UnorderedElementsAre(slurm::JobNumber{2}, slurm::JobNumber{3}))
+      << "who releases them when we are gone knows them before they are held";
+  slurm.pass(1s);
+  EXPECT_EQ(slurm.job(4).state, State::running);
+  EXPECT_EQ(slurm.job(4).holds.front().node, "v002");
+  EXPECT_EQ(desk.step(), 0);
+  slurm.pass(1h);
+  desk.step();
+  slurm.pass(1s);
+  EXPECT_EQ(slurm.job(3).state, State::running) << "the shorter of the two that were held";
+  EXPECT_EQ(slurm.job(3).required_nodes, "v001");
+}
+
+TEST(Placement, GivesAllBackWhenItIsTurnedOffOrDryOrUndone) {
+  for (const std::string how : {"off", "dry", "undo", "undo by another"}) {
+    FakeSlurm slurm = half_full();
+    Desk desk(slurm, "sjf+limit", with("placement"));
+    desk.step();
+    ASSERT_TRUE(slurm.job(2).held);
+    if (how == "undo by another") desk.open();
+    if (how == "off" || how == "dry") {
+      desk.set(*parse_switch(how));
+      desk.step();
+      EXPECT_EQ(desk.step(), 0);
+    } else {
+      desk.undo();
+    }
+    for (const std::uint32_t job : {2U, 3U, 4U}) {
+      EXPECT_FALSE(slurm.job(job).held) << how;
+      EXPECT_EQ(slurm.job(job).required_nodes, "") << how;
+      EXPECT_EQ(slurm.job(job).comment, "") << how;
+    }
+  }
+}
+
+TEST(Placement, StartsAndGivesBackWhatThePluginHeld) {
+  FakeSlurm slurm = half_full();
+  for (const std::uint32_t job : {2U, 3U, 4U}) {
+    slurm.job(job).held = true;
+    slurm.job(job).comment = kMark;
+  }
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  EXPECT_EQ(desk.step(), 1);
+  slurm.pass(1s);
+  EXPECT_EQ(slurm.job(4).state, State::running);
+  desk.undo();
+  EXPECT_FALSE(slurm.job(2).held);
+  EXPECT_FALSE(slurm.job(3).held);
+}
+
+TEST(Placement, NeverTouchesTheHoldsOfOthers) {
+  FakeSlurm slurm = half_full();
+  slurm.job(4).held = true;
+  slurm.job(4).reason = "JobHeldUser";
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.step();
+  EXPECT_TRUE(slurm.job(4).held);
+  EXPECT_EQ(slurm.job(4).comment, "");
+  EXPECT_EQ(slurm.job(3).required_nodes, "v002") << "the next one has the place";
+  // One that we hold, and its user too by now.
+  slurm.job(2).reason = "JobHeldUser";
+  desk.set(Switch::off);
+  desk.step();
+  EXPECT_TRUE(slurm.job(2).held);
+  EXPECT_EQ(slurm.job(2).comment, "");
+}
+
+TEST(Placement, LeavesToSlurmWhatIsNotForIt) {
+  FakeSlurm slurm = half_full();
+  slurm.job(2).comment = "ask carol first";
+  slurm.job(3).required_nodes = "v001";
+  slurm.submit("bob", 8, 5h).submit -= 200h;
+  slurm.job(5).eligible = slurm.job(5).submit;
+  slurm.submit("ann", 8, 6h);
+  Settings settings = with("placement");
+  settings.exempt.users = {"ann"};
+  Desk desk(slurm, "sjf+limit", settings);
+  EXPECT_EQ(desk.step(), 1) << "job 4, which starts";
+  for (const std::uint32_t job : {2U, 3U, 5U, 6U}) EXPECT_FALSE(slurm.job(job).held) << job;
+  EXPECT_EQ(slurm.job(3).required_nodes, "v001");
+  EXPECT_EQ(slurm.job(2).comment, "ask carol first");
+}
+
+TEST(Placement, ReleasesWithoutNodesWhatThePolicyCannotPlace) {
+  FakeSlurm slurm = half_full();
+  slurm.job(4).features = "nvlink";
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.step();
+  EXPECT_FALSE(slurm.job(4).held);
+  EXPECT_EQ(slurm.job(4).required_nodes, "");
+  FakeSlurm asleep = half_full();
+  asleep.nodes.at("v002").power = Power::off;
+  Desk other(asleep, "sjf+limit", with("placement"));
+  other.step();
+  EXPECT_FALSE(asleep.job(4).held) << "Slurm wakes what it needs";
+  EXPECT_EQ(asleep.job(4).required_nodes, "");
+}
+
+TEST(Placement, TakesBackWhoDoesNotStartAndGivesUpInTheEnd) {
+  FakeSlurm slurm = half_full();
+  // Something that the policy does not know of keeps it there.
+  slurm.job(1).holds.clear();
+  slurm.nodes.at("v002").drained = false;
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.step();
+  const std::string first = slurm.job(4).required_nodes;
+  ASSERT_NE(first, "");
+  bool taken_back = false;
+  bool anywhere = false;
+  for (int step = 0; step < 60; ++step) {
+    slurm.now += 10s;  // and nothing starts
+    desk.step();
+    taken_back = taken_back || slurm.job(4).held;
+    anywhere = anywhere || (!slurm.job(4).held && slurm.job(4).comment == kMark &&
+                            slurm.job(4).required_nodes.empty());
+  }
+  EXPECT_TRUE(taken_back);
+  EXPECT_TRUE(anywhere);
+  EXPECT_FALSE(slurm.job(4).held);
+  EXPECT_EQ(slurm.job(4).comment, "") << "left to Slurm";
+}
+
+TEST(Placement, LeavesAloneWhomSomebodyElseReleases) {
+  FakeSlurm slurm = half_full();
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.step();
+  desk.step();
+  slurm.job(2).held = false;
+  desk.step();
+  desk.step();
+  EXPECT_FALSE(slurm.job(2).held);
+  EXPECT_EQ(slurm.job(2).comment, "");
+}
+
+TEST(Placement, HoldsAnArrayAsAWholeAndLetsSlurmPlaceItsTasks) {
+  FakeSlurm slurm = half_full();
+  slurm.job(4).array = slurm::JobNumber{4};
+  slurm.job(4).tasks = "1-9";
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.step();
+  EXPECT_FALSE(slurm.job(4).held);
+  EXPECT_EQ(slurm.job(4).required_nodes, "");
+  slurm.nodes.at("v002").drained = true;  // nothing can start any more
+  slurm.now += 10s;
+  desk.step();
+  EXPECT_TRUE(slurm.job(4).held);
+}
+
+TEST(Placement, NeedsSomebodyWhoReleasesWhenItIsGone) {
+  const auto lever = make_placement_lever();
+  const slurm::Site site{.is_operator = true};
+  EXPECT_TRUE(lever->obstacle(site, {.watches = false}));
+  EXPECT_FALSE(lever->obstacle(site, {.watches = true}));
+  EXPECT_TRUE(lever->obstacle({}, {.watches = true}));
+}
+
+RC_GTEST_PROP(Placement, NeverLeavesAJobHeldThatItDoesNotName, ()) {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 3, 4);
+  Desk desk(slurm, *rc::gen::element<std::string>("sjf+limit", "fifo", "las"), with("placement"));
+  const auto rounds = *rc::gen::inRange(1, 20);
+  for (int round = 0; round < rounds; ++round) {
+    const auto come = *rc::gen::inRange(0, 4);
+    for (int each = 0; each < come; ++each) {
+      slurm.submit("ann", *rc::gen::inRange(1, 5), *rc::gen::inRange(1, 100) * 1min);
+    }
+    desk.step();
+    for (const auto& [number, one] : slurm.jobs) {
+      if (one.job.state == State::pending && one.job.held) RC_ASSERT(slurm.watched.contains(number));
+    }
+    slurm.pass(*rc::gen::inRange(0, 30) * 1min);
+  }
+  desk.set(Switch::off);
+  desk.step();
+  for (const auto& [number, one] : slurm.jobs) {
+    RC_ASSERT(one.job.state != State::pending || !one.job.held);
+  }
+}
+
+/// Eight nodes of which the first works.
+FakeSlurm quiet() {
+  FakeSlurm slurm;
+  slurm.site.parameters.insert({{"SuspendProgram", "/off"},
+                                {"ResumeProgram", "/on"},
+                                {"SuspendTime", "2592000 sec"},
+                                {"SuspendTimeout", "30 sec"},
+                                {"ResumeTimeout", "60 sec"}});
+  slurm.add_partition("v", 8, 8);
+  slurm.submit("ann", 8, 100h);
+  slurm.pass(1s);
+  return slurm;
+}
+
+int count(const FakeSlurm& slurm, Power power) {
+  return static_cast<int>(
+      std::count_if(slurm.nodes.begin(), slurm.nodes.end(),
+                    [&](const auto& each) { return each.second.power == power; }));
+}
+
+TEST(PowerLever, PutsToSleepWhatNobodyUses) {
+  FakeSlurm slurm = quiet();
+  Desk desk(slurm, "fifo+follow_load", with("power"));
+  desk.live(200);
+  EXPECT_GT(count(slurm, Power::off), 3);
+  EXPECT_EQ(slurm.nodes.at("v001").power, Power::on);
+}
+
+TEST(PowerLever, WakesAllThatItPutToSleepWhenItIsTurnedOff) {
+  FakeSlurm slurm = quiet();
+  slurm.nodes.at("v008").power = Power::off;  // an administrator's
+  Desk desk(slurm, "fifo+follow_load", with("power"));
+  while (count(slurm, Power::powering_down) == 0) desk.live(1);
+  desk.set(Switch::off);
+  desk.open();
+  desk.set(Switch::off);
+  desk.live(1);
+  EXPECT_GT(count(slurm, Power::powering_down), 0) << "where a command would be lost";
+  desk.live(20);
+  EXPECT_EQ(count(slurm, Power::on), 7);
+  EXPECT_EQ(slurm.nodes.at("v008").power, Power::off);
+  const int changes = slurm.changes;
+  desk.live(20);
+  EXPECT_EQ(slurm.changes, changes);
+}
+
+TEST(PowerLever, LeavesOnWhatIsReservedOrWaitedForOrExempt) {
+  FakeSlurm slurm = quiet();
+  slurm.reservations = {{.name = "now", .nodes = {"v002"}, .start = slurm.now, .end = kNoTime},
+                        {.name = "past", .nodes = {"v003"}, .start = {}, .end = slurm.now}};
+  slurm.add_partition("w", 4, 8);
+  slurm.add_partition("debug", 4, 8);
+  slurm.submit("ann", 33, 1h, "w");
+  slurm.jobs.rbegin()->second.job.gpus = 32;
+  slurm.nodes.at("w001").drained = true;
+  Settings settings = with("power");
+  settings.exempt.partitions = {"debug"};
+  Desk desk(slurm, "fifo+follow_load", settings);
+  desk.live(300);
+  EXPECT_EQ(slurm.nodes.at("v002").power, Power::on);
+  EXPECT_GT(count(slurm, Power::off), 0);
+  for (const auto& [name, node] : slurm.nodes) {
+    if (!name.starts_with("v")) {
+      EXPECT_EQ(node.power, Power::on) << name;
+    }
+  }
+}
+
+TEST(PowerLever, WakesForAReservationThatIsToCome) {
+  FakeSlurm slurm = quiet();
+  Desk desk(slurm, "fifo+follow_load", with("power"));
+  desk.live(200);
+  ASSERT_EQ(slurm.nodes.at("v008").power, Power::off);
+  slurm.reservations = {{.name = "soon", .nodes = {"v008"}, .start = slurm.now + 2h}};
+  desk.live(6);
+  EXPECT_EQ(slurm.nodes.at("v008").power, Power::off);
+  slurm.reservations.front().start = slurm.now + 2min;
+  desk.live(6);
+  EXPECT_EQ(slurm.nodes.at("v008").power, Power::on);
+  desk.live(300);
+  EXPECT_EQ(slurm.nodes.at("v008").power, Power::on);
+}
+
+TEST(PowerLever, KeepsSoManyOn) {
+  FakeSlurm slurm = quiet();
+  Settings settings = with("power");
+  settings.power.minimum_on = 6;
+  Desk desk(slurm, "fifo+follow_load", settings);
+  desk.live(300);
+  EXPECT_EQ(count(slurm, Power::on), 6);
+}
+
+TEST(PowerLever, LeavesAloneWhatDoesNotObey) {
+  FakeSlurm slurm = quiet();
+  slurm.dead = {"v007", "v008"};
+  Desk desk(slurm, "fifo+follow_load", with("power"));
+  desk.live(200);
+  ASSERT_FALSE(desk.driver().warnings().empty());
+  EXPECT_EQ(desk.driver().warnings().front(),
+            "power down had no effect on v007,v008: left alone until that changes");
+}
+
+TEST(PowerLever, SaysWhyItCannotBeUsed) {
+  const auto lever = make_power_lever();
+  slurm::Site site = quiet().site;
+  EXPECT_FALSE(lever->obstacle(site, {.power = true}));
+  EXPECT_TRUE(lever->obstacle(site, {.power = false}));
+  site.parameters["SuspendTime"] = "INFINITE";
+  EXPECT_THAT(*lever->obstacle(site, {.power = true}), HasSubstr("SuspendTime"));
+  site.parameters["ResumeProgram"] = "(null)";
+  EXPECT_THAT(*lever->obstacle(site, {.power = true}), HasSubstr("ResumeProgram"));
+}
+
+TEST(PowerLever, SaysThatAPolicyKeepsAllOn) {
+  FakeSlurm slurm = quiet();
+  Desk desk(slurm, "fifo", with("power"));
+  EXPECT_EQ(desk.step(), 0);
+  ASSERT_FALSE(desk.driver().warnings().empty());
+  EXPECT_THAT(desk.driver().warnings().front(), HasSubstr("keeps every node on"));
+}
+
+RC_GTEST_PROP(PowerLever, NeverPowersOffANodeWithAJobAndAllAreOnInTheEnd, ()) {
+  FakeSlurm slurm = quiet();
+  const auto policy = *rc::gen::element<std::string>("fifo+follow_load", "sjf+limit+ces_venus",
+                                                     "fifo+standby");
+  Desk desk(slurm, policy, with("power"));
+  const auto rounds = *rc::gen::inRange(1, 60);
+  for (int round = 0; round < rounds; ++round) {
+    if (*rc::gen::inRange(0, 3) == 0) {
+      slurm.submit("ann", *rc::gen::inRange(1, 9), *rc::gen::inRange(1, 300) * 1min);
+    }
+    desk.step();
+    for (const auto& [name, node] : slurm.nodes) {
+      RC_ASSERT(!node.busy || node.power == Power::on);
+    }
+    slurm.pass(*rc::gen::inRange(1, 60) * 10s);
+  }
+  desk.set(Switch::off);
+  desk.live(30);
+  RC_ASSERT(count(slurm, Power::on) == 8);
+}
+
+/// A node that a long job fills, and a short one that waits.
+FakeSlurm full() {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 1, 8);
+  slurm.submit("ann", 8, 100h);
+  slurm.pass(1s);
+  slurm.pass(2h);
+  slurm.submit("bob", 8, 1min);
+  return slurm;
+}
+
+TEST(Preemption, RequeuesWhomThePolicyStopsAndOnlyOnceInAWhile) {
+  FakeSlurm slurm = full();
+  Desk desk(slurm, "srtf+limit", with("preemption"));
+  desk.step();
+  EXPECT_EQ(slurm.job(1).state, State::pending);
+  EXPECT_EQ(slurm.job(1).restarts, 1);
+  slurm.job(1).start = kNoTime;
+  slurm.job(1).site_factor = -1;
+  slurm.pass(1s);
+  EXPECT_EQ(slurm.job(2).state, State::running);
+  desk.step();
+  slurm.pass(2min);
+  ASSERT_EQ(slurm.job(1).state, State::running);
+  slurm.submit("bob", 8, 1min);
+  desk.step();
+  EXPECT_EQ(slurm.job(1).state, State::running) << "it has just begun anew";
+}
+
+TEST(Preemption, LeavesAloneWhoMayNotBeRequeuedOrIsExempt) {
+  FakeSlurm slurm = full();
+  slurm.job(1).requeueable = false;
+  Desk desk(slurm, "srtf+limit", with("preemption"));
+  desk.step();
+  EXPECT_EQ(slurm.job(1).state, State::running);
+  slurm.job(1).requeueable = true;
+  Settings settings = with("preemption");
+  settings.exempt.users = {"ann"};
+  Desk other(slurm, "srtf+limit", settings);
+  other.step();
+  EXPECT_EQ(slurm.job(1).state, State::running);
+}
+
+TEST(Preemption, SuspendsJobsWithoutGpusAndResumesThemWhenThereIsRoom) {
+  FakeSlurm slurm = full();
+  slurm.job(1).gpus = 0;
+  Settings settings = with("preemption");
+  settings.preemption.suspends = true;
+  Desk desk(slurm, "srtf+limit", settings);
+  desk.step();
+  ASSERT_EQ(slurm.job(1).state, State::suspended);
+  slurm::Job& other = slurm.job(2);
+  slurm.now += 10s;
+  other.state = State::running;
+  other.start = slurm.now;
+  other.holds = slurm.job(1).holds;
+  slurm.now += 10min;
+  desk.step();
+  EXPECT_EQ(slurm.job(1).state, State::suspended) << "its place is taken";
+  other.state = State::ended;
+  other.end = slurm.now;
+  desk.step();
+  EXPECT_EQ(slurm.job(1).state, State::running);
+}
+
+TEST(Preemption, ResumesAllWhenItIsTurnedOff) {
+  FakeSlurm slurm = full();
+  slurm.job(1).gpus = 0;
+  Settings settings = with("preemption");
+  settings.preemption.suspends = true;
+  Desk desk(slurm, "srtf+limit", settings);
+  desk.step();
+  ASSERT_EQ(slurm.job(1).state, State::suspended);
+  desk.open();
+  desk.set(Switch::off);
+  desk.step();
+  EXPECT_EQ(slurm.job(1).state, State::running);
+}
+
+TEST(Sharing, SaysWhatIsMissing) {
+  const auto lever = make_sharing_lever();
+  slurm::Site site{.parameters = {{"GresTypes", "gpu"}}};
+  EXPECT_THAT(*lever->obstacle(site, {}), HasSubstr("no shard"));
+  site.parameters["GresTypes"] = "gpu,shard";
+  EXPECT_THAT(*lever->obstacle(site, {}), HasSubstr("no job can be told"));
+}
+
+}  // namespace
+}  // namespace almanac::steer
