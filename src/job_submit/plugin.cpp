@@ -32,6 +32,7 @@ extern "C" {
 // Exported by slurmctld.
 void slurm_info(const char* format, ...);
 void slurm_error(const char* format, ...);
+char* slurm_xstrdup(const char* text);
 
 extern const char plugin_name[] = "Almanac's rank of new jobs";
 extern const char plugin_type[] = "job_submit/almanac";
@@ -140,6 +141,14 @@ bool is_ours_to_rank(const job_desc_msg_t& job) {
   return !held && !ranked && !of_several;
 }
 
+/// As Almanac's lever `placement` holds jobs, and knows its own by: with this comment of an
+/// administrator's. A job that has another, or asks for nodes itself, is left to Slurm.
+void hold(job_desc_msg_t& job) {
+  if (job.admin_comment != nullptr || job.req_nodes != nullptr) return;
+  job.admin_comment = slurm_xstrdup("placed by almanac");
+  job.priority = 0;
+}
+
 /// The number that follows `name` at the beginning of a line.
 std::optional<long> number_after(const std::string& answer, const char* name) {
   const std::string wanted = std::string(name) + ' ';
@@ -176,7 +185,7 @@ int job_submit(job_desc_msg_t* job, std::uint32_t uid, char** /*message*/) {
       *factor < static_cast<long>(NICE_OFFSET)) {
     job->site_factor = static_cast<std::uint32_t>(static_cast<long>(NICE_OFFSET) + *factor);
   }
-  if (number_after(*answer, "hold") == 1) job->priority = 0;
+  if (number_after(*answer, "hold") == 1) hold(*job);
   return SLURM_SUCCESS;
 }
 

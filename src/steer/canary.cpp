@@ -89,14 +89,15 @@ Result<Band> expect(trace::Trace log, const std::set<std::string>& vcs,
     numbers.push_back(at);
   }
   if (static_cast<std::int64_t>(courses.size()) < kFewest) {
-    return fail(Code::unavailable,
-                fmt::format("only {} jobs of {} are known, of which {} must be", courses.size(),
-                            fmt::join(vcs, ", "), kFewest));
+    return fail(Code::unavailable, fmt::format("only {} jobs of {} are known, of which {} must be",
+                                               courses.size(), fmt::join(vcs, ", "), kFewest));
   }
   const auto made = policy::make_pipeline(policy, live::taught_estimator(policy, log, lessons));
-  const sim::Schedule schedule = sim::simulate(
-      log, cluster, *made,
-      {.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s}, .seed = seed, .stop = stop});
+  const sim::Schedule schedule =
+      sim::simulate(log, cluster, *made,
+                    {.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
+                     .seed = seed,
+                     .stop = stop});
   for (std::size_t at = 0; at < courses.size(); ++at) {
     courses[at].start = schedule.jobs[numbers[at]].start;
   }

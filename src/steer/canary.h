@@ -6,14 +6,15 @@
 ///
 /// What is to be expected is learned from the last weeks' own jobs: how long they would have waited
 /// under the policy, played again, and how many of them failed. Both are averages over a window;
-/// what 99 of 100 windows stayed below, and some slack, is the most that is expected (a minute more,
-/// or five jobs of a hundred more, are no reason). Waits count
-/// all who started within the window, and all who wait still.
+/// what 99 of 100 windows stayed below, and some slack, is the most that is expected (a minute
+/// more, or five jobs of a hundred more, are no reason). Waits count all who started within the
+/// window, and all who wait still.
 #pragma once
 
 #include <atomic>
 #include <deque>
 #include <future>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -32,9 +33,9 @@ namespace almanac::steer {
 
 /// Of one job, as far as it matters here.
 struct Course {
-  Time since{};           ///< When it began to wait.
-  Time start = kNoTime;   ///< Missing = it waits.
-  Time end = kNoTime;     ///< Missing = it has not ended.
+  Time since{};          ///< When it began to wait.
+  Time start = kNoTime;  ///< Missing = it waits.
+  Time end = kNoTime;    ///< Missing = it has not ended.
   bool failed = false;
 };
 

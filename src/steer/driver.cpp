@@ -236,6 +236,7 @@ void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slic
   if (!acts) {
     for (Action& action : mounted.lever->let_go(scene)) {
       if (left == 0) break;
+      if (resting_.contains(job_of(action))) continue;
       --left;
       put(mounted, std::move(action), scene, slice);
     }

@@ -11,7 +11,8 @@
 
 namespace almanac::steer {
 
-/// Whether a job has waited for longer than `cap` although it could have run; kNoDuration = none has.
+/// Whether a job has waited for longer than `cap` although it could have run; kNoDuration = none
+/// has.
 bool is_aged(const slurm::Job& job, const Mirror& mirror, Duration cap);
 
 /// The jobs of a line with those in front that have waited longer than `cap`, the oldest first.

@@ -213,7 +213,8 @@ std::vector<Entry> Ours::undoing(const Mirror& mirror) const {
   }
   std::vector<std::string> off = asleep(mirror);
   // Not twice before there is news.
-  std::erase_if(off, [&](const std::string& node) { return nodes_off_.at(node).on == mirror.at(); });
+  std::erase_if(off,
+                [&](const std::string& node) { return nodes_off_.at(node).on == mirror.at(); });
   if (!off.empty()) add(OfNodes{std::move(off), true});
   return made;
 }

@@ -53,8 +53,8 @@ class Ours {
   std::map<slurm::JobNumber, Standing> jobs_;
   std::set<slurm::JobNumber> undone_;  // since there was news
   struct Sleep {
-    Time off{};           // when that was asked
-    Time on = kNoTime;    // the same, last
+    Time off{};         // when that was asked
+    Time on = kNoTime;  // the same, last
   };
   std::map<slurm::JobNumber, Time> suspended_;
   std::map<std::string, Sleep> nodes_off_;

@@ -143,12 +143,12 @@ class PlacementLever final : public Lever {
     if (decision.never.contains(job.number)) return false;
     const auto aside = decision.aside.find(job.number);
     if (aside == decision.aside.end()) return job.submit >= decision.at;  // it came since
-    return job.held &&
-           (aside->second == Aside::depends || aside->second == Aside::begins_later);
+    return job.held && (aside->second == Aside::depends || aside->second == Aside::begins_later);
   }
 
   /// Nothing where Slurm may start it as it is.
-  std::optional<Action> release(const slurm::Job& job, const Decision::Start& start, const Scene& scene) {
+  std::optional<Action> release(const slurm::Job& job, const Decision::Start& start,
+                                const Scene& scene) {
     JobChange change{.job = job.number};
     if (job.held) change.held = false;
     if (!is_marked(job)) change.comment = std::string(kMark);

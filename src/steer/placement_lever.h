@@ -6,8 +6,8 @@
 /// to it.
 ///
 /// Left to Slurm, without nodes: jobs that ask for nodes themselves, have a comment of an
-/// administrator's, have waited for longer than the age cap, were released by somebody else, or were
-/// released in vain too often. Arrays are held and released as a whole, without nodes.
+/// administrator's, have waited for longer than the age cap, were released by somebody else, or
+/// were released in vain too often. Arrays are held and released as a whole, without nodes.
 #pragma once
 
 #include <memory>

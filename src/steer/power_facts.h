@@ -17,8 +17,8 @@ struct PowerFacts {
   bool is_on = false;         ///< Slurm powers nodes at all: a SuspendTime is set.
   Duration down{};            ///< SuspendTimeout: the most that powering down takes.
   Duration up{};              ///< ResumeTimeout.
-  /// After a command to power down, when a node can be back at the latest: Slurm looks at nodes that
-  /// change every so often only.
+  /// After a command to power down, when a node can be back at the latest: Slurm looks at nodes
+  /// that change every so often only.
   Duration back{};
 };
 

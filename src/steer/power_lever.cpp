@@ -31,9 +31,9 @@ bool is_on(const slurm::Node& node) {
 /// What there is to power, at one look.
 struct Nodes {
   policy::NodeUse use{};
-  std::vector<Names> idle{};      ///< That may sleep, by virtual cluster.
-  std::vector<Names> asleep{};    ///< By us, the same.
-  std::vector<int> spare{};       ///< On, or nearly so, and without a job; the same.
+  std::vector<Names> idle{};    ///< That may sleep, by virtual cluster.
+  std::vector<Names> asleep{};  ///< By us, the same.
+  std::vector<int> spare{};     ///< On, or nearly so, and without a job; the same.
 };
 
 class PowerLever final : public Lever {
@@ -179,14 +179,15 @@ class PowerLever final : public Lever {
   void ask(const Nodes& nodes, const PowerSettings& settings) {
     policy::NodeUse use = nodes.use;
     use.used = std::exchange(most_used_, nodes.use.used);
-    wanted_ = std::clamp(capacity_->nodes_on(use), std::min(settings.minimum_on, use.total),
-                         use.total);
+    wanted_ =
+        std::clamp(capacity_->nodes_on(use), std::min(settings.minimum_on, use.total), use.total);
     to_sleep_.clear();
     to_wake_.clear();
     std::vector<Names> idle = nodes.idle;
     for (int count = use.on - wanted_; count > 0; --count) {
-      const auto most = std::max_element(
-          idle.begin(), idle.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+      const auto most =
+          std::max_element(idle.begin(), idle.end(),
+                           [](const auto& a, const auto& b) { return a.size() < b.size(); });
       if (most == idle.end() || most->empty()) break;
       to_sleep_.insert(*most->rbegin());
       most->erase(std::prev(most->end()));

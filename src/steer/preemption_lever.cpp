@@ -43,7 +43,8 @@ class PreemptionLever final : public Lever {
                       fmt::format("makes room under {}", scene.policy.composition.name)});
     }
     for (const auto& [number, job] : scene.mirror.jobs()) {
-      if (may_go_on(job, scene)) made.push_back({FateChange{number, Fate::resume}, "has room again"});
+      if (may_go_on(job, scene))
+        made.push_back({FateChange{number, Fate::resume}, "has room again"});
     }
     return made;
   }
@@ -58,7 +59,9 @@ class PreemptionLever final : public Lever {
   }
 
   void hear(const Action& action, const Result<void>& result) override {
-    if (result) stopped_[std::get<FateChange>(action.change).job] = at_;
+    // One that Slurm refuses is as good as done: it is not asked again at once.
+    if (!result && result.error().code == Code::unavailable) return;
+    stopped_[std::get<FateChange>(action.change).job] = at_;
   }
 
  private:
@@ -79,7 +82,8 @@ class PreemptionLever final : public Lever {
     return std::none_of(
         scene.mirror.jobs().begin(), scene.mirror.jobs().end(), [&](const auto& each) {
           const slurm::Job& other = each.second;
-          if (other.number == job.number || !holds_nodes(other) || other.start < since) return false;
+          if (other.number == job.number || !holds_nodes(other) || other.start < since)
+            return false;
           return std::any_of(other.holds.begin(), other.holds.end(),
                              [&](const slurm::Held& held) { return own.contains(held.node); });
         });

@@ -15,10 +15,10 @@ namespace almanac::steer {
 
 inline bool is_in_scope(const slurm::Job& job, const Settings& settings) {
   const auto& canary = settings.canary.partitions;
+  if (canary.empty()) return true;
   const auto names = split_names(job.partition);
-  return canary.empty() || std::all_of(names.begin(), names.end(), [&](const std::string& each) {
-           return canary.contains(each);
-         });
+  return std::all_of(names.begin(), names.end(),
+                     [&](const std::string& each) { return canary.contains(each); });
 }
 
 /// Also not that of an exempt partition, even in part.

@@ -47,7 +47,8 @@ class Reader final : text::TomlReader {
     if (const toml::table* const power = table(file, "power")) {
       allow(*power, {"minimum_on", "wakes_per_minute"});
       made.power.minimum_on = whole(*power, "minimum_on", made.power.minimum_on, 0);
-      made.power.wakes_per_minute = whole(*power, "wakes_per_minute", made.power.wakes_per_minute, 1);
+      made.power.wakes_per_minute =
+          whole(*power, "wakes_per_minute", made.power.wakes_per_minute, 1);
     }
     if (const toml::table* const preemption = table(file, "preemption")) {
       read_preemption(*preemption, made.preemption);

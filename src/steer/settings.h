@@ -52,13 +52,13 @@ struct PlacementSettings {
 };
 
 struct PowerSettings {
-  int minimum_on = 1;          ///< Nodes in service, of all together.
-  int wakes_per_minute = 30;   ///< Nodes at most, but for those that an operator wants back.
+  int minimum_on = 1;         ///< Nodes in service, of all together.
+  int wakes_per_minute = 30;  ///< Nodes at most, but for those that an operator wants back.
 };
 
 struct PreemptionSettings {
-  bool suspends = false;       ///< Jobs without GPUs; all others are requeued.
-  Duration once_in = 1h;       ///< Each job at most, and not before it has run for as long.
+  bool suspends = false;  ///< Jobs without GPUs; all others are requeued.
+  Duration once_in = 1h;  ///< Each job at most, and not before it has run for as long.
 };
 
 /// A part of the cluster to try levers on.

@@ -41,6 +41,20 @@ users = ["root", "ann"]
 [order]
 window = [-100, 100]
 age_cap_h = 2
+[placement]
+patience_s = 90
+[power]
+minimum_on = 4
+wakes_per_minute = 7
+[preemption]
+by = "suspend"
+once_in_h = 0.5
+[canary]
+partitions = ["v100"]
+history_d = 7
+window_h = 2
+patience_h = 3
+slack = 2
 )");
   ASSERT_TRUE(made) << to_string(made.error());
   EXPECT_EQ(made->virtual_clusters, Grouping::all);
@@ -50,12 +64,25 @@ age_cap_h = 2
   EXPECT_TRUE(made->exempt.users.contains("ann"));
   EXPECT_EQ(made->order.lowest, -100);
   EXPECT_EQ(made->order.age_cap, 2h);
+  EXPECT_EQ(made->placement.patience, 90s);
+  EXPECT_EQ(made->power.minimum_on, 4);
+  EXPECT_EQ(made->power.wakes_per_minute, 7);
+  EXPECT_TRUE(made->preemption.suspends);
+  EXPECT_EQ(made->preemption.once_in, 30min);
+  EXPECT_TRUE(made->canary.partitions.contains("v100"));
+  EXPECT_EQ(made->canary.history, 24h * 7);
+  EXPECT_EQ(made->canary.window, 2h);
+  EXPECT_EQ(made->canary.patience, 3h);
+  EXPECT_EQ(made->canary.slack, 2);
 }
 
 TEST(Settings, SayWhereTheyAreWrong) {
   EXPECT_EQ(read("[levers]\norder = \"maybe\"").error().where.line, 2);
   EXPECT_EQ(read("changes_per_s = 0").error().where.line, 1);
   EXPECT_EQ(read("[order]\nwindow = [5, 5]").error().where.line, 2);
+  EXPECT_EQ(read("[power]\nminimum_on = 1.5").error().where.line, 2);
+  EXPECT_EQ(read("[preemption]\nby = \"force\"").error().where.line, 2);
+  EXPECT_EQ(read("[canary]\nslack = 0.5").error().where.line, 2);
   EXPECT_EQ(read("[exemp]\nusers = []").error().hint, "did you mean exempt?");
 }
 

@@ -289,9 +289,8 @@ void SlurmService::heed_canary() {
     driver_.rest(verdict.rests);
     if (verdict.retreat.empty()) return;
     const auto states = driver_.states();
-    const bool is_on = std::any_of(states.begin(), states.end(), [](const LeverState& each) {
-      return each.how == Switch::on;
-    });
+    const bool is_on = std::any_of(states.begin(), states.end(),
+                                   [](const LeverState& each) { return each.how == Switch::on; });
     if (!is_on) return;
     retreat_ = fmt::format("retreat: {}", verdict.retreat);
     ++revision_;

@@ -28,10 +28,10 @@ Time at(Duration time) { return Time{time}; }
 
 TEST(CanaryAverages, CountWhoStartedAndWhoWaitsStill) {
   const std::vector<Course> jobs{
-      {.since = at(0h), .start = at(1h), .end = at(2h), .failed = true},   // all before
-      {.since = at(0h), .start = at(5h), .end = at(9h)},                   // waited 5 h
-      {.since = at(6h), .start = at(7h), .end = at(8h), .failed = true},   // 1 h
-      {.since = at(7h)},                                                   // 3 h so far
+      {.since = at(0h), .start = at(1h), .end = at(2h), .failed = true},      // all before
+      {.since = at(0h), .start = at(5h), .end = at(9h)},                      // waited 5 h
+      {.since = at(6h), .start = at(7h), .end = at(8h), .failed = true},      // 1 h
+      {.since = at(7h)},                                                      // 3 h so far
       {.since = at(11h), .start = at(12h), .end = at(13h), .failed = true}};  // comes later
   const Averages seen = averages(jobs, at(10h), 6h);
   EXPECT_EQ(seen.waits, 3);
@@ -125,8 +125,7 @@ class CanaryServiceTest : public testing::Test {
     }
   }
 
-  FakeSlurm slurm_ =
-      two_partitions(testing::UnitTest::GetInstance()->current_test_info()->name());
+  FakeSlurm slurm_ = two_partitions(testing::UnitTest::GetInstance()->current_test_info()->name());
   TemporaryFolder folder_;
   std::unique_ptr<SlurmService> service_;
 };

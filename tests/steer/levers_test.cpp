@@ -306,7 +306,8 @@ RC_GTEST_PROP(Placement, NeverLeavesAJobHeldThatItDoesNotName, ()) {
     }
     desk.step();
     for (const auto& [number, one] : slurm.jobs) {
-      if (one.job.state == State::pending && one.job.held) RC_ASSERT(slurm.watched.contains(number));
+      if (one.job.state == State::pending && one.job.held)
+        RC_ASSERT(slurm.watched.contains(number));
     }
     slurm.pass(*rc::gen::inRange(0, 30) * 1min);
   }
@@ -440,8 +441,8 @@ TEST(PowerLever, SaysThatAPolicyKeepsAllOn) {
 
 RC_GTEST_PROP(PowerLever, NeverPowersOffANodeWithAJobAndAllAreOnInTheEnd, ()) {
   FakeSlurm slurm = quiet();
-  const auto policy = *rc::gen::element<std::string>("fifo+follow_load", "sjf+limit+ces_venus",
-                                                     "fifo+standby");
+  const auto policy =
+      *rc::gen::element<std::string>("fifo+follow_load", "sjf+limit+ces_venus", "fifo+standby");
   Desk desk(slurm, policy, with("power"));
   const auto rounds = *rc::gen::inRange(1, 60);
   for (int round = 0; round < rounds; ++round) {
