@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "steer/order_lever.h"
+#include "steer/scope.h"
 #include "steer/slurm_service.h"
 
 namespace almanac::steer {
@@ -49,18 +50,17 @@ Result<void> SlurmService::listen_to_newcomers() {
   return {};
 }
 
-bool SlurmService::ranks_newcomers() const {
-  if (!trouble_.empty() || !uses_site_factor(site_, link_->can())) return false;
+bool SlurmService::moves(std::string_view lever) const {
   const auto states = driver_.states();
-  return std::any_of(states.begin(), states.end(), [](const LeverState& lever) {
-    return lever.name == "order" && lever.how == Switch::on && lever.rests.empty();
-  });
+  return trouble_.empty() && std::any_of(states.begin(), states.end(), [&](const LeverState& each) {
+           return each.name == lever && each.how == Switch::on && each.rests.empty();
+         });
 }
 
 Answer SlurmService::rank(slurm::Job newcomer) {
   // All of slurmctld waits: a decision that is under way is not waited for.
   const Guard lock(mutex_, std::try_to_lock);
-  if (!lock || !ranks_newcomers() || is_exempt(newcomer, config_.settings.exempt)) return {};
+  if (!lock) return {};
   newcomer.number = slurm::JobNumber{std::numeric_limits<std::uint32_t>::max() - 1 -
                                      static_cast<std::uint32_t>(ranked_.size())};
   newcomer.submit = mirror_.at();
@@ -69,9 +69,13 @@ Answer SlurmService::rank(slurm::Job newcomer) {
       if (each.is_default) newcomer.partition = each.name;
     }
   }
+  const Settings& settings = config_.settings;
+  if (is_exempt(newcomer, settings.exempt) || !is_in_scope(newcomer, settings)) return {};
+  Answer answer{.hold = moves("placement")};
+  if (!moves("order") || !uses_site_factor(site_, link_->can())) return answer;
   const std::vector<slurm::JobNumber> line = decider_->line_with(newcomer);
   const auto own = std::find(line.begin(), line.end(), newcomer.number);
-  if (own == line.end()) return {};
+  if (own == line.end()) return answer;
   const auto number_of = [&](slurm::JobNumber job) -> std::optional<std::int64_t> {
     if (const auto found = ranked_.find(job); found != ranked_.end()) return found->second;
     const slurm::Job* const known = mirror_.find(job);
@@ -83,9 +87,10 @@ Answer SlurmService::rank(slurm::Job newcomer) {
     before = number_of(*at);
   }
   for (auto at = own + 1; at != line.end() && !behind; ++at) behind = number_of(*at);
-  const std::int64_t number = number_between(before, behind, config_.settings.order);
+  const std::int64_t number = number_between(before, behind, settings.order);
   ranked_.emplace(newcomer.number, number);
-  return {.site_factor = number};
+  answer.site_factor = number;
+  return answer;
 }
 
 }  // namespace almanac::steer

@@ -127,7 +127,8 @@ class SlurmService final : public live::Service {
   // slurm_newcomers.cpp: jobs that are just being submitted.
   Result<void> listen_to_newcomers();
   Answer rank(slurm::Job newcomer);
-  bool ranks_newcomers() const;
+  /// Whether a lever is on, and does not rest.
+  bool moves(std::string_view lever) const;
 
   // slurm_changes.cpp: what users ask.
   Result<void> change(std::function<Result<void>(slurm::Link&)> act);
