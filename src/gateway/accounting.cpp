@@ -95,7 +95,9 @@ class Database {
     job.reservation = text(row.resv_name);
     job.comment = text(row.admin_comment);
     job.state = slurm::State::ended;
-    job.outcome = outcome_of(row.state);
+    // A run that was followed by another.
+    job.outcome =
+        (row.state & JOB_REQUEUE) != 0 ? trace::JobState::preempted : outcome_of(row.state);
     job.priority = row.priority;
     job.submit = Time(std::chrono::seconds(row.submit));
     job.eligible = moment(row.eligible);
@@ -105,12 +107,23 @@ class Database {
     job.limit = gateway::limit(row.timelimit);
     job.features = text(row.constraints);
     const std::string given = text(row.tres_alloc_str);
-    tell_resources(given.empty() ? text(row.tres_req_str) : given, job);
+    const std::string asked = text(row.tres_req_str);
+    tell_resources(given.empty() ? asked : given, job);
+    // Of what type it got is where it ran, not what it would have taken.
+    job.gpu_type = resources_in(asked).gpu_type;
     return job;
   }
 
-  /// "1=8,2=102400,4=1,1001=4": which resource, how much.
   void tell_resources(std::string_view told, Job& job) const {
+    const trace::Tres tres = resources_in(told, &job.shards);
+    job.gpus = tres.gpus;
+    job.nodes = tres.nodes;
+    if (std::isfinite(tres.cpus)) job.cpus = double{tres.cpus};
+    if (std::isfinite(tres.memory_gb)) job.memory_gb = double{tres.memory_gb};
+  }
+
+  /// "1=8,2=102400,4=1,1001=4": which resource, how much.
+  trace::Tres resources_in(std::string_view told, int* shards = nullptr) const {
     trace::Tres tres;
     while (!told.empty()) {
       const std::string_view item = told.substr(0, told.find(','));
@@ -126,13 +139,11 @@ class Database {
       const auto name = resources_.find(id);
       if (name == resources_.end()) continue;
       tres.add(name->second, count);
-      if (name->second == "gres/shard") job.shards = static_cast<int>(std::min(count, 1e6));
+      if (shards != nullptr && name->second == "gres/shard") {
+        *shards = static_cast<int>(std::min(count, 1e6));
+      }
     }
-    job.gpus = tres.gpus;
-    job.gpu_type = tres.gpu_type;
-    job.nodes = tres.nodes;
-    if (std::isfinite(tres.cpus)) job.cpus = double{tres.cpus};
-    if (std::isfinite(tres.memory_gb)) job.memory_gb = double{tres.memory_gb};
+    return tres;
   }
 
   void* connection_ = nullptr;

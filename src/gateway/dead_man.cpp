@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gateway/dead_man.h"
 
+#include <cstdio>
 #include <span>
 
 #include <fmt/format.h>
@@ -19,7 +20,10 @@ constexpr std::chrono::seconds kPause{1};
 /// After that somebody has taken the cluster into his own hands.
 constexpr std::chrono::hours kGivesUp{24};
 
-void say(const std::string& what) { fmt::print(stderr, "almanac-slurm-gateway: {}\n", what); }
+/// To whoever may still read it: often nobody, which must be no reason to stop (fmt::print throws).
+void say(const std::string& what) {
+  std::fputs(("almanac-slurm-gateway: " + what + "\n").c_str(), stderr);
+}
 
 }  // namespace
 

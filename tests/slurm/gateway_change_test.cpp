@@ -122,7 +122,7 @@ TEST(GatewayChangeTest, EndsWhatRuns) {
 }
 
 TEST(GatewayChangeTest, PowersNodesDownAndUp) {
-  SKIP_WITHOUT_SLURM({.power = true});
+  SKIP_WITHOUT_SLURM(.power = true);
   const TestCluster cluster({.nodes = 2, .power = true});
   const std::vector<std::string> node{"n002"};
   GatewayLink link;

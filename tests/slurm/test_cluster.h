@@ -26,9 +26,9 @@
 #include "support/temporary_folder.h"
 
 /// With what is missing for this cluster (as TestCluster takes it) the test ends here, skipped.
-#define SKIP_WITHOUT_SLURM(...)                                                 \
-  if (const auto missing = ::almanac::slurm::TestCluster::missing(__VA_ARGS__); \
-      missing.has_value())                                                      \
+#define SKIP_WITHOUT_SLURM(...)                                                   \
+  if (const auto missing = ::almanac::slurm::TestCluster::missing({__VA_ARGS__}); \
+      missing.has_value())                                                        \
   GTEST_SKIP() << "no Slurm to test with: it needs " << *missing
 
 namespace almanac::slurm {
