@@ -122,7 +122,6 @@ store::Job to_stored(const slurm::Job& job, const World& world) {
   made.held = job.held;
   made.attempts = job.restarts;
   made.preemptions = job.restarts;
-  made.reason = job.state == slurm::State::ended ? "" : job.reason;
   if (job.state == slurm::State::pending) {
     made.state = trace::JobState::pending;
     made.since = job.submit;
