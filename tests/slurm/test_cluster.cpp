@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -85,7 +86,9 @@ std::optional<std::string> TestCluster::missing(const TestPlan& plan) {
   return what.empty() ? std::nullopt : std::optional(what);
 }
 
-TestCluster::TestCluster(const TestPlan& plan) : folder_(outer_ / "slurm") {
+TestCluster::TestCluster(const TestPlan& plan)
+    : folder_((std::filesystem::temp_directory_path() / "almanac-slurm-XXXXXX").string()) {
+  if (::mkdtemp(folder_.data()) == nullptr) throw std::runtime_error("no temporary folder");
   std::array<int, 2> life{};
   std::array<int, 2> word{};
   if (::pipe2(life.data(), O_CLOEXEC) != 0 || ::pipe2(word.data(), O_CLOEXEC) != 0) {

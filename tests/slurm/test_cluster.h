@@ -23,7 +23,6 @@
 #include <sys/types.h>
 
 #include "process/descriptor.h"
-#include "support/temporary_folder.h"
 
 /// With what is missing for this cluster (as TestCluster takes it) the test ends here, skipped.
 #define SKIP_WITHOUT_SLURM(...)                                                   \
@@ -83,8 +82,7 @@ class TestCluster {
   void start_controller() const;
 
  private:
-  TemporaryFolder outer_;
-  std::string folder_;
+  std::string folder_;            ///< The cluster itself removes it, also when we are killed.
   process::Descriptor lifeline_;  ///< The cluster lives until this closes.
   process::Descriptor our_network_;
   pid_t cluster_ = -1;
