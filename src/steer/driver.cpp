@@ -319,6 +319,7 @@ void Driver::carry_out(Slice& slice, slurm::Link& link) {
     const bool answers = results.back() || results.back().error().code != Code::unavailable;
     goes_on = answers && std::chrono::steady_clock::now() - begun < kLongest;
   }
+  slice.tried = results.size();
   slice.took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun);
   results.resize(slice.actions.size(), not_tried());
   std::vector<std::string> failures;
@@ -335,14 +336,15 @@ bool Driver::settle(Slice& slice, Mirror& mirror) {
   std::int64_t done = 0;
   for (std::size_t at = 0; at < slice.actions.size(); ++at) {
     const Result<void>& result = slice.results[at];
-    ours_.take(slice.entries[at], how_it_went(slice.entries[at], result));
+    ours_.take(slice.entries[at], at < slice.tried ? how_it_went(slice.entries[at], result)
+                                                   : to_string(result.error()));
     if (result) {
       ++done;
       if (const auto* const change = std::get_if<slurm::JobChange>(&slice.actions[at].change)) {
         mirror.note(*change);
       }
     }
-    if (slice.levers[at] == nullptr) continue;
+    if (slice.levers[at] == nullptr || at >= slice.tried) continue;
     const bool is_refused = !result && result.error().code != Code::unavailable;
     if (const auto job = job_of(slice.actions[at]); is_refused && job != slurm::JobNumber{}) {
       resting_[job] = mirror.at() + kRest;

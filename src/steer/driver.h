@@ -40,6 +40,7 @@ class Driver {
     std::vector<Lever*> levers{};         // of each
     std::vector<Entry> entries{};         // of each
     std::vector<Result<void>> results{};  // of each, when it is done
+    std::size_t tried = 0;                // the first so many of them
     std::vector<Entry> standing{};        // if the journal is to begin anew
     std::vector<slurm::JobNumber> held{};
     Duration took{};
