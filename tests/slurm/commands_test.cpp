@@ -31,7 +31,7 @@ std::optional<Job> job_of(const News& news, std::uint32_t number) {
 }
 
 TEST(Commands, TellAndChangeARealSlurm) {
-  SKIP_WITHOUT_SLURM({.nodes = 2});
+  SKIP_WITHOUT_SLURM(.nodes = 2);
   const TestCluster cluster({.nodes = 2});
   const auto runs = cluster.submit("--gres=gpu:4 -c 4 -t 60 --wrap 'sleep 600'");
   const auto held = cluster.submit("-H --gres=gpu:2 --wrap 'sleep 600'");
@@ -79,7 +79,7 @@ TEST(Commands, TellAndChangeARealSlurm) {
 }
 
 TEST(Commands, BringAccountingIntoTheStore) {
-  SKIP_WITHOUT_SLURM({.nodes = 1, .accounting = true});
+  SKIP_WITHOUT_SLURM(.nodes = 1, .accounting = true);
   const TestCluster cluster({.nodes = 1, .accounting = true});
   // Accounting of 22.05 may call a job "allocation" that ends as soon as it has begun.
   const auto well = cluster.submit("-A science --gres=gpu:2 -J well --wrap 'sleep 3'");
@@ -108,7 +108,7 @@ TEST(Commands, BringAccountingIntoTheStore) {
 }
 
 TEST(Commands, SayWhatWorksAtARealSite) {
-  SKIP_WITHOUT_SLURM({.nodes = 1});
+  SKIP_WITHOUT_SLURM(.nodes = 1);
   const TestCluster cluster({.nodes = 1});
   const char* const program = std::getenv("ALMANAC_PROGRAM");
   ASSERT_NE(program, nullptr);

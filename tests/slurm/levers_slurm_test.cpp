@@ -18,6 +18,7 @@
 #include "steer/power_facts.h"
 #include "steer/power_lever.h"
 #include "steer/preemption_lever.h"
+#include "support/temporary_folder.h"
 
 namespace almanac::steer {
 namespace {
