@@ -158,7 +158,7 @@ TEST(SteerSlurm, DoesNothingUnlessItIsTold) {
   ASSERT_TRUE(daemon.answers());
   const auto told =
       cluster.must(fmt::format("{} slurm status --state {}", program(), folder / "state"));
-  EXPECT_NE(told.find("order  dry"), std::string::npos) << told;
+  EXPECT_NE(told.find("order       dry"), std::string::npos) << told;
   EXPECT_EQ(by_priority(cluster, queue.jobs), queue.jobs);
 }
 
