@@ -148,13 +148,15 @@ Duration duration_in(const Json& object, const char* key) {
   return Duration{std::llround(object.at(key).get<double>() * 1e3)};
 }
 
+Result<std::string> read_text(const fs::path& path) {
+  Result<std::string> text = table::read_file(path.string());
+  if (!text && text.error().code == Code::not_found) text.error().hint = "is this a run directory?";
+  return text;
+}
+
 Result<Json> read_json(const fs::path& path) {
-  const Result<std::string> text = table::read_file(path.string());
-  if (!text) {
-    Error error = text.error();
-    if (error.code == Code::not_found) error.hint = "is this a run directory?";
-    return tl::unexpected(error);
-  }
+  const Result<std::string> text = read_text(path);
+  if (!text) return tl::unexpected(text.error());
   try {
     return Json::parse(*text);
   } catch (const nlohmann::json::exception& error) {
@@ -276,18 +278,21 @@ Result<RunRecord> read_run(const std::string& path) {
   }
 }
 
-Result<std::vector<Summary>> read_summaries(const std::string& path) {
-  const fs::path file = fs::path(path) / "summary.json";
-  const Result<Json> read = read_json(file);
-  if (!read) return tl::unexpected(read.error());
+Result<std::vector<Summary>> parse_summaries(const std::string& text, const std::string& file) {
   try {
     std::vector<Summary> summaries;
-    for (const Json& object : *read) summaries.push_back(to_summary(object));
+    for (const Json& object : Json::parse(text)) summaries.push_back(to_summary(object));
     return summaries;
   } catch (const std::exception& error) {
-    return fail(Code::corrupt, error.what(), {.file = file.string()},
-                "written by another version?");
+    return fail(Code::corrupt, error.what(), {.file = file}, "written by another version?");
   }
+}
+
+Result<std::vector<Summary>> read_summaries(const std::string& path) {
+  const fs::path file = fs::path(path) / "summary.json";
+  const Result<std::string> text = read_text(file);
+  if (!text) return tl::unexpected(text.error());
+  return parse_summaries(*text, file.string());
 }
 
 }  // namespace almanac::sim

@@ -38,8 +38,9 @@ struct RunRecord {
 Result<RunRecord> read_run(const std::string& path);
 Result<std::vector<Summary>> read_summaries(const std::string& path);
 
-/// The summaries as the text of summary.json.
+/// The summaries as the text of summary.json, and back; `file` is where errors say that it lies.
 std::string to_json(const std::vector<Summary>& summaries);
+Result<std::vector<Summary>> parse_summaries(const std::string& text, const std::string& file);
 
 /// A hash over all that decides the schedules: policies, cluster, costs, load, seed. Hexadecimal.
 std::string configuration_hash(const Prepared& prepared);
