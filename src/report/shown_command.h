@@ -9,7 +9,12 @@
 
 namespace almanac::report {
 
-/// In one piece, without --threads: it decides nothing, and a report is the same with any.
+/// Without these options ("--threads") and the value of each.
+std::vector<std::string> without_options(const std::vector<std::string>& command,
+                                         const std::vector<std::string>& options);
+
+/// In one piece, without what says only where and how widely it is computed (--threads, --engine,
+/// --parts, --sbatch): that decides nothing, and a report is the same with any.
 std::string shown_command(const std::vector<std::string>& command);
 
 }  // namespace almanac::report

@@ -4,7 +4,8 @@
 /// almanac sweep: policies x loads x seeds, on all cores.
 ///
 /// A workload file is generated anew for every seed; a recorded trace stays what it is, and the
-/// seed is only that of random placements.
+/// seed is only that of random placements. In parts it runs on a cluster, or goes on where it was
+/// ended.
 #include "sim/sweep.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -20,11 +22,15 @@
 #include "cli/interrupt.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "cli/sweep_array.h"
+#include "cli/sweep_parts.h"
 #include "cluster/read.h"
 #include "cluster/read_toml.h"
 #include "figure/document.h"
 #include "report/page.h"
+#include "report/shown_command.h"
 #include "report/sweep_document.h"
+#include "sim/sweep_part.h"
 #include "table/output_file.h"
 #include "text/human.h"
 #include "text/number.h"
@@ -39,8 +45,17 @@ struct Options {
   std::string loads = "1";
   std::string seeds = "1";
   std::string out;
+  std::string engine = "machine";
+  std::string part;
+  std::string sbatch;
+  std::size_t parts = 0;
   int threads = 0;
+
+  bool on_slurm() const { return engine == "slurm"; }
 };
+
+/// As many as a job array may have tasks where a site does not say (MaxArraySize of slurm.conf).
+constexpr std::size_t kMostTasks = 1'000;
 
 /// "0.8,1,1.2" or "0.6..1.2" in `step`s.
 Result<std::vector<double>> parse_range(const std::string& option, const std::string& text,
@@ -214,7 +229,7 @@ Result<void> write_points(const Options& options, const std::vector<sim::SweepPo
   return {};
 }
 
-Result<int> run(const Options& options, const std::vector<std::string>& command) {
+Result<sim::SweepPlan> plan_of(const Options& options) {
   auto experiment = options.experiment.parse();
   if (!experiment) return tl::unexpected(experiment.error());
   constexpr double kLoadStep = 0.1;
@@ -241,24 +256,95 @@ Result<int> run(const Options& options, const std::vector<std::string>& command)
       note("the trace is the same for every seed; a workload file (.toml) is generated for each");
     }
   }
-  const auto pairs = static_cast<double>(plan.loads.size() * plan.seeds.size());
-  std::atomic<std::uint32_t> done{0};
-  plan.stop = &interrupted();
-  plan.done = &done;
-  Result<std::vector<sim::SweepPoint>> points;
-  {
-    const ProgressBar bar("sweeping", [&] { return done.load() / pairs; });
-    points = sim::sweep(plan);
+  return plan;
+}
+
+/// This very program with the same arguments, less what says where it runs.
+Result<SweepArray> array_of(const Options& options, const std::vector<std::string>& command) {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return fail(Code::unavailable, error.message(), {.file = "/proc/self/exe"});
+  SweepArray array{
+      .command = report::without_options(command, {"--engine", "--sbatch", "--parts", "--threads"}),
+      .cores = std::max(1, options.threads)};
+  array.command.front() = program.string();
+  array.command.push_back(fmt::format("--threads={}", array.cores));
+  std::istringstream words(options.sbatch);
+  for (std::string word; words >> word;) array.options.push_back(word);
+  return array;
+}
+
+/// Runs the parts that are not there, here or by Slurm. Gives the exit status.
+Result<int> run_missing(const Options& options, const sim::SweepPlan& plan, const SweepParts& parts,
+                        const std::vector<std::string>& command) {
+  if (options.on_slurm()) {
+    const auto array = array_of(options, command);
+    if (!array) return tl::unexpected(array.error());
+    return run_array(parts, *array);
   }
-  if (!points) return tl::unexpected(points.error());
-  print_table(*points, plan.seeds.size());
-  print_use(*points);
+  for (const std::size_t number : parts.missing()) {
+    const auto status = run_part(plan, parts, {.number = number, .of = parts.of});
+    if (!status || *status != kDone) return status;
+  }
+  return kDone;
+}
+
+Result<int> show(const Options& options, const sim::SweepPlan& plan,
+                 const std::vector<sim::SweepPoint>& points,
+                 const std::vector<std::string>& command) {
+  print_table(points, plan.seeds.size());
+  print_use(points);
   if (!options.out.empty()) {
-    if (auto written = write_points(options, *points, command); !written) {
+    if (auto written = write_points(options, points, command); !written) {
       return tl::unexpected(written.error());
     }
   }
   return interrupted() ? kInterrupted : kDone;
+}
+
+Result<int> run_in_parts(const Options& options, const sim::SweepPlan& plan,
+                         const std::vector<std::string>& command) {
+  if (options.out.empty()) {
+    return fail(Code::usage, "parts are kept beside the file of all points: --out is needed");
+  }
+  sim::SweepPart part{.of = options.parts > 0 ? options.parts : std::min(plan.pairs(), kMostTasks)};
+  if (!options.part.empty()) {
+    const auto parsed = parse_part(options.part);
+    if (!parsed) return tl::unexpected(parsed.error());
+    part = *parsed;
+  }
+  if (part.of > plan.pairs()) {
+    return fail(Code::usage, fmt::format("{} pairs of a load and a seed make no {} parts",
+                                         plan.pairs(), part.of));
+  }
+  auto inputs = sim::inputs_of(plan, options.experiment.trace.path);
+  if (!inputs) return tl::unexpected(inputs.error());
+  const SweepParts parts{.out = options.out, .inputs = std::move(*inputs), .of = part.of};
+  if (!options.part.empty()) return run_part(plan, parts, part);
+  const auto status = run_missing(options, plan, parts, command);
+  if (!status || *status != kDone) return status;
+  const auto points = gather(parts, plan.pairs());
+  if (!points) return tl::unexpected(points.error());
+  return show(options, plan, *points, command);
+}
+
+Result<int> run(const Options& options, const std::vector<std::string>& command) {
+  auto plan = plan_of(options);
+  if (!plan) return tl::unexpected(plan.error());
+  if (options.on_slurm() || options.parts > 0 || !options.part.empty()) {
+    return run_in_parts(options, *plan, command);
+  }
+  const auto pairs = static_cast<double>(plan->pairs());
+  std::atomic<std::uint32_t> done{0};
+  plan->stop = &interrupted();
+  plan->done = &done;
+  Result<std::vector<sim::SweepPoint>> points;
+  {
+    const ProgressBar bar("sweeping", [&] { return done.load() / pairs; });
+    points = sim::sweep(*plan);
+  }
+  if (!points) return tl::unexpected(points.error());
+  return show(options, *plan, *points, command);
 }
 
 }  // namespace
@@ -281,12 +367,39 @@ void register_sweep(Program& program) {
       .add_option("--out", options->out,
                   "CSV file for all points; the report is beside it, as .html")
       ->type_name("FILE");
-  command.add_option("--threads", options->threads, "Simulations at once; 0 = all cores")
+  command
+      .add_option("--threads", options->threads,
+                  "Simulations at once; 0 = all cores; on Slurm the cores of a task, 0 = one")
       ->type_name("N")
       ->capture_default_str();
+  CLI::Option* const engine =
+      command
+          .add_option("--engine", options->engine,
+                      "What runs it: this machine, or a job array of Slurm, which needs --out in a "
+                      "folder that the nodes see")
+          ->check(CLI::IsMember({"machine", "slurm"}))
+          ->capture_default_str();
+  command
+      .add_option("--sbatch", options->sbatch,
+                  "More options of sbatch, by blanks: \"--partition=cpu --time=2:00:00\"")
+      ->type_name("OPTIONS")
+      ->needs(engine);
+  CLI::Option* const parts =
+      command
+          .add_option("--parts", options->parts,
+                      "Cut it into N parts, kept in FILE.parts; those that are there are not run "
+                      "again. Default on Slurm: one for each load and seed, at most 1,000")
+          ->type_name("N");
+  command
+      .add_option("--part", options->part,
+                  "Run only the K-th of N parts; --parts N gathers them when all are there")
+      ->type_name("K/N")
+      ->excludes(engine)
+      ->excludes(parts);
   add_example(
       command,
       "almanac sweep log.csv --policy easy,las --load 0.8..1.2 --seeds 1..3 --out out/sweep.csv");
+  add_example(command, "almanac sweep log.csv --seeds 1..100 --out out/sweep.csv --engine slurm");
   program.on(command, [options, &program] { return run(*options, program.command_line); });
 }
 
