@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/sweep_tables.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "text/human.h"
+
+namespace almanac::cli {
+namespace {
+
+/// Means over the seeds, and the least and the greatest average JCT. What no run tells has no
+/// column.
+void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) {
+  const auto any_has = [&](double sim::Summary::*field) {
+    return std::any_of(points.begin(), points.end(), [field](const sim::SweepPoint& point) {
+      return std::isfinite(point.summary.*field);
+    });
+  };
+  const bool has_speeds = any_has(&sim::Summary::gpu_utilization);
+  const bool has_cpu_jobs = any_has(&sim::Summary::avg_cpu_job_wait_s);
+  const bool has_deadlines = any_has(&sim::Summary::guarantee);
+  fmt::print("{:>6}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9}{}{}{}{}\n", "load", "policy",
+             "avg JCT", "p99 JCT", "avg wait", "p99 wait", "slowdown",
+             has_deadlines ? fmt::format(" {:>8} {:>10}", "in time", "makespan") : "",
+             has_speeds ? fmt::format(" {:>12}", "GPUs compute") : "",
+             has_cpu_jobs ? fmt::format(" {:>14}", "CPU jobs' wait") : "",
+             seeds > 1 ? "  avg JCT over seeds" : "");
+  std::map<std::pair<double, std::string>, std::vector<const sim::Summary*>> groups;
+  std::vector<std::pair<double, std::string>> order;
+  for (const sim::SweepPoint& point : points) {
+    auto& group = groups[{point.load, point.summary.policy}];
+    if (group.empty()) order.emplace_back(point.load, point.summary.policy);
+    group.push_back(&point.summary);
+  }
+  for (const auto& key : order) {
+    const auto& group = groups.at(key);
+    const auto mean = [&](double sim::Summary::*field) {
+      double total = 0;
+      for (const sim::Summary* summary : group) total += summary->*field;
+      return total / static_cast<double>(group.size());
+    };
+    const auto [least, most] = std::minmax_element(
+        group.begin(), group.end(),
+        [](const auto* a, const auto* b) { return a->avg_jct_s < b->avg_jct_s; });
+    fmt::print(
+        "{:>6.3g}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9.2f}{}{}{}{}\n", key.first, key.second,
+        text::human_time(mean(&sim::Summary::avg_jct_s)),
+        text::human_time(mean(&sim::Summary::p99_jct_s)),
+        text::human_time(mean(&sim::Summary::avg_wait_s)),
+        text::human_time(mean(&sim::Summary::p99_wait_s)),
+        mean(&sim::Summary::avg_bounded_slowdown),
+        has_deadlines
+            ? fmt::format(" {:>8} {:>10}", text::human_share(mean(&sim::Summary::guarantee)),
+                          text::human_time(mean(&sim::Summary::makespan_s)))
+            : "",
+        has_speeds ? fmt::format(" {:>12}", text::human_share(mean(&sim::Summary::gpu_utilization)))
+                   : "",
+        has_cpu_jobs
+            ? fmt::format(" {:>14}", text::human_time(mean(&sim::Summary::avg_cpu_job_wait_s)))
+            : "",
+        seeds > 1 ? fmt::format("  {} to {}", text::human_time((*least)->avg_jct_s),
+                                text::human_time((*most)->avg_jct_s))
+                  : std::string());
+  }
+}
+
+/// What the GPUs did and how CPU jobs waited: means over the seeds, the least and the greatest use,
+/// and how much more than under the first policy, seed by seed. Only where speeds were simulated.
+void print_use(const std::vector<sim::SweepPoint>& points) {
+  if (points.empty() || std::isnan(points.front().summary.gpu_utilization)) return;
+  fmt::print("\n{:>6}  {:24} {:>9} {:>18} {:>26} {:>10} {:>10}\n", "load", "policy", "GPU use",
+             "over seeds", "against " + points.front().summary.policy, "CPU wait", "p99");
+  std::map<std::pair<double, std::string>, std::vector<const sim::Summary*>> groups;
+  std::map<std::pair<double, std::uint64_t>, double> first;  // use under the first policy
+  std::vector<std::pair<double, std::string>> order;
+  std::map<std::pair<double, std::string>, std::vector<double>> gains;
+  for (const auto& [load, seed, summary] : points) {
+    auto& group = groups[{load, summary.policy}];
+    if (group.empty()) order.emplace_back(load, summary.policy);
+    group.push_back(&summary);
+    const auto base = first.try_emplace({load, seed}, summary.gpu_utilization).first;
+    gains[{load, summary.policy}].push_back(summary.gpu_utilization / base->second - 1);
+  }
+  const auto mean = [](const std::vector<double>& values) {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  };
+  const auto of = [&](const auto& group, double sim::Summary::*field) {
+    std::vector<double> values;
+    for (const sim::Summary* summary : group) values.push_back(summary->*field);
+    return values;
+  };
+  for (const auto& key : order) {
+    const auto use = of(groups.at(key), &sim::Summary::gpu_utilization);
+    const auto [least, most] = std::minmax_element(use.begin(), use.end());
+    const std::vector<double>& gain = gains.at(key);
+    const auto [worst, best] = std::minmax_element(gain.begin(), gain.end());
+    fmt::print(
+        "{:>6.3g}  {:24} {:>8.1f}% {:>18} {:>26} {:>10} {:>10}\n", key.first, key.second,
+        100 * mean(use), fmt::format("{:.1f} to {:.1f}%", 100 * *least, 100 * *most),
+        fmt::format("{:+.1f}% ({:+.1f} to {:+.1f}%)", 100 * mean(gain), 100 * *worst, 100 * *best),
+        text::human_time(mean(of(groups.at(key), &sim::Summary::avg_cpu_job_wait_s))),
+        text::human_time(mean(of(groups.at(key), &sim::Summary::p99_cpu_job_wait_s))));
+  }
+}
+
+}  // namespace
+
+void print_sweep(const std::vector<sim::SweepPoint>& points, std::size_t seeds) {
+  print_table(points, seeds);
+  print_use(points);
+}
+
+}  // namespace almanac::cli

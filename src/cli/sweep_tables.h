@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What a sweep found, as tables for a reader.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "sim/sweep.h"
+
+namespace almanac::cli {
+
+/// A row for each load and policy: averages over the seeds and, where speeds were simulated, what
+/// the GPUs did. `points` as sim::sweep() gives them.
+void print_sweep(const std::vector<sim::SweepPoint>& points, std::size_t seeds);
+
+}  // namespace almanac::cli
