@@ -29,8 +29,11 @@ Result<Captured> capture(Command command, Duration patience) {
   Captured made;
   bool out_open = true;
   bool err_open = true;
-  // It has ended, and what it left behind holds no pipe any more.
-  while (out_open || err_open || !job->ended()) {
+  // Until it has ended, and what it left behind holds no pipe any more. Asked once a turn: an end
+  // that is noticed after the pipes were closed would leave nothing to wait for.
+  for (;;) {
+    const bool ended = job->ended().has_value();
+    if (ended && !out_open && !err_open) break;
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         until - std::chrono::steady_clock::now());
     if (left.count() <= 0) {
@@ -41,7 +44,7 @@ Result<Captured> capture(Command command, Duration patience) {
     }
     std::array<pollfd, 3> wait{pollfd{out_open ? out->read.get() : -1, POLLIN, 0},
                                pollfd{err_open ? err->read.get() : -1, POLLIN, 0},
-                               pollfd{job->ended() ? -1 : job->news(), POLLIN, 0}};
+                               pollfd{ended ? -1 : job->news(), POLLIN, 0}};
     const auto slice = std::min<std::chrono::milliseconds::rep>(left.count(), 60'000);
     ::poll(wait.data(), wait.size(), static_cast<int>(slice));
     if (out_open) out_open = read_available(out->read, made.out);
