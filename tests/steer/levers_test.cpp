@@ -4,24 +4,14 @@
 /// Placement, power and preemption against a Slurm in memory: what they do, what they leave alone,
 /// and that all of it is given back when they are turned off.
 #include <algorithm>
-#include <memory>
-#include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "fake_link.h"
-#include "steer/driver.h"
+#include "desk.h"
 #include "steer/mark.h"
-#include "steer/placement_lever.h"
-#include "steer/power_lever.h"
-#include "steer/preemption_lever.h"
-#include "steer/sharing_lever.h"
-#include "support/temporary_folder.h"
 
 namespace almanac::steer {
 namespace {
@@ -30,95 +20,6 @@ using slurm::Power;
 using slurm::State;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
-
-Settings with(const std::string& lever) {
-  Settings made;
-  made.levers[lever] = Switch::on;
-  made.changes_per_s = 10'000;
-  return made;
-}
-
-/// Almanac with one lever at a Slurm: what the service does, step by step.
-class Desk {
- public:
-  Desk(FakeSlurm& slurm, const std::string& policy, Settings settings)
-      : slurm_(slurm),
-        settings_(std::move(settings)),
-        link_(slurm),
-        decider_(*compose(policy), {}, 0) {
-    open();
-  }
-
-  /// As a service that begins on the same folder.
-  void open() {
-    const std::string path = folder_ / "journal.jsonl";
-    auto journal = Journal::open(path);
-    Ours ours;
-    EXPECT_TRUE(Journal::read(
-        path, [&](const Entry& entry, const auto& failed) { ours.take(entry, failed); }));
-    driver_.emplace(settings_, std::move(*journal), std::move(ours));
-    const std::string lever = settings_.levers.begin()->first;
-    if (lever == "placement") driver_->add(make_placement_lever());
-    if (lever == "power") driver_->add(make_power_lever());
-    if (lever == "preemption") driver_->add(make_preemption_lever());
-    if (lever == "sharing") driver_->add(make_sharing_lever());
-    set(settings_.of(lever));
-  }
-
-  void set(Switch how) { driver_->set(settings_.levers.begin()->first, how); }
-
-  /// News, a decision, and a slice of changes; how many were made.
-  int step() {
-    clock_ += 10s;
-    const int before = slurm_.changes;
-    look();
-    const Scene scene{.settings = settings_,
-                      .site = slurm_.site,
-                      .can = link_.can(),
-                      .mirror = mirror_,
-                      .decision = decider_.last(),
-                      .policy = decider_.policy()};
-    auto slice = driver_->plan(scene, clock_);
-    driver_->carry_out(slice, link_);
-    driver_->settle(slice, mirror_);
-    return slurm_.changes - before;
-  }
-
-  /// Steps and lets time pass, so often.
-  void live(int steps, Duration each = 10s) {
-    for (; steps > 0; --steps) {
-      step();
-      slurm_.pass(each);
-    }
-  }
-
-  void look() {
-    auto news = link_.news();
-    if (!news) return;
-    mirror_.take(std::move(*news));
-    decider_.decide(mirror_, make_world(mirror_, settings_.virtual_clusters), settings_.exempt);
-  }
-
-  void undo() {
-    look();
-    auto slice = driver_->plan_undo(mirror_, "as it was before Almanac");
-    driver_->carry_out(slice, link_);
-    driver_->settle(slice, mirror_);
-  }
-
-  LeverState state() const { return driver_->states().front(); }
-  Driver& driver() { return *driver_; }
-
- private:
-  FakeSlurm& slurm_;
-  Settings settings_;
-  FakeLink link_;
-  TemporaryFolder folder_;
-  Mirror mirror_;
-  Decider decider_;
-  std::optional<Driver> driver_;
-  Time clock_{};
-};
 
 /// Two nodes, v001 full for an hour; jobs of all GPUs of one and 3, 2, 1 hours.
 FakeSlurm half_full() {
@@ -503,12 +404,16 @@ TEST(Preemption, LeavesAloneWhoMayNotBeRequeuedOrIsExempt) {
   EXPECT_EQ(slurm.job(1).state, State::running);
 }
 
+Settings with_suspension() {
+  Settings made = with("preemption");
+  made.preemption.suspends = true;
+  return made;
+}
+
 TEST(Preemption, SuspendsJobsWithoutGpusAndResumesThemWhenThereIsRoom) {
   FakeSlurm slurm = full();
   slurm.job(1).gpus = 0;
-  Settings settings = with("preemption");
-  settings.preemption.suspends = true;
-  Desk desk(slurm, "srtf+limit", settings);
+  Desk desk(slurm, "srtf+limit", with_suspension());
   desk.step();
   ASSERT_EQ(slurm.job(1).state, State::suspended);
   slurm::Job& other = slurm.job(2);
@@ -528,9 +433,7 @@ TEST(Preemption, SuspendsJobsWithoutGpusAndResumesThemWhenThereIsRoom) {
 TEST(Preemption, ResumesAllWhenItIsTurnedOff) {
   FakeSlurm slurm = full();
   slurm.job(1).gpus = 0;
-  Settings settings = with("preemption");
-  settings.preemption.suspends = true;
-  Desk desk(slurm, "srtf+limit", settings);
+  Desk desk(slurm, "srtf+limit", with_suspension());
   desk.step();
   ASSERT_EQ(slurm.job(1).state, State::suspended);
   desk.open();

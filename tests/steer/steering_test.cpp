@@ -3,9 +3,6 @@
 /// \file
 /// Mirror, decision, lever and driver against a Slurm in memory: its queue is brought into the
 /// order of the policy, no more is changed than must be, and all of it can be taken back.
-#include <algorithm>
-#include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,98 +10,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "fake_link.h"
-#include "steer/driver.h"
-#include "steer/order_lever.h"
-#include "support/temporary_folder.h"
+#include "desk.h"
 
 namespace almanac::steer {
 namespace {
 
 using Numbers = std::vector<std::uint32_t>;
-
-Settings with_order(Switch how) {
-  Settings made;
-  made.levers["order"] = how;
-  made.changes_per_s = 1000;
-  return made;
-}
-
-/// Almanac at a Slurm: what the service does, step by step.
-class Desk {
- public:
-  Desk(FakeSlurm& slurm, const std::string& policy, Settings settings = with_order(Switch::on))
-      : slurm_(slurm),
-        settings_(std::move(settings)),
-        link_(slurm),
-        decider_(*compose(policy), {}, 0) {
-    open();
-  }
-
-  /// As a service that begins on the same folder.
-  void open() {
-    const std::string path = folder_ / "journal.jsonl";
-    auto journal = Journal::open(path);
-    Ours ours;
-    EXPECT_TRUE(Journal::read(
-        path, [&](const Entry& entry, const auto& failed) { ours.take(entry, failed); }));
-    driver_.emplace(settings_, std::move(*journal), std::move(ours));
-    driver_->add(make_order_lever());
-    driver_->set("order", settings_.of("order"));
-  }
-
-  /// News, a decision, and a slice of changes; how many were made.
-  int step(Duration since_the_last = 10s) {
-    clock_ += since_the_last;
-    const int before = slurm_.changes;
-    look();
-    const Scene scene{.settings = settings_,
-                      .site = slurm_.site,
-                      .can = link_.can(),
-                      .mirror = mirror_,
-                      .decision = decider_.last(),
-                      .policy = decider_.policy()};
-    auto slice = driver_->plan(scene, clock_);
-    driver_->carry_out(slice, link_);
-    driver_->settle(slice, mirror_);
-    return slurm_.changes - before;
-  }
-
-  void look() {
-    auto news = link_.news();
-    if (!news) return;
-    mirror_.take(std::move(*news));
-    decider_.decide(mirror_, make_world(mirror_, settings_.virtual_clusters), settings_.exempt);
-  }
-
-  void undo() {
-    look();
-    auto slice = driver_->plan_undo(mirror_, "as it was before Almanac");
-    driver_->carry_out(slice, link_);
-    driver_->settle(slice, mirror_);
-  }
-
-  Numbers line(std::size_t vc = 0) const {
-    Numbers made;
-    for (const slurm::JobNumber job : decider_.last().lines.at(vc).jobs) {
-      made.push_back(static_cast<std::uint32_t>(job));
-    }
-    return made;
-  }
-
-  Driver& driver() { return *driver_; }
-  Decider& decider() { return decider_; }
-
- private:
-  FakeSlurm& slurm_;
-  Settings settings_;
-  FakeLink link_;
-  TemporaryFolder folder_;
-  Mirror mirror_;
-  Decider decider_;
-  std::optional<Driver> driver_;
-  Time clock_{};
-};
 
 /// One full node, and behind it jobs of 9, 8, ... 1 minutes, numbers 2 to 10.
 FakeSlurm crowded() {
@@ -121,7 +32,7 @@ FakeSlurm crowded() {
 
 TEST(Steering, BringsTheQueueIntoTheOrderOfThePolicy) {
   FakeSlurm slurm = crowded();
-  Desk desk(slurm, "sjf+limit");
+  Desk desk(slurm, "sjf+limit", with("order"));
   EXPECT_EQ(desk.step(), 9);
   EXPECT_EQ(slurm.queue(), (Numbers{10, 9, 8, 7, 6, 5, 4, 3, 2}));
   EXPECT_EQ(desk.step(), 0) << "what is in order is left alone";
@@ -132,7 +43,7 @@ TEST(Steering, BringsTheQueueIntoTheOrderOfThePolicy) {
 
 TEST(Steering, DoesNothingWhileTheLeverIsDry) {
   FakeSlurm slurm = crowded();
-  Desk desk(slurm, "sjf+limit", with_order(Switch::dry));
+  Desk desk(slurm, "sjf+limit", with("order", Switch::dry));
   EXPECT_EQ(desk.step(), 0);
   const LeverState state = desk.driver().states().front();
   EXPECT_EQ(state.wanted, 9);
@@ -150,7 +61,7 @@ TEST(Steering, NeverTouchesWhoIsExemptAndWhoDoesNotWaitForThePolicy) {
   slurm.job(6).dependency = "afterok:2(unfulfilled)";
   slurm.job(8).eligible = slurm.now + 1h;
   slurm.job(10).het = slurm::JobNumber{10};
-  Settings settings = with_order(Switch::on);
+  Settings settings = with("order");
   settings.exempt.users = {"ann"};
   Desk desk(slurm, "sjf+limit", settings);
   EXPECT_EQ(desk.step(), 1);
@@ -165,7 +76,7 @@ TEST(Steering, PutsInFrontWhoHasWaitedTooLong) {
   FakeSlurm slurm = crowded();
   slurm.job(2).submit = slurm.job(2).eligible = slurm.now - 200h;
   slurm.job(3).submit = slurm.job(3).eligible = slurm.now - 300h;
-  Desk desk(slurm, "sjf+limit");
+  Desk desk(slurm, "sjf+limit", with("order"));
   desk.step();
   EXPECT_EQ(slurm.queue(), (Numbers{3, 2, 10, 9, 8, 7, 6, 5, 4}));
 }
@@ -174,7 +85,7 @@ TEST(Steering, TakesBackAllThatItDid) {
   FakeSlurm slurm = crowded();
   slurm.job(4).site_factor = 77;
   const Numbers before = slurm.queue();
-  Desk desk(slurm, "sjf+limit");
+  Desk desk(slurm, "sjf+limit", with("order"));
   desk.step();
   slurm.job(6).site_factor = 5;  // somebody's own wish since
   desk.open();
@@ -189,7 +100,7 @@ TEST(Steering, TakesBackAllThatItDid) {
 
 TEST(Steering, AsksNoMoreThanTheBudgetAllows) {
   FakeSlurm slurm = crowded();
-  Settings settings = with_order(Switch::on);
+  Settings settings = with("order");
   settings.changes_per_s = 4;
   Desk desk(slurm, "sjf+limit", settings);
   EXPECT_EQ(desk.step(), 4);
@@ -202,7 +113,7 @@ TEST(Steering, AsksNoMoreThanTheBudgetAllows) {
 TEST(Steering, GoesOnWhenAControllerThatFailedComesBack) {
   FakeSlurm slurm = crowded();
   slurm.most_changes = 4;
-  Desk desk(slurm, "sjf+limit");
+  Desk desk(slurm, "sjf+limit", with("order"));
   EXPECT_EQ(desk.step(), 4);
   slurm.is_down = true;
   EXPECT_EQ(desk.step(), 0);
@@ -215,7 +126,7 @@ TEST(Steering, GoesOnWhenAControllerThatFailedComesBack) {
 TEST(Steering, DoesNotAskAgainAtOnceWhatSlurmRefuses) {
   FakeSlurm slurm = crowded();
   slurm.refused.insert(slurm::JobNumber{7});
-  Desk desk(slurm, "sjf+limit");
+  Desk desk(slurm, "sjf+limit", with("order"));
   desk.step();
   EXPECT_EQ(desk.driver().states().front().failed, 1U);
   desk.step();
@@ -228,7 +139,7 @@ TEST(Steering, DoesNotAskAgainAtOnceWhatSlurmRefuses) {
 
 TEST(Steering, StandsDownWhereSomebodyElseSetsTheOrderToo) {
   FakeSlurm slurm = crowded();
-  Desk desk(slurm, "sjf+limit");
+  Desk desk(slurm, "sjf+limit", with("order"));
   desk.step();
   slurm.job(4).site_factor = 1234;
   EXPECT_EQ(desk.step(), 0) << "one job is left to whoever wants it elsewhere";
@@ -252,7 +163,7 @@ TEST(Steering, OrdersEachVirtualClusterByItself) {
     slurm.submit("ann", 8, 2h, partition);
     slurm.submit("ann", 8, 1h, partition);
   }
-  Desk desk(slurm, "sjf+limit");
+  Desk desk(slurm, "sjf+limit", with("order"));
   desk.step();
   EXPECT_EQ(slurm.queue("red"), (Numbers{3, 2}));
   EXPECT_EQ(slurm.queue("blue"), (Numbers{6, 5}));
@@ -262,7 +173,7 @@ TEST(Steering, KnowsAnArrayByTheRecordThatStandsForItsTasks) {
   FakeSlurm slurm = crowded();
   slurm.job(10).array = slurm::JobNumber{10};
   slurm.job(10).tasks = "1-500%2";
-  Desk desk(slurm, "sjf+limit");
+  Desk desk(slurm, "sjf+limit", with("order"));
   desk.step();
   EXPECT_EQ(desk.line(), (Numbers{10, 9, 8, 7, 6, 5, 4, 3, 2}));
 }
@@ -273,7 +184,7 @@ TEST(Steering, StartsNoMoreTasksThanTheirArrayAllows) {
   slurm.submit("ann", 8, 1h);
   slurm.job(1).array = slurm::JobNumber{1};
   slurm.job(1).tasks = "1-500%2";
-  Desk desk(slurm, "fifo");
+  Desk desk(slurm, "fifo", with("order"));
   desk.look();
   EXPECT_EQ(desk.decider().last().starts.size(), 2U);
 }
@@ -286,7 +197,7 @@ TEST(Steering, PlansOnWhatIsFreeOnly) {
   slurm.pass(1s);
   slurm.submit("ann", 8, 1h);
   slurm.submit("ann", 8, 1h);
-  Desk desk(slurm, "fifo");
+  Desk desk(slurm, "fifo", with("order"));
   desk.look();
   const Decision& decision = desk.decider().last();
   ASSERT_EQ(decision.starts.size(), 1U);
@@ -305,7 +216,7 @@ TEST(Steering, LeavesJobsWhereTheyRunOnDrainedNodes) {
   slurm.nodes.at("v001").drained = true;
   slurm.submit("ann", 8, 1h);
   slurm.submit("ann", 2, 1h);
-  Desk desk(slurm, "fifo");
+  Desk desk(slurm, "fifo", with("order"));
   desk.look();
   const Decision& decision = desk.decider().last();
   ASSERT_EQ(decision.starts.size(), 1U);
@@ -323,7 +234,7 @@ TEST(Steering, SurvivesJobsThatHoldTheSameGpuTwice) {
   }
   slurm.job(3).holds[0].gpus = 0;  // only how many is told
   slurm.submit("ann", 1, 1h);
-  Desk desk(slurm, "fifo");
+  Desk desk(slurm, "fifo", with("order"));
   desk.look();
   EXPECT_TRUE(desk.decider().last().starts.empty());
 }
@@ -331,7 +242,7 @@ TEST(Steering, SurvivesJobsThatHoldTheSameGpuTwice) {
 RC_GTEST_PROP(Steering, LeavesTheQueueAsThePolicyHasIt, ()) {
   FakeSlurm slurm;
   slurm.add_partition("v", 2, 4);
-  Settings settings = with_order(Switch::on);
+  Settings settings = with("order");
   settings.order.highest = *rc::gen::inRange(200, 1'000'000);
   settings.order.age_cap = kNoDuration;
   const auto policy = *rc::gen::element<std::string>("sjf+limit", "fifo", "las", "easy");

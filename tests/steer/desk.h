@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Almanac with one lever at a Slurm in memory: what the service does, step by step.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fake_link.h"
+#include "steer/decision.h"
+#include "steer/driver.h"
+#include "steer/order_lever.h"
+#include "steer/placement_lever.h"
+#include "steer/power_lever.h"
+#include "steer/preemption_lever.h"
+#include "steer/sharing_lever.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::steer {
+
+/// Settings of that one lever.
+inline Settings with(const std::string& lever, Switch how = Switch::on) {
+  Settings made;
+  made.levers[lever] = how;
+  made.changes_per_s = 10'000;
+  return made;
+}
+
+class Desk {
+ public:
+  /// `settings` name the one lever.
+  Desk(FakeSlurm& slurm, const std::string& policy, Settings settings)
+      : slurm_(slurm),
+        settings_(std::move(settings)),
+        link_(slurm),
+        decider_(*compose(policy), {}, 0) {
+    open();
+  }
+
+  /// As a service that begins on the same folder.
+  void open() {
+    const std::string path = folder_ / "journal.jsonl";
+    auto journal = Journal::open(path);
+    Ours ours;
+    EXPECT_TRUE(Journal::read(
+        path, [&](const Entry& entry, const auto& failed) { ours.take(entry, failed); }));
+    driver_.emplace(settings_, std::move(*journal), std::move(ours));
+    const std::string& lever = settings_.levers.begin()->first;
+    if (lever == "order") driver_->add(make_order_lever());
+    if (lever == "placement") driver_->add(make_placement_lever());
+    if (lever == "power") driver_->add(make_power_lever());
+    if (lever == "preemption") driver_->add(make_preemption_lever());
+    if (lever == "sharing") driver_->add(make_sharing_lever());
+    set(settings_.of(lever));
+  }
+
+  void set(Switch how) { driver_->set(settings_.levers.begin()->first, how); }
+
+  /// News, a decision, and a slice of changes; how many were made.
+  int step(Duration since_the_last = 10s) {
+    clock_ += since_the_last;
+    look();
+    const Scene scene{.settings = settings_,
+                      .site = slurm_.site,
+                      .can = link_.can(),
+                      .mirror = mirror_,
+                      .decision = decider_.last(),
+                      .policy = decider_.policy()};
+    return turn(driver_->plan(scene, clock_));
+  }
+
+  /// Steps and lets time pass, so often.
+  void live(int steps, Duration each = 10s) {
+    for (; steps > 0; --steps) {
+      step();
+      slurm_.pass(each);
+    }
+  }
+
+  void look() {
+    auto news = link_.news();
+    if (!news) return;
+    mirror_.take(std::move(*news));
+    decider_.decide(mirror_, make_world(mirror_, settings_.virtual_clusters), settings_.exempt);
+  }
+
+  void undo() {
+    look();
+    turn(driver_->plan_undo(mirror_, "as it was before Almanac"));
+  }
+
+  std::vector<std::uint32_t> line(std::size_t vc = 0) const {
+    std::vector<std::uint32_t> made;
+    for (const slurm::JobNumber job : decider_.last().lines.at(vc).jobs) {
+      made.push_back(static_cast<std::uint32_t>(job));
+    }
+    return made;
+  }
+
+  LeverState state() const { return driver_->states().front(); }
+  Driver& driver() { return *driver_; }
+  Decider& decider() { return decider_; }
+
+ private:
+  int turn(Driver::Slice slice) {
+    const int before = slurm_.changes;
+    driver_->carry_out(slice, link_);
+    driver_->settle(slice, mirror_);
+    return slurm_.changes - before;
+  }
+
+  FakeSlurm& slurm_;
+  Settings settings_;
+  FakeLink link_;
+  TemporaryFolder folder_;
+  Mirror mirror_;
+  Decider decider_;
+  std::optional<Driver> driver_;
+  Time clock_{};
+};
+
+}  // namespace almanac::steer
