@@ -32,7 +32,8 @@ constexpr Duration kRest = 60s;
 constexpr std::int64_t kLargestJournal = 64 << 20;
 
 /// Of what was planned and not even tried.
-Result<void> not_tried() { return fail(Code::unavailable, "was not tried"); }
+constexpr const char* kNotTried = "was not tried";
+Result<void> not_tried() { return fail(Code::unavailable, kNotTried); }
 
 bool has_basic_priority(const slurm::Site& site) {
   const auto found = site.parameters.find("PriorityType");
@@ -64,8 +65,7 @@ Action action_of(const Entry& entry) {
   return {PowerChange{nodes.nodes, nodes.on}, entry.why};
 }
 
-/// For Ours. Nothing = that is not known.
-std::optional<std::string> how_it_went(const Entry& entry, const Result<void>& result) {
+Failure how_it_went(const Entry& entry, const Result<void>& result) {
   if (result) return "";
   if (result.error().code == Code::unavailable) return std::nullopt;
   if (entry.lever == kUndo && is_past(result)) return "";  // nothing is left to be taken back
@@ -285,8 +285,8 @@ void Driver::carry_out(Slice& slice, slurm::Link& link) {
     }
   }
   if (slice.actions.empty()) return;
-  if (journal_.size() > kLargestJournal) {
-    if (const auto anew = journal_.begin_anew(slice.standing); !anew) {
+  if (slice.standing) {
+    if (const auto anew = journal_.begin_anew(*slice.standing); !anew) {
       slice.trouble = to_string(anew.error());
     }
   }
@@ -321,12 +321,12 @@ void Driver::carry_out(Slice& slice, slurm::Link& link) {
   }
   slice.tried = results.size();
   slice.took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun);
-  results.resize(slice.actions.size(), not_tried());
-  std::vector<std::string> failures;
-  for (const Result<void>& result : results) {
-    failures.push_back(result ? "" : to_string(result.error()));
+  for (std::size_t at = 0; at < slice.tried; ++at) {
+    slice.failures.push_back(how_it_went(slice.entries[at], results[at]));
   }
-  if (const auto written = journal_.end(failures); !written) {
+  results.resize(slice.actions.size(), not_tried());
+  slice.failures.resize(slice.actions.size(), kNotTried);
+  if (const auto written = journal_.end(slice.failures); !written) {
     slice.trouble = to_string(written.error());
   }
 }
@@ -336,8 +336,7 @@ bool Driver::settle(Slice& slice, Mirror& mirror) {
   std::int64_t done = 0;
   for (std::size_t at = 0; at < slice.actions.size(); ++at) {
     const Result<void>& result = slice.results[at];
-    ours_.take(slice.entries[at], at < slice.tried ? how_it_went(slice.entries[at], result)
-                                                   : to_string(result.error()));
+    ours_.take(slice.entries[at], slice.failures[at]);
     if (result) {
       ++done;
       if (const auto* const change = std::get_if<slurm::JobChange>(&slice.actions[at].change)) {

@@ -12,6 +12,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,11 +38,12 @@ class Driver {
  public:
   struct Slice {
     std::vector<Action> actions{};
-    std::vector<Lever*> levers{};         // of each
-    std::vector<Entry> entries{};         // of each
-    std::vector<Result<void>> results{};  // of each, when it is done
-    std::size_t tried = 0;                // the first so many of them
-    std::vector<Entry> standing{};        // if the journal is to begin anew
+    std::vector<Lever*> levers{};                  // of each
+    std::vector<Entry> entries{};                  // of each
+    std::vector<Result<void>> results{};           // of each, when it is done
+    std::vector<Failure> failures{};               // the same, as the journal has it
+    std::size_t tried = 0;                         // the first so many of them
+    std::optional<std::vector<Entry>> standing{};  // the journal is to begin anew with that
     std::vector<slurm::JobNumber> held{};
     Duration took{};
     std::string trouble{};  // of the journal

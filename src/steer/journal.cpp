@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <utility>
 
@@ -77,7 +79,7 @@ Json json_of(const Entry& entry, std::int64_t number) {
 }
 
 Entry entry_of(const Json& json) {
-  Entry made{.at = Time{Duration{static_cast<std::int64_t>(json.at("at_s").get<double>() * 1e3)}},
+  Entry made{.at = Time{Duration{std::llround(json.at("at_s").get<double>() * 1e3)}},
              .lever = json.at("lever"),
              .why = json.at("why")};
   if (json.contains("nodes")) {
@@ -112,9 +114,7 @@ class Replay {
     const Json failed = json.value("failed", Json::object());
     while (!begun_.empty() && begun_.front().first <= last) {
       const auto& [number, entry] = begun_.front();
-      std::optional<std::string> how;
-      if (number >= first) how = failed.value(std::to_string(number), "");
-      take_(entry, how);
+      take_(entry, number >= first ? failure_of(failed, number) : std::nullopt);
       begun_.pop_front();
     }
   }
@@ -124,6 +124,12 @@ class Replay {
   std::int64_t next() const { return next_; }
 
  private:
+  static Failure failure_of(const Json& failed, std::int64_t number) {
+    const auto found = failed.find(std::to_string(number));
+    if (found == failed.end()) return "";
+    return found->is_null() ? Failure() : found->get<std::string>();
+  }
+
   const Journal::Take& take_;
   std::deque<std::pair<std::int64_t, Entry>> begun_;
   std::int64_t next_ = 1;
@@ -151,13 +157,21 @@ tl::unexpected<Error> cannot(const std::string& path) {
   return fail(Code::unavailable, std::strerror(errno), {.file = path});
 }
 
+/// A file that is new, or has a new name, may else be gone after a power cut.
+Result<void> sync_folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::absolute(path).parent_path();
+  const process::Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened || ::fsync(opened.get()) != 0) return cannot(folder);
+  return {};
+}
+
 }  // namespace
 
 Journal::Journal(std::string path, process::Descriptor file, std::int64_t size, std::int64_t next)
     : path_(std::move(path)), file_(std::move(file)), size_(size), next_(next), begun_(next) {}
 
 Result<Journal> Journal::open(const std::string& path) {
-  const auto next = replay(path, [](const Entry&, const std::optional<std::string>&) {});
+  const auto next = replay(path, [](const Entry&, const Failure&) {});
   if (!next) return tl::unexpected(next.error());
   constexpr int kOwnersOnly = 0600;
   process::Descriptor file(
@@ -169,6 +183,7 @@ Result<Journal> Journal::open(const std::string& path) {
     if (last == '\n') break;
   }
   if (::ftruncate(file.get(), size) != 0) return cannot(path);
+  if (auto synced = sync_folder_of(path); !synced) return tl::unexpected(synced.error());
   return Journal(path, std::move(file), size, *next);
 }
 
@@ -179,17 +194,17 @@ Result<void> Journal::read(const std::string& path, const Take& take) {
 }
 
 Result<void> Journal::write(const std::string& text) {
-  for (std::size_t at = 0; at < text.size();) {
+  std::size_t at = 0;
+  while (at < text.size()) {
     const ssize_t wrote = ::write(file_.get(), text.data() + at, text.size() - at);
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) {
-      const auto failed = cannot(path_);
-      static_cast<void>(::ftruncate(file_.get(), size_));  // half a line would hide the next one
-      return failed;
-    }
-    at += static_cast<std::size_t>(wrote);
+    if (wrote < 0 && errno != EINTR) break;
+    at += static_cast<std::size_t>(std::max<ssize_t>(0, wrote));
   }
-  if (::fdatasync(file_.get()) != 0) return cannot(path_);
+  if (at < text.size() || ::fdatasync(file_.get()) != 0) {
+    const auto failed = cannot(path_);
+    static_cast<void>(::ftruncate(file_.get(), size_));  // half a line would hide the next one
+    return failed;
+  }
   size_ += static_cast<std::int64_t>(text.size());
   return {};
 }
@@ -205,11 +220,12 @@ Result<void> Journal::begin(const std::vector<Entry>& entries) {
   return {};
 }
 
-Result<void> Journal::end(const std::vector<std::string>& failures) {
+Result<void> Journal::end(const std::vector<Failure>& failures) {
   Json line{{"done", begun_}, {"to", next_ - 1}};
   for (std::size_t at = 0; at < failures.size(); ++at) {
-    if (failures[at].empty()) continue;
-    line["failed"][std::to_string(begun_ + static_cast<std::int64_t>(at))] = failures[at];
+    if (failures[at] == "") continue;
+    Json& failed = line["failed"][std::to_string(begun_ + static_cast<std::int64_t>(at))];
+    if (failures[at]) failed = *failures[at];
   }
   return write(line.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n');
 }
@@ -221,16 +237,19 @@ Result<void> Journal::begin_anew(const std::vector<Entry>& standing) {
   if (!made) return tl::unexpected(made.error());
   made->next_ = made->begun_ = next_;
   if (auto begun = made->begin(standing); !begun) return begun;
-  if (auto ended = made->end(std::vector<std::string>(standing.size())); !ended) return ended;
-  if (std::rename(path_.c_str(), (path_ + ".old").c_str()) != 0 ||
-      std::rename(fresh.c_str(), path_.c_str()) != 0) {
+  const std::vector<Failure> all_well(standing.size(), "");
+  if (auto ended = made->end(all_well); !ended) return ended;
+  // At every moment there is a journal under its name.
+  const std::string old = path_ + ".old";
+  ::unlink(old.c_str());
+  if (::link(path_.c_str(), old.c_str()) != 0 || std::rename(fresh.c_str(), path_.c_str()) != 0) {
     return cannot(path_);
   }
   file_ = std::move(made->file_);
   size_ = made->size_;
   next_ = made->next_;
   begun_ = made->begun_;
-  return {};
+  return sync_folder_of(path_);
 }
 
 }  // namespace almanac::steer

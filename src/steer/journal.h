@@ -7,7 +7,9 @@
 ///
 ///   {"n":17,"at_s":1e9,"lever":"order","job":12,"was":{"site_factor":0},
 ///    "becomes":{"site_factor":500},"why":"place 1 of 9 in v100 under qssf"}
-///   {"done":17,"to":40,"failed":{"19":"job 14 does not wait any more"}}
+///   {"done":17,"to":40,"failed":{"19":"job 14 does not wait any more","20":null}}
+///
+/// null = not known: the controller did not answer, and may have done it.
 #pragma once
 
 #include <cstdint>
@@ -53,21 +55,24 @@ struct Entry {
   std::string why{};
 };
 
+/// Why something failed; "" = it did not; nothing = that is not known.
+using Failure = std::optional<std::string>;
+
 /// Not thread-safe.
 class Journal {
  public:
   /// Opens or makes the file. A last line that a crash cut off is cut away. Fails with unavailable.
   static Result<Journal> open(const std::string& path);
 
-  /// Told of all entries of a journal in order, with how each went; nothing = that is not known.
-  using Take = std::function<void(const Entry&, const std::optional<std::string>& failed)>;
+  /// Told of all entries of a journal in order, with how each went.
+  using Take = std::function<void(const Entry&, const Failure& failed)>;
   /// Fails with corrupt at a line that is none of ours.
   static Result<void> read(const std::string& path, const Take& take);
 
   /// Before they are done.
   Result<void> begin(const std::vector<Entry>& entries);
-  /// How those went that began last; "" = well.
-  Result<void> end(const std::vector<std::string>& failures);
+  /// How those went that began last.
+  Result<void> end(const std::vector<Failure>& failures);
   /// Begins a new file with `standing`, all that the old one is still good for; that is kept beside
   /// it, as ".old", in place of the one before.
   Result<void> begin_anew(const std::vector<Entry>& standing);

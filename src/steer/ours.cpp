@@ -81,8 +81,9 @@ slurm::JobChange as_it_is(const slurm::Job& job, const slurm::JobChange& change,
   return made;
 }
 
-void Ours::take(const Entry& entry, const std::optional<std::string>& failed) {
-  if (failed && !failed->empty()) return;
+void Ours::take(const Entry& entry, const Failure& failed) {
+  const bool is_known = failed.has_value();
+  if (is_known ? !failed->empty() : entry.lever == kUndo) return;
   if (const auto* const nodes = std::get_if<OfNodes>(&entry.what)) {
     for (const std::string& node : nodes->nodes) {
       if (!nodes->on) {
@@ -96,7 +97,7 @@ void Ours::take(const Entry& entry, const std::optional<std::string>& failed) {
   if (const auto* const run = std::get_if<OfRun>(&entry.what)) {
     if (run->fate == slurm::Fate::suspend) {
       suspended_[run->job] = entry.at;
-    } else {
+    } else if (is_known) {
       suspended_.erase(run->job);
     }
     return;

@@ -20,8 +20,9 @@ namespace almanac::steer {
 /// Not thread-safe.
 class Ours {
  public:
-  /// As Journal::Take: in the order in which it was done. What may have been done counts as done.
-  void take(const Entry& entry, const std::optional<std::string>& failed);
+  /// As Journal::Take: in the order in which it was done. What may have been done counts as done,
+  /// what may have been taken back does not.
+  void take(const Entry& entry, const Failure& failed);
   /// A job that has ended needs no undoing. One that runs may yet be requeued.
   void forget_gone(const Mirror& mirror);
   /// Jobs that have a site factor or priority by now that we never gave them, and did not have

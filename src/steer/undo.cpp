@@ -16,10 +16,8 @@ Result<std::pair<Journal, Ours>> open_journal(const std::string& state) {
   auto journal = Journal::open(path);
   if (!journal) return tl::unexpected(journal.error());
   Ours ours;
-  const auto read =
-      Journal::read(path, [&](const Entry& entry, const std::optional<std::string>& failed) {
-        ours.take(entry, failed);
-      });
+  const auto read = Journal::read(
+      path, [&](const Entry& entry, const Failure& failed) { ours.take(entry, failed); });
   if (!read) return tl::unexpected(read.error());
   return std::pair{std::move(*journal), std::move(ours)};
 }

@@ -45,11 +45,11 @@ class Desk {
 
   /// As a service that begins on the same folder.
   void open() {
-    const std::string path = folder_ / "journal.jsonl";
-    auto journal = Journal::open(path);
+    auto journal = Journal::open(journal_path());
     Ours ours;
-    EXPECT_TRUE(Journal::read(
-        path, [&](const Entry& entry, const auto& failed) { ours.take(entry, failed); }));
+    EXPECT_TRUE(Journal::read(journal_path(), [&](const Entry& entry, const Failure& failed) {
+      ours.take(entry, failed);
+    }));
     driver_.emplace(settings_, std::move(*journal), std::move(ours));
     const std::string& lever = settings_.levers.begin()->first;
     if (lever == "order") driver_->add(make_order_lever());
@@ -103,6 +103,7 @@ class Desk {
     return made;
   }
 
+  std::string journal_path() const { return folder_ / "journal.jsonl"; }
   LeverState state() const { return driver_->states().front(); }
   Driver& driver() { return *driver_; }
   Decider& decider() { return decider_; }

@@ -42,6 +42,7 @@ struct FakeSlurm {
   bool is_down = false;                  ///< Nobody answers.
   int changes = 0;                       ///< Made so far.
   int most_changes = 1 << 30;            ///< Then nobody answers who wants more.
+  bool loses_answers = false;            ///< To changes: they are made.
   std::set<slurm::JobNumber> refused{};  ///< May not be changed by us.
   std::set<slurm::JobNumber> watched;
 
@@ -284,6 +285,7 @@ class FakeLink final : public slurm::Link {
     if (change.held) job.held = *change.held;
     if (change.required_nodes) job.required_nodes = *change.required_nodes;
     if (change.comment) job.comment = *change.comment;
+    if (slurm_.loses_answers) return down();
     return {};
   }
 

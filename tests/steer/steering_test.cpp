@@ -3,6 +3,7 @@
 /// \file
 /// Mirror, decision, lever and driver against a Slurm in memory: its queue is brought into the
 /// order of the policy, no more is changed than must be, and all of it can be taken back.
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -96,6 +97,51 @@ TEST(Steering, TakesBackAllThatItDid) {
   const int changes = slurm.changes;
   desk.undo();
   EXPECT_EQ(slurm.changes, changes) << "nothing is undone twice";
+}
+
+TEST(Steering, TakesBackTheRestWhenAControllerThatFailedComesBack) {
+  for (const bool another : {false, true}) {
+    FakeSlurm slurm = crowded();
+    const Numbers before = slurm.queue();
+    Desk desk(slurm, "sjf+limit", with("order"));
+    desk.step();
+    slurm.most_changes = slurm.changes + 4;
+    desk.undo();
+    if (another) desk.open();
+    slurm.most_changes = 1000;
+    desk.undo();
+    EXPECT_EQ(slurm.queue(), before) << another;
+  }
+}
+
+TEST(Steering, TakesBackWhatWasDoneThoughNobodySaidSo) {
+  FakeSlurm slurm = crowded();
+  const Numbers before = slurm.queue();
+  Desk desk(slurm, "sjf+limit", with("order"));
+  slurm.loses_answers = true;
+  desk.step();
+  ASSERT_NE(slurm.queue(), before);
+  slurm.loses_answers = false;
+  desk.open();
+  desk.undo();
+  EXPECT_EQ(slurm.queue(), before);
+}
+
+TEST(Steering, KnowsWhatIsLeftToBeTakenBackWhereTheJournalIsLarge) {
+  FakeSlurm slurm = crowded();
+  const Numbers before = slurm.queue();
+  Desk desk(slurm, "sjf+limit", with("order"));
+  desk.step();
+  constexpr std::size_t kLarger = 65 << 20;
+  std::ofstream(desk.journal_path(), std::ios::app)
+      << R"({"done":0,"to":0,"failed":{"0":")" << std::string(kLarger, '.') << "\"}}\n";
+  desk.open();
+  slurm.most_changes = slurm.changes + 4;
+  desk.undo();
+  desk.open();
+  slurm.most_changes = 1000;
+  desk.undo();
+  EXPECT_EQ(slurm.queue(), before);
 }
 
 TEST(Steering, AsksNoMoreThanTheBudgetAllows) {
