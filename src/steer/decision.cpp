@@ -228,6 +228,7 @@ std::int64_t Decider::place(JobNumber job) const {
 
 std::vector<JobNumber> Decider::line_with(const slurm::Job& newcomer) {
   if (round_ == nullptr) return {};
+  beliefs_.forget(newcomer.number);  // of whoever had the number before
   const JobId id = add(newcomer);
   if (round_->admit(id, {.since = decision_.at})) return {};
   events_.push_back({EventKind::job_arrived, subject(id)});

@@ -68,7 +68,8 @@ class Decider final : public schedule::Actuator {
   /// Its place in its line, from 1; 0 = in none.
   std::int64_t place(slurm::JobNumber job) const;
   /// The line in which a job would stand that is only about to be submitted, and that is told by
-  /// its number; it counts as waiting until the next decision. Empty = it would stand in none.
+  /// its number; it counts as waiting until the next decision, and the number is its own until
+  /// then. Empty = it would stand in none.
   std::vector<slurm::JobNumber> line_with(const slurm::Job& newcomer);
   Duration believed(const slurm::Job& job, const World& world);
   void learn(const slurm::Job& ended, const World& world);

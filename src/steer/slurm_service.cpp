@@ -350,8 +350,9 @@ bool SlurmService::decide() {
   if (!look_again_ && !is_stale) return false;
   look_again_ = false;
   const auto begun = std::chrono::steady_clock::now();
+  const Time before = last.at;
   decider_->decide(mirror_, world_, config_.settings.exempt);
-  ranked_.clear();
+  if (decider_->last().at != before) ranked_.clear();  // in a lease the last one stands
   counters_.last_round_s = seconds_since(begun);
   ++counters_.rounds;
   const auto us = static_cast<std::uint64_t>(counters_.last_round_s * 1e6);

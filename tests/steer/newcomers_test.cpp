@@ -117,6 +117,12 @@ TEST(NewcomersTest, StandWhereThePolicyWouldHaveThem) {
   too_large.number = slurm::JobNumber{1'000'002};
   too_large.gpus = 16;
   EXPECT_TRUE(decider.line_with(too_large).empty());
+
+  // Numbers are made up, and given again after the next decision.
+  decider.decide(mirror, make_world(mirror, Grouping::partitions), {});
+  newcomer.limit = 5h;
+  EXPECT_EQ(decider.line_with(newcomer),
+            (std::vector{second.number, third.number, newcomer.number}));
 }
 
 }  // namespace
