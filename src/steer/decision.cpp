@@ -190,10 +190,10 @@ void Decider::read_plan() {
   const auto join = [&](JobId job) {
     if (index(job) < num_running_) return;  // it was stopped
     const JobNumber number = numbers_[index(job)];
-    std::vector<JobNumber>& line = decision_.lines[index(round_->progress(job).vc)].jobs;
-    if (places_.try_emplace(number, static_cast<std::int64_t>(line.size()) + 1).second) {
-      line.push_back(number);
-    }
+    const VcId vc = round_->progress(job).vc;
+    std::vector<JobNumber>& line = decision_.lines[index(vc)].jobs;
+    const Spot next{vc, static_cast<std::int64_t>(line.size()) + 1};
+    if (places_.try_emplace(number, next).second) line.push_back(number);
   };
   for (const JobId job : started_) {
     const auto held = round_->grants(job);
@@ -221,9 +221,11 @@ std::optional<policy::Reason> Decider::why(JobNumber job) {
   return round_->why_waiting(decision_.at, found->second);
 }
 
-std::int64_t Decider::place(JobNumber job) const {
+Decider::Place Decider::place(JobNumber job) const {
   const auto found = places_.find(job);
-  return found == places_.end() ? 0 : found->second;
+  if (found == places_.end()) return {};
+  const std::vector<JobNumber>& line = decision_.lines[index(found->second.vc)].jobs;
+  return {found->second.number, static_cast<std::int64_t>(line.size())};
 }
 
 std::vector<JobNumber> Decider::line_with(const slurm::Job& newcomer) {

@@ -65,8 +65,12 @@ class Decider final : public schedule::Actuator {
   std::optional<policy::Reason> why(slurm::JobNumber job);
   /// The number that Reason::other stands for.
   slurm::JobNumber number(JobId job) const { return numbers_[index(job)]; }
-  /// Its place in its line, from 1; 0 = in none.
-  std::int64_t place(slurm::JobNumber job) const;
+  /// Where a job stands in its line, from 1, and how many stand there; 0 of 0 = it is in none.
+  struct Place {
+    std::int64_t number = 0;
+    std::int64_t of = 0;
+  };
+  Place place(slurm::JobNumber job) const;
   /// The line in which a job would stand that is only about to be submitted, and that is told by
   /// its number; it counts as waiting until the next decision, and the number is its own until
   /// then. Empty = it would stand in none.
@@ -111,7 +115,11 @@ class Decider final : public schedule::Actuator {
   std::unique_ptr<schedule::Round> round_;
   std::vector<JobId> started_;
   std::unordered_map<slurm::JobNumber, JobId> shown_;  // the first task of each record that waits
-  std::unordered_map<slurm::JobNumber, std::int64_t> places_;
+  struct Spot {
+    VcId vc{};
+    std::int64_t number = 0;
+  };
+  std::unordered_map<slurm::JobNumber, Spot> places_;
 };
 
 }  // namespace almanac::steer

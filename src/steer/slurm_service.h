@@ -139,8 +139,9 @@ class SlurmService final : public live::Service {
   Result<void> end_job(store::JobNumber number, const live::Caller& caller, slurm::Fate fate);
   void watch_shadow();
 
-  // slurm_views.cpp
+  // slurm_views.cpp: of a job of the mirror, under the lock.
   live::JobView view_of(const slurm::Job& job) const;
+  std::vector<std::string> explain(const slurm::Job& job, const std::string& shown) const;
   std::string why_waiting(const slurm::Job& job) const;
 
   Config config_;

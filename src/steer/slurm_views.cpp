@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "live/clock.h"
@@ -27,7 +28,7 @@ std::string SlurmService::why_waiting(const slurm::Job& job) const {
   if (const auto found = decision.never.find(job.number); found != decision.never.end()) {
     return fmt::format("can never start: {}", policy::to_string(found->second, ""));
   }
-  if (decider_->place(job.number) == 0) return "has just come";
+  if (decider_->place(job.number).number == 0) return "has just come";
   const auto reason = decider_->why(job.number);
   if (!reason) return fmt::format("would start now under {}", config_.policy);
   const std::string other =
@@ -42,7 +43,7 @@ JobView SlurmService::view_of(const slurm::Job& job) const {
   if (!waits(job)) return made;
   made.why = why_waiting(job);
   made.why_word = job.reason;
-  made.place = decider_->place(job.number);
+  made.place = decider_->place(job.number).number;
   if (made.place > 0) made.believed = decider_->believed(job, *world_);
   return made;
 }
@@ -82,32 +83,36 @@ Result<JobView> SlurmService::job(JobNumber number) const {
 }
 
 Result<std::vector<std::string>> SlurmService::explain(JobNumber number) const {
-  const auto view = job(number);
-  if (!view) return tl::unexpected(view.error());
   const std::string shown = fmt::format("job {}", static_cast<std::int64_t>(number));
-  std::vector<std::string> lines;
-  const std::lock_guard lock(mutex_);
-  const slurm::Job* const job = mirror_.find(to_slurm(number));
-  if (job == nullptr) {
-    lines.push_back(fmt::format("{} has ended: {}", shown, to_string(view->job.state)));
-    return lines;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const slurm::Job* const found = mirror_.find(to_slurm(number))) {
+      return explain(*found, shown);
+    }
   }
-  if (!waits(*job)) {
-    std::string where;
-    for (const slurm::Held& held : job->holds) where += (where.empty() ? "" : ", ") + held.node;
-    lines.push_back(fmt::format("{} runs on {}", shown, where));
-    return lines;
+  const auto ended = job(number);
+  if (!ended) return tl::unexpected(ended.error());
+  return std::vector{fmt::format("{} has ended: {}", shown, to_string(ended->job.state))};
+}
+
+std::vector<std::string> SlurmService::explain(const slurm::Job& job,
+                                               const std::string& shown) const {
+  if (!waits(job)) {
+    std::vector<std::string> where;
+    for (const slurm::Held& held : job.holds) where.push_back(held.node);
+    return {fmt::format("{} runs on {}", shown, fmt::join(where, ", "))};
   }
-  lines.push_back(fmt::format("{} waits under {}: {}", shown, config_.policy, view->why));
-  if (view->place > 0) {
-    lines.push_back(
-        fmt::format("it is number {} of {} in {}, believed to run {}", view->place,
-                    decider_->last().lines[index(world_->vc_of(job->partition))].jobs.size(),
-                    view->job.asked.vc, text::human_time(seconds(*view->believed))));
+  const JobView view = view_of(job);
+  std::vector<std::string> lines{
+      fmt::format("{} waits under {}: {}", shown, config_.policy, view.why)};
+  if (const auto place = decider_->place(job.number); place.number > 0) {
+    lines.push_back(fmt::format("it is number {} of {} in {}, believed to run {}", place.number,
+                                place.of, view.job.asked.vc,
+                                text::human_time(seconds(*view.believed))));
   }
-  lines.push_back(
-      fmt::format("Slurm says: {}{}", job->reason.empty() ? "nothing" : job->reason,
-                  fmt::format(", priority {}, site factor {}", job->priority, job->site_factor)));
+  lines.push_back(fmt::format("Slurm says: {}, priority {}, site factor {}",
+                              job.reason.empty() ? "nothing" : job.reason, job.priority,
+                              job.site_factor));
   return lines;
 }
 

@@ -53,8 +53,9 @@ class SlurmServiceTest : public testing::Test {
     made.settings.levers["order"] = order;
     return made;
   }
-  void open(Switch order = Switch::on) {
-    auto made = SlurmService::open(config(order), std::make_unique<FakeLink>(slurm_));
+  void open(Switch order = Switch::on) { open(config(order)); }
+  void open(const Config& config) {
+    auto made = SlurmService::open(config, std::make_unique<FakeLink>(slurm_));
     ASSERT_TRUE(made) << to_string(made.error());
     service_ = std::move(*made);
   }
@@ -107,6 +108,19 @@ TEST_F(SlurmServiceTest, SaysWhatThereIsAndWhy) {
             "job 11 waits under sjf+limit: not enough GPUs: asks 8, 0 free in its virtual cluster");
   EXPECT_EQ((*lines)[1], "it is number 1 of 9 in v, believed to run 1m 00s");
   EXPECT_TRUE((*lines)[2].starts_with("Slurm says: Priority, priority 1, site factor "));
+}
+
+TEST_F(SlurmServiceTest, ExplainsALastingDecisionAlsoWhenItsPartitionIsGone) {
+  Config lasting = config();
+  lasting.policy = folder_.write("lasting.toml", "base = \"sjf+limit\"\nlease_s = 1200\n");
+  open(lasting);
+  settle();
+  slurm_.partitions.clear();
+  settle();
+  const auto lines = service_->explain(JobNumber{11});
+  ASSERT_TRUE(lines);
+  ASSERT_EQ(lines->size(), 3U);
+  EXPECT_EQ((*lines)[1], "it is number 1 of 9 in v, believed to run 1m 00s");
 }
 
 TEST_F(SlurmServiceTest, KeepsWhatHasEndedAndLearnsFromIt) {
