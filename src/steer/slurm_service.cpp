@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -380,10 +381,12 @@ bool SlurmService::turn_levers() {
 
 void SlurmService::save() {
   store::Store::Batch batch;
+  std::ptrdiff_t num_values = 0;  // others may come while these are written
   {
     const std::lock_guard lock(mutex_);
     for (const store::Job& job : ended_) batch.put(job);
     for (const auto& [key, value] : values_) batch.set(key, value);
+    num_values = std::ssize(values_);
   }
   const Time now = live::Clock::wall();
   if (now >= next_moment_) {
@@ -409,7 +412,7 @@ void SlurmService::save() {
   }
   store_trouble_.clear();
   ended_.clear();
-  values_.clear();
+  values_.erase(values_.begin(), values_.begin() + num_values);
 }
 
 void SlurmService::read_accounting() {
