@@ -204,25 +204,26 @@ Driver::Slice Driver::plan(const Scene& given, Time now) {
   std::int64_t left = budget_.left(now);
   for (auto at = levers_.rbegin(); at != levers_.rend(); ++at) take(*at, scene, left, slice);
   if (journal_.size() > kLargestJournal) slice.standing = ours_.standing(scene.mirror.at());
-  if (scene.can.watches) name_held(now, slice);
+  if (scene.can.watches) name_held(scene.mirror, now, slice);
   return slice;
 }
 
-/// Whoever is to release jobs when we are gone knows of each before it is held.
-void Driver::name_held(Time now, Slice& slice) {
-  const bool holds_more =
-      std::any_of(slice.actions.begin(), slice.actions.end(), [](const Action& action) {
-        const auto* const change = std::get_if<slurm::JobChange>(&action.change);
-        return change != nullptr && change->held == true;
-      });
-  if (!holds_more && watched_ != kNoTime && now - watched_ < kSign) return;
-  watched_ = now;
-  watches_ = true;
-  for (const Mounted& mounted : levers_) {
-    if (mounted.state.how != Switch::on || !mounted.state.rests.empty()) continue;
-    const auto holds = mounted.lever->holds();
-    slice.held.insert(slice.held.end(), holds.begin(), holds.end());
+/// Whoever is to release jobs when we are gone knows of each before it is held, and until it is
+/// released, whatever becomes of the lever; of those that the plugin held as soon as they are seen.
+void Driver::name_held(const Mirror& mirror, Time now, Slice& slice) {
+  std::set<slurm::JobNumber> held;
+  for (const auto& [number, job] : mirror.jobs()) {
+    if (waits(job) && is_held_by_us(job)) held.insert(number);
   }
+  for (const Action& action : slice.actions) {
+    const auto* const change = std::get_if<slurm::JobChange>(&action.change);
+    if (change != nullptr && change->held == true) held.insert(change->job);
+  }
+  const bool all_named =
+      std::includes(held_named_.begin(), held_named_.end(), held.begin(), held.end());
+  if (all_named && watched_ != kNoTime && now - watched_ < kSign) return;
+  watched_ = now;
+  slice.watch.emplace(held.begin(), held.end());
 }
 
 void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slice& slice) {
@@ -279,9 +280,12 @@ Driver::Slice Driver::plan_undo(const Mirror& mirror, const std::string& why) co
 }
 
 void Driver::carry_out(Slice& slice, slurm::Link& link) {
-  if (std::exchange(watches_, false)) {
-    if (const auto told = link.watch(slice.held, kPatience); !told) {
-      slice.trouble = fmt::format("held jobs are not watched: {}", to_string(told.error()));
+  if (slice.watch) {
+    if (const auto told = link.watch(*slice.watch, kPatience); !told) {
+      slice.trouble =
+          fmt::format("nobody knows whom we hold, nothing is changed: {}", to_string(told.error()));
+      slice.watch.reset();
+      slice.actions.clear();
     }
   }
   if (slice.actions.empty()) return;
@@ -332,7 +336,9 @@ void Driver::carry_out(Slice& slice, slurm::Link& link) {
 }
 
 bool Driver::settle(Slice& slice, Mirror& mirror) {
-  if (!slice.trouble.empty() || !slice.actions.empty()) trouble_ = slice.trouble;
+  const bool did_something = !slice.actions.empty() || slice.watch;
+  if (!slice.trouble.empty() || did_something) trouble_ = slice.trouble;
+  if (slice.watch) held_named_ = *std::move(slice.watch);
   std::int64_t done = 0;
   for (std::size_t at = 0; at < slice.actions.size(); ++at) {
     const Result<void>& result = slice.results[at];

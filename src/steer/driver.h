@@ -38,15 +38,15 @@ class Driver {
  public:
   struct Slice {
     std::vector<Action> actions{};
-    std::vector<Lever*> levers{};                  // of each
-    std::vector<Entry> entries{};                  // of each
-    std::vector<Result<void>> results{};           // of each, when it is done
-    std::vector<Failure> failures{};               // the same, as the journal has it
-    std::size_t tried = 0;                         // the first so many of them
-    std::optional<std::vector<Entry>> standing{};  // the journal is to begin anew with that
-    std::vector<slurm::JobNumber> held{};
+    std::vector<Lever*> levers{};                          // of each
+    std::vector<Entry> entries{};                          // of each
+    std::vector<Result<void>> results{};                   // of each, when it is done
+    std::vector<Failure> failures{};                       // the same, as the journal has it
+    std::size_t tried = 0;                                 // the first so many of them
+    std::optional<std::vector<Entry>> standing{};          // the journal is to begin anew with that
+    std::optional<std::vector<slurm::JobNumber>> watch{};  // is to be said before all else
     Duration took{};
-    std::string trouble{};  // of the journal
+    std::string trouble{};  // of the journal, or of whoever watches
   };
 
   Driver(const Settings& settings, Journal journal, Ours ours);
@@ -83,7 +83,7 @@ class Driver {
   void look_for_others(const Mirror& mirror);
   void take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slice& slice);
   void put(Mounted& mounted, Action action, const Scene& scene, Slice& slice);
-  void name_held(Time now, Slice& slice);
+  void name_held(const Mirror& mirror, Time now, Slice& slice);
 
   Budget budget_;
   Journal journal_;
@@ -95,9 +95,9 @@ class Driver {
   std::vector<Time> taken_over_;  // when that was seen, by the controller's clock
   std::string others_;            // why we stood down; "" = we did not
   std::string trouble_;
-  std::string rests_;  // why none may act
-  Time watched_ = kNoTime;
-  bool watches_ = false;
+  std::string rests_;                         // why none may act
+  Time watched_ = kNoTime;                    // when it was said last which jobs we hold
+  std::vector<slurm::JobNumber> held_named_;  // which those were
 };
 
 /// Whether a change came too late: the job does not wait any more.

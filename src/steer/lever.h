@@ -74,8 +74,6 @@ class Lever {
   }
   /// What an operator should know; one line each.
   virtual std::vector<std::string> warnings() const { return {}; }
-  /// Jobs that it holds back and that are to be released if we are no more there to do so.
-  virtual std::vector<slurm::JobNumber> holds() const { return {}; }
 };
 
 }  // namespace almanac::steer

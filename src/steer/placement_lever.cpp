@@ -75,7 +75,6 @@ class PlacementLever final : public Lever {
         releases.push_back(give_to_slurm(*change, "the policy does not see it"));
       }
     }
-    for (const Action& each : holds) held_.insert(std::get<JobChange>(each.change).job);
     std::move(holds.begin(), holds.end(), std::back_inserter(releases));
     return releases;
   }
@@ -101,8 +100,6 @@ class PlacementLever final : public Lever {
     if (!may_be && has_nodes) anywhere_.insert(change.job);
   }
 
-  std::vector<JobNumber> holds() const override { return {held_.begin(), held_.end()}; }
-
  private:
   /// Forgets who does not wait any more, and notices whom somebody else has released.
   void look(const Mirror& mirror) {
@@ -113,7 +110,7 @@ class PlacementLever final : public Lever {
     for (const JobNumber number : held_) {
       const slurm::Job* const job = mirror.find(number);
       const bool is_free = job != nullptr && waits(*job) && !job->held && is_marked(*job);
-      if (is_free && seen_held_.contains(number) && !released_.contains(number)) {
+      if (is_free && !released_.contains(number)) {
         left_.emplace(number, "somebody else has released it");
       }
     }
@@ -125,7 +122,6 @@ class PlacementLever final : public Lever {
     for (const auto& [number, job] : mirror.jobs()) {
       if (waits(job) && is_held_by_us(job)) held_.insert(number);
     }
-    seen_held_ = held_;
   }
 
   /// Why a job is none of ours; "" = it is.
@@ -190,8 +186,7 @@ class PlacementLever final : public Lever {
   }
 
   Time at_{};
-  std::set<JobNumber> held_;       // by us, or about to be
-  std::set<JobNumber> seen_held_;  // the same, as Slurm told
+  std::set<JobNumber> held_;  // by us, as Slurm told last
   std::map<JobNumber, Time> released_;
   std::map<JobNumber, int> tries_;
   std::set<JobNumber> anywhere_;  // that no nodes are chosen for any more

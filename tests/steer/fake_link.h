@@ -45,6 +45,7 @@ struct FakeSlurm {
   bool loses_answers = false;            ///< To changes: they are made.
   std::set<slurm::JobNumber> refused{};  ///< May not be changed by us.
   std::set<slurm::JobNumber> watched;
+  bool is_watching = true;  ///< Somebody hears whom to release when we are gone.
 
   void add_partition(const std::string& name, int count, int gpus) {
     slurm::Partition partition{.name = name};
@@ -261,6 +262,7 @@ class FakeLink final : public slurm::Link {
   }
 
   Result<void> watch(std::span<const slurm::JobNumber> held, Duration) override {
+    if (!slurm_.is_watching) return down();
     slurm_.watched = {held.begin(), held.end()};
     return {};
   }

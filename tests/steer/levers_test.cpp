@@ -74,6 +74,36 @@ TEST(Placement, GivesAllBackWhenItIsTurnedOffOrDryOrUndone) {
   }
 }
 
+TEST(Placement, NamesWhomItHasYetToRelease) {
+  FakeSlurm slurm = half_full();
+  for (int more = 0; more < 6; ++more) slurm.submit("ann", 8, 5h);
+  Settings settings = with("placement");
+  settings.changes_per_s = 2;
+  Desk desk(slurm, "sjf+limit", settings);
+  desk.live(5, 0s);
+  ASSERT_TRUE(slurm.job(10).held);
+  desk.set(Switch::off);
+  desk.step();
+  ASSERT_FALSE(slurm.job(2).held);
+  ASSERT_TRUE(slurm.job(10).held) << "the budget does not allow all at once";
+  EXPECT_TRUE(slurm.watched.contains(slurm::JobNumber{10}));
+}
+
+TEST(Placement, HoldsNobodyWhomNobodyWouldRelease) {
+  FakeSlurm slurm = half_full();
+  slurm.is_watching = false;
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.step();
+  desk.step(1s);
+  for (const std::uint32_t job : {2U, 3U, 4U}) EXPECT_FALSE(slurm.job(job).held) << job;
+  ASSERT_FALSE(desk.driver().warnings().empty());
+  EXPECT_THAT(desk.driver().warnings().front(), HasSubstr("nothing is changed"));
+  slurm.is_watching = true;
+  desk.step(1s);
+  EXPECT_TRUE(slurm.job(2).held);
+  EXPECT_TRUE(desk.driver().warnings().empty());
+}
+
 TEST(Placement, StartsAndGivesBackWhatThePluginHeld) {
   FakeSlurm slurm = half_full();
   for (const std::uint32_t job : {2U, 3U, 4U}) {
@@ -84,6 +114,10 @@ TEST(Placement, StartsAndGivesBackWhatThePluginHeld) {
   EXPECT_EQ(desk.step(), 1);
   slurm.pass(1s);
   EXPECT_EQ(slurm.job(4).state, State::running);
+  slurm.submit("bob", 8, 4h).held = true;
+  slurm.job(5).comment = kMark;
+  desk.step(1s);
+  EXPECT_TRUE(slurm.watched.contains(slurm::JobNumber{5})) << "as soon as it is seen";
   desk.undo();
   EXPECT_FALSE(slurm.job(2).held);
   EXPECT_FALSE(slurm.job(3).held);
