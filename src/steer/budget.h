@@ -27,7 +27,8 @@ class Budget {
     at_ = now;
     return static_cast<std::int64_t>(tokens_);
   }
-  /// `changes` were made and took so long. At less than half of the rate the controller is slow.
+  /// `changes` were asked for, whatever the answers, and took so long. At less than half of the
+  /// rate the controller is slow.
   void spend(std::int64_t changes, Duration took) {
     tokens_ = std::max(0.0, tokens_ - static_cast<double>(changes));
     const bool is_slow = seconds(took) > 2 * static_cast<double>(changes) / rate_ && took > 200ms;

@@ -339,12 +339,12 @@ bool Driver::settle(Slice& slice, Mirror& mirror) {
   const bool did_something = !slice.actions.empty() || slice.watch;
   if (!slice.trouble.empty() || did_something) trouble_ = slice.trouble;
   if (slice.watch) held_named_ = *std::move(slice.watch);
-  std::int64_t done = 0;
+  bool is_changed = false;
   for (std::size_t at = 0; at < slice.actions.size(); ++at) {
     const Result<void>& result = slice.results[at];
     ours_.take(slice.entries[at], slice.failures[at]);
     if (result) {
-      ++done;
+      is_changed = true;
       if (const auto* const change = std::get_if<slurm::JobChange>(&slice.actions[at].change)) {
         mirror.note(*change);
       }
@@ -360,8 +360,10 @@ bool Driver::settle(Slice& slice, Mirror& mirror) {
       ++(result ? mounted.state.done : mounted.state.failed);
     }
   }
-  if (!slice.actions.empty()) budget_.spend(done, slice.took);
-  return done > 0;
+  if (!slice.actions.empty()) {
+    budget_.spend(static_cast<std::int64_t>(slice.tried), slice.took);
+  }
+  return is_changed;
 }
 
 }  // namespace almanac::steer

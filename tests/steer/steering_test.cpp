@@ -156,6 +156,18 @@ TEST(Steering, AsksNoMoreThanTheBudgetAllows) {
   EXPECT_EQ(slurm.queue(), (Numbers{10, 9, 8, 7, 6, 5, 4, 3, 2}));
 }
 
+TEST(Steering, AsksNoMoreThanTheBudgetAllowsWhereSlurmRefuses) {
+  FakeSlurm slurm = crowded();
+  for (const auto& [number, one] : slurm.jobs) slurm.refused.insert(number);
+  Settings settings = with("order");
+  settings.changes_per_s = 4;
+  Desk desk(slurm, "sjf+limit", settings);
+  desk.step();
+  EXPECT_EQ(desk.state().failed, 4U);
+  desk.step(1ms);
+  EXPECT_EQ(desk.state().failed, 4U);
+}
+
 TEST(Steering, GoesOnWhenAControllerThatFailedComesBack) {
   FakeSlurm slurm = crowded();
   slurm.most_changes = 4;
