@@ -23,6 +23,8 @@ using slurm::JobNumber;
 /// Released in vain so often, a job is left to Slurm; after the first time it may run anywhere.
 constexpr int kTries = 3;
 
+std::string in_vain() { return fmt::format("it was released {} times in vain", kTries); }
+
 Action give_to_slurm(const JobChange& change, std::string why) {
   return {change, fmt::format("left to Slurm: {}", why)};
 }
@@ -42,6 +44,7 @@ class PlacementLever final : public Lever {
 
   std::vector<Action> want(const Scene& scene) override {
     at_ = scene.mirror.at();
+    in_vain_.clear();
     look(scene.mirror);
     std::vector<Action> releases;
     std::vector<Action> holds;
@@ -94,6 +97,11 @@ class PlacementLever final : public Lever {
   void hear(const Action& action, const Result<void>& result) override {
     const auto& change = std::get<JobChange>(action.change);
     const bool may_be = result || result.error().code == Code::unavailable;
+    if (result && in_vain_.contains(change.job)) {
+      // Somewhere else it may go, or not at all.
+      anywhere_.insert(change.job);
+      if (++tries_[change.job] >= kTries) left_.emplace(change.job, in_vain());
+    }
     if (may_be && change.comment != "" && change.held != true) released_[change.job] = at_;
     if (result && change.held == true) released_.erase(change.job);
     const bool has_nodes = change.required_nodes && !change.required_nodes->empty();
@@ -178,18 +186,19 @@ class PlacementLever final : public Lever {
     if (!is_marked(job)) change.comment = std::string(kMark);
     if (!job.required_nodes.empty()) change.required_nodes = "";
     if (!starts || !released_.contains(job.number)) return {change, "not yet to start"};
-    // In vain: somewhere else it may go, or not at all.
-    anywhere_.insert(job.number);
-    if (++tries_[job.number] < kTries) return {change, "was not started, is taken back"};
-    left_.emplace(job.number, fmt::format("was released {} times in vain", kTries));
-    return give_to_slurm(*without_mark(job), left_.at(job.number));
+    in_vain_.insert(job.number);
+    const auto tries = tries_.find(job.number);
+    const bool is_last = tries != tries_.end() && tries->second + 1 >= kTries;
+    if (is_last && is_marked(job)) return give_to_slurm(*without_mark(job), in_vain());
+    return {change, "was not started, is taken back"};
   }
 
   Time at_{};
   std::set<JobNumber> held_;  // by us, as Slurm told last
   std::map<JobNumber, Time> released_;
-  std::map<JobNumber, int> tries_;
-  std::set<JobNumber> anywhere_;  // that no nodes are chosen for any more
+  std::set<JobNumber> in_vain_;     // released, and now to be taken back, at last look
+  std::map<JobNumber, int> tries_;  // that were in vain
+  std::set<JobNumber> anywhere_;    // that no nodes are chosen for any more
   std::map<JobNumber, std::string> left_;
 };
 

@@ -195,6 +195,22 @@ TEST(Placement, TakesBackWhoDoesNotStartAndGivesUpInTheEnd) {
   EXPECT_EQ(slurm.job(4).comment, "") << "left to Slurm";
 }
 
+TEST(Placement, DoesNotGiveUpBecauseItCouldNotTakeBack) {
+  FakeSlurm slurm = half_full();
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.step();
+  ASSERT_NE(slurm.job(4).required_nodes, "");
+  slurm.refused = {slurm::JobNumber{4}};
+  for (int step = 0; step < 12; ++step) {
+    slurm.now += 10s;  // and nothing starts
+    desk.step();
+  }
+  slurm.refused.clear();
+  slurm.now += 61s;
+  desk.step();
+  EXPECT_TRUE(slurm.job(4).held) << "the first time";
+}
+
 TEST(Placement, LeavesAloneWhomSomebodyElseReleases) {
   FakeSlurm slurm = half_full();
   Desk desk(slurm, "sjf+limit", with("placement"));
