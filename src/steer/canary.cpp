@@ -146,7 +146,8 @@ void Canary::note_ended(const std::vector<slurm::Job>& ended, const World& world
   }
 }
 
-void Canary::begin_to_play(const Decision& decision, const policy::Composition& policy) {
+void Canary::begin_to_play(Time now, const Decision& decision, const policy::Composition& policy) {
+  played_ = now;
   policy_ = policy.name;
   world_ = decision.world;
   band_.reset();
@@ -187,13 +188,15 @@ Canary::Verdict Canary::look(const Mirror& mirror, const Decision& decision,
       trouble_ = fmt::format("the canary has nothing to compare with: {}", made.error().message);
     }
   }
-  if (policy_ != policy.name || world_ != decision.world) {
-    begin_to_play(decision, policy);
+  // Where too little was known there is more by and by.
+  const bool plays_again = !band_ && now - played_ >= settings_.window;
+  if (policy_ != policy.name || world_ != decision.world || plays_again) {
+    begin_to_play(now, decision, policy);
     return {trouble_, {}};
   }
   if (!band_) return {trouble_, {}};
   const Averages seen = present(mirror, decision);
-  says_ = fmt::format(
+  const std::string says = fmt::format(
       "canary {}: mean wait {}, at most {} expected; {:.0f} % failed, at most {:.0f} % expected",
       fmt::join(settings_.partitions, ", "), text::human_time(seen.wait_s),
       text::human_time(band_->wait_s), 100 * seen.failed, 100 * band_->failed);
@@ -206,7 +209,7 @@ Canary::Verdict Canary::look(const Mirror& mirror, const Decision& decision,
   if (out_since_ == kNoTime) out_since_ = now;
   if (now - out_since_ < settings_.patience) return {};
   out_since_ = kNoTime;
-  return {{}, says_};
+  return {{}, says};
 }
 
 }  // namespace almanac::steer

@@ -80,12 +80,10 @@ class Canary {
   };
   /// Once a round.
   Verdict look(const Mirror& mirror, const Decision& decision, const policy::Composition& policy);
-  /// "vc1: mean wait 12s, at most 40s expected; ..."; "" = there is nothing to say.
-  const std::string& says() const { return says_; }
 
  private:
   std::set<std::string> vcs(const World& world) const;
-  void begin_to_play(const Decision& decision, const policy::Composition& policy);
+  void begin_to_play(Time now, const Decision& decision, const policy::Composition& policy);
   Averages present(const Mirror& mirror, const Decision& decision) const;
 
   CanarySettings settings_;
@@ -96,8 +94,8 @@ class Canary {
   std::shared_ptr<const World> world_;
   std::optional<Band> band_;
   std::string trouble_;
+  Time played_ = kNoTime;  // when it began last
   Time out_since_ = kNoTime;
-  std::string says_;
   std::atomic<bool> stop_ = false;
   std::future<Result<Band>> play_;
 };

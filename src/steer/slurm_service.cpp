@@ -238,13 +238,19 @@ void SlurmService::take_wishes() {
 }
 
 void SlurmService::take_controls() {
-  if (const auto read = read_switches(config_.state); read && *read != switches_) {
+  const auto read = read_switches(config_.state);
+  {
+    const std::lock_guard lock(mutex_);
+    switch_trouble_ = read ? "" : to_string(read.error());
+  }
+  if (read && *read != switches_) {
     const std::lock_guard lock(mutex_);
     for (const auto& [lever, how] : *read) {
       const auto known = switches_.find(lever);
       if (known != switches_.end() && known->second == how) continue;
       driver_.set(lever, how);
       retreat_.clear();
+      is_all_taken_back_ = true;
       live::log_info(fmt::format("lever {} is {}", lever, to_string(how)));
     }
     switches_ = *read;
@@ -270,16 +276,31 @@ Result<void> SlurmService::retreat(Switch to, const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
     for (const LeverState& lever : driver_.states()) {
-      if (to == Switch::dry && lever.how != Switch::on) continue;
-      driver_.set(lever.name, to);
-      switches_[lever.name] = to;
+      if (to == Switch::off || lever.how == Switch::on) driver_.set(lever.name, to);
     }
   }
-  if (auto written = write_switches(config_.state, switches_); !written) return written;
+  if (auto kept = keep_switches(); !kept) return kept;
   const auto done = take_back(driver_, mirror_, *link_, mutex_, why);
   if (!done) return tl::unexpected(done.error());
   live::log_info(fmt::format("{} changes taken back, all levers are {}", *done, to_string(to)));
   return {};
+}
+
+Result<void> SlurmService::keep_switches() {
+  bool all_known = true;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const LeverState& lever : driver_.states()) {
+      const auto known = switches_.find(lever.name);
+      const Switch said =
+          known != switches_.end() ? known->second : config_.settings.of(lever.name);
+      if (lever.how == said) continue;
+      switches_[lever.name] = lever.how;
+      all_known = false;
+    }
+  }
+  if (all_known) return {};
+  return write_switches(config_.state, switches_);
 }
 
 void SlurmService::heed_canary() {
@@ -288,18 +309,20 @@ void SlurmService::heed_canary() {
     const std::lock_guard lock(mutex_);
     verdict = canary_.look(mirror_, decider_->last(), decider_->policy().composition);
     driver_.rest(verdict.rests);
-    if (verdict.retreat.empty()) return;
     const auto states = driver_.states();
     const bool is_on = std::any_of(states.begin(), states.end(),
                                    [](const LeverState& each) { return each.how == Switch::on; });
-    if (!is_on) return;
-    retreat_ = fmt::format("retreat: {}", verdict.retreat);
-    ++revision_;
+    if (is_on && !verdict.retreat.empty()) {
+      retreat_ = fmt::format("retreat: {}", verdict.retreat);
+      is_all_taken_back_ = false;
+      live::log_warning(retreat_);
+      ++revision_;
+    }
   }
-  live::log_warning(retreat_);
-  if (const auto done = retreat(Switch::dry, retreat_); !done) {
-    live::log_error(fmt::format("retreat: {}", to_string(done.error())));
-  }
+  if (is_all_taken_back_) return;
+  const auto done = retreat(Switch::dry, retreat_);
+  is_all_taken_back_ = done.has_value();
+  if (!done) live::log_error(fmt::format("retreat: {}", to_string(done.error())));
   next_status_ = Time{};
 }
 
@@ -375,7 +398,9 @@ bool SlurmService::turn_levers() {
     slice = driver_.plan(scene, steady());
   }
   driver_.carry_out(slice, *link_);
+  const auto kept = keep_switches();
   const std::lock_guard lock(mutex_);
+  if (!kept) switch_trouble_ = to_string(kept.error());
   return driver_.settle(slice, mirror_);
 }
 

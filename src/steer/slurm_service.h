@@ -110,6 +110,8 @@ class SlurmService final : public live::Service {
   Result<void> undo();
   /// Turns all levers that are on so, and takes back all that was done.
   Result<void> retreat(Switch to, const std::string& why);
+  /// Writes the switches where the driver has turned some by itself.
+  Result<void> keep_switches();
   void heed_canary();
   Result<slurm::News> ask_news();
   void take_news(slurm::News news);
@@ -166,6 +168,7 @@ class SlurmService final : public live::Service {
   Switches switches_;
   std::string trouble_;         // of the controller; "" = it answers
   std::string store_trouble_;   // of the disk
+  std::string switch_trouble_;  // of the file of switches
   std::string import_trouble_;  // of accounting
   live::Counters counters_;
   double news_s_ = 0;
@@ -177,7 +180,8 @@ class SlurmService final : public live::Service {
   Time next_status_{};
   std::unique_ptr<Watching> watching_;
   Canary canary_;
-  std::string retreat_;  // what the canary died of; "" = it lives
+  std::string retreat_;            // what the canary died of; "" = it lives
+  bool is_all_taken_back_ = true;  // since it died
 
   std::mutex inbox_mutex_;
   std::deque<Wish> wishes_;

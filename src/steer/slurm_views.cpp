@@ -189,7 +189,9 @@ live::Overview SlurmService::overview() const {
   }
   if (!retreat_.empty()) made.warnings.push_back(retreat_);
   for (const std::string& each : driver_.warnings()) made.warnings.push_back(each);
-  if (!store_trouble_.empty()) made.warnings.push_back(store_trouble_);
+  for (const std::string& each : {store_trouble_, switch_trouble_}) {
+    if (!each.empty()) made.warnings.push_back(each);
+  }
   if (!import_trouble_.empty()) made.warnings.push_back(import_trouble_);
   return made;
 }

@@ -143,6 +143,17 @@ TEST_F(CanaryServiceTest, RestsUntilItKnowsWhatToExpect) {
   EXPECT_EQ(slurm_.changes, 0);
 }
 
+TEST_F(CanaryServiceTest, LooksAgainWhatToExpectWhenMoreIsKnown) {
+  open();
+  for (int glance = 0; glance < 100; ++glance) {
+    service_->step();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  live_quietly(60);
+  wait_for_the_play();
+  EXPECT_EQ(order().rests, "");
+}
+
 TEST_F(CanaryServiceTest, TouchesItsPartitionOnlyAndRetreatsWhenItsJobsWaitTooLong) {
   open();
   live_quietly(60);
@@ -160,11 +171,14 @@ TEST_F(CanaryServiceTest, TouchesItsPartitionOnlyAndRetreatsWhenItsJobsWaitTooLo
   EXPECT_NE(slurm_.queue("v").front(), 122U) << "the shortest is the first";
   EXPECT_EQ(slurm_.queue("w").front(), 148U) << "as they came";
   EXPECT_EQ(order().how, Switch::on);
+  slurm_.most_changes = slurm_.changes + 3;  // the controller is busy when it is to be left alone
   for (int minutes = 0; minutes < 60; minutes += 5) {
     slurm_.pass(5min);
     service_->step();
   }
   EXPECT_EQ(order().how, Switch::dry);
+  slurm_.most_changes = 10'000;
+  service_->step();
   for (const auto& [number, one] : slurm_.jobs) EXPECT_EQ(one.job.site_factor, 0);
   const auto status = read_status(folder_ / "state");
   ASSERT_TRUE(status);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -202,6 +203,27 @@ TEST_F(SlurmServiceTest, TakesItsSwitchesFromTheFolderAndUndoesWhenAsked) {
   ASSERT_TRUE(status);
   EXPECT_EQ(status->levers.front().how, Switch::off);
   EXPECT_EQ(status->levers.front().done, 9U);
+}
+
+TEST_F(SlurmServiceTest, IsTurnedOnAgainAfterItStoodDown) {
+  const std::string state = folder_ / "state";
+  open();
+  settle();
+  for (const std::uint32_t job : {5U, 6U, 7U, 8U, 9U}) slurm_.job(job).site_factor = 1000 + job;
+  settle();
+  EXPECT_EQ(service_->status().levers.front().how, Switch::dry);
+  EXPECT_EQ(read_switches(state)->at("order"), Switch::dry);
+  ASSERT_TRUE(write_switches(state, {{"order", Switch::on}}));
+  settle();
+  EXPECT_EQ(service_->status().levers.front().how, Switch::on);
+}
+
+TEST_F(SlurmServiceTest, SaysThatItCannotReadItsSwitches) {
+  open();
+  std::ofstream(folder_ / "state/levers.json") << "{";
+  service_->step();
+  ASSERT_EQ(service_->overview().warnings.size(), 1U);
+  EXPECT_TRUE(service_->overview().warnings.front().starts_with(folder_ / "state/levers.json"));
 }
 
 TEST_F(SlurmServiceTest, CanBeUndoneWhenItIsDead) {
