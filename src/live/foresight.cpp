@@ -83,11 +83,13 @@ void Foresight::work() {
 void Foresight::learn(const std::vector<store::Job>& ended) {
   for (const store::Job& job : ended) {
     beliefs_.erase(job.number);
-    const auto known = seen_.find(job.number);
-    if (known == seen_.end()) continue;
+    // One that came and ended between two looks is a lesson too.
+    const auto [known, is_new] =
+        seen_.try_emplace(job.number, JobId{static_cast<std::uint32_t>(lessons_.jobs.size())});
     const JobId id = known->second;
-    trace::Job& lesson = lessons_.jobs[index(id)];
-    lesson.outcome = store::record_of(job, lessons_.names).outcome;
+    if (is_new) lessons_.jobs.emplace_back();
+    lessons_.jobs[index(id)] = store::record_of(job, lessons_.names);
+    const trace::Job& lesson = lessons_.jobs[index(id)];
     seen_.erase(known);
     if (job.start == kNoTime) continue;
     const predict::Ended end{.at = job.end, .ran = job.attained, .state = job.state};

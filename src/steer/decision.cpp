@@ -22,12 +22,6 @@ constexpr schedule::RestartCost kNoCost{.one_gpu = 0s, .up_to_8_gpus = 0s, .more
 
 std::uint32_t subject(JobId job) { return static_cast<std::uint32_t>(index(job)); }
 
-/// Nothing may start there now, whatever is free.
-bool is_out(const slurm::Node& node) {
-  return node.drained || node.reserved || node.power == slurm::Power::to_power_down ||
-         node.power == slurm::Power::powering_down;
-}
-
 }  // namespace
 
 Decider::Decider(Chosen policy, trace::Trace lessons, std::uint64_t seed)
@@ -88,12 +82,7 @@ void Decider::take_nodes(const Mirror& mirror) {
 }
 
 void Decider::take_running(const Mirror& mirror) {
-  std::vector<const slurm::Job*> running;
-  for (const auto& [number, job] : mirror.jobs()) {
-    if (holds_nodes(job)) running.push_back(&job);
-  }
-  std::stable_sort(running.begin(), running.end(),
-                   [](const slurm::Job* a, const slurm::Job* b) { return a->start < b->start; });
+  const std::vector<const slurm::Job*> running = running_jobs(mirror);
   const std::vector<Occupied> occupied = count_out(*decision_.world, running);
   std::map<NodeId, cluster::GpuMask> out;
   for (std::size_t at = 0; at < running.size(); ++at) {

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -65,6 +66,11 @@ class Decider final : public schedule::Actuator {
   std::optional<policy::Reason> why(slurm::JobNumber job);
   /// The number that Reason::other stands for.
   slurm::JobNumber number(JobId job) const { return numbers_[index(job)]; }
+  /// The waiting jobs that the policy was shown, in order of submission; an array is there once for
+  /// each task of it. Newcomers too, by their made-up numbers.
+  std::span<const slurm::JobNumber> shown() const {
+    return std::span(numbers_).subspan(num_running_);
+  }
   /// Where a job stands in its line, from 1, and how many stand there; 0 of 0 = it is in none.
   struct Place {
     std::int64_t number = 0;

@@ -127,4 +127,19 @@ void Mirror::note(const slurm::JobChange& change) {
   if (change.comment) job.comment = *change.comment;
 }
 
+std::vector<const slurm::Job*> running_jobs(const Mirror& mirror) {
+  std::vector<const slurm::Job*> made;
+  for (const auto& [number, job] : mirror.jobs()) {
+    if (holds_nodes(job)) made.push_back(&job);
+  }
+  std::stable_sort(made.begin(), made.end(),
+                   [](const slurm::Job* a, const slurm::Job* b) { return a->start < b->start; });
+  return made;
+}
+
+bool is_out(const slurm::Node& node) {
+  return node.drained || node.reserved || node.power == slurm::Power::to_power_down ||
+         node.power == slurm::Power::powering_down;
+}
+
 }  // namespace almanac::steer

@@ -61,5 +61,9 @@ class Mirror {
 /// Whether it holds something of the nodes.
 bool holds_nodes(const slurm::Job& job);
 inline bool waits(const slurm::Job& job) { return job.state == slurm::State::pending; }
+/// Those that hold something of the nodes, in order of start.
+std::vector<const slurm::Job*> running_jobs(const Mirror& mirror);
+/// Nothing may start there now, whatever is free.
+bool is_out(const slurm::Node& node);
 
 }  // namespace almanac::steer

@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "steer/record.h"
+
 namespace almanac::steer {
 namespace {
 
@@ -118,7 +120,7 @@ std::vector<Occupied> count_out(const World& world, const std::vector<const slur
     }
   }
   for (std::size_t at = 0; at < jobs.size(); ++at) {
-    VcId vc = kNoVc;
+    const VcId vc = vc_of(*jobs[at], world);
     for (const auto& [node, share] : shares[at]) {
       cluster::GpuMask& mask = taken[at][node];
       if (share.unknown > 0) mask |= room.take_any(node, share.unknown, share.milli);
@@ -127,7 +129,6 @@ std::vector<Occupied> count_out(const World& world, const std::vector<const slur
                                  .gpus = mask,
                                  .cpu_milli = room.take_cpus(node, share.cpus),
                                  .memory_mb = room.take_memory(node, share.memory_gb)};
-      if (vc == kNoVc) vc = world.cluster.nodes[index(node)].vc;
       const bool own = world.cluster.nodes[index(node)].vc == vc;
       (own ? made[at].held : made[at].stray).push_back(grant);
     }

@@ -24,15 +24,6 @@ double share_of_shard(const slurm::Job& job, const World& world) {
   return 0;
 }
 
-/// Where a job that holds nodes is: its partition may be another's by now.
-VcId vc_of(const slurm::Job& job, const World& world) {
-  for (const slurm::Held& held : job.holds) {
-    const NodeId node = world.node(held.node);
-    if (node != kNoNode) return world.cluster.nodes[index(node)].vc;
-  }
-  return world.vc_of(job.partition);
-}
-
 std::string vc_name(const slurm::Job& job, const World& world) {
   const VcId vc = vc_of(job, world);
   return vc == kNoVc ? job.partition : world.cluster.vcs[index(vc)].name;
@@ -54,6 +45,14 @@ bool take_sign(std::string_view& text, char sign) {
 }
 
 }  // namespace
+
+VcId vc_of(const slurm::Job& job, const World& world) {
+  for (const slurm::Held& held : job.holds) {
+    const NodeId node = world.node(held.node);
+    if (node != kNoNode) return world.cluster.nodes[index(node)].vc;
+  }
+  return world.vc_of(job.partition);
+}
 
 Tasks count_tasks(const std::string& tasks) {
   Tasks made{.count = 0};

@@ -25,6 +25,9 @@ inline slurm::JobNumber to_slurm(store::JobNumber number) {
   return slurm::JobNumber{fits ? static_cast<std::uint32_t>(value) : 0};
 }
 
+/// Where a job that holds nodes is, whatever its partition has become since; else where it waits.
+VcId vc_of(const slurm::Job& job, const World& world);
+
 /// What policies and predictors know of it. A job that wants whole nodes asks all that the nodes of
 /// its virtual cluster have; one of shards a part of a GPU.
 trace::Request to_request(const slurm::Job& job, const World& world, Names& names);

@@ -119,7 +119,7 @@ Result<void> SlurmService::set_policy(const std::string& policy, const Caller& c
     ++revision_;
     return {};
   });
-  if (set) watch_shadow();
+  if (set) look_on();
   return set;
 }
 
@@ -134,25 +134,8 @@ Result<void> SlurmService::set_shadow(const std::string& policy, const Caller& c
     values_.emplace_back("shadow", policy);
     ++revision_;
   }
-  watch_shadow();
+  look_on();
   return {};
-}
-
-void SlurmService::watch_shadow() {
-  const std::lock_guard lock(mutex_);
-  if (!watching_ || watching_->world != world_) {
-    watching_ = std::make_unique<Watching>(store_, world_, config_.seed);
-  }
-  std::optional<policy::Composition> shadow;
-  if (auto made = compose(config_.shadow); !config_.shadow.empty() && made) {
-    shadow = std::move(made->composition);
-  }
-  watching_->shadow.watch(decider_->policy().composition, std::move(shadow));
-}
-
-std::optional<live::Comparison> SlurmService::shadow() const {
-  const std::lock_guard lock(mutex_);
-  return watching_ ? watching_->shadow.last() : std::nullopt;
 }
 
 }  // namespace almanac::steer

@@ -35,8 +35,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPolicyKey = "policy";
 constexpr const char* kShadowKey = "shadow";
-/// Jobs that ended earlier teach nothing about those of today.
-constexpr Duration kLesson = 24h * 90;
 /// A decision is made anew so often, whatever happens: orders change as time goes by.
 constexpr Duration kStale = 10s;
 constexpr Duration kLongestPause = 30s;
@@ -58,10 +56,10 @@ Time steady() {
 }
 
 Result<std::unique_ptr<Decider>> decider_for(const std::string& policy, const store::Store& store,
-                                             std::uint64_t seed) {
+                                             Duration lesson, std::uint64_t seed) {
   auto chosen = compose(policy);
   if (!chosen) return tl::unexpected(chosen.error());
-  auto lessons = store.log(live::Clock::wall() - kLesson);
+  auto lessons = store.log(live::Clock::wall() - lesson);
   if (!lessons) return tl::unexpected(lessons.error());
   return std::make_unique<Decider>(std::move(*chosen), std::move(*lessons), seed);
 }
@@ -127,7 +125,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   if (const auto gone = store->forget(live::Clock::wall() - config.retention); !gone) {
     return tl::unexpected(gone.error());
   }
-  auto decider = decider_for(config.policy, *store, config.seed);
+  auto decider = decider_for(config.policy, *store, kLesson, config.seed);
   if (!decider) return tl::unexpected(decider.error());
   auto journal = open_journal(config.state);
   if (!journal) return tl::unexpected(journal.error());
@@ -158,7 +156,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   if (!news) return tl::unexpected(news.error());
   made->take_news(std::move(*news));
   made->decide();
-  made->watch_shadow();
+  made->look_on();
   made->say_status();
   if (auto listens = made->listen_to_newcomers(); !listens) {
     return tl::unexpected(listens.error());
@@ -217,7 +215,7 @@ bool SlurmService::step() {
   auto news = ask_news();
   bool more = false;
   if (news) {
-    take_news(std::move(*news));
+    if (take_news(std::move(*news))) look_on();
     const bool decided = decide();
     heed_canary();
     more = turn_levers();
@@ -345,7 +343,7 @@ Result<slurm::News> SlurmService::ask_news() {
   return news;
 }
 
-void SlurmService::take_news(slurm::News news) {
+bool SlurmService::take_news(slurm::News news) {
   const std::lock_guard lock(mutex_);
   Difference made = mirror_.take(std::move(news));
   look_again_ = look_again_ || made.anything;
@@ -353,7 +351,8 @@ void SlurmService::take_news(slurm::News news) {
   counters_.started += made.started;
   counters_.preempted += made.requeued;
   counters_.ended += made.ended.size();
-  if (hardware_ != mirror_.hardware()) {
+  const bool is_other = hardware_ != mirror_.hardware();
+  if (is_other) {
     hardware_ = mirror_.hardware();
     world_ = make_world(mirror_, config_.settings.virtual_clusters);
     look_again_ = true;
@@ -361,8 +360,11 @@ void SlurmService::take_news(slurm::News news) {
   canary_.note_ended(made.ended, *world_);
   for (const slurm::Job& job : made.ended) {
     decider_->learn(job, *world_);
-    if (job.outcome != trace::JobState::unknown) ended_.push_back(to_stored(job, *world_));
+    if (job.outcome == trace::JobState::unknown) continue;
+    ended_.push_back(to_stored(job, *world_));
+    taught_.push_back(ended_.back());
   }
+  return is_other;
 }
 
 bool SlurmService::decide() {
@@ -464,7 +466,7 @@ void SlurmService::say_status() {
 }
 
 Result<std::unique_ptr<Decider>> SlurmService::make_decider(const std::string& policy) const {
-  return decider_for(policy, store_, config_.seed);
+  return decider_for(policy, store_, kLesson, config_.seed);
 }
 
 void SlurmService::look_again(const std::string& policy) {

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "learning/import.h"
+#include "live/foresight.h"
 #include "live/service.h"
 #include "process/descriptor.h"
 #include "slurm/link.h"
@@ -98,7 +99,10 @@ class SlurmService final : public live::Service {
     std::function<Result<void>(slurm::Link&)> act;
     std::promise<Result<void>> answer{};
   };
-  struct Watching;  // the shadow, and the cluster that it looks at
+  struct Watching;  // the shadow, the forecasts, and the cluster that they play on
+
+  /// Jobs that ended earlier teach nothing about those of today.
+  static constexpr Duration kLesson = 24h * 90;
 
   SlurmService(Config config, store::Store store, std::unique_ptr<slurm::Link> link,
                slurm::Site site, std::vector<Lock> locks, Driver driver,
@@ -114,7 +118,8 @@ class SlurmService final : public live::Service {
   Result<void> keep_switches();
   void heed_canary();
   Result<slurm::News> ask_news();
-  void take_news(slurm::News news);
+  /// Whether the hardware is another now.
+  bool take_news(slurm::News news);
   bool decide();
   bool turn_levers();
   void save();
@@ -139,7 +144,11 @@ class SlurmService final : public live::Service {
   Result<void> change_job(store::JobNumber number, const live::Caller& caller,
                           const slurm::JobChange& change);
   Result<void> end_job(store::JobNumber number, const live::Caller& caller, slurm::Fate fate);
-  void watch_shadow();
+
+  // slurm_watching.cpp: the shadow and the forecasts.
+  void look_on();
+  /// Of this world; no jobs where it is another by now, or where Slurm decides.
+  live::Outlook outlook(const World& world);
 
   // slurm_views.cpp: of a job of the mirror, under the lock.
   live::JobView view_of(const slurm::Job& job) const;
@@ -178,7 +187,8 @@ class SlurmService final : public live::Service {
   std::vector<std::pair<std::string, std::string>> values_;
   Time next_moment_{};
   Time next_status_{};
-  std::unique_ptr<Watching> watching_;
+  std::vector<store::Job> taught_;  // ended since forecasts last looked
+  std::shared_ptr<Watching> watching_;
   Canary canary_;
   std::string retreat_;            // what the canary died of; "" = it lives
   bool is_all_taken_back_ = true;  // since it died

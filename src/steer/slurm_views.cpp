@@ -11,6 +11,7 @@
 #include "live/clock.h"
 #include "steer/occupancy.h"
 #include "steer/record.h"
+#include "steer/scope.h"
 #include "steer/slurm_service.h"
 #include "steer/watching.h"
 #include "text/human.h"
@@ -45,6 +46,10 @@ JobView SlurmService::view_of(const slurm::Job& job) const {
   made.why_word = job.reason;
   made.place = decider_->place(job.number).number;
   if (made.place > 0) made.believed = decider_->believed(job, *world_);
+  const Settings& settings = config_.settings;
+  if (watching_ && is_in_scope(job, settings)) {
+    made.expected = watching_->foresight.of(to_store(job.number));
+  }
   return made;
 }
 
@@ -116,10 +121,6 @@ std::vector<std::string> SlurmService::explain(const slurm::Job& job,
   return lines;
 }
 
-std::optional<live::Expected> SlurmService::expect(JobNumber, Duration) const {
-  return std::nullopt;
-}
-
 std::vector<live::NodeView> SlurmService::nodes() const {
   const std::lock_guard lock(mutex_);
   const cluster::Cluster& cluster = world_->cluster;
@@ -142,10 +143,7 @@ std::vector<live::NodeView> SlurmService::nodes() const {
       if (!view.in_service) view.trouble = "powered down";
     }
   }
-  std::vector<const slurm::Job*> running;
-  for (const auto& [number, job] : mirror_.jobs()) {
-    if (holds_nodes(job)) running.push_back(&job);
-  }
+  const std::vector<const slurm::Job*> running = running_jobs(mirror_);
   const std::vector<Occupied> occupied = count_out(*world_, running);
   for (std::size_t at = 0; at < running.size(); ++at) {
     for (const auto* const grants : {&occupied[at].held, &occupied[at].stray}) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The shadow of a Slurm service, and the cluster that it plays on.
+/// What looks on from threads of its own beside a Slurm service: the shadow and the forecasts, and
+/// the cluster that both play on.
 #pragma once
 
 #include <memory>
+#include <utility>
 
+#include "live/foresight.h"
 #include "live/shadow.h"
 #include "steer/slurm_service.h"
 
@@ -14,9 +17,18 @@ namespace almanac::steer {
 struct SlurmService::Watching {
   std::shared_ptr<const World> world;
   live::Shadow shadow;
+  live::Foresight foresight;
 
-  Watching(const store::Store& store, std::shared_ptr<const World> of, std::uint64_t seed)
-      : world(std::move(of)), shadow(store, world->cluster, seed) {}
+  Watching(SlurmService& service, std::shared_ptr<const World> of, trace::Trace log)
+      : world(std::move(of)),
+        shadow(service.store_, world->cluster, service.config_.seed),
+        foresight(
+            world->cluster, std::move(log), kFutures, service.config_.seed,
+            [&service, of = world.get()] { return service.outlook(*of); },
+            [&service] { return service.revision(); }, [](const auto&) {}) {}
+
+ private:
+  static constexpr int kFutures = 32;
 };
 
 }  // namespace almanac::steer

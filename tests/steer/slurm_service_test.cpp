@@ -124,6 +124,26 @@ TEST_F(SlurmServiceTest, ExplainsALastingDecisionAlsoWhenItsPartitionIsGone) {
   EXPECT_EQ((*lines)[1], "it is number 1 of 9 in v, believed to run 1m 00s");
 }
 
+TEST_F(SlurmServiceTest, ForeseesWhenJobsStartThatItPutsInOrder) {
+  open();
+  settle();
+  const auto shortest = service_->expect(JobNumber{11}, 10min);
+  const auto longest = service_->expect(JobNumber{3}, 10min);
+  ASSERT_TRUE(shortest && longest);
+  EXPECT_GE(shortest->start_from, slurm_.now);
+  EXPECT_LE(shortest->start_to, longest->start_to);
+  EXPECT_LT(shortest->start_from, shortest->end_to);
+  const auto view = service_->job(JobNumber{11});
+  ASSERT_TRUE(view && view->expected);
+  EXPECT_EQ(view->expected->start_to, shortest->start_to);
+}
+
+TEST_F(SlurmServiceTest, ForeseesNothingWhereSlurmDecides) {
+  open(Switch::dry);
+  settle();
+  EXPECT_FALSE(service_->expect(JobNumber{11}, 1s));
+}
+
 TEST_F(SlurmServiceTest, KeepsWhatHasEndedAndLearnsFromIt) {
   open();
   settle();

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/outlook.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "schedule/admission.h"
+#include "steer/occupancy.h"
+#include "steer/record.h"
+#include "store/log.h"
+
+namespace almanac::steer {
+namespace {
+
+using slurm::JobNumber;
+
+class Builder {
+ public:
+  Builder(const Mirror& mirror, const World& world)
+      : mirror_(mirror), world_(world), admission_(world.cluster, names_) {
+    made_.at = mirror.at();
+  }
+
+  void add_running() {
+    std::vector<const slurm::Job*> running = running_jobs(mirror_);
+    std::vector<Occupied> occupied = count_out(world_, running);
+    for (std::size_t at = 0; at < running.size(); ++at) {
+      if (occupied[at].held.empty()) continue;
+      const slurm::Job& job = *running[at];
+      const Time since = job.start == kNoTime ? made_.at : std::min(job.start, made_.at);
+      store::Job stored = as_asked(job);
+      stored.held_gpus = std::move(occupied[at].held);
+      if (!can_run(stored)) continue;
+      made_.jobs.push_back(
+          {.job = std::move(stored), .past = {.since = since, .start = since}, .runs = true});
+    }
+  }
+
+  void add_waiting(std::span<const JobNumber> queue) {
+    std::unordered_map<JobNumber, std::int64_t> tasks;
+    for (const JobNumber number : queue) {
+      const slurm::Job* const job = mirror_.find(number);
+      if (job == nullptr || !waits(*job)) continue;
+      store::Job stored = as_asked(*job);
+      if (!can_run(stored)) continue;
+      const std::int64_t task = tasks[number]++;
+      stored.number = store::JobNumber{static_cast<std::int64_t>(number) + (task << 32)};
+      made_.jobs.push_back(
+          {.job = std::move(stored), .past = {.since = std::min(job->submit, made_.at)}});
+    }
+  }
+
+  void add_drained() {
+    for (const auto& [name, id] : world_.nodes) {
+      const auto found = mirror_.nodes().find(name);
+      if (found == mirror_.nodes().end() || is_out(found->second)) made_.drained.push_back(id);
+    }
+    std::sort(made_.drained.begin(), made_.drained.end());
+  }
+
+  live::Outlook take() { return std::move(made_); }
+
+ private:
+  /// With what policies take it to ask.
+  store::Job as_asked(const slurm::Job& job) {
+    store::Job made = to_stored(job, world_);
+    const trace::Request request = to_request(job, world_, names_);
+    made.asked.gpus = request.gpus;
+    made.asked.gpu_share = request.gpu_share;
+    return made;
+  }
+
+  bool can_run(const store::Job& job) {
+    const trace::Request request = store::record_of(job, names_).request;
+    const VcId vc = admission_.vc(request);
+    return !admission_.never(vc, admission_.demand(request, vc));
+  }
+
+  const Mirror& mirror_;
+  const World& world_;
+  Names names_;
+  schedule::Admission admission_;
+  live::Outlook made_;
+};
+
+}  // namespace
+
+live::Outlook outlook_of(const Mirror& mirror, const World& world,
+                         std::span<const JobNumber> queue) {
+  Builder builder(mirror, world);
+  builder.add_running();
+  builder.add_waiting(queue);
+  builder.add_drained();
+  return builder.take();
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What runs and waits in a Slurm, as forecasts of its jobs ask for it.
+///
+/// Left out are running jobs that ask what could never start here, as when nodes have gone: their
+/// GPUs count as free.
+#pragma once
+
+#include <span>
+
+#include "live/foresight.h"
+#include "slurm/job.h"
+#include "steer/mirror.h"
+#include "steer/world.h"
+
+namespace almanac::steer {
+
+/// `queue` are the jobs that the policy sees wait, in order of submission; an array is there once
+/// for each of its tasks. But for the first, these have numbers that no job of Slurm's has.
+/// `composition`, `revision` and `ended` are left to the caller. Cost: O(jobs).
+live::Outlook outlook_of(const Mirror& mirror, const World& world,
+                         std::span<const slurm::JobNumber> queue);
+
+}  // namespace almanac::steer
