@@ -2,37 +2,19 @@
 #include "failure/quote.h"
 
 #include <algorithm>
-#include <cstdint>
 
 #include <fmt/format.h>
 
+#include "text/utf8.h"
+
 namespace almanac::failure {
 namespace {
-
-bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
-
-/// The bytes of the UTF-8 character that `text` begins with; 0 = it is none.
-std::size_t character(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text.front());
-  if (first < 0x80) return 1;
-  const std::size_t size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < size) return 0;
-  if (!std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(size),
-                   is_continuation)) {
-    return 0;
-  }
-  // Overlong forms, surrogates and what lies beyond Unicode show in the second byte.
-  const auto second = static_cast<unsigned char>(text[1]);
-  const bool misfit = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-                      (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
-  return misfit ? 0 : size;
-}
 
 std::string escaped(std::string_view text) {
   std::string made;
   while (!text.empty()) {
     const char c = text.front();
-    const std::size_t size = character(text);
+    const std::size_t size = text::character_size(text);
     const bool control = c == '\x7f' || (c >= 0 && c < ' ');
     if (c == '\t') {
       made += ' ';
@@ -60,8 +42,8 @@ std::string quote(std::string_view line, std::size_t at) {
   std::size_t from = at > kLongestQuote * 2 / 3 ? at - kLongestQuote * 2 / 3 : 0;
   from = std::min(from, line.size() - kLongestQuote);
   std::size_t to = from + kLongestQuote;
-  while (from > 0 && from < to && is_continuation(line[from])) ++from;
-  while (to < line.size() && to > from && is_continuation(line[to])) --to;
+  while (from > 0 && from < to && text::is_continuation(line[from])) ++from;
+  while (to < line.size() && to > from && text::is_continuation(line[to])) --to;
   return fmt::format("{}{}{}", from > 0 ? "..." : "", escaped(line.substr(from, to - from)),
                      to < line.size() ? "..." : "");
 }
