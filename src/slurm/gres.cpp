@@ -105,4 +105,8 @@ std::optional<Gres> parse_gres(std::string_view text) {
   return made;
 }
 
+int times(int count, int over) {
+  return static_cast<int>(std::min<std::int64_t>(kMost, std::int64_t{count} * over));
+}
+
 }  // namespace almanac::slurm

@@ -26,4 +26,7 @@ struct Gres {
 /// is no such list.
 std::optional<Gres> parse_gres(std::string_view text);
 
+/// A `count` asked so many times over; no more than any list may say (a million).
+int times(int count, int over);
+
 }  // namespace almanac::slurm

@@ -44,13 +44,15 @@ Job read_ended(Value record) {
   };
   job.number = JobNumber{whole("job_id")};
   if (job.number == JobNumber{}) throw BadShape{"a job without job_id"};
-  const auto stands = read_state(words(record, "state/current"));
+  const std::vector<std::string> state = words(record, "state/current");
+  const auto stands = read_state(state);
   if (!stands) {
     throw BadShape{fmt::format("job {}: no state of a job: \"{}\"", whole("job_id"),
                                text(record, "state/current"))};
   }
-  job.state = stands->state;
-  job.outcome = stands->outcome;
+  job.state = State::ended;
+  // A run that was followed by another.
+  job.outcome = has(state, "REQUEUED") ? trace::JobState::preempted : stands->outcome;
   job.array = JobNumber{whole("array/job_id")};
   if (const auto task = number(record, "array/task_id"); task && job.array != JobNumber{}) {
     job.task = static_cast<std::int32_t>(std::min(*task, 2e9));

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "slurm/shape.h"
+#include "text/utf8.h"
 
 namespace almanac::slurm {
 
@@ -20,9 +21,12 @@ auto read_document(std::string_view json, std::string_view what, Read&& read)
     -> Result<decltype(read(Value{}))> {
   simdjson::dom::parser parser;
   Value document;
-  if (const auto error = parser.parse(json.data(), json.size()).get(document)) {
+  auto wrong = parser.parse(json.data(), json.size()).get(document);
+  // Slurm passes on what its users have typed: one job's name must not hide all the others.
+  if (wrong == simdjson::UTF8_ERROR) wrong = parser.parse(text::mend_utf8(json)).get(document);
+  if (wrong != simdjson::SUCCESS) {
     return fail(Code::corrupt,
-                fmt::format("Slurm's {} are not JSON: {}", what, simdjson::error_message(error)));
+                fmt::format("Slurm's {} are not JSON: {}", what, simdjson::error_message(wrong)));
   }
   try {
     return read(document);

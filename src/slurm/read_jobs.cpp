@@ -38,7 +38,7 @@ void read_asked(Value record, Job& job) {
   if (!gres) throw BadShape{fmt::format("tres_per_node must be like gres/gpu:8: \"{}\"", per_node)};
   job.gpus_per_node = gres->gpus;
   job.gpu_type = gres->gpu_type;
-  job.shards = gres->shards * std::max(1, job.nodes);
+  job.shards = times(gres->shards, std::max(1, job.nodes));
   std::string tres = text(record, "tres_alloc_str");
   if (tres.empty() || job.state == State::pending) tres = text(record, "tres_req_str");
   const auto asked = trace::parse_tres(tres);
@@ -51,11 +51,12 @@ void read_asked(Value record, Job& job) {
   if (const int shards = shards_of(tres); shards > 0) job.shards = shards;
   // A site that does not account gres/gpu says how many only as it was asked.
   if (job.gpus == 0) {
-    job.gpus = job.gpus_per_node * std::max(1, job.nodes);
-    for (const auto& [key, times] : {std::pair{"tres_per_job", 1U},
-                                     std::pair{"tres_per_task", whole(number(record, "tasks"))}}) {
+    job.gpus = times(job.gpus_per_node, std::max(1, job.nodes));
+    const int tasks = static_cast<int>(std::min(whole(number(record, "tasks")), 1'000'000U));
+    for (const auto& [key, over] :
+         {std::pair{"tres_per_job", 1}, std::pair{"tres_per_task", tasks}}) {
       const auto more = parse_gres(text(record, key));
-      if (job.gpus == 0 && more) job.gpus = more->gpus * static_cast<int>(std::min(times, 10'000U));
+      if (job.gpus == 0 && more) job.gpus = times(more->gpus, over);
     }
   }
 }

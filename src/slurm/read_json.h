@@ -4,9 +4,9 @@
 /// Reads the JSON that Slurm's commands (--json) and slurmrestd print, of 22.05 (v0.0.38) to 24.11
 /// (v0.0.42). What a release does not tell is missing in the record.
 ///
-/// A text that is no JSON is corrupt; one that is none of Slurm's, or a record that cannot be right
-/// (a job without number or state), is invalid. What Slurm lists under "errors" is not looked at
-/// where there are records.
+/// Names may be any bytes: what is no UTF-8 becomes U+FFFD. A text that is no JSON is corrupt; one
+/// that is none of Slurm's, or a record that cannot be right (a job without number or state), is
+/// invalid. What Slurm lists under "errors" is not looked at where there are records.
 ///
 /// Source   src/plugins/openapi/v0.0.38 and src/plugins/data_parser/v0.0.39 .. v0.0.42 of Slurm.
 #pragma once

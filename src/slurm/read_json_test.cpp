@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "slurm/fixture_data_test.h"
@@ -140,7 +141,9 @@ TEST(ReadJson, ReadsPartitionsReservationsLicences) {
   EXPECT_EQ((*later)[0].nodes, (std::vector<std::string>{"n1", "n2"}));
   EXPECT_EQ((*later)[0].max_time, 48h);
   EXPECT_EQ((*later)[0].priority_tier, 10);
-  EXPECT_FALSE((*later)[1].up);
+  EXPECT_TRUE((*later)[1].up) << "draining, it starts those that wait";
+  EXPECT_FALSE(
+      read_partitions(R"({"partitions": [{"name": "x", "state": "INACTIVE"}]})").value()[0].up);
   const auto reservations = read_reservations(fixture_data("rest_reservations_22_05.json"));
   ASSERT_TRUE(reservations) << to_string(reservations.error());
   EXPECT_EQ((*reservations)[0].name, "maint");
@@ -158,6 +161,46 @@ TEST(ReadJson, ReadsAccountingOfJobsThatHaveEnded) {
   EXPECT_EQ(cancelled.outcome, trace::JobState::cancelled);
   EXPECT_EQ(cancelled.het, JobNumber{10});
   EXPECT_EQ(cancelled.start, kNoTime) << "never ran";
+}
+
+TEST(ReadJson, ReadsARunThatWasFollowedByAnotherAsPreempted) {
+  const auto jobs = read_accounting(R"({"jobs": [{"job_id": 7, "state": {"current": ["REQUEUED"]},
+    "time": {"submission": 100, "start": 110, "end": 120, "elapsed": 10}}]})");
+  ASSERT_TRUE(jobs) << to_string(jobs.error());
+  EXPECT_EQ(job_of(*jobs, 7).state, State::ended);
+  EXPECT_EQ(job_of(*jobs, 7).outcome, trace::JobState::preempted);
+}
+
+TEST(ReadJson, TakesNoNumberOfAJobForAMissingOne) {
+  for (const std::uint32_t number : {65'534U, 65'535U}) {
+    const auto jobs = read_jobs(
+        fmt::format(R"({{"jobs": [{{"job_id": {0}, "job_state": "PENDING", "array_job_id": {0},
+                    "array_task_id": {0}, "user_id": {0}, "priority": {0}}}]}})",
+                    number));
+    ASSERT_TRUE(jobs) << to_string(jobs.error());
+    const Job job = job_of(*jobs, number);
+    EXPECT_EQ(job.array, JobNumber{number});
+    EXPECT_EQ(job.task, static_cast<std::int32_t>(number));
+    EXPECT_EQ(job.uid, number) << "nobody is not root";
+    EXPECT_EQ(job.priority, number);
+    EXPECT_FALSE(job.held);
+  }
+}
+
+TEST(ReadJson, TakesAnyWishForNoMoreThanAMillion) {
+  const auto jobs = read_jobs(R"({"jobs": [{"job_id": 1, "job_state": "PENDING",
+    "node_count": 1000000, "tres_per_node": "gres/gpu:1000000,gres/shard:1000000"}]})");
+  ASSERT_TRUE(jobs) << to_string(jobs.error());
+  EXPECT_EQ(job_of(*jobs, 1).gpus, 1'000'000);
+  EXPECT_EQ(job_of(*jobs, 1).shards, 1'000'000);
+}
+
+TEST(ReadJson, ReadsNamesThatAreNoText) {
+  const auto jobs =
+      read_jobs("{\"jobs\": [{\"job_id\": 1, \"job_state\": \"PENDING\", \"name\": \"caf\xe9\"}]}");
+  ASSERT_TRUE(jobs) << to_string(jobs.error());
+  EXPECT_EQ(job_of(*jobs, 1).name, "caf\xEF\xBF\xBD");
+  EXPECT_EQ(read_jobs("{\"jobs\": [\xe9]}").error().code, Code::corrupt);
 }
 
 TEST(ReadJson, RefusesWhatIsNotSlurms) {

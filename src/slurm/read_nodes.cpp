@@ -63,7 +63,8 @@ Partition read_partition(Value record) {
   Partition made{.name = named(record, "name")};
   const bool is_older = find(record, "partition") == std::nullopt;  // until 22.05
   made.nodes = hosts(record, is_older ? "nodes" : "nodes/configured");
-  made.up = has(words(record, is_older ? "state" : "partition/state"), "UP");
+  const auto states = words(record, is_older ? "state" : "partition/state");
+  made.up = has(states, "UP") || has(states, "DRAIN");  // which only takes no new jobs
   made.is_default = has(words(record, "flags"), "DEFAULT");
   made.priority_tier = static_cast<int>(
       std::min(number(record, is_older ? "priority_tier" : "priority/tier").value_or(1), 65535.0));

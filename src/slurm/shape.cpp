@@ -12,8 +12,9 @@
 namespace almanac::slurm {
 namespace {
 
-// INFINITE and NO_VAL of slurm.h, in 16, 32 and 64 bits.
-constexpr double kReserved[] = {65535, 65534, 4294967295.0, 4294967294.0, 1.8446744073709552e19};
+// INFINITE and NO_VAL of slurm.h, in 32 and 64 bits. Those in 16 bits are numbers of jobs too, and
+// a user: nobody.
+constexpr double kReserved[] = {4294967295.0, 4294967294.0, 1.8446744073709552e19};
 constexpr double kLatest = 1e12;  // seconds; sums of such times fit
 
 std::optional<double> plain_number(Value value) {
