@@ -32,10 +32,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   expect_message(read_reservations(bytes));
   expect_message(read_licences(bytes));
   expect_message(read_accounting(bytes));
+  expect_message(read_release(bytes));
   expect_message(read_trouble(bytes));
   expect_message(partitions_in(bytes));
   expect_message(reservations_in(bytes));
-  expect_message(accounting_in(bytes));
+  expect_message(licences_in(bytes));
+  config_in(bytes);
+  for (const std::string_view row : accounting_rows(bytes)) expect_message(accounting_in(row));
   if (const auto gres = parse_gres(bytes)) {
     ALMANAC_CHECK(gres->gpus >= 0 && gres->shards >= 0, "{} GPUs, {} shards", gres->gpus,
                   gres->shards);

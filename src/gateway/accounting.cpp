@@ -7,11 +7,11 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #include "gateway/owned.h"
 #include "gateway/refusal.h"
 #include "gateway/tell_job.h"
+#include "slurm/ended.h"
 #include "slurm/gres.h"
 #include "trace/tres.h"
 
@@ -71,12 +71,9 @@ class Database {
     if (!rows) return refusal("ask accounting for jobs");
     std::vector<Job> jobs;
     each<slurmdb_job_rec_t>(rows.get(), [&](const slurmdb_job_rec_t& row) {
-      const Time end = moment(row.end);
-      if (end != kNoTime && end >= from && end < until) jobs.push_back(tell(row));
+      if (row.end != 0) jobs.push_back(tell(row));
     });
-    std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
-      return std::tie(a.end, a.number, a.submit) < std::tie(b.end, b.number, b.submit);
-    });
+    slurm::keep_ended(jobs, from, until);
     return jobs;
   }
 

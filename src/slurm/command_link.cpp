@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include "process/capture.h"
+#include "slurm/ended.h"
 #include "slurm/host_list.h"
 #include "slurm/read_json.h"
 #include "slurm/read_text.h"
@@ -29,8 +30,8 @@ constexpr std::size_t kNodesAtOnce = 500;
 constexpr const char* kEndedStates = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,TO";
 
 Time wall() {
-  return std::chrono::time_point_cast<Duration>(Time(
-      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())));
+  return Time(
+      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
 }
 
 std::string first_line(std::string_view text) {
@@ -104,9 +105,10 @@ Result<Site> CommandLink::site() {
   const auto federation = ask({"scontrol", "show", "federation"});
   site.federated = federation && federation->find("Federation:") != std::string::npos;
   site.is_operator = site.uid == 0 || is_user(value("SlurmUser"), site.uid);
-  if (!site.is_operator) {
-    const auto level =
-        ask({"sacctmgr", "-nP", "show", "user", fmt::format("{}", site.uid), "format=adminlevel"});
+  // sacctmgr knows users by their names only.
+  const passwd* const user = site.is_operator ? nullptr : ::getpwuid(site.uid);
+  if (user != nullptr) {
+    const auto level = ask({"sacctmgr", "-nP", "show", "user", user->pw_name, "format=adminlevel"});
     site.is_operator = level && (level->find("Operator") != std::string::npos ||
                                  level->find("Administrator") != std::string::npos);
   }
@@ -202,7 +204,8 @@ Result<void> CommandLink::end(JobNumber job, Fate fate) {
   Result<std::string> done;
   switch (fate) {
     case Fate::requeue:
-      done = ask({"scontrol", "requeue", number});
+      // Else Slurm would run one that has ended once more.
+      done = ask({"scontrol", "requeue", "Incomplete", number});
       break;
     case Fate::suspend:
       done = ask({"scontrol", "suspend", number});
@@ -235,14 +238,10 @@ Result<void> CommandLink::watch(std::span<const JobNumber> /*held*/, Duration /*
 }
 
 Result<void> CommandLink::ended(Time from, Time until, const TakeEnded& take) {
-  const auto stamp = [](Time time) {
-    return fmt::format("uts{}",
-                       std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count());
-  };
   const auto said = run_(
       {"sacct", "--allusers", "--allocations", "--duplicates", "--noheader", "--parsable2",
        fmt::format("--delimiter={}", kAccountingDelimiter), "--state", kEndedStates, "--starttime",
-       stamp(from), "--endtime", stamp(until + 1s), "--format", std::string(kAccountingColumns)},
+       in_uts(from), "--endtime", in_uts(until + 1s), "--format", std::string(kAccountingColumns)},
       kAccountingPatience);
   if (!said) return tl::unexpected(said.error());
   if (said->status != 0) {
@@ -250,16 +249,12 @@ Result<void> CommandLink::ended(Time from, Time until, const TakeEnded& take) {
                 "without accounting (slurmdbd) there is no past to learn from");
   }
   std::vector<Job> jobs;
-  for (std::string_view rest = said->out; !rest.empty();) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    auto job = accounting_in(line);
+  for (const std::string_view row : accounting_rows(said->out)) {
+    auto job = accounting_in(row);
     if (!job) return tl::unexpected(job.error());
-    if (job->end >= from && job->end < until) jobs.push_back(std::move(*job));
+    jobs.push_back(std::move(*job));
   }
-  std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
-    return std::tie(a.end, a.number, a.submit) < std::tie(b.end, b.number, b.submit);
-  });
+  keep_ended(jobs, from, until);
   for (Job& job : jobs) {
     if (auto taken = take(std::move(job)); !taken) return taken;
   }

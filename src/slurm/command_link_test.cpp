@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slurm/command_link.h"
 
+#include <cstdlib>
 #include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "slurm/fixture_data_test.h"
 
@@ -119,6 +121,42 @@ TEST(CommandLink, TellsWhatASiteIs) {
   EXPECT_TRUE(site->federated);
   EXPECT_TRUE(site->is_operator);
   EXPECT_NE(site->skew, kNoDuration);
+}
+
+/// Who we are is somebody without rights for as long as it lives; needs root.
+class AsNobody {
+ public:
+  AsNobody() : is_done_(::seteuid(kNobody) == 0) {}
+  AsNobody(const AsNobody&) = delete;
+  AsNobody& operator=(const AsNobody&) = delete;
+  ~AsNobody() {
+    if (is_done_ && ::seteuid(0) != 0) std::abort();
+  }
+  bool is_done() const { return is_done_; }
+
+ private:
+  static constexpr uid_t kNobody = 65534;
+  bool is_done_;
+};
+
+TEST(CommandLink, AsksAccountingForRightsByName) {
+  const AsNobody nobody;
+  if (!nobody.is_done()) GTEST_SKIP() << "only root can be somebody else";
+  Slurm slurm;
+  slurm.answers["scontrol show config"] = {
+      .out = "SLURM_VERSION = 22.05.8\nSlurmUser = slurm(64030)\n"};
+  slurm.answers["sacctmgr -nP show user nobody"] = {.out = "Operator\n"};
+  CommandLink link(slurm.run());
+  EXPECT_TRUE(link.site().value().is_operator);
+  slurm.answers["sacctmgr -nP show user nobody"] = {.out = "None\n"};
+  EXPECT_FALSE(link.site().value().is_operator);
+}
+
+TEST(CommandLink, RunsNothingAgainThatHasEnded) {
+  Slurm slurm;
+  CommandLink link(slurm.run());
+  EXPECT_TRUE(link.end(JobNumber{5}, Fate::requeue));
+  EXPECT_EQ(slurm.asked, (std::vector<std::string>{"scontrol requeue Incomplete 5"}));
 }
 
 TEST(CommandLink, GivesEndedJobsInOrderOfEnd) {

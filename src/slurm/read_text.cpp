@@ -14,6 +14,7 @@
 #include "slurm/host_list.h"
 #include "text/duration.h"
 #include "text/number.h"
+#include "text/utf8.h"
 #include "trace/tres.h"
 
 namespace almanac::slurm {
@@ -69,9 +70,10 @@ Time time_in(std::string_view text) {
 Result<Partition> partition_of(const Fields& fields) {
   auto nodes = expand_hosts(value_of(fields, "Nodes"));
   if (!nodes) return tl::unexpected(nodes.error());
+  const std::string state = value_of(fields, "State");
   Partition made{.name = value_of(fields, "PartitionName"),
                  .nodes = std::move(*nodes),
-                 .up = value_of(fields, "State") == "UP",
+                 .up = state == "UP" || state == "DRAIN",  // which only takes no new jobs
                  .is_default = value_of(fields, "Default") == "YES",
                  .priority_tier = count_of(fields, "PriorityTier"),
                  .oversubscribe = value_of(fields, "OverSubscribe")};
@@ -99,6 +101,12 @@ Result<Licence> licence_of(const Fields& fields) {
   return Licence{.name = value_of(fields, "LicenseName"),
                  .total = count_of(fields, "Total"),
                  .used = count_of(fields, "Used")};
+}
+
+/// Or more: the name may have the delimiter.
+bool has_all_columns(std::string_view row) {
+  return std::count(row.begin(), row.end(), kAccountingDelimiter) >=
+         std::count(kAccountingColumns.begin(), kAccountingColumns.end(), ',');
 }
 
 /// "3_7" is task 7 of array 3, "10+1" a part of the heterogeneous job 10.
@@ -166,15 +174,26 @@ Fields config_in(std::string_view text) {
   return fields;
 }
 
-Result<Job> accounting_in(std::string_view line) {
-  const std::string_view whole = line;
-  const auto refuse = [&](const char* what) {
-    return fail(Code::invalid, fmt::format("sacct: {}: \"{}\"", what, whole.substr(0, 120)));
-  };
-  if (std::count(line.begin(), line.end(), kAccountingDelimiter) !=
-      std::count(kAccountingColumns.begin(), kAccountingColumns.end(), ',')) {
-    return refuse("a line must have as many columns as were asked for");
+std::vector<std::string_view> accounting_rows(std::string_view text) {
+  std::vector<std::string_view> rows;
+  while (!text.empty()) {
+    const std::string_view line = next(text, '\n');
+    if (rows.empty() || has_all_columns(line)) {
+      rows.push_back(line);
+    } else {
+      const char* const begin = rows.back().data();
+      rows.back() = {begin, static_cast<std::size_t>(line.data() - begin) + line.size()};
+    }
   }
+  return rows;
+}
+
+Result<Job> accounting_in(std::string_view row) {
+  std::string_view line = row;
+  const auto refuse = [&](const char* what) {
+    return fail(Code::invalid, fmt::format("sacct: {}: \"{}\"", what, row.substr(0, 120)));
+  };
+  if (!has_all_columns(row)) return refuse("a line must have as many columns as were asked for");
   const auto column = [&] { return next(line, kAccountingDelimiter); };
   Job job;
   const auto number = text::parse_whole(column());
@@ -220,7 +239,7 @@ Result<Job> accounting_in(std::string_view line) {
   job.account = column();
   job.partition = column();
   job.qos = column();
-  job.name = column();
+  job.name = text::mend_utf8(line);
   return job;
 }
 

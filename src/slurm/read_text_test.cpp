@@ -25,9 +25,10 @@ TEST(ReadText, ReadsPartitions) {
   const auto partitions = partitions_in(
       "PartitionName=vc1 AllowGroups=ALL Default=YES MaxTime=2-00:00:00 Nodes=g[001-002] "
       "PriorityTier=3 OverSubscribe=NO PreemptMode=REQUEUE State=UP\n"
-      "PartitionName=old Default=NO MaxTime=UNLIMITED Nodes=(null) PreemptMode=OFF State=DOWN\n");
+      "PartitionName=old Default=NO MaxTime=UNLIMITED Nodes=(null) PreemptMode=OFF State=DOWN\n"
+      "PartitionName=last MaxTime=UNLIMITED Nodes=g003 PreemptMode=OFF State=DRAIN\n");
   ASSERT_TRUE(partitions) << to_string(partitions.error());
-  ASSERT_EQ(partitions->size(), 2U);
+  ASSERT_EQ(partitions->size(), 3U);
   EXPECT_EQ((*partitions)[0].max_time, 48h);
   EXPECT_EQ((*partitions)[0].priority_tier, 3);
   EXPECT_TRUE((*partitions)[0].preempts);
@@ -36,6 +37,7 @@ TEST(ReadText, ReadsPartitions) {
   EXPECT_TRUE((*partitions)[1].nodes.empty());
   EXPECT_FALSE((*partitions)[1].up);
   EXPECT_FALSE((*partitions)[1].preempts);
+  EXPECT_TRUE((*partitions)[2].up) << "draining, it starts those that wait";
 }
 
 TEST(ReadText, ReadsReservationsAndLicences) {
@@ -59,10 +61,7 @@ TEST(ReadText, ReadsConfiguration) {
 }
 
 TEST(ReadText, ReadsRowsOfAccounting) {
-  const auto job = row(
-      "4|3_3|COMPLETED|100|100|160|460|300|120|1|cpu=4,gres/gpu:v100=2,gres/gpu=2,mem=400M,node=1|"
-      "cpu=4,gres/gpu=2|1000|1001|ann|vc1|gpu|normal|a|b");
-  EXPECT_FALSE(job) << "a name with the delimiter makes a column too many";
+  EXPECT_FALSE(row("4|3_3|COMPLETED|100|100|160|460|300|120|1||||1000|1001|ann|vc1|gpu"));
   const auto task = row(
       "4|3_3|COMPLETED|100|100|160|460|300|120|1|cpu=4,gres/gpu:v100=2,gres/gpu=2,mem=400M,node=1|"
       "cpu=4,gres/gpu:v100=2,gres/gpu=2|1000|1001|ann|vc1|gpu|normal|train it");
@@ -89,6 +88,23 @@ TEST(ReadText, ReadsRowsOfAccounting) {
   const auto again = row("12|12|REQUEUED|100|100|110|120|10||1|||1|0|ann|a|p|q|n");
   ASSERT_TRUE(again) << to_string(again.error());
   EXPECT_EQ(again->outcome, trace::JobState::preempted);
+}
+
+TEST(ReadText, TakesAnyNameOfAJobOfAccounting) {
+  const std::string one = "12|12|COMPLETED|100|100|110|120|10||1|||1|0|ann|a|p|q|";
+  std::string text = one + "two\nlines|\n3|3|COMPLETED\n" + one + "\n" + one + "caf\xe9\n";
+  std::replace(text.begin(), text.end(), '|', kAccountingDelimiter);
+  std::vector<std::string> names;
+  for (const std::string_view each : accounting_rows(text)) {
+    const auto job = accounting_in(each);
+    ASSERT_TRUE(job) << to_string(job.error());
+    names.push_back(job->name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"two\nlines\x1f\n3\x1f"
+                                             "3\x1f"
+                                             "COMPLETED",
+                                             "", "caf\xEF\xBF\xBD"}));
+  EXPECT_TRUE(accounting_rows("").empty());
 }
 
 }  // namespace

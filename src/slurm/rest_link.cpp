@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slurm/rest_link.h"
 
-#include <algorithm>
 #include <array>
 #include <chrono>
-#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "slurm/ended.h"
 #include "slurm/read_json.h"
 #include "slurm/refusals.h"
 
@@ -145,8 +144,9 @@ Result<void> RestLink::change_one(const JobChange& change) {
   if (change.held || is_usual) first["hold"] = change.held == true;
   std::vector<Json> bodies;
   if (!first.empty()) bodies.push_back(std::move(first));
-  // After the release: a job that is held takes no priority.
-  if (change.priority && !is_usual) bodies.push_back({{"priority", *change.priority}});
+  // After the release: a job that is held takes no priority, and one would release it.
+  if (change.priority && !is_usual && change.held != true)
+    bodies.push_back({{"priority", *change.priority}});
   for (const Json& body : bodies) {
     if (auto done = ask("POST", path_of(change.job), body.dump()); !done) {
       return tl::unexpected(done.error());
@@ -183,19 +183,12 @@ Result<void> RestLink::watch(std::span<const JobNumber> /*held*/, Duration /*pat
 
 Result<void> RestLink::ended(Time from, Time until, const TakeEnded& take) {
   if (auto met = greet(); !met) return met;
-  const auto stamp = [](Time time) {
-    return fmt::format("uts{}",
-                       std::chrono::floor<std::chrono::seconds>(time.time_since_epoch()).count());
-  };
   const auto answer = ask("GET", fmt::format("/slurmdb/{}/jobs?start_time={}&end_time={}", version_,
-                                             stamp(from), stamp(until + 1s)));
+                                             in_uts(from), in_uts(until + 1s)));
   if (!answer) return tl::unexpected(answer.error());
   auto jobs = read_accounting(*answer);
   if (!jobs) return tl::unexpected(jobs.error());
-  std::erase_if(*jobs, [&](const Job& job) { return job.end < from || job.end >= until; });
-  std::sort(jobs->begin(), jobs->end(), [](const Job& a, const Job& b) {
-    return std::tie(a.end, a.number, a.submit) < std::tie(b.end, b.number, b.submit);
-  });
+  keep_ended(*jobs, from, until);
   for (Job& job : *jobs) {
     if (auto taken = take(std::move(job)); !taken) return taken;
   }

@@ -60,6 +60,14 @@ TEST(RestLink, ReleasesBeforeItSetsThePriority) {
                                       R"(POST job/5 {"priority":7})"}));
 }
 
+TEST(RestLink, ReleasesNothingThatIsToBeHeld) {
+  Server server = server_24_05();
+  RestLink link(server.ask());
+  const std::vector<JobChange> changes{{.job = JobNumber{5}, .priority = 7, .held = true}};
+  EXPECT_TRUE(link.change(changes)[0]);
+  EXPECT_EQ(server.asked, (std::vector<std::string>{R"(POST job/5 {"hold":true})"}));
+}
+
 TEST(RestLink, TakesErrorsWithStatus200ForWhatTheyAre) {
   Server server{.version = "v0.0.38"};
   server.answers["job/9"] = {200, R"({"errors": [{"error": "Invalid job id specified"}]})"};

@@ -40,7 +40,8 @@ TEST(GatewayEndedTest, IsWhatSacctTells) {
   SKIP_WITHOUT_SLURM(.accounting = true);
   const Time before = now() - 1min;
   const TestCluster cluster({.nodes = 2, .accounting = true});
-  const auto good = cluster.submit("-A science -J good --gres=gpu:2 -c 3 -t 30 --wrap true");
+  const auto good =
+      cluster.submit("-A science -J \"$(printf 'go\\nod')\" --gres=gpu:2 -c 3 -t 30 --wrap true");
   const auto bad = cluster.submit("-A science --qos=high --gres=gpu:a100:1 --wrap false");
   cluster.submit("-A science --array=1-2 --wrap true");
   const auto twice = cluster.submit("-A science --requeue --wrap 'sleep 600'");

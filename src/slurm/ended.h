@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Rows of accounting as Link::ended() is to give them, whichever way they came.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/time.h"
+#include "slurm/job.h"
+
+namespace almanac::slurm {
+
+/// Keeps the jobs that ended in [from, until), in order of end, then of number and submission.
+void keep_ended(std::vector<Job>& jobs, Time from, Time until);
+
+/// A moment as sacct and slurmrestd are asked for it: "uts1600000000".
+std::string in_uts(Time time);
+
+}  // namespace almanac::slurm
