@@ -62,14 +62,10 @@ Result<Answer> GatewayLink::answer_to(std::uint64_t id) {
   const auto deadline = GatewayProgram::Clock::now() + setup_.patience;
   for (;;) {
     const auto line = program_->receive(deadline);
-    if (!line) return tl::unexpected(line.error());
-    auto answer = read_answer(*line);
-    if (!answer) {
-      // What speaks nonsense, or of another protocol, is not asked again.
-      program_->kill();
-      return answer;
-    }
-    if (answer->id == id) return answer;
+    auto answer = line ? read_answer(*line) : tl::unexpected(line.error());
+    // What speaks nonsense, or of another protocol, is not asked again; what is late is.
+    if (!answer && answer.error().code != Code::unavailable) program_->kill();
+    if (!answer || answer->id == id) return answer;
   }
 }
 

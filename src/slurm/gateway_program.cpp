@@ -106,6 +106,7 @@ Result<void> GatewayProgram::start() {
   // It must never wait for us to read its errors.
   ::fcntl(pipe->write.get(), F_SETFL, O_NONBLOCK);
   const int number = spawn(path_, its, pipe->write, process_);
+  if (number != 0) process_ = -1;
   if (number == ENOENT || number == EACCES) {
     return fail(Code::not_found, fmt::format("cannot start {}: {}", path_, std::strerror(number)));
   }
@@ -188,7 +189,9 @@ Result<std::string_view> GatewayProgram::receive(Clock::time_point deadline) {
 }
 
 void GatewayProgram::kill() {
-  if (!ended_) ::kill(process_, SIGKILL);
+  if (process_ <= 0 || ended_) return;
+  ::kill(process_, SIGKILL);
+  static_cast<void>(gone());
 }
 
 }  // namespace almanac::slurm
