@@ -40,7 +40,8 @@ job_desc_msg_t nothing_of(JobNumber job) {
 }
 
 Result<void> check(const JobChange& change) {
-  if (change.site_factor && std::abs(*change.site_factor) > kMostFactor) {
+  if (change.site_factor &&
+      (*change.site_factor < -kMostFactor || *change.site_factor > kMostFactor)) {
     return fail(Code::invalid, fmt::format("a site factor of {}; at most {} either way",
                                            *change.site_factor, kMostFactor));
   }

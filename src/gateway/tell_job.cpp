@@ -73,8 +73,8 @@ void tell_asked(const slurm_job_info_t& info, Job& job) {
   for (const Asked& way : ways) {
     const auto gres = slurm::parse_gres(text(way.what));
     if (!gres) continue;
-    if (job.gpus == 0) job.gpus = gres->gpus * way.times;
-    if (job.shards == 0) job.shards = gres->shards * way.times;
+    if (job.gpus == 0) job.gpus = slurm::times(gres->gpus, way.times);
+    if (job.shards == 0) job.shards = slurm::times(gres->shards, way.times);
     if (job.gpu_type.empty()) job.gpu_type = gres->gpu_type;
   }
 }
@@ -130,15 +130,15 @@ std::string name_of(std::uint32_t uid) {
   static std::mutex one_at_a_time;
   static std::map<std::uint32_t, std::string> names;
   const std::lock_guard lock(one_at_a_time);
-  const auto [at, is_new] = names.try_emplace(uid);
-  if (is_new) {
-    passwd entry{};
-    passwd* found = nullptr;
-    std::array<char, 16384> room{};
-    ::getpwuid_r(uid, &entry, room.data(), room.size(), &found);
-    at->second = found != nullptr ? found->pw_name : std::to_string(uid);
-  }
-  return at->second;
+  if (const auto known = names.find(uid); known != names.end()) return known->second;
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, 16384> room{};
+  const int error = ::getpwuid_r(uid, &entry, room.data(), room.size(), &found);
+  std::string name = found != nullptr ? found->pw_name : std::to_string(uid);
+  // A directory that does not answer now may know him later.
+  if (error == 0) names.emplace(uid, name);
+  return name;
 }
 
 Job tell(const slurm_job_info_t& info) {

@@ -17,7 +17,7 @@ trace::JobState outcome_of(std::uint32_t state);
 void tell_array(std::uint32_t array, std::uint32_t task, const char* tasks, slurm::Job& job);
 
 /// The name of a user, asked once each: directories of users are slow. Its number where nobody
-/// knows it.
+/// knows it, or says.
 std::string name_of(std::uint32_t uid);
 
 /// Slurm counts in seconds, 0 = never.

@@ -5,6 +5,7 @@
 /// is left who holds it.
 #include <algorithm>
 #include <csignal>
+#include <limits>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -90,13 +91,15 @@ TEST(GatewayChangeTest, TellsOfEachWhyItWasRefused) {
       {.job = JobNumber{999'999}, .priority = 5},
       {.job = waits, .required_nodes = "nowhere"},
       {.job = waits, .site_factor = std::int64_t{1} << 40U},
+      {.job = waits, .site_factor = std::numeric_limits<std::int64_t>::min()},
   });
-  ASSERT_THAT(done, SizeIs(5));
+  ASSERT_THAT(done, SizeIs(6));
   EXPECT_EQ(code_of(done[0]), Code::conflict);
   EXPECT_TRUE(done[1]);
   EXPECT_EQ(code_of(done[2]), Code::not_found);
   EXPECT_FALSE(done[3]);
   EXPECT_EQ(code_of(done[4]), Code::invalid);
+  EXPECT_EQ(code_of(done[5]), Code::invalid);
   EXPECT_EQ(code_of(link.power(std::vector<std::string>{"n001"}, false)), Code::unsupported);
 }
 
