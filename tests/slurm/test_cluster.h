@@ -89,7 +89,8 @@ class TestCluster {
   pid_t inside_ = -1;  ///< The first process of its namespaces.
 };
 
-/// Asks until it is true; false after `at_most_s`. For what a test would wait for in any case.
-bool eventually(const std::function<bool()>& condition, int at_most_s = 60);
+/// Asks until it is true; false after `at_most_s`, which a machine with other work to do may need.
+/// For what a test would wait for in any case.
+bool eventually(const std::function<bool()>& condition, int at_most_s = 180);
 
 }  // namespace almanac::slurm
