@@ -76,9 +76,11 @@ Result<Printed> run_slurm(const std::vector<std::string>& argv, Duration patienc
 
 Result<std::string> CommandLink::ask(const std::vector<std::string>& argv) {
   auto said = run_(argv, kPatience);
+  silent_ = !said;
   if (!said) return tl::unexpected(said.error());
   if (said->status == 0) return std::move(said->out);
   const std::string& why = said->err.empty() ? said->out : said->err;
+  silent_ = is_silence(why);
   if (is_without_slurm(why)) {
     return fail(Code::unavailable, "no Slurm is configured here", {},
                 "run it where squeue works, or let SLURM_CONF name its slurm.conf");
@@ -195,7 +197,12 @@ Result<void> CommandLink::change_one(const JobChange& change) {
 std::vector<Result<void>> CommandLink::change(std::span<const JobChange> changes) {
   std::vector<Result<void>> made;
   made.reserve(changes.size());
-  for (const JobChange& each : changes) made.push_back(change_one(each));
+  for (const JobChange& each : changes) {
+    made.push_back(change_one(each));
+    if (silent_) break;
+  }
+  // The rest would wait as long, each.
+  if (made.size() < changes.size()) made.resize(changes.size(), Result<void>(made.back()));
   return made;
 }
 

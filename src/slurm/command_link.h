@@ -55,6 +55,7 @@ class CommandLink final : public Link {
   RunCommand run_;
   Differences differences_;
   Duration skew_ = Duration::zero();
+  bool silent_ = false;  ///< No controller answered the last question.
 };
 
 }  // namespace almanac::slurm

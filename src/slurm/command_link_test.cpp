@@ -105,6 +105,23 @@ TEST(CommandLink, SaysWhyAChangeWasRefused) {
   }
 }
 
+TEST(CommandLink, WaitsForASilentControllerOnce) {
+  Slurm slurm;
+  slurm.answers["scontrol"] = {
+      .err = "slurm_update error: Unable to contact slurm controller (connect failure)",
+      .status = 1};
+  CommandLink link(slurm.run());
+  const std::vector<JobChange> changes{{.job = JobNumber{5}, .priority = 7},
+                                       {.job = JobNumber{6}, .priority = 8}};
+  const auto done = link.change(changes);
+  ASSERT_EQ(done.size(), 2U);
+  EXPECT_EQ(done[1].error().code, Code::unavailable);
+  EXPECT_EQ(slurm.asked.size(), 1U);
+  slurm.answers["scontrol"] = {.err = "Job is no longer pending execution", .status = 1};
+  EXPECT_EQ(link.change(changes)[1].error().code, Code::conflict);
+  EXPECT_EQ(slurm.asked.size(), 3U) << "a refusal of one says nothing of the next";
+}
+
 TEST(CommandLink, TellsWhatASiteIs) {
   Slurm slurm;
   slurm.answers["scontrol show config"] = {

@@ -36,6 +36,11 @@ bool is_without_slurm(std::string_view message) {
          message.find("Could not establish a configuration source") != std::string_view::npos;
 }
 
+bool is_silence(std::string_view message) {
+  return message.find("Unable to contact slurm controller") != std::string_view::npos ||
+         message.find("Socket timed out") != std::string_view::npos;
+}
+
 Code code_of_refusal(std::string_view message) {
   for (const auto& [word, code] : kWords) {
     if (message.find(word) != std::string_view::npos) return code;

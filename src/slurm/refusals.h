@@ -13,6 +13,9 @@ namespace almanac::slurm {
 /// Whether a command says that it knows of no Slurm at all.
 bool is_without_slurm(std::string_view message);
 
+/// Whether it says that no controller answered.
+bool is_silence(std::string_view message);
+
 /// conflict = a job does not wait any more, or is held; not_found = no such job or node;
 /// unsupported = we may not, or the site does not; invalid = the request; else unavailable.
 ///

@@ -38,6 +38,7 @@ Result<std::string> RestLink::ask(const std::string& method, const std::string& 
   const std::string full =
       path.starts_with('/') ? path : fmt::format("/slurm/{}/{}", version_, path);
   auto answer = ask_(method, full, body);
+  silent_ = !answer;
   if (!answer) return tl::unexpected(answer.error());
   if (answer->status == 401 || answer->status == 403) {
     return fail(Code::unsupported, "slurmrestd does not take us for who we are", {},
@@ -54,6 +55,7 @@ Result<std::string> RestLink::ask(const std::string& method, const std::string& 
     return tl::unexpected(trouble.error());
   }
   if (!trouble->empty() || answer->status >= 400) {
+    silent_ = is_silence(*trouble);
     return fail(code_of_refusal(*trouble), fmt::format("slurmrestd: {}", *trouble));
   }
   return std::move(answer->body);
@@ -63,6 +65,7 @@ Result<void> RestLink::greet() {
   if (!version_.empty()) return {};
   for (const char* const version : kVersions) {
     auto answer = ask_("GET", fmt::format("/slurm/{}/ping", version), "");
+    silent_ = !answer;
     if (!answer) return tl::unexpected(answer.error());
     if (answer->status == 404) continue;
     version_ = version;
@@ -158,7 +161,12 @@ Result<void> RestLink::change_one(const JobChange& change) {
 std::vector<Result<void>> RestLink::change(std::span<const JobChange> changes) {
   std::vector<Result<void>> made;
   made.reserve(changes.size());
-  for (const JobChange& each : changes) made.push_back(change_one(each));
+  for (const JobChange& each : changes) {
+    made.push_back(change_one(each));
+    if (silent_) break;
+  }
+  // The rest would wait as long, each.
+  if (made.size() < changes.size()) made.resize(changes.size(), Result<void>(made.back()));
   return made;
 }
 

@@ -61,6 +61,7 @@ class RestLink final : public Link {
   std::string version_;  ///< "v0.0.38"
   std::string release_;
   Differences differences_;
+  bool silent_ = false;  ///< No controller, or no slurmrestd, answered the last question.
 };
 
 }  // namespace almanac::slurm

@@ -78,6 +78,20 @@ TEST(RestLink, TakesErrorsWithStatus200ForWhatTheyAre) {
   EXPECT_EQ(link.change(placed)[0].error().code, Code::unsupported) << "22.05 forbids it";
 }
 
+TEST(RestLink, WaitsForASilentControllerOnce) {
+  Server server = server_24_05();
+  for (const char* const job : {"job/5", "job/6"}) {
+    server.answers[job] = {500, R"({"errors": [{"error": "Unable to contact slurm controller"}]})"};
+  }
+  RestLink link(server.ask());
+  const std::vector<JobChange> changes{{.job = JobNumber{5}, .priority = 7},
+                                       {.job = JobNumber{6}, .priority = 8}};
+  const auto done = link.change(changes);
+  ASSERT_EQ(done.size(), 2U);
+  EXPECT_EQ(done[1].error().code, Code::unavailable);
+  EXPECT_EQ(server.asked.size(), 1U);
+}
+
 TEST(RestLink, SaysWhenNobodyKnowsUsOrTheServerIsTooNew) {
   Server server{.version = "v0.0.40"};
   server.answers["ping"] = {401, "Authentication failure"};
