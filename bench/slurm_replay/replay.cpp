@@ -18,13 +18,14 @@
 namespace almanac::replay {
 namespace {
 
-/// Counts calls and adds up how long they take.
+/// Counts calls and adds up how long they take; of any thread.
 class Calls {
  public:
   template <typename Call>
   auto time(Call&& call) {
     const auto begin = std::chrono::steady_clock::now();
     auto answer = call();
+    const std::scoped_lock lock(mutex_);
     total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     ++count_;
     return answer;
@@ -32,6 +33,7 @@ class Calls {
   double mean_s() const { return count_ == 0 ? 0 : total_ / static_cast<double>(count_); }
 
  private:
+  std::mutex mutex_;
   double total_ = 0;
   std::int64_t count_ = 0;
 };
