@@ -38,7 +38,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   expect_message(reservations_in(bytes));
   expect_message(licences_in(bytes));
   config_in(bytes);
-  for (const std::string_view row : accounting_rows(bytes)) expect_message(accounting_in(row));
+  for (const std::string_view row : accounting_rows(bytes, "\x1f")) {
+    expect_message(accounting_in(row, "\x1f"));
+  }
   if (const auto gres = parse_gres(bytes)) {
     ALMANAC_CHECK(gres->gpus >= 0 && gres->shards >= 0, "{} GPUs, {} shards", gres->gpus,
                   gres->shards);

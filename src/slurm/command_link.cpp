@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
 #include <utility>
 
 #include <fmt/format.h>
@@ -245,19 +246,20 @@ Result<void> CommandLink::watch(std::span<const JobNumber> /*held*/, Duration /*
 }
 
 Result<void> CommandLink::ended(Time from, Time until, const TakeEnded& take) {
-  const auto said = run_(
-      {"sacct", "--allusers", "--allocations", "--duplicates", "--noheader", "--parsable2",
-       fmt::format("--delimiter={}", kAccountingDelimiter), "--state", kEndedStates, "--starttime",
-       in_uts(from), "--endtime", in_uts(until + 1s), "--format", std::string(kAccountingColumns)},
-      kAccountingPatience);
+  const std::string delimiter = fmt::format("|{:08x}|", std::random_device{}());
+  const auto said =
+      run_({"sacct", "--allusers", "--allocations", "--duplicates", "--noheader", "--parsable2",
+            "--delimiter=" + delimiter, "--state", kEndedStates, "--starttime", in_uts(from),
+            "--endtime", in_uts(until + 1s), "--format", std::string(kAccountingColumns)},
+           kAccountingPatience);
   if (!said) return tl::unexpected(said.error());
   if (said->status != 0) {
     return fail(code_of_refusal(said->err), "sacct: " + first_line(said->err), {},
                 "without accounting (slurmdbd) there is no past to learn from");
   }
   std::vector<Job> jobs;
-  for (const std::string_view row : accounting_rows(said->out)) {
-    auto job = accounting_in(row);
+  for (const std::string_view row : accounting_rows(said->out, delimiter)) {
+    auto job = accounting_in(row, delimiter);
     if (!job) return tl::unexpected(job.error());
     jobs.push_back(std::move(*job));
   }

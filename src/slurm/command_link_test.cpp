@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slurm/command_link.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 
@@ -19,11 +20,20 @@ struct Slurm {
   std::map<std::string, Printed> answers;
   std::vector<std::string> asked;
 
+  /// A \x1f in an answer stands for the delimiter that was asked for.
   RunCommand run() {
     return [this](const std::vector<std::string>& argv, Duration) -> Result<Printed> {
       asked.push_back(fmt::format("{}", fmt::join(argv, " ")));
-      for (const auto& [begin, said] : answers) {
-        if (asked.back().starts_with(begin)) return said;
+      constexpr std::string_view kOption = "--delimiter=";
+      const auto told = std::find_if(argv.begin(), argv.end(), [&](const std::string& word) {
+        return word.starts_with(kOption);
+      });
+      for (auto [begin, said] : answers) {
+        if (!asked.back().starts_with(begin)) continue;
+        for (auto at = said.out.find('\x1f'); at != std::string::npos; at = said.out.find('\x1f')) {
+          said.out.replace(at, 1, told->substr(kOption.size()));
+        }
+        return said;
       }
       return Printed{};
     };

@@ -20,9 +20,9 @@
 namespace almanac::slurm {
 namespace {
 
-std::string_view next(std::string_view& rest, char delimiter) {
+std::string_view next(std::string_view& rest, std::string_view delimiter) {
   const std::string_view part = rest.substr(0, rest.find(delimiter));
-  rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+  rest.remove_prefix(std::min(part.size() + delimiter.size(), rest.size()));
   return part;
 }
 
@@ -41,7 +41,7 @@ template <typename Record, typename Read>
 Result<std::vector<Record>> each_line(std::string_view text, const char* key, Read&& read) {
   std::vector<Record> made;
   while (!text.empty()) {
-    const Fields fields = read_fields(next(text, '\n'));
+    const Fields fields = read_fields(next(text, "\n"));
     if (fields.count(key) == 0) continue;
     auto record = read(fields);
     if (!record) return tl::unexpected(record.error());
@@ -104,9 +104,13 @@ Result<Licence> licence_of(const Fields& fields) {
 }
 
 /// Or more: the name may have the delimiter.
-bool has_all_columns(std::string_view row) {
-  return std::count(row.begin(), row.end(), kAccountingDelimiter) >=
-         std::count(kAccountingColumns.begin(), kAccountingColumns.end(), ',');
+bool has_all_columns(std::string_view row, std::string_view delimiter) {
+  std::ptrdiff_t found = 0;
+  for (auto at = row.find(delimiter); at != std::string_view::npos;
+       at = row.find(delimiter, at + delimiter.size())) {
+    ++found;
+  }
+  return found >= std::count(kAccountingColumns.begin(), kAccountingColumns.end(), ',');
 }
 
 /// "3_7" is task 7 of array 3, "10+1" a part of the heterogeneous job 10.
@@ -133,7 +137,7 @@ Fields read_fields(std::string_view line) {
   Fields fields;
   std::string* last = nullptr;
   while (!line.empty()) {
-    const std::string_view word = next(line, ' ');
+    const std::string_view word = next(line, " ");
     const auto equals = word.find('=');
     const bool is_key =
         equals != std::string_view::npos && equals > 0 &&
@@ -165,7 +169,7 @@ Result<std::vector<Licence>> licences_in(std::string_view text) {
 Fields config_in(std::string_view text) {
   Fields fields;
   while (!text.empty()) {
-    const std::string_view line = next(text, '\n');
+    const std::string_view line = next(text, "\n");
     const auto equals = line.find('=');
     if (equals == std::string_view::npos) continue;
     const std::string_view value = trimmed(line.substr(equals + 1));
@@ -174,11 +178,11 @@ Fields config_in(std::string_view text) {
   return fields;
 }
 
-std::vector<std::string_view> accounting_rows(std::string_view text) {
+std::vector<std::string_view> accounting_rows(std::string_view text, std::string_view delimiter) {
   std::vector<std::string_view> rows;
   while (!text.empty()) {
-    const std::string_view line = next(text, '\n');
-    if (rows.empty() || has_all_columns(line)) {
+    const std::string_view line = next(text, "\n");
+    if (rows.empty() || has_all_columns(line, delimiter)) {
       rows.push_back(line);
     } else {
       const char* const begin = rows.back().data();
@@ -188,13 +192,14 @@ std::vector<std::string_view> accounting_rows(std::string_view text) {
   return rows;
 }
 
-Result<Job> accounting_in(std::string_view row) {
+Result<Job> accounting_in(std::string_view row, std::string_view delimiter) {
   std::string_view line = row;
   const auto refuse = [&](const char* what) {
     return fail(Code::invalid, fmt::format("sacct: {}: \"{}\"", what, row.substr(0, 120)));
   };
-  if (!has_all_columns(row)) return refuse("a line must have as many columns as were asked for");
-  const auto column = [&] { return next(line, kAccountingDelimiter); };
+  if (!has_all_columns(row, delimiter))
+    return refuse("a line must have as many columns as were asked for");
+  const auto column = [&] { return next(line, delimiter); };
   Job job;
   const auto number = text::parse_whole(column());
   if (!number || *number <= 0 || *number > std::numeric_limits<std::uint32_t>::max()) {

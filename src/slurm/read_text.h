@@ -32,15 +32,14 @@ Result<std::vector<Licence>> licences_in(std::string_view text);
 /// Of scontrol show config: "Key = Value" a line. "(null)" and "N/A" are "".
 Fields config_in(std::string_view text);
 
-/// What to ask sacct for with -o, --delimiter kAccountingDelimiter. The name, which may be any
-/// bytes, is last.
+/// What to ask sacct for with -o. The name, which may be any bytes, is last.
 inline constexpr std::string_view kAccountingColumns =
     "JobIDRaw,JobID,State,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,NNodes,AllocTRES,"
     "ReqTRES,Priority,UID,User,Account,Partition,QOS,JobName";
-inline constexpr char kAccountingDelimiter = '\x1f';
-/// The rows of what sacct printed so: lines, but a name may have several.
-std::vector<std::string_view> accounting_rows(std::string_view text);
+/// The rows of what sacct printed so: lines, but a name may have several. Who gives a job its name
+/// must not know the delimiter, or a part of the name passes for a row.
+std::vector<std::string_view> accounting_rows(std::string_view text, std::string_view delimiter);
 /// The job of a row.
-Result<Job> accounting_in(std::string_view row);
+Result<Job> accounting_in(std::string_view row, std::string_view delimiter);
 
 }  // namespace almanac::slurm

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slurm/read_text.h"
 
-#include <algorithm>
 #include <string>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 namespace almanac::slurm {
 namespace {
 
-Result<Job> row(std::string line) {
-  std::replace(line.begin(), line.end(), '|', kAccountingDelimiter);
-  return accounting_in(line);
-}
+Result<Job> row(const std::string& line) { return accounting_in(line, "|"); }
 
 TEST(ReadText, KeepsBlanksWithinAValue) {
   const Fields fields = read_fields("NodeName=g1 OS=Linux 6 #1 SMP a=b Reason=bad fan [ann@5] X=");
@@ -91,20 +89,20 @@ TEST(ReadText, ReadsRowsOfAccounting) {
 }
 
 TEST(ReadText, TakesAnyNameOfAJobOfAccounting) {
-  const std::string one = "12|12|COMPLETED|100|100|110|120|10||1|||1|0|ann|a|p|q|";
-  std::string text = one + "two\nlines|\n3|3|COMPLETED\n" + one + "\n" + one + "caf\xe9\n";
-  std::replace(text.begin(), text.end(), '|', kAccountingDelimiter);
+  const std::string one =
+      fmt::format("{}|7c|", fmt::join({"12", "12", "COMPLETED", "100", "100", "110", "120", "10",
+                                       "", "1", "", "", "1", "0", "ann", "a", "p", "q"},
+                                      "|7c|"));
+  const std::string fake = "two\n13|13|ODD|||||||||||||||||lines";
+  const std::string text = one + fake + "\n" + one + "\n" + one + "caf\xe9|7c|\n";
   std::vector<std::string> names;
-  for (const std::string_view each : accounting_rows(text)) {
-    const auto job = accounting_in(each);
+  for (const std::string_view each : accounting_rows(text, "|7c|")) {
+    const auto job = accounting_in(each, "|7c|");
     ASSERT_TRUE(job) << to_string(job.error());
     names.push_back(job->name);
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"two\nlines\x1f\n3\x1f"
-                                             "3\x1f"
-                                             "COMPLETED",
-                                             "", "caf\xEF\xBF\xBD"}));
-  EXPECT_TRUE(accounting_rows("").empty());
+  EXPECT_EQ(names, (std::vector<std::string>{fake, "", "caf\xEF\xBF\xBD|7c|"}));
+  EXPECT_TRUE(accounting_rows("", "|7c|").empty());
 }
 
 }  // namespace
