@@ -9,6 +9,7 @@
 #include "gateway/change.h"
 #include "gateway/owned.h"
 #include "gateway/refusal.h"
+#include "slurm/mark.h"
 
 namespace almanac::gateway {
 namespace {
@@ -20,37 +21,46 @@ constexpr std::chrono::seconds kPause{1};
 /// After that somebody has taken the cluster into his own hands.
 constexpr std::chrono::hours kGivesUp{24};
 
+/// What slurmctld takes at most to keep a job that its plugin was told to hold.
+constexpr std::chrono::milliseconds kNewcomer{200};
+
 /// To whoever may still read it: often nobody, which must be no reason to stop (fmt::print throws).
 void say(const std::string& what) {
   std::fputs(("almanac-slurm-gateway: " + what + "\n").c_str(), stderr);
 }
 
+/// As Almanac marks whom it holds; a hold that a user has put on it is the user's.
+bool is_marked(const slurm_job_info_t& job) {
+  return job.admin_comment != nullptr && job.admin_comment == slurm::kMark &&
+         job.state_reason != WAIT_HELD_USER;
+}
+
 }  // namespace
 
-std::set<JobNumber> release_held(const std::set<JobNumber>& jobs) {
+bool release_held(const std::set<JobNumber>& jobs) {
   job_info_msg_t* raw = nullptr;
   if (slurm_load_jobs(0, &raw, SHOW_ALL) != SLURM_SUCCESS) {
     say(refusal("ask for jobs to release").value().message);
-    return jobs;
+    return false;
   }
   const Jobs told(raw);
-  std::set<JobNumber> left;
+  bool is_done = true;
   std::size_t released = 0;
   for (const slurm_job_info_t& info : std::span(told->job_array, told->record_count)) {
     const JobNumber job{info.job_id};
     const bool waits = (info.job_state & JOB_STATE_BASE) == JOB_PENDING;
-    if (jobs.count(job) == 0 || !waits || info.priority != 0) continue;
+    if (!waits || info.priority != 0 || (!jobs.contains(job) && !is_marked(info))) continue;
     const auto done = release(job);
     if (done) {
       ++released;
     } else if (done.error().code == Code::unavailable) {
-      left.insert(job);
+      is_done = false;
     } else {
       say(done.error().message);
     }
   }
   say(fmt::format("nobody holds them any more: {} jobs released", released));
-  return left;
+  return is_done;
 }
 
 DeadMan::DeadMan() : thread_([this] { run(); }) {}
@@ -68,18 +78,18 @@ void DeadMan::watch(std::vector<JobNumber> held, Duration patience) {
   {
     const std::lock_guard lock(mutex_);
     held_ = {held.begin(), held.end()};
-    due_ = held_.empty() ? Clock::time_point::max() : Clock::now() + patience;
+    due_ = Clock::now() + patience;
   }
   changed_.notify_all();
 }
 
-std::size_t DeadMan::release_all() {
+bool DeadMan::release_all() {
   std::unique_lock lock(mutex_);
-  if (held_.empty()) return 0;
-  due_ = Clock::now();
+  const auto is_done = [this] { return due_ == Clock::time_point::max(); };
+  if (is_done()) return true;
+  due_ = Clock::now() + kNewcomer;
   changed_.notify_all();
-  changed_.wait_for(lock, kGivesUp, [this] { return held_.empty(); });
-  return held_.size();
+  return changed_.wait_for(lock, kGivesUp, is_done);
 }
 
 void DeadMan::run() {
@@ -96,13 +106,12 @@ void DeadMan::run() {
     const std::set<JobNumber> jobs = held_;
     const Clock::time_point due = due_;
     lock.unlock();
-    const std::set<JobNumber> left = release_held(jobs);
+    const bool is_done = release_held(jobs);
     lock.lock();
     // Whoever has said meanwhile what he holds lives.
     if (due_ != due) continue;
-    held_ = left;
-    due_ = left.empty() ? Clock::time_point::max() : Clock::now() + kPause;
-    if (left.empty()) changed_.notify_all();
+    due_ = is_done ? Clock::time_point::max() : Clock::now() + kPause;
+    if (is_done) changed_.notify_all();
   }
 }
 

@@ -27,11 +27,11 @@ class DeadMan {
   DeadMan& operator=(const DeadMan&) = delete;
   ~DeadMan();
 
-  /// These are held, and no others, until `patience` has passed.
+  /// These are held, and who is marked, and no others, until `patience` has passed.
   void watch(std::vector<slurm::JobNumber> held, Duration patience);
-  /// Releases at once what is watched; gives up after a day without a controller. How many are
-  /// left.
-  std::size_t release_all();
+  /// Releases at once what is watched; gives up after a day without a controller. Whether all are
+  /// released.
+  bool release_all();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -46,8 +46,8 @@ class DeadMan {
   std::thread thread_;
 };
 
-/// Releases those of `jobs` that wait and are held; gives those of which it is not known. What runs
-/// or is gone needs nothing.
-std::set<slurm::JobNumber> release_held(const std::set<slurm::JobNumber>& jobs);
+/// Releases those that wait and are held, of `jobs` and of all who are marked. What runs or is gone
+/// needs nothing. Whether the controller has answered to all of it.
+bool release_held(const std::set<slurm::JobNumber>& jobs);
 
 }  // namespace almanac::gateway

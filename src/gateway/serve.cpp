@@ -51,7 +51,7 @@ class Service {
     return refuse(
         {Code::invalid, fmt::format("a request of more than {} bytes", slurm::kLongestRequest)});
   }
-  std::size_t release_all() { return dead_man_.release_all(); }
+  bool release_all() { return dead_man_.release_all(); }
 
  private:
   bool answer(const Request& request) {
@@ -171,7 +171,7 @@ int serve(int in, int out) {
       goes_on = line->too_long ? service.take_too_long() : service.take(line->text);
     }
   }
-  return service.release_all() == 0 ? 0 : kReleaseFailed;
+  return service.release_all() ? 0 : kReleaseFailed;
 }
 
 }  // namespace almanac::gateway

@@ -79,7 +79,8 @@ class Link {
   /// Powers nodes down or up; unsupported where the site has no programs for that.
   virtual Result<void> power(std::span<const std::string> nodes, bool on) = 0;
   /// Says which jobs we hold. Unless it is said again within `patience`, they are released without
-  /// us, also when we are dead. Only where can().watches.
+  /// us, also when we are dead; and with them all that are marked (mark.h) and held, though nobody
+  /// has named them yet. Only where can().watches.
   virtual Result<void> watch(std::span<const JobNumber> held, Duration patience) = 0;
   /// The jobs that accounting says ended in [from, until), in order of end.
   virtual Result<void> ended(Time from, Time until, const TakeEnded& take) = 0;

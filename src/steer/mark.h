@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// By what a job is known that Almanac, and nobody else, holds back until it is to start: a mark in
-/// the administrator's comment. It stays when the job is released, and its nodes are then ours too.
-/// Slurm keeps it, so that it is known whatever becomes of Almanac and its files.
+/// What the mark of a job says (slurm/mark.h). It stays when the job is released, and its nodes are
+/// then ours too. Slurm keeps it, so that it is known whatever becomes of Almanac and its files.
 #pragma once
 
 #include <optional>
-#include <string_view>
 
 #include "slurm/link.h"
+#include "slurm/mark.h"
 
 namespace almanac::steer {
 
-/// The plugin job_submit/almanac marks the jobs that it holds with the same words.
-inline constexpr std::string_view kMark = "placed by almanac";
+using slurm::kMark;
 
 inline bool is_marked(const slurm::Job& job) { return job.comment == kMark; }
 

@@ -8,11 +8,13 @@
 #include <limits>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include "slurm/gateway_link.h"
+#include "slurm/mark.h"
 #include "slurm/test_cluster.h"
 
 namespace almanac::slurm {
@@ -149,6 +151,14 @@ TEST(GatewayChangeTest, ReleasesWhatIsHeldWhenTheDaemonIsKilled) {
   const TestCluster cluster({.nodes = 1});
   const auto ours = cluster.submit("-H -N 1 --exclusive --wrap 'sleep 600'");
   const auto theirs = cluster.submit("-H --wrap true");
+  // As the plugin holds who is submitted, of whom the daemon has not heard yet.
+  const auto newcomer = cluster.submit("--begin=now+1hour --wrap 'sleep 600'");
+  cluster.must(fmt::format("scontrol hold {}", newcomer));
+  const auto mark = [&](std::uint32_t job) {
+    cluster.must(fmt::format("scontrol update jobid={} AdminComment='{}'", job, kMark));
+  };
+  mark(newcomer);
+  mark(theirs);
   const pid_t daemon = ::fork();
   if (daemon == 0) {
     GatewayLink link;
@@ -161,6 +171,7 @@ TEST(GatewayChangeTest, ReleasesWhatIsHeldWhenTheDaemonIsKilled) {
   ASSERT_EQ(::waitpid(daemon, &status, 0), daemon);
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_TRUE(cluster.becomes(ours, "RUNNING"));
+  EXPECT_TRUE(eventually([&] { return cluster.of_job(newcomer, "reason") == "BeginTime"; }));
   EXPECT_EQ(cluster.of_job(theirs, "reason"), "JobHeldUser");
 }
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// By what a job is known that Almanac, and nobody else, holds back until it is to start: this, in
+/// the administrator's comment. The plugin job_submit/almanac writes the same words.
+#pragma once
+
+#include <string_view>
+
+namespace almanac::slurm {
+
+inline constexpr std::string_view kMark = "placed by almanac";
+
+}  // namespace almanac::slurm
