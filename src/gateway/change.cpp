@@ -76,7 +76,7 @@ Result<void> change_one(const JobChange& change) {
   }
   if (change.held == true) {
     asked.priority = 0;
-    asked.alloc_sid = ALLOC_SID_ADMIN_HOLD;
+    asked.alloc_sid = change.of_user ? ALLOC_SID_USER_HOLD : ALLOC_SID_ADMIN_HOLD;
     any = true;
   } else if (change.priority && !releases) {
     asked.priority = *change.priority == JobChange::kUsual ? INFINITE : *change.priority;

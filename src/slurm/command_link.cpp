@@ -188,7 +188,9 @@ Result<void> CommandLink::change_one(const JobChange& change) {
     if (update.size() > 3) commands.push_back(update);
     if (to_release) commands.push_back({"scontrol", "release", job});
   }
-  if (change.held == true) commands.push_back({"scontrol", "hold", job});
+  if (change.held == true) {
+    commands.push_back({"scontrol", change.of_user ? "uhold" : "hold", job});
+  }
   for (const auto& command : commands) {
     if (auto done = ask(command); !done) return tl::unexpected(done.error());
   }

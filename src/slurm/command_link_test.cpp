@@ -88,13 +88,14 @@ TEST(CommandLink, ChangesInAnOrderThatSlurmTakes) {
       {.job = JobNumber{5}, .priority = 7, .held = false, .required_nodes = "g1"},
       {.job = JobNumber{6}, .priority = JobChange::kUsual},
       {.job = JobNumber{7}, .held = true, .comment = "why not"},
-      {.job = JobNumber{8}, .site_factor = -3}};
+      {.job = JobNumber{8}, .site_factor = -3},
+      {.job = JobNumber{9}, .held = true, .of_user = true}};
   for (const auto& done : link.change(changes)) EXPECT_TRUE(done);
   EXPECT_EQ(slurm.asked, (std::vector<std::string>{
                              "scontrol update jobid=5 ReqNodeList=g1", "scontrol release 5",
                              "scontrol update jobid=5 Priority=7", "scontrol release 6",
                              "scontrol update jobid=7 AdminComment=why not", "scontrol hold 7",
-                             "scontrol update jobid=8 SiteFactor=-3"}));
+                             "scontrol update jobid=8 SiteFactor=-3", "scontrol uhold 9"}));
 }
 
 TEST(CommandLink, SaysWhyAChangeWasRefused) {

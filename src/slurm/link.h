@@ -41,6 +41,7 @@ struct JobChange {
   std::optional<std::int64_t> site_factor{};
   std::optional<std::uint32_t> priority{};      ///< kUsual = as Slurm itself would have it.
   std::optional<bool> held{};                   ///< True = priority 0; false = released.
+  bool of_user = false;                         ///< Of a hold: its user may end it.
   std::optional<std::string> required_nodes{};  ///< "" = any.
   std::optional<std::string> comment{};         ///< The administrator's.
 

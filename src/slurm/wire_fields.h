@@ -144,6 +144,7 @@ void fields(const JobChange*, Visit visit) {
   visit("site_factor", &JobChange::site_factor);
   visit("priority", &JobChange::priority);
   visit("held", &JobChange::held);
+  visit("of_user", &JobChange::of_user);
   visit("required_nodes", &JobChange::required_nodes);
   visit("comment", &JobChange::comment);
 }

@@ -63,6 +63,7 @@ TEST(WireTest, BringsRequestsAcross) {
   request.id = 9;
   request.ask = Ask::change;
   request.changes = {{.job = JobNumber{1}, .site_factor = -5},
+                     {.job = JobNumber{3}, .held = true, .of_user = true},
                      {.job = JobNumber{2}, .held = false, .required_nodes = "", .comment = "x"}};
   request.patience = 30s;
   const std::string line = to_line(request);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "slurm/link.h"
 #include "slurm/mark.h"
@@ -13,12 +14,14 @@
 namespace almanac::steer {
 
 using slurm::kMark;
+/// Slurm's word for why a job waits that its user holds.
+inline constexpr std::string_view kHeldByUser = "JobHeldUser";
 
 inline bool is_marked(const slurm::Job& job) { return job.comment == kMark; }
 
 /// Not its user, nor an administrator since: a hold of theirs has Slurm's word for that.
 inline bool is_held_by_us(const slurm::Job& job) {
-  return job.held && is_marked(job) && job.reason != "JobHeldUser";
+  return job.held && is_marked(job) && job.reason != kHeldByUser;
 }
 
 /// What leaves a waiting job to Slurm as if it had never been marked; nothing where it is not.

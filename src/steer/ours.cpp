@@ -190,7 +190,7 @@ std::vector<Entry> Ours::undoing(const Mirror& mirror) const {
       back.required_nodes = unmarked->required_nodes;
       back.comment = unmarked->comment;
     } else {
-      bring_back(back.held, was.held, now.held, job->held);
+      // Without our mark a hold is somebody else's by now.
       bring_back(back.comment, was.comment, now.comment, job->comment);
       if (was.required_nodes && now.required_nodes && *was.required_nodes != *now.required_nodes &&
           same_nodes(*now.required_nodes, job->required_nodes)) {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "steer/mark.h"
 #include "steer/record.h"
 #include "steer/slurm_service.h"
 #include "steer/watching.h"
@@ -51,16 +52,17 @@ Result<slurm::Job> SlurmService::own(JobNumber number, const Caller& caller) con
   return *job;
 }
 
-Result<void> SlurmService::change_job(JobNumber number, const Caller& caller,
-                                      const slurm::JobChange& wanted) {
+Result<void> SlurmService::change_job(JobNumber number, const Caller& caller, MakeChange make) {
   return change([=, this](slurm::Link& link) -> Result<void> {
     const auto job = own(number, caller);
     if (!job) return tl::unexpected(job.error());
-    const auto done = link.change({&wanted, 1});
+    const auto change = make(*job);
+    if (!change) return tl::unexpected(change.error());
+    const auto done = link.change({&*change, 1});
     if (done.empty()) return fail(Code::unavailable, "the controller does not answer");
     if (!done.front()) return done.front();
     const std::lock_guard lock(mutex_);
-    mirror_.note(wanted);
+    mirror_.note(*change);
     look_again_ = true;
     ++revision_;
     return {};
@@ -84,11 +86,23 @@ Result<void> SlurmService::cancel(JobNumber number, const Caller& caller) {
 }
 
 Result<void> SlurmService::hold(JobNumber number, const Caller& caller) {
-  return change_job(number, caller, {.job = to_slurm(number), .held = true});
+  return change_job(number, caller, [of_user = !caller.may_all](const slurm::Job& job) {
+    // Without our mark: what is marked, levers release when its time has come.
+    slurm::JobChange made = without_mark(job).value_or(slurm::JobChange{.job = job.number});
+    made.held = true;
+    made.of_user = of_user;
+    return Result<slurm::JobChange>(std::move(made));
+  });
 }
 
 Result<void> SlurmService::release(JobNumber number, const Caller& caller) {
-  return change_job(number, caller, {.job = to_slurm(number), .held = false});
+  return change_job(number, caller, [caller](const slurm::Job& job) -> Result<slurm::JobChange> {
+    if (job.held && !caller.may_all && job.reason != kHeldByUser) {
+      return fail(Code::conflict, fmt::format("job {} is held by an administrator, or by Almanac",
+                                              static_cast<std::uint32_t>(job.number)));
+    }
+    return slurm::JobChange{.job = job.number, .held = false};
+  });
 }
 
 Result<void> SlurmService::requeue(JobNumber number, const Caller& caller) {

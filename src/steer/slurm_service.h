@@ -141,8 +141,8 @@ class SlurmService final : public live::Service {
   Result<void> change(std::function<Result<void>(slurm::Link&)> act);
   /// The job, if it is there and the caller may change it.
   Result<slurm::Job> own(store::JobNumber number, const live::Caller& caller) const;
-  Result<void> change_job(store::JobNumber number, const live::Caller& caller,
-                          const slurm::JobChange& change);
+  using MakeChange = std::function<Result<slurm::JobChange>(const slurm::Job&)>;
+  Result<void> change_job(store::JobNumber number, const live::Caller& caller, MakeChange make);
   Result<void> end_job(store::JobNumber number, const live::Caller& caller, slurm::Fate fate);
 
   // slurm_watching.cpp: the shadow and the forecasts.

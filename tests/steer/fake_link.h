@@ -284,7 +284,10 @@ class FakeLink final : public slurm::Link {
     if (change.priority) {
       job.priority = *change.priority == slurm::JobChange::kUsual ? 1 : *change.priority;
     }
-    if (change.held) job.held = *change.held;
+    if (change.held) {
+      job.held = *change.held;
+      job.reason = !job.held ? "" : change.of_user ? "JobHeldUser" : "JobHeldAdmin";
+    }
     if (change.required_nodes) job.required_nodes = *change.required_nodes;
     if (change.comment) job.comment = *change.comment;
     if (slurm_.loses_answers) return down();

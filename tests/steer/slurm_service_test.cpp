@@ -168,12 +168,38 @@ TEST_F(SlurmServiceTest, LetsUsersChangeTheirOwnJobsOnly) {
   EXPECT_EQ(slurm_.job(5).state, slurm::State::ended);
   EXPECT_TRUE(while_it_looks([&] { return service_->hold(JobNumber{6}, kAnn); }));
   EXPECT_TRUE(slurm_.job(6).held);
+  EXPECT_TRUE(while_it_looks([&] { return service_->release(JobNumber{6}, kAnn); }));
+  EXPECT_FALSE(slurm_.job(6).held);
+  EXPECT_TRUE(while_it_looks([&] { return service_->hold(JobNumber{6}, kRoot); }));
+  EXPECT_EQ(while_it_looks([&] { return service_->release(JobNumber{6}, kAnn); }).error().code,
+            Code::conflict);
   EXPECT_TRUE(while_it_looks([&] { return service_->release(JobNumber{6}, kRoot); }));
   EXPECT_FALSE(slurm_.job(6).held);
   EXPECT_EQ(while_it_looks([&] { return service_->cancel(JobNumber{99}, kRoot); }).error().code,
             Code::not_found);
   EXPECT_EQ(service_->submit({}).error().code, Code::unsupported);
   EXPECT_EQ(service_->set_drained("v001", true, kRoot).error().code, Code::unsupported);
+}
+
+TEST_F(SlurmServiceTest, LeavesHeldWhomAUserHoldsBesideALever) {
+  Config placing = config(Switch::off);
+  placing.settings.levers["placement"] = Switch::on;
+  open(placing);
+  settle();
+  ASSERT_TRUE(slurm_.job(11).held) << "by the lever";
+  for (const live::Caller& caller : {kAnn, kRoot}) {
+    const std::uint32_t number = caller.may_all ? 10 : 11;
+    EXPECT_TRUE(while_it_looks([&] { return service_->hold(JobNumber{number}, caller); }));
+  }
+  slurm_.pass(1h);
+  settle();
+  slurm_.pass(1s);
+  EXPECT_EQ(slurm_.job(9).state, slurm::State::running);
+  for (const std::uint32_t number : {10U, 11U}) EXPECT_TRUE(slurm_.job(number).held) << number;
+  ASSERT_TRUE(ask_for_undo(folder_ / "state"));
+  settle();
+  for (const std::uint32_t number : {10U, 11U}) EXPECT_TRUE(slurm_.job(number).held) << number;
+  EXPECT_FALSE(slurm_.job(3).held);
 }
 
 TEST_F(SlurmServiceTest, ChangesItsPolicyWhileItRuns) {
