@@ -2,6 +2,7 @@
 #include "learning/past_job.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace almanac::learning {
 namespace {
@@ -20,19 +21,26 @@ store::JobNumber stored_number(slurm::JobNumber number, std::uint32_t again) {
   return store::JobNumber{(std::int64_t{again} << kSlurmsBits) | static_cast<std::int64_t>(number)};
 }
 
+store::Submission asked_by(const slurm::Job& job, std::string vc) {
+  store::Submission asked;
+  asked.name = job.name;
+  asked.user = job.user;
+  asked.uid = job.uid;
+  asked.vc = std::move(vc);
+  asked.qos = job.qos;
+  asked.gpus = job.gpus;
+  asked.gpu_type = job.gpu_type;
+  asked.cpus = job.cpus;
+  asked.memory_gb = job.memory_gb;
+  asked.time_limit = job.limit;
+  return asked;
+}
+
 store::Job past_job(const slurm::Job& row, VcFrom vc) {
-  store::Job job{.number = stored_number(row.number, 0), .asked = {}};
-  store::Submission& asked = job.asked;
-  asked.name = row.name;
-  asked.user = row.user;
-  asked.uid = row.uid;
-  asked.vc = vc == VcFrom::account ? row.account : vc == VcFrom::qos ? row.qos : row.partition;
-  asked.qos = row.qos;
-  asked.gpus = row.gpus;
-  asked.gpu_type = row.gpu_type;
-  asked.cpus = row.cpus;
-  asked.memory_gb = row.memory_gb;
-  asked.time_limit = row.limit;
+  const std::string& name = vc == VcFrom::account ? row.account
+                            : vc == VcFrom::qos   ? row.qos
+                                                  : row.partition;
+  store::Job job{.number = stored_number(row.number, 0), .asked = asked_by(row, name)};
   job.submit = row.submit;
   job.state = row.outcome;
   job.end = row.end;

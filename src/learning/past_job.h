@@ -9,7 +9,9 @@
 /// store's number is then Slurm's and above its 32 bits how often it had been given before.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 
 #include "slurm/job.h"
 #include "store/job.h"
@@ -21,6 +23,9 @@ enum class VcFrom : std::uint8_t { partition, account, qos };
 
 /// The number in the store of a job that Slurm calls `number` and that is the `again`th of it.
 store::JobNumber stored_number(slurm::JobNumber number, std::uint32_t again);
+
+/// What a job asks, in the virtual cluster `vc`.
+store::Submission asked_by(const slurm::Job& job, std::string vc);
 
 /// A job that has ended, of its one run. What it asked of GPUs and memory is what it got.
 store::Job past_job(const slurm::Job& row, VcFrom vc);

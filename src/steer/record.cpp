@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "learning/past_job.h"
+
 namespace almanac::steer {
 namespace {
 
@@ -99,21 +101,10 @@ trace::Request to_request(const slurm::Job& job, const World& world, Names& name
 }
 
 store::Job to_stored(const slurm::Job& job, const World& world) {
-  store::Job made;
-  made.number = to_store(job.number);
-  store::Submission& asked = made.asked;
-  asked.name = job.name;
-  asked.user = job.user;
-  asked.uid = job.uid;
-  asked.vc = vc_name(job, world);
-  asked.qos = job.qos;
-  asked.gpus = job.gpus;
-  asked.gpu_type = job.gpu_type;
-  asked.cpus = job.cpus;
-  asked.memory_gb = job.memory_gb;
-  asked.time_limit = job.limit;
-  asked.requeue = job.requeueable;
-  asked.hold = job.held;
+  store::Job made{.number = to_store(job.number),
+                  .asked = learning::asked_by(job, vc_name(job, world))};
+  made.asked.requeue = job.requeueable;
+  made.asked.hold = job.held;
   if (job.array != slurm::JobNumber{} && job.task) {
     made.task = store::ArrayTask{.array = to_store(job.array), .index = *job.task};
   }
