@@ -43,11 +43,7 @@ std::vector<std::size_t> longest_stay(std::span<const std::int64_t> present, con
 class Numbering {
  public:
   Numbering(std::span<std::int64_t> numbers, const Window& window)
-      : numbers_(numbers), window_(window) {
-    // Far enough apart that many may still come between two.
-    constexpr std::int64_t kLine = 1 << 14;
-    usual_ = std::max<std::int64_t>(1, (window.highest - window.lowest) / kLine);
-  }
+      : numbers_(numbers), window_(window), usual_(usual_step(window)) {}
 
   /// All of them, in the middle of the window.
   void fill_all() {
@@ -89,10 +85,15 @@ class Numbering {
 
   std::span<std::int64_t> numbers_;
   Window window_;
-  std::int64_t usual_ = 1;
+  std::int64_t usual_;
 };
 
 }  // namespace
+
+std::int64_t usual_step(const Window& window) {
+  constexpr std::int64_t kLine = 1 << 14;
+  return std::max<std::int64_t>(1, (window.highest - window.lowest) / kLine);
+}
 
 std::vector<std::int64_t> renumber(std::span<const std::int64_t> present, const Window& window) {
   ALMANAC_CHECK(window.lowest <= window.highest, "{} to {}", window.lowest, window.highest);

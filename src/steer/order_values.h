@@ -16,6 +16,9 @@ struct Window {
   std::int64_t highest = 0;
 };
 
+/// How far apart neighbours are where there is room: far enough that many may come between two.
+std::int64_t usual_step(const Window& window);
+
 /// New numbers for jobs that have `present` ones, in the order of the line: each is less than the
 /// one before. As many as possible stay as they are: those of the longest part of the line that is
 /// in order already and leaves room for the others; these get numbers between their neighbours',

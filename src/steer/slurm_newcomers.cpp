@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "steer/order_lever.h"
+#include "steer/order_values.h"
 #include "steer/scope.h"
 #include "steer/slurm_service.h"
 
@@ -25,10 +26,8 @@ std::uint32_t slurm_uid(const slurm::Site& site) {
 
 /// Between those of its neighbours in the line, of which either may be missing.
 std::int64_t number_between(std::optional<std::int64_t> before, std::optional<std::int64_t> behind,
-                            const OrderSettings& window) {
-  // As far from the last as the lever would go.
-  constexpr std::int64_t kLine = 1 << 14;
-  const std::int64_t step = std::max<std::int64_t>(1, (window.highest - window.lowest) / kLine);
+                            const Window& window) {
+  const std::int64_t step = usual_step(window);
   std::int64_t made = window.lowest + (window.highest - window.lowest) / 2;
   if (before && behind) {
     made = *behind + std::max<std::int64_t>(0, *before - *behind) / 2;
@@ -87,7 +86,8 @@ Answer SlurmService::rank(slurm::Job newcomer) {
     before = number_of(*at);
   }
   for (auto at = own + 1; at != line.end() && !behind; ++at) behind = number_of(*at);
-  const std::int64_t number = number_between(before, behind, settings.order);
+  const std::int64_t number =
+      number_between(before, behind, {settings.order.lowest, settings.order.highest});
   ranked_.emplace(newcomer.number, number);
   answer.site_factor = number;
   return answer;
