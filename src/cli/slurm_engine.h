@@ -20,6 +20,7 @@ struct SlurmEngine {
   std::string order{};   ///< "off", "dry", "on"; "" = as the file says.
 
   void add_to(CLI::App& command);
+  bool is_told_anything() const { return !way.empty() || !levers.empty() || !order.empty(); }
   /// On the folder `state`; "" of the policies = as the last service had them.
   Result<std::unique_ptr<live::Service>> open(const std::string& state, const std::string& policy,
                                               const std::string& shadow) const;

@@ -98,6 +98,10 @@ TEST_F(SweepParts, AreRefusedWhereTheyMakeNoSense) {
     EXPECT_EQ(sweep({"--part", number}).status, 2) << number;
   }
   EXPECT_EQ(sweep({"--part", "1/3", "--parts", "3"}).status, 2);
+  for (const char* const count : {"-1", "0", "10"}) {
+    EXPECT_EQ(sweep({"--parts", count}).status, 2) << count;
+  }
+  EXPECT_THAT(sweep({"--parts", "-1"}).err, HasSubstr("--parts"));
   EXPECT_EQ(sweep({"--sbatch", "--time=1"}).status, 2) << "without --engine slurm";
   const ProgramRun nowhere = run_program({"sweep", trace_, "--part", "1/1"});
   EXPECT_EQ(nowhere.status, 2);

@@ -109,6 +109,10 @@ Result<std::unique_ptr<live::Service>> open_service(const Options& options) {
     }
     return options.slurm.open(options.state, options.policy, options.shadow);
   }
+  if (options.slurm.is_told_anything()) {
+    return fail(Code::usage, "--way, --levers and --order are of a Slurm", {},
+                "with --engine slurm the service steers one");
+  }
   auto config = read_config(options);
   if (!config) return tl::unexpected(config.error());
   for (const std::string& each : config->machine.notes) live::log_info(each);

@@ -3,12 +3,17 @@
 /// \file
 /// almanac slurm status, levers and undo: what a service does to a Slurm, and what it may do. They
 /// speak with it by files of its state folder (steer/control.h).
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/columns.h"
 #include "cli/program.h"
@@ -78,9 +83,12 @@ Result<int> set_lever(const Options& options) {
   if (!how) return tl::unexpected(how.error());
   const auto status = steer::read_status(options.state);
   if (!status) return tl::unexpected(status.error());
-  bool known = false;
-  for (const steer::LeverState& each : status->levers) known = known || each.name == options.lever;
-  if (!known) return fail(Code::usage, fmt::format("there is no lever {}", options.lever));
+  std::vector<std::string> names;
+  for (const steer::LeverState& each : status->levers) names.push_back(each.name);
+  if (std::find(names.begin(), names.end(), options.lever) == names.end()) {
+    return fail(Code::usage, fmt::format("there is no lever {}", options.lever), {},
+                fmt::format("known: {}", fmt::join(names, ", ")));
+  }
   auto switches = steer::read_switches(options.state);
   if (!switches) return tl::unexpected(switches.error());
   (*switches)[options.lever] = *how;

@@ -54,6 +54,8 @@ struct Options {
 
 /// As many as a job array may have tasks where a site does not say (MaxArraySize of slurm.conf).
 constexpr std::size_t kMostTasks = 1'000;
+/// As many files as a folder holds with ease.
+constexpr int kMostParts = 100'000;
 
 /// "0.8,1,1.2" or "0.6..1.2" in `step`s.
 Result<std::vector<double>> parse_range(const std::string& option, const std::string& text,
@@ -216,8 +218,9 @@ Result<int> run_in_parts(const Options& options, const sim::SweepPlan& plan,
     part = *parsed;
   }
   if (part.of > plan.pairs()) {
-    return fail(Code::usage, fmt::format("{} pairs of a load and a seed make no {} parts",
-                                         plan.pairs(), part.of));
+    return fail(Code::usage, fmt::format("{} parts are too many: a part is at least one of the {} "
+                                         "pairs of a load and a seed",
+                                         part.of, plan.pairs()));
   }
   auto inputs = sim::inputs_of(plan, options.experiment.trace.path);
   if (!inputs) return tl::unexpected(inputs.error());
@@ -291,6 +294,7 @@ void register_sweep(Program& program) {
           .add_option("--parts", options->parts,
                       "Cut it into N parts, kept in FILE.parts; those that are there are not run "
                       "again. Default on Slurm: one for each load and seed, at most 1,000")
+          ->check(CLI::Range(1, kMostParts))
           ->type_name("N");
   command
       .add_option("--part", options->part,
