@@ -72,6 +72,9 @@ TEST(GatewayChangeTest, IsObeyed) {
   EXPECT_EQ(cluster.of_job(waiting, "prioritylong"), "777");
   ASSERT_TRUE(change(link, {.job = waits, .held = true}));
   EXPECT_EQ(cluster.of_job(waiting, "reason"), "JobHeldAdmin");
+  ASSERT_TRUE(change(link, {.job = waits, .held = false}));
+  ASSERT_TRUE(change(link, {.job = waits, .held = true, .of_user = true}));
+  EXPECT_EQ(cluster.of_job(waiting, "reason"), "JobHeldUser");
   ASSERT_TRUE(change(link, {.job = waits, .priority = 99, .held = false}));
   EXPECT_EQ(cluster.of_job(waiting, "prioritylong"), "99");
   ASSERT_TRUE(change(link, {.job = waits, .required_nodes = "n001"}));
