@@ -26,7 +26,7 @@ struct Entry {
   /// The process of its present run, or of the last one if that has not gone yet.
   std::optional<shepherd::Run> run{};
   /// Why its process is to end: "cancelled by ann"; "" = it is not.
-  /// Of a running job it is in job.reason too, so that the next service knows.
+  /// It is in job.reason too, so that the next service knows.
   std::string to_end{};
   bool makes_room = false;               ///< Its process is to end since the policy has stopped it.
   std::vector<cluster::Grant> leaves{};  ///< What that process holds until it has gone.
@@ -46,7 +46,8 @@ void forget_what_runs(store::Job& job);
 /// The note on a job that was given other cores or memory while it ran.
 inline constexpr const char* kResized = "resized";
 
-/// Reason of a running job that is to begin again: what the store has of Entry::again.
+/// Reason of a job that is to begin again when its process has gone: what the store has of
+/// Entry::again.
 inline constexpr const char* kToRunAgain = "to run again";
 
 class Book {

@@ -221,7 +221,6 @@ void LocalService::Core::let_in() {
         join(entry);
         break;
       case Aside::never:
-        aside_.erase(number);
         finish(entry, trace::JobState::cancelled, "what it was to follow ended otherwise");
         break;
       default:

@@ -140,6 +140,8 @@ class LocalService::Core final : public schedule::Actuator {
   // recovery.cpp: what an earlier service left.
   Result<void> recover();
   std::vector<cluster::Grant> whole_machine() const;
+  /// Ends a job, or begins it again, as its reason says that a user was told.
+  void end_as_promised(Entry& entry);
   /// Takes what a running job holds; fails with conflict where the cluster has it no more.
   Result<void> take(const store::Job& job, cluster::Ledger& room);
   /// Gives all jobs that the policy knows to a new one.

@@ -253,7 +253,8 @@ void LocalService::Core::process_gone(Entry& entry,
   const bool makes_room = std::exchange(entry.makes_room, false);
   const std::string to_end = std::exchange(entry.to_end, {});
   changed_ = true;
-  if (makes_room && to_end.empty() && how && (*how)->cause == Cause::told) {
+  const bool only_stopped = makes_room && to_end.empty() && !entry.again;
+  if (only_stopped && how && (*how)->cause == Cause::told) {
     // It waits, or is to start again, as the policy has it.
     note(job, "stopped");
     return touch(entry);
@@ -269,6 +270,7 @@ void LocalService::Core::process_gone(Entry& entry,
   entry.starting = false;
   if (!how) {
     const bool untried = how.error().code == Code::unavailable;  // nothing was started
+    if (untried && !to_end.empty()) return finish(entry, JobState::cancelled, to_end);
     const bool again = untried || entry.again || (job.asked.requeue && to_end.empty());
     if (!again) return finish(entry, JobState::node_fail, how.error().message);
     return begin_again(entry, how.error().message);
@@ -313,6 +315,7 @@ void LocalService::Core::finish(Entry& entry, JobState state, const std::string&
                       : fmt::format("{}: {}", to_string(state), reason));
   ++counters_.ended;
   if (config_.futures > 0) ended_.push_back(job);
+  aside_.erase(job.number);
   look_aside_ = true;
   changed_ = true;
   touch(entry);
@@ -380,7 +383,6 @@ Result<void> LocalService::Core::cancel(JobNumber number, const Caller& caller) 
     } else if (in_round(entry, Phase::waiting)) {
       leave_queue(entry);
     }
-    aside_.erase(number);
     finish(entry, JobState::cancelled, why);
     return {};
   });

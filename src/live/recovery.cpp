@@ -132,6 +132,17 @@ Result<void> LocalService::Core::take(const store::Job& job, cluster::Ledger& ro
   return {};
 }
 
+void LocalService::Core::end_as_promised(Entry& entry) {
+  const bool again = entry.job.reason == kToRunAgain;
+  if (!entry.run) {
+    if (again) return begin_again(entry, "requeued");
+    return finish(entry, JobState::cancelled, std::string(entry.job.reason));
+  }
+  entry.again = again;
+  if (!again) entry.to_end = entry.job.reason;
+  end_process(entry);
+}
+
 Result<void> LocalService::Core::recover() {
   if (const auto gone = store_.forget(now_ - config_.retention); !gone) {
     return tl::unexpected(gone.error());
@@ -188,21 +199,15 @@ Result<void> LocalService::Core::recover() {
       if (job.attempts <= 1) job.start = kNoTime;
       touch(entry);
     }
+    if (!job.reason.empty()) end_as_promised(entry);
     if (job.state != JobState::running) continue;
     if (auto fits = take(job, room); !fits) return fits;
-    if (job.reason == kToRunAgain) {
-      entry.again = true;
-      end_process(entry);
-    } else if (!job.reason.empty()) {
-      entry.to_end = job.reason;
-      end_process(entry);
-    }
     running.push_back(&entry);
     to_resize_.push_back(number);  // what was on the disk its process may not have heard
     book_.count_task(job, +1);
   }
   for (auto& [number, entry] : book_.all()) {
-    if (entry.job.state == JobState::running) continue;
+    if (entry.job.state != JobState::pending || aside_.contains(number)) continue;
     if (book_.aside(entry, now_) == Aside::no) {
       waiting.push_back(&entry);
       book_.count_task(entry.job, +1);
