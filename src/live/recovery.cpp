@@ -21,6 +21,7 @@ using policy::EventKind;
 using policy::Phase;
 using store::JobNumber;
 using trace::JobState;
+using Found = shepherd::Run::Found;
 
 namespace {
 
@@ -47,6 +48,11 @@ std::optional<RunName> parse_run_name(const std::string& name) {
   } catch (const std::exception&) {
     return std::nullopt;
   }
+}
+
+/// Whether a policy stopped its last run; one that is to begin again has no run behind it.
+bool was_stopped(const store::Job& job) {
+  return job.state == JobState::pending && job.start != kNoTime;
 }
 
 }  // namespace
@@ -161,11 +167,12 @@ Result<void> LocalService::Core::recover() {
     if (!name) continue;
     const std::string folder = each.path().string();
     Entry* const entry = book_.find(name->job);
-    const auto found = shepherd::Run::look(folder);
-    const bool present = entry != nullptr && entry->job.state == JobState::running &&
-                         entry->job.attempts == name->attempt;
-    if (found == shepherd::Run::Found::never_started ||
-        (!present && found != shepherd::Run::Found::lives)) {
+    const Found found = shepherd::Run::look(folder);
+    const bool latest = entry != nullptr && entry->job.attempts == name->attempt;
+    const bool present = latest && entry->job.state == JobState::running;
+    // Whoever was to be stopped may have ended by itself before it was.
+    const bool ended_first = latest && was_stopped(entry->job) && found == Found::ended;
+    if (found == Found::never_started || (!present && !ended_first && found != Found::lives)) {
       old_folders_.push_back(folder);
       continue;
     }

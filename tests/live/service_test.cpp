@@ -226,6 +226,28 @@ TEST_F(DrivenOut, RunsAgainOnceIfItWasRequeuedBefore) {
   EXPECT_EQ(text("log"), "+\n+\n");
 }
 
+TEST_F(Box, KnowsThatAJobEndedBeforeItCouldBeStopped) {
+  begin("fifo", 1);
+  const JobNumber job = submit(shell("echo once >> log; while [ ! -e go ]; do sleep 0.02; done"));
+  ASSERT_TRUE(eventually([&] { return text("log") == "once\n"; }));
+  store::Job stopped = look(job);
+  end();
+  {
+    // As a service leaves it that dies between the disk and the process.
+    auto store = store::Store::open(state() + "/almanac.db");
+    ASSERT_TRUE(store);
+    stopped.state = JobState::pending;
+    store::Store::Batch batch;
+    batch.put(stopped);
+    ASSERT_TRUE(store->commit(batch));
+  }
+  std::ofstream(folder_ / "work" / "go").close();
+  ASSERT_TRUE(eventually([&] { return fs::exists(fs::path(state()) / "runs/1.1/exit.json"); }));
+  begin("fifo", 1);
+  ASSERT_TRUE(comes_to(job, JobState::completed));
+  EXPECT_EQ(text("log"), "once\n");
+}
+
 TEST_F(Box, NeverGivesAGpuTwice) {
   begin("srtf", 4);  // which stops jobs
   // Each locks its GPUs until its last process has gone.
