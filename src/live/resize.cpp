@@ -113,7 +113,8 @@ std::vector<int> LocalService::Core::cores_for(const Entry& entry) const {
   std::set<int> free(config_.machine.cores.begin(), config_.machine.cores.end());
   const auto keep_out = [&](JobNumber number) {
     const Entry* const other = book_.find(number);
-    if (other == nullptr || other == &entry || other->makes_room) return;
+    if (other == nullptr || other == &entry) return;
+    if (other->job.state != trace::JobState::running) return;
     for (const int core : other->job.cores) free.erase(core);
   };
   for (const JobNumber number : processes_) keep_out(number);

@@ -109,5 +109,39 @@ TEST_F(Cores, TakenFromOneAreAnothers) {
   EXPECT_TRUE(end_job(job));
 }
 
+TEST_F(Cores, AreOneJobsOnlyWhenItIsToStartAgain) {
+  end();
+  Machine machine = made_up(2);
+  machine.cluster.classes.front().cpus = 2;
+  machine.cores = cores_;
+  begin({.state = state(),
+         .machine = machine,
+         .policy = "srtf+limit",
+         .policy_is_told = true,
+         .futures = 0});
+  const auto limited = [&](const std::string& command, int gpus, Duration limit) {
+    store::Submission asked = shell(command, gpus);
+    asked.cpus = gpus;
+    asked.time_limit = limit;
+    return asked;
+  };
+  const JobNumber first =
+      submit(limited("trap '' TERM; echo + >> log; while :; do sleep 0.05; done", 1, 2h));
+  ASSERT_TRUE(eventually([&] { return text("log") == "+\n"; }));
+  // Stopped for a job that goes away, it is to start again before its process has gone.
+  const JobNumber shorter = submit(limited("true", 2, 1min));
+  ASSERT_TRUE(service_->cancel(shorter, me_));
+  ASSERT_EQ(look(first).preemptions, 1);
+  ASSERT_EQ(look(first).state, JobState::running);
+  ASSERT_EQ(text("log"), "+\n") << "its process goes only after its grace";
+  const JobNumber second = submit(limited("sleep 1000", 1, 1h));
+  ASSERT_TRUE(comes_to(second, JobState::running));
+  ASSERT_EQ(look(first).cores.size(), 1U);
+  ASSERT_EQ(look(second).cores.size(), 1U);
+  EXPECT_NE(look(first).cores, look(second).cores);
+  EXPECT_TRUE(end_job(first));
+  EXPECT_TRUE(end_job(second));
+}
+
 }  // namespace
 }  // namespace almanac::live
