@@ -28,10 +28,12 @@ bool has_ended(const store::Job& job) {
   return job.state != JobState::pending && job.state != JobState::running;
 }
 
-/// When a run ended: now, or long ago if nobody was there to see it.
+/// When a run ended: now, or long ago if nobody was there to see it. The exit is told by the wall's
+/// clock, which ours may be ahead of.
 Time ended_at(const shepherd::Exit& exit, Time since, Time now) {
   constexpr Duration kAtOnce = 1s;
-  return now - exit.end > kAtOnce ? std::max(since, exit.end) : now;
+  const Duration ago = Clock::wall() - exit.end;
+  return ago > kAtOnce ? std::max(since, now - ago) : now;
 }
 
 /// Whether some text has a byte of zero, which neither a program nor the store can be given.

@@ -366,6 +366,27 @@ TEST_F(Box, LearnsOfEndsThatNobodySaw) {
   EXPECT_EQ(look(runs).end - look(runs).start, look(runs).attained);
 }
 
+TEST_F(Box, CountsRunTimeThoughTheWallWasSetBack) {
+  begin("fifo", 1);
+  store::Submission asked = shell("true");
+  asked.hold = true;
+  store::Job held = look(submit(asked));
+  end();
+  {
+    auto store = store::Store::open(state() + "/almanac.db");
+    ASSERT_TRUE(store);
+    held.since += 1h;
+    store::Store::Batch batch;
+    batch.put(held);
+    ASSERT_TRUE(store->commit(batch));
+  }
+  begin("fifo", 1);
+  const JobNumber job = submit(shell("sleep 0.2"));
+  EXPECT_GE(look(job).submit, held.since) << "the service goes on where it was";
+  ASSERT_TRUE(comes_to(job, JobState::completed));
+  EXPECT_GE(look(job).attained, 200ms);
+}
+
 TEST_F(Box, GivesNobodyAGpuThatIsOutOfService) {
   begin("fifo", 2);
   const JobNumber runs = submit(shell("while [ ! -e go ]; do sleep 0.02; done", 1));
