@@ -92,7 +92,8 @@ class Player {
       for (const sim::Present::Job& each : *jobs) {
         const Belief& belief = beliefs_.at(each.job);
         const Duration worked = std::max(Duration{0}, each.worked - each.past.charged);
-        const Duration drawn = draw_run(belief.likely, worked, rng.uniform());
+        const Duration drawn =
+            std::min(draw_run(belief.likely, worked, rng.uniform()), std::max(belief.most, worked));
         const Duration own = knows_truth(setting_.composition) ? drawn : belief.policys_own;
         runs_[index(each.job)] = drawn;
         told[each.job] = {each.job == until ? at_rate(own, setting_.rate) : own,

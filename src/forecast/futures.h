@@ -32,6 +32,7 @@ struct Belief {
   predict::Belief likely;   ///< How likely each run time is; without a distribution the number is
                             ///< taken for certain.
   Duration policys_own{0};  ///< By the policy's own estimate.
+  Duration most = Duration::max();  ///< It is ended when it has run for so long.
 };
 using Beliefs = std::unordered_map<JobId, Belief>;
 

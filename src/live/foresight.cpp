@@ -107,6 +107,7 @@ forecast::Belief& Foresight::belief_of(const store::Job& job) {
   const trace::Request request = lessons_.jobs[index(seen->second)].request;
   forecast::Belief made{.likely = likely_->estimate(seen->second, request),
                         .policys_own = own_->estimate(seen->second, request).run};
+  if (job.asked.time_limit != kNoDuration) made.most = job.asked.time_limit;
   return beliefs_.emplace(job.number, std::move(made)).first->second;
 }
 

@@ -490,5 +490,21 @@ TEST_F(Box, TellsWhenAJobWillStart) {
   ASSERT_TRUE(comes_to(waits, JobState::completed));
 }
 
+TEST_F(Box, ExpectsNobodyToRunBeyondItsLimit) {
+  begin("fifo", 1, 16);
+  store::Submission asked = shell("sleep 1000");
+  asked.time_limit = 1h;
+  const JobNumber runs = submit(asked);
+  ASSERT_TRUE(comes_to(runs, JobState::running));
+  const JobNumber waits = submit(asked);
+  const auto expected = service_->expect(waits, 30s);
+  ASSERT_TRUE(expected);
+  EXPECT_LE(expected->start_to, look(runs).start + 1h + 1min);
+  EXPECT_LE(expected->end_to, look(runs).start + 2h + 1min);
+  ASSERT_TRUE(service_->cancel(waits, me_));
+  ASSERT_TRUE(service_->cancel(runs, me_));
+  EXPECT_TRUE(comes_to(runs, JobState::cancelled));
+}
+
 }  // namespace
 }  // namespace almanac::live
