@@ -4,8 +4,9 @@
 /// As many deadlines as can be met, whoever came first: in each lease those are chosen that cost
 /// least GPU time, each on the fewest GPUs that are enough; what is left goes where it helps most.
 ///
-/// Source   the order is Moore's (Management Science, 1968), for one machine; shares and what is
-///          done with the rest are ElasticFlow's (Gu et al., ASPLOS'23, section 4).
+/// Source   ours. That the costly deadlines are to be given up when not all can be met is Moore's
+///          (Management Science, 1968), for one machine; shares and what is done with the rest are
+///          ElasticFlow's (Gu et al., ASPLOS'23, section 4).
 #include "policy/registry.h"
 
 namespace almanac::policy::builtin {

@@ -13,9 +13,9 @@
 ///          every kind starts with 3 cores a GPU. A job that holds fewer cores than it can use gets
 ///          more whenever some come free on its node, fewest first. A search that is done is not
 ///          opened again when the GPUs' use drifts: only a job that changes what it does would
-///          need it, and none does here. Of a job of which nothing is measured nothing is taken;
-///          it is looked at again after as long. If it may never be measured it starts with what
-///          it asks, unless others of its user and name were.
+///          need it, and in a simulation none does. Of a job of which nothing is measured nothing
+///          is taken; it is looked at again after as long. If it may never be measured it starts
+///          with what it asks, unless others of its user and name were.
 /// Cost     O(log jobs) a trial; O(jobs on the node) where something changes on a node.
 #include <algorithm>
 #include <map>
