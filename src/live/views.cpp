@@ -152,7 +152,8 @@ Result<JobView> LocalService::Core::job(JobNumber number) const {
   if (entry == nullptr) return made;
   // What runs is on the disk, the rest is newer here.
   store::Submission asked = std::move(made.job.asked);
-  made = view_of(*entry, places());
+  const bool waits = in_round(*entry, Phase::waiting);
+  made = view_of(*entry, waits ? places() : std::vector<std::int64_t>{});
   made.job.asked = std::move(asked);
   return made;
 }
