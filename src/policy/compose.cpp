@@ -307,8 +307,9 @@ static Result<Composition> load_composition(const Registry& registry, const std:
       continue;
     }
     if (name == "trial_s") {
-      if (!number || *number < 1) {
-        return tl::unexpected(at(node, path, "trial_s must be a number of 1 or more"));
+      constexpr double kLongest_s = 1e9;
+      if (!number || !(*number >= 1 && *number <= kLongest_s)) {
+        return tl::unexpected(at(node, path, "trial_s must be a number from 1 to 1e9"));
       }
       made.trial = Duration{std::llround(*number * 1e3)};
       continue;

@@ -117,6 +117,15 @@ TEST(Compose, RefusesDepthsThatAreNone) {
   }
 }
 
+TEST(Compose, RefusesTrialsThatWouldNeverEndOrBegin) {
+  for (const char* const length : {"0.5", "-1", "inf", "nan", "1e300", "'long'"}) {
+    const TomlFile file(std::string("base = 'coda'\ntrial_s = ") + length + "\n");
+    const Result<Composition> made = registry().compose(file.path());
+    ASSERT_FALSE(made) << length;
+    EXPECT_EQ(made.error().message, "trial_s must be a number from 1 to 1e9");
+  }
+}
+
 TEST(Compose, ReadsAFile) {
   const TomlFile file(
       "name = \"mine\"\nbase = \"qssf\"\nplacement = \"best-fit\"\nreserve = \"easy:2\"\n"
