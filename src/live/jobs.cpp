@@ -427,7 +427,7 @@ Result<void> LocalService::Core::requeue(JobNumber number, const Caller& caller)
     if (Entry* const entry = book_.find(number); entry != nullptr && !has_ended(entry->job)) {
       const auto found = own(number, caller);
       if (!found) return tl::unexpected(found.error());
-      if (entry->job.state == JobState::pending) return {};
+      if (entry->job.state == JobState::pending && entry->to_end.empty()) return {};
       if (!entry->run) {
         return fail(Code::unavailable,
                     fmt::format("job {} is just starting", number_of(entry->job)), {}, "try again");

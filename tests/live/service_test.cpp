@@ -220,6 +220,14 @@ TEST_F(DrivenOut, MayBeHeldAndThenCancelled) {
   EXPECT_TRUE(comes_to(submit(shell("true")), JobState::completed));
 }
 
+TEST_F(DrivenOut, RunsAgainIfItIsRequeuedAfterItWasCancelled) {
+  drive_out();
+  ASSERT_TRUE(service_->cancel(stubborn_, me_));
+  ASSERT_TRUE(service_->requeue(stubborn_, me_));
+  ASSERT_TRUE(comes_to(stubborn_, JobState::completed));
+  EXPECT_EQ(text("log"), "+\n+\n");
+}
+
 TEST_F(DrivenOut, RunsAgainOnceIfItWasRequeuedBefore) {
   ASSERT_TRUE(service_->requeue(stubborn_, me_));
   drive_out();
