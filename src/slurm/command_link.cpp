@@ -82,10 +82,7 @@ Result<std::string> CommandLink::ask(const std::vector<std::string>& argv) {
   if (said->status == 0) return std::move(said->out);
   const std::string& why = said->err.empty() ? said->out : said->err;
   silent_ = is_silence(why);
-  if (is_without_slurm(why)) {
-    return fail(Code::unavailable, "no Slurm is configured here", {},
-                "run it where squeue works, or let SLURM_CONF name its slurm.conf");
-  }
+  if (is_without_slurm(why)) return without_slurm();
   return fail(code_of_refusal(why), fmt::format("{}: {}", argv.front(), first_line(why)));
 }
 

@@ -19,6 +19,7 @@
 #include "process/held.h"
 #include "process/job.h"
 #include "process/pipe.h"
+#include "slurm/refusals.h"
 #include "slurm/wire.h"
 
 namespace almanac::slurm {
@@ -136,6 +137,7 @@ tl::unexpected<Error> GatewayProgram::gone() {
     epitaph_ = fmt::format("almanac-slurm-gateway has ended{}{}{}", ending ? ": " : "",
                            ending ? process::to_string(*ending) : "", last_words());
   }
+  if (is_without_slurm(epitaph_)) return without_slurm();
   return fail(Code::unavailable, epitaph_);
 }
 

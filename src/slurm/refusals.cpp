@@ -41,6 +41,11 @@ bool is_silence(std::string_view message) {
          message.find("Socket timed out") != std::string_view::npos;
 }
 
+tl::unexpected<Error> without_slurm() {
+  return fail(Code::unavailable, "no Slurm is configured here", {},
+              "run it where squeue works, or let SLURM_CONF name its slurm.conf");
+}
+
 Code code_of_refusal(std::string_view message) {
   for (const auto& [word, code] : kWords) {
     if (message.find(word) != std::string_view::npos) return code;

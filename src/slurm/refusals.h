@@ -10,8 +10,10 @@
 
 namespace almanac::slurm {
 
-/// Whether a command says that it knows of no Slurm at all.
+/// Whether a program of Slurm says that it knows of no Slurm at all.
 bool is_without_slurm(std::string_view message);
+/// What to tell a user then.
+tl::unexpected<Error> without_slurm();
 
 /// Whether it says that no controller answered.
 bool is_silence(std::string_view message);
