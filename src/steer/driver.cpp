@@ -226,6 +226,13 @@ void Driver::name_held(const Mirror& mirror, Time now, Slice& slice) {
   slice.watch.emplace(held.begin(), held.end());
 }
 
+void Driver::fall_silent(Duration at_most, slurm::Link& link) {
+  if (held_named_.empty()) return;
+  watched_ = kNoTime;
+  // Where that is not heard they are released a while later, and held again: as ever.
+  static_cast<void>(link.watch(held_named_, at_most));
+}
+
 void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slice& slice) {
   LeverState& state = mounted.state;
   state.wanted = 0;

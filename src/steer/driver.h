@@ -60,6 +60,9 @@ class Driver {
   void carry_out(Slice& slice, slurm::Link& link);
   /// Notes what has become of it; whether anything was changed.
   bool settle(Slice& slice, Mirror& mirror);
+  /// Nothing will be said for a while, though we live: whom we hold stays held for so long. The
+  /// next slice says it as always again.
+  void fall_silent(Duration at_most, slurm::Link& link);
   /// All that is to be undone, as a slice; levers should be off.
   Slice plan_undo(const Mirror& mirror, const std::string& why) const;
 

@@ -44,6 +44,8 @@ constexpr std::size_t kHistogramSize = 24;
 /// Between two weeks of accounting; between two looks whether there is more.
 constexpr Duration kNextWeek = 5s;
 constexpr Duration kFollow = 5min;
+/// That its database may need for a week, while nobody else is asked anything.
+constexpr Duration kSlowAccounting = 15min;
 
 double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -445,6 +447,7 @@ void SlurmService::save() {
 void SlurmService::read_accounting() {
   const Time now = live::Clock::wall();
   if (!import_ || now < next_import_) return;
+  driver_.fall_silent(kSlowAccounting, *link_);
   const auto done = import_->step(now);
   const bool all = done && done->done;
   next_import_ = now + (all || !done ? kFollow : kNextWeek);

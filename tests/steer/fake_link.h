@@ -45,6 +45,7 @@ struct FakeSlurm {
   bool loses_answers = false;            ///< To changes: they are made.
   std::set<slurm::JobNumber> refused{};  ///< May not be changed by us.
   std::set<slurm::JobNumber> watched;
+  Duration patience{};      ///< Of whoever watches.
   bool is_watching = true;  ///< Somebody hears whom to release when we are gone.
 
   void add_partition(const std::string& name, int count, int gpus) {
@@ -261,9 +262,10 @@ class FakeLink final : public slurm::Link {
     return {};
   }
 
-  Result<void> watch(std::span<const slurm::JobNumber> held, Duration) override {
+  Result<void> watch(std::span<const slurm::JobNumber> held, Duration patience) override {
     if (!slurm_.is_watching) return down();
     slurm_.watched = {held.begin(), held.end()};
+    slurm_.patience = patience;
     return {};
   }
 

@@ -89,6 +89,21 @@ TEST(Placement, NamesWhomItHasYetToRelease) {
   EXPECT_TRUE(slurm.watched.contains(slurm::JobNumber{10}));
 }
 
+TEST(Placement, MayBeSilentForAWhileWithoutLettingGo) {
+  FakeSlurm slurm = half_full();
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.live(2);
+  const auto held = slurm.watched;
+  const Duration usual = slurm.patience;
+  ASSERT_FALSE(held.empty());
+  FakeLink link(slurm);
+  desk.driver().fall_silent(15min, link);
+  EXPECT_EQ(slurm.watched, held);
+  EXPECT_EQ(slurm.patience, 15min);
+  desk.step(1s);
+  EXPECT_EQ(slurm.patience, usual) << "and is heard again soon if it is not";
+}
+
 TEST(Placement, HoldsNobodyWhomNobodyWouldRelease) {
   FakeSlurm slurm = half_full();
   slurm.is_watching = false;
