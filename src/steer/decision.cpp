@@ -24,6 +24,13 @@ std::uint32_t subject(JobId job) { return static_cast<std::uint32_t>(index(job))
 
 }  // namespace
 
+const slurm::Job* Decision::find(JobNumber job, const Mirror& mirror) const {
+  if (const slurm::Job* const known = mirror.find(job)) return known;
+  const auto told = std::find_if(announced.begin(), announced.end(),
+                                 [&](const slurm::Job& each) { return each.number == job; });
+  return told == announced.end() ? nullptr : &*told;
+}
+
 Decider::Decider(Chosen policy, trace::Trace lessons, std::uint64_t seed)
     : chosen_(std::move(policy)),
       seed_(seed),
@@ -42,7 +49,7 @@ std::optional<Time> Decider::instant(Time now) const {
 }
 
 const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const World> world,
-                                const Exempt& exempt) {
+                                const Exempt& exempt, std::span<const slurm::Job> announced) {
   const auto at = instant(mirror.at());
   if (!at) return decision_;
   round_.reset();
@@ -60,6 +67,7 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
   take_running(mirror);
   take_nodes(mirror);
   take_waiting(mirror, exempt);
+  take_announced(announced);
   run();
   read_plan();
   return decision_;
@@ -154,6 +162,15 @@ void Decider::take_waiting(const Mirror& mirror, const Exempt& exempt) {
   }
 }
 
+void Decider::take_announced(std::span<const slurm::Job> announced) {
+  decision_.announced.assign(announced.begin(), announced.end());
+  for (const slurm::Job& job : announced) {
+    const JobId id = add(job);
+    if (round_->admit(id, {.since = std::min(job.submit, decision_.at)})) continue;
+    events_.push_back({EventKind::job_arrived, subject(id)});
+  }
+}
+
 void Decider::run() {
   while (true) {
     round_->run(decision_.at, std::exchange(events_, {}));
@@ -219,7 +236,6 @@ Decider::Place Decider::place(JobNumber job) const {
 
 std::vector<JobNumber> Decider::line_with(const slurm::Job& newcomer) {
   if (round_ == nullptr) return {};
-  beliefs_.forget(newcomer.number);  // of whoever had the number before
   const JobId id = add(newcomer);
   if (round_->admit(id, {.since = decision_.at})) return {};
   events_.push_back({EventKind::job_arrived, subject(id)});

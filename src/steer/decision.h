@@ -45,9 +45,13 @@ struct Decision {
   std::vector<Line> lines{};                  ///< By virtual cluster, all of them.
   std::vector<Start> starts{};                ///< In order; an array may be there several times.
   std::vector<slurm::JobNumber> stops{};      ///< Running jobs that are to make room.
+  std::vector<slurm::Job> announced{};        ///< Waiting jobs that the mirror did not know yet.
   std::map<slurm::JobNumber, Aside> aside{};  ///< Waiting jobs that the policy does not see.
   std::map<slurm::JobNumber, policy::Reason> never{};  ///< That can never start here.
   Time wake = kNever;                                  ///< When to decide again if nothing happens.
+
+  /// A job of one of the lines, as the mirror has it, or as it was announced; null = it is gone.
+  const slurm::Job* find(slurm::JobNumber job, const Mirror& mirror) const;
 };
 
 /// Not thread-safe.
@@ -57,9 +61,10 @@ class Decider final : public schedule::Actuator {
   Decider(Chosen policy, trace::Trace lessons, std::uint64_t seed);
 
   /// By the controller's clock. A policy of leases decides at the first call in each lease, as of
-  /// when that began; in between its last decision stands.
+  /// when that began; in between its last decision stands. `announced` are waiting jobs that the
+  /// mirror does not know yet, by made-up numbers, which the decision then has too.
   const Decision& decide(const Mirror& mirror, std::shared_ptr<const World> world,
-                         const Exempt& exempt);
+                         const Exempt& exempt, std::span<const slurm::Job> announced = {});
   const Decision& last() const { return decision_; }
   const Chosen& policy() const { return chosen_; }
   /// Of a job in one of the lines. Nothing where it was in none, or was to start.
@@ -78,11 +83,13 @@ class Decider final : public schedule::Actuator {
   };
   Place place(slurm::JobNumber job) const;
   /// The line in which a job would stand that is only about to be submitted, and that is told by
-  /// its number; it counts as waiting until the next decision, and the number is its own until
-  /// then. Empty = it would stand in none.
+  /// its number, never used before; it counts as waiting until the next decision. Empty = it would
+  /// stand in none.
   std::vector<slurm::JobNumber> line_with(const slurm::Job& newcomer);
   Duration believed(const slurm::Job& job, const World& world);
   void learn(const slurm::Job& ended, const World& world);
+  /// One that was announced is known by another number now, or is gone.
+  void forget(slurm::JobNumber job) { beliefs_.forget(job); }
 
  private:
   struct Taken {
@@ -95,6 +102,7 @@ class Decider final : public schedule::Actuator {
   void take_nodes(const Mirror& mirror);
   void take_running(const Mirror& mirror);
   void take_waiting(const Mirror& mirror, const Exempt& exempt);
+  void take_announced(std::span<const slurm::Job> announced);
   JobId add(const slurm::Job& job);
   /// How many tasks of a record may as well run at once.
   std::int64_t tasks_to_show(const slurm::Job& job, const trace::Request& request,

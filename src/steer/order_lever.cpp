@@ -17,6 +17,24 @@ Time waits_since(const slurm::Job& job) {
   return job.eligible == kNoTime ? job.submit : std::max(job.submit, job.eligible);
 }
 
+/// The jobs of a line with those in front that have waited longer than the age cap, the oldest
+/// first.
+std::vector<const slurm::Job*> with_aged_first(const Decision::Line& line, const Scene& scene) {
+  std::vector<const slurm::Job*> aged;
+  std::vector<const slurm::Job*> others;
+  for (const slurm::JobNumber number : line.jobs) {
+    const slurm::Job* const job = scene.decision.find(number, scene.mirror);
+    // Since the decision; a job that is held has no priority.
+    if (job == nullptr || !waits(*job) || job->held) continue;
+    (is_aged(*job, scene.mirror, scene.settings.order.age_cap) ? aged : others).push_back(job);
+  }
+  std::stable_sort(aged.begin(), aged.end(), [](const slurm::Job* a, const slurm::Job* b) {
+    return waits_since(*a) < waits_since(*b);
+  });
+  aged.insert(aged.end(), others.begin(), others.end());
+  return aged;
+}
+
 class OrderLever final : public Lever {
  public:
   std::string_view name() const override { return "order"; }
@@ -42,15 +60,15 @@ class OrderLever final : public Lever {
     };
     std::vector<Wanted> wanted;
     for (const Decision::Line& line : scene.decision.lines) {
-      const std::vector<slurm::JobNumber> jobs =
-          with_aged_first(line.jobs, scene.mirror, scene.settings.order.age_cap);
+      const std::vector<const slurm::Job*> jobs = with_aged_first(line, scene);
       std::vector<std::int64_t> present;
-      for (const slurm::JobNumber job : jobs) present.push_back(number_of(*scene.mirror.find(job)));
+      for (const slurm::Job* const job : jobs) present.push_back(number_of(*job));
       const std::vector<std::int64_t> numbers = renumber(present, window(scene.settings.order));
       const std::string& vc = scene.decision.world->cluster.vcs[index(line.vc)].name;
       for (std::size_t at = 0; at < jobs.size(); ++at) {
-        if (present[at] == numbers[at]) continue;
-        slurm::JobChange change{.job = jobs[at]};
+        // Of one that is announced only its place counts, until Slurm tells of it.
+        if (present[at] == numbers[at] || !scene.mirror.find(jobs[at]->number)) continue;
+        slurm::JobChange change{.job = jobs[at]->number};
         if (by_site_factor_) {
           change.site_factor = numbers[at];
         } else {
@@ -90,23 +108,6 @@ class OrderLever final : public Lever {
 
 bool is_aged(const slurm::Job& job, const Mirror& mirror, Duration cap) {
   return cap != kNoDuration && mirror.at() - waits_since(job) > cap;
-}
-
-std::vector<slurm::JobNumber> with_aged_first(const std::vector<slurm::JobNumber>& line,
-                                              const Mirror& mirror, Duration cap) {
-  std::vector<slurm::JobNumber> aged;
-  std::vector<slurm::JobNumber> others;
-  for (const slurm::JobNumber job : line) {
-    const slurm::Job* const found = mirror.find(job);
-    // Since the decision; a job that is held has no priority.
-    if (found == nullptr || !waits(*found) || found->held) continue;
-    (is_aged(*found, mirror, cap) ? aged : others).push_back(job);
-  }
-  std::stable_sort(aged.begin(), aged.end(), [&](slurm::JobNumber a, slurm::JobNumber b) {
-    return waits_since(*mirror.find(a)) < waits_since(*mirror.find(b));
-  });
-  aged.insert(aged.end(), others.begin(), others.end());
-  return aged;
 }
 
 bool uses_site_factor(const slurm::Site& site, const slurm::Abilities& can) {

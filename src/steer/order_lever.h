@@ -15,10 +15,6 @@ namespace almanac::steer {
 /// has.
 bool is_aged(const slurm::Job& job, const Mirror& mirror, Duration cap);
 
-/// The jobs of a line with those in front that have waited longer than `cap`, the oldest first.
-std::vector<slurm::JobNumber> with_aged_first(const std::vector<slurm::JobNumber>& line,
-                                              const Mirror& mirror, Duration cap);
-
 /// Whether the order is told by site factors: priority/basic takes none into account.
 bool uses_site_factor(const slurm::Site& site, const slurm::Abilities& can);
 

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "steer/order_lever.h"
 #include "steer/order_values.h"
@@ -30,7 +31,7 @@ std::int64_t number_between(std::optional<std::int64_t> before, std::optional<st
   const std::int64_t step = usual_step(window);
   std::int64_t made = window.lowest + (window.highest - window.lowest) / 2;
   if (before && behind) {
-    made = *behind + std::max<std::int64_t>(0, *before - *behind) / 2;
+    made = *behind + (*before - *behind) / 2;
   } else if (before) {
     made = *before - step;
   } else if (behind) {
@@ -60,8 +61,7 @@ Answer SlurmService::rank(slurm::Job newcomer) {
   // All of slurmctld waits: a decision that is under way is not waited for.
   const Guard lock(mutex_, std::try_to_lock);
   if (!lock) return {};
-  newcomer.number = slurm::JobNumber{std::numeric_limits<std::uint32_t>::max() - 1 -
-                                     static_cast<std::uint32_t>(ranked_.size())};
+  newcomer.number = announced_.next_number();
   newcomer.submit = mirror_.at();
   if (newcomer.partition.empty()) {
     for (const slurm::Partition& each : mirror_.partitions()) {
@@ -76,19 +76,27 @@ Answer SlurmService::rank(slurm::Job newcomer) {
   const auto own = std::find(line.begin(), line.end(), newcomer.number);
   if (own == line.end()) return answer;
   const auto number_of = [&](slurm::JobNumber job) -> std::optional<std::int64_t> {
-    if (const auto found = ranked_.find(job); found != ranked_.end()) return found->second;
     const slurm::Job* const known = mirror_.find(job);
-    return known == nullptr ? std::nullopt : std::optional(known->site_factor);
+    return known == nullptr ? announced_.site_factor(job) : std::optional(known->site_factor);
   };
+  // Who is to start now stands before all others, whatever number that was given as it came; only
+  // those count that are above all who stand behind.
   std::optional<std::int64_t> before;
   std::optional<std::int64_t> behind;
-  for (auto at = std::make_reverse_iterator(own); at != line.rend() && !before; ++at) {
-    before = number_of(*at);
+  for (auto at = own + 1; at != line.end(); ++at) {
+    if (const auto number = number_of(*at); number && (!behind || *number > *behind)) {
+      behind = number;
+    }
   }
-  for (auto at = own + 1; at != line.end() && !behind; ++at) behind = number_of(*at);
+  for (auto at = line.begin(); at != own; ++at) {
+    const auto number = number_of(*at);
+    if (number && (!behind || *number > *behind) && (!before || *number < *before)) {
+      before = number;
+    }
+  }
   const std::int64_t number =
       number_between(before, behind, {settings.order.lowest, settings.order.highest});
-  ranked_.emplace(newcomer.number, number);
+  announced_.add(std::move(newcomer), number);
   answer.site_factor = number;
   return answer;
 }

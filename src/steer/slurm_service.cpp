@@ -359,6 +359,7 @@ bool SlurmService::take_news(slurm::News news) {
     world_ = make_world(mirror_, config_.settings.virtual_clusters);
     look_again_ = true;
   }
+  for (const slurm::JobNumber each : announced_.look(mirror_, made.ended)) decider_->forget(each);
   canary_.note_ended(made.ended, *world_);
   for (const slurm::Job& job : made.ended) {
     decider_->learn(job, *world_);
@@ -378,9 +379,10 @@ bool SlurmService::decide() {
   if (!look_again_ && !is_stale) return false;
   look_again_ = false;
   const auto begun = std::chrono::steady_clock::now();
-  const Time before = last.at;
-  decider_->decide(mirror_, world_, config_.settings.exempt);
-  if (decider_->last().at != before) ranked_.clear();  // in a lease the last one stands
+  // Nobody is stopped for a job that may have been refused.
+  const std::vector<slurm::Job> nobody;
+  decider_->decide(mirror_, world_, config_.settings.exempt,
+                   moves("preemption") ? nobody : announced_.jobs());
   counters_.last_round_s = seconds_since(begun);
   ++counters_.rounds;
   const auto us = static_cast<std::uint64_t>(counters_.last_round_s * 1e6);

@@ -29,6 +29,7 @@
 #include "live/service.h"
 #include "process/descriptor.h"
 #include "slurm/link.h"
+#include "steer/announced.h"
 #include "steer/canary.h"
 #include "steer/control.h"
 #include "steer/decision.h"
@@ -181,9 +182,9 @@ class SlurmService final : public live::Service {
   std::string import_trouble_;  // of accounting
   live::Counters counters_;
   double news_s_ = 0;
-  bool look_again_ = true;                           // a decision is due
-  std::map<slurm::JobNumber, std::int64_t> ranked_;  // newcomers since the last, by made-up numbers
-  std::vector<store::Job> ended_;                    // not yet in the store
+  bool look_again_ = true;  // a decision is due
+  Announced announced_;
+  std::vector<store::Job> ended_;  // not yet in the store
   std::vector<std::pair<std::string, std::string>> values_;
   Time next_moment_{};
   Time next_status_{};

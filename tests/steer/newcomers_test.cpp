@@ -5,8 +5,11 @@
 #include "steer/newcomers.h"
 
 #include <cstring>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -15,7 +18,9 @@
 
 #include "fake_link.h"
 #include "process/descriptor.h"
+#include "steer/announced.h"
 #include "steer/decision.h"
+#include "steer/slurm_service.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::steer {
@@ -118,11 +123,65 @@ TEST(NewcomersTest, StandWhereThePolicyWouldHaveThem) {
   too_large.gpus = 16;
   EXPECT_TRUE(decider.line_with(too_large).empty());
 
-  // Numbers are made up, and given again after the next decision.
-  decider.decide(mirror, make_world(mirror, Grouping::partitions), {});
-  newcomer.limit = 5h;
-  EXPECT_EQ(decider.line_with(newcomer),
-            (std::vector{second.number, third.number, newcomer.number}));
+  // A decision that is made before the controller tells of it has it all the same.
+  decider.decide(mirror, make_world(mirror, Grouping::partitions), {}, std::vector{newcomer});
+  EXPECT_EQ(decider.last().lines.front().jobs,
+            (std::vector{second.number, newcomer.number, third.number}));
+}
+
+TEST(AnnouncedTest, AreKnownUntilTheControllerTellsOfThem) {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 1, 8);
+  FakeLink link(slurm);
+  Mirror mirror;
+  mirror.take(*link.news());
+  Announced announced;
+  for (const std::int64_t factor : {100, 200}) {
+    slurm::Job job{.number = announced.next_number(), .uid = 1000};
+    job.submit = mirror.at();
+    announced.add(job, factor);
+  }
+  const slurm::JobNumber first = announced.jobs()[0].number;
+  const slurm::JobNumber second = announced.jobs()[1].number;
+  EXPECT_NE(first, second);
+  EXPECT_EQ(announced.site_factor(second), 200);
+  EXPECT_TRUE(announced.look(mirror, {}).empty());
+  slurm.submit("ann", 8, 1h).site_factor = 100;
+  mirror.take(*link.news());
+  EXPECT_EQ(announced.look(mirror, {}), std::vector{first});
+  EXPECT_FALSE(announced.site_factor(first));
+  // Nobody has heard of the second: it was refused.
+  slurm.pass(3s);
+  mirror.take(*link.news());
+  EXPECT_EQ(announced.look(mirror, {}), std::vector{second});
+}
+
+// The controller's news is always somewhat old. Who has come since keeps the place that it has.
+TEST(AnnouncedTest, KeepTheirPlaceOverADecision) {
+  FakeSlurm slurm;
+  slurm.site.cluster = "announced";
+  slurm.add_partition("v", 1, 8);
+  slurm.submit("ann", 8, 1h);
+  slurm.pass(0s);
+  const TemporaryFolder folder;
+  Config config{.state = folder / "state", .policy = "sjf+limit", .policy_is_told = true};
+  config.settings.levers["order"] = Switch::on;
+  auto service = SlurmService::open(config, std::make_unique<FakeLink>(slurm));
+  ASSERT_TRUE(service) << to_string(service.error());
+  const auto factor_of = [&](int minutes) {
+    const std::string answer = ask(
+        config.state + "/job_submit.sock",
+        fmt::format("almanac-job-submit 1\nuid 0\npartition v\ntres_per_job gpu:8\nlimit_min {}\n",
+                    minutes));
+    return std::stoll(answer.substr(answer.find(' ')));
+  };
+  const auto ten = factor_of(10);
+  slurm.submit("ann", 8, 1h).limit = 5h;  // that there is something to decide
+  (*service)->step();
+  const auto twenty = factor_of(20);
+  const auto five = factor_of(5);
+  EXPECT_LT(twenty, ten);
+  EXPECT_GT(five, ten);
 }
 
 }  // namespace
