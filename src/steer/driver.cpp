@@ -97,8 +97,12 @@ template <typename Value>
 void say(std::string& words, const char* name, const std::optional<Value>& was,
          const std::optional<Value>& becomes) {
   if (!becomes) return;
-  words += fmt::format("{}{} {} -> {}", words.empty() ? "" : ", ", name,
-                       was ? fmt::to_string(*was) : "?", *becomes);
+  const auto shown = [](const Value& value) {
+    const std::string text = fmt::to_string(value);
+    return text.empty() ? "none" : text;
+  };
+  words += fmt::format("{}{} {} -> {}", words.empty() ? "" : ", ", name, was ? shown(*was) : "?",
+                       shown(*becomes));
 }
 
 }  // namespace
