@@ -65,11 +65,7 @@ Result<bool> Mirror::look_at_rest() {
   if (*reservations) picture_.reservations = tell(*reservations_);
   if (*licences) picture_.licences = tell(*licences_);
   if (*partitions) {
-    // Only the cluster says what partitions do that say nothing of preemption.
-    if (auto told = renew(configuration_, "the configuration", slurm_load_ctl_conf); !told) {
-      return told;
-    }
-    picture_.partitions = tell(*partitions_, configuration_->preempt_mode);
+    picture_.partitions = tell(*partitions_);
     picture_.nodes = tell(*nodes_, picture_.partitions);
   }
   rest_seen_ = now();

@@ -32,7 +32,6 @@ class Mirror {
   Partitions partitions_;
   Reservations reservations_;
   Licences licences_;
-  Configuration configuration_;
   slurm::Picture picture_;
   slurm::Differences differences_;
   Time rest_seen_ = kNoTime;  ///< By our clock.

@@ -85,18 +85,16 @@ std::vector<Node> tell(const node_info_msg_t& nodes, const std::vector<Partition
   return told;
 }
 
-std::vector<Partition> tell(const partition_info_msg_t& partitions, std::uint16_t preempt_mode) {
+std::vector<Partition> tell(const partition_info_msg_t& partitions) {
   std::vector<Partition> told;
   for (const partition_info_t& info :
        std::span(partitions.partition_array, partitions.record_count)) {
-    const std::uint16_t mode = info.preempt_mode == NO_VAL16 ? preempt_mode : info.preempt_mode;
     told.push_back({.name = text(info.name),
                     .nodes = names_in(info.nodes),
                     .up = (info.state_up & PARTITION_SCHED) != 0,
                     .is_default = (info.flags & PART_FLAG_DEFAULT) != 0,
                     .priority_tier = info.priority_tier,
                     .max_time = limit(info.max_time),
-                    .preempts = (mode & ~PREEMPT_MODE_GANG) != PREEMPT_MODE_OFF,
                     .oversubscribe = oversubscribe_of(info.max_share)});
   }
   return told;

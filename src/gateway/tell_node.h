@@ -14,9 +14,7 @@ namespace almanac::gateway {
 /// Nodes do not say of which partitions they are; partitions say which nodes they have.
 std::vector<slurm::Node> tell(const node_info_msg_t& nodes,
                               const std::vector<slurm::Partition>& partitions);
-/// `preempt_mode` is the cluster's, for partitions without one of their own.
-std::vector<slurm::Partition> tell(const partition_info_msg_t& partitions,
-                                   std::uint16_t preempt_mode);
+std::vector<slurm::Partition> tell(const partition_info_msg_t& partitions);
 std::vector<slurm::Reservation> tell(const reserve_info_msg_t& reservations);
 std::vector<slurm::Licence> tell(const license_info_msg_t& licences);
 

@@ -42,7 +42,6 @@ struct Partition {
   bool is_default = false;
   int priority_tier = 1;
   Duration max_time = kNoDuration;
-  bool preempts = false;  ///< Its jobs may be stopped for others.
   std::string oversubscribe{};
 
   bool operator==(const Partition&) const = default;

@@ -72,8 +72,6 @@ Partition read_partition(Value record) {
   if (limit && *limit < 1e9) {
     made.max_time = std::chrono::minutes(static_cast<std::int64_t>(*limit));
   }
-  const auto modes = words(record, "preemption_mode");
-  made.preempts = !modes.empty() && !has(modes, "DISABLED") && !has(modes, "OFF");
   made.oversubscribe = text(record, "maximums/oversubscribe/flags");
   return made;
 }

@@ -77,8 +77,6 @@ Result<Partition> partition_of(const Fields& fields) {
                  .is_default = value_of(fields, "Default") == "YES",
                  .priority_tier = count_of(fields, "PriorityTier"),
                  .oversubscribe = value_of(fields, "OverSubscribe")};
-  const std::string mode = value_of(fields, "PreemptMode");
-  made.preempts = !mode.empty() && mode != "OFF";
   const std::string limit = value_of(fields, "MaxTime");
   if (const auto parsed = text::parse_duration(limit); parsed && *parsed != text::kUnlimited) {
     made.max_time = *parsed;

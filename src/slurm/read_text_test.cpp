@@ -29,12 +29,10 @@ TEST(ReadText, ReadsPartitions) {
   ASSERT_EQ(partitions->size(), 3U);
   EXPECT_EQ((*partitions)[0].max_time, 48h);
   EXPECT_EQ((*partitions)[0].priority_tier, 3);
-  EXPECT_TRUE((*partitions)[0].preempts);
   EXPECT_TRUE((*partitions)[0].is_default);
   EXPECT_EQ((*partitions)[1].max_time, kNoDuration);
   EXPECT_TRUE((*partitions)[1].nodes.empty());
   EXPECT_FALSE((*partitions)[1].up);
-  EXPECT_FALSE((*partitions)[1].preempts);
   EXPECT_TRUE((*partitions)[2].up) << "draining, it starts those that wait";
 }
 

@@ -92,7 +92,6 @@ void fields(const Partition*, Visit visit) {
   visit("is_default", &Partition::is_default);
   visit("priority_tier", &Partition::priority_tier);
   visit("max_time", &Partition::max_time);
-  visit("preempts", &Partition::preempts);
   visit("oversubscribe", &Partition::oversubscribe);
 }
 
