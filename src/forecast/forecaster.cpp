@@ -49,7 +49,8 @@ void Forecaster::hear(Time now, std::span<const policy::Event> events, const sch
     Forecast made = play_futures(setting_, present, beliefs_, job, options_.futures, options_.seed);
     std::vector<OtherGpus> others;
     if (options_.other_gpus) {
-      others = with_other_gpus(setting_, present, beliefs_, job, options_.futures, options_.seed);
+      others = with_other_gpus(setting_, setting_.options.speeds, present, beliefs_, job,
+                               options_.futures, options_.seed);
     }
     told_.push_back({job, std::move(made), std::move(present), std::move(others)});
   }

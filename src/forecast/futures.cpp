@@ -95,9 +95,9 @@ class Player {
         const Duration drawn =
             std::min(draw_run(belief.likely, worked, rng.uniform()), std::max(belief.most, worked));
         const Duration own = knows_truth(setting_.composition) ? drawn : belief.policys_own;
-        runs_[index(each.job)] = drawn;
-        told[each.job] = {each.job == until ? at_rate(own, setting_.rate) : own,
-                          belief.likely.distribution.get()};
+        const double rate = each.job == until ? setting_.rate : 1;
+        runs_[index(each.job)] = options_.speeds == nullptr ? at_rate(drawn, rate) : drawn;
+        told[each.job] = {at_rate(own, rate), belief.likely.distribution.get()};
       }
     }
     options_.until_ended = until;

@@ -43,7 +43,8 @@ struct Setting {
   const policy::Composition& composition;
   sim::Options options{};  ///< Restart costs, speeds, seed.
   /// Speed that the job in question is to have, beside that at which its run time is believed: the
-  /// policy takes it for so much shorter. How fast it runs is for `options.speeds` to say.
+  /// policy takes it for so much shorter. Where there are `options.speeds`, how fast it runs is for
+  /// them to say; else its run is so much shorter.
   double rate = 1;
 };
 

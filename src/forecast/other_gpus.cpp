@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "policy/speed_book.h"
+#include "schedule/admission.h"
 
 namespace almanac::forecast {
 namespace {
@@ -15,7 +15,16 @@ int gpus_of_a_node(const cluster::Cluster& cluster) {
   return most;
 }
 
-/// The trace in which `job` asks `gpus` GPUs and leaves nothing open.
+/// Whether it may start one day, whatever ends.
+bool fits(const trace::Trace& trace, const cluster::Cluster& cluster, JobId job) {
+  schedule::Admission admission(cluster, trace.names);
+  const trace::Request& request = trace.jobs[index(job)].request;
+  const VcId vc = admission.vc(request);
+  return vc != kNoVc && !admission.never(vc, admission.demand(request, vc));
+}
+
+}  // namespace
+
 trace::Trace asking(const trace::Trace& trace, JobId job, int gpus) {
   trace::Trace made;
   made.jobs = trace.jobs;
@@ -33,31 +42,34 @@ trace::Trace asking(const trace::Trace& trace, JobId job, int gpus) {
   return made;
 }
 
-}  // namespace
+double rate_with(const policy::SpeedBook& speeds, const cluster::Cluster& cluster, JobId job,
+                 int gpus) {
+  const int node = gpus_of_a_node(cluster);
+  const int nodes = (gpus + node - 1) / node;
+  return speeds.rate(job, nodes, gpus / nodes);
+}
 
-std::vector<OtherGpus> with_other_gpus(const Setting& setting, const sim::Present& present,
-                                       const Beliefs& beliefs, JobId job, int futures,
-                                       std::uint64_t seed) {
+std::vector<OtherGpus> with_other_gpus(const Setting& setting, const policy::SpeedBook* speeds,
+                                       const sim::Present& present, const Beliefs& beliefs,
+                                       JobId job, int futures, std::uint64_t seed) {
   std::vector<OtherGpus> made;
-  const policy::SpeedBook* const speeds = setting.options.speeds;
   const trace::Request& request = setting.trace.jobs[index(job)].request;
   const bool scales = speeds != nullptr && request.gpus > 0 && request.gpu_part() == 1 &&
                       (request.max_gpus > 0 || speeds->task(job) != nullptr);
   if (!scales) return made;
-  const int node = gpus_of_a_node(setting.cluster);
-  int most = request.max_gpus > 0 ? request.max_gpus : node;
+  int most = request.max_gpus > 0 ? request.max_gpus : gpus_of_a_node(setting.cluster);
   if (request.batch > 0) most = std::min(most, request.batch);
   for (int gpus = 1; gpus <= most; gpus *= 2) {
     if (gpus == request.gpus) continue;
-    const int nodes = (gpus + node - 1) / node;
     const trace::Trace trace = asking(setting.trace, job, gpus);
+    if (!fits(trace, setting.cluster, job)) continue;
     const Setting other{.trace = trace,
                         .cluster = setting.cluster,
                         .composition = setting.composition,
                         .options = setting.options,
-                        .rate = speeds->rate(job, nodes, gpus / nodes)};
+                        .rate = rate_with(*speeds, setting.cluster, job, gpus)};
     Forecast forecast = play_futures(other, present, beliefs, job, futures, seed);
-    if (forecast.started_by(0.5) == kNever) continue;  // the cluster never has so many for it
+    if (forecast.started_by(0.5) == kNever) continue;  // nodes are out of service
     made.push_back({gpus, std::move(forecast)});
   }
   return made;

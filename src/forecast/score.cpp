@@ -53,4 +53,37 @@ std::vector<sim::JobResult> had_nobody_come(const sim::Prepared& prepared, std::
   return results;
 }
 
+std::vector<Told> of_other_gpus(std::span<const Told> told) {
+  std::vector<Told> made;
+  for (const Told& each : told) {
+    for (const OtherGpus& other : each.other_gpus) made.push_back({each.job, other.forecast, {}});
+  }
+  return made;
+}
+
+std::vector<sim::JobResult> had_asked_other_gpus(const sim::Prepared& prepared, std::size_t run,
+                                                 std::span<const Told> told) {
+  std::vector<Duration> runs;
+  for (const trace::Job& job : prepared.trace.jobs) runs.push_back(job.outcome.run);
+  std::vector<sim::JobResult> results;
+  for (const Told& each : told) {
+    for (const OtherGpus& other : each.other_gpus) {
+      trace::Trace trace = asking(prepared.trace, each.job, other.gpus);
+      // The engine knows how fast it is with so many; who estimates is to believe the same.
+      const double rate = rate_with(*prepared.speeds, prepared.cluster, each.job, other.gpus);
+      Duration& believed = trace.jobs[index(each.job)].outcome.run;
+      believed = Duration{std::llround(static_cast<double>(believed.count()) / rate)};
+      sim::Options options = sim::options_of(prepared, run);
+      options.from = &each.present;
+      options.runs = &runs;
+      options.last_arrival = each.present.at;
+      options.until_ended = each.job;
+      const auto policy = sim::make_policy(prepared.runs[run].composition, trace, prepared.model);
+      results.push_back(
+          sim::simulate(trace, prepared.cluster, **policy, options).jobs[index(each.job)]);
+    }
+  }
+  return results;
+}
+
 }  // namespace almanac::forecast

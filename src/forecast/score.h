@@ -44,4 +44,10 @@ std::vector<sim::JobResult> as_it_was(const sim::Schedule& schedule, std::span<c
 std::vector<sim::JobResult> had_nobody_come(const sim::Prepared& prepared, std::size_t run,
                                             std::span<const Told> told);
 
+/// What was told of other numbers of GPUs, each as if of the job itself.
+std::vector<Told> of_other_gpus(std::span<const Told> told);
+/// What would have become of those, one each, had nobody come after.
+std::vector<sim::JobResult> had_asked_other_gpus(const sim::Prepared& prepared, std::size_t run,
+                                                 std::span<const Told> told);
+
 }  // namespace almanac::forecast

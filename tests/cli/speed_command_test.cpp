@@ -236,6 +236,35 @@ TEST_F(PowerLimitCommand, SaysWhereALimitMeansNothing) {
                                  "a even in the power model even"));
 }
 
+/// J may run on any number of GPUs up to four, of which the box has two.
+TEST_F(SpeedCommand, TellsWhatOtherNumbersOfGpusWouldBring) {
+  const std::string trace = folder_.write("open.csv",
+                                          "job_id,submit_s,run_s,gpus,model,max_gpus,deadline_s\nA,"
+                                          "0,100,1,half,,\nJ,5,100,1,half,4,500\n");
+  const std::string models =
+      std::string(std::getenv("ALMANAC_SOURCE_DIR")) + "/tests/support/linear.toml";
+  const std::vector<std::string> words = {"simulate", trace,  "--cluster", "1x2",
+                                          "--policy", "fifo", "--out",     run_};
+  ASSERT_EQ(run_program(words).status, 0);
+  const ProgramRun blind = run_program({"forecast", run_, "--other-gpus"});
+  EXPECT_EQ(blind.status, 2);
+  EXPECT_THAT(blind.err, HasSubstr("--speed"));
+  std::vector<std::string> with = words;
+  with.insert(with.end(), {"--speed", models});
+  ASSERT_EQ(run_program(with).status, 0);
+  const json told = explained("J").at("forecast").at("with_other_gpus");
+  ASSERT_EQ(told.size(), 1U) << "four are more than there are";
+  EXPECT_EQ(told.at(0).at("gpus"), 2);
+  EXPECT_TRUE(told.at(0).contains("deadline_kept"));
+  const ProgramRun judged = run_program({"forecast", run_, "--other-gpus", "-o", "json"});
+  ASSERT_EQ(judged.status, 0) << judged.err;
+  const json of_fifo = json::parse(judged.out).at(0);
+  EXPECT_EQ(of_fifo.at("jobs"), 2);
+  const json& last = of_fifo.at("scores").back();
+  EXPECT_THAT(std::string(last.at("of")), StartsWith("other numbers of GPUs"));
+  EXPECT_EQ(last.at("forecasts"), 1);
+}
+
 TEST_F(SpeedCommand, DrawsWhatHeldJobsBack) {
   ASSERT_EQ(simulate_speeds().status, 0);
   const std::string page = file("report.html");

@@ -9,6 +9,7 @@
 #include "forecast/forecaster.h"
 #include "forecast/futures.h"
 #include "forecast/other_gpus.h"
+#include "forecast/score.h"
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
 #include "sim/profile.h"
@@ -185,22 +186,52 @@ TEST(OtherGpus, AreComparedInTheSameFutures) {
   beliefs[JobId{0}].likely = {.run = 1000s, .distribution = short_or_long()};
   Setting setting{
       .trace = input.trace, .cluster = input.cluster, .composition = composition, .options = {}};
-  EXPECT_TRUE(with_other_gpus(setting, present, beliefs, JobId{0}, 8, 0).empty())
+  EXPECT_TRUE(with_other_gpus(setting, nullptr, present, beliefs, JobId{0}, 8, 0).empty())
       << "nothing is known of its speed";
-  setting.options.speeds = &speeds;
-  const Forecast as_asked = play_futures(setting, present, beliefs, JobId{0}, 8, 0);
-  const auto others = with_other_gpus(setting, present, beliefs, JobId{0}, 8, 0);
-  ASSERT_EQ(others.size(), 2U);
-  EXPECT_EQ(others[0].gpus, 2);
-  EXPECT_EQ(others[1].gpus, 4);
-  for (const double share : {0.2, 0.5, 0.8}) {
-    const double alone = seconds(as_asked.ended_by(share));
-    EXPECT_NEAR(seconds(others[0].forecast.ended_by(share)), alone, 0.002);
-    EXPECT_NEAR(seconds(others[1].forecast.ended_by(share)), alone / 2, 0.002);
+  // Where the engine knows no speeds, the run is taken to be so much shorter: the same.
+  for (const policy::SpeedBook* const engines :
+       {&speeds, static_cast<const policy::SpeedBook*>(nullptr)}) {
+    setting.options.speeds = engines;
+    const Forecast as_asked = play_futures(setting, present, beliefs, JobId{0}, 8, 0);
+    const auto others = with_other_gpus(setting, &speeds, present, beliefs, JobId{0}, 8, 0);
+    ASSERT_EQ(others.size(), 2U);
+    EXPECT_EQ(others[0].gpus, 2);
+    EXPECT_EQ(others[1].gpus, 4);
+    for (const double share : {0.2, 0.5, 0.8}) {
+      const double alone = seconds(as_asked.ended_by(share));
+      EXPECT_NEAR(seconds(others[0].forecast.ended_by(share)), alone, 0.002);
+      EXPECT_NEAR(seconds(others[1].forecast.ended_by(share)), alone / 2, 0.002);
+    }
   }
+  // Four is all that there is: with as many as eight it would never start.
+  input.trace.jobs[0].request.max_gpus = 8;
+  EXPECT_EQ(with_other_gpus(setting, &speeds, present, beliefs, JobId{0}, 8, 0).size(), 2U);
   // Who leaves nothing open, and does not tell batch and steps, scales nobody knows how.
   input.trace.jobs[0].request.max_gpus = 0;
-  EXPECT_TRUE(with_other_gpus(setting, present, beliefs, JobId{0}, 8, 0).empty());
+  EXPECT_TRUE(with_other_gpus(setting, &speeds, present, beliefs, JobId{0}, 8, 0).empty());
+}
+
+TEST(OtherGpus, AreJudgedByWhatWouldHaveBeen) {
+  Case input;
+  input.cluster = cluster::uniform(1, 2);
+  add_job(input.trace, {.id = "A", .run = 100s, .model = "half"});
+  add_job(input.trace, {.id = "B", .submit = 5s, .run = 60s, .model = "half", .max_gpus = 2});
+  add_job(input.trace, {.id = "C", .submit = 6s, .run = 1h, .model = "half"});
+  sim::Experiment experiment;
+  experiment.policies = {"easy+oracle"};
+  experiment.speed = linear_speeds();
+  const auto prepared = sim::prepare(experiment, std::move(input.trace), std::move(input.cluster));
+  ASSERT_TRUE(prepared) << to_string(prepared.error());
+  const auto told = tell(*prepared, 0, {JobId{1}}, {.futures = 8, .other_gpus = true});
+  ASSERT_TRUE(told);
+  const std::vector<Told> others = of_other_gpus(*told);
+  ASSERT_EQ(others.size(), 1U);
+  EXPECT_EQ(others[0].forecast.at(), Time{5s});
+  // It waits for A, and C, who would have gone ahead, is not there; two GPUs do as much as one.
+  const auto had = had_asked_other_gpus(*prepared, 0, *told);
+  ASSERT_EQ(had.size(), 1U);
+  EXPECT_EQ(had[0].start, Time{100s});
+  EXPECT_EQ(had[0].end, Time{160s});
 }
 
 /// Jobs whose run times are drawn from what is believed of them, nobody comes after the one that

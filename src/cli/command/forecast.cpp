@@ -8,10 +8,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "base/rng.h"
 #include "cli/program.h"
 #include "cli/rerun.h"
+#include "cli/service_options.h"
 #include "forecast/score.h"
 #include "text/human.h"
 
@@ -22,6 +24,7 @@ struct Options {
   std::string run;
   std::string policy;
   int jobs = 200;
+  std::string output = "table";
   forecast::Options playing{};
 };
 
@@ -39,13 +42,27 @@ std::set<JobId> draw_jobs(const sim::Prepared& prepared, int count, std::uint64_
   return drawn;
 }
 
+/// How often what was told of some jobs was true.
+struct Part {
+  std::string of;
+  forecast::Score score;
+};
+
+struct Judgement {
+  std::string policy;
+  std::size_t jobs = 0;
+  int waited = 0;
+  std::vector<Part> parts;
+};
+
 std::string share(int part, int whole) {
   return whole == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * part / whole);
 }
 
-void print(const std::string& what, const forecast::Score& score) {
+void print(const Part& part) {
+  const forecast::Score& score = part.score;
   const int all = score.start.all();
-  fmt::print("  {}\n", what);
+  fmt::print("  {}\n", part.of);
   fmt::print("    start in the {:.0f} % said  {:>7}   earlier {:>6}   later {:>6}\n",
              100 * forecast::kSaid, share(score.start.within, all), share(score.start.before, all),
              share(score.start.after, all));
@@ -54,6 +71,26 @@ void print(const std::string& what, const forecast::Score& score) {
              share(score.end.after, all));
   fmt::print("    ended by when said    {:>7}\n", share(score.ended_by, all));
   fmt::print("    start off by {} on the mean\n", text::human_time(score.mean_start_off_s));
+}
+
+using Json = nlohmann::ordered_json;
+
+Json as_json(const forecast::Hits& hits) {
+  return {{"within", hits.within}, {"before", hits.before}, {"after", hits.after}};
+}
+
+Json as_json(const Judgement& judgement, int futures) {
+  Json parts = Json::array();
+  for (const Part& part : judgement.parts) {
+    parts.push_back({{"of", part.of},
+                     {"forecasts", part.score.start.all()},
+                     {"start", as_json(part.score.start)},
+                     {"end", as_json(part.score.end)},
+                     {"ended_by", part.score.ended_by},
+                     {"mean_start_off_s", part.score.mean_start_off_s}});
+  }
+  return {{"policy", judgement.policy}, {"jobs", judgement.jobs},   {"waited", judgement.waited},
+          {"futures", futures},         {"share", forecast::kSaid}, {"scores", std::move(parts)}};
 }
 
 /// Forecasts and truths of those jobs of which `chosen(at)` holds.
@@ -70,7 +107,7 @@ forecast::Score score_some(const std::vector<forecast::Told>& told,
   return forecast::score(some, theirs);
 }
 
-Result<void> judge(const sim::Prepared& prepared, std::size_t run, const Options& options) {
+Result<Judgement> judge(const sim::Prepared& prepared, std::size_t run, const Options& options) {
   const auto asked = draw_jobs(prepared, options.jobs, options.playing.seed);
   const auto told = forecast::tell(prepared, run, asked, options.playing);
   if (!told) return tl::unexpected(told.error());
@@ -79,34 +116,48 @@ Result<void> judge(const sim::Prepared& prepared, std::size_t run, const Options
   const auto was = forecast::as_it_was(*schedule, *told);
   const auto alone = forecast::had_nobody_come(prepared, run, *told);
   const auto waited = [&](std::size_t at) { return was[at].start != (*told)[at].forecast.at(); };
-  int waiting = 0;
-  for (std::size_t at = 0; at < told->size(); ++at) waiting += waited(at) ? 1 : 0;
-  fmt::print("{}: {} jobs, {} of them waited; {} futures each\n",
-             prepared.runs[run].composition.name, told->size(), waiting, options.playing.futures);
-  print("all jobs, as it was", forecast::score(*told, was));
-  print("all jobs, had nobody come after", forecast::score(*told, alone));
-  print("jobs that waited, as it was", score_some(*told, was, waited));
-  print("jobs that waited, had nobody come after", score_some(*told, alone, waited));
-  return {};
+  Judgement made{.policy = prepared.runs[run].composition.name, .jobs = told->size(), .parts = {}};
+  for (std::size_t at = 0; at < told->size(); ++at) made.waited += waited(at) ? 1 : 0;
+  made.parts = {{"all jobs, as it was", forecast::score(*told, was)},
+                {"all jobs, had nobody come after", forecast::score(*told, alone)},
+                {"jobs that waited, as it was", score_some(*told, was, waited)},
+                {"jobs that waited, had nobody come after", score_some(*told, alone, waited)}};
+  if (options.playing.other_gpus) {
+    const auto others = forecast::of_other_gpus(*told);
+    const auto had = forecast::had_asked_other_gpus(prepared, run, *told);
+    made.parts.push_back(
+        {"other numbers of GPUs, had nobody come after", forecast::score(others, had)});
+  }
+  return made;
 }
 
 Result<int> run(const Options& options) {
   const auto prepared = prepare_again(options.run);
   if (!prepared) return tl::unexpected(prepared.error());
-  bool found = false;
+  if (options.playing.other_gpus && !prepared->speeds) {
+    return fail(Code::usage, "--other-gpus needs to know how jobs scale", {.file = options.run},
+                "simulate with --speed");
+  }
   std::vector<std::string> known;
+  Json all = Json::array();
   for (std::size_t run = 0; run < prepared->runs.size(); ++run) {
     const std::string& name = prepared->runs[run].composition.name;
     known.push_back(name);
     if (!options.policy.empty() && name != options.policy) continue;
-    found = true;
-    if (const auto judged = judge(*prepared, run, options); !judged) {
-      return tl::unexpected(judged.error());
-    }
+    const auto judged = judge(*prepared, run, options);
+    if (!judged) return tl::unexpected(judged.error());
+    all.push_back(as_json(*judged, options.playing.futures));
+    if (options.output == "json") continue;
+    fmt::print("{}: {} jobs, {} of them waited; {} futures each\n", judged->policy, judged->jobs,
+               judged->waited, options.playing.futures);
+    for (const Part& part : judged->parts) print(part);
   }
-  if (found) return kDone;
-  return fail(Code::usage, fmt::format("the run has no policy {}", options.policy), {},
-              fmt::format("it has {}", fmt::join(known, ", ")));
+  if (all.empty()) {
+    return fail(Code::usage, fmt::format("the run has no policy {}", options.policy), {},
+                fmt::format("it has {}", fmt::join(known, ", ")));
+  }
+  if (options.output == "json") fmt::print("{}\n", all.dump(2));
+  return kDone;
 }
 
 }  // namespace
@@ -124,7 +175,11 @@ void register_forecast(Program& program) {
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   command.add_option("--seed", options->playing.seed, "Of the draws")->capture_default_str();
+  command.add_flag("--other-gpus", options->playing.other_gpus,
+                   "Also what was told of other numbers of GPUs, of jobs whose scaling is known");
+  add_output(command, options->output, {"table", "json"});
   add_example(command, "almanac forecast out/run --policy easy --jobs 500");
+  add_example(command, "almanac forecast out/day --policy genie --other-gpus -o json");
   program.on(command, [options] { return run(*options); });
 }
 
