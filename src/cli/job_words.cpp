@@ -113,6 +113,15 @@ std::string in_words(const live::Expected& expected, Time now) {
   return text;
 }
 
+std::string in_words(const live::WithGpus& other, Time now) {
+  std::string text = fmt::format("with {} GPU{}: ", other.gpus, other.gpus == 1 ? "" : "s");
+  text += other.end_by == kNoTime
+              ? "nobody knows when it ends"
+              : fmt::format("ends by {} with 90 %", clock_text(other.end_by, now));
+  if (other.kept) text += fmt::format("; its deadline is kept with {:.0f} %", 100 * *other.kept);
+  return text;
+}
+
 void print_queue(const std::vector<serve::ListedJob>& jobs, Time now, bool wide) {
   std::vector<Column> columns{{"JOBID", true}, {"NAME"},       {"USER"},
                               {"ST"},          {"TIME", true}, {"GPUS", true},

@@ -92,12 +92,14 @@ class Player {
       for (const sim::Present::Job& each : *jobs) {
         const Belief& belief = beliefs_.at(each.job);
         const Duration worked = std::max(Duration{0}, each.worked - each.past.charged);
-        const Duration drawn =
-            std::min(draw_run(belief.likely, worked, rng.uniform()), std::max(belief.most, worked));
-        const Duration own = knows_truth(setting_.composition) ? drawn : belief.policys_own;
+        const Duration most = std::max(belief.most, worked);
+        const Duration drawn = draw_run(belief.likely, worked, rng.uniform());
         const double rate = each.job == until ? setting_.rate : 1;
-        runs_[index(each.job)] = options_.speeds == nullptr ? at_rate(drawn, rate) : drawn;
-        told[each.job] = {at_rate(own, rate), belief.likely.distribution.get()};
+        const Duration runs = std::min(at_rate(drawn, rate), most);
+        runs_[index(each.job)] = options_.speeds == nullptr ? runs : std::min(drawn, most);
+        told[each.job] = {
+            knows_truth(setting_.composition) ? runs : at_rate(belief.policys_own, rate),
+            belief.likely.distribution.get()};
       }
     }
     options_.until_ended = until;

@@ -5,10 +5,20 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "base/time.h"
 
 namespace almanac::live {
+
+/// What would be if a job asked another number of GPUs.
+struct WithGpus {
+  int gpus = 0;
+  Time end_by{};  ///< With nine in ten.
+  std::optional<double> kept{};
+
+  bool operator==(const WithGpus&) const = default;
+};
 
 /// Each with nine in ten.
 struct Expected {
@@ -16,6 +26,8 @@ struct Expected {
   Time start_from{}, start_to{}, start_by{};
   Time end_from{}, end_to{}, end_by{};
   std::optional<double> kept{};  ///< Chance to end by its deadline.
+  /// Fewest GPUs first; none where nobody knows how it scales. Nothing = not worked out.
+  std::optional<std::vector<WithGpus>> other_gpus{};
 };
 
 }  // namespace almanac::live

@@ -3,14 +3,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 #include <utility>
 
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "forecast/other_gpus.h"
 #include "live/policies.h"
+#include "policy/speed_book.h"
 #include "store/log.h"
 
 namespace almanac::live {
@@ -24,12 +25,18 @@ constexpr double kSaid = 0.9;
 /// How often it looks whether something has changed.
 constexpr std::chrono::milliseconds kGlance{50};
 constexpr int kRestPerWork = 4;
+/// Of so many jobs other numbers of GPUs are tried, for so long after somebody asked.
+constexpr std::size_t kMostAsked = 4;
+constexpr std::chrono::minutes kAsked{1};
 
 }  // namespace
 
-Foresight::Foresight(const cluster::Cluster& cluster, trace::Trace log, int futures,
-                     std::uint64_t seed, Look look, Revision revision, Tell tell)
+Foresight::Foresight(const cluster::Cluster& cluster, std::shared_ptr<const perf::Catalogue> speeds,
+                     trace::Trace log, int futures, std::uint64_t seed, Look look,
+                     Revision revision, Tell tell)
     : cluster_(cluster),
+      speeds_(std::move(speeds)),
+      models_(speeds_ ? std::optional<perf::SpeedModels>(*speeds_) : std::nullopt),
       lessons_(std::move(log)),
       futures_(futures),
       seed_(seed),
@@ -51,12 +58,29 @@ std::optional<Expected> Foresight::of(JobNumber number) const {
   return found->second;
 }
 
-std::optional<Expected> Foresight::wait_for(JobNumber number, Duration patience) const {
+std::optional<Expected> Foresight::ask(JobNumber number, Duration patience) {
   std::unique_lock lock(mutex_);
-  news_.wait_for(lock, patience, [&] { return expected_.contains(number) || stop_; });
-  const auto found = expected_.find(number);
-  if (found == expected_.end()) return std::nullopt;
-  return found->second;
+  asked_[number] = Clock::now();
+  if (asked_.size() > kMostAsked) {
+    asked_.erase(std::min_element(asked_.begin(), asked_.end(), [](const auto& a, const auto& b) {
+      return a.second < b.second;
+    }));
+  }
+  const auto is_known = [&] {
+    const auto found = expected_.find(number);
+    return found != expected_.end() && found->second.other_gpus.has_value();
+  };
+  news_.wait_for(lock, patience, [&] { return is_known() || stop_; });
+  if (!is_known()) return std::nullopt;
+  return expected_.at(number);
+}
+
+bool Foresight::somebody_waits() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(asked_.begin(), asked_.end(), [&](const auto& each) {
+    const auto found = expected_.find(each.first);
+    return found != expected_.end() && !found->second.other_gpus;
+  });
 }
 
 void Foresight::work() {
@@ -64,18 +88,18 @@ void Foresight::work() {
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), 10);
   likely_ = taught_estimator({.estimate = "learned"}, lessons_, lessons_.jobs);
   std::uint64_t seen = 0;
-  auto next = std::chrono::steady_clock::now();
+  auto next = Clock::now();
   while (!stop_) {
     {
       std::unique_lock lock(mutex_);
       news_.wait_for(lock, kGlance, [&] { return stop_.load(); });
     }
-    const auto begun = std::chrono::steady_clock::now();
-    if (stop_ || begun < next || revision_() == seen) continue;
+    const auto begun = Clock::now();
+    if (stop_ || begun < next || (revision_() == seen && !somebody_waits())) continue;
     Outlook outlook = look_();
     const std::uint64_t revision = outlook.revision;
     if (foresee(std::move(outlook))) seen = revision;
-    const auto ended = std::chrono::steady_clock::now();
+    const auto ended = Clock::now();
     next = ended + kRestPerWork * (ended - begun);
   }
 }
@@ -111,6 +135,31 @@ forecast::Belief& Foresight::belief_of(const store::Job& job) {
   return beliefs_.emplace(job.number, std::move(made)).first->second;
 }
 
+Foresight::Scene Foresight::scene_of(const Outlook& outlook) {
+  Scene made;
+  made.present.at = outlook.at;
+  made.present.drained = outlook.drained;
+  for (const Outlook::One& one : outlook.jobs) {
+    const JobId id{static_cast<std::uint32_t>(made.trace.jobs.size())};
+    made.beliefs.emplace(id, std::move(belief_of(one.job)));
+    made.trace.jobs.push_back(store::record_of(one.job, made.trace.names));
+    const Duration ran = one.past.attained + (one.runs ? outlook.at - one.past.since : Duration{0});
+    (one.runs ? made.present.running : made.present.waiting)
+        .push_back({.job = id,
+                    .past = one.past,
+                    .worked = ran,
+                    .held = one.runs ? one.job.held_gpus : std::vector<cluster::Grant>{}});
+  }
+  return made;
+}
+
+forecast::Setting Foresight::setting(const Outlook& outlook, const Scene& scene) const {
+  return {.trace = scene.trace,
+          .cluster = cluster_,
+          .composition = outlook.composition,
+          .options = {.seed = seed_, .stop = &stop_}};
+}
+
 bool Foresight::foresee(Outlook outlook) {
   learn(outlook.ended);
   if (!own_ || estimate_ != outlook.composition.estimate) {
@@ -118,37 +167,30 @@ bool Foresight::foresee(Outlook outlook) {
     own_ = taught_estimator(outlook.composition, lessons_, lessons_.jobs);
     beliefs_.clear();
   }
-  trace::Trace trace;
-  sim::Present present{.at = outlook.at, .running = {}, .waiting = {}, .drained = outlook.drained};
-  forecast::Beliefs beliefs;
-  for (const Outlook::One& one : outlook.jobs) {
-    const JobId id{static_cast<std::uint32_t>(trace.jobs.size())};
-    beliefs.emplace(id, std::move(belief_of(one.job)));
-    trace.jobs.push_back(store::record_of(one.job, trace.names));
-    const Duration ran = one.past.attained + (one.runs ? outlook.at - one.past.since : Duration{0});
-    (one.runs ? present.running : present.waiting)
-        .push_back({.job = id,
-                    .past = one.past,
-                    .worked = ran,
-                    .held = one.runs ? one.job.held_gpus : std::vector<cluster::Grant>{}});
+  Scene scene = scene_of(outlook);
+  std::vector<forecast::Forecast> made;
+  if (!scene.present.waiting.empty()) {
+    made = forecast::play_queue(setting(outlook, scene), scene.present, scene.beliefs, futures_,
+                                seed_);
   }
-  const forecast::Setting setting{.trace = trace,
-                                  .cluster = cluster_,
-                                  .composition = outlook.composition,
-                                  .options = {.seed = seed_, .stop = &stop_}};
-  const auto made = present.waiting.empty()
-                        ? std::vector<forecast::Forecast>{}
-                        : forecast::play_queue(setting, present, beliefs, futures_, seed_);
+  const bool all = made.size() == scene.present.waiting.size();
+  if (all) {
+    publish(outlook, scene, made);
+    answer(outlook, scene);
+  }
   for (std::size_t at = 0; at < outlook.jobs.size(); ++at) {
     beliefs_.at(outlook.jobs[at].job.number) =
-        std::move(beliefs.at(JobId{static_cast<std::uint32_t>(at)}));
+        std::move(scene.beliefs.at(JobId{static_cast<std::uint32_t>(at)}));
   }
-  if (made.size() < present.waiting.size()) return false;
+  return all;
+}
 
+void Foresight::publish(const Outlook& outlook, const Scene& scene,
+                        const std::vector<forecast::Forecast>& made) {
   std::map<JobNumber, Expected> expected;
   std::vector<store::Told> first;
   for (std::size_t at = 0; at < made.size(); ++at) {
-    const store::Job& job = outlook.jobs[index(present.waiting[at].job)].job;
+    const store::Job& job = outlook.jobs[index(scene.present.waiting[at].job)].job;
     const auto start = made[at].start(kSaid);
     const auto end = made[at].end(kSaid);
     Expected one{.at = outlook.at,
@@ -159,7 +201,7 @@ bool Foresight::foresee(Outlook outlook) {
                  .end_to = end.to,
                  .end_by = made[at].ended_by(kSaid)};
     if (job.asked.deadline != kNoTime) one.kept = made[at].chance_to_end_by(job.asked.deadline);
-    expected.emplace(job.number, one);
+    if (!knows_scaling(job)) one.other_gpus.emplace();
     first.push_back({.at = one.at,
                      .job = job.number,
                      .policy = outlook.composition.name,
@@ -169,15 +211,60 @@ bool Foresight::foresee(Outlook outlook) {
                      .end_to = one.end_to,
                      .share = kSaid,
                      .kept = one.kept});
+    expected.emplace(job.number, std::move(one));
   }
   {
     const std::lock_guard lock(mutex_);
     std::erase_if(first, [&](const store::Told& told) { return expected_.contains(told.job); });
+    std::erase_if(asked_, [](const auto& each) { return Clock::now() - each.second > kAsked; });
+    // What was said before stands until it is worked out anew.
+    for (const auto& [number, when] : asked_) {
+      const auto before = expected_.find(number);
+      const auto now = expected.find(number);
+      if (before == expected_.end() || now == expected.end() || now->second.other_gpus) continue;
+      now->second.other_gpus = before->second.other_gpus;
+    }
     expected_ = std::move(expected);
   }
   news_.notify_all();
   if (!first.empty()) tell_(std::move(first));
-  return true;
+}
+
+/// Of a job that a model's name is in: what runs under a name that nobody knows may scale anyhow.
+bool Foresight::knows_scaling(const store::Job& job) {
+  if (!models_ || job.asked.gpus == 0 || job.start != kNoTime) return false;
+  const std::string& name = job.asked.model.empty() ? job.asked.name : job.asked.model;
+  const perf::Match match = models_->find({.name = name}).match;
+  return match == perf::Match::name || match == perf::Match::in_name;
+}
+
+void Foresight::answer(const Outlook& outlook, const Scene& scene) {
+  std::map<JobNumber, Clock::time_point> asked;
+  {
+    const std::lock_guard lock(mutex_);
+    asked = asked_;
+  }
+  std::unique_ptr<const policy::SpeedBook> speeds;
+  for (const sim::Present::Job& waiting : scene.present.waiting) {
+    const store::Job& job = outlook.jobs[index(waiting.job)].job;
+    if (!asked.contains(job.number) || !knows_scaling(job) || stop_) continue;
+    if (!speeds) speeds = std::make_unique<policy::SpeedBook>(cluster_, scene.trace, *speeds_);
+    std::vector<WithGpus> made;
+    for (const forecast::OtherGpus& other :
+         forecast::with_other_gpus(setting(outlook, scene), speeds.get(), scene.present,
+                                   scene.beliefs, waiting.job, futures_, seed_)) {
+      WithGpus& one = made.emplace_back();
+      one = {.gpus = other.gpus, .end_by = other.forecast.ended_by(kSaid)};
+      if (job.asked.deadline != kNoTime) {
+        one.kept = other.forecast.chance_to_end_by(job.asked.deadline);
+      }
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      expected_.at(job.number).other_gpus = std::move(made);
+    }
+    news_.notify_all();
+  }
 }
 
 }  // namespace almanac::live

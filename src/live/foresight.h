@@ -7,10 +7,14 @@
 /// It learns run times from every job that ends (predict::make_learned), whatever the policy itself
 /// believes.
 ///
+/// Who asks about a job also hears what would be with other numbers of GPUs, where the scaling of
+/// the job's model is known: for a few jobs, as long as somebody asks.
+///
 /// Cost     a fifth of a core at most: after a forecast it rests four times as long as that took.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -24,6 +28,7 @@
 #include "cluster/cluster.h"
 #include "forecast/futures.h"
 #include "live/expected.h"
+#include "perf/speed_models.h"
 #include "policy/composition.h"
 #include "predict/estimator.h"
 #include "schedule/round.h"
@@ -59,24 +64,45 @@ class Foresight {
 
   /// `log` is what it learns from to begin with; `cluster` must outlive it. It works until it is
   /// destroyed.
-  Foresight(const cluster::Cluster& cluster, trace::Trace log, int futures, std::uint64_t seed,
-            Look look, Revision revision, Tell tell);
+  /// `speeds` null = nobody knows how jobs scale.
+  Foresight(const cluster::Cluster& cluster, std::shared_ptr<const perf::Catalogue> speeds,
+            trace::Trace log, int futures, std::uint64_t seed, Look look, Revision revision,
+            Tell tell);
   ~Foresight();
   Foresight(const Foresight&) = delete;
   Foresight& operator=(const Foresight&) = delete;
 
   std::optional<Expected> of(store::JobNumber number) const;
-  /// Waits for one at most so long.
-  std::optional<Expected> wait_for(store::JobNumber number, Duration patience) const;
+  /// With other numbers of GPUs; waits for that at most so long.
+  std::optional<Expected> ask(store::JobNumber number, Duration patience);
 
  private:
+  /// A present, ready to be played on: the jobs of an outlook, each under its place there.
+  struct Scene {
+    trace::Trace trace{};
+    sim::Present present{};
+    forecast::Beliefs beliefs{};
+  };
+  using Clock = std::chrono::steady_clock;
+
   void work();
+  /// Whether somebody has asked who has not heard.
+  bool somebody_waits() const;
   /// Whether it got to the end.
   bool foresee(Outlook outlook);
   void learn(const std::vector<store::Job>& ended);
   forecast::Belief& belief_of(const store::Job& job);
+  /// Borrows the beliefs.
+  Scene scene_of(const Outlook& outlook);
+  forecast::Setting setting(const Outlook& outlook, const Scene& scene) const;
+  void publish(const Outlook& outlook, const Scene& scene,
+               const std::vector<forecast::Forecast>& made);
+  bool knows_scaling(const store::Job& job);
+  void answer(const Outlook& outlook, const Scene& scene);
 
   const cluster::Cluster& cluster_;
+  std::shared_ptr<const perf::Catalogue> speeds_;
+  std::optional<perf::SpeedModels> models_;  // of speeds_, to look up names
   trace::Trace lessons_;  // all jobs ever seen, so that a new policy can be taught
   std::map<store::JobNumber, JobId> seen_;
   int futures_;
@@ -92,6 +118,7 @@ class Foresight {
   mutable std::mutex mutex_;
   mutable std::condition_variable news_;
   std::map<store::JobNumber, Expected> expected_;
+  std::map<store::JobNumber, Clock::time_point> asked_;  // of whom, and when last
   std::atomic<bool> stop_ = false;
   std::thread thread_;  // the last: all else is there when it begins
 };

@@ -20,6 +20,7 @@
 #include "live/machine.h"
 #include "live/service.h"
 #include "live/steady_use.h"
+#include "perf/catalogue.h"
 
 namespace almanac::live {
 
@@ -33,6 +34,8 @@ struct Config {
   std::uint64_t seed = 0;
   Duration retention = 24h * 365;  ///< Jobs that ended earlier are forgotten.
   int futures = 32;                ///< Played for a forecast; 0 = none is made.
+  /// How jobs scale, for forecasts with other numbers of GPUs; null = nobody knows.
+  std::shared_ptr<const perf::Catalogue> speeds{};
   Measuring measuring{};
 };
 

@@ -39,8 +39,8 @@ Result<void> LocalService::begin_foresight() {
   auto log = core_->store().log(Time{});
   if (!log) return tl::unexpected(log.error());
   foresight_ = std::make_unique<Foresight>(
-      core_->config().machine.cluster, std::move(*log), core_->config().futures,
-      core_->config().seed, [this] { return core_->outlook(); },
+      core_->config().machine.cluster, core_->config().speeds, std::move(*log),
+      core_->config().futures, core_->config().seed, [this] { return core_->outlook(); },
       [this] { return core_->revision(); },
       [this](std::vector<store::Told> told) { core_->keep(std::move(told)); });
   return {};
@@ -137,7 +137,7 @@ void LocalService::add(JobView& view) const {
 }
 
 std::optional<Expected> LocalService::expect(JobNumber number, Duration patience) const {
-  return foresight_ ? foresight_->wait_for(number, patience) : std::nullopt;
+  return foresight_ ? foresight_->ask(number, patience) : std::nullopt;
 }
 
 Result<std::vector<std::string>> LocalService::explain(JobNumber number) const {

@@ -134,7 +134,8 @@ class Service {
   virtual Result<JobView> job(store::JobNumber number) const = 0;
   /// Why it waits, or what became of it: a few lines.
   virtual Result<std::vector<std::string>> explain(store::JobNumber number) const = 0;
-  /// Waits for a forecast of the job, at most so long; nothing = none yet.
+  /// Waits for a forecast of the job, also with other numbers of GPUs, at most so long; nothing =
+  /// none yet.
   virtual std::optional<Expected> expect(store::JobNumber number, Duration patience) const = 0;
   virtual std::vector<NodeView> nodes() const = 0;
   /// The last comparison with the shadow; nothing = there is none yet.

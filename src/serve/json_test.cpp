@@ -155,6 +155,17 @@ TEST(ExpectedJson, LeavesOutWhatMayNeverCome) {
   EXPECT_EQ(read->view.expected->start_from, Time{});
 }
 
+TEST(ExpectedJson, TellsOfOtherNumbersOfGpus) {
+  live::Expected expected;
+  expected.other_gpus = {{.gpus = 1, .end_by = kNever},
+                         {.gpus = 4, .end_by = Time{2h}, .kept = 0.75}};
+  const auto read = read_expected(to_json(expected));
+  ASSERT_TRUE(read);
+  const std::vector<live::WithGpus> said{{.gpus = 1, .end_by = kNoTime},
+                                         {.gpus = 4, .end_by = Time{2h}, .kept = 0.75}};
+  EXPECT_EQ(read->other_gpus, said);
+}
+
 TEST(NodesJson, ReadsWhatItWrites) {
   const std::vector<live::NodeView> nodes{
       {.name = "box",

@@ -52,6 +52,10 @@ void list(Fields& fields, Of& of) {
     fields.sparse("end_to_s", of.end_to);
     fields.sparse("end_by_s", of.end_by);
     fields.sparse("deadline_kept", of.kept);
+  } else if constexpr (std::is_same_v<Record, live::WithGpus>) {
+    fields.field("gpus", of.gpus);
+    fields.sparse("end_by_s", of.end_by);
+    fields.sparse("deadline_kept", of.kept);
   } else if constexpr (std::is_same_v<Record, store::Note>) {
     fields.field("at_s", of.at);
     fields.field("what", of.what);
@@ -111,12 +115,18 @@ Json written(const Record& record) {
 }
 
 /// Futures that have no end say nothing.
-live::Expected without_never(live::Expected of) {
+Json expected_json(live::Expected of) {
   for (Time* const each :
        {&of.start_from, &of.start_to, &of.start_by, &of.end_from, &of.end_to, &of.end_by}) {
     if (*each == kNever) *each = kNoTime;
   }
-  return of;
+  Json out = written(of);
+  if (!of.other_gpus) return out;
+  for (live::WithGpus each : *of.other_gpus) {
+    if (each.end_by == kNever) each.end_by = kNoTime;
+    out["with_other_gpus"].push_back(written(each));
+  }
+  return out;
 }
 
 std::vector<int> numbers(cluster::GpuMask gpus) {
@@ -136,7 +146,7 @@ Json job_object(const live::JobView& view, const cluster::Cluster& cluster) {
                     {"index", view.job.task->index},
                     {"at_once", view.job.task->at_once}};
   }
-  if (view.expected) out["expected"] = written(without_never(*view.expected));
+  if (view.expected) out["expected"] = expected_json(*view.expected);
   Json held = Json::array();
   for (const cluster::Grant& each : view.job.held_gpus) {
     held.push_back({{"node", cluster.node_label(each.node)},
@@ -166,6 +176,15 @@ live::Expected expected_of(const Json& json) {
                           .end_by = kNoTime};
   Reader reader(json);
   list(reader, expected);
+  if (const auto others = json.find("with_other_gpus"); others != json.end()) {
+    expected.other_gpus.emplace();
+    for (const Json& each : *others) {
+      live::WithGpus& other = expected.other_gpus->emplace_back();
+      other.end_by = kNoTime;
+      Reader of(each);
+      list(of, other);
+    }
+  }
   return expected;
 }
 
@@ -245,9 +264,7 @@ std::string to_json(const std::vector<live::NodeView>& nodes) {
   return dumped(Json{{"nodes", std::move(out)}});
 }
 
-std::string to_json(const live::Expected& expected) {
-  return dumped(written(without_never(expected)));
-}
+std::string to_json(const live::Expected& expected) { return dumped(expected_json(expected)); }
 
 std::string shadow_json(const std::string& policy, const std::optional<live::Comparison>& last) {
   Json out = {{"policy", policy}};

@@ -58,7 +58,7 @@ std::optional<live::Expected> SlurmService::expect(store::JobNumber number,
     const std::lock_guard lock(mutex_);
     watching = watching_;
   }
-  return watching ? watching->foresight.wait_for(number, patience) : std::nullopt;
+  return watching ? watching->foresight.ask(number, patience) : std::nullopt;
 }
 
 }  // namespace almanac::steer

@@ -23,7 +23,7 @@ struct SlurmService::Watching {
       : world(std::move(of)),
         shadow(service.store_, world->cluster, service.config_.seed),
         foresight(
-            world->cluster, std::move(log), kFutures, service.config_.seed,
+            world->cluster, nullptr, std::move(log), kFutures, service.config_.seed,
             [&service, of = world.get()] { return service.outlook(*of); },
             [&service] { return service.revision(); }, [](const auto&) {}) {}
 

@@ -17,6 +17,7 @@
 
 #include "live/box.h"
 #include "live/clock.h"
+#include "perf/catalogue_file.h"
 
 namespace almanac::live {
 namespace {
@@ -515,6 +516,40 @@ TEST_F(Box, ExpectsNobodyToRunBeyondItsLimit) {
   ASSERT_TRUE(service_->cancel(waits, me_));
   ASSERT_TRUE(service_->cancel(runs, me_));
   EXPECT_TRUE(comes_to(runs, JobState::cancelled));
+}
+
+TEST_F(Box, TellsWhatOtherNumbersOfGpusWouldBring) {
+  // Of the model `half` two GPUs do as much as one, and four twice as much.
+  const std::string speeds =
+      std::string(std::getenv("ALMANAC_SOURCE_DIR")) + "/tests/support/linear.toml";
+  begin({.state = state(),
+         .machine = made_up(4),
+         .policy = "fifo",
+         .futures = 16,
+         .speeds = std::make_shared<const perf::Catalogue>(*perf::read_catalogue(speeds))});
+  const JobNumber before = submit(shell("sleep 1000", 4));
+  store::Submission asked = shell("true");
+  asked.max_gpus = 8;
+  asked.model = "half";
+  asked.deadline = look(before).submit + 24h;
+  const JobNumber scales = submit(asked);
+  asked.model = "";
+  const JobNumber unknown = submit(asked);
+  const auto expected = service_->expect(scales, 30s);
+  ASSERT_TRUE(expected);
+  ASSERT_TRUE(expected->other_gpus);
+  ASSERT_EQ(expected->other_gpus->size(), 2U) << "eight are more than there are";
+  const WithGpus& two = expected->other_gpus->front();
+  const WithGpus& four = expected->other_gpus->back();
+  EXPECT_EQ(two.gpus, 2);
+  EXPECT_EQ(four.gpus, 4);
+  EXPECT_LE(four.end_by, two.end_by);
+  EXPECT_GE(four.kept.value(), two.kept.value());
+  EXPECT_EQ(service_->job(scales)->expected->other_gpus, expected->other_gpus);
+  // Nobody knows how a job scales that no model is named like.
+  const auto plain = service_->expect(unknown, 30s);
+  ASSERT_TRUE(plain);
+  EXPECT_TRUE(plain->other_gpus && plain->other_gpus->empty());
 }
 
 }  // namespace

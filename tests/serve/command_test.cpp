@@ -26,10 +26,12 @@ using testing::StartsWith;
 /// `almanac serve` on a folder of its own, with GPUs that are only numbers.
 class ServiceProcess {
  public:
-  explicit ServiceProcess(std::string state) : state_(std::move(state)) {
+  explicit ServiceProcess(std::string state, const std::vector<std::string>& more = {})
+      : state_(std::move(state)) {
     const char* const program = std::getenv("ALMANAC_PROGRAM");
     std::vector<std::string> words{
         program == nullptr ? "almanac" : program, "serve", "--state", state_, "--gpus", "4"};
+    words.insert(words.end(), more.begin(), more.end());
     std::vector<char*> argv;
     for (std::string& each : words) argv.push_back(each.data());
     argv.push_back(nullptr);
@@ -152,6 +154,32 @@ TEST_F(CommandTest, RunsAnArrayAndAScript) {
   ASSERT_TRUE(ends_as(array + "_1", "COMPLETED"));
   ASSERT_TRUE(ends_as(array + "_4", "COMPLETED"));
   EXPECT_EQ(run({"logs", array + "_4"}).out, "4 word\n");
+}
+
+TEST_F(CommandTest, SaysAtSubmissionWhatIsExpected) {
+  ServiceProcess service(state_, {"--speed", "genie", "--policy", "fifo"});
+  wait_for_service();
+  ASSERT_TRUE(ends_as(submit({"--gpus", "4", "--", "sleep", "600"}), "RUNNING"));
+  // It is not waited for long: on a busy machine a later one hears it.
+  nlohmann::json told;
+  ASSERT_TRUE(soon([&] {
+    const ProgramRun said =
+        run({"submit", "--json", "--directory", folder_ / "", "--gpus", "1", "--model", "resnet50",
+             "--batch", "64", "--steps", "1000", "--deadline", "now+1hour", "--", "sleep", "600"});
+    EXPECT_EQ(said.status, 0) << said.err;
+    told = nlohmann::json::parse(said.out);
+    return told.at("job").contains("expected") &&
+           told.at("job").at("expected").contains("with_other_gpus");
+  }));
+  EXPECT_EQ(told.at("numbers").size(), 1U);
+  EXPECT_EQ(told.at("job").at("state"), "PENDING");
+  const auto& expected = told.at("job").at("expected");
+  EXPECT_TRUE(expected.contains("end_by_s") && expected.contains("deadline_kept"));
+  const auto& others = expected.at("with_other_gpus");
+  ASSERT_EQ(others.size(), 2U);
+  EXPECT_EQ(others.at(1).at("gpus"), 4);
+  EXPECT_TRUE(others.at(1).contains("deadline_kept"));
+  EXPECT_THAT(run({"show", told.at("job").at("job_id")}).out, HasSubstr("with 4 GPUs: ends by "));
 }
 
 TEST_F(CommandTest, SetsThePolicyAndDrainsNodes) {

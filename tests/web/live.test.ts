@@ -149,6 +149,17 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     assert.deepEqual(faults, []);
   });
 
+  test('hears of a job what other numbers of GPUs would bring, where that is known', async (t) => {
+    const mock = await served(t);
+    const [scales, does] = [mock.world.jobs[8], mock.world.jobs[9]].map((job) => job?.job_id as string);
+    const {page, faults} = await open(t, mock.url, `job/${scales}`);
+    await page.getByText(/^With 2 GPUs it ends by /).waitFor();
+    await page.goto(`${mock.url}/#/job/${does}`);
+    await page.getByRole('heading', {name: new RegExp(`^${does}`)}).waitFor();
+    assert.equal(await page.getByRole('heading', {name: 'With other GPUs'}).count(), 0);
+    assert.deepEqual(faults, []);
+  });
+
   test('is shown what changed, and nothing is asked again that did not', async (t) => {
     const mock = await served(t, 3);
     const {page, faults} = await open(t, mock.url, 'queue');

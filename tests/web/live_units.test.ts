@@ -8,7 +8,7 @@ import {settled} from '../../web/src/live/log_text';
 import {pieces} from '../../web/src/live/pieces';
 import type {Gpu, Job, Moment} from '../../web/src/live/service';
 import {binned, energy, figuresOf} from '../../web/src/live/use_figures';
-import {coloursOf, ending, expectation, gpusOf, memory, placesOf, ranges, spent, stateOf} from '../../web/src/live/words';
+import {coloursOf, ending, expectation, gpusOf, memory, placesOf, ranges, spent, stateOf, withGpus} from '../../web/src/live/words';
 
 process.env['TZ'] = 'Europe/Berlin';
 const at = (text: string) => Date.parse(text) / 1000;
@@ -57,6 +57,9 @@ test('a job is said in a few words', () => {
   assert.equal(spent(job({state: 'CANCELLED'}), 110), '–', 'it never ran');
   assert.equal(expectation(job({}), 0), '');
   assert.equal(expectation(job({state: 'RUNNING', expected: {at_s: 0, start_from_s: 1, start_to_s: 2}}), 0), '', 'what runs has started');
+  const now = at('2026-11-21T22:30:00Z');
+  assert.equal(said(withGpus({gpus: 2, end_by_s: now, deadline_kept: 0.8}, now)), 'With 2 GPUs it ends by 23:30 (9 in 10), and keeps its deadline in 80 % of futures.');
+  assert.equal(withGpus({gpus: 1}, now), 'With 1 GPU nobody knows when it ends.');
 });
 
 test('each user has a colour of their own while there are enough', () => {

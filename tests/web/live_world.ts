@@ -67,7 +67,8 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
     const from = now + 300 + n * 240;
     return job('PENDING', {
       gpus: [1, 2, 4, 1, 0, 8][n % 6] as number, submit_s: now - 4000 + Math.min(3900, n), since_s: now - 4000 + Math.min(3900, n), place: n + 1, why_word, why,
-      expected: {at_s: now - 20, start_from_s: from, start_to_s: from + 1500 + n * 60, start_by_s: from + 1400 + n * 60, end_from_s: from + 3600, end_to_s: from + 9000, end_by_s: from + 8600},
+      expected: {at_s: now - 20, start_from_s: from, start_to_s: from + 1500 + n * 60, start_by_s: from + 1400 + n * 60, end_from_s: from + 3600, end_to_s: from + 9000, end_by_s: from + 8600,
+        ...(n === 0 ? {with_other_gpus: [{gpus: 2, end_by_s: from + 3000}]} : {})},
       ...(n % 9 === 4 ? {array: {number, index: n, at_once: 4}, job_id: `${number}_${n}`} : {}),
     });
   });

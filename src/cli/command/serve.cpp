@@ -18,6 +18,7 @@
 #include "live/local_service.h"
 #include "live/log.h"
 #include "live/notify.h"
+#include "perf/catalogue_file.h"
 #include "report/dashboard.h"
 #include "serve/client.h"
 #include "serve/server.h"
@@ -31,6 +32,7 @@ struct Options {
   std::string policy;
   std::string shadow;
   std::string listen;
+  std::string speed;
   std::string engine = "machine";
   SlurmEngine slurm;
   int gpus = -1;
@@ -99,6 +101,11 @@ Result<live::Config> read_config(const Options& options) {
     config.policy_is_told = true;
   }
   config.shadow = options.shadow;
+  if (!options.speed.empty()) {
+    auto speeds = perf::read_catalogue(options.speed);
+    if (!speeds) return tl::unexpected(speeds.error());
+    config.speeds = std::make_shared<const perf::Catalogue>(*std::move(speeds));
+  }
   return config;
 }
 
@@ -106,6 +113,9 @@ Result<std::unique_ptr<live::Service>> open_service(const Options& options) {
   if (options.engine == "slurm") {
     if (!options.cluster.empty() || options.gpus >= 0) {
       return fail(Code::usage, "--cluster and --gpus are of one machine; Slurm tells its own");
+    }
+    if (!options.speed.empty()) {
+      return fail(Code::usage, "--speed is of one machine; of a Slurm's jobs no scaling is told");
     }
     return options.slurm.open(options.state, options.policy, options.shadow);
   }
@@ -180,6 +190,11 @@ void register_serve(Program& program) {
   command.add_option("--shadow", options->shadow, "Another that is compared with it")
       ->type_name("POLICY");
   command
+      .add_option("--speed", options->speed,
+                  "How jobs scale, to tell users what other numbers of GPUs would bring: models of "
+                  "perf show, a name or a file of profile")
+      ->type_name("NAME|FILE");
+  command
       .add_option("--listen", options->listen,
                   "Answer by TCP too, for the dashboard and Prometheus; port 0 = any that is free")
       ->type_name("127.0.0.1:PORT");
@@ -191,6 +206,7 @@ void register_serve(Program& program) {
   options->slurm.add_to(command);
   add_example(command, "almanac serve --policy easy --listen 127.0.0.1:8317");
   add_example(command, "almanac serve --gpus 16 --state /tmp/almanac");
+  add_example(command, "almanac serve --speed train.csv");
   add_example(command, "almanac serve --engine slurm --state /var/lib/almanac --policy qssf");
   program.on(command, [options] { return run(*options); });
 }

@@ -48,7 +48,14 @@ void print(const serve::ListedJob& listed, Time now) {
   line("Started", clock_text(job.start, now));
   line("Ended at", clock_text(job.end, now));
   line("Ran", text::format_duration(ran(job, now)));
-  if (listed.view.expected) line("Expected", in_words(*listed.view.expected, now));
+  if (listed.view.expected) {
+    line("Expected", in_words(*listed.view.expected, now));
+    if (listed.view.expected->other_gpus) {
+      for (const live::WithGpus& each : *listed.view.expected->other_gpus) {
+        line("", in_words(each, now));
+      }
+    }
+  }
   if (listed.view.believed) line("Believed", text::format_duration(*listed.view.believed));
   if (job.attempts > 1) line("Runs", std::to_string(job.attempts));
   if (job.preemptions > 0) line("Stopped", fmt::format("{} times for others", job.preemptions));

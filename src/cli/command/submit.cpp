@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac submit: gives a job to the service, and says when it is expected to start.
+/// almanac submit: gives a job to the service, and says when it is expected to start and end, also
+/// with other numbers of GPUs.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -10,8 +11,10 @@
 #include <iterator>
 #include <memory>
 #include <thread>
+#include <tuple>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -38,6 +41,7 @@ struct Options {
   std::vector<std::string> asked;  ///< "--gpus=2", in order; read as a script's lines are.
   std::vector<std::string> words;
   bool parsable = false;
+  bool json = false;
   bool dry_run = false;
 };
 
@@ -159,29 +163,48 @@ Result<store::Submission> read_submission(const Options& options,
   return std::move(draft.asked);
 }
 
-/// What the service expects of a job that waits; "" = it has not said so in time.
-std::string forecast(serve::Client& client, store::JobNumber number) {
+/// The job as the service tells it: once it says what it expects of it if it waits, or has not done
+/// so in time; "" = it does not answer.
+std::string look(serve::Client& client, store::JobNumber number) {
   const std::string path = fmt::format("/v1/jobs/{}", static_cast<std::int64_t>(number));
   const auto until = std::chrono::steady_clock::now() + kPatience;
-  while (std::chrono::steady_clock::now() < until) {
+  bool is_foreseen = false;
+  for (;;) {
     const auto job = client.get(path);
     if (!job) return "";
     const auto listed = serve::read_job(job->body);
-    if (listed && listed->view.job.state == trace::JobState::running) {
-      return fmt::format("runs on {}", listed->nodes);
-    }
-    if (!listed || listed->view.job.state != trace::JobState::pending || listed->view.job.held) {
-      return "";
-    }
+    const bool waits =
+        listed && listed->view.job.state == trace::JobState::pending && !listed->view.job.held;
+    if (!waits || is_foreseen || std::chrono::steady_clock::now() > until) return job->body;
     const auto said = client.get(path + "/forecast");
-    if (!said) return "";
-    if (said->status == 200) {
-      const auto expected = serve::read_expected(said->body);
-      return expected ? in_words(*expected, wall_clock()) : "";
-    }
-    std::this_thread::sleep_for(kPause);
+    if (!said) return job->body;
+    is_foreseen = said->status == 200;
+    if (!is_foreseen) std::this_thread::sleep_for(kPause);
   }
-  return "";
+}
+
+void print_expected(const std::string& body) {
+  const auto listed = serve::read_job(body);
+  if (!listed) return;
+  const auto& [job, expected] = std::tie(listed->view.job, listed->view.expected);
+  if (job.state == trace::JobState::running) fmt::print("It runs on {}\n", listed->nodes);
+  if (job.state != trace::JobState::pending || !expected) return;
+  const Time now = wall_clock();
+  fmt::print("It {}\n", in_words(*expected, now));
+  if (!expected->other_gpus) return;
+  for (const live::WithGpus& each : *expected->other_gpus) {
+    fmt::print("  {}\n", in_words(each, now));
+  }
+}
+
+void print_json(const std::vector<store::JobNumber>& numbers, const std::string& first) {
+  nlohmann::ordered_json out = {{"numbers", nlohmann::ordered_json::array()}};
+  for (const store::JobNumber each : numbers) {
+    out["numbers"].push_back(static_cast<std::int64_t>(each));
+  }
+  auto job = nlohmann::ordered_json::parse(first, nullptr, false);
+  if (!job.is_discarded()) out["job"] = std::move(job);
+  fmt::print("{}\n", out.dump(2));
 }
 
 Result<int> submit(const Options& options, const std::vector<std::string>& command_line) {
@@ -200,14 +223,15 @@ Result<int> submit(const Options& options, const std::vector<std::string>& comma
     fmt::print("{}\n", first);
     return kDone;
   }
+  if (options.json) {
+    print_json(*numbers, look(*client, numbers->front()));
+    return kDone;
+  }
   fmt::print("Submitted job {}{}\n", first,
              asked->indices.empty() ? "" : fmt::format(" of {} tasks", numbers->size()));
   std::fflush(stdout);
   // Where nobody reads it, it is not waited for.
-  if (::isatty(STDOUT_FILENO) == 0) return kDone;
-  if (const std::string said = forecast(*client, numbers->front()); !said.empty()) {
-    fmt::print("It {}\n", said);
-  }
+  if (::isatty(STDOUT_FILENO) != 0) print_expected(look(*client, numbers->front()));
   return kDone;
 }
 
@@ -219,12 +243,18 @@ void register_submit(Program& program) {
   command.add_option("COMMAND", options->words,
                      "A command and its arguments after --, or a script and its arguments");
   add_asked(command, options);
-  command.add_flag("--parsable", options->parsable, "Print the job's number only");
+  CLI::Option* const parsable =
+      command.add_flag("--parsable", options->parsable, "Print the job's number only");
+  command
+      .add_flag("--json", options->json,
+                "Print the numbers and the first job as JSON, with what is expected of it")
+      ->excludes(parsable);
   command.add_flag("--dry-run", options->dry_run, "Print what would be submitted, as JSON");
   options->service.add_to(command);
   add_example(command,
               "almanac submit --gpus 2 --cpus 8 --mem 32G --time 2:00:00 -- python train.py");
   add_example(command, "almanac submit --array 0-9%3 --after 17 train.sh");
+  add_example(command, "almanac submit --json --gpus 1 --max-gpus 4 --deadline 16:00 -- ./train");
   program.on(command, [options, &program] { return submit(*options, program.command_line); });
 }
 

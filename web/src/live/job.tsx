@@ -7,9 +7,9 @@ import {ago, clock, exact} from './clock';
 import {LogView} from './job_log';
 import {Course} from './job_course';
 import {useAnswer, useTicks} from './poll';
-import type {Job, Note, Told} from './service';
+import type {Expected, Job, Note, Told} from './service';
 import type {ViewProps} from './shell';
-import {ending, expectation, gpusOf, isOver, memory, placesOf, spent, stateOf} from './words';
+import {ending, expectation, gpusOf, isOver, memory, placesOf, spent, stateOf, withGpus} from './words';
 
 export function JobView({overview, now, route}: ViewProps) {
   const path = `/v1/jobs/${encodeURIComponent(route.part)}`;
@@ -18,6 +18,7 @@ export function JobView({overview, now, route}: ViewProps) {
   const version = `${overview.revision} ${job?.state ?? ''}`;
   const {value: events} = useAnswer<{events: Note[]; told: Told[]}>(job ? `${path}/events` : '', version);
   const {value: explained} = useAnswer<{lines: string[]}>(job && !isOver(job) ? `${path}/explain` : '', version);
+  const {value: forecast} = useAnswer<Expected>(job?.state === 'PENDING' && !job.held ? `${path}/forecast` : '', `${version} ${measured}`);
   if (!job) {
     return (
       <>
@@ -41,6 +42,12 @@ export function JobView({overview, now, route}: ViewProps) {
         <section class="why" aria-labelledby="why-title">
           <h2 id="why-title">Why it waits</h2>
           {explained.lines.map((line, n) => <p key={n}>{capital(line)}.</p>)}
+        </section>
+      )}
+      {forecast?.with_other_gpus && (
+        <section class="why" aria-labelledby="other-title">
+          <h2 id="other-title">With other GPUs</h2>
+          {forecast.with_other_gpus.map((other) => <p key={other.gpus}>{withGpus(other, now)}</p>)}
         </section>
       )}
       <Course job={job} told={told} now={now} />

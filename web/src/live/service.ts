@@ -53,6 +53,14 @@ export interface Expected {
   end_to_s?: number;
   end_by_s?: number;
   deadline_kept?: number;
+  /** If it asked so many instead; only of GET /v1/jobs/{number}/forecast for sure. */
+  with_other_gpus?: WithGpus[];
+}
+
+export interface WithGpus {
+  gpus: number;
+  end_by_s?: number;
+  deadline_kept?: number;
 }
 
 export interface Hold {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What jobs are called and how their state is said.
-import {duration, plain} from '../format';
+import {duration, percent, plain} from '../format';
 import {clock, stretch} from './clock';
-import type {Job, State} from './service';
+import type {Job, State, WithGpus} from './service';
 
 const kStates: Record<State, string> = {
   PENDING: 'waits', RUNNING: 'runs', COMPLETED: 'completed', FAILED: 'failed', CANCELLED: 'cancelled',
@@ -57,6 +57,13 @@ export function expectation(job: Job, now: number): string {
   if (job.state !== 'RUNNING') return '';
   return expected?.end_from_s === undefined && expected?.end_to_s === undefined ? ''
     : `ends ${stretch(expected.end_from_s, expected.end_to_s, now)}`;
+}
+
+/** "With 2 GPUs it ends by 13:40 (9 in 10), and keeps its deadline in 80 % of futures." */
+export function withGpus(other: WithGpus, now: number): string {
+  const kept = other.deadline_kept === undefined ? '' : `, and keeps its deadline in ${percent(other.deadline_kept)} of futures`;
+  const end = other.end_by_s === undefined ? 'nobody knows when it ends' : `it ends by ${clock(other.end_by_s, now)} (9 in 10)`;
+  return `With ${other.gpus} GPU${other.gpus === 1 ? '' : 's'} ${end}${kept}.`;
 }
 
 /** Since when it waits or runs, or how long it ran. */
