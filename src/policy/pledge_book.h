@@ -17,11 +17,13 @@
 /// Differs  both leave out what restarts cost; here part of a lease counts for what it is. What is
 ///          pledged is not shifted for a newcomer: as it lies as late as can be, there is little to
 ///          gain, and jobs of one GPU each lose nothing.
-/// Cost     a step for each lease from the deadline back to the first that is pledged.
+/// Cost     a step for each change of what is free from the deadline back to the first lease that
+/// is
+///          pledged; a few instructions for each lease in between.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <span>
@@ -42,13 +44,29 @@ struct Level {
 };
 
 struct Pledge {
+  /// Leases one after another with as many GPUs; there are few, however far the deadline is.
+  struct Stretch {
+    std::int64_t first = 0;  ///< The number of its first lease.
+    std::int64_t last = 0;
+    int gpus = 0;
+
+    bool operator==(const Stretch&) const = default;
+  };
+
   std::uint64_t gpu_type = 0;  ///< One bit: all its GPUs are of one type.
-  std::int64_t first = 0;      ///< The number of its first lease.
-  std::vector<int> gpus;       ///< In each lease from there on; 0 in between = none in that one.
+  /// The latest first; in leases in between that are in none it has nothing.
+  std::vector<Stretch> stretches;
 
   int in(std::int64_t lease) const {
-    const std::int64_t at = lease - first;
-    return at < 0 || at >= std::int64_t(gpus.size()) ? 0 : gpus[static_cast<std::size_t>(at)];
+    const auto at = std::find_if(stretches.begin(), stretches.end(),
+                                 [&](const Stretch& each) { return each.first <= lease; });
+    return at == stretches.end() || at->last < lease ? 0 : at->gpus;
+  }
+  /// The most GPUs of any lease.
+  int most() const {
+    int gpus = 0;
+    for (const Stretch& each : stretches) gpus = std::max(gpus, each.gpus);
+    return gpus;
   }
 };
 
@@ -90,15 +108,30 @@ class PledgeBook {
 
   void add(const Pledge& pledge) { count(pledge, +1); }
   void remove(const Pledge& pledge) { count(pledge, -1); }
+  /// As if all that are there were removed.
+  void clear();
   int free(std::uint64_t gpu_type, std::int64_t lease) const;
 
  private:
   struct Row {
     int all = 0;
-    int free_now = 0;       // for new pledges, in the present lease
-    std::deque<int> taken;  // from the present lease on
+    int free_now = 0;         // for new pledges, in the present lease
+    std::vector<int> taken;   // by lease; what is over is kept until it is as much as the rest
+    std::size_t present = 0;  // where the present lease lies there
+
+    int free(std::int64_t ahead) const {
+      const std::size_t at = present + static_cast<std::size_t>(ahead);
+      return all - (at < taken.size() ? taken[at] : 0);
+    }
   };
   void count(const Pledge& pledge, int sign);
+  /// How many leases before `lease`, but after the present one, have as much free, of at most so
+  /// many GPUs.
+  std::int64_t alike_before(const Row& row, std::int64_t lease, int most) const;
+  /// The work of a lease that neither now nor a deadline cuts short.
+  double whole(const Level& level) const {
+    return static_cast<double>(lease_.count()) * level.rate;
+  }
 
   Duration lease_;
   Duration phase_;

@@ -144,7 +144,7 @@ void Pledges::review(Vc& vc) {
     Promise& promise = vc.promises.at(job);
     const PledgeBook::Need asks = need(job, due);
     const double ahead = vc.book.work_of(promise.pledge, asks) - asks.work_ms;
-    const std::int64_t first = std::max(promise.pledge.first, present);
+    const std::int64_t first = std::max(promise.pledge.stretches.back().first, present);
     const double first_done =
         seconds(std::min(vc.book.begin(first + 1), due) - vc.book.begin(first)) * 1e3;
     // What is done is told in whole milliseconds.
@@ -164,7 +164,7 @@ void Pledges::review(Vc& vc) {
 }
 
 void Pledges::choose_anew(Vc& vc) {
-  for (const auto& [job, promise] : vc.promises) vc.book.remove(promise.pledge);
+  vc.book.clear();
   vc.promises.clear();
   vc.newcomers.clear();
   std::vector<std::pair<double, JobId>> by_cost;
@@ -208,8 +208,7 @@ double Pledges::gpus_per_rate(VcId vc, JobId job) const {
   const Level* later = &levels.front();
   const auto found = of(vc).promises.find(job);
   if (found != of(vc).promises.end()) {
-    const int most =
-        *std::max_element(found->second.pledge.gpus.begin(), found->second.pledge.gpus.end());
+    const int most = found->second.pledge.most();
     for (const Level& each : levels) {
       if (each.gpus == most) later = &each;
     }
