@@ -108,6 +108,8 @@ void Pacer::set_alone(JobId job, std::span<const cluster::Grant> held, Time now)
   jobs_[index(job)].alone = in_whole_steps(job, pace.rate);
   jobs_[index(job)].computing = static_cast<float>(pace.computing);
   jobs_[index(job)].spared = spared_by(held);
+  jobs_[index(job)].gpus = 0;
+  for (const cluster::Grant& grant : held) jobs_[index(job)].gpus += grant.count();
   log_.open(job, held, beside, pace, jobs_[index(job)].done_ms, now);
 }
 
@@ -156,7 +158,7 @@ void Pacer::count(JobId job, int sign) {
   const trace::Request& asked = trace_.jobs[index(job)].request;
   // Who asks a part keeps that busy, not the GPU.
   const double use = sign * use_of(job) * asked.gpu_part();
-  computing_gpus_ += shared_.has(job) ? shared_.add_use(job, use) : use * asked.gpus;
+  computing_gpus_ += shared_.has(job) ? shared_.add_use(job, use) : use * jobs_[index(job)].gpus;
 }
 
 double Pacer::asked_of_each(JobId job, std::size_t nodes) const {

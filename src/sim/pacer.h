@@ -78,7 +78,8 @@ class Pacer final : public policy::Telemetry {
     double alone = 0;     // the rate without contention for bandwidth; 0 = does not run
     float computing = 0;  // the share of its time in which its GPUs compute for it, likewise
     float contention = 1;
-    float spared = 0;  // see spared_gpus()
+    float spared = 0;       // see spared_gpus()
+    std::int32_t gpus = 0;  // that it holds, which may be others than it asks
 
     double rate() const { return alone * contention; }
   };

@@ -207,6 +207,17 @@ TEST(Pacer, TellsAllWhoShareWhenATenantLeaves) {
   EXPECT_EQ(shared.end(), 130);
 }
 
+TEST(Pacer, CountsTheGpusThatAJobHoldsNotThoseThatItAsks) {
+  Shared alone({{1, 100s}});
+  const auto holding = [](cluster::GpuMask gpus) { return Shared::part(cluster::kWholeGpu, gpus); };
+  alone.pacer->start(JobId{0}, holding(0b1), 100s, Time{});
+  EXPECT_EQ(alone.pacer->computing_gpus(), 1);
+  alone.pacer->resize(JobId{0}, holding(0b11), Time{10s});
+  EXPECT_EQ(alone.pacer->computing_gpus(), 2);
+  alone.end();
+  EXPECT_EQ(alone.pacer->computing_gpus(), 0);
+}
+
 TEST(Pacer, LeavesJobsAloneThatAskNoMoreThanTheRest) {
   Shared shared({{0.5F, 100s}, {0.5F, 100s}});
   shared.start(0, 0, 500);
