@@ -12,7 +12,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
-#include "live/steady_use.h"
+#include "measure/steady_use.h"
 #include "shepherd/run.h"
 #include "store/job.h"
 
@@ -32,8 +32,9 @@ struct Entry {
   std::vector<cluster::Grant> leaves{};  ///< What that process holds until it has gone.
   bool again = false;     ///< It is to run again from its beginning when its process has gone.
   bool starting = false;  ///< It runs as the policy sees it, but has no process yet.
-  SteadyUse gpu_use{};    ///< Of its process.
-  std::optional<Stretch> bandwidth_gbs{};  ///< What it drew of the memory's, when looked at last.
+  measure::SteadyUse gpu_use{};                     ///< Of its process.
+  std::optional<measure::Stretch> bandwidth_gbs{};  ///< What it drew of the memory's, when looked
+                                                    ///< at last.
 };
 
 /// What keeps a pending job from the policy.

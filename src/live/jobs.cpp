@@ -238,7 +238,7 @@ void LocalService::Core::start_process(Entry& entry, const store::Job& whole) {
 void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
   entry.run.emplace(std::move(run));
   processes_.insert(entry.job.number);
-  entry.gpu_use = SteadyUse(config_.measuring);
+  entry.gpu_use = measure::SteadyUse(config_.measuring);
   entry.gpu_use.start(now_);
   entry.bandwidth_gbs.reset();
   measured_.change(now_);

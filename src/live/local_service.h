@@ -19,7 +19,7 @@
 
 #include "live/machine.h"
 #include "live/service.h"
-#include "live/steady_use.h"
+#include "measure/steady_use.h"
 #include "perf/catalogue.h"
 
 namespace almanac::live {
@@ -36,7 +36,7 @@ struct Config {
   int futures = 32;                ///< Played for a forecast; 0 = none is made.
   /// How jobs scale, for forecasts with other numbers of GPUs; null = nobody knows.
   std::shared_ptr<const perf::Catalogue> speeds{};
-  Measuring measuring{};
+  measure::Measuring measuring{};
 };
 
 class Foresight;

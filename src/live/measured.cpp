@@ -4,7 +4,7 @@
 namespace almanac::live {
 
 Measured::Measured(Book& book, const std::vector<store::JobNumber>& numbers,
-                   const Measuring& measuring, std::size_t nodes)
+                   const measure::Measuring& measuring, std::size_t nodes)
     : book_(book), numbers_(numbers), measuring_(measuring), is_one_node_(nodes == 1) {}
 
 const Entry* Measured::entry_of(JobId job) const { return book_.find(numbers_[index(job)]); }
@@ -31,7 +31,7 @@ bool Measured::will_know_gpu_use(JobId job) const {
          entry->job.asked.gpu_share == 1;
 }
 
-std::optional<double> Measured::fresh(const std::optional<Stretch>& told) const {
+std::optional<double> Measured::fresh(const std::optional<measure::Stretch>& told) const {
   return told && told->from >= changed_ ? std::optional(told->value) : std::nullopt;
 }
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "live/book.h"
-#include "live/steady_use.h"
 #include "live/vitals.h"
+#include "measure/steady_use.h"
 #include "policy/contract.h"
 
 namespace almanac::live {
@@ -22,8 +22,8 @@ namespace almanac::live {
 class Measured final : public policy::Telemetry {
  public:
   /// `numbers` by JobId. Both outlive it.
-  Measured(Book& book, const std::vector<store::JobNumber>& numbers, const Measuring& measuring,
-           std::size_t nodes);
+  Measured(Book& book, const std::vector<store::JobNumber>& numbers,
+           const measure::Measuring& measuring, std::size_t nodes);
 
   void take(const Sight& sight);
   /// Somebody has started, ended or been resized.
@@ -40,14 +40,14 @@ class Measured final : public policy::Telemetry {
  private:
   /// Null = one that could not be saved, and is gone before the policy has heard of it.
   const Entry* entry_of(JobId job) const;
-  std::optional<double> fresh(const std::optional<Stretch>& told) const;
+  std::optional<double> fresh(const std::optional<measure::Stretch>& told) const;
 
   Book& book_;
   const std::vector<store::JobNumber>& numbers_;
-  Measuring measuring_;
+  measure::Measuring measuring_;
   bool is_one_node_;
   bool all_gpus_tell_ = false;
-  std::optional<Stretch> bandwidth_gbs_;
+  std::optional<measure::Stretch> bandwidth_gbs_;
   Time changed_{};
 };
 

@@ -26,9 +26,9 @@ class MeasuredTest : public testing::Test {
     const Time begun{from};
     const Time now{from + 5s};
     Sight made;
-    made.bandwidth_gbs = Stretch{begun, now, 30};
-    made.jobs = {{kFirst, Stretch{begun, now, 0.8}, Stretch{begun, now, 10}},
-                 {kSecond, std::nullopt, Stretch{begun, now, 20}}};
+    made.bandwidth_gbs = measure::Stretch{begun, now, 30};
+    made.jobs = {{kFirst, measure::Stretch{begun, now, 0.8}, measure::Stretch{begun, now, 10}},
+                 {kSecond, std::nullopt, measure::Stretch{begun, now, 20}}};
     return made;
   }
 

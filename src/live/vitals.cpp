@@ -2,15 +2,14 @@
 #include "live/vitals.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/ids.h"
+#include "process/descriptor.h"
 #include "process/tree.h"
 #include "shepherd/run.h"
 
@@ -20,35 +19,12 @@ using store::JobNumber;
 
 namespace {
 
-/// Of what a job writes on its progress so much is read, from the end.
-constexpr std::int64_t kTail = 4096;
 /// Beyond this size that file is emptied: it lies in the service's own folder.
 constexpr std::int64_t kLargestProgress = std::int64_t{1} << 20;
-
-/// What the job itself says last.
-std::optional<double> last_word(const std::string& path, std::int64_t size) {
-  std::ifstream file(path);
-  file.seekg(std::max<std::int64_t>(0, size - kTail));
-  std::optional<double> use;
-  std::string word;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    if (double value = 0; words >> word >> value && word == "gpu_use" && value >= 0 && value <= 1) {
-      use = value;
-    }
-  }
-  return use;
-}
 
 /// The name of a job's group of counters.
 std::string group_of(const Patient& patient) {
   return std::filesystem::path(patient.folder).filename().string();
-}
-
-/// What grew from `before` to `now`, by the second.
-Stretch rate(Time from, double before, Time to, double now) {
-  const double passed_s = std::chrono::duration<double>(to - from).count();
-  return {from, to, std::max(0.0, now - before) / passed_s};
 }
 
 }  // namespace
@@ -142,42 +118,37 @@ JobVitals Vitals::look_at(const Patient& patient, Time now, Found& found, Sight:
   JobVitals made;
   const process::Usage usage = process::usage_of(patient.shepherd);
   made.memory_gb = usage.memory_gb;
-  found = is_new ? Found{.folder = patient.folder, .said_at = now} : last->second;
+  found = is_new ? Found{.folder = patient.folder, .word = measure::OwnWord(now)} : last->second;
   found.at = now;
   found.cpu_s = usage.cpu_s;
   if (passed) {
-    made.cores_busy = rate(last->second.at, last->second.cpu_s, now, usage.cpu_s).value;
+    made.cores_busy = measure::rate(last->second.at, last->second.cpu_s, now, usage.cpu_s).value;
   }
   if (traffic_) {
     found.moved_gb = traffic_->moved_gb(group_of(patient));
     if (passed && found.moved_gb && last->second.moved_gb) {
-      sight.bandwidth_gbs = rate(last->second.at, *last->second.moved_gb, now, *found.moved_gb);
+      sight.bandwidth_gbs =
+          measure::rate(last->second.at, *last->second.moved_gb, now, *found.moved_gb);
     }
   }
 
-  const std::string path = patient.folder + shepherd::kProgressFile;
-  struct stat file {};
-  if (::stat(path.c_str(), &file) == 0) {
-    const auto& written = file.st_mtim;
-    const std::int64_t written_ns = std::int64_t{written.tv_sec} * 1'000'000'000 + written.tv_nsec;
-    if (written_ns != found.written_ns) {
-      found.written_ns = written_ns;
-      if (const auto word = last_word(path, file.st_size)) {
-        if (passed) sight.gpu_use = Stretch{found.said_at, now, *word};
-        found.said = word;
-        found.said_at = now;
-      }
-      if (file.st_size > kLargestProgress) static_cast<void>(::truncate(path.c_str(), 0));
+  const process::Descriptor file(::open((patient.folder + shepherd::kProgressFile).c_str(),
+                                        O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (file) {
+    const auto said = found.word.look(file.get(), now);
+    if (passed) sight.gpu_use = said;
+    if (::lseek(file.get(), 0, SEEK_END) > kLargestProgress) {
+      static_cast<void>(::ftruncate(file.get(), 0));
     }
   }
-  if (found.said) {
-    made.gpu_use = found.said;
+  if (found.word.last()) {
+    made.gpu_use = found.word.last();
     return made;
   }
   bool alone = true;
   made.gpu_use = use_by_driver(patient, alone);
   if (passed && made.gpu_use && alone) {
-    sight.gpu_use = Stretch{last->second.at, now, *made.gpu_use};
+    sight.gpu_use = measure::Stretch{last->second.at, now, *made.gpu_use};
   }
   return made;
 }
@@ -221,7 +192,8 @@ void Vitals::count_traffic(const Patients& patients, Sight& sight) {
   traffic_->keep_only(groups);
   const auto moved = traffic_->moved_gb();
   if (moved && moved_before_ && patients.now > moved_before_->first) {
-    sight.bandwidth_gbs = rate(moved_before_->first, moved_before_->second, patients.now, *moved);
+    sight.bandwidth_gbs =
+        measure::rate(moved_before_->first, moved_before_->second, patients.now, *moved);
   }
   moved_before_ = moved ? std::optional(std::pair(patients.now, *moved)) : std::nullopt;
 }

@@ -4,9 +4,8 @@
 /// What is measured while jobs run: how busy GPUs and processors are, whether GPUs are well, what
 /// moves between processors and memory. From a thread of its own.
 ///
-/// A job's GPU use is the mean over its GPUs, as the driver tells; or what the job itself says: the
-/// last line of the file ALMANAC_PROGRESS names that reads "gpu_use 0.83", of the time since it
-/// wrote there before.
+/// A job's GPU use is the mean over its GPUs, as the driver tells; or what the job itself says in
+/// the file that ALMANAC_PROGRESS names (measure/own_word.h).
 ///
 /// Cost     while jobs run: every five seconds, one pass over /proc a job and a question a GPU; two
 ///          passes and a write for each of its threads where memory traffic is counted.
@@ -29,7 +28,8 @@
 #include "cluster/ledger.h"
 #include "gpu/nvml.h"
 #include "live/machine.h"
-#include "live/steady_use.h"
+#include "measure/own_word.h"
+#include "measure/stretch.h"
 #include "process/memory_traffic.h"
 #include "store/job.h"
 
@@ -58,14 +58,14 @@ struct Patients {
 struct Sight {
   struct OfJob {
     store::JobNumber job{};
-    std::optional<Stretch> gpu_use{};  ///< Of GPUs that nobody else holds a part of.
-    std::optional<Stretch> bandwidth_gbs{};
+    std::optional<measure::Stretch> gpu_use{};  ///< Of GPUs that nobody else holds a part of.
+    std::optional<measure::Stretch> bandwidth_gbs{};
   };
 
   std::optional<double> gpu_use{};  ///< Of all GPUs that tell, at this moment.
   std::optional<double> power_w{};
   bool all_gpus_tell = false;
-  std::optional<Stretch> bandwidth_gbs{};  ///< Of all of the machine.
+  std::optional<measure::Stretch> bandwidth_gbs{};  ///< Of all of the machine.
   std::vector<OfJob> jobs{};
 };
 
@@ -92,9 +92,7 @@ class Vitals {
     Time at{};
     double cpu_s = 0;
     std::optional<double> moved_gb{};
-    std::optional<double> said{};  // by itself, last
-    Time said_at{};                // when that was seen; or when it was looked at first
-    std::int64_t written_ns = 0;   // when it last wrote, by the file system's clock
+    measure::OwnWord word{Time{}};
   };
 
   void work();

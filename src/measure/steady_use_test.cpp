@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/steady_use.h"
+#include "measure/steady_use.h"
 
 #include <gtest/gtest.h>
 
-namespace almanac::live {
+namespace almanac::measure {
 namespace {
 
 /// A job that has begun at 0 and whose GPUs compute since 5 s: from 20 s on counts.
@@ -84,4 +84,4 @@ TEST(SteadyUse, IsOfTheLatest) {
 }
 
 }  // namespace
-}  // namespace almanac::live
+}  // namespace almanac::measure

@@ -16,8 +16,9 @@
 #include <optional>
 
 #include "base/time.h"
+#include "measure/stretch.h"
 
-namespace almanac::live {
+namespace almanac::measure {
 
 /// How measurements become what a policy is told.
 struct Measuring {
@@ -25,13 +26,6 @@ struct Measuring {
   Duration settling = 15s;  ///< After a change, how long nothing counts.
   Duration least = 30s;     ///< So much has to be measured before anything is told.
   Duration window = 60s;    ///< Of the latest so much is the mean.
-};
-
-/// What something was on average between two times.
-struct Stretch {
-  Time from{};
-  Time to{};
-  double value = 0;
 };
 
 class SteadyUse {
@@ -54,4 +48,4 @@ class SteadyUse {
   std::deque<Stretch> counted_;
 };
 
-}  // namespace almanac::live
+}  // namespace almanac::measure

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/steady_use.h"
+#include "measure/steady_use.h"
 
-namespace almanac::live {
+namespace almanac::measure {
 
 void SteadyUse::start(Time now) {
   computes_ = false;
@@ -39,4 +39,4 @@ std::optional<double> SteadyUse::mean() const {
   return busy_ms / seen_ms;
 }
 
-}  // namespace almanac::live
+}  // namespace almanac::measure

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "measure/own_word.h"
+
+#include <string>
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/temporary_folder.h"
+
+namespace almanac::measure {
+namespace {
+
+/// A job's file, with a clock of its own so that each word is newer than the one before.
+class OwnWordTest : public testing::Test {
+ protected:
+  void say(const std::string& text) {
+    ASSERT_EQ(::pwrite(file_, text.data(), text.size(), end_), static_cast<ssize_t>(text.size()));
+    end_ += static_cast<off_t>(text.size());
+    const timespec written[] = {{++second_, 0}, {second_, 0}};
+    ASSERT_EQ(::futimens(file_, written), 0);
+  }
+  ~OwnWordTest() override { ::close(file_); }
+
+  TemporaryFolder folder_;
+  int file_ = ::open((folder_ / "progress").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  OwnWord word_{Time{100s}};
+  off_t end_ = 0;
+  time_t second_ = 0;
+};
+
+TEST_F(OwnWordTest, IsOfTheTimeSinceTheOneBefore) {
+  say("gpu_use 0.5\n");
+  auto said = word_.look(file_, Time{110s});
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->from, Time{100s});
+  EXPECT_EQ(said->to, Time{110s});
+  EXPECT_DOUBLE_EQ(said->value, 0.5);
+  EXPECT_FALSE(word_.look(file_, Time{120s})) << "it has said nothing new";
+  say("gpu_use 0.75\n");
+  said = word_.look(file_, Time{130s});
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->from, Time{110s});
+  EXPECT_DOUBLE_EQ(*word_.last(), 0.75);
+}
+
+TEST_F(OwnWordTest, IsTheLastLineThatMakesSense) {
+  say("step 7 of 9\ngpu_use 0.25\ngpu_use 1.5\ngpu_use much\nloss 0.1\n");
+  EXPECT_TRUE(word_.look(file_, Time{110s}));
+  EXPECT_DOUBLE_EQ(*word_.last(), 0.25);
+}
+
+TEST_F(OwnWordTest, IsFoundAtTheEndOfALongFile) {
+  for (int line = 0; line < 1000; ++line) say("a line that says nothing of use\n");
+  say("gpu_use 1\n");
+  EXPECT_TRUE(word_.look(file_, Time{110s}));
+  EXPECT_DOUBLE_EQ(*word_.last(), 1);
+}
+
+TEST_F(OwnWordTest, OfNoTimeAtAllIsKnownButNoStretch) {
+  say("gpu_use 0.5\n");
+  EXPECT_FALSE(word_.look(file_, Time{100s}));
+  EXPECT_DOUBLE_EQ(*word_.last(), 0.5);
+}
+
+}  // namespace
+}  // namespace almanac::measure
