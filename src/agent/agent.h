@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The agent of a node: reports to the daemon how Slurm's jobs here fare, and holds them to the
+/// cores that it says.
+///
+/// It dials the daemon, and again when the line breaks. Orders stand as long as the daemon gave
+/// them; when it has said nothing for so long, and when the agent ends, all is as Slurm has it.
+///
+/// Why so    docs/decisions/0011-agents-dial-the-daemon.md
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agent/job_groups.h"
+#include "agent/limits.h"
+#include "agent/line_socket.h"
+#include "agent/look.h"
+#include "agent/seal.h"
+#include "agent/wire.h"
+#include "base/result.h"
+#include "process/descriptor.h"
+
+namespace almanac::agent {
+
+class Agent {
+ public:
+  struct Config {
+    std::string daemon;  ///< "HOST:PORT"
+    std::string node;    ///< As Slurm calls it.
+    Secret secret;
+    std::string memory;  ///< Path, see limits.h.
+    Mounts mounts{};
+    Places places{};
+    Duration every = kEvery;
+  };
+  /// One line for whoever reads the log.
+  using Say = std::function<void(const std::string&)>;
+
+  /// Lets go what an earlier agent held. Fails as Limits::open().
+  static Result<std::unique_ptr<Agent>> open(Config config, Say say);
+
+  /// Until `stop` is set and wake() called; then all is let go. `alive` is called at each step.
+  void run(const std::atomic<bool>& stop, const std::function<void()>& alive);
+  /// Safe in a signal handler.
+  void wake();
+
+ private:
+  Agent(Config config, Limits limits, Say say);
+  void dial_daemon();
+  void hang_up(const std::string& why);
+  void wait();
+  void hear();
+  /// False = it is none of the daemon's.
+  bool take(std::string_view line);
+  void hold();
+  void report();
+  void forget_orders();
+
+  Config config_;
+  Say say_;
+  Limits limits_;
+  Look look_;
+  process::Descriptor bell_;
+  std::optional<LineSocket> line_;
+  std::optional<Seal> towards_daemon_;  // none = it has not greeted
+  std::optional<Seal> towards_agent_;
+  bool is_known_ = false;  // the daemon has said something that only it can
+  Time next_dial_{};
+  Time next_report_{};
+  Orders orders_;
+  Time heard_{};
+  std::map<slurm::JobNumber, std::string> troubles_;
+  std::string said_;  // last, of the line
+};
+
+}  // namespace almanac::agent

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What an agent sees of its node and of Slurm's jobs on it. What is not there to be asked is left
+/// out of the report: each of driver, counters of memory traffic and of processor time, pressure.
+///
+/// A job that writes "gpu_use 0.83" into the file PROGRESS/JOB says itself how busy it keeps its
+/// GPUs. The file must be of a user whose processes are in the job.
+///
+/// Cost     every five seconds: some files a job, one question a GPU, one pass over the job's
+///          processes where memory traffic is counted.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/job_groups.h"
+#include "agent/limits.h"
+#include "agent/wire.h"
+#include "gpu/nvml.h"
+#include "measure/own_word.h"
+#include "process/memory_traffic.h"
+
+namespace almanac::agent {
+
+/// Where things are, on a machine or in a test.
+struct Places {
+  std::string pressure = "/proc/pressure";
+  std::string load = "/proc/loadavg";
+  std::string resctrl = "/sys/fs/resctrl";
+  std::string progress{};  ///< "" = jobs say nothing of themselves.
+};
+
+class Look {
+ public:
+  explicit Look(Places places);
+
+  /// `now` never goes back. What `limits` says of jobs is in it.
+  Report look(Time now, const std::vector<JobGroups>& jobs, const Limits& limits);
+
+ private:
+  struct Seen {
+    Time at{};
+    std::optional<double> cpu_s{};
+    std::optional<double> moved_gb{};
+    measure::OwnWord word{Time{}};
+  };
+
+  JobReport look_at(const JobGroups& job, Time now, const Limits& limits);
+  void listen(const JobGroups& job, Time now, Seen& seen, JobReport& report) const;
+  void count_traffic(Time now, const std::vector<JobGroups>& jobs, Report& report);
+  /// Files of jobs that have gone are of no use to anybody.
+  void forget_gone(const std::vector<JobGroups>& jobs);
+
+  Places places_;
+  std::optional<gpu::Nvml> nvml_;
+  std::optional<process::MemoryTraffic> traffic_;
+  std::map<slurm::JobNumber, Seen> seen_;
+  Time last_ = kNoTime;
+  std::optional<double> moved_gb_;  // by all of the node
+};
+
+/// "some avg10" of a file of pressure stall information, as a share of the time.
+///
+/// Source   Linux, Documentation/accounting/psi.rst.
+std::optional<double> pressure_in(const std::string& path);
+
+}  // namespace almanac::agent
