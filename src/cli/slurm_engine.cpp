@@ -18,6 +18,13 @@ void SlurmEngine::add_to(CLI::App& command) {
   command
       .add_option("--order", order, "The lever order: off, dry or on; default: as the file says")
       ->type_name("SWITCH");
+  command
+      .add_option("--agents", agents,
+                  "Listen there for the agents of nodes (almanac agent), for the lever slimming")
+      ->type_name("HOST:PORT");
+  command.add_option("--agent-secret", agent_secret, "What agents and service know each other by")
+      ->type_name("FILE")
+      ->capture_default_str();
 }
 
 Result<std::unique_ptr<live::Service>> SlurmEngine::open(const std::string& state,
@@ -25,6 +32,8 @@ Result<std::unique_ptr<live::Service>> SlurmEngine::open(const std::string& stat
                                                          const std::string& shadow) const {
   steer::Config config{.state = std::filesystem::absolute(state).lexically_normal(),
                        .shadow = shadow};
+  config.agents = agents;
+  config.agent_secret = agent_secret;
   if (!policy.empty()) {
     config.policy = policy;
     config.policy_is_told = true;

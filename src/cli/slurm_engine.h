@@ -18,6 +18,10 @@ struct SlurmEngine {
   std::string way;
   std::string levers{};  ///< A TOML file; "" = all levers are dry.
   std::string order{};   ///< "off", "dry", "on"; "" = as the file says.
+  std::string agents{};  ///< "HOST:PORT" at which agents of nodes are listened for; "" = none.
+  std::string agent_secret = kAgentSecret;
+
+  static constexpr const char* kAgentSecret = "/etc/almanac/agent.secret";
 
   void add_to(CLI::App& command);
   bool is_told_anything() const { return !way.empty() || !levers.empty() || !order.empty(); }

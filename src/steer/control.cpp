@@ -38,6 +38,36 @@ std::optional<std::string> content(const std::string& path) {
   return std::string{std::istreambuf_iterator<char>(file), {}};
 }
 
+template <typename Value>
+void put(Json& into, const char* name, const std::optional<Value>& value) {
+  if (value) into[name] = *value;
+}
+
+std::optional<double> number(const Json& from, const char* name) {
+  const auto found = from.find(name);
+  return found == from.end() ? std::nullopt : std::optional(found->get<double>());
+}
+
+Json json_of(const NodeSaid& node) {
+  Json made{{"name", node.name}, {"load", node.load}, {"jobs", node.jobs}, {"held", node.held}};
+  put(made, "cpu_pressure", node.cpu_pressure);
+  put(made, "memory_pressure", node.memory_pressure);
+  put(made, "io_pressure", node.io_pressure);
+  put(made, "gb_s", node.bandwidth_gbs);
+  return made;
+}
+
+NodeSaid node_of(const Json& json) {
+  return {.name = json.at("name"),
+          .load = json.at("load"),
+          .cpu_pressure = number(json, "cpu_pressure"),
+          .memory_pressure = number(json, "memory_pressure"),
+          .io_pressure = number(json, "io_pressure"),
+          .bandwidth_gbs = number(json, "gb_s"),
+          .jobs = json.at("jobs"),
+          .held = json.at("held")};
+}
+
 Json json_of(const LeverState& lever) {
   return {{"name", lever.name},     {"switch", to_string(lever.how)},
           {"rests", lever.rests},   {"wanted", lever.wanted},
@@ -107,7 +137,9 @@ Result<void> write_status(const std::string& state, const Status& status) {
             {"news_s", status.news_s},
             {"changes_per_s", status.changes_per_s},
             {"warnings", status.warnings},
-            {"levers", Json::array()}};
+            {"levers", Json::array()},
+            {"nodes", Json::array()}};
+  for (const NodeSaid& each : status.nodes) made["nodes"].push_back(json_of(each));
   for (const LeverState& each : status.levers) made["levers"].push_back(json_of(each));
   return replace(status_file(state),
                  made.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
@@ -136,6 +168,7 @@ Result<Status> read_status(const std::string& state) {
         .news_s = json.at("news_s"),
         .changes_per_s = json.at("changes_per_s"),
         .warnings = json.at("warnings")};
+    for (const Json& each : json.at("nodes")) made.nodes.push_back(node_of(each));
     for (const Json& each : json.at("levers")) made.levers.push_back(lever_of(each));
     return made;
   } catch (const Json::exception& error) {

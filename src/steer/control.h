@@ -31,6 +31,16 @@ Result<void> ask_for_undo(const std::string& state);
 bool undo_is_asked(const std::string& state);
 void undo_is_done(const std::string& state);
 
+/// What the agent of a node says of it.
+struct NodeSaid {
+  std::string name{};
+  double load = 0;
+  std::optional<double> cpu_pressure{}, memory_pressure{}, io_pressure{};  ///< Shares of the time.
+  std::optional<double> bandwidth_gbs{};
+  std::int64_t jobs = 0;
+  std::int64_t held = 0;  ///< Of them, to fewer cores than Slurm gave.
+};
+
 struct Status {
   Time at{};  ///< Of the wall.
   std::int64_t process = 0;
@@ -45,6 +55,7 @@ struct Status {
   double changes_per_s = 0;
   std::vector<LeverState> levers{};
   std::vector<std::string> warnings{};
+  std::vector<NodeSaid> nodes{};  ///< With an agent that reports, by name.
 };
 
 Result<void> write_status(const std::string& state, const Status& status);

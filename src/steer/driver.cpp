@@ -47,6 +47,8 @@ Entry entry_of(const Action& action, std::string_view lever, const Scene& scene)
     made.what = OfJob{as_it_is(job, *change, has_basic_priority(scene.site)), *change};
   } else if (const auto* const fate = std::get_if<FateChange>(&action.change)) {
     made.what = OfRun{fate->job, fate->fate};
+  } else if (const auto* const held = std::get_if<CoresChange>(&action.change)) {
+    made.what = OfCores{held->job, held->cores};
   } else {
     const auto& power = std::get<PowerChange>(action.change);
     made.what = OfNodes{power.nodes, power.on};
@@ -60,6 +62,9 @@ Action action_of(const Entry& entry) {
   }
   if (const auto* const run = std::get_if<OfRun>(&entry.what)) {
     return {FateChange{run->job, run->fate}, entry.why};
+  }
+  if (const auto* const held = std::get_if<OfCores>(&entry.what)) {
+    return {CoresChange{held->job, held->cores}, entry.why};
   }
   const auto& nodes = std::get<OfNodes>(entry.what);
   return {PowerChange{nodes.nodes, nodes.on}, entry.why};
@@ -88,7 +93,11 @@ bool is_out_of_scope(const Action& action, const Scene& scene) {
   }
   const auto* const change = std::get_if<slurm::JobChange>(&action.change);
   const auto* const fate = std::get_if<FateChange>(&action.change);
-  const slurm::Job* const job = scene.mirror.find(change != nullptr ? change->job : fate->job);
+  const auto* const held = std::get_if<CoresChange>(&action.change);
+  if (held != nullptr && held->cores.empty()) return false;
+  const slurm::Job* const job = scene.mirror.find(change != nullptr ? change->job
+                                                  : fate != nullptr ? fate->job
+                                                                    : held->job);
   if (job == nullptr || is_in_scope(*job, scene.settings)) return false;
   return change == nullptr || without_mark(*job) != *change;
 }
@@ -127,6 +136,14 @@ std::string to_words(const Entry& entry) {
     constexpr const char* kWords[] = {"requeue", "suspend", "resume", "cancel"};
     return fmt::format("job {}: {}; {}", static_cast<std::uint32_t>(run->job),
                        kWords[static_cast<std::size_t>(run->fate)], entry.why);
+  }
+  if (const auto* const held = std::get_if<OfCores>(&entry.what)) {
+    std::string what;
+    for (const auto& [node, cores] : held->cores) {
+      what += fmt::format("{}{:g} cores on {}", what.empty() ? "at most " : ", ", cores, node);
+    }
+    return fmt::format("job {}: {}; {}", static_cast<std::uint32_t>(held->job),
+                       what.empty() ? "all cores that Slurm gave" : what, entry.why);
   }
   const auto& nodes = std::get<OfNodes>(entry.what);
   return fmt::format("{}: power {}; {}", fmt::join(nodes.nodes, ","), nodes.on ? "on" : "off",
@@ -327,6 +344,9 @@ void Driver::carry_out(Slice& slice, slurm::Link& link) {
       std::move(answers.begin(), answers.end(), std::back_inserter(results));
     } else if (const auto* const fate = std::get_if<FateChange>(&slice.actions[at].change)) {
       results.push_back(link.end(fate->job, fate->fate));
+    } else if (std::holds_alternative<CoresChange>(slice.actions[at].change)) {
+      // Agents are told all that stands, again and again: it stands from here on.
+      results.emplace_back();
     } else {
       const auto& power = std::get<PowerChange>(slice.actions[at].change);
       results.push_back(link.power(power.nodes, power.on));

@@ -28,6 +28,21 @@ std::optional<std::string> forbidden_change(const FateChange& change, const Scen
   return std::nullopt;
 }
 
+std::optional<std::string> forbidden_change(const CoresChange& change, const Scene& scene) {
+  // What is given back may be anybody's.
+  if (change.cores.empty()) return std::nullopt;
+  if (auto why = forbidden_for(change.job, false, scene)) return why;
+  constexpr double kLeastCores = 1;
+  const slurm::Job& job = *scene.mirror.find(change.job);
+  for (const auto& [node, cores] : change.cores) {
+    double slurms = 0;
+    for (const slurm::Held& held : job.holds) slurms += held.node == node ? held.cpus : 0;
+    if (cores < kLeastCores) return "a job keeps a core on each node";
+    if (cores >= slurms) return fmt::format("Slurm gave it {:g} cores on {}", slurms, node);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> forbidden_change(const PowerChange& change, const Scene& scene) {
   for (const std::string& name : change.nodes) {
     const auto found = scene.mirror.nodes().find(name);

@@ -69,6 +69,10 @@ Json json_of(const Entry& entry, std::int64_t number) {
     made["fate"] = std::find_if(kFates.begin(), kFates.end(), [&](const auto& each) {
                      return each.first == run->fate;
                    })->second;
+  } else if (const auto* const held = std::get_if<OfCores>(&entry.what)) {
+    made["job"] = static_cast<std::uint32_t>(held->job);
+    made["cores"] = Json::object();
+    for (const auto& [node, cores] : held->cores) made["cores"][node] = cores;
   } else {
     const auto& nodes = std::get<OfNodes>(entry.what);
     made["nodes"] = nodes.nodes;
@@ -87,6 +91,10 @@ Entry entry_of(const Json& json) {
     return made;
   }
   const slurm::JobNumber job{json.at("job").get<std::uint32_t>()};
+  if (json.contains("cores")) {
+    made.what = OfCores{job, json.at("cores").get<std::map<std::string, double>>()};
+    return made;
+  }
   if (json.contains("fate")) {
     const std::string word = json.at("fate");
     const auto* const found = std::find_if(kFates.begin(), kFates.end(),

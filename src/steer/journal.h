@@ -47,11 +47,17 @@ struct OfNodes {
   bool on = true;
 };
 
+/// A job that runs, and the cores that it is held to by node; none = as Slurm has it.
+struct OfCores {
+  slurm::JobNumber job{};
+  std::map<std::string, double> cores{};
+};
+
 /// Something that was done.
 struct Entry {
   Time at{};  ///< By the controller's clock.
   std::string lever{};
-  std::variant<OfJob, OfRun, OfNodes> what{};
+  std::variant<OfJob, OfRun, OfNodes, OfCores> what{};
   std::string why{};
 };
 

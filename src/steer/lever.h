@@ -16,6 +16,7 @@
 
 #include "slurm/link.h"
 #include "steer/decision.h"
+#include "steer/job_use.h"
 #include "steer/mirror.h"
 #include "steer/settings.h"
 
@@ -46,8 +47,14 @@ struct PowerChange {
   bool on = true;
 };
 
+/// A job that runs is to be held to fewer cores than Slurm gave it.
+struct CoresChange {
+  slurm::JobNumber job{};
+  Cores cores{};  ///< On each node where that is so; none = all that Slurm gave.
+};
+
 struct Action {
-  std::variant<slurm::JobChange, FateChange, PowerChange> change{};
+  std::variant<slurm::JobChange, FateChange, PowerChange, CoresChange> change{};
   std::string why{};  ///< "place 3 of 120 in v100".
 };
 

@@ -102,6 +102,11 @@ void Ours::take(const Entry& entry, const Failure& failed) {
     }
     return;
   }
+  if (const auto* const held = std::get_if<OfCores>(&entry.what)) {
+    cores_.erase(held->job);
+    if (!held->cores.empty()) cores_.emplace(held->job, held->cores);
+    return;
+  }
   const auto& job = std::get<OfJob>(entry.what);
   if (entry.lever == kUndo) {
     jobs_.erase(job.becomes.job);
@@ -130,6 +135,10 @@ void Ours::forget_gone(const Mirror& mirror) {
   std::erase_if(suspended_, [&](const auto& each) {
     const slurm::Job* const job = mirror.find(each.first);
     return job == nullptr || job->state != slurm::State::suspended;
+  });
+  std::erase_if(cores_, [&](const auto& each) {
+    const slurm::Job* const job = mirror.find(each.first);
+    return job == nullptr || !holds_nodes(*job);
   });
   // A command to power up may be lost: a node is not ours any more when it is seen to be on.
   std::erase_if(nodes_off_, [&](const auto& each) {
@@ -212,6 +221,7 @@ std::vector<Entry> Ours::undoing(const Mirror& mirror) const {
       add(OfRun{job, slurm::Fate::resume});
     }
   }
+  for (const auto& [job, cores] : cores_) add(OfCores{job, {}});
   std::vector<std::string> off = asleep(mirror);
   // Not twice before there is news.
   std::erase_if(off,
@@ -229,6 +239,7 @@ std::vector<Entry> Ours::standing(Time at) const {
     add(at, OfJob{.was = standing.was, .becomes = standing.becomes});
   }
   for (const auto& [job, since] : suspended_) add(since, OfRun{job, slurm::Fate::suspend});
+  for (const auto& [job, cores] : cores_) add(at, OfCores{job, cores});
   for (const auto& [node, sleep] : nodes_off_) {
     add(sleep.off, OfNodes{{node}, false});
     if (sleep.on != kNoTime) add(sleep.on, OfNodes{{node}, true});

@@ -30,7 +30,8 @@ class Ours {
   std::vector<slurm::JobNumber> taken_over(const Mirror& mirror);
 
   /// What brings back what was: of jobs that still wait, and are as we left them; nodes that we
-  /// have powered off are powered on, and jobs that we have suspended resume.
+  /// have powered off are powered on, jobs that we have suspended resume, and those that we hold
+  /// to fewer cores have all.
   std::vector<Entry> undoing(const Mirror& mirror) const;
   /// All of it, so that taking these entries makes the same.
   std::vector<Entry> standing(Time at) const;
@@ -39,6 +40,9 @@ class Ours {
   std::vector<std::string> asleep(const Mirror& mirror) const;
   /// Since when a job is suspended by us; kNoTime = it is not.
   Time suspended_at(slurm::JobNumber job) const;
+
+  /// Jobs that we hold to fewer cores than Slurm gave them.
+  const std::map<slurm::JobNumber, std::map<std::string, double>>& cores() const { return cores_; }
 
   /// Jobs that are not as they would be without us.
   std::size_t jobs() const { return jobs_.size(); }
@@ -58,6 +62,7 @@ class Ours {
     Time on = kNoTime;  // the same, last
   };
   std::map<slurm::JobNumber, Time> suspended_;
+  std::map<slurm::JobNumber, std::map<std::string, double>> cores_;
   std::map<std::string, Sleep> nodes_off_;
 };
 

@@ -18,10 +18,10 @@ std::string obstacle(const policy::Composition& policy) {
   if (policy.shape != "rigid") {
     return "chooses how many GPUs a job has, which Slurm settles when the job is submitted";
   }
-  if (policy.size != "asked") {
-    return "chooses how many cores a job has, which Slurm settles when the job is submitted";
+  const auto size = policy::registry().make_size(policy);
+  if (size != nullptr && !size->gives()) {
+    return "chooses how many cores a job begins with, which Slurm settles when it is submitted";
   }
-  if (policy.throttle != "none") return "slows jobs that run, which Slurm has no means for";
   if (policy.colocate != policy::Colocate::alone) {
     return "lets jobs share GPUs that they ask for whole, which Slurm has no means for";
   }
@@ -39,6 +39,11 @@ Result<Chosen> compose(const std::string& text) {
   }
   Chosen chosen{.composition = std::move(*made)};
   chosen.capacity = std::exchange(chosen.composition.capacity, "all");
+  chosen.slimming.composition = {.name = chosen.composition.name,
+                                 .estimate = "",
+                                 .size = std::exchange(chosen.composition.size, "asked"),
+                                 .throttle = std::exchange(chosen.composition.throttle, "none"),
+                                 .trial = chosen.composition.trial};
   std::string& estimate = chosen.composition.estimate;
   if (estimate == "oracle" || estimate == "noisy" || estimate == "given") estimate = "rolling";
   return chosen;

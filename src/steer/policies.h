@@ -11,16 +11,25 @@
 
 namespace almanac::steer {
 
-/// A policy, taken apart: what decides who is next and where, and what decides which nodes are on.
+/// What of a policy changes the cores of jobs that run.
+struct Slimming {
+  policy::Composition composition{};  ///< Its size and throttle, and nobody waits.
+
+  bool slims() const { return composition.size != "asked" || composition.throttle != "none"; }
+};
+
+/// A policy, taken apart: what decides who is next and where, what decides which nodes are on, and
+/// what decides how many cores jobs keep.
 struct Chosen {
-  policy::Composition composition{};  ///< With every node on.
+  policy::Composition composition{};  ///< With every node on, and cores as they are asked.
   std::string capacity = "all";       ///< As the policy has it, for whoever powers nodes.
+  Slimming slimming{};
 };
 
 /// The policy that `text` names. An estimate that only a simulation can have becomes the paper's
 /// rolling one. Fails with usage as Registry::compose() does, and with unsupported where a policy
-/// wants of Slurm what no Slurm can: other cores or GPUs for a job that runs, memory from one
-/// decision to the next.
+/// wants of Slurm what no Slurm can: other cores or GPUs than a job asks when it starts, memory
+/// from one decision to the next.
 Result<Chosen> compose(const std::string& text);
 
 }  // namespace almanac::steer

@@ -23,7 +23,7 @@ class Reader final : text::TomlReader {
 
   Settings read(const toml::table& file) {
     allow(file, {"virtual_clusters", "changes_per_s", "poll_s", "exempt", "levers", "order",
-                 "placement", "power", "preemption", "canary"});
+                 "placement", "power", "preemption", "slimming", "canary"});
     Settings made;
     if (const toml::node* const node = file.get("virtual_clusters")) {
       made.virtual_clusters = grouping(*node);
@@ -52,6 +52,11 @@ class Reader final : text::TomlReader {
     }
     if (const toml::table* const preemption = table(file, "preemption")) {
       read_preemption(*preemption, made.preemption);
+    }
+    if (const toml::table* const slimming = table(file, "slimming")) {
+      allow(*slimming, {"bandwidth_gbs"});
+      constexpr double kMost_gbs = 1e6;
+      made.slimming.bandwidth_gbs = number(*slimming, "bandwidth_gbs", 0, 0, kMost_gbs);
     }
     if (const toml::table* const canary = table(file, "canary")) read_canary(*canary, made.canary);
     return made;

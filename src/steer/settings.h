@@ -61,6 +61,11 @@ struct PreemptionSettings {
   Duration once_in = 1h;  ///< Each job at most, and not before it has run for as long.
 };
 
+struct SlimmingSettings {
+  /// Of a node's memory, GB/s; 0 = not known, and nobody is slowed for the sake of others.
+  double bandwidth_gbs = 0;
+};
+
 /// A part of the cluster to try levers on.
 struct CanarySettings {
   std::set<std::string> partitions{};  ///< None = levers are for all jobs.
@@ -80,6 +85,7 @@ struct Settings {
   PlacementSettings placement{};
   PowerSettings power{};
   PreemptionSettings preemption{};
+  SlimmingSettings slimming{};
   CanarySettings canary{};
 
   Switch of(std::string_view lever) const {

@@ -127,6 +127,7 @@ Result<void> SlurmService::set_policy(const std::string& policy, const Caller& c
   auto set = change([this, policy, &made](slurm::Link&) -> Result<void> {
     const std::lock_guard lock(mutex_);
     decider_ = std::move(*made);
+    slimmer_->decide_by(decider_->policy().slimming);
     config_.policy = policy;
     values_.emplace_back("policy", policy);
     look_again_ = true;

@@ -24,6 +24,7 @@
 #include "steer/preemption_lever.h"
 #include "steer/record.h"
 #include "steer/sharing_lever.h"
+#include "steer/slimming_lever.h"
 #include "steer/undo.h"
 #include "steer/watching.h"
 
@@ -70,7 +71,8 @@ Result<std::unique_ptr<Decider>> decider_for(const std::string& policy, const st
 
 SlurmService::SlurmService(Config config, store::Store store, std::unique_ptr<slurm::Link> link,
                            slurm::Site site, std::vector<Lock> locks, Driver driver,
-                           std::unique_ptr<Decider> decider)
+                           std::unique_ptr<Decider> decider, std::unique_ptr<Agents> agents,
+                           std::unique_ptr<Slimmer> slimmer)
     : config_(std::move(config)),
       store_(std::move(store)),
       link_(std::move(link)),
@@ -80,6 +82,8 @@ SlurmService::SlurmService(Config config, store::Store store, std::unique_ptr<sl
       started_(live::Clock::wall()),
       world_(std::make_shared<const World>()),
       decider_(std::move(decider)),
+      agents_(std::move(agents)),
+      slimmer_(std::move(slimmer)),
       driver_(std::move(driver)),
       canary_(config_.settings.canary, store_, config_.seed) {
   counters_.round_us.resize(kHistogramSize);
@@ -134,10 +138,23 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   auto switches = read_switches(config.state);
   if (!switches) return tl::unexpected(switches.error());
 
+  std::unique_ptr<Agents> agents;
+  if (!config.agents.empty()) {
+    auto secret = agent::Secret::read(config.agent_secret);
+    if (!secret) return tl::unexpected(secret.error());
+    auto listens = Agents::listen(config.agents, std::move(*secret));
+    if (!listens) return tl::unexpected(listens.error());
+    agents = std::move(*listens);
+  }
+  auto slimmer = std::make_unique<Slimmer>((*decider)->policy().slimming);
+
   Driver driver(config.settings, std::move(journal->first), std::move(journal->second));
   driver.add(make_order_lever());
   driver.add(make_placement_lever());
   driver.add(make_sharing_lever());
+  Present present;
+  if (agents) present = [&listening = *agents] { return listening.present(); };
+  driver.add(make_slimming_lever(*slimmer, std::move(present)));
   driver.add(make_preemption_lever());
   driver.add(make_power_lever());
   for (const auto& [lever, how] : config.settings.levers) {
@@ -145,9 +162,9 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
     return fail(Code::usage, fmt::format("there is no lever {}", lever), {},
                 fmt::format("known: {}", fmt::join(driver.names(), ", ")));
   }
-  std::unique_ptr<SlurmService> made(
-      new SlurmService(std::move(config), std::move(*store), std::move(link), std::move(*site),
-                       std::move(locks), std::move(driver), std::move(*decider)));
+  std::unique_ptr<SlurmService> made(new SlurmService(
+      std::move(config), std::move(*store), std::move(link), std::move(*site), std::move(locks),
+      std::move(driver), std::move(*decider), std::move(agents), std::move(slimmer)));
   made->values_.emplace_back(kPolicyKey, made->config_.policy);
   for (const LeverState& lever : made->driver_.states()) {
     made->driver_.set(lever.name, made->config_.settings.of(lever.name));
@@ -158,6 +175,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   if (!news) return tl::unexpected(news.error());
   made->take_news(std::move(*news));
   made->decide();
+  made->slim();
   made->look_on();
   made->say_status();
   if (auto listens = made->listen_to_newcomers(); !listens) {
@@ -219,6 +237,7 @@ bool SlurmService::step() {
   if (news) {
     if (take_news(std::move(*news))) look_on();
     const bool decided = decide();
+    slim();
     heed_canary();
     more = turn_levers();
     if (decided || more) ++revision_;
@@ -281,6 +300,7 @@ Result<void> SlurmService::retreat(Switch to, const std::string& why) {
   }
   if (auto kept = keep_switches(); !kept) return kept;
   const auto done = take_back(driver_, mirror_, *link_, mutex_, why);
+  tell_agents();
   if (!done) return tl::unexpected(done.error());
   live::log_info(fmt::format("{} changes taken back, all levers are {}", *done, to_string(to)));
   return {};
@@ -390,6 +410,12 @@ bool SlurmService::decide() {
   return true;
 }
 
+void SlurmService::slim() {
+  const auto reports = agents_ ? agents_->take_reports() : std::vector<Agents::Told>{};
+  const std::lock_guard lock(mutex_);
+  slimmer_->look(mirror_, world_, reports, config_.settings);
+}
+
 bool SlurmService::turn_levers() {
   Driver::Slice slice;
   {
@@ -405,9 +431,20 @@ bool SlurmService::turn_levers() {
   }
   driver_.carry_out(slice, *link_);
   const auto kept = keep_switches();
+  bool changed = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!kept) switch_trouble_ = to_string(kept.error());
+    changed = driver_.settle(slice, mirror_);
+  }
+  tell_agents();
+  return changed;
+}
+
+void SlurmService::tell_agents() {
+  if (!agents_) return;
   const std::lock_guard lock(mutex_);
-  if (!kept) switch_trouble_ = to_string(kept.error());
-  return driver_.settle(slice, mirror_);
+  agents_->order(orders_of(driver_.ours()));
 }
 
 void SlurmService::save() {
@@ -480,6 +517,7 @@ void SlurmService::look_again(const std::string& policy) {
   if (made) {
     const std::lock_guard lock(mutex_);
     decider_ = std::move(*made);
+    slimmer_->decide_by(decider_->policy().slimming);
     look_again_ = true;
     live::log_info(fmt::format("policy {} was read anew", policy));
   } else {

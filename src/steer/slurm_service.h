@@ -29,6 +29,7 @@
 #include "live/service.h"
 #include "process/descriptor.h"
 #include "slurm/link.h"
+#include "steer/agents.h"
 #include "steer/announced.h"
 #include "steer/canary.h"
 #include "steer/control.h"
@@ -38,6 +39,7 @@
 #include "steer/mirror.h"
 #include "steer/newcomers.h"
 #include "steer/settings.h"
+#include "steer/slimmer.h"
 
 namespace almanac::steer {
 
@@ -47,6 +49,8 @@ struct Config {
   bool policy_is_told = false;
   std::string shadow{};
   Settings settings{};
+  std::string agents{};  ///< "HOST:PORT" at which agents of nodes are listened for; "" = none.
+  std::string agent_secret{};  ///< Path of what they know us by.
   std::uint64_t seed = 0;
   Duration retention = 24h * 365;  ///< Jobs that ended earlier are forgotten.
 };
@@ -107,7 +111,8 @@ class SlurmService final : public live::Service {
 
   SlurmService(Config config, store::Store store, std::unique_ptr<slurm::Link> link,
                slurm::Site site, std::vector<Lock> locks, Driver driver,
-               std::unique_ptr<Decider> decider);
+               std::unique_ptr<Decider> decider, std::unique_ptr<Agents> agents,
+               std::unique_ptr<Slimmer> slimmer);
 
   // slurm_service.cpp: the thread that talks to the controller.
   void take_wishes();
@@ -122,7 +127,9 @@ class SlurmService final : public live::Service {
   /// Whether the hardware is another now.
   bool take_news(slurm::News news);
   bool decide();
+  void slim();
   bool turn_levers();
+  void tell_agents();
   void save();
   /// A week of accounting, if there is any that is new and it is time.
   void read_accounting();
@@ -174,7 +181,9 @@ class SlurmService final : public live::Service {
   std::uint64_t hardware_ = 0;  // that world_ is of
   std::shared_ptr<const World> world_;
   std::unique_ptr<Decider> decider_;
-  Driver driver_;
+  std::unique_ptr<Agents> agents_;  // null = none are listened for; thread-safe
+  std::unique_ptr<Slimmer> slimmer_;
+  Driver driver_;  // its levers know both
   Switches switches_;
   std::string trouble_;         // of the controller; "" = it answers
   std::string store_trouble_;   // of the disk

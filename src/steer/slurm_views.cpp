@@ -41,6 +41,10 @@ std::string SlurmService::why_waiting(const slurm::Job& job) const {
 
 JobView SlurmService::view_of(const slurm::Job& job) const {
   JobView made{.job = to_stored(job, *world_)};
+  if (const JobUse* const use = slimmer_->use(job.number)) {
+    made.gpu_use = use->gpus_busy().value_or(-1);
+    made.cpu_use = use->cores_busy(mirror_.at()).value_or(-1);
+  }
   if (!waits(job)) return made;
   made.why = why_waiting(job);
   made.why_word = job.reason;
@@ -135,8 +139,12 @@ std::vector<live::NodeView> SlurmService::nodes() const {
                 .drained = !is_there || known->second.drained || known->second.reserved,
                 .cpus = make.cpus,
                 .memory_gb = make.memory_gb};
+    const agent::Report* const said = slimmer_->report(node.name);
     for (int gpu = 0; gpu < make.gpus; ++gpu) {
       live::GpuView& view = made[at].gpus.emplace_back();
+      if (said != nullptr && static_cast<std::size_t>(gpu) < said->gpu_use.size()) {
+        view.use = said->gpu_use[static_cast<std::size_t>(gpu)].value_or(-1);
+      }
       view.number = gpu;
       view.name = std::to_string(gpu);
       view.in_service = is_there && known->second.power == slurm::Power::on;
@@ -187,6 +195,9 @@ live::Overview SlurmService::overview() const {
   }
   if (!retreat_.empty()) made.warnings.push_back(retreat_);
   for (const std::string& each : driver_.warnings()) made.warnings.push_back(each);
+  if (std::string refusal = agents_ ? agents_->refusal() : ""; !refusal.empty()) {
+    made.warnings.push_back(std::move(refusal));
+  }
   for (const std::string& each : {store_trouble_, switch_trouble_}) {
     if (!each.empty()) made.warnings.push_back(each);
   }
@@ -212,6 +223,22 @@ std::shared_ptr<const cluster::Cluster> SlurmService::cluster() const {
 Status SlurmService::status() const {
   const live::Overview seen = overview();
   const std::lock_guard lock(mutex_);
+  std::vector<NodeSaid> nodes;
+  for (const auto& [name, known] : mirror_.nodes()) {
+    const agent::Report* const said = slimmer_->report(name);
+    if (said == nullptr) continue;
+    const auto held =
+        std::count_if(said->jobs.begin(), said->jobs.end(),
+                      [](const agent::JobReport& job) { return job.limit.has_value(); });
+    nodes.push_back({.name = name,
+                     .load = said->load,
+                     .cpu_pressure = said->cpu_pressure,
+                     .memory_pressure = said->memory_pressure,
+                     .io_pressure = said->io_pressure,
+                     .bandwidth_gbs = said->bandwidth_gbs,
+                     .jobs = static_cast<std::int64_t>(said->jobs.size()),
+                     .held = held});
+  }
   return {.at = live::Clock::wall(),
           .process = ::getpid(),
           .cluster = site_.cluster,
@@ -226,7 +253,8 @@ Status SlurmService::status() const {
           .news_s = news_s_,
           .changes_per_s = driver_.changes_per_s(),
           .levers = driver_.states(),
-          .warnings = seen.warnings};
+          .warnings = seen.warnings,
+          .nodes = std::move(nodes)};
 }
 
 }  // namespace almanac::steer

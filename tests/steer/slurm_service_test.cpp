@@ -211,7 +211,7 @@ TEST_F(SlurmServiceTest, ChangesItsPolicyWhileItRuns) {
   EXPECT_EQ(slurm_.queue(), (Numbers{3, 4, 5, 6, 7, 8, 9, 10, 11}));
   EXPECT_EQ(service_->set_policy("fifo", kAnn).error().code, Code::conflict);
   EXPECT_EQ(service_->set_policy("chronus", kRoot).error().code, Code::unsupported);
-  EXPECT_EQ(service_->set_policy("coda", kRoot).error().code, Code::unsupported);
+  EXPECT_EQ(service_->set_policy("synergy_greedy", kRoot).error().code, Code::unsupported);
 }
 
 TEST_F(SlurmServiceTest, RestsWhileTheControllerIsAway) {

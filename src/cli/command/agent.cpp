@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac agent: on each node of a Slurm, says how the jobs there fare, and holds them to the
+/// cores that the service says; until SIGTERM or Ctrl-C, when all is as Slurm has it again.
+#include "agent/agent.h"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/program.h"
+#include "cli/slurm_engine.h"
+#include "live/log.h"
+#include "live/notify.h"
+#include "steer/lock.h"
+
+namespace almanac::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string daemon;
+  std::string secret = SlurmEngine::kAgentSecret;
+  std::string node;
+  std::string state = "/run/almanac-agent";
+  std::string progress = "/var/lib/almanac-agent/progress";
+  bool undo = false;
+};
+
+std::atomic<bool> stops = false;
+agent::Agent* running = nullptr;  // of the signal handler
+
+void on_signal(int) {
+  stops = true;
+  running->wake();
+}
+
+/// As slurmd has it, else the machine's name up to its first dot, which is Slurm's usual.
+std::string default_node() {
+  if (const char* const name = std::getenv("SLURMD_NODENAME"); name != nullptr) return name;
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  const std::string whole = name;
+  return whole.substr(0, whole.find('.'));
+}
+
+/// A folder that is there or is made, with that mode.
+Result<void> keep_folder(const std::string& path, mode_t mode) {
+  std::error_code failed;
+  if (fs::is_directory(path, failed)) return {};
+  fs::create_directories(path, failed);
+  if (failed) return fail(Code::unavailable, failed.message(), {.file = path});
+  if (::chmod(path.c_str(), mode) != 0) {
+    return fail(Code::unavailable, std::strerror(errno), {.file = path});
+  }
+  return {};
+}
+
+Result<int> run(const Options& options) {
+  constexpr mode_t kOwners = 0700;
+  constexpr mode_t kEverybodys = 01777;
+  if (auto made = keep_folder(options.state, kOwners); !made) return tl::unexpected(made.error());
+  const auto lock = steer::Lock::take(options.state + "/lock", "this folder");
+  if (!lock) return tl::unexpected(lock.error());
+  const std::string memory = options.state + "/held.json";
+  if (options.undo) {
+    const auto limits = agent::Limits::open(memory);
+    if (!limits) return tl::unexpected(limits.error());
+    return kDone;
+  }
+  if (options.daemon.empty()) {
+    return fail(Code::usage, "--daemon is missing: where the service listens for agents", {},
+                "almanac serve --engine slurm --agents HOST:PORT");
+  }
+  auto secret = agent::Secret::read(options.secret);
+  if (!secret) return tl::unexpected(secret.error());
+  if (auto made = keep_folder(options.progress, kEverybodys); !made) {
+    return tl::unexpected(made.error());
+  }
+  agent::Agent::Config config{.daemon = options.daemon,
+                              .node = options.node.empty() ? default_node() : options.node,
+                              .secret = std::move(*secret),
+                              .memory = memory,
+                              .mounts = agent::find_mounts(),
+                              .places = {.progress = options.progress}};
+  const std::string node = config.node;
+  auto made =
+      agent::Agent::open(std::move(config), [](const std::string& line) { live::log_info(line); });
+  if (!made) return tl::unexpected(made.error());
+  running = made->get();
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  live::tell_ready(fmt::format("node {}, service at {}", node, options.daemon));
+  live::Watchdog watchdog;
+  running->run(stops, [&] { watchdog.alive(); });
+  live::tell_stopping();
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  return kDone;
+}
+
+}  // namespace
+
+void register_agent(Program& program) {
+  CLI::App& command = *program.app.add_subcommand(
+      "agent",
+      "Report to the service how Slurm's jobs on this node fare, and hold them to fewer cores");
+  const auto options = std::make_shared<Options>();
+  command.add_option("--daemon", options->daemon, "Where the service listens: its --agents")
+      ->type_name("HOST:PORT");
+  command.add_option("--secret", options->secret, "What service and agents know each other by")
+      ->type_name("FILE")
+      ->capture_default_str();
+  command
+      .add_option("--node", options->node,
+                  "What Slurm calls this node; default: SLURMD_NODENAME, or the machine's name")
+      ->type_name("NAME");
+  command.add_option("--state", options->state, "Folder for what it has changed")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command
+      .add_option("--progress", options->progress,
+                  "Folder where job N may write \"gpu_use 0.83\" into a file N")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command.add_flag("--undo", options->undo,
+                   "Only let go what an agent held that was killed, and end");
+  add_example(command, "almanac agent --daemon head:8318");
+  add_example(command,
+              "almanac agent --daemon head:8318 --node gpu017 --secret /etc/almanac/agent.secret");
+  add_example(command, "almanac agent --undo");
+  program.on(command, [options] { return run(*options); });
+}
+
+}  // namespace almanac::cli

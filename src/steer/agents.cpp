@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/agents.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+#include <netdb.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "live/log.h"
+
+namespace almanac::steer {
+namespace {
+
+/// To say who it is.
+constexpr Duration kIntroduction = 5s;
+/// Agents report every five.
+constexpr Duration kSilent = 30s;
+/// How often orders are said again at least.
+constexpr Duration kSign = 10s;
+constexpr Duration kRemembered = 1h;
+/// The log says so often that somebody was turned away.
+constexpr Duration kWarning = 1min;
+constexpr std::size_t kMostGuests = 8192;
+/// Reports that nobody takes are dropped, the oldest first.
+constexpr std::size_t kMostReports = 65536;
+
+Time steady() {
+  return Time{
+      std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch())};
+}
+
+std::string address_of(const sockaddr_storage& address, socklen_t size) {
+  char host[NI_MAXHOST] = "";
+  ::getnameinfo(reinterpret_cast<const sockaddr*>(&address), size, host, sizeof host, nullptr, 0,
+                NI_NUMERICHOST);
+  return host;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Agents>> Agents::listen(const std::string& address, agent::Secret secret,
+                                               Duration patience) {
+  auto socket = agent::listen_at(address);
+  if (!socket) return tl::unexpected(socket.error());
+  return std::unique_ptr<Agents>(new Agents(std::move(*socket), std::move(secret), patience));
+}
+
+Agents::Agents(Descriptor socket, agent::Secret secret, Duration patience)
+    : secret_(std::move(secret)),
+      patience_(patience),
+      socket_(std::move(socket)),
+      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      port_(agent::port_of(socket_)),
+      ordered_(steady()),
+      thread_([this] { work(); }) {}
+
+Agents::~Agents() {
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  const std::uint64_t one = 1;
+  static_cast<void>(::write(bell_.get(), &one, sizeof one));
+  thread_.join();
+}
+
+std::vector<Agents::Told> Agents::take_reports() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(reports_, {});
+}
+
+std::set<std::string> Agents::present() const {
+  const std::lock_guard lock(mutex_);
+  return present_;
+}
+
+void Agents::order(const Orders& orders) {
+  {
+    const std::lock_guard lock(mutex_);
+    ordered_ = steady();
+    if (orders == orders_) return;
+    orders_ = orders;
+  }
+  const std::uint64_t one = 1;
+  static_cast<void>(::write(bell_.get(), &one, sizeof one));
+}
+
+std::string Agents::refusal() const {
+  const std::lock_guard lock(mutex_);
+  return refusal_.empty() || steady() - refused_ > kRemembered ? "" : refusal_;
+}
+
+void Agents::work() {
+  while (true) {
+    std::vector<pollfd> sources{{bell_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
+    for (const auto& guest : guests_) sources.push_back({guest->line.get(), POLLIN, 0});
+    ::poll(sources.data(), sources.size(), 1000);
+    {
+      const std::lock_guard lock(mutex_);
+      if (stop_) return;
+    }
+    std::uint64_t rung = 0;
+    if (sources[0].revents != 0) static_cast<void>(::read(bell_.get(), &rung, sizeof rung));
+    for (std::size_t at = 0; at + 2 < sources.size(); ++at) {
+      if (sources[at + 2].revents != 0 && !listen_to(*guests_[at])) guests_[at].reset();
+    }
+    std::erase(guests_, nullptr);
+    if (sources[1].revents != 0) welcome();
+    forget_silent();
+    for (auto& guest : guests_) {
+      if (!guest->node.empty() && !tell(*guest)) guest.reset();
+    }
+    std::erase(guests_, nullptr);
+    const std::lock_guard lock(mutex_);
+    present_.clear();
+    for (const auto& guest : guests_) {
+      if (!guest->node.empty()) present_.insert(guest->node);
+    }
+  }
+}
+
+void Agents::welcome() {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  Descriptor socket(
+      ::accept4(socket_.get(), reinterpret_cast<sockaddr*>(&address), &size, SOCK_CLOEXEC));
+  if (!socket || guests_.size() >= kMostGuests) return;
+  auto guest = std::make_unique<Guest>(
+      Guest{.line = agent::LineSocket(std::move(socket), agent::kLongestHello),
+            .nonce = agent::new_nonce(),
+            .from = address_of(address, size),
+            .heard = steady()});
+  if (guest->line.send(agent::greeting(guest->nonce))) guests_.push_back(std::move(guest));
+}
+
+bool Agents::listen_to(Guest& guest) {
+  if (!guest.line.take()) return false;
+  while (const auto line = guest.line.next()) {
+    if (line->too_long) return refuse(guest, "sends a line that is too long");
+    const bool was_known = !guest.node.empty();
+    if (!take(guest, line->text)) return false;
+    if (!was_known) return true;  // it was short lines until now, and nothing is left of them
+  }
+  return true;
+}
+
+bool Agents::take(Guest& guest, std::string_view line) {
+  if (guest.node.empty()) return take_hello(guest, line);
+  const auto text = guest.towards_daemon->open(line);
+  if (!text) return refuse(guest, "sends a line that is not sealed as it should be");
+  auto report = agent::read_report(*text);
+  if (!report) return refuse(guest, to_string(report.error()));
+  guest.heard = steady();
+  const std::lock_guard lock(mutex_);
+  if (reports_.size() == kMostReports) reports_.erase(reports_.begin());
+  reports_.push_back({guest.node, std::move(*report)});
+  return true;
+}
+
+bool Agents::take_hello(Guest& guest, std::string_view line) {
+  const auto hello = agent::read_hello(line);
+  if (!hello) return refuse(guest, to_string(hello.error()));
+  using Towards = agent::Seal::Towards;
+  agent::Seal seal(secret_, Towards::daemon, hello->node, guest.nonce, hello->nonce);
+  if (!seal.open(line)) return refuse(guest, "has another secret than we");
+  // Who comes again has lost the line before we have.
+  for (auto& each : guests_) {
+    if (each && each->node == hello->node) each->is_replaced = true;
+  }
+  guest.node = hello->node;
+  guest.towards_daemon.emplace(std::move(seal));
+  guest.towards_agent.emplace(secret_, Towards::agent, hello->node, guest.nonce, hello->nonce);
+  guest.heard = steady();
+  guest.line.allow(agent::kLongestLine);
+  live::log_info(fmt::format("the agent of {} reports, from {}", guest.node, guest.from));
+  return true;
+}
+
+bool Agents::tell(Guest& guest) {
+  std::vector<agent::Limit> limits;
+  {
+    const std::lock_guard lock(mutex_);
+    if (steady() - ordered_ > patience_) return true;
+    if (const auto found = orders_.find(guest.node); found != orders_.end()) limits = found->second;
+  }
+  const bool is_new = guest.told == Time{} || limits != guest.orders;
+  if (!is_new && steady() - guest.told < kSign) return true;
+  guest.told = steady();
+  guest.orders = limits;
+  const agent::Orders orders{.patience = patience_, .limits = std::move(limits)};
+  return guest.line.send(guest.towards_agent->close(to_text(orders)));
+}
+
+bool Agents::refuse(const Guest& guest, const std::string& why) {
+  const std::string line =
+      fmt::format("somebody at {}{} who would be an agent was turned away: {}", guest.from,
+                  guest.node.empty() ? "" : ", as " + guest.node + ",", why);
+  if (steady() >= next_warning_) {
+    live::log_warning(line);
+    next_warning_ = steady() + kWarning;
+  }
+  const std::lock_guard lock(mutex_);
+  refusal_ = line;
+  refused_ = steady();
+  return false;
+}
+
+void Agents::forget_silent() {
+  std::erase_if(guests_, [&](const std::unique_ptr<Guest>& guest) {
+    if (guest->is_replaced) return true;
+    if (steady() - guest->heard <= (guest->node.empty() ? kIntroduction : kSilent)) return false;
+    if (!guest->node.empty()) {
+      live::log_warning(fmt::format("the agent of {} is silent", guest->node));
+    }
+    return true;
+  });
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The daemon's end of what the agents on the nodes say (agent/agent.h): listens for them, keeps
+/// what they report, and tells each which jobs to hold to how many cores.
+///
+/// A thread of its own. Who cannot prove within a moment that they have the secret is turned away;
+/// an agent that is silent for half a minute is taken for gone, and lets go by itself what it held.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agent/line_socket.h"
+#include "agent/seal.h"
+#include "agent/wire.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "process/descriptor.h"
+
+namespace almanac::steer {
+
+class Agents {
+ public:
+  struct Told {
+    std::string node{};
+    agent::Report report{};
+  };
+  /// Of each node; who is not named is as Slurm has it.
+  using Orders = std::map<std::string, std::vector<agent::Limit>>;
+
+  /// At "HOST:PORT"; port 0 = any. `patience`: how long orders stand without us. Fails with
+  /// unavailable.
+  static Result<std::unique_ptr<Agents>> listen(const std::string& address, agent::Secret secret,
+                                                Duration patience = 60s);
+  ~Agents();
+  Agents(const Agents&) = delete;
+  Agents& operator=(const Agents&) = delete;
+
+  int port() const { return port_; }
+  /// What has come since this was asked before, in order.
+  std::vector<Told> take_reports();
+  /// Nodes with an agent that reports.
+  std::set<std::string> present() const;
+  /// From now on; told at once where it is new, and again and again as long as this is called:
+  /// where it is not for `patience`, agents hear nothing any more.
+  void order(const Orders& orders);
+  /// Why somebody was turned away last; "" = nobody was within the hour.
+  std::string refusal() const;
+
+ private:
+  using Descriptor = process::Descriptor;
+  /// Somebody who has connected.
+  struct Guest {
+    agent::LineSocket line;
+    std::string nonce;  // ours
+    std::string from;   // address
+    Time heard{};
+    std::string node{};  // "" = it has not proved who it is
+    bool is_replaced = false;
+    std::optional<agent::Seal> towards_agent{};
+    std::optional<agent::Seal> towards_daemon{};
+    Time told{};
+    std::vector<agent::Limit> orders{};  // as told last
+  };
+
+  Agents(Descriptor socket, agent::Secret secret, Duration patience);
+  void work();
+  void welcome();
+  /// False = it is to go.
+  bool listen_to(Guest& guest);
+  bool take(Guest& guest, std::string_view line);
+  bool take_hello(Guest& guest, std::string_view line);
+  bool tell(Guest& guest);
+  /// Notes why somebody is turned away; gives false.
+  bool refuse(const Guest& guest, const std::string& why);
+  void forget_silent();
+
+  agent::Secret secret_;
+  Duration patience_;
+  Descriptor socket_;
+  Descriptor bell_;
+  int port_ = 0;
+  std::vector<std::unique_ptr<Guest>> guests_;  // of the thread
+  Time next_warning_{};                         // of the thread
+
+  mutable std::mutex mutex_;
+  std::vector<Told> reports_;
+  std::set<std::string> present_;
+  Orders orders_;
+  Time ordered_{};
+  std::string refusal_;
+  Time refused_{};
+  bool stop_ = false;
+  std::thread thread_;  // the last: all else is there when it begins
+};
+
+}  // namespace almanac::steer

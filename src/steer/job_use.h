@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What the agents of its nodes have told of one running job, as a policy may be told.
+///
+/// A policy hears how busy the GPUs are beside how busy they were with all the cores that Slurm
+/// gave, so that less is always less: 1 is as good as it gets, and nobody wants more than that.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "agent/wire.h"
+#include "base/time.h"
+#include "measure/steady_use.h"
+#include "slurm/job.h"
+
+namespace almanac::steer {
+
+/// Cores by node.
+using Cores = std::map<std::string, double>;
+
+class JobUse {
+ public:
+  JobUse(const slurm::Job& job, const measure::Measuring& measuring, Time now);
+
+  /// Of one of its nodes, at `now`.
+  void take(const std::string& node, const agent::Report& report, const agent::JobReport& told,
+            Time now);
+  /// To be called after reports were taken. `held`: fewer cores than Slurm's, on the nodes where
+  /// that is wanted.
+  void look(const Cores& held, Time now);
+
+  /// 0 to 1 and, by chance, a little more; nothing = too early to tell, nobody tells, or it does
+  /// not hold what is wanted.
+  std::optional<double> gpu_use() const { return told_; }
+  /// Over all of its nodes.
+  std::optional<double> bandwidth_gbs(Time now) const;
+  /// All of its nodes hold it to what is wanted, as they said last.
+  bool is_held() const { return is_held_; }
+  /// Since when its GPUs are much less busy than with all its cores; kNoTime = they are not.
+  Time hurt_since() const { return hurt_since_; }
+  /// "", or of which node and why it is not held.
+  std::string trouble() const;
+  /// Cores that it keeps busy, and how busy its GPUs are, as told last.
+  std::optional<double> cores_busy(Time now) const;
+  std::optional<double> gpus_busy() const { return mean(); }
+
+ private:
+  struct Part {
+    std::uint64_t gpus = 0;
+    measure::SteadyUse use{};
+    bool says_itself = false;
+    agent::JobReport last{};
+    Time at = kNoTime;
+  };
+
+  std::optional<double> mean() const;
+  template <typename Field>
+  std::optional<double> sum(Field field, Time now) const;
+
+  std::map<std::string, Part> parts_;
+  std::optional<double> full_;  // with all its cores
+  std::optional<double> told_;
+  bool is_held_ = false;
+  Time hurt_since_ = kNoTime;
+};
+
+/// How busy the GPUs of a mask are; nothing = not all of them tell.
+std::optional<double> mean_use(std::uint64_t gpus, const agent::Report& report);
+
+}  // namespace almanac::steer

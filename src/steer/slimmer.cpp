@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/slimmer.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "policy/pipeline.h"
+#include "steer/aside.h"
+#include "steer/occupancy.h"
+#include "steer/record.h"
+#include "steer/scope.h"
+
+namespace almanac::steer {
+
+using policy::EventKind;
+using slurm::JobNumber;
+
+namespace {
+
+constexpr schedule::RestartCost kNoCost{.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
+/// So long hurt, a job gets all back.
+constexpr Duration kHurt = 5min;
+/// Then all begins anew: the round remembers each job that it ever saw.
+constexpr std::size_t kMostJobs = 50'000;
+constexpr Duration kFresh = 30s;
+
+std::uint32_t subject(JobId job) { return static_cast<std::uint32_t>(index(job)); }
+
+/// As the policy may have it: it runs on GPUs of its own, each of which is known.
+bool is_plain(const slurm::Job& job) {
+  if (job.state != slurm::State::running || job.het != JobNumber{} || job.shards > 0) return false;
+  return !job.holds.empty() &&
+         std::all_of(job.holds.begin(), job.holds.end(), [&](const slurm::Held& held) {
+           const bool known = std::popcount(held.gpus) == held.gpu_count;
+           return held.shards == 0 && known && (job.gpus > 0) == (held.gpu_count > 0);
+         });
+}
+
+/// Whether all that Slurm says it holds could be counted out.
+bool is_whole(const slurm::Job& job, const Occupied& occupied) {
+  int gpus = 0;
+  for (const cluster::Grant& grant : occupied.held) gpus += grant.count();
+  int told = 0;
+  for (const slurm::Held& held : job.holds) told += held.gpu_count;
+  return occupied.stray.empty() && !occupied.held.empty() && gpus == told;
+}
+
+}  // namespace
+
+Slimmer::Slimmer(Slimming policy, const measure::Measuring& measuring)
+    : policy_(std::move(policy)), measuring_(measuring) {}
+
+Slimmer::~Slimmer() = default;
+
+void Slimmer::decide_by(Slimming policy) {
+  policy_ = std::move(policy);
+  world_.reset();
+}
+
+void Slimmer::look(const Mirror& mirror, std::shared_ptr<const World> world,
+                   const std::vector<Agents::Told>& reports, const Settings& settings) {
+  now_ = std::max(now_, mirror.at());
+  if (world_ != world || trace_.jobs.size() > kMostJobs) begin(std::move(world), settings);
+  follow(mirror, settings);
+  take(reports);
+  if (slims()) decide();
+  events_.clear();
+  note_wanted();
+}
+
+void Slimmer::begin(std::shared_ptr<const World> world, const Settings& settings) {
+  round_.reset();
+  world_ = std::move(world);
+  cluster_ = world_->cluster;
+  for (cluster::NodeClass& make : cluster_.classes) {
+    make.bandwidth_gbs = settings.slimming.bandwidth_gbs;
+  }
+  trace_ = {};
+  numbers_.clear();
+  events_.clear();
+  running_.clear();
+  mind_ = policy::make_pipeline(policy_.composition, nullptr);
+  round_ = std::make_unique<schedule::Round>(cluster_, trace_, *mind_, *this, kNoCost, 0);
+  round_->observe(nullptr, this);
+}
+
+void Slimmer::follow(const Mirror& mirror, const Settings& settings) {
+  std::vector<const slurm::Job*> there;
+  for (const auto& [number, job] : mirror.jobs()) {
+    if (holds_nodes(job)) there.push_back(&job);
+  }
+  std::stable_sort(there.begin(), there.end(),
+                   [](const slurm::Job* a, const slurm::Job* b) { return a->start < b->start; });
+  const std::vector<Occupied> occupied = count_out(*world_, there);
+  std::map<JobNumber, std::size_t> here;
+  for (std::size_t at = 0; at < there.size(); ++at) {
+    const slurm::Job& job = *there[at];
+    if (!is_plain(job) || !is_whole(job, occupied[at])) continue;
+    if (is_exempt(job, settings.exempt) || !is_in_scope(job, settings)) continue;
+    here.emplace(job.number, at);
+  }
+  // Who leaves comes before who joins: they may have had the same cores.
+  for (auto each = running_.begin(); each != running_.end();) {
+    auto& [number, running] = *each;
+    const auto found = here.find(number);
+    const bool stays = found != here.end() && running.slurms == occupied[found->second].held;
+    const bool hurt =
+        running.use.hurt_since() != kNoTime && now_ - running.use.hurt_since() > kHurt;
+    if (!stays || hurt || running.grew) leave(running);
+    running.grew = false;
+    running.is_left_alone = running.is_left_alone || hurt;
+    each = stays ? std::next(each) : running_.erase(each);
+  }
+  for (const auto& [number, at] : here) {
+    const auto [found, is_new] =
+        running_.try_emplace(number, Running{.use = JobUse(*there[at], measuring_, now_)});
+    Running& running = found->second;
+    if (is_new) {
+      running.slurms = occupied[at].held;
+      touch(running);
+    }
+    if (is_new || (!running.is_in_round && running.id != kNoJob)) adopt(*there[at], running);
+  }
+}
+
+void Slimmer::adopt(const slurm::Job& job, Running& running) {
+  // Nobody's name: what others of it came to need is no reason to give it more.
+  slurm::Job nobodys = job;
+  nobodys.name.clear();
+  nobodys.user.clear();
+  const JobId id{static_cast<std::uint32_t>(trace_.jobs.size())};
+  trace::Job& record = trace_.jobs.emplace_back();
+  record.id = trace::JobKey{static_cast<std::uint64_t>(job.number)};
+  record.request = to_request(nobodys, *world_, trace_.names);
+  numbers_.push_back(job.number);
+  const Time since = job.start == kNoTime ? now_ : std::min(job.start, now_);
+  running.is_in_round = !round_->adopt(id, running.slurms, {.since = since, .start = since});
+  running.id = running.is_in_round ? id : kNoJob;
+  if (running.is_in_round) events_.push_back({EventKind::job_adopted, subject(id)});
+}
+
+void Slimmer::leave(Running& running) {
+  if (!running.is_in_round) return;
+  round_->end(now_, running.id);
+  events_.push_back({EventKind::job_ended, subject(running.id)});
+  running.is_in_round = false;
+  touch(running);
+}
+
+void Slimmer::touch(const Running& running) {
+  for (const cluster::Grant& grant : running.slurms) {
+    changed_[cluster_.nodes[index(grant.node)].name] = now_;
+  }
+}
+
+void Slimmer::take(const std::vector<Agents::Told>& reports) {
+  for (const auto& [node, report] : reports) {
+    heard_[node] = {report, now_};
+    for (const agent::JobReport& told : report.jobs) {
+      const auto found = running_.find(told.job);
+      if (found != running_.end()) found->second.use.take(node, report, told, now_);
+    }
+  }
+  for (auto& [number, running] : running_) running.use.look(cores_held(running), now_);
+}
+
+void Slimmer::decide() {
+  // In the order in which events of one instant are told.
+  std::stable_sort(events_.begin(), events_.end(),
+                   [](const auto& a, const auto& b) { return a.kind < b.kind; });
+  while (true) {
+    events_.push_back({EventKind::timer, 0});
+    round_->run(now_, std::exchange(events_, {}));
+    const auto wakes = round_->wakes();
+    if (std::none_of(wakes.begin(), wakes.end(), [&](Time at) { return at <= now_; })) return;
+  }
+}
+
+Cores Slimmer::cores_held(const Running& running) const {
+  Cores made;
+  if (!running.is_in_round || running.is_left_alone) return made;
+  const auto held = round_->grants(running.id);
+  for (std::size_t at = 0; at < held.size(); ++at) {
+    if (held[at].cpu_milli >= running.slurms[at].cpu_milli) continue;
+    const std::string& node = cluster_.nodes[index(held[at].node)].name;
+    made[node] += held[at].cpu_milli / 1e3;
+  }
+  return made;
+}
+
+void Slimmer::note_wanted() {
+  wanted_.clear();
+  for (auto& [number, running] : running_) {
+    Cores cores = cores_held(running);
+    if (cores != running.cores) touch(running);
+    running.cores = cores;
+    if (!cores.empty()) wanted_.emplace(number, std::move(cores));
+    if (!running.is_in_round) continue;
+    const auto held = round_->grants(running.id);
+    for (std::size_t at = 0; at < held.size(); ++at) {
+      running.grew = running.grew || held[at].cpu_milli > running.slurms[at].cpu_milli;
+    }
+  }
+}
+
+const Slimmer::Running* Slimmer::running_of(JobId job) const {
+  const auto found = running_.find(numbers_[index(job)]);
+  return found == running_.end() || found->second.id != job ? nullptr : &found->second;
+}
+
+std::optional<double> Slimmer::gpu_use(JobId job) const {
+  const Running* const running = running_of(job);
+  if (running == nullptr || running->is_left_alone) return std::nullopt;
+  return running->use.gpu_use();
+}
+
+std::optional<double> Slimmer::bandwidth_gbs(JobId job) const {
+  const Running* const running = running_of(job);
+  return running == nullptr ? std::nullopt : running->use.bandwidth_gbs(now_);
+}
+
+std::optional<double> Slimmer::bandwidth_gbs(NodeId node) const {
+  const auto found = heard_.find(cluster_.nodes[index(node)].name);
+  if (found == heard_.end() || now_ - found->second.at > kFresh) return std::nullopt;
+  const auto changed = changed_.find(found->first);
+  const Time from = found->second.at - found->second.report.length;
+  if (changed != changed_.end() && from < changed->second) return std::nullopt;
+  return found->second.report.bandwidth_gbs;
+}
+
+std::string Slimmer::why(JobNumber job) const {
+  const auto found = running_.find(job);
+  if (found == running_.end()) return "it begins anew";
+  const Running& running = found->second;
+  if (running.is_left_alone) return "its GPUs were less busy: it is left alone from now on";
+  const bool has_gpus = running.slurms.front().count() > 0;
+  if (!wanted_.contains(job)) return has_gpus ? "its GPUs want them" : "there is room again";
+  if (!has_gpus) return "it draws the memory bandwidth that GPU jobs want";
+  const auto use = running.use.gpu_use();
+  if (!use) return "to see whether its GPUs are as busy with fewer";
+  return fmt::format("its GPUs are {:.0f} % as busy as with all its cores", 100 * *use);
+}
+
+const JobUse* Slimmer::use(JobNumber job) const {
+  const auto found = running_.find(job);
+  return found == running_.end() ? nullptr : &found->second.use;
+}
+
+const agent::Report* Slimmer::report(const std::string& node) const {
+  const auto found = heard_.find(node);
+  const bool is_fresh = found != heard_.end() && now_ - found->second.at <= kFresh;
+  return is_fresh ? &found->second.report : nullptr;
+}
+
+std::vector<std::string> Slimmer::troubles() const {
+  std::vector<std::string> made;
+  for (const auto& [number, cores] : wanted_) {
+    const std::string trouble = running_.at(number).use.trouble();
+    if (trouble.empty()) continue;
+    made.push_back(fmt::format("job {} is not held to fewer cores on {}",
+                               static_cast<std::uint32_t>(number), trouble));
+  }
+  return made;
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Which running jobs of a Slurm should do with fewer cores, as the policy says that changes what
+/// jobs hold (coda, and all with adaptive or halve).
+///
+/// Such a policy learns by trying, over minutes, so here a round goes on from look to look, unlike
+/// the one that decides who is next (decision.h). It knows only what runs: whoever begins is taken
+/// over with what Slurm gave; who has ended, or holds something else, leaves. Nothing ever gets
+/// more than Slurm gave, and a job begins with that whatever others of its name came to need.
+///
+/// A job whose GPUs have been a tenth less busy for five minutes gets all back, and is left alone.
+///
+/// Cost     O(running jobs) a look.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "policy/contract.h"
+#include "schedule/round.h"
+#include "steer/agents.h"
+#include "steer/job_use.h"
+#include "steer/mirror.h"
+#include "steer/policies.h"
+#include "steer/settings.h"
+#include "steer/world.h"
+#include "trace/trace.h"
+
+namespace almanac::steer {
+
+/// Not thread-safe.
+class Slimmer final : public schedule::Actuator, public policy::Telemetry {
+ public:
+  explicit Slimmer(Slimming policy, const measure::Measuring& measuring = {});
+  ~Slimmer() override;
+  Slimmer(const Slimmer&) = delete;
+  Slimmer& operator=(const Slimmer&) = delete;
+
+  /// Another policy from now on; all begins anew.
+  void decide_by(Slimming policy);
+
+  /// Takes what the agents have told, and decides once. By the controller's clock.
+  void look(const Mirror& mirror, std::shared_ptr<const World> world,
+            const std::vector<Agents::Told>& reports, const Settings& settings);
+  /// Whether the policy changes what jobs hold.
+  bool slims() const { return policy_.slims(); }
+  /// What jobs should hold, of those that should have fewer cores than Slurm gave, on the nodes
+  /// where that is so.
+  const std::map<slurm::JobNumber, Cores>& wanted() const { return wanted_; }
+  /// Why: "its GPUs are 99 % as busy as with all its cores".
+  std::string why(slurm::JobNumber job) const;
+  /// Null = it does not run, or nothing is to be known of it.
+  const JobUse* use(slurm::JobNumber job) const;
+  /// What the agent of a node said last; null = none says anything.
+  const agent::Report* report(const std::string& node) const;
+  /// One line for each job that is not held as it should be.
+  std::vector<std::string> troubles() const;
+
+  // What the policy is told.
+  std::optional<double> gpu_use(JobId job) const override;
+  bool will_know_gpu_use(JobId) const override { return false; }
+  std::optional<double> bandwidth_gbs(JobId job) const override;
+  std::optional<double> bandwidth_gbs(NodeId node) const override;
+  Duration renewed_every() const override { return measuring_.every; }
+  std::optional<Duration> worked(JobId, Time) const override { return std::nullopt; }
+
+ private:
+  struct Running {
+    JobId id{};
+    bool is_in_round = false;
+    bool is_left_alone = false;            // its GPUs were hurt
+    bool grew = false;                     // the policy would give it more than Slurm
+    std::vector<cluster::Grant> slurms{};  // what Slurm gave
+    Cores cores{};                         // that it is to have, where these are fewer
+    JobUse use;
+  };
+
+  void begin(std::shared_ptr<const World> world, const Settings& settings);
+  void take(const std::vector<Agents::Told>& reports);
+  void follow(const Mirror& mirror, const Settings& settings);
+  void adopt(const slurm::Job& job, Running& running);
+  void leave(Running& running);
+  void decide();
+  void note_wanted();
+  /// Something is another on the nodes of this job from now on.
+  void touch(const Running& running);
+  Cores cores_held(const Running& running) const;
+  const Running* running_of(JobId job) const;
+
+  void start(JobId) override {}
+  void stop(JobId) override {}
+  void resize(JobId) override {}
+  void sleep(NodeId) override {}
+  void boot(NodeId) override {}
+
+  Slimming policy_;
+  measure::Measuring measuring_;
+  Time now_{};
+  std::shared_ptr<const World> world_;
+  cluster::Cluster cluster_;  // that of world_, with bandwidth
+  trace::Trace trace_;
+  std::unique_ptr<policy::Policy> mind_;
+  std::unique_ptr<schedule::Round> round_;
+  std::vector<policy::Event> events_;
+  std::vector<slurm::JobNumber> numbers_;  // by JobId
+  std::map<slurm::JobNumber, Running> running_;
+  std::map<slurm::JobNumber, Cores> wanted_;
+  struct Heard {
+    agent::Report report{};
+    Time at{};
+  };
+  std::map<std::string, Heard> heard_;   // by node
+  std::map<std::string, Time> changed_;  // when somebody began, ended or was held otherwise there
+};
+
+}  // namespace almanac::steer

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/slimming_lever.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "steer/ours.h"
+
+namespace almanac::steer {
+namespace {
+
+using slurm::JobNumber;
+
+class SlimmingLever final : public Lever {
+ public:
+  SlimmingLever(const Slimmer& slimmer, Present present)
+      : slimmer_(slimmer), present_(std::move(present)) {}
+
+  std::string_view name() const override { return "slimming"; }
+
+  std::optional<std::string> obstacle(const slurm::Site&, const slurm::Abilities&) const override {
+    if (!slimmer_.slims()) return "the policy leaves jobs the cores that they have";
+    if (!present_) return "no agents are listened for: almanac serve --agents HOST:PORT";
+    if (present_().empty()) return "no agent of a node reports";
+    return std::nullopt;
+  }
+
+  std::vector<Action> want(const Scene& scene) override {
+    const std::set<std::string> present = present_();
+    std::vector<Action> made;
+    for (const auto& [job, cores] : slimmer_.wanted()) {
+      const auto stands = scene.ours->cores().find(job);
+      if (stands != scene.ours->cores().end() && stands->second == cores) continue;
+      // On all of its nodes or on none: the slowest decides how fast it is.
+      const bool all_hear = std::all_of(cores.begin(), cores.end(), [&](const auto& each) {
+        return present.contains(each.first);
+      });
+      if (all_hear) made.push_back({CoresChange{job, cores}, slimmer_.why(job)});
+    }
+    for (const auto& [job, cores] : scene.ours->cores()) {
+      if (slimmer_.wanted().contains(job)) continue;
+      made.push_back({CoresChange{job, {}}, slimmer_.why(job)});
+    }
+    return made;
+  }
+
+  std::vector<Action> let_go(const Scene& scene) override {
+    std::vector<Action> made;
+    for (const auto& [job, cores] : scene.ours->cores()) {
+      made.push_back({CoresChange{job, {}}, "slimming is not on"});
+    }
+    return made;
+  }
+
+  std::vector<std::string> warnings() const override { return slimmer_.troubles(); }
+
+ private:
+  const Slimmer& slimmer_;
+  Present present_;
+};
+
+}  // namespace
+
+std::unique_ptr<Lever> make_slimming_lever(const Slimmer& slimmer, Present present) {
+  return std::make_unique<SlimmingLever>(slimmer, std::move(present));
+}
+
+Agents::Orders orders_of(const Ours& ours) {
+  Agents::Orders made;
+  for (const auto& [job, nodes] : ours.cores()) {
+    for (const auto& [node, cores] : nodes) made[node].push_back({job, cores});
+  }
+  return made;
+}
+
+}  // namespace almanac::steer
