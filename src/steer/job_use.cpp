@@ -85,13 +85,14 @@ void JobUse::look(const Cores& held, Time now) {
            same_cores(each.second.last.limit,
                       wanted == held.end() ? std::nullopt : std::optional(wanted->second));
   });
+  has_all_ = held.empty();
   told_.reset();
   const auto use = mean();
   if (is_held_ && use) {
-    if (held.empty()) full_ = use;
+    if (has_all_) full_ = use;
     if (full_ && *full_ >= kIdle) told_ = *use / *full_;
   }
-  if (held.empty() || (told_ && *told_ >= kHurt)) {
+  if (has_all_ || (told_ && *told_ >= kHurt)) {
     hurt_since_ = kNoTime;
   } else if (told_ && hurt_since_ == kNoTime) {
     hurt_since_ = now;

@@ -39,6 +39,8 @@ class JobUse {
   std::optional<double> bandwidth_gbs(Time now) const;
   /// All of its nodes hold it to what is wanted, as they said last.
   bool is_held() const { return is_held_; }
+  /// When looked at last it was to have all that Slurm gave.
+  bool has_all() const { return has_all_; }
   /// Since when its GPUs are much less busy than with all its cores; kNoTime = they are not.
   Time hurt_since() const { return hurt_since_; }
   /// "", or of which node and why it is not held.
@@ -64,6 +66,7 @@ class JobUse {
   std::optional<double> full_;  // with all its cores
   std::optional<double> told_;
   bool is_held_ = false;
+  bool has_all_ = true;
   Time hurt_since_ = kNoTime;
 };
 

@@ -240,7 +240,7 @@ std::string Slimmer::why(JobNumber job) const {
   if (!wanted_.contains(job)) return has_gpus ? "its GPUs want them" : "there is room again";
   if (!has_gpus) return "it draws the memory bandwidth that GPU jobs want";
   const auto use = running.use.gpu_use();
-  if (!use) return "to see whether its GPUs are as busy with fewer";
+  if (!use || running.use.has_all()) return "to see whether its GPUs are as busy with fewer";
   return fmt::format("its GPUs are {:.0f} % as busy as with all its cores", 100 * *use);
 }
 

@@ -78,6 +78,35 @@ Result<int> show_status(const Options& options) {
   return kUnavailable;
 }
 
+Result<int> show_agents(const Options& options) {
+  const auto status = steer::read_status(options.state);
+  if (!status) return tl::unexpected(status.error());
+  if (status->nodes.empty()) {
+    note("no agent reports; almanac serve --agents HOST:PORT listens for them");
+    return kDone;
+  }
+  const auto percent = [](const std::optional<double>& share) {
+    return share ? fmt::format("{:.0f} %", 100 * *share) : std::string("-");
+  };
+  std::vector<std::vector<std::string>> rows;
+  for (const steer::NodeSaid& each : status->nodes) {
+    rows.push_back({each.name, std::to_string(each.jobs), std::to_string(each.held),
+                    fmt::format("{:.1f}", each.load), percent(each.cpu_pressure),
+                    percent(each.memory_pressure), percent(each.io_pressure),
+                    each.bandwidth_gbs ? fmt::format("{:.1f}", *each.bandwidth_gbs) : "-"});
+  }
+  print_columns({{"NODE"},
+                 {"JOBS", true},
+                 {"HELD", true},
+                 {"LOAD", true},
+                 {"WANT CORES", true},
+                 {"WANT MEMORY", true},
+                 {"WANT IO", true},
+                 {"GB/S", true}},
+                rows);
+  return kDone;
+}
+
 Result<int> set_lever(const Options& options) {
   const auto how = steer::parse_switch(options.how);
   if (!how) return tl::unexpected(how.error());
@@ -139,6 +168,12 @@ void register_slurm_levers(Program& program) {
   add_state(status);
   add_example(status, "almanac slurm status --state /var/lib/almanac");
   program.on(status, [options] { return show_status(*options); });
+
+  CLI::App& agents = *slurm.add_subcommand(
+      "agents", "Say how nodes fare on which an agent reports, and how many jobs it holds back");
+  add_state(agents);
+  add_example(agents, "almanac slurm agents --state /var/lib/almanac");
+  program.on(agents, [options] { return show_agents(*options); });
 
   CLI::App& levers = *slurm.add_subcommand("levers", "Turn a lever off, dry or on");
   add_state(levers);

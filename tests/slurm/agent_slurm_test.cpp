@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac agent on a node of a real Slurm: it finds the job in Slurm's control groups, tells what
+/// it uses, holds it to a core and lets it go, whoever falls silent.
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "slurm/test_cluster.h"
+#include "steer/agents.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::slurm {
+namespace {
+
+using steer::Agents;
+
+/// almanac agent of the node n001, as a process.
+class AgentProcess {
+ public:
+  AgentProcess(int port, const TemporaryFolder& folder) {
+    const char* const told = std::getenv("ALMANAC_PROGRAM");
+    const std::string line = fmt::format(
+        "exec {0} agent --daemon 127.0.0.1:{1} --node n001 --secret {2}/secret --state {2}/agent "
+        "--progress {2}/progress >> {2}/agent.log 2>&1",
+        told != nullptr ? told : "almanac", port, folder / ".");
+    std::string words[] = {"/bin/sh", "-c", line};
+    char* const argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+    ::posix_spawn(&process_, "/bin/sh", nullptr, nullptr, argv, environ);
+  }
+  AgentProcess(const AgentProcess&) = delete;
+  AgentProcess& operator=(const AgentProcess&) = delete;
+  ~AgentProcess() { end(SIGTERM); }
+
+  void end(int signal) {
+    if (process_ <= 0) return;
+    ::kill(process_, signal);
+    ::waitpid(process_, nullptr, 0);
+    process_ = -1;
+  }
+
+ private:
+  pid_t process_ = -1;
+};
+
+class AgentSlurmTest : public testing::Test {
+ protected:
+  void begin() {
+    cluster_.emplace(TestPlan{.nodes = 1, .cgroups = true});
+    folder_.write("secret", "the secret of agents and service\n");
+    ASSERT_EQ(::chmod((folder_ / "secret").c_str(), 0600), 0);
+    listen("127.0.0.1:0");
+    agent_.emplace(agents_->port(), folder_);
+    // Two processes that would have a processor each, and one that says how busy its GPUs are.
+    job_ = cluster_->submit(
+        fmt::format("-n 1 -c 2 --gres=gpu:1 --wrap 'while :; do :; done & while :; do :; done & "
+                    "while sleep 1; do echo gpu_use 0.75 >> {}/$SLURM_JOB_ID; done'",
+                    folder_ / "progress"));
+    ASSERT_TRUE(reports([](const auto& job) { return job.cpus == 2 && job.cores.has_value(); }));
+  }
+  void listen(const std::string& address) {
+    auto opened = Agents::listen(address, agent::Secret("the secret of agents and service"), 5s);
+    ASSERT_TRUE(opened) << to_string(opened.error());
+    agents_ = std::move(*opened);
+  }
+
+  /// Whether a report comes that says so of the job.
+  bool reports(const std::function<bool(const agent::JobReport&)>& condition) {
+    return eventually([&] {
+      agents_->order(orders_);
+      for (const Agents::Told& each : agents_->take_reports()) {
+        for (const agent::JobReport& job : each.report.jobs) {
+          if (job.job == JobNumber{job_} && condition(job)) return true;
+        }
+      }
+      return false;
+    });
+  }
+  /// Processors of the job, as the kernel has it.
+  std::string cpus() const {
+    return cluster_->must(fmt::format(
+        "cat /sys/fs/cgroup/cpuset/slurm_n001/uid_0/job_{}/step_batch/cpuset.cpus", job_));
+  }
+
+  TemporaryFolder folder_;
+  std::optional<TestCluster> cluster_;
+  std::unique_ptr<Agents> agents_;
+  std::optional<AgentProcess> agent_;
+  Agents::Orders orders_;
+  std::uint32_t job_ = 0;
+};
+
+TEST_F(AgentSlurmTest, HoldsAJobAndLetsItGo) {
+  SKIP_WITHOUT_SLURM(.nodes = 1, .cgroups = true);
+  begin();
+  const std::string all = cpus();
+  EXPECT_TRUE(reports([](const auto& job) { return job.gpu_use == 0.75; }));
+  orders_ = {{"n001", {{JobNumber{job_}, 1}}}};
+  EXPECT_TRUE(reports([](const auto& job) { return job.limit == 1; }));
+  EXPECT_EQ(cpus().find_first_of(",-"), std::string::npos) << "one processor: " << cpus();
+  // Of a report that began after the change.
+  EXPECT_TRUE(reports([](const auto& job) { return job.cores && *job.cores <= 1.05; }));
+  orders_.clear();
+  EXPECT_TRUE(reports([](const auto& job) { return !job.limit; }));
+  EXPECT_EQ(cpus(), all);
+}
+
+TEST_F(AgentSlurmTest, LetsGoWhoeverIsKilled) {
+  SKIP_WITHOUT_SLURM(.nodes = 1, .cgroups = true);
+  begin();
+  const std::string all = cpus();
+  orders_ = {{"n001", {{JobNumber{job_}, 1}}}};
+  EXPECT_TRUE(reports([](const auto& job) { return job.limit == 1; }));
+  ASSERT_NE(cpus(), all);
+  const int port = agents_->port();
+  agents_.reset();  // the service
+  EXPECT_TRUE(eventually([&] { return cpus() == all; }));
+
+  listen(fmt::format("127.0.0.1:{}", port));
+  EXPECT_TRUE(reports([](const auto& job) { return job.limit == 1; }));
+  agent_->end(SIGKILL);
+  ASSERT_NE(cpus(), all);
+  const char* const program = std::getenv("ALMANAC_PROGRAM");
+  cluster_->must(fmt::format("{} agent --undo --state {}/agent",
+                             program != nullptr ? program : "almanac", folder_ / "."));
+  EXPECT_EQ(cpus(), all);
+}
+
+}  // namespace
+}  // namespace almanac::slurm
