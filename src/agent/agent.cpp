@@ -120,6 +120,8 @@ bool Agent::take(std::string_view line) {
     said_.clear();
     next_report_ = steady();
   }
+  // What is measured from now on is of other cores.
+  if (orders->limits != orders_.limits) next_report_ = steady();
   orders_ = std::move(*orders);
   heard_ = steady();
   hold();
