@@ -26,9 +26,10 @@ constexpr Duration kSign = 10s;
 constexpr Duration kRemembered = 1h;
 /// The log says so often that somebody was turned away.
 constexpr Duration kWarning = 1min;
-constexpr std::size_t kMostGuests = 8192;
+/// Who have not said who they are; others are turned away then.
+constexpr std::ptrdiff_t kMostStrangers = 256;
 /// Reports that nobody takes are dropped, the oldest first.
-constexpr std::size_t kMostReports = 65536;
+constexpr std::size_t kMostReports = 4096;
 
 Time steady() {
   return Time{
@@ -130,7 +131,14 @@ void Agents::welcome() {
   socklen_t size = sizeof address;
   Descriptor socket(
       ::accept4(socket_.get(), reinterpret_cast<sockaddr*>(&address), &size, SOCK_CLOEXEC));
-  if (!socket || guests_.size() >= kMostGuests) return;
+  if (!socket) {
+    // Out of descriptors, most likely: whoever waits at the door would wake us at once again.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return;
+  }
+  const auto strangers = std::count_if(guests_.begin(), guests_.end(),
+                                       [](const auto& guest) { return guest->node.empty(); });
+  if (strangers >= kMostStrangers) return;
   auto guest = std::make_unique<Guest>(
       Guest{.line = agent::LineSocket(std::move(socket), agent::kLongestHello),
             .nonce = agent::new_nonce(),

@@ -120,5 +120,29 @@ TEST_F(JournalTest, PowersOnWhatWasPoweredOffAndResumesWhatWasSuspended) {
   EXPECT_EQ(std::get<OfNodes>(undoing[1].what).nodes, std::vector<std::string>{"a"});
 }
 
+TEST_F(JournalTest, KnowsWhoIsHeldToFewerCoresUntilThatIsUndone) {
+  auto journal = Journal::open(path());
+  ASSERT_TRUE(journal);
+  const std::map<std::string, double> cores{{"a", 4}, {"b", 2.5}};
+  const OfCores held{number(4), cores};
+  ASSERT_TRUE(journal->begin({{.lever = "slimming", .what = OfCores{number(4), {{"a", 8}}}},
+                              {.lever = "slimming", .what = held},
+                              {.lever = "slimming", .what = OfCores{number(5), {{"a", 1}}}},
+                              {.lever = "slimming", .what = OfCores{number(5), {}}}}));
+  ASSERT_TRUE(journal->end({"", "", "", ""}));
+  Ours known = ours();
+  ASSERT_EQ(known.cores().size(), 1U);
+  EXPECT_EQ(known.cores().at(number(4)), cores);
+  ASSERT_TRUE(journal->begin_anew(known.standing(Time{1h})));
+  EXPECT_EQ(ours().cores(), known.cores()) << "a journal that began anew says the same";
+  Mirror mirror;
+  mirror.take({.at = Time{1h}, .jobs = {{.number = number(4), .state = slurm::State::running}}});
+  const auto undoing = known.undoing(mirror);
+  ASSERT_EQ(undoing.size(), 1U);
+  EXPECT_TRUE(std::get<OfCores>(undoing[0].what).cores.empty());
+  known.take(undoing[0], "");
+  EXPECT_TRUE(known.cores().empty());
+}
+
 }  // namespace
 }  // namespace almanac::steer

@@ -49,6 +49,8 @@ wakes_per_minute = 7
 [preemption]
 by = "suspend"
 once_in_h = 0.5
+[slimming]
+bandwidth_gbs = 204.8
 [canary]
 partitions = ["v100"]
 history_d = 7
@@ -69,6 +71,7 @@ slack = 2
   EXPECT_EQ(made->power.wakes_per_minute, 7);
   EXPECT_TRUE(made->preemption.suspends);
   EXPECT_EQ(made->preemption.once_in, 30min);
+  EXPECT_EQ(made->slimming.bandwidth_gbs, 204.8);
   EXPECT_TRUE(made->canary.partitions.contains("v100"));
   EXPECT_EQ(made->canary.history, 24h * 7);
   EXPECT_EQ(made->canary.window, 2h);
@@ -82,6 +85,7 @@ TEST(Settings, SayWhereTheyAreWrong) {
   EXPECT_EQ(read("[order]\nwindow = [5, 5]").error().where.line, 2);
   EXPECT_EQ(read("[power]\nminimum_on = 1.5").error().where.line, 2);
   EXPECT_EQ(read("[preemption]\nby = \"force\"").error().where.line, 2);
+  EXPECT_EQ(read("[slimming]\nbandwidth_gbs = -1").error().where.line, 2);
   EXPECT_EQ(read("[canary]\nslack = 0.5").error().where.line, 2);
   EXPECT_EQ(read("[exemp]\nusers = []").error().hint, "did you mean exempt?");
 }

@@ -411,7 +411,8 @@ bool SlurmService::decide() {
 }
 
 void SlurmService::slim() {
-  const auto reports = agents_ ? agents_->take_reports() : std::vector<Agents::Told>{};
+  if (!agents_) return;
+  const auto reports = agents_->take_reports();
   const std::lock_guard lock(mutex_);
   slimmer_->look(mirror_, world_, reports, config_.settings);
 }

@@ -16,6 +16,7 @@
 
 #include "fake_link.h"
 #include "steer/driver.h"
+#include "steer/guards.h"
 #include "steer/slimming_lever.h"
 #include "steer/undo.h"
 #include "support/temporary_folder.h"
@@ -357,6 +358,39 @@ TEST(Slimming, SlowsNobodyWhereTheNodesBandwidthIsNotSaid) {
   const auto hog = site.submit(0, 16, {.gb_s_of_a_core = 5});
   site.live(5min);
   EXPECT_EQ(site.cores(hog), 16);
+}
+
+TEST(Slimming, MayNotDoWhatItShouldNeverWant) {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 1, 8);
+  slurm.submit("ann", 2, 1h).cpus = 8;
+  slurm.submit("bob", 2, 1h).cpus = 8;
+  slurm.submit("ann", 8, 1h);
+  slurm.pass(1s);
+  Settings with_exempt = settings();
+  with_exempt.exempt.users = {"bob"};
+  Mirror mirror;
+  FakeLink link(slurm);
+  mirror.take(std::move(*link.news()));
+  const auto policy = compose("coda");
+  const Decision decision;
+  const Scene scene{.settings = with_exempt,
+                    .site = slurm.site,
+                    .can = link.can(),
+                    .mirror = mirror,
+                    .decision = decision,
+                    .policy = *policy};
+  const auto why = [&](std::uint32_t job, const Cores& cores) {
+    return forbidden({CoresChange{JobNumber{job}, cores}, ""}, scene).value_or("");
+  };
+  EXPECT_EQ(why(1, {{"v001", 4}}), "");
+  EXPECT_EQ(why(1, {{"v001", 8}}), "Slurm gave it 8 cores on v001");
+  EXPECT_EQ(why(1, {{"v002", 1}}), "Slurm gave it 0 cores on v002");
+  EXPECT_EQ(why(1, {{"v001", 0.5}}), "a job keeps a core on each node");
+  EXPECT_EQ(why(2, {{"v001", 4}}), "it is exempt");
+  EXPECT_EQ(why(3, {{"v001", 4}}), "it does not run");
+  EXPECT_EQ(why(9, {{"v001", 4}}), "it is not there any more");
+  EXPECT_EQ(why(2, {}), "") << "whoever it is may have all back";
 }
 
 TEST(Slimming, OfCodaIsApartFromWhoIsNext) {
