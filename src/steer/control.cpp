@@ -168,7 +168,7 @@ Result<Status> read_status(const std::string& state) {
         .news_s = json.at("news_s"),
         .changes_per_s = json.at("changes_per_s"),
         .warnings = json.at("warnings")};
-    for (const Json& each : json.at("nodes")) made.nodes.push_back(node_of(each));
+    for (const Json& each : json.value("nodes", Json::array())) made.nodes.push_back(node_of(each));
     for (const Json& each : json.at("levers")) made.levers.push_back(lever_of(each));
     return made;
   } catch (const Json::exception& error) {
