@@ -32,7 +32,7 @@ std::optional<Colocation::Match> Colocation::best_match(VcId vc, JobId guest,
   const Plan& plan = desk_.plan();
   std::optional<Match> best;
   const auto consider = [&](JobId host) {
-    if (is_paired(host)) return;
+    if (is_paired(host) || (may_share_ && !may_share_(host, guest))) return;
     std::optional<Match> found = match(host, guest, demand);
     if (found && (!best || found->speeds > best->speeds)) best = std::move(found);
   };

@@ -25,12 +25,15 @@
 #include <vector>
 
 #include "policy/desk.h"
+#include "policy/may_share.h"
 
 namespace almanac::policy {
 
 class Colocation {
  public:
-  Colocation(Desk& desk, double harmless_rate) : desk_(desk), harmless_rate_(harmless_rate) {}
+  /// `may_share` empty = everybody may.
+  Colocation(Desk& desk, double harmless_rate, MayShare may_share)
+      : desk_(desk), harmless_rate_(harmless_rate), may_share_(std::move(may_share)) {}
 
   /// Takes half of the GPUs of a running job for `guest`, which waits in `vc` and is to be started
   /// with what is given; empty = changed nothing.
@@ -62,6 +65,7 @@ class Colocation {
 
   Desk& desk_;
   double harmless_rate_;
+  MayShare may_share_;
   std::map<Key, std::set<JobId>> alone_;  // jobs that hold whole GPUs, and run before this plan
   std::unordered_map<JobId, JobId> partner_;
   std::vector<cluster::Grant> taken_;

@@ -15,7 +15,8 @@ namespace {
 
 class Pipeline final : public Policy {
  public:
-  Pipeline(const Composition& composition, std::unique_ptr<predict::Estimator> estimator)
+  Pipeline(const Composition& composition, std::unique_ptr<predict::Estimator> estimator,
+           MayShare may_share)
       : desk_(std::make_unique<Desk>(registry().make_order(composition),
                                      registry().make_placement(composition),
                                      registry().make_shape(composition),
@@ -25,7 +26,7 @@ class Pipeline final : public Policy {
     desk_->needs_estimate = desk_->order().needs_estimate() || composition.shape != "rigid";
     pass_ = make_pass(composition);
     if (composition.colocate == Colocate::harmless) {
-      colocation_.emplace(*desk_, composition.harmless_rate);
+      colocation_.emplace(*desk_, composition.harmless_rate, std::move(may_share));
       desk_->set_colocation(*colocation_);
     }
     if (auto capacity = registry().make_capacity(composition)) {
@@ -285,8 +286,9 @@ class Pipeline final : public Policy {
 }  // namespace
 
 std::unique_ptr<Policy> make_pipeline(const Composition& composition,
-                                      std::unique_ptr<predict::Estimator> estimator) {
-  return std::make_unique<Pipeline>(composition, std::move(estimator));
+                                      std::unique_ptr<predict::Estimator> estimator,
+                                      MayShare may_share) {
+  return std::make_unique<Pipeline>(composition, std::move(estimator), std::move(may_share));
 }
 
 }  // namespace almanac::policy
