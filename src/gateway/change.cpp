@@ -45,12 +45,36 @@ Result<void> check(const JobChange& change) {
     return fail(Code::invalid, fmt::format("a site factor of {}; at most {} either way",
                                            *change.site_factor, kMostFactor));
   }
+  constexpr int kMostShards = 1'000'000;
+  if (change.shards && (*change.shards < 1 || *change.shards > kMostShards)) {
+    return fail(Code::invalid, fmt::format("{} shards; from 1 to {}", *change.shards, kMostShards));
+  }
   if (change.priority && *change.priority != JobChange::kUsual &&
       (*change.priority == 0 || *change.priority > kMostPriority)) {
     return fail(Code::invalid,
                 fmt::format("a priority of {}; from 1 to {}", *change.priority, kMostPriority));
   }
   return {};
+}
+
+/// What a job asks of each node, with so many shards instead; spelled as Slurm spells it, which
+/// takes other spellings and does nothing of them.
+Result<std::string> with_shards(JobNumber job, int shards) {
+  job_info_msg_t* raw = nullptr;
+  if (slurm_load_job(&raw, number_of(job), SHOW_ALL) != SLURM_SUCCESS) {
+    return refusal(fmt::format("ask for job {}", number_of(job)));
+  }
+  const Jobs told(raw);
+  std::string asked;
+  if (told->record_count > 0) asked = text(told->job_array[0].tres_per_node);
+  const std::size_t name = asked.find("shard");
+  if (name == std::string::npos || asked.find(',') != std::string::npos) {
+    return fail(Code::unsupported, fmt::format("job {} asks \"{}\" of a node, not shards alone",
+                                               number_of(job), asked));
+  }
+  const std::size_t end = asked.find_last_not_of("0123456789");
+  const bool has_count = end > name && asked[end] == ':' && end + 1 < asked.size();
+  return fmt::format("{}:{}", has_count ? asked.substr(0, end) : asked, shards);
 }
 
 /// A job that is held takes no priority, and one that is released may start at once: so all else
@@ -72,6 +96,14 @@ Result<void> change_one(const JobChange& change) {
   std::string comment = change.comment.value_or("");
   if (change.comment) {
     asked.admin_comment = comment.data();
+    any = true;
+  }
+  std::string gres;
+  if (change.shards) {
+    auto made = with_shards(change.job, *change.shards);
+    if (!made) return tl::unexpected(made.error());
+    gres = std::move(*made);
+    asked.tres_per_node = gres.data();
     any = true;
   }
   if (change.held == true) {

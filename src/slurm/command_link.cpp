@@ -169,6 +169,7 @@ Result<void> CommandLink::change_one(const JobChange& change) {
   const bool is_usual = change.priority == JobChange::kUsual;
   if (change.required_nodes) update.push_back("ReqNodeList=" + *change.required_nodes);
   if (change.comment) update.push_back("AdminComment=" + *change.comment);
+  if (change.shards) update.push_back(fmt::format("Gres=shard:{}", *change.shards));
   if (change.site_factor) update.push_back(fmt::format("SiteFactor={}", *change.site_factor));
   if (change.priority && !is_usual) update.push_back(fmt::format("Priority={}", *change.priority));
   std::vector<std::vector<std::string>> commands;

@@ -89,13 +89,16 @@ TEST(CommandLink, ChangesInAnOrderThatSlurmTakes) {
       {.job = JobNumber{6}, .priority = JobChange::kUsual},
       {.job = JobNumber{7}, .held = true, .comment = "why not"},
       {.job = JobNumber{8}, .site_factor = -3},
-      {.job = JobNumber{9}, .held = true, .of_user = true}};
+      {.job = JobNumber{9}, .held = true, .of_user = true},
+      {.job = JobNumber{10}, .held = false, .required_nodes = "g1", .shards = 2}};
   for (const auto& done : link.change(changes)) EXPECT_TRUE(done);
-  EXPECT_EQ(slurm.asked, (std::vector<std::string>{
-                             "scontrol update jobid=5 ReqNodeList=g1", "scontrol release 5",
-                             "scontrol update jobid=5 Priority=7", "scontrol release 6",
-                             "scontrol update jobid=7 AdminComment=why not", "scontrol hold 7",
-                             "scontrol update jobid=8 SiteFactor=-3", "scontrol uhold 9"}));
+  EXPECT_EQ(slurm.asked,
+            (std::vector<std::string>{
+                "scontrol update jobid=5 ReqNodeList=g1", "scontrol release 5",
+                "scontrol update jobid=5 Priority=7", "scontrol release 6",
+                "scontrol update jobid=7 AdminComment=why not", "scontrol hold 7",
+                "scontrol update jobid=8 SiteFactor=-3", "scontrol uhold 9",
+                "scontrol update jobid=10 ReqNodeList=g1 Gres=shard:2", "scontrol release 10"}));
 }
 
 TEST(CommandLink, SaysWhyAChangeWasRefused) {

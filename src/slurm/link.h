@@ -44,6 +44,7 @@ struct JobChange {
   bool of_user = false;                         ///< Of a hold: its user may end it.
   std::optional<std::string> required_nodes{};  ///< "" = any.
   std::optional<std::string> comment{};         ///< The administrator's.
+  std::optional<int> shards{};  ///< Of each node; of a job that asks shards by --gres.
 
   static constexpr std::uint32_t kUsual = 0xffffffff;
   bool operator==(const JobChange&) const = default;

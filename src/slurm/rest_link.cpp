@@ -140,6 +140,9 @@ Result<void> RestLink::change_one(const JobChange& change) {
                 fmt::format("slurmrestd {} cannot set {} of a job", version_,
                             is_plain ? "site factor, required nodes or comment" : "site factor"));
   }
+  if (change.shards) {
+    return fail(Code::unsupported, "how many shards a job asks is not changed by slurmrestd");
+  }
   const bool is_usual = change.priority == JobChange::kUsual;
   Json first = Json::object();
   if (change.required_nodes) first["required_nodes"] = *change.required_nodes;

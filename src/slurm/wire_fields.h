@@ -146,6 +146,7 @@ void fields(const JobChange*, Visit visit) {
   visit("of_user", &JobChange::of_user);
   visit("required_nodes", &JobChange::required_nodes);
   visit("comment", &JobChange::comment);
+  visit("shards", &JobChange::shards);
 }
 
 template <class Visit>

@@ -62,9 +62,10 @@ TEST(WireTest, BringsRequestsAcross) {
   Request request;
   request.id = 9;
   request.ask = Ask::change;
-  request.changes = {{.job = JobNumber{1}, .site_factor = -5},
-                     {.job = JobNumber{3}, .held = true, .of_user = true},
-                     {.job = JobNumber{2}, .held = false, .required_nodes = "", .comment = "x"}};
+  request.changes = {
+      {.job = JobNumber{1}, .site_factor = -5},
+      {.job = JobNumber{3}, .held = true, .of_user = true},
+      {.job = JobNumber{2}, .held = false, .required_nodes = "", .comment = "x", .shards = 2}};
   request.patience = 30s;
   const std::string line = to_line(request);
   const auto read = read_request(without_newline(line));

@@ -62,6 +62,7 @@ std::optional<std::string> forbidden_change(const slurm::JobChange& change, cons
   // What is given back to Slurm may be anybody's.
   if (job != nullptr && waits(*job) && without_mark(*job) == change) return std::nullopt;
   if (auto why = forbidden_for(change.job, true, scene)) return why;
+  if (change.shards && (job->gpus > 0 || job->shards == 0)) return "it asks no shards";
   if (change.held == false && job->held && !is_held_by_us(*job)) {
     return "its user or an administrator holds it";
   }

@@ -45,6 +45,7 @@ Json fields_of(const slurm::JobChange& change) {
   put(made, "held", change.held);
   put(made, "required_nodes", change.required_nodes);
   put(made, "comment", change.comment);
+  put(made, "shards", change.shards);
   return made;
 }
 
@@ -55,6 +56,7 @@ slurm::JobChange change_of(slurm::JobNumber job, const Json& fields) {
   get(fields, "held", made.held);
   get(fields, "required_nodes", made.required_nodes);
   get(fields, "comment", made.comment);
+  get(fields, "shards", made.shards);
   return made;
 }
 

@@ -125,6 +125,7 @@ void Mirror::note(const slurm::JobChange& change) {
   if (change.held) job.held = *change.held;
   if (change.required_nodes) job.required_nodes = *change.required_nodes;
   if (change.comment) job.comment = *change.comment;
+  if (change.shards) job.shards = *change.shards * std::max(1, job.nodes);
 }
 
 std::vector<const slurm::Job*> running_jobs(const Mirror& mirror) {

@@ -6,6 +6,7 @@
 
 #include "slurm/host_list.h"
 #include "steer/mark.h"
+#include "steer/shards.h"
 
 namespace almanac::steer {
 namespace {
@@ -78,6 +79,7 @@ slurm::JobChange as_it_is(const slurm::Job& job, const slurm::JobChange& change,
   if (change.held) made.held = job.held && !is_held_by_us(job);
   if (change.required_nodes) made.required_nodes = ours ? "" : job.required_nodes;
   if (change.comment) made.comment = ours ? "" : job.comment;
+  if (change.shards) made.shards = shards_of_a_node(job);
   return made;
 }
 
@@ -119,11 +121,13 @@ void Ours::take(const Entry& entry, const Failure& failed) {
   keep_first(standing.was.held, job.was.held);
   keep_first(standing.was.required_nodes, job.was.required_nodes);
   keep_first(standing.was.comment, job.was.comment);
+  keep_first(standing.was.shards, job.was.shards);
   keep_last(standing.becomes.site_factor, job.becomes.site_factor);
   keep_last(standing.becomes.priority, job.becomes.priority);
   keep_last(standing.becomes.held, job.becomes.held);
   keep_last(standing.becomes.required_nodes, job.becomes.required_nodes);
   keep_last(standing.becomes.comment, job.becomes.comment);
+  keep_last(standing.becomes.shards, job.becomes.shards);
   standing.was.job = standing.becomes.job = job.becomes.job;
   add_numbers(standing.numbers, job.was);
   add_numbers(standing.numbers, job.becomes);
@@ -163,6 +167,13 @@ Time Ours::suspended_at(slurm::JobNumber job) const {
   return found == suspended_.end() ? kNoTime : found->second;
 }
 
+int Ours::asked_shards(const slurm::Job& job) const {
+  const int present = shards_of_a_node(job);
+  const auto found = jobs_.find(job.number);
+  if (found == jobs_.end() || found->second.becomes.shards != present) return present;
+  return found->second.was.shards.value_or(present);
+}
+
 std::vector<slurm::JobNumber> Ours::taken_over(const Mirror& mirror) {
   std::vector<slurm::JobNumber> made;
   for (auto at = jobs_.begin(); at != jobs_.end();) {
@@ -194,6 +205,7 @@ std::vector<Entry> Ours::undoing(const Mirror& mirror) const {
     slurm::JobChange back{.job = number};
     bring_back(back.site_factor, was.site_factor, now.site_factor, job->site_factor);
     bring_back(back.priority, was.priority, now.priority, job->priority);
+    bring_back(back.shards, was.shards, now.shards, shards_of_a_node(*job));
     if (const auto unmarked = without_mark(*job)) {
       back.held = unmarked->held;
       back.required_nodes = unmarked->required_nodes;

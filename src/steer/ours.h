@@ -40,6 +40,9 @@ class Ours {
   std::vector<std::string> asleep(const Mirror& mirror) const;
   /// Since when a job is suspended by us; kNoTime = it is not.
   Time suspended_at(slurm::JobNumber job) const;
+  /// Of each node, before we changed that; what it asks now where we did not, or somebody else has
+  /// since.
+  int asked_shards(const slurm::Job& job) const;
 
   /// Jobs that we hold to fewer cores than Slurm gave them.
   const std::map<slurm::JobNumber, std::map<std::string, double>>& cores() const { return cores_; }

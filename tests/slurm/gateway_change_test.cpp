@@ -83,6 +83,24 @@ TEST(GatewayChangeTest, IsObeyed) {
   EXPECT_EQ(cluster.of_job(waiting, "reqnodes"), "");
 }
 
+TEST(GatewayChangeTest, GivesAJobOtherShards) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster({.nodes = 1, .shards = 16});
+  const auto number = cluster.submit("-H --gres=shard:1 --wrap 'sleep 600'");
+  const JobNumber whole{cluster.submit("-H --gres=gpu:1 --wrap 'sleep 600'")};
+  GatewayLink link;
+  EXPECT_EQ(code_of(change(link, {.job = whole, .shards = 2})), Code::unsupported);
+  ASSERT_TRUE(change(link, {.job = JobNumber{number}, .held = false, .shards = 2}));
+  ASSERT_TRUE(cluster.becomes(number, "RUNNING"));
+  const News news = link.news().value_or(News{});
+  const auto told = std::find_if(news.jobs.begin(), news.jobs.end(),
+                                 [&](const Job& each) { return each.number == JobNumber{number}; });
+  ASSERT_NE(told, news.jobs.end());
+  ASSERT_THAT(told->holds, SizeIs(1));
+  EXPECT_EQ(told->holds.front().shards, 2);
+  EXPECT_EQ(told->holds.front().gpus, 1U);
+}
+
 TEST(GatewayChangeTest, TellsOfEachWhyItWasRefused) {
   SKIP_WITHOUT_SLURM();
   const TestCluster cluster({.nodes = 1});

@@ -38,6 +38,7 @@ void say(const TestPlan& plan) {
   ::setenv("POWER", plan.power ? "1" : "", 1);
   ::setenv("BOOT_S", std::to_string(plan.boot_s).c_str(), 1);
   ::setenv("CGROUPS", plan.cgroups ? "1" : "", 1);
+  ::setenv("SHARDS", plan.shards > 0 ? std::to_string(plan.shards).c_str() : "", 1);
   ::setenv("ACCOUNTING", plan.accounting ? "1" : "", 1);
   ::setenv("MORE", plan.more.c_str(), 1);
 }
