@@ -102,6 +102,13 @@ bool is_out_of_scope(const Action& action, const Scene& scene) {
   return change == nullptr || without_mark(*job) != *change;
 }
 
+/// Two levers may give back the same job.
+bool has_action_for(const Driver::Slice& slice, slurm::JobNumber job) {
+  return job != slurm::JobNumber{} &&
+         std::any_of(slice.actions.begin(), slice.actions.end(),
+                     [&](const Action& each) { return job_of(each) == job; });
+}
+
 template <typename Value>
 void say(std::string& words, const char* name, const std::optional<Value>& was,
          const std::optional<Value>& becomes) {
@@ -129,6 +136,7 @@ std::string to_words(const Entry& entry) {
     say(what, "held", job->was.held, job->becomes.held);
     say(what, "required_nodes", job->was.required_nodes, job->becomes.required_nodes);
     say(what, "comment", job->was.comment, job->becomes.comment);
+    say(what, "shards", job->was.shards, job->becomes.shards);
     return fmt::format("job {}: {}; {}", static_cast<std::uint32_t>(job->becomes.job), what,
                        entry.why);
   }
@@ -221,6 +229,9 @@ Driver::Slice Driver::plan(const Scene& given, Time now) {
   look_for_others(given.mirror);
   Scene scene = given;
   scene.ours = &ours_;
+  for (Mounted& each : levers_) look_whether_it_rests(each, scene);
+  scene.places = acts("placement");
+  scene.shares = acts("sharing");
   Slice slice;
   std::int64_t left = budget_.left(now);
   for (auto at = levers_.rbegin(); at != levers_.rend(); ++at) take(*at, scene, left, slice);
@@ -254,18 +265,28 @@ void Driver::fall_silent(Duration at_most, slurm::Link& link) {
   static_cast<void>(link.watch(held_named_, at_most));
 }
 
+void Driver::look_whether_it_rests(Mounted& mounted, const Scene& scene) const {
+  LeverState& state = mounted.state;
+  state.rests = mounted.lever->obstacle(scene.site, scene.can).value_or("");
+  if (state.rests.empty()) state.rests = mounted.lever->lacks(scene).value_or("");
+  if (state.rests.empty() && state.how == Switch::on) state.rests = rests_;
+}
+
+bool Driver::acts(std::string_view lever) const {
+  return std::any_of(levers_.begin(), levers_.end(), [&](const Mounted& each) {
+    return each.state.name == lever && each.state.how == Switch::on && each.state.rests.empty();
+  });
+}
+
 void Driver::take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slice& slice) {
   LeverState& state = mounted.state;
   state.wanted = 0;
   state.next.clear();
-  state.rests.clear();
-  state.rests = mounted.lever->obstacle(scene.site, scene.can).value_or("");
-  if (state.rests.empty() && state.how == Switch::on) state.rests = rests_;
   const bool acts = state.how == Switch::on && state.rests.empty();
   if (!acts) {
     for (Action& action : mounted.lever->let_go(scene)) {
       if (left == 0) break;
-      if (resting_.contains(job_of(action))) continue;
+      if (resting_.contains(job_of(action)) || has_action_for(slice, job_of(action))) continue;
       --left;
       put(mounted, std::move(action), scene, slice);
     }

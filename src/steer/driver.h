@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "steer/budget.h"
@@ -84,6 +85,9 @@ class Driver {
   };
 
   void look_for_others(const Mirror& mirror);
+  void look_whether_it_rests(Mounted& mounted, const Scene& scene) const;
+  /// Whether a lever is on, and does not rest.
+  bool acts(std::string_view lever) const;
   void take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slice& slice);
   void put(Mounted& mounted, Action action, const Scene& scene, Slice& slice);
   void name_held(const Mirror& mirror, Time now, Slice& slice);

@@ -32,7 +32,10 @@ struct Scene {
   const Mirror& mirror;
   const Decision& decision;
   const Chosen& policy;
-  const Ours* ours = nullptr;  ///< What stands of what was done; the driver says it.
+  // The driver says these.
+  const Ours* ours = nullptr;  ///< What stands of what was done.
+  bool places = false;         ///< The lever `placement` is on, and does not rest.
+  bool shares = false;         ///< The lever `sharing`.
 };
 
 /// Another fate for a job that runs.
@@ -66,6 +69,11 @@ class Lever {
   /// Why it cannot be used at this site; nothing = it can.
   virtual std::optional<std::string> obstacle(const slurm::Site& site,
                                               const slurm::Abilities& can) const = 0;
+  /// Why there is nothing that it could do just now; nothing = there may be.
+  virtual std::optional<std::string> lacks(const Scene& scene) const {
+    static_cast<void>(scene);
+    return std::nullopt;
+  }
   /// The most urgent first. Jobs that wait, jobs that run and nodes are those of the mirror.
   virtual std::vector<Action> want(const Scene& scene) = 0;
   /// What has become of one that was done, or tried. Not called while the lever is dry.

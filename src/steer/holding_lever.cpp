@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/holding_lever.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "steer/mark.h"
+#include "steer/order_lever.h"
+#include "steer/scope.h"
+
+namespace almanac::steer {
+
+using slurm::JobChange;
+using slurm::JobNumber;
+
+namespace {
+
+/// Released in vain so often, a job is left to Slurm; after the first time it may run anywhere.
+constexpr int kTries = 3;
+
+std::string in_vain() { return fmt::format("it was released {} times in vain", kTries); }
+
+/// Whether a job is in no line because its time has not come.
+bool is_early(const slurm::Job& job, const Decision& decision) {
+  const auto aside = decision.aside.find(job.number);
+  return aside != decision.aside.end() &&
+         (aside->second == Aside::depends || aside->second == Aside::begins_later);
+}
+
+/// Whether a job that is in no line has come since the decision.
+bool is_new(const slurm::Job& job, const Decision& decision) {
+  return !decision.never.contains(job.number) && !decision.aside.contains(job.number) &&
+         job.submit >= decision.at;
+}
+
+}  // namespace
+
+std::optional<std::string> HoldingLever::obstacle(const slurm::Site& site,
+                                                  const slurm::Abilities& can) const {
+  if (!site.is_operator) return "we have no operator's rights in this Slurm";
+  if (!can.watches) {
+    return "nobody would release the jobs it holds if Almanac died: only the gateway does that";
+  }
+  return std::nullopt;
+}
+
+std::vector<Action> HoldingLever::want(const Scene& scene) {
+  at_ = scene.mirror.at();
+  in_vain_.clear();
+  look(scene);
+  begin(scene);
+  std::vector<Action> releases;
+  std::vector<Action> holds;
+  std::set<JobNumber> in_line;
+  std::map<JobNumber, const Decision::Start*> starts;
+  for (const Decision::Start& each : scene.decision.starts) starts.try_emplace(each.job, &each);
+  for (const Decision::Line& line : scene.decision.lines) {
+    for (const JobNumber number : line.jobs) {
+      const slurm::Job* const job = scene.mirror.find(number);
+      if (job == nullptr || !waits(*job) || !is_for(*job, scene)) continue;
+      in_line.insert(number);
+      if (const std::string why = leave(*job, scene); !why.empty()) {
+        if (auto action = give_to_slurm(*job, why, scene)) releases.push_back(*std::move(action));
+        continue;
+      }
+      const auto start = starts.find(number);
+      bool may_start = start != starts.end();
+      if (may_start && (job->held || !released_.contains(number))) {
+        bool waits_on = false;
+        if (auto action = let_start(*job, *start->second, scene, waits_on)) {
+          releases.push_back(*std::move(action));
+        }
+        if (!waits_on) continue;
+        may_start = false;
+      }
+      if (is_to_be_held(*job, may_start, scene.settings.placement)) {
+        holds.push_back(hold(*job, may_start, scene));
+      }
+    }
+  }
+  for (const auto& [number, job] : scene.mirror.jobs()) {
+    if (!waits(job) || !is_for(job, scene) || in_line.contains(number)) continue;
+    if (is_new(job, scene.decision)) continue;
+    if (is_early(job, scene.decision) && is_marked(job) && leave(job, scene).empty()) {
+      // One that was requeued is not to start before we look again.
+      if (!job.held) holds.push_back(hold(job, false, scene));
+      continue;
+    }
+    if (auto action = give_to_slurm(job, "the policy does not see it", scene)) {
+      releases.push_back(*std::move(action));
+    }
+  }
+  std::move(holds.begin(), holds.end(), std::back_inserter(releases));
+  return releases;
+}
+
+std::vector<Action> HoldingLever::let_go(const Scene& scene) {
+  forget();
+  std::vector<Action> made;
+  for (const auto& [number, job] : scene.mirror.jobs()) {
+    if (!waits(job) || !is_for(job, scene)) continue;
+    if (auto action = give_to_slurm(job, fmt::format("{} is not on", name()), scene)) {
+      made.push_back(*std::move(action));
+    }
+  }
+  return made;
+}
+
+void HoldingLever::forget() {
+  held_.clear();
+  released_.clear();
+  in_vain_.clear();
+  tries_.clear();
+  anywhere_.clear();
+  left_.clear();
+}
+
+void HoldingLever::hear(const Action& action, const Result<void>& result) {
+  const auto* const change = std::get_if<JobChange>(&action.change);
+  if (change == nullptr) return;
+  const bool may_be = result || result.error().code == Code::unavailable;
+  if (result && in_vain_.contains(change->job)) {
+    // Somewhere else it may go, or not at all.
+    anywhere_.insert(change->job);
+    if (++tries_[change->job] >= kTries) left_.emplace(change->job, in_vain());
+  }
+  if (may_be && change->comment != "" && change->held != true) released_[change->job] = at_;
+  if (result && change->held == true) released_.erase(change->job);
+  const bool has_nodes = change->required_nodes && !change->required_nodes->empty();
+  if (!may_be && has_nodes) anywhere_.insert(change->job);
+}
+
+/// Forgets who does not wait any more, and notices whom somebody else has released.
+void HoldingLever::look(const Scene& scene) {
+  const Mirror& mirror = scene.mirror;
+  const auto is_gone = [&](JobNumber number) {
+    const slurm::Job* const job = mirror.find(number);
+    return job == nullptr || !waits(*job);
+  };
+  for (const JobNumber number : held_) {
+    const slurm::Job* const job = mirror.find(number);
+    const bool is_free = job != nullptr && waits(*job) && !job->held && is_marked(*job);
+    if (is_free && !released_.contains(number)) {
+      left_.emplace(number, "somebody else has released it");
+    }
+  }
+  std::erase_if(released_, [&](const auto& each) { return is_gone(each.first); });
+  std::erase_if(tries_, [&](const auto& each) { return is_gone(each.first); });
+  std::erase_if(left_, [&](const auto& each) { return is_gone(each.first); });
+  std::erase_if(anywhere_, is_gone);
+  held_.clear();
+  for (const auto& [number, job] : mirror.jobs()) {
+    if (waits(job) && is_held_by_us(job) && is_for(job, scene)) held_.insert(number);
+  }
+}
+
+/// Why a job is none of ours; "" = it is.
+std::string HoldingLever::leave(const slurm::Job& job, const Scene& scene) const {
+  if (const auto found = left_.find(job.number); found != left_.end()) return found->second;
+  if (!is_in_scope(job, scene.settings)) return "it is not of the canary";
+  if (!job.comment.empty() && !is_marked(job)) return "an administrator has written a comment";
+  if (!job.required_nodes.empty() && (!is_marked(job) || job.held)) return "it asks for nodes";
+  if (is_aged(job, scene.mirror, scene.settings.order.age_cap)) return "it has waited too long";
+  return "";
+}
+
+std::optional<Action> HoldingLever::give_to_slurm(const slurm::Job& job, const std::string& why,
+                                                  const Scene& scene) const {
+  auto change = without_mark(job);
+  if (!change) return std::nullopt;
+  bring_back(job, scene, *change);
+  return Action{*change, fmt::format("left to Slurm: {}", why)};
+}
+
+std::optional<Action> HoldingLever::let_start(const slurm::Job& job, const Decision::Start& start,
+                                              const Scene& scene, bool& waits_on) {
+  auto released = release(job, start, anywhere_.contains(job.number), scene);
+  if (std::holds_alternative<NotYet>(released)) {
+    waits_on = true;
+    return std::nullopt;
+  }
+  auto& [change, where] = std::get<Release>(released);
+  if (job.held) change.held = false;
+  if (!is_marked(job)) change.comment = std::string(kMark);
+  if (change == JobChange{.job = job.number}) {
+    released_.emplace(job.number, at_);
+    return std::nullopt;
+  }
+  return Action{change, fmt::format("{} under {}", where, scene.policy.composition.name)};
+}
+
+/// Of a job that Slurm may start.
+bool HoldingLever::is_to_be_held(const slurm::Job& job, bool starts,
+                                 const PlacementSettings& settings) const {
+  if (job.held) return false;
+  const auto released = released_.find(job.number);
+  if (released == released_.end()) return !starts;
+  if (!job.tasks.empty()) return !starts;
+  return at_ - released->second >= settings.patience;
+}
+
+Action HoldingLever::hold(const slurm::Job& job, bool starts, const Scene& scene) {
+  JobChange change{.job = job.number, .held = true};
+  if (!is_marked(job)) change.comment = std::string(kMark);
+  if (!job.required_nodes.empty()) change.required_nodes = "";
+  bring_back(job, scene, change);
+  if (!starts || !released_.contains(job.number)) return {change, "not yet to start"};
+  in_vain_.insert(job.number);
+  const auto tries = tries_.find(job.number);
+  const bool is_last = tries != tries_.end() && tries->second + 1 >= kTries;
+  if (is_last && is_marked(job)) return *give_to_slurm(job, in_vain(), scene);
+  return {change, "was not started, is taken back"};
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What levers have in common that hold waiting jobs until the policy starts them: who is held,
+/// released, taken back and left to Slurm. Where a job goes is for each of them to say.
+///
+/// Left to Slurm: jobs that ask for nodes themselves, have a comment of an administrator's, have
+/// waited for longer than the age cap, were released by somebody else, or were released in vain
+/// too often. Arrays are held and released as a whole, without nodes.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "steer/lever.h"
+
+namespace almanac::steer {
+
+class HoldingLever : public Lever {
+ public:
+  std::optional<std::string> obstacle(const slurm::Site& site,
+                                      const slurm::Abilities& can) const override;
+  std::vector<Action> want(const Scene& scene) override;
+  std::vector<Action> let_go(const Scene& scene) override;
+  void hear(const Action& action, const Result<void>& result) override;
+
+ protected:
+  /// How a job that is to start is released.
+  struct Release {
+    slurm::JobChange change{};
+    std::string where{};  ///< "starts on n001".
+  };
+  struct NotYet {};
+
+  /// Whether a job is this lever's to hold.
+  virtual bool is_for(const slurm::Job& job, const Scene& scene) const = 0;
+  /// `anywhere`: no nodes are to be chosen for it.
+  virtual std::variant<Release, NotYet> release(const slurm::Job& job, const Decision::Start& start,
+                                                bool anywhere, const Scene& scene) = 0;
+  /// Adds to `change`, which takes a job back or leaves it to Slurm, what brings back what it
+  /// asked.
+  virtual void bring_back(const slurm::Job& job, const Scene& scene,
+                          slurm::JobChange& change) const {
+    static_cast<void>(job);
+    static_cast<void>(scene);
+    static_cast<void>(change);
+  }
+  /// Called before the first job is asked about.
+  virtual void begin(const Scene& scene) { static_cast<void>(scene); }
+  /// Whether one that waits is left to Slurm.
+  bool is_left(const slurm::Job& job, const Scene& scene) const {
+    return !leave(job, scene).empty();
+  }
+  /// All that is remembered of jobs.
+  void forget();
+
+ private:
+  void look(const Scene& scene);
+  std::string leave(const slurm::Job& job, const Scene& scene) const;
+  /// Nothing where it is left already.
+  std::optional<Action> give_to_slurm(const slurm::Job& job, const std::string& why,
+                                      const Scene& scene) const;
+  /// Nothing where it is to wait, or Slurm may start it as it is.
+  std::optional<Action> let_start(const slurm::Job& job, const Decision::Start& start,
+                                  const Scene& scene, bool& waits_on);
+  bool is_to_be_held(const slurm::Job& job, bool starts, const PlacementSettings& settings) const;
+  Action hold(const slurm::Job& job, bool starts, const Scene& scene);
+
+  Time at_{};
+  std::set<slurm::JobNumber> held_;  // by us, as Slurm told last
+  std::map<slurm::JobNumber, Time> released_;
+  std::set<slurm::JobNumber> in_vain_;     // released, and now to be taken back, at last look
+  std::map<slurm::JobNumber, int> tries_;  // that were in vain
+  std::set<slurm::JobNumber> anywhere_;    // that no nodes are chosen for any more
+  std::map<slurm::JobNumber, std::string> left_;
+};
+
+}  // namespace almanac::steer
