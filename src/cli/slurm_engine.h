@@ -17,6 +17,7 @@ namespace almanac::cli {
 struct SlurmEngine {
   std::string way;
   std::string levers{};  ///< A TOML file; "" = all levers are dry.
+  std::string speed{};   ///< A name or a file of models; "" = nothing is known.
   std::string order{};   ///< "off", "dry", "on"; "" = as the file says.
   std::string agents{};  ///< "HOST:PORT" at which agents of nodes are listened for; "" = none.
   std::string agent_secret = kAgentSecret;

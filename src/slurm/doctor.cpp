@@ -197,8 +197,8 @@ class Doctor {
     }
     if (!can_.watches) {
       add("held jobs", "", Verdict::broken,
-          "placing holds jobs, and nobody would release them if we died",
-          "build the gateway (almanac-slurm-gateway)", {placement});
+          "placing and sharing hold jobs, and nobody would release them if we died",
+          "build the gateway (almanac-slurm-gateway)", {placement, sharing});
     }
   }
 
@@ -274,12 +274,10 @@ class Doctor {
 
   void examine_gpus() {
     int gpus = 0;
-    int shards = 0;
     int nodes = 0;
     std::set<std::string> types;
     for (const Node& node : news_.nodes) {
       gpus += node.gpus;
-      shards += node.shards;
       nodes += node.gpus > 0;
       if (!node.gpu_type.empty()) types.insert(node.gpu_type);
     }
@@ -294,12 +292,38 @@ class Doctor {
       add("GPU types", "", Verdict::partly, "GPUs have no type: all count as alike",
           "Gres=gpu:TYPE:N where nodes differ", {placement});
     }
+    examine_shards();
+  }
+
+  void examine_shards() {
+    int shards = 0;
+    bool has_pairs = false;
+    std::set<std::string> partitions;  // of nodes that let jobs share
+    for (const Node& node : news_.nodes) {
+      shards += node.shards;
+      if (node.shards == 0) continue;
+      has_pairs = has_pairs || node.shards >= 2 * node.gpus;
+      partitions.insert(node.partitions.begin(), node.partitions.end());
+    }
     if (shards == 0) {
       add("gres/shard", "", Verdict::broken, "no node lets jobs share a GPU",
           "GresTypes=gpu,shard, Gres=...,shard:N, gres.conf Name=shard", {sharing});
-    } else {
-      fine("gres/shard", fmt::format("{} shards", shards), "jobs can share a GPU", {sharing});
+      return;
     }
+    if (!has_pairs) {
+      add("gres/shard", fmt::format("{} shards", shards), Verdict::broken,
+          "no node has two shards for each GPU", "Gres=gpu:8,shard:16 of each node", {sharing});
+      return;
+    }
+    fine("gres/shard", fmt::format("{} shards", shards), "jobs can share a GPU", {sharing});
+    const bool is_mixed = std::any_of(news_.jobs.begin(), news_.jobs.end(), [&](const Job& job) {
+      return job.gpus > 0 && partitions.contains(job.partition);
+    });
+    if (!is_mixed) return;
+    add("whole GPUs", "beside shards", Verdict::partly,
+        "when one of two jobs on a GPU ends, Slurm 22.05 gives the GPU to one that asks it whole; "
+        "where such jobs may come none share",
+        "a partition for jobs of shards alone, on nodes of its own", {sharing});
   }
 
   const Site& site_;

@@ -101,6 +101,16 @@ TEST(Doctor, NamesWhatIsWrongAndWhatToDo) {
        "TaskPlugin, ProctrackType"},
       {"no shards", [](Case& c) { c.news.nodes[0].shards = 0; }, Lever::sharing, Verdict::broken,
        "gres/shard"},
+      {"shards of all a GPU", [](Case& c) { c.news.nodes[0].shards = 8; }, Lever::sharing,
+       Verdict::broken, "gres/shard"},
+      {"shards and GPUs",
+       [](Case& c) {
+         c.news.nodes[0].partitions = {"v"};
+         c.news.jobs = {{.partition = "v", .gpus = 1}};
+       },
+       Lever::sharing, Verdict::partly, "whole GPUs"},
+      {"nobody releases who shares", [](Case& c) { c.can.watches = false; }, Lever::sharing,
+       Verdict::broken, "held jobs"},
       {"no GPUs", [](Case& c) { c.news.nodes[0].gpus = 0; }, Lever::watching, Verdict::broken,
        "GRES"},
       {"nobody releases", [](Case& c) { c.can.watches = false; }, Lever::placement, Verdict::broken,

@@ -31,11 +31,13 @@ const slurm::Job* Decision::find(JobNumber job, const Mirror& mirror) const {
   return told == announced.end() ? nullptr : &*told;
 }
 
-Decider::Decider(Chosen policy, trace::Trace lessons, std::uint64_t seed)
+Decider::Decider(Chosen policy, trace::Trace lessons, std::uint64_t seed,
+                 std::shared_ptr<const perf::Catalogue> speeds)
     : chosen_(std::move(policy)),
       seed_(seed),
       trace_(std::move(lessons)),
-      beliefs_(chosen_.composition, trace_) {
+      beliefs_(chosen_.composition, trace_),
+      catalogue_(std::move(speeds)) {
   trace_.jobs = {};
 }
 
@@ -60,7 +62,10 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
   started_.clear();
   shown_.clear();
   places_.clear();
-  policy_ = policy::make_pipeline(chosen_.composition, beliefs_.for_round(numbers_));
+  speeds_.reset();
+  policy_ =
+      policy::make_pipeline(chosen_.composition, beliefs_.for_round(numbers_),
+                            [this](JobId host, JobId guest) { return may_share(host, guest); });
   round_ = std::make_unique<schedule::Round>(decision_.world->cluster, trace_, *policy_, *this,
                                              kNoCost, seed_);
   // What runs stays on nodes where nothing may start any more.
@@ -68,16 +73,31 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
   take_nodes(mirror);
   take_waiting(mirror, exempt);
   take_announced(announced);
+  look_who_may_share(mirror, exempt);
   run();
   read_plan();
+  find_clashes();
   return decision_;
+}
+
+bool Decider::lets_share() const { return chosen_.composition.colocate != policy::Colocate::alone; }
+
+/// To a policy that lets jobs share, one that asks shards asks whole GPUs: with whom it shares them
+/// is the policy's to say.
+trace::Request Decider::request_of(const slurm::Job& job, const World& world) {
+  trace::Request made = to_request(job, world, trace_.names);
+  if (lets_share() && asks_shards(job) && made.gpus > 0) {
+    made.gpus = std::max(made.gpus, job.nodes);
+    made.gpu_share = 1;
+  }
+  return made;
 }
 
 JobId Decider::add(const slurm::Job& job) {
   const JobId id{static_cast<std::uint32_t>(trace_.jobs.size())};
   trace::Job& record = trace_.jobs.emplace_back();
   record.id = trace::JobKey{static_cast<std::uint64_t>(job.number)};
-  record.request = to_request(job, *decision_.world, trace_.names);
+  record.request = request_of(job, *decision_.world);
   numbers_.push_back(job.number);
   return id;
 }
@@ -91,7 +111,7 @@ void Decider::take_nodes(const Mirror& mirror) {
 
 void Decider::take_running(const Mirror& mirror) {
   const std::vector<const slurm::Job*> running = running_jobs(mirror);
-  const std::vector<Occupied> occupied = count_out(*decision_.world, running);
+  const std::vector<Occupied> occupied = count_out(*decision_.world, running, lets_share());
   std::map<NodeId, cluster::GpuMask> out;
   for (std::size_t at = 0; at < running.size(); ++at) {
     for (const cluster::Grant& grant : occupied[at].stray) out[grant.node] |= grant.gpus;
@@ -255,14 +275,14 @@ std::vector<JobNumber> Decider::line_with(const slurm::Job& newcomer) {
 }
 
 Duration Decider::believed(const slurm::Job& job, const World& world) {
-  return beliefs_.of(job.number, to_request(job, world, trace_.names));
+  return beliefs_.of(job.number, request_of(job, world));
 }
 
 void Decider::learn(const slurm::Job& ended, const World& world) {
   if (ended.start == kNoTime || ended.end == kNoTime || ended.end < ended.start) {
     return beliefs_.forget(ended.number);
   }
-  beliefs_.learn(ended.number, to_request(ended, world, trace_.names),
+  beliefs_.learn(ended.number, request_of(ended, world),
                  {.at = ended.end, .ran = ended.end - ended.start, .state = ended.outcome});
 }
 

@@ -15,14 +15,17 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "perf/catalogue.h"
 #include "policy/contract.h"
 #include "schedule/round.h"
 #include "steer/aside.h"
 #include "steer/beliefs.h"
 #include "steer/policies.h"
+#include "steer/shards.h"
 #include "steer/world.h"
 #include "trace/trace.h"
 
@@ -39,6 +42,13 @@ struct Decision {
     slurm::JobNumber job{};
     std::vector<cluster::Grant> held{};
   };
+  /// Running jobs on one GPU, one of which is slower beside the others than the policy allows.
+  struct Clash {
+    std::string node{};
+    int gpu = 0;
+    std::vector<slurm::JobNumber> jobs{};  ///< First who came first.
+    double speed = 0;  ///< Of the slowest, of its speed alone; NaN where one asked a whole GPU.
+  };
 
   Time at = kNoTime;                          ///< By the controller's clock.
   std::shared_ptr<const World> world{};       ///< Whose numbers the nodes below are.
@@ -46,6 +56,8 @@ struct Decision {
   std::vector<Start> starts{};                ///< In order; an array may be there several times.
   std::vector<slurm::JobNumber> stops{};      ///< Running jobs that are to make room.
   std::vector<slurm::Job> announced{};        ///< Waiting jobs that the mirror did not know yet.
+  std::vector<Clash> clashes{};               ///< Of a policy that lets jobs share GPUs.
+  bool knows_speeds = false;                  ///< And so how jobs would slow each other.
   std::map<slurm::JobNumber, Aside> aside{};  ///< Waiting jobs that the policy does not see.
   std::map<slurm::JobNumber, policy::Reason> never{};  ///< That can never start here.
   Time wake = kNever;                                  ///< When to decide again if nothing happens.
@@ -57,8 +69,10 @@ struct Decision {
 /// Not thread-safe.
 class Decider final : public schedule::Actuator {
  public:
-  /// `lessons` are ended jobs of this cluster to learn run times from.
-  Decider(Chosen policy, trace::Trace lessons, std::uint64_t seed);
+  /// `lessons` are ended jobs of this cluster to learn run times from; `speeds` tells how jobs slow
+  /// each other on a GPU, null = nobody knows.
+  Decider(Chosen policy, trace::Trace lessons, std::uint64_t seed,
+          std::shared_ptr<const perf::Catalogue> speeds = nullptr);
 
   /// By the controller's clock. A policy of leases decides at the first call in each lease, as of
   /// when that began; in between its last decision stands. `announced` are waiting jobs that the
@@ -104,11 +118,19 @@ class Decider final : public schedule::Actuator {
   void take_waiting(const Mirror& mirror, const Exempt& exempt);
   void take_announced(std::span<const slurm::Job> announced);
   JobId add(const slurm::Job& job);
+  bool lets_share() const;
+  trace::Request request_of(const slurm::Job& job, const World& world);
   /// How many tasks of a record may as well run at once.
   std::int64_t tasks_to_show(const slurm::Job& job, const trace::Request& request,
                              const Mirror& mirror) const;
   void run();
   void read_plan();
+
+  // decision_sharing.cpp: jobs that may share GPUs.
+  void look_who_may_share(const Mirror& mirror, const Exempt& exempt);
+  bool may_share(JobId host, JobId guest) const;
+  void find_clashes();
+  double relative_speed(JobId job, const std::vector<JobId>& beside) const;
 
   void start(JobId job) override;
   void stop(JobId job) override;
@@ -121,10 +143,21 @@ class Decider final : public schedule::Actuator {
   trace::Trace trace_;  // its jobs are those of the round
   Beliefs beliefs_;
   Decision decision_;
+  std::shared_ptr<const perf::Catalogue> catalogue_;
   // Of the last decision.
   std::vector<slurm::JobNumber> numbers_;  // by JobId
   std::size_t num_running_ = 0;            // the first so many of them
   std::vector<policy::Event> events_;
+  std::map<std::string, SharedNode> shared_;
+  /// What a job may be, by JobId.
+  struct Company {
+    int half = 0;             // shards that a guest may have; 0 = it may be no host
+    bool is_certain = false;  // a guest comes here, or to a GPU of its own
+    int asks = 0;             // shards; 0 = it may be no guest
+    bool is_careful = false;  // it must not come to another host by chance
+  };
+  std::vector<Company> company_;
+  std::unique_ptr<policy::SpeedBook> speeds_;
   std::unique_ptr<policy::Policy> policy_;
   std::unique_ptr<schedule::Round> round_;
   std::vector<JobId> started_;

@@ -87,7 +87,20 @@ struct Share {
   double memory_gb = 0;
 };
 
-std::map<NodeId, Share> shares_of(const slurm::Job& job, const World& world) {
+/// On a node, jobs of shards that have a GPU; at least 1.
+using Crowd = std::map<std::pair<std::string, cluster::GpuMask>, int>;
+
+Crowd crowd_of(const std::vector<const slurm::Job*>& jobs) {
+  Crowd made;
+  for (const slurm::Job* const job : jobs) {
+    for (const slurm::Held& held : job->holds) {
+      if (held.gpu_count == 0 && held.shards > 0) ++made[{held.node, held.gpus}];
+    }
+  }
+  return made;
+}
+
+std::map<NodeId, Share> shares_of(const slurm::Job& job, const World& world, const Crowd* crowd) {
   std::map<NodeId, Share> made;
   for (const slurm::Held& held : job.holds) {
     const NodeId node = world.node(held.node);
@@ -98,6 +111,11 @@ std::map<NodeId, Share> shares_of(const slurm::Job& job, const World& world) {
     share.cpus += held.cpus;
     share.memory_gb += held.memory_gb;
     if (held.shards == 0 || held.gpu_count > 0) continue;
+    if (crowd != nullptr) {
+      if (share.known != 0) share.milli = cluster::kWholeGpu / crowd->at({held.node, held.gpus});
+      if (share.known == 0) share.unknown = 1;
+      continue;
+    }
     const auto found = world.share_of_shard.find(split_names(job.partition).front());
     const double part = found == world.share_of_shard.end() ? 1 : held.shards * found->second;
     if (part < 1) share.milli = std::max(1, static_cast<int>(std::lround(part * 1000)));
@@ -108,12 +126,16 @@ std::map<NodeId, Share> shares_of(const slurm::Job& job, const World& world) {
 
 }  // namespace
 
-std::vector<Occupied> count_out(const World& world, const std::vector<const slurm::Job*>& jobs) {
+std::vector<Occupied> count_out(const World& world, const std::vector<const slurm::Job*>& jobs,
+                                bool evenly) {
   std::vector<Occupied> made(jobs.size());
   Room room(world.cluster);
   std::vector<std::map<NodeId, Share>> shares;
   std::vector<std::map<NodeId, cluster::GpuMask>> taken(jobs.size());
-  for (const slurm::Job* const job : jobs) shares.push_back(shares_of(*job, world));
+  const Crowd crowd = crowd_of(jobs);
+  for (const slurm::Job* const job : jobs) {
+    shares.push_back(shares_of(*job, world, evenly ? &crowd : nullptr));
+  }
   for (std::size_t at = 0; at < jobs.size(); ++at) {
     for (const auto& [node, share] : shares[at]) {
       taken[at][node] = room.take(node, share.known, share.milli);

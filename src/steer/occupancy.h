@@ -21,7 +21,9 @@ struct Occupied {
   std::vector<cluster::Grant> stray{};  ///< GPUs on nodes of others.
 };
 
-/// For each of `jobs`, in order.
-std::vector<Occupied> count_out(const World& world, const std::vector<const slurm::Job*>& jobs);
+/// For each of `jobs`, in order. A job of shards holds what its shards are of a GPU, or with
+/// `evenly` as much of it as the others there: all where it is alone.
+std::vector<Occupied> count_out(const World& world, const std::vector<const slurm::Job*>& jobs,
+                                bool evenly = false);
 
 }  // namespace almanac::steer

@@ -22,9 +22,6 @@ std::string obstacle(const policy::Composition& policy) {
   if (size != nullptr && !size->gives()) {
     return "chooses how many cores a job begins with, which Slurm settles when it is submitted";
   }
-  if (policy.colocate != policy::Colocate::alone) {
-    return "lets jobs share GPUs that they ask for whole, which Slurm has no means for";
-  }
   return "";
 }
 

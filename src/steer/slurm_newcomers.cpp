@@ -8,6 +8,7 @@
 #include "steer/order_lever.h"
 #include "steer/order_values.h"
 #include "steer/scope.h"
+#include "steer/shards.h"
 #include "steer/slurm_service.h"
 
 namespace almanac::steer {
@@ -70,7 +71,7 @@ Answer SlurmService::rank(slurm::Job newcomer) {
   }
   const Settings& settings = config_.settings;
   if (is_exempt(newcomer, settings.exempt) || !is_in_scope(newcomer, settings)) return {};
-  Answer answer{.hold = moves("placement")};
+  Answer answer{.hold = moves("placement") || (asks_shards(newcomer) && moves("sharing"))};
   if (!moves("order") || !uses_site_factor(site_, link_->can())) return answer;
   const std::vector<slurm::JobNumber> line = decider_->line_with(newcomer);
   const auto own = std::find(line.begin(), line.end(), newcomer.number);

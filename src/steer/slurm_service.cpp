@@ -59,12 +59,13 @@ Time steady() {
 }
 
 Result<std::unique_ptr<Decider>> decider_for(const std::string& policy, const store::Store& store,
-                                             Duration lesson, std::uint64_t seed) {
+                                             Duration lesson, const Config& config) {
   auto chosen = compose(policy);
   if (!chosen) return tl::unexpected(chosen.error());
   auto lessons = store.log(live::Clock::wall() - lesson);
   if (!lessons) return tl::unexpected(lessons.error());
-  return std::make_unique<Decider>(std::move(*chosen), std::move(*lessons), seed);
+  return std::make_unique<Decider>(std::move(*chosen), std::move(*lessons), config.seed,
+                                   config.speeds);
 }
 
 }  // namespace
@@ -131,7 +132,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   if (const auto gone = store->forget(live::Clock::wall() - config.retention); !gone) {
     return tl::unexpected(gone.error());
   }
-  auto decider = decider_for(config.policy, *store, kLesson, config.seed);
+  auto decider = decider_for(config.policy, *store, kLesson, config);
   if (!decider) return tl::unexpected(decider.error());
   auto journal = open_journal(config.state);
   if (!journal) return tl::unexpected(journal.error());
@@ -509,7 +510,7 @@ void SlurmService::say_status() {
 }
 
 Result<std::unique_ptr<Decider>> SlurmService::make_decider(const std::string& policy) const {
-  return decider_for(policy, store_, kLesson, config_.seed);
+  return decider_for(policy, store_, kLesson, config_);
 }
 
 void SlurmService::look_again(const std::string& policy) {

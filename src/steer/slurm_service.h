@@ -27,6 +27,7 @@
 #include "learning/import.h"
 #include "live/foresight.h"
 #include "live/service.h"
+#include "perf/catalogue.h"
 #include "process/descriptor.h"
 #include "slurm/link.h"
 #include "steer/agents.h"
@@ -51,6 +52,8 @@ struct Config {
   Settings settings{};
   std::string agents{};  ///< "HOST:PORT" at which agents of nodes are listened for; "" = none.
   std::string agent_secret{};  ///< Path of what they know us by.
+  /// How jobs slow each other on a GPU; null = nobody knows, and none are brought together.
+  std::shared_ptr<const perf::Catalogue> speeds{};
   std::uint64_t seed = 0;
   Duration retention = 24h * 365;  ///< Jobs that ended earlier are forgotten.
 };

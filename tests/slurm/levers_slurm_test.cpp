@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Placement, power and preemption on a real Slurm: jobs start where the policy says, nodes sleep
-/// and come back, and a Slurm that is let go has all that it had.
+/// Placement, power, preemption and sharing on a real Slurm: jobs start where the policy says,
+/// nodes sleep and come back, jobs share GPUs, and a Slurm that is let go has all that it had.
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "perf/catalogue_file.h"
 #include "slurm/connect.h"
 #include "slurm/test_cluster.h"
 #include "steer/driver.h"
@@ -18,6 +20,7 @@
 #include "steer/power_facts.h"
 #include "steer/power_lever.h"
 #include "steer/preemption_lever.h"
+#include "steer/sharing_lever.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::steer {
@@ -59,10 +62,11 @@ class WatchedCommands final : public slurm::Link {
 /// Almanac with one lever at a Slurm.
 class Desk {
  public:
-  Desk(const std::string& policy, std::unique_ptr<Lever> lever, Settings settings = {})
+  Desk(const std::string& policy, std::unique_ptr<Lever> lever, Settings settings = {},
+       std::shared_ptr<const perf::Catalogue> speeds = nullptr)
       : settings_(std::move(settings)),
         name_(lever->name()),
-        decider_(*compose(policy), {}, 0),
+        decider_(*compose(policy), {}, 0, std::move(speeds)),
         driver_(settings_, *Journal::open(folder_ / "journal.jsonl"), {}) {
     site_ = *link_.site();
     driver_.add(std::move(lever));
@@ -210,6 +214,63 @@ TEST(LeversSlurmTest, RequeuesWhoIsStopped) {
     return cluster.of_job(first, "state") == "PENDING";
   }));
   EXPECT_EQ(cluster.of_job(firm, "state"), "RUNNING");
+}
+
+/// The GPU of a job that runs, as Slurm tells it; "" = it has none.
+std::string gpu_of(const TestCluster& cluster, std::uint32_t job) {
+  return cluster.must(fmt::format(
+      "scontrol show job -d {} | sed -n 's/.*GRES=shard:[0-9]*(IDX:\\([0-9]*\\)).*/\\1/p'", job));
+}
+
+TEST(LeversSlurmTest, BringsHarmlessJobsTogetherAndNoOthers) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster({.nodes = 1, .shards = 16});
+  // As if the plugin had held it.
+  const auto submit = [&](const char* name, int shards) {
+    const auto job =
+        cluster.submit(fmt::format("-H -J {} --gres=shard:{} --wrap 'sleep 600'", name, shards));
+    cluster.must(fmt::format("scontrol release {0} && scontrol hold {0}", job));
+    cluster.must(fmt::format("scontrol update jobid={} AdminComment='{}'", job, kMark));
+    return job;
+  };
+  const std::string source = std::getenv("ALMANAC_SOURCE_DIR");
+  Desk desk("fifo+harmless", make_sharing_lever(), {},
+            std::make_shared<const perf::Catalogue>(
+                perf::read_catalogue(source + "/tests/support/linear.toml").value()));
+  const auto runs = [&](std::uint32_t job) {
+    return eventually([&] {
+      desk.step();
+      return cluster.of_job(job, "state") == "RUNNING";
+    });
+  };
+  const auto open = submit("quiet", 1);
+  ASSERT_TRUE(runs(open));
+  std::uint32_t closed = 0;
+  for (int gpu = 1; gpu < 8; ++gpu) closed = submit("quiet", 1);
+  ASSERT_TRUE(runs(closed)) << desk.state().rests;
+  EXPECT_NE(gpu_of(cluster, closed), gpu_of(cluster, open));
+  const auto loud = submit("loud", 1);
+  const auto guest = submit("quiet", 1);
+  for (int times = 0; times < 3; ++times) desk.step();
+  EXPECT_EQ(cluster.of_job(loud, "state"), "PENDING") << "the head of the line harms all who run";
+  EXPECT_EQ(cluster.of_job(guest, "state"), "PENDING") << "and it is first come, first served";
+  cluster.must(fmt::format("scancel {}", loud));
+  ASSERT_TRUE(runs(guest));
+  EXPECT_EQ(gpu_of(cluster, guest), gpu_of(cluster, open));
+
+  // Who is left can be joined again.
+  cluster.must(fmt::format("scancel {}", open));
+  const auto next = submit("quiet", 1);
+  ASSERT_TRUE(runs(next));
+  EXPECT_EQ(gpu_of(cluster, next), gpu_of(cluster, guest));
+
+  const auto waits = submit("quiet", 1);
+  for (int times = 0; times < 3; ++times) desk.step();
+  ASSERT_EQ(cluster.of_job(waits, "state"), "PENDING");
+  desk.set(Switch::off);
+  desk.step();
+  EXPECT_EQ(cluster.of_job(waits, "reason").find("Held"), std::string::npos);
+  EXPECT_EQ(comment_of(cluster, waits).find(kMark), std::string::npos);
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Almanac with one lever at a Slurm in memory: what the service does, step by step.
+/// Almanac with its levers at a Slurm in memory: what the service does, step by step.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,7 +25,7 @@
 
 namespace almanac::steer {
 
-/// Settings of that one lever.
+/// Settings of one lever.
 inline Settings with(const std::string& lever, Switch how = Switch::on) {
   Settings made;
   made.levers[lever] = how;
@@ -34,12 +35,13 @@ inline Settings with(const std::string& lever, Switch how = Switch::on) {
 
 class Desk {
  public:
-  /// `settings` name the one lever.
-  Desk(FakeSlurm& slurm, const std::string& policy, Settings settings)
+  /// `settings` name the levers.
+  Desk(FakeSlurm& slurm, const std::string& policy, Settings settings,
+       std::shared_ptr<const perf::Catalogue> speeds = nullptr)
       : slurm_(slurm),
         settings_(std::move(settings)),
         link_(slurm),
-        decider_(*compose(policy), {}, 0) {
+        decider_(*compose(policy), {}, 0, std::move(speeds)) {
     open();
   }
 
@@ -51,13 +53,14 @@ class Desk {
       ours.take(entry, failed);
     }));
     driver_.emplace(settings_, std::move(*journal), std::move(ours));
-    const std::string& lever = settings_.levers.begin()->first;
-    if (lever == "order") driver_->add(make_order_lever());
-    if (lever == "placement") driver_->add(make_placement_lever());
-    if (lever == "power") driver_->add(make_power_lever());
-    if (lever == "preemption") driver_->add(make_preemption_lever());
-    if (lever == "sharing") driver_->add(make_sharing_lever());
-    set(settings_.of(lever));
+    for (const auto& [lever, how] : settings_.levers) {
+      if (lever == "order") driver_->add(make_order_lever());
+      if (lever == "placement") driver_->add(make_placement_lever());
+      if (lever == "power") driver_->add(make_power_lever());
+      if (lever == "preemption") driver_->add(make_preemption_lever());
+      if (lever == "sharing") driver_->add(make_sharing_lever());
+      driver_->set(lever, how);
+    }
   }
 
   void set(Switch how) { driver_->set(settings_.levers.begin()->first, how); }

@@ -45,8 +45,9 @@ struct FakeSlurm {
   bool loses_answers = false;            ///< To changes: they are made.
   std::set<slurm::JobNumber> refused{};  ///< May not be changed by us.
   std::set<slurm::JobNumber> watched;
-  Duration patience{};      ///< Of whoever watches.
-  bool is_watching = true;  ///< Somebody hears whom to release when we are gone.
+  Duration patience{};          ///< Of whoever watches.
+  bool last_gpu_first = false;  ///< Of the GPUs that have room for a job of shards.
+  bool is_watching = true;      ///< Somebody hears whom to release when we are gone.
 
   void add_partition(const std::string& name, int count, int gpus) {
     slurm::Partition partition{.name = name};
@@ -87,6 +88,16 @@ struct FakeSlurm {
     return one.job;
   }
 
+  /// One that shares a GPU.
+  slurm::Job& submit_shards(const std::string& name, int shards, Duration run) {
+    slurm::Job& made = submit("ann", 0, run);
+    made.name = name;
+    made.shards = shards;
+    made.cpus = 1;
+    made.memory_gb = 1;
+    return made;
+  }
+
   slurm::Job& job(std::uint32_t number) { return jobs.at(slurm::JobNumber{number}).job; }
 
   /// The jobs that wait in the order in which they would start.
@@ -121,7 +132,8 @@ struct FakeSlurm {
     for (auto& [name, node] : nodes) node.busy = free_gpus(node) != all_gpus(node);
   }
 
-  static constexpr Duration kPowers = 30s;  ///< So long a node takes to go on or off.
+  static constexpr Duration kPowers = 30s;   ///< So long a node takes to go on or off.
+  static constexpr Duration kExpires = 15s;  ///< So long a requeued job is not eligible.
 
  private:
   static std::int64_t weight(const slurm::Job& job) { return job.priority + job.site_factor; }
@@ -141,13 +153,45 @@ struct FakeSlurm {
     return free;
   }
 
+  /// The first, or the last, GPU with room for so many; -1 = there is none.
+  int gpu_for(int shards, const slurm::Node& node) const {
+    if (node.shards == 0) return -1;
+    std::vector<int> left(static_cast<std::size_t>(node.gpus), node.shards / node.gpus);
+    for (const auto& [number, one] : jobs) {
+      if (one.job.state != slurm::State::running) continue;
+      for (const slurm::Held& held : one.job.holds) {
+        for (std::size_t gpu = 0; gpu < left.size(); ++gpu) {
+          if (held.node != node.name || (held.gpus >> gpu & 1U) == 0) continue;
+          left[gpu] = held.gpu_count > 0 ? 0 : left[gpu] - held.shards;
+        }
+      }
+    }
+    const auto has_room = [&](int each) { return each >= shards; };
+    const auto found = std::find_if(left.begin(), left.end(), has_room);
+    if (found == left.end()) return -1;
+    if (!last_gpu_first) return static_cast<int>(found - left.begin());
+    return static_cast<int>(left.rend() - std::find_if(left.rbegin(), left.rend(), has_room)) - 1;
+  }
+
   void start(slurm::Job& job) {
-    if (job.held) return;
+    if (job.held || job.eligible > now) return;
     for (auto& [name, node] : nodes) {
       const auto& own = node.partitions;
       if (node.power != slurm::Power::on) continue;
       if (!job.required_nodes.empty() && job.required_nodes != name) continue;
       if (node.drained || std::find(own.begin(), own.end(), job.partition) == own.end()) continue;
+      if (job.shards > 0) {
+        const int gpu = gpu_for(job.shards, node);
+        if (gpu < 0) continue;
+        job.state = slurm::State::running;
+        job.start = now;
+        job.holds = {{.node = name,
+                      .gpus = std::uint64_t{1} << gpu,
+                      .shards = job.shards,
+                      .cpus = job.cpus.value_or(0),
+                      .memory_gb = job.memory_gb.value_or(0)}};
+        return;
+      }
       const std::uint64_t free = free_gpus(node);
       std::uint64_t taken = 0;
       int count = 0;
@@ -236,6 +280,7 @@ class FakeLink final : public slurm::Link {
         it.state = slurm::State::pending;
         it.holds.clear();
         it.start = kNoTime;
+        it.eligible = slurm_.now + FakeSlurm::kExpires;
         ++it.restarts;
         break;
       case slurm::Fate::suspend:
@@ -292,6 +337,7 @@ class FakeLink final : public slurm::Link {
     }
     if (change.required_nodes) job.required_nodes = *change.required_nodes;
     if (change.comment) job.comment = *change.comment;
+    if (change.shards) job.shards = *change.shards;
     if (slurm_.loses_answers) return down();
     return {};
   }

@@ -507,13 +507,5 @@ TEST(Preemption, ResumesAllWhenItIsTurnedOff) {
   EXPECT_EQ(slurm.job(1).state, State::running);
 }
 
-TEST(Sharing, SaysWhatIsMissing) {
-  const auto lever = make_sharing_lever();
-  slurm::Site site{.parameters = {{"GresTypes", "gpu"}}};
-  EXPECT_THAT(*lever->obstacle(site, {}), HasSubstr("no shard"));
-  site.parameters["GresTypes"] = "gpu,shard";
-  EXPECT_THAT(*lever->obstacle(site, {}), HasSubstr("no job can be told"));
-}
-
 }  // namespace
 }  // namespace almanac::steer
