@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "serve/query.h"
+
 namespace almanac::serve {
 namespace {
 
@@ -75,10 +77,11 @@ Answer json(std::string text) {
 
 Answer json_at(const Ask& ask, std::uint64_t revision, const std::function<std::string()>& text) {
   const std::string tag = fmt::format("\"{}\"", revision);
-  const auto asked = ask.query.find("revision");
+  const auto asked = whole(ask, "revision", -1);
+  if (!asked) return problem(asked.error());
   const std::string* const kept = ask.header("if-none-match");
-  const bool is_known = (asked != ask.query.end() && asked->second == std::to_string(revision)) ||
-                        (kept != nullptr && *kept == tag);
+  const bool is_known =
+      *asked == static_cast<std::int64_t>(revision) || (kept != nullptr && *kept == tag);
   Answer answer = is_known ? Answer{.status = 304} : Answer{.body = text()};
   answer.headers.emplace_back("ETag", tag);
   protect(answer);

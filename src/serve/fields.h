@@ -225,12 +225,23 @@ class Reader {
 };
 
 /// What `read` makes of JSON text, or invalid with what is wrong.
+///
+/// The library copies and writes lists of lists by recursion: what is deeper than anything of ours
+/// is refused before it has taken the stack.
 template <typename Read>
 auto read_json(std::string_view text, Read&& read) -> Result<decltype(read(Json{}))> {
+  static constexpr int kDeepest = 32;
+  const auto is_shallow = [](int depth, Json::parse_event_t, const Json&) {
+    if (depth > kDeepest)
+      throw Refused{{Code::invalid, fmt::format("it is nested more than {} deep", kDeepest)}};
+    return true;
+  };
   try {
-    return read(Json::parse(text));
+    return read(Json::parse(text, is_shallow));
   } catch (const Json::parse_error& error) {
     return fail(Code::invalid, fmt::format("this is not JSON (byte {})", error.byte));
+  } catch (const Json::out_of_range&) {
+    return fail(Code::invalid, "a number in it is beyond what can be read");
   } catch (const Refused& refused) {
     return tl::unexpected(refused.error);
   }

@@ -107,7 +107,10 @@ TEST(SubmissionJson, RefusesWhatIsNone) {
   EXPECT_EQ(read_submission("{}").error().message, "there is nothing to run");
   EXPECT_EQ(read_submission(R"({"argv": ["a"], "directory": "x"})").error().message,
             "directory is where the job runs, from / on");
-  EXPECT_FALSE(read_submission(std::string(100'000, '[')));
+  EXPECT_EQ(read_submission(std::string(100'000, '[')).error().message,
+            "it is nested more than 32 deep");
+  EXPECT_EQ(read_submission(R"({"gpus": 1e999})").error().message,
+            "a number in it is beyond what can be read");
 }
 
 TEST(JobJson, TellsWhatMayBeTold) {

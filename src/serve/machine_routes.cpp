@@ -16,13 +16,16 @@ namespace {
 
 /// The body {"policy": "NAME"}.
 Result<std::string> read_policy_name(const std::string& body) {
-  return read_json(body, [](const Json& json) {
-    std::string name;
+  const auto name = read_json(body, [](const Json& json) {
+    std::optional<std::string> said;
     Reader reader(json);
-    reader.field("policy", name);
+    reader.field("policy", said);
     reader.end();
-    return name;
+    return said;
   });
+  if (!name) return tl::unexpected(name.error());
+  if (!*name) return fail(Code::invalid, "say {\"policy\": \"NAME\"}");
+  return **name;
 }
 
 }  // namespace
