@@ -37,6 +37,11 @@ std::string where_or_why(const serve::ListedJob& job) {
   return of.reason.empty() ? job.nodes : "(" + of.reason + ")";
 }
 
+std::string kept_in_words(const live::Expected& expected) {
+  if (!expected.kept) return "";
+  return fmt::format("; its deadline is kept with {:.0f} %", 100 * *expected.kept);
+}
+
 std::string exit_text(const store::Job& job) {
   if (job.signal != 0) return fmt::format("signal {}", job.signal);
   return job.exit_status ? std::to_string(*job.exit_status) : "";
@@ -108,9 +113,14 @@ std::string in_words(const live::Expected& expected, Time now) {
   if (expected.end_by != kNoTime) {
     text += fmt::format(", ends by {} with 90 %", clock_text(expected.end_by, now));
   }
-  if (expected.kept)
-    text += fmt::format("; its deadline is kept with {:.0f} %", 100 * *expected.kept);
-  return text;
+  return text + kept_in_words(expected);
+}
+
+std::string end_in_words(const live::Expected& expected, Time now) {
+  if (expected.end_to == kNoTime) return "nobody knows when it ends";
+  return fmt::format("ends between {} and {} (90 %)", clock_text(expected.end_from, now),
+                     clock_text(expected.end_to, now)) +
+         kept_in_words(expected);
 }
 
 std::string in_words(const live::WithGpus& other, Time now) {

@@ -24,6 +24,8 @@ std::string end_text(const live::JobView& view, Time now);
 /// "starts between 13:05:00 and 14:20:00 (90 %), ends by 18:10:00 with 90 %".
 std::string in_words(const live::Expected& expected, Time now);
 std::string in_words(const live::WithGpus& other, Time now);
+/// Of a job that runs: "ends between 17:20:00 and 18:40:00 (90 %)".
+std::string end_in_words(const live::Expected& expected, Time now);
 
 /// The queue: what waits and runs. `wide` adds columns.
 void print_queue(const std::vector<serve::ListedJob>& jobs, Time now, bool wide);

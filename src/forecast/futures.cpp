@@ -137,20 +137,23 @@ std::vector<Forecast> play_queue(const Setting& setting, const sim::Present& pre
                                  const Beliefs& beliefs, int futures, std::uint64_t seed) {
   ALMANAC_CHECK(futures > 0, "{} futures", futures);
   Player player(setting, present, beliefs);
-  std::vector<std::vector<Time>> starts(present.waiting.size());
-  std::vector<std::vector<Time>> ends(present.waiting.size());
+  std::vector<JobId> jobs;
+  for (const sim::Present::Job& each : present.waiting) jobs.push_back(each.job);
+  for (const sim::Present::Job& each : present.running) jobs.push_back(each.job);
+  std::vector<std::vector<Time>> starts(jobs.size());
+  std::vector<std::vector<Time>> ends(jobs.size());
   for (int future = 0; future < futures; ++future) {
     const sim::Schedule schedule =
         player.play(Rng(seed, static_cast<std::uint64_t>(future)), kNoJob);
     if (schedule.interrupted) return {};
-    for (std::size_t at = 0; at < present.waiting.size(); ++at) {
-      const sim::JobResult result = schedule.jobs[index(present.waiting[at].job)];
+    for (std::size_t at = 0; at < jobs.size(); ++at) {
+      const sim::JobResult result = schedule.jobs[index(jobs[at])];
       starts[at].push_back(or_never(result.start));
       ends[at].push_back(or_never(result.end));
     }
   }
   std::vector<Forecast> made;
-  for (std::size_t at = 0; at < present.waiting.size(); ++at) {
+  for (std::size_t at = 0; at < jobs.size(); ++at) {
     made.emplace_back(present.at, std::move(starts[at]), std::move(ends[at]));
   }
   return made;

@@ -86,8 +86,9 @@ Duration draw_run(const predict::Belief& belief, Duration worked, double uniform
 Forecast play_futures(const Setting& setting, const sim::Present& present, const Beliefs& beliefs,
                       JobId job, int futures, std::uint64_t seed);
 
-/// Of every job that waits in `present`, in that order: one set of futures serves all. None where
-/// Options::stop of the setting has become true.
+/// Of every job that waits in `present`, in that order, behind them of every one that runs, whose
+/// start is behind it: one set of futures serves all. None where Options::stop of the setting has
+/// become true.
 std::vector<Forecast> play_queue(const Setting& setting, const sim::Present& present,
                                  const Beliefs& beliefs, int futures, std::uint64_t seed);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// When a waiting job is expected to start and end.
+/// When a job that waits is expected to start and end, one that runs to end.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,8 @@ struct WithGpus {
 
 /// Each with nine in ten.
 struct Expected {
-  Time at{};  ///< When this was worked out.
-  Time start_from{}, start_to{}, start_by{};
+  Time at{};                                  ///< When this was worked out.
+  Time start_from{}, start_to{}, start_by{};  ///< kNoTime of one that runs.
   Time end_from{}, end_to{}, end_by{};
   std::optional<double> kept{};  ///< Chance to end by its deadline.
   /// Fewest GPUs first; none where nobody knows how it scales. Nothing = not worked out.

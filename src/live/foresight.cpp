@@ -28,6 +28,9 @@ constexpr int kRestPerWork = 4;
 /// Of so many jobs other numbers of GPUs are tried, for so long after somebody asked.
 constexpr std::size_t kMostAsked = 4;
 constexpr std::chrono::minutes kAsked{1};
+/// A forecast holds so long at least while nothing changes, and at most.
+constexpr Duration kFresh = 15s;
+constexpr Duration kOld = 24h;
 
 }  // namespace
 
@@ -89,16 +92,21 @@ void Foresight::work() {
   likely_ = taught_estimator({.estimate = "learned"}, lessons_, lessons_.jobs);
   std::uint64_t seen = 0;
   auto next = Clock::now();
+  auto stale = next;
   while (!stop_) {
     {
       std::unique_lock lock(mutex_);
       news_.wait_for(lock, kGlance, [&] { return stop_.load(); });
     }
     const auto begun = Clock::now();
-    if (stop_ || begun < next || (revision_() == seen && !somebody_waits())) continue;
+    const bool holds = revision_() == seen && begun < stale;
+    if (stop_ || begun < next || (holds && !somebody_waits())) continue;
     Outlook outlook = look_();
     const std::uint64_t revision = outlook.revision;
-    if (foresee(std::move(outlook))) seen = revision;
+    if (foresee(std::move(outlook))) {
+      seen = revision;
+      stale = begun + holds_for_;
+    }
     const auto ended = Clock::now();
     next = ended + kRestPerWork * (ended - begun);
   }
@@ -169,11 +177,11 @@ bool Foresight::foresee(Outlook outlook) {
   }
   Scene scene = scene_of(outlook);
   std::vector<forecast::Forecast> made;
-  if (!scene.present.waiting.empty()) {
+  if (!outlook.jobs.empty()) {
     made = forecast::play_queue(setting(outlook, scene), scene.present, scene.beliefs, futures_,
                                 seed_);
   }
-  const bool all = made.size() == scene.present.waiting.size();
+  const bool all = made.size() == outlook.jobs.size();
   if (all) {
     publish(outlook, scene, made);
     answer(outlook, scene);
@@ -189,19 +197,30 @@ void Foresight::publish(const Outlook& outlook, const Scene& scene,
                         const std::vector<forecast::Forecast>& made) {
   std::map<JobNumber, Expected> expected;
   std::vector<store::Told> first;
+  holds_for_ = kOld;
   for (std::size_t at = 0; at < made.size(); ++at) {
-    const store::Job& job = outlook.jobs[index(scene.present.waiting[at].job)].job;
-    const auto start = made[at].start(kSaid);
+    const bool waits = at < scene.present.waiting.size();
+    const sim::Present::Job& played =
+        waits ? scene.present.waiting[at]
+              : scene.present.running[at - scene.present.waiting.size()];
+    const store::Job& job = outlook.jobs[index(played.job)].job;
+    const auto start =
+        waits ? made[at].start(kSaid) : forecast::Forecast::Stretch{kNoTime, kNoTime};
     const auto end = made[at].end(kSaid);
     Expected one{.at = outlook.at,
                  .start_from = start.from,
                  .start_to = start.to,
-                 .start_by = made[at].started_by(kSaid),
+                 .start_by = waits ? made[at].started_by(kSaid) : kNoTime,
                  .end_from = end.from,
                  .end_to = end.to,
                  .end_by = made[at].ended_by(kSaid)};
     if (job.asked.deadline != kNoTime) one.kept = made[at].chance_to_end_by(job.asked.deadline);
-    if (!knows_scaling(job)) one.other_gpus.emplace();
+    if (!waits || !knows_scaling(job)) one.other_gpus.emplace();
+    if (!waits) {
+      holds_for_ = std::clamp(end.to - outlook.at, kFresh, holds_for_);
+      expected.emplace(job.number, std::move(one));
+      continue;
+    }
     first.push_back({.at = one.at,
                      .job = job.number,
                      .policy = outlook.composition.name,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Says when the jobs that wait will start and end, from a thread of its own: whenever something
-/// has changed, it plays futures of the present under the policy that decides.
+/// Says when the jobs that wait will start, and all will end, from a thread of its own: whenever
+/// something has changed, or a job has run beyond what was expected, it plays futures of the
+/// present under the policy that decides.
 ///
 /// It learns run times from every job that ends (predict::make_learned), whatever the policy itself
 /// believes.
@@ -59,7 +60,7 @@ class Foresight {
   /// Where it looks; may wait for a lock.
   using Look = std::function<Outlook()>;
   using Revision = std::function<std::uint64_t()>;
-  /// Is told what a job expects that never had a forecast before.
+  /// Is told what a job that waits expects and never had a forecast before.
   using Tell = std::function<void(std::vector<store::Told>)>;
 
   /// `log` is what it learns from to begin with; `cluster` must outlive it. It works until it is
@@ -119,6 +120,7 @@ class Foresight {
   mutable std::condition_variable news_;
   std::map<store::JobNumber, Expected> expected_;
   std::map<store::JobNumber, Clock::time_point> asked_;  // of whom, and when last
+  Duration holds_for_{};  // from the last look on, until a job may have run beyond its stretch
   std::atomic<bool> stop_ = false;
   std::thread thread_;  // the last: all else is there when it begins
 };

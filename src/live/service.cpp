@@ -128,8 +128,16 @@ Result<JobView> LocalService::job(JobNumber number) const {
 }
 
 void LocalService::add(JobView& view) const {
-  if (foresight_ && !view.why.empty()) view.expected = foresight_->of(view.job.number);
-  if (view.job.state != trace::JobState::running) return;
+  const bool runs = view.job.state == trace::JobState::running;
+  if (foresight_ && (runs || !view.why.empty())) {
+    view.expected = foresight_->of(view.job.number);
+    if (view.expected && runs) {
+      // Worked out while it waited, maybe.
+      view.expected->start_from = view.expected->start_to = view.expected->start_by = kNoTime;
+      view.expected->other_gpus.reset();
+    }
+  }
+  if (!runs) return;
   const JobVitals vitals = vitals_->of(view.job.number);
   view.gpu_use = vitals.gpu_use.value_or(-1);
   view.cpu_use = vitals.cores_busy.value_or(-1);

@@ -502,6 +502,24 @@ TEST_F(Box, TellsWhenAJobWillStart) {
   ASSERT_TRUE(comes_to(waits, JobState::completed));
 }
 
+TEST_F(Box, TellsWhenARunningJobWillEnd) {
+  begin("fifo", 1, 16);
+  store::Submission asked = shell("sleep 1000");
+  asked.time_limit = 1h;
+  const JobNumber runs = submit(asked);
+  ASSERT_TRUE(comes_to(runs, JobState::running));
+  const auto end = [&]() -> std::optional<Expected> { return service_->job(runs)->expected; };
+  ASSERT_TRUE(eventually([&] { return end().has_value(); }));
+  EXPECT_EQ(end()->start_to, kNoTime);
+  EXPECT_GE(end()->end_from, end()->at);
+  EXPECT_LE(end()->end_from, end()->end_to);
+  EXPECT_LE(end()->end_to, look(runs).start + 1h + 1min);
+  EXPECT_TRUE(service_->store().told(runs)->empty());  // it had no need to ask
+  ASSERT_TRUE(service_->cancel(runs, me_));
+  ASSERT_TRUE(comes_to(runs, JobState::cancelled));
+  EXPECT_FALSE(end());
+}
+
 TEST_F(Box, ExpectsNobodyToRunBeyondItsLimit) {
   begin("fifo", 1, 16);
   store::Submission asked = shell("sleep 1000");

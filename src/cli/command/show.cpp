@@ -49,7 +49,9 @@ void print(const serve::ListedJob& listed, Time now) {
   line("Ended at", clock_text(job.end, now));
   line("Ran", text::format_duration(ran(job, now)));
   if (listed.view.expected) {
-    line("Expected", in_words(*listed.view.expected, now));
+    const bool runs = job.state == trace::JobState::running;
+    line("Expected",
+         runs ? end_in_words(*listed.view.expected, now) : in_words(*listed.view.expected, now));
     if (listed.view.expected->other_gpus) {
       for (const live::WithGpus& each : *listed.view.expected->other_gpus) {
         line("", in_words(each, now));
