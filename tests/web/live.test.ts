@@ -98,6 +98,35 @@ describe('every view', () => {
   }
 });
 
+describe('of a real service, a reader', {skip: real ? false : 'ALMANAC_LIVE names none'}, () => {
+  test('holds a job, releases and cancels it, and finds it in the history', async (t) => {
+    const {page, faults} = await open(t, real, 'queue?state=waiting');
+    await page.getByRole('button', {name: 'Waiting', exact: false}).first().waitFor();
+    await giveToken(page, env('ALMANAC_TOKEN'));
+    // The last in the line does not start meanwhile.
+    await page.locator('.jobs .row a').first().waitFor();
+    await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+    const last = page.locator('.jobs [role="rowgroup"]:not(.heads) .row a').last();
+    const id = (await last.getAttribute('href') ?? '').replace(/^.*job\//, '');
+    await page.goto(`${real}/#/job/${id}`);
+    await page.getByRole('button', {name: 'Hold'}).click();
+    await page.getByRole('button', {name: 'Release'}).click();
+    await page.getByRole('button', {name: 'Hold'}).waitFor();
+    await page.getByRole('button', {name: 'Cancel job'}).click();
+    await page.getByRole('button', {name: 'Cancel job'}).click();
+    await page.getByText(/cancelled by/).first().waitFor();
+    await page.goto(`${real}/#/history`);
+    await page.locator(`.jobs a[href$="job/${id}"]`).first().waitFor();
+    assert.deepEqual(faults, []);
+  });
+
+  test('sees when a job that runs is expected to end', async (t) => {
+    const {page, faults} = await open(t, real, 'queue?state=running');
+    await page.getByText(/^ends /).first().waitFor();
+    assert.deepEqual(faults, []);
+  });
+});
+
 describe('what a reader does', {skip: real ? 'a real service has other jobs' : false}, () => {
   test('sees who has which GPU, what is broken, and names that are no HTML', async (t) => {
     const mock = await served(t);
