@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include <dlfcn.h>
@@ -55,6 +56,7 @@ struct Nvml::Library {
   int (*device_memory)(Device, Memory*) = nullptr;
   // Of later drivers; null = not there.
   int (*device_power)(Device, unsigned*) = nullptr;
+  int (*device_limit)(Device, unsigned) = nullptr;
   int (*device_errors)(Device, int, int, unsigned long long*) = nullptr;
   int (*device_rows)(Device, unsigned*, unsigned*, unsigned*, unsigned*) = nullptr;
   int (*device_throttled)(Device, unsigned long long*) = nullptr;
@@ -81,6 +83,7 @@ struct Nvml::Library {
   }
   void find_more() {
     find(device_power, "nvmlDeviceGetPowerUsage");
+    find(device_limit, "nvmlDeviceSetPowerManagementLimit");
     find(device_errors, "nvmlDeviceGetTotalEccErrors");
     find(device_rows, "nvmlDeviceGetRemappedRows");
     find(device_throttled, "nvmlDeviceGetCurrentClocksThrottleReasons");
@@ -193,6 +196,18 @@ std::string Nvml::trouble(int gpu) const {
     return "too hot";
   }
   return "";
+}
+
+Result<void> Nvml::limit_power(int gpu, double watts) {
+  const Device found = library_->at(gpu);
+  if (found == nullptr || library_->device_limit == nullptr) {
+    return fail(Code::unavailable, "the driver has no power limits");
+  }
+  const auto milliwatts = static_cast<unsigned>(std::lround(watts * 1e3));
+  if (const int status = library_->device_limit(found, milliwatts); status != kFine) {
+    return fail(Code::unavailable, library_->error_string(status));
+  }
+  return {};
 }
 
 std::vector<Xid> Nvml::new_xids() {

@@ -3,7 +3,8 @@
 /// \file
 /// Asks NVIDIA's driver about the GPUs of this machine, by NVML (libnvidia-ml.so.1).
 ///
-/// Source   NVML API reference, "Device Queries". What not every driver since 2013 has is asked
+/// Source   NVML API reference, "Device Queries", "Device Commands". What not every driver since
+/// 2013 has is asked
 ///          where it is there: errors, heat, events.
 /// Limits   utilisation is the share of the driver's last sample (1/6 to 1 s) in which any kernel
 ///          ran; with MIG it cannot be told.
@@ -56,6 +57,9 @@ class Nvml {
   /// What makes it unfit for work now: uncorrectable memory errors since the driver was loaded,
   /// rows of memory that could not be replaced, too hot, lost. "" = nothing that the driver tells.
   std::string trouble(int gpu) const;
+  /// Lets the board draw so much at most, until the driver is loaded anew. Fails with unavailable
+  /// and the driver's words: only root may, or the limit is none of the board's.
+  Result<void> limit_power(int gpu, double watts);
   /// Told since the last call; the first call begins to listen.
   std::vector<Xid> new_xids();
 

@@ -167,6 +167,8 @@ class LocalService::Core final : public schedule::Actuator {
   JobView view_of(const Entry& entry, const std::vector<std::int64_t>& places) const;
   std::vector<NodeView> nodes_now() const;
   int gpus_busy() const;
+  /// As measured; else by the model, 0 without one.
+  double draw_w() const;
   std::string why_aside(const Entry& entry, std::string& word) const;
 
   std::string folder_of(const store::Job& job) const;

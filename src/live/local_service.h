@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "energy/power.h"
 #include "live/machine.h"
 #include "live/service.h"
 #include "measure/steady_use.h"
@@ -37,6 +38,7 @@ struct Config {
   /// How jobs scale, for forecasts with other numbers of GPUs; null = nobody knows.
   std::shared_ptr<const perf::Catalogue> speeds{};
   measure::Measuring measuring{};
+  std::optional<energy::PowerModel> power{};  ///< What is drawn where no driver tells.
 };
 
 class Foresight;

@@ -8,6 +8,7 @@
 
 #include "live/core.h"
 #include "live/environment.h"
+#include "live/power.h"
 #include "text/duration.h"
 
 namespace almanac::live {
@@ -173,7 +174,7 @@ Overview LocalService::Core::overview() const {
   made.gpus = config_.machine.cluster.gpus() - static_cast<int>(gpu_trouble_.size());
   made.gpu_share_busy = static_cast<double>(ledger.busy_gpu_milli()) / cluster::kWholeGpu;
   made.gpus_busy = gpus_busy();
-  made.power_w = power_w_.value_or(0);
+  made.power_w = draw_w();
   made.power_is_measured = power_w_.has_value();
   made.warnings = config_.machine.notes;
   if (!trouble_.empty()) made.warnings.push_back(trouble_);
@@ -252,7 +253,7 @@ void LocalService::Core::take_note(const Sight& sight) {
                          .gpus = config_.machine.cluster.gpus(),
                          .gpus_busy = gpus_busy(),
                          .gpu_use = gpu_use_.value_or(std::nan("")),
-                         .power_w = power_w_.value_or(0)};
+                         .power_w = draw_w()};
     for (const auto& [number, entry] : book_.all()) {
       moment.jobs_running += entry.job.state == JobState::running ? 1 : 0;
       moment.jobs_waiting += entry.job.state == JobState::pending ? 1 : 0;
@@ -268,6 +269,17 @@ int LocalService::Core::gpus_busy() const {
     for (const GpuView& gpu : node.gpus) busy += gpu.jobs.empty() ? 0 : 1;
   }
   return busy;
+}
+
+double LocalService::Core::draw_w() const {
+  if (power_w_) return *power_w_;
+  if (!config_.power) return 0;
+  std::vector<cluster::Grant> held;
+  for (const auto& [number, entry] : book_.all()) {
+    if (entry.job.state != JobState::running && !entry.makes_room) continue;
+    held.insert(held.end(), entry.job.held_gpus.begin(), entry.job.held_gpus.end());
+  }
+  return modelled_w(*config_.power, config_.machine.cluster, held);
 }
 
 Outlook LocalService::Core::outlook() {

@@ -457,6 +457,23 @@ TEST_F(Box, TellsWhereAJobStandsInTheLine) {
   EXPECT_TRUE(comes_to(middle, JobState::completed));
 }
 
+TEST_F(Box, TellsWhatTheModelDrawsWhereNoDriverTells) {
+  energy::PowerModel model;
+  model.idle_w = 500;
+  model.full_w = 900;
+  begin({.state = state(), .machine = made_up(2), .futures = 0, .power = model});
+  EXPECT_EQ(service_->overview().power_w, 500);
+  EXPECT_FALSE(service_->overview().power_is_measured);
+  store::Submission asked = shell("sleep 1000");
+  asked.gpus = 2;
+  const JobNumber runs = submit(asked);
+  ASSERT_TRUE(comes_to(runs, JobState::running));
+  EXPECT_DOUBLE_EQ(service_->overview().power_w, 1300);
+  ASSERT_TRUE(service_->cancel(runs, me_));
+  ASSERT_TRUE(comes_to(runs, JobState::cancelled));
+  EXPECT_EQ(service_->overview().power_w, 500);
+}
+
 TEST_F(Box, DrainsTheNode) {
   begin("sjf", 2);
   const std::string node = service_->nodes().front().name;

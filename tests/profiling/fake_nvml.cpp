@@ -2,7 +2,9 @@
 
 /// \file
 /// A driver that is none: two GPUs, of which the first is 80 % busy with 10 of 80 GB, and the
-/// second tells nothing of its use, as one cut up by MIG. Built as libnvidia-ml.so.1, for tests.
+/// second tells nothing of its use, as one cut up by MIG. The first draws up to 300 W and may be
+/// limited to 100 W or more, the second only by root, who never asks. Built as libnvidia-ml.so.1,
+/// for tests.
 #include <cstdio>
 #include <cstdlib>
 
@@ -21,16 +23,21 @@ struct Memory {
 constexpr int kSuccess = 0;
 constexpr int kInvalid = 2;
 constexpr int kNotSupported = 3;
+constexpr int kNoPermission = 4;
 constexpr int kDriverNotLoaded = 9;
 constexpr unsigned long long kGigabyte = 1ULL << 30;
 
 static int gpus[2] = {0, 1};
+static unsigned limit_mw = 300'000;
 
 int nvmlInit_v2() {
   return std::getenv("FAKE_NVML_BROKEN") == nullptr ? kSuccess : kDriverNotLoaded;
 }
 int nvmlShutdown() { return kSuccess; }
-const char* nvmlErrorString(int) { return "Driver Not Loaded"; }
+const char* nvmlErrorString(int error) {
+  if (error == kInvalid) return "Invalid Argument";
+  return error == kNoPermission ? "Insufficient Permissions" : "Driver Not Loaded";
+}
 int nvmlDeviceGetCount_v2(unsigned* count) {
   *count = 2;
   return kSuccess;
@@ -56,6 +63,18 @@ int nvmlDeviceGetUtilizationRates(void* device, Utilization* use) {
 }
 int nvmlDeviceGetMemoryInfo(void*, Memory* memory) {
   *memory = {80 * kGigabyte, 70 * kGigabyte, 10 * kGigabyte};
+  return kSuccess;
+}
+
+int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) {
+  if (device != &gpus[0]) return kNotSupported;
+  *milliwatts = limit_mw;
+  return kSuccess;
+}
+int nvmlDeviceSetPowerManagementLimit(void* device, unsigned milliwatts) {
+  if (device != &gpus[0]) return kNoPermission;
+  if (milliwatts < 100'000) return kInvalid;
+  limit_mw = milliwatts;
   return kSuccess;
 }
 

@@ -26,6 +26,18 @@ TEST(NvmlTest, TellsOfTheGpusThatTheDriverHas) {
   EXPECT_EQ(nvml->sample(2).memory_gb, std::nullopt);
 }
 
+TEST(NvmlTest, HoldsAGpuToWhatItMayDraw) {
+  auto nvml = Nvml::open();
+  ASSERT_TRUE(nvml) << to_string(nvml.error());
+  EXPECT_EQ(nvml->sample(0).power_w, 300);
+  EXPECT_TRUE(nvml->limit_power(0, 212.5));
+  EXPECT_EQ(nvml->sample(0).power_w, 212.5);
+  EXPECT_EQ(nvml->limit_power(0, 20).error().message, "Invalid Argument");
+  EXPECT_EQ(nvml->limit_power(1, 200).error().message, "Insufficient Permissions");
+  EXPECT_EQ(nvml->limit_power(2, 200).error().message, "the driver has no power limits");
+  EXPECT_EQ(nvml->sample(0).power_w, 212.5);
+}
+
 TEST(NvmlTest, SaysThatTheDriverDoesNotStart) {
   ::setenv("FAKE_NVML_BROKEN", "1", 1);
   const auto nvml = Nvml::open();

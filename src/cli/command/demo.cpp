@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cli/program.h"
+#include "energy/power_file.h"
 #include "live/local_service.h"
 #include "live/policies.h"
 #include "report/dashboard.h"
@@ -215,13 +216,16 @@ Result<int> run(const Options& options, int port) {
   if (const auto kept = keep_past(folder + "/state", day->past); !kept) {
     return tl::unexpected(kept.error());
   }
+  auto power = energy::read_power("dgx1");
+  if (!power) return tl::unexpected(power.error());
   {
     const auto service = live::LocalService::open({.state = folder + "/state",
                                                    .machine = std::move(machine),
                                                    .policy = options.policy,
                                                    .policy_is_told = true,
                                                    .shadow = "fifo",
-                                                   .seed = options.seed});
+                                                   .seed = options.seed,
+                                                   .power = *std::move(power)});
     if (!service) return tl::unexpected(service.error());
     const auto server =
         serve::Server::start(**service, {.port = port, .page = std::string(report::dashboard())});

@@ -15,9 +15,11 @@
 
 #include "cli/program.h"
 #include "cli/slurm_engine.h"
+#include "energy/power_file.h"
 #include "live/local_service.h"
 #include "live/log.h"
 #include "live/notify.h"
+#include "live/power.h"
 #include "perf/catalogue_file.h"
 #include "report/dashboard.h"
 #include "serve/client.h"
@@ -33,6 +35,7 @@ struct Options {
   std::string shadow;
   std::string listen;
   std::string speed;
+  std::string power = "dgx1";
   std::string engine = "machine";
   SlurmEngine slurm;
   int gpus = -1;
@@ -106,6 +109,9 @@ Result<live::Config> read_config(const Options& options) {
     if (!speeds) return tl::unexpected(speeds.error());
     config.speeds = std::make_shared<const perf::Catalogue>(*std::move(speeds));
   }
+  auto power = energy::read_power(options.power);
+  if (!power) return tl::unexpected(power.error());
+  config.power = *std::move(power);
   return config;
 }
 
@@ -125,6 +131,7 @@ Result<std::unique_ptr<live::Service>> open_service(const Options& options) {
   }
   auto config = read_config(options);
   if (!config) return tl::unexpected(config.error());
+  live::limit_gpus(config->machine);
   for (const std::string& each : config->machine.notes) live::log_info(each);
   auto service = live::LocalService::open(*std::move(config));
   if (!service) return tl::unexpected(service.error());
@@ -198,6 +205,11 @@ void register_serve(Program& program) {
       .add_option("--listen", options->listen,
                   "Answer by TCP too, for the dashboard and Prometheus; port 0 = any that is free")
       ->type_name("127.0.0.1:PORT");
+  command
+      .add_option("--power", options->power,
+                  "What nodes draw where no driver tells: a name or a TOML file; see energy power")
+      ->type_name("MODEL")
+      ->capture_default_str();
   command
       .add_option("--engine", options->engine,
                   "What runs the jobs: this machine itself, or the Slurm that it belongs to")

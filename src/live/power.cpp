@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live/power.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "gpu/nvml.h"
+
+namespace almanac::live {
+
+double modelled_w(const energy::PowerModel& model, const cluster::Cluster& cluster,
+                  const std::vector<cluster::Grant>& held) {
+  double draw_w = static_cast<double>(cluster.nodes.size()) * model.idle_w;
+  for (const cluster::Grant& each : held) {
+    const double told_w =
+        cluster.classes[cluster.nodes[index(each.node)].node_class].gpu_power_limit_w;
+    const double limit_w =
+        told_w > 0 ? std::max(told_w, model.gpu_least_limit_w) : energy::kNoLimit;
+    const double gpus = each.count() * each.gpu_milli / double{cluster::kWholeGpu};
+    draw_w += gpus * model.gpu_w(1, limit_w);
+  }
+  return draw_w;
+}
+
+void limit_gpus(Machine& machine) {
+  std::optional<Result<gpu::Nvml>> driver;
+  std::map<std::string, int> refused;  // why, and how many GPUs
+  for (std::size_t at = 0; at < machine.cluster.nodes.size(); ++at) {
+    const cluster::Node& node = machine.cluster.nodes[at];
+    const double limit_w = machine.cluster.classes[node.node_class].gpu_power_limit_w;
+    if (limit_w <= 0) continue;
+    if (!driver) driver.emplace(gpu::Nvml::open());
+    for (const std::optional<int>& number : machine.driver_numbers[at]) {
+      if (!*driver) {
+        ++refused[driver->error().message];
+      } else if (!number) {
+        ++refused["the driver does not know them"];
+      } else if (const auto set = (*driver)->limit_power(*number, limit_w); !set) {
+        ++refused[set.error().message];
+      }
+    }
+  }
+  for (const auto& [why, gpus] : refused) {
+    machine.notes.push_back(fmt::format("gpu_power_limit_w is not held by {} GPU{}: {}", gpus,
+                                        gpus == 1 ? "" : "s", why));
+  }
+}
+
+}  // namespace almanac::live
