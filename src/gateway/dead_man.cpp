@@ -18,8 +18,10 @@ using slurm::JobNumber;
 
 /// Between two attempts while the controller does not answer.
 constexpr std::chrono::seconds kPause{1};
-/// After that somebody has taken the cluster into his own hands.
+/// After that somebody has taken the cluster into his own hands. Where nobody is named there is
+/// hardly anybody to release.
 constexpr std::chrono::hours kGivesUp{24};
+constexpr std::chrono::minutes kGivesUpSoon{1};
 
 /// What slurmctld takes at most to keep a job that its plugin was told to hold.
 constexpr std::chrono::milliseconds kNewcomer{200};
@@ -89,7 +91,7 @@ bool DeadMan::release_all() {
   if (is_done()) return true;
   due_ = Clock::now() + kNewcomer;
   changed_.notify_all();
-  return changed_.wait_for(lock, kGivesUp, is_done);
+  return changed_.wait_for(lock, held_.empty() ? kGivesUpSoon : kGivesUp, is_done);
 }
 
 void DeadMan::run() {

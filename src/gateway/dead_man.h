@@ -29,8 +29,8 @@ class DeadMan {
 
   /// These are held, and who is marked, and no others, until `patience` has passed.
   void watch(std::vector<slurm::JobNumber> held, Duration patience);
-  /// Releases at once what is watched; gives up after a day without a controller. Whether all are
-  /// released.
+  /// Releases at once what is watched; gives up after a day without a controller, after a minute
+  /// where nobody is named. Whether all are released.
   bool release_all();
 
  private:
