@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "perf/catalogue_file.h"
 #include "slurm/connect.h"
 #include "steer/slurm_service.h"
 
@@ -16,11 +15,6 @@ void SlurmEngine::add_to(CLI::App& command) {
       .add_option("--levers", levers,
                   "What may be done to Slurm, as docs/slurm.md says; default: all is dry")
       ->type_name("FILE");
-  command
-      .add_option("--speed", speed,
-                  "How jobs slow each other on a GPU that they share: models of perf show, a name "
-                  "or a TOML file; default: nobody knows, and none share")
-      ->option_text("NAME|FILE");
   command
       .add_option("--order", order, "The lever order: off, dry or on; default: as the file says")
       ->type_name("SWITCH");
@@ -35,9 +29,11 @@ void SlurmEngine::add_to(CLI::App& command) {
 
 Result<std::unique_ptr<live::Service>> SlurmEngine::open(const std::string& state,
                                                          const std::string& policy,
-                                                         const std::string& shadow) const {
+                                                         const std::string& shadow,
+                                                         Speeds speeds) const {
   steer::Config config{.state = std::filesystem::absolute(state).lexically_normal(),
                        .shadow = shadow};
+  config.speeds = std::move(speeds);
   config.agents = agents;
   config.agent_secret = agent_secret;
   if (!policy.empty()) {
@@ -53,11 +49,6 @@ Result<std::unique_ptr<live::Service>> SlurmEngine::open(const std::string& stat
     const auto how = steer::parse_switch(order);
     if (!how) return tl::unexpected(how.error());
     config.settings.levers["order"] = *how;
-  }
-  if (!speed.empty()) {
-    auto read = perf::read_catalogue(speed);
-    if (!read) return tl::unexpected(read.error());
-    config.speeds = std::make_shared<const perf::Catalogue>(std::move(*read));
   }
   auto link = slurm::connect(way);
   if (!link) return tl::unexpected(link.error());

@@ -11,13 +11,13 @@
 
 #include "base/result.h"
 #include "live/service.h"
+#include "perf/catalogue.h"
 
 namespace almanac::cli {
 
 struct SlurmEngine {
   std::string way;
   std::string levers{};  ///< A TOML file; "" = all levers are dry.
-  std::string speed{};   ///< A name or a file of models; "" = nothing is known.
   std::string order{};   ///< "off", "dry", "on"; "" = as the file says.
   std::string agents{};  ///< "HOST:PORT" at which agents of nodes are listened for; "" = none.
   std::string agent_secret = kAgentSecret;
@@ -25,10 +25,13 @@ struct SlurmEngine {
   static constexpr const char* kAgentSecret = "/etc/almanac/agent.secret";
 
   void add_to(CLI::App& command);
-  bool is_told_anything() const { return !way.empty() || !levers.empty() || !order.empty(); }
+  bool is_told_anything() const {
+    return !way.empty() || !levers.empty() || !order.empty() || !agents.empty();
+  }
+  using Speeds = std::shared_ptr<const perf::Catalogue>;
   /// On the folder `state`; "" of the policies = as the last service had them.
   Result<std::unique_ptr<live::Service>> open(const std::string& state, const std::string& policy,
-                                              const std::string& shadow) const;
+                                              const std::string& shadow, Speeds speeds) const;
 };
 
 }  // namespace almanac::cli

@@ -85,6 +85,14 @@ Result<void> set_gpus(live::Machine& machine, int gpus) {
   return {};
 }
 
+/// Null where nothing is told of how jobs scale.
+Result<SlurmEngine::Speeds> read_speeds(const Options& options) {
+  if (options.speed.empty()) return SlurmEngine::Speeds{};
+  auto speeds = perf::read_catalogue(options.speed);
+  if (!speeds) return tl::unexpected(speeds.error());
+  return std::make_shared<const perf::Catalogue>(*std::move(speeds));
+}
+
 Result<live::Config> read_config(const Options& options) {
   auto machine = live::find_machine(options.cluster);
   if (!machine) return tl::unexpected(machine.error());
@@ -104,11 +112,9 @@ Result<live::Config> read_config(const Options& options) {
     config.policy_is_told = true;
   }
   config.shadow = options.shadow;
-  if (!options.speed.empty()) {
-    auto speeds = perf::read_catalogue(options.speed);
-    if (!speeds) return tl::unexpected(speeds.error());
-    config.speeds = std::make_shared<const perf::Catalogue>(*std::move(speeds));
-  }
+  auto speeds = read_speeds(options);
+  if (!speeds) return tl::unexpected(speeds.error());
+  config.speeds = *std::move(speeds);
   auto power = energy::read_power(options.power);
   if (!power) return tl::unexpected(power.error());
   config.power = *std::move(power);
@@ -120,13 +126,12 @@ Result<std::unique_ptr<live::Service>> open_service(const Options& options) {
     if (!options.cluster.empty() || options.gpus >= 0) {
       return fail(Code::usage, "--cluster and --gpus are of one machine; Slurm tells its own");
     }
-    if (!options.speed.empty()) {
-      return fail(Code::usage, "--speed is of one machine; of a Slurm's jobs no scaling is told");
-    }
-    return options.slurm.open(options.state, options.policy, options.shadow);
+    auto speeds = read_speeds(options);
+    if (!speeds) return tl::unexpected(speeds.error());
+    return options.slurm.open(options.state, options.policy, options.shadow, *std::move(speeds));
   }
   if (options.slurm.is_told_anything()) {
-    return fail(Code::usage, "--way, --levers and --order are of a Slurm", {},
+    return fail(Code::usage, "--way, --levers, --order and --agents are of a Slurm", {},
                 "with --engine slurm the service steers one");
   }
   auto config = read_config(options);
@@ -197,9 +202,10 @@ void register_serve(Program& program) {
   command.add_option("--shadow", options->shadow, "Another that is compared with it")
       ->type_name("POLICY");
   command
-      .add_option("--speed", options->speed,
-                  "How jobs scale, to tell users what other numbers of GPUs would bring: models of "
-                  "perf show, a name or a file of profile")
+      .add_option(
+          "--speed", options->speed,
+          "How jobs scale and slow each other, to tell users what other numbers of GPUs would "
+          "bring, and which may share a GPU: models of perf show, a name or a file of profile")
       ->type_name("NAME|FILE");
   command
       .add_option("--listen", options->listen,
