@@ -69,20 +69,19 @@ bool add_item(std::string_view item, Gres& made) {
     }
   }
   if (parts.front().empty() || parts.size() > 3) return false;
-  if (parts.front() == "shard") {
-    made.shards = std::min(kMost, made.shards + count);
-  } else if (parts.front() == "gpu") {
-    made.gpus = std::min(kMost, made.gpus + count);
-    if (parts.size() > 1 && count > 0) {
-      if (!made.gpu_type.empty()) made.gpu_type += '|';
-      made.gpu_type += parts[1];
-    }
-    if (const auto at = detail.find("IDX:"); at != std::string_view::npos) {
-      const std::string_view list = detail.substr(at + 4);
-      const auto bits = parse_index(list.substr(0, list.find(')')));
-      if (!bits) return false;
-      made.index |= *bits;
-    }
+  const bool is_shard = parts.front() == "shard";
+  if (!is_shard && parts.front() != "gpu") return true;
+  int& counted = is_shard ? made.shards : made.gpus;
+  counted = std::min(kMost, counted + count);
+  if (!is_shard && parts.size() > 1 && count > 0) {
+    if (!made.gpu_type.empty()) made.gpu_type += '|';
+    made.gpu_type += parts[1];
+  }
+  if (const auto at = detail.find("IDX:"); at != std::string_view::npos) {
+    const std::string_view list = detail.substr(at + 4);
+    const auto bits = parse_index(list.substr(0, list.find(')')));
+    if (!bits) return false;
+    made.index |= *bits;
   }
   return true;
 }

@@ -16,7 +16,8 @@ namespace almanac::slurm {
 struct Gres {
   int gpus = 0;
   std::string gpu_type{};   ///< Several as "a100|h100".
-  std::uint64_t index = 0;  ///< A bit for each GPU named by IDX; those from 64 on have none.
+  std::uint64_t index = 0;  ///< A bit for each GPU named by IDX, whole or for
+                            ///< its shards; those from 64 on have none.
   int shards = 0;
 
   bool operator==(const Gres&) const = default;

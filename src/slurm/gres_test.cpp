@@ -11,6 +11,7 @@ TEST(Gres, ReadsEverySpelling) {
             (Gres{.gpus = 8, .gpu_type = "v100", .shards = 16}));
   EXPECT_EQ(parse_gres("gpu:v100:2(IDX:0-1)"),
             (Gres{.gpus = 2, .gpu_type = "v100", .index = 0b11}));
+  EXPECT_EQ(parse_gres("shard:a100:2(IDX:3)"), (Gres{.index = 0b1000, .shards = 2}));
   EXPECT_EQ(parse_gres("gpu:v100:3(IDX:0,2,5),shard:4"),
             (Gres{.gpus = 3, .gpu_type = "v100", .index = 0b100101, .shards = 4}));
   EXPECT_EQ(parse_gres("gres:gpu:8"), (Gres{.gpus = 8}));
