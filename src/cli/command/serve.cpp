@@ -28,6 +28,9 @@
 namespace almanac::cli {
 namespace {
 
+/// As simulations take it that are told nothing else.
+constexpr const char* kPower = "dgx1";
+
 struct Options {
   std::string state = serve::default_state();
   std::string cluster;
@@ -35,7 +38,7 @@ struct Options {
   std::string shadow;
   std::string listen;
   std::string speed;
-  std::string power = "dgx1";
+  std::string power;
   std::string engine = "machine";
   SlurmEngine slurm;
   int gpus = -1;
@@ -115,7 +118,7 @@ Result<live::Config> read_config(const Options& options) {
   auto speeds = read_speeds(options);
   if (!speeds) return tl::unexpected(speeds.error());
   config.speeds = *std::move(speeds);
-  auto power = energy::read_power(options.power);
+  auto power = energy::read_power(options.power.empty() ? kPower : options.power);
   if (!power) return tl::unexpected(power.error());
   config.power = *std::move(power);
   return config;
@@ -123,8 +126,9 @@ Result<live::Config> read_config(const Options& options) {
 
 Result<std::unique_ptr<live::Service>> open_service(const Options& options) {
   if (options.engine == "slurm") {
-    if (!options.cluster.empty() || options.gpus >= 0) {
-      return fail(Code::usage, "--cluster and --gpus are of one machine; Slurm tells its own");
+    if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty()) {
+      return fail(Code::usage, "--cluster, --gpus and --power are of one machine", {},
+                  "Slurm tells what there is, and its nodes' watts are not counted");
     }
     auto speeds = read_speeds(options);
     if (!speeds) return tl::unexpected(speeds.error());
@@ -213,9 +217,9 @@ void register_serve(Program& program) {
       ->type_name("127.0.0.1:PORT");
   command
       .add_option("--power", options->power,
-                  "What nodes draw where no driver tells: a name or a TOML file; see energy power")
-      ->type_name("MODEL")
-      ->capture_default_str();
+                  "What nodes draw where no driver tells: a name or a TOML file, see energy power; "
+                  "default: dgx1")
+      ->type_name("MODEL");
   command
       .add_option("--engine", options->engine,
                   "What runs the jobs: this machine itself, or the Slurm that it belongs to")
