@@ -5,6 +5,7 @@
 #include <csignal>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -14,18 +15,6 @@
 #include "process/tree.h"
 
 namespace almanac::process {
-namespace {
-
-void ask(const std::vector<pid_t>& processes, std::set<pid_t>& asked) {
-  for (const pid_t process : processes) {
-    if (!asked.insert(process).second) continue;
-    ::kill(process, SIGTERM);
-    ::kill(process, SIGCONT);
-  }
-}
-
-}  // namespace
-
 void become_reaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
 bool reap(const std::function<void(pid_t, int)>& hear) {
@@ -38,9 +27,25 @@ bool reap(const std::function<void(pid_t, int)>& hear) {
   }
 }
 
-void ask_all_below_to_end(std::set<pid_t>& asked) { ask(descendants(::getpid()), asked); }
+void Asking::ask(const Descendant& some) {
+  (some.executed ? asked_ : unborn_).insert(some.process);
+  ::kill(some.process, SIGTERM);
+  ::kill(some.process, SIGCONT);
+}
 
-void ask_orphans_to_end(std::set<pid_t>& asked) { ask(children(::getpid()), asked); }
+void Asking::all() {
+  for (const Descendant& each : tree_below(::getpid())) ask(each);
+}
+
+void Asking::orphans() {
+  const std::set<pid_t> before = std::exchange(unborn_, {});
+  for (const Descendant& each : tree_below(::getpid())) {
+    const bool was_unborn = before.contains(each.process);
+    if (was_unborn && !each.executed) unborn_.insert(each.process);
+    const bool orphan = each.parent == ::getpid() && !asked_.contains(each.process);
+    if (was_unborn ? each.executed : orphan) ask(each);
+  }
+}
 
 void kill_all_below() {
   for (const pid_t process : descendants(::getpid())) ::kill(process, SIGKILL);

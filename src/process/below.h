@@ -13,6 +13,8 @@
 
 #include <sys/types.h>
 
+#include "process/tree.h"
+
 namespace almanac::process {
 
 /// Those that lose their parent become our children.
@@ -20,12 +22,28 @@ void become_reaper();
 /// Waits, without waiting, for whoever has ended; `hear` is told who, and its status as waitpid(2)
 /// has it. False once there is no child.
 bool reap(const std::function<void(pid_t, int)>& hear);
-/// SIGTERM to all that were not asked yet; those that are stopped are continued, to hear it.
-void ask_all_below_to_end(std::set<pid_t>& asked);
-/// The same to those only that have lost their parent: to be done whenever one has ended after
-/// that. A shell may be just starting somebody as it dies; but what one that lives on starts in
-/// order to end well (a copy of its work to elsewhere) is not ours to disturb.
-void ask_orphans_to_end(std::set<pid_t>& asked);
+
+/// Asks to end (SIGTERM), each once; those that are stopped are continued, to hear it.
+class Asking {
+ public:
+  /// All below us.
+  void all();
+  /// Those only that have lost their parent: to be done whenever one has ended after that. A shell
+  /// may be just starting somebody as it dies; but what one that lives on starts in order to end
+  /// well (a copy of its work to elsewhere) is not ours to disturb. Whoever was asked between its
+  /// fork and its exec is asked again after the exec: a shell's child forgets what came before.
+  void orphans();
+  /// Whether somebody is between the two: then orphans() is to be called again soon. One that only
+  /// ever forks stays there until it ends.
+  bool unsure() const { return !unborn_.empty(); }
+
+ private:
+  void ask(const Descendant& some);
+
+  std::set<pid_t> asked_;
+  std::set<pid_t> unborn_;  // asked before their exec
+};
+
 /// SIGKILL. To be done again and again until reap() says that there is none: they may start others
 /// meanwhile.
 void kill_all_below();

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <set>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -77,14 +76,14 @@ class Keeper {
   /// Asks all to end, then makes them; gives how many are left.
   int end_all(std::chrono::milliseconds grace) {
     if (!reap()) return 0;
-    std::set<pid_t> told;
-    if (grace.count() > 0) ask_all_below_to_end(told);
+    Asking asking;
+    if (grace.count() > 0) asking.all();
     const auto asked = Clock::now();
     for (;;) {
       if (!reap()) return 0;
       const auto passed = Clock::now() - asked;
       if (passed > grace + kPatience) return static_cast<int>(descendants(::getpid()).size());
-      passed < grace ? ask_orphans_to_end(told) : kill_all_below();
+      passed < grace ? asking.orphans() : kill_all_below();
       pollfd wait{signals_, POLLIN, 0};
       ::poll(&wait, 1, 10);
     }

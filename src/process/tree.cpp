@@ -17,12 +17,16 @@
 namespace almanac::process {
 namespace {
 
+/// PF_FORKNOEXEC of the kernel's include/linux/sched.h.
+constexpr std::uint64_t kForkedOnly = 0x40;
+
 constexpr double kGigabyte = 1024.0 * 1024 * 1024;
 
 /// What proc_pid_stat(5) tells of a process.
 struct Stat {
   char state = '?';
   pid_t parent = 0;
+  bool executed = true;
   double cpu_s = 0;  ///< Its own and that of children it has waited for.
   std::int64_t birth = 0;
   double memory_gb = 0;
@@ -44,7 +48,10 @@ bool read_stat(pid_t process, Stat& stat) {
   std::int64_t skipped = 0;
   std::int64_t parent = 0;
   fields >> stat.state >> parent;
-  for (int at = 5; at <= 13; ++at) fields >> skipped;
+  for (int at = 5; at <= 8; ++at) fields >> skipped;
+  std::uint64_t flags = 0;
+  fields >> flags;
+  for (int at = 10; at <= 13; ++at) fields >> skipped;
   std::int64_t ticks = 0;
   for (int at = 14; at <= 17; ++at) {
     std::int64_t some = 0;
@@ -55,6 +62,7 @@ bool read_stat(pid_t process, Stat& stat) {
   std::int64_t pages = 0;
   fields >> stat.birth >> skipped >> pages;
   stat.parent = static_cast<pid_t>(parent);
+  stat.executed = (flags & kForkedOnly) == 0;
   stat.cpu_s = static_cast<double>(ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   stat.memory_gb =
       static_cast<double>(pages) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / kGigabyte;
@@ -109,14 +117,17 @@ std::vector<pid_t> numbers_in(const std::string& path) {
   return numbers;
 }
 
-std::vector<pid_t> children(pid_t root) {
+std::vector<pid_t> descendants(pid_t root) { return below(all_processes(), root); }
+
+std::vector<Descendant> tree_below(pid_t root) {
   const std::map<pid_t, Stat> all = all_processes();
-  std::vector<pid_t> found = below(all, root);
-  std::erase_if(found, [&](pid_t process) { return all.at(process).parent != root; });
+  std::vector<Descendant> found;
+  for (const pid_t process : below(all, root)) {
+    const Stat& stat = all.at(process);
+    found.push_back({process, stat.parent, stat.executed});
+  }
   return found;
 }
-
-std::vector<pid_t> descendants(pid_t root) { return below(all_processes(), root); }
 
 Usage usage_of(pid_t root) {
   const std::map<pid_t, Stat> all = all_processes();

@@ -21,8 +21,14 @@ std::vector<pid_t> numbers_in(const std::string& path);
 
 /// Those that live (no zombies), `root` left out.
 std::vector<pid_t> descendants(pid_t root);
-/// Of those the ones that have `root` as their parent.
-std::vector<pid_t> children(pid_t root);
+
+/// One of them.
+struct Descendant {
+  pid_t process = 0;
+  pid_t parent = 0;
+  bool executed = true;  ///< False from its fork to its exec, if it has one.
+};
+std::vector<Descendant> tree_below(pid_t root);
 
 /// What a process and all below it have used. Processes that ended count, once their parent has
 /// waited for them: the kernel adds what they used to the parent's.

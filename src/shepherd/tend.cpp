@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -35,9 +34,10 @@ using process::Descriptor;
 
 /// How often memory is looked at that no control group holds.
 constexpr Duration kWatch = 1s;
-/// Between two SIGKILL to what does not die, at first and at most: it sits in the kernel.
-constexpr Duration kKillAgain = 10ms;
-constexpr Duration kKillAgainAtMost = 1s;
+/// Between two looks at those that may not have heard SIGTERM, or two SIGKILL to what does not die
+/// (it sits in the kernel): at first, and at most.
+constexpr Duration kAgain = 10ms;
+constexpr Duration kAgainAtMost = 1s;
 /// Room for exit.json, kept free for the day when the disk is full.
 constexpr std::size_t kExitSize = 4096;
 
@@ -79,7 +79,9 @@ class Shepherd {
     for (;;) {
       wait();
       for (Log& log : logs_) log.pump();
-      // Who has ended by itself was not ended by what came at the same moment.
+      // Heard before we look who has ended: the news of an end (SIGCHLD) is never dropped unseen.
+      const Orders orders = hear();
+      // Followed after that: who has ended by itself was not ended by what came at the same moment.
       bool some_ended = false;
       const bool some_left = process::reap([&](pid_t process, int status) {
         some_ended = true;
@@ -87,17 +89,23 @@ class Shepherd {
       });
       if (!some_left) return finish();
       if (ending_) end(Cause::by_itself, spec_.grace);
-      if (some_ended && end_begun_) process::ask_orphans_to_end(asked_);
-      hear();
+      if (end_begun_ && (some_ended || asking_.unsure())) ask_again();
+      follow(orders);
       keep_time();
     }
   }
 
  private:
+  struct Orders {
+    bool end = false;
+    bool limits = false;
+  };
+
   /// Sleeps until there is something to do.
   void wait() {
-    const Duration next = std::min(
-        {end_begun_ ? kForever : limit_at_, kill_at_, bounds_.watches() ? watch_at_ : kForever});
+    const Duration next =
+        std::min({end_begun_ ? kForever : limit_at_, kill_at_,
+                  asking_.unsure() ? ask_at_ : kForever, bounds_.watches() ? watch_at_ : kForever});
     itimerspec when{};
     if (next != kForever) {
       // A time of zero would switch the timer off.
@@ -110,14 +118,20 @@ class Shepherd {
     ::poll(news.data(), news.size(), -1);
   }
 
-  void hear() {
+  Orders hear() {
+    Orders orders;
     signalfd_siginfo heard;
     while (::read(signals_.get(), &heard, sizeof heard) == sizeof heard) {
-      if (heard.ssi_signo == SIGTERM) end(Cause::told, spec_.grace);
-      if (heard.ssi_signo == SIGUSR1) {
-        if (const auto limits = read_record<Limits>(folder_ + kLimitsFile)) bounds_.set(*limits);
-      }
+      if (heard.ssi_signo == SIGTERM) orders.end = true;
+      if (heard.ssi_signo == SIGUSR1) orders.limits = true;
     }
+    return orders;
+  }
+
+  void follow(const Orders& orders) {
+    if (orders.end) end(Cause::told, spec_.grace);
+    if (!orders.limits) return;
+    if (const auto limits = read_record<Limits>(folder_ + kLimitsFile)) bounds_.set(*limits);
   }
 
   void keep_time() {
@@ -135,8 +149,14 @@ class Shepherd {
       bounds_.kill();
       process::kill_all_below();
       kill_at_ = since_boot() + kill_again_;
-      kill_again_ = std::min(2 * kill_again_, kKillAgainAtMost);
+      kill_again_ = std::min(2 * kill_again_, kAgainAtMost);
     }
+  }
+
+  void ask_again() {
+    asking_.orphans();
+    ask_at_ = since_boot() + ask_again_;
+    ask_again_ = std::min(2 * ask_again_, kAgainAtMost);
   }
 
   /// Begins to end all that is left; the first cause is the cause.
@@ -144,7 +164,8 @@ class Shepherd {
     if (std::exchange(end_begun_, true)) return;
     cause_ = cause;
     kill_at_ = later(since_boot(), grace);
-    if (grace > Duration{0}) process::ask_all_below_to_end(asked_);
+    if (grace > Duration{0}) asking_.all();
+    ask_at_ = since_boot() + ask_again_;
   }
 
   Exit finish() {
@@ -178,12 +199,14 @@ class Shepherd {
   Descriptor timer_;
   std::optional<process::Ending> ending_;
   bool end_begun_ = false;
-  std::set<pid_t> asked_;  // to end
+  process::Asking asking_;
   Cause cause_ = Cause::by_itself;
   Duration limit_at_ = kForever;
   Duration watch_at_{};
   Duration kill_at_ = kForever;
-  Duration kill_again_ = kKillAgain;
+  Duration kill_again_ = kAgain;
+  Duration ask_at_ = kForever;
+  Duration ask_again_ = kAgain;
 };
 
 Exit never_ran(const Error& why) {
