@@ -7,11 +7,13 @@
 
 #include <fmt/format.h>
 
+#include "cli/misuse.h"
 #include "cli/program.h"
 
 int main(int argc, char** argv) try {
   using namespace almanac;
-  CLI::App app{"Almanac: scheduling deep-learning work on GPU clusters from what history teaches"};
+  CLI::App app{"Almanac: scheduling deep-learning work on GPU clusters from what history teaches",
+               "almanac"};
   app.set_version_flag("--version", "almanac " ALMANAC_VERSION);
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::help);
@@ -24,7 +26,7 @@ int main(int argc, char** argv) try {
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "almanac: {} (see almanac --help)\n", error.what());
+    fmt::print(stderr, "{}\n", cli::misuse(app, error));
     return cli::kUsage;
   }
   const Result<int> status = program.action();

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What is wrong with a command line, for whoever typed it.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace almanac::cli {
+
+/// After a parse of `app` that threw `error`: one line that names the nearest known command or
+/// option, and where help is; of a line that ends where a command is to come, the whole help.
+std::string misuse(const CLI::App& app, const CLI::ParseError& error);
+
+}  // namespace almanac::cli
