@@ -43,7 +43,7 @@ Result<int> change(const Options& options, const std::string& verb, const std::s
 
 void add_change(Program& program, const std::string& verb, const std::string& description,
                 const std::string& done) {
-  CLI::App& command = *program.app.add_subcommand(verb, description);
+  CLI::App& command = program.command(Purpose::jobs, verb, description);
   const auto options = std::make_shared<Options>();
   command
       .add_option("JOB", options->jobs,

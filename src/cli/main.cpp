@@ -4,6 +4,7 @@
 /// The program `almanac`: parses the command line, runs the chosen action, reports its error.
 #include <cstdio>
 #include <exception>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@ int main(int argc, char** argv) try {
   app.set_version_flag("--version", "almanac " ALMANAC_VERSION);
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::help);
-  app.get_formatter()->column_width(36);
+  app.formatter(std::make_shared<cli::CommandList>());
 
   cli::Program program{.app = app, .command_line = {argv, argv + argc}};
   cli::register_command(program);

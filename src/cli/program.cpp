@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/program.h"
 
+#include <array>
 #include <cstdio>
 #include <utility>
 
@@ -8,11 +9,26 @@
 
 namespace almanac::cli {
 
-CLI::App& Program::noun(const std::string& name, const std::string& description) {
+namespace {
+
+constexpr std::array<const char*, 6> kHeadings{"Understand a cluster", "Predict",
+                                               "Choose a policy",      "Run it",
+                                               "Jobs of the service",  "This program"};
+
+}  // namespace
+
+CLI::App& Program::command(Purpose purpose, const std::string& name,
+                           const std::string& description) {
+  CLI::App& made = *app.add_subcommand(name, description);
+  made.group(kHeadings[static_cast<std::size_t>(purpose)]);
+  return made;
+}
+
+CLI::App& Program::noun(Purpose purpose, const std::string& name, const std::string& description) {
   for (CLI::App* const known : app.get_subcommands([](const CLI::App*) { return true; })) {
     if (known->get_name() == name) return *known;
   }
-  CLI::App& made = *app.add_subcommand(name, description);
+  CLI::App& made = command(purpose, name, description);
   made.require_subcommand(1);
   return made;
 }
@@ -39,6 +55,19 @@ Exit exit_status(Code code) {
       return kUnavailable;
   }
   return kInternal;
+}
+
+std::string CommandList::make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const {
+  if (app->get_parent() != nullptr) return CLI::Formatter::make_subcommands(app, mode);
+  std::string text;
+  for (const char* const heading : kHeadings) {
+    text += fmt::format("\n{}:\n", heading);
+    for (const CLI::App* const each : app->get_subcommands(
+             [&](const CLI::App* command) { return command->get_group() == heading; })) {
+      text += make_subcommand(each);
+    }
+  }
+  return text;
 }
 
 void add_example(CLI::App& command, const std::string& line) {

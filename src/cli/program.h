@@ -15,6 +15,9 @@
 
 namespace almanac::cli {
 
+/// What a command is for: the headings under which --help lists them, in this order.
+enum class Purpose { understand, predict, choose, run, jobs, shell };
+
 /// The command line being built and, once parsed, the action that was chosen.
 struct Program {
   CLI::App& app;
@@ -22,8 +25,10 @@ struct Program {
   std::function<Result<int>()> action{};
   std::vector<std::string> command_line{};
 
+  /// Adds the command `name`.
+  CLI::App& command(Purpose purpose, const std::string& name, const std::string& description);
   /// The command group `name` ("trace", "policy"), made at first use.
-  CLI::App& noun(const std::string& name, const std::string& description);
+  CLI::App& noun(Purpose purpose, const std::string& name, const std::string& description);
   /// Makes `run` the action of `command`.
   void on(CLI::App& command, std::function<Result<int>()> run);
 };
@@ -45,6 +50,13 @@ Exit exit_status(Code code);
 
 /// Prints "almanac: note: ..." on stderr.
 void note(const std::string& text);
+
+/// Lists commands under the headings of what they are for.
+class CommandList : public CLI::Formatter {
+ public:
+  CommandList() { column_width(36); }
+  std::string make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const override;
+};
 
 /// Adds a command line to what --help and the manual page show as examples.
 void add_example(CLI::App& command, const std::string& line);

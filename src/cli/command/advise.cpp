@@ -222,8 +222,9 @@ Result<int> advise(const Options& options) {
 }  // namespace
 
 void register_advise(Program& program) {
-  CLI::App& command = *program.app.add_subcommand(
-      "advise", "Say which policy would have served a site better, from its own last weeks");
+  CLI::App& command =
+      program.command(Purpose::choose, "advise",
+                      "Say which policy would have served a site better, from its own last weeks");
   const auto options = std::make_shared<Options>();
   options->log.add_to(command, "LOG");
   command.get_option("LOG")->required(false);

@@ -112,8 +112,8 @@ Result<int> run(const Options& options) {
 }  // namespace
 
 void register_agent(Program& program) {
-  CLI::App& command = *program.app.add_subcommand(
-      "agent",
+  CLI::App& command = program.command(
+      Purpose::run, "agent",
       "Report to the service how Slurm's jobs on this node fare, and hold them to fewer cores");
   const auto options = std::make_shared<Options>();
   command.add_option("--daemon", options->daemon, "Where the service listens: its --agents")

@@ -55,7 +55,7 @@ void add_output(CLI::App& command, std::string& output) {
 }  // namespace
 
 void register_cluster(Program& program) {
-  CLI::App& noun = program.noun("cluster", "Cluster files");
+  CLI::App& noun = program.noun(Purpose::understand, "cluster", "Cluster files");
   const auto text = std::make_shared<std::string>();
   const auto shown_as = std::make_shared<std::string>("table");
   CLI::App& show =

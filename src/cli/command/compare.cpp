@@ -44,7 +44,7 @@ Result<int> compare(const Options& options) {
 
 void register_compare(Program& program) {
   CLI::App& command =
-      *program.app.add_subcommand("compare", "Show the summaries of runs side by side");
+      program.command(Purpose::choose, "compare", "Show the summaries of runs side by side");
   const auto options = std::make_shared<Options>();
   command.add_option("RUN", options->runs, "Run directories")->required();
   add_summary_output(command, options->output);

@@ -67,8 +67,9 @@ Result<int> compare_traces(const Options& options, const std::vector<std::string
 
 void register_compare_traces(Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *program.app.add_subcommand(
-      "compare-traces", "Show what is different between two job logs or two periods of one");
+  CLI::App& command =
+      program.command(Purpose::understand, "compare-traces",
+                      "Show what is different between two job logs or two periods of one");
   options->a.add_to(command, "A", "-a");
   options->of_a.add_to(command, "-a");
   options->b.add_to(command, "B", "-b");

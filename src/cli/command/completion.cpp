@@ -30,8 +30,9 @@ Result<int> print_completion(const CLI::App& app, const std::string& shell) {
 }  // namespace
 
 void register_completion(Program& program) {
-  CLI::App& command = *program.app.add_subcommand(
-      "completion", "Print a script that completes the command line in bash, zsh or fish");
+  CLI::App& command =
+      program.command(Purpose::shell, "completion",
+                      "Print a script that completes the command line in bash, zsh or fish");
   const auto shell = std::make_shared<std::string>();
   command.add_option("SHELL", *shell, "Whose script")
       ->required()

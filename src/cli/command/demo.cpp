@@ -256,8 +256,8 @@ Result<int> run(const Options& options, int port) {
 }  // namespace
 
 void register_demo(Program& program) {
-  CLI::App& command = *program.app.add_subcommand(
-      "demo", "A service with made-up GPUs, users and jobs, to look at");
+  CLI::App& command = program.command(Purpose::run, "demo",
+                                      "A service with made-up GPUs, users and jobs, to look at");
   const auto options = std::make_shared<Options>();
   const auto port = std::make_shared<int>(0);
   command.add_option("--port", *port, "Of 127.0.0.1, for the dashboard; 0 = any that is free")

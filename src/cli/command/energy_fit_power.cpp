@@ -150,7 +150,7 @@ Result<int> fit_power(const Options& options) {
 void register_energy_fit_power(Program& program) {
   const auto options = std::make_shared<Options>();
   CLI::App& command =
-      *program.noun("energy", "Let nodes sleep that are not needed")
+      *program.noun(Purpose::predict, "energy", "Let nodes sleep that are not needed")
            .add_subcommand("fit-power", "Fit what power limits do to a GPU's draw and speed");
   command
       .add_option(

@@ -176,7 +176,7 @@ Result<int> forecast(const Options& options) {
 void register_energy_forecast(Program& program) {
   const auto options = std::make_shared<Options>();
   CLI::App& command =
-      *program.noun("energy", "Let nodes sleep that are not needed")
+      *program.noun(Purpose::predict, "energy", "Let nodes sleep that are not needed")
            .add_subcommand("forecast", "Forecast the demand of a series and score the forecasts");
   command
       .add_option("SERIES", options->path,

@@ -78,10 +78,11 @@ Result<int> plan(const Options& options) {
 
 void register_energy_plan(Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *program.noun("energy", "Let nodes sleep that are not needed")
-                           .add_subcommand("plan",
-                                           "Say what may sleep now and when to wake it, from a "
-                                           "series that ends now");
+  CLI::App& command =
+      *program.noun(Purpose::predict, "energy", "Let nodes sleep that are not needed")
+           .add_subcommand("plan",
+                           "Say what may sleep now and when to wake it, from a "
+                           "series that ends now");
   options->demand.add_to(command);
   command.add_option("--sure", options->advice.level, "How sure it shall be that nodes suffice")
       ->type_name("SHARE")

@@ -133,7 +133,7 @@ void register_energy_power(Program& program) {
   const auto name = std::make_shared<std::string>();
   const auto output = std::make_shared<std::string>("table");
   CLI::App& command =
-      *program.noun("energy", "Let nodes sleep that are not needed")
+      *program.noun(Purpose::predict, "energy", "Let nodes sleep that are not needed")
            .add_subcommand("power",
                            "Show what nodes draw and cost; without MODEL, list the models");
   command.add_option("MODEL", *name, "The name of a model, or a TOML file");

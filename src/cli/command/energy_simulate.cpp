@@ -110,7 +110,7 @@ Result<int> simulate(const Options& options, const std::vector<std::string>& com
 void register_energy_simulate(Program& program) {
   const auto options = std::make_shared<Options>();
   CLI::App& command =
-      *program.noun("energy", "Let nodes sleep that are not needed")
+      *program.noun(Purpose::predict, "energy", "Let nodes sleep that are not needed")
            .add_subcommand("simulate",
                            "Compare ways of letting nodes sleep over a series of demand");
   options->demand.add_to(command);

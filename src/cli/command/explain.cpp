@@ -283,8 +283,9 @@ Result<int> explain(const Options& options) {
 }  // namespace
 
 void register_explain(Program& program) {
-  CLI::App& command = *program.app.add_subcommand(
-      "explain", "Say why a job waits: of the service, or each reason and how long of a run");
+  CLI::App& command =
+      program.command(Purpose::choose, "explain",
+                      "Say why a job waits: of the service, or each reason and how long of a run");
   const auto options = std::make_shared<Options>();
   command
       .add_option("RUN|JOB", options->run, "Run directory, or the number of a job of the service")

@@ -163,8 +163,9 @@ Result<int> run(const Options& options) {
 }  // namespace
 
 void register_forecast(Program& program) {
-  CLI::App& command = *program.app.add_subcommand(
-      "forecast", "Say how often what jobs of a run would have heard when they came was true");
+  CLI::App& command =
+      program.command(Purpose::choose, "forecast",
+                      "Say how often what jobs of a run would have heard when they came was true");
   const auto options = std::make_shared<Options>();
   command.add_option("RUN", options->run, "Run directory")->required();
   command.add_option("--policy", options->policy, "Only under this policy")->type_name("POLICY");

@@ -61,8 +61,9 @@ Result<int> history(const Options& options) {
 }  // namespace
 
 void register_history(Program& program) {
-  CLI::App& command = *program.app.add_subcommand(
-      "history", "Show the service's jobs that have ended, or write them as a job log");
+  CLI::App& command =
+      program.command(Purpose::jobs, "history",
+                      "Show the service's jobs that have ended, or write them as a job log");
   const auto options = std::make_shared<Options>();
   command.add_option("--since", options->since, "Those that ended since: 7d, 2026-11-22")
       ->type_name("TIME")

@@ -48,8 +48,8 @@ Result<int> jobs(const Options& options) {
 }  // namespace
 
 void register_jobs(Program& program) {
-  CLI::App& command = *program.app.add_subcommand(
-      "jobs", "Show the service's jobs, those too that have ended lately");
+  CLI::App& command = program.command(Purpose::jobs, "jobs",
+                                      "Show the service's jobs, those too that have ended lately");
   const auto options = std::make_shared<Options>();
   command.add_option("-u,--user", options->user, "Only this user's")->type_name("NAME");
   command.add_option("-t,--state", options->state, "Only those: PD, R, CD, F, CA, TO, NF")

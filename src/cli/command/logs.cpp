@@ -66,7 +66,7 @@ Result<int> logs(const Options& options) {
 
 void register_logs(Program& program) {
   CLI::App& command =
-      *program.app.add_subcommand("logs", "Show what a job of the service has written");
+      program.command(Purpose::jobs, "logs", "Show what a job of the service has written");
   const auto options = std::make_shared<Options>();
   command.add_option("JOB", options->job, "17, or 12_3 of an array")->required();
   command.add_flag("-f,--follow", options->follow, "Go on until the job ends");

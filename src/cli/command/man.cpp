@@ -27,7 +27,8 @@ Result<int> write_pages(const CLI::App& app, const std::string& folder) {
 }  // namespace
 
 void register_man(Program& program) {
-  CLI::App& command = *program.app.add_subcommand("man", "Write the sources of the manual pages");
+  CLI::App& command =
+      program.command(Purpose::shell, "man", "Write the sources of the manual pages");
   command.group("");
   const auto folder = std::make_shared<std::string>();
   command.add_option("DIR", *folder, "Folder for a page each command, as scdoc(1) reads it")

@@ -79,7 +79,7 @@ Result<int> nodes(const Options& options) {
 
 void register_nodes(Program& program) {
   CLI::App& command =
-      *program.app.add_subcommand("nodes", "Show the service's GPUs and who holds them");
+      program.command(Purpose::jobs, "nodes", "Show the service's GPUs and who holds them");
   const auto options = std::make_shared<Options>();
   CLI::Option* const drain =
       command.add_option("--drain", options->drain, "Start nothing new on this node")

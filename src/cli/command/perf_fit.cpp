@@ -193,8 +193,9 @@ Result<int> fit_profiles(const Options& options) {
 
 void register_perf_fit(Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *program.noun("perf", "How fast jobs run with what they are given")
-                           .add_subcommand("fit", "Fit speed models to measurements");
+  CLI::App& command =
+      *program.noun(Purpose::predict, "perf", "How fast jobs run with what they are given")
+           .add_subcommand("fit", "Fit speed models to measurements");
   command
       .add_option("PROFILE", options->paths,
                   "Measurements: our CSV, or files of Synergy, Gavel, AdaptDL, Rubick as published")

@@ -252,7 +252,7 @@ Result<int> show(const Options& options) {
 void register_perf_show(Program& program) {
   const auto options = std::make_shared<Options>();
   CLI::App& command =
-      *program.noun("perf", "How fast jobs run with what they are given")
+      *program.noun(Purpose::predict, "perf", "How fast jobs run with what they are given")
            .add_subcommand("show", "Show what a model needs; without MODEL, list the models");
   command.add_option("MODEL", options->model, "The name of a model, or of a job that contains one");
   command.add_option("--models", options->catalogue, "Speed models: a preset, or a TOML file")

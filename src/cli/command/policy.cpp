@@ -205,7 +205,8 @@ void add_live(Program& program, CLI::App& noun) {
 }  // namespace
 
 void register_policy(Program& program) {
-  CLI::App& noun = program.noun("policy", "Scheduling policies and the slots they are made of");
+  CLI::App& noun =
+      program.noun(Purpose::choose, "policy", "Scheduling policies and the slots they are made of");
   const auto output = std::make_shared<std::string>("table");
   const auto name = std::make_shared<std::string>();
   const auto add_output = [&](CLI::App& command) {

@@ -165,7 +165,8 @@ Result<int> evaluate(const Options& options, const std::vector<std::string>& com
 void register_predict_evaluate(Program& program) {
   const auto options = std::make_shared<Options>();
   CLI::App& command =
-      *program.noun("predict", "Tell run times in advance, from what ended before")
+      *program
+           .noun(Purpose::predict, "predict", "Tell run times in advance, from what ended before")
            .add_subcommand("evaluate", "Say how well run times could have been told in advance");
   options->trace.add_to(command);
   command

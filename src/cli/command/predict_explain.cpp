@@ -127,7 +127,8 @@ Result<int> explain(const Options& options) {
 void register_predict_explain(Program& program) {
   const auto options = std::make_shared<Options>();
   CLI::App& command =
-      *program.noun("predict", "Tell run times in advance, from what ended before")
+      *program
+           .noun(Purpose::predict, "predict", "Tell run times in advance, from what ended before")
            .add_subcommand("explain", "Say why a job is believed to run as long as it is");
   options->trace.add_to(command);
   command.add_option("JOB", options->job, "Its id, as the log has it")->required();

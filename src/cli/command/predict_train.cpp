@@ -69,8 +69,10 @@ Result<int> train(const Options& options) {
 
 void register_predict_train(Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *program.noun("predict", "Tell run times in advance, from what ended before")
-                           .add_subcommand("train", "Learn a model from a job log");
+  CLI::App& command =
+      *program
+           .noun(Purpose::predict, "predict", "Tell run times in advance, from what ended before")
+           .add_subcommand("train", "Learn a model from a job log");
   options->trace.add_to(command);
   command
       .add_option("--until", options->until,

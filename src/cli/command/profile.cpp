@@ -207,8 +207,9 @@ Result<int> profile(const Options& options) {
 
 void register_profile(Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *program.app.add_subcommand(
-      "profile", "Run a command a few times, briefly, and tell how fast it is with what");
+  CLI::App& command =
+      program.command(Purpose::predict, "profile",
+                      "Run a command a few times, briefly, and tell how fast it is with what");
   command
       .add_option(
           "COMMAND", options->command,

@@ -53,8 +53,9 @@ Result<int> queue(const Options& options) {
 }  // namespace
 
 void register_queue(Program& program) {
-  CLI::App& command = *program.app.add_subcommand(
-      "queue", "Show the service's jobs that run and wait, and when they are expected to start");
+  CLI::App& command = program.command(
+      Purpose::jobs, "queue",
+      "Show the service's jobs that run and wait, and when they are expected to start");
   const auto options = std::make_shared<Options>();
   command.add_option("-u,--user", options->user, "Only this user's")->type_name("NAME");
   command.add_option("-t,--state", options->state, "Only those: PD, R")->type_name("STATE");

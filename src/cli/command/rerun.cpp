@@ -70,8 +70,9 @@ Result<int> rerun(const Options& options, const std::vector<std::string>& comman
 }  // namespace
 
 void register_rerun(Program& program) {
-  CLI::App& command = *program.app.add_subcommand(
-      "rerun", "Repeat a run and check that its schedules are the same (status 1 if not)");
+  CLI::App& command =
+      program.command(Purpose::choose, "rerun",
+                      "Repeat a run and check that its schedules are the same (status 1 if not)");
   const auto options = std::make_shared<Options>();
   command.add_option("RUN", options->run, "Run directory")->required();
   command.add_option("--out", options->out, "Run directory to write, with report.html")

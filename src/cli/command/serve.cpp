@@ -184,8 +184,8 @@ Result<int> run(const Options& options) {
 }  // namespace
 
 void register_serve(Program& program) {
-  CLI::App& command = *program.app.add_subcommand(
-      "serve", "Run this machine as a cluster, or steer a Slurm: the service");
+  CLI::App& command = program.command(
+      Purpose::run, "serve", "Run this machine as a cluster, or steer a Slurm: the service");
   const auto options = std::make_shared<Options>();
   command.add_option("--state", options->state, "Folder of all that it keeps")
       ->type_name("DIR")

@@ -87,7 +87,7 @@ Result<int> show(const Options& options) {
 
 void register_show(Program& program) {
   CLI::App& command =
-      *program.app.add_subcommand("show", "Show all that the service tells of a job");
+      program.command(Purpose::jobs, "show", "Show all that the service tells of a job");
   const auto options = std::make_shared<Options>();
   command.add_option("JOB", options->job, "17, or 12_3 of an array")->required();
   add_output(command, options->output, {"table", "json"});

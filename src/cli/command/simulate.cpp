@@ -36,8 +36,8 @@ Result<int> simulate(const Options& options, const std::vector<std::string>& com
 }  // namespace
 
 void register_simulate(Program& program) {
-  CLI::App& command = *program.app.add_subcommand(
-      "simulate", "Run a job log through scheduling policies and compare them");
+  CLI::App& command = program.command(Purpose::choose, "simulate",
+                                      "Run a job log through scheduling policies and compare them");
   const auto options = std::make_shared<Options>();
   options->experiment.add_to(command);
   options->experiment.add_single_run_to(command);

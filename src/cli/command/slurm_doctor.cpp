@@ -102,7 +102,7 @@ Result<int> doctor(const Options& options) {
 
 void register_slurm_doctor(Program& program) {
   CLI::App& command =
-      *program.noun("slurm", "Almanac as the brain of a Slurm cluster")
+      *program.noun(Purpose::run, "slurm", "Almanac as the brain of a Slurm cluster")
            .add_subcommand("doctor", "Say what of Almanac will work at this Slurm site");
   const auto options = std::make_shared<Options>();
   command.add_option("--way", options->way, slurm::kWays)->type_name("WAY");

@@ -57,7 +57,7 @@ Result<int> import(const Options& options) {
 
 void register_slurm_import(Program& program) {
   CLI::App& command =
-      *program.noun("slurm", "Almanac as the brain of a Slurm cluster")
+      *program.noun(Purpose::run, "slurm", "Almanac as the brain of a Slurm cluster")
            .add_subcommand("import", "Bring the past from Slurm's accounting into a state folder");
   const auto options = std::make_shared<Options>();
   command.add_option("--way", options->way, slurm::kWays)->type_name("WAY");

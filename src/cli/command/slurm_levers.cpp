@@ -155,7 +155,7 @@ Result<int> undo(const Options& options) {
 }  // namespace
 
 void register_slurm_levers(Program& program) {
-  CLI::App& slurm = program.noun("slurm", "Almanac as the brain of a Slurm cluster");
+  CLI::App& slurm = program.noun(Purpose::run, "slurm", "Almanac as the brain of a Slurm cluster");
   const auto options = std::make_shared<Options>();
   const auto add_state = [&](CLI::App& command) {
     command.add_option("--state", options->state, "Folder of the service")

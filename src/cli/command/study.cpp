@@ -103,8 +103,9 @@ Result<int> study(const Options& options, const std::vector<std::string>& comman
 
 void register_study(Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = program.noun(
-      "study", "Show how a cluster is used: the Helios and Philly analyses of its job log");
+  CLI::App& command =
+      program.noun(Purpose::understand, "study",
+                   "Show how a cluster is used: the Helios and Philly analyses of its job log");
   command.require_subcommand(0, 1);
   options->trace.add_to(command);
   options->study.add_to(command);

@@ -134,7 +134,7 @@ Result<int> study_failures(const Options& options) {
 
 void register_study_failures(Program& program) {
   const auto options = std::make_shared<Options>();
-  CLI::App& command = *program.noun("study", "Analyse a job log")
+  CLI::App& command = *program.noun(Purpose::understand, "study", "Analyse a job log")
                            .add_subcommand("failures", "Say why jobs failed, from their logs");
   command
       .add_option("LOGDIR", options->folder, "The logs: a folder, searched through, or one file")

@@ -238,7 +238,7 @@ Result<int> submit(const Options& options, const std::vector<std::string>& comma
 }  // namespace
 
 void register_submit(Program& program) {
-  CLI::App& command = *program.app.add_subcommand("submit", "Give a job to the service");
+  CLI::App& command = program.command(Purpose::jobs, "submit", "Give a job to the service");
   const auto options = std::make_shared<Options>();
   command.add_option("COMMAND", options->words,
                      "A command and its arguments after --, or a script and its arguments");

@@ -255,8 +255,9 @@ Result<int> run(const Options& options, const std::vector<std::string>& command)
 }  // namespace
 
 void register_sweep(Program& program) {
-  CLI::App& command = *program.app.add_subcommand(
-      "sweep", "Run policies at many loads and seeds; TRACE may be a workload file (.toml)");
+  CLI::App& command =
+      program.command(Purpose::choose, "sweep",
+                      "Run policies at many loads and seeds; TRACE may be a workload file (.toml)");
   const auto options = std::make_shared<Options>();
   options->experiment.add_to(command);
   command

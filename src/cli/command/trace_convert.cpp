@@ -19,8 +19,9 @@ void register_trace_convert(Program& program) {
     std::string to;
   };
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App& command = *program.noun("trace", "Read, check, convert and make job logs")
-                           .add_subcommand("convert", "Write a job log as our CSV or as SWF");
+  CLI::App& command =
+      *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
+           .add_subcommand("convert", "Write a job log as our CSV or as SWF");
   arguments->trace.add_to(command);
   command
       .add_option("OUT,--out", arguments->out,

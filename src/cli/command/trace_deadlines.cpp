@@ -48,7 +48,7 @@ Result<int> run(Arguments& arguments) {
 void register_trace_deadlines(Program& program) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App& command =
-      *program.noun("trace", "Read, check, convert and make job logs")
+      *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
            .add_subcommand("deadlines",
                            "Give the jobs of a log deadlines, and let their GPUs vary");
   arguments->trace.add_to(command);

@@ -166,7 +166,7 @@ Result<int> run(const Arguments& arguments) {
 void register_trace_generate(Program& program) {
   const auto arguments = std::make_shared<Arguments>();
   CLI::App& command =
-      *program.noun("trace", "Read, check, convert and make job logs")
+      *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
            .add_subcommand("generate", "Make a job log: from a preset, a workload, a log");
   CLI::Option* const preset = command.add_option(
       "--preset", arguments->preset, "Parameters that come with the program; list shows them");

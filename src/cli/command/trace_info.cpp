@@ -146,8 +146,9 @@ void register_trace_info(Program& program) {
     std::string output = "table";
   };
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App& command = *program.noun("trace", "Read, check, convert and make job logs")
-                           .add_subcommand("info", "Say what a job log holds");
+  CLI::App& command =
+      *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
+           .add_subcommand("info", "Say what a job log holds");
   arguments->trace.add_to(command);
   add_output_option(command, arguments->output);
   add_example(command, "almanac trace info log.csv");

@@ -58,8 +58,9 @@ Result<int> run(Arguments& arguments) {
 
 void register_trace_sample(Program& program) {
   const auto arguments = std::make_shared<Arguments>();
-  CLI::App& command = *program.noun("trace", "Read, check, convert and make job logs")
-                           .add_subcommand("sample", "Write a part of a job log");
+  CLI::App& command =
+      *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
+           .add_subcommand("sample", "Write a part of a job log");
   arguments->trace.add_to(command);
   command
       .add_option("OUT,--out", arguments->out,

@@ -48,7 +48,7 @@ void register_trace_validate(Program& program) {
   };
   const auto arguments = std::make_shared<Arguments>();
   CLI::App& command =
-      *program.noun("trace", "Read, check, convert and make job logs")
+      *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
            .add_subcommand("validate", "Check a job log; exit status 65 if it is bad");
   arguments->trace.add_to(command);
   add_output_option(command, arguments->output);
