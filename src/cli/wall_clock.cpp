@@ -46,11 +46,6 @@ std::optional<Time> parse_date(const std::string& text) {
 
 }  // namespace
 
-Time wall_clock() {
-  return Time(
-      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
-}
-
 std::string clock_text(Time at, Time now) {
   if (at == kNoTime) return "";
   const std::tm then = here(at);

@@ -8,10 +8,9 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "base/wall_clock.h"
 
 namespace almanac::cli {
-
-Time wall_clock();
 
 /// "13:05:00" of today, else "2026-11-22 13:05"; "" for kNoTime.
 std::string clock_text(Time at, Time now);

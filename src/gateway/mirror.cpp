@@ -6,6 +6,7 @@
 
 #include <slurm/slurm_errno.h>
 
+#include "base/wall_clock.h"
 #include "gateway/refusal.h"
 #include "gateway/tell_job.h"
 #include "gateway/tell_node.h"
@@ -15,11 +16,6 @@ namespace {
 
 /// Nobody needs to know a new partition sooner.
 constexpr Duration kRestPause = 5s;
-
-Time now() {
-  return Time(
-      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
-}
 
 /// Asks for what is newer than `seen`; whether there is, and then it is in `seen`.
 template <typename Owner, typename Load>
@@ -41,7 +37,7 @@ Result<bool> Mirror::look_at_jobs() {
     return slurm_load_jobs(since, into, SHOW_ALL | SHOW_DETAIL);
   });
   if (!is_new || !*is_new) return is_new;
-  ahead_ = Time(std::chrono::seconds(jobs_->last_update)) - now();
+  ahead_ = Time(std::chrono::seconds(jobs_->last_update)) - wall_clock();
   picture_.jobs.clear();
   picture_.jobs.reserve(jobs_->record_count);
   for (const slurm_job_info_t& info : std::span(jobs_->job_array, jobs_->record_count)) {
@@ -68,7 +64,7 @@ Result<bool> Mirror::look_at_rest() {
     picture_.partitions = tell(*partitions_);
     picture_.nodes = tell(*nodes_, picture_.partitions);
   }
-  rest_seen_ = now();
+  rest_seen_ = wall_clock();
   return *reservations || *licences || *partitions;
 }
 
@@ -82,7 +78,8 @@ Result<bool> Mirror::look(bool whole) {
   if (*nodes) picture_.nodes = tell(*nodes_, picture_.partitions);
   bool is_new = *jobs || *nodes;
   // A clock that was set back is no reason to wait.
-  const bool is_due = rest_seen_ == kNoTime || std::chrono::abs(now() - rest_seen_) >= kRestPause;
+  const bool is_due =
+      rest_seen_ == kNoTime || std::chrono::abs(wall_clock() - rest_seen_) >= kRestPause;
   if (whole || is_new || is_due) {
     const auto rest = look_at_rest();
     if (!rest) return rest;
@@ -99,7 +96,7 @@ Result<slurm::News> Mirror::news(bool whole) {
     return tl::unexpected(is_new.error());
   }
   if (whole) differences_.forget();
-  picture_.at = now() + ahead_;
+  picture_.at = wall_clock() + ahead_;
   if (!*is_new && !whole) return slurm::News{.at = picture_.at};
   return differences_.to(picture_);
 }

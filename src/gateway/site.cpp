@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/wall_clock.h"
 #include "gateway/owned.h"
 #include "gateway/refusal.h"
 #include "gateway/tell_job.h"
@@ -68,10 +69,8 @@ Result<slurm::Site> site() {
     told.parameters[text(parameter.name)] = text(parameter.value);
   });
   if (parameters != nullptr) slurm_list_destroy(parameters);
-  const auto ours = std::chrono::system_clock::now().time_since_epoch();
-  told.skew =
-      std::chrono::duration_cast<Duration>(std::chrono::seconds(configuration->last_update) -
-                                           std::chrono::floor<std::chrono::seconds>(ours));
+  told.skew = Time(std::chrono::seconds(configuration->last_update)) -
+              std::chrono::floor<std::chrono::seconds>(wall_clock());
   told.federated = is_federated();
   told.uid = ::geteuid();
   told.is_operator = may_change_all(told.uid, *configuration);

@@ -9,30 +9,24 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 
-#include "base/time.h"
+#include "base/wall_clock.h"
 
 namespace almanac::live {
 
 class Clock {
  public:
   /// Never earlier than `floor`: what was said before a restart stays in the past.
-  explicit Clock(Time floor) : wall_(std::max(wall(), floor)), steady_(steady()) {}
+  explicit Clock(Time floor) : wall_(std::max(wall_clock(), floor)), steady_(steady()) {}
 
   Time now() {
     const Time ours = wall_ + (steady() - steady_);
-    const Time theirs = wall();
+    const Time theirs = wall_clock();
     if (theirs <= ours + 1min) return ours;
     wall_ = theirs;
     steady_ = steady();
     return theirs;
-  }
-
-  static Time wall() {
-    return Time{
-        std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())};
   }
 
  private:

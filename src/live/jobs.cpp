@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/wall_clock.h"
 #include "live/core.h"
 #include "live/environment.h"
 #include "live/log.h"
@@ -32,7 +33,7 @@ bool has_ended(const store::Job& job) {
 /// clock, which ours may be ahead of.
 Time ended_at(const shepherd::Exit& exit, Time since, Time now) {
   constexpr Duration kAtOnce = 1s;
-  const Duration ago = Clock::wall() - exit.end;
+  const Duration ago = wall_clock() - exit.end;
   return ago > kAtOnce ? std::max(since, now - ago) : now;
 }
 

@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/wall_clock.h"
 #include "energy/power_file.h"
-#include "live/clock.h"
 #include "live/log.h"
 #include "live/policies.h"
 #include "policy/pipeline.h"
@@ -134,7 +134,7 @@ void Shadow::work() {
       const policy::Composition policy = policy_;
       const policy::Composition shadow = *shadow_;
       lock.unlock();
-      const Time now = Clock::wall();
+      const Time now = wall_clock();
       auto log = store_.log(Time{});
       Result<Comparison> made = tl::unexpected(Error{});
       if (log) {

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/wall_clock.h"
 #include "process/become.h"
 #include "process/pipe.h"
 #include "shepherd/folder.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shepherd/record.h"
 
-#include <chrono>
 #include <ctime>
 #include <utility>
 
@@ -186,11 +185,6 @@ Duration since_boot() {
   timespec now{};
   ::clock_gettime(CLOCK_BOOTTIME, &now);
   return Duration{now.tv_sec * 1000 + now.tv_nsec / 1'000'000};
-}
-
-Time wall_clock() {
-  return Time{
-      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())};
 }
 
 }  // namespace almanac::shepherd

@@ -56,6 +56,5 @@ Result<Record> read_record(const std::string& path);
 std::string boot_id();
 /// By the clock that nobody sets and that counts while the machine sleeps.
 Duration since_boot();
-Time wall_clock();
 
 }  // namespace almanac::shepherd

@@ -20,6 +20,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/wall_clock.h"
 #include "process/below.h"
 #include "process/tree.h"
 #include "shepherd/bounds.h"

@@ -10,6 +10,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include "base/wall_clock.h"
 #include "process/capture.h"
 #include "slurm/ended.h"
 #include "slurm/host_list.h"
@@ -29,11 +30,6 @@ constexpr int kScontrolHasJson = 23;
 constexpr std::size_t kNodesAtOnce = 500;
 /// All states in which a job, or a run of it, has ended.
 constexpr const char* kEndedStates = "BF,CA,CD,DL,F,NF,OOM,PR,RQ,TO";
-
-Time wall() {
-  return Time(
-      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
-}
 
 std::string first_line(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
@@ -55,7 +51,7 @@ Duration skew_in(const std::string& config) {
       at == std::string::npos ? std::nullopt : text::parse_whole(line.substr(at + 1));
   if (!clock || *clock <= 0 || *clock > 1'000'000'000'000) return kNoDuration;
   // It tells whole seconds: what is less than one is nothing.
-  const Duration ahead = Time(std::chrono::seconds(*clock)) - wall();
+  const Duration ahead = Time(std::chrono::seconds(*clock)) - wall_clock();
   return ahead > -1s && ahead < 1s ? Duration::zero() : ahead;
 }
 
@@ -119,7 +115,7 @@ Result<Picture> CommandLink::picture() {
   Picture made;
   const auto jobs_text = ask({"squeue", "--json", "--all", "--states=all"});
   if (!jobs_text) return tl::unexpected(jobs_text.error());
-  made.at = wall() + skew_;
+  made.at = wall_clock() + skew_;
   const auto release = read_release(*jobs_text);
   if (!release) return tl::unexpected(release.error());
   auto jobs = read_jobs(*jobs_text);

@@ -2,11 +2,12 @@
 #include "slurm/rest_link.h"
 
 #include <array>
-#include <chrono>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
+#include "base/wall_clock.h"
 
 #include "slurm/ended.h"
 #include "slurm/read_json.h"
@@ -21,11 +22,6 @@ using Json = nlohmann::json;
 constexpr std::array kVersions{"v0.0.42", "v0.0.41", "v0.0.40", "v0.0.39", "v0.0.38"};
 /// The last that forbids required_nodes and does not know admin_comment.
 constexpr const char* kPlain = "v0.0.38";
-
-Time wall() {
-  return Time(
-      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
-}
 
 std::string path_of(JobNumber job) {
   return fmt::format("job/{}", static_cast<std::uint32_t>(job));
@@ -113,7 +109,7 @@ Result<Picture> RestLink::picture() {
     into = std::move(*records);
     return {};
   };
-  made.at = wall();
+  made.at = wall_clock();
   auto told = get("jobs", read_jobs, made.jobs);
   if (told) told = get("nodes", read_nodes, made.nodes);
   if (told) told = get("partitions", read_partitions, made.partitions);

@@ -15,7 +15,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "live/clock.h"
+#include "base/wall_clock.h"
 #include "live/log.h"
 #include "live/notify.h"
 #include "steer/order_lever.h"
@@ -62,7 +62,7 @@ Result<std::unique_ptr<Decider>> decider_for(const std::string& policy, const st
                                              Duration lesson, const Config& config) {
   auto chosen = compose(policy);
   if (!chosen) return tl::unexpected(chosen.error());
-  auto lessons = store.log(live::Clock::wall() - lesson);
+  auto lessons = store.log(wall_clock() - lesson);
   if (!lessons) return tl::unexpected(lessons.error());
   return std::make_unique<Decider>(std::move(*chosen), std::move(*lessons), config.seed,
                                    config.speeds);
@@ -80,7 +80,7 @@ SlurmService::SlurmService(Config config, store::Store store, std::unique_ptr<sl
       site_(std::move(site)),
       locks_(std::move(locks)),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      started_(live::Clock::wall()),
+      started_(wall_clock()),
       world_(std::make_shared<const World>()),
       decider_(std::move(decider)),
       agents_(std::move(agents)),
@@ -129,7 +129,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   if (const auto kept = store->get(kShadowKey); config.shadow.empty() && kept && *kept) {
     config.shadow = **kept;
   }
-  if (const auto gone = store->forget(live::Clock::wall() - config.retention); !gone) {
+  if (const auto gone = store->forget(wall_clock() - config.retention); !gone) {
     return tl::unexpected(gone.error());
   }
   auto decider = decider_for(config.policy, *store, kLesson, config);
@@ -244,7 +244,7 @@ bool SlurmService::step() {
     if (decided || more) ++revision_;
   }
   save();
-  if (live::Clock::wall() >= next_status_) say_status();
+  if (wall_clock() >= next_status_) say_status();
   return more;
 }
 
@@ -396,7 +396,7 @@ bool SlurmService::decide() {
   const Time now = mirror_.at();
   const Decision& last = decider_->last();
   const bool is_stale = last.at == kNoTime || now >= last.wake || now - last.at >= kStale;
-  counters_.last_round = live::Clock::wall();
+  counters_.last_round = wall_clock();
   if (!look_again_ && !is_stale) return false;
   look_again_ = false;
   const auto begun = std::chrono::steady_clock::now();
@@ -458,7 +458,7 @@ void SlurmService::save() {
     for (const auto& [key, value] : values_) batch.set(key, value);
     num_values = std::ssize(values_);
   }
-  const Time now = live::Clock::wall();
+  const Time now = wall_clock();
   if (now >= next_moment_) {
     next_moment_ = now + kMoment;
     const live::Overview seen = overview();
@@ -486,7 +486,7 @@ void SlurmService::save() {
 }
 
 void SlurmService::read_accounting() {
-  const Time now = live::Clock::wall();
+  const Time now = wall_clock();
   if (!import_ || now < next_import_) return;
   driver_.fall_silent(kSlowAccounting, *link_);
   const auto done = import_->step(now);
@@ -502,7 +502,7 @@ void SlurmService::read_accounting() {
 }
 
 void SlurmService::say_status() {
-  next_status_ = live::Clock::wall() + kStatus;
+  next_status_ = wall_clock() + kStatus;
   if (const auto written = write_status(config_.state, status()); !written) {
     const std::lock_guard lock(mutex_);
     store_trouble_ = to_string(written.error());

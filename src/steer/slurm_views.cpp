@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include "live/clock.h"
+#include "base/wall_clock.h"
 #include "steer/occupancy.h"
 #include "steer/record.h"
 #include "steer/scope.h"
@@ -239,7 +239,7 @@ Status SlurmService::status() const {
                      .jobs = static_cast<std::int64_t>(said->jobs.size()),
                      .held = held});
   }
-  return {.at = live::Clock::wall(),
+  return {.at = wall_clock(),
           .process = ::getpid(),
           .cluster = site_.cluster,
           .way = std::string(link_->way()),

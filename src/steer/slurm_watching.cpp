@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include "live/clock.h"
+#include "base/wall_clock.h"
 #include "steer/outlook.h"
 #include "steer/slurm_service.h"
 #include "steer/watching.h"
@@ -13,7 +13,7 @@ void SlurmService::look_on() {
     const std::lock_guard lock(mutex_);
     return !watching_ || watching_->world != world_;
   }();
-  auto lessons = is_new ? store_.log(live::Clock::wall() - kLesson) : trace::Trace{};
+  auto lessons = is_new ? store_.log(wall_clock() - kLesson) : trace::Trace{};
   // What was there ends outside the lock: its threads may wait for that.
   std::shared_ptr<Watching> before;
   const std::lock_guard lock(mutex_);

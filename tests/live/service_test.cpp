@@ -15,8 +15,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/wall_clock.h"
 #include "live/box.h"
-#include "live/clock.h"
 #include "perf/catalogue_file.h"
 
 namespace almanac::live {
@@ -368,7 +368,7 @@ TEST_F(Box, LearnsOfEndsThatNobodySaw) {
   ASSERT_TRUE(comes_to(runs, JobState::running));
   end();
   ASSERT_TRUE(eventually([&] { return fs::exists(fs::path(state()) / "runs/1.1/exit.json"); }));
-  const Time ended = Clock::wall();
+  const Time ended = wall_clock();
   std::this_thread::sleep_for(std::chrono::seconds(2));
   begin("fifo", 1);
   ASSERT_TRUE(comes_to(runs, JobState::failed));

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "learning/import.h"
+#include "base/wall_clock.h"
 #include "slurm/command_link.h"
 #include "slurm/doctor.h"
 #include "slurm/test_cluster.h"
@@ -18,11 +19,6 @@
 
 namespace almanac::slurm {
 namespace {
-
-Time wall() {
-  return Time(
-      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
-}
 
 std::optional<Job> job_of(const News& news, std::uint32_t number) {
   const auto found = std::find_if(news.jobs.begin(), news.jobs.end(),
@@ -101,9 +97,9 @@ TEST(Commands, BringAccountingIntoTheStore) {
   auto store = store::Store::open(folder / "almanac.db");
   ASSERT_TRUE(store) << to_string(store.error());
   CommandLink link;
-  learning::Import import(*store, link, wall() - 24h);
+  learning::Import import(*store, link, wall_clock() - 24h);
   // Rows of the last minutes are left for later: it is later.
-  const auto step = import.step(wall() + 10min);
+  const auto step = import.step(wall_clock() + 10min);
   ASSERT_TRUE(step) << to_string(step.error());
   EXPECT_EQ(step->jobs, 2);
   const auto found = store->job(learning::stored_number(JobNumber{well}, 0)).value();

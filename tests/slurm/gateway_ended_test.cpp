@@ -2,23 +2,18 @@
 
 /// \file
 /// The past of a real Slurm with accounting: the gateway and Slurm's commands tell the same.
-#include <chrono>
 #include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "base/wall_clock.h"
 #include "slurm/command_link.h"
 #include "slurm/gateway_link.h"
 #include "slurm/test_cluster.h"
 
 namespace almanac::slurm {
 namespace {
-
-Time now() {
-  return Time(
-      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()));
-}
 
 std::vector<Job> ended(Link& link, Time from, Time until) {
   std::vector<Job> jobs;
@@ -38,7 +33,7 @@ auto told(const Job& job) {
 
 TEST(GatewayEndedTest, IsWhatSacctTells) {
   SKIP_WITHOUT_SLURM(.accounting = true);
-  const Time before = now() - 1min;
+  const Time before = wall_clock() - 1min;
   const TestCluster cluster({.nodes = 2, .accounting = true});
   const auto good =
       cluster.submit("-A science -J \"$(printf 'go\\nod')\" --gres=gpu:2 -c 3 -t 30 --wrap true");
@@ -53,10 +48,10 @@ TEST(GatewayEndedTest, IsWhatSacctTells) {
   CommandLink commands;
   std::vector<Job> by_gateway;
   EXPECT_TRUE(eventually([&] {
-    by_gateway = ended(gateway, before, now() + 1min);
+    by_gateway = ended(gateway, before, wall_clock() + 1min);
     return by_gateway.size() == 5;
   }));
-  const std::vector<Job> by_commands = ended(commands, before, now() + 1min);
+  const std::vector<Job> by_commands = ended(commands, before, wall_clock() + 1min);
   ASSERT_EQ(by_gateway.size(), by_commands.size());
   for (std::size_t each = 0; each < by_gateway.size(); ++each) {
     EXPECT_EQ(told(by_gateway[each]), told(by_commands[each])) << to_json(by_gateway[each]) << "\n"
@@ -69,7 +64,8 @@ TEST(GatewayEndedTest, IsUnsupportedWithoutAccounting) {
   SKIP_WITHOUT_SLURM();
   const TestCluster cluster({.nodes = 1});
   GatewayLink link;
-  const auto done = link.ended(now() - 1h, now(), [](Job&&) -> Result<void> { return {}; });
+  const auto done =
+      link.ended(wall_clock() - 1h, wall_clock(), [](Job&&) -> Result<void> { return {}; });
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().code, Code::unsupported);
 }

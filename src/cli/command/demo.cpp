@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/wall_clock.h"
 #include "cli/program.h"
 #include "energy/power_file.h"
 #include "live/local_service.h"
@@ -73,8 +74,7 @@ struct Day {
 /// history to look at and to learn from.
 std::vector<store::Job> made_up_past(const std::vector<Arrival>& arrivals,
                                      const cluster::Cluster& cluster) {
-  const Time now{
-      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())};
+  const Time now = wall_clock();
   const auto begun = [&](const Arrival& arrival) {
     return now - Duration{std::llround(1e3 * (arrivals.back().at_s - arrival.at_s))};
   };

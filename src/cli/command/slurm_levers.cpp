@@ -15,9 +15,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/wall_clock.h"
 #include "cli/columns.h"
 #include "cli/program.h"
-#include "live/clock.h"
 #include "serve/client.h"
 #include "slurm/connect.h"
 #include "steer/control.h"
@@ -74,7 +74,7 @@ Result<int> show_status(const Options& options) {
   print_levers(*status);
   if (alive) return kDone;
   note(fmt::format("process {} is gone; this is {} old", status->process,
-                   text::human_time(seconds(live::Clock::wall() - status->at))));
+                   text::human_time(seconds(wall_clock() - status->at))));
   return kUnavailable;
 }
 

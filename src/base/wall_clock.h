@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What the clock of the wall says now. It may be set, also back: live/clock.h has one that is not.
+#pragma once
+
+#include <chrono>
+
+#include "base/time.h"
+
+namespace almanac {
+
+inline Time wall_clock() {
+  return Time{
+      std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())};
+}
+
+}  // namespace almanac
