@@ -7,6 +7,9 @@
 /// Slurm's commands. They differ in speed and in what they can do, which can() tells.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -52,6 +55,9 @@ struct JobChange {
 
 /// What is to become of one that runs.
 enum class Fate : std::uint8_t { requeue, suspend, resume, cancel };
+inline constexpr std::array<std::string_view, 4> kFateWords{"requeue", "suspend", "resume",
+                                                            "cancel"};
+inline std::string_view to_string(Fate fate) { return kFateWords[static_cast<std::size_t>(fate)]; }
 
 /// What a way to Slurm can do.
 struct Abilities {

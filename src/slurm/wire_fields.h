@@ -204,9 +204,7 @@ inline constexpr auto words(Power) {
   return std::to_array<std::string_view>(
       {"on", "to_power_down", "powering_down", "off", "powering_up"});
 }
-inline constexpr auto words(Fate) {
-  return std::to_array<std::string_view>({"requeue", "suspend", "resume", "cancel"});
-}
+inline constexpr auto words(Fate) { return kFateWords; }
 inline constexpr auto words(Ask) {
   return std::to_array<std::string_view>(
       {"hello", "site", "news", "change", "end", "power", "watch", "ended"});

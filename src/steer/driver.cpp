@@ -141,9 +141,8 @@ std::string to_words(const Entry& entry) {
                        entry.why);
   }
   if (const auto* const run = std::get_if<OfRun>(&entry.what)) {
-    constexpr const char* kWords[] = {"requeue", "suspend", "resume", "cancel"};
     return fmt::format("job {}: {}; {}", static_cast<std::uint32_t>(run->job),
-                       kWords[static_cast<std::size_t>(run->fate)], entry.why);
+                       slurm::to_string(run->fate), entry.why);
   }
   if (const auto* const held = std::get_if<OfCores>(&entry.what)) {
     std::string what;

@@ -2,7 +2,6 @@
 #include "steer/journal.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -20,13 +19,6 @@ namespace almanac::steer {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr std::array<std::pair<slurm::Fate, const char*>, 4> kFates{{
-    {slurm::Fate::requeue, "requeue"},
-    {slurm::Fate::suspend, "suspend"},
-    {slurm::Fate::resume, "resume"},
-    {slurm::Fate::cancel, "cancel"},
-}};
 
 template <typename Value>
 void put(Json& into, const char* name, const std::optional<Value>& value) {
@@ -68,9 +60,7 @@ Json json_of(const Entry& entry, std::int64_t number) {
     made["becomes"] = fields_of(job->becomes);
   } else if (const auto* const run = std::get_if<OfRun>(&entry.what)) {
     made["job"] = static_cast<std::uint32_t>(run->job);
-    made["fate"] = std::find_if(kFates.begin(), kFates.end(), [&](const auto& each) {
-                     return each.first == run->fate;
-                   })->second;
+    made["fate"] = to_string(run->fate);
   } else if (const auto* const held = std::get_if<OfCores>(&entry.what)) {
     made["job"] = static_cast<std::uint32_t>(held->job);
     made["cores"] = Json::object();
@@ -82,6 +72,13 @@ Json json_of(const Entry& entry, std::int64_t number) {
   }
   made["why"] = entry.why;
   return made;
+}
+
+/// Fails as all that is read of JSON does where there is no such word.
+slurm::Fate fate_of(const std::string& word) {
+  Json places;
+  for (const std::string_view each : slurm::kFateWords) places[std::string(each)] = places.size();
+  return slurm::Fate{places.at(word).get<std::uint8_t>()};
 }
 
 Entry entry_of(const Json& json) {
@@ -98,10 +95,7 @@ Entry entry_of(const Json& json) {
     return made;
   }
   if (json.contains("fate")) {
-    const std::string word = json.at("fate");
-    const auto* const found = std::find_if(kFates.begin(), kFates.end(),
-                                           [&](const auto& each) { return each.second == word; });
-    made.what = OfRun{job, found == kFates.end() ? slurm::Fate::requeue : found->first};
+    made.what = OfRun{job, fate_of(json.at("fate"))};
     return made;
   }
   made.what = OfJob{change_of(job, json.at("was")), change_of(job, json.at("becomes"))};

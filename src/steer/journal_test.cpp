@@ -144,5 +144,13 @@ TEST_F(JournalTest, KnowsWhoIsHeldToFewerCoresUntilThatIsUndone) {
   EXPECT_TRUE(known.cores().empty());
 }
 
+TEST_F(JournalTest, RefusesAFateThatItDoesNotKnow) {
+  std::ofstream(path())
+      << R"({"n":1,"at_s":1,"lever":"preemption","job":4,"fate":"pardon","why":"x"})" << '\n';
+  const auto journal = Journal::open(path());
+  ASSERT_FALSE(journal);
+  EXPECT_EQ(journal.error().code, Code::corrupt);
+}
+
 }  // namespace
 }  // namespace almanac::steer
