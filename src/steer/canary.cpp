@@ -33,12 +33,6 @@ bool has_failed(trace::JobState state) {
   return state == trace::JobState::failed || state == trace::JobState::node_fail;
 }
 
-/// Since when a job waits that only waits for its turn. Slurm forgets that of one that we hold.
-Time waits_since(const slurm::Job& job) {
-  const bool is_told = job.eligible != kNoTime && !is_marked(job);
-  return is_told ? std::max(job.submit, job.eligible) : job.submit;
-}
-
 Course course_of(const slurm::Job& job) {
   return {.since = waits_since(job),
           .start = waits(job) ? kNoTime : job.start,

@@ -5,6 +5,7 @@
 /// then ours too. Slurm keeps it, so that it is known whatever becomes of Almanac and its files.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -22,6 +23,13 @@ inline bool is_marked(const slurm::Job& job) { return job.comment == kMark; }
 /// Not its user, nor an administrator since: a hold of theirs has Slurm's word for that.
 inline bool is_held_by_us(const slurm::Job& job) {
   return job.held && is_marked(job) && job.reason != kHeldByUser;
+}
+
+/// Since when a job waits that nothing but its place in the queue keeps. Slurm forgets that of one
+/// that we hold.
+inline Time waits_since(const slurm::Job& job) {
+  const bool is_told = job.eligible != kNoTime && !is_marked(job);
+  return is_told ? std::max(job.submit, job.eligible) : job.submit;
 }
 
 /// What leaves a waiting job to Slurm as if it had never been marked; nothing where it is not.

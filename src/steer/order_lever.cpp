@@ -7,15 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "steer/mark.h"
 #include "steer/order_values.h"
 
 namespace almanac::steer {
 namespace {
-
-/// Since when a job waits that nothing but its place in the queue keeps.
-Time waits_since(const slurm::Job& job) {
-  return job.eligible == kNoTime ? job.submit : std::max(job.submit, job.eligible);
-}
 
 /// The jobs of a line with those in front that have waited longer than the age cap, the oldest
 /// first.
