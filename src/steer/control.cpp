@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer/control.h"
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "table/output_file.h"
 
 namespace almanac::steer {
 namespace {
@@ -19,18 +19,6 @@ using Json = nlohmann::json;
 std::string levers_file(const std::string& state) { return state + "/levers.json"; }
 std::string undo_file(const std::string& state) { return state + "/undo"; }
 std::string status_file(const std::string& state) { return state + "/status.json"; }
-
-/// Whoever reads it finds the old or the new, never a half.
-Result<void> replace(const std::string& path, const std::string& text) {
-  const std::string fresh = path + ".new";
-  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file || std::rename(fresh.c_str(), path.c_str()) != 0) {
-    return fail(Code::unavailable, std::strerror(errno), {.file = path});
-  }
-  return {};
-}
 
 std::optional<std::string> content(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -112,10 +100,12 @@ Result<Switches> read_switches(const std::string& state) {
 Result<void> write_switches(const std::string& state, const Switches& switches) {
   Json made = Json::object();
   for (const auto& [name, how] : switches) made[name] = to_string(how);
-  return replace(levers_file(state), made.dump() + '\n');
+  return table::write_file(levers_file(state), made.dump() + '\n');
 }
 
-Result<void> ask_for_undo(const std::string& state) { return replace(undo_file(state), ""); }
+Result<void> ask_for_undo(const std::string& state) {
+  return table::write_file(undo_file(state), "");
+}
 bool undo_is_asked(const std::string& state) { return fs::exists(undo_file(state)); }
 void undo_is_done(const std::string& state) {
   std::error_code ignored;  // then it is done once more, and finds nothing
@@ -141,8 +131,8 @@ Result<void> write_status(const std::string& state, const Status& status) {
             {"nodes", Json::array()}};
   for (const NodeSaid& each : status.nodes) made["nodes"].push_back(json_of(each));
   for (const LeverState& each : status.levers) made["levers"].push_back(json_of(each));
-  return replace(status_file(state),
-                 made.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
+  return table::write_file(status_file(state),
+                           made.dump(2, ' ', false, Json::error_handler_t::replace) + '\n');
 }
 
 Result<Status> read_status(const std::string& state) {

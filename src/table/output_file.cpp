@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <new>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -158,17 +159,17 @@ Result<OutputFile> OutputFile::create(const std::string& path) {
     }
     return OutputFile(std::move(state));
   }
-  std::string name = path + ".part-XXXXXX";
-  state->descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+  // Not mkostemp, which makes files for one's own eyes: an output gets the rights of any new file.
+  std::string name;
+  do {
+    name = fmt::format("{}.part-{:08x}", path, std::random_device{}());
+    state->descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (state->descriptor < 0 && errno == EEXIST);
   if (state->descriptor < 0) {
     return fail(Code::unavailable, fmt::format("cannot write the file: {}", std::strerror(errno)),
                 {path});
   }
   state->temporary = std::move(name);
-  // mkostemp makes files for one's own eyes; an output gets the rights that any new file gets.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(state->descriptor, 0666 & ~mask);
   return OutputFile(std::move(state));
 }
 
