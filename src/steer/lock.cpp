@@ -20,13 +20,29 @@ std::string first_line(int file) {
   return text.substr(0, text.find('\n'));
 }
 
+/// Who only looks whether it is held has it for an instant, in which nobody is to be refused.
+bool is_taken(int file, int kind) {
+  constexpr int kTimes = 5;
+  constexpr useconds_t kInstant_us = 2'000;
+  for (int time = 0; time < kTimes; ++time) {
+    if (::flock(file, kind | LOCK_NB) == 0) return true;
+    ::usleep(kInstant_us);
+  }
+  return false;
+}
+
 }  // namespace
+
+bool Lock::is_held(const std::string& path) {
+  const process::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return file && !is_taken(file.get(), LOCK_SH);
+}
 
 Result<Lock> Lock::take(const std::string& path, const std::string& what) {
   constexpr int kAllMayLook = 0644;
   process::Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kAllMayLook));
   if (!file) return fail(Code::unavailable, std::strerror(errno), {.file = path});
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+  if (!is_taken(file.get(), LOCK_EX)) {
     const std::string holder = first_line(file.get());
     return fail(Code::conflict,
                 fmt::format("another almanac has {}{}", what,

@@ -17,12 +17,17 @@ class Lock {
   /// `what` is what it says who finds it taken: "the folder /var/lib/almanac". Fails with conflict,
   /// and with unavailable where the file cannot be made.
   static Result<Lock> take(const std::string& path, const std::string& what);
+  /// Whether somebody holds it now. Who may not read the file, or finds none, is told that nobody
+  /// does.
+  static bool is_held(const std::string& path);
 
  private:
   explicit Lock(process::Descriptor file) : file_(std::move(file)) {}
   process::Descriptor file_;
 };
 
+/// Where the lock of a state folder lies.
+inline std::string lock_of_folder(const std::string& state) { return state + "/lock"; }
 /// Where the lock of a Slurm lies: the same for all who are on this host and mean this cluster.
 std::string lock_of_cluster(const std::string& cluster, const std::string& controller);
 

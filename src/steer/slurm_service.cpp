@@ -105,7 +105,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
                 {.file = config.state});
   }
   std::vector<Lock> locks;
-  auto folder = Lock::take(config.state + "/lock", "this folder");
+  auto folder = Lock::take(lock_of_folder(config.state), "this folder");
   if (!folder) return tl::unexpected(folder.error());
   locks.push_back(std::move(*folder));
   auto site = link->site();

@@ -50,7 +50,7 @@ Result<std::int64_t> undo_without_service(
     return fail(Code::not_found, "nothing was ever done to a Slurm from this folder",
                 {.file = state});
   }
-  const auto folder = Lock::take(state + "/lock", "this folder");
+  const auto folder = Lock::take(lock_of_folder(state), "this folder");
   if (!folder) return tl::unexpected(folder.error());
   auto journal = open_journal(state);
   if (!journal) return tl::unexpected(journal.error());

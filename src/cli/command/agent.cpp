@@ -70,7 +70,7 @@ Result<int> run(const Options& options) {
   constexpr mode_t kOwners = 0700;
   constexpr mode_t kEverybodys = 01777;
   if (auto made = keep_folder(options.state, kOwners); !made) return tl::unexpected(made.error());
-  const auto lock = steer::Lock::take(options.state + "/lock", "this folder");
+  const auto lock = steer::Lock::take(steer::lock_of_folder(options.state), "this folder");
   if (!lock) return tl::unexpected(lock.error());
   const std::string memory = options.state + "/held.json";
   if (options.undo) {

@@ -4,9 +4,7 @@
 /// almanac slurm status, levers and undo: what a service does to a Slurm, and what it may do. They
 /// speak with it by files of its state folder (steer/control.h).
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <memory>
 #include <string>
 #include <thread>
@@ -21,6 +19,7 @@
 #include "serve/client.h"
 #include "slurm/connect.h"
 #include "steer/control.h"
+#include "steer/lock.h"
 #include "steer/undo.h"
 #include "text/human.h"
 
@@ -34,9 +33,8 @@ struct Options {
   std::string how;
 };
 
-bool is_alive(const steer::Status& status) {
-  return ::kill(static_cast<pid_t>(status.process), 0) == 0 || errno == EPERM;
-}
+/// It is written every few seconds, unless the controller or the disk keeps the service waiting.
+constexpr Duration kOld = 30s;
 
 void print_levers(const steer::Status& status) {
   std::vector<std::vector<std::string>> rows;
@@ -61,7 +59,6 @@ void print_levers(const steer::Status& status) {
 Result<int> show_status(const Options& options) {
   const auto status = steer::read_status(options.state);
   if (!status) return tl::unexpected(status.error());
-  const bool alive = is_alive(*status);
   fmt::print("Slurm {} ({}), by {}, policy {}\n", status->cluster, status->version, status->way,
              status->policy);
   fmt::print("{} wait, {} of them not for the policy; {} run\n", status->waiting, status->aside,
@@ -72,9 +69,13 @@ Result<int> show_status(const Options& options) {
   for (const std::string& each : status->warnings) fmt::print("warning: {}\n", each);
   fmt::print("\n");
   print_levers(*status);
-  if (alive) return kDone;
-  note(fmt::format("process {} is gone; this is {} old", status->process,
-                   text::human_time(seconds(wall_clock() - status->at))));
+  const Duration age = wall_clock() - status->at;
+  const std::string old = fmt::format("this is {} old", text::human_time(seconds(age)));
+  if (steer::Lock::is_held(steer::lock_of_folder(options.state))) {
+    if (age > kOld) note(fmt::format("{}: process {} waits for something", old, status->process));
+    return kDone;
+  }
+  note(fmt::format("process {} is gone; {}", status->process, old));
   return kUnavailable;
 }
 
