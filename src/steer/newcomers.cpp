@@ -24,6 +24,8 @@ constexpr int kBacklog = 64;
 constexpr std::size_t kLongest = 64 << 10;
 /// The plugin writes right after it has connected.
 constexpr int kPatience_ms = 20;
+/// Whoever could not be let in, for want of descriptors or memory, still stands at the door.
+constexpr int kBreath_ms = 100;
 
 }  // namespace
 
@@ -67,7 +69,7 @@ void Newcomers::work() {
     pollfd sources[] = {{bell_.get(), POLLIN, 0}, {socket_.get(), POLLIN, 0}};
     ::poll(sources, 2, -1);
     if (sources[0].revents != 0) return;
-    if (sources[1].revents != 0) answer_one();
+    if (sources[1].revents != 0 && !let_one_in()) ::poll(sources, 1, kBreath_ms);
   }
 }
 
@@ -83,9 +85,14 @@ const std::string& Newcomers::user_of(std::uint32_t uid) {
   return found->second;
 }
 
-void Newcomers::answer_one() {
+bool Newcomers::let_one_in() {
   const Descriptor plugin(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!plugin) return;
+  if (!plugin) return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR;
+  answer(plugin);
+  return true;
+}
+
+void Newcomers::answer(const Descriptor& plugin) {
   ucred peer{};
   socklen_t size = sizeof peer;
   if (::getsockopt(plugin.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||

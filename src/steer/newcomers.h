@@ -35,7 +35,9 @@ class Newcomers {
  private:
   Newcomers(process::Descriptor socket, std::set<std::uint32_t> may_ask, Ask ask);
   void work();
-  void answer_one();
+  /// Whether there is reason to try again at once.
+  bool let_one_in();
+  void answer(const process::Descriptor& plugin);
   const std::string& user_of(std::uint32_t uid);
 
   process::Descriptor socket_;
