@@ -107,7 +107,14 @@ TEST(CommandLink, SaysWhyAChangeWasRefused) {
       {"Job is no longer pending execution for job 5", Code::conflict},
       {"Invalid user id for job 5", Code::unsupported},
       {"Access/permission denied for job 5", Code::unsupported},
-      {"slurm_update error: Socket timed out on send/recv operation", Code::unavailable}};
+      {"slurm_update error: Socket timed out on send/recv operation", Code::unavailable},
+      {"slurm_update error: Invalid authentication credential", Code::unavailable},
+      {"slurm_update error: Job can not be altered now, try again later", Code::unavailable},
+      {"Slurm backup controller in standby mode", Code::unavailable},
+      {"Zero Bytes were transmitted or received", Code::unavailable},
+      {"", Code::unavailable},
+      {"Requested node configuration is not available", Code::invalid},
+      {"Words that a later Slurm may have", Code::invalid}};
   for (const auto& [words, code] : kinds) {
     Slurm slurm;
     slurm.answers["scontrol"] = {.err = words, .status = 1};

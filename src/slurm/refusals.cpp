@@ -6,7 +6,26 @@
 namespace almanac::slurm {
 namespace {
 
+/// The first that is found counts.
 constexpr std::pair<std::string_view, Code> kWords[] = {
+    // Nobody answered, or who did cannot just now: the way there, the credential, a controller that
+    // begins or stands by, its database.
+    {"Unable to contact slurm controller", Code::unavailable},
+    {"Unable to connect to database", Code::unavailable},
+    {"timed out", Code::unavailable},
+    {"timeout", Code::unavailable},
+    {"Connection re", Code::unavailable},  // refused, reset
+    {"Communication ", Code::unavailable},
+    {"Message send failure", Code::unavailable},
+    {"Message receive failure", Code::unavailable},
+    {"Zero Bytes were transmitted", Code::unavailable},
+    {"Insane message length", Code::unavailable},
+    {"authentication", Code::unavailable},
+    {"Authentication credential", Code::unavailable},
+    {"standby mode", Code::unavailable},
+    {"try again", Code::unavailable},
+    {"temporarily unavailable", Code::unavailable},
+    {"internal error", Code::unavailable},
     {"Invalid job id", Code::not_found},
     // Of a job: it runs already, or there is no such node.
     {"Invalid node name specified for job", Code::conflict},
@@ -25,8 +44,6 @@ constexpr std::pair<std::string_view, Code> kWords[] = {
     {"disabled", Code::unsupported},
     {"Accounting storage", Code::unsupported},
     {"accounting storage", Code::unsupported},
-    {"Invalid", Code::invalid},
-    {"invalid", Code::invalid},
 };
 
 }  // namespace
@@ -50,7 +67,9 @@ Code code_of_refusal(std::string_view message) {
   for (const auto& [word, code] : kWords) {
     if (message.find(word) != std::string_view::npos) return code;
   }
-  return Code::unavailable;
+  // A program that was killed, or could not begin, says nothing, or nothing of Slurm's.
+  const bool is_said = message.find_first_not_of(" \n") != std::string_view::npos;
+  return is_said ? Code::invalid : Code::unavailable;
 }
 
 }  // namespace almanac::slurm
