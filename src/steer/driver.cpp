@@ -99,7 +99,7 @@ bool is_out_of_scope(const Action& action, const Scene& scene) {
                                                   : fate != nullptr ? fate->job
                                                                     : held->job);
   if (job == nullptr || is_in_scope(*job, scene.settings)) return false;
-  return change == nullptr || without_mark(*job) != *change;
+  return change == nullptr || scene.ours->without_mark(*job) != *change;
 }
 
 /// Two levers may give back the same job.

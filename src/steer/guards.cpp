@@ -5,6 +5,7 @@
 
 #include "steer/aside.h"
 #include "steer/mark.h"
+#include "steer/ours.h"
 #include "steer/power_facts.h"
 
 namespace almanac::steer {
@@ -60,8 +61,13 @@ std::optional<std::string> forbidden_change(const PowerChange& change, const Sce
 std::optional<std::string> forbidden_change(const slurm::JobChange& change, const Scene& scene) {
   const slurm::Job* const job = scene.mirror.find(change.job);
   // What is given back to Slurm may be anybody's.
-  if (job != nullptr && waits(*job) && without_mark(*job) == change) return std::nullopt;
+  if (job != nullptr && waits(*job) && scene.ours->without_mark(*job) == change)
+    return std::nullopt;
   if (auto why = forbidden_for(change.job, true, scene)) return why;
+  if (change.required_nodes && !job->required_nodes.empty() &&
+      !(is_marked(*job) && scene.ours->chose_nodes_of(*job))) {
+    return "somebody else has chosen its nodes";
+  }
   if (change.shards && (job->gpus > 0 || job->shards == 0)) return "it asks no shards";
   if (change.held == false && job->held && !is_held_by_us(*job)) {
     return "its user or an administrator holds it";

@@ -9,6 +9,7 @@
 
 #include "steer/mark.h"
 #include "steer/order_lever.h"
+#include "steer/ours.h"
 #include "steer/scope.h"
 
 namespace almanac::steer {
@@ -162,14 +163,16 @@ std::string HoldingLever::leave(const slurm::Job& job, const Scene& scene) const
   if (const auto found = left_.find(job.number); found != left_.end()) return found->second;
   if (!is_in_scope(job, scene.settings)) return "it is not of the canary";
   if (!job.comment.empty() && !is_marked(job)) return "an administrator has written a comment";
-  if (!job.required_nodes.empty() && (!is_marked(job) || job.held)) return "it asks for nodes";
+  if (!job.required_nodes.empty() && !(is_marked(job) && scene.ours->chose_nodes_of(job))) {
+    return "it asks for nodes";
+  }
   if (is_aged(job, scene.mirror, scene.settings.order.age_cap)) return "it has waited too long";
   return "";
 }
 
 std::optional<Action> HoldingLever::give_to_slurm(const slurm::Job& job, const std::string& why,
                                                   const Scene& scene) const {
-  auto change = without_mark(job);
+  auto change = scene.ours->without_mark(job);
   if (!change) return std::nullopt;
   bring_back(job, scene, *change);
   return Action{*change, fmt::format("left to Slurm: {}", why)};

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the mark of a job says (slurm/mark.h). It stays when the job is released, and its nodes are
-/// then ours too. Slurm keeps it, so that it is known whatever becomes of Almanac and its files.
+/// What the mark of a job says (slurm/mark.h). It stays when the job is released. Slurm keeps it,
+/// so that it is known whatever becomes of Almanac and its files.
 #pragma once
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 
-#include "slurm/link.h"
+#include "slurm/job.h"
 #include "slurm/mark.h"
 
 namespace almanac::steer {
@@ -30,16 +29,6 @@ inline bool is_held_by_us(const slurm::Job& job) {
 inline Time waits_since(const slurm::Job& job) {
   const bool is_told = job.eligible != kNoTime && !is_marked(job);
   return is_told ? std::max(job.submit, job.eligible) : job.submit;
-}
-
-/// What leaves a waiting job to Slurm as if it had never been marked; nothing where it is not.
-inline std::optional<slurm::JobChange> without_mark(const slurm::Job& job) {
-  if (!is_marked(job)) return std::nullopt;
-  slurm::JobChange made{.job = job.number};
-  if (is_held_by_us(job)) made.held = false;
-  if (!job.required_nodes.empty()) made.required_nodes = "";
-  made.comment = "";
-  return made;
 }
 
 }  // namespace almanac::steer

@@ -131,6 +131,7 @@ void Ours::take(const Entry& entry, const Failure& failed) {
   standing.was.job = standing.becomes.job = job.becomes.job;
   add_numbers(standing.numbers, job.was);
   add_numbers(standing.numbers, job.becomes);
+  if (job.becomes.required_nodes) standing.nodes.insert(*job.becomes.required_nodes);
 }
 
 void Ours::forget_gone(const Mirror& mirror) {
@@ -165,6 +166,27 @@ std::vector<std::string> Ours::asleep(const Mirror& mirror) const {
 Time Ours::suspended_at(slurm::JobNumber job) const {
   const auto found = suspended_.find(job);
   return found == suspended_.end() ? kNoTime : found->second;
+}
+
+bool Ours::chose_nodes_of(const slurm::Job& job) const {
+  const auto found = jobs_.find(job.number);
+  // Who has only been ordered may have been placed before the journal began.
+  const bool is_told =
+      found != jobs_.end() && (found->second.becomes.held || found->second.becomes.comment ||
+                               found->second.becomes.required_nodes);
+  if (!is_told) return !is_held_by_us(job);
+  const std::set<std::string>& chosen = found->second.nodes;
+  return std::any_of(chosen.begin(), chosen.end(),
+                     [&](const std::string& each) { return same_nodes(each, job.required_nodes); });
+}
+
+std::optional<slurm::JobChange> Ours::without_mark(const slurm::Job& job) const {
+  if (!is_marked(job)) return std::nullopt;
+  slurm::JobChange made{.job = job.number};
+  if (is_held_by_us(job)) made.held = false;
+  if (!job.required_nodes.empty() && chose_nodes_of(job)) made.required_nodes = "";
+  made.comment = "";
+  return made;
 }
 
 int Ours::asked_shards(const slurm::Job& job) const {

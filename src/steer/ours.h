@@ -40,6 +40,11 @@ class Ours {
   std::vector<std::string> asleep(const Mirror& mirror) const;
   /// Since when a job is suspended by us; kNoTime = it is not.
   Time suspended_at(slurm::JobNumber job) const;
+  /// Whether the nodes that a marked job asks for are those that we chose for it. Without a journal
+  /// that tells they are, but for one that we hold: then it asks for none of ours.
+  bool chose_nodes_of(const slurm::Job& job) const;
+  /// What leaves a waiting job to Slurm as if it had never been marked; nothing where it is not.
+  std::optional<slurm::JobChange> without_mark(const slurm::Job& job) const;
   /// Of each node, before we changed that; what it asks now where we did not, or somebody else has
   /// since.
   int asked_shards(const slurm::Job& job) const;
@@ -56,6 +61,7 @@ class Ours {
     slurm::JobChange was{};
     slurm::JobChange becomes{};
     std::set<std::int64_t> numbers{};  // that it may rightly have
+    std::set<std::string> nodes{};     // the same
   };
 
   std::map<slurm::JobNumber, Standing> jobs_;

@@ -86,9 +86,11 @@ Result<void> SlurmService::cancel(JobNumber number, const Caller& caller) {
 }
 
 Result<void> SlurmService::hold(JobNumber number, const Caller& caller) {
-  return change_job(number, caller, [of_user = !caller.may_all](const slurm::Job& job) {
+  return change_job(number, caller, [this, of_user = !caller.may_all](const slurm::Job& job) {
     // Without our mark: what is marked, levers release when its time has come.
-    slurm::JobChange made = without_mark(job).value_or(slurm::JobChange{.job = job.number});
+    const std::lock_guard lock(mutex_);
+    slurm::JobChange made =
+        driver_.ours().without_mark(job).value_or(slurm::JobChange{.job = job.number});
     made.held = true;
     made.of_user = of_user;
     return Result<slurm::JobChange>(std::move(made));

@@ -171,6 +171,56 @@ TEST(Placement, LeavesToSlurmWhatIsNotForIt) {
   EXPECT_EQ(slurm.job(2).comment, "ask carol first");
 }
 
+/// Job 2 waits and is held by us when its user chooses a node for it.
+struct ChosenByItsUser {
+  FakeSlurm slurm = half_full();
+  Desk desk{slurm, "sjf+limit", with("placement")};
+
+  ChosenByItsUser() {
+    desk.live(2);
+    EXPECT_TRUE(slurm.job(2).held);
+    slurm.job(2).required_nodes = "v001";
+  }
+
+  /// It is Slurm's, as its user wants it.
+  void expect_left() const {
+    const slurm::Job& job = slurm.jobs.at(slurm::JobNumber{2}).job;
+    EXPECT_FALSE(job.held);
+    EXPECT_EQ(job.comment, "");
+    EXPECT_EQ(job.required_nodes, "v001");
+  }
+};
+
+TEST(Placement, LeavesToSlurmWhoseUserChoosesNodesWhileItIsHeld) {
+  ChosenByItsUser chosen;
+  chosen.desk.step();
+  chosen.expect_left();
+  chosen.slurm.now += 10s;
+  EXPECT_EQ(chosen.desk.step(), 0) << "and for good";
+}
+
+TEST(Placement, KeepsTheNodesOfItsUserWhenItIsUndoneOrOff) {
+  ChosenByItsUser undone;
+  undone.desk.undo();
+  undone.expect_left();
+  ChosenByItsUser off;
+  off.desk.set(Switch::off);
+  off.desk.step();
+  off.expect_left();
+}
+
+TEST(Placement, KnowsWhoseNodesTheyAreOfOneThatItReleased) {
+  FakeSlurm slurm = half_full();
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.step();
+  ASSERT_EQ(slurm.job(4).required_nodes, "v002");
+  slurm.job(4).required_nodes = "v001";  // its user's wish, before it has started
+  desk.step();
+  desk.undo();
+  EXPECT_EQ(slurm.job(4).required_nodes, "v001");
+  EXPECT_EQ(slurm.job(4).comment, "");
+}
+
 TEST(Placement, ReleasesWithoutNodesWhatThePolicyCannotPlace) {
   FakeSlurm slurm = half_full();
   slurm.job(4).features = "nvlink";
