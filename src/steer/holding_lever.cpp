@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "steer/aside.h"
 #include "steer/mark.h"
 #include "steer/order_lever.h"
 #include "steer/ours.h"
@@ -24,17 +25,23 @@ constexpr int kTries = 3;
 
 std::string in_vain() { return fmt::format("it was released {} times in vain", kTries); }
 
-/// Whether a job is in no line because its time has not come.
-bool is_early(const slurm::Job& job, const Decision& decision) {
-  const auto aside = decision.aside.find(job.number);
-  return aside != decision.aside.end() &&
-         (aside->second == Aside::depends || aside->second == Aside::begins_later);
-}
+bool is_early(Aside why) { return why == Aside::depends || why == Aside::begins_later; }
 
-/// Whether a job that is in no line has come since the decision.
-bool is_new(const slurm::Job& job, const Decision& decision) {
-  return !decision.never.contains(job.number) && !decision.aside.contains(job.number) &&
-         job.submit >= decision.at;
+/// Whether a job that is to make room has some of the GPUs yet on which another is to start.
+bool waits_for_room(const Decision::Start& start, const Scene& scene) {
+  const cluster::Cluster& cluster = scene.decision.world->cluster;
+  const auto is_taken = [&](const slurm::Held& held) {
+    return std::any_of(start.held.begin(), start.held.end(), [&](const cluster::Grant& grant) {
+      const bool same_gpus = held.gpus == 0 || grant.gpus == 0 || (held.gpus & grant.gpus) != 0;
+      return same_gpus && cluster.nodes[index(grant.node)].name == held.node;
+    });
+  };
+  const auto& stops = scene.decision.stops;
+  return std::any_of(stops.begin(), stops.end(), [&](JobNumber number) {
+    const slurm::Job* const job = scene.mirror.find(number);
+    return job != nullptr && holds_nodes(*job) &&
+           std::any_of(job->holds.begin(), job->holds.end(), is_taken);
+  });
 }
 
 }  // namespace
@@ -56,6 +63,7 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
   std::vector<Action> releases;
   std::vector<Action> holds;
   std::set<JobNumber> in_line;
+  const bool decides_by_leases = scene.policy.composition.lease > Duration{0};
   std::map<JobNumber, const Decision::Start*> starts;
   for (const Decision::Start& each : scene.decision.starts) starts.try_emplace(each.job, &each);
   for (const Decision::Line& line : scene.decision.lines) {
@@ -68,7 +76,7 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
         continue;
       }
       const auto start = starts.find(number);
-      bool may_start = start != starts.end();
+      bool may_start = start != starts.end() && !waits_for_room(*start->second, scene);
       if (may_start && (job->held || !released_.contains(number))) {
         bool waits_on = false;
         if (auto action = let_start(*job, *start->second, scene, waits_on)) {
@@ -84,12 +92,16 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
   }
   for (const auto& [number, job] : scene.mirror.jobs()) {
     if (!waits(job) || !is_for(job, scene) || in_line.contains(number)) continue;
-    if (is_new(job, scene.decision)) continue;
-    if (is_early(job, scene.decision) && is_marked(job) && leave(job, scene).empty()) {
-      // One that was requeued is not to start before we look again.
+    const Aside why = aside(job, scene.mirror, scene.settings.exempt, at_);
+    const bool is_new = why == Aside::no && !scene.decision.never.contains(number);
+    // Who has just come waits for the next lease; who was requeued, until we look again.
+    const bool was_requeued = is_early(why) && (is_marked(job) || job.restarts > 0);
+    const bool is_kept = (is_new && decides_by_leases) || was_requeued;
+    if (is_kept && leave(job, scene).empty()) {
       if (!job.held) holds.push_back(hold(job, false, scene));
       continue;
     }
+    if (is_new) continue;
     if (auto action = give_to_slurm(job, "the policy does not see it", scene)) {
       releases.push_back(*std::move(action));
     }

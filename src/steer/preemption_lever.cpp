@@ -37,6 +37,8 @@ class PreemptionLever final : public Lever {
     for (const JobNumber number : scene.decision.stops) {
       const slurm::Job* const job = scene.mirror.find(number);
       if (job == nullptr || job->state != State::running || !job->requeueable) continue;
+      // One that began anew within a lease is none that the policy saw run.
+      if (job->start != kNoTime && job->start > scene.decision.at) continue;
       if (at_ - last_change(*job) < scene.settings.preemption.once_in) continue;
       const bool suspends = scene.settings.preemption.suspends && job->gpus == 0;
       made.push_back({FateChange{number, suspends ? Fate::suspend : Fate::requeue},

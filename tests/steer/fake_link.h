@@ -280,6 +280,7 @@ class FakeLink final : public slurm::Link {
         it.state = slurm::State::pending;
         it.holds.clear();
         it.start = kNoTime;
+        it.submit = slurm_.now;  // as Slurm does
         it.eligible = slurm_.now + FakeSlurm::kExpires;
         ++it.restarts;
         break;
