@@ -7,6 +7,7 @@
 #include <slurm/slurm_errno.h>
 
 #include "base/wall_clock.h"
+#include "gateway/limits.h"
 #include "gateway/refusal.h"
 #include "gateway/tell_job.h"
 #include "gateway/tell_node.h"
@@ -16,6 +17,13 @@ namespace {
 
 /// Nobody needs to know a new partition sooner.
 constexpr Duration kRestPause = 5s;
+/// Nor a new limit.
+constexpr Duration kSitePause = 30s;
+
+/// Whether it is so long ago; a clock that was set back is no reason to wait.
+bool is_due(Time seen, Duration pause, Time now) {
+  return seen == kNoTime || std::chrono::abs(now - seen) >= pause;
+}
 
 /// Asks for what is newer than `seen`; whether there is, and then it is in `seen`.
 template <typename Owner, typename Load>
@@ -62,10 +70,42 @@ Result<bool> Mirror::look_at_rest() {
   if (*licences) picture_.licences = tell(*licences_);
   if (*partitions) {
     picture_.partitions = tell(*partitions_);
-    picture_.nodes = tell(*nodes_, picture_.partitions);
+    picture_.nodes = told_nodes();
   }
   rest_seen_ = wall_clock();
   return *reservations || *licences || *partitions;
+}
+
+std::vector<slurm::Node> Mirror::told_nodes() const {
+  std::vector<slurm::Node> told = tell(*nodes_, picture_.partitions);
+  for (slurm::Node& node : told) {
+    const auto found = switches_.find(node.name);
+    if (found != switches_.end()) node.leaf_switch = found->second;
+  }
+  return told;
+}
+
+Result<bool> Mirror::look_at_site() {
+  auto most = limits();
+  // Whoever has no right to know them is told none.
+  if (!most && most.error().code == Code::unavailable) return tl::unexpected(most.error());
+  topo_info_response_msg_t* raw = nullptr;
+  std::map<std::string, std::string> switches;
+  if (slurm_load_topo(&raw) == SLURM_SUCCESS) {
+    const Switches told(raw);
+    switches = tell(*told);
+  } else if (const auto failed = refusal("ask for switches");
+             failed.value().code == Code::unavailable) {
+    return failed;
+  }
+  const bool is_new = switches != switches_ || (most && *most != picture_.limits);
+  if (most) picture_.limits = *std::move(most);
+  if (switches != switches_) {
+    switches_ = std::move(switches);
+    picture_.nodes = told_nodes();
+  }
+  site_seen_ = wall_clock();
+  return is_new;
 }
 
 Result<bool> Mirror::look(bool whole) {
@@ -75,15 +115,17 @@ Result<bool> Mirror::look(bool whole) {
     return slurm_load_node(since, into, SHOW_ALL);
   });
   if (!nodes) return nodes;
-  if (*nodes) picture_.nodes = tell(*nodes_, picture_.partitions);
+  if (*nodes) picture_.nodes = told_nodes();
   bool is_new = *jobs || *nodes;
-  // A clock that was set back is no reason to wait.
-  const bool is_due =
-      rest_seen_ == kNoTime || std::chrono::abs(wall_clock() - rest_seen_) >= kRestPause;
-  if (whole || is_new || is_due) {
+  if (whole || is_new || is_due(rest_seen_, kRestPause, wall_clock())) {
     const auto rest = look_at_rest();
     if (!rest) return rest;
     is_new = is_new || *rest;
+  }
+  if (whole || is_due(site_seen_, kSitePause, wall_clock())) {
+    const auto site = look_at_site();
+    if (!site) return site;
+    is_new = is_new || *site;
   }
   return is_new;
 }

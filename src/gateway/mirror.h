@@ -4,6 +4,10 @@
 /// What there is at the controller, asked for only where it says that something is new.
 #pragma once
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "base/result.h"
 #include "gateway/owned.h"
 #include "slurm/differences.h"
@@ -26,6 +30,9 @@ class Mirror {
   Result<bool> look_at_jobs();
   /// At partitions, reservations and licences.
   Result<bool> look_at_rest();
+  /// At limits and switches, which the controller tells whole each time.
+  Result<bool> look_at_site();
+  std::vector<slurm::Node> told_nodes() const;
 
   Jobs jobs_;
   Nodes nodes_;
@@ -34,8 +41,10 @@ class Mirror {
   Licences licences_;
   slurm::Picture picture_;
   slurm::Differences differences_;
-  Time rest_seen_ = kNoTime;  ///< By our clock.
-  Duration ahead_{};          ///< The controller's clock.
+  std::map<std::string, std::string> switches_;  ///< Of each node.
+  Time rest_seen_ = kNoTime;                     ///< By our clock.
+  Time site_seen_ = kNoTime;
+  Duration ahead_{};  ///< The controller's clock.
 };
 
 }  // namespace almanac::gateway

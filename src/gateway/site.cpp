@@ -39,7 +39,7 @@ bool may_change_all(std::uint32_t uid, const slurm_conf_t& configuration) {
   asked.flags = ASSOC_MGR_INFO_FLAG_USERS;
   assoc_mgr_info_msg_t* raw = nullptr;
   if (slurm_load_assoc_mgr_info(&asked, &raw) != SLURM_SUCCESS) return false;
-  const std::unique_ptr<assoc_mgr_info_msg_t, Free<slurm_free_assoc_mgr_info_msg>> told(raw);
+  const Associations told(raw);
   bool may = false;
   const std::string name = name_of(uid);
   each<slurmdb_user_rec_t>(told->user_list, [&](const slurmdb_user_rec_t& user) {

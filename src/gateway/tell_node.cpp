@@ -114,6 +114,15 @@ std::vector<Reservation> tell(const reserve_info_msg_t& reservations) {
   return told;
 }
 
+std::map<std::string, std::string> tell(const topo_info_response_msg_t& switches) {
+  std::map<std::string, std::string> told;
+  for (const topo_info_t& info : std::span(switches.topo_array, switches.record_count)) {
+    if (info.level != 0) continue;  // those above name the nodes of all below them too
+    for (const std::string& node : names_in(info.nodes)) told.emplace(node, text(info.name));
+  }
+  return told;
+}
+
 std::vector<Licence> tell(const license_info_msg_t& licences) {
   std::vector<Licence> told;
   for (const slurm_license_info_t& info : std::span(licences.lic_array, licences.num_lic)) {

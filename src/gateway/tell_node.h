@@ -4,6 +4,8 @@
 /// Nodes, partitions, reservations and licences of libslurm as ours.
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "gateway/owned.h"
@@ -17,5 +19,7 @@ std::vector<slurm::Node> tell(const node_info_msg_t& nodes,
 std::vector<slurm::Partition> tell(const partition_info_msg_t& partitions);
 std::vector<slurm::Reservation> tell(const reserve_info_msg_t& reservations);
 std::vector<slurm::Licence> tell(const license_info_msg_t& licences);
+/// The switch that each node is plugged into.
+std::map<std::string, std::string> tell(const topo_info_response_msg_t& switches);
 
 }  // namespace almanac::gateway

@@ -98,6 +98,11 @@ Result<Site> CommandLink::site() {
                 "is that scontrol Slurm's?");
   }
   if (site.skew != kNoDuration) skew_ = site.skew;
+  // A site without topology/tree has none to show, and may say so as an error.
+  const auto topology = ask({"scontrol", "show", "topology", "-o"});
+  auto switches = topology ? switches_in(*topology) : std::map<std::string, std::string>();
+  if (!switches) return tl::unexpected(switches.error());
+  switches_ = std::move(*switches);
   const auto federation = ask({"scontrol", "show", "federation"});
   site.federated = federation && federation->find("Federation:") != std::string::npos;
   site.is_operator = site.uid == 0 || is_user(value("SlurmUser"), site.uid);
@@ -129,6 +134,10 @@ Result<Picture> CommandLink::picture() {
   auto nodes = read_nodes(*nodes_text);
   if (!nodes) return tl::unexpected(nodes.error());
   made.nodes = std::move(*nodes);
+  for (slurm::Node& node : made.nodes) {
+    const auto found = switches_.find(node.name);
+    if (found != switches_.end()) node.leaf_switch = found->second;
+  }
 
   const auto show = [&](const char* what, auto&& read, auto& into) -> Result<void> {
     const auto text = ask({"scontrol", "show", what, "-o"});

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,7 +56,8 @@ class CommandLink final : public Link {
   RunCommand run_;
   Differences differences_;
   Duration skew_ = Duration::zero();
-  bool silent_ = false;  ///< No controller answered the last question.
+  std::map<std::string, std::string> switches_;  ///< Of each node, as of site().
+  bool silent_ = false;                          ///< No controller answered the last question.
 };
 
 }  // namespace almanac::slurm

@@ -45,6 +45,7 @@ News Differences::to(Picture picture) {
   replace(std::move(picture.partitions), partitions_, !known_, news.partitions);
   replace(std::move(picture.reservations), reservations_, !known_, news.reservations);
   replace(std::move(picture.licences), licences_, !known_, news.licences);
+  replace(std::move(picture.limits), limits_, !known_, news.limits);
   known_ = true;
   return news;
 }

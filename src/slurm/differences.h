@@ -20,6 +20,7 @@ struct Picture {
   std::vector<Partition> partitions{};
   std::vector<Reservation> reservations{};
   std::vector<Licence> licences{};
+  Limits limits{};
 };
 
 class Differences {
@@ -37,6 +38,7 @@ class Differences {
   std::vector<Partition> partitions_;
   std::vector<Reservation> reservations_;
   std::vector<Licence> licences_;
+  Limits limits_;
 };
 
 }  // namespace almanac::slurm

@@ -36,6 +36,7 @@ struct News {
   std::optional<std::vector<Partition>> partitions{};  ///< All of them, if one has changed.
   std::optional<std::vector<Reservation>> reservations{};
   std::optional<std::vector<Licence>> licences{};
+  std::optional<Limits> limits{};
 };
 
 /// What is to change of one job that waits; what is missing stays.

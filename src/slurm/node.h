@@ -25,6 +25,7 @@ struct Node {
   double cpus = 0;
   double memory_gb = 0;
   std::vector<std::string> partitions{};
+  std::string leaf_switch{};  ///< Of topology/tree, that it is plugged into; "" = not told.
   std::string features{};
   Power power = Power::on;
   bool drained = false;   ///< DRAIN, DOWN, FAIL, MAINT: nothing may start here.
@@ -64,6 +65,26 @@ struct Licence {
   int used = 0;
 
   bool operator==(const Licence&) const = default;
+};
+
+/// How many GPUs some jobs may hold together (GrpTRES=gres/gpu).
+struct Quota {
+  std::string qos{};  ///< All jobs of it; "" = those of an account.
+  std::string account{};
+  std::string user{};       ///< "" = of the account and all below it.
+  std::string partition{};  ///< "" = in any.
+  int gpus = 0;
+
+  bool operator==(const Quota&) const = default;
+};
+
+/// What accounting says of who may have what.
+struct Limits {
+  std::vector<Quota> quotas{};                    ///< Whether or not the site enforces them.
+  std::map<std::string, std::string> parents{};   ///< Of each account that has one.
+  std::map<std::string, std::string> accounts{};  ///< Of each user's jobs that name none.
+
+  bool operator==(const Limits&) const = default;
 };
 
 /// What changes only when an administrator changes it.

@@ -164,6 +164,24 @@ Result<std::vector<Licence>> licences_in(std::string_view text) {
   return each_line<Licence>(text, "LicenseName", licence_of);
 }
 
+Result<std::map<std::string, std::string>> switches_in(std::string_view text) {
+  struct Switch {
+    std::string name;
+    std::vector<std::string> nodes;
+  };
+  const auto told = each_line<Switch>(text, "SwitchName", [](const Fields& fields) {
+    auto nodes = expand_hosts(value_of(fields, "Level") == "0" ? value_of(fields, "Nodes") : "");
+    if (!nodes) return Result<Switch>(tl::unexpected(nodes.error()));
+    return Result<Switch>(Switch{value_of(fields, "SwitchName"), std::move(*nodes)});
+  });
+  if (!told) return tl::unexpected(told.error());
+  std::map<std::string, std::string> made;
+  for (const Switch& each : *told) {
+    for (const std::string& node : each.nodes) made.emplace(node, each.name);
+  }
+  return made;
+}
+
 Fields config_in(std::string_view text) {
   Fields fields;
   while (!text.empty()) {

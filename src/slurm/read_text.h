@@ -29,6 +29,8 @@ Fields read_fields(std::string_view line);
 Result<std::vector<Partition>> partitions_in(std::string_view text);
 Result<std::vector<Reservation>> reservations_in(std::string_view text);
 Result<std::vector<Licence>> licences_in(std::string_view text);
+/// Of scontrol show topology -o: the switch that each node is plugged into.
+Result<std::map<std::string, std::string>> switches_in(std::string_view text);
 /// Of scontrol show config: "Key = Value" a line. "(null)" and "N/A" are "".
 Fields config_in(std::string_view text);
 

@@ -76,6 +76,7 @@ void fields(const Node*, Visit visit) {
   visit("cpus", &Node::cpus);
   visit("memory_gb", &Node::memory_gb);
   visit("partitions", &Node::partitions);
+  visit("leaf_switch", &Node::leaf_switch);
   visit("features", &Node::features);
   visit("power", &Node::power);
   visit("drained", &Node::drained);
@@ -113,6 +114,22 @@ void fields(const Licence*, Visit visit) {
 }
 
 template <class Visit>
+void fields(const Quota*, Visit visit) {
+  visit("qos", &Quota::qos);
+  visit("account", &Quota::account);
+  visit("user", &Quota::user);
+  visit("partition", &Quota::partition);
+  visit("gpus", &Quota::gpus);
+}
+
+template <class Visit>
+void fields(const Limits*, Visit visit) {
+  visit("quotas", &Limits::quotas);
+  visit("parents", &Limits::parents);
+  visit("accounts", &Limits::accounts);
+}
+
+template <class Visit>
 void fields(const Site*, Visit visit) {
   visit("version", &Site::version);
   visit("cluster", &Site::cluster);
@@ -135,6 +152,7 @@ void fields(const News*, Visit visit) {
   visit("partitions", &News::partitions);
   visit("reservations", &News::reservations);
   visit("licences", &News::licences);
+  visit("limits", &News::limits);
 }
 
 template <class Visit>

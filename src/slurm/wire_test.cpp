@@ -37,10 +37,17 @@ TEST(WireTest, BringsNewsAcross) {
   news.whole = true;
   news.jobs = {full_job(), {}};
   news.gone = {JobNumber{3}};
-  news.nodes = {{.name = "n001", .gpus = 8, .partitions = {"all", "vc1"}, .power = Power::off}};
+  news.nodes = {{.name = "n001",
+                 .gpus = 8,
+                 .partitions = {"all", "vc1"},
+                 .leaf_switch = "s1",
+                 .power = Power::off}};
   news.lost_nodes = {"n002"};
   news.partitions = {{.name = "all", .nodes = {"n001"}, .max_time = 1h}};
   news.reservations.emplace();
+  news.limits = Limits{.quotas = {{.account = "science", .user = "ann", .gpus = 8}, {.qos = "low"}},
+                       .parents = {{"science", "root"}},
+                       .accounts = {{"ann", "science"}}};
   const std::string line = to_line(answer);
   EXPECT_EQ(line.find('\n'), line.size() - 1);
   const auto read = read_answer(without_newline(line));
@@ -55,6 +62,7 @@ TEST(WireTest, BringsNewsAcross) {
   // None of them is not the same as nothing new of them.
   ASSERT_TRUE(read->news->reservations);
   EXPECT_FALSE(read->news->licences);
+  EXPECT_EQ(read->news->limits, news.limits);
   EXPECT_EQ(to_line(*read), line);
 }
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "gateway/limits.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "gateway/owned.h"
+#include "gateway/refusal.h"
+
+namespace almanac::gateway {
+namespace {
+
+/// Of an array in the order of the controller's TRES; nothing = no limit.
+std::optional<int> most_at(const std::uint64_t* most, std::size_t gpu) {
+  constexpr std::uint64_t kAny = std::numeric_limits<int>::max();
+  if (most == nullptr || most[gpu] >= kAny) return std::nullopt;
+  return static_cast<int>(most[gpu]);
+}
+
+}  // namespace
+
+Result<slurm::Limits> limits() {
+  assoc_mgr_info_request_msg_t asked{};
+  asked.flags = ASSOC_MGR_INFO_FLAG_ASSOC | ASSOC_MGR_INFO_FLAG_QOS | ASSOC_MGR_INFO_FLAG_USERS;
+  assoc_mgr_info_msg_t* raw = nullptr;
+  if (slurm_load_assoc_mgr_info(&asked, &raw) != SLURM_SUCCESS) return refusal("ask for limits");
+  const Associations told(raw);
+  const std::span names(told->tres_names, told->tres_cnt);
+  const auto gpu = std::find_if(names.begin(), names.end(),
+                                [](const char* name) { return text(name) == "gres/gpu"; });
+  slurm::Limits made;
+  each<slurmdb_user_rec_t>(told->user_list, [&](const slurmdb_user_rec_t& of) {
+    if (!text(of.default_acct).empty()) made.accounts[text(of.name)] = of.default_acct;
+  });
+  // A site that does not count GPUs cannot limit them.
+  if (gpu == names.end()) return made;
+  const auto at = static_cast<std::size_t>(gpu - names.begin());
+  each<slurmdb_assoc_rec_t>(told->assoc_list, [&](const slurmdb_assoc_rec_t& of) {
+    const bool is_account = text(of.user).empty();
+    if (is_account && !text(of.parent_acct).empty()) made.parents[text(of.acct)] = of.parent_acct;
+    const auto most = most_at(of.grp_tres_ctld, at);
+    if (!most) return;
+    made.quotas.push_back({.account = text(of.acct),
+                           .user = text(of.user),
+                           .partition = text(of.partition),
+                           .gpus = *most});
+  });
+  each<slurmdb_qos_rec_t>(told->qos_list, [&](const slurmdb_qos_rec_t& of) {
+    const auto most = most_at(of.grp_tres_ctld, at);
+    if (most) made.quotas.push_back({.qos = text(of.name), .gpus = *most});
+  });
+  return made;
+}
+
+}  // namespace almanac::gateway
