@@ -62,9 +62,9 @@ void LocalService::Core::reload() {
 
 void LocalService::Core::step(Lock& lock) {
   now_ = clock_.now();
+  take_entrants(lock);
+  take_wish(lock);
   take_exits();
-  take_entrants();
-  take_wishes();
   if (reload_.exchange(false)) take_policy_file();
   let_in();
   decide();
@@ -118,91 +118,6 @@ void LocalService::Core::take_exits() {
     const auto how = entry.run->exited();
     if (how && !*how) continue;
     process_gone(entry, how);
-  }
-}
-
-Result<std::vector<JobNumber>> LocalService::Core::submit(store::Submission submission) {
-  Entrant entrant{.asked = std::move(submission)};
-  auto answer = entrant.answer.get_future();
-  {
-    const std::lock_guard lock(inbox_mutex_);
-    if (closed_) return fail(Code::unavailable, "the service is ending");
-    entrants_.push_back(std::move(entrant));
-  }
-  wake();
-  return answer.get();
-}
-
-void LocalService::Core::take_entrants() {
-  std::deque<Entrant> taken;
-  {
-    const std::lock_guard inbox(inbox_mutex_);
-    taken.swap(entrants_);
-  }
-  for (Entrant& entrant : taken) {
-    auto jobs = enlist(entrant.asked);
-    if (!jobs) {
-      entrant.answer.set_value(tl::unexpected(jobs.error()));
-      continue;
-    }
-    for (store::Job& job : *jobs) {
-      entrant.numbers.push_back(job.number);
-      // Tasks of an array are kept with what the first of them runs.
-      if (job.task && job.number != job.task->array) forget_what_runs(job);
-      note(job, "submitted");
-      aside_.insert(job.number);
-      touch(book_.add(std::move(job)));
-    }
-    entering_.push_back(std::move(entrant));
-    look_aside_ = true;
-    changed_ = true;
-  }
-}
-
-void LocalService::Core::expel(JobNumber number) {
-  Entry& entry = *book_.find(number);
-  if (in_round(entry, Phase::running)) {
-    round_->end(now_, entry.id);
-    events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
-    trace_.jobs[index(entry.id)].outcome.state = trace::JobState::cancelled;
-    book_.count_task(entry.job, -1);
-  } else if (in_round(entry, Phase::waiting)) {
-    leave_queue(entry);
-  }
-  aside_.erase(number);
-  dirty_.erase(number);
-  std::erase(to_start_, number);
-  std::erase_if(notes_, [&](const store::Note& note) { return note.job == number; });
-  std::erase_if(told_, [&](const store::Told& told) { return told.job == number; });
-  book_.erase(number);
-}
-
-Result<void> LocalService::Core::change(std::function<Result<void>()> wish) {
-  Wish made{.apply = std::move(wish)};
-  auto answer = made.answer.get_future();
-  {
-    const std::lock_guard lock(inbox_mutex_);
-    if (closed_) return fail(Code::unavailable, "the service is ending");
-    wishes_.push_back(std::move(made));
-  }
-  wake();
-  return answer.get();
-}
-
-void LocalService::Core::take_wishes() {
-  std::deque<Wish> taken;
-  {
-    const std::lock_guard inbox(inbox_mutex_);
-    taken.swap(wishes_);
-  }
-  for (Wish& wish : taken) {
-    wish.applied = wish.apply();
-    if (wish.applied) {
-      applied_.push_back(std::move(wish));
-      changed_ = true;
-    } else {
-      wish.answer.set_value(wish.applied);
-    }
   }
 }
 
@@ -260,6 +175,17 @@ void LocalService::Core::decide() {
   counters_.last_round = now_;
 }
 
+Result<void> LocalService::Core::commit(Lock& lock, const store::Store::Batch& batch) {
+  if (batch.empty()) return {};
+  const auto begun = std::chrono::steady_clock::now();
+  lock.unlock();
+  Result<void> saved = store_.commit(batch);
+  lock.lock();
+  counters_.commit_s += seconds_since(begun);
+  if (!saved) ++counters_.failed_commits;
+  return saved;
+}
+
 void LocalService::Core::save(Lock& lock) {
   store::Store::Batch batch;
   for (const JobNumber number : dirty_) batch.put(book_.find(number)->job);
@@ -270,23 +196,14 @@ void LocalService::Core::save(Lock& lock) {
   for (const store::Told& each : told) batch.told(each);
   for (const store::Moment& moment : moments) batch.sample(moment);
   for (const auto& [key, value] : values_) batch.set(key, value);
-  if (batch.empty()) return answer({});
-  const auto begun = std::chrono::steady_clock::now();
-  lock.unlock();
-  const Result<void> saved = store_.commit(batch);
-  lock.lock();
-  counters_.commit_s += seconds_since(begun);
-  if (!saved) {
-    ++counters_.failed_commits;
+  if (batch.empty()) return;
+  if (const auto saved = commit(lock, batch); !saved) {
     if (trouble_.empty()) log_error(to_string(saved.error()));
     trouble_ = to_string(saved.error());
     save_again_ = now_ + kTryAgain;
     told_.insert(told_.begin(), told.begin(), told.end());
     moments_.insert(moments_.begin(), moments.begin(), moments.end());
-    for (const Entrant& entrant : entering_) {
-      for (const JobNumber number : entrant.numbers) expel(number);
-    }
-    return answer(saved);
+    return;
   }
   if (!trouble_.empty()) log_info("the store is back");
   trouble_.clear();
@@ -304,28 +221,6 @@ void LocalService::Core::save(Lock& lock) {
     std::error_code ignored;  // what stays is swept when the next service begins
     std::filesystem::remove_all(folder, ignored);
   }
-  for (const Entrant& entrant : entering_) {
-    for (const JobNumber number : entrant.numbers) {
-      if (Entry* const entry = book_.find(number)) forget_what_runs(entry->job);
-      ++counters_.submitted;
-    }
-  }
-  answer({});
-}
-
-void LocalService::Core::answer(const Result<void>& saved) {
-  // Whoever is answered finds what it changed.
-  if (std::exchange(changed_, false)) ++revision_;
-  for (Wish& wish : applied_) wish.answer.set_value(saved);
-  for (Entrant& entrant : entering_) {
-    if (saved) {
-      entrant.answer.set_value(std::move(entrant.numbers));
-    } else {
-      entrant.answer.set_value(tl::unexpected(saved.error()));
-    }
-  }
-  applied_.clear();
-  entering_.clear();
 }
 
 void LocalService::Core::launch(Lock& lock) {
@@ -360,16 +255,6 @@ void LocalService::Core::launch(Lock& lock) {
     start_process(*book_.find(number), **whole);
   }
   to_start_.insert(to_start_.end(), later.begin(), later.end());
-}
-
-void LocalService::Core::refuse_all() {
-  const std::lock_guard lock(inbox_mutex_);
-  closed_ = true;
-  const Error ending{Code::unavailable, "the service is ending", {}, {}};
-  for (Entrant& entrant : entrants_) entrant.answer.set_value(tl::unexpected(ending));
-  for (Wish& wish : wishes_) wish.answer.set_value(tl::unexpected(ending));
-  entrants_.clear();
-  wishes_.clear();
 }
 
 }  // namespace almanac::live

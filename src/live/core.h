@@ -3,9 +3,10 @@
 /// \file
 /// What stands behind Service: the state, and the one thread that changes it.
 ///
-/// A step of that thread: what has ended, what users want, who may join the queue, the round, all
+/// A step of that thread: what users want, what has ended, who may join the queue, the round, all
 /// that changed to the disk, and only then the processes. So whatever runs was on the disk before
-/// it ran, and what is not yet there runs when the disk is back.
+/// it ran, and what is not yet there runs when the disk is back. What a user wants is on the disk
+/// before any of it is done: what the disk refuses has not happened.
 #pragma once
 
 #include <atomic>
@@ -47,8 +48,6 @@ class LocalService::Core final : public schedule::Actuator {
 
   // Users' side; any thread.
   Result<std::vector<store::JobNumber>> submit(store::Submission submission);
-  /// Lets the deciding thread do `wish`, and waits until what it changed is on the disk.
-  Result<void> change(std::function<Result<void>()> wish);
   Result<void> cancel(store::JobNumber number, const Caller& caller);
   Result<void> hold(store::JobNumber number, const Caller& caller);
   Result<void> release(store::JobNumber number, const Caller& caller);
@@ -81,13 +80,20 @@ class LocalService::Core final : public schedule::Actuator {
  private:
   struct Entrant {
     store::Submission asked;
-    std::vector<store::JobNumber> numbers{};
     std::promise<Result<std::vector<store::JobNumber>>> answer{};
   };
+  /// What a wish comes to.
+  struct Change {
+    store::Store::Batch kept{};           ///< Must be on the disk before any of it is done.
+    std::function<void()> apply = [] {};  ///< Does it.
+  };
   struct Wish {
-    std::function<Result<void>()> apply;
+    std::function<Result<Change>()> plan;  ///< Looks, and changes nothing.
     std::promise<Result<void>> answer{};
-    Result<void> applied{};
+  };
+  struct OutOfService {
+    std::set<NodeId> drained{};
+    std::map<std::pair<NodeId, int>, std::string> gpus{};  ///< And why.
   };
   using Lock = std::unique_lock<std::mutex>;
 
@@ -97,18 +103,23 @@ class LocalService::Core final : public schedule::Actuator {
   void step(Lock& lock);
   void wait_for_news(Duration at_most);
   void take_exits();
-  void take_entrants();
-  void take_wishes();
   void take_policy_file();
   void let_in();
   void decide();
+  Result<void> commit(Lock& lock, const store::Store::Batch& batch);
   void save(Lock& lock);
   void launch(Lock& lock);
-  void answer(const Result<void>& saved);
-  /// Takes back a job that could not be saved, and whatever has been planned for it.
-  void expel(store::JobNumber number);
-  void refuse_all();
   Time next_alarm() const;
+
+  // wishes.cpp: what users want.
+  /// Lets the deciding thread do what `plan` comes to, and waits until that is on the disk.
+  Result<void> change(std::function<Result<Change>()> plan);
+  /// One at a time: the next is judged by what this one has changed.
+  void take_wish(Lock& lock);
+  void take_entrants(Lock& lock);
+  void refuse_all();
+  Result<Entry*> own(store::JobNumber number, const Caller& caller);
+  Change end_now(Entry& entry, const std::string& why);
 
   // jobs.cpp: what happens to a job.
   Result<std::vector<store::Job>> enlist(const store::Submission& asked);
@@ -122,7 +133,11 @@ class LocalService::Core final : public schedule::Actuator {
   void finish(Entry& entry, trace::JobState state, const std::string& reason) {
     finish(entry, state, reason, now_);
   }
+  /// What follows from its end.
+  void settle(Entry& entry);
   void begin_again(Entry& entry, const std::string& why);
+  /// What follows from that.
+  void waits_anew(Entry& entry);
   void start_process(Entry& entry, const store::Job& whole);
   void has_process(Entry& entry, shepherd::Run run);
   void resize_process(Entry& entry);
@@ -131,7 +146,6 @@ class LocalService::Core final : public schedule::Actuator {
   /// Processors for a job that holds whole cores; empty = it is not pinned.
   std::vector<int> cores_for(const Entry& entry) const;
   bool is_free_of_others(const Entry& entry) const;
-  Result<Entry*> own(store::JobNumber number, const Caller& caller);
   void note(const store::Job& job, std::string what, std::string detail = {});
   /// Ends the process of a job once it is on the disk why.
   void end_process(Entry& entry);
@@ -149,9 +163,12 @@ class LocalService::Core final : public schedule::Actuator {
   cluster::GpuMask trouble_mask(NodeId node) const;
   std::optional<NodeId> node_called(const std::string& name) const;
   /// Brings what is drained or out of service to the round, and keeps it.
-  void apply_service(NodeId node);
-  void keep_service();
-  Result<void> mark_gpu(const std::string& node, int gpu, const std::string& trouble);
+  void apply_service(NodeId node, OutOfService out);
+  Change put_out(NodeId node, OutOfService out);
+  /// `out` with another word on a GPU.
+  static OutOfService with(OutOfService out, NodeId node, int gpu, const std::string& trouble);
+  /// As the store keeps it.
+  std::string to_json(const OutOfService& out) const;
   Result<void> read_service();
 
   // Actuator: called from within the round.
@@ -208,9 +225,8 @@ class LocalService::Core final : public schedule::Actuator {
   std::optional<double> gpu_use_;  // of all GPUs, as last measured
   std::optional<double> power_w_;
   std::vector<store::Job> ended_;  // since the last outlook
-  std::set<NodeId> drained_;
-  std::map<std::pair<NodeId, int>, std::string> gpu_trouble_;
-  std::vector<std::pair<std::string, std::string>> values_;
+  OutOfService out_;
+  std::map<std::string, std::string> values_;  // to be kept by the store
   std::vector<std::string> old_folders_;
   std::int64_t last_number_ = 0;
   Time save_again_ = kNever;
@@ -225,9 +241,6 @@ class LocalService::Core final : public schedule::Actuator {
   std::deque<Wish> wishes_;
   bool closed_ = false;
   std::atomic<bool> reload_ = false;
-  // What waits for the disk.
-  std::vector<Entrant> entering_;
-  std::vector<Wish> applied_;
   process::Descriptor bell_;  // an eventfd
 };
 

@@ -33,29 +33,30 @@ std::optional<NodeId> LocalService::Core::node_called(const std::string& name) c
 
 cluster::GpuMask LocalService::Core::trouble_mask(NodeId node) const {
   cluster::GpuMask mask = 0;
-  for (const auto& [where, why] : gpu_trouble_) {
+  for (const auto& [where, why] : out_.gpus) {
     if (where.first == node) mask |= cluster::GpuMask{1} << static_cast<unsigned>(where.second);
   }
   return mask;
 }
 
-void LocalService::Core::apply_service(NodeId node) {
-  round_->set_drained(node, drained_.contains(node));
+void LocalService::Core::apply_service(NodeId node, OutOfService out) {
+  out_ = std::move(out);
+  round_->set_drained(node, out_.drained.contains(node));
   round_->set_out(node, trouble_mask(node));
   const VcId vc = config_.machine.cluster.nodes[index(node)].vc;
   events_.push_back({EventKind::capacity_changed, static_cast<std::uint32_t>(index(vc))});
-  keep_service();
+  values_[kKey] = to_json(out_);
 }
 
-void LocalService::Core::keep_service() {
+std::string LocalService::Core::to_json(const OutOfService& out) const {
   nlohmann::json made{{"drained", nlohmann::json::array()}, {"gpus", nlohmann::json::array()}};
   const cluster::Cluster& cluster = config_.machine.cluster;
-  for (const NodeId node : drained_) made["drained"].push_back(cluster.node_label(node));
-  for (const auto& [where, why] : gpu_trouble_) {
+  for (const NodeId node : out.drained) made["drained"].push_back(cluster.node_label(node));
+  for (const auto& [where, why] : out.gpus) {
     made["gpus"].push_back(
         {{"node", cluster.node_label(where.first)}, {"gpu", where.second}, {"why", why}});
   }
-  values_.emplace_back(kKey, made.dump());
+  return made.dump();
 }
 
 Result<void> LocalService::Core::read_service() {
@@ -68,13 +69,13 @@ Result<void> LocalService::Core::read_service() {
   }
   // What the cluster has no more needs no word.
   for (const auto& node : read["drained"]) {
-    if (const auto id = node_called(node.get<std::string>())) drained_.insert(*id);
+    if (const auto id = node_called(node.get<std::string>())) out_.drained.insert(*id);
   }
   for (const auto& each : read["gpus"]) {
     const auto id = node_called(each["node"].get<std::string>());
     const int gpu = each["gpu"].get<int>();
     if (!id || gpu >= config_.machine.cluster.gpus(*id)) continue;
-    gpu_trouble_[{*id, gpu}] = each["why"].get<std::string>();
+    out_.gpus[{*id, gpu}] = each["why"].get<std::string>();
   }
   return {};
 }
@@ -86,7 +87,14 @@ void LocalService::Core::hear_of_gpu(NodeId node, int gpu, const std::string& tr
   } else {
     log_warning(fmt::format("{} GPU {} is out of service: {}", name, gpu, trouble));
   }
-  Wish wish{.apply = [this, name, gpu, trouble] { return mark_gpu(name, gpu, trouble); }};
+  // What the driver says holds, whatever the disk says: it is kept when it can be.
+  Wish wish{.plan = [this, node, gpu, trouble]() -> Result<Change> {
+    Change change;
+    change.apply = [this, node, gpu, trouble] {
+      apply_service(node, with(out_, node, gpu, trouble));
+    };
+    return change;
+  }};
   {
     const std::lock_guard lock(inbox_mutex_);
     if (closed_) return;
@@ -96,37 +104,45 @@ void LocalService::Core::hear_of_gpu(NodeId node, int gpu, const std::string& tr
 }
 
 Result<void> LocalService::Core::set_drained(const std::string& node, bool drained) {
-  return change([this, node, drained]() -> Result<void> {
+  return change([this, node, drained]() -> Result<Change> {
     const auto id = node_called(node);
     if (!id) return tl::unexpected(no_such("node " + node));
+    OutOfService out = out_;
     if (drained) {
-      drained_.insert(*id);
+      out.drained.insert(*id);
     } else {
-      drained_.erase(*id);
+      out.drained.erase(*id);
     }
-    apply_service(*id);
-    return {};
+    return put_out(*id, std::move(out));
   });
 }
 
 Result<void> LocalService::Core::set_gpu_trouble(const std::string& node, int gpu,
                                                  const std::string& trouble) {
-  return change([this, node, gpu, trouble] { return mark_gpu(node, gpu, trouble); });
+  return change([this, node, gpu, trouble]() -> Result<Change> {
+    const auto id = node_called(node);
+    if (!id || gpu < 0 || gpu >= config_.machine.cluster.gpus(*id)) {
+      return tl::unexpected(no_such(fmt::format("GPU {} of node {}", gpu, node)));
+    }
+    return put_out(*id, with(out_, *id, gpu, trouble));
+  });
 }
 
-Result<void> LocalService::Core::mark_gpu(const std::string& node, int gpu,
-                                          const std::string& trouble) {
-  const auto id = node_called(node);
-  if (!id || gpu < 0 || gpu >= config_.machine.cluster.gpus(*id)) {
-    return tl::unexpected(no_such(fmt::format("GPU {} of node {}", gpu, node)));
-  }
+LocalService::Core::OutOfService LocalService::Core::with(OutOfService out, NodeId node, int gpu,
+                                                          const std::string& trouble) {
   if (trouble.empty()) {
-    gpu_trouble_.erase({*id, gpu});
+    out.gpus.erase({node, gpu});
   } else {
-    gpu_trouble_[{*id, gpu}] = trouble;
+    out.gpus[{node, gpu}] = trouble;
   }
-  apply_service(*id);
-  return {};
+  return out;
+}
+
+LocalService::Core::Change LocalService::Core::put_out(NodeId node, OutOfService out) {
+  Change change;
+  change.kept.set(kKey, to_json(out));
+  change.apply = [this, node, out = std::move(out)] { apply_service(node, out); };
+  return change;
 }
 
 }  // namespace almanac::live

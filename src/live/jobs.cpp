@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/wall_clock.h"
 #include "live/core.h"
+#include "live/ends.h"
 #include "live/environment.h"
 #include "live/log.h"
 #include "store/log.h"
@@ -24,10 +25,6 @@ using trace::JobState;
 namespace {
 
 constexpr std::size_t kLargestArray = 100'000;
-
-bool has_ended(const store::Job& job) {
-  return job.state != JobState::pending && job.state != JobState::running;
-}
 
 /// When a run ended: now, or long ago if nobody was there to see it. The exit is told by the wall's
 /// clock, which ours may be ahead of.
@@ -56,8 +53,7 @@ std::string LocalService::Core::folder_of(const store::Job& job) const {
 }
 
 void LocalService::Core::note(const store::Job& job, std::string what, std::string detail) {
-  notes_.push_back(
-      {.at = now_, .job = job.number, .what = std::move(what), .detail = std::move(detail)});
+  notes_.push_back(note_of(job, now_, std::move(what), std::move(detail)));
 }
 
 std::optional<std::string> LocalService::Core::never(const store::Job& job) {
@@ -303,19 +299,19 @@ void LocalService::Core::process_gone(Entry& entry,
 }
 
 void LocalService::Core::finish(Entry& entry, JobState state, const std::string& reason, Time at) {
+  entry.job = ended(std::move(entry.job), state, reason, at);
+  notes_.push_back(note_of_end(entry.job, now_));
+  settle(entry);
+}
+
+void LocalService::Core::settle(Entry& entry) {
   store::Job& job = entry.job;
-  job.state = state;
-  job.end = at;
-  job.reason = reason;
   if (entry.id != kNoJob) {
     trace::Job& record = trace_.jobs[index(entry.id)];
     record.outcome = store::record_of(job, trace_.names).outcome;
     book_.count_task(job, -1);
     entry.id = kNoJob;
   }
-  note(job, "ended",
-       reason.empty() ? std::string(to_string(state))
-                      : fmt::format("{}: {}", to_string(state), reason));
   ++counters_.ended;
   if (config_.futures > 0) ended_.push_back(job);
   aside_.erase(job.number);
@@ -325,134 +321,23 @@ void LocalService::Core::finish(Entry& entry, JobState state, const std::string&
 }
 
 void LocalService::Core::begin_again(Entry& entry, const std::string& why) {
-  store::Job& job = entry.job;
+  entry.job = begun_again(std::move(entry.job), now_);
+  note(entry.job, "requeued", why);
+  waits_anew(entry);
+}
+
+void LocalService::Core::waits_anew(Entry& entry) {
   if (entry.id != kNoJob) {
     trace::Job& record = trace_.jobs[index(entry.id)];
     record.outcome.state = JobState::node_fail;
-    book_.count_task(job, -1);
+    book_.count_task(entry.job, -1);
     entry.id = kNoJob;
   }
   entry.again = false;
-  job.state = JobState::pending;
-  job.since = now_;
-  job.start = kNoTime;
-  job.end = kNoTime;
-  job.attained = Duration{0};
-  job.exit_status.reset();
-  job.signal = 0;
-  job.reason.clear();
-  note(job, "requeued", why);
-  aside_.insert(job.number);
+  aside_.insert(entry.job.number);
   look_aside_ = true;
   changed_ = true;
   touch(entry);
-}
-
-Result<Entry*> LocalService::Core::own(JobNumber number, const Caller& caller) {
-  Entry* const entry = book_.find(number);
-  if (entry == nullptr || has_ended(entry->job)) {
-    const auto known = store_.job(number);
-    if (!known) return tl::unexpected(known.error());
-    const auto shown = static_cast<std::int64_t>(number);
-    if (!*known) return fail(Code::not_found, fmt::format("there is no job {}", shown));
-    return fail(Code::conflict,
-                fmt::format("job {} has ended: {}", shown, to_string((*known)->state)));
-  }
-  if (!caller.may_all && caller.uid != entry->job.asked.uid) {
-    return fail(Code::conflict,
-                fmt::format("job {} belongs to {}", number_of(entry->job), entry->job.asked.user));
-  }
-  return entry;
-}
-
-Result<void> LocalService::Core::cancel(JobNumber number, const Caller& caller) {
-  return change([this, number, caller]() -> Result<void> {
-    const auto found = own(number, caller);
-    if (!found) return tl::unexpected(found.error());
-    Entry& entry = **found;
-    const std::string why = fmt::format("cancelled by user {}", caller.uid);
-    if (entry.run) {
-      entry.to_end = why;
-      entry.again = false;
-      entry.job.reason = why;
-      end_process(entry);
-      note(entry.job, "told to end", why);
-      return {};
-    }
-    if (in_round(entry, Phase::running)) {  // has no process yet
-      round_->end(now_, entry.id);
-      events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
-      entry.starting = false;
-    } else if (in_round(entry, Phase::waiting)) {
-      leave_queue(entry);
-    }
-    finish(entry, JobState::cancelled, why);
-    return {};
-  });
-}
-
-Result<void> LocalService::Core::hold(JobNumber number, const Caller& caller) {
-  return change([this, number, caller]() -> Result<void> {
-    const auto found = own(number, caller);
-    if (!found) return tl::unexpected(found.error());
-    Entry& entry = **found;
-    if (entry.job.state == JobState::running) {
-      return fail(Code::conflict, fmt::format("job {} runs already", number_of(entry.job)), {},
-                  "requeue it first");
-    }
-    entry.job.held = true;
-    if (in_round(entry, Phase::waiting)) leave_queue(entry);
-    aside_.insert(number);
-    note(entry.job, "held");
-    touch(entry);
-    return {};
-  });
-}
-
-Result<void> LocalService::Core::release(JobNumber number, const Caller& caller) {
-  return change([this, number, caller]() -> Result<void> {
-    const auto found = own(number, caller);
-    if (!found) return tl::unexpected(found.error());
-    Entry& entry = **found;
-    if (!entry.job.held) return {};
-    entry.job.held = false;
-    look_aside_ = true;
-    note(entry.job, "released");
-    touch(entry);
-    return {};
-  });
-}
-
-Result<void> LocalService::Core::requeue(JobNumber number, const Caller& caller) {
-  return change([this, number, caller]() -> Result<void> {
-    if (Entry* const entry = book_.find(number); entry != nullptr && !has_ended(entry->job)) {
-      const auto found = own(number, caller);
-      if (!found) return tl::unexpected(found.error());
-      if (entry->job.state == JobState::pending && entry->to_end.empty()) return {};
-      if (!entry->run) {
-        return fail(Code::unavailable,
-                    fmt::format("job {} is just starting", number_of(entry->job)), {}, "try again");
-      }
-      entry->again = true;
-      entry->job.reason = kToRunAgain;
-      end_process(*entry);
-      return {};
-    }
-    auto known = store_.job(number);
-    if (!known) return tl::unexpected(known.error());
-    const auto shown = static_cast<std::int64_t>(number);
-    if (!*known) return fail(Code::not_found, fmt::format("there is no job {}", shown));
-    if (!caller.may_all && caller.uid != (*known)->asked.uid) {
-      return fail(Code::conflict, fmt::format("job {} belongs to {}", shown, (*known)->asked.user));
-    }
-    if (book_.find(number) != nullptr) {
-      return fail(Code::unavailable,
-                  fmt::format("the end of job {} is not on the disk yet", shown));
-    }
-    forget_what_runs(**known);
-    begin_again(book_.add(std::move(**known)), fmt::format("by user {}", caller.uid));
-    return {};
-  });
 }
 
 }  // namespace almanac::live

@@ -38,7 +38,7 @@ class Measured final : public policy::Telemetry {
   std::optional<Duration> worked(JobId, Time) const override { return std::nullopt; }
 
  private:
-  /// Null = one that could not be saved, and is gone before the policy has heard of it.
+  /// Null = one that has gone.
   const Entry* entry_of(JobId job) const;
   std::optional<double> fresh(const std::optional<measure::Stretch>& told) const;
 

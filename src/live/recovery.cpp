@@ -236,7 +236,7 @@ Result<void> LocalService::Core::recover() {
   if (auto read = read_service(); !read) return read;
   begin_policy(composition_);
   decide();  // so that whoever asks finds a policy that knows the jobs
-  values_.emplace_back(kPolicyKey, config_.policy);
+  values_[kPolicyKey] = config_.policy;
   return {};
 }
 
@@ -269,7 +269,7 @@ void LocalService::Core::begin_policy(policy::Composition composition) {
   events_.clear();
   wakes_.clear();
   for (std::uint32_t at = 0; at < config_.machine.cluster.nodes.size(); ++at) {
-    round_->set_drained(NodeId{at}, drained_.contains(NodeId{at}));
+    round_->set_drained(NodeId{at}, out_.drained.contains(NodeId{at}));
   }
   for (const Known& known : running) {
     const auto never = round_->adopt(known.entry->id, known.entry->job.held_gpus, known.past);
@@ -307,11 +307,15 @@ void LocalService::Core::take_policy_file() {
 Result<void> LocalService::Core::set_policy(const std::string& policy) {
   auto made = compose(policy);
   if (!made) return tl::unexpected(made.error());
-  return change([this, policy, composition = std::move(*made)]() -> Result<void> {
-    config_.policy = policy;
-    values_.emplace_back(kPolicyKey, policy);
-    begin_policy(composition);
-    return {};
+  return change([this, policy, composition = std::move(*made)]() -> Result<Change> {
+    Change change;
+    change.kept.set(kPolicyKey, policy);
+    change.apply = [this, policy, composition] {
+      config_.policy = policy;
+      values_[kPolicyKey] = policy;
+      begin_policy(composition);
+    };
+    return change;
   });
 }
 
@@ -319,10 +323,11 @@ Result<void> LocalService::Core::set_shadow(const std::string& policy) {
   if (!policy.empty()) {
     if (auto made = compose(policy); !made) return tl::unexpected(made.error());
   }
-  return change([this, policy]() -> Result<void> {
-    config_.shadow = policy;
-    values_.emplace_back(kShadowKey, policy);
-    return {};
+  return change([this, policy]() -> Result<Change> {
+    Change change;
+    change.kept.set(kShadowKey, policy);
+    change.apply = [this, policy] { config_.shadow = policy; };
+    return change;
   });
 }
 

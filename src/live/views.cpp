@@ -171,7 +171,7 @@ Overview LocalService::Core::overview() const {
     if (entry.job.state == JobState::pending) ++(entry.job.held ? made.held : made.waiting);
   }
   const cluster::Ledger& ledger = round_->ledger();
-  made.gpus = config_.machine.cluster.gpus() - static_cast<int>(gpu_trouble_.size());
+  made.gpus = config_.machine.cluster.gpus() - static_cast<int>(out_.gpus.size());
   made.gpu_share_busy = static_cast<double>(ledger.busy_gpu_milli()) / cluster::kWholeGpu;
   made.gpus_busy = gpus_busy();
   made.power_w = draw_w();
@@ -207,8 +207,8 @@ std::vector<NodeView> LocalService::Core::nodes_now() const {
       GpuView& view = made[at].gpus.emplace_back();
       view.number = gpu;
       view.name = config_.machine.gpu_names[at][static_cast<std::size_t>(gpu)];
-      const auto trouble = gpu_trouble_.find({id, gpu});
-      view.in_service = trouble == gpu_trouble_.end();
+      const auto trouble = out_.gpus.find({id, gpu});
+      view.in_service = trouble == out_.gpus.end();
       if (!view.in_service) view.trouble = trouble->second;
     }
   }

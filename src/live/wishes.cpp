@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What users want of jobs. Each wish is worked out on the record alone, put on the disk, and only
+/// then done: one that the disk refuses has changed nothing, now or later.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "live/core.h"
+#include "live/ends.h"
+
+namespace almanac::live {
+
+using policy::EventKind;
+using policy::Phase;
+using store::JobNumber;
+using trace::JobState;
+
+namespace {
+
+std::int64_t shown(JobNumber number) { return static_cast<std::int64_t>(number); }
+
+}  // namespace
+
+Result<std::vector<JobNumber>> LocalService::Core::submit(store::Submission submission) {
+  Entrant entrant{.asked = std::move(submission)};
+  auto answer = entrant.answer.get_future();
+  {
+    const std::lock_guard lock(inbox_mutex_);
+    if (closed_) return fail(Code::unavailable, "the service is ending");
+    entrants_.push_back(std::move(entrant));
+  }
+  wake();
+  return answer.get();
+}
+
+void LocalService::Core::take_entrants(Lock& lock) {
+  struct Enlisted {
+    Entrant entrant;
+    std::vector<store::Job> jobs;
+  };
+  std::deque<Entrant> taken;
+  {
+    const std::lock_guard inbox(inbox_mutex_);
+    taken.swap(entrants_);
+  }
+  const std::int64_t last_number = last_number_;
+  std::vector<Enlisted> enlisted;
+  store::Store::Batch batch;
+  for (Entrant& entrant : taken) {
+    auto jobs = enlist(entrant.asked);
+    if (!jobs) {
+      entrant.answer.set_value(tl::unexpected(jobs.error()));
+      continue;
+    }
+    for (store::Job& job : *jobs) {
+      batch.put(job);
+      batch.note(note_of(job, now_, "submitted"));
+      forget_what_runs(job);
+    }
+    enlisted.push_back({std::move(entrant), std::move(*jobs)});
+  }
+  const auto saved = commit(lock, batch);
+  if (!saved) last_number_ = last_number;
+  for (Enlisted& each : enlisted) {
+    if (!saved) {
+      each.entrant.answer.set_value(tl::unexpected(saved.error()));
+      continue;
+    }
+    std::vector<JobNumber> numbers;
+    for (store::Job& job : each.jobs) {
+      numbers.push_back(job.number);
+      aside_.insert(job.number);
+      book_.add(std::move(job));
+      ++counters_.submitted;
+    }
+    look_aside_ = true;
+    ++revision_;
+    each.entrant.answer.set_value(std::move(numbers));
+  }
+}
+
+Result<void> LocalService::Core::change(std::function<Result<Change>()> plan) {
+  Wish made{.plan = std::move(plan)};
+  auto answer = made.answer.get_future();
+  {
+    const std::lock_guard lock(inbox_mutex_);
+    if (closed_) return fail(Code::unavailable, "the service is ending");
+    wishes_.push_back(std::move(made));
+  }
+  wake();
+  return answer.get();
+}
+
+void LocalService::Core::take_wish(Lock& lock) {
+  Wish wish;
+  {
+    const std::lock_guard inbox(inbox_mutex_);
+    if (wishes_.empty()) return;
+    wish = std::move(wishes_.front());
+    wishes_.pop_front();
+    if (!wishes_.empty()) wake();
+  }
+  const Result<Change> change = wish.plan();
+  if (!change) return wish.answer.set_value(tl::unexpected(change.error()));
+  const Result<void> saved = commit(lock, change->kept);
+  if (saved) {
+    change->apply();
+    // Whoever is answered finds what it changed: nobody sees the jobs before the round has.
+    ++revision_;
+  }
+  wish.answer.set_value(saved);
+}
+
+void LocalService::Core::refuse_all() {
+  const std::lock_guard lock(inbox_mutex_);
+  closed_ = true;
+  const Error ending{Code::unavailable, "the service is ending", {}, {}};
+  for (Entrant& entrant : entrants_) entrant.answer.set_value(tl::unexpected(ending));
+  for (Wish& wish : wishes_) wish.answer.set_value(tl::unexpected(ending));
+  entrants_.clear();
+  wishes_.clear();
+}
+
+Result<Entry*> LocalService::Core::own(JobNumber number, const Caller& caller) {
+  Entry* const entry = book_.find(number);
+  if (entry == nullptr) {
+    const auto known = store_.job(number);
+    if (!known) return tl::unexpected(known.error());
+    if (!*known) return fail(Code::not_found, fmt::format("there is no job {}", shown(number)));
+    return fail(Code::conflict,
+                fmt::format("job {} has ended: {}", shown(number), to_string((*known)->state)));
+  }
+  if (has_ended(entry->job)) {
+    return fail(Code::conflict,
+                fmt::format("job {} has ended: {}", shown(number), to_string(entry->job.state)));
+  }
+  if (!caller.may_all && caller.uid != entry->job.asked.uid) {
+    return fail(Code::conflict,
+                fmt::format("job {} belongs to {}", shown(number), entry->job.asked.user));
+  }
+  return entry;
+}
+
+LocalService::Core::Change LocalService::Core::end_now(Entry& entry, const std::string& why) {
+  Change change;
+  if (entry.run) {
+    store::Job told = entry.job;
+    told.reason = why;
+    change.kept.put(told);
+    change.kept.note(note_of(told, now_, "told to end", why));
+    change.apply = [this, &entry, why] {
+      entry.to_end = why;
+      entry.again = false;
+      entry.job.reason = why;
+      end_process(entry);
+    };
+    return change;
+  }
+  const store::Job after = ended(entry.job, JobState::cancelled, why, now_);
+  change.kept.put(after);
+  change.kept.note(note_of_end(after, now_));
+  change.apply = [this, &entry, after] {
+    if (in_round(entry, Phase::running)) {  // has no process yet
+      round_->end(now_, entry.id);
+      events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
+      entry.starting = false;
+    } else if (in_round(entry, Phase::waiting)) {
+      leave_queue(entry);
+    }
+    entry.job = after;
+    settle(entry);
+  };
+  return change;
+}
+
+Result<void> LocalService::Core::cancel(JobNumber number, const Caller& caller) {
+  return change([this, number, caller]() -> Result<Change> {
+    const auto found = own(number, caller);
+    if (!found) return tl::unexpected(found.error());
+    return end_now(**found, fmt::format("cancelled by user {}", caller.uid));
+  });
+}
+
+Result<void> LocalService::Core::hold(JobNumber number, const Caller& caller) {
+  return change([this, number, caller]() -> Result<Change> {
+    const auto found = own(number, caller);
+    if (!found) return tl::unexpected(found.error());
+    Entry& entry = **found;
+    if (entry.job.state == JobState::running) {
+      return fail(Code::conflict, fmt::format("job {} runs already", shown(number)), {},
+                  "requeue it first");
+    }
+    store::Job held = entry.job;
+    held.held = true;
+    Change change;
+    change.kept.put(held);
+    change.kept.note(note_of(held, now_, "held"));
+    change.apply = [this, &entry] {
+      entry.job.held = true;
+      if (in_round(entry, Phase::waiting)) leave_queue(entry);
+      aside_.insert(entry.job.number);
+    };
+    return change;
+  });
+}
+
+Result<void> LocalService::Core::release(JobNumber number, const Caller& caller) {
+  return change([this, number, caller]() -> Result<Change> {
+    const auto found = own(number, caller);
+    if (!found) return tl::unexpected(found.error());
+    Entry& entry = **found;
+    Change change;
+    if (!entry.job.held) return change;
+    store::Job released = entry.job;
+    released.held = false;
+    change.kept.put(released);
+    change.kept.note(note_of(released, now_, "released"));
+    change.apply = [this, &entry] {
+      entry.job.held = false;
+      look_aside_ = true;
+    };
+    return change;
+  });
+}
+
+Result<void> LocalService::Core::requeue(JobNumber number, const Caller& caller) {
+  return change([this, number, caller]() -> Result<Change> {
+    Change change;
+    if (Entry* const entry = book_.find(number); entry != nullptr && !has_ended(entry->job)) {
+      const auto found = own(number, caller);
+      if (!found) return tl::unexpected(found.error());
+      if (entry->job.state == JobState::pending && entry->to_end.empty()) return change;
+      if (!entry->run) {
+        return fail(Code::unavailable, fmt::format("job {} is just starting", shown(number)), {},
+                    "try again");
+      }
+      store::Job told = entry->job;
+      told.reason = kToRunAgain;
+      change.kept.put(told);
+      change.apply = [this, entry] {
+        entry->again = true;
+        entry->job.reason = kToRunAgain;
+        end_process(*entry);
+      };
+      return change;
+    }
+    const auto known = store_.job(number);
+    if (!known) return tl::unexpected(known.error());
+    if (!*known) return fail(Code::not_found, fmt::format("there is no job {}", shown(number)));
+    if (!caller.may_all && caller.uid != (*known)->asked.uid) {
+      return fail(Code::conflict,
+                  fmt::format("job {} belongs to {}", shown(number), (*known)->asked.user));
+    }
+    if (book_.find(number) != nullptr) {
+      return fail(Code::unavailable,
+                  fmt::format("the end of job {} is not on the disk yet", shown(number)));
+    }
+    store::Job again = begun_again(**known, now_);
+    forget_what_runs(again);
+    change.kept.put(again);
+    change.kept.note(note_of(again, now_, "requeued", fmt::format("by user {}", caller.uid)));
+    change.apply = [this, again] { waits_anew(book_.add(again)); };
+    return change;
+  });
+}
+
+}  // namespace almanac::live
