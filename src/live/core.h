@@ -153,6 +153,7 @@ class LocalService::Core final : public schedule::Actuator {
 
   // recovery.cpp: what an earlier service left.
   Result<void> recover();
+  Result<void> take_over_runs();
   std::vector<cluster::Grant> whole_machine() const;
   /// Ends a job, or begins it again, as its reason says that a user was told.
   void end_as_promised(Entry& entry);

@@ -21,6 +21,7 @@ store::Job ended(store::Job job, JobState state, const std::string& reason, Time
 }
 
 store::Job begun_again(store::Job job, Time now) {
+  job.annulled = job.attempts;
   job.state = JobState::pending;
   job.since = now;
   job.start = kNoTime;

@@ -14,7 +14,7 @@ namespace almanac::live {
 
 bool has_ended(const store::Job& job);
 store::Job ended(store::Job job, trace::JobState state, const std::string& reason, Time at);
-/// Waits from `now` on as if it had never run.
+/// Waits from `now` on as if it had never run; how earlier runs of it end is not asked any more.
 store::Job begun_again(store::Job job, Time now);
 
 store::Note note_of(const store::Job& job, Time now, std::string what, std::string detail = {});

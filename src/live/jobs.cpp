@@ -253,7 +253,7 @@ void LocalService::Core::process_gone(Entry& entry,
   const std::string to_end = std::exchange(entry.to_end, {});
   changed_ = true;
   const bool only_stopped = makes_room && to_end.empty() && !entry.again;
-  if (only_stopped && how && (*how)->cause == Cause::told) {
+  if (only_stopped && (!how || (*how)->cause == Cause::told)) {
     // It waits, or is to start again, as the policy has it.
     note(job, "stopped");
     return touch(entry);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -48,11 +49,6 @@ std::optional<RunName> parse_run_name(const std::string& name) {
   } catch (const std::exception&) {
     return std::nullopt;
   }
-}
-
-/// Whether a policy stopped its last run; one that is to begin again has no run behind it.
-bool was_stopped(const store::Job& job) {
-  return job.state == JobState::pending && job.start != kNoTime;
 }
 
 }  // namespace
@@ -149,6 +145,56 @@ void LocalService::Core::end_as_promised(Entry& entry) {
   end_process(entry);
 }
 
+Result<void> LocalService::Core::take_over_runs() {
+  struct Last {
+    int attempt = 0;
+    std::string folder{};
+  };
+  // A run is begun when the one before is known to have been stopped: so the last that was begun
+  // says how its job stands, whether or not another was to follow.
+  std::map<JobNumber, Last> last;
+  std::error_code error;
+  for (const auto& each : fs::directory_iterator(fs::path(config_.state) / "runs", error)) {
+    const auto name = parse_run_name(each.path().filename().string());
+    if (!name) continue;
+    const std::string folder = each.path().string();
+    const Entry* const entry = book_.find(name->job);
+    const Found found = shepherd::Run::look(folder);
+    const bool counts = entry != nullptr && name->attempt > entry->job.annulled;
+    if (found == Found::never_started || (!counts && found != Found::lives)) {
+      old_folders_.push_back(folder);
+    } else if (entry == nullptr) {
+      log_warning(fmt::format("{}: a run of a job that is not known; it is ended", folder));
+      auto run = shepherd::Run::adopt(folder);
+      if (!run) return tl::unexpected(run.error());
+      run->end();
+    } else if (Last& known = last[name->job]; name->attempt > known.attempt) {
+      if (known.attempt > 0) old_folders_.push_back(known.folder);
+      known = {name->attempt, folder};
+    } else {
+      old_folders_.push_back(folder);
+    }
+  }
+  if (error) {
+    return fail(Code::unavailable, fmt::format("cannot read runs: {}", error.message()),
+                {.file = config_.state});
+  }
+  for (const auto& [number, each] : last) {
+    auto run = shepherd::Run::adopt(each.folder);
+    if (!run) return tl::unexpected(run.error());
+    Entry& entry = *book_.find(number);
+    const bool latest = each.attempt == entry.job.attempts;
+    if (!latest || entry.job.state != JobState::running) {
+      entry.makes_room = true;
+      // What it holds was overwritten when another run was to follow.
+      entry.leaves = latest ? entry.job.held_gpus : whole_machine();
+      run->end();
+    }
+    has_process(entry, std::move(*run));
+  }
+  return {};
+}
+
 Result<void> LocalService::Core::recover() {
   if (const auto gone = store_.forget(now_ - config_.retention); !gone) {
     return tl::unexpected(gone.error());
@@ -161,40 +207,7 @@ Result<void> LocalService::Core::recover() {
   if (!unfinished) return tl::unexpected(unfinished.error());
   for (store::Job& job : *unfinished) book_.add(std::move(job));
 
-  std::error_code error;
-  for (const auto& each : fs::directory_iterator(fs::path(config_.state) / "runs", error)) {
-    const auto name = parse_run_name(each.path().filename().string());
-    if (!name) continue;
-    const std::string folder = each.path().string();
-    Entry* const entry = book_.find(name->job);
-    const Found found = shepherd::Run::look(folder);
-    const bool latest = entry != nullptr && entry->job.attempts == name->attempt;
-    const bool present = latest && entry->job.state == JobState::running;
-    // Whoever was to be stopped may have ended by itself before it was.
-    const bool ended_first = latest && was_stopped(entry->job) && found == Found::ended;
-    if (found == Found::never_started || (!present && !ended_first && found != Found::lives)) {
-      old_folders_.push_back(folder);
-      continue;
-    }
-    auto run = shepherd::Run::adopt(folder);
-    if (!run) return tl::unexpected(run.error());
-    if (entry == nullptr) {
-      log_warning(fmt::format("{}: a run of a job that is not known; it is ended", folder));
-      run->end();
-      continue;
-    }
-    if (!present) {
-      entry->makes_room = true;
-      entry->leaves = whole_machine();  // what it holds was overwritten
-      run->end();
-    }
-    has_process(*entry, std::move(*run));
-  }
-
-  if (error) {
-    return fail(Code::unavailable, fmt::format("cannot read runs: {}", error.message()),
-                {.file = config_.state});
-  }
+  if (auto taken = take_over_runs(); !taken) return taken;
 
   std::vector<Entry*> running;
   std::vector<Entry*> waiting;
@@ -203,7 +216,7 @@ Result<void> LocalService::Core::recover() {
     store::Job& job = entry.job;
     if (job.state == JobState::running && (!entry.run || entry.makes_room)) {
       job.state = JobState::pending;  // it was about to start when the service ended
-      if (job.attempts <= 1) job.start = kNoTime;
+      if (job.attempts <= job.annulled + 1) job.start = kNoTime;
       touch(entry);
     }
     if (!job.reason.empty()) end_as_promised(entry);

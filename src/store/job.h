@@ -92,6 +92,7 @@ struct Job {
   Time end = kNoTime;
   Duration attained{};        ///< Time run before the present run; of one that has ended, in all.
   std::int32_t attempts = 0;  ///< Runs begun.
+  std::int32_t annulled = 0;  ///< So many of them count no more: it was to begin again after them.
   std::int32_t preemptions = 0;
   std::vector<cluster::Grant> held_gpus{};  ///< Of the present, or last, run.
   std::vector<int> cores{};                 ///< Processors of it; empty = any.

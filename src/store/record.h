@@ -64,6 +64,7 @@ void each_field(T& job, Visit&& visit) {
   visit("end_ms", job.end);
   visit("attained_ms", job.attained);
   visit("attempts", job.attempts);
+  visit("annulled", job.annulled);
   visit("preemptions", job.preemptions);
   visit("held_gpus", job.held_gpus);
   visit("cores", job.cores);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/schema.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -140,12 +141,17 @@ BEGIN
     AND NOT EXISTS (SELECT 1 FROM submission WHERE environment = content.id);
 END;
 )sql",
+    R"sql(
+-- Runs up to this one count no more: the job was to begin again after them.
+ALTER TABLE job ADD COLUMN annulled INTEGER NOT NULL DEFAULT 0;
+UPDATE job SET annulled = attempts WHERE state = 'PENDING' AND start_ms IS NULL;
+)sql",
 };
 
 }  // namespace
 
-void bring_up_to_date(Connection& connection) {
-  const auto newest = static_cast<std::int64_t>(kSteps.size());
+void bring_up_to_date(Connection& connection, std::int64_t at_most) {
+  const auto newest = std::min(static_cast<std::int64_t>(kSteps.size()), at_most);
   const std::int64_t version = connection.number_of("user_version");
   if (connection.number_of("application_id") != kOurs) {
     if (version != 0 || connection.number_of("schema_version") != 0) {

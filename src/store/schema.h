@@ -4,13 +4,17 @@
 /// The tables, and how those of an older Almanac become today's.
 #pragma once
 
+#include <cstdint>
+#include <limits>
+
 #include "store/connection.h"
 
 namespace almanac::store {
 
 /// Makes the tables, or brings them up to date, all in one transaction. Throws Refused: invalid
 /// when it is another program's file, unsupported when a later Almanac wrote it; neither is
-/// touched.
-void bring_up_to_date(Connection& connection);
+/// touched. `at_most`: an older version to stop at.
+void bring_up_to_date(Connection& connection,
+                      std::int64_t at_most = std::numeric_limits<std::int64_t>::max());
 
 }  // namespace almanac::store

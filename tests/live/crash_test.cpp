@@ -15,6 +15,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -180,6 +181,39 @@ class Killed : public testing::Test {
     }
     return false;
   }
+  /// The same, and lets the shepherds go on that jobs have stopped.
+  bool runs_empty_of_sleepers(Process& service) {
+    for (int tries = 0; tries < 3000; ++tries) {
+      const std::string left = service.ask("left");
+      if (left == "0") return true;
+      if (left.empty()) return false;
+      if (const auto sleeper = sleeper_now()) ::kill(sleeper->shepherd, SIGCONT);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return false;
+  }
+  /// A job that has said who its shepherd and itself are, and has stopped the shepherd.
+  struct Sleeper {
+    pid_t shepherd = -1;
+    pid_t command = -1;
+    bool command_has_ended() const { return state(command) == 'Z' || state(command) == 0; }
+
+   private:
+    /// The letter of /proc/PID/stat; 0 = there is no such process.
+    static char state(pid_t process) {
+      std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+      std::string line;
+      std::getline(file, line);
+      const auto name_ends = line.rfind(") ");
+      return name_ends == std::string::npos ? '\0' : line[name_ends + 2];
+    }
+  };
+  std::optional<Sleeper> sleeper_now() const {
+    Sleeper made;
+    std::ifstream file(folder_ / "sleeper");
+    if (file >> made.shepherd >> made.command) return made;
+    return std::nullopt;
+  }
   std::map<std::string, int> ran() const {
     std::map<std::string, int> counts;
     std::ifstream file(folder_ / "ran");
@@ -291,6 +325,62 @@ TEST_F(Killed, AtEveryStepOfAPreemptionAndACancellation) {
       EXPECT_FALSE(ran().contains("unwanted"));
       acknowledged.erase("unwanted");
     }
+    check(acknowledged);
+  }
+}
+
+// A job that ends by itself as it is preempted, which its shepherd is slow to tell; its successor
+// is cancelled, so the policy starts it again. Whenever the service dies over this: it has run.
+TEST_F(Killed, AtEveryStepOfARestartOfWhoHadEndedByItself) {
+  policy_ = "srtf+limit";
+  const std::string preload = std::string("LD_PRELOAD=") + CRASH_HERE;
+  int steps = 1;
+  const int every = told("ALMANAC_CRASH_EVERY", 5);
+  for (int at = 0; at <= steps; at += every) {
+    SCOPED_TRACE("step " + std::to_string(at));
+    for (const char* const name : {"state", "ran", "sleeper"}) fs::remove_all(folder_ / name);
+    const std::string count = (folder_ / "count").string();
+    std::set<std::string> acknowledged;
+    const auto service =
+        begin({preload, at == 0 ? "CRASH_COUNT=" + count : "CRASH_AT=" + std::to_string(at)});
+    service->read_line();
+    const std::string answer = service->ask(
+        "16 1000 echo early >> ran; echo $PPID $$ > it; mv it sleeper; kill -STOP $PPID");
+    if (answer == "ok") acknowledged.insert("early");
+    bool lives = answer == "ok";
+    const auto has_ended = [&] {
+      const auto sleeper = sleeper_now();
+      return sleeper && sleeper->command_has_ended();
+    };
+    while (lives && !has_ended()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      lives = !service->ask("left").empty();
+    }
+    if (lives) {
+      service->ask("16 500 true");
+      service->ask("cancel 2");
+      // Its refusal comes a step later: what the policy did then is on the disk.
+      const std::string refused = service->ask("cancel 99");
+      if (at == 0) {
+        EXPECT_EQ(refused, "there is no job 99");
+        EXPECT_EQ(service->ask("state 1"), "RUNNING");
+        EXPECT_FALSE(fs::exists(folder_ / "state/runs/1.1/exit.json"));
+      }
+    }
+    service->kill();
+    if (at == 0) {
+      std::ifstream(count) >> steps;
+      EXPECT_GT(steps, 20);
+    }
+    if (has_ended()) {
+      ::kill(sleeper_now()->shepherd, SIGCONT);
+      while (!fs::exists(folder_ / "state/runs/1.1/exit.json")) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+    }
+    const auto again = begin();
+    ASSERT_EQ(again->read_line(), "ready");
+    ASSERT_TRUE(runs_empty_of_sleepers(*again));
     check(acknowledged);
   }
 }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A file of an older version becomes one of today's, and what it said is still said.
+#include "store/schema.h"
+
+#include <gtest/gtest.h>
+
+#include "store/store.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::store {
+namespace {
+
+using trace::JobState;
+
+/// A file as version `version` left it, with what `sql` adds.
+std::string file_of(const TemporaryFolder& folder, std::int64_t version, const std::string& sql) {
+  const std::string path = folder / "almanac.db";
+  { const SQLite::Database made(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE); }
+  Connection connection(path, Connection::Access::write);
+  bring_up_to_date(connection, version);
+  EXPECT_EQ(connection.number_of("user_version"), version);
+  connection.database().exec(sql);
+  return path;
+}
+
+constexpr const char* kAsked =
+    "INSERT INTO submission (number, name, user, uid, gid, vc, qos, model, gpus, max_gpus, "
+    "gpu_share, gpu_type, batch, steps, argv, directory, out, err, hold, after_what, requeue, "
+    "at_once) VALUES (1, 'train', 'ann', 7, 7, '', '', '', 2, 0, 1, '', 0, 0, x'6c7300', '/', '', "
+    "'', 0, 'any', 0, 0);";
+
+/// Of jobs of that submission, which wait, were stopped, run and have ended.
+constexpr const char* kFourJobs =
+    "INSERT INTO job (number, submission, submit_ms, state, held, since_ms, start_ms, end_ms, "
+    "attained_ms, attempts, preemptions, signal, reason) VALUES "
+    "(1, 1, 1000, 'PENDING', 0, 9000, NULL, NULL, 0, 3, 0, 0, ''), "
+    "(2, 1, 1000, 'PENDING', 0, 9000, 2000, NULL, 7000, 1, 1, 0, ''), "
+    "(3, 1, 1000, 'RUNNING', 0, 2000, 2000, NULL, 0, 1, 0, 0, ''), "
+    "(4, 1, 1000, 'COMPLETED', 0, 2000, 2000, 5000, 3000, 2, 0, 0, '');";
+
+TEST(Schema, KeepsTheJobsOfTheFirstVersion) {
+  const TemporaryFolder folder;
+  const std::string path = file_of(folder, 1, std::string(kAsked) + kFourJobs);
+  const Store store = Store::open(path).value();
+  const auto job = [&](std::int64_t number) {
+    return store.job(JobNumber{number}).value().value();
+  };
+  EXPECT_EQ(job(4).state, JobState::completed);
+  EXPECT_EQ(job(4).attained, 3s);
+  EXPECT_EQ(job(4).attempts, 2);
+  EXPECT_EQ(job(2).asked.user, "ann");
+  EXPECT_EQ(job(2).asked.argv, std::vector<std::string>{"ls"});
+  // One that had run, and waited as if it never had, was to begin again.
+  EXPECT_EQ(job(1).annulled, 3);
+  EXPECT_EQ(job(2).annulled, 0);
+  EXPECT_EQ(job(3).annulled, 0);
+}
+
+}  // namespace
+}  // namespace almanac::store
