@@ -3,7 +3,9 @@
 /// \file
 /// Turns what a user writes - a name, a name with slots replaced, a TOML file - into a composition.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -188,6 +190,33 @@ Result<Composition> checked(const Registry& registry, Composition composition) {
   return composition;
 }
 
+/// A key of a file that is a number.
+struct Number {
+  const char* key;
+  double least;
+  double most;
+  const char* expected;
+  void (*set)(Composition& composition, double value);
+};
+
+Duration milliseconds(double s) { return Duration{std::llround(s * 1e3)}; }
+
+/// A length of 30 years is for ever; no infinity is one, nor a number that is none.
+constexpr std::array kNumbers{
+    Number{"harmless_rate", std::numeric_limits<double>::min(), 1, "a number above 0 and up to 1",
+           [](Composition& made, double value) { made.harmless_rate = value; }},
+    Number{"trial_s", 1, 1e9, "a number from 1 to 1e9",
+           [](Composition& made, double value) { made.trial = milliseconds(value); }},
+    Number{"lease_s", 0, 1e9, "a number from 0 to 1e9",
+           [](Composition& made, double value) { made.lease = milliseconds(value); }},
+    Number{"rank_delay_s", 0, 1e9, "a number from 0 to 1e9",
+           [](Composition& made, double value) { made.rank_delay = milliseconds(value); }},
+    Number{"las_threshold_gpu_s", 0, 1e15, "a number from 0 to 1e15",
+           [](Composition& made, double value) { made.las_threshold_gpu_s = value; }},
+    Number{"reserve_cpus", 0, 1e4, "a number from 0 to 1e4",
+           [](Composition& made, double value) { made.reserve_cpus = value; }},
+};
+
 Error at(const toml::node& node, const std::string& file, std::string message,
          std::string hint = "") {
   return {Code::usage,
@@ -298,32 +327,14 @@ static Result<Composition> load_composition(const Registry& registry, const std:
       return tl::unexpected(
           at(node, path, fmt::format("unknown key {}", name), hint_for(name, kKeys)));
     }
-    const auto number = node.value<double>();
-    if (name == "harmless_rate") {
-      if (!number || *number <= 0 || *number > 1) {
-        return tl::unexpected(at(node, path, "harmless_rate must be a number above 0 and up to 1"));
+    if (const auto* const number = std::find_if(
+            kNumbers.begin(), kNumbers.end(), [&](const Number& each) { return each.key == name; });
+        number != kNumbers.end()) {
+      const auto value = node.value<double>();
+      if (!value || !(*value >= number->least && *value <= number->most)) {
+        return tl::unexpected(at(node, path, fmt::format("{} must be {}", name, number->expected)));
       }
-      made.harmless_rate = *number;
-      continue;
-    }
-    if (name == "trial_s") {
-      constexpr double kLongest_s = 1e9;
-      if (!number || !(*number >= 1 && *number <= kLongest_s)) {
-        return tl::unexpected(at(node, path, "trial_s must be a number from 1 to 1e9"));
-      }
-      made.trial = Duration{std::llround(*number * 1e3)};
-      continue;
-    }
-    if (name == "rank_delay_s" || name == "las_threshold_gpu_s" || name == "reserve_cpus" ||
-        name == "lease_s") {
-      if (!number || *number < 0) {
-        return tl::unexpected(
-            at(node, path, fmt::format("{} must be a number of 0 or more", name)));
-      }
-      if (name == "rank_delay_s") made.rank_delay = Duration{std::llround(*number * 1e3)};
-      if (name == "reserve_cpus") made.reserve_cpus = *number;
-      if (name == "lease_s") made.lease = Duration{std::llround(*number * 1e3)};
-      if (name == "las_threshold_gpu_s") made.las_threshold_gpu_s = *number;
+      number->set(made, *value);
       continue;
     }
     const auto text = node.value<std::string>();

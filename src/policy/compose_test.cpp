@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -117,13 +118,25 @@ TEST(Compose, RefusesDepthsThatAreNone) {
   }
 }
 
-TEST(Compose, RefusesTrialsThatWouldNeverEndOrBegin) {
-  for (const char* const length : {"0.5", "-1", "inf", "nan", "1e300", "'long'"}) {
-    const TomlFile file(std::string("base = 'coda'\ntrial_s = ") + length + "\n");
-    const Result<Composition> made = registry().compose(file.path());
-    ASSERT_FALSE(made) << length;
-    EXPECT_EQ(made.error().message, "trial_s must be a number from 1 to 1e9");
+TEST(Compose, RefusesNumbersThatMeanNothing) {
+  const std::map<std::string, std::string> expected = {
+      {"trial_s", "a number from 1 to 1e9"},
+      {"lease_s", "a number from 0 to 1e9"},
+      {"rank_delay_s", "a number from 0 to 1e9"},
+      {"las_threshold_gpu_s", "a number from 0 to 1e15"},
+      {"reserve_cpus", "a number from 0 to 1e4"},
+      {"harmless_rate", "a number above 0 and up to 1"},
+  };
+  for (const auto& [key, range] : expected) {
+    for (const char* const value : {"-1", "inf", "-inf", "nan", "1e300", "'long'", "[1]"}) {
+      const TomlFile file("base = 'coda'\n" + key + " = " + value + "\n");
+      const Result<Composition> made = registry().compose(file.path());
+      ASSERT_FALSE(made) << key << " " << value;
+      EXPECT_EQ(made.error().message, key + " must be " + range) << value;
+    }
   }
+  EXPECT_THAT(message_of_file("trial_s = 0.5\n"),
+              testing::HasSubstr("trial_s must be a number from 1 to 1e9"));
 }
 
 TEST(Compose, ReadsAFile) {
@@ -155,7 +168,7 @@ TEST(Compose, SaysWhereAFileIsWrong) {
   EXPECT_EQ(message_of_file("order = \"sjff\"\n"),
             "composition.toml:1:9: order has no choice sjff (see almanac policy list)");
   EXPECT_EQ(message_of_file("rank_delay_s = -1\n"),
-            "composition.toml:1:16: rank_delay_s must be a number of 0 or more");
+            "composition.toml:1:16: rank_delay_s must be a number from 0 to 1e9");
   EXPECT_EQ(message_of_file("name = \"../mine\"\n"),
             "composition.toml:1:8: name must not be empty, begin with a dot or contain a slash: it "
             "names a folder of the run");
