@@ -122,12 +122,7 @@ class Play {
   std::unique_ptr<predict::Estimator> taught(const policy::Composition& composition) const {
     auto made = sim::make_estimator(composition, log_);
     ALMANAC_CHECK(made, "estimate {} cannot be had", composition.estimate);
-    predict::Estimator& pupil = **made;
-    predict::replay(
-        lessons_, [&](JobId job, const trace::Request& request) { pupil.estimate(job, request); },
-        [&](JobId job, const trace::Request& request, const predict::Ended& end) {
-          pupil.learn(job, request, end);
-        });
+    predict::teach(**made, lessons_);
     return std::move(*made);
   }
 

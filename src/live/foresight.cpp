@@ -5,10 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
+#include "base/step_back.h"
 #include "forecast/other_gpus.h"
 #include "live/policies.h"
 #include "policy/speed_book.h"
@@ -88,7 +85,7 @@ bool Foresight::somebody_waits() const {
 
 void Foresight::work() {
   // Whoever decides, and the jobs, go first.
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), 10);
+  step_back();
   likely_ = taught_estimator({.estimate = "learned"}, lessons_, lessons_.jobs);
   std::uint64_t seen = 0;
   auto next = Clock::now();

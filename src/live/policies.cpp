@@ -35,12 +35,7 @@ std::unique_ptr<predict::Estimator> taught_estimator(const policy::Composition& 
   for (const trace::Job& job : lessons) {
     if (job.outcome.end != kNoTime && job.outcome.start != kNoTime) ended.push_back(job);
   }
-  predict::Estimator& pupil = **made;
-  predict::replay(
-      ended, [&](JobId job, const trace::Request& request) { pupil.estimate(job, request); },
-      [&](JobId job, const trace::Request& request, const predict::Ended& end) {
-        pupil.learn(job, request, end);
-      });
+  predict::teach(**made, ended);
   return std::move(*made);
 }
 

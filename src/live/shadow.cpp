@@ -9,10 +9,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "base/step_back.h"
 #include "base/wall_clock.h"
 #include "energy/power_file.h"
 #include "live/log.h"
@@ -126,7 +124,7 @@ std::optional<Comparison> Shadow::last() const {
 }
 
 void Shadow::work() {
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), 10);
+  step_back();
   std::unique_lock lock(mutex_);
   while (!stop_) {
     changed_ = false;

@@ -34,11 +34,20 @@ class Estimator {
  public:
   virtual ~Estimator() = default;
   virtual Belief estimate(JobId job, const trace::Request& request) = 0;
+  /// Instead of estimate(): one that is only to be learned from.
+  virtual void watch(JobId job, const trace::Request& request) {
+    static_cast<void>(job);
+    static_cast<void>(request);
+  }
   virtual void learn(JobId job, const trace::Request& request, const Ended& ended) {
     static_cast<void>(job);
     static_cast<void>(request);
     static_cast<void>(ended);
   }
+  /// For whoever cannot wait when he asks: what is due and takes long is done now, and from now on
+  /// in a thread of its own. What comes of it is believed from the first question on that finds it
+  /// done, so answers hang on how fast the machine is.
+  virtual void answer_at_once(Time now) { static_cast<void>(now); }
 };
 
 /// Knows the truth. Only a simulation can have one.

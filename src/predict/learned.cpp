@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/learned.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <system_error>
+#include <utility>
+
+#include "base/step_back.h"
 
 namespace almanac::predict {
 
@@ -31,28 +36,69 @@ bool Learned::is_due(Time now) const {
          recent_error_ > kFarWorse * model_->calibration().mean_error;
 }
 
-void Learned::fit(Time now) {
-  if (ended_.size() < Model::kFewest) return;
+void Learned::Fit::run() {
   const auto start = std::chrono::steady_clock::now();
+  model = std::make_shared<const Model>(earlier ? Model::refit(examples, options, *earlier, fresh)
+                                                : Model::fit(examples, options));
+  took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Learned::Fit Learned::begin_fit(Time now) {
   // What a model that came from elsewhere was given is not at hand.
   const std::size_t fresh = model_ && !brought_ ? ended_.size() - fitted_on_ : 0;
   const bool again = fresh >= Model::kFewest && ended_.size() < Model::kMany;
-  model_ =
-      std::make_shared<const Model>(again ? Model::refit(ended_, options_.model, *model_, fresh)
-                                          : Model::fit(ended_, options_.model));
-  brought_ = false;
-  fit_s_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fitted_at_ = now;
-  fitted_on_ = ended_.size();
+  return {.examples = std::exchange(ended_, {}),
+          .options = options_.model,
+          .earlier = again ? model_ : nullptr,
+          .fresh = fresh};
+}
+
+void Learned::take(Fit done) {
+  model_ = std::move(done.model);
+  brought_ = false;
+  fit_s_ += done.took_s;
+  fitted_on_ = done.examples.size();
   recent_error_ = 0;
   judged_ = 0;
   ++fits_;
+  // Behind those that it was fitted to: who has ended since.
+  done.examples.insert(done.examples.end(), ended_.begin(), ended_.end());
+  ended_ = std::move(done.examples);
   // What no later model looks at any more is let go.
   const std::size_t most = 2 * options_.model.most;
   if (ended_.size() > most) {
-    ended_.erase(ended_.begin(), ended_.end() - static_cast<std::ptrdiff_t>(most));
-    fitted_on_ = ended_.size();
+    const std::size_t gone = std::min(ended_.size() - most, fitted_on_);
+    ended_.erase(ended_.begin(), ended_.begin() + static_cast<std::ptrdiff_t>(gone));
+    fitted_on_ -= gone;
   }
+}
+
+void Learned::fit(Time now) {
+  if (ended_.size() < Model::kFewest) return;
+  Fit fit = begin_fit(now);
+  fit.run();
+  take(std::move(fit));
+}
+
+void Learned::fit_aside(Time now) {
+  const Time before = fitted_at_;
+  fit_ = std::make_shared<Fit>(begin_fit(now));
+  try {
+    fitting_ = std::async(std::launch::async, [fit = fit_] {
+      step_back();
+      fit->run();
+    });
+  } catch (const std::system_error&) {
+    // No thread is to be had: the next question tries again.
+    ended_ = std::move(fit_->examples);
+    fitted_at_ = before;
+  }
+}
+
+void Learned::answer_at_once(Time now) {
+  if (is_due(now)) fit(now);
+  fits_aside_ = true;
 }
 
 Prediction Learned::guess(const Seen& seen) const {
@@ -76,7 +122,17 @@ Prediction Learned::guess(const Seen& seen) const {
 }
 
 Prediction Learned::foresee(JobId job, const trace::Request& request) {
-  if (is_due(request.submit)) fit(request.submit);
+  if (fitting_.valid() && fitting_.wait_for(0s) == std::future_status::ready) {
+    fitting_.get();
+    take(std::move(*fit_));
+  }
+  if (!fitting_.valid() && is_due(request.submit)) {
+    if (fits_aside_) {
+      fit_aside(request.submit);
+    } else {
+      fit(request.submit);
+    }
+  }
   const Seen seen = look(request);
   Prediction made = guess(seen);
   underway_[static_cast<std::uint32_t>(index(job))] = {seen, static_cast<float>(made.typical)};
@@ -135,9 +191,11 @@ class LearnedBound final : public Estimator {
     belief.run = from_log_time(belief.distribution->quantile(share));
     return belief;
   }
+  void watch(JobId job, const trace::Request& request) override { learned_.watch(job, request); }
   void learn(JobId job, const trace::Request& request, const Ended& ended) override {
     learned_.learn(job, request, ended);
   }
+  void answer_at_once(Time now) override { learned_.answer_at_once(now); }
 
  private:
   Learned learned_;

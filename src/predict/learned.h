@@ -14,6 +14,7 @@
 ///          worse.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -41,7 +42,7 @@ class Learned final : public Estimator {
   Learned(const Names& names, std::shared_ptr<const StoredModel> brought);
 
   /// What is believed of a job that is submitted now. About 20 us; a new model every so often takes
-  /// seconds.
+  /// seconds, unless answer_at_once() was said.
   Prediction foresee(JobId job, const trace::Request& request);
   /// The same in numbers.
   Forecast forecast(const Prediction& prediction) const;
@@ -51,8 +52,10 @@ class Learned final : public Estimator {
 
   /// What a model would look at.
   Row row(const trace::Request& request) { return features(memory_, request); }
-  /// Submissions are watched, but nobody will ask about them: no model is made for them.
-  void watch(JobId job, const trace::Request& request);
+  /// No model is made for it.
+  void watch(JobId job, const trace::Request& request) override;
+  /// It ends with the fit that it has begun.
+  void answer_at_once(Time now) override;
   /// Null = too little has ended so far.
   const Model* model() const { return model_.get(); }
   /// Fits a model of all that has ended; does nothing when that is too little.
@@ -67,10 +70,24 @@ class Learned final : public Estimator {
     Seen seen{};
     float typical = -1;  // -1 = was not asked
   };
+  /// A model that is to be, and what it is fitted to.
+  struct Fit {
+    std::vector<Example> examples{};
+    ModelOptions options{};
+    std::shared_ptr<const Model> earlier{};  // null = begins from nothing
+    std::size_t fresh = 0;                   // examples that it was not fitted to
+    std::shared_ptr<const Model> model{};
+    double took_s = 0;
+
+    void run();
+  };
   bool is_due(Time now) const;
   Seen look(const trace::Request& request);
   Prediction guess(const Seen& seen) const;
   void judge(const Waiting& job, double log);
+  Fit begin_fit(Time now);
+  void fit_aside(Time now);
+  void take(Fit done);
 
   Memory memory_;
   LearnedOptions options_{};
@@ -79,6 +96,9 @@ class Learned final : public Estimator {
   std::shared_ptr<const Model> model_;
   bool fixed_ = false;
   bool brought_ = false;
+  bool fits_aside_ = false;
+  std::shared_ptr<Fit> fit_;  // that is under way in `fitting_`
+  std::future<void> fitting_;
   Time fitted_at_{};
   std::size_t fitted_on_ = 0;
   int fits_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/learned.h"
 
+#include <thread>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -67,6 +69,39 @@ TEST(Learned, BeatsTheSimpleOnesAndKeepsItsIntervals) {
     EXPECT_GT(learned.spearman_gpu_time, other.spearman_gpu_time)
         << evaluation->estimators[at].name;
   }
+}
+
+TEST(Learned, NeedsNoModelForJobsThatNobodyAsksAbout) {
+  const trace::Trace log = testing_log(900);
+  Learned learned(log.names, {.refresh = 24h});
+  teach(learned, log.jobs);
+  EXPECT_EQ(learned.fits(), 0);
+  EXPECT_EQ(learned.examples().size(), 900U);
+  learned.answer_at_once(log.jobs.back().request.submit);
+  EXPECT_EQ(learned.fits(), 1);
+}
+
+TEST(Learned, FitsAsideForWhoCannotWait) {
+  constexpr std::size_t kTaught = 400;
+  const trace::Trace log = testing_log(kTaught);
+  Learned learned(log.names);
+  teach(learned, log.jobs);
+  const Time now = log.jobs.back().request.submit;
+  learned.answer_at_once(now);
+  // A model is due when as many have ended again; some more end while it is made.
+  constexpr std::size_t kEnd = kTaught + 50;
+  std::size_t asked = 0;
+  for (; learned.fits() < 2 && asked < 100'000; ++asked) {
+    const JobId job{static_cast<std::uint32_t>(kTaught + asked)};
+    trace::Request request = log.jobs[asked % kTaught].request;
+    request.submit = now;
+    static_cast<void>(learned.foresee(job, request));
+    if (asked < kEnd) learned.learn(job, request, {.at = now, .ran = 100s, .state = {}});
+    if (asked >= kEnd) std::this_thread::sleep_for(1ms);
+  }
+  ASSERT_EQ(learned.fits(), 2);
+  EXPECT_GT(asked, kEnd) << "it was waited for";
+  EXPECT_EQ(learned.examples().size(), kTaught + kEnd);
 }
 
 RC_GTEST_PROP(Learned, SaysSomethingPossibleOfAnyJob, ()) {

@@ -46,4 +46,12 @@ void replay(std::span<const trace::Job> jobs, const OnSubmit& on_submit, const O
   tell_ends(until);
 }
 
+void teach(Estimator& pupil, std::span<const trace::Job> jobs) {
+  replay(
+      jobs, [&](JobId job, const trace::Request& request) { pupil.watch(job, request); },
+      [&](JobId job, const trace::Request& request, const Ended& ended) {
+        pupil.learn(job, request, ended);
+      });
+}
+
 }  // namespace almanac::predict

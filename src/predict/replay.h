@@ -13,6 +13,7 @@
 #include <functional>
 #include <span>
 
+#include "predict/estimator.h"
 #include "predict/run_time.h"
 #include "trace/job.h"
 
@@ -30,5 +31,8 @@ using OnEnd = std::function<void(JobId, const trace::Request&, const Ended&)>;
 /// does not see them. O(n log n).
 void replay(std::span<const trace::Job> jobs, const OnSubmit& on_submit, const OnEnd& on_end,
             Time until = kNever);
+
+/// Has `pupil` learn from `jobs`, all of which have ended.
+void teach(Estimator& pupil, std::span<const trace::Job> jobs);
 
 }  // namespace almanac::predict
