@@ -29,7 +29,7 @@ Agent::Agent(Config config, Limits limits, Say say)
     : config_(std::move(config)),
       say_(std::move(say)),
       limits_(std::move(limits)),
-      look_(config_.places),
+      look_(config_.places, config_.node),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 Result<std::unique_ptr<Agent>> Agent::open(Config config, Say say) {

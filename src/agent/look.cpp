@@ -71,9 +71,9 @@ std::optional<double> pressure_in(const std::string& path) {
   return std::clamp(percent / 100, 0.0, 1.0);
 }
 
-Look::Look(Places places) : places_(std::move(places)) {
+Look::Look(Places places, const std::string& node) : places_(std::move(places)) {
   if (auto opened = gpu::Nvml::open()) nvml_.emplace(std::move(*opened));
-  if (auto opened = process::MemoryTraffic::open(places_.resctrl)) {
+  if (auto opened = process::MemoryTraffic::open("agent." + node, places_.resctrl)) {
     traffic_.emplace(std::move(*opened));
   }
 }

@@ -35,7 +35,7 @@ struct Places {
 
 class Look {
  public:
-  explicit Look(Places places);
+  Look(Places places, const std::string& node);
 
   /// `now` never goes back. What `limits` says of jobs is in it.
   Report look(Time now, const std::vector<JobGroups>& jobs, const Limits& limits);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+
 #include "live/core.h"
 #include "live/environment.h"
 #include "live/foresight.h"
@@ -12,6 +15,17 @@
 namespace almanac::live {
 
 using store::JobNumber;
+
+namespace {
+
+/// The state folder tells the services of a machine apart: each has one of its own.
+std::string owner_of(const std::string& state) {
+  struct stat about {};
+  static_cast<void>(::stat(state.c_str(), &about));  // it is there: the store is open in it
+  return fmt::format("serve.{:x}.{:x}", about.st_dev, about.st_ino);
+}
+
+}  // namespace
 
 LocalService::LocalService(std::unique_ptr<Core> core) : core_(std::move(core)) {}
 LocalService::~LocalService() = default;
@@ -26,7 +40,8 @@ Result<std::unique_ptr<LocalService>> LocalService::open(Config config) {
   made->watch_shadow();
   Core* const decides = made->core_.get();
   made->vitals_ = std::make_unique<Vitals>(
-      known.machine, known.measuring.every, [decides] { return decides->patients(); },
+      known.machine, owner_of(known.state), known.measuring.every,
+      [decides] { return decides->patients(); },
       [decides](NodeId node, int gpu, const std::string& trouble) {
         decides->hear_of_gpu(node, gpu, trouble);
       },

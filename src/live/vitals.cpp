@@ -29,7 +29,8 @@ std::string group_of(const Patient& patient) {
 
 }  // namespace
 
-Vitals::Vitals(const Machine& machine, Duration every, Look look, Tell tell, Seen seen)
+Vitals::Vitals(const Machine& machine, const std::string& owner, Duration every, Look look,
+               Tell tell, Seen seen)
     : machine_(machine),
       every_(every),
       look_(std::move(look)),
@@ -38,7 +39,7 @@ Vitals::Vitals(const Machine& machine, Duration every, Look look, Tell tell, See
   if (machine_.has_driver) {
     if (auto opened = gpu::Nvml::open()) nvml_.emplace(std::move(*opened));
   }
-  if (auto opened = process::MemoryTraffic::open()) traffic_.emplace(std::move(*opened));
+  if (auto opened = process::MemoryTraffic::open(owner)) traffic_.emplace(std::move(*opened));
   thread_ = std::thread([this] { work(); });
 }
 

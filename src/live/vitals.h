@@ -77,7 +77,9 @@ class Vitals {
   /// After each look.
   using Seen = std::function<void(const Sight&)>;
 
-  Vitals(const Machine& machine, Duration every, Look look, Tell tell, Seen seen);
+  /// `owner` tells this service from others of the machine (process::MemoryTraffic).
+  Vitals(const Machine& machine, const std::string& owner, Duration every, Look look, Tell tell,
+         Seen seen);
   ~Vitals();
   Vitals(const Vitals&) = delete;
   Vitals& operator=(const Vitals&) = delete;

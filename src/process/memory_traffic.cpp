@@ -60,7 +60,7 @@ std::optional<double> bytes_of(const fs::path& group) {
 
 }  // namespace
 
-Result<MemoryTraffic> MemoryTraffic::open(const std::string& mount) {
+Result<MemoryTraffic> MemoryTraffic::open(const std::string& owner, const std::string& mount) {
   if (!counts_all_traffic(mount + "/info/L3_MON/mon_features")) {
     return fail(Code::unsupported,
                 fmt::format("{} counts no memory traffic: resctrl is not mounted, or the processor "
@@ -72,11 +72,11 @@ Result<MemoryTraffic> MemoryTraffic::open(const std::string& mount) {
     return fail(Code::unsupported,
                 fmt::format("groups cannot be made in {}: {}", mount, std::strerror(errno)));
   }
-  return MemoryTraffic(mount);
+  return MemoryTraffic(owner, mount);
 }
 
 std::string MemoryTraffic::folder_of(const std::string& name) const {
-  return fmt::format("{}/mon_groups/{}{}", mount_, kPrefix, name);
+  return fmt::format("{}/mon_groups/{}{}{}", mount_, kPrefix, name, suffix_);
 }
 
 Result<void> MemoryTraffic::follow(const std::string& name, std::span<const pid_t> processes) {
@@ -118,8 +118,10 @@ std::optional<double> MemoryTraffic::moved_gb() const {
 
 void MemoryTraffic::keep_only(const std::set<std::string>& names) {
   for (const fs::path& group : folders_in(mount_ + "/mon_groups")) {
-    const std::string name = group.filename().string();
-    if (!name.starts_with(kPrefix) || names.contains(name.substr(std::strlen(kPrefix)))) continue;
+    const std::string folder = group.filename().string();
+    if (!folder.starts_with(kPrefix) || !folder.ends_with(suffix_)) continue;
+    const std::size_t before = std::strlen(kPrefix);
+    if (names.contains(folder.substr(before, folder.size() - before - suffix_.size()))) continue;
     ::rmdir(group.c_str());  // who is left in it counts to the root again
   }
 }

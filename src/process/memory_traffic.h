@@ -4,6 +4,8 @@
 /// What processes move between processor and memory, by the processor's own counters (Intel MBM,
 /// AMD QoS), where the file system resctrl is mounted. Only root may make groups there.
 ///
+/// The groups of a machine lie in one folder, whoever made them: ours are "almanac-NAME@OWNER".
+///
 /// Limits   a processor counts some dozens to hundreds of groups at once; one more is refused.
 /// Source   Linux, Documentation/arch/x86/resctrl.rst.
 #pragma once
@@ -21,8 +23,11 @@ namespace almanac::process {
 
 class MemoryTraffic {
  public:
-  /// Fails with unsupported, and says what the machine lacks. Groups made earlier are still there.
-  static Result<MemoryTraffic> open(const std::string& mount = "/sys/fs/resctrl");
+  /// `owner` tells the groups of one service from those of another on this machine, and is the same
+  /// when it begins anew: groups that it made earlier are still there. It has no "/". Fails with
+  /// unsupported, and says what the machine lacks.
+  static Result<MemoryTraffic> open(const std::string& owner,
+                                    const std::string& mount = "/sys/fs/resctrl");
 
   /// Counts `processes`, and whatever they start from now on, in the group `name`, which is made if
   /// there is none; who has gone meanwhile is left out.
@@ -32,13 +37,15 @@ class MemoryTraffic {
   std::optional<double> moved_gb(const std::string& name) const;
   /// The same of all of the machine.
   std::optional<double> moved_gb() const;
-  /// Removes the groups of ours whose names are not among these.
+  /// Removes the groups of this owner whose names are not among these.
   void keep_only(const std::set<std::string>& names);
 
  private:
-  explicit MemoryTraffic(std::string mount) : mount_(std::move(mount)) {}
+  MemoryTraffic(const std::string& owner, std::string mount)
+      : suffix_("@" + owner), mount_(std::move(mount)) {}
   std::string folder_of(const std::string& name) const;
 
+  std::string suffix_;  // of the groups' names
   std::string mount_;
 };
 
