@@ -57,6 +57,7 @@ struct Nvml::Library {
   // Of later drivers; null = not there.
   int (*device_power)(Device, unsigned*) = nullptr;
   int (*device_limit)(Device, unsigned) = nullptr;
+  int (*device_persistence)(Device, int) = nullptr;
   int (*device_errors)(Device, int, int, unsigned long long*) = nullptr;
   int (*device_rows)(Device, unsigned*, unsigned*, unsigned*, unsigned*) = nullptr;
   int (*device_throttled)(Device, unsigned long long*) = nullptr;
@@ -84,6 +85,7 @@ struct Nvml::Library {
   void find_more() {
     find(device_power, "nvmlDeviceGetPowerUsage");
     find(device_limit, "nvmlDeviceSetPowerManagementLimit");
+    find(device_persistence, "nvmlDeviceSetPersistenceMode");
     find(device_errors, "nvmlDeviceGetTotalEccErrors");
     find(device_rows, "nvmlDeviceGetRemappedRows");
     find(device_throttled, "nvmlDeviceGetCurrentClocksThrottleReasons");
@@ -202,6 +204,13 @@ Result<void> Nvml::limit_power(int gpu, double watts) {
   const Device found = library_->at(gpu);
   if (found == nullptr || library_->device_limit == nullptr) {
     return fail(Code::unavailable, "the driver has no power limits");
+  }
+  if (library_->device_persistence != nullptr) {
+    constexpr int kOn = 1;
+    if (const int status = library_->device_persistence(found, kOn); status != kFine) {
+      return fail(Code::unavailable,
+                  fmt::format("no persistence mode: {}", library_->error_string(status)));
+    }
   }
   const auto milliwatts = static_cast<unsigned>(std::lround(watts * 1e3));
   if (const int status = library_->device_limit(found, milliwatts); status != kFine) {

@@ -3,8 +3,8 @@
 /// \file
 /// A driver that is none: two GPUs, of which the first is 80 % busy with 10 of 80 GB, and the
 /// second tells nothing of its use, as one cut up by MIG. The first draws up to 300 W and may be
-/// limited to 100 W or more, the second only by root, who never asks. Built as libnvidia-ml.so.1,
-/// for tests.
+/// limited to 100 W or more, the second only by root, who never asks; without persistence mode it
+/// forgets the limit when nobody uses it any more. Built as libnvidia-ml.so.1, for tests.
 #include <cstdio>
 #include <cstdlib>
 
@@ -28,12 +28,17 @@ constexpr int kDriverNotLoaded = 9;
 constexpr unsigned long long kGigabyte = 1ULL << 30;
 
 static int gpus[2] = {0, 1};
-static unsigned limit_mw = 300'000;
+constexpr unsigned kOwnLimit_mw = 300'000;
+static unsigned limit_mw = kOwnLimit_mw;
+static bool is_persistent = false;
 
 int nvmlInit_v2() {
   return std::getenv("FAKE_NVML_BROKEN") == nullptr ? kSuccess : kDriverNotLoaded;
 }
-int nvmlShutdown() { return kSuccess; }
+int nvmlShutdown() {
+  if (!is_persistent) limit_mw = kOwnLimit_mw;
+  return kSuccess;
+}
 const char* nvmlErrorString(int error) {
   if (error == kInvalid) return "Invalid Argument";
   return error == kNoPermission ? "Insufficient Permissions" : "Driver Not Loaded";
@@ -69,6 +74,11 @@ int nvmlDeviceGetMemoryInfo(void*, Memory* memory) {
 int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) {
   if (device != &gpus[0]) return kNotSupported;
   *milliwatts = limit_mw;
+  return kSuccess;
+}
+int nvmlDeviceSetPersistenceMode(void* device, int mode) {
+  if (device != &gpus[0]) return kNoPermission;
+  is_persistent = mode == 1;
   return kSuccess;
 }
 int nvmlDeviceSetPowerManagementLimit(void* device, unsigned milliwatts) {

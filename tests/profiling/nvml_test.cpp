@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 namespace almanac::gpu {
@@ -33,9 +34,17 @@ TEST(NvmlTest, HoldsAGpuToWhatItMayDraw) {
   EXPECT_TRUE(nvml->limit_power(0, 212.5));
   EXPECT_EQ(nvml->sample(0).power_w, 212.5);
   EXPECT_EQ(nvml->limit_power(0, 20).error().message, "Invalid Argument");
-  EXPECT_EQ(nvml->limit_power(1, 200).error().message, "Insufficient Permissions");
+  EXPECT_EQ(nvml->limit_power(1, 200).error().message,
+            "no persistence mode: Insufficient Permissions");
   EXPECT_EQ(nvml->limit_power(2, 200).error().message, "the driver has no power limits");
   EXPECT_EQ(nvml->sample(0).power_w, 212.5);
+}
+
+TEST(NvmlTest, TheLimitStaysWhenNobodyUsesTheGpu) {
+  // The library's memory stands for the driver's: it is to outlive those who open it.
+  ASSERT_NE(::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_NODELETE), nullptr);
+  EXPECT_TRUE(Nvml::open()->limit_power(0, 150));
+  EXPECT_EQ(Nvml::open()->sample(0).power_w, 150);
 }
 
 TEST(NvmlTest, SaysThatTheDriverDoesNotStart) {
