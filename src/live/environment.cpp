@@ -122,6 +122,7 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
   spec.cores = job.cores;
   if (held.cpus > 0 && !machine.cores.empty()) spec.cpus = held.cpus;
   if (held.memory_gb > 0) spec.memory_gb = held.memory_gb;
+  spec.io_mbs = asked.io_mbs;
   if (::geteuid() == 0) {
     spec.uid = asked.uid;
     spec.gid = asked.gid;

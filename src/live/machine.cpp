@@ -10,6 +10,7 @@
 
 #include "cluster/read.h"
 #include "profiling/machine.h"
+#include "shepherd/run.h"
 
 namespace almanac::live {
 namespace {
@@ -90,6 +91,9 @@ Result<Machine> find_machine(const std::string& cluster_file) {
                     "cores",
                     cpus, found.cpus.size()));
   }
+  shepherd::Means means = shepherd::means();
+  if (made.cores.empty()) means.cpus = "not held";
+  made.limits_by = to_string(means);
   return made;
 }
 

@@ -46,6 +46,7 @@ struct JobView {
   double gpu_use = -1;                 ///< Measured, 0 to 1; -1 = not.
   double cpu_use = -1;                 ///< Cores that it keeps busy; -1 = not measured.
   double memory_gb = -1;
+  std::string limits_by{};  ///< What holds a job that runs to its limits.
 };
 
 struct GpuView {
@@ -80,6 +81,7 @@ struct Overview {
   double gpu_share_busy = 0;  ///< GPUs held, parts counted as such.
   double power_w = 0;         ///< By measurement, else by the model.
   bool power_is_measured = false;
+  std::string limits_by{};  ///< What holds jobs to their limits here; "" = another manager.
   std::vector<std::string> warnings{};  ///< Limits that cannot be held here, a full disk...
 };
 

@@ -156,6 +156,11 @@ Result<JobView> LocalService::Core::job(JobNumber number) const {
   const bool waits = in_round(*entry, Phase::waiting);
   made = view_of(*entry, waits ? places() : std::vector<std::int64_t>{});
   made.job.asked = std::move(asked);
+  if (entry->run) {
+    if (const auto means = shepherd::means_of(entry->run->folder())) {
+      made.limits_by = to_string(*means);
+    }
+  }
   return made;
 }
 
@@ -176,6 +181,7 @@ Overview LocalService::Core::overview() const {
   made.gpus_busy = gpus_busy();
   made.power_w = draw_w();
   made.power_is_measured = power_w_.has_value();
+  made.limits_by = config_.machine.limits_by;
   made.warnings = config_.machine.notes;
   if (!trouble_.empty()) made.warnings.push_back(trouble_);
   return made;

@@ -22,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kGigabyte = 1024.0 * 1024 * 1024;
+constexpr double kMegabyte = 1024.0 * 1024;
+constexpr double kGigabyte = 1024 * kMegabyte;
 constexpr int kPeriodUs = 100'000;
 
 std::string read(const std::string& path) {
@@ -48,7 +49,9 @@ bool lists(const std::string& text, const std::string& word) {
 std::vector<std::string> controllers_of(const CgroupLimits& limits) {
   std::vector<std::string> needed;
   if (limits.cpus) needed.emplace_back("cpu");
-  if (limits.memory_gb) needed.emplace_back("memory");
+  // Whose pages are written to a disk later, the kernel knows by their memory only.
+  if (limits.memory_gb || limits.io_mbs) needed.emplace_back("memory");
+  if (limits.io_mbs) needed.emplace_back("io");
   return needed;
 }
 
@@ -66,6 +69,22 @@ bool offers(const std::string& folder, const std::vector<std::string>& controlle
     if (!write(folder + "/cgroup.subtree_control", "+" + controller)) return false;
   }
   return true;
+}
+
+/// "8:0" of each disk of the machine: whole ones, as io.max wants them, and those made of others.
+std::vector<std::string> disks() {
+  std::vector<std::string> made;
+  std::error_code error;
+  for (const auto& each : fs::directory_iterator("/sys/block", error)) {
+    const std::string folder = each.path().string();
+    std::istringstream sectors(read(folder + "/size"));
+    std::int64_t size = 0;
+    if (!(sectors >> size) || size == 0) continue;       // a drive without a medium
+    if (lists(read(folder + "/hidden"), "1")) continue;  // a path of a disk that has several
+    std::string number;
+    if (std::istringstream(read(folder + "/dev")) >> number) made.push_back(number);
+  }
+  return made;
 }
 
 }  // namespace
@@ -123,6 +142,15 @@ bool Cgroup::set(const CgroupLimits& limits) {
     if (!write(path_ + "/memory.max", std::to_string(bytes))) return false;
     // Without this the kernel would swap rather than tell. Kernels without swap have no such file.
     write(path_ + "/memory.swap.max", "0");
+    // A job of which one process is gone might go on without it, or hang. Since Linux 4.19.
+    write(path_ + "/memory.oom.group", "1");
+  }
+  if (limits.io_mbs) {
+    const auto rate = static_cast<std::int64_t>(std::llround(*limits.io_mbs * kMegabyte));
+    for (const std::string& disk : disks()) {
+      if (!write(path_ + "/io.max", fmt::format("{} rbps={} wbps={}", disk, rate, rate)))
+        return false;
+    }
   }
   return true;
 }

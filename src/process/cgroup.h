@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A control group (cgroup v2) for a job: limits of cores and memory, what it uses, kill.
+/// A control group (cgroup v2) for a job: limits of cores, memory and disks, what it uses, kill.
 ///
 /// Needs a part of the tree that is ours to write in: root has it, others under
 /// `systemd-run --user --scope -p Delegate=yes`. Cgroup v1 is not used: its controllers lie in
@@ -30,7 +30,11 @@ CgroupTree cgroup_tree();
 
 struct CgroupLimits {
   std::optional<double> cpus{};
-  std::optional<double> memory_gb{};
+  std::optional<double> memory_gb{};  ///< Whoever wants more ends all of the group.
+  /// MB (of 1024 KiB) a second that it may read from each disk of the machine, and write to it.
+  std::optional<double> io_mbs{};
+
+  bool operator==(const CgroupLimits&) const = default;
 };
 
 /// Moves; the destructor kills what is left in it and removes it.

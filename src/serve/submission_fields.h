@@ -22,6 +22,7 @@ void list_public(Fields& fields, Submission& of) {
   fields.sparse("gpu_type", of.gpu_type);
   fields.sparse("cpus", of.cpus);
   fields.sparse("memory_gb", of.memory_gb);
+  fields.sparse("io_mbs", of.io_mbs);
   fields.sparse("time_limit_s", of.time_limit);
   fields.sparse("deadline_s", of.deadline);
   fields.sparse("worthless_at_s", of.worthless_at);

@@ -25,6 +25,7 @@ void list(Fields& fields, Of& of) {
     fields.field("gpu_share_busy", of.gpu_share_busy);
     fields.field("power_w", of.power_w);
     fields.field("power_is_measured", of.power_is_measured);
+    fields.sparse("limits_by", of.limits_by);
     fields.field("warnings", of.warnings);
   } else if constexpr (std::is_same_v<Record, live::GpuView>) {
     fields.field("number", of.number);
@@ -104,6 +105,7 @@ void list(Fields& fields, Of& of) {
     fields.measured("gpu_use", of.gpu_use);
     fields.measured("cpu_use", of.cpu_use);
     fields.measured("memory_used_gb", of.memory_gb);
+    fields.sparse("limits_by", of.limits_by);
   }
 }
 

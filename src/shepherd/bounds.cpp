@@ -12,20 +12,29 @@
 namespace almanac::shepherd {
 
 Bounds::Bounds(const Spec& spec) : memory_gb_(spec.memory_gb) {
-  if (!spec.cpus && !spec.memory_gb) return;
+  const process::CgroupLimits all{spec.cpus, spec.memory_gb, spec.io_mbs};
   const process::CgroupTree tree = process::cgroup_tree();
   // Two shepherds never have one number at a time; what a killed one left is not in our way.
   const std::string name = fmt::format("almanac-{}-{}", spec.id, ::getpid());
-  for (const process::CgroupLimits& limits :
-       {process::CgroupLimits{spec.cpus, spec.memory_gb}, process::CgroupLimits{{}, spec.memory_gb},
-        process::CgroupLimits{spec.cpus, {}}}) {
-    if (!limits.cpus && !limits.memory_gb) continue;
-    auto made = process::Cgroup::create(tree, name, limits);
+  // All, or as many as can be: memory counts before cores, which affinity holds too, and disks.
+  constexpr unsigned kMemory = 4;
+  constexpr unsigned kCores = 2;
+  constexpr unsigned kDisks = 1;
+  for (unsigned kept = kMemory | kCores | kDisks; kept > 0 && !group_; --kept) {
+    process::CgroupLimits some;
+    if ((kept & kMemory) != 0) some.memory_gb = all.memory_gb;
+    if ((kept & kCores) != 0) some.cpus = all.cpus;
+    if ((kept & kDisks) != 0) some.io_mbs = all.io_mbs;
+    if (some == process::CgroupLimits{}) continue;
+    auto made = process::Cgroup::create(tree, name, some);
     if (!made) continue;
     group_ = std::move(*made);
-    held_ = limits;
-    return;
+    held_ = some;
   }
+  constexpr const char* kGroup = "cgroup v2";
+  if (all.cpus) means_.cpus = held_.cpus ? kGroup : "affinity";
+  if (all.memory_gb) means_.memory = held_.memory_gb ? kGroup : "watched";
+  if (all.io_mbs) means_.io = held_.io_mbs ? kGroup : "not held";
 }
 
 void Bounds::set(const Limits& limits) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The limits of a run: cores and memory, held by a control group where the machine lets us, else
-/// memory watched from time to time and cores by affinity alone.
+/// The limits of a run: cores, memory and disks, held by a control group where the machine lets us;
+/// else memory is watched from time to time, cores are held by affinity alone, disks not at all.
 #pragma once
 
 #include <optional>
@@ -19,6 +19,8 @@ class Bounds {
 
   /// nullptr = there is none.
   const process::Cgroup* group() const { return group_ ? &*group_ : nullptr; }
+  /// By what the limits are held.
+  Means means() const { return means_; }
   /// Holds all below this process to other limits. Of those that the group did not have from the
   /// start, only cores and watched memory can be set.
   void set(const Limits& limits);
@@ -38,6 +40,7 @@ class Bounds {
  private:
   std::optional<process::Cgroup> group_;
   process::CgroupLimits held_;  // by the group
+  Means means_;
   std::optional<double> memory_gb_;
   double seen_gb_ = 0;
 };

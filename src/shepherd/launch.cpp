@@ -112,14 +112,15 @@ std::vector<std::string> environment_of(const std::string& folder, const Spec& s
   return made;
 }
 
-Started now_started(pid_t child, const process::Cgroup* group) {
+Started now_started(pid_t child, const Bounds& bounds) {
   const pid_t own = ::getpid();
   return {.command = {child, process::birth_of(child).value_or(0)},
           .shepherd = {own, process::birth_of(own).value_or(0)},
           .boot = boot_id(),
           .start = wall_clock(),
           .since_boot = since_boot(),
-          .cgroup = group == nullptr ? "" : group->path()};
+          .cgroup = bounds.group() == nullptr ? "" : bounds.group()->path(),
+          .means = bounds.means()};
 }
 
 /// Until the power fails and beyond: the command may have run.
@@ -131,7 +132,8 @@ Result<void> make_known(const std::string& folder, const Started& started) {
 
 }  // namespace
 
-Result<Launched> launch(const std::string& folder, const Spec& spec, const process::Cgroup* group) {
+Result<Launched> launch(const std::string& folder, const Spec& spec, const Bounds& bounds) {
+  const process::Cgroup* const group = bounds.group();
   std::vector<std::string> argv = spec.argv;
   if (!spec.script.empty()) {
     argv.insert(argv.begin(), folder + kScriptFile);
@@ -186,7 +188,7 @@ Result<Launched> launch(const std::string& folder, const Spec& spec, const proce
     ::waitpid(process, nullptr, 0);
     return tl::unexpected(words(report, plan, spec));
   }
-  Launched launched{.process = process, .started = now_started(process, group)};
+  Launched launched{.process = process, .started = now_started(process, bounds)};
   const auto known = make_known(folder, launched.started);
   if (!known) {
     ::kill(process, SIGKILL);

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #include "base/result.h"
-#include "process/cgroup.h"
+#include "shepherd/bounds.h"
 #include "shepherd/log.h"
 #include "shepherd/record.h"
 #include "shepherd/run.h"
@@ -26,7 +26,7 @@ struct Launched {
   Started started{};
 };
 
-/// In `group`, or where we are. The error says in words why the command does not run.
-Result<Launched> launch(const std::string& folder, const Spec& spec, const process::Cgroup* group);
+/// In the group of `bounds`, or where we are. The error says in words why the command does not run.
+Result<Launched> launch(const std::string& folder, const Spec& spec, const Bounds& bounds);
 
 }  // namespace almanac::shepherd

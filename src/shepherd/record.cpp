@@ -57,6 +57,8 @@ void read(const json& from, Spec& to) {
   from.at("cores").get_to(to.cores);
   take(from, "cpus", to.cpus);
   take(from, "memory_gb", to.memory_gb);
+  // A service of an earlier release, which starts this one, does not say.
+  if (from.contains("io_mbs")) take(from, "io_mbs", to.io_mbs);
   const json& limit = from.at("time_limit_ms");
   to.time_limit = limit.is_null() ? kNoDuration : Duration{limit.get<std::int64_t>()};
   to.grace = Duration{from.at("grace_ms").get<std::int64_t>()};
@@ -86,6 +88,12 @@ void read(const json& from, Started& to) {
   to.start = time_of(from.at("start_ms"));
   to.since_boot = Duration{from.at("since_boot_ms").get<std::int64_t>()};
   from.at("cgroup").get_to(to.cgroup);
+  // An earlier release, whose runs go on, did not say.
+  if (const auto means = from.find("limits_by"); means != from.end()) {
+    means->at("cpus").get_to(to.means.cpus);
+    means->at("memory").get_to(to.means.memory);
+    means->at("io").get_to(to.means.io);
+  }
 }
 
 void read(const json& from, Limits& to) {
@@ -110,6 +118,7 @@ Result<std::string> to_json(const Spec& spec) try {
       {"cores", spec.cores},
       {"cpus", optional(spec.cpus)},
       {"memory_gb", optional(spec.memory_gb)},
+      {"io_mbs", optional(spec.io_mbs)},
       {"time_limit_ms", spec.time_limit == kNoDuration ? json() : json(spec.time_limit.count())},
       {"grace_ms", spec.grace.count()},
       {"uid", optional(spec.uid)},
@@ -139,12 +148,15 @@ std::string to_json(const Exit& exit) {
 std::string to_json(const Identity& identity) { return of(identity).dump(); }
 
 std::string to_json(const Started& started) {
-  return json{{"command", of(started.command)},
-              {"shepherd", of(started.shepherd)},
-              {"boot", started.boot},
-              {"start_ms", milliseconds(started.start)},
-              {"since_boot_ms", started.since_boot.count()},
-              {"cgroup", started.cgroup}}
+  return json{
+      {"command", of(started.command)},
+      {"shepherd", of(started.shepherd)},
+      {"boot", started.boot},
+      {"start_ms", milliseconds(started.start)},
+      {"since_boot_ms", started.since_boot.count()},
+      {"cgroup", started.cgroup},
+      {"limits_by",
+       {{"cpus", started.means.cpus}, {"memory", started.means.memory}, {"io", started.means.io}}}}
       .dump(1);
 }
 

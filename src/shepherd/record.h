@@ -32,6 +32,7 @@ struct Started {
   Time start{};
   Duration since_boot{};  ///< The same moment by CLOCK_BOOTTIME.
   std::string cgroup{};   ///< Its folder; "" = none.
+  Means means{};
 };
 
 /// limits.json: what Run::resize wants.

@@ -14,6 +14,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
@@ -21,8 +22,8 @@
 #include <sys/stat.h>
 
 #include "base/check.h"
-#include "process/cgroup.h"
 #include "process/held.h"
+#include "shepherd/bounds.h"
 #include "shepherd/folder.h"
 #include "shepherd/leftovers.h"
 #include "shepherd/record.h"
@@ -217,12 +218,22 @@ Run::~Run() {
 }
 
 Means means() {
-  const auto offers = [](const process::CgroupLimits& limits) {
-    const std::string name = fmt::format("almanac-means-{}", ::getpid());
-    return process::Cgroup::create(process::cgroup_tree(), name, limits).has_value();
-  };
-  return {.cpus = offers({.cpus = 1}) ? "cgroup v2" : "affinity",
-          .memory = offers({.memory_gb = 1}) ? "cgroup v2" : "watched"};
+  Spec all{.id = "means"};
+  all.cpus = all.memory_gb = all.io_mbs = 1;
+  return Bounds(all).means();
+}
+
+std::optional<Means> means_of(const std::string& folder) {
+  const auto started = read_record<Started>(folder + kStartedFile);
+  return started ? std::optional(started->means) : std::nullopt;
+}
+
+std::string to_string(const Means& means) {
+  std::vector<std::string> parts;
+  if (!means.cpus.empty()) parts.push_back("cores: " + means.cpus);
+  if (!means.memory.empty()) parts.push_back("memory: " + means.memory);
+  if (!means.io.empty()) parts.push_back("disks: " + means.io);
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace almanac::shepherd

@@ -36,7 +36,8 @@ struct Spec {
   double log_limit_gb = 4;                 ///< Of each file; more is dropped, and said so.
   std::vector<int> cores{};                ///< Empty = all that we may use.
   std::optional<double> cpus{};            ///< Limit by cgroup, where that can be.
-  std::optional<double> memory_gb{};       ///< By cgroup, else watched; its end is killed beyond.
+  std::optional<double> memory_gb{};       ///< By cgroup, else watched; all is killed beyond.
+  std::optional<double> io_mbs{};          ///< Of each disk, by cgroup, else not held.
   Duration time_limit = kNoDuration;
   Duration grace = 30s;
   std::optional<uid_t> uid{};  ///< To become, with its groups; only root can.
@@ -61,10 +62,13 @@ struct Exit {
   std::int64_t log_dropped = 0;  ///< Bytes of output.
 };
 
-/// How the limits are held on this machine.
+/// How limits are held. Of a run: "" = it has no such limit.
 struct Means {
   std::string cpus{};    ///< "cgroup v2", "affinity".
   std::string memory{};  ///< "cgroup v2", "watched".
+  std::string io{};      ///< "cgroup v2", "not held".
+
+  bool operator==(const Means&) const = default;
 };
 
 /// A run that goes on, or has just ended. Moves. The destructor lets it go on.
@@ -113,5 +117,9 @@ class Run {
 
 /// What this machine allows.
 Means means();
+/// What holds the run of a folder to its limits; nothing = its command is not there yet.
+std::optional<Means> means_of(const std::string& folder);
+/// "cores: cgroup v2, memory: watched"; "" = there are no limits.
+std::string to_string(const Means& means);
 
 }  // namespace almanac::shepherd

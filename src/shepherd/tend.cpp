@@ -223,7 +223,7 @@ Exit run(const std::string& folder, Descriptor signals) {
   const auto spec = read_record<Spec>(folder + kSpecFile);
   if (!spec) return never_ran(spec.error());
   Bounds bounds(*spec);
-  auto launched = launch(folder, *spec, bounds.group());
+  auto launched = launch(folder, *spec, bounds);
   if (!launched) return never_ran(launched.error());
   return Shepherd(folder, *spec, std::move(*launched), std::move(bounds), std::move(signals)).run();
 }

@@ -56,6 +56,7 @@ inline Submission draw_submission() {
   asked.gpu_type = draw_text();
   asked.cpus = draw_decimal_or_none();
   asked.memory_gb = draw_decimal_or_none();
+  asked.io_mbs = draw_decimal_or_none();
   asked.time_limit = maybe() ? draw_length() : kNoDuration;
   asked.deadline = draw_time_or_none();
   asked.worthless_at = draw_time_or_none();

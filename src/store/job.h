@@ -51,6 +51,7 @@ struct Submission {
   std::string gpu_type{};
   std::optional<double> cpus{};
   std::optional<double> memory_gb{};
+  std::optional<double> io_mbs{};  ///< Read from each disk, and written to it, a second at most.
   Duration time_limit = kNoDuration;
   // What it promises, and is promised.
   Time deadline = kNoTime;

@@ -35,6 +35,7 @@ void each_field(T& asked, Visit&& visit) {
   visit("gpu_type", asked.gpu_type);
   visit("cpus", asked.cpus);
   visit("memory_gb", asked.memory_gb);
+  visit("io_mbs", asked.io_mbs);
   visit("time_limit_ms", asked.time_limit);
   visit("deadline_ms", asked.deadline);
   visit("worthless_at_ms", asked.worthless_at);

@@ -146,6 +146,7 @@ END;
 ALTER TABLE job ADD COLUMN annulled INTEGER NOT NULL DEFAULT 0;
 UPDATE job SET annulled = attempts WHERE state = 'PENDING' AND start_ms IS NULL;
 )sql",
+    "ALTER TABLE submission ADD COLUMN io_mbs REAL",
 };
 
 }  // namespace

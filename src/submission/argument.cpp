@@ -107,6 +107,12 @@ Result<double> read_memory(std::string_view text, BareMemory bare) {
   return expected("an amount of memory as 32G or 1500M");
 }
 
+Result<double> read_rate(std::string_view text) {
+  const auto gb = read_memory(text, BareMemory::refused);
+  if (gb && *gb > 0) return *gb * 1024;
+  return expected("an amount a second as 200M or 1.5G");
+}
+
 Result<Array> read_array(std::string_view text) {
   Array array;
   const auto wrong = [] {

@@ -27,6 +27,8 @@ Result<Duration> read_limit(std::string_view text, Duration bare);
 enum class BareMemory : std::uint8_t { refused, is_mib };
 /// "32G", "1500M", "1.5T" in GB of 1024 MiB.
 Result<double> read_memory(std::string_view text, BareMemory bare);
+/// "200M", "1.5G" a second, above 0, in MB of 1024 KiB.
+Result<double> read_rate(std::string_view text);
 
 struct Array {
   std::vector<std::int32_t> indices{};  ///< Rising.

@@ -46,6 +46,7 @@ const std::vector<Option>& own_options() {
          d.memory_gb_per_gpu.reset();
          return put(d.asked.memory_gb, read_memory(t, BareMemory::refused));
        }},
+      {"io", '\0', needed, [](Draft& d, Text t) { return put(d.asked.io_mbs, read_rate(t)); }},
       {"time", 't', needed,
        [](Draft& d, Text t) { return put(d.asked.time_limit, read_limit(t, Duration::zero())); }},
       {"deadline", '\0', needed,

@@ -105,6 +105,19 @@ TEST_F(SubmissionScript, ReadsLengthsAsSlurmDoes) {
   EXPECT_EQ(asked("-t UNLIMITED").time_limit, kNoDuration);
 }
 
+TEST_F(SubmissionScript, ReadsWhatDisksMayBeUsed) {
+  const auto io_mbs = [](const std::string& option) {
+    return read("#ALMANAC " + option + "\n")->asked.io_mbs;
+  };
+  EXPECT_EQ(io_mbs("--io 200M"), 200);
+  EXPECT_EQ(io_mbs("--io=1.5G"), 1536);
+  EXPECT_EQ(io_mbs("--io=512K"), 0.5);
+  EXPECT_EQ(io_mbs("--mem=1G"), std::nullopt);
+  for (const char* wrong : {"0M", "200", "fast", "-1M"}) {
+    EXPECT_THAT(refusal(std::string("#ALMANAC --io=") + wrong), HasSubstr("as 200M or 1.5G"));
+  }
+}
+
 TEST_F(SubmissionScript, ReadsMemoryAsSlurmDoes) {
   EXPECT_EQ(asked("--mem=2048").memory_gb, 2);
   EXPECT_EQ(asked("--mem=512M").memory_gb, 0.5);

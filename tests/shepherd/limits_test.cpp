@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "process/cpus.h"
+#include "shepherd/record.h"
 #include "shepherd/runs.h"
 
 namespace almanac::shepherd {
@@ -79,6 +82,82 @@ TEST(LimitsTest, SaysWhatTheMachineAllows) {
   using testing::AnyOf;
   EXPECT_THAT(means().cpus, AnyOf("cgroup v2", "affinity"));
   EXPECT_THAT(means().memory, AnyOf("cgroup v2", "watched"));
+  EXPECT_THAT(means().io, AnyOf("cgroup v2", "not held"));
+  EXPECT_EQ(to_string(Means{"affinity", "watched", "not held"}),
+            "cores: affinity, memory: watched, disks: not held");
+  EXPECT_EQ(to_string(Means{"", "watched", ""}), "memory: watched");
+}
+
+TEST(LimitsTest, SaysByWhatARunIsHeld) {
+  const Runs runs;
+  Spec spec = runs.shell("touch $HERE/ready; while [ ! -e $HERE/end ]; do sleep 0.01; done");
+  spec.memory_gb = 1;
+  spec.io_mbs = 100;
+  shepherd::Run run = runs.start(spec);
+  ASSERT_TRUE(runs.comes("ready"));
+  Means expected = means();
+  expected.cpus = "";
+  EXPECT_EQ(means_of(run.folder()), expected);
+  std::ofstream(runs.path("end")) << "";
+  EXPECT_TRUE(Runs::exit_of(run).ending.good());
+}
+
+/// Those that the kernel's own groups hold; `what` of them.
+#define SKIP_WITHOUT_GROUP(what)                                                      \
+  if (means().what != "cgroup v2") {                                                  \
+    GTEST_SKIP() << "no control group holds that here: it needs root and cgroup v2, " \
+                    "with its controller in no hierarchy of v1";                      \
+  }
+
+TEST(LimitsOfTheKernel, EndAllOfAJobThatWantsMoreMemory) {
+  SKIP_WITHOUT_GROUP(memory);
+  const Runs runs;
+  // What grows is a child of a child; the others would go on without it, and say that all was well.
+  Spec spec = runs.shell("(" + kLarge + "sleep 1000) & wait; touch $HERE/survived; sleep 1000");
+  spec.memory_gb = 0.05;
+  const Exit exit = runs.result(spec);
+  EXPECT_EQ(exit.cause, Cause::memory);
+  EXPECT_EQ(exit.ending.signal, SIGKILL);
+  EXPECT_FALSE(runs.has("survived"));
+}
+
+TEST(LimitsOfTheKernel, GiveHalfACore) {
+  SKIP_WITHOUT_GROUP(cpus);
+  const Runs runs;
+  Spec spec = runs.shell("while :; do :; done & while :; do :; done");
+  spec.cpus = 0.5;
+  spec.grace = 0s;
+  shepherd::Run run = runs.start(spec);
+  ASSERT_TRUE(runs.comes(spec.id + kStartedFile));
+  const std::string group = read_record<Started>(run.folder() + kStartedFile)->cgroup;
+  EXPECT_EQ(content(group + "/cpu.max"), "50000 100000\n");
+  EXPECT_TRUE(comes_true([&] {
+    std::istringstream text(content(group + "/cpu.stat"));
+    std::string word;
+    for (long value = 0; text >> word >> value;) {
+      if (word == "nr_throttled") return value >= 3;
+    }
+    return false;
+  })) << "in so many periods they wanted more";
+  run.end();
+  EXPECT_EQ(Runs::exit_of(run).cause, Cause::told);
+}
+
+TEST(LimitsOfTheKernel, HoldWhatIsReadAndWritten) {
+  SKIP_WITHOUT_GROUP(io);
+  const Runs runs;
+  struct stat here {};
+  ASSERT_EQ(::stat(runs.path(".").c_str(), &here), 0);
+  if (major(here.st_dev) == 0) GTEST_SKIP() << "the temporary folder is on no disk (TMPDIR)";
+  // Past the cache: what is written there later may be after the job.
+  Spec spec = runs.shell(
+      "dd if=/dev/zero of=data bs=1M count=6 oflag=direct 2>/dev/null && "
+      "dd if=data of=/dev/null bs=1M iflag=direct 2>/dev/null");
+  spec.io_mbs = 3;
+  const Exit exit = runs.result(spec);
+  EXPECT_TRUE(exit.ending.good());
+  // 6 MB each way at 3 MB/s; the kernel lets a little through first. Nothing makes it shorter.
+  EXPECT_GE(exit.ran, 3s);
 }
 
 }  // namespace

@@ -142,6 +142,7 @@ Result<std::unique_ptr<live::Service>> open_service(const Options& options) {
   if (!config) return tl::unexpected(config.error());
   live::limit_gpus(config->machine);
   for (const std::string& each : config->machine.notes) live::log_info(each);
+  live::log_info(fmt::format("jobs are held to limits by: {}", config->machine.limits_by));
   auto service = live::LocalService::open(*std::move(config));
   if (!service) return tl::unexpected(service.error());
   return std::unique_ptr<live::Service>(std::move(*service));

@@ -41,6 +41,8 @@ void print(const serve::ListedJob& listed, Time now) {
   line("GPU type", asked.gpu_type);
   if (asked.cpus) line("Cores", fmt::format("{:g}", *asked.cpus));
   if (asked.memory_gb) line("Memory", fmt::format("{:.4g} GB", *asked.memory_gb));
+  if (asked.io_mbs) line("Disks", fmt::format("{:.4g} MB/s", *asked.io_mbs));
+  line("Held by", listed.view.limits_by);
   if (asked.time_limit != kNoDuration) line("Limit", text::format_duration(asked.time_limit));
   line("QoS", asked.qos);
   line("Submitted", clock_text(job.submit, now));

@@ -63,6 +63,7 @@ constexpr Help kHelp[] = {
     {"gpu-share", "PART", "Part of the one GPU that it asks"},
     {"cpus", "N", "Cores"},
     {"mem", "32G|512M", "Memory"},
+    {"io", "200M|1G", "What it may read from each disk a second, and write to it"},
     {"time", "[D-]HH:MM:SS", "Limit of its run time"},
     {"deadline", "TIME", "When it is to have ended: 2026-11-22T08:00, 16:00, now+2hours"},
     {"worthless-at", "TIME", "Its value falls to 0 from the deadline to then"},

@@ -101,6 +101,8 @@ function asked(job: Job, now: number): [string, string][] {
     ['GPUs', job.gpus === 0 ? 'none' : `${gpusOf(job)}${job.gpu_type ? ` × ${job.gpu_type}` : ''}${job.gpu_share < 1 ? ' of one' : ''}`],
     ['CPUs', job.cpus === undefined ? undefined : plain(job.cpus)],
     ['Memory', job.memory_gb === undefined ? undefined : memory(job.memory_gb)],
+    ['Disks', job.io_mbs === undefined ? undefined : `${plain(job.io_mbs)} MB/s each, read and written`],
+    ['Limits held by', job.limits_by],
     ['Time limit', job.time_limit_s === undefined ? 'none' : duration(job.time_limit_s)],
     ['Believed', job.believed_s === undefined ? undefined : `${duration(job.believed_s)} of run time, by the policy`],
     ['Quality', job.qos],

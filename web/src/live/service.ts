@@ -89,6 +89,7 @@ export interface Job {
   gpu_type?: string;
   cpus?: number;
   memory_gb?: number;
+  io_mbs?: number;
   time_limit_s?: number;
   deadline_s?: number;
   value?: number;
@@ -120,6 +121,7 @@ export interface Job {
   gpu_use?: number;
   cpu_use?: number;
   memory_used_gb?: number;
+  limits_by?: string;
   expected?: Expected;
   array?: {number: number; index: number; at_once: number};
   holds: Hold[];
