@@ -10,25 +10,12 @@
 #include "cli/program.h"
 #include "cluster/read.h"
 #include "sim/infer_cluster.h"
+#include "study/introduction.h"
 #include "table/digest.h"
-#include "text/datetime.h"
 #include "text/human.h"
 #include "trace/select.h"
 
 namespace almanac::cli {
-namespace {
-
-std::string day_of(Time time) { return text::format_datetime(time).substr(0, 10); }
-
-std::int64_t distinct(const trace::Trace& trace, NameId trace::Request::*field) {
-  std::vector<bool> seen(trace.names.size());
-  for (const trace::Job& job : trace.jobs) seen[index(job.request.*field)] = true;
-  seen[index(kNoName)] = false;
-  return std::count(seen.begin(), seen.end(), true);
-}
-
-}  // namespace
-
 std::string short_name(const std::string& path) {
   std::string name = std::filesystem::path(path).filename().string();
   for (const char* const ending : {".gz", ".zst", ".csv", ".json", ".swf"}) {
@@ -85,43 +72,11 @@ Result<StudiedTrace> StudyOptions::load(const TraceOptions& options) const {
 
 void describe(figure::Document& document, const StudiedTrace& studied, const study::Study& study,
               const std::vector<std::string>& command) {
-  const trace::Trace& trace = studied.trace;
-  const cluster::Cluster& cluster = studied.cluster;
-  const auto jobs = static_cast<std::int64_t>(trace.jobs.size());
-  const Time first = trace.jobs.front().request.submit;
-  const Time last = trace.jobs.back().request.submit;
-  const std::string span = study.has(study::Need::calendar)
-                               ? fmt::format("{} to {}", day_of(first), day_of(last))
-                               : fmt::format("{} from the first submission to the last",
-                                             text::human_time(seconds(last - first)));
-  document.title = short_name(trace.path);
-  document.subtitle = fmt::format("{} jobs, {}", text::grouped(jobs), span);
-
-  double gpu_s = 0;
-  for (const std::uint32_t at : study.gpu_jobs()) gpu_s += study::gpu_time(study.job(at));
-  const auto fact = [&](const char* label, std::int64_t value) {
-    if (value > 0) document.facts.emplace_back(label, text::grouped(value));
-  };
-  fact("GPU jobs", static_cast<std::int64_t>(study.gpu_jobs().size()));
-  fact("CPU jobs", static_cast<std::int64_t>(study.cpu_jobs().size()));
-  fact("never ran", study.never_ran());
-  fact("users", distinct(trace, &trace::Request::user));
-  fact("virtual clusters", distinct(trace, &trace::Request::vc));
-  fact("GPU-hours", static_cast<std::int64_t>(gpu_s / 3600));
-  fact("nodes", static_cast<std::int64_t>(cluster.nodes.size()));
-  fact("GPUs", cluster.gpus());
-
-  document.notes = trace.notes;
-  document.notes.insert(document.notes.end(), cluster.notes.begin(), cluster.notes.end());
-  document.provenance = {
-      .trace = trace.path,
-      .sha256 = trace.sha256,
-      .filter = studied.filter,
-      .jobs = jobs,
-      .hash = table::sha256(trace.sha256 + "\n" + studied.filter + "\n" + cluster::to_toml(cluster))
-                  .substr(0, 16),
-      .version = ALMANAC_VERSION,
-      .command = fmt::format("{}", fmt::join(command, " "))};
+  study::introduce(document, study,
+                   {.title = short_name(studied.trace.path),
+                    .filter = studied.filter,
+                    .version = ALMANAC_VERSION,
+                    .command = fmt::format("{}", fmt::join(command, " "))});
 }
 
 void add_second(figure::Document& document, const StudiedTrace& second) {

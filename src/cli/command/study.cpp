@@ -5,8 +5,6 @@
 #include <memory>
 #include <optional>
 
-#include <fmt/format.h>
-
 #include "cli/judged_logs.h"
 #include "cli/print_document.h"
 #include "cli/program.h"
@@ -15,6 +13,7 @@
 #include "study/figures.h"
 #include "study/gpu_use.h"
 #include "study/host_use.h"
+#include "study/introduction.h"
 #include "study/vc_series.h"
 
 namespace almanac::cli {
@@ -80,16 +79,7 @@ Result<int> study(const Options& options, const std::vector<std::string>& comman
                               .vcs = vc_series ? &*vc_series : nullptr,
                               .failures = judged ? &judged->drawing : nullptr});
   figure::Document document = study::draw_all(subject);
-  constexpr std::size_t kFewest = 20;
-  if (const std::size_t ran = subject.gpu_jobs().size() + subject.cpu_jobs().size();
-      ran < kFewest) {
-    document.findings = {
-        {.headline =
-             fmt::format("Too few jobs ran ({}) to say in words how the cluster is used.", ran),
-         .detail = "The figures show what there is.",
-         .figure = {},
-         .advice = {}}};
-  }
+  study::hold_back(document, subject);
   describe(document, *loaded, subject, command);
   if (!options.out.empty()) {
     const auto written = report::write_document(options.out, document);
