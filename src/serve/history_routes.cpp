@@ -47,7 +47,7 @@ void Api::add_history() {
 }
 
 Answer Api::history(const Ask& ask) const {
-  const auto known = knows(ask, {"since", "until", "format", "limit", "below", "user"});
+  const auto known = knows(ask, {"since", "until", "format", "limit", "below", "user", "order"});
   const auto since = time(ask, "since");
   const auto until = time(ask, "until");
   const auto limit = whole(ask, "limit", kMost);
@@ -73,6 +73,10 @@ Answer Api::history(const Ask& ask) const {
   if (!format.empty() && format != "json") {
     return problem(400, fmt::format("format is csv or json, not {}", format));
   }
+  const std::string order = word(ask, "order");
+  if (!order.empty() && order != "number" && order != "end") {
+    return problem(400, fmt::format("order is number or end, not {}", order));
+  }
   const std::int64_t most = std::clamp<std::int64_t>(*limit, 1, kMost);
   store::Filter filter{
       .user = word(ask, "user"),
@@ -80,6 +84,7 @@ Answer Api::history(const Ask& ask) const {
                  trace::JobState::timeout, trace::JobState::node_fail},
       .ended_since = *since,
       .ended_until = *until,
+      .last_ended_first = order == "end",
       .limit = most + 1};
   if (*below > 0) filter.below = store::JobNumber{*below};
   auto jobs = service_.store().jobs(filter);

@@ -4,6 +4,7 @@
 /// The routes of jobs: looked at, submitted, cancelled.
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 #include <pwd.h>
@@ -97,14 +98,17 @@ void Api::add_jobs() {
 
 Answer Api::list_jobs(const Ask& ask) const {
   constexpr std::int64_t kMost = 10'000;
-  const auto known = knows(ask, {"state", "user", "name", "since", "limit", "after", "revision"});
+  const auto known =
+      knows(ask, {"state", "user", "name", "since", "limit", "after", "place", "revision"});
   const auto since = time(ask, "since");
   const auto limit = whole(ask, "limit", kMost);
   const auto after = whole(ask, "after", 0);
+  const auto place = whole(ask, "place", 0);
   if (!known) return problem(known.error());
   if (!since) return problem(since.error());
   if (!limit) return problem(limit.error());
   if (!after) return problem(after.error());
+  if (!place) return problem(place.error());
   const std::string user = word(ask, "user");
   const std::string name = word(ask, "name");
   std::optional<trace::JobState> state;
@@ -118,8 +122,13 @@ Answer Api::list_jobs(const Ask& ask) const {
       return (user.empty() || job.asked.user == user) && (name.empty() || job.asked.name == name) &&
              (!state || job.state == *state) && static_cast<std::int64_t>(job.number) > *after;
     };
-    std::vector<live::JobView> jobs = service_.jobs(
-        *since == kNoTime ? std::nullopt : std::optional<Time>(*since), wanted, most + 1);
+    std::vector<live::JobView> jobs =
+        service_.jobs(*since == kNoTime ? std::nullopt : std::optional<Time>(*since), wanted,
+                      *place > 0 ? std::numeric_limits<std::size_t>::max() : most + 1);
+    if (*place > 0) {
+      std::erase_if(
+          jobs, [&](const live::JobView& each) { return each.place < 1 || each.place > *place; });
+    }
     std::sort(jobs.begin(), jobs.end(), [](const live::JobView& a, const live::JobView& b) {
       return a.job.number < b.job.number;
     });

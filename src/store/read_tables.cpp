@@ -91,12 +91,16 @@ std::vector<Job> read_jobs(Connection& connection, const Filter& filter) {
       !filter.states.empty()) {
     terms.emplace_back("job.state IN ('PENDING', 'RUNNING')");  // there is an index of these
   }
+  if (filter.last_ended_first) terms.emplace_back("job.end_ms IS NOT NULL");  // likewise
+  const char* const order =
+      filter.last_ended_first ? "job.end_ms DESC, job.number DESC" : "job.number DESC";
   // Which they are first: only rows that are wanted are read whole and sorted.
-  Query query(connection,
-              fmt::format("{}WHERE job.number IN (SELECT job.number FROM job JOIN submission "
-                          "ON submission.number = job.submission {}{} "
-                          "ORDER BY job.number DESC LIMIT ?) ORDER BY job.number DESC",
-                          select_jobs(), terms.empty() ? "" : "WHERE ", fmt::join(terms, " AND ")));
+  Query query(
+      connection,
+      fmt::format("{0}WHERE job.number IN (SELECT job.number FROM job JOIN submission "
+                  "ON submission.number = job.submission {1}{2} "
+                  "ORDER BY {3} LIMIT ?) ORDER BY {3}",
+                  select_jobs(), terms.empty() ? "" : "WHERE ", fmt::join(terms, " AND "), order));
   if (!filter.user.empty()) query.with(filter.user);
   if (!filter.name.empty()) query.with(filter.name);
   for (const trace::JobState state : filter.states) query.with(state);

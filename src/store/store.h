@@ -54,7 +54,7 @@ struct Moment {
   double power_w = 0;
 };
 
-/// Which jobs; empty fields do not narrow. Newest first.
+/// Which jobs; empty fields do not narrow. The largest number first.
 struct Filter {
   std::string user{};
   std::string name{};
@@ -62,6 +62,7 @@ struct Filter {
   Time ended_since = kNoTime;
   Time ended_until = kNoTime;
   std::optional<JobNumber> below{};  ///< Only smaller numbers: the next page.
+  bool last_ended_first = false;     ///< Only jobs that have ended.
   std::int64_t limit = -1;           ///< -1 = all.
 };
 

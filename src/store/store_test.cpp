@@ -215,6 +215,15 @@ TEST(Store, FindsJobsNewestFirst) {
   EXPECT_THAT(numbers(store.jobs({.below = JobNumber{3}, .limit = 2})), ElementsAre(2, 1));
 }
 
+TEST(Store, FindsWhoEndedLastFirst) {
+  const TemporaryFolder folder;
+  Store store = opened(folder);
+  put(store, {ended(1, Time(50s)), waiting(2), ended(3, Time(20s)), ended(4, Time(50s)),
+              ended(5, Time(40s))});
+  EXPECT_THAT(numbers(store.jobs({.last_ended_first = true})), ElementsAre(4, 1, 5, 3));
+  EXPECT_THAT(numbers(store.jobs({.last_ended_first = true, .limit = 2})), ElementsAre(4, 1));
+}
+
 TEST(Store, KeepsSettingsAndMoments) {
   const TemporaryFolder folder;
   Store store = opened(folder);
