@@ -13,12 +13,14 @@ Api::Api(live::Service& service, Guard guard, std::string page)
     : service_(service),
       guard_(std::move(guard)),
       page_(std::move(page)),
-      page_policy_(page_policy(page_)) {
+      page_policy_(page_policy(page_)),
+      studies_(service) {
   add_page();
   add_jobs();
   add_log();
   add_machine();
   add_history();
+  add_study();
 }
 
 void Api::on(const char* method, const char* path, Answerer answerer) {

@@ -14,6 +14,7 @@
 #include "serve/message.h"
 #include "serve/metrics.h"
 #include "serve/router.h"
+#include "serve/studies.h"
 
 namespace almanac::serve {
 
@@ -34,17 +35,20 @@ class Api {
   void add_machine();
   void add_history();
   void add_page();
+  void add_study();
 
   Answer list_jobs(const Ask& ask) const;
   Answer submit(const Ask& ask) const;
   Answer log(const Ask& ask, const std::string& part) const;
   Answer history(const Ask& ask) const;
+  Answer study(const Ask& ask) const;
 
   live::Service& service_;
   Guard guard_;
   std::string page_;
   std::string page_policy_;
   mutable Metrics metrics_;
+  mutable Studies studies_;
   Router router_;
 };
 

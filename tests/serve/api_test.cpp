@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/api.h"
 
+#include <chrono>
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "report/page.h"
 #include "serve/test_service.h"
 
 namespace almanac::serve {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class ApiTest : public testing::Test {
  protected:
@@ -201,6 +206,36 @@ TEST_F(ApiTest, ShowsALogOnlyWhereItIsTheUsersOwnFile) {
   // Of a file that belongs to another user, root's service says nothing.
   ASSERT_EQ(::chown(out.c_str(), 4321, 4321), 0);
   EXPECT_EQ(log(out).status, 403);
+}
+
+TEST_F(ApiTest, StudiesItsOwnJobLogBesideWhatItDoes) {
+  const auto study = [&](const std::string& target) {
+    Answer made = service_.answer(ask("GET", target));
+    for (int glance = 0; glance < 6000 && made.status == 202; ++glance) {
+      EXPECT_THAT(made.body, HasSubstr("being made"));
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      made = service_.answer(ask("GET", target));
+    }
+    return made;
+  };
+  EXPECT_EQ(service_.answer(ask("GET", "/v1/study?days=0")).status, 400);
+  EXPECT_EQ(service_.answer(ask("GET", "/v1/study?days=367")).status, 400);
+  if (!report::has_page()) GTEST_SKIP() << report::kNoPage;
+  const Answer none = study("/v1/study?days=7");
+  EXPECT_EQ(none.status, 404);
+  EXPECT_THAT(none.body, HasSubstr("no job has ended in the last 7 days"));
+  const std::string number = std::to_string(service_.submit(R"(, "gpus": 1)"));
+  service_.answer(ask("POST", "/v1/jobs/" + number + "/cancel"));
+  const Answer made = study("/v1/study");
+  ASSERT_EQ(made.status, 200) << made.body;
+  EXPECT_EQ(made.type, "text/html; charset=utf-8");
+  EXPECT_THAT(made.body, HasSubstr("Jobs of the last 30 days"));
+  EXPECT_THAT(made.body, HasSubstr("Too few jobs ran"));
+  EXPECT_THAT(made.body, Not(HasSubstr(service_.folder() / ""))) << "where the store lies";
+  const std::string* const policy = header(made, "Content-Security-Policy");
+  ASSERT_NE(policy, nullptr);
+  EXPECT_THAT(*policy, HasSubstr("script-src 'sha256-"));
+  EXPECT_THAT(*policy, Not(HasSubstr("unsafe")));
 }
 
 TEST_F(ApiTest, GivesTheHistoryAsAJobLog) {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Studies of the service's own job log, as pages: made when somebody asks, one at a time, by a
+/// thread that rounds and answers go before.
+///
+/// A page is good until a job comes, starts or ends, and five minutes at least.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/result.h"
+#include "live/service.h"
+
+namespace almanac::serve {
+
+class Studies {
+ public:
+  static constexpr int kLongest = 366;  ///< Days; a service keeps no more unless it is told to.
+
+  struct Page {
+    std::string html{};
+    std::string policy{};  ///< Its Content-Security-Policy.
+  };
+  using Made = Result<std::shared_ptr<const Page>>;
+
+  /// `service` outlives it.
+  explicit Studies(const live::Service& service);
+  /// Waits for a study that is being made.
+  ~Studies();
+  Studies(const Studies&) = delete;
+  Studies& operator=(const Studies&) = delete;
+
+  /// Of the jobs that ended within so many days, 1 to kLongest; nothing = it is being made, ask
+  /// again. Fails with not_found where none has, unsupported where the build has no page.
+  std::optional<Made> ask(int days);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Kept {
+    Made made;
+    std::uint64_t revision = 0;  // that it is of
+    Clock::time_point at{};
+  };
+
+  bool is_good(const Kept& kept) const;
+  void work();
+  Made make(int days) const;
+
+  const live::Service& service_;
+  std::mutex mutex_;
+  std::condition_variable news_;
+  std::map<int, Kept> kept_;  // by days
+  std::deque<int> asked_;
+  bool stop_ = false;
+  std::thread thread_;  // the last: all else is there when it begins
+};
+
+/// A page that says that it is not there yet, and looks again by itself.
+std::shared_ptr<const Studies::Page> waiting_page();
+
+}  // namespace almanac::serve
