@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "cli/wall_clock.h"
+#include "sim/pace.h"
 #include "text/duration.h"
+#include "text/human.h"
 
 namespace almanac::cli {
 namespace {
@@ -114,6 +116,15 @@ std::string in_words(const live::Expected& expected, Time now) {
     text += fmt::format(", ends by {} with 90 %", clock_text(expected.end_by, now));
   }
   return text + kept_in_words(expected);
+}
+
+std::string in_words(const live::Pace& pace) {
+  const sim::PaceChange now{.rate = pace.rate, .parts = pace.parts};
+  const double waits = 1 - pace.parts.computing;
+  return fmt::format("{} (as {}){}", sim::to_string(now), pace.model,
+                     waits < 0.005 ? ""
+                                   : fmt::format("; its GPUs wait for data {} of the time",
+                                                 text::human_share(waits)));
 }
 
 std::string end_in_words(const live::Expected& expected, Time now) {

@@ -26,6 +26,8 @@ std::string in_words(const live::Expected& expected, Time now);
 std::string in_words(const live::WithGpus& other, Time now);
 /// Of a job that runs: "ends between 17:20:00 and 18:40:00 (90 %)".
 std::string end_in_words(const live::Expected& expected, Time now);
+/// "runs at 0.61: cores 0.66, power 0.93 (as bert); its GPUs wait for data 34 % of the time".
+std::string in_words(const live::Pace& pace);
 
 /// The queue: what waits and runs. `wide` adds columns.
 void print_queue(const std::vector<serve::ListedJob>& jobs, Time now, bool wide);

@@ -62,6 +62,8 @@ class LocalService::Core final : public schedule::Actuator {
   std::vector<JobView> jobs(std::optional<Time> ended_since, const Wanted& wanted,
                             std::size_t most) const;
   Result<JobView> job(store::JobNumber number) const;
+  /// It, if it runs, and whoever runs on some of its GPUs.
+  std::vector<store::Job> beside(store::JobNumber number) const;
   Result<std::vector<std::string>> explain(store::JobNumber number) const;
   std::vector<NodeView> nodes() const;
   /// The driver's word on a GPU; "" = it is well again. Does not wait.

@@ -7,6 +7,7 @@
 
 #include "base/step_back.h"
 #include "forecast/other_gpus.h"
+#include "live/pace.h"
 #include "live/policies.h"
 #include "policy/speed_book.h"
 #include "store/log.h"
@@ -28,6 +29,8 @@ constexpr std::chrono::minutes kAsked{1};
 /// A forecast holds so long at least while nothing changes, and at most.
 constexpr Duration kFresh = 15s;
 constexpr Duration kOld = 24h;
+/// Later a job that runs is past being told when it ends.
+constexpr Duration kNew = 1min;
 
 }  // namespace
 
@@ -213,8 +216,11 @@ void Foresight::publish(const Outlook& outlook, const Scene& scene,
                  .end_by = made[at].ended_by(kSaid)};
     if (job.asked.deadline != kNoTime) one.kept = made[at].chance_to_end_by(job.asked.deadline);
     if (!waits || !knows_scaling(job)) one.other_gpus.emplace();
-    if (!waits) {
-      holds_for_ = std::clamp(end.to - outlook.at, kFresh, holds_for_);
+    if (!waits) holds_for_ = std::clamp(end.to - outlook.at, kFresh, holds_for_);
+    // One that never waited is told when it has started.
+    const bool is_new =
+        waits || (job.attempts <= 1 && job.start != kNoTime && outlook.at - job.start < kNew);
+    if (!is_new) {
       expected.emplace(job.number, std::move(one));
       continue;
     }
@@ -246,12 +252,9 @@ void Foresight::publish(const Outlook& outlook, const Scene& scene,
   if (!first.empty()) tell_(std::move(first));
 }
 
-/// Of a job that a model's name is in: what runs under a name that nobody knows may scale anyhow.
 bool Foresight::knows_scaling(const store::Job& job) {
   if (!models_ || job.asked.gpus == 0 || job.start != kNoTime) return false;
-  const std::string& name = job.asked.model.empty() ? job.asked.name : job.asked.model;
-  const perf::Match match = models_->find({.name = name}).match;
-  return match == perf::Match::name || match == perf::Match::in_name;
+  return !model_of(job, *models_).empty();
 }
 
 void Foresight::answer(const Outlook& outlook, const Scene& scene) {

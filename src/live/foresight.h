@@ -60,7 +60,7 @@ class Foresight {
   /// Where it looks; may wait for a lock.
   using Look = std::function<Outlook()>;
   using Revision = std::function<std::uint64_t()>;
-  /// Is told what a job that waits expects and never had a forecast before.
+  /// Is told what a job expects that is new, and never had a forecast before.
   using Tell = std::function<void(std::vector<store::Told>)>;
 
   /// `log` is what it learns from to begin with; `cluster` must outlive it. It works until it is

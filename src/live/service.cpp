@@ -138,7 +138,15 @@ std::vector<JobView> LocalService::jobs(std::optional<Time> ended_since, const W
 
 Result<JobView> LocalService::job(JobNumber number) const {
   auto made = core_->job(number);
-  if (made) add(*made);
+  if (!made) return made;
+  add(*made);
+  const Config& known = core_->config();
+  if (known.speeds && made->job.state == trace::JobState::running) {
+    made->pace = pace_of(number, core_->beside(number),
+                         {.cluster = known.machine.cluster,
+                          .speeds = *known.speeds,
+                          .power = known.power ? &*known.power : nullptr});
+  }
   return made;
 }
 

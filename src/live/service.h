@@ -22,6 +22,7 @@
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "live/expected.h"
+#include "live/pace.h"
 #include "live/shadow.h"
 #include "store/job.h"
 #include "store/store.h"
@@ -47,6 +48,7 @@ struct JobView {
   double cpu_use = -1;                 ///< Cores that it keeps busy; -1 = not measured.
   double memory_gb = -1;
   std::string limits_by{};  ///< What holds a job that runs to its limits.
+  std::optional<Pace> pace{};  ///< Of one that runs, by its model; only of job().
 };
 
 struct GpuView {

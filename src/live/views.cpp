@@ -164,6 +164,18 @@ Result<JobView> LocalService::Core::job(JobNumber number) const {
   return made;
 }
 
+std::vector<store::Job> LocalService::Core::beside(JobNumber number) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<store::Job> made;
+  const Entry* const own = book_.find(number);
+  if (own == nullptr || own->job.state != JobState::running) return made;
+  for (const auto& [other, entry] : book_.all()) {
+    const bool runs = entry.job.state == JobState::running;
+    if (runs && (other == number || share_a_gpu(own->job, entry.job))) made.push_back(entry.job);
+  }
+  return made;
+}
+
 Overview LocalService::Core::overview() const {
   const std::lock_guard lock(mutex_);
   Overview made{.revision = revision_,

@@ -57,6 +57,16 @@ void list(Fields& fields, Of& of) {
     fields.field("gpus", of.gpus);
     fields.sparse("end_by_s", of.end_by);
     fields.sparse("deadline_kept", of.kept);
+  } else if constexpr (std::is_same_v<Record, live::Pace>) {
+    fields.field("model", of.model);
+    fields.field("rate", of.rate);
+    fields.field("gpus", of.parts.gpus);
+    fields.field("type", of.parts.type);
+    fields.field("neighbours", of.parts.neighbours);
+    fields.field("cpus", of.parts.cpus);
+    fields.field("memory", of.parts.memory);
+    fields.field("power", of.parts.power);
+    fields.field("computing", of.parts.computing);
   } else if constexpr (std::is_same_v<Record, store::Note>) {
     fields.field("at_s", of.at);
     fields.field("what", of.what);
@@ -149,6 +159,7 @@ Json job_object(const live::JobView& view, const cluster::Cluster& cluster) {
                     {"at_once", view.job.task->at_once}};
   }
   if (view.expected) out["expected"] = expected_json(*view.expected);
+  if (view.pace) out["pace"] = written(*view.pace);
   Json held = Json::array();
   for (const cluster::Grant& each : view.job.held_gpus) {
     held.push_back({{"node", cluster.node_label(each.node)},
@@ -216,6 +227,9 @@ ListedJob job_of(const Json& json) {
   }
   if (const auto expected = json.find("expected"); expected != json.end()) {
     listed.view.expected = expected_of(*expected);
+  }
+  if (const auto pace = json.find("pace"); pace != json.end()) {
+    listed.view.pace = read<live::Pace>(*pace);
   }
   if (const auto holds = json.find("holds"); holds != json.end()) {
     std::vector<std::string> nodes;

@@ -64,7 +64,9 @@ TEST(Store, OfTheFirstReleaseIsBroughtUpToDate) {
   }
   {
     SQLite::Database file(folder / "almanac.db", SQLite::OPEN_READWRITE);
-    file.exec("ALTER TABLE submission DROP COLUMN io_mbs; PRAGMA user_version = 1");
+    file.exec(
+        "ALTER TABLE job DROP COLUMN annulled; ALTER TABLE submission DROP COLUMN io_mbs;"
+        "PRAGMA user_version = 1");
   }
   Store store = opened(folder);
   EXPECT_EQ(store.job(JobNumber{1}).value(), waiting(1));
