@@ -22,6 +22,7 @@
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "live/expected.h"
+#include "live/manager.h"
 #include "live/pace.h"
 #include "live/shadow.h"
 #include "store/job.h"
@@ -47,7 +48,7 @@ struct JobView {
   double gpu_use = -1;                 ///< Measured, 0 to 1; -1 = not.
   double cpu_use = -1;                 ///< Cores that it keeps busy; -1 = not measured.
   double memory_gb = -1;
-  std::string limits_by{};  ///< What holds a job that runs to its limits.
+  std::string limits_by{};     ///< What holds a job that runs to its limits.
   std::optional<Pace> pace{};  ///< Of one that runs, by its model; only of job().
 };
 
@@ -77,6 +78,7 @@ struct Overview {
   Time started{};  ///< The service.
   std::string policy{};
   std::string shadow{};
+  std::string manager{};  ///< Whose cluster is steered: "slurm"; "" = it runs jobs itself.
   std::int64_t waiting = 0, held = 0, running = 0;
   int gpus = 0;  ///< In service.
   int gpus_busy = 0;
@@ -142,6 +144,8 @@ class Service {
   /// none yet.
   virtual std::optional<Expected> expect(store::JobNumber number, Duration patience) const = 0;
   virtual std::vector<NodeView> nodes() const = 0;
+  /// Whose cluster it is, where another manager's is steered.
+  virtual std::optional<Manager> manager() const { return std::nullopt; }
   /// The last comparison with the shadow; nothing = there is none yet.
   virtual std::optional<Comparison> shadow() const = 0;
   /// Where a job writes: `out` or `err`.

@@ -65,6 +65,10 @@ void Api::add_machine() {
   on("GET", "/v1/shadow", [this](const Ask&, const std::string&) {
     return json(shadow_json(service_.overview().shadow, service_.shadow()));
   });
+  on("GET", "/v1/manager", [this](const Ask&, const std::string&) {
+    const auto manager = service_.manager();
+    return manager ? json(to_json(*manager)) : none_yet();
+  });
   using Change = Result<void> (live::Service::*)(const std::string&, const live::Caller&);
   const auto set = [this](const char* path, Change act) {
     on("PUT", path, [this, act](const Ask& ask, const std::string&) {

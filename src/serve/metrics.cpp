@@ -103,6 +103,40 @@ void add_counters(Families& out, const live::Counters& counters) {
                   counters.commit_s);
 }
 
+/// Of a service that steers another manager's cluster.
+void add_manager(Families& out, const live::Manager& manager) {
+  out.add_gauge("almanac_manager_up", "Whether the manager whose cluster is steered answers.",
+                {gauge(manager.trouble.empty() ? 1 : 0,
+                       {{"cluster", manager.cluster}, {"version", manager.version}})});
+  out.add_gauge("almanac_manager_answer_seconds", "How long its last answer took.", manager.news_s);
+  out.add_gauge("almanac_manager_changes_limit", "Changes a second that it is asked at most, now.",
+                manager.changes_per_s);
+  std::vector<ClientMetric> on;
+  std::vector<ClientMetric> wanted;
+  MetricFamily done{"almanac_lever_changes_total", "Changes made.", MetricType::Counter, {}};
+  for (const live::LeverView& lever : manager.levers) {
+    const bool acts = lever.how == "on" && lever.rests.empty();
+    on.push_back(gauge(acts ? 1 : 0, {{"lever", lever.name}}));
+    wanted.push_back(gauge(static_cast<double>(lever.wanted), {{"lever", lever.name}}));
+    const auto count = [&](const char* result, std::uint64_t changes) {
+      ClientMetric metric;
+      metric.label = {{"lever", lever.name}, {"result", result}};
+      metric.counter.value = static_cast<double>(changes);
+      done.metric.push_back(std::move(metric));
+    };
+    count("done", lever.done);
+    count("failed", lever.failed);
+    count("refused", lever.refused);
+  }
+  out.add_gauge("almanac_lever_acts", "Whether a lever is on, and does not rest.", std::move(on));
+  out.add_gauge("almanac_lever_wanted", "Changes that it wants.", std::move(wanted));
+  out.add(std::move(done));
+  if (!manager.canary || !manager.canary->most_wait_s) return;
+  out.add_gauge("almanac_canary_wait_seconds", "Mean wait of the canary's jobs.",
+                {gauge(manager.canary->wait_s, {{"bound", "seen"}}),
+                 gauge(*manager.canary->most_wait_s, {{"bound", "expected"}})});
+}
+
 }  // namespace
 
 struct Metrics::Own {
@@ -136,6 +170,7 @@ std::string Metrics::text(const live::Service& service) const {
   Families families;
   add_jobs(families, service.overview());
   add_counters(families, service.counters());
+  if (const auto manager = service.manager()) add_manager(families, *manager);
   std::ostringstream out;
   const prometheus::TextSerializer serializer;
   serializer.Serialize(out, families.all());

@@ -17,6 +17,7 @@ void list(Fields& fields, Of& of) {
     fields.field("started_s", of.started);
     fields.field("policy", of.policy);
     fields.sparse("shadow", of.shadow);
+    fields.sparse("manager", of.manager);
     fields.field("waiting", of.waiting);
     fields.field("held", of.held);
     fields.field("running", of.running);

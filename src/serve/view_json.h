@@ -28,6 +28,7 @@ std::string to_json(const std::vector<live::JobView>& views, const cluster::Clus
 std::string to_json(const live::Overview& overview);
 std::string to_json(const std::vector<live::NodeView>& nodes);
 std::string to_json(const live::Expected& expected);
+std::string to_json(const live::Manager& manager);
 std::string shadow_json(const std::string& policy, const std::optional<live::Comparison>& last);
 std::string to_json(const std::vector<store::Note>& notes, const std::vector<store::Told>& told);
 std::string to_json(const std::vector<store::Moment>& moments);

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
-#include "base/wall_clock.h"
 
+#include "base/wall_clock.h"
 #include "slurm/ended.h"
 #include "slurm/read_json.h"
 #include "slurm/refusals.h"

@@ -113,6 +113,14 @@ Result<Band> expect(trace::Trace log, const std::set<std::string>& vcs,
               .failed = std::max(share * settings.slack, share + kChance)};
 }
 
+std::string in_words(const live::CanaryView& seen) {
+  if (!seen.most_wait_s || !seen.most_failed) return seen.rests;
+  return fmt::format(
+      "canary {}: mean wait {}, at most {} expected; {:.0f} % failed, at most {:.0f} % expected",
+      fmt::join(seen.partitions, ", "), text::human_time(seen.wait_s),
+      text::human_time(*seen.most_wait_s), 100 * seen.failed, 100 * *seen.most_failed);
+}
+
 Canary::Canary(CanarySettings settings, const store::Store& store, std::uint64_t seed)
     : settings_(std::move(settings)), store_(store), seed_(seed) {}
 
@@ -171,10 +179,37 @@ Averages Canary::present(const Mirror& mirror, const Decision& decision) const {
 Canary::Verdict Canary::look(const Mirror& mirror, const Decision& decision,
                              const policy::Composition& policy) {
   if (settings_.partitions.empty() || decision.world == nullptr) return {};
-  const Time now = mirror.at();
-  while (!ended_.empty() && ended_.front().end < now - settings_.window) ended_.pop_front();
+  while (!ended_.empty() && ended_.front().end < mirror.at() - settings_.window) {
+    ended_.pop_front();
+  }
+  std::string rests = waits_for_band(mirror.at(), decision, policy);
+  const Averages now = present(mirror, decision);
+  seen_ = {.partitions = {settings_.partitions.begin(), settings_.partitions.end()},
+           .rests = rests,
+           .waits = now.waits,
+           .ended = now.ended,
+           .window = settings_.window,
+           .wait_s = now.wait_s,
+           .failed = now.failed};
+  if (!rests.empty()) return {std::move(rests), {}};
+  seen_->most_wait_s = band_->wait_s;
+  seen_->most_failed = band_->failed;
+  const bool is_out = (now.waits >= kFewest && now.wait_s > band_->wait_s) ||
+                      (now.ended >= kFewest && now.failed > band_->failed);
+  if (!is_out) {
+    out_since_ = kNoTime;
+    return {};
+  }
+  if (out_since_ == kNoTime) out_since_ = mirror.at();
+  if (mirror.at() - out_since_ < settings_.patience) return {};
+  out_since_ = kNoTime;
+  return {{}, in_words(*seen_)};
+}
+
+std::string Canary::waits_for_band(Time now, const Decision& decision,
+                                   const policy::Composition& policy) {
   if (play_.valid()) {
-    if (play_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return {trouble_, {}};
+    if (play_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return trouble_;
     const Result<Band> made = play_.get();
     if (made) {
       band_ = *made;
@@ -186,24 +221,8 @@ Canary::Verdict Canary::look(const Mirror& mirror, const Decision& decision,
   const bool plays_again = !band_ && now - played_ >= settings_.window;
   if (policy_ != policy.name || world_ != decision.world || plays_again) {
     begin_to_play(now, decision, policy);
-    return {trouble_, {}};
   }
-  if (!band_) return {trouble_, {}};
-  const Averages seen = present(mirror, decision);
-  const std::string says = fmt::format(
-      "canary {}: mean wait {}, at most {} expected; {:.0f} % failed, at most {:.0f} % expected",
-      fmt::join(settings_.partitions, ", "), text::human_time(seen.wait_s),
-      text::human_time(band_->wait_s), 100 * seen.failed, 100 * band_->failed);
-  const bool is_out = (seen.waits >= kFewest && seen.wait_s > band_->wait_s) ||
-                      (seen.ended >= kFewest && seen.failed > band_->failed);
-  if (!is_out) {
-    out_since_ = kNoTime;
-    return {};
-  }
-  if (out_since_ == kNoTime) out_since_ = now;
-  if (now - out_since_ < settings_.patience) return {};
-  out_since_ = kNoTime;
-  return {{}, says};
+  return band_ ? "" : trouble_;
 }
 
 }  // namespace almanac::steer

@@ -22,6 +22,7 @@
 
 #include "base/result.h"
 #include "cluster/cluster.h"
+#include "live/manager.h"
 #include "policy/composition.h"
 #include "steer/decision.h"
 #include "steer/mirror.h"
@@ -55,6 +56,9 @@ struct Band {
   double failed = 0;
 };
 
+/// "canary v100: mean wait 4.0 min, at most 12 min expected; 3 % failed, at most 9 % expected"
+std::string in_words(const live::CanaryView& seen);
+
 /// Plays the jobs of `log` submitted since `settings.history` before its end; earlier ones are
 /// learned from. Those of the virtual clusters `vcs` count. Fails with unavailable where these are
 /// too few.
@@ -80,11 +84,15 @@ class Canary {
   };
   /// Once a round.
   Verdict look(const Mirror& mirror, const Decision& decision, const policy::Composition& policy);
+  /// What was seen when it was looked at last, beside what is expected; nothing without partitions.
+  const std::optional<live::CanaryView>& seen() const { return seen_; }
 
  private:
   std::set<std::string> vcs(const World& world) const;
   void begin_to_play(Time now, const Decision& decision, const policy::Composition& policy);
   Averages present(const Mirror& mirror, const Decision& decision) const;
+  /// Why it is not known what is expected; "" = it is.
+  std::string waits_for_band(Time now, const Decision& decision, const policy::Composition& policy);
 
   CanarySettings settings_;
   const store::Store& store_;
@@ -96,6 +104,7 @@ class Canary {
   std::string trouble_;
   Time played_ = kNoTime;  // when it began last
   Time out_since_ = kNoTime;
+  std::optional<live::CanaryView> seen_;
   std::atomic<bool> stop_ = false;
   std::future<Result<Band>> play_;
 };

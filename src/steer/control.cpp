@@ -127,6 +127,7 @@ Result<void> write_status(const std::string& state, const Status& status) {
             {"news_s", status.news_s},
             {"changes_per_s", status.changes_per_s},
             {"warnings", status.warnings},
+            {"canary", status.canary},
             {"levers", Json::array()},
             {"nodes", Json::array()}};
   for (const NodeSaid& each : status.nodes) made["nodes"].push_back(json_of(each));
@@ -157,7 +158,8 @@ Result<Status> read_status(const std::string& state) {
         .round_s = json.at("round_s"),
         .news_s = json.at("news_s"),
         .changes_per_s = json.at("changes_per_s"),
-        .warnings = json.at("warnings")};
+        .warnings = json.at("warnings"),
+        .canary = json.value("canary", "")};
     for (const Json& each : json.value("nodes", Json::array())) made.nodes.push_back(node_of(each));
     for (const Json& each : json.at("levers")) made.levers.push_back(lever_of(each));
     return made;

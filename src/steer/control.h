@@ -56,6 +56,7 @@ struct Status {
   std::vector<LeverState> levers{};
   std::vector<std::string> warnings{};
   std::vector<NodeSaid> nodes{};  ///< With an agent that reports, by name.
+  std::string canary{};           ///< What is seen of it, in words; "" = there is none.
 };
 
 Result<void> write_status(const std::string& state, const Status& status);

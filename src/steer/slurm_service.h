@@ -94,6 +94,7 @@ class SlurmService final : public live::Service {
   Result<std::vector<std::string>> explain(store::JobNumber number) const override;
   std::optional<live::Expected> expect(store::JobNumber number, Duration patience) const override;
   std::vector<live::NodeView> nodes() const override;
+  std::optional<live::Manager> manager() const override;
   std::optional<live::Comparison> shadow() const override;
   Result<std::string> log_path(store::JobNumber number, bool err) const override;
   const store::Store& store() const override { return store_; }
@@ -165,6 +166,8 @@ class SlurmService final : public live::Service {
   live::JobView view_of(const slurm::Job& job) const;
   std::vector<std::string> explain(const slurm::Job& job, const std::string& shown) const;
   std::string why_waiting(const slurm::Job& job) const;
+  std::vector<NodeSaid> said_by_agents() const;
+  std::optional<live::Pace> pace_of(const slurm::Job& job) const;
 
   Config config_;
   store::Store store_;

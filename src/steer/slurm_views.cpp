@@ -80,7 +80,11 @@ std::vector<JobView> SlurmService::jobs(std::optional<Time> ended_since, const W
 Result<JobView> SlurmService::job(JobNumber number) const {
   {
     const std::lock_guard lock(mutex_);
-    if (const slurm::Job* const job = mirror_.find(to_slurm(number))) return view_of(*job);
+    if (const slurm::Job* const job = mirror_.find(to_slurm(number))) {
+      JobView made = view_of(*job);
+      made.pace = pace_of(*job);
+      return made;
+    }
   }
   auto kept = store_.job(number);
   if (!kept) return tl::unexpected(kept.error());
@@ -184,6 +188,7 @@ live::Overview SlurmService::overview() const {
   made.started = started_;
   made.policy = config_.policy;
   made.shadow = config_.shadow;
+  made.manager = "slurm";
   for (const auto& [number, job] : mirror_.jobs()) {
     if (holds_nodes(job)) ++made.running;
     if (waits(job)) ++(job.held ? made.held : made.waiting);
@@ -220,9 +225,7 @@ std::shared_ptr<const cluster::Cluster> SlurmService::cluster() const {
   return {world_, &world_->cluster};
 }
 
-Status SlurmService::status() const {
-  const live::Overview seen = overview();
-  const std::lock_guard lock(mutex_);
+std::vector<NodeSaid> SlurmService::said_by_agents() const {
   std::vector<NodeSaid> nodes;
   for (const auto& [name, known] : mirror_.nodes()) {
     const agent::Report* const said = slimmer_->report(name);
@@ -239,6 +242,61 @@ Status SlurmService::status() const {
                      .jobs = static_cast<std::int64_t>(said->jobs.size()),
                      .held = held});
   }
+  return nodes;
+}
+
+std::optional<live::Manager> SlurmService::manager() const {
+  const std::lock_guard lock(mutex_);
+  live::Manager made{.name = "slurm",
+                     .cluster = site_.cluster,
+                     .version = site_.version,
+                     .way = std::string(link_->way()),
+                     .trouble = trouble_,
+                     .aside = static_cast<std::int64_t>(decider_->last().aside.size()),
+                     .round_s = counters_.last_round_s,
+                     .news_s = news_s_,
+                     .changes_per_s = driver_.changes_per_s(),
+                     .canary = canary_.seen()};
+  if (made.canary) made.canary->retreat = retreat_;
+  for (LeverState& each : driver_.states()) {
+    made.levers.push_back({.name = std::move(each.name),
+                           .how = std::string(to_string(each.how)),
+                           .rests = std::move(each.rests),
+                           .wanted = each.wanted,
+                           .next = std::move(each.next),
+                           .done = each.done,
+                           .failed = each.failed,
+                           .refused = each.refused});
+  }
+  for (NodeSaid& each : said_by_agents()) {
+    made.agents.push_back({.node = std::move(each.name),
+                           .load = each.load,
+                           .cpu_pressure = each.cpu_pressure,
+                           .memory_pressure = each.memory_pressure,
+                           .io_pressure = each.io_pressure,
+                           .bandwidth_gbs = each.bandwidth_gbs,
+                           .jobs = each.jobs,
+                           .held = each.held});
+  }
+  return made;
+}
+
+std::optional<live::Pace> SlurmService::pace_of(const slurm::Job& job) const {
+  if (!config_.speeds || !holds_nodes(job)) return std::nullopt;
+  const store::Job own = to_stored(job, *world_);
+  std::vector<store::Job> beside;
+  for (const slurm::Job* const other : running_jobs(mirror_)) {
+    store::Job made = to_stored(*other, *world_);
+    if (other->number == job.number || live::share_a_gpu(own, made)) {
+      beside.push_back(std::move(made));
+    }
+  }
+  return live::pace_of(own.number, beside, {.cluster = world_->cluster, .speeds = *config_.speeds});
+}
+
+Status SlurmService::status() const {
+  const live::Overview seen = overview();
+  const std::lock_guard lock(mutex_);
   return {.at = wall_clock(),
           .process = ::getpid(),
           .cluster = site_.cluster,
@@ -254,7 +312,8 @@ Status SlurmService::status() const {
           .changes_per_s = driver_.changes_per_s(),
           .levers = driver_.states(),
           .warnings = seen.warnings,
-          .nodes = std::move(nodes)};
+          .nodes = said_by_agents(),
+          .canary = canary_.seen() ? in_words(*canary_.seen()) : ""};
 }
 
 }  // namespace almanac::steer

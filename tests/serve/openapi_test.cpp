@@ -79,6 +79,9 @@ TEST_F(OpenApiTest, SaysWhatAnswersLookLike) {
   check("PUT", "/v1/shadow", "/v1/shadow", R"({"policy": "sjf"})");
   check("GET", "/v1/history", "/v1/history?since=0");
   check("GET", "/v1/history", "/v1/history?format=csv");
+  check("GET", "/v1/history", "/v1/history?order=end");
+  check("GET", "/v1/study", "/v1/study?days=1");
+  check("GET", "/v1/manager", "/v1/manager");
   check("GET", "/v1/timeline", "/v1/timeline?since=0");
 }
 

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "learning/import.h"
 #include "base/wall_clock.h"
+#include "learning/import.h"
 #include "slurm/command_link.h"
 #include "slurm/doctor.h"
 #include "slurm/test_cluster.h"

@@ -137,6 +137,9 @@ TEST_F(CanaryServiceTest, RestsUntilItKnowsWhatToExpect) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   EXPECT_THAT(order().rests, HasSubstr("the canary"));
+  ASSERT_TRUE(service_->manager()->canary);
+  EXPECT_EQ(service_->manager()->canary->rests, order().rests);
+  EXPECT_FALSE(service_->manager()->canary->most_wait_s);
   slurm_.submit("ann", 8, 1h);
   slurm_.submit("ann", 8, 1h);
   service_->step();
@@ -180,8 +183,14 @@ TEST_F(CanaryServiceTest, TouchesItsPartitionOnlyAndRetreatsWhenItsJobsWaitTooLo
   slurm_.most_changes = 10'000;
   service_->step();
   for (const auto& [number, one] : slurm_.jobs) EXPECT_EQ(one.job.site_factor, 0);
+  const auto manager = service_->manager();
+  ASSERT_TRUE(manager && manager->canary);
+  EXPECT_GT(manager->canary->wait_s, manager->canary->most_wait_s.value());
+  EXPECT_THAT(manager->canary->retreat, HasSubstr("retreat: canary v: mean wait"));
+  EXPECT_EQ(manager->levers.front().how, "dry");
   const auto status = read_status(folder_ / "state");
   ASSERT_TRUE(status);
+  EXPECT_THAT(status->canary, HasSubstr("canary v: mean wait"));
   ASSERT_FALSE(status->warnings.empty());
   EXPECT_THAT(status->warnings.front(), HasSubstr("retreat: canary v: mean wait"));
   const auto switches = read_switches(folder_ / "state");

@@ -66,6 +66,7 @@ Result<int> show_status(const Options& options) {
   fmt::print("the last answer took {}, the last decision {}; at most {:.0f} changes a second\n",
              text::human_time(status->news_s), text::human_time(status->round_s),
              status->changes_per_s);
+  if (!status->canary.empty()) fmt::print("{}\n", status->canary);
   for (const std::string& each : status->warnings) fmt::print("warning: {}\n", each);
   fmt::print("\n");
   print_levers(*status);
