@@ -22,6 +22,8 @@
 #include "energy/power_file.h"
 #include "live/local_service.h"
 #include "live/policies.h"
+#include "live/power.h"
+#include "perf/catalogue_file.h"
 #include "report/dashboard.h"
 #include "serve/server.h"
 #include "sim/profile.h"
@@ -148,14 +150,40 @@ Result<Day> made_up_day(const Options& options, const cluster::Cluster& cluster)
              .to_come = {to_come, made.end()}};
 }
 
+/// A minute each, as a service would have looked.
+std::vector<store::Moment> moments_of(const std::vector<store::Job>& past,
+                                      const cluster::Cluster& cluster,
+                                      const energy::PowerModel& power) {
+  std::vector<store::Moment> made;
+  Time last{};
+  for (const store::Job& job : past) last = std::max(last, job.end);
+  for (Time at = past.front().submit; at < last; at += 1min) {
+    store::Moment moment{.at = at, .gpus = cluster.gpus(), .gpu_use = std::nan("")};
+    std::vector<cluster::Grant> held;
+    for (const store::Job& job : past) {
+      if (job.submit > at || job.end <= at) continue;
+      const bool runs = job.start <= at;
+      ++(runs ? moment.jobs_running : moment.jobs_waiting);
+      if (!runs) continue;
+      moment.gpus_busy += job.asked.gpus;
+      held.insert(held.end(), job.held_gpus.begin(), job.held_gpus.end());
+    }
+    moment.power_w = live::modelled_w(power, cluster, held);
+    made.push_back(moment);
+  }
+  return made;
+}
+
 /// Puts the past into the store that the service will find.
-Result<void> keep_past(const std::string& state, const std::vector<store::Job>& past) {
+Result<void> keep_past(const std::string& state, const std::vector<store::Job>& past,
+                       const std::vector<store::Moment>& moments) {
   std::error_code failed;
   std::filesystem::create_directories(state, failed);
   auto store = store::Store::open(state + "/almanac.db");
   if (!store) return tl::unexpected(store.error());
   store::Store::Batch batch;
   for (const store::Job& job : past) batch.put(job);
+  for (const store::Moment& moment : moments) batch.sample(moment);
   return store->commit(batch);
 }
 
@@ -213,19 +241,24 @@ Result<int> run(const Options& options, int port) {
   if (::mkdtemp(folder.data()) == nullptr) {
     return fail(Code::unavailable, "cannot make a temporary folder", {.file = folder});
   }
-  if (const auto kept = keep_past(folder + "/state", day->past); !kept) {
-    return tl::unexpected(kept.error());
-  }
   auto power = energy::read_power("dgx1");
   if (!power) return tl::unexpected(power.error());
+  auto speeds = perf::read_catalogue(perf::kUsualCatalogue);
+  if (!speeds) return tl::unexpected(speeds.error());
+  const auto moments = moments_of(day->past, machine.cluster, *power);
+  if (const auto kept = keep_past(folder + "/state", day->past, moments); !kept) {
+    return tl::unexpected(kept.error());
+  }
   {
-    const auto service = live::LocalService::open({.state = folder + "/state",
-                                                   .machine = std::move(machine),
-                                                   .policy = options.policy,
-                                                   .policy_is_told = true,
-                                                   .shadow = "fifo",
-                                                   .seed = options.seed,
-                                                   .power = *std::move(power)});
+    const auto service = live::LocalService::open(
+        {.state = folder + "/state",
+         .machine = std::move(machine),
+         .policy = options.policy,
+         .policy_is_told = true,
+         .shadow = "fifo",
+         .seed = options.seed,
+         .speeds = std::make_shared<const perf::Catalogue>(*std::move(speeds)),
+         .power = *std::move(power)});
     if (!service) return tl::unexpected(service.error());
     const auto server =
         serve::Server::start(**service, {.port = port, .page = std::string(report::dashboard())});
