@@ -6,9 +6,10 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {after, before, describe, test, type TestContext} from 'node:test';
 import type {BrowserContext, Page} from 'playwright-core';
+import type {Job} from '../../web/src/live/service';
 import {checkPlain, env, launch, marks, watch} from './browser';
 import {kToken, Mock} from './live_mock';
-import {makeWorld} from './live_world';
+import {makeSlurm, makeWide, makeWorld} from './live_world';
 
 const folder = mkdtempSync(join(tmpdir(), 'almanac-live-'));
 let browser: BrowserContext;
@@ -45,10 +46,13 @@ async function open(t: Pick<TestContext, 'after'> | undefined, url: string, view
   return {page, faults};
 }
 
+/** As it is read, spaces that tie words included. */
+const said = (text: string) => text.replace(/[^\S\n]/gu, ' ');
+
 /** A view with all that it shows on it. */
 async function settled(page: Page, view: string): Promise<void> {
   const first: Record<string, string> = {
-    now: '.node', queue: '.jobs', history: '.jobs', use: '.picture, .nothing', policy: '.policies li:nth-child(2)', job: '.course svg',
+    now: '.node', queue: '.jobs', history: '.jobs', use: '.picture, .nothing', policy: '.policies li:nth-child(2)', job: '.course svg', slurm: '.levers li',
   };
   await page.locator(first[view.split('/')[0] as string] ?? 'h1').first().waitFor();
   for (const picture of await page.locator('.picture').all()) assert.ok(await marks(picture) > 0, `${view}: a blank chart`);
@@ -94,6 +98,20 @@ describe('every view', () => {
         assert.deepEqual(faults, [], view);
         await page.close();
       }
+    });
+  }
+});
+
+describe('of a Slurm, its view', {skip: real ? 'a real service has its own' : false}, () => {
+  for (const [width, scheme] of [[1400, 'light'], [400, 'dark']] as const) {
+    test(`at ${width} px, ${scheme}`, async (t) => {
+      const mock = await served(t);
+      mock.world = makeSlurm(24);
+      const {page, faults} = await open(t, mock.url, 'slurm', width, scheme);
+      await settled(page, 'slurm');
+      if (env('ALMANAC_SHOTS')) await page.screenshot({path: join(env('ALMANAC_SHOTS'), `live-slurm-${width}-${scheme}.png`), fullPage: true});
+      await checkPlain(page, width);
+      assert.deepEqual(faults, []);
     });
   }
 });
@@ -186,6 +204,86 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     await page.goto(`${mock.url}/#/job/${does}`);
     await page.getByRole('heading', {name: new RegExp(`^${does}`)}).waitFor();
     assert.equal(await page.getByRole('heading', {name: 'With other GPUs'}).count(), 0);
+    assert.deepEqual(faults, []);
+  });
+
+  test('sees many nodes as tiles, and the one that is chosen whole', async (t) => {
+    const mock = await served(t);
+    mock.world = makeWide(6);
+    for (const width of [1400, 400]) {
+      const {page, faults} = await open(t, mock.url, 'now', width);
+      await page.getByRole('heading', {name: 'speech'}).waitFor();
+      if (env('ALMANAC_SHOTS')) await page.screenshot({path: join(env('ALMANAC_SHOTS'), `live-wide-${width}.png`), fullPage: true});
+      await checkPlain(page, width);
+      assert.equal(await page.locator('.grid li').count(), 40);
+      assert.equal(await page.locator('.cell').count(), 320);
+      assert.equal(await page.locator('.cell.broken').getAttribute('title'), 'GPU 2: out of service');
+      assert.match(await page.getByRole('region', {name: 'Nodes of vision'}).locator('li').nth(7).innerText(), /gpu-7\s+drained/);
+      assert.equal(await page.locator('.node').count(), 0);
+      await page.getByRole('link', {name: 'gpu-a', exact: true}).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('article', {name: 'Node gpu-a'}).getByText('llm-7b-sft').waitFor();
+      assert.equal(await page.locator('.node').count(), 1);
+      assert.deepEqual(faults, []);
+    }
+  });
+
+  test('sees why a job runs as fast as it does, by its model', async (t) => {
+    const mock = await served(t);
+    const [, bert, notebook] = mock.world.jobs.map((job) => job.job_id);
+    const {page, faults} = await open(t, mock.url, `job/${bert}`);
+    await page.getByText(/^It runs at 61\.4\s% of the speed that it asked for, most of all for its cores; its GPUs wait for data 30\s% of the time\.$/).waitFor();
+    const parts = page.getByRole('region', {name: 'How fast it runs'});
+    assert.match(said(await parts.innerText()), /Cores that feed its GPUs\s× 0\.66/);
+    assert.match(said(await parts.innerText()), /GPU use measured\s87 %\s[^]*Cores busy measured\s7\.2 of 8/);
+    // Of a model that nobody knows what is measured is said, and that it is no more.
+    await page.goto(`${mock.url}/#/job/${notebook}`);
+    await parts.getByText('No model of its name is known here').waitFor();
+    assert.match(said(await parts.innerText()), /Cores busy measured\s7\.2 of 8/);
+    assert.ok(!(await parts.innerText()).includes('×'));
+    assert.deepEqual(faults, []);
+  });
+
+  test('has the service study what has ended, with one click', async (t) => {
+    const mock = await served(t);
+    const {page, faults} = await open(t, mock.url, 'history?days=30');
+    const study = page.waitForEvent('popup');
+    await page.getByRole('link', {name: 'Study'}).click();
+    await (await study).getByText('of 30 days').waitFor();
+    await page.getByRole('button', {name: 'All'}).click();
+    assert.equal(await page.getByRole('link', {name: 'Study'}).getAttribute('href'), '/v1/study?days=366');
+    mock.world.ended = [];
+    await page.getByRole('button', {name: '24 hours'}).click();
+    await page.getByText('No job is like that.').waitFor();
+    assert.equal(await page.getByRole('link', {name: 'Study'}).count(), 0, 'there is nothing to study');
+    assert.deepEqual(faults, []);
+  });
+
+  test('of a Slurm sees how it does, what is done to it, and whether that does it good', async (t) => {
+    const mock = await served(t);
+    const {page: machine} = await open(t, mock.url, 'now');
+    await settled(machine, 'now');
+    assert.equal(await machine.getByRole('link', {name: 'Slurm'}).count(), 0, 'there is none');
+    mock.world = makeSlurm(24);
+    const {page, faults} = await open(t, mock.url, 'now');
+    await page.getByRole('link', {name: 'Slurm'}).click();
+    await page.getByText('Its jobs wait, and fail, no more than was to be expected.').waitFor();
+    const words = said(await page.locator('main').innerText());
+    for (const each of ['answers', '34ms', '12 wanted, 1,840 done, 2 failed, 31 held back by guards', 'Rests: Slurm has no SuspendProgram', 'Does nothing.', 'gpu-a']) {
+      assert.ok(words.replace(/\s/gu, ' ').includes(each), `it says "${each}"`);
+    }
+    const manager = mock.world.manager as NonNullable<typeof mock.world.manager>;
+    manager.trouble = 'connection refused';
+    (manager.canary as NonNullable<typeof manager.canary>).wait_s = 4000;
+    ++mock.world.overview.revision;
+    await page.getByText('All levers rest: connection refused').waitFor();
+    await page.getByText('Its jobs wait longer than was to be expected.').waitFor();
+    // Of its jobs there are neither notes nor logs here.
+    const [runs] = mock.world.jobs as [Job];
+    mock.world.notes.clear();
+    await page.goto(`${mock.url}/#/job/${runs.job_id}`);
+    await page.getByText(`scontrol show job ${runs.job_id}`).waitFor();
+    assert.match(said(await page.getByRole('region', {name: 'What happened'}).innerText()), /submitted[^]*started gpu-a 0–3$/);
     assert.deepEqual(faults, []);
   });
 

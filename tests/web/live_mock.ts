@@ -117,8 +117,11 @@ export class Mock {
       case '/v1/nodes': return json({nodes: world.nodes});
       case '/v1/jobs': {
         const state = url.searchParams.get('state');
-        return json({revision, jobs: world.jobs.filter((job) => state === null || job.state === state)});
+        const place = Number(url.searchParams.get('place') ?? 0);
+        return json({revision, jobs: world.jobs.filter((job) => (state === null || job.state === state) && (place === 0 || (job.place !== undefined && job.place <= place)))});
       }
+      case '/v1/manager': return world.manager ? json(world.manager) : say(204, '');
+      case '/v1/study': return say(200, `<!doctype html><title>Study</title><p>of ${url.searchParams.get('days')} days</p>`, 'text/html; charset=utf-8');
       case '/v1/history': return json({revision, jobs: world.ended.slice(0, Number(url.searchParams.get('limit') ?? 10000))});
       case '/v1/timeline': return json({moments: world.moments.filter((moment) => moment.at_s >= Number(url.searchParams.get('since') ?? 0))});
       case '/v1/policies': return json({policies: world.policies});

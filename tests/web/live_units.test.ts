@@ -56,6 +56,11 @@ test('a job is said in a few words', () => {
   assert.equal(spent(job({state: 'RUNNING', since_s: 100, attained_s: 40}), 110), '50s', 'earlier runs count');
   assert.equal(spent(job({state: 'CANCELLED'}), 110), '–', 'it never ran');
   assert.equal(expectation(job({}), 0), '');
+  const [from, to] = [at('2026-11-21T13:20:00Z'), at('2026-11-21T14:05:00Z')];
+  const next = job({expected: {at_s: 0, start_from_s: from, start_to_s: to}});
+  assert.equal(expectation(next, from - 60), 'starts 14:20–15:05');
+  assert.equal(expectation(next, from + 60), 'starts by 15:05', 'what is past is not expected');
+  assert.equal(expectation(next, to + 60), 'starts any time now');
   assert.equal(expectation(job({state: 'RUNNING', expected: {at_s: 0, start_from_s: 1, start_to_s: 2}}), 0), '', 'what runs has started');
   const now = at('2026-11-21T22:30:00Z');
   assert.equal(said(withGpus({gpus: 2, end_by_s: now, deadline_kept: 0.8}, now)), 'With 2 GPUs it ends by 23:30 (9 in 10), and keeps its deadline in 80 % of futures.');

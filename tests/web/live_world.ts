@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine to look at: 16 GPUs, what runs on them, what waits, what has ended, as the API says it.
-import type {Comparison, Figures, Gpu, Job, Moment, Node, Note, Overview, Policy, State, Told} from '../../web/src/live/service';
+import type {Comparison, Figures, Gpu, Job, Manager, Moment, Node, Note, Overview, Policy, State, Told} from '../../web/src/live/service';
 
 export interface World {
   overview: Overview;
@@ -14,6 +14,8 @@ export interface World {
   moments: Moment[];
   policies: Policy[];
   comparison: Comparison | undefined;
+  /** Where a Slurm is steered. */
+  manager?: Manager;
 }
 
 const kUsers = ['ada', 'grace', 'katherine', 'ren', 'tomas', 'wei'];
@@ -53,7 +55,7 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
   });
   const runs = [
     running([['gpu-a', [0, 1, 2, 3]]], {name: 'llm-7b-sft', user: 'ada', time_limit_s: 28800, since_s: now - 9720, start_s: now - 9720, submit_s: now - 12000}),
-    running([['gpu-a', [4]]], {name: 'bert-large', user: 'grace'}),
+    running([['gpu-a', [4]]], {name: 'bert-large', user: 'grace', pace: {model: 'bert', rate: 0.614, gpus: 1, type: 1, neighbours: 1, cpus: 0.66, memory: 1, power: 0.93, computing: 0.7}}),
     running([['gpu-a', [5]]], {name: 'notebook', user: 'ren', gpu_share: 0.5}),
     running([['gpu-a', [5]]], {name: 'eval <img src=x onerror=alert(1)>', user: 'wei', gpu_share: 0.25}),
     running([['gpu-b', [0, 1]]], {name: 'diffusion', user: 'tomas', deadline_s: now + 3600, expected: {at_s: now, end_from_s: now + 3000, end_to_s: now + 5200, end_by_s: now + 5000, deadline_kept: 0.31}}),
@@ -125,4 +127,34 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
     ],
     comparison: {at_s: now - 240, since_s: now - 7 * 86400, policy: 'qssf', shadow: 'fifo', real: figures(431), played: figures(402), other: figures(1310)},
   };
+}
+
+/** The same machine as a Slurm that is steered: levers of all kinds, a canary that does well. */
+export function makeSlurm(waiting: number): World {
+  const world = makeWorld(waiting);
+  world.overview.manager = 'slurm';
+  world.manager = {
+    name: 'slurm', cluster: 'helios', version: '22.05.8', way: 'gateway', aside: 3, round_s: 0.0021, news_s: 0.034, changes_per_s: 400,
+    levers: [
+      {name: 'order', how: 'on', wanted: 12, next: ['job 4231: site_factor 0 -> 500, place 1 of 24 in v100 under qssf'], done: 1840, failed: 2, refused: 31},
+      {name: 'placement', how: 'dry', wanted: 4, next: ['job 4240: on gpu-a, place 2 of 24 in v100 under qssf'], done: 0, failed: 0, refused: 0},
+      {name: 'power', how: 'on', rests: 'Slurm has no SuspendProgram', wanted: 0, next: [], done: 0, failed: 0, refused: 0},
+      {name: 'preemption', how: 'off', wanted: 0, next: [], done: 0, failed: 0, refused: 0},
+    ],
+    canary: {partitions: ['v100'], waits: 210, ended: 180, window_s: 21600, wait_s: 340, failed: 0.05, most_wait_s: 900, most_failed: 0.14},
+    agents: [{node: 'gpu-a', load: 31.4, cpu_pressure: 0.04, memory_pressure: 0, jobs: 4, held: 1}],
+  };
+  return world;
+}
+
+/** Forty nodes of eight GPUs in two virtual clusters, one of them drained, one GPU broken. */
+export function makeWide(waiting: number): World {
+  const world = makeWorld(waiting);
+  const [first] = world.nodes as [Node];
+  world.nodes = Array.from({length: 40}, (_, n): Node => ({
+    ...first, name: n === 0 ? first.name : `gpu-${n}`, vc: n < 24 ? 'vision' : 'speech', drained: n === 7,
+    gpus: n === 0 ? first.gpus : first.gpus.map((gpu, m) => ({number: gpu.number, name: gpu.name, in_service: n !== 9 || m !== 2, jobs: []})),
+  }));
+  world.overview.gpus = 319;
+  return world;
 }

@@ -48,7 +48,7 @@ export function exact(at: number | undefined): string {
 }
 
 export function ago(at: number, now: number): string {
-  return now - at < 1 ? 'just now' : `${duration(now - at)} ago`;
+  return now - at < 1 ? 'just now' : `${duration(Math.round(now - at))} ago`;
 }
 
 /** Epoch seconds moved so that what shows them in UTC shows the reader's clock. */

@@ -13,13 +13,15 @@ import type {ViewProps} from './shell';
 import {ending, gpusOf, kEnded, stateOf, stateWord} from './words';
 
 const kMost = 5000;
+/** Days that a study may be of. */
+const kLongest = 366;
 const kRanges: [string, string, number][] = [['1', '24 hours', 1], ['', '7 days', 7], ['30', '30 days', 30], ['all', 'All', Infinity]];
 
 export function HistoryView({now, route, theme}: ViewProps) {
   const range = kRanges.find(([name]) => name === (route.query.get('days') ?? '')) ?? kRanges[1] as (typeof kRanges)[0];
   const since = useMemo(() => (range[2] === Infinity ? 0 : Math.floor(now - range[2] * 86400)), [range]);
   const minute = useTicks(60);
-  const {value} = useAnswer<Jobs>(`/v1/history?since=${since}&limit=${kMost}`, minute);
+  const {value} = useAnswer<Jobs>(`/v1/history?order=end&since=${since}&limit=${kMost}`, minute);
   const [by, setBy] = useState<Sorted>();
   const user = route.query.get('user') ?? '';
   const state = route.query.get('state') ?? '';
@@ -50,13 +52,16 @@ export function HistoryView({now, route, theme}: ViewProps) {
           {kEnded.map((each) => <option key={each} value={each}>{stateWord(each)}</option>)}
         </select></label>
         <label>Find <input type="search" value={text} placeholder="name, number, reason" onInput={(event) => refine(route, {find: event.currentTarget.value})} /></label>
-        <a class="button" href={`/v1/history?format=csv${since > 0 ? `&since=${since}` : ''}`} download="history.csv">Job log (CSV)</a>
+        <span class="buttons">
+          {value && value.jobs.length > 0 && <a class="button" href={`/v1/study?days=${Math.min(range[2], kLongest)}`} target="_blank" rel="noopener" title="What `almanac study` says of all jobs of this time, in a new tab">Study</a>}
+          <a class="button" href={`/v1/history?format=csv${since > 0 ? `&since=${since}` : ''}`} download="history.csv">Job log (CSV)</a>
+        </span>
       </div>
       {value && <Summary jobs={chosen} />}
       {value?.next !== undefined && <p class="hint">These are the latest {plain(value.jobs.length)}; the job log has all.</p>}
       {value && chosen.length > 0 && <div class="halves charts">{figures.map((figure) => <LiveFigure key={figure.id} figure={figure} theme={theme} />)}</div>}
       {value && <JobTable label="Jobs that have ended" jobs={rows} columns={columns} by={by} onSort={setBy} />}
-      <p class="foot">A study of it, with findings: <code>almanac history -o csv &gt; log.csv; almanac study log.csv</code></p>
+      <p class="foot">The study is of all jobs of the time, whichever are chosen here. Elsewhere: <code>almanac history -o csv &gt; log.csv; almanac study log.csv</code></p>
     </>
   );
 }

@@ -6,6 +6,7 @@ import {words} from './ask';
 import {ago, clock, exact} from './clock';
 import {LogView} from './job_log';
 import {Course} from './job_course';
+import {PaceView} from './job_pace';
 import {useAnswer, useTicks} from './poll';
 import type {Expected, Job, Note, Told} from './service';
 import type {ViewProps} from './shell';
@@ -51,6 +52,7 @@ export function JobView({overview, now, route}: ViewProps) {
         </section>
       )}
       <Course job={job} told={told} now={now} />
+      <PaceView job={job} />
       <div class="halves">
         <section aria-labelledby="asked-title">
           <h2 id="asked-title">What it asked</h2>
@@ -59,15 +61,30 @@ export function JobView({overview, now, route}: ViewProps) {
         <section aria-labelledby="events-title">
           <h2 id="events-title">What happened</h2>
           <ol class="events">
-            {(events?.events ?? []).map((note, n) => (
+            {happened(job, events?.events ?? []).map((note, n) => (
               <li key={n}><time title={exact(note.at_s)}>{clock(note.at_s, now, true)}</time><span><b>{note.what}</b> {note.detail}</span></li>
             ))}
           </ol>
         </section>
       </div>
-      <LogView job={job} />
+      {overview.manager ? (
+        <section aria-labelledby="log-title">
+          <h2 id="log-title">Log</h2>
+          <p class="nothing">Slurm writes it, and where is not known here: <code>scontrol show job {job.job_id}</code> tells.</p>
+        </section>
+      ) : <LogView job={job} />}
     </>
   );
+}
+
+/** Of a job that another manager runs there are no notes, but its times. */
+function happened(job: Job, notes: Note[]): Note[] {
+  if (notes.length > 0) return notes;
+  return [
+    {at_s: job.submit_s, what: 'submitted'},
+    ...(job.start_s === undefined ? [] : [{at_s: job.start_s, what: 'started', detail: placesOf(job)}]),
+    ...(job.end_s === undefined ? [] : [{at_s: job.end_s, what: 'ended', detail: job.state}]),
+  ];
 }
 
 function capital(text: string): string {

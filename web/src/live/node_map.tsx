@@ -10,7 +10,7 @@ import {jobLink} from './route';
 import type {Gpu, Job, Node} from './service';
 import {coloursOf, ranges, spent} from './words';
 
-export function NodeMap({node, jobs, now, theme}: {node: Node; jobs: Job[]; now: number; theme: Theme}) {
+export function NodeMap({node, jobs, now, theme, ofVc = false}: {node: Node; jobs: Job[]; now: number; theme: Theme; ofVc?: boolean}) {
   const narrow = useIsNarrow();
   const across = Math.min(narrow ? 4 : 8, Math.max(1, node.gpus.length));
   const colours = coloursOf(jobs.map((job) => job.user), theme.colours.length);
@@ -23,11 +23,11 @@ export function NodeMap({node, jobs, now, theme}: {node: Node; jobs: Job[]; now:
     <article class={node.drained ? 'node drained' : 'node'} aria-label={`Node ${node.name}`}>
       <header>
         <h2>{node.name}</h2>
-        <span class="hint">{[node.gpus.length > 0 ? `${node.gpus.length} × ${kinds || 'GPU'}` : 'no GPUs', node.vc].filter((part) => part !== '').join(' · ')}</span>
+        <span class="hint">{[node.gpus.length > 0 ? `${node.gpus.length} × ${kinds || 'GPU'}` : 'no GPUs', ofVc ? node.vc : ''].filter((part) => part !== '').join(' · ')}</span>
         <span class="free">{node.drained ? 'drained: nothing new starts' : node.gpus.length > 0 ? `${free} free` : ''}</span>
         <span class="taken">
-          <span>CPUs {plain(node.cpus_held)} of {plain(node.cpus)}</span><Meter share={node.cpus_held / (node.cpus || 1)} />
-          <span>memory {plain(node.memory_held_gb)} of {plain(node.memory_gb)} GB</span><Meter share={node.memory_held_gb / (node.memory_gb || 1)} />
+          {node.cpus > 0 && <><span>CPUs {plain(node.cpus_held)} of {plain(node.cpus)}</span><Meter share={node.cpus_held / node.cpus} /></>}
+          {node.memory_gb > 0 && <><span>memory {plain(node.memory_held_gb)} of {plain(node.memory_gb)} GB</span><Meter share={node.memory_held_gb / node.memory_gb} /></>}
         </span>
         <Actions note={false} actions={[{
           label: node.drained ? 'Use again' : 'Drain', method: 'PUT', path: `/v1/nodes/${encodeURIComponent(node.name)}`, body: {drained: !node.drained},

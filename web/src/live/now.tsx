@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What there is and who has it, now.
+import {useEffect, useRef} from 'preact/hooks';
 import {duration, percent, plain, quantity} from '../format';
 import {ago, clock} from './clock';
+import {NodeGrid} from './node_grid';
 import {NodeMap} from './node_map';
 import {useAnswer, useTicks} from './poll';
 import {jobLink} from './route';
@@ -10,20 +12,26 @@ import {Shares} from './shares';
 import type {ViewProps} from './shell';
 import {ending, expectation, gpusOf, stateOf} from './words';
 
-/** More waiting jobs than this are not fetched to find the next few. */
-const kFew = 400;
 const kListed = 6;
+/** More nodes than this are shown as tiles, and one of them whole. */
+const kWhole = 8;
 
-export function NowView({overview, now, theme}: ViewProps) {
+export function NowView({overview, now, route, theme}: ViewProps) {
   // What is measured changes without a revision.
   const measured = useTicks(5);
   const {value: nodes} = useAnswer<{nodes: Node[]}>('/v1/nodes', `${overview.revision} ${measured}`);
   const {value: running} = useAnswer<Jobs>('/v1/jobs?state=RUNNING', overview.revision);
-  const {value: waiting} = useAnswer<Jobs>(overview.waiting > 0 && overview.waiting <= kFew ? '/v1/jobs?state=PENDING' : '', overview.revision);
-  const {value: ended} = useAnswer<Jobs>(`/v1/history?limit=${kListed}`, overview.revision);
-  const used = (nodes?.nodes ?? []).flatMap((node) => node.gpus).map((gpu) => gpu.use).filter((use): use is number => use !== undefined);
+  const {value: waiting} = useAnswer<Jobs>(overview.waiting > 0 ? `/v1/jobs?state=PENDING&place=${kListed + 1}` : '', overview.revision);
+  const {value: ended} = useAnswer<Jobs>(`/v1/history?order=end&limit=${kListed}`, overview.revision);
+  const all = nodes?.nodes ?? [];
+  const chosen = route.query.get('node') ?? '';
+  const shown = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (chosen !== '') shown.current?.scrollIntoView({block: 'nearest'});
+  }, [chosen, all.length > 0]);
+  const used = all.flatMap((node) => node.gpus).map((gpu) => gpu.use).filter((use): use is number => use !== undefined);
   const use = used.length > 0 ? used.reduce((sum, each) => sum + each, 0) / used.length : undefined;
-  const out = (nodes?.nodes ?? []).flatMap((node) => node.gpus).filter((gpu) => !gpu.in_service).length;
+  const out = all.flatMap((node) => node.gpus).filter((gpu) => !gpu.in_service).length;
   const next = (waiting?.jobs ?? []).filter((job) => !job.held).sort((a, b) => (a.place || 1e9) - (b.place || 1e9) || a.number - b.number);
   return (
     <>
@@ -50,19 +58,22 @@ export function NowView({overview, now, theme}: ViewProps) {
         <ul class="warnings" aria-label="Warnings">{overview.warnings.map((warning) => <li key={warning}>{warning}</li>)}</ul>
       )}
       <Shares jobs={running?.jobs ?? []} gpus={overview.gpus} busy={overview.gpu_share_busy} theme={theme} />
-      <section class="nodes" aria-label="Nodes">
-        {(nodes?.nodes ?? []).map((node) => <NodeMap key={node.name} node={node} jobs={running?.jobs ?? []} now={now} theme={theme} />)}
+      {all.length > kWhole && <NodeGrid nodes={all} jobs={running?.jobs ?? []} chosen={chosen} theme={theme} />}
+      <section class="nodes" ref={shown} aria-label={all.length > kWhole ? 'The node that is chosen' : 'Nodes'}>
+        {all.filter((node) => all.length <= kWhole || node.name === chosen)
+          .map((node) => <NodeMap key={node.name} node={node} jobs={running?.jobs ?? []} now={now} theme={theme} ofVc={new Set(all.map((each) => each.vc)).size > 1} />)}
+        {all.length > kWhole && !all.some((node) => node.name === chosen) && <p class="hint">A node that is chosen is shown whole: its jobs, cores, memory, and what can be done with it.</p>}
       </section>
       <div class="halves">
         <section aria-labelledby="next-title">
           <h2 id="next-title">Next</h2>
-          {overview.waiting === 0 ? <p class="nothing">Nobody waits.</p> : overview.waiting > kFew
-            ? <p class="brief">{plain(overview.waiting)} jobs wait: <a href="#/queue?state=waiting">the queue</a>.</p> : (
-              <ol class="brief">{next.slice(0, kListed).map((job) => (
-                <Line key={job.number} job={job} right={expectation(job, now) || `waits ${duration(Math.max(0, now - job.since_s))}`} below={job.why ?? ''} />
-              ))}</ol>
-            )}
-          {next.length > kListed && <p class="more"><a href="#/queue?state=waiting">All {plain(overview.waiting)} that wait</a></p>}
+          {overview.waiting === 0 ? <p class="nothing">Nobody waits.</p> : (
+            <ol class="brief">{next.slice(0, kListed).map((job) => (
+              <Line key={job.number} job={job} right={expectation(job, now) || `waits ${duration(Math.max(0, now - job.since_s))}`} below={job.why ?? ''} />
+            ))}</ol>
+          )}
+          {waiting && next.length === 0 && overview.waiting > 0 && <p class="nothing">None of those that wait is in the line yet.</p>}
+          {overview.waiting > Math.min(next.length, kListed) && <p class="more"><a href="#/queue?state=waiting">All {plain(overview.waiting)} that wait</a></p>}
         </section>
         <section aria-labelledby="ended-title">
           <h2 id="ended-title">Ended last</h2>

@@ -36,7 +36,7 @@ export function PolicyView({overview, now}: ViewProps) {
       <section aria-labelledby="all-title">
         <h2 id="all-title">What could decide</h2>
         <p class="brief-text">A policy that is chosen decides from the next moment on; what runs is not touched unless it preempts. One that is compared plays
-          the last days again and touches nothing.</p>
+          the last days again and touches nothing. What only a simulation can know, such as run times, goes by what has ended here.</p>
         <div class="filters"><label>Find <input type="search" value={find} onInput={(event) => setFind(event.currentTarget.value)} /></label></div>
         <ul class="policies">
           {shown.map((each) => (

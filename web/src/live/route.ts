@@ -47,3 +47,8 @@ export function refine(route: Route, parts: Record<string, string>): void {
 export function jobLink(id: string): string {
   return `#/job/${encodeURIComponent(id)}`;
 }
+
+/** The map with that node shown whole; "" = none. */
+export function nodeLink(name: string): string {
+  return name === '' ? '#/now' : `#/now?node=${encodeURIComponent(name)}`;
+}

@@ -7,6 +7,8 @@ export interface Overview {
   started_s: number;
   policy: string;
   shadow?: string;
+  /** Whose cluster is steered: "slurm"; absent = the service runs jobs itself. */
+  manager?: string;
   waiting: number;
   held: number;
   running: number;
@@ -61,6 +63,22 @@ export interface WithGpus {
   gpus: number;
   end_by_s?: number;
   deadline_kept?: number;
+}
+
+/** How fast a job runs with what it holds, by its model: the product of the factors is the rate. */
+export interface Pace {
+  /** That it is taken for. */
+  model: string;
+  /** 1 = with what it asked, on the fewest nodes, alone, without a power limit. */
+  rate: number;
+  gpus: number;
+  type: number;
+  neighbours: number;
+  cpus: number;
+  memory: number;
+  power: number;
+  /** No factor: the share of its time in which its GPUs are not kept waiting for data. */
+  computing: number;
 }
 
 export interface Hold {
@@ -122,6 +140,8 @@ export interface Job {
   cpu_use?: number;
   memory_used_gb?: number;
   limits_by?: string;
+  /** Only of GET /v1/jobs/{number}, while it runs and its name is that of a model. */
+  pace?: Pace;
   expected?: Expected;
   array?: {number: number; index: number; at_once: number};
   holds: Hold[];
@@ -192,4 +212,65 @@ export interface Comparison {
 export interface Shadow {
   policy: string;
   comparison?: Comparison;
+}
+
+/** One kind of thing that may be done to the manager whose cluster is steered. */
+export interface Lever {
+  name: string;
+  /** Dry = only said. */
+  how: 'on' | 'dry' | 'off';
+  /** Why it does nothing although it is on. */
+  rests?: string;
+  wanted: number;
+  /** The first of what is wanted, in words. */
+  next: string[];
+  /** This and the next two since the service started. */
+  done: number;
+  failed: number;
+  refused: number;
+}
+
+/** The part that levers are tried on: what is seen there, and the most that is expected. */
+export interface Canary {
+  partitions: string[];
+  /** Why nothing is known yet to compare with. */
+  rests?: string;
+  /** Why all was taken back. */
+  retreat?: string;
+  waits: number;
+  ended: number;
+  window_s: number;
+  wait_s: number;
+  failed: number;
+  most_wait_s?: number;
+  most_failed?: number;
+}
+
+/** What the agent of a node says; pressures are shares of the time. */
+export interface Agent {
+  node: string;
+  load: number;
+  cpu_pressure?: number;
+  memory_pressure?: number;
+  io_pressure?: number;
+  bandwidth_gbs?: number;
+  jobs: number;
+  /** Of them, to fewer cores than they were given. */
+  held: number;
+}
+
+export interface Manager {
+  name: string;
+  cluster: string;
+  version: string;
+  way: string;
+  /** Why it does not answer. */
+  trouble?: string;
+  aside: number;
+  round_s: number;
+  news_s: number;
+  changes_per_s: number;
+  levers: Lever[];
+  canary?: Canary;
+  agents: Agent[];
 }

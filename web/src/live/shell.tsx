@@ -7,6 +7,7 @@ import {useThemeName} from '../theme_switch';
 import {clock, exact} from './clock';
 import {HistoryView} from './history';
 import {JobView} from './job';
+import {ManagerView} from './manager';
 import {NowView} from './now';
 import {PolicyView} from './policy';
 import {useOverview, useTicks} from './poll';
@@ -25,12 +26,13 @@ export interface ViewProps {
   theme: Theme;
 }
 
-const kViews: {name: string; title: string; view: (props: ViewProps) => ComponentChildren}[] = [
+const kViews: {name: string; title: string; view: (props: ViewProps) => ComponentChildren; is?(overview: Overview): boolean}[] = [
   {name: 'now', title: 'Now', view: NowView},
   {name: 'queue', title: 'Queue', view: QueueView},
   {name: 'history', title: 'History', view: HistoryView},
   {name: 'use', title: 'Use', view: UseView},
   {name: 'policy', title: 'Policy', view: PolicyView},
+  {name: 'slurm', title: 'Slurm', view: ManagerView, is: (overview) => overview.manager === 'slurm'},
 ];
 
 export function Shell() {
@@ -66,7 +68,7 @@ export function Shell() {
         <a class="brand" href="#/now">Almanac</a>
         <nav aria-label="Views">
           <ul>
-            {kViews.map((view) => (
+            {kViews.filter((view) => !view.is || (overview && view.is(overview))).map((view) => (
               <li key={view.name}><a href={`#/${view.name}`} aria-current={here === view ? 'page' : undefined}>{view.title}</a></li>
             ))}
           </ul>

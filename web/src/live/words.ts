@@ -46,17 +46,20 @@ export function ranges(numbers: number[]): string {
   return parts.join(', ');
 }
 
-/** "starts 14:20–15:05", "ends 16:00–17:10"; "" where nothing is expected. */
+/** "starts 14:20–15:05", "ends by 17:10" once the stretch has begun, "starts any time now" once it is over; "" where nothing is expected. */
 export function expectation(job: Job, now: number): string {
   const {expected} = job;
   if (job.state === 'PENDING') {
     if (job.not_before_s !== undefined && job.not_before_s > now && !expected) return `not before ${clock(job.not_before_s, now)}`;
-    return expected?.start_from_s === undefined && expected?.start_to_s === undefined ? ''
-      : `starts ${stretch(expected.start_from_s, expected.start_to_s, now)}`;
+    return yetToCome('starts', expected?.start_from_s, expected?.start_to_s, now);
   }
-  if (job.state !== 'RUNNING') return '';
-  return expected?.end_from_s === undefined && expected?.end_to_s === undefined ? ''
-    : `ends ${stretch(expected.end_from_s, expected.end_to_s, now)}`;
+  return job.state === 'RUNNING' ? yetToCome('ends', expected?.end_from_s, expected?.end_to_s, now) : '';
+}
+
+function yetToCome(what: string, from: number | undefined, to: number | undefined, now: number): string {
+  if (from === undefined && to === undefined) return '';
+  if (to !== undefined && to <= now) return `${what} any time now`;
+  return `${what} ${stretch(to !== undefined && from !== undefined && from <= now ? undefined : from, to, now)}`;
 }
 
 /** "With 2 GPUs it ends by 13:40 (9 in 10), and keeps its deadline in 80 % of futures." */

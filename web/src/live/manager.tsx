@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The other manager whose cluster is steered: how it does, what is done to it, whether that does it good.
+import {duration, percent, plain} from '../format';
+import {Meter} from './meter';
+import {useAnswer, useTicks} from './poll';
+import type {Agent, Canary, Lever, Manager} from './service';
+import type {ViewProps} from './shell';
+
+export function ManagerView({overview}: ViewProps) {
+  const often = useTicks(5);
+  const {value: manager} = useAnswer<Manager>('/v1/manager', `${overview.revision} ${often}`);
+  if (!manager) return <><h1>Slurm</h1><p class="nothing">Asking the service…</p></>;
+  return (
+    <>
+      <h1>Slurm</h1>
+      <dl class="figures">
+        <div class="large"><dt>Controller</dt><dd class={manager.trouble ? 'worse' : ''}>{manager.trouble ? 'does not answer' : 'answers'}</dd></div>
+        <div><dt>Last answer took</dt><dd>{duration(manager.news_s)}</dd></div>
+        <div><dt>Last decision took</dt><dd>{duration(manager.round_s)}</dd></div>
+        <div><dt>Asked at most</dt><dd>{plain(Math.round(manager.changes_per_s))} <small>changes a second</small></dd></div>
+        <div><dt>Cluster</dt><dd>{manager.cluster} <small>{manager.version}, by {manager.way}</small></dd></div>
+        <div><dt>Wait, not for the policy</dt><dd>{plain(manager.aside)}</dd></div>
+      </dl>
+      {manager.trouble && <p class="alarm">All levers rest: {manager.trouble}</p>}
+      <Levers levers={manager.levers} policy={overview.policy} />
+      {manager.canary ? <CanaryPart of={manager.canary} /> : (
+        <section aria-labelledby="canary-title">
+          <h2 id="canary-title">Canary</h2>
+          <p class="brief-text">There is none: what levers do, they do to all jobs that are not exempt.{overview.shadow
+            ? <> What another policy would have gained is on the page of <a href="#/policy">policies</a>.</> : ''}</p>
+        </section>
+      )}
+      {manager.agents.length > 0 && <Agents agents={manager.agents} />}
+    </>
+  );
+}
+
+function Levers({levers, policy}: {levers: Lever[]; policy: string}) {
+  return (
+    <section aria-labelledby="levers-title">
+      <h2 id="levers-title">Levers</h2>
+      <p class="brief-text">What may be done to this Slurm so that it does as {policy} decides. A dry one says what it would do, and does not.</p>
+      <ul class="levers">
+        {levers.map((lever) => (
+          <li key={lever.name}>
+            <h3>{lever.name} <span class={`tag ${lever.how}`}>{lever.how}</span></h3>
+            <div>
+              <p>{sentence(lever)}</p>
+              {lever.next.length > 0 && (
+                <details><summary>{lever.how === 'on' ? 'Next' : 'It would'}</summary><ol>{lever.next.map((each, n) => <li key={n}>{each}</li>)}</ol></details>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+      <p class="foot">Who runs the service turns them: <code>almanac slurm levers order on</code>; all back at once: <code>almanac slurm undo</code></p>
+    </section>
+  );
+}
+
+function sentence(lever: Lever): string {
+  if (lever.how === 'off' && lever.done === 0) return 'Does nothing.';
+  const counts = [`${plain(lever.wanted)} wanted`, `${plain(lever.done)} done`, ...(lever.failed > 0 ? [`${plain(lever.failed)} failed`] : []),
+    ...(lever.refused > 0 ? [`${plain(lever.refused)} held back by guards`] : [])].join(', ');
+  return lever.rests ? `Rests: ${lever.rests} (${counts}).` : `${counts.charAt(0).toUpperCase()}${counts.slice(1)}.`;
+}
+
+function CanaryPart({of}: {of: Canary}) {
+  const rows = [
+    {label: 'Mean wait', seen: of.wait_s, most: of.most_wait_s, show: duration, jobs: of.waits},
+    {label: 'Failed', seen: of.failed, most: of.most_failed, show: percent, jobs: of.ended},
+  ];
+  return (
+    <section aria-labelledby="canary-title">
+      <h2 id="canary-title">Canary: {of.partitions.join(', ')}</h2>
+      <p class="finding">{verdict(of)}</p>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Canary">
+        <table class="comparison">
+          <thead><tr>
+            <th scope="col">Within {duration(of.window_s)}</th>
+            <th scope="col" class="number">seen</th><th scope="col" class="number">at most expected</th><th scope="col" class="number">jobs</th><th scope="col"><span class="unseen">share</span></th>
+          </tr></thead>
+          <tbody>
+            {rows.map((row) => (
+              <tr key={row.label}>
+                <th scope="row">{row.label}</th>
+                <td class={`number ${row.most !== undefined && row.seen > row.most ? 'worse' : ''}`}>{row.jobs > 0 ? row.show(row.seen) : '–'}</td>
+                <td class="number">{row.most === undefined ? '–' : row.show(row.most)}</td>
+                <td class="number">{plain(row.jobs)}</td>
+                <td class="bar-cell">{row.most !== undefined && row.most > 0 && <Meter share={row.seen / row.most} />}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="hint">Expected is what 99 of 100 such stretches of the last weeks stayed below, played again under the policy; beyond it for long, all is taken back.</p>
+    </section>
+  );
+}
+
+function verdict(of: Canary): string {
+  if (of.retreat) return `All that was done has been taken back. ${of.retreat.charAt(0).toUpperCase()}${of.retreat.slice(1)}.`;
+  if (of.most_wait_s === undefined || of.most_failed === undefined) return `No lever acts yet: ${of.rests ?? 'nothing is known to compare with'}.`;
+  const out = [...(of.wait_s > of.most_wait_s ? ['wait longer'] : []), ...(of.failed > of.most_failed ? ['fail more often'] : [])];
+  return out.length === 0 ? 'Its jobs wait, and fail, no more than was to be expected.' : `Its jobs ${out.join(' and ')} than was to be expected.`;
+}
+
+const kAgentColumns: {label: string; show(agent: Agent): string}[] = [
+  {label: 'Jobs', show: (agent) => plain(agent.jobs)},
+  {label: 'Held to fewer cores', show: (agent) => plain(agent.held)},
+  {label: 'Load', show: (agent) => plain(Math.round(agent.load * 10) / 10)},
+  {label: 'Wait for cores', show: (agent) => share(agent.cpu_pressure)},
+  {label: 'for memory', show: (agent) => share(agent.memory_pressure)},
+  {label: 'for disks', show: (agent) => share(agent.io_pressure)},
+  {label: 'Memory GB/s', show: (agent) => (agent.bandwidth_gbs === undefined ? '–' : plain(agent.bandwidth_gbs))},
+];
+
+function share(of: number | undefined): string {
+  return of === undefined ? '–' : percent(of);
+}
+
+function Agents({agents}: {agents: Agent[]}) {
+  return (
+    <section aria-labelledby="agents-title">
+      <h2 id="agents-title">Nodes with an agent</h2>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Nodes with an agent">
+        <table class="comparison">
+          <thead><tr><th scope="col">Node</th>{kAgentColumns.map((column) => <th key={column.label} scope="col" class="number">{column.label}</th>)}</tr></thead>
+          <tbody>
+            {agents.map((agent) => (
+              <tr key={agent.node}><th scope="row">{agent.node}</th>{kAgentColumns.map((column) => <td key={column.label} class="number">{column.show(agent)}</td>)}</tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
