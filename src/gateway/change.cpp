@@ -11,6 +11,7 @@
 #include "gateway/owned.h"
 #include "gateway/refusal.h"
 #include "slurm/host_list.h"
+#include "slurm/refusals.h"
 
 namespace almanac::gateway {
 namespace {
@@ -147,11 +148,15 @@ Result<void> release(JobNumber job) {
 }
 
 std::vector<Result<void>> change(std::span<const JobChange> changes) {
-  std::vector<Result<void>> done(changes.size());
+  // What is left when the controller falls silent would wait as long, each.
+  std::vector<Result<void>> done(
+      changes.size(), fail(Code::unavailable, "not asked: the controller has not answered before"));
   std::atomic<std::size_t> next{0};
+  std::atomic<bool> is_silent{false};
   const auto work = [&] {
-    for (std::size_t at = next++; at < changes.size(); at = next++) {
+    for (std::size_t at = next++; at < changes.size() && !is_silent; at = next++) {
       done[at] = change_one(changes[at]);
+      if (!done[at] && slurm::is_silence(done[at].error().message)) is_silent = true;
     }
   };
   std::vector<std::jthread> others;

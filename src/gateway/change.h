@@ -14,7 +14,7 @@
 namespace almanac::gateway {
 
 /// As slurm::Link has it. Several go at once: the controller spends most of the time of one change
-/// waiting for its own locks.
+/// waiting for its own locks. When it does not answer at all the rest is not asked.
 std::vector<Result<void>> change(std::span<const slurm::JobChange> changes);
 Result<void> end(slurm::JobNumber job, slurm::Fate fate);
 Result<void> power(std::span<const std::string> nodes, bool on);

@@ -228,5 +228,23 @@ TEST(GatewayChangeTest, WaitsForTheControllerToReleaseWhatIsHeld) {
   EXPECT_TRUE(cluster.becomes(job, "RUNNING"));
 }
 
+TEST(GatewayChangeTest, IsNotAskedOfASilentControllerJobByJob) {
+  SKIP_WITHOUT_SLURM();
+  // Nobody waits for longer than that for one answer.
+  const TestCluster cluster({.nodes = 1, .more = "MessageTimeout=2"});
+  std::vector<JobChange> changes;
+  for (int job = 0; job < 20; ++job) {
+    changes.push_back({.job = JobNumber{cluster.submit("-H --wrap true")}, .site_factor = job + 1});
+  }
+  GatewayLink link;
+  ASSERT_TRUE(link.site());
+  cluster.end_controller("KILL");
+  const auto done = link.change(changes);
+  ASSERT_THAT(done, SizeIs(20));
+  for (const auto& each : done) EXPECT_EQ(code_of(each), Code::unavailable);
+  EXPECT_THAT(done.front().error().message, HasSubstr("Unable to contact"));
+  EXPECT_THAT(done.back().error().message, HasSubstr("not asked"));
+}
+
 }  // namespace
 }  // namespace almanac::slurm
