@@ -20,16 +20,18 @@
 namespace almanac::process {
 namespace {
 
-std::vector<std::string> environment_with(
-    const std::vector<std::pair<std::string, std::string>>& changes) {
+std::vector<std::string> environment_of(const Command& command) {
   std::vector<std::string> made;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view name(*entry, std::strcspn(*entry, "="));
-    const bool changed = std::any_of(changes.begin(), changes.end(),
+    const bool changed = std::any_of(command.environment.begin(), command.environment.end(),
                                      [&](const auto& change) { return change.first == name; });
-    if (!changed) made.emplace_back(*entry);
+    const bool hidden =
+        std::any_of(command.hidden.begin(), command.hidden.end(),
+                    [&](const std::string& prefix) { return name.starts_with(prefix); });
+    if (!changed && !hidden) made.emplace_back(*entry);
   }
-  for (const auto& [name, value] : changes) made.push_back(name + "=" + value);
+  for (const auto& [name, value] : command.environment) made.push_back(name + "=" + value);
   return made;
 }
 
@@ -64,7 +66,7 @@ std::string to_string(const Ending& ending) {
 Result<Job> Job::start(const Command& command) {
   ALMANAC_CHECK(!command.argv.empty(), "a command without a program");
   std::vector<std::string> argv = command.argv;
-  std::vector<std::string> environment = environment_with(command.environment);
+  std::vector<std::string> environment = environment_of(command);
   const std::vector<char*> argv_pointers = pointers(argv);
   const std::vector<char*> environment_pointers = pointers(environment);
   Descriptor null(::open("/dev/null", O_RDWR | O_CLOEXEC));

@@ -24,9 +24,10 @@ class Cgroup;
 struct Command {
   std::vector<std::string> argv{};  ///< The program is looked for in PATH.
   std::vector<std::pair<std::string, std::string>> environment{};  ///< Beside ours, or in place.
-  std::string directory{};                                         ///< "" = ours.
-  std::vector<int> cpus{};         ///< Rising; empty = all that we may use.
-  const Cgroup* cgroup = nullptr;  ///< It begins there; must outlive the job.
+  std::vector<std::string> hidden{};  ///< What of ours begins so it does not see.
+  std::string directory{};            ///< "" = ours.
+  std::vector<int> cpus{};            ///< Rising; empty = all that we may use.
+  const Cgroup* cgroup = nullptr;     ///< It begins there; must outlive the job.
   int out = STDOUT_FILENO;
   int err = STDERR_FILENO;
 };

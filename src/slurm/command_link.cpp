@@ -63,8 +63,12 @@ bool is_user(const std::string& told, std::uint32_t uid) {
 }  // namespace
 
 Result<Printed> run_slurm(const std::vector<std::string>& argv, Duration patience) {
-  auto captured = process::capture(
-      {.argv = argv, .environment = {{"SLURM_TIME_FORMAT", "%s"}, {"LC_ALL", "C"}}}, patience);
+  // By these a user tells the commands how to answer to a human, or whom to leave out.
+  auto captured =
+      process::capture({.argv = argv,
+                        .environment = {{"SLURM_TIME_FORMAT", "%s"}, {"LC_ALL", "C"}},
+                        .hidden = {"SQUEUE_", "SINFO_", "SACCT_", "SCONTROL_", "SCANCEL_"}},
+                       patience);
   if (!captured) return tl::unexpected(captured.error());
   const int status = captured->ending.good() ? 0 : std::max(1, captured->ending.status);
   return Printed{

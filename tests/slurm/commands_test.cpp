@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <utility>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 #include "learning/import.h"
 #include "slurm/command_link.h"
 #include "slurm/doctor.h"
+#include "slurm/task_array.h"
 #include "slurm/test_cluster.h"
 #include "support/temporary_folder.h"
 
@@ -127,6 +129,27 @@ TEST(Commands, SayWhatWorksAtARealSite) {
       cluster.run(fmt::format("{} slurm import --state {}", program, cluster.folder()));
   EXPECT_NE(import.status, 0);
   EXPECT_NE(import.out.find("no past to learn from"), std::string::npos) << import.out;
+}
+
+TEST(Commands, AreNotBentByWhatAUserWantsThemToShow) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster({.nodes = 1});
+  const JobNumber job{cluster.submit("-H --array=1-2 --wrap true")};
+  const std::pair<const char*, const char*> wishes[] = {
+      {"SQUEUE_STATES", "COMPLETED"}, {"SQUEUE_USERS", "nobody"}, {"SQUEUE_FORMAT", "%j"},
+      {"SQUEUE_PARTITION", "vc1"},    {"SINFO_FORMAT", "%T"},     {"SCANCEL_STATE", "RUNNING"}};
+  for (const auto& [name, value] : wishes) ::setenv(name, value, 1);
+  CommandLink link;
+  const auto news = link.news();
+  const auto tasks = tasks_of(job);
+  const auto ended = link.end(job, Fate::cancel);
+  for (const auto& [name, value] : wishes) ::unsetenv(name);
+  ASSERT_TRUE(news) << to_string(news.error());
+  EXPECT_EQ(news->jobs.size(), 1U);
+  ASSERT_TRUE(tasks) << to_string(tasks.error());
+  EXPECT_EQ(tasks->size(), 2U);
+  EXPECT_TRUE(ended);
+  EXPECT_EQ(cluster.must("squeue -h"), "");
 }
 
 }  // namespace
