@@ -15,6 +15,7 @@
 #include "cli/interrupt.h"
 #include "cli/program.h"
 #include "sim/sweep_part.h"
+#include "slurm/command_link.h"
 #include "slurm/task_array.h"
 #include "table/output_file.h"
 #include "table/stream.h"
@@ -95,10 +96,15 @@ Result<slurm::JobNumber> submit(const SweepParts& parts, const std::vector<std::
   const auto job = slurm::submit(order);
   if (!job) return job;
   const Json told = {{"job", value_of(*job)}, {"inputs", parts.inputs}, {"of", parts.of}};
-  if (auto kept = table::write_file(memory_of(parts), told.dump() + "\n"); !kept) {
-    return tl::unexpected(kept.error());
-  }
-  return job;
+  const auto kept = table::write_file(memory_of(parts), told.dump() + "\n");
+  if (kept) return job;
+  // The same command again would not find it, and submit another.
+  const auto ended = slurm::CommandLink().end(*job, slurm::Fate::cancel);
+  return fail(kept.error().code,
+              fmt::format("job array {} could not be remembered{}: {}", value_of(*job),
+                          ended ? " and is cancelled" : "", kept.error().message),
+              kept.error().where,
+              ended ? "" : fmt::format("scancel {}: {}", value_of(*job), ended.error().message));
 }
 
 /// "3 of 10 parts done, 1 failed, 2 running, 4 waiting (Resources)".

@@ -98,5 +98,21 @@ TEST_F(SweepOnSlurm, LeavesItsArrayRunningAndGathersItLater) {
   EXPECT_EQ(content("there.csv"), content("here.csv"));
 }
 
+TEST_F(SweepOnSlurm, LeavesNoArrayThatItCannotRemember) {
+  SKIP_WITHOUT_SLURM(.nodes = 1);
+  const TestCluster cluster({.nodes = 1});
+  // As soon as there is an array, something else lies where it is to be remembered.
+  fs::create_directories(folder_ / "bin");
+  folder_.write("bin/sbatch", fmt::format("#!/bin/sh\nmkdir -p {}\nexec {} \"$@\"\n",
+                                          folder_ / "there.csv.parts/array.json/inside",
+                                          cluster.must("command -v sbatch")));
+  fs::permissions(folder_ / "bin/sbatch", fs::perms::owner_all);
+  const Said failed = cluster.run(fmt::format(
+      "PATH={}:$PATH {}", folder_ / "bin", sweep("there.csv", "--engine slurm --sbatch --hold")));
+  EXPECT_EQ(failed.status, 69) << failed.out;
+  EXPECT_THAT(failed.out, HasSubstr("could not be remembered and is cancelled"));
+  EXPECT_EQ(cluster.must("squeue -h"), "");
+}
+
 }  // namespace
 }  // namespace almanac::slurm
