@@ -40,6 +40,14 @@ Course course_of(const slurm::Job& job) {
           .failed = has_failed(job.outcome)};
 }
 
+/// Accounting tells partitions: those that share nodes are one virtual cluster here.
+void name_vcs(trace::Trace& log, const World& world) {
+  for (trace::Job& job : log.jobs) {
+    const VcId vc = world.vc_of(std::string(log.names[job.request.vc]));
+    if (vc != kNoVc) job.request.vc = log.names.intern(world.cluster.vcs[index(vc)].name);
+  }
+}
+
 }  // namespace
 
 Averages averages(const std::vector<Course>& jobs, Time until, Duration window) {
@@ -158,6 +166,7 @@ void Canary::begin_to_play(Time now, const Decision& decision, const policy::Com
   play_ = std::async(std::launch::async, [this, policy, own = vcs(*world_), world = world_] {
     auto log = store_.log(Time{});
     if (!log) return Result<Band>(tl::unexpected(log.error()));
+    name_vcs(*log, *world);
     return expect(std::move(*log), own, world->cluster, policy, settings_, seed_, &stop_);
   });
 }

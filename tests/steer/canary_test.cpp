@@ -4,6 +4,7 @@
 /// What is expected of a canary, when it has died, and what then becomes of the levers.
 #include "steer/canary.h"
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -17,6 +18,7 @@
 #include "steer/control.h"
 #include "steer/policies.h"
 #include "steer/slurm_service.h"
+#include "store/store.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::steer {
@@ -100,7 +102,7 @@ class CanaryServiceTest : public testing::Test {
     config.retention = 24h * 36'500;  // its clock is years behind
     config.settings.levers["order"] = Switch::on;
     config.settings.canary.partitions = {"v"};
-    config.settings.canary.window = 2h;
+    config.settings.canary.window = window_;
     config.settings.canary.patience = 30min;
     auto made = SlurmService::open(config, std::make_unique<FakeLink>(slurm_));
     ASSERT_TRUE(made) << to_string(made.error());
@@ -126,6 +128,7 @@ class CanaryServiceTest : public testing::Test {
   }
 
   FakeSlurm slurm_ = two_partitions(testing::UnitTest::GetInstance()->current_test_info()->name());
+  Duration window_ = 2h;
   TemporaryFolder folder_;
   std::unique_ptr<SlurmService> service_;
 };
@@ -153,6 +156,36 @@ TEST_F(CanaryServiceTest, LooksAgainWhatToExpectWhenMoreIsKnown) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   live_quietly(60);
+  wait_for_the_play();
+  EXPECT_EQ(order().rests, "");
+}
+
+TEST_F(CanaryServiceTest, LearnsFromAPastThatNamesPartitionsWhichShareNodes) {
+  slurm_.partitions.push_back({.name = "all", .nodes = {"v001", "w001"}});
+  store::Store::Batch past;
+  for (int job = 0; job < 100; ++job) {
+    const Time submit = slurm_.now - 48h + job * 10min;
+    store::Job each;
+    each.number = store::JobNumber{job + 1};
+    each.submit = submit;
+    each.asked.user = "ann";
+    each.asked.vc = "v";
+    each.asked.gpus = 8;
+    each.state = trace::JobState::completed;
+    each.start = submit;
+    each.end = submit + 4min;
+    each.attained = 4min;
+    past.put(each);
+  }
+  std::filesystem::create_directories(folder_ / "state");
+  {
+    auto store = store::Store::open(folder_ / "state/almanac.db");
+    ASSERT_TRUE(store);
+    ASSERT_TRUE(store->commit(past));
+  }
+  window_ = 6h;  // of 20 jobs at least
+  open();
+  service_->step();
   wait_for_the_play();
   EXPECT_EQ(order().rests, "");
 }
