@@ -33,6 +33,9 @@ Agent::Agent(Config config, Limits limits, Say say)
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 Result<std::unique_ptr<Agent>> Agent::open(Config config, Say say) {
+  if (auto checked = check_address(config.daemon); !checked) {
+    return tl::unexpected(checked.error());
+  }
   auto limits = Limits::open(config.memory);
   if (!limits) return tl::unexpected(limits.error());
   return std::unique_ptr<Agent>(new Agent(std::move(config), std::move(*limits), std::move(say)));

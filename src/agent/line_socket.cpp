@@ -28,10 +28,8 @@ constexpr timeval kGone{2, 0};
 using Addresses = std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)>;
 
 Result<Addresses> look_up(const std::string& address, int flags) {
+  if (auto checked = check_address(address); !checked) return tl::unexpected(checked.error());
   const std::size_t colon = address.rfind(':');
-  if (colon == std::string::npos || colon + 1 == address.size()) {
-    return fail(Code::usage, fmt::format("expected HOST:PORT, found {}", address));
-  }
   std::string host = address.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
     host = host.substr(1, host.size() - 2);
@@ -63,6 +61,12 @@ bool comes(const Descriptor& socket, Duration patience) {
 }
 
 }  // namespace
+
+Result<void> check_address(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  if (colon != std::string::npos && colon + 1 < address.size()) return {};
+  return fail(Code::usage, fmt::format("expected HOST:PORT, found {}", address));
+}
 
 Result<Descriptor> dial(const std::string& address, Duration patience) {
   const auto found = look_up(address, 0);

@@ -16,7 +16,9 @@
 
 namespace almanac::agent {
 
-/// "HOST:PORT", "[::1]:PORT". Waits at most `patience`.
+/// Fails with usage unless it is "HOST:PORT", "[::1]:PORT".
+Result<void> check_address(const std::string& address);
+/// Such an address. Waits at most `patience`.
 Result<process::Descriptor> dial(const std::string& address, Duration patience);
 /// The same, to be dialled at; port 0 = any.
 Result<process::Descriptor> listen_at(const std::string& address);

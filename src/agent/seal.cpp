@@ -82,8 +82,9 @@ Result<Secret> Secret::read(const std::string& path) {
   const process::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat state {};
   if (!file || ::fstat(file.get(), &state) != 0) {
-    return fail(Code::unavailable, fmt::format("cannot read the secret: {}", std::strerror(errno)),
-                {.file = path}, "openssl rand -hex 32 makes one; the same on all nodes");
+    return fail(errno == ENOENT ? Code::not_found : Code::unavailable,
+                fmt::format("cannot read the secret: {}", std::strerror(errno)), {.file = path},
+                "openssl rand -hex 32 makes one; the same on all nodes");
   }
   if ((state.st_mode & 077) != 0) {
     return fail(Code::invalid, "others may read the secret", {.file = path}, "chmod 600 it");

@@ -5,6 +5,7 @@
 /// it uses, holds it to a core and lets it go, whoever falls silent.
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,9 +14,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "process/descriptor.h"
 #include "slurm/test_cluster.h"
 #include "steer/agents.h"
 #include "support/temporary_folder.h"
@@ -52,6 +56,41 @@ class AgentProcess {
  private:
   pid_t process_ = -1;
 };
+
+/// What a manager that starts services hears of one of Type=notify.
+class Manager {
+ public:
+  explicit Manager(const std::string& path)
+      : socket_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(::bind(socket_.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  bool hears(const std::string& word) {
+    return eventually([&] {
+      std::string text(4096, '\0');
+      const ssize_t size = ::recv(socket_.get(), text.data(), text.size(), 0);
+      if (size > 0) heard_ += text.substr(0, static_cast<std::size_t>(size)) + '\n';
+      return heard_.find(word) != std::string::npos;
+    });
+  }
+
+ private:
+  process::Descriptor socket_;
+  std::string heard_;
+};
+
+/// The line by which the unit starts its program, for a shell.
+std::string start_of_unit(const std::string& program) {
+  std::ifstream unit(std::string(std::getenv("ALMANAC_SOURCE_DIR")) +
+                     "/packaging/systemd/almanac-agent.service");
+  const std::string begin = "ExecStart=almanac ";
+  for (std::string line; std::getline(unit, line);) {
+    if (line.starts_with(begin)) return program + " " + line.substr(begin.size());
+  }
+  return "false";
+}
 
 class AgentSlurmTest : public testing::Test {
  protected:
@@ -134,6 +173,42 @@ TEST_F(AgentSlurmTest, LetsGoWhoeverIsKilled) {
   cluster_->must(fmt::format("{} agent --undo --state {}/agent",
                              program != nullptr ? program : "almanac", folder_ / "."));
   EXPECT_EQ(cpus(), all);
+}
+
+TEST_F(AgentSlurmTest, IsStartedAndWatchedAsItsUnitSays) {
+  SKIP_WITHOUT_SLURM(.nodes = 1, .cgroups = true);
+  begin();
+  agent_.reset();
+  Manager manager(folder_ / "notify");
+  const char* const program = std::getenv("ALMANAC_PROGRAM");
+  const pid_t unit = ::fork();
+  if (unit == 0) {
+    ::setenv("RUNTIME_DIRECTORY", (folder_ / "agent").c_str(), 1);
+    ::setenv("STATE_DIRECTORY", (folder_ / ".").c_str(), 1);
+    ::setenv("NOTIFY_SOCKET", (folder_ / "notify").c_str(), 1);
+    ::setenv("WATCHDOG_USEC", "60000000", 1);
+    const std::string options = fmt::format("--daemon 127.0.0.1:{} --node n001 --secret {}",
+                                            agents_->port(), folder_ / "secret");
+    ::setenv("ALMANAC_AGENT_OPTIONS", options.c_str(), 1);
+    const std::string line = "exec setpriv --no-new-privs " +
+                             start_of_unit(program != nullptr ? program : "almanac") +
+                             " >/dev/null 2>&1";
+    ::execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+    ::_exit(127);
+  }
+  EXPECT_TRUE(manager.hears("READY=1"));
+  EXPECT_TRUE(manager.hears("WATCHDOG=1"));
+  const std::string all = cpus();
+  EXPECT_TRUE(reports([](const auto& job) { return job.gpu_use == 0.75; }));
+  orders_ = {{"n001", {{JobNumber{job_}, 1}}}};
+  EXPECT_TRUE(reports([](const auto& job) { return job.limit == 1; }));
+  EXPECT_NE(cpus(), all);
+  ::kill(unit, SIGTERM);
+  EXPECT_TRUE(manager.hears("STOPPING=1"));
+  int status = 0;
+  ::waitpid(unit, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(cpus(), all) << "whoever is stopped lets go";
 }
 
 }  // namespace
