@@ -35,6 +35,11 @@ std::string first_line(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
+std::string last_line(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of(" \n") + 1);
+  return std::string(text.substr(text.rfind('\n') + 1));
+}
+
 std::string number_of(JobNumber job) { return fmt::format("{}", static_cast<std::uint32_t>(job)); }
 
 /// 22 of "22.05.8".
@@ -83,7 +88,10 @@ Result<std::string> CommandLink::ask(const std::vector<std::string>& argv) {
   const std::string& why = said->err.empty() ? said->out : said->err;
   silent_ = is_silence(why);
   if (is_without_slurm(why)) return without_slurm();
-  return fail(code_of_refusal(why), fmt::format("{}: {}", argv.front(), first_line(why)));
+  // What comes before its last word are attempts.
+  return fail(
+      code_of_refusal(why), fmt::format("{}: {}", argv.front(), last_line(why)), {},
+      why.find("Munge") == std::string::npos ? "" : "is munged running? munge -n | unmunge");
 }
 
 Result<Site> CommandLink::site() {
@@ -111,7 +119,7 @@ Result<Site> CommandLink::site() {
   site.federated = federation && federation->find("Federation:") != std::string::npos;
   site.is_operator = site.uid == 0 || is_user(value("SlurmUser"), site.uid);
   // sacctmgr knows users by their names only.
-  const passwd* const user = site.is_operator ? nullptr : ::getpwuid(site.uid);
+  const passwd* const user = *site.is_operator ? nullptr : ::getpwuid(site.uid);
   if (user != nullptr) {
     const auto level = ask({"sacctmgr", "-nP", "show", "user", user->pw_name, "format=adminlevel"});
     site.is_operator = level && (level->find("Operator") != std::string::npos ||

@@ -37,7 +37,7 @@ class CommandLink final : public Link {
  public:
   explicit CommandLink(RunCommand run = run_slurm) : run_(std::move(run)) {}
 
-  Abilities can() const override { return {.site_factor = false, .power = true, .watches = false}; }
+  Abilities can() const override { return {.requeue = true, .power = true}; }
   std::string_view way() const override { return "commands"; }
   Result<Site> site() override;
   Result<News> news() override;

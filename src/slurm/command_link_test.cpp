@@ -157,7 +157,7 @@ TEST(CommandLink, TellsWhatASiteIs) {
   EXPECT_EQ(site->version, "22.05.8");
   EXPECT_EQ(site->cluster, "helios");
   EXPECT_TRUE(site->federated);
-  EXPECT_TRUE(site->is_operator);
+  EXPECT_EQ(site->is_operator, true);
   EXPECT_NE(site->skew, kNoDuration);
 }
 
@@ -185,9 +185,9 @@ TEST(CommandLink, AsksAccountingForRightsByName) {
       .out = "SLURM_VERSION = 22.05.8\nSlurmUser = slurm(64030)\n"};
   slurm.answers["sacctmgr -nP show user nobody"] = {.out = "Operator\n"};
   CommandLink link(slurm.run());
-  EXPECT_TRUE(link.site().value().is_operator);
+  EXPECT_EQ(link.site().value().is_operator, true);
   slurm.answers["sacctmgr -nP show user nobody"] = {.out = "None\n"};
-  EXPECT_FALSE(link.site().value().is_operator);
+  EXPECT_EQ(link.site().value().is_operator, false);
 }
 
 TEST(CommandLink, RunsNothingAgainThatHasEnded) {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "slurm/command_link.h"
@@ -12,6 +13,17 @@
 #include "slurm/rest_link.h"
 
 namespace almanac::slurm {
+
+namespace {
+
+/// Of the socket in "unix:/path", which is who runs slurmrestd: it acts as that one, whoever asks.
+std::uint32_t owner_of(const std::string& way) {
+  struct stat found {};
+  const std::string path = way.substr(way.find(':') + 1);
+  return ::stat(path.c_str(), &found) == 0 ? found.st_uid : ::geteuid();
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Link>> connect(const std::string& way) {
   const bool is_gateway = way == "gateway" || (way.empty() && gateway_program().has_value());
@@ -30,7 +42,7 @@ Result<std::unique_ptr<Link>> connect(const std::string& way) {
         Code::usage,
         "the way to Slurm is gateway, commands, unix:/path or http://host:port, not " + way);
   }
-  return std::make_unique<RestLink>(std::move(*ask));
+  return std::make_unique<RestLink>(std::move(*ask), is_http ? ::geteuid() : owner_of(way));
 }
 
 }  // namespace almanac::slurm

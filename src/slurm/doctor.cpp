@@ -33,8 +33,9 @@ constexpr std::int64_t kLeastJobAge_s = 60;
 /// Of SuspendTime: Slurm's own wish to let nodes sleep comes later than any of ours.
 constexpr std::int64_t kOutOfTheWay_s = 86'400;
 
+constexpr const char* kBuild = "build the gateway (almanac-slurm-gateway)";
 const std::vector<Lever> kAll(std::begin(kLevers), std::end(kLevers));
-const std::vector<Lever> kActing{order, placement, power, preemption};
+const std::vector<Lever> kActing{order, placement, power, preemption, sharing};
 
 /// Collects findings about one site.
 class Doctor {
@@ -44,12 +45,14 @@ class Doctor {
 
   Diagnosis examine() {
     examine_controller();
+    examine_way();
     examine_rights();
-    examine_accounting();
     if (site_.parameters.empty()) {
-      add("slurm.conf", "", Verdict::unknown, "this way does not tell it: nothing below is known",
-          "ask by the commands", {order, placement, power, preemption, slimming, sharing});
+      add("slurm.conf", "", Verdict::unknown, "not told this way, nor what hangs on it",
+          "ask by the commands",
+          {learning, order, placement, power, preemption, slimming, sharing});
     } else {
+      examine_accounting();
       examine_order();
       examine_power();
       examine_preemption();
@@ -113,29 +116,53 @@ class Doctor {
     } else {
       fine("clock", "alike", "", {watching, order});
     }
-    if (way_ == "gateway") {
-      fine("way", "gateway", "fast, and releases held jobs when we are gone", kAll);
-    } else {
-      add("way", std::string(way_), Verdict::partly,
-          "each change costs some 10 ms and no site factor is told: thousands of jobs take minutes",
-          "build the gateway (almanac-slurm-gateway)", {order});
-    }
     if (const auto age = number_in(value("MinJobAge"), ""); age && *age < kLeastJobAge_s) {
       add("MinJobAge", value("MinJobAge"), Verdict::partly,
-          "jobs that ended may be forgotten before they are seen; accounting then tells of them",
+          "jobs that ended may be forgotten before they are seen",
           fmt::format("MinJobAge={} or more", kLeastJobAge_s), {watching});
     }
   }
 
+  void examine_way() {
+    if (way_ == "gateway") {
+      fine("way", "gateway", "fast, and releases held jobs when we are gone", kAll);
+    } else {
+      add("way", std::string(way_), Verdict::partly,
+          "thousands of changes take minutes; and a job gets a priority, not a site factor: its "
+          "QOS and fair share then count no more",
+          kBuild, {order});
+    }
+    if (!can_.watches) {
+      add("held jobs", "", Verdict::broken,
+          "placing and sharing hold jobs, and nobody would release them if we died", kBuild,
+          {placement, sharing});
+    }
+    if (!can_.requeue) {
+      add("requeue", "", Verdict::broken, "this way cannot requeue or suspend jobs",
+          "ask by the commands", {preemption});
+    }
+    if (!can_.power) {
+      add("power commands", "", Verdict::broken, "this way has none", "ask by the commands",
+          {power});
+    }
+  }
+
   void examine_rights() {
-    if (site_.is_operator) {
+    if (!site_.is_operator) {
+      add("rights", fmt::format("user {}", site_.uid), Verdict::unknown,
+          "whether that is an operator is not told this way",
+          "sacctmgr show user NAME format=adminlevel; over a Unix socket NAME is who runs "
+          "slurmrestd",
+          kActing);
+    } else if (*site_.is_operator) {
       fine("rights", "operator", "may change the jobs of others", kActing);
-    } else if (way_ == "slurmrestd") {
-      add("rights", "", Verdict::unknown, "whose rights the token has is not told", "", kActing);
     } else {
       add("rights", fmt::format("user {}", site_.uid), Verdict::broken,
           "may look, and not change the jobs of others",
-          "run as SlurmUser, or: sacctmgr modify user NAME set adminlevel=operator", kActing);
+          says("AccountingStorageType", "slurmdbd")
+              ? "run as SlurmUser, or: sacctmgr modify user NAME set adminlevel=operator"
+              : "run as SlurmUser: without slurmdbd nobody else may",
+          kActing);
       if (says("PrivateData", "jobs")) {
         add("PrivateData", value("PrivateData"), Verdict::broken, "hides the jobs of others",
             "run as an operator", {watching, learning});
@@ -144,7 +171,6 @@ class Doctor {
   }
 
   void examine_accounting() {
-    if (site_.parameters.empty()) return;
     const std::string storage = value("AccountingStorageType");
     if (storage.find("slurmdbd") == std::string::npos) {
       add("AccountingStorageType", storage, Verdict::broken, "there is no past to learn from",
@@ -174,6 +200,11 @@ class Doctor {
           "a priority stays as set, and what Slurm would give by itself is lost",
           "PriorityType=priority/multifactor", {order});
     }
+    if (const std::string plugin = value("PrioritySiteFactorPlugin");
+        !plugin.empty() && plugin != "(null)" && plugin != "site_factor/none") {
+      add("PrioritySiteFactorPlugin", plugin, Verdict::broken,
+          "it sets the site factors that we would", "take it out, or order by it", {order});
+    }
     if (says("SchedulerType", "backfill")) {
       fine("SchedulerType", value("SchedulerType"), "", {order});
     } else {
@@ -195,18 +226,9 @@ class Doctor {
     } else {
       fine("SelectType", select, "GPUs are dealt out one by one", {placement});
     }
-    if (!can_.watches) {
-      add("held jobs", "", Verdict::broken,
-          "placing and sharing hold jobs, and nobody would release them if we died",
-          "build the gateway (almanac-slurm-gateway)", {placement, sharing});
-    }
   }
 
   void examine_power() {
-    if (!can_.power) {
-      add("power commands", "", Verdict::broken, "this way has none", "ask by the commands",
-          {power});
-    }
     const bool has_programs = !value("SuspendProgram").empty() && !value("ResumeProgram").empty();
     if (!has_programs) {
       add("SuspendProgram, ResumeProgram", "", Verdict::broken,
@@ -288,6 +310,12 @@ class Doctor {
     }
     fine("GRES", fmt::format("{} GPUs ({}) on {} nodes", gpus, fmt::join(types, ", "), nodes), "",
          {watching, placement});
+    const auto out = std::count_if(news_.nodes.begin(), news_.nodes.end(),
+                                   [](const Node& node) { return node.gpus > 0 && node.drained; });
+    if (out == nodes) {
+      add("nodes", "", Verdict::partly, "all that have GPUs are down or drained: nothing starts",
+          "sinfo -R says why", {watching, order, placement, power});
+    }
     if (types.empty()) {
       add("GPU types", "", Verdict::partly, "GPUs have no type: all count as alike",
           "Gres=gpu:TYPE:N where nodes differ", {placement});

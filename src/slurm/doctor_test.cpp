@@ -12,7 +12,7 @@ namespace {
 struct Case {
   Site site;
   News news;
-  Abilities can{.site_factor = true, .power = true, .watches = true};
+  Abilities can{.site_factor = true, .requeue = true, .power = true, .watches = true};
   std::string way = "gateway";
 
   Diagnosis examine() const { return diagnose(site, news, can, way); }
@@ -115,6 +115,12 @@ TEST(Doctor, NamesWhatIsWrongAndWhatToDo) {
        "GRES"},
       {"nobody releases", [](Case& c) { c.can.watches = false; }, Lever::placement, Verdict::broken,
        "held jobs"},
+      {"another orders", set("PrioritySiteFactorPlugin", "site_factor/other"), Lever::order,
+       Verdict::broken, "PrioritySiteFactorPlugin"},
+      {"all down", [](Case& c) { c.news.nodes[0].drained = true; }, Lever::order, Verdict::partly,
+       "nodes"},
+      {"user who would share", [](Case& c) { c.site.is_operator = false; }, Lever::sharing,
+       Verdict::broken, "rights"},
       {"hasty", set("MinJobAge", "5 sec"), Lever::watching, Verdict::partly, "MinJobAge"}};
   for (const Broken& each : sites) {
     Case site = good();
@@ -140,13 +146,17 @@ TEST(Doctor, LetsAFederatedSiteBeWatched) {
 TEST(Doctor, SaysWhatOneWayDoesNotTell) {
   Case site = good();
   site.site.parameters.clear();
-  site.site.is_operator = false;
+  site.site.is_operator.reset();
   site.site.skew = kNoDuration;
   site.way = "slurmrestd";
   site.can = {};
   const Diagnosis diagnosis = site.examine();
   EXPECT_EQ(diagnosis.of(Lever::watching), Verdict::fine);
-  EXPECT_EQ(diagnosis.of(Lever::power), Verdict::unknown);
+  EXPECT_EQ(diagnosis.of(Lever::learning), Verdict::unknown);
+  EXPECT_EQ(diagnosis.of(Lever::order), Verdict::partly);
+  for (const Lever lever : {Lever::placement, Lever::power, Lever::preemption, Lever::sharing}) {
+    EXPECT_EQ(diagnosis.of(lever), Verdict::broken) << to_string(lever);
+  }
   EXPECT_EQ(finding_of(diagnosis, "slurm.conf")->verdict, Verdict::unknown);
 }
 

@@ -29,7 +29,9 @@ class GatewayLink final : public Link {
  public:
   explicit GatewayLink(GatewaySetup setup = {}) : setup_(std::move(setup)) {}
 
-  Abilities can() const override { return {.site_factor = true, .power = true, .watches = true}; }
+  Abilities can() const override {
+    return {.site_factor = true, .requeue = true, .power = true, .watches = true};
+  }
   std::string_view way() const override { return "gateway"; }
   Result<Site> site() override;
   Result<News> news() override;

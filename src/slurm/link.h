@@ -63,6 +63,7 @@ inline std::string_view to_string(Fate fate) { return kFateWords[static_cast<std
 /// What a way to Slurm can do.
 struct Abilities {
   bool site_factor = false;  ///< Of one job, not only its priority.
+  bool requeue = false;      ///< And to suspend and resume.
   bool power = false;
   bool watches = false;  ///< Releases by itself what we hold when we are gone.
 };

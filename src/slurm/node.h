@@ -97,7 +97,8 @@ struct Site {
   bool federated = false;
   Duration skew = kNoDuration;  ///< Its clock is so much ahead of ours.
   std::uint32_t uid = 0;        ///< Whose rights we have there.
-  bool is_operator = false;     ///< May change the jobs of others.
+  /// They are enough to change the jobs of others; nothing where this is not told.
+  std::optional<bool> is_operator{};
 };
 
 }  // namespace almanac::slurm

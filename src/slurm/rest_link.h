@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The way to a controller by slurmrestd: over a Unix socket as who we are, or over TCP with a
-/// token
-/// (`scontrol token`).
+/// The way to a controller by slurmrestd: over a Unix socket with the rights of who runs it, or
+/// over TCP with a token (`scontrol token`).
 ///
-/// It has no way to power nodes, to tell slurm.conf, nor, until 22.05, to say on which nodes a job
-/// is to run. Each news() asks for everything and tells what differs. A token stands in clear in
-/// each request: TCP is for this machine, or behind who encrypts.
+/// It has no way to power nodes, to requeue jobs, to tell slurm.conf, nor, until 22.05, to say on
+/// which nodes a job is to run. Each news() asks for everything and tells what differs. A token
+/// stands in clear in each request: TCP is for this machine, or behind who encrypts.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -36,7 +36,8 @@ Result<AskRest> rest_at(const std::string& place, const std::string& user,
 
 class RestLink final : public Link {
  public:
-  explicit RestLink(AskRest ask) : ask_(std::move(ask)) {}
+  /// With the rights of `uid`.
+  RestLink(AskRest ask, std::uint32_t uid) : ask_(std::move(ask)), uid_(uid) {}
 
   Abilities can() const override { return {}; }
   std::string_view way() const override { return "slurmrestd"; }
@@ -54,10 +55,12 @@ class RestLink final : public Link {
   /// The body of an answer that is none of refusal.
   Result<std::string> ask(const std::string& method, const std::string& path,
                           const std::string& body = {});
+  Result<std::string> content_of(HttpAnswer&& answer, const std::string& path);
   Result<Picture> picture();
   Result<void> change_one(const JobChange& change);
 
   AskRest ask_;
+  std::uint32_t uid_;
   std::string version_;  ///< "v0.0.38"
   std::string release_;
   Differences differences_;

@@ -39,7 +39,7 @@ Server server_24_05() {
 
 TEST(RestLink, FindsOutTheVersionAndTellsNews) {
   Server server = server_24_05();
-  RestLink link(server.ask());
+  RestLink link(server.ask(), 0);
   EXPECT_EQ(link.site().value().version, "24.05.3");
   const auto news = link.news();
   ASSERT_TRUE(news) << to_string(news.error());
@@ -51,7 +51,7 @@ TEST(RestLink, FindsOutTheVersionAndTellsNews) {
 
 TEST(RestLink, ReleasesBeforeItSetsThePriority) {
   Server server = server_24_05();
-  RestLink link(server.ask());
+  RestLink link(server.ask(), 0);
   const std::vector<JobChange> changes{
       {.job = JobNumber{5}, .priority = 7, .held = false, .required_nodes = "n1"}};
   EXPECT_TRUE(link.change(changes)[0]);
@@ -62,7 +62,7 @@ TEST(RestLink, ReleasesBeforeItSetsThePriority) {
 
 TEST(RestLink, ReleasesNothingThatIsToBeHeld) {
   Server server = server_24_05();
-  RestLink link(server.ask());
+  RestLink link(server.ask(), 0);
   const std::vector<JobChange> changes{{.job = JobNumber{5}, .priority = 7, .held = true}};
   EXPECT_TRUE(link.change(changes)[0]);
   EXPECT_EQ(server.asked, (std::vector<std::string>{R"(POST job/5 {"hold":true})"}));
@@ -71,7 +71,7 @@ TEST(RestLink, ReleasesNothingThatIsToBeHeld) {
 TEST(RestLink, TakesErrorsWithStatus200ForWhatTheyAre) {
   Server server{.version = "v0.0.38"};
   server.answers["job/9"] = {200, R"({"errors": [{"error": "Invalid job id specified"}]})"};
-  RestLink link(server.ask());
+  RestLink link(server.ask(), 0);
   const std::vector<JobChange> change{{.job = JobNumber{9}, .priority = 7}};
   EXPECT_EQ(link.change(change)[0].error().code, Code::not_found);
   const std::vector<JobChange> placed{{.job = JobNumber{9}, .required_nodes = "g1"}};
@@ -81,9 +81,9 @@ TEST(RestLink, TakesErrorsWithStatus200ForWhatTheyAre) {
 TEST(RestLink, WaitsForASilentControllerOnce) {
   Server server = server_24_05();
   for (const char* const job : {"job/5", "job/6"}) {
-    server.answers[job] = {500, R"({"errors": [{"error": "Unable to contact slurm controller"}]})"};
+    server.answers[job] = {500, R"({"errors": [{"error": "Unexpected message received"}]})"};
   }
-  RestLink link(server.ask());
+  RestLink link(server.ask(), 0);
   const std::vector<JobChange> changes{{.job = JobNumber{5}, .priority = 7},
                                        {.job = JobNumber{6}, .priority = 8}};
   const auto done = link.change(changes);
@@ -92,13 +92,27 @@ TEST(RestLink, WaitsForASilentControllerOnce) {
   EXPECT_EQ(server.asked.size(), 1U);
 }
 
+TEST(RestLink, TakesAPastWithoutJobsForOne) {
+  RestLink link(
+      [](const std::string&, const std::string& path, const std::string&) -> Result<HttpAnswer> {
+        if (path.starts_with("/slurm/v0.0.38/ping")) {
+          return HttpAnswer{200, R"({"meta": {"Slurm": {"release": "22.05.8"}}, "errors": []})"};
+        }
+        if (!path.starts_with("/slurmdb/v0.0.38/jobs")) return HttpAnswer{.status = 404};
+        return HttpAnswer{500, R"({"errors": [{"error": "Nothing found with query"}]})"};
+      },
+      0);
+  const auto done = link.ended(Time{}, Time{1h}, [](Job&&) -> Result<void> { return {}; });
+  EXPECT_TRUE(done) << to_string(done.error());
+}
+
 TEST(RestLink, SaysWhenNobodyKnowsUsOrTheServerIsTooNew) {
   Server server{.version = "v0.0.40"};
   server.answers["ping"] = {401, "Authentication failure"};
-  RestLink link(server.ask());
+  RestLink link(server.ask(), 0);
   EXPECT_EQ(link.news().error().code, Code::unsupported);
   Server later{.version = "v9.9.9"};
-  RestLink other(later.ask());
+  RestLink other(later.ask(), 0);
   EXPECT_EQ(other.site().error().code, Code::unsupported);
 }
 

@@ -48,7 +48,7 @@ bool waits_for_room(const Decision::Start& start, const Scene& scene) {
 
 std::optional<std::string> HoldingLever::obstacle(const slurm::Site& site,
                                                   const slurm::Abilities& can) const {
-  if (!site.is_operator) return "we have no operator's rights in this Slurm";
+  if (site.is_operator == false) return "we have no operator's rights in this Slurm";
   if (!can.watches) {
     return "nobody would release the jobs it holds if Almanac died: only the gateway does that";
   }

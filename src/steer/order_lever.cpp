@@ -37,7 +37,7 @@ class OrderLever final : public Lever {
 
   std::optional<std::string> obstacle(const slurm::Site& site,
                                       const slurm::Abilities&) const override {
-    if (!site.is_operator) return "we have no operator's rights in this Slurm";
+    if (site.is_operator == false) return "we have no operator's rights in this Slurm";
     const auto plugin = site.parameters.find("PrioritySiteFactorPlugin");
     const bool taken = plugin != site.parameters.end() && !plugin->second.empty() &&
                        plugin->second != "(null)" && plugin->second != "site_factor/none";

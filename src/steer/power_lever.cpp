@@ -42,7 +42,7 @@ class PowerLever final : public Lever {
 
   std::optional<std::string> obstacle(const slurm::Site& site,
                                       const slurm::Abilities& can) const override {
-    if (!site.is_operator) return "we have no operator's rights in this Slurm";
+    if (site.is_operator == false) return "we have no operator's rights in this Slurm";
     if (!can.power) return "this way to Slurm cannot power nodes";
     const PowerFacts facts = power_facts(site);
     if (!facts.has_programs) {

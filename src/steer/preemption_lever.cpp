@@ -24,8 +24,9 @@ class PreemptionLever final : public Lever {
   std::string_view name() const override { return "preemption"; }
 
   std::optional<std::string> obstacle(const slurm::Site& site,
-                                      const slurm::Abilities&) const override {
-    if (!site.is_operator) return "we have no operator's rights in this Slurm";
+                                      const slurm::Abilities& can) const override {
+    if (site.is_operator == false) return "we have no operator's rights in this Slurm";
+    if (!can.requeue) return "this way to Slurm cannot requeue jobs";
     return std::nullopt;
   }
 

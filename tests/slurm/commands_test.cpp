@@ -39,7 +39,7 @@ TEST(Commands, TellAndChangeARealSlurm) {
   const auto site = link.site();
   ASSERT_TRUE(site) << to_string(site.error());
   EXPECT_FALSE(site->version.empty());
-  EXPECT_TRUE(site->is_operator);
+  EXPECT_EQ(site->is_operator, true);
   EXPECT_LT(std::chrono::abs(site->skew), 1min);
   const auto first = link.news();
   ASSERT_TRUE(first) << to_string(first.error());

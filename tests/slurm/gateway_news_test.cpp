@@ -202,7 +202,7 @@ TEST(GatewayNewsTest, SaysWhatTheSiteIs) {
   EXPECT_THAT(site->version, HasSubstr("."));
   EXPECT_EQ(site->parameters.at("PriorityType"), "priority/multifactor");
   EXPECT_FALSE(site->federated);
-  EXPECT_TRUE(site->is_operator);
+  EXPECT_EQ(site->is_operator, true);
   EXPECT_LE(std::chrono::abs(site->skew), 1min);
 }
 

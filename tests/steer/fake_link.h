@@ -219,7 +219,7 @@ class FakeLink final : public slurm::Link {
   explicit FakeLink(FakeSlurm& slurm) : slurm_(slurm) {}
 
   slurm::Abilities can() const override {
-    return {.site_factor = true, .power = true, .watches = true};
+    return {.site_factor = true, .requeue = true, .power = true, .watches = true};
   }
   std::string_view way() const override { return "fake"; }
 

@@ -307,7 +307,7 @@ TEST(Placement, NeedsSomebodyWhoReleasesWhenItIsGone) {
   const slurm::Site site{.is_operator = true};
   EXPECT_TRUE(lever->obstacle(site, {.watches = false}));
   EXPECT_FALSE(lever->obstacle(site, {.watches = true}));
-  EXPECT_TRUE(lever->obstacle({}, {.watches = true}));
+  EXPECT_TRUE(lever->obstacle({.is_operator = false}, {.watches = true}));
 }
 
 RC_GTEST_PROP(Placement, NeverLeavesAJobHeldThatItDoesNotName, ()) {

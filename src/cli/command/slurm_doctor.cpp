@@ -82,8 +82,15 @@ void print_table(const slurm::Site& site, const Diagnosis& diagnosis) {
 Result<int> doctor(const Options& options) {
   const auto link = slurm::connect(options.way);
   if (!link) return tl::unexpected(link.error());
-  const auto site = (*link)->site();
-  if (!site) return tl::unexpected(site.error());
+  auto site = (*link)->site();
+  if (!site) {
+    // Slurm's own programs say of a silence no more than that it is one.
+    if (site.error().code == Code::unavailable && site.error().hint.empty()) {
+      site.error().hint =
+          "scontrol ping says whether slurmctld answers, munge -n | unmunge whether munge does";
+    }
+    return tl::unexpected(site.error());
+  }
   const auto news = (*link)->news();
   if (!news) return tl::unexpected(news.error());
   const Diagnosis diagnosis = slurm::diagnose(*site, *news, (*link)->can(), (*link)->way());
