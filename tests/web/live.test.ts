@@ -138,6 +138,20 @@ describe('of a real service, a reader', {skip: real ? false : 'ALMANAC_LIVE name
     assert.deepEqual(faults, []);
   });
 
+  test('has the service study its own log, in a page whose policy forbids it nothing that it needs', async (t) => {
+    const {page, faults} = await open(t, real, 'history');
+    const opened = page.waitForEvent('popup');
+    await page.getByRole('link', {name: 'Study'}).click();
+    const study = await opened;
+    t.after(() => study.close());
+    const own = watch(study, (asked) => asked.startsWith(real));
+    await study.getByRole('heading', {name: 'Jobs of the last 7 days'}).waitFor();
+    const pictures = study.locator('.picture');
+    for (const picture of (await pictures.all()).slice(0, 6)) assert.ok(await marks(picture) > 0, 'a blank chart');
+    assert.ok(await pictures.count() > 6);
+    assert.deepEqual([...faults, ...own], []);
+  });
+
   test('sees when a job that runs is expected to end', async (t) => {
     const {page, faults} = await open(t, real, 'queue?state=running');
     await page.getByText(/^ends /).first().waitFor();

@@ -29,6 +29,7 @@ test('times are on the reader’s clock, with as much of a date as they need', (
   assert.equal(stretch(now, undefined, now), 'after 23:30');
   assert.equal(stretch(now, now + 20, now), '23:30');
   assert.equal(ago(now - 0.4, now), 'just now');
+  assert.equal(ago(now - 7.2, now), '7s ago');
   assert.equal(said(ago(now - 90, now)), '1m 30s ago');
 });
 

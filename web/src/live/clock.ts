@@ -48,7 +48,8 @@ export function exact(at: number | undefined): string {
 }
 
 export function ago(at: number, now: number): string {
-  return now - at < 1 ? 'just now' : `${duration(Math.round(now - at))} ago`;
+  const passed = Math.round(now - at);
+  return passed < 1 ? 'just now' : passed < 10 ? `${passed}s ago` : `${duration(passed)} ago`;
 }
 
 /** Epoch seconds moved so that what shows them in UTC shows the reader's clock. */
