@@ -63,7 +63,8 @@ Result<std::string> RestLink::content_of(HttpAnswer&& answer, const std::string&
   if (trouble->empty() && answer.status < 400) return std::move(answer.body);
   silent_ = is_silence(*trouble) || is_lost(*trouble);
   return fail(
-      code_of_refusal(*trouble), fmt::format("slurmrestd: {}", *trouble), {},
+      silent_ ? Code::unavailable : code_of_refusal(*trouble),
+      fmt::format("slurmrestd: {}", *trouble), {},
       silent_ ? "the controller does not answer it, or the token in SLURM_JWT has expired" : "");
 }
 
