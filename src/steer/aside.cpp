@@ -76,6 +76,8 @@ std::string_view to_words(Aside why) {
       return "runs in a reservation, which no policy decides about";
     case Aside::limited:
       return "is at a limit of Slurm's";
+    case Aside::at_quota:
+      return "asks more GPUs than its account or QOS may have beside those that it has";
     case Aside::exempt:
       return "is exempt: Almanac leaves it to Slurm";
   }

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "policy/pipeline.h"
+#include "steer/by_switch.h"
 #include "steer/occupancy.h"
 #include "steer/record.h"
 
@@ -17,8 +18,8 @@ using slurm::JobNumber;
 
 namespace {
 
-/// What a job that is stopped loses is known to Slurm's users, not to us.
-constexpr schedule::RestartCost kNoCost{.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
+/// Each lets fewer jobs take part; what may be too many after the last waits at Slurm.
+constexpr int kTrials = 10;
 
 std::uint32_t subject(JobId job) { return static_cast<std::uint32_t>(index(job)); }
 
@@ -54,8 +55,34 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
                                 const Exempt& exempt, std::span<const slurm::Job> announced) {
   const auto at = instant(mirror.at());
   if (!at) return decision_;
+  const Quotas quotas(mirror);
+  most_.clear();
+  for (int trial = 1;; ++trial) {
+    begin(*at, world);
+    // What runs stays on nodes where nothing may start any more.
+    take_running(mirror);
+    take_nodes(mirror);
+    Quotas before = quotas;
+    take_waiting(mirror, exempt, before);
+    take_announced(announced, before);
+    num_shown_ = numbers_.size();
+    look_who_may_share(mirror, exempt);
+    run();
+    if (trial == kTrials || !is_beyond_quota(mirror, quotas)) break;
+  }
+  read_plan();
+  // Other placements spread jobs, or do not care.
+  if (chosen_.composition.placement.starts_with("consolidate")) {
+    gather_by_switch(decision_.starts, decision_.world->cluster, round_->ledger());
+  }
+  rank_limited(mirror);
+  find_clashes();
+  return decision_;
+}
+
+void Decider::begin(Time at, std::shared_ptr<const World> world) {
   round_.reset();
-  decision_ = Decision{.at = *at, .world = std::move(world)};
+  decision_ = Decision{.at = at, .world = std::move(world)};
   trace_.jobs.clear();
   numbers_.clear();
   events_.clear();
@@ -67,17 +94,7 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
       policy::make_pipeline(chosen_.composition, beliefs_.for_round(numbers_),
                             [this](JobId host, JobId guest) { return may_share(host, guest); });
   round_ = std::make_unique<schedule::Round>(decision_.world->cluster, trace_, *policy_, *this,
-                                             kNoCost, seed_);
-  // What runs stays on nodes where nothing may start any more.
-  take_running(mirror);
-  take_nodes(mirror);
-  take_waiting(mirror, exempt);
-  take_announced(announced);
-  look_who_may_share(mirror, exempt);
-  run();
-  read_plan();
-  find_clashes();
-  return decision_;
+                                             kNoRestartCost, seed_);
 }
 
 bool Decider::lets_share() const { return chosen_.composition.colocate != policy::Colocate::alone; }
@@ -97,8 +114,14 @@ JobId Decider::add(const slurm::Job& job) {
   const JobId id{static_cast<std::uint32_t>(trace_.jobs.size())};
   trace::Job& record = trace_.jobs.emplace_back();
   record.id = trace::JobKey{static_cast<std::uint64_t>(job.number)};
-  record.request = request_of(job, *decision_.world);
+  const World& world = *decision_.world;
+  record.request = request_of(job, world);
   numbers_.push_back(job.number);
+  if (world.grouping == Grouping::partitions || world.grouping == Grouping::all) return id;
+  if (world.cluster.takes_every_job) return id;
+  // What is believed of it hangs on whose it is, where it may run on its partition.
+  beliefs_.of(job.number, record.request);
+  record.request.vc = trace_.names.intern(owner_of_nodes(job, world));
   return id;
 }
 
@@ -151,15 +174,18 @@ std::int64_t Decider::tasks_to_show(const slurm::Job& job, const trace::Request&
   return std::max<std::int64_t>(1, most);
 }
 
-void Decider::take_waiting(const Mirror& mirror, const Exempt& exempt) {
+void Decider::take_waiting(const Mirror& mirror, const Exempt& exempt, Quotas& quotas) {
   std::vector<const slurm::Job*> waiting;
   for (const auto& [number, job] : mirror.jobs()) {
     if (!waits(job)) continue;
     const Aside why = aside(job, mirror, exempt, mirror.at());
-    if (why == Aside::no) {
+    const bool is_at_quota =
+        (why == Aside::no || why == Aside::limited) && within_quota(job, quotas) == 0;
+    if (why == Aside::no && !is_at_quota) {
       waiting.push_back(&job);
     } else {
-      decision_.aside.emplace(number, why);
+      decision_.aside.emplace(number, is_at_quota ? Aside::at_quota : why);
+      if (is_at_quota) decision_.quotas.emplace(number, quotas.tightest(job));
     }
   }
   std::stable_sort(waiting.begin(), waiting.end(),
@@ -174,7 +200,9 @@ void Decider::take_waiting(const Mirror& mirror, const Exempt& exempt) {
     shown_.emplace(job->number, first);
     events_.push_back({EventKind::job_arrived, subject(first)});
     const trace::Request request = trace_.jobs[index(first)].request;
-    for (std::int64_t more = tasks_to_show(*job, request, mirror); more > 1; --more) {
+    const std::int64_t most = within_quota(*job, quotas);
+    for (std::int64_t more = std::min(most, tasks_to_show(*job, request, mirror)); more > 1;
+         --more) {
       const JobId id = add(*job);
       round_->admit(id, past);
       events_.push_back({EventKind::job_arrived, subject(id)});
@@ -182,9 +210,10 @@ void Decider::take_waiting(const Mirror& mirror, const Exempt& exempt) {
   }
 }
 
-void Decider::take_announced(std::span<const slurm::Job> announced) {
+void Decider::take_announced(std::span<const slurm::Job> announced, Quotas& quotas) {
   decision_.announced.assign(announced.begin(), announced.end());
   for (const slurm::Job& job : announced) {
+    if (within_quota(job, quotas) == 0) continue;
     const JobId id = add(job);
     if (round_->admit(id, {.since = std::min(job.submit, decision_.at)})) continue;
     events_.push_back({EventKind::job_arrived, subject(id)});

@@ -25,11 +25,16 @@
 #include "steer/aside.h"
 #include "steer/beliefs.h"
 #include "steer/policies.h"
+#include "steer/quotas.h"
 #include "steer/shards.h"
 #include "steer/world.h"
 #include "trace/trace.h"
 
 namespace almanac::steer {
+
+/// What a job that is stopped loses is known to Slurm's users, not to us.
+inline constexpr schedule::RestartCost kNoRestartCost{
+    .one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
 
 struct Decision {
   /// The waiting jobs of one virtual cluster, each record once: first those that would start now,
@@ -37,6 +42,9 @@ struct Decision {
   struct Line {
     VcId vc{};
     std::vector<slurm::JobNumber> jobs{};
+    /// And between them those that the policy does not see because they are at a limit that ends
+    /// when other jobs do: then they are to be in order.
+    std::vector<slurm::JobNumber> ranked{};
   };
   struct Start {
     slurm::JobNumber job{};
@@ -59,6 +67,7 @@ struct Decision {
   std::vector<Clash> clashes{};               ///< Of a policy that lets jobs share GPUs.
   bool knows_speeds = false;                  ///< And so how jobs would slow each other.
   std::map<slurm::JobNumber, Aside> aside{};  ///< Waiting jobs that the policy does not see.
+  std::map<slurm::JobNumber, std::string> quotas{};  ///< What quota each `at_quota` of them is at.
   std::map<slurm::JobNumber, policy::Reason> never{};  ///< That can never start here.
   Time wake = kNever;                                  ///< When to decide again if nothing happens.
 
@@ -86,9 +95,9 @@ class Decider final : public schedule::Actuator {
   /// The number that Reason::other stands for.
   slurm::JobNumber number(JobId job) const { return numbers_[index(job)]; }
   /// The waiting jobs that the policy was shown, in order of submission; an array is there once for
-  /// each task of it. Newcomers too, by their made-up numbers.
+  /// each task of it. Those too that were announced, by their made-up numbers.
   std::span<const slurm::JobNumber> shown() const {
-    return std::span(numbers_).subspan(num_running_);
+    return std::span(numbers_).subspan(num_running_, num_shown_ - num_running_);
   }
   /// Where a job stands in its line, from 1, and how many stand there; 0 of 0 = it is in none.
   struct Place {
@@ -113,13 +122,23 @@ class Decider final : public schedule::Actuator {
 
   /// The instant that a decision at `now` is of; nothing = the last one stands.
   std::optional<Time> instant(Time now) const;
+  void begin(Time at, std::shared_ptr<const World> world);
   void take_nodes(const Mirror& mirror);
   void take_running(const Mirror& mirror);
-  void take_waiting(const Mirror& mirror, const Exempt& exempt);
-  void take_announced(std::span<const slurm::Job> announced);
+  void take_waiting(const Mirror& mirror, const Exempt& exempt, Quotas& quotas);
+  void take_announced(std::span<const slurm::Job> announced, Quotas& quotas);
   JobId add(const slurm::Job& job);
   bool lets_share() const;
   trace::Request request_of(const slurm::Job& job, const World& world);
+
+  // decision_limits.cpp: quotas, and jobs that are at a limit.
+  /// How many tasks of a record, or jobs like this one, a quota leaves room for.
+  std::int64_t within_quota(const slurm::Job& job, Quotas& quotas) const;
+  /// Whether the policy has started more than quotas allow, or lets others wait for jobs that these
+  /// keep from starting: then it is to decide anew, without them.
+  bool is_beyond_quota(const Mirror& mirror, Quotas quotas);
+  void rank_limited(const Mirror& mirror);
+
   /// How many tasks of a record may as well run at once.
   std::int64_t tasks_to_show(const slurm::Job& job, const trace::Request& request,
                              const Mirror& mirror) const;
@@ -147,6 +166,8 @@ class Decider final : public schedule::Actuator {
   // Of the last decision.
   std::vector<slurm::JobNumber> numbers_;  // by JobId
   std::size_t num_running_ = 0;            // the first so many of them
+  std::size_t num_shown_ = 0;              // these, and all that the policy was shown
+  std::unordered_map<slurm::JobNumber, std::int64_t> most_;  // tasks that quotas let start
   std::vector<policy::Event> events_;
   std::map<std::string, SharedNode> shared_;
   /// What a job may be, by JobId.

@@ -93,10 +93,12 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
   for (const auto& [number, job] : scene.mirror.jobs()) {
     if (!waits(job) || !is_for(job, scene) || in_line.contains(number)) continue;
     const Aside why = aside(job, scene.mirror, scene.settings.exempt, at_);
-    const bool is_new = why == Aside::no && !scene.decision.never.contains(number);
-    // Who has just come waits for the next lease; who was requeued, until we look again.
+    const bool is_at_quota = scene.decision.quotas.contains(number);
+    const bool is_new = why == Aside::no && !is_at_quota && !scene.decision.never.contains(number);
+    // Who has just come waits for the next lease; who was requeued, until we look again; who is at
+    // a quota, until it leaves enough.
     const bool was_requeued = is_early(why) && (is_marked(job) || job.restarts > 0);
-    const bool is_kept = (is_new && decides_by_leases) || was_requeued;
+    const bool is_kept = (is_new && decides_by_leases) || was_requeued || is_at_quota;
     if (is_kept && leave(job, scene).empty()) {
       if (!job.held) holds.push_back(hold(job, false, scene));
       continue;

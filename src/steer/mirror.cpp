@@ -11,7 +11,8 @@ namespace {
 /// Whether they are the same machine: what runs there and whether it is on does not matter.
 bool same_make(const slurm::Node& a, const slurm::Node& b) {
   return a.gpu_type == b.gpu_type && a.gpus == b.gpus && a.shards == b.shards && a.cpus == b.cpus &&
-         a.memory_gb == b.memory_gb && a.partitions == b.partitions;
+         a.memory_gb == b.memory_gb && a.partitions == b.partitions &&
+         a.leaf_switch == b.leaf_switch;
 }
 
 bool same_nodes(const std::vector<slurm::Partition>& a, const std::vector<slurm::Partition>& b) {
@@ -109,6 +110,10 @@ Difference Mirror::take(slurm::News news) {
   if (news.licences) {
     made.anything = made.anything || licences_ != *news.licences;
     licences_ = *std::move(news.licences);
+  }
+  if (news.limits) {
+    made.anything = made.anything || limits_ != *news.limits;
+    limits_ = *std::move(news.limits);
   }
   made.anything = made.anything || !made.ended.empty() || !news.lost_nodes.empty();
   return made;

@@ -41,6 +41,7 @@ class Mirror {
   const slurm::Partition* find_partition(const std::string& name) const;
   const std::vector<slurm::Reservation>& reservations() const { return reservations_; }
   const std::vector<slurm::Licence>& licences() const { return licences_; }
+  const slurm::Limits& limits() const { return limits_; }
   /// Grows when a node comes, goes, or is made otherwise, and when partitions have other nodes.
   std::uint64_t hardware() const { return hardware_; }
 
@@ -55,6 +56,7 @@ class Mirror {
   std::vector<slurm::Partition> partitions_;
   std::vector<slurm::Reservation> reservations_;
   std::vector<slurm::Licence> licences_;
+  slurm::Limits limits_;
   std::uint64_t hardware_ = 0;
 };
 

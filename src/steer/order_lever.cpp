@@ -18,7 +18,7 @@ namespace {
 std::vector<const slurm::Job*> with_aged_first(const Decision::Line& line, const Scene& scene) {
   std::vector<const slurm::Job*> aged;
   std::vector<const slurm::Job*> others;
-  for (const slurm::JobNumber number : line.jobs) {
+  for (const slurm::JobNumber number : line.ranked) {
     const slurm::Job* const job = scene.decision.find(number, scene.mirror);
     // Since the decision; a job that is held has no priority.
     if (job == nullptr || !waits(*job) || job->held) continue;

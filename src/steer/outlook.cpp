@@ -70,6 +70,7 @@ class Builder {
     const trace::Request request = to_request(job, world_, names_);
     made.asked.gpus = request.gpus;
     made.asked.gpu_share = request.gpu_share;
+    if (!world_.cluster.takes_every_job) made.asked.vc = owner_of_nodes(job, world_);
     return made;
   }
 

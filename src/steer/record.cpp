@@ -26,9 +26,11 @@ double share_of_shard(const slurm::Job& job, const World& world) {
   return 0;
 }
 
+/// What its virtual cluster is called.
 std::string vc_name(const slurm::Job& job, const World& world) {
-  const VcId vc = vc_of(job, world);
-  return vc == kNoVc ? job.partition : world.cluster.vcs[index(vc)].name;
+  if (world.grouping == Grouping::accounts) return job.account;
+  if (world.grouping == Grouping::qos) return job.qos;
+  return owner_of_nodes(job, world);
 }
 
 /// The number at the head of `text`, which loses it; -1 = there is none.
@@ -54,6 +56,11 @@ VcId vc_of(const slurm::Job& job, const World& world) {
     if (node != kNoNode) return world.cluster.nodes[index(node)].vc;
   }
   return world.vc_of(job.partition);
+}
+
+std::string owner_of_nodes(const slurm::Job& job, const World& world) {
+  const VcId vc = vc_of(job, world);
+  return vc == kNoVc ? job.partition : world.cluster.vcs[index(vc)].name;
 }
 
 Tasks count_tasks(const std::string& tasks) {

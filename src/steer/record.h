@@ -28,6 +28,10 @@ inline slurm::JobNumber to_slurm(store::JobNumber number) {
 /// Where a job that holds nodes is, whatever its partition has become since; else where it waits.
 VcId vc_of(const slurm::Job& job, const World& world);
 
+/// The name of the virtual cluster of `world` whose nodes it is for: what its own is called, but
+/// where these are accounts or QOS.
+std::string owner_of_nodes(const slurm::Job& job, const World& world);
+
 /// What policies and predictors know of it. A job that wants whole nodes asks all that the nodes of
 /// its virtual cluster have; one of shards a part of a GPU.
 trace::Request to_request(const slurm::Job& job, const World& world, Names& names);

@@ -58,7 +58,14 @@ class Reader final : text::TomlReader {
       constexpr double kMost_gbs = 1e6;
       made.slimming.bandwidth_gbs = number(*slimming, "bandwidth_gbs", 0, 0, kMost_gbs);
     }
-    if (const toml::table* const canary = table(file, "canary")) read_canary(*canary, made.canary);
+    if (const toml::table* const canary = table(file, "canary")) {
+      read_canary(*canary, made.canary);
+      const bool by_nodes =
+          made.virtual_clusters == Grouping::partitions || made.virtual_clusters == Grouping::all;
+      if (!made.canary.partitions.empty() && !by_nodes) {
+        refuse(*canary, "a canary of partitions goes with virtual_clusters = \"partitions\"");
+      }
+    }
     return made;
   }
 
@@ -66,8 +73,10 @@ class Reader final : text::TomlReader {
   Grouping grouping(const toml::node& node) {
     const auto word = node.value<std::string>();
     if (word == "partitions") return Grouping::partitions;
+    if (word == "accounts") return Grouping::accounts;
+    if (word == "qos") return Grouping::qos;
     if (word == "all") return Grouping::all;
-    refuse(node, "virtual_clusters must be \"partitions\" or \"all\"");
+    refuse(node, "virtual_clusters must be \"partitions\", \"accounts\", \"qos\" or \"all\"");
   }
 
   double number(const toml::table& from, const char* key, double missing, double least,

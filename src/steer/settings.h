@@ -23,10 +23,13 @@ std::string_view to_string(Switch how);
 /// "off", "dry", "on"; fails with usage.
 Result<Switch> parse_switch(std::string_view word);
 
-/// What the virtual clusters are: nodes that serve their own jobs only.
+/// What the virtual clusters are: nodes that serve their own jobs only. Accounts and QOS own no
+/// nodes: their jobs stand in the lines of their partitions, and are called by theirs.
 enum class Grouping : std::uint8_t {
   partitions,  ///< Each partition; those that share a node are one.
-  all,         ///< All nodes and all jobs are one.
+  accounts,
+  qos,
+  all,  ///< All nodes and all jobs are one.
 };
 
 /// Whose jobs no lever touches, and no policy sees.

@@ -79,6 +79,15 @@ slack = 2
   EXPECT_EQ(made->canary.slack, 2);
 }
 
+TEST(Settings, TakeAccountsAndQosForVirtualClusters) {
+  EXPECT_EQ(read("virtual_clusters = \"accounts\"")->virtual_clusters, Grouping::accounts);
+  EXPECT_EQ(read("virtual_clusters = \"qos\"")->virtual_clusters, Grouping::qos);
+  EXPECT_FALSE(read("virtual_clusters = \"users\""));
+  const auto canary = read("virtual_clusters = \"qos\"\n[canary]\npartitions = [\"a\"]");
+  ASSERT_FALSE(canary);
+  EXPECT_EQ(canary.error().where.line, 2);
+}
+
 TEST(Settings, SayWhereTheyAreWrong) {
   EXPECT_EQ(read("[levers]\norder = \"maybe\"").error().where.line, 2);
   EXPECT_EQ(read("changes_per_s = 0").error().where.line, 1);

@@ -69,6 +69,11 @@ Answer SlurmService::rank(slurm::Job newcomer) {
       if (each.is_default) newcomer.partition = each.name;
     }
   }
+  if (newcomer.account.empty()) {
+    const auto& accounts = mirror_.limits().accounts;
+    const auto own = accounts.find(newcomer.user);
+    if (own != accounts.end()) newcomer.account = own->second;
+  }
   const Settings& settings = config_.settings;
   if (is_exempt(newcomer, settings.exempt) || !is_in_scope(newcomer, settings)) return {};
   Answer answer{.hold = moves("placement") || (asks_shards(newcomer) && moves("sharing"))};

@@ -22,6 +22,7 @@
 #include "steer/placement_lever.h"
 #include "steer/power_lever.h"
 #include "steer/preemption_lever.h"
+#include "steer/quotas.h"
 #include "steer/record.h"
 #include "steer/sharing_lever.h"
 #include "steer/slimming_lever.h"
@@ -90,7 +91,11 @@ SlurmService::SlurmService(Config config, store::Store store, std::unique_ptr<sl
   counters_.round_us.resize(kHistogramSize);
   const auto kept = site_.parameters.find("AccountingStorageType");
   if (kept != site_.parameters.end() && kept->second == "accounting_storage/slurmdbd") {
-    import_.emplace(store_, *link_, started_ - config_.retention);
+    const Grouping by = config_.settings.virtual_clusters;
+    const auto vc = by == Grouping::accounts ? learning::VcFrom::account
+                    : by == Grouping::qos    ? learning::VcFrom::qos
+                                             : learning::VcFrom::partition;
+    import_.emplace(store_, *link_, started_ - config_.retention, vc);
   }
 }
 
@@ -368,6 +373,7 @@ Result<slurm::News> SlurmService::ask_news() {
 
 bool SlurmService::take_news(slurm::News news) {
   const std::lock_guard lock(mutex_);
+  if (news.limits && !enforces_limits(site_)) news.limits->quotas.clear();
   Difference made = mirror_.take(std::move(news));
   look_again_ = look_again_ || made.anything;
   counters_.submitted += made.came;

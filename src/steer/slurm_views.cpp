@@ -24,6 +24,8 @@ using store::JobNumber;
 std::string SlurmService::why_waiting(const slurm::Job& job) const {
   const Decision& decision = decider_->last();
   if (const auto found = decision.aside.find(job.number); found != decision.aside.end()) {
+    const auto quota = decision.quotas.find(job.number);
+    if (quota != decision.quotas.end()) return fmt::format("is at a quota: {}", quota->second);
     return std::string(to_words(found->second));
   }
   if (const auto found = decision.never.find(job.number); found != decision.never.end()) {

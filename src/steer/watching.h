@@ -21,7 +21,7 @@ struct SlurmService::Watching {
 
   Watching(SlurmService& service, std::shared_ptr<const World> of, trace::Trace log)
       : world(std::move(of)),
-        shadow(service.store_, world->cluster, service.config_.seed),
+        shadow(service.store_, world->of_the_past, service.config_.seed),
         foresight(
             world->cluster, nullptr, std::move(log), kFutures, service.config_.seed,
             [&service, of = world.get()] { return service.outlook(*of); },

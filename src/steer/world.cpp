@@ -70,6 +70,7 @@ std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping)
   }
 
   auto made = std::make_shared<World>();
+  made->grouping = grouping;
   for (std::size_t root = 0; root < partitions.size(); ++root) {
     if (unions.find(root) != root) continue;
     std::string name;
@@ -95,7 +96,7 @@ std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping)
     for (const slurm::Node* const node : nodes) {
       made->nodes.emplace(node->name,
                           NodeId{static_cast<std::uint32_t>(made->cluster.nodes.size())});
-      made->cluster.add_nodes(make_of(*node), 1, {node->name});
+      made->cluster.add_nodes(make_of(*node), 1, {node->name}, node->leaf_switch);
       if (node->gpus <= cluster::kMaxGpusPerNode) continue;
       made->cluster.notes.push_back(fmt::format("node {} has {} GPUs, of which {} are used",
                                                 node->name, node->gpus, cluster::kMaxGpusPerNode));
@@ -104,6 +105,9 @@ std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping)
   if (made->cluster.vcs.size() == 1 && grouping == Grouping::all) {
     made->cluster.vcs.front().name = "all";
   }
+  const bool by_owner = grouping == Grouping::accounts || grouping == Grouping::qos;
+  made->cluster.takes_every_job = by_owner && made->cluster.vcs.size() == 1;
+  made->of_the_past = by_owner ? cluster::merged(made->cluster) : made->cluster;
   return made;
 }
 

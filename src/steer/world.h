@@ -18,6 +18,9 @@ namespace almanac::steer {
 
 struct World {
   cluster::Cluster cluster{};
+  /// For jobs of the past, of which only what they were called by is known.
+  cluster::Cluster of_the_past{};
+  Grouping grouping = Grouping::partitions;
   std::unordered_map<std::string, NodeId> nodes{};  ///< By Slurm's name.
   std::map<std::string, VcId> vcs{};                ///< By partition.
   std::map<std::string, double> share_of_shard{};   ///< Of a GPU, by partition; none without.
@@ -31,7 +34,8 @@ struct World {
 };
 
 /// Partitions that share a node are one virtual cluster, called "a+b". Nodes of no partition are
-/// left out.
+/// left out. A node's rack is the switch that it is plugged into. By accounts or QOS it is the same
+/// but that one that has all nodes takes every job, whatever it is called by.
 std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping);
 
 /// "a,b" as words.

@@ -36,6 +36,7 @@ std::string script() {
 void say(const TestPlan& plan) {
   ::setenv("NODES", std::to_string(plan.nodes).c_str(), 1);
   ::setenv("POWER", plan.power ? "1" : "", 1);
+  ::setenv("SWITCHES", plan.switches ? "1" : "", 1);
   ::setenv("BOOT_S", std::to_string(plan.boot_s).c_str(), 1);
   ::setenv("CGROUPS", plan.cgroups ? "1" : "", 1);
   ::setenv("SHARDS", plan.shards > 0 ? std::to_string(plan.shards).c_str() : "", 1);

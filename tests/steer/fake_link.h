@@ -31,6 +31,7 @@ struct FakeSlurm {
   std::map<std::string, slurm::Node> nodes;
   std::vector<slurm::Partition> partitions;
   std::vector<slurm::Reservation> reservations;
+  slurm::Limits limits;  ///< Those of accounts are kept, as if none had another above it.
   std::map<std::string, Time> powered;  ///< When each node was last told to go on or off.
   std::set<std::string> dead;           ///< Nodes whose power supply does not answer.
   slurm::Site site{.version = "22.05.8",
@@ -173,8 +174,25 @@ struct FakeSlurm {
     return static_cast<int>(left.rend() - std::find_if(left.rbegin(), left.rend(), has_room)) - 1;
   }
 
+  bool is_at_quota(const slurm::Job& job) const {
+    for (const slurm::Quota& quota : limits.quotas) {
+      if (quota.account != job.account) continue;
+      int held = 0;
+      for (const auto& [number, one] : jobs) {
+        const bool counts = one.job.account == job.account;
+        held += counts && one.job.state == slurm::State::running ? one.job.gpus : 0;
+      }
+      if (held + job.gpus > quota.gpus) return true;
+    }
+    return false;
+  }
+
   void start(slurm::Job& job) {
     if (job.held || job.eligible > now) return;
+    if (is_at_quota(job)) {
+      job.reason = "AssocGrpGRES";
+      return;
+    }
     for (auto& [name, node] : nodes) {
       const auto& own = node.partitions;
       if (node.power != slurm::Power::on) continue;
@@ -255,6 +273,7 @@ class FakeLink final : public slurm::Link {
     nodes_ = slurm_.nodes;
     partitions_ = slurm_.partitions;
     made.reservations = slurm_.reservations;
+    made.limits = slurm_.limits;
     told_ = true;
     return made;
   }

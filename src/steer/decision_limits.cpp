@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "policy/pipeline.h"
+#include "steer/decision.h"
+
+namespace almanac::steer {
+
+using policy::EventKind;
+using policy::Phase;
+using slurm::JobNumber;
+
+namespace {
+
+constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
+
+/// Of a round in which nothing can start.
+class Idle final : public schedule::Actuator {
+ public:
+  void start(JobId) override {}
+  void stop(JobId) override {}
+  void resize(JobId) override {}
+  void sleep(NodeId) override {}
+  void boot(NodeId) override {}
+};
+
+}  // namespace
+
+std::int64_t Decider::within_quota(const slurm::Job& job, Quotas& quotas) const {
+  if (quotas.empty() || job.gpus == 0) return kAnyNumber;
+  const auto told = most_.find(job.number);
+  const std::int64_t most = told == most_.end() ? kAnyNumber : told->second;
+  const int left = quotas.left(job);
+  return left == Quotas::kAny ? most : std::min<std::int64_t>(most, std::max(0, left) / job.gpus);
+}
+
+bool Decider::is_beyond_quota(const Mirror& mirror, Quotas quotas) {
+  if (quotas.empty()) return false;
+  std::map<JobNumber, std::int64_t> starting;
+  std::set<JobNumber> beyond;
+  for (const JobId id : started_) {
+    if (index(id) < num_running_) continue;
+    const JobNumber number = numbers_[index(id)];
+    const slurm::Job* const job = decision_.find(number, mirror);
+    if (job == nullptr || job->gpus == 0) continue;
+    if (quotas.left(*job) < job->gpus) {
+      beyond.insert(number);
+    } else {
+      quotas.take(*job, job->gpus);
+      ++starting[number];
+    }
+  }
+  // Who waits for nodes holds back others, who waits for a quota does not.
+  for (std::size_t at = num_running_; at < num_shown_; ++at) {
+    const JobId id{static_cast<std::uint32_t>(at)};
+    if (round_->progress(id).phase != Phase::waiting) continue;
+    const slurm::Job* const job = decision_.find(numbers_[at], mirror);
+    if (job == nullptr || job->gpus == 0) continue;
+    if (quotas.left(*job) < job->gpus) beyond.insert(job->number);
+  }
+  for (const JobNumber number : beyond) most_[number] = starting[number];
+  return !beyond.empty();
+}
+
+/// In the order in which the policy looks at all that wait where nothing is free. What runs counts
+/// for none of them there.
+void Decider::rank_limited(const Mirror& mirror) {
+  std::set<JobNumber> limited;
+  for (const auto& [number, why] : decision_.aside) {
+    if (why == Aside::limited || why == Aside::at_quota) limited.insert(number);
+  }
+  for (Decision::Line& line : decision_.lines) line.ranked = line.jobs;
+  if (limited.empty()) return;
+
+  std::vector<const slurm::Job*> waiting;
+  for (const JobNumber number : limited) waiting.push_back(mirror.find(number));
+  for (const auto& [number, id] : shown_) waiting.push_back(mirror.find(number));
+  std::sort(waiting.begin(), waiting.end(), [](const slurm::Job* a, const slurm::Job* b) {
+    return std::pair(a->submit, a->number) < std::pair(b->submit, b->number);
+  });
+  policy::Composition composition = chosen_.composition;
+  composition.colocate = policy::Colocate::alone;
+  Idle idle;
+  const auto policy = policy::make_pipeline(composition, beliefs_.for_round(numbers_),
+                                            [](JobId, JobId) { return false; });
+  schedule::Round round(decision_.world->cluster, trace_, *policy, idle, kNoRestartCost, seed_);
+  for (const auto& [name, id] : decision_.world->nodes) round.set_drained(id, true);
+  std::vector<policy::Event> events;
+  for (const slurm::Job* const job : waiting) {
+    const auto known = shown_.find(job->number);
+    const JobId id = known == shown_.end() ? add(*job) : known->second;
+    if (round.admit(id, {.since = std::min(job->submit, decision_.at)})) continue;
+    events.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(id))});
+  }
+  round.run(decision_.at, events);
+  std::vector<JobId> order;
+  round.line_up(order);
+
+  std::set<JobNumber> starts;
+  for (const Decision::Start& each : decision_.starts) starts.insert(each.job);
+  for (Decision::Line& line : decision_.lines) {
+    // Each stands before whom the policy would look at next.
+    std::map<JobNumber, std::vector<JobNumber>> before;
+    std::vector<JobNumber> held_up;
+    for (const JobId id : order) {
+      const JobNumber number = numbers_[index(id)];
+      if (round.progress(id).vc != line.vc || starts.contains(number)) continue;
+      if (limited.contains(number)) {
+        held_up.push_back(number);
+      } else {
+        before[number] = std::exchange(held_up, {});
+      }
+    }
+    line.ranked.clear();
+    for (const JobNumber number : line.jobs) {
+      const std::vector<JobNumber>& those = before[number];
+      line.ranked.insert(line.ranked.end(), those.begin(), those.end());
+      line.ranked.push_back(number);
+    }
+    line.ranked.insert(line.ranked.end(), held_up.begin(), held_up.end());
+  }
+}
+
+}  // namespace almanac::steer

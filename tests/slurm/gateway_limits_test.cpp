@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Accounts, their quotas and switches of a real Slurm, as the gateway tells them and as a policy
+/// heeds them.
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "slurm/gateway_link.h"
+#include "slurm/test_cluster.h"
+#include "steer/decision.h"
+#include "steer/record.h"
+
+namespace almanac::steer {
+namespace {
+
+using slurm::eventually;
+using slurm::JobNumber;
+using slurm::TestCluster;
+
+TEST(GatewayLimitsTest, ARealSlurmsQuotasAndSwitchesAreHeeded) {
+  SKIP_WITHOUT_SLURM(.nodes = 6, .switches = true, .accounting = true);
+  const TestCluster cluster({.nodes = 6, .switches = true, .accounting = true});
+  cluster.must("sacctmgr -i add account guests Cluster=test");
+  cluster.must("sacctmgr -i add account vision parent=science Cluster=test");
+  cluster.must("sacctmgr -i add user root account=guests,vision Cluster=test");
+  cluster.must("sacctmgr -i modify account science set GrpTRES=gres/gpu=16");
+  cluster.must("sacctmgr -i modify qos high set GrpTRES=gres/gpu=4");
+  const auto runs = cluster.submit("-A vision --gres=gpu:8 -N 2 --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster.becomes(runs, "RUNNING"));
+  const auto limited = cluster.submit("-A science --gres=gpu:8 --wrap 'sleep 600'");
+  EXPECT_TRUE(eventually([&] { return cluster.of_job(limited, "reason") == "AssocGrpGRES"; }));
+  const auto guest = cluster.submit("-A guests --gres=gpu:8 -N 4 -w n005 --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster.becomes(guest, "RUNNING"));
+
+  slurm::GatewayLink link;
+  const auto site = link.site();
+  ASSERT_TRUE(site) << to_string(site.error());
+  EXPECT_TRUE(enforces_limits(*site));
+  auto news = link.news();
+  ASSERT_TRUE(news) << to_string(news.error());
+  ASSERT_TRUE(news->limits);
+  EXPECT_EQ(news->limits->parents.at("vision"), "science");
+  EXPECT_EQ(news->limits->parents.at("science"), "root");
+  EXPECT_EQ(news->limits->accounts.at("root"), "root") << "what sacctmgr took for its default";
+  Mirror mirror;
+  mirror.take(std::move(*news));
+  EXPECT_EQ(mirror.nodes().at("n003").leaf_switch, "s1");
+  EXPECT_EQ(mirror.nodes().at("n004").leaf_switch, "s2");
+
+  Decider decider(*compose("fifo"), {}, 0);
+  const auto world = make_world(mirror, Grouping::accounts);
+  const Decision& made = decider.decide(mirror, world, {});
+  EXPECT_EQ(made.aside.at(JobNumber{limited}), Aside::at_quota);
+  EXPECT_EQ(made.quotas.at(JobNumber{limited}), "account science has 16 of 16 GPUs");
+  EXPECT_EQ(made.lines.front().ranked, (std::vector{JobNumber{limited}}));
+  EXPECT_EQ(to_stored(*mirror.find(JobNumber{guest}), *world).asked.vc, "guests");
+  Quotas quotas(mirror);
+  slurm::Job urgent = *mirror.find(JobNumber{limited});
+  urgent.qos = "high";
+  EXPECT_EQ(quotas.left(urgent), 4) << "a QOS that limits counts instead of the account";
+
+  // What is free again is offered to who waited for it.
+  cluster.must(fmt::format("scancel {}", runs));
+  EXPECT_TRUE(eventually([&] {
+    if (auto more = link.news()) mirror.take(std::move(*more));
+    return decider.decide(mirror, world, {}).quotas.empty();
+  }));
+}
+
+}  // namespace
+}  // namespace almanac::steer

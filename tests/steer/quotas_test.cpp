@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Accounts and QOS as virtual clusters, and the GPUs that they may have.
+#include "steer/quotas.h"
+
+#include <gmock/gmock.h>
+
+#include "desk.h"
+#include "steer/record.h"
+
+namespace almanac::steer {
+namespace {
+
+using slurm::State;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+slurm::Job job_of(const std::string& account, const std::string& user, const std::string& qos,
+                  int gpus) {
+  static std::uint32_t number = 0;
+  return {.number = slurm::JobNumber{++number},
+          .user = user,
+          .account = account,
+          .partition = "p",
+          .qos = qos,
+          .state = State::running,
+          .gpus = gpus,
+          .holds = {{.node = "n", .gpu_count = gpus}}};
+}
+
+TEST(Quotas, CountUpTheTreeOfAccountsUnlessAQosLimits) {
+  Mirror mirror;
+  slurm::News news{.whole = true};
+  news.jobs = {job_of("vision", "ann", "normal", 3), job_of("speech", "bob", "normal", 2),
+               job_of("vision", "bob", "high", 1)};
+  news.limits = slurm::Limits{.quotas = {{.account = "lab", .gpus = 10},
+                                         {.account = "vision", .gpus = 6},
+                                         {.account = "vision", .user = "ann", .gpus = 4},
+                                         {.qos = "high", .gpus = 16}},
+                              .parents = {{"vision", "lab"}, {"speech", "lab"}, {"lab", "root"}}};
+  mirror.take(std::move(news));
+  Quotas quotas(mirror);
+  EXPECT_EQ(quotas.left(job_of("speech", "ann", "normal", 1)), 4);
+  EXPECT_EQ(quotas.left(job_of("vision", "bob", "normal", 1)), 2);
+  EXPECT_EQ(quotas.left(job_of("vision", "ann", "normal", 1)), 1);
+  EXPECT_EQ(quotas.left(job_of("vision", "ann", "high", 1)), 15) << "instead of its account";
+  EXPECT_EQ(quotas.left(job_of("guests", "ann", "normal", 1)), Quotas::kAny);
+  quotas.take(job_of("speech", "cid", "normal", 4), 4);
+  EXPECT_EQ(quotas.left(job_of("vision", "bob", "normal", 1)), 0) << "the lab has no more";
+  EXPECT_EQ(quotas.tightest(job_of("vision", "bob", "normal", 1)), "account lab has 10 of 10 GPUs");
+  EXPECT_EQ(quotas.tightest(job_of("vision", "ann", "high", 1)), "QOS high has 1 of 16 GPUs");
+}
+
+TEST(Quotas, CountOnlyWhereTheSiteEnforcesThem) {
+  slurm::Site site;
+  EXPECT_FALSE(enforces_limits(site));
+  site.parameters["AccountingStorageEnforce"] = "associations,qos";
+  EXPECT_FALSE(enforces_limits(site));
+  site.parameters["AccountingStorageEnforce"] = "associations,limits,qos";
+  EXPECT_TRUE(enforces_limits(site));
+}
+
+/// Two nodes of 8 GPUs. The lab may have 8 and has them; its jobs of 3, 2 and 1 hours wait, and
+/// behind them one of others.
+FakeSlurm limited() {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 2, 8);
+  slurm.limits.quotas = {{.account = "lab", .gpus = 8}};
+  slurm.submit("ann", 8, 1h);
+  slurm.pass(1s);
+  for (int hours = 3; hours > 0; --hours) slurm.submit("ann", 8, hours * 1h);
+  slurm.submit("bob", 8, 5h).account = "others";
+  return slurm;
+}
+
+std::vector<std::uint32_t> numbers(const std::vector<slurm::JobNumber>& jobs) {
+  std::vector<std::uint32_t> made;
+  for (const slurm::JobNumber each : jobs) made.push_back(static_cast<std::uint32_t>(each));
+  return made;
+}
+
+TEST(QuotasOfASlurm, HoldUpNobodyElseAndAreOrderedWithin) {
+  FakeSlurm slurm = limited();
+  Desk desk(slurm, "sjf+limit", with("order"));
+  desk.step();
+  const Decision& made = desk.decider().last();
+  ASSERT_EQ(made.starts.size(), 1U);
+  EXPECT_EQ(made.starts.front().job, slurm::JobNumber{5});
+  EXPECT_THAT(desk.line(), ElementsAre(5));
+  EXPECT_THAT(numbers(made.lines.front().ranked), ElementsAre(5, 4, 3, 2));
+  EXPECT_EQ(made.aside.at(slurm::JobNumber{2}), Aside::at_quota);
+  EXPECT_EQ(made.quotas.at(slurm::JobNumber{2}), "account lab has 8 of 8 GPUs");
+  slurm.pass(1s);
+  EXPECT_EQ(slurm.job(5).state, State::running);
+  slurm.pass(1h);
+  EXPECT_EQ(slurm.job(4).state, State::running) << "the shortest, before anybody has looked again";
+}
+
+TEST(QuotasOfASlurm, LeaveRoomForWhoComesFirstInTheOrderOfThePolicy) {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 2, 8);
+  slurm.limits.quotas = {{.account = "lab", .gpus = 8}};
+  slurm.submit("ann", 4, 3h);
+  slurm.submit("ann", 6, 2h);
+  slurm.submit("ann", 2, 1h);
+  slurm.submit("bob", 8, 5h).account = "others";
+  Desk desk(slurm, "sjf+limit", with("order"));
+  desk.step();
+  std::vector<slurm::JobNumber> starts;
+  for (const Decision::Start& each : desk.decider().last().starts) starts.push_back(each.job);
+  EXPECT_THAT(numbers(starts), ElementsAre(3, 2, 4));
+  EXPECT_THAT(numbers(desk.decider().last().lines.front().ranked), ElementsAre(3, 2, 4, 1));
+}
+
+TEST(QuotasOfASlurm, LetSomeTasksOfAnArrayStart) {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 2, 8);
+  slurm.limits.quotas = {{.account = "lab", .gpus = 5}};
+  slurm.submit("ann", 2, 1h).tasks = "1-9";
+  slurm.submit("ann", 2, 2h);
+  Desk desk(slurm, "sjf+limit", with("order"));
+  desk.step();
+  EXPECT_EQ(desk.decider().last().starts.size(), 2U);
+}
+
+TEST(QuotasOfASlurm, KeepPlacementFromReleasingInVain) {
+  FakeSlurm slurm = limited();
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  for (int step = 0; step < 30; ++step) {
+    desk.step();
+    slurm.pass(10s);
+    for (const std::uint32_t job : {2U, 3U, 4U}) ASSERT_TRUE(slurm.job(job).held) << job;
+  }
+  EXPECT_EQ(slurm.job(5).state, State::running);
+  slurm.pass(1h);
+  desk.live(2);
+  EXPECT_EQ(slurm.job(4).state, State::running);
+  EXPECT_TRUE(slurm.job(2).held);
+}
+
+TEST(QuotasOfASlurm, KeepNoNodesAwake) {
+  FakeSlurm slurm = limited();
+  slurm.job(5).state = State::ended;
+  Desk desk(slurm, "fifo", with("order"));
+  desk.step();
+  EXPECT_THAT(desk.line(), IsEmpty());
+}
+
+TEST(AccountsAsVirtualClusters, AreWhatJobsAreCalledByAndOwnNoNodes) {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 1, 8);
+  slurm.add_partition("w", 1, 8);
+  slurm.submit("ann", 8, 2h, "v");
+  slurm.submit("bob", 8, 1h, "v").account = "others";
+  slurm.submit("ann", 8, 3h, "w").qos = "high";
+  Settings settings = with("order");
+  for (const auto by : {Grouping::accounts, Grouping::qos}) {
+    settings.virtual_clusters = by;
+    Desk desk(slurm, "sjf+limit", settings);
+    desk.look();
+    EXPECT_THAT(desk.line(0), ElementsAre(2, 1)) << "in one line, by partition";
+    EXPECT_THAT(desk.line(1), ElementsAre(3));
+    EXPECT_EQ(desk.decider().last().starts.size(), 2U);
+    const World& world = *desk.decider().last().world;
+    EXPECT_EQ(to_stored(slurm.job(2), world).asked.vc, by == Grouping::qos ? "normal" : "others");
+    EXPECT_EQ(to_stored(slurm.job(3), world).asked.vc, by == Grouping::qos ? "high" : "lab");
+    EXPECT_TRUE(world.of_the_past.takes_every_job);
+  }
+}
+
+/// Of two switches with four nodes each, two of s1 and one of s2 are in use.
+FakeSlurm switched() {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 8, 8);
+  for (auto& [name, node] : slurm.nodes) node.leaf_switch = name <= "v004" ? "s1" : "s2";
+  for (const std::string used : {"v001", "v002", "v005"}) {
+    slurm::Job& job = slurm.submit("ann", 8, 5h);
+    job.state = State::running;
+    job.start = slurm.now;
+    job.holds = {{.node = used, .gpus = 0xff, .gpu_count = 8}};
+  }
+  return slurm;
+}
+
+std::vector<std::string> nodes_of_the_last(Desk& desk) {
+  const Decision& made = desk.decider().last();
+  std::vector<std::string> names;
+  for (const cluster::Grant& each : made.starts.back().held) {
+    names.push_back(made.world->cluster.nodes[index(each.node)].name);
+  }
+  return names;
+}
+
+TEST(Switches, HaveAllNodesOfAJobWhereOneHasEnough) {
+  FakeSlurm slurm = switched();
+  slurm.submit("bob", 24, 1h).nodes = 3;
+  Desk desk(slurm, "fifo", with("order"));
+  desk.look();
+  EXPECT_THAT(nodes_of_the_last(desk), ElementsAre("v006", "v007", "v008"));
+  slurm.job(4).gpus = 16;
+  slurm.job(4).nodes = 2;
+  slurm.nodes.at("v003").drained = true;
+  Desk smaller(slurm, "fifo", with("order"));
+  smaller.look();
+  EXPECT_THAT(nodes_of_the_last(smaller), ElementsAre("v006", "v007"));
+}
+
+TEST(Switches, DoNotKeepAJobWaiting) {
+  FakeSlurm slurm = switched();
+  slurm.submit("bob", 32, 1h).nodes = 4;
+  Desk desk(slurm, "fifo", with("order"));
+  desk.look();
+  EXPECT_THAT(nodes_of_the_last(desk), ElementsAre("v003", "v004", "v006", "v007"));
+}
+
+}  // namespace
+}  // namespace almanac::steer
