@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "learning/past_job.h"
 #include "store/log.h"
 
 namespace almanac::advice {
@@ -59,11 +58,11 @@ Result<cluster::Cluster> cluster_of(const slurm::News& news) {
   return made;
 }
 
-Result<trace::Trace> log_of(slurm::Link& link, Time from, Time until) {
+Result<trace::Trace> log_of(slurm::Link& link, Time from, Time until, learning::VcFrom vc) {
   // Runs of one job come in order of their ends.
   std::map<store::JobNumber, store::Job> jobs;
   auto told = link.ended(from, until, [&](slurm::Job&& row) -> Result<void> {
-    store::Job run = learning::past_job(row, learning::VcFrom::partition);
+    store::Job run = learning::past_job(row, vc);
     for (std::uint32_t again = 0;; ++again) {
       run.number = learning::stored_number(row.number, again);
       const auto [known, is_new] = jobs.try_emplace(run.number, run);

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "cluster/cluster.h"
+#include "learning/past_job.h"
 #include "slurm/link.h"
 #include "trace/trace.h"
 
@@ -17,7 +18,9 @@ namespace almanac::advice {
 /// unavailable where no node has GPUs.
 Result<cluster::Cluster> cluster_of(const slurm::News& news);
 
-/// The jobs that ended in [from, until), all runs of one as one; of each its partition.
-Result<trace::Trace> log_of(slurm::Link& link, Time from, Time until);
+/// The jobs that ended in [from, until), all runs of one as one. Accounts and QOS own no nodes: a
+/// log by these is for a cluster that takes every job.
+Result<trace::Trace> log_of(slurm::Link& link, Time from, Time until,
+                            learning::VcFrom vc = learning::VcFrom::partition);
 
 }  // namespace almanac::advice

@@ -20,6 +20,7 @@
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/trace_options.h"
+#include "cli/vc_option.h"
 #include "cli/wall_clock.h"
 #include "cluster/read.h"
 #include "sim/infer_cluster.h"
@@ -42,6 +43,7 @@ struct Options {
   TraceOptions log;
   std::string history;
   std::string slurm;
+  std::string vc = "partition";
   std::string cluster;
   int weeks = 4;
   std::string policies = "all";
@@ -64,15 +66,16 @@ Result<Subject> load(const Options& options) {
   Subject subject;
   std::optional<cluster::Cluster> known;
   if (!options.slurm.empty()) {
+    const auto vc = vc_from(options.vc);
     const auto link = slurm::connect(options.slurm);
     if (!link) return tl::unexpected(link.error());
     const auto news = (*link)->news();
     if (!news) return tl::unexpected(news.error());
     auto cluster = advice::cluster_of(*news);
     if (!cluster) return tl::unexpected(cluster.error());
-    known = std::move(*cluster);
+    known = vc == learning::VcFrom::partition ? std::move(*cluster) : cluster::merged(*cluster);
     const Time now = wall_clock();
-    auto log = advice::log_of(**link, now - 24h * 7 * options.weeks - advice::kLooksBack, now);
+    auto log = advice::log_of(**link, now - 24h * 7 * options.weeks - advice::kLooksBack, now, vc);
     if (!log) return tl::unexpected(log.error());
     subject.log = std::move(*log);
   } else if (!options.history.empty()) {
@@ -238,6 +241,7 @@ void register_advise(Program& program) {
           "Instead of LOG: the accounting and nodes of the Slurm here; commands, unix:/path "
           "or http://host:port of slurmrestd")
       ->type_name("WAY");
+  add_vc_option(command, options->vc)->needs("--slurm");
   command
       .add_option(
           "--cluster", options->cluster,
@@ -258,6 +262,7 @@ void register_advise(Program& program) {
       ->capture_default_str();
   add_output_option(command, options->output);
   add_example(command, "almanac advise --slurm commands --weeks 6");
+  add_example(command, "almanac advise --slurm commands --vc account");
   add_example(command, "almanac advise --history past --cluster cluster.toml");
   add_example(command, "almanac advise venus.csv.zst --policy qssf,sjf+easy:1 -o json");
   program.on(command, [options] { return advise(*options); });

@@ -10,6 +10,7 @@
 #include "cli/interrupt.h"
 #include "cli/moment.h"
 #include "cli/program.h"
+#include "cli/vc_option.h"
 #include "cli/wall_clock.h"
 #include "learning/import.h"
 #include "serve/client.h"
@@ -32,10 +33,7 @@ Result<int> import(const Options& options) {
   if (!link) return tl::unexpected(link.error());
   auto store = store::Store::open(options.state + "/almanac.db");
   if (!store) return tl::unexpected(store.error());
-  const auto vc = options.vc == "account" ? learning::VcFrom::account
-                  : options.vc == "qos"   ? learning::VcFrom::qos
-                                          : learning::VcFrom::partition;
-  learning::Import work(*store, **link, *since, vc);
+  learning::Import work(*store, **link, *since, vc_from(options.vc));
   std::int64_t jobs = 0;
   while (!interrupted()) {
     const auto step = work.step(wall_clock());
@@ -67,9 +65,7 @@ void register_slurm_import(Program& program) {
   command.add_option("--since", options->since, "How far back: 365d, 2024-01-01")
       ->type_name("TIME")
       ->capture_default_str();
-  command.add_option("--vc", options->vc, "What is taken for a job's virtual cluster")
-      ->check(CLI::IsMember({"partition", "account", "qos"}))
-      ->capture_default_str();
+  add_vc_option(command, options->vc);
   add_example(command, "almanac slurm import --state past --since 730d");
   program.on(command, [options] { return import(*options); });
 }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/vc_option.h"
+
+namespace almanac::cli {
+
+CLI::Option* add_vc_option(CLI::App& command, std::string& vc) {
+  return command.add_option("--vc", vc, "What is taken for a job's virtual cluster")
+      ->check(CLI::IsMember({"partition", "account", "qos"}))
+      ->capture_default_str();
+}
+
+learning::VcFrom vc_from(const std::string& vc) {
+  if (vc == "account") return learning::VcFrom::account;
+  if (vc == "qos") return learning::VcFrom::qos;
+  return learning::VcFrom::partition;
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The option that says what of a job of Slurm is taken for its virtual cluster.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "learning/past_job.h"
+
+namespace almanac::cli {
+
+CLI::Option* add_vc_option(CLI::App& command, std::string& vc);
+learning::VcFrom vc_from(const std::string& vc);
+
+}  // namespace almanac::cli
