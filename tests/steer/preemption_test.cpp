@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The lever preemption, and placement beside it: who is stopped, who has his place, and when,
+/// under leases too.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "desk.h"
+
+namespace almanac::steer {
+namespace {
+
+using slurm::State;
+
+Settings with_placement_and_preemption() {
+  Settings made = with("placement");
+  made.levers["preemption"] = Switch::on;
+  made.preemption.once_in = 1min;
+  return made;
+}
+
+/// A node that a long job fills, and a short one that waits.
+FakeSlurm full() {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 1, 8);
+  slurm.submit("ann", 8, 100h);
+  slurm.pass(1s);
+  slurm.pass(2h);
+  slurm.submit("bob", 8, 1min);
+  return slurm;
+}
+
+TEST(Preemption, RequeuesWhomThePolicyStopsAndOnlyOnceInAWhile) {
+  FakeSlurm slurm = full();
+  Desk desk(slurm, "srtf+limit", with("preemption"));
+  desk.step();
+  EXPECT_EQ(slurm.job(1).state, State::pending);
+  EXPECT_EQ(slurm.job(1).restarts, 1);
+  slurm.job(1).start = kNoTime;
+  slurm.job(1).site_factor = -1;
+  slurm.pass(1s);
+  EXPECT_EQ(slurm.job(2).state, State::running);
+  desk.step();
+  slurm.pass(2min);
+  ASSERT_EQ(slurm.job(1).state, State::running);
+  slurm.submit("bob", 8, 1min);
+  desk.step();
+  EXPECT_EQ(slurm.job(1).state, State::running) << "it has just begun anew";
+}
+
+/// Begun at a lease's beginning, by the controller's clock.
+FakeSlurm full_at_a_lease() {
+  FakeSlurm slurm = full();
+  const Duration since = slurm.now.time_since_epoch();
+  slurm.now += 10min - since % 10min;
+  return slurm;
+}
+
+TEST(PlacementWithLeases, HoldsWhoWasStoppedAndWhoComesUntilTheNextLease) {
+  FakeSlurm slurm = full_at_a_lease();
+  Desk desk(slurm, "srtf+limit+never+lease:600", with_placement_and_preemption());
+  desk.step();
+  ASSERT_EQ(slurm.job(1).state, State::pending) << "makes room";
+  slurm.pass(1s);
+  desk.step();
+  EXPECT_TRUE(slurm.job(1).held);
+  slurm.pass(1s);
+  ASSERT_EQ(slurm.job(2).state, State::running) << "for the short one";
+  slurm.submit("bob", 8, 1min);
+  slurm.pass(2min);  // the short one has ended, who was stopped may start again
+  ASSERT_EQ(slurm.job(3).state, State::running) << "which comes when nobody looks";
+  slurm.submit("bob", 8, 30min);
+  desk.step();
+  EXPECT_TRUE(slurm.job(4).held) << "and is not to start within the lease";
+  slurm.pass(2min);
+  desk.step();
+  slurm.pass(1s);
+  EXPECT_EQ(slurm.job(1).state, State::pending);
+  EXPECT_EQ(slurm.job(4).state, State::pending);
+  slurm.pass(10min);
+  desk.step();
+  slurm.pass(1s);
+  EXPECT_EQ(slurm.job(4).state, State::running) << "as the next lease begins";
+  EXPECT_TRUE(slurm.job(1).held);
+}
+
+TEST(PlacementWithLeases, ReleasesNobodyOntoWhomIsNotStopped) {
+  FakeSlurm slurm = full_at_a_lease();
+  slurm.job(1).requeueable = false;
+  for (const std::string policy : {"srtf+limit+never+lease:600", "srtf+limit"}) {
+    FakeSlurm here = slurm;
+    Desk desk(here, policy, with_placement_and_preemption());
+    for (int step = 0; step < 40; ++step) {
+      desk.step();
+      here.pass(10s);
+      EXPECT_TRUE(here.job(2).held) << policy;
+      ASSERT_EQ(here.job(2).required_nodes, "");
+    }
+    here.job(1).state = State::ended;
+    here.job(1).end = here.now;
+    here.pass(10min);
+    desk.live(2);
+    EXPECT_EQ(here.job(2).state, State::running) << policy;
+  }
+}
+
+TEST(Preemption, StopsARunOnlyOnceInALease) {
+  FakeSlurm slurm = full_at_a_lease();
+  Settings settings = with("preemption");
+  settings.preemption.once_in = 1min;
+  Desk desk(slurm, "srtf+limit+never+lease:600", settings);
+  desk.step();
+  ASSERT_EQ(slurm.job(1).restarts, 1);
+  slurm.job(2).state = State::ended;
+  slurm.job(2).end = slurm.now;
+  for (int step = 0; step < 30; ++step) {
+    slurm.pass(10s);
+    desk.step();
+  }
+  EXPECT_EQ(slurm.job(1).state, State::running) << "Slurm has started it again";
+  EXPECT_EQ(slurm.job(1).restarts, 1);
+}
+
+TEST(Preemption, LeavesAloneWhoMayNotBeRequeuedOrIsExempt) {
+  FakeSlurm slurm = full();
+  slurm.job(1).requeueable = false;
+  Desk desk(slurm, "srtf+limit", with("preemption"));
+  desk.step();
+  EXPECT_EQ(slurm.job(1).state, State::running);
+  slurm.job(1).requeueable = true;
+  Settings settings = with("preemption");
+  settings.exempt.users = {"ann"};
+  Desk other(slurm, "srtf+limit", settings);
+  other.step();
+  EXPECT_EQ(slurm.job(1).state, State::running);
+}
+
+Settings with_suspension() {
+  Settings made = with("preemption");
+  made.preemption.suspends = true;
+  return made;
+}
+
+TEST(Preemption, SuspendsJobsWithoutGpusAndResumesThemWhenThereIsRoom) {
+  FakeSlurm slurm = full();
+  slurm.job(1).gpus = 0;
+  Desk desk(slurm, "srtf+limit", with_suspension());
+  desk.step();
+  ASSERT_EQ(slurm.job(1).state, State::suspended);
+  slurm::Job& other = slurm.job(2);
+  slurm.now += 10s;
+  other.state = State::running;
+  other.start = slurm.now;
+  other.holds = slurm.job(1).holds;
+  slurm.now += 10min;
+  desk.step();
+  EXPECT_EQ(slurm.job(1).state, State::suspended) << "its place is taken";
+  other.state = State::ended;
+  other.end = slurm.now;
+  desk.step();
+  EXPECT_EQ(slurm.job(1).state, State::running);
+}
+
+TEST(Preemption, ResumesAllWhenItIsTurnedOff) {
+  FakeSlurm slurm = full();
+  slurm.job(1).gpus = 0;
+  Desk desk(slurm, "srtf+limit", with_suspension());
+  desk.step();
+  ASSERT_EQ(slurm.job(1).state, State::suspended);
+  desk.open();
+  desk.set(Switch::off);
+  desk.step();
+  EXPECT_EQ(slurm.job(1).state, State::running);
+}
+
+}  // namespace
+}  // namespace almanac::steer
