@@ -32,7 +32,8 @@ struct Entry {
   std::vector<cluster::Grant> leaves{};  ///< What that process holds until it has gone.
   bool again = false;     ///< It is to run again from its beginning when its process has gone.
   bool starting = false;  ///< It runs as the policy sees it, but has no process yet.
-  measure::SteadyUse gpu_use{};                     ///< Of its process.
+  std::vector<cluster::Grant> draws{};  ///< The GPUs that its process has from its start on.
+  measure::SteadyUse gpu_use{};         ///< Of its process.
   std::optional<measure::Stretch> bandwidth_gbs{};  ///< What it drew of the memory's, when looked
                                                     ///< at last.
 };

@@ -188,9 +188,10 @@ Result<void> LocalService::Core::commit(Lock& lock, const store::Store::Batch& b
 
 void LocalService::Core::save(Lock& lock) {
   store::Store::Batch batch;
-  for (const JobNumber number : dirty_) batch.put(book_.find(number)->job);
-  for (const store::Note& note : notes_) batch.note(note);
   // Other threads add to these while the disk works.
+  std::set<JobNumber> dirty = std::exchange(dirty_, {});
+  for (const JobNumber number : dirty) batch.put(book_.find(number)->job);
+  for (const store::Note& note : notes_) batch.note(note);
   const std::vector<store::Told> told = std::exchange(told_, {});
   const std::vector<store::Moment> moments = std::exchange(moments_, {});
   for (const store::Told& each : told) batch.told(each);
@@ -201,6 +202,7 @@ void LocalService::Core::save(Lock& lock) {
     if (trouble_.empty()) log_error(to_string(saved.error()));
     trouble_ = to_string(saved.error());
     save_again_ = now_ + kTryAgain;
+    dirty_.merge(dirty);
     told_.insert(told_.begin(), told.begin(), told.end());
     moments_.insert(moments_.begin(), moments.begin(), moments.end());
     return;
@@ -208,13 +210,12 @@ void LocalService::Core::save(Lock& lock) {
   if (!trouble_.empty()) log_info("the store is back");
   trouble_.clear();
   save_again_ = kNever;
-  for (const JobNumber number : dirty_) {
+  for (const JobNumber number : dirty) {
     const store::Job& job = book_.find(number)->job;
     const bool goes_on =
         job.state == trace::JobState::pending || job.state == trace::JobState::running;
     if (!goes_on) book_.erase(number);
   }
-  dirty_.clear();
   notes_.clear();
   values_.clear();
   for (const std::string& folder : std::exchange(old_folders_, {})) {

@@ -181,14 +181,18 @@ class LocalService::Core final : public schedule::Actuator {
   void sleep(NodeId node) override;
   void boot(NodeId node) override;
 
+  // accounting.cpp: what is drawn.
+  /// Adds what a job's process has drawn since that was last counted.
+  void count_energy(Entry& entry, Time to);
+  /// As measured; else by the model, 0 without one.
+  double draw_w() const;
+
   // views.cpp
   /// Where each job stands in the line of its virtual cluster, from 1; 0 = it stands in none.
   std::vector<std::int64_t> places() const;
   JobView view_of(const Entry& entry, const std::vector<std::int64_t>& places) const;
   std::vector<NodeView> nodes_now() const;
   int gpus_busy() const;
-  /// As measured; else by the model, 0 without one.
-  double draw_w() const;
   std::string why_aside(const Entry& entry, std::string& word) const;
 
   std::string folder_of(const store::Job& job) const;
@@ -225,9 +229,9 @@ class LocalService::Core final : public schedule::Actuator {
   std::vector<store::Told> told_;
   std::vector<store::Moment> moments_;
   Time next_moment_{};
-  std::optional<double> gpu_use_;  // of all GPUs, as last measured
-  std::optional<double> power_w_;
-  std::vector<store::Job> ended_;  // since the last outlook
+  std::optional<double> gpu_use_;                   // of all GPUs, as last measured
+  std::map<std::pair<NodeId, int>, double> gpu_w_;  // of each that tells, as last measured
+  std::vector<store::Job> ended_;                   // since the last outlook
   OutOfService out_;
   std::map<std::string, std::string> values_;  // to be kept by the store
   std::vector<std::string> old_folders_;

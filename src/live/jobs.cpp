@@ -228,6 +228,8 @@ void LocalService::Core::start_process(Entry& entry, const store::Job& whole) {
                   fmt::format("cannot start: {}", to_string(run.error())));
   }
   has_process(entry, std::move(*run));
+  job.energy.counted_to = now_;
+  touch(entry);
   ++counters_.started;
   note(job, "started", where_text(job, config_.machine));
 }
@@ -235,6 +237,7 @@ void LocalService::Core::start_process(Entry& entry, const store::Job& whole) {
 void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
   entry.run.emplace(std::move(run));
   processes_.insert(entry.job.number);
+  entry.draws = entry.job.held_gpus;
   entry.gpu_use = measure::SteadyUse(config_.measuring);
   entry.gpu_use.start(now_);
   entry.bandwidth_gbs.reset();
@@ -245,6 +248,9 @@ void LocalService::Core::process_gone(Entry& entry,
                                       const Result<std::optional<shepherd::Exit>>& how) {
   using shepherd::Cause;
   store::Job& job = entry.job;
+  const Time at = how ? ended_at(**how, job.since, now_) : now_;
+  // Nobody knows for how long one ran that is lost: the machine may have been off.
+  if (how) count_energy(entry, at);
   old_folders_.push_back(entry.run->folder());
   entry.run.reset();
   processes_.erase(job.number);
@@ -258,7 +264,6 @@ void LocalService::Core::process_gone(Entry& entry,
     note(job, "stopped");
     return touch(entry);
   }
-  const Time at = how ? ended_at(**how, job.since, now_) : now_;
   if (in_round(entry, Phase::running)) {
     round_->end(at, entry.id);
     events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});

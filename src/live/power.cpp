@@ -12,19 +12,29 @@
 #include "gpu/nvml.h"
 
 namespace almanac::live {
+namespace {
+
+/// What a GPU of the node adds to its idle draw.
+double added_w(const energy::PowerModel& model, const cluster::Cluster& cluster, NodeId node) {
+  const double told_w = cluster.classes[cluster.nodes[index(node)].node_class].gpu_power_limit_w;
+  return model.gpu_w(1, told_w > 0 ? std::max(told_w, model.gpu_least_limit_w) : energy::kNoLimit);
+}
+
+}  // namespace
 
 double modelled_w(const energy::PowerModel& model, const cluster::Cluster& cluster,
                   const std::vector<cluster::Grant>& held) {
   double draw_w = static_cast<double>(cluster.nodes.size()) * model.idle_w;
   for (const cluster::Grant& each : held) {
-    const double told_w =
-        cluster.classes[cluster.nodes[index(each.node)].node_class].gpu_power_limit_w;
-    const double limit_w =
-        told_w > 0 ? std::max(told_w, model.gpu_least_limit_w) : energy::kNoLimit;
     const double gpus = each.count() * each.gpu_milli / double{cluster::kWholeGpu};
-    draw_w += gpus * model.gpu_w(1, limit_w);
+    draw_w += gpus * added_w(model, cluster, each.node);
   }
   return draw_w;
+}
+
+double modelled_gpu_w(const energy::PowerModel& model, const cluster::Cluster& cluster,
+                      NodeId node) {
+  return model.idle_w / cluster.gpus(node) + added_w(model, cluster, node);
 }
 
 void limit_gpus(Machine& machine) {

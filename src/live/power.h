@@ -18,6 +18,10 @@ namespace almanac::live {
 double modelled_w(const energy::PowerModel& model, const cluster::Cluster& cluster,
                   const std::vector<cluster::Grant>& held);
 
+/// The same of one GPU at full use: what it adds, and its share of its node's idle draw.
+double modelled_gpu_w(const energy::PowerModel& model, const cluster::Cluster& cluster,
+                      NodeId node);
+
 /// Has the driver hold GPUs to the gpu_power_limit_w of their node. Where it does not, a note of
 /// the machine says why. A limit stays when the service has ended.
 void limit_gpus(Machine& machine);

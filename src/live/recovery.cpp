@@ -102,7 +102,9 @@ Result<std::unique_ptr<LocalService::Core>> LocalService::Core::open(Config conf
   const auto unfinished = store->unfinished();
   if (!unfinished) return tl::unexpected(unfinished.error());
   Time begin = Time::min();
-  for (const store::Job& job : *unfinished) begin = std::max(begin, job.since);
+  for (const store::Job& job : *unfinished) {
+    begin = std::max({begin, job.since, job.energy.counted_to});
+  }
   std::unique_ptr<Core> made(
       new Core(std::move(config), std::move(*store), std::move(*composition), begin));
   made->last_number_ = static_cast<std::int64_t>(*last);
@@ -183,8 +185,12 @@ Result<void> LocalService::Core::take_over_runs() {
     auto run = shepherd::Run::adopt(each.folder);
     if (!run) return tl::unexpected(run.error());
     Entry& entry = *book_.find(number);
+    store::Energy& energy = entry.job.energy;
     const bool latest = each.attempt == entry.job.attempts;
-    if (!latest || entry.job.state != JobState::running) {
+    if (latest && entry.job.state == JobState::running) {
+      energy.counted_to = std::max(energy.counted_to, entry.job.since);
+    } else {
+      if (energy.counted_to == kNoTime) energy.counted_to = now_;
       entry.makes_room = true;
       // What it holds was overwritten when another run was to follow.
       entry.leaves = latest ? entry.job.held_gpus : whole_machine();

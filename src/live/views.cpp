@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "live/core.h"
 #include "live/environment.h"
-#include "live/power.h"
 #include "text/duration.h"
 
 namespace almanac::live {
@@ -192,7 +190,7 @@ Overview LocalService::Core::overview() const {
   made.gpu_share_busy = static_cast<double>(ledger.busy_gpu_milli()) / cluster::kWholeGpu;
   made.gpus_busy = gpus_busy();
   made.power_w = draw_w();
-  made.power_is_measured = power_w_.has_value();
+  made.power_is_measured = !gpu_w_.empty();
   made.limits_by = config_.machine.limits_by;
   made.warnings = config_.machine.notes;
   if (!trouble_.empty()) made.warnings.push_back(trouble_);
@@ -257,47 +255,12 @@ Patients LocalService::Core::patients() {
   return made;
 }
 
-void LocalService::Core::take_note(const Sight& sight) {
-  constexpr Duration kOften = 1min;
-  {
-    const std::lock_guard lock(mutex_);
-    measured_.take(sight);
-    gpu_use_ = sight.gpu_use;
-    power_w_ = sight.power_w;
-    const Time now = clock_.now();
-    if (now < next_moment_) return;
-    next_moment_ = now + kOften;
-    store::Moment moment{.at = now,
-                         .gpus = config_.machine.cluster.gpus(),
-                         .gpus_busy = gpus_busy(),
-                         .gpu_use = gpu_use_.value_or(std::nan("")),
-                         .power_w = draw_w()};
-    for (const auto& [number, entry] : book_.all()) {
-      moment.jobs_running += entry.job.state == JobState::running ? 1 : 0;
-      moment.jobs_waiting += entry.job.state == JobState::pending ? 1 : 0;
-    }
-    moments_.push_back(moment);
-  }
-  wake();
-}
-
 int LocalService::Core::gpus_busy() const {
   int busy = 0;
   for (const NodeView& node : nodes_now()) {
     for (const GpuView& gpu : node.gpus) busy += gpu.jobs.empty() ? 0 : 1;
   }
   return busy;
-}
-
-double LocalService::Core::draw_w() const {
-  if (power_w_) return *power_w_;
-  if (!config_.power) return 0;
-  std::vector<cluster::Grant> held;
-  for (const auto& [number, entry] : book_.all()) {
-    if (entry.job.state != JobState::running && !entry.makes_room) continue;
-    held.insert(held.end(), entry.job.held_gpus.begin(), entry.job.held_gpus.end());
-  }
-  return modelled_w(*config_.power, config_.machine.cluster, held);
 }
 
 Outlook LocalService::Core::outlook() {

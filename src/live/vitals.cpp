@@ -156,21 +156,15 @@ JobVitals Vitals::look_at(const Patient& patient, Time now, Found& found, Sight:
 
 void Vitals::add_up_gpus(Sight& sight) const {
   double use = 0;
-  double power_w = 0;
   int used = 0;
-  bool has_power = false;
   for (const auto& [place, sample] : samples_) {
     if (sample.use) {
       use += *sample.use;
       ++used;
     }
-    if (sample.power_w) {
-      power_w += *sample.power_w;
-      has_power = true;
-    }
+    if (sample.power_w) sight.gpu_w[place] = *sample.power_w;
   }
   if (used > 0) sight.gpu_use = use / used;
-  if (has_power) sight.power_w = power_w;
   sight.all_gpus_tell = true;
   for (std::uint32_t node = 0; node < machine_.cluster.nodes.size(); ++node) {
     for (int gpu = 0; gpu < machine_.cluster.gpus(NodeId{node}); ++gpu) {

@@ -62,8 +62,8 @@ struct Sight {
     std::optional<measure::Stretch> bandwidth_gbs{};
   };
 
-  std::optional<double> gpu_use{};  ///< Of all GPUs that tell, at this moment.
-  std::optional<double> power_w{};
+  std::optional<double> gpu_use{};                   ///< Of all GPUs that tell, at this moment.
+  std::map<std::pair<NodeId, int>, double> gpu_w{};  ///< Draw of each that tells.
   bool all_gpus_tell = false;
   std::optional<measure::Stretch> bandwidth_gbs{};  ///< Of all of the machine.
   std::vector<OfJob> jobs{};

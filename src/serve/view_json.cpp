@@ -89,6 +89,7 @@ void list(Fields& fields, Of& of) {
     fields.field("jobs_waiting", of.jobs_waiting);
     fields.sparse("gpu_use", of.gpu_use);
     fields.field("power_w", of.power_w);
+    fields.sparse("power_is_measured", of.power_is_measured);
   } else if constexpr (std::is_same_v<Record, store::Job>) {
     fields.field("number", of.number);
     fields.field("user", of.asked.user);
@@ -103,6 +104,8 @@ void list(Fields& fields, Of& of) {
     fields.field("attempts", of.attempts);
     fields.field("preemptions", of.preemptions);
     fields.sparse("cores", of.cores);
+    fields.field("energy_measured_j", of.energy.measured_j);
+    fields.field("energy_modelled_j", of.energy.modelled_j);
     fields.sparse("exit_status", of.exit_status);
     fields.sparse("signal", of.signal);
     fields.sparse("reason", of.reason);

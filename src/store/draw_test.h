@@ -104,6 +104,9 @@ inline std::vector<Job> draw_jobs(std::int64_t number) {
     job.attained = draw_length();
     job.attempts = draw_number<std::int32_t>();
     job.annulled = draw_number<std::int32_t>();
+    job.energy = {.measured_j = draw_decimal(),
+                  .modelled_j = draw_decimal(),
+                  .counted_to = draw_time_or_none()};
     job.preemptions = draw_number<std::int32_t>();
     job.held_gpus = draw_list(draw_grant);
     job.cores = draw_list(draw_number<int>);

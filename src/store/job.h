@@ -80,6 +80,16 @@ struct Submission {
   bool operator==(const Submission&) const = default;
 };
 
+/// What a job's GPUs drew for it, in all of its runs.
+struct Energy {
+  double measured_j = 0;      ///< As the driver told.
+  double modelled_j = 0;      ///< By a model, of the time in which none did.
+  Time counted_to = kNoTime;  ///< Of the present, or last, run: so far.
+
+  double total_j() const { return measured_j + modelled_j; }
+  bool operator==(const Energy&) const = default;
+};
+
 /// A job as it stands. `state` is pending, running, or one of those in which it has ended.
 struct Job {
   JobNumber number{};
@@ -97,6 +107,7 @@ struct Job {
   std::int32_t preemptions = 0;
   std::vector<cluster::Grant> held_gpus{};  ///< Of the present, or last, run.
   std::vector<int> cores{};                 ///< Processors of it; empty = any.
+  Energy energy{};
   std::optional<int> exit_status{};
   int signal = 0;        ///< That ended it; 0 = none.
   std::string reason{};  ///< Why it ended so: "cancelled by ann", "over its time limit".

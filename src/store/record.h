@@ -69,6 +69,9 @@ void each_field(T& job, Visit&& visit) {
   visit("preemptions", job.preemptions);
   visit("held_gpus", job.held_gpus);
   visit("cores", job.cores);
+  visit("measured_j", job.energy.measured_j);
+  visit("modelled_j", job.energy.modelled_j);
+  visit("counted_to_ms", job.energy.counted_to);
   visit("exit_status", job.exit_status);
   visit("signal", job.signal);
   visit("reason", job.reason);
@@ -104,6 +107,7 @@ void each_field(T& moment, Visit&& visit) {
   visit("jobs_waiting", moment.jobs_waiting);
   visit("gpu_use", moment.gpu_use);
   visit("power_w", moment.power_w);
+  visit("power_is_measured", moment.power_is_measured);
 }
 
 /// "a, b, c" of the columns of a record, `before` before and `after` after each name.

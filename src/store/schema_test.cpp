@@ -56,6 +56,23 @@ TEST(Schema, KeepsTheJobsOfTheFirstVersion) {
   EXPECT_EQ(job(1).annulled, 3);
   EXPECT_EQ(job(2).annulled, 0);
   EXPECT_EQ(job(3).annulled, 0);
+  EXPECT_EQ(job(3).energy, Energy());
+}
+
+TEST(Schema, DoesNotKnowWhatToldTheWattsOfTheFirstVersion) {
+  const TemporaryFolder folder;
+  const std::string path = file_of(folder, 1,
+                                   "INSERT INTO moment (at_ms, gpus, gpus_busy, jobs_running, "
+                                   "jobs_waiting, power_w) VALUES (1000, 8, 4, 2, 1, 900);");
+  Store store = Store::open(path).value();
+  Store::Batch batch;
+  batch.sample({.at = Time(2s), .power_w = 800, .power_is_measured = true});
+  ASSERT_TRUE(store.commit(batch));
+  const auto moments = store.moments(Time{}).value();
+  ASSERT_EQ(moments.size(), 2U);
+  EXPECT_EQ(moments[0].power_w, 900);
+  EXPECT_EQ(moments[0].power_is_measured, std::nullopt);
+  EXPECT_EQ(moments[1].power_is_measured, true);
 }
 
 }  // namespace

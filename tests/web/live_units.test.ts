@@ -7,7 +7,7 @@ import {perDay, quantile, waits} from '../../web/src/live/history_figures';
 import {settled} from '../../web/src/live/log_text';
 import {pieces} from '../../web/src/live/pieces';
 import type {Gpu, Job, Moment} from '../../web/src/live/service';
-import {binned, energy, figuresOf} from '../../web/src/live/use_figures';
+import {binned, energy, figuresOf, powerSource} from '../../web/src/live/use_figures';
 import {coloursOf, ending, expectation, gpusOf, memory, placesOf, ranges, spent, stateOf, withGpus} from '../../web/src/live/words';
 
 process.env['TZ'] = 'Europe/Berlin';
@@ -41,7 +41,7 @@ test('charts show the reader’s clock as if it were UTC, and name it, summer an
 
 const job = (rest: Partial<Job>): Job => ({
   job_id: '7', number: 7, state: 'PENDING', user: 'ada', uid: 1, name: 'x', gpus: 1, gpu_share: 1, submit_s: 0, held: false, since_s: 0, attained_s: 0,
-  attempts: 0, preemptions: 0, holds: [], ...rest,
+  attempts: 0, preemptions: 0, energy_measured_j: 0, energy_modelled_j: 0, holds: [], ...rest,
 });
 
 test('a job is said in a few words', () => {
@@ -101,6 +101,21 @@ test('quantiles, days and waits are those of the jobs', () => {
   assert.deepEqual(ended.data, {day: ['20 Nov', '21 Nov', '22 Nov'], COMPLETED: [1, 0, 1], FAILED: [0, 0, 1], CANCELLED: [1, 0, 0]});
   assert.deepEqual(waits(jobs).data, {wait: [1, 10, 3600], share: [0.5, 1, 1], size: ['up to 1 GPU', 'up to 1 GPU', '5 GPUs and more']});
   assert.deepEqual(perDay([]).data, {day: []});
+});
+
+test('watts say who told them', () => {
+  const moment = (at_s: number, power_is_measured?: boolean): Moment =>
+    ({at_s, gpus: 4, gpus_busy: 1, jobs_running: 1, jobs_waiting: 0, power_w: 900, ...(power_is_measured === undefined ? {} : {power_is_measured})});
+  assert.equal(powerSource([moment(0), moment(60)]), '');
+  assert.equal(powerSource([moment(0, true), moment(60, true)]), ', measured');
+  assert.equal(powerSource([moment(0, false), moment(60, false)]), ', by the model');
+  assert.equal(powerSource([moment(0), moment(60, true)]), ', in part measured');
+  assert.equal(figuresOf([moment(0, false), moment(60, false)]).at(-1)?.title, 'Power, by the model');
+  const many = Array.from({length: 43200}, (_, n) => moment(n * 60, n > 300 ? true : false));
+  const few = binned(many);
+  assert.equal(few[0]?.power_is_measured, false);
+  assert.equal(few.at(-1)?.power_is_measured, true);
+  assert.equal(powerSource(few), ', in part measured');
 });
 
 test('energy is power by time, and a silence adds nothing', () => {

@@ -33,7 +33,7 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
     return {
       job_id: String(own), number: own, state, user: pick(kUsers), uid: 1000, name: pick(kNames), gpus: 1, gpu_share: 1, cpus: 8, memory_gb: 32,
       time_limit_s: 7200, argv: ['python', 'train.py', '--seed', String(own)], directory: '/home/ada/work', submit_s: now - 7200, held: false, since_s: now - 3600,
-      attained_s: 0, attempts: 0, preemptions: 0, holds: [], ...rest,
+      attained_s: 0, attempts: 0, preemptions: 0, energy_measured_j: 0, energy_modelled_j: 0, holds: [], ...rest,
     };
   };
 
@@ -109,7 +109,7 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
 
   const moments = Array.from({length: 1440}, (_, n): Moment => {
     const busy = Math.round(9 + 5 * Math.sin(n / 160) + 2 * Math.sin(n / 23));
-    return {at_s: now - (1440 - n) * 60, gpus: 16, gpus_busy: Math.max(0, Math.min(16, busy)), jobs_running: Math.max(1, busy - 3), jobs_waiting: Math.max(0, Math.round(20 + 18 * Math.sin(n / 300))), gpu_use: Math.max(0, busy / 16 - 0.12), power_w: 900 + busy * 240};
+    return {at_s: now - (1440 - n) * 60, gpus: 16, gpus_busy: Math.max(0, Math.min(16, busy)), jobs_running: Math.max(1, busy - 3), jobs_waiting: Math.max(0, Math.round(20 + 18 * Math.sin(n / 300))), gpu_use: Math.max(0, busy / 16 - 0.12), power_w: 900 + busy * 240, power_is_measured: true};
   });
   const figures = (wait: number): Figures => ({jobs: 412, avg_wait_s: wait, p99_wait_s: wait * 31, avg_jct_s: wait + 4100, p99_jct_s: wait * 31 + 60000, preemptions: 0, guarantee: 0.94});
   return {

@@ -27,6 +27,20 @@ void line(const char* name, const std::string& value) {
   if (!value.empty()) fmt::print("{:<12} {}\n", name, value);
 }
 
+/// "1.25 kWh, measured"; "" = none is known.
+std::string energy_text(const store::Energy& energy) {
+  if (energy.total_j() <= 0) return "";
+  const auto amount = [](double joules) {
+    const double wh = joules / 3600;
+    return wh < 1000 ? fmt::format("{:.3g} Wh", wh) : fmt::format("{:.4g} kWh", wh / 1000);
+  };
+  const std::string all = amount(energy.total_j());
+  if (energy.modelled_j <= 0) return all + ", measured";
+  if (energy.measured_j <= 0) return all + ", by the model";
+  return fmt::format("{}, of which {} measured and the rest by the model", all,
+                     amount(energy.measured_j));
+}
+
 void print(const serve::ListedJob& listed, Time now) {
   const store::Job& job = listed.view.job;
   const store::Submission& asked = job.asked;
@@ -65,6 +79,7 @@ void print(const serve::ListedJob& listed, Time now) {
   if (job.preemptions > 0) line("Stopped", fmt::format("{} times for others", job.preemptions));
   line("Holds", listed.gpus_held.empty() ? listed.nodes : listed.gpus_held);
   if (listed.view.gpu_use >= 0) line("GPU use", fmt::format("{:.0f} %", 100 * listed.view.gpu_use));
+  line("Energy", energy_text(job.energy));
   if (listed.view.cpu_use >= 0) line("Cores busy", fmt::format("{:.1f}", listed.view.cpu_use));
   if (listed.view.memory_gb >= 0)
     line("In memory", fmt::format("{:.1f} GB", listed.view.memory_gb));

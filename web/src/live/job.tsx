@@ -129,11 +129,20 @@ function asked(job: Job, now: number): [string, string][] {
     ['Array', job.array ? `task ${job.array.index} of ${job.array.number}${job.array.at_once ? `, ${job.array.at_once} at once` : ''}` : undefined],
     ['Model', job.model],
     ['Runs begun', job.attempts > 1 || job.preemptions > 0 ? `${job.attempts}, ${job.preemptions} preempted` : undefined],
+    ['Energy', drawn(job)],
     ['Command', job.argv && job.argv.length > 0 ? job.argv.join(' ') : undefined],
     ['Folder', job.directory],
     ['Output', job.out],
   ];
   return all.filter((each): each is [string, string] => each[1] !== undefined && each[1] !== '');
+}
+
+function drawn(job: Job): string | undefined {
+  const all = job.energy_measured_j + job.energy_modelled_j;
+  if (all <= 0) return undefined;
+  const amount = all < 3.6e6 ? `${plain(Math.round(all / 36) / 100)} Wh` : `${plain(Math.round(all / 3.6e4) / 100)} kWh`;
+  const share = job.energy_measured_j / all;
+  return `${amount}, ${share === 1 ? 'measured' : share === 0 ? 'by the model' : `${percent(share)} of it measured, the rest by the model`}`;
 }
 
 function promise(job: Job, now: number): string {

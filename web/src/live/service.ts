@@ -128,6 +128,9 @@ export interface Job {
   attained_s: number;
   attempts: number;
   preemptions: number;
+  /** Of its GPUs in all its runs: as the driver told, and by the model where none did. */
+  energy_measured_j: number;
+  energy_modelled_j: number;
   exit_status?: number;
   signal?: number;
   reason?: string;
@@ -180,6 +183,8 @@ export interface Moment {
   jobs_waiting: number;
   gpu_use?: number;
   power_w?: number;
+  /** Else by the model; absent where nobody has kept which. */
+  power_is_measured?: boolean;
 }
 
 export interface Policy {

@@ -7,7 +7,7 @@ import {useAnswer, useTicks} from './poll';
 import {refine} from './route';
 import type {Moment} from './service';
 import type {ViewProps} from './shell';
-import {binned, energy, figuresOf} from './use_figures';
+import {binned, energy, figuresOf, powerSource} from './use_figures';
 
 const kRanges: [string, string, number][] = [['6h', '6 hours', 0.25], ['', '24 hours', 1], ['7', '7 days', 7], ['30', '30 days', 30]];
 
@@ -36,7 +36,7 @@ export function UseView({now, route, theme}: ViewProps) {
             {spent.idle !== undefined && <div><dt>Held but idle</dt><dd>{percent(spent.idle)} <small>of all GPU time</small></dd></div>}
             {spent.kwh > 0 && (
               <>
-                <div><dt>Energy</dt><dd>{plain(spent.kwh)} kWh</dd></div>
+                <div><dt>Energy{powerSource(moments)}</dt><dd>{plain(spent.kwh)} kWh</dd></div>
                 <div><dt>Power, mean</dt><dd>{quantity(spent.mean_w, 'W')}</dd></div>
                 {spent.gpu_hours > 0 && <div><dt>Energy per GPU-hour held</dt><dd>{plain(spent.kwh / spent.gpu_hours)} kWh</dd></div>}
               </>

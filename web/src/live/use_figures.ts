@@ -33,8 +33,23 @@ export function binned(moments: Moment[]): Moment[] {
       jobs_waiting: mean(bin.map((moment) => moment.jobs_waiting)),
       ...(use.length > 0 ? {gpu_use: mean(use)} : {}),
       ...(power.length > 0 ? {power_w: mean(power)} : {}),
+      ...alike(bin.map((moment) => moment.power_is_measured)),
     };
   });
+}
+
+/** Whether power is measured, where all say the same of it. */
+function alike(said: (boolean | undefined)[]): {power_is_measured?: boolean} {
+  const first = said[0];
+  return first !== undefined && said.every((each) => each === first) ? {power_is_measured: first} : {};
+}
+
+/** Which of the two the watts of these samples are. */
+export function powerSource(moments: Moment[]): string {
+  const told = moments.filter((moment) => (moment.power_w ?? 0) > 0).map((moment) => moment.power_is_measured);
+  if (told.length === 0 || told.every((each) => each === undefined)) return '';
+  if (told.every((each) => each === true)) return ', measured';
+  return told.every((each) => each === false) ? ', by the model' : ', in part measured';
 }
 
 export interface Sums {
@@ -85,6 +100,6 @@ export function figuresOf(moments: Moment[]): Figure[] {
     figure('gpus', 'GPUs held', 'step', [['gpus_busy', 'held', 'gpus'], ['gpus', 'there are', 'gpus']]),
     ...(moments.some((moment) => moment.gpu_use !== undefined) ? [figure('gpu_use', 'GPU use, measured', 'line', [['gpu_use', 'GPU use', 'fraction']])] : []),
     figure('jobs', 'Jobs', 'step', [['jobs_running', 'run', 'jobs'], ['jobs_waiting', 'wait', 'jobs']]),
-    ...(has('power_w') ? [figure('power', 'Power', 'line', [['power_w', 'Power', 'W']])] : []),
+    ...(has('power_w') ? [figure('power', `Power${powerSource(moments)}`, 'line', [['power_w', 'Power', 'W']])] : []),
   ];
 }

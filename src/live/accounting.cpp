@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What is drawn, by the whole and by each job.
+///
+/// A job is charged for its GPUs while its process has them, idle or not: of those of which the
+/// driver tells, what the board draws; else, by the model, what a GPU adds at full use and its
+/// share of its node's idle draw. Of a GPU that is shared, its share. Between two looks a draw is
+/// taken as it was at the later one. How far each run is counted is kept with the sum, so that a
+/// service that begins again goes on from there: time that nobody looked at is the model's.
+#include <algorithm>
+#include <cmath>
+
+#include "live/core.h"
+#include "live/power.h"
+
+namespace almanac::live {
+
+using store::JobNumber;
+
+namespace {
+
+double seconds(Duration length) { return static_cast<double>(length.count()) / 1e3; }
+
+}  // namespace
+
+double LocalService::Core::draw_w() const {
+  if (!gpu_w_.empty()) {
+    double sum_w = 0;
+    for (const auto& [gpu, watts] : gpu_w_) sum_w += watts;
+    return sum_w;
+  }
+  if (!config_.power) return 0;
+  std::vector<cluster::Grant> held;
+  for (const auto& [number, entry] : book_.all()) {
+    if (entry.job.state != trace::JobState::running && !entry.makes_room) continue;
+    held.insert(held.end(), entry.job.held_gpus.begin(), entry.job.held_gpus.end());
+  }
+  return modelled_w(*config_.power, config_.machine.cluster, held);
+}
+
+void LocalService::Core::count_energy(Entry& entry, Time to) {
+  store::Energy& energy = entry.job.energy;
+  if (!entry.run || to <= energy.counted_to) return;
+  const Time looked_from = std::clamp(started_, energy.counted_to, to);
+  const double unseen_s = seconds(looked_from - energy.counted_to);
+  const double seen_s = seconds(to - looked_from);
+  const cluster::Cluster& cluster = config_.machine.cluster;
+  for (const cluster::Grant& grant : entry.draws) {
+    const double part = grant.gpu_milli / double{cluster::kWholeGpu};
+    const double modelled_w =
+        config_.power ? modelled_gpu_w(*config_.power, cluster, grant.node) : 0;
+    for (int gpu = 0; gpu < cluster.gpus(grant.node); ++gpu) {
+      if ((grant.gpus >> static_cast<unsigned>(gpu) & 1U) == 0) continue;
+      const auto told = gpu_w_.find({grant.node, gpu});
+      const bool is_told = told != gpu_w_.end();
+      if (is_told) energy.measured_j += part * told->second * seen_s;
+      energy.modelled_j += part * modelled_w * (is_told ? unseen_s : unseen_s + seen_s);
+    }
+  }
+  energy.counted_to = to;
+}
+
+void LocalService::Core::take_note(const Sight& sight) {
+  constexpr Duration kOften = 1min;
+  {
+    const std::lock_guard lock(mutex_);
+    measured_.take(sight);
+    gpu_use_ = sight.gpu_use;
+    gpu_w_ = sight.gpu_w;
+    const Time now = clock_.now();
+    for (const JobNumber number : processes_) {
+      Entry& entry = *book_.find(number);
+      const bool ended_unseen = entry.run->shepherd() < 0;
+      if (!ended_unseen) count_energy(entry, now);
+    }
+    if (now < next_moment_) return;
+    next_moment_ = now + kOften;
+    for (const JobNumber number : processes_) dirty_.insert(number);
+    store::Moment moment{.at = now,
+                         .gpus = config_.machine.cluster.gpus(),
+                         .gpus_busy = gpus_busy(),
+                         .gpu_use = gpu_use_.value_or(std::nan("")),
+                         .power_w = draw_w(),
+                         .power_is_measured = !gpu_w_.empty()};
+    for (const auto& [number, entry] : book_.all()) {
+      moment.jobs_running += entry.job.state == trace::JobState::running ? 1 : 0;
+      moment.jobs_waiting += entry.job.state == trace::JobState::pending ? 1 : 0;
+    }
+    moments_.push_back(moment);
+  }
+  wake();
+}
+
+}  // namespace almanac::live

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What jobs draw, by a model and by a driver that is none (tests/profiling/fake_nvml.cpp): counted
+/// for as long as a process has GPUs, once, whatever happens to the service.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "live/box.h"
+#include "live/clock.h"
+
+namespace almanac::live {
+namespace {
+
+namespace fs = std::filesystem;
+
+using store::JobNumber;
+using trace::JobState;
+
+/// A node of two GPUs that draws 500 W, and 400 W more for each GPU that is held.
+class Drawn : public Box {
+ protected:
+  static constexpr double kGpuW = 500.0 / 2 + 400;
+
+  void begin_drawing(bool has_driver = false) {
+    energy::PowerModel model;
+    model.idle_w = 500;
+    model.full_w = 900;
+    Machine machine = made_up(2);
+    machine.has_driver = has_driver;
+    if (has_driver) machine.driver_numbers = {{0, 1}};
+    begin(Config{.state = state(),
+                 .machine = machine,
+                 .policy = "fifo",
+                 .futures = 0,
+                 .measuring = {.every = 20ms},
+                 .power = model});
+  }
+  store::Submission waits_for_go(int gpus) const {
+    return shell("while [ ! -e go ]; do sleep 0.02; done", gpus);
+  }
+  void go() { std::ofstream(folder_ / "work" / "go").close(); }
+  bool has_drawn(JobNumber job, double least_j) {
+    return eventually([&] { return look(job).energy.total_j() > least_j; });
+  }
+  /// Of `gpus` GPUs by the model, from its start to where it is counted.
+  static double modelled_j(const store::Job& job, int gpus) {
+    return gpus * kGpuW * static_cast<double>((job.energy.counted_to - job.start).count()) / 1e3;
+  }
+};
+
+TEST_F(Drawn, IsTheGpusOfAJobForAsLongAsItRuns) {
+  begin_drawing();
+  const JobNumber one = submit(waits_for_go(1));
+  const JobNumber none = submit(shell("true", 0));
+  ASSERT_TRUE(has_drawn(one, 50));
+  go();
+  ASSERT_TRUE(comes_to(one, JobState::completed));
+  ASSERT_TRUE(comes_to(none, JobState::completed));
+  const store::Job ended = look(one);
+  EXPECT_EQ(ended.energy.measured_j, 0);
+  EXPECT_NEAR(ended.energy.modelled_j, modelled_j(ended, 1), 1e-6);
+  EXPECT_GE(ended.energy.counted_to, ended.end);
+  EXPECT_EQ(look(none).energy.total_j(), 0);
+}
+
+TEST_F(Drawn, IsNeitherLostNorDoubledWhereTheServiceIsBegunAgain) {
+  begin_drawing();
+  const JobNumber job = submit(waits_for_go(2));
+  ASSERT_TRUE(has_drawn(job, 50));
+  end();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  begin_drawing();
+  ASSERT_TRUE(has_drawn(job, 300));
+  const store::Job runs = look(job);
+  EXPECT_NEAR(runs.energy.modelled_j, modelled_j(runs, 2), 1e-6);
+  end();
+  go();
+  ASSERT_TRUE(eventually([&] { return fs::exists(fs::path(state()) / "runs/1.1/exit.json"); }));
+  const Time gone = Clock::wall();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  begin_drawing();
+  ASSERT_TRUE(comes_to(job, JobState::completed));
+  const store::Job ended = look(job);
+  EXPECT_NEAR(ended.energy.modelled_j, modelled_j(ended, 2), 1e-6);
+  EXPECT_LE(ended.energy.counted_to, gone + 100ms) << "not to when somebody saw that it had ended";
+}
+
+TEST_F(Drawn, AddsUpOverTheRunsOfAJob) {
+  begin_drawing();
+  const JobNumber job = submit(waits_for_go(1));
+  ASSERT_TRUE(has_drawn(job, 50));
+  ASSERT_TRUE(service_->requeue(job, me_));
+  ASSERT_TRUE(eventually([&] { return look(job).attempts == 2; }));
+  const double first_j = look(job).energy.total_j();
+  EXPECT_GT(first_j, 50);
+  ASSERT_TRUE(has_drawn(job, first_j + 50));
+  go();
+  ASSERT_TRUE(comes_to(job, JobState::completed));
+}
+
+// The driver tells that GPU 0 draws 300 W, and nothing of GPU 1.
+TEST_F(Drawn, IsWhatTheDriverTellsAndElseTheModels) {
+  begin_drawing(true);
+  const JobNumber job = submit(waits_for_go(2));
+  ASSERT_TRUE(has_drawn(job, 50));
+  EXPECT_TRUE(service_->overview().power_is_measured);
+  EXPECT_EQ(service_->overview().power_w, 300);
+  go();
+  ASSERT_TRUE(comes_to(job, JobState::completed));
+  const store::Job ended = look(job);
+  EXPECT_GT(ended.energy.measured_j, 0);
+  const double all_s = static_cast<double>((ended.energy.counted_to - ended.start).count()) / 1e3;
+  const double of_the_second_j = kGpuW * all_s;
+  // Of the first the model knows what was before the first look.
+  const double measured_s = ended.energy.measured_j / 300;
+  EXPECT_NEAR(ended.energy.modelled_j, of_the_second_j + kGpuW * (all_s - measured_s), 1e-6);
+  ASSERT_TRUE(eventually([&] { return !service_->store().moments(Time{}).value().empty(); }));
+  const auto moments = service_->store().moments(Time{});
+  EXPECT_EQ(moments->front().power_is_measured, true);
+}
+
+}  // namespace
+}  // namespace almanac::live
