@@ -50,6 +50,19 @@ class Cores : public Box {
     asked.cpus = cpus;
     return submit(asked);
   }
+  /// The same, by as many as the file `needs` says when it looks.
+  JobNumber fed_by_what_it_needs(double cpus) {
+    store::Submission asked = shell(
+        "unset OMP_NUM_THREADS; while :; do n=$(nproc); echo $n > now; m=$(cat needs); "
+        "[ $n -lt $m ] || n=$m; "
+        "echo gpu_use $((n / m)).$((n % m * 10 / m)) >> $ALMANAC_PROGRESS; done");
+    asked.cpus = cpus;
+    return submit(asked);
+  }
+  void needs(int processors) {
+    std::ofstream(folder_ / "work" / "next") << processors << "\n";
+    std::filesystem::rename(folder_ / "work" / "next", folder_ / "work" / "needs");
+  }
   bool comes_to_have(const std::string& processors) {
     return eventually([&] { return text("now") == processors + "\n"; });
   }
@@ -91,6 +104,19 @@ TEST_F(Cores, AreGivenToWhoAskedTooFew) {
   EXPECT_EQ(look(job).cores, cores_);
   ASSERT_TRUE(eventually([&] { return !changes(job).empty(); }));
   EXPECT_EQ(changes(job).front(), "1 core to 2; its GPUs were 50 % busy");
+  EXPECT_TRUE(end_job(job));
+}
+
+TEST_F(Cores, AreLookedForAnewWhenAJobDoesSomethingElse) {
+  needs(1);
+  const JobNumber job = fed_by_what_it_needs(2);
+  ASSERT_TRUE(comes_to_have("1"));
+  // It has settled, and is looked at twice before it changes what it does.
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  EXPECT_EQ(changes(job).size(), 1U);
+  needs(2);
+  ASSERT_TRUE(comes_to_have("2"));
+  EXPECT_EQ(changes(job).back(), "1 core to 2; its GPUs were 50 % busy");
   EXPECT_TRUE(end_job(job));
 }
 

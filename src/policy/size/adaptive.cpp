@@ -11,13 +11,15 @@
 /// Differs  from the reconstruction: the search (see core_search.h). What is learnt is kept by user
 ///          and job name, then by user and kind, then by kind, not by user and kind alone; at first
 ///          every kind starts with 3 cores a GPU. A job that holds fewer cores than it can use gets
-///          more whenever some come free on its node, fewest first. A search that is done is not
-///          opened again when the GPUs' use drifts: only a job that changes what it does would
-///          need it, and in a simulation none does. Of a job of which nothing is measured nothing
-///          is taken; it is looked at again after as long. If it may never be measured it starts
-///          with what it asks, unless others of its user and name were.
+///          more whenever some come free on its node, fewest first. Where use is measured, a search
+///          that is done is opened again when the GPUs' use with the same cores was a tenth from
+///          what it had settled on at three looks in a row, a trial apart: the job does something
+///          else now. In a simulation none does, and nobody looks. Of a job of which nothing is
+///          measured nothing is taken; it is looked at again after as long. If it may never be
+///          measured it starts with what it asks, unless others of its user and name were.
 /// Cost     O(log jobs) a trial; O(jobs on the node) where something changes on a node.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <queue>
 #include <unordered_map>
@@ -34,6 +36,9 @@ namespace {
 constexpr int kFirstCores = 3;  // of a GPU, when nothing is known
 constexpr int kMostCores = 24;  // of a GPU
 constexpr std::int32_t kCore = 1000;
+constexpr double kDrift = 0.1;  // of the usual use
+constexpr int kDrifts = 3;
+constexpr double kIdle = 0.05;  // use
 
 class Adaptive final : public Size {
  public:
@@ -62,7 +67,8 @@ class Adaptive final : public Size {
     if (view.request(job).gpus == 0) return;
     if (on_node_.empty()) on_node_.resize(view.cluster.nodes.size());
     const bool informed = remembered(view.request(job)).of_its_own;
-    jobs_.insert_or_assign(job, Watched{CoreSearch(kMostCores, informed), desk.now() + trial_});
+    jobs_.insert_or_assign(
+        job, Watched{.search = CoreSearch(kMostCores, informed), .due = desk.now() + trial_});
     due_.push({desk.now() + trial_, job});
     for (const cluster::Grant& grant : desk.grants(job)) {
       on_node_[index(grant.node)].push_back(job);
@@ -82,8 +88,14 @@ class Adaptive final : public Size {
       const Due next = due_.top();
       due_.pop();
       const auto found = jobs_.find(next.job);
-      if (found != jobs_.end() && found->second.due == next.at)
-        judge(next.job, found->second, desk);
+      if (found == jobs_.end() || found->second.due != next.at) continue;
+      Watched& watched = found->second;
+      if (watched.settled && !drifts(next.job, watched, desk)) {
+        look_later(next.job, watched, desk);
+        continue;
+      }
+      if (watched.settled) watched = {.search = CoreSearch(kMostCores, false)};
+      judge(next.job, watched, desk);
     }
     const std::size_t touched = desk.touched.size();
     for (std::size_t at = 0; at < touched; ++at) feed(desk.touched[at], desk);
@@ -123,7 +135,11 @@ class Adaptive final : public Size {
  private:
   struct Watched {
     CoreSearch search;
-    Time due{};  // when its trial is judged; kNever = it has settled
+    Time due{};            // when its trial is judged, or it is looked at again; kNever = never
+    bool settled = false;  // on what the search has found
+    double usual = 0;      // use since then; 0 = not known
+    std::int32_t usual_cpu_milli = 0;  // with which that was seen
+    int drifts = 0;                    // looks in a row that found another use
   };
   struct Due {
     Time at{};
@@ -191,22 +207,48 @@ class Adaptive final : public Size {
   void judge(JobId job, Watched& watched, Desk& desk) {
     CoreSearch& search = watched.search;
     const auto use = desk.view().telemetry->gpu_use(job);
-    if (!use) {
-      watched.due = desk.now() + trial_;
-      due_.push({watched.due, job});
-      return;
-    }
+    if (!use) return look_later(job, watched, desk);
     const std::int32_t has = held(job, desk);
     search.observe(std::max(1, has / kCore), *use);
     const std::int32_t most = obtainable(job, desk);
     const std::int32_t wanted = search.next(most / kCore) * kCore;
     if (std::min(wanted, most) != has) give(job, std::min(wanted, most), desk);
-    watched.due = search.done() ? kNever : desk.now() + trial_;
-    if (search.done()) {
-      if (!search.wants_more()) remember(desk.view().request(job), search.enough());
-    } else {
-      due_.push({watched.due, job});
+    watched.settled = search.done();
+    watched.usual = 0;
+    if (search.done() && !search.wants_more()) {
+      remember(desk.view().request(job), search.enough());
     }
+    const bool may_drift = desk.view().telemetry->renewed_every() != kNoDuration;
+    if (search.done() && !may_drift) {
+      watched.due = kNever;
+    } else {
+      look_later(job, watched, desk);
+    }
+  }
+
+  void look_later(JobId job, Watched& watched, const Desk& desk) {
+    watched.due = desk.now() + trial_;
+    due_.push({watched.due, job});
+  }
+
+  /// Whether a job that has settled does something else by now.
+  static bool drifts(JobId job, Watched& watched, const Desk& desk) {
+    const auto use = desk.view().telemetry->gpu_use(job);
+    // GPUs that hardly compute say nothing of cores: it stores, or validates.
+    if (!use || *use < kIdle) {
+      watched.drifts = 0;
+      return false;
+    }
+    if (const std::int32_t has = held(job, desk);
+        watched.usual == 0 || has != watched.usual_cpu_milli) {
+      watched.usual = *use;
+      watched.usual_cpu_milli = has;
+      watched.drifts = 0;
+      return false;
+    }
+    const bool differs = std::abs(*use - watched.usual) > kDrift * watched.usual;
+    watched.drifts = differs ? watched.drifts + 1 : 0;
+    return watched.drifts == kDrifts;
   }
 
   /// Cores of each GPU that are known to be of use to a job, or that it was to start with as long
@@ -223,7 +265,7 @@ class Adaptive final : public Size {
       const Watched& watched = jobs_.at(job);
       const CoreSearch& search = watched.search;
       const bool unknown = search.enough() == 0 && !desk.view().telemetry->gpu_use(job);
-      if ((watched.due != kNever && !unknown) || !desk.runs(job)) continue;
+      if ((!watched.settled && !unknown) || !desk.runs(job)) continue;
       const std::int32_t has = held(job, desk);
       const bool tries = search.enough() > 0 && search.wants_more();
       if (tries || has < useful(job, search, desk)) hungry_.emplace_back(has, job);
