@@ -25,6 +25,8 @@ namespace fs = std::filesystem;
 constexpr double kMegabyte = 1024.0 * 1024;
 constexpr double kGigabyte = 1024 * kMegabyte;
 constexpr int kPeriodUs = 100'000;
+/// The group within.
+constexpr const char* kWithin = "/processes";
 
 std::string read(const std::string& path) {
   std::ifstream file(path);
@@ -122,8 +124,13 @@ Result<Cgroup> Cgroup::create(const CgroupTree& tree, const std::string& name,
     } else if (::mkdir(path.c_str(), 0755) != 0) {
       why = fmt::format("cannot make a group in {}: {}", folder, std::strerror(errno));
     } else {
-      Cgroup made(path, Descriptor(::open((path + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC)));
-      if (made.procs_ && made.set(limits)) return made;
+      Cgroup made(path, Descriptor());
+      if (made.set(limits) && offers(path, controllers) &&
+          ::mkdir((path + kWithin).c_str(), 0755) == 0) {
+        const std::string procs = path + kWithin + "/cgroup.procs";
+        made.procs_ = Descriptor(::open(procs.c_str(), O_WRONLY | O_CLOEXEC));
+        if (made.procs_) return made;
+      }
       why = fmt::format("cannot set limits in {}: {}", path, std::strerror(errno));
     }
     if (!group.has_relative_path()) break;
@@ -176,9 +183,11 @@ int Cgroup::out_of_memory() const {
 void Cgroup::remove() {
   if (path_.empty()) return;
   kill();
-  // A killed process leaves its group a moment later.
-  for (int tries = 0; ::rmdir(path_.c_str()) != 0 && errno == EBUSY && tries < 500; ++tries) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (const std::string& folder : {path_ + kWithin, path_}) {
+    // A killed process leaves its group a moment later.
+    for (int tries = 0; ::rmdir(folder.c_str()) != 0 && errno == EBUSY && tries < 500; ++tries) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
   }
   path_.clear();
 }

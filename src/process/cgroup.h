@@ -37,6 +37,10 @@ struct CgroupLimits {
   bool operator==(const CgroupLimits&) const = default;
 };
 
+/// Limits are those of the group, its processes are in a group within. For whoever owns the groups
+/// above (systemd, when the last of its own there ends) takes the controllers back from groups that
+/// use them themselves, limits and all, but cannot from one that shares them out.
+///
 /// Moves; the destructor kills what is left in it and removes it.
 class Cgroup {
  public:
@@ -51,7 +55,7 @@ class Cgroup {
   ~Cgroup();
 
   const std::string& path() const { return path_; }
-  /// cgroup.procs, open for writing.
+  /// cgroup.procs of the group within, open for writing.
   int procs() const { return procs_.get(); }
   /// Changes the limits that it has; false when the kernel refuses.
   bool set(const CgroupLimits& limits);

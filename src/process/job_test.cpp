@@ -217,7 +217,7 @@ TEST(CgroupTest, HoldsAndKillsARealJob) {
   command.cgroup = &*group;
   Job job = started(command);
   const auto members = [&] {
-    std::ifstream procs(path + "/cgroup.procs");
+    std::ifstream procs(path + "/processes/cgroup.procs");
     return std::distance(std::istream_iterator<pid_t>(procs), {});
   };
   EXPECT_TRUE(comes_true([&] { return members() == 3; }));
