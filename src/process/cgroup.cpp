@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process/cgroup.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -153,10 +154,12 @@ bool Cgroup::set(const CgroupLimits& limits) {
     write(path_ + "/memory.oom.group", "1");
   }
   if (limits.io_mbs) {
-    const auto rate = static_cast<std::int64_t>(std::llround(*limits.io_mbs * kMegabyte));
-    for (const std::string& disk : disks()) {
-      if (!write(path_ + "/io.max", fmt::format("{} rbps={} wbps={}", disk, rate, rate)))
-        return false;
+    const std::int64_t rate = std::max<std::int64_t>(1, std::llround(*limits.io_mbs * kMegabyte));
+    const std::vector<std::string> all = disks();
+    if (all.empty()) return false;  // in a container that is not shown them
+    for (const std::string& disk : all) {
+      const std::string line = fmt::format("{} rbps={} wbps={}", disk, rate, rate);
+      if (!write(path_ + "/io.max", line)) return false;
     }
   }
   return true;

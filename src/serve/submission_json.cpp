@@ -54,8 +54,7 @@ void check(const store::Submission& asked) {
   if (asked.gpu_share < 1 && asked.gpus != 1) refuse("gpu_share is of one GPU: gpus must be 1");
   if (asked.cpus && *asked.cpus <= 0) refuse("cpus is more than 0");
   if (asked.memory_gb && *asked.memory_gb <= 0) refuse("memory_gb is more than 0");
-  // Less than a byte a second would be no limit to the kernel, or none that ends.
-  if (asked.io_mbs) at_least("io_mbs", *asked.io_mbs, 0.001);
+  if (asked.io_mbs && *asked.io_mbs <= 0) refuse("io_mbs is more than 0");
   if (asked.time_limit != kNoDuration && asked.time_limit <= 0ms) {
     refuse("time_limit_s is more than 0");
   }
