@@ -36,7 +36,7 @@ struct TestPlan {
   int nodes = 8;            ///< n001, n002 ...; each 8 GPUs "a100", 48 cores, 376,000 MB.
   bool power = false;       ///< With programs that power nodes down and up.
   int boot_s = 1;           ///< How long a node boots that is powered up.
-  bool cgroups = false;     ///< Jobs in control groups (v1); nodes have the CPUs of this machine.
+  bool cgroups = false;     ///< Jobs in control groups; nodes have the CPUs of this machine.
   bool switches = false;    ///< s1 has the first half of the nodes, s2 the second.
   int shards = 0;           ///< Of each node, for jobs that share GPUs.
   bool accounting = false;  ///< With slurmdbd and MariaDB; jobs need "-A science".
