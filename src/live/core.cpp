@@ -62,6 +62,7 @@ void LocalService::Core::reload() {
 
 void LocalService::Core::step(Lock& lock) {
   now_ = clock_.now();
+  renew_policy();
   take_entrants(lock);
   take_wish(lock);
   take_exits();

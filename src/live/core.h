@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -30,6 +31,7 @@
 #include "live/notify.h"
 #include "live/vitals.h"
 #include "policy/composition.h"
+#include "predict/estimator.h"
 #include "process/descriptor.h"
 #include "schedule/admission.h"
 #include "schedule/round.h"
@@ -97,6 +99,13 @@ class LocalService::Core final : public schedule::Actuator {
     std::set<NodeId> drained{};
     std::map<std::pair<NodeId, int>, std::string> gpus{};  ///< And why.
   };
+  /// A policy that is to begin, and what it believes.
+  struct Successor {
+    policy::Composition composition{};
+    std::unique_ptr<trace::Trace> trace{};  // of no jobs yet; its names are the estimator's
+    std::unique_ptr<predict::Estimator> estimator{};
+    Time taught_until{};  // by those that ended before
+  };
   using Lock = std::unique_lock<std::mutex>;
 
   Core(Config config, store::Store store, policy::Composition composition, Time begin);
@@ -161,8 +170,20 @@ class LocalService::Core final : public schedule::Actuator {
   void end_as_promised(Entry& entry);
   /// Takes what a running job holds; fails with conflict where the cluster has it no more.
   Result<void> take(const store::Job& job, cluster::Ledger& room);
-  /// Gives all jobs that the policy knows to a new one.
-  void begin_policy(policy::Composition composition);
+
+  // succession.cpp: one policy after the other.
+  /// Takes long; any thread.
+  Result<Successor> prepare(policy::Composition composition, Time now) const;
+  /// Has it learn from whoever ended while it was prepared.
+  void catch_up(Successor& next) const;
+  /// Gives all jobs that the policy knows to a new one, and lets go of those that have ended.
+  void begin_policy(Successor next);
+  /// Ends the present one where nobody waits for that.
+  void retire_policy();
+  /// Begins the policy anew when another is wanted, or most jobs that this one knows have ended.
+  void renew_policy();
+  void prepare_aside();
+  bool is_worn() const;
   cluster::GpuMask trouble_mask(NodeId node) const;
   std::optional<NodeId> node_called(const std::string& name) const;
   /// Brings what is drained or out of service to the round, and keeps it.
@@ -207,14 +228,14 @@ class LocalService::Core final : public schedule::Actuator {
   Clock clock_;
   Time now_{};
   Time started_{};
-  trace::Trace trace_;
+  std::unique_ptr<trace::Trace> trace_;    // of the jobs that the policy has been told of
   std::vector<store::JobNumber> numbers_;  // by JobId
   Book book_;
   Measured measured_;
   policy::Composition composition_;
   std::unique_ptr<policy::Policy> policy_;
   std::unique_ptr<schedule::Round> round_;
-  schedule::Admission admission_;  // for what is asked, before it is a job
+  std::optional<schedule::Admission> admission_;  // for what is asked, before it is a job
   std::vector<policy::Event> events_;
   std::set<Time> wakes_;
   std::set<store::JobNumber> aside_;      // pending, and not the policy's to see
@@ -249,6 +270,19 @@ class LocalService::Core final : public schedule::Actuator {
   bool closed_ = false;
   std::atomic<bool> reload_ = false;
   process::Descriptor bell_;  // an eventfd
+
+  std::optional<policy::Composition> wanted_;  // that a file says since it was read last
+  std::uint64_t begun_ = 0;                    // policies so far
+  struct Preparation {
+    std::uint64_t begun = 0;  // as it was then
+    bool is_new = false;      // another policy than that of then
+    std::future<Result<Successor>> made;
+    std::future<void> thread;
+  };
+  Time prepare_again_{};
+  // The last: their threads use what is above.
+  std::optional<Preparation> preparation_;
+  std::future<void> retiring_;
 };
 
 }  // namespace almanac::live

@@ -5,8 +5,11 @@
 #include <chrono>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/step_back.h"
 #include "forecast/other_gpus.h"
+#include "live/log.h"
 #include "live/pace.h"
 #include "live/policies.h"
 #include "policy/speed_book.h"
@@ -31,16 +34,18 @@ constexpr Duration kFresh = 15s;
 constexpr Duration kOld = 24h;
 /// Later a job that runs is past being told when it ends.
 constexpr Duration kNew = 1min;
+/// After so many jobs it learns anew from the store, and forgets what of them no lesson needs.
+constexpr std::uint32_t kAnew = 20'000;
 
 }  // namespace
 
 Foresight::Foresight(const cluster::Cluster& cluster, std::shared_ptr<const perf::Catalogue> speeds,
-                     trace::Trace log, int futures, std::uint64_t seed, Look look,
-                     Revision revision, Tell tell)
+                     Recall recall, int futures, std::uint64_t seed, Look look, Revision revision,
+                     Tell tell)
     : cluster_(cluster),
       speeds_(std::move(speeds)),
       models_(speeds_ ? std::optional<perf::SpeedModels>(*speeds_) : std::nullopt),
-      lessons_(std::move(log)),
+      recall_(std::move(recall)),
       futures_(futures),
       seed_(seed),
       look_(std::move(look)),
@@ -89,7 +94,6 @@ bool Foresight::somebody_waits() const {
 void Foresight::work() {
   // Whoever decides, and the jobs, go first.
   step_back();
-  likely_ = taught_estimator({.estimate = "learned"}, lessons_, lessons_.jobs);
   std::uint64_t seen = 0;
   auto next = Clock::now();
   auto stale = next;
@@ -112,33 +116,50 @@ void Foresight::work() {
   }
 }
 
+void Foresight::learn_anew(const policy::Composition& composition) {
+  auto log = recall_();
+  if (!log) log_warning(fmt::format("forecasts know no past: {}", to_string(log.error())));
+  // What knows the names goes before them.
+  likely_.reset();
+  own_.reset();
+  lessons_ = log ? std::move(*log) : trace::Trace{};
+  estimate_ = composition.estimate;
+  likely_ = taught_estimator({.estimate = "learned"}, lessons_, lessons_.jobs);
+  own_ = taught_estimator(composition, lessons_, lessons_.jobs);
+  lessons_.jobs = {};
+  num_lessons_ = 0;
+  seen_.clear();
+  beliefs_.clear();
+}
+
+const Foresight::Lesson& Foresight::lesson_of(const store::Job& job) {
+  const auto [found, is_new] = seen_.try_emplace(job.number);
+  if (is_new) {
+    found->second = {.id = JobId{num_lessons_++},
+                     .request = store::record_of(job, lessons_.names).request};
+  }
+  return found->second;
+}
+
 void Foresight::learn(const std::vector<store::Job>& ended) {
   for (const store::Job& job : ended) {
     beliefs_.erase(job.number);
     // One that came and ended between two looks is a lesson too.
-    const auto [known, is_new] =
-        seen_.try_emplace(job.number, JobId{static_cast<std::uint32_t>(lessons_.jobs.size())});
-    const JobId id = known->second;
-    if (is_new) lessons_.jobs.emplace_back();
-    lessons_.jobs[index(id)] = store::record_of(job, lessons_.names);
-    const trace::Job& lesson = lessons_.jobs[index(id)];
-    seen_.erase(known);
+    const Lesson lesson = lesson_of(job);
+    seen_.erase(job.number);
     if (job.start == kNoTime) continue;
     const predict::Ended end{.at = job.end, .ran = job.attained, .state = job.state};
-    likely_->learn(id, lesson.request, end);
-    if (own_) own_->learn(id, lesson.request, end);
+    likely_->learn(lesson.id, lesson.request, end);
+    own_->learn(lesson.id, lesson.request, end);
   }
 }
 
 forecast::Belief& Foresight::belief_of(const store::Job& job) {
   const auto found = beliefs_.find(job.number);
   if (found != beliefs_.end()) return found->second;
-  const auto [seen, is_new] =
-      seen_.try_emplace(job.number, JobId{static_cast<std::uint32_t>(lessons_.jobs.size())});
-  if (is_new) lessons_.jobs.push_back(store::record_of(job, lessons_.names));
-  const trace::Request request = lessons_.jobs[index(seen->second)].request;
-  forecast::Belief made{.likely = likely_->estimate(seen->second, request),
-                        .policys_own = own_->estimate(seen->second, request).run};
+  const Lesson& lesson = lesson_of(job);
+  forecast::Belief made{.likely = likely_->estimate(lesson.id, lesson.request),
+                        .policys_own = own_->estimate(lesson.id, lesson.request).run};
   if (job.asked.time_limit != kNoDuration) made.most = job.asked.time_limit;
   return beliefs_.emplace(job.number, std::move(made)).first->second;
 }
@@ -169,11 +190,11 @@ forecast::Setting Foresight::setting(const Outlook& outlook, const Scene& scene)
 }
 
 bool Foresight::foresee(Outlook outlook) {
-  learn(outlook.ended);
-  if (!own_ || estimate_ != outlook.composition.estimate) {
-    estimate_ = outlook.composition.estimate;
-    own_ = taught_estimator(outlook.composition, lessons_, lessons_.jobs);
-    beliefs_.clear();
+  const bool is_other = !own_ || estimate_ != outlook.composition.estimate;
+  if (is_other || num_lessons_ >= kAnew) {
+    learn_anew(outlook.composition);  // also from those that have just ended
+  } else {
+    learn(outlook.ended);
   }
   Scene scene = scene_of(outlook);
   std::vector<forecast::Forecast> made;

@@ -57,17 +57,19 @@ struct Outlook {
 
 class Foresight {
  public:
+  /// The jobs that have ended, as many as are worth learning from.
+  using Recall = std::function<Result<trace::Trace>()>;
   /// Where it looks; may wait for a lock.
   using Look = std::function<Outlook()>;
   using Revision = std::function<std::uint64_t()>;
   /// Is told what a job expects that is new, and never had a forecast before.
   using Tell = std::function<void(std::vector<store::Told>)>;
 
-  /// `log` is what it learns from to begin with; `cluster` must outlive it. It works until it is
-  /// destroyed.
+  /// `recall` tells what it learns from to begin with; `cluster` must outlive it. It works until it
+  /// is destroyed.
   /// `speeds` null = nobody knows how jobs scale.
   Foresight(const cluster::Cluster& cluster, std::shared_ptr<const perf::Catalogue> speeds,
-            trace::Trace log, int futures, std::uint64_t seed, Look look, Revision revision,
+            Recall recall, int futures, std::uint64_t seed, Look look, Revision revision,
             Tell tell);
   ~Foresight();
   Foresight(const Foresight&) = delete;
@@ -84,6 +86,11 @@ class Foresight {
     sim::Present present{};
     forecast::Beliefs beliefs{};
   };
+  /// A job as the estimators were asked about it.
+  struct Lesson {
+    JobId id{};
+    trace::Request request{};
+  };
   using Clock = std::chrono::steady_clock;
 
   void work();
@@ -92,6 +99,9 @@ class Foresight {
   /// Whether it got to the end.
   bool foresee(Outlook outlook);
   void learn(const std::vector<store::Job>& ended);
+  /// From what is kept, and lets go of what was learned from until now.
+  void learn_anew(const policy::Composition& composition);
+  const Lesson& lesson_of(const store::Job& job);
   forecast::Belief& belief_of(const store::Job& job);
   /// Borrows the beliefs.
   Scene scene_of(const Outlook& outlook);
@@ -104,8 +114,10 @@ class Foresight {
   const cluster::Cluster& cluster_;
   std::shared_ptr<const perf::Catalogue> speeds_;
   std::optional<perf::SpeedModels> models_;  // of speeds_, to look up names
-  trace::Trace lessons_;  // all jobs ever seen, so that a new policy can be taught
-  std::map<store::JobNumber, JobId> seen_;
+  Recall recall_;
+  trace::Trace lessons_;  // whose names are the estimators', and whose jobs are gone
+  std::map<store::JobNumber, Lesson> seen_;
+  std::uint32_t num_lessons_ = 0;  // since it began to learn anew
   int futures_;
   std::uint64_t seed_;
   Look look_;

@@ -57,10 +57,10 @@ void LocalService::Core::note(const store::Job& job, std::string what, std::stri
 }
 
 std::optional<std::string> LocalService::Core::never(const store::Job& job) {
-  const trace::Job record = store::record_of(job, trace_.names);
-  const VcId vc = admission_.vc(record.request);
-  const DemandId demand = admission_.demand(record.request, vc);
-  const auto reason = admission_.never(vc, demand);
+  const trace::Job record = store::record_of(job, trace_->names);
+  const VcId vc = admission_->vc(record.request);
+  const DemandId demand = admission_->demand(record.request, vc);
+  const auto reason = admission_->never(vc, demand);
   if (!reason) return std::nullopt;
   const std::string said = policy::to_string(*reason, "");
   constexpr std::string_view kNever = "never: ";  // as the caller says itself
@@ -127,8 +127,8 @@ Result<std::vector<store::Job>> LocalService::Core::enlist(const store::Submissi
 
 void LocalService::Core::join(Entry& entry) {
   store::Job& job = entry.job;
-  entry.id = JobId{static_cast<std::uint32_t>(trace_.jobs.size())};
-  trace_.jobs.push_back(store::record_of(job, trace_.names));
+  entry.id = JobId{static_cast<std::uint32_t>(trace_->jobs.size())};
+  trace_->jobs.push_back(store::record_of(job, trace_->names));
   numbers_.push_back(job.number);
   book_.count_task(job, +1);
   const auto never =
@@ -312,8 +312,8 @@ void LocalService::Core::finish(Entry& entry, JobState state, const std::string&
 void LocalService::Core::settle(Entry& entry) {
   store::Job& job = entry.job;
   if (entry.id != kNoJob) {
-    trace::Job& record = trace_.jobs[index(entry.id)];
-    record.outcome = store::record_of(job, trace_.names).outcome;
+    trace::Job& record = trace_->jobs[index(entry.id)];
+    record.outcome = store::record_of(job, trace_->names).outcome;
     book_.count_task(job, -1);
     entry.id = kNoJob;
   }
@@ -333,7 +333,7 @@ void LocalService::Core::begin_again(Entry& entry, const std::string& why) {
 
 void LocalService::Core::waits_anew(Entry& entry) {
   if (entry.id != kNoJob) {
-    trace::Job& record = trace_.jobs[index(entry.id)];
+    trace::Job& record = trace_->jobs[index(entry.id)];
     record.outcome.state = JobState::node_fail;
     book_.count_task(entry.job, -1);
     entry.id = kNoJob;

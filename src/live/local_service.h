@@ -35,6 +35,8 @@ struct Config {
   std::uint64_t seed = 0;
   Duration retention = 24h * 365;  ///< Jobs that ended earlier are forgotten.
   int futures = 32;                ///< Played for a forecast; 0 = none is made.
+  /// So many jobs that have ended are kept in memory before the policy is begun anew without them.
+  std::size_t most_ended = 20'000;
   /// How jobs scale, for forecasts with other numbers of GPUs; null = nobody knows.
   std::shared_ptr<const perf::Catalogue> speeds{};
   measure::Measuring measuring{};
@@ -81,7 +83,7 @@ class LocalService final : public Service {
  private:
   class Core;
   explicit LocalService(std::unique_ptr<Core> core);
-  Result<void> begin_foresight();
+  void begin_foresight();
   void add(JobView& view) const;
   void watch_shadow();
   std::unique_ptr<Core> core_;

@@ -5,11 +5,13 @@
 /// estimated.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "policy/composition.h"
 #include "policy/contract.h"
 #include "predict/estimator.h"
@@ -21,6 +23,10 @@ namespace almanac::live {
 /// given) becomes the paper's rolling one. Fails with usage as Registry::compose() does, and with
 /// unsupported where a policy needs what one machine has not: nodes to turn off, a table of speeds.
 Result<policy::Composition> compose(const std::string& text);
+
+/// Jobs that ended earlier, or before so many others, teach nothing about those of today.
+inline constexpr Duration kLesson = 24h * 90;
+inline constexpr std::int64_t kLessons = 100'000;
 
 /// What `composition` believes of jobs of `trace`, having seen those of `lessons` that have ended.
 /// `trace`'s names must outlive it.

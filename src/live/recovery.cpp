@@ -11,14 +11,10 @@
 #include "base/check.h"
 #include "live/core.h"
 #include "live/log.h"
-#include "live/notify.h"
 #include "live/policies.h"
-#include "policy/pipeline.h"
-#include "store/log.h"
 
 namespace almanac::live {
 
-using policy::EventKind;
 using policy::Phase;
 using store::JobNumber;
 using trace::JobState;
@@ -30,11 +26,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPolicyKey = "policy";
 constexpr const char* kShadowKey = "shadow";
-/// Jobs that ended earlier teach nothing about those of today.
-constexpr Duration kLesson = 24h * 90;
-/// A process costs nothing to stop but the work since its checkpoint, which nobody tells us.
-constexpr schedule::RestartCost kNoCost{.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
-
 /// "17.2": a folder of a run.
 struct RunName {
   JobNumber job{};
@@ -60,6 +51,7 @@ LocalService::Core::Core(Config config, store::Store store, policy::Composition 
       clock_(begin),
       now_(clock_.now()),
       started_(now_),
+      trace_(std::make_unique<trace::Trace>()),
       book_([this](JobNumber number) -> std::optional<JobState> {
         const auto known = store_.job(number);
         if (!known || !*known) return std::nullopt;
@@ -67,9 +59,9 @@ LocalService::Core::Core(Config config, store::Store store, policy::Composition 
       }),
       measured_(book_, numbers_, config_.measuring, config_.machine.cluster.nodes.size()),
       composition_(std::move(composition)),
-      admission_(config_.machine.cluster, trace_.names),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   counters_.round_us.resize(24);
+  admission_.emplace(config_.machine.cluster, trace_->names);
 }
 
 Result<std::unique_ptr<LocalService::Core>> LocalService::Core::open(Config config) {
@@ -205,10 +197,8 @@ Result<void> LocalService::Core::recover() {
   if (const auto gone = store_.forget(now_ - config_.retention); !gone) {
     return tl::unexpected(gone.error());
   }
-  auto log = store_.log(now_ - kLesson);
-  if (!log) return tl::unexpected(log.error());
-  trace_ = std::move(*log);
-  numbers_.resize(trace_.jobs.size());
+  auto successor = prepare(composition_, now_);
+  if (!successor) return tl::unexpected(successor.error());
   auto unfinished = store_.unfinished();
   if (!unfinished) return tl::unexpected(unfinished.error());
   for (store::Job& job : *unfinished) book_.add(std::move(job));
@@ -241,101 +231,15 @@ Result<void> LocalService::Core::recover() {
       aside_.insert(number);
     }
   }
-  const auto by_since = [](const Entry* a, const Entry* b) { return a->job.since < b->job.since; };
-  std::stable_sort(running.begin(), running.end(), by_since);
-  std::stable_sort(waiting.begin(), waiting.end(), by_since);
-  for (std::vector<Entry*>* const jobs : {&running, &waiting}) {
-    for (Entry* const entry : *jobs) {
-      entry->id = JobId{static_cast<std::uint32_t>(trace_.jobs.size())};
-      trace_.jobs.push_back(store::record_of(entry->job, trace_.names));
-      numbers_.push_back(entry->job.number);
-      if (jobs == &running) note(entry->job, "adopted");
-    }
+  // Their places are the policy's to give.
+  for (const std::vector<Entry*>* const jobs : {&running, &waiting}) {
+    for (Entry* const entry : *jobs) entry->id = JobId{0};
   }
+  for (const Entry* const entry : running) note(entry->job, "adopted");
   if (auto read = read_service(); !read) return read;
-  begin_policy(composition_);
-  decide();  // so that whoever asks finds a policy that knows the jobs
+  begin_policy(std::move(*successor));
   values_[kPolicyKey] = config_.policy;
   return {};
-}
-
-void LocalService::Core::begin_policy(policy::Composition composition) {
-  struct Known {
-    Entry* entry;
-    schedule::Past past;
-  };
-  std::vector<Known> running;
-  std::vector<Known> waiting;
-  for (auto& [number, entry] : book_.all()) {
-    if (entry.id == kNoJob) continue;
-    const store::Job& job = entry.job;
-    const schedule::Past past{.since = job.since,
-                              .start = job.start,
-                              .attained = job.attained,
-                              .preemptions = static_cast<std::uint32_t>(job.preemptions)};
-    (job.state == JobState::running ? running : waiting).push_back({&entry, past});
-  }
-  const auto by_since = [](const Known& a, const Known& b) { return a.past.since < b.past.since; };
-  std::stable_sort(running.begin(), running.end(), by_since);
-  std::stable_sort(waiting.begin(), waiting.end(), by_since);
-
-  composition_ = std::move(composition);
-  policy_ =
-      policy::make_pipeline(composition_, taught_estimator(composition_, trace_, trace_.jobs));
-  round_ = std::make_unique<schedule::Round>(config_.machine.cluster, trace_, *policy_, *this,
-                                             kNoCost, config_.seed);
-  round_->observe(nullptr, &measured_);
-  events_.clear();
-  wakes_.clear();
-  for (std::uint32_t at = 0; at < config_.machine.cluster.nodes.size(); ++at) {
-    round_->set_drained(NodeId{at}, out_.drained.contains(NodeId{at}));
-  }
-  for (const Known& known : running) {
-    const auto never = round_->adopt(known.entry->id, known.entry->job.held_gpus, known.past);
-    ALMANAC_CHECK(!never, "job {} runs and could not start",
-                  static_cast<std::int64_t>(known.entry->job.number));
-    events_.push_back({EventKind::job_adopted, static_cast<std::uint32_t>(index(known.entry->id))});
-  }
-  for (std::uint32_t at = 0; at < config_.machine.cluster.nodes.size(); ++at) {
-    round_->set_out(NodeId{at}, trouble_mask(NodeId{at}));
-  }
-  for (const Known& known : waiting) {
-    if (const auto never = round_->admit(known.entry->id, known.past)) {
-      finish(*known.entry, JobState::failed,
-             fmt::format("it can never run here: {}", policy::to_string(*never, "")));
-      continue;
-    }
-    events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(known.entry->id))});
-  }
-  look_aside_ = true;
-  changed_ = true;
-}
-
-void LocalService::Core::take_policy_file() {
-  tell_reloading();
-  if (auto made = compose(config_.policy)) {
-    begin_policy(std::move(*made));
-    log_info(fmt::format("policy {} was read anew", config_.policy));
-  } else {
-    log_error(
-        fmt::format("policy {} stays as it was: {}", config_.policy, to_string(made.error())));
-  }
-  tell_ready(fmt::format("policy {}", config_.policy));
-}
-
-Result<void> LocalService::Core::set_policy(const std::string& policy) {
-  auto made = compose(policy);
-  if (!made) return tl::unexpected(made.error());
-  return change([this, policy, composition = std::move(*made)]() -> Result<Change> {
-    Change change;
-    change.kept.set(kPolicyKey, policy);
-    change.apply = [this, policy, composition] {
-      config_.policy = policy;
-      values_[kPolicyKey] = policy;
-      begin_policy(composition);
-    };
-    return change;
-  });
 }
 
 Result<void> LocalService::Core::set_shadow(const std::string& policy) {

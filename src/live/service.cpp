@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include "base/wall_clock.h"
 #include "live/core.h"
 #include "live/environment.h"
 #include "live/foresight.h"
@@ -34,7 +35,7 @@ Result<std::unique_ptr<LocalService>> LocalService::open(Config config) {
   auto core = Core::open(std::move(config));
   if (!core) return tl::unexpected(core.error());
   std::unique_ptr<LocalService> made(new LocalService(std::move(*core)));
-  if (auto foresees = made->begin_foresight(); !foresees) return tl::unexpected(foresees.error());
+  made->begin_foresight();
   const Config& known = made->core_->config();
   made->shadow_ = std::make_unique<Shadow>(made->store(), known.machine.cluster, known.seed);
   made->watch_shadow();
@@ -49,16 +50,14 @@ Result<std::unique_ptr<LocalService>> LocalService::open(Config config) {
   return made;
 }
 
-Result<void> LocalService::begin_foresight() {
-  if (core_->config().futures == 0) return {};
-  auto log = core_->store().log(Time{});
-  if (!log) return tl::unexpected(log.error());
+void LocalService::begin_foresight() {
+  if (core_->config().futures == 0) return;
   foresight_ = std::make_unique<Foresight>(
-      core_->config().machine.cluster, core_->config().speeds, std::move(*log),
+      core_->config().machine.cluster, core_->config().speeds,
+      [this] { return core_->store().log(wall_clock() - kLesson, kLessons); },
       core_->config().futures, core_->config().seed, [this] { return core_->outlook(); },
       [this] { return core_->revision(); },
       [this](std::vector<store::Told> told) { core_->keep(std::move(told)); });
-  return {};
 }
 
 void LocalService::run(const std::atomic<bool>& stop) { core_->run(stop); }

@@ -95,7 +95,8 @@ struct Counters {
   double last_round_s = 0;
   Time last_round{};  ///< Also one that had nothing to decide: at most 15 s ago, if all is well.
   std::uint64_t submitted = 0, started = 0, ended = 0, preempted = 0, failed_commits = 0;
-  double commit_s = 0;                  ///< Spent on commits.
+  double commit_s = 0;        ///< Spent on commits.
+  std::uint64_t records = 0;  ///< Jobs in memory, also those that ended since the policy began.
   std::vector<std::uint64_t> round_us;  ///< Histogram of the length of rounds: up to 2^n us.
 };
 

@@ -199,7 +199,9 @@ Overview LocalService::Core::overview() const {
 
 Counters LocalService::Core::counters() const {
   const std::lock_guard lock(mutex_);
-  return counters_;
+  Counters made = counters_;
+  made.records = trace_->jobs.size();
+  return made;
 }
 
 std::vector<NodeView> LocalService::Core::nodes() const {

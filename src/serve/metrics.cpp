@@ -97,6 +97,9 @@ void add_counters(Families& out, const live::Counters& counters) {
                   static_cast<double>(counters.ended));
   out.add_counter("almanac_jobs_preempted_total", "Runs stopped for another job.",
                   static_cast<double>(counters.preempted));
+  out.add_gauge("almanac_records",
+                "Jobs in memory, also those that ended since the policy was last begun anew.",
+                static_cast<double>(counters.records));
   out.add_counter("almanac_store_commit_failures_total", "Changes that did not reach the disk.",
                   static_cast<double>(counters.failed_commits));
   out.add_counter("almanac_store_commit_seconds_total", "Time spent writing to the disk.",

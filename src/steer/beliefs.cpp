@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer/beliefs.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "live/policies.h"
@@ -30,7 +31,12 @@ class Beliefs::OfRound final : public predict::Estimator {
 Beliefs::Beliefs(const policy::Composition& composition, const trace::Trace& lessons)
     : needs_distribution_(policy::registry().make_order(composition)->needs_distribution()),
       next_(static_cast<std::uint32_t>(lessons.jobs.size())),
-      estimator_(live::taught_estimator(composition, lessons, lessons.jobs)) {}
+      estimator_(live::taught_estimator(composition, lessons, lessons.jobs)) {
+  // As of the last that is known: a round cannot wait for a model.
+  Time last{};
+  for (const trace::Job& job : lessons.jobs) last = std::max(last, job.outcome.end);
+  estimator_->answer_at_once(last);
+}
 
 Beliefs::Known& Beliefs::know(slurm::JobNumber job, const trace::Request& request) {
   const auto [found, is_new] = known_.try_emplace(job);

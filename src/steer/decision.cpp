@@ -311,6 +311,7 @@ void Decider::learn(const slurm::Job& ended, const World& world) {
   if (ended.start == kNoTime || ended.end == kNoTime || ended.end < ended.start) {
     return beliefs_.forget(ended.number);
   }
+  ++learned_;
   beliefs_.learn(ended.number, request_of(ended, world),
                  {.at = ended.end, .ran = ended.end - ended.start, .state = ended.outcome});
 }

@@ -111,6 +111,8 @@ class Decider final : public schedule::Actuator {
   std::vector<slurm::JobNumber> line_with(const slurm::Job& newcomer);
   Duration believed(const slurm::Job& job, const World& world);
   void learn(const slurm::Job& ended, const World& world);
+  /// Of so many jobs it has learned since it was made; the more, the more it keeps of the past.
+  std::size_t learned() const { return learned_; }
   /// One that was announced is known by another number now, or is gone.
   void forget(slurm::JobNumber job) { beliefs_.forget(job); }
 
@@ -161,6 +163,7 @@ class Decider final : public schedule::Actuator {
   std::uint64_t seed_;
   trace::Trace trace_;  // its jobs are those of the round
   Beliefs beliefs_;
+  std::size_t learned_ = 0;
   Decision decision_;
   std::shared_ptr<const perf::Catalogue> catalogue_;
   // Of the last decision.

@@ -18,6 +18,7 @@
 #include "base/wall_clock.h"
 #include "live/log.h"
 #include "live/notify.h"
+#include "live/policies.h"
 #include "steer/order_lever.h"
 #include "steer/placement_lever.h"
 #include "steer/power_lever.h"
@@ -60,10 +61,10 @@ Time steady() {
 }
 
 Result<std::unique_ptr<Decider>> decider_for(const std::string& policy, const store::Store& store,
-                                             Duration lesson, const Config& config) {
+                                             const Config& config) {
   auto chosen = compose(policy);
   if (!chosen) return tl::unexpected(chosen.error());
-  auto lessons = store.log(wall_clock() - lesson);
+  auto lessons = store.log(wall_clock() - live::kLesson, live::kLessons);
   if (!lessons) return tl::unexpected(lessons.error());
   return std::make_unique<Decider>(std::move(*chosen), std::move(*lessons), config.seed,
                                    config.speeds);
@@ -137,7 +138,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   if (const auto gone = store->forget(wall_clock() - config.retention); !gone) {
     return tl::unexpected(gone.error());
   }
-  auto decider = decider_for(config.policy, *store, kLesson, config);
+  auto decider = decider_for(config.policy, *store, config);
   if (!decider) return tl::unexpected(decider.error());
   auto journal = open_journal(config.state);
   if (!journal) return tl::unexpected(journal.error());
@@ -235,7 +236,8 @@ void SlurmService::sleep_until_news(const std::atomic<bool>& stop) {
 }
 
 bool SlurmService::step() {
-  if (reload_.exchange(false)) look_again(overview().policy);
+  renew_ = reload_.exchange(false) || renew_;
+  renew_decider();
   take_wishes();
   take_controls();
   auto news = ask_news();
@@ -504,7 +506,7 @@ void SlurmService::read_accounting() {
   }
   if (!all || is_taught_) return;
   is_taught_ = true;
-  look_again(overview().policy);
+  renew_ = true;
 }
 
 void SlurmService::say_status() {
@@ -516,22 +518,7 @@ void SlurmService::say_status() {
 }
 
 Result<std::unique_ptr<Decider>> SlurmService::make_decider(const std::string& policy) const {
-  return decider_for(policy, store_, kLesson, config_);
-}
-
-void SlurmService::look_again(const std::string& policy) {
-  live::tell_reloading();
-  auto made = make_decider(policy);
-  if (made) {
-    const std::lock_guard lock(mutex_);
-    decider_ = std::move(*made);
-    slimmer_->decide_by(decider_->policy().slimming);
-    look_again_ = true;
-    live::log_info(fmt::format("policy {} was read anew", policy));
-  } else {
-    live::log_error(fmt::format("policy {} stays as it was: {}", policy, to_string(made.error())));
-  }
-  live::tell_ready(fmt::format("policy {}", policy));
+  return decider_for(policy, store_, config_);
 }
 
 }  // namespace almanac::steer

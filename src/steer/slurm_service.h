@@ -56,6 +56,8 @@ struct Config {
   std::shared_ptr<const perf::Catalogue> speeds{};
   std::uint64_t seed = 0;
   Duration retention = 24h * 365;  ///< Jobs that ended earlier are forgotten.
+  /// Of so many jobs that ended the policy learns before it is begun anew without them.
+  std::size_t most_ended = 20'000;
 };
 
 class SlurmService final : public live::Service {
@@ -110,9 +112,6 @@ class SlurmService final : public live::Service {
   };
   struct Watching;  // the shadow, the forecasts, and the cluster that they play on
 
-  /// Jobs that ended earlier teach nothing about those of today.
-  static constexpr Duration kLesson = 24h * 90;
-
   SlurmService(Config config, store::Store store, std::unique_ptr<slurm::Link> link,
                slurm::Site site, std::vector<Lock> locks, Driver driver,
                std::unique_ptr<Decider> decider, std::unique_ptr<Agents> agents,
@@ -139,9 +138,14 @@ class SlurmService final : public live::Service {
   void read_accounting();
   void say_status();
   void sleep_until_news(const std::atomic<bool>& stop);
+  /// Takes long; any thread.
   Result<std::unique_ptr<Decider>> make_decider(const std::string& policy) const;
-  void look_again(const std::string& policy);
   Duration pause() const;
+
+  // slurm_renewal.cpp: the policy begun anew.
+  /// When it is to be, or has learned of so many jobs that most of what it keeps is past.
+  void renew_decider();
+  void make_aside();
 
   // slurm_newcomers.cpp: jobs that are just being submitted.
   Result<void> listen_to_newcomers();
@@ -212,7 +216,19 @@ class SlurmService final : public live::Service {
   std::mutex inbox_mutex_;
   std::deque<Wish> wishes_;
   bool closed_ = false;
-  std::unique_ptr<Newcomers> newcomers_;  // the last: its thread asks all of the above
+  std::unique_ptr<Newcomers> newcomers_;  // its thread asks all of the above
+
+  // Of the one thread.
+  bool renew_ = false;  // the policy is to be begun anew
+  struct Making {
+    std::string policy{};
+    bool is_told = false;  // that it is read anew
+    std::future<Result<std::unique_ptr<Decider>>> decider{};
+  };
+  // The last: their threads ask all of the above.
+  std::optional<Making> making_;
+  Time make_again_{};
+  std::future<void> retiring_;
 };
 
 }  // namespace almanac::steer

@@ -214,7 +214,9 @@ live::Overview SlurmService::overview() const {
 
 live::Counters SlurmService::counters() const {
   const std::lock_guard lock(mutex_);
-  return counters_;
+  live::Counters made = counters_;
+  made.records = mirror_.jobs().size() + decider_->learned();
+  return made;
 }
 
 Result<std::string> SlurmService::log_path(JobNumber, bool) const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include "base/wall_clock.h"
 #include "steer/outlook.h"
 #include "steer/slurm_service.h"
 #include "steer/watching.h"
@@ -9,22 +8,12 @@
 namespace almanac::steer {
 
 void SlurmService::look_on() {
-  const bool is_new = [this] {
-    const std::lock_guard lock(mutex_);
-    return !watching_ || watching_->world != world_;
-  }();
-  auto lessons = is_new ? store_.log(wall_clock() - kLesson) : trace::Trace{};
   // What was there ends outside the lock: its threads may wait for that.
   std::shared_ptr<Watching> before;
   const std::lock_guard lock(mutex_);
-  if (!lessons) {
-    store_trouble_ = to_string(lessons.error());
-    return;
-  }
-  if (is_new) {
+  if (!watching_ || watching_->world != world_) {
     taught_.clear();
-    before =
-        std::exchange(watching_, std::make_shared<Watching>(*this, world_, std::move(*lessons)));
+    before = std::exchange(watching_, std::make_shared<Watching>(*this, world_));
   }
   std::optional<policy::Composition> shadow;
   if (auto made = compose(config_.shadow); !config_.shadow.empty() && made) {

@@ -8,7 +8,9 @@
 #include <memory>
 #include <utility>
 
+#include "base/wall_clock.h"
 #include "live/foresight.h"
+#include "live/policies.h"
 #include "live/shadow.h"
 #include "steer/slurm_service.h"
 
@@ -19,11 +21,15 @@ struct SlurmService::Watching {
   live::Shadow shadow;
   live::Foresight foresight;
 
-  Watching(SlurmService& service, std::shared_ptr<const World> of, trace::Trace log)
+  Watching(SlurmService& service, std::shared_ptr<const World> of)
       : world(std::move(of)),
         shadow(service.store_, world->of_the_past, service.config_.seed),
         foresight(
-            world->cluster, nullptr, std::move(log), kFutures, service.config_.seed,
+            world->cluster, nullptr,
+            [&service] {
+              return service.store_.log(wall_clock() - live::kLesson, live::kLessons);
+            },
+            kFutures, service.config_.seed,
             [&service, of = world.get()] { return service.outlook(*of); },
             [&service] { return service.revision(); }, [](const auto&) {}) {}
 

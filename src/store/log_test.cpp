@@ -30,13 +30,23 @@ Job ran(std::int64_t number, Time submit, Time start, Time end) {
   return job;
 }
 
-trace::Trace log(const std::vector<Job>& jobs) {
+trace::Trace log(const std::vector<Job>& jobs, std::int64_t most = -1) {
   const TemporaryFolder folder;
   Store store = Store::open(folder / "almanac.db").value();
   Store::Batch batch;
   for (const Job& job : jobs) batch.put(job);
   EXPECT_TRUE(store.commit(batch));
-  return store.log(kNoTime).value();
+  return store.log(kNoTime, most).value();
+}
+
+TEST(StoreLog, HasTheLastToEndWhereThereAreMany) {
+  const auto made =
+      log({ran(1, Time(1s), Time(2s), Time(90s)), ran(2, Time(3s), Time(4s), Time(5s)),
+           ran(3, Time(6s), Time(7s), Time(8s))},
+          2);
+  ASSERT_EQ(made.jobs.size(), 2U);
+  EXPECT_EQ(made.jobs[0].request.submit, Time(1s));
+  EXPECT_EQ(made.jobs[1].request.submit, Time(6s));
 }
 
 TEST(StoreLog, SaysWhatWasAskedAndWhatBecameOfIt) {

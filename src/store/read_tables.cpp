@@ -111,13 +111,14 @@ std::vector<Job> read_jobs(Connection& connection, const Filter& filter) {
   return rows_of(query);
 }
 
-std::vector<Job> read_ended(Connection& connection, Time since) {
+std::vector<Job> read_ended(Connection& connection, Time since, std::int64_t most) {
   static const std::string sql =
       select_jobs() +
-      "WHERE job.end_ms >= ? AND job.state NOT IN ('PENDING', 'RUNNING') "
+      "WHERE job.number IN (SELECT number FROM job "
+      "WHERE end_ms >= ? AND state NOT IN ('PENDING', 'RUNNING') ORDER BY end_ms DESC LIMIT ?) "
       "ORDER BY job.submit_ms, job.number";
   Query query(connection, sql);
-  query.with(since.time_since_epoch().count());
+  query.with(since.time_since_epoch().count()).with(most);
   return rows_of(query);
 }
 

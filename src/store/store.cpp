@@ -60,9 +60,9 @@ Result<std::optional<std::string>> Store::get(const std::string& key) const {
   return database_->read([&](Connection& connection) { return read_setting(connection, key); });
 }
 
-Result<trace::Trace> Store::log(Time since) const {
+Result<trace::Trace> Store::log(Time since, std::int64_t most) const {
   const auto ended =
-      database_->read([&](Connection& connection) { return read_ended(connection, since); });
+      database_->read([&](Connection& connection) { return read_ended(connection, since, most); });
   return ended.map([&](const std::vector<Job>& jobs) { return log_of(jobs, database_->path()); });
 }
 

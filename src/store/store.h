@@ -122,8 +122,9 @@ class Store {
   Result<std::vector<Told>> told(JobNumber number) const;
   Result<std::vector<Moment>> moments(Time since) const;
   Result<std::optional<std::string>> get(const std::string& key) const;
-  /// The jobs that ended at or after `since`, as a job log: for study, predict and simulate.
-  Result<trace::Trace> log(Time since) const;
+  /// The jobs that ended at or after `since`, at most so many of the last (-1 = all), as a job log:
+  /// for study, predict and simulate.
+  Result<trace::Trace> log(Time since, std::int64_t most = -1) const;
   /// Drops jobs that ended before, but for those that unfinished ones come after, and moments
   /// before; gives how many jobs. In small steps, between which commits go on.
   Result<std::int64_t> forget(Time before);

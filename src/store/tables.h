@@ -26,7 +26,7 @@ std::optional<Job> read_job(Connection& connection, JobNumber number);
 std::vector<Job> read_unfinished(Connection& connection);
 std::vector<Job> read_jobs(Connection& connection, const Filter& filter);
 /// That ended then or later, by submission.
-std::vector<Job> read_ended(Connection& connection, Time since);
+std::vector<Job> read_ended(Connection& connection, Time since, std::int64_t most);
 std::vector<Note> read_notes(Connection& connection, JobNumber number);
 std::vector<Told> read_told(Connection& connection, JobNumber number);
 std::vector<Moment> read_moments(Connection& connection, Time since);

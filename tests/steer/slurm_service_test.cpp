@@ -111,6 +111,38 @@ TEST_F(SlurmServiceTest, SaysWhatThereIsAndWhy) {
   EXPECT_TRUE((*lines)[2].starts_with("Slurm says: Priority, priority 1, site factor "));
 }
 
+TEST_F(SlurmServiceTest, KeepsFewOfManyJobsInMemory) {
+  constexpr std::size_t kMostEnded = 50;
+  constexpr int kBatches = 20;
+  constexpr int kBatch = 16;
+  Config few = config();
+  few.most_ended = kMostEnded;
+  slurm_.jobs.clear();
+  open(few);
+  for (int batch = 0; batch < kBatches; ++batch) {
+    for (int job = 0; job < kBatch; ++job) slurm_.submit("ann", 1, 1s);
+    slurm_.pass(1s);
+    settle();
+    slurm_.pass(2s);
+    settle();
+    std::erase_if(slurm_.jobs,
+                  [](const auto& each) { return each.second.job.state == slurm::State::ended; });
+    const auto is_small = [&] { return service_->counters().records < kMostEnded + kBatch; };
+    for (int tries = 0; tries < 60'000 && !is_small(); ++tries) {
+      settle();
+      std::this_thread::sleep_for(1ms);
+    }
+    EXPECT_TRUE(is_small());
+  }
+  EXPECT_EQ(service_->counters().ended, kBatches * kBatch);
+  EXPECT_EQ(service_->store().jobs({}).value().size(), kBatches * kBatch);
+  // It decides as before.
+  for (int minutes = 3; minutes > 0; --minutes) slurm_.submit("ann", 8, minutes * 1min);
+  settle();
+  EXPECT_EQ(service_->overview().waiting, 3);
+  EXPECT_EQ(service_->job(JobNumber{slurm_.last})->believed, 1min);
+}
+
 TEST_F(SlurmServiceTest, ExplainsALastingDecisionAlsoWhenItsPartitionIsGone) {
   Config lasting = config();
   lasting.policy = folder_.write("lasting.toml", "base = \"sjf+limit\"\nlease_s = 1200\n");

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// One policy after the other: another one that is wanted, or the same anew, without the jobs that
+/// have ended meanwhile. What it believes is learned from the store, which takes long and is done
+/// where nobody waits for it; the new one then takes over between two rounds.
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "base/step_back.h"
+#include "live/core.h"
+#include "live/log.h"
+#include "live/notify.h"
+#include "live/policies.h"
+#include "policy/pipeline.h"
+#include "predict/replay.h"
+#include "store/log.h"
+
+namespace almanac::live {
+
+using policy::EventKind;
+using trace::JobState;
+
+namespace {
+
+constexpr const char* kPolicyKey = "policy";
+/// Beginning anew takes time with each job that has not ended: of so many times as many that have,
+/// it is little.
+constexpr std::size_t kWorthIt = 20;
+/// A store that could not be read is read again after so long.
+constexpr Duration kTryAgain = 1min;
+/// A process costs nothing to stop but the work since its checkpoint, which nobody tells us.
+constexpr schedule::RestartCost kNoCost{.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
+
+}  // namespace
+
+Result<LocalService::Core::Successor> LocalService::Core::prepare(policy::Composition composition,
+                                                                  Time now) const {
+  auto log = store_.log(now - kLesson, kLessons);
+  if (!log) return tl::unexpected(log.error());
+  std::erase_if(log->jobs, [&](const trace::Job& job) { return job.outcome.end >= now; });
+  Successor made{.composition = std::move(composition),
+                 .trace = std::make_unique<trace::Trace>(std::move(*log)),
+                 .taught_until = now};
+  made.estimator = taught_estimator(made.composition, *made.trace, made.trace->jobs);
+  made.estimator->answer_at_once(now);
+  made.trace->jobs = {};
+  return made;
+}
+
+void LocalService::Core::catch_up(Successor& next) const {
+  auto ended = store_.jobs({.ended_since = next.taught_until});
+  if (!ended) return log_warning(to_string(ended.error()));
+  std::vector<trace::Job> lessons;
+  for (auto job = ended->rbegin(); job != ended->rend(); ++job) {
+    if (job->start == kNoTime || job->state == JobState::running) continue;
+    lessons.push_back(store::record_of(*job, next.trace->names));
+  }
+  predict::teach(*next.estimator, lessons);
+}
+
+void LocalService::Core::begin_policy(Successor next) {
+  struct Known {
+    Entry* entry;
+    schedule::Past past;
+  };
+  std::vector<Known> running;
+  std::vector<Known> waiting;
+  for (auto& [number, entry] : book_.all()) {
+    if (entry.id == kNoJob) continue;
+    const store::Job& job = entry.job;
+    const schedule::Past past{.since = job.since,
+                              .start = job.start,
+                              .attained = job.attained,
+                              .preemptions = static_cast<std::uint32_t>(job.preemptions)};
+    (job.state == JobState::running ? running : waiting).push_back({&entry, past});
+  }
+  const auto by_since = [](const Known& a, const Known& b) { return a.past.since < b.past.since; };
+  std::stable_sort(running.begin(), running.end(), by_since);
+  std::stable_sort(waiting.begin(), waiting.end(), by_since);
+
+  catch_up(next);
+  retire_policy();
+  ++begun_;
+  composition_ = std::move(next.composition);
+  trace_ = std::move(next.trace);
+  numbers_.clear();
+  for (const std::vector<Known>* const jobs : {&running, &waiting}) {
+    for (const Known& known : *jobs) {
+      known.entry->id = JobId{static_cast<std::uint32_t>(trace_->jobs.size())};
+      trace_->jobs.push_back(store::record_of(known.entry->job, trace_->names));
+      numbers_.push_back(known.entry->job.number);
+    }
+  }
+  admission_.emplace(config_.machine.cluster, trace_->names);
+  policy_ = policy::make_pipeline(composition_, std::move(next.estimator));
+  round_ = std::make_unique<schedule::Round>(config_.machine.cluster, *trace_, *policy_, *this,
+                                             kNoCost, config_.seed);
+  round_->observe(nullptr, &measured_);
+  events_.clear();
+  wakes_.clear();
+  for (std::uint32_t at = 0; at < config_.machine.cluster.nodes.size(); ++at) {
+    round_->set_drained(NodeId{at}, out_.drained.contains(NodeId{at}));
+  }
+  for (const Known& known : running) {
+    const auto never = round_->adopt(known.entry->id, known.entry->job.held_gpus, known.past);
+    ALMANAC_CHECK(!never, "job {} runs and could not start",
+                  static_cast<std::int64_t>(known.entry->job.number));
+    events_.push_back({EventKind::job_adopted, static_cast<std::uint32_t>(index(known.entry->id))});
+  }
+  for (std::uint32_t at = 0; at < config_.machine.cluster.nodes.size(); ++at) {
+    round_->set_out(NodeId{at}, trouble_mask(NodeId{at}));
+  }
+  for (const Known& known : waiting) {
+    if (const auto never = round_->admit(known.entry->id, known.past)) {
+      finish(*known.entry, JobState::failed,
+             fmt::format("it can never run here: {}", policy::to_string(*never, "")));
+      continue;
+    }
+    events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(known.entry->id))});
+  }
+  look_aside_ = true;
+  changed_ = true;
+  // What becomes of them from now on, it must not hear before it knows them.
+  decide();
+}
+
+void LocalService::Core::retire_policy() {
+  if (!policy_) return;
+  admission_.reset();
+  try {
+    // An estimator ends with the fit that it is at.
+    retiring_ =
+        std::async(std::launch::async, [trace = std::move(trace_), policy = std::move(policy_),
+                                        round = std::move(round_)]() mutable {
+          step_back();
+          round.reset();
+          policy.reset();
+          trace.reset();
+        });
+  } catch (const std::system_error&) {
+    // No thread is to be had, and it has ended here.
+  }
+}
+
+bool LocalService::Core::is_worn() const {
+  const schedule::Load& load = round_->load();
+  const auto unfinished = static_cast<std::size_t>(load.jobs_waiting + load.jobs_running);
+  const std::size_t ended = trace_->jobs.size() - unfinished;
+  return ended >= config_.most_ended && ended >= kWorthIt * unfinished;
+}
+
+void LocalService::Core::prepare_aside() {
+  const bool is_new = wanted_.has_value();
+  policy::Composition composition = wanted_.value_or(composition_);
+  try {
+    std::promise<Result<Successor>> promise;
+    Preparation made{.begun = begun_, .is_new = is_new, .made = promise.get_future(), .thread = {}};
+    made.thread = std::async(std::launch::async,
+                             [this, promise = std::move(promise),
+                              composition = std::move(composition), now = now_]() mutable {
+                               step_back();
+                               promise.set_value(prepare(std::move(composition), now));
+                               wake();
+                             });
+    preparation_ = std::move(made);
+    wanted_.reset();
+  } catch (const std::system_error&) {
+    // No thread is to be had: the next step tries again.
+  }
+}
+
+void LocalService::Core::renew_policy() {
+  if (!preparation_) {
+    if (now_ >= prepare_again_ && (wanted_ || is_worn())) prepare_aside();
+    return;
+  }
+  if (preparation_->made.wait_for(0s) != std::future_status::ready) return;
+  auto next = preparation_->made.get();
+  const bool is_stale = preparation_->begun != begun_;  // a user has set another meanwhile
+  const bool is_new = preparation_->is_new;
+  preparation_.reset();
+  if (!next) {
+    log_warning(fmt::format("the policy goes on as it is: {}", to_string(next.error())));
+    prepare_again_ = now_ + kTryAgain;
+  } else if (!is_stale) {
+    begin_policy(std::move(*next));
+    if (is_new) log_info(fmt::format("policy {} was read anew", config_.policy));
+  }
+  if (is_new) tell_ready(fmt::format("policy {}", config_.policy));
+}
+
+void LocalService::Core::take_policy_file() {
+  tell_reloading();
+  auto made = compose(config_.policy);
+  if (made) {
+    wanted_ = std::move(*made);
+    return renew_policy();
+  }
+  log_error(fmt::format("policy {} stays as it was: {}", config_.policy, to_string(made.error())));
+  tell_ready(fmt::format("policy {}", config_.policy));
+}
+
+Result<void> LocalService::Core::set_policy(const std::string& policy) {
+  auto made = compose(policy);
+  if (!made) return tl::unexpected(made.error());
+  const Time now = [this] {
+    const Lock lock(mutex_);
+    return clock_.now();
+  }();
+  // By whoever asks, while the rounds go on.
+  auto prepared = prepare(std::move(*made), now);
+  if (!prepared) return tl::unexpected(prepared.error());
+  const auto next = std::make_shared<Successor>(std::move(*prepared));
+  return change([this, policy, next]() -> Result<Change> {
+    Change change;
+    change.kept.set(kPolicyKey, policy);
+    change.apply = [this, policy, next] {
+      config_.policy = policy;
+      values_[kPolicyKey] = policy;
+      wanted_.reset();
+      begin_policy(std::move(*next));
+    };
+    return change;
+  });
+}
+
+}  // namespace almanac::live
