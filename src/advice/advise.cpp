@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 
 #include "advice/candidates.h"
 #include "advice/losers.h"
@@ -285,16 +286,23 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
   if (const auto real = play.really()) advice.real = figures_of(*real);
 
   const std::string stock_name = stock().name;
-  for (const policy::Composition& composition : question.policies) {
+  // At once, for one that learns may take a hundred times as long as one that does not.
+  std::vector<std::optional<std::vector<Lived>>> lives(question.policies.size());
+  tbb::parallel_for(std::size_t{0}, lives.size(), [&](std::size_t at) {
+    const policy::Composition& composition = question.policies[at];
+    if (composition.name != stock_name) lives[at] = play.under(composition);
     if (question.played != nullptr) ++*question.played;
+  });
+  for (std::size_t at = 0; at < lives.size(); ++at) {
+    const policy::Composition& composition = question.policies[at];
     if (composition.name == stock_name) continue;
-    const auto lived = play.under(composition);
+    const auto& lived = lives[at];
     if (!lived) return stopped();
     std::vector<Waited> waited;
-    for (std::size_t at = 0; at < lived->size(); ++at) {
-      ALMANAC_CHECK(!std::isnan((*lived)[at].wait_s), "{}: a job did not end", composition.name);
-      waited.push_back({&play.log().jobs[play.counted()[at]].request, (*stock_lived)[at].wait_s,
-                        (*lived)[at].wait_s});
+    for (std::size_t job = 0; job < lived->size(); ++job) {
+      ALMANAC_CHECK(!std::isnan((*lived)[job].wait_s), "{}: a job did not end", composition.name);
+      waited.push_back({&play.log().jobs[play.counted()[job]].request, (*stock_lived)[job].wait_s,
+                        (*lived)[job].wait_s});
     }
     Outcome outcome{.policy = composition.name,
                     .figures = figures_of(*lived),
