@@ -214,4 +214,14 @@ Result<void> power(std::span<const std::string> nodes, bool on) {
   return refusal(fmt::format("power {} {}", on ? "up" : "down", names));
 }
 
+Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) {
+  std::string names = slurm::join_hosts(nodes);
+  update_node_msg_t asked;
+  slurm_init_update_node_msg(&asked);
+  asked.node_names = names.data();
+  asked.weight = weight;
+  if (slurm_update_node(&asked) == SLURM_SUCCESS) return {};
+  return refusal(fmt::format("weigh {}", names));
+}
+
 }  // namespace almanac::gateway

@@ -4,6 +4,7 @@
 /// What the daemon changes: jobs that wait, jobs that run, the power of nodes.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@ namespace almanac::gateway {
 std::vector<Result<void>> change(std::span<const slurm::JobChange> changes);
 Result<void> end(slurm::JobNumber job, slurm::Fate fate);
 Result<void> power(std::span<const std::string> nodes, bool on);
+Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight);
 
 Result<void> release(slurm::JobNumber job);
 

@@ -77,6 +77,8 @@ class Service {
         return say_done(end(request.job, request.fate));
       case Ask::power:
         return say_done(power(request.nodes, request.on));
+      case Ask::weigh:
+        return say_done(weigh(request.nodes, request.weight));
       case Ask::watch:
         dead_man_.watch(request.held, request.patience);
         return say({});

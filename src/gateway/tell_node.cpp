@@ -76,6 +76,7 @@ std::vector<Node> tell(const node_info_msg_t& nodes, const std::vector<Partition
     node.shards = gres.shards;
     node.cpus = info.cpus_efctv != 0 ? info.cpus_efctv : info.cpus;
     node.memory_gb = static_cast<double>(info.real_memory) / kMibPerGb;
+    node.weight = info.weight;
     node.partitions = std::move(of_node[node.name]);
     node.features = text(info.features);
     node.reason = text(info.reason);

@@ -29,6 +29,9 @@ class Books final : public slurm::Link {
   }
   Result<void> end(slurm::JobNumber /*job*/, slurm::Fate /*fate*/) override { return {}; }
   Result<void> power(std::span<const std::string> /*nodes*/, bool /*on*/) override { return {}; }
+  Result<void> weigh(std::span<const std::string> /*nodes*/, std::uint32_t /*weight*/) override {
+    return {};
+  }
   Result<void> watch(std::span<const slurm::JobNumber> /*held*/, Duration /*patience*/) override {
     return {};
   }

@@ -247,11 +247,18 @@ Result<void> CommandLink::end(JobNumber job, Fate fate) {
 }
 
 Result<void> CommandLink::power(std::span<const std::string> nodes, bool on) {
+  return update(nodes, on ? "state=power_up" : "state=power_down");
+}
+
+Result<void> CommandLink::weigh(std::span<const std::string> nodes, std::uint32_t weight) {
+  return update(nodes, fmt::format("weight={}", weight));
+}
+
+Result<void> CommandLink::update(std::span<const std::string> nodes, const std::string& what) {
   while (!nodes.empty()) {
     const auto some = nodes.first(std::min(nodes.size(), kNodesAtOnce));
     nodes = nodes.subspan(some.size());
-    const auto done = ask({"scontrol", "update", "nodename=" + join_hosts(some),
-                           on ? "state=power_up" : "state=power_down"});
+    const auto done = ask({"scontrol", "update", "nodename=" + join_hosts(some), what});
     if (!done) return tl::unexpected(done.error());
   }
   return {};

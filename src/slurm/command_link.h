@@ -44,12 +44,15 @@ class CommandLink final : public Link {
   std::vector<Result<void>> change(std::span<const JobChange> changes) override;
   Result<void> end(JobNumber job, Fate fate) override;
   Result<void> power(std::span<const std::string> nodes, bool on) override;
+  Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) override;
   Result<void> watch(std::span<const JobNumber> held, Duration patience) override;
   Result<void> ended(Time from, Time until, const TakeEnded& take) override;
 
  private:
   /// Its output, if it ends well.
   Result<std::string> ask(const std::vector<std::string>& argv);
+  /// Sets "state=..." of nodes.
+  Result<void> update(std::span<const std::string> nodes, const std::string& what);
   Result<void> change_one(const JobChange& change);
   Result<Picture> picture();
 

@@ -168,9 +168,17 @@ Result<void> GatewayLink::end(JobNumber job, Fate fate) {
 }
 
 Result<void> GatewayLink::power(std::span<const std::string> nodes, bool on) {
+  return ask_of(nodes, {.ask = Ask::power, .on = on});
+}
+
+Result<void> GatewayLink::weigh(std::span<const std::string> nodes, std::uint32_t weight) {
+  return ask_of(nodes, {.ask = Ask::weigh, .weight = weight});
+}
+
+Result<void> GatewayLink::ask_of(std::span<const std::string> nodes, const Request& what) {
   while (!nodes.empty()) {
     const auto some = nodes.first(std::min(kNodesAtOnce, nodes.size()));
-    Request request{.ask = Ask::power, .on = on};
+    Request request = what;
     request.nodes.assign(some.begin(), some.end());
     if (auto done = ask(std::move(request), take_nothing); !done) return done;
     nodes = nodes.subspan(some.size());

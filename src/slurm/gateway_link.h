@@ -38,6 +38,7 @@ class GatewayLink final : public Link {
   std::vector<Result<void>> change(std::span<const JobChange> changes) override;
   Result<void> end(JobNumber job, Fate fate) override;
   Result<void> power(std::span<const std::string> nodes, bool on) override;
+  Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) override;
   Result<void> watch(std::span<const JobNumber> held, Duration patience) override;
   Result<void> ended(Time from, Time until, const TakeEnded& take) override;
 
@@ -49,6 +50,8 @@ class GatewayLink final : public Link {
 
   /// Asks, and waits for all answers.
   Result<void> ask(Request&& request, const Take& take);
+  /// About so many nodes at once as the program takes.
+  Result<void> ask_of(std::span<const std::string> nodes, const Request& what);
   Result<void> exchange(Request&& request, const Take& take);
   Result<void> start();
   /// Waits for the next answer to `id`; those to earlier questions are dropped.

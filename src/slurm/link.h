@@ -88,6 +88,7 @@ class Link {
   virtual Result<void> end(JobNumber job, Fate fate) = 0;
   /// Powers nodes down or up; unsupported where the site has no programs for that.
   virtual Result<void> power(std::span<const std::string> nodes, bool on) = 0;
+  virtual Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) = 0;
   /// Says which jobs we hold. Unless it is said again within `patience`, they are released without
   /// us, also when we are dead; and with them all that are marked (mark.h) and held, though nobody
   /// has named them yet. Only where can().watches.

@@ -27,6 +27,7 @@ struct Node {
   std::vector<std::string> partitions{};
   std::string leaf_switch{};  ///< Of topology/tree, that it is plugged into; "" = not told.
   std::string features{};
+  std::uint32_t weight = 1;  ///< Of nodes that would do, Slurm takes those that weigh least.
   Power power = Power::on;
   bool drained = false;   ///< DRAIN, DOWN, FAIL, MAINT: nothing may start here.
   bool busy = false;      ///< Some job holds a part of it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "slurm/gres.h"
@@ -48,6 +49,8 @@ Node read_node(Value record) {
   node.shards = gres->shards;
   node.cpus = number(record, "cpus").value_or(0);
   node.memory_gb = number(record, "real_memory").value_or(0) / kMibPerGb;
+  node.weight = static_cast<std::uint32_t>(
+      std::clamp(number(record, "weight").value_or(1), 0.0, double{UINT32_MAX}));
   node.partitions = list_of(record, "partitions");
   node.features = text(record, "active_features");
   node.reason = text(record, "reason");

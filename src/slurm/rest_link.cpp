@@ -196,6 +196,11 @@ Result<void> RestLink::power(std::span<const std::string> /*nodes*/, bool /*on*/
               "the gateway and the commands have");
 }
 
+Result<void> RestLink::weigh(std::span<const std::string> /*nodes*/, std::uint32_t /*weight*/) {
+  return fail(Code::unsupported, "slurmrestd has no way to weigh nodes", {},
+              "the gateway and the commands have");
+}
+
 Result<void> RestLink::watch(std::span<const JobNumber> /*held*/, Duration /*patience*/) {
   return fail(Code::unsupported, "slurmrestd releases nothing by itself", {},
               "jobs are held only through the gateway");

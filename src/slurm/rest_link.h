@@ -46,6 +46,7 @@ class RestLink final : public Link {
   std::vector<Result<void>> change(std::span<const JobChange> changes) override;
   Result<void> end(JobNumber job, Fate fate) override;
   Result<void> power(std::span<const std::string> nodes, bool on) override;
+  Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) override;
   Result<void> watch(std::span<const JobNumber> held, Duration patience) override;
   Result<void> ended(Time from, Time until, const TakeEnded& take) override;
 

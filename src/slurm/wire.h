@@ -28,7 +28,7 @@ inline constexpr int kProtocol = 1;
 inline constexpr std::size_t kLongestRequest = std::size_t{4} << 20U;
 inline constexpr std::size_t kLongestAnswer = std::size_t{64} << 20U;
 
-enum class Ask : std::uint8_t { hello, site, news, change, end, power, watch, ended };
+enum class Ask : std::uint8_t { hello, site, news, change, end, power, weigh, watch, ended };
 
 struct Request {
   int v = kProtocol;
@@ -38,8 +38,9 @@ struct Request {
   std::vector<JobChange> changes{};  ///< change.
   JobNumber job{};                   ///< end.
   Fate fate = Fate::requeue;         ///< end.
-  std::vector<std::string> nodes{};  ///< power.
+  std::vector<std::string> nodes{};  ///< power, weigh.
   bool on = false;                   ///< power.
+  std::uint32_t weight = 0;          ///< weigh.
   std::vector<JobNumber> held{};     ///< watch.
   Duration patience{};               ///< watch.
   Time from{};                       ///< ended.

@@ -78,6 +78,7 @@ void fields(const Node*, Visit visit) {
   visit("partitions", &Node::partitions);
   visit("leaf_switch", &Node::leaf_switch);
   visit("features", &Node::features);
+  visit("weight", &Node::weight);
   visit("power", &Node::power);
   visit("drained", &Node::drained);
   visit("busy", &Node::busy);
@@ -178,6 +179,7 @@ void fields(const Request*, Visit visit) {
   visit("fate", &Request::fate);
   visit("nodes", &Request::nodes);
   visit("on", &Request::on);
+  visit("weight", &Request::weight);
   visit("held", &Request::held);
   visit("patience", &Request::patience);
   visit("from", &Request::from);
@@ -225,7 +227,7 @@ inline constexpr auto words(Power) {
 inline constexpr auto words(Fate) { return kFateWords; }
 inline constexpr auto words(Ask) {
   return std::to_array<std::string_view>(
-      {"hello", "site", "news", "change", "end", "power", "watch", "ended"});
+      {"hello", "site", "news", "change", "end", "power", "weigh", "watch", "ended"});
 }
 inline constexpr auto words(Code) {
   return std::to_array<std::string_view>(

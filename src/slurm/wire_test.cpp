@@ -83,6 +83,14 @@ TEST(WireTest, BringsRequestsAcross) {
   EXPECT_EQ(read->patience, 30s);
 }
 
+TEST(WireTest, BringsWeightsAcross) {
+  const auto asked = read_request(
+      without_newline(to_line(Request{.ask = Ask::weigh, .nodes = {"a"}, .weight = 1U << 30U})));
+  ASSERT_TRUE(asked) << to_string(asked.error());
+  EXPECT_EQ(asked->ask, Ask::weigh);
+  EXPECT_EQ(asked->weight, 1U << 30U);
+}
+
 TEST(WireTest, TellsWhatWasDoneOfEach) {
   Answer answer;
   answer.done = {std::nullopt, Fault{Code::conflict, "it runs", ""}};

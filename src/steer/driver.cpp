@@ -49,6 +49,8 @@ Entry entry_of(const Action& action, std::string_view lever, const Scene& scene)
     made.what = OfRun{fate->job, fate->fate};
   } else if (const auto* const held = std::get_if<CoresChange>(&action.change)) {
     made.what = OfCores{held->job, held->cores};
+  } else if (const auto* const weighed = std::get_if<WeightChange>(&action.change)) {
+    made.what = OfWeight{weighed->nodes, weighed->weight};
   } else {
     const auto& power = std::get<PowerChange>(action.change);
     made.what = OfNodes{power.nodes, power.on};
@@ -65,6 +67,9 @@ Action action_of(const Entry& entry) {
   }
   if (const auto* const held = std::get_if<OfCores>(&entry.what)) {
     return {CoresChange{held->job, held->cores}, entry.why};
+  }
+  if (const auto* const weighed = std::get_if<OfWeight>(&entry.what)) {
+    return {WeightChange{weighed->nodes, weighed->weight}, entry.why};
   }
   const auto& nodes = std::get<OfNodes>(entry.what);
   return {PowerChange{nodes.nodes, nodes.on}, entry.why};
@@ -91,6 +96,7 @@ bool is_out_of_scope(const Action& action, const Scene& scene) {
       return found != scene.mirror.nodes().end() && !is_in_scope(found->second, scene.settings);
     });
   }
+  if (std::holds_alternative<WeightChange>(action.change)) return false;
   const auto* const change = std::get_if<slurm::JobChange>(&action.change);
   const auto* const fate = std::get_if<FateChange>(&action.change);
   const auto* const held = std::get_if<CoresChange>(&action.change);
@@ -151,6 +157,10 @@ std::string to_words(const Entry& entry) {
     }
     return fmt::format("job {}: {}; {}", static_cast<std::uint32_t>(held->job),
                        what.empty() ? "all cores that Slurm gave" : what, entry.why);
+  }
+  if (const auto* const weighed = std::get_if<OfWeight>(&entry.what)) {
+    return fmt::format("{}: weight {}; {}", fmt::join(weighed->nodes, ","), weighed->weight,
+                       entry.why);
   }
   const auto& nodes = std::get<OfNodes>(entry.what);
   return fmt::format("{}: power {}; {}", fmt::join(nodes.nodes, ","), nodes.on ? "on" : "off",
@@ -367,6 +377,8 @@ void Driver::carry_out(Slice& slice, slurm::Link& link) {
     } else if (std::holds_alternative<CoresChange>(slice.actions[at].change)) {
       // Agents are told all that stands, again and again: it stands from here on.
       results.emplace_back();
+    } else if (const auto* const weighed = std::get_if<WeightChange>(&slice.actions[at].change)) {
+      results.push_back(link.weigh(weighed->nodes, weighed->weight));
     } else {
       const auto& power = std::get<PowerChange>(slice.actions[at].change);
       results.push_back(link.power(power.nodes, power.on));

@@ -58,6 +58,13 @@ std::optional<std::string> forbidden_change(const PowerChange& change, const Sce
   return std::nullopt;
 }
 
+std::optional<std::string> forbidden_change(const WeightChange& change, const Scene& scene) {
+  for (const std::string& name : change.nodes) {
+    if (!scene.mirror.nodes().contains(name)) return fmt::format("there is no node {}", name);
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> forbidden_change(const slurm::JobChange& change, const Scene& scene) {
   const slurm::Job* const job = scene.mirror.find(change.job);
   // What is given back to Slurm may be anybody's.

@@ -65,6 +65,9 @@ Json json_of(const Entry& entry, std::int64_t number) {
     made["job"] = static_cast<std::uint32_t>(held->job);
     made["cores"] = Json::object();
     for (const auto& [node, cores] : held->cores) made["cores"][node] = cores;
+  } else if (const auto* const weighed = std::get_if<OfWeight>(&entry.what)) {
+    made["nodes"] = weighed->nodes;
+    made["weight"] = weighed->weight;
   } else {
     const auto& nodes = std::get<OfNodes>(entry.what);
     made["nodes"] = nodes.nodes;
@@ -85,6 +88,10 @@ Entry entry_of(const Json& json) {
   Entry made{.at = Time{Duration{std::llround(json.at("at_s").get<double>() * 1e3)}},
              .lever = json.at("lever"),
              .why = json.at("why")};
+  if (json.contains("weight")) {
+    made.what = OfWeight{json.at("nodes"), json.at("weight").get<std::uint32_t>()};
+    return made;
+  }
   if (json.contains("nodes")) {
     made.what = OfNodes{json.at("nodes"), json.at("power") == "on"};
     return made;

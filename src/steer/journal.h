@@ -47,6 +47,12 @@ struct OfNodes {
   bool on = true;
 };
 
+/// What nodes weigh (node_weight.h).
+struct OfWeight {
+  std::vector<std::string> nodes{};
+  std::uint32_t weight = 1;
+};
+
 /// A job that runs, and the cores that it is held to by node; none = as Slurm has it.
 struct OfCores {
   slurm::JobNumber job{};
@@ -57,7 +63,7 @@ struct OfCores {
 struct Entry {
   Time at{};  ///< By the controller's clock.
   std::string lever{};
-  std::variant<OfJob, OfRun, OfNodes, OfCores> what{};
+  std::variant<OfJob, OfRun, OfNodes, OfWeight, OfCores> what{};
   std::string why{};
 };
 

@@ -50,6 +50,12 @@ struct PowerChange {
   bool on = true;
 };
 
+/// Nodes are to weigh as much when Slurm chooses where jobs go.
+struct WeightChange {
+  std::vector<std::string> nodes{};
+  std::uint32_t weight = 1;
+};
+
 /// A job that runs is to be held to fewer cores than Slurm gave it.
 struct CoresChange {
   slurm::JobNumber job{};
@@ -57,7 +63,7 @@ struct CoresChange {
 };
 
 struct Action {
-  std::variant<slurm::JobChange, FateChange, PowerChange, CoresChange> change{};
+  std::variant<slurm::JobChange, FateChange, PowerChange, WeightChange, CoresChange> change{};
   std::string why{};  ///< "place 3 of 120 in v100".
 };
 

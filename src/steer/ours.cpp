@@ -6,6 +6,7 @@
 
 #include "slurm/host_list.h"
 #include "steer/mark.h"
+#include "steer/node_weight.h"
 #include "steer/shards.h"
 
 namespace almanac::steer {
@@ -96,6 +97,11 @@ void Ours::take(const Entry& entry, const Failure& failed) {
     }
     return;
   }
+  if (const auto* const weighed = std::get_if<OfWeight>(&entry.what)) {
+    // What stands of it is seen at the node.
+    if (entry.lever == kUndo) weighed_back_.insert(weighed->nodes.begin(), weighed->nodes.end());
+    return;
+  }
   if (const auto* const run = std::get_if<OfRun>(&entry.what)) {
     if (run->fate == slurm::Fate::suspend) {
       suspended_[run->job] = entry.at;
@@ -136,6 +142,7 @@ void Ours::take(const Entry& entry, const Failure& failed) {
 
 void Ours::forget_gone(const Mirror& mirror) {
   undone_.clear();
+  weighed_back_.clear();
   std::erase_if(jobs_, [&](const auto& each) { return mirror.find(each.first) == nullptr; });
   std::erase_if(suspended_, [&](const auto& each) {
     const slurm::Job* const job = mirror.find(each.first);
@@ -256,6 +263,10 @@ std::vector<Entry> Ours::undoing(const Mirror& mirror) const {
     }
   }
   for (const auto& [job, cores] : cores_) add(OfCores{job, {}});
+  for (auto& [weight, nodes] : usual_weights(mirror.nodes())) {
+    std::erase_if(nodes, [&](const std::string& each) { return weighed_back_.contains(each); });
+    if (!nodes.empty()) add(OfWeight{std::move(nodes), weight});
+  }
   std::vector<std::string> off = asleep(mirror);
   // Not twice before there is news.
   std::erase_if(off,

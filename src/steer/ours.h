@@ -65,7 +65,8 @@ class Ours {
   };
 
   std::map<slurm::JobNumber, Standing> jobs_;
-  std::set<slurm::JobNumber> undone_;  // since there was news
+  std::set<slurm::JobNumber> undone_;   // since there was news
+  std::set<std::string> weighed_back_;  // the same, of nodes
   struct Sleep {
     Time off{};         // when that was asked
     Time on = kNoTime;  // the same, last

@@ -13,6 +13,7 @@
 #include "policy/registry.h"
 #include "policy/slots.h"
 #include "steer/node_commands.h"
+#include "steer/node_weight.h"
 #include "steer/ours.h"
 #include "steer/power_facts.h"
 #include "steer/scope.h"
@@ -23,6 +24,10 @@ namespace {
 using policy::kCapacityPeriod;
 using slurm::Power;
 using Names = std::set<std::string>;
+
+constexpr const char* kGivenBack = "power is not on";
+/// So long Slurm may take to show what a node weighs.
+constexpr Duration kShows = 10s;
 
 bool is_on(const slurm::Node& node) {
   return node.power == Power::on || node.power == Power::powering_up;
@@ -53,8 +58,9 @@ class PowerLever final : public Lever {
   }
 
   std::vector<Action> want(const Scene& scene) override {
+    std::vector<Action> made = weigh(scene, true);
     take_capacity(scene.policy);
-    if (capacity_ == nullptr) return {};
+    if (capacity_ == nullptr) return made;
     const Nodes nodes = look(scene);
     notice(scene);
     most_used_ = std::max(most_used_, nodes.use.used);
@@ -63,7 +69,6 @@ class PowerLever final : public Lever {
       if (asked_ != kNoTime) ask(nodes, scene.settings.power);
       asked_ = Time{now.time_since_epoch() / kCapacityPeriod * kCapacityPeriod};
     }
-    std::vector<Action> made;
     add_wakes(made, nodes, scene);
     add_sleeps(made, nodes, scene);
     return made;
@@ -75,12 +80,17 @@ class PowerLever final : public Lever {
     to_sleep_.clear();
     to_wake_.clear();
     notice(scene);
+    std::vector<Action> made = weigh(scene, false);
     const std::vector<std::string> off = commands_.due(scene.ours->asleep(scene.mirror), true);
-    if (off.empty()) return {};
-    return {{PowerChange{off, true}, "power is not on"}};
+    if (!off.empty()) made.push_back({PowerChange{off, true}, kGivenBack});
+    return made;
   }
 
   void hear(const Action& action, const Result<void>& result) override {
+    if (const auto* const weighed = std::get_if<WeightChange>(&action.change)) {
+      for (const std::string& each : weighed->nodes) weighed_[each] = commands_.now();
+      return;
+    }
     const auto& change = std::get<PowerChange>(action.change);
     commands_.given(change.nodes, change.on);
     if (!result || !change.on) return;
@@ -110,6 +120,28 @@ class PowerLever final : public Lever {
       most_used_ = 0;
     }
     is_idle_ = capacity_ == nullptr;
+  }
+
+  /// What is not on weighs more (node_weight.h); without `steers` nothing does.
+  std::vector<Action> weigh(const Scene& scene, bool steers) const {
+    std::map<std::uint32_t, std::vector<std::string>> becomes;
+    for (const auto& [name, node] : scene.mirror.nodes()) {
+      const bool runs = node.power == Power::on || node.power == Power::to_power_down;
+      const std::uint32_t usual = usual_weight(node);
+      const std::uint32_t wanted =
+          runs || !steers || !is_in_scope(node, scene.settings) ? usual : usual | kNotOn;
+      const auto told = weighed_.find(name);
+      const bool is_told = told != weighed_.end() && scene.mirror.at() - told->second < kShows;
+      if (wanted != node.weight && !is_told) becomes[wanted].push_back(name);
+    }
+    std::vector<Action> made;
+    for (auto& [weight, nodes] : becomes) {
+      const char* const why = !steers            ? kGivenBack
+                              : weight >= kNotOn ? "jobs are for nodes that are on"
+                                                 : "they are on";
+      made.push_back({WeightChange{std::move(nodes), weight}, why});
+    }
+    return made;
   }
 
   /// Virtual clusters where jobs wait keep their idle nodes, and so do jobs that are to start.
@@ -265,6 +297,7 @@ class PowerLever final : public Lever {
   NodeCommands commands_;
   std::deque<Time> woken_;  // by us, within the last minute
   std::map<std::string, Power> power_;
+  std::map<std::string, Time> weighed_;  // when that was told last
 };
 
 }  // namespace

@@ -26,9 +26,7 @@ struct SlurmService::Watching {
         shadow(service.store_, world->of_the_past, service.config_.seed),
         foresight(
             world->cluster, nullptr,
-            [&service] {
-              return service.store_.log(wall_clock() - live::kLesson, live::kLessons);
-            },
+            [&service] { return service.store_.log(wall_clock() - live::kLesson, live::kLessons); },
             kFutures, service.config_.seed,
             [&service, of = world.get()] { return service.outlook(*of); },
             [&service] { return service.revision(); }, [](const auto&) {}) {}

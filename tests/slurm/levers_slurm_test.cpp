@@ -16,6 +16,7 @@
 #include "slurm/test_cluster.h"
 #include "steer/driver.h"
 #include "steer/mark.h"
+#include "steer/node_weight.h"
 #include "steer/placement_lever.h"
 #include "steer/power_facts.h"
 #include "steer/power_lever.h"
@@ -49,6 +50,9 @@ class WatchedCommands final : public slurm::Link {
   }
   Result<void> power(std::span<const std::string> nodes, bool on) override {
     return commands_->power(nodes, on);
+  }
+  Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) override {
+    return commands_->weigh(nodes, weight);
   }
   Result<void> watch(std::span<const slurm::JobNumber>, Duration) override { return {}; }
   Result<void> ended(Time from, Time until, const slurm::TakeEnded& take) override {
@@ -190,12 +194,22 @@ TEST(LeversSlurmTest, PutsIdleNodesToSleepAndWakesThemAll) {
       << desk.state().failed << "; on " << count(slurm::Power::on) << ", going down "
       << count(slurm::Power::to_power_down) + count(slurm::Power::powering_down);
   EXPECT_EQ(cluster.of_job(job, "state"), "RUNNING");
+  const auto weigh_right = [&] {
+    desk.step();
+    const auto& nodes = desk.mirror().nodes();
+    return std::all_of(nodes.begin(), nodes.end(), [](const auto& each) {
+      const bool is_on = each.second.power == slurm::Power::on;
+      return each.second.weight == (is_on ? 1 : 1 | kNotOn);
+    });
+  };
+  EXPECT_TRUE(eventually(weigh_right));
   // The commands to wake those that are still on the way down would be lost.
   desk.set(Switch::off);
   EXPECT_TRUE(eventually([&] {
     desk.step();
     return count(slurm::Power::on) == 4;
   }));
+  EXPECT_TRUE(eventually(weigh_right));
 }
 
 TEST(LeversSlurmTest, RequeuesWhoIsStopped) {

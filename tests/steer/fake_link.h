@@ -327,6 +327,13 @@ class FakeLink final : public slurm::Link {
     return {};
   }
 
+  Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) override {
+    if (slurm_.is_down) return down();
+    for (const std::string& name : nodes) slurm_.nodes.at(name).weight = weight;
+    slurm_.changes += static_cast<int>(nodes.size());
+    return {};
+  }
+
   Result<void> watch(std::span<const slurm::JobNumber> held, Duration patience) override {
     if (!slurm_.is_watching) return down();
     slurm_.watched = {held.begin(), held.end()};
