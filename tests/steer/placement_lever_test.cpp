@@ -16,6 +16,7 @@
 namespace almanac::steer {
 namespace {
 
+using slurm::Power;
 using slurm::State;
 using testing::HasSubstr;
 using testing::UnorderedElementsAre;
