@@ -6,7 +6,6 @@
 #include <map>
 #include <thread>
 
-#include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -54,26 +53,6 @@ std::vector<std::int64_t> numbers(const Result<std::vector<Job>>& jobs) {
   std::vector<std::int64_t> found;
   for (const Job& job : jobs.value()) found.push_back(static_cast<std::int64_t>(job.number));
   return found;
-}
-
-TEST(Store, OfTheFirstReleaseIsBroughtUpToDate) {
-  const TemporaryFolder folder;
-  {
-    Store store = opened(folder);
-    put(store, {waiting(1)});
-  }
-  {
-    SQLite::Database file(folder / "almanac.db", SQLite::OPEN_READWRITE);
-    file.exec(
-        "ALTER TABLE job DROP COLUMN annulled; ALTER TABLE submission DROP COLUMN io_mbs;"
-        "PRAGMA user_version = 1");
-  }
-  Store store = opened(folder);
-  EXPECT_EQ(store.job(JobNumber{1}).value(), waiting(1));
-  Job limited = waiting(2);
-  limited.asked.io_mbs = 200;
-  put(store, {limited});
-  EXPECT_EQ(store.job(JobNumber{2}).value(), limited);
 }
 
 TEST(Store, IsEmptyAtFirst) {
