@@ -169,9 +169,22 @@ std::vector<store::Moment> moments_of(const std::vector<store::Job>& past,
       held.insert(held.end(), job.held_gpus.begin(), job.held_gpus.end());
     }
     moment.power_w = live::modelled_w(power, cluster, held);
+    moment.power_is_measured = false;
     made.push_back(moment);
   }
   return made;
+}
+
+/// Charges each job with what its GPUs drew by the model.
+void charge(std::vector<store::Job>& past, const cluster::Cluster& cluster,
+            const energy::PowerModel& power) {
+  for (store::Job& job : past) {
+    for (const cluster::Grant& grant : job.held_gpus) {
+      job.energy.modelled_j +=
+          grant.count() * live::modelled_gpu_w(power, cluster, grant.node) * seconds(job.attained);
+    }
+    job.energy.counted_to = job.end;
+  }
 }
 
 /// Puts the past into the store that the service will find.
@@ -235,7 +248,7 @@ void cancel_all(live::Service& service, std::thread& deciding, std::atomic<bool>
 
 Result<int> run(const Options& options, int port) {
   live::Machine machine = made_up_machine();
-  const auto day = made_up_day(options, machine.cluster);
+  auto day = made_up_day(options, machine.cluster);
   if (!day) return tl::unexpected(day.error());
   std::string folder = (std::filesystem::temp_directory_path() / "almanac-demo-XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) {
@@ -245,6 +258,7 @@ Result<int> run(const Options& options, int port) {
   if (!power) return tl::unexpected(power.error());
   auto speeds = perf::read_catalogue(perf::kUsualCatalogue);
   if (!speeds) return tl::unexpected(speeds.error());
+  charge(day->past, machine.cluster, *power);
   const auto moments = moments_of(day->past, machine.cluster, *power);
   if (const auto kept = keep_past(folder + "/state", day->past, moments); !kept) {
     return tl::unexpected(kept.error());
