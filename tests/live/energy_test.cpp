@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/wall_clock.h"
 #include "live/box.h"
-#include "live/clock.h"
 
 namespace almanac::live {
 namespace {
@@ -81,7 +81,7 @@ TEST_F(Drawn, IsNeitherLostNorDoubledWhereTheServiceIsBegunAgain) {
   end();
   go();
   ASSERT_TRUE(eventually([&] { return fs::exists(fs::path(state()) / "runs/1.1/exit.json"); }));
-  const Time gone = Clock::wall();
+  const Time gone = wall_clock();
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   begin_drawing();
   ASSERT_TRUE(comes_to(job, JobState::completed));
