@@ -146,19 +146,20 @@ Result<JobView> LocalService::Core::job(JobNumber number) const {
                 fmt::format("there is no job {}", static_cast<std::int64_t>(number)));
   }
   JobView made{.job = std::move(**kept)};
-  const std::lock_guard lock(mutex_);
-  const Entry* const entry = book_.find(number);
-  if (entry == nullptr) return made;
-  // What runs is on the disk, the rest is newer here.
-  store::Submission asked = std::move(made.job.asked);
-  const bool waits = in_round(*entry, Phase::waiting);
-  made = view_of(*entry, waits ? places() : std::vector<std::int64_t>{});
-  made.job.asked = std::move(asked);
-  if (entry->run) {
-    if (const auto means = shepherd::means_of(entry->run->folder())) {
-      made.limits_by = to_string(*means);
-    }
+  std::string folder;  // of its run
+  {
+    const std::lock_guard lock(mutex_);
+    const Entry* const entry = book_.find(number);
+    if (entry == nullptr) return made;
+    // What runs is on the disk, the rest is newer here.
+    store::Submission asked = std::move(made.job.asked);
+    const bool waits = in_round(*entry, Phase::waiting);
+    made = view_of(*entry, waits ? places() : std::vector<std::int64_t>{});
+    made.job.asked = std::move(asked);
+    if (entry->run) folder = entry->run->folder();
   }
+  if (folder.empty()) return made;
+  if (const auto means = shepherd::means_of(folder)) made.limits_by = to_string(*means);
   return made;
 }
 
