@@ -282,7 +282,7 @@ class LocalService::Core final : public schedule::Actuator {
   Time prepare_again_{};
   // The last: their threads use what is above.
   std::optional<Preparation> preparation_;
-  std::future<void> retiring_;
+  std::vector<std::future<void>> retiring_;
 };
 
 }  // namespace almanac::live

@@ -133,16 +133,19 @@ void LocalService::Core::begin_policy(Successor next) {
 void LocalService::Core::retire_policy() {
   if (!policy_) return;
   admission_.reset();
+  std::erase_if(retiring_, [](const std::future<void>& each) {
+    return each.wait_for(0s) == std::future_status::ready;
+  });
   try {
     // An estimator ends with the fit that it is at.
-    retiring_ =
+    retiring_.push_back(
         std::async(std::launch::async, [trace = std::move(trace_), policy = std::move(policy_),
                                         round = std::move(round_)]() mutable {
           step_back();
           round.reset();
           policy.reset();
           trace.reset();
-        });
+        }));
   } catch (const std::system_error&) {
     // No thread is to be had, and it has ended here.
   }
@@ -193,6 +196,7 @@ void LocalService::Core::renew_policy() {
     if (is_new) log_info(fmt::format("policy {} was read anew", config_.policy));
   }
   if (is_new) tell_ready(fmt::format("policy {}", config_.policy));
+  if (wanted_) wake();  // a file that was read meanwhile
 }
 
 void LocalService::Core::take_policy_file() {
