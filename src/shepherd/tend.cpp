@@ -90,7 +90,8 @@ class Shepherd {
       });
       if (!some_left) return finish();
       if (ending_) end(Cause::by_itself, spec_.grace);
-      if (end_begun_ && (some_ended || asking_.unsure())) ask_again();
+      const bool look_again = asking_.unsure() && since_boot() >= ask_at_;
+      if (end_begun_ && (some_ended || look_again)) ask_again();
       follow(orders);
       keep_time();
     }
