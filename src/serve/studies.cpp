@@ -6,10 +6,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "base/step_back.h"
 #include "figure/document.h"
 #include "report/page.h"
 #include "serve/page_policy.h"
@@ -22,12 +20,14 @@ namespace almanac::serve {
 namespace {
 
 constexpr std::chrono::minutes kGood{5};
+/// "The last day" is another by then, even where nothing has changed.
+constexpr std::chrono::hours kOld{1};
 /// That there is nothing to study may be otherwise soon.
 constexpr std::chrono::seconds kNothing{5};
 /// Pages are some megabytes each.
 constexpr std::size_t kMostKept = 4;
 /// More take gigabytes, which the service is to leave to jobs.
-constexpr std::size_t kMostJobs = 500'000;
+constexpr std::int64_t kMostJobs = 500'000;
 
 std::string first_day(Time since) { return text::format_datetime(since).substr(0, 10); }
 
@@ -46,8 +46,8 @@ Studies::~Studies() {
 
 bool Studies::is_good(const Kept& kept) const {
   const Clock::duration age = Clock::now() - kept.at;
-  return age < (kept.made ? Clock::duration(kGood) : kNothing) ||
-         (kept.made && kept.revision == service_.revision());
+  if (age < (kept.made ? Clock::duration(kGood) : kNothing)) return true;
+  return kept.made && age < kOld && kept.revision == service_.revision();
 }
 
 std::optional<Studies::Made> Studies::ask(int days) {
@@ -62,7 +62,7 @@ std::optional<Studies::Made> Studies::ask(int days) {
 }
 
 void Studies::work() {
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), 10);
+  step_back();
   std::unique_lock lock(mutex_);
   for (;;) {
     news_.wait(lock, [&] { return stop_ || !asked_.empty(); });
@@ -87,16 +87,16 @@ Studies::Made Studies::make(int days) const {
                 "almanac history -o csv has the jobs");
   }
   const Time since = std::chrono::floor<std::chrono::minutes>(service_.overview().now) - days * 24h;
-  auto log = service_.store().log(since);
+  auto log = service_.store().log(since, kMostJobs + 1);
   if (!log) return tl::unexpected(log.error());
   const std::string span = days == 1 ? "the last day" : fmt::format("the last {} days", days);
   if (log->jobs.empty()) {
     return fail(Code::not_found, fmt::format("no job has ended in {}", span));
   }
-  if (log->jobs.size() > kMostJobs) {
+  if (std::ssize(log->jobs) > kMostJobs) {
     return fail(Code::unsupported,
-                fmt::format("{} jobs ended in {}: too many to study beside the service",
-                            text::grouped(std::ssize(log->jobs)), span),
+                fmt::format("more than {} jobs ended in {}: too many to study beside the service",
+                            text::grouped(kMostJobs), span),
                 {}, "ask for fewer days, or: almanac history -o csv; almanac study");
   }
   // Where the store lies is nobody's business.

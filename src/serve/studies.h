@@ -4,7 +4,7 @@
 /// Studies of the service's own job log, as pages: made when somebody asks, one at a time, by a
 /// thread that rounds and answers go before.
 ///
-/// A page is good until a job comes, starts or ends, and five minutes at least.
+/// A page is good until a job comes, starts or ends; five minutes at least, an hour at most.
 #pragma once
 
 #include <chrono>
