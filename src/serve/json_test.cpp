@@ -90,6 +90,10 @@ TEST(SubmissionJson, RefusesWhatMakesNoSense) {
   EXPECT_EQ(refusal(R"(, "gpus": 99999999999)"),
             "gpus is a whole number in its range, not 99999999999");
   EXPECT_EQ(refusal(R"(, "gpus": 2, "gpu_share": 0.5)"), "gpu_share is of one GPU: gpus must be 1");
+  for (const char* const io : {"0", "-1", "1e300"}) {
+    EXPECT_EQ(refusal(std::string(R"(, "io_mbs": )") + io),
+              "io_mbs is more than 0 and at most 1e+09");
+  }
   EXPECT_EQ(refusal(R"(, "time_limit_s": 1e300)"),
             "time_limit_s is a number of seconds, not 1e+300");
   EXPECT_EQ(refusal(R"(, "hold": 1)"), "hold is true or false, not 1");

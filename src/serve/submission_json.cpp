@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t kLongestName = 256;
 constexpr std::size_t kMostTasks = 100'000;
+/// More bytes a second than that no integer holds, nor any disk moves.
+constexpr double kMostIoMbs = 1e9;
 
 [[noreturn]] void refuse(std::string message, std::string hint = {}) {
   throw Refused{{Code::invalid, std::move(message), {}, std::move(hint)}};
@@ -54,7 +56,9 @@ void check(const store::Submission& asked) {
   if (asked.gpu_share < 1 && asked.gpus != 1) refuse("gpu_share is of one GPU: gpus must be 1");
   if (asked.cpus && *asked.cpus <= 0) refuse("cpus is more than 0");
   if (asked.memory_gb && *asked.memory_gb <= 0) refuse("memory_gb is more than 0");
-  if (asked.io_mbs && *asked.io_mbs <= 0) refuse("io_mbs is more than 0");
+  if (asked.io_mbs && !(*asked.io_mbs > 0 && *asked.io_mbs <= kMostIoMbs)) {
+    refuse(fmt::format("io_mbs is more than 0 and at most {:g}", kMostIoMbs));
+  }
   if (asked.time_limit != kNoDuration && asked.time_limit <= 0ms) {
     refuse("time_limit_s is more than 0");
   }
