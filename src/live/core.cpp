@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 
 #include "base/check.h"
+#include "live/ends.h"
 #include "live/log.h"
 #include "live/notify.h"
 
@@ -212,10 +213,9 @@ void LocalService::Core::save(Lock& lock) {
   trouble_.clear();
   save_again_ = kNever;
   for (const JobNumber number : dirty) {
-    const store::Job& job = book_.find(number)->job;
-    const bool goes_on =
-        job.state == trace::JobState::pending || job.state == trace::JobState::running;
-    if (!goes_on) book_.erase(number);
+    const Entry& entry = *book_.find(number);
+    // One that was stopped may end before its process has gone: it is let go of with that.
+    if (has_ended(entry.job) && !entry.run) book_.erase(number);
   }
   notes_.clear();
   values_.clear();

@@ -258,6 +258,7 @@ void LocalService::Core::process_gone(Entry& entry,
   const bool makes_room = std::exchange(entry.makes_room, false);
   const std::string to_end = std::exchange(entry.to_end, {});
   changed_ = true;
+  if (has_ended(job)) return touch(entry);  // while it made room
   const bool only_stopped = makes_room && to_end.empty() && !entry.again;
   if (only_stopped && (!how || (*how)->cause == Cause::told)) {
     // It waits, or is to start again, as the policy has it.

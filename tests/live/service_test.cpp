@@ -191,6 +191,16 @@ TEST_F(DrivenOut, RunsAgain) {
   EXPECT_EQ(look(shorter).state, JobState::completed);
 }
 
+TEST_F(DrivenOut, MayEndBeforeItsProcessHas) {
+  drive_out();
+  end();
+  begin("srtf+limit", 1);
+  ASSERT_TRUE(comes_to(stubborn_, JobState::failed));
+  EXPECT_EQ(look(stubborn_).reason.rfind("it can never run here", 0), 0U);
+  ASSERT_TRUE(comes_to(submit(shell("true")), JobState::completed));
+  EXPECT_EQ(look(stubborn_).state, JobState::failed);
+}
+
 TEST_F(DrivenOut, StaysCancelledOverARestart) {
   const JobNumber shorter = drive_out();
   ASSERT_TRUE(service_->cancel(stubborn_, me_));
