@@ -117,6 +117,7 @@ Result<std::vector<store::Job>> LocalService::Core::enlist(const store::Submissi
     store::Job& task = made.emplace_back(job);
     task.number = JobNumber{++last_number_};
     task.task = store::ArrayTask{.array = array, .index = index, .at_once = asked.at_once};
+    forget_what_runs(job);  // the others are kept with what the first of them runs
   }
   if (made.empty()) {
     job.number = JobNumber{++last_number_};
