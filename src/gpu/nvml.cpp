@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kGigabyte = 1024.0 * 1024 * 1024;
 constexpr int kFine = 0;                        // NVML_SUCCESS
+constexpr int kNotSupported = 3;                // NVML_ERROR_NOT_SUPPORTED
 constexpr int kGpuIsLost = 15;                  // NVML_ERROR_GPU_IS_LOST
 constexpr int kUncorrected = 1;                 // NVML_MEMORY_ERROR_TYPE_UNCORRECTED
 constexpr int kSinceLoaded = 0;                 // NVML_VOLATILE_ECC
@@ -61,6 +62,8 @@ struct Nvml::Library {
   int (*device_errors)(Device, int, int, unsigned long long*) = nullptr;
   int (*device_rows)(Device, unsigned*, unsigned*, unsigned*, unsigned*) = nullptr;
   int (*device_throttled)(Device, unsigned long long*) = nullptr;
+  ListProcesses device_processes = nullptr;
+  ListProcesses device_mps_clients = nullptr;
   int (*events_create)(void**) = nullptr;
   int (*events_register)(Device, unsigned long long, void*) = nullptr;
   int (*events_wait)(void*, EventData*, unsigned) = nullptr;
@@ -89,6 +92,17 @@ struct Nvml::Library {
     find(device_errors, "nvmlDeviceGetTotalEccErrors");
     find(device_rows, "nvmlDeviceGetRemappedRows");
     find(device_throttled, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    // The latest that it has.
+    for (const char* const version : {"", "_v2", "_v3"}) {
+      ListProcesses found = nullptr;
+      const std::string of = version;
+      if (find(found, ("nvmlDeviceGetComputeRunningProcesses" + of).c_str())) {
+        device_processes = found;
+      }
+      if (find(found, ("nvmlDeviceGetMPSComputeRunningProcesses" + of).c_str())) {
+        device_mps_clients = found;
+      }
+    }
     const bool has_events = find(events_create, "nvmlEventSetCreate") &&
                             find(events_register, "nvmlDeviceRegisterEvents") &&
                             find(events_wait, "nvmlEventSetWait_v2") &&
@@ -113,6 +127,14 @@ struct Nvml::Library {
     const Device found = at(gpu);
     if (found == nullptr || ask(found, text.data(), text.size() - 1) != kFine) return {};
     return text.data();
+  }
+  Result<std::vector<Holder>> holders(Device of, ListProcesses list) const {
+    Holders listed = list_holders(list, of);
+    // A driver without MPS has no clients of it.
+    if (listed.status == kNotSupported && list == device_mps_clients) return listed.all;
+    if (listed.status != kFine) return fail(Code::unavailable, error_string(listed.status));
+    if (listed.is_understood) return std::move(listed.all);
+    return fail(Code::unavailable, "the driver's list of processes is not as we know it");
   }
 };
 
@@ -168,6 +190,18 @@ Sample Nvml::sample(int gpu) const {
     made.power_w = milliwatts / 1e3;
   }
   return made;
+}
+
+Result<std::vector<Holder>> Nvml::holders(int gpu) const {
+  const Device found = library_->at(gpu);
+  if (found == nullptr || library_->device_processes == nullptr) {
+    return fail(Code::unavailable, "the driver does not list processes");
+  }
+  auto listed = library_->holders(found, library_->device_processes);
+  if (!listed || library_->device_mps_clients == nullptr) return listed;
+  const auto clients = library_->holders(found, library_->device_mps_clients);
+  if (!clients) return clients;
+  return joined(*listed, *clients);
 }
 
 std::string Nvml::trouble(int gpu) const {

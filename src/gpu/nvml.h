@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "gpu/holders.h"
 
 namespace almanac::gpu {
 
@@ -54,6 +55,9 @@ class Nvml {
   std::string uuid(int gpu) const;
   std::optional<double> memory_gb(int gpu) const;
   Sample sample(int gpu) const;
+  /// Who computes on it, clients of MPS too. Fails with unavailable, and why: the driver does not
+  /// say, or not to us.
+  Result<std::vector<Holder>> holders(int gpu) const;
   /// What makes it unfit for work now: uncorrectable memory errors since the driver was loaded,
   /// rows of memory that could not be replaced, too hot, lost. "" = nothing that the driver tells.
   std::string trouble(int gpu) const;

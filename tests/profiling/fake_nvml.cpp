@@ -4,9 +4,16 @@
 /// A driver that is none: two GPUs, of which the first is 80 % busy with 10 of 80 GB, and the
 /// second tells nothing of its use, as one cut up by MIG. The first draws up to 300 W and may be
 /// limited to 100 W or more, the second only by root, who never asks; without persistence mode it
-/// forgets the limit when nobody uses it any more. Built as libnvidia-ml.so.1, for tests.
+/// forgets the limit when nobody uses it any more. Who computes on the first is told by the lines
+/// "PROCESS MEGABYTES" of the file that FAKE_NVML_PROCESSES names, without megabytes where the
+/// memory is not told, with "mps" behind them for clients of MPS; the second says that to nobody.
+/// Built as libnvidia-ml.so.1, for tests.
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
 
 extern "C" {
 
@@ -20,11 +27,20 @@ struct Memory {
   unsigned long long used;
 };
 
+struct Process {
+  unsigned process;
+  unsigned long long memory;
+  unsigned gpu_instance;
+  unsigned compute_instance;
+};
+
 constexpr int kSuccess = 0;
 constexpr int kInvalid = 2;
 constexpr int kNotSupported = 3;
 constexpr int kNoPermission = 4;
+constexpr int kInsufficientSize = 7;
 constexpr int kDriverNotLoaded = 9;
+constexpr unsigned long long kNotAvailable = ~0ULL;
 constexpr unsigned long long kGigabyte = 1ULL << 30;
 
 static int gpus[2] = {0, 1};
@@ -86,6 +102,34 @@ int nvmlDeviceSetPowerManagementLimit(void* device, unsigned milliwatts) {
   if (milliwatts < 100'000) return kInvalid;
   limit_mw = milliwatts;
   return kSuccess;
+}
+/// Those of the file whose line ends so.
+static int list(const std::string& end, void* device, unsigned* count, Process* processes) {
+  if (device != &gpus[0]) return kNoPermission;
+  const char* const file = std::getenv("FAKE_NVML_PROCESSES");
+  std::ifstream lines(file == nullptr ? "/dev/null" : file);
+  std::vector<Process> found;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    Process told{0, kNotAvailable, ~0U, ~0U};
+    if (unsigned long long megabytes = 0; words >> told.process && words >> megabytes) {
+      told.memory = megabytes << 20;
+    }
+    std::string last;
+    words >> last;
+    if (last == end) found.push_back(told);
+  }
+  const bool has_room = found.size() <= *count;
+  *count = static_cast<unsigned>(found.size());
+  if (!has_room) return kInsufficientSize;
+  for (const Process& each : found) *processes++ = each;
+  return kSuccess;
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count, Process* processes) {
+  return list("", device, count, processes);
+}
+int nvmlDeviceGetMPSComputeRunningProcesses_v3(void* device, unsigned* count, Process* processes) {
+  return list("mps", device, count, processes);
 }
 
 }  // extern "C"

@@ -5,6 +5,7 @@
 #include "gpu/nvml.h"
 
 #include <cstdlib>
+#include <fstream>
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -25,6 +26,20 @@ TEST(NvmlTest, TellsOfTheGpusThatTheDriverHas) {
   EXPECT_EQ(nvml->sample(1).memory_gb, 10);
   EXPECT_EQ(nvml->name(2), "");
   EXPECT_EQ(nvml->sample(2).memory_gb, std::nullopt);
+}
+
+TEST(NvmlTest, TellsWhoComputesOnAGpu) {
+  const auto nvml = Nvml::open();
+  ASSERT_TRUE(nvml) << to_string(nvml.error());
+  EXPECT_TRUE(nvml->holders(0)->empty());
+  const std::string file = testing::TempDir() + "/processes";
+  std::ofstream(file) << "4711 1536\n17\n4712 512 mps\n";
+  ::setenv("FAKE_NVML_PROCESSES", file.c_str(), 1);
+  EXPECT_EQ(nvml->holders(0).value(),
+            (std::vector<Holder>{{17, std::nullopt}, {4711, 1.5}, {4712, 0.5}}));
+  ::unsetenv("FAKE_NVML_PROCESSES");
+  EXPECT_EQ(nvml->holders(1).error().message, "Insufficient Permissions");
+  EXPECT_EQ(nvml->holders(2).error().message, "the driver does not list processes");
 }
 
 TEST(NvmlTest, HoldsAGpuToWhatItMayDraw) {
