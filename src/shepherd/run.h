@@ -95,6 +95,9 @@ class Run {
   Result<std::optional<Exit>> exited();
   /// Asks it to end: SIGTERM to all below, SIGKILL after the grace of the spec. Does not wait.
   void end();
+  /// Kills it, as it is where the shepherd itself sees too much memory: it has taken some that is
+  /// watched from outside, a GPU's. Does not wait.
+  void end_for_memory();
   /// Gives it other cores (empty = as they are) and limits. Does not wait. A limit that the control
   /// group did not have from the start is not held by it later.
   Result<void> resize(const std::vector<int>& cores, std::optional<double> cpus,

@@ -48,13 +48,13 @@ Duration later(Duration at, Duration by) { return by < kForever - at ? at + by :
 
 /// Blocks the signals that are orders and gives them as a descriptor; ignores what is not for us.
 Descriptor orders() {
-  for (const int signal : {SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ, SIGUSR2}) {
+  for (const int signal : {SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) {
     ::signal(signal, SIG_IGN);
   }
   ::signal(SIGCHLD, SIG_DFL);
   sigset_t signals;
   ::sigemptyset(&signals);
-  for (const int signal : {SIGCHLD, SIGTERM, SIGUSR1}) ::sigaddset(&signals, signal);
+  for (const int signal : {SIGCHLD, SIGTERM, SIGUSR1, SIGUSR2}) ::sigaddset(&signals, signal);
   ::sigprocmask(SIG_SETMASK, &signals, nullptr);
   return Descriptor(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
@@ -101,6 +101,7 @@ class Shepherd {
   struct Orders {
     bool end = false;
     bool limits = false;
+    bool too_much_memory = false;
   };
 
   /// Sleeps until there is something to do.
@@ -126,11 +127,13 @@ class Shepherd {
     while (::read(signals_.get(), &heard, sizeof heard) == sizeof heard) {
       if (heard.ssi_signo == SIGTERM) orders.end = true;
       if (heard.ssi_signo == SIGUSR1) orders.limits = true;
+      if (heard.ssi_signo == SIGUSR2) orders.too_much_memory = true;
     }
     return orders;
   }
 
   void follow(const Orders& orders) {
+    if (orders.too_much_memory) end_for_memory();
     if (orders.end) end(Cause::told, spec_.grace);
     if (!orders.limits) return;
     if (const auto limits = read_record<Limits>(folder_ + kLimitsFile)) bounds_.set(*limits);
@@ -141,13 +144,9 @@ class Shepherd {
     if (now >= limit_at_) end(Cause::time_limit, spec_.grace);
     if (bounds_.watches() && now >= watch_at_) {
       watch_at_ = now + kWatch;
-      if (bounds_.too_much()) {
-        // Grace would cost others their memory.
-        end(Cause::memory, Duration{0});
-        kill_at_ = std::min(kill_at_, now);
-      }
+      if (bounds_.too_much()) end_for_memory();
     }
-    if (now >= kill_at_) {
+    if (since_boot() >= kill_at_) {
       bounds_.kill();
       process::kill_all_below();
       kill_at_ = since_boot() + kill_again_;
@@ -168,6 +167,12 @@ class Shepherd {
     kill_at_ = later(since_boot(), grace);
     if (grace > Duration{0}) asking_.all();
     ask_at_ = since_boot() + ask_again_;
+  }
+
+  void end_for_memory() {
+    // Grace would cost others their memory.
+    end(Cause::memory, Duration{0});
+    kill_at_ = std::min(kill_at_, since_boot());
   }
 
   Exit finish() {

@@ -44,6 +44,17 @@ TEST(LimitsTest, AMemoryLimitCanComeLater) {
   EXPECT_EQ(Runs::exit_of(run).cause, Cause::memory);
 }
 
+TEST(LimitsTest, WhoHoldsTooMuchOfAGpuIsKilledAsOneOutOfMemory) {
+  const Runs runs;
+  Spec spec = runs.shell("trap '' TERM; touch $HERE/ready; while :; do sleep 1; done");
+  shepherd::Run run = runs.start(spec);
+  ASSERT_TRUE(runs.comes("ready"));
+  run.end_for_memory();
+  const Exit exit = Runs::exit_of(run);
+  EXPECT_EQ(exit.cause, Cause::memory);
+  EXPECT_EQ(exit.ending.signal, SIGKILL);
+}
+
 TEST(LimitsTest, CoresAreGivenAndChanged) {
   const std::vector<int> all = process::allowed_cpus();
   if (all.size() < 2) GTEST_SKIP() << "one processor only";
