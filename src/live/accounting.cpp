@@ -74,7 +74,11 @@ void LocalService::Core::take_note(const Sight& sight) {
       const bool ended_unseen = entry.run->shepherd() < 0;
       if (!ended_unseen) count_energy(entry, now);
     }
-    if (now < next_moment_) return;
+    excesses_ = sight.excesses;
+    if (now < next_moment_) {
+      if (!excesses_.empty()) wake();
+      return;
+    }
     next_moment_ = now + kOften;
     for (const JobNumber number : processes_) dirty_.insert(number);
     store::Moment moment{.at = now,

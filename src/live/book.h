@@ -30,8 +30,9 @@ struct Entry {
   std::string to_end{};
   bool makes_room = false;               ///< Its process is to end since the policy has stopped it.
   std::vector<cluster::Grant> leaves{};  ///< What that process holds until it has gone.
-  bool again = false;     ///< It is to run again from its beginning when its process has gone.
-  bool starting = false;  ///< It runs as the policy sees it, but has no process yet.
+  bool again = false;         ///< It is to run again from its beginning when its process has gone.
+  bool too_much_gpu = false;  ///< Its process is to be killed for the GPU memory that it holds.
+  bool starting = false;      ///< It runs as the policy sees it, but has no process yet.
   std::vector<cluster::Grant> draws{};  ///< The GPUs that its process has from its start on.
   measure::SteadyUse gpu_use{};         ///< Of its process.
   std::optional<measure::Stretch> bandwidth_gbs{};  ///< What it drew of the memory's, when looked
@@ -47,6 +48,8 @@ void forget_what_runs(store::Job& job);
 
 /// The note on a job that was given other cores or memory while it ran.
 inline constexpr const char* kResized = "resized";
+/// The note on a job that held more of its GPU's memory than its part.
+inline constexpr const char* kTooMuchGpu = "over its GPU memory";
 
 /// Reason of a job that is to begin again when its process has gone: what the store has of
 /// Entry::again.

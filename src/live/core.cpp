@@ -67,6 +67,7 @@ void LocalService::Core::step(Lock& lock) {
   take_entrants(lock);
   take_wish(lock);
   take_exits();
+  take_excesses();
   if (reload_.exchange(false)) take_policy_file();
   let_in();
   decide();
@@ -120,6 +121,18 @@ void LocalService::Core::take_exits() {
     const auto how = entry.run->exited();
     if (how && !*how) continue;
     process_gone(entry, how);
+  }
+}
+
+void LocalService::Core::take_excesses() {
+  for (const GpuExcess& each : std::exchange(excesses_, {})) {
+    Entry* const entry = book_.find(each.job);
+    const bool is_same_run = entry != nullptr && entry->run && entry->run->folder() == each.folder;
+    if (!is_same_run || std::exchange(entry->too_much_gpu, true)) continue;
+    note(entry->job, kTooMuchGpu,
+         fmt::format("held {:.1f} GB of GPU {} of {}, its part is {:.1f}", each.held_gb, each.gpu,
+                     config_.machine.cluster.node_label(each.node), each.part_gb));
+    to_kill_.push_back(each.job);
   }
 }
 
@@ -230,6 +243,10 @@ void LocalService::Core::launch(Lock& lock) {
   for (const JobNumber number : std::exchange(to_stop_, {})) {
     Entry* const entry = book_.find(number);
     if (entry != nullptr && entry->run) entry->run->end();
+  }
+  for (const JobNumber number : std::exchange(to_kill_, {})) {
+    Entry* const entry = book_.find(number);
+    if (entry != nullptr && entry->run && entry->too_much_gpu) entry->run->end_for_memory();
   }
   for (const JobNumber number : std::exchange(to_resize_, {})) {
     Entry* const entry = book_.find(number);

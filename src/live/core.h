@@ -114,6 +114,7 @@ class LocalService::Core final : public schedule::Actuator {
   void step(Lock& lock);
   void wait_for_news(Duration at_most);
   void take_exits();
+  void take_excesses();
   void take_policy_file();
   void let_in();
   void decide();
@@ -245,6 +246,7 @@ class LocalService::Core final : public schedule::Actuator {
   std::vector<store::JobNumber> to_resize_;
   std::vector<store::JobNumber> to_start_;  // in the order of the policy
   std::vector<store::JobNumber> to_stop_;   // whose process is to be told to end
+  std::vector<store::JobNumber> to_kill_;   // whose process holds too much of a GPU
   std::set<store::JobNumber> dirty_;        // changed since they were saved
   std::vector<store::Note> notes_;
   std::vector<store::Told> told_;
@@ -252,6 +254,7 @@ class LocalService::Core final : public schedule::Actuator {
   Time next_moment_{};
   std::optional<double> gpu_use_;                   // of all GPUs, as last measured
   std::map<std::pair<NodeId, int>, double> gpu_w_;  // of each that tells, as last measured
+  std::vector<GpuExcess> excesses_;                 // as last measured
   std::vector<store::Job> ended_;                   // since the last outlook
   OutOfService out_;
   std::map<std::string, std::string> values_;  // to be kept by the store

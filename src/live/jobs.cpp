@@ -239,6 +239,7 @@ void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
   entry.run.emplace(std::move(run));
   processes_.insert(entry.job.number);
   entry.draws = entry.job.held_gpus;
+  entry.too_much_gpu = false;
   entry.gpu_use = measure::SteadyUse(config_.measuring);
   entry.gpu_use.start(now_);
   entry.bandwidth_gbs.reset();

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cluster/read.h"
@@ -37,12 +38,34 @@ cluster::Cluster found_cluster(const profiling::Machine& found) {
   return made;
 }
 
+/// Whether we are in the machine's first PID namespace, by whose numbers the driver goes: in a
+/// container they are other processes'.
+///
+/// Source   PROC_PID_INIT_INO of the kernel's include/linux/proc_ns.h; pid_namespaces(7).
+bool is_in_first_pid_namespace() {
+  constexpr ino_t kFirst = 0xEFFFFFFC;
+  struct stat own {};
+  return ::stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == kFirst;
+}
+
+/// Whether the driver says of every GPU who holds its memory.
+bool can_watch_gpu_memory(const profiling::Machine& found, const Machine& machine) {
+  if (!found.nvml || !machine.numbers_processes_as_driver) return false;
+  for (const auto& numbers : machine.driver_numbers) {
+    for (const std::optional<int>& number : numbers) {
+      if (!number || !found.nvml->holders(*number)) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<Machine> find_machine(const std::string& cluster_file) {
   const profiling::Machine found = profiling::this_machine();
   Machine made;
   made.has_driver = found.nvml.has_value();
+  made.numbers_processes_as_driver = is_in_first_pid_namespace();
   if (cluster_file.empty()) {
     made.cluster = found_cluster(found);
     if (!made.has_driver) {
@@ -94,6 +117,10 @@ Result<Machine> find_machine(const std::string& cluster_file) {
   shepherd::Means means = shepherd::means();
   if (made.cores.empty()) means.cpus = "not held";
   made.limits_by = to_string(means);
+  if (configured > 0) {
+    made.limits_by += fmt::format(", memory of shared GPUs: {}",
+                                  can_watch_gpu_memory(found, made) ? "watched" : "not held");
+  }
   return made;
 }
 

@@ -23,7 +23,9 @@ struct Machine {
   std::vector<int> cores{};  ///< Processors to give away, rising; empty = they are not pinned: more
                              ///< are configured than there are.
   bool has_driver = false;   ///< GPUs are the driver's.
-  std::string limits_by{};   ///< What holds jobs to their limits, in words.
+  /// A number of a process means the same to the driver and to us.
+  bool numbers_processes_as_driver = false;
+  std::string limits_by{};           ///< What holds jobs to their limits, in words.
   std::vector<std::string> notes{};  ///< What the user should know.
 };
 

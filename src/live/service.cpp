@@ -139,6 +139,10 @@ Result<JobView> LocalService::job(JobNumber number) const {
   auto made = core_->job(number);
   if (!made) return made;
   add(*made);
+  if (made->job.state == trace::JobState::running && made->job.asked.gpu_share < 1) {
+    made->limits_by += fmt::format("{}GPU memory: {}", made->limits_by.empty() ? "" : ", ",
+                                   made->gpu_memory_gb >= 0 ? "watched" : "not held");
+  }
   const Config& known = core_->config();
   if (known.speeds && made->job.state == trace::JobState::running) {
     made->pace = pace_of(number, core_->beside(number),
@@ -164,6 +168,7 @@ void LocalService::add(JobView& view) const {
   view.gpu_use = vitals.gpu_use.value_or(-1);
   view.cpu_use = vitals.cores_busy.value_or(-1);
   view.memory_gb = vitals.memory_gb.value_or(-1);
+  view.gpu_memory_gb = vitals.gpu_memory_gb.value_or(-1);
 }
 
 std::optional<Expected> LocalService::expect(JobNumber number, Duration patience) const {

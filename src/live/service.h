@@ -48,6 +48,7 @@ struct JobView {
   double gpu_use = -1;                 ///< Measured, 0 to 1; -1 = not.
   double cpu_use = -1;                 ///< Cores that it keeps busy; -1 = not measured.
   double memory_gb = -1;
+  double gpu_memory_gb = -1;   ///< Of all its GPUs; -1 = the driver does not tell.
   std::string limits_by{};     ///< What holds a job that runs to its limits.
   std::optional<Pace> pace{};  ///< Of one that runs, by its model; only of job().
 };

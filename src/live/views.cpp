@@ -46,17 +46,18 @@ std::string word_of(ReasonKind kind) {
   return "";
 }
 
-constexpr std::ptrdiff_t kResizesShown = 12;
+constexpr std::ptrdiff_t kChangesShown = 12;
 
-/// "after 00:01:30: 4 cores to 2".
-std::vector<std::string> resizes_of_last_run(const std::vector<store::Note>& notes) {
+/// "after 00:01:30: 4 cores to 2", "after 00:02:10: held 44.0 GB of GPU 0 of box, its part
+/// is 40.0".
+std::vector<std::string> changes_of_last_run(const std::vector<store::Note>& notes) {
   std::vector<std::string> made;
   Time begun{};
   for (const store::Note& note : notes) {
     if (note.what == "started") {
       begun = note.at;
       made.clear();
-    } else if (note.what == kResized) {
+    } else if (note.what == kResized || note.what == kTooMuchGpu) {
       made.push_back(
           fmt::format("after {}: {}", text::format_duration(note.at - begun), note.detail));
     }
@@ -253,7 +254,8 @@ Patients LocalService::Core::patients() {
     made.all.push_back({.job = number,
                         .shepherd = entry.run->shepherd(),
                         .folder = entry.run->folder(),
-                        .held = entry.job.held_gpus});
+                        .held = entry.job.held_gpus,
+                        .asks_part = entry.job.asked.gpu_share < 1});
   }
   return made;
 }
@@ -322,13 +324,13 @@ Result<std::vector<std::string>> LocalService::Core::explain(JobNumber number) c
   if (job.state == JobState::pending) return lines;
   const auto notes = store_.notes(number);
   if (!notes) return tl::unexpected(notes.error());
-  std::vector<std::string> resizes = resizes_of_last_run(*notes);
-  if (std::ssize(resizes) > kResizesShown) {
+  std::vector<std::string> changes = changes_of_last_run(*notes);
+  if (std::ssize(changes) > kChangesShown) {
     lines.push_back(
-        fmt::format("{} earlier changes of its size", std::ssize(resizes) - kResizesShown));
-    resizes.erase(resizes.begin(), resizes.end() - kResizesShown);
+        fmt::format("{} earlier changes of its size", std::ssize(changes) - kChangesShown));
+    changes.erase(changes.begin(), changes.end() - kChangesShown);
   }
-  lines.insert(lines.end(), resizes.begin(), resizes.end());
+  lines.insert(lines.end(), changes.begin(), changes.end());
   return lines;
 }
 

@@ -210,6 +210,11 @@ void Vitals::work() {
       vitals[patient.job] = look_at(patient, patients.now, found[patient.job], of_job);
     }
     before_ = std::move(found);
+    if (nvml_) {
+      GpuMemory memory = look_at_gpu_memory(*nvml_, machine_, patients.all);
+      for (const auto& [job, held_gb] : memory.held_gb) vitals[job].gpu_memory_gb = held_gb;
+      sight.excesses = std::move(memory.excesses);
+    }
     lock.lock();
     vitals_ = std::move(vitals);
     told_ = samples_;

@@ -7,8 +7,9 @@
 /// A job's GPU use is the mean over its GPUs, as the driver tells; or what the job itself says in
 /// the file that ALMANAC_PROGRESS names (measure/own_word.h).
 ///
-/// Cost     while jobs run: every five seconds, one pass over /proc a job and a question a GPU; two
-///          passes and a write for each of its threads where memory traffic is counted.
+/// Cost     while jobs run: every five seconds, one pass over /proc a job and a question a GPU, and
+///          as much again for the memory of GPUs (live/gpu_memory.h); two passes and a write for
+///          each of its threads where memory traffic is counted.
 #pragma once
 
 #include <condition_variable>
@@ -23,11 +24,10 @@
 #include <utility>
 #include <vector>
 
-#include <sys/types.h>
-
-#include "cluster/ledger.h"
 #include "gpu/nvml.h"
+#include "live/gpu_memory.h"
 #include "live/machine.h"
+#include "live/patient.h"
 #include "measure/own_word.h"
 #include "measure/stretch.h"
 #include "process/memory_traffic.h"
@@ -38,20 +38,8 @@ namespace almanac::live {
 struct JobVitals {
   std::optional<double> gpu_use{};  ///< 0 to 1.
   std::optional<double> cores_busy{};
-  std::optional<double> memory_gb{};  ///< Of the machine, not of its GPUs.
-};
-
-/// A job that runs, to be measured.
-struct Patient {
-  store::JobNumber job{};
-  pid_t shepherd = -1;
-  std::string folder{};
-  std::vector<cluster::Grant> held{};
-};
-
-struct Patients {
-  Time now{};
-  std::vector<Patient> all{};
+  std::optional<double> memory_gb{};      ///< Of the machine, not of its GPUs.
+  std::optional<double> gpu_memory_gb{};  ///< Of all its GPUs.
 };
 
 /// What a look has found new since the one before.
@@ -67,6 +55,7 @@ struct Sight {
   bool all_gpus_tell = false;
   std::optional<measure::Stretch> bandwidth_gbs{};  ///< Of all of the machine.
   std::vector<OfJob> jobs{};
+  std::vector<GpuExcess> excesses{};
 };
 
 class Vitals {
