@@ -119,6 +119,7 @@ void list(Fields& fields, Of& of) {
     fields.measured("gpu_use", of.gpu_use);
     fields.measured("cpu_use", of.cpu_use);
     fields.measured("memory_used_gb", of.memory_gb);
+    fields.measured("gpu_memory_used_gb", of.gpu_memory_gb);
     fields.sparse("limits_by", of.limits_by);
   }
 }

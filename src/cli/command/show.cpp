@@ -83,6 +83,8 @@ void print(const serve::ListedJob& listed, Time now) {
   if (listed.view.cpu_use >= 0) line("Cores busy", fmt::format("{:.1f}", listed.view.cpu_use));
   if (listed.view.memory_gb >= 0)
     line("In memory", fmt::format("{:.1f} GB", listed.view.memory_gb));
+  if (listed.view.gpu_memory_gb >= 0)
+    line("On GPUs", fmt::format("{:.1f} GB", listed.view.gpu_memory_gb));
   if (listed.view.pace) line("Speed", in_words(*listed.view.pace));
   line("Command", fmt::format("{}", fmt::join(asked.argv, " ")));
   line("Folder", asked.directory);
