@@ -65,13 +65,14 @@ void LocalService::Core::step(Lock& lock) {
   now_ = clock_.now();
   renew_policy();
   take_entrants(lock);
-  take_wish(lock);
+  std::optional<Answer> fulfilled = take_wish(lock);
   take_exits();
   take_excesses();
   if (reload_.exchange(false)) take_policy_file();
   let_in();
   decide();
   save(lock);
+  if (fulfilled) fulfilled->set_value({});
   launch(lock);
   if (std::exchange(changed_, false)) ++revision_;
 }

@@ -91,9 +91,10 @@ class LocalService::Core final : public schedule::Actuator {
     store::Store::Batch kept{};           ///< Must be on the disk before any of it is done.
     std::function<void()> apply = [] {};  ///< Does it.
   };
+  using Answer = std::promise<Result<void>>;
   struct Wish {
     std::function<Result<Change>()> plan;  ///< Looks, and changes nothing.
-    std::promise<Result<void>> answer{};
+    Answer answer{};
   };
   struct OutOfService {
     std::set<NodeId> drained{};
@@ -126,8 +127,9 @@ class LocalService::Core final : public schedule::Actuator {
   // wishes.cpp: what users want.
   /// Lets the deciding thread do what `plan` comes to, and waits until that is on the disk.
   Result<void> change(std::function<Result<Change>()> plan);
-  /// One at a time: the next is judged by what this one has changed.
-  void take_wish(Lock& lock);
+  /// One at a time: the next is judged by what this one has changed. Whoever had it is to be
+  /// answered once the round is over, and finds then what it changed.
+  std::optional<Answer> take_wish(Lock& lock);
   void take_entrants(Lock& lock);
   void refuse_all();
   Result<Entry*> own(store::JobNumber number, const Caller& caller);

@@ -93,24 +93,24 @@ Result<void> LocalService::Core::change(std::function<Result<Change>()> plan) {
   return answer.get();
 }
 
-void LocalService::Core::take_wish(Lock& lock) {
+std::optional<LocalService::Core::Answer> LocalService::Core::take_wish(Lock& lock) {
   Wish wish;
   {
     const std::lock_guard inbox(inbox_mutex_);
-    if (wishes_.empty()) return;
+    if (wishes_.empty()) return std::nullopt;
     wish = std::move(wishes_.front());
     wishes_.pop_front();
     if (!wishes_.empty()) wake();
   }
   const Result<Change> change = wish.plan();
-  if (!change) return wish.answer.set_value(tl::unexpected(change.error()));
-  const Result<void> saved = commit(lock, change->kept);
-  if (saved) {
-    change->apply();
-    // Whoever is answered finds what it changed: nobody sees the jobs before the round has.
-    ++revision_;
+  const Result<void> saved = change ? commit(lock, change->kept) : tl::unexpected(change.error());
+  if (!saved) {
+    wish.answer.set_value(saved);
+    return std::nullopt;
   }
-  wish.answer.set_value(saved);
+  change->apply();
+  ++revision_;
+  return std::move(wish.answer);
 }
 
 void LocalService::Core::refuse_all() {
