@@ -40,6 +40,7 @@ Settings settings(Switch how = Switch::on) {
 struct Nature {
   double cores_needed = 1;    ///< For its GPUs to be as busy as they ever are.
   double gb_s_of_a_core = 0;  ///< That it draws of the memory's bandwidth.
+  double busy = 0.8;          ///< How busy that is.
 };
 
 /// Almanac with the lever at a Slurm, and an agent on each node.
@@ -140,7 +141,7 @@ class Site {
         drawn += has * nature.gb_s_of_a_core;
         for (std::size_t gpu = 0; gpu < 8; ++gpu) {
           if ((held.gpus >> gpu & 1U) == 0) continue;
-          report.gpu_use[gpu] = 0.8 * std::min(1.0, has / nature.cores_needed);
+          report.gpu_use[gpu] = nature.busy * std::min(1.0, has / nature.cores_needed);
         }
       }
       report.bandwidth_gbs = drawn;
@@ -269,12 +270,23 @@ TEST(Slimming, BeginsAnewWithTheService) {
   EXPECT_EQ(site.cores(job), 6);
 }
 
-TEST(Slimming, GivesAllBackToAJobThatIsHurtAndLeavesItAlone) {
+TEST(Slimming, SearchesAnewWhenAJobComesToNeedMore) {
   Site site;
   const auto job = site.submit(2, 16, {.cores_needed = 4});
   site.live(20min);
   ASSERT_EQ(site.cores(job), 4);
   site.natures[JobNumber{job}].cores_needed = 12;
+  site.live(20min);
+  EXPECT_EQ(site.cores(job), 12);
+}
+
+TEST(Slimming, GivesAllBackToAJobThatIsHurtAndLeavesItAlone) {
+  Site site;
+  const auto job = site.submit(2, 16, {.cores_needed = 4});
+  site.live(20min);
+  ASSERT_EQ(site.cores(job), 4);
+  // Whatever cores it has: that they are not the cause cannot be known.
+  site.natures[JobNumber{job}].busy = 0.4;
   site.live(8min);
   EXPECT_EQ(site.cores(job), 16);
   const auto done = site.state().done;
