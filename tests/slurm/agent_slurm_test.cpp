@@ -203,17 +203,17 @@ TEST_F(AgentSlurmTest, IsStartedAndWatchedAsItsUnitSays) {
   }
   EXPECT_TRUE(manager.hears("READY=1"));
   EXPECT_TRUE(manager.hears("WATCHDOG=1"));
-  const std::string all = cpus();
+  const std::string all = has();
   EXPECT_TRUE(reports([](const auto& job) { return job.gpu_use == 0.75; }));
   orders_ = {{"n001", {{JobNumber{job_}, 1}}}};
   EXPECT_TRUE(reports([](const auto& job) { return job.limit == 1; }));
-  EXPECT_NE(cpus(), all);
+  EXPECT_NE(has(), all);
   ::kill(unit, SIGTERM);
   EXPECT_TRUE(manager.hears("STOPPING=1"));
   int status = 0;
   ::waitpid(unit, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  EXPECT_EQ(cpus(), all) << "whoever is stopped lets go";
+  EXPECT_EQ(has(), all) << "whoever is stopped lets go";
 }
 
 }  // namespace
