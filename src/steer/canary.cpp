@@ -96,10 +96,7 @@ Result<Band> expect(trace::Trace log, const std::set<std::string>& vcs,
   }
   const auto made = policy::make_pipeline(policy, live::taught_estimator(policy, log, lessons));
   const sim::Schedule schedule =
-      sim::simulate(log, cluster, *made,
-                    {.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
-                     .seed = seed,
-                     .stop = stop});
+      sim::simulate(log, cluster, *made, {.restart = kNoRestartCost, .seed = seed, .stop = stop});
   for (std::size_t at = 0; at < courses.size(); ++at) {
     courses[at].start = schedule.jobs[numbers[at]].start;
   }

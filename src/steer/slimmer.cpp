@@ -9,6 +9,7 @@
 
 #include "policy/pipeline.h"
 #include "steer/aside.h"
+#include "steer/decision.h"
 #include "steer/occupancy.h"
 #include "steer/record.h"
 #include "steer/scope.h"
@@ -20,7 +21,6 @@ using slurm::JobNumber;
 
 namespace {
 
-constexpr schedule::RestartCost kNoCost{.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
 /// So long hurt, a job gets all back.
 constexpr Duration kHurt = 5min;
 /// Then all begins anew: the round remembers each job that it ever saw.
@@ -83,7 +83,7 @@ void Slimmer::begin(std::shared_ptr<const World> world, const Settings& settings
   events_.clear();
   running_.clear();
   mind_ = policy::make_pipeline(policy_.composition, nullptr);
-  round_ = std::make_unique<schedule::Round>(cluster_, trace_, *mind_, *this, kNoCost, 0);
+  round_ = std::make_unique<schedule::Round>(cluster_, trace_, *mind_, *this, kNoRestartCost, 0);
   round_->observe(nullptr, this);
 }
 
@@ -135,6 +135,8 @@ void Slimmer::adopt(const slurm::Job& job, Running& running) {
   trace::Job& record = trace_.jobs.emplace_back();
   record.id = trace::JobKey{static_cast<std::uint64_t>(job.number)};
   record.request = to_request(nobodys, *world_, trace_.names);
+  // It is where its nodes are, whatever it is called by.
+  record.request.vc = trace_.names.intern(owner_of_nodes(job, *world_));
   numbers_.push_back(job.number);
   const Time since = job.start == kNoTime ? now_ : std::min(job.start, now_);
   running.is_in_round = !round_->adopt(id, running.slurms, {.since = since, .start = since});

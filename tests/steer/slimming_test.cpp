@@ -306,6 +306,19 @@ TEST(Slimming, LeavesExemptUsersAlone) {
   EXPECT_EQ(site.cores(other), 2);
 }
 
+TEST(Slimming, IsForJobsOfAllAccountsWhateverTheseAreCalled) {
+  for (const std::string account : {"lab", "w"}) {
+    Settings by_account = settings();
+    by_account.virtual_clusters = Grouping::accounts;
+    Site site("fifo+adaptive", by_account);
+    site.slurm.add_partition("w", 1, 8);
+    const auto job = site.submit(2, 16, {.cores_needed = 2});
+    site.slurm.job(job).account = account;
+    site.live(20min);
+    EXPECT_EQ(site.cores(job), 2) << account;
+  }
+}
+
 TEST(Slimming, RestsWhereNoAgentReports) {
   Site site;
   site.present.clear();
