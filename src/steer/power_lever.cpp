@@ -58,11 +58,11 @@ class PowerLever final : public Lever {
   }
 
   std::vector<Action> want(const Scene& scene) override {
-    std::vector<Action> made = weigh(scene, true);
     take_capacity(scene.policy);
+    notice(scene);
+    std::vector<Action> made = weigh(scene, true);
     if (capacity_ == nullptr) return made;
     const Nodes nodes = look(scene);
-    notice(scene);
     most_used_ = std::max(most_used_, nodes.use.used);
     const Time now = scene.mirror.at();
     if (asked_ == kNoTime || now - asked_ >= kCapacityPeriod) {

@@ -64,6 +64,18 @@ TEST(PowerLever, LetsNodesThatAreNotOnWeighMore) {
   for (const auto& [name, node] : slurm.nodes) EXPECT_EQ(node.weight, usual(name)) << name;
 }
 
+TEST(PowerLever, SaysOnceWhatANodeWeighsUntilSlurmShowsIt) {
+  for (const std::string policy : {"fifo", "fifo+follow_load"}) {
+    FakeSlurm slurm = quiet();
+    slurm.nodes.at("v008").power = Power::off;  // an administrator's
+    Desk desk(slurm, policy, with("power"));
+    EXPECT_EQ(desk.step(), 1) << policy;
+    slurm.is_down = true;  // so that nothing is news
+    desk.step();
+    EXPECT_EQ(desk.state().wanted, 0) << policy;
+  }
+}
+
 TEST(PowerLever, WakesAllThatItPutToSleepWhenItIsTurnedOff) {
   FakeSlurm slurm = quiet();
   slurm.nodes.at("v008").power = Power::off;  // an administrator's
