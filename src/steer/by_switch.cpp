@@ -16,9 +16,11 @@ const cluster::Node& node_of(const cluster::Cluster& cluster, NodeId id) {
   return cluster.nodes[index(id)];
 }
 
-/// Whether each of a job's nodes is as good as another of its make: the job has as much of each.
+/// Whether each of a job's nodes is as good as another of its make: the job has all GPUs of each,
+/// and as much of the rest.
 bool are_alike(const std::vector<Grant>& held, const cluster::Cluster& cluster) {
   const Grant& first = held.front();
+  if (first.count() != cluster.gpus(first.node)) return false;
   return std::all_of(held.begin(), held.end(), [&](const Grant& each) {
     return each.gpus == first.gpus && each.cpu_milli == first.cpu_milli &&
            each.memory_mb == first.memory_mb &&
@@ -35,7 +37,7 @@ bool is_on_one_switch(const std::vector<Grant>& held, const cluster::Cluster& cl
 }  // namespace
 
 void gather_by_switch(std::vector<Decision::Start>& starts, const cluster::Cluster& cluster,
-                      const cluster::Ledger& ledger) {
+                      const cluster::Ledger& ledger, const std::function<bool(NodeId)>& is_on) {
   std::set<NodeId> given;  // to jobs that were moved there
   for (Decision::Start& start : starts) {
     if (start.held.size() < 2 || !are_alike(start.held, cluster)) continue;
@@ -49,6 +51,7 @@ void gather_by_switch(std::vector<Decision::Start>& starts, const cluster::Clust
       const NodeId id{static_cast<std::uint32_t>(index(vc.first)) + at};
       const cluster::Node& node = node_of(cluster, id);
       if (node.rack.empty() || node.node_class != some.node_class || given.contains(id)) continue;
+      if (!is_on(id)) continue;
       // The others stay as full as they were: only one that is wholly free takes the place.
       const bool is_idle = std::popcount(ledger.free_mask(id)) == cluster.gpus(id) &&
                            ledger.room(id).covers(start.held.front().amount());

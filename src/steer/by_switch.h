@@ -5,6 +5,7 @@
 /// and to them all free nodes of a make are alike.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "cluster/ledger.h"
@@ -14,10 +15,11 @@ namespace almanac::steer {
 
 /// Of each job that is to start on several nodes which are not all of one switch: gives it nodes of
 /// the switch that has the fewest of those that would do, and enough; its own count as free. Who
-/// has no such switch stays where it is, and no start gives way to another. `ledger` has all of
-/// them on the nodes of the policy.
+/// has no such switch, or has nodes in part, stays where it is, and no start gives way to another.
+/// A node that is not on would do nobody: a boot takes longer. `ledger` has all starts on the nodes
+/// of the policy.
 /// Cost     a step for each node and such job.
 void gather_by_switch(std::vector<Decision::Start>& starts, const cluster::Cluster& cluster,
-                      const cluster::Ledger& ledger);
+                      const cluster::Ledger& ledger, const std::function<bool(NodeId)>& is_on);
 
 }  // namespace almanac::steer

@@ -73,7 +73,11 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
   read_plan();
   // Other placements spread jobs, or do not care.
   if (chosen_.composition.placement.starts_with("consolidate")) {
-    gather_by_switch(decision_.starts, decision_.world->cluster, round_->ledger());
+    const cluster::Cluster& cluster = decision_.world->cluster;
+    gather_by_switch(decision_.starts, cluster, round_->ledger(), [&](NodeId id) {
+      const auto found = mirror.nodes().find(cluster.nodes[index(id)].name);
+      return found != mirror.nodes().end() && found->second.power == slurm::Power::on;
+    });
   }
   rank_limited(mirror);
   find_clashes();

@@ -206,6 +206,15 @@ TEST(Switches, HaveAllNodesOfAJobWhereOneHasEnough) {
   EXPECT_THAT(nodes_of_the_last(smaller), ElementsAre("v006", "v007"));
 }
 
+TEST(Switches, CountNoNodeThatSleeps) {
+  FakeSlurm slurm = switched();
+  slurm.nodes.at("v008").power = slurm::Power::off;
+  slurm.submit("bob", 24, 1h).nodes = 3;
+  Desk desk(slurm, "fifo", with("order"));
+  desk.look();
+  EXPECT_THAT(nodes_of_the_last(desk), ElementsAre("v003", "v004", "v006"));
+}
+
 TEST(Switches, DoNotKeepAJobWaiting) {
   FakeSlurm slurm = switched();
   slurm.submit("bob", 32, 1h).nodes = 4;
