@@ -124,7 +124,9 @@ Result<void> SlurmService::set_gpu_trouble(const std::string&, int, const std::s
 
 Result<void> SlurmService::set_policy(const std::string& policy, const Caller& caller) {
   if (auto may = only_for_operators(caller); !may) return may;
-  auto made = make_decider(policy);
+  auto chosen = compose(policy);
+  if (!chosen) return tl::unexpected(chosen.error());
+  auto made = make_decider(std::move(*chosen));
   if (!made) return tl::unexpected(made.error());
   auto set = change([this, policy, &made](slurm::Link&) -> Result<void> {
     const std::lock_guard lock(mutex_);

@@ -28,10 +28,13 @@ constexpr Duration kTryAgain = 1min;
 void SlurmService::make_aside() {
   const bool is_told = renew_;
   std::string policy = overview().policy;
+  // A file that has become another is for whoever asks for that.
+  auto chosen = is_told ? compose(policy) : Result<Chosen>(decider_->policy());
   try {
-    auto made = std::async(std::launch::async, [this, policy] {
+    auto made = std::async(std::launch::async, [this, chosen = std::move(chosen)] {
       step_back();
-      return make_decider(policy);
+      return chosen ? make_decider(*chosen)
+                    : Result<std::unique_ptr<Decider>>(tl::unexpected(chosen.error()));
     });
     making_.emplace(Making{std::move(policy), is_told, std::move(made)});
     renew_ = false;
@@ -59,7 +62,8 @@ void SlurmService::renew_decider() {
     {
       const std::lock_guard lock(mutex_);
       std::swap(decider_, *made);
-      slimmer_->decide_by(decider_->policy().slimming);
+      // Else it is the same, and what it has found out about cores need not be found out again.
+      if (done.is_told) slimmer_->decide_by(decider_->policy().slimming);
       look_again_ = true;
     }
     if (done.is_told) live::log_info(fmt::format("policy {} was read anew", done.policy));

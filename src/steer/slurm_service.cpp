@@ -60,13 +60,11 @@ Time steady() {
       std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch())};
 }
 
-Result<std::unique_ptr<Decider>> decider_for(const std::string& policy, const store::Store& store,
+Result<std::unique_ptr<Decider>> decider_for(Chosen policy, const store::Store& store,
                                              const Config& config) {
-  auto chosen = compose(policy);
-  if (!chosen) return tl::unexpected(chosen.error());
   auto lessons = store.log(wall_clock() - live::kLesson, live::kLessons);
   if (!lessons) return tl::unexpected(lessons.error());
-  return std::make_unique<Decider>(std::move(*chosen), std::move(*lessons), config.seed,
+  return std::make_unique<Decider>(std::move(policy), std::move(*lessons), config.seed,
                                    config.speeds);
 }
 
@@ -138,7 +136,9 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   if (const auto gone = store->forget(wall_clock() - config.retention); !gone) {
     return tl::unexpected(gone.error());
   }
-  auto decider = decider_for(config.policy, *store, config);
+  auto chosen = compose(config.policy);
+  if (!chosen) return tl::unexpected(chosen.error());
+  auto decider = decider_for(std::move(*chosen), *store, config);
   if (!decider) return tl::unexpected(decider.error());
   auto journal = open_journal(config.state);
   if (!journal) return tl::unexpected(journal.error());
@@ -517,8 +517,8 @@ void SlurmService::say_status() {
   }
 }
 
-Result<std::unique_ptr<Decider>> SlurmService::make_decider(const std::string& policy) const {
-  return decider_for(policy, store_, config_);
+Result<std::unique_ptr<Decider>> SlurmService::make_decider(Chosen policy) const {
+  return decider_for(std::move(policy), store_, config_);
 }
 
 }  // namespace almanac::steer

@@ -139,7 +139,7 @@ class SlurmService final : public live::Service {
   void say_status();
   void sleep_until_news(const std::atomic<bool>& stop);
   /// Takes long; any thread.
-  Result<std::unique_ptr<Decider>> make_decider(const std::string& policy) const;
+  Result<std::unique_ptr<Decider>> make_decider(Chosen policy) const;
   Duration pause() const;
 
   // slurm_renewal.cpp: the policy begun anew.

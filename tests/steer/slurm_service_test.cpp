@@ -143,6 +143,29 @@ TEST_F(SlurmServiceTest, KeepsFewOfManyJobsInMemory) {
   EXPECT_EQ(service_->job(JobNumber{slurm_.last})->believed, 1min);
 }
 
+TEST_F(SlurmServiceTest, BeginsAnewAsItIsThoughItsFileIsAnotherByNow) {
+  Config few = config();
+  few.most_ended = 10;
+  few.policy = folder_.write("own.toml", "base = \"sjf+limit\"\n");
+  slurm_.jobs.clear();
+  open(few);
+  folder_.write("own.toml", "base = \"fifo\"\n");
+  for (int job = 0; job < 16; ++job) slurm_.submit("ann", 1, 1s);
+  slurm_.pass(1s);
+  settle();
+  slurm_.pass(2s);
+  settle();
+  for (int tries = 0; tries < 60'000 && service_->counters().records > 0; ++tries) {
+    settle();
+    std::this_thread::sleep_for(1ms);
+  }
+  ASSERT_EQ(service_->counters().records, 0U);
+  slurm_.submit("ann", 16, 3min);
+  slurm_.submit("ann", 16, 1min);
+  settle();
+  EXPECT_EQ(service_->job(JobNumber{slurm_.last})->place, 1);
+}
+
 TEST_F(SlurmServiceTest, ExplainsALastingDecisionAlsoWhenItsPartitionIsGone) {
   Config lasting = config();
   lasting.policy = folder_.write("lasting.toml", "base = \"sjf+limit\"\nlease_s = 1200\n");
