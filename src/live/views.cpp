@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "live/core.h"
+#include "live/ends.h"
 #include "live/environment.h"
 #include "text/duration.h"
 
@@ -120,21 +122,31 @@ JobView LocalService::Core::view_of(const Entry& entry,
 std::vector<JobView> LocalService::Core::jobs(std::optional<Time> ended_since, const Wanted& wanted,
                                               std::size_t most) const {
   std::vector<JobView> made;
+  std::map<JobNumber, JobView> ended;  // some are here and in the store, for a moment
   {
     const std::lock_guard lock(mutex_);
     const std::vector<std::int64_t> stands = places();
     for (const auto& [number, entry] : book_.all()) {
       if (made.size() == most) break;
-      if (!wanted || wanted(entry.job)) made.push_back(view_of(entry, stands));
+      const bool is_over = has_ended(entry.job);
+      if (is_over && (!ended_since || entry.job.end < *ended_since)) continue;
+      if (wanted && !wanted(entry.job)) continue;
+      if (is_over) {
+        ended.emplace(number, view_of(entry, stands));
+      } else {
+        made.push_back(view_of(entry, stands));
+      }
     }
   }
   if (!ended_since) return made;
-  if (auto ended = store_.jobs({.ended_since = *ended_since})) {
-    for (store::Job& job : *ended) {
-      if (wanted && !wanted(job)) continue;
-      JobView& view = made.emplace_back();
-      view.job = std::move(job);
+  if (auto kept = store_.jobs({.ended_since = *ended_since})) {
+    for (store::Job& job : *kept) {
+      const JobNumber number = job.number;
+      if (!wanted || wanted(job)) ended.try_emplace(number, JobView{.job = std::move(job)});
     }
+  }
+  for (auto each = ended.rbegin(); each != ended.rend(); ++each) {
+    made.push_back(std::move(each->second));
   }
   return made;
 }

@@ -91,6 +91,21 @@ TEST_F(Refused, ChangesNothingOfAJob) {
   EXPECT_EQ(look(held).state, JobState::pending);
 }
 
+TEST_F(Refused, EndIsToldOnceWhereverItIsKept) {
+  begin("fifo", 1);
+  const JobNumber runs = submit(shell("while [ ! -e go ]; do sleep 0.02; done"));
+  ASSERT_TRUE(comes_to(runs, JobState::running));
+  fill_disk();
+  std::ofstream(folder_ / "work" / "go").close();
+  ASSERT_TRUE(comes_to(runs, JobState::completed));
+  EXPECT_TRUE(service_->jobs().empty()) << "it neither waits nor runs";
+  EXPECT_EQ(service_->jobs(Time{}).size(), 1U);
+  make_room();
+  EXPECT_TRUE(
+      eventually([&] { return service_->store().jobs({.ended_since = Time{}})->size() == 1; }));
+  EXPECT_EQ(service_->jobs(Time{}).size(), 1U);
+}
+
 TEST_F(Refused, ChangesNeitherPolicyNorNodes) {
   begin("fifo", 2);
   const std::string node = service_->nodes().front().name;
