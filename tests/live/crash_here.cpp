@@ -26,10 +26,12 @@ void step() {
   if (at != nullptr && calls == std::atoi(at)) ::kill(::getpid(), SIGKILL);
   const char* const count = std::getenv("CRASH_COUNT");
   if (count == nullptr) return;
-  if (std::FILE* const file = std::fopen(count, "w")) {
-    std::fprintf(file, "%d\n", calls);
-    std::fclose(file);
-  }
+  // Written over, never emptied: whoever reads it may have killed us in between.
+  std::FILE* file = std::fopen(count, "r+");
+  if (file == nullptr) file = std::fopen(count, "w");
+  if (file == nullptr) return;
+  std::fprintf(file, "%8d\n", calls);
+  std::fclose(file);
 }
 
 template <typename Function>
