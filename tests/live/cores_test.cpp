@@ -156,8 +156,8 @@ TEST_F(Cores, AreOneJobsOnlyWhenItIsToStartAgain) {
   ASSERT_TRUE(eventually([&] { return text("log") == "+\n"; }));
   // Stopped for a job that goes away, it is to start again before its process has gone.
   const JobNumber shorter = submit(limited("true", 2, 1min));
+  ASSERT_TRUE(eventually([&] { return look(first).preemptions == 1; }));
   ASSERT_TRUE(service_->cancel(shorter, me_));
-  ASSERT_EQ(look(first).preemptions, 1);
   ASSERT_EQ(look(first).state, JobState::running);
   ASSERT_EQ(text("log"), "+\n") << "its process goes only after its grace";
   const JobNumber second = submit(limited("sleep 1000", 1, 1h));
