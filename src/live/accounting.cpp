@@ -47,6 +47,8 @@ void LocalService::Core::count_energy(Entry& entry, Time to) {
   const double seen_s = seconds(to - looked_from);
   const cluster::Cluster& cluster = config_.machine.cluster;
   for (const cluster::Grant& grant : entry.draws) {
+    // It may hold what a cluster file of before had.
+    if (index(grant.node) >= cluster.nodes.size()) continue;
     const double part = grant.gpu_milli / double{cluster::kWholeGpu};
     const double modelled_w =
         config_.power ? modelled_gpu_w(*config_.power, cluster, grant.node) : 0;
