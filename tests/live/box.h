@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include "live/local_service.h"
+#include "process/tree.h"
 
 namespace almanac::live {
 
@@ -43,7 +45,22 @@ class Box : public testing::Test {
   }
   void TearDown() override {
     end();
+    while (kill_commands()) {
+    }
     std::filesystem::remove_all(folder_);
+  }
+  /// Jobs outlive their service, but not the test; their shepherds end with them. False once there
+  /// is none.
+  bool kill_commands() const {
+    bool found = false;
+    for (const pid_t process : process::numbers_in("/proc")) {
+      std::error_code gone;
+      const auto where =
+          std::filesystem::read_symlink("/proc/" + std::to_string(process) + "/cwd", gone);
+      if (gone || where != folder_ / "work") continue;
+      found = ::kill(process, SIGKILL) == 0 || found;
+    }
+    return found;
   }
 
   void begin(const std::string& policy = "fifo", int gpus = 4, int futures = 0) {

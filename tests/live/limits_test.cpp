@@ -24,7 +24,7 @@ TEST_F(Box, LearnsThatAJobRanOutOfMemoryWhileItWasAway) {
   begin(box());
   store::Submission asked = shell(
       "until [ -e grow ]; do sleep 0.01; done; (x=$(head -c 200000000 /dev/zero | tr '\\0' x); "
-      "sleep 1000) & wait; sleep 1000");
+      "sleep 1000; :) & wait; sleep 1000");
   asked.memory_gb = 0.05;
   const JobNumber number = submit(asked);
   ASSERT_TRUE(comes_to(number, JobState::running));
