@@ -16,7 +16,7 @@ const std::string kLarge = "x=$(head -c 100000000 /dev/zero | tr '\\0' x); ";
 
 TEST(LimitsTest, TooMuchMemoryIsKilled) {
   const Runs runs;
-  Spec spec = runs.shell(kLarge + "sleep 1000");
+  Spec spec = runs.shell(kLarge + "sleep 1000; :");
   spec.memory_gb = 0.05;
   const Exit exit = runs.result(spec);
   EXPECT_EQ(exit.cause, Cause::memory);
@@ -37,7 +37,7 @@ TEST(LimitsTest, WhatProcessesShareCountsOnce) {
 
 TEST(LimitsTest, AMemoryLimitCanComeLater) {
   const Runs runs;
-  shepherd::Run run = runs.start(runs.shell(kLarge + "touch $HERE/ready; sleep 1000"));
+  shepherd::Run run = runs.start(runs.shell(kLarge + "touch $HERE/ready; sleep 1000; :"));
   ASSERT_TRUE(runs.comes("ready"));
   EXPECT_GT(run.usage().memory_gb, 0.09);
   ASSERT_TRUE(run.resize({}, {}, 0.05));
