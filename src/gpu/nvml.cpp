@@ -234,17 +234,22 @@ std::string Nvml::trouble(int gpu) const {
   return "";
 }
 
+Result<void> Nvml::persist(int gpu) {
+  constexpr int kOn = 1;
+  const Device found = library_->at(gpu);
+  if (found == nullptr || library_->device_persistence == nullptr) {
+    return fail(Code::unavailable, "the driver has no persistence mode");
+  }
+  if (const int status = library_->device_persistence(found, kOn); status != kFine) {
+    return fail(Code::unavailable, library_->error_string(status));
+  }
+  return {};
+}
+
 Result<void> Nvml::limit_power(int gpu, double watts) {
   const Device found = library_->at(gpu);
   if (found == nullptr || library_->device_limit == nullptr) {
     return fail(Code::unavailable, "the driver has no power limits");
-  }
-  if (library_->device_persistence != nullptr) {
-    constexpr int kOn = 1;
-    if (const int status = library_->device_persistence(found, kOn); status != kFine) {
-      return fail(Code::unavailable,
-                  fmt::format("no persistence mode: {}", library_->error_string(status)));
-    }
   }
   const auto milliwatts = static_cast<unsigned>(std::lround(watts * 1e3));
   if (const int status = library_->device_limit(found, milliwatts); status != kFine) {

@@ -61,9 +61,12 @@ class Nvml {
   /// What makes it unfit for work now: uncorrectable memory errors since the driver was loaded,
   /// rows of memory that could not be replaced, too hot, lost. "" = nothing that the driver tells.
   std::string trouble(int gpu) const;
-  /// Lets the board draw so much at most, until the driver is loaded anew; persistence mode is
-  /// switched on with it, for without it that is when nobody uses the GPU any more. Fails with
-  /// unavailable and the driver's words: only root may, or the limit is none of the board's.
+  /// Lets the driver keep what the GPU is told when nobody uses it any more (persistence mode),
+  /// until it is loaded anew. Fails with unavailable and the driver's words: only root may.
+  Result<void> persist(int gpu);
+  /// Lets the board draw so much at most, for as long as the driver keeps that: see persist().
+  /// Fails with unavailable and the driver's words: only root may, or the limit is none of the
+  /// board's.
   Result<void> limit_power(int gpu, double watts);
   /// Told since the last call; the first call begins to listen.
   std::vector<Xid> new_xids();

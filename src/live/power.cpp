@@ -39,7 +39,7 @@ double modelled_gpu_w(const energy::PowerModel& model, const cluster::Cluster& c
 
 void limit_gpus(Machine& machine) {
   std::optional<Result<gpu::Nvml>> driver;
-  std::map<std::string, int> refused;  // why, and how many GPUs
+  std::map<std::string, int> troubles;  // what, and of how many GPUs
   for (std::size_t at = 0; at < machine.cluster.nodes.size(); ++at) {
     const cluster::Node& node = machine.cluster.nodes[at];
     const double limit_w = machine.cluster.classes[node.node_class].gpu_power_limit_w;
@@ -47,17 +47,22 @@ void limit_gpus(Machine& machine) {
     if (!driver) driver.emplace(gpu::Nvml::open());
     for (const std::optional<int>& number : machine.driver_numbers[at]) {
       if (!*driver) {
-        ++refused[driver->error().message];
+        ++troubles["not held: " + driver->error().message];
       } else if (!number) {
-        ++refused["the driver does not know them"];
-      } else if (const auto set = (*driver)->limit_power(*number, limit_w); !set) {
-        ++refused[set.error().message];
+        ++troubles["not held: the driver does not know it"];
+      } else if (const auto kept = (*driver)->persist(*number),
+                 set = (*driver)->limit_power(*number, limit_w);
+                 !set) {
+        ++troubles["not held: " + set.error().message];
+      } else if (!kept) {
+        ++troubles["forgotten when nobody uses the GPU (no persistence mode): " +
+                   kept.error().message];
       }
     }
   }
-  for (const auto& [why, gpus] : refused) {
-    machine.notes.push_back(fmt::format("gpu_power_limit_w is not held by {} GPU{}: {}", gpus,
-                                        gpus == 1 ? "" : "s", why));
+  for (const auto& [what, gpus] : troubles) {
+    machine.notes.push_back(
+        fmt::format("gpu_power_limit_w of {} GPU{}: {}", gpus, gpus == 1 ? "" : "s", what));
   }
 }
 

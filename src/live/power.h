@@ -22,8 +22,8 @@ double modelled_w(const energy::PowerModel& model, const cluster::Cluster& clust
 double modelled_gpu_w(const energy::PowerModel& model, const cluster::Cluster& cluster,
                       NodeId node);
 
-/// Has the driver hold GPUs to the gpu_power_limit_w of their node. Where it does not, a note of
-/// the machine says why. A limit stays when the service has ended.
+/// Has the driver hold GPUs to the gpu_power_limit_w of their node, also when the service has ended
+/// and nobody uses them. Where it does not, a note of the machine says why.
 void limit_gpus(Machine& machine);
 
 }  // namespace almanac::live

@@ -12,6 +12,7 @@
 
 #include "base/wall_clock.h"
 #include "live/box.h"
+#include "live/power.h"
 
 namespace almanac::live {
 namespace {
@@ -52,6 +53,27 @@ class Drawn : public Box {
     return gpus * kGpuW * static_cast<double>((job.energy.counted_to - job.start).count()) / 1e3;
   }
 };
+
+TEST(PowerLimit, IsSetAndWhatTheDriverRefusesIsNamed) {
+  Machine machine = made_up(2);
+  machine.driver_numbers = {{0, 1}};
+  machine.cluster.classes.front().gpu_power_limit_w = 200;
+  limit_gpus(machine);
+  EXPECT_EQ(
+      machine.notes,
+      (std::vector<std::string>{"gpu_power_limit_w of 1 GPU: not held: Insufficient Permissions"}));
+
+  ::setenv("FAKE_NVML_FORGETS", "1", 1);
+  machine.notes.clear();
+  machine.driver_numbers = {{0, std::nullopt}};
+  limit_gpus(machine);
+  ::unsetenv("FAKE_NVML_FORGETS");
+  ASSERT_EQ(machine.notes.size(), 2U);
+  EXPECT_EQ(machine.notes[0],
+            "gpu_power_limit_w of 1 GPU: forgotten when nobody uses the GPU (no persistence mode): "
+            "Not Supported");
+  EXPECT_EQ(machine.notes[1], "gpu_power_limit_w of 1 GPU: not held: the driver does not know it");
+}
 
 TEST_F(Drawn, IsTheGpusOfAJobForAsLongAsItRuns) {
   begin_drawing();

@@ -3,11 +3,11 @@
 /// \file
 /// A driver that is none: two GPUs, of which the first is 80 % busy with 10 of 80 GB, and the
 /// second tells nothing of its use, as one cut up by MIG. The first draws up to 300 W and may be
-/// limited to 100 W or more, the second only by root, who never asks; without persistence mode it
-/// forgets the limit when nobody uses it any more. Who computes on the first is told by the lines
-/// "PROCESS MEGABYTES" of the file that FAKE_NVML_PROCESSES names, without megabytes where the
-/// memory is not told, with "mps" behind them for clients of MPS; the second says that to nobody.
-/// Built as libnvidia-ml.so.1, for tests.
+/// limited to 100 W or more, the second only by root, who never asks; without persistence mode,
+/// which FAKE_NVML_FORGETS keeps it from, it forgets the limit when nobody uses it any more. Who
+/// computes on the first is told by the lines "PROCESS MEGABYTES" of the file that
+/// FAKE_NVML_PROCESSES names, without megabytes where the memory is not told, with "mps" behind
+/// them for clients of MPS; the second says that to nobody. Built as libnvidia-ml.so.1, for tests.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -57,6 +57,7 @@ int nvmlShutdown() {
 }
 const char* nvmlErrorString(int error) {
   if (error == kInvalid) return "Invalid Argument";
+  if (error == kNotSupported) return "Not Supported";
   return error == kNoPermission ? "Insufficient Permissions" : "Driver Not Loaded";
 }
 int nvmlDeviceGetCount_v2(unsigned* count) {
@@ -94,6 +95,7 @@ int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) {
 }
 int nvmlDeviceSetPersistenceMode(void* device, int mode) {
   if (device != &gpus[0]) return kNoPermission;
+  if (std::getenv("FAKE_NVML_FORGETS") != nullptr) return kNotSupported;
   is_persistent = mode == 1;
   return kSuccess;
 }

@@ -49,16 +49,22 @@ TEST(NvmlTest, HoldsAGpuToWhatItMayDraw) {
   EXPECT_TRUE(nvml->limit_power(0, 212.5));
   EXPECT_EQ(nvml->sample(0).power_w, 212.5);
   EXPECT_EQ(nvml->limit_power(0, 20).error().message, "Invalid Argument");
-  EXPECT_EQ(nvml->limit_power(1, 200).error().message,
-            "no persistence mode: Insufficient Permissions");
+  EXPECT_EQ(nvml->limit_power(1, 200).error().message, "Insufficient Permissions");
   EXPECT_EQ(nvml->limit_power(2, 200).error().message, "the driver has no power limits");
   EXPECT_EQ(nvml->sample(0).power_w, 212.5);
 }
 
-TEST(NvmlTest, TheLimitStaysWhenNobodyUsesTheGpu) {
+TEST(NvmlTest, KeepsTheLimitWhenNobodyUsesTheGpu) {
   // The library's memory stands for the driver's: it is to outlive those who open it.
   ASSERT_NE(::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_NODELETE), nullptr);
   EXPECT_TRUE(Nvml::open()->limit_power(0, 150));
+  EXPECT_EQ(Nvml::open()->sample(0).power_w, 300);
+  {
+    auto nvml = Nvml::open();
+    EXPECT_TRUE(nvml->persist(0));
+    EXPECT_TRUE(nvml->limit_power(0, 150));
+    EXPECT_EQ(nvml->persist(1).error().message, "Insufficient Permissions");
+  }
   EXPECT_EQ(Nvml::open()->sample(0).power_w, 150);
 }
 
