@@ -22,7 +22,7 @@
 namespace almanac::slurm {
 
 /// Two that speak different ones do not talk.
-inline constexpr int kProtocol = 1;
+inline constexpr int kProtocol = 2;
 
 /// Longer lines are no lines of ours.
 inline constexpr std::size_t kLongestRequest = std::size_t{4} << 20U;

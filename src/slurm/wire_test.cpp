@@ -103,7 +103,7 @@ TEST(WireTest, TellsWhatWasDoneOfEach) {
 
 TEST(WireTest, TakesFieldsInAnyOrderAndPassesOverStrangers) {
   const auto read =
-      read_request(R"({"nodes":["a"],"new":{"x":[1]},"on":true,"ask":"power","id":3,"v":1})");
+      read_request(R"({"nodes":["a"],"new":{"x":[1]},"on":true,"ask":"power","id":3,"v":2})");
   ASSERT_TRUE(read) << to_string(read.error());
   EXPECT_EQ(read->id, 3);
   EXPECT_TRUE(read->on);
@@ -115,12 +115,12 @@ TEST(WireTest, RefusesWhatIsNoRequest) {
   EXPECT_THAT(refusal(""), HasSubstr("one JSON object a line"));
   EXPECT_THAT(refusal("[]"), HasSubstr("\"v\""));
   EXPECT_THAT(refusal(R"({"id":1,"ask":"hello"})"), HasSubstr("\"v\""));
-  EXPECT_THAT(refusal(R"({"v":2,"id":1})"), HasSubstr("protocol 2"));
-  EXPECT_THAT(refusal(R"({"v":1,"ask":"sing"})"), HasSubstr("'ask'"));
-  EXPECT_THAT(refusal(R"({"v":1,"id":-1})"), HasSubstr("'id'"));
-  EXPECT_THAT(refusal(R"({"v":1,"changes":[{"job":4294967296}]})"), HasSubstr("'job'"));
-  EXPECT_THAT(refusal(R"({"v":1,"changes":[{"job":1,"held":"yes"}]})"), HasSubstr("'held'"));
-  EXPECT_EQ(read_request(R"({"v":2,"id":1})").error().code, Code::unsupported);
+  EXPECT_THAT(refusal(R"({"v":1,"id":1})"), HasSubstr("protocol 1"));
+  EXPECT_THAT(refusal(R"({"v":2,"ask":"sing"})"), HasSubstr("'ask'"));
+  EXPECT_THAT(refusal(R"({"v":2,"id":-1})"), HasSubstr("'id'"));
+  EXPECT_THAT(refusal(R"({"v":2,"changes":[{"job":4294967296}]})"), HasSubstr("'job'"));
+  EXPECT_THAT(refusal(R"({"v":2,"changes":[{"job":1,"held":"yes"}]})"), HasSubstr("'held'"));
+  EXPECT_EQ(read_request(R"({"v":1,"id":1})").error().code, Code::unsupported);
 }
 
 TEST(WireTest, FindsWhomToAnswer) {
