@@ -24,6 +24,7 @@
 #include "cli/wall_clock.h"
 #include "cli/words_after_mark.h"
 #include "serve/submission_json.h"
+#include "serve/view_json.h"
 #include "submission/draft.h"
 #include "submission/script.h"
 
@@ -198,6 +199,15 @@ void print_expected(const std::string& body) {
   }
 }
 
+/// Disks are held on few machines, which nobody who asks for that would guess.
+void print_means(serve::Client& client) {
+  const auto said = client.get("/v1/overview");
+  if (!said) return;
+  const auto overview = serve::read_overview(said->body);
+  if (!overview || overview->limits_by.empty()) return;
+  fmt::print("Limits are held by: {}\n", overview->limits_by);
+}
+
 void print_json(const std::vector<store::JobNumber>& numbers, const std::string& first) {
   nlohmann::ordered_json out = {{"numbers", nlohmann::ordered_json::array()}};
   for (const store::JobNumber each : numbers) {
@@ -230,6 +240,7 @@ Result<int> submit(const Options& options, const std::vector<std::string>& comma
   }
   fmt::print("Submitted job {}{}\n", first,
              asked->indices.empty() ? "" : fmt::format(" of {} tasks", numbers->size()));
+  if (asked->io_mbs) print_means(*client);
   std::fflush(stdout);
   // Where nobody reads it, it is not waited for.
   if (::isatty(STDOUT_FILENO) != 0) print_expected(look(*client, numbers->front()));
