@@ -121,8 +121,7 @@ JobId Decider::add(const slurm::Job& job) {
   const World& world = *decision_.world;
   record.request = request_of(job, world);
   numbers_.push_back(job.number);
-  if (world.grouping == Grouping::partitions || world.grouping == Grouping::all) return id;
-  if (world.cluster.takes_every_job) return id;
+  if (owns_nodes(world.grouping) || world.cluster.takes_every_job) return id;
   // What is believed of it hangs on whose it is, where it may run on its partition.
   beliefs_.of(job.number, record.request);
   record.request.vc = trace_.names.intern(owner_of_nodes(job, world));

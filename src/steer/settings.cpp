@@ -60,9 +60,7 @@ class Reader final : text::TomlReader {
     }
     if (const toml::table* const canary = table(file, "canary")) {
       read_canary(*canary, made.canary);
-      const bool by_nodes =
-          made.virtual_clusters == Grouping::partitions || made.virtual_clusters == Grouping::all;
-      if (!made.canary.partitions.empty() && !by_nodes) {
+      if (!made.canary.partitions.empty() && !owns_nodes(made.virtual_clusters)) {
         refuse(*canary, "a canary of partitions goes with virtual_clusters = \"partitions\"");
       }
     }

@@ -32,6 +32,10 @@ enum class Grouping : std::uint8_t {
   all,  ///< All nodes and all jobs are one.
 };
 
+constexpr bool owns_nodes(Grouping grouping) {
+  return grouping == Grouping::partitions || grouping == Grouping::all;
+}
+
 /// Whose jobs no lever touches, and no policy sees.
 struct Exempt {
   std::set<std::string> users{};

@@ -105,7 +105,7 @@ std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping)
   if (made->cluster.vcs.size() == 1 && grouping == Grouping::all) {
     made->cluster.vcs.front().name = "all";
   }
-  const bool by_owner = grouping == Grouping::accounts || grouping == Grouping::qos;
+  const bool by_owner = !owns_nodes(grouping);
   made->cluster.takes_every_job = by_owner && made->cluster.vcs.size() == 1;
   made->of_the_past = by_owner ? cluster::merged(made->cluster) : made->cluster;
   return made;
