@@ -18,12 +18,6 @@ namespace almanac::live {
 
 using store::JobNumber;
 
-namespace {
-
-double seconds(Duration length) { return static_cast<double>(length.count()) / 1e3; }
-
-}  // namespace
-
 double LocalService::Core::draw_w() const {
   if (!gpu_w_.empty()) {
     double sum_w = 0;

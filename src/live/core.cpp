@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -30,7 +29,6 @@ namespace {
 constexpr Duration kTryAgain = 1s;
 /// The longest sleep: who watches from outside knows an idle service from one that hangs.
 constexpr Duration kHeartbeat = 15s;
-constexpr std::size_t kHistogramSize = 24;  // up to 2^23 us: eight seconds
 
 double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
@@ -173,11 +171,7 @@ void LocalService::Core::decide() {
     const auto begun = std::chrono::steady_clock::now();
     round_->run(now_, told);
     pin();
-    counters_.last_round_s = seconds_since(begun);
-    ++counters_.rounds;
-    const auto us = static_cast<std::uint64_t>(counters_.last_round_s * 1e6);
-    const auto place = std::min<std::size_t>(std::bit_width(us), kHistogramSize - 1);
-    ++counters_.round_us[place];
+    counters_.count_round(seconds_since(begun));
     changed_ = true;
     for (const Time wake : round_->wakes()) {
       if (wake > now_) {

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/retirement.h"
 #include "live/book.h"
 #include "live/clock.h"
 #include "live/foresight.h"
@@ -287,7 +288,7 @@ class LocalService::Core final : public schedule::Actuator {
   Time prepare_again_{};
   // The last: their threads use what is above.
   std::optional<Preparation> preparation_;
-  std::vector<std::future<void>> retiring_;
+  Retirement retirement_;
 };
 
 }  // namespace almanac::live

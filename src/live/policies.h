@@ -24,6 +24,10 @@ namespace almanac::live {
 /// unsupported where a policy needs what one machine has not: nodes to turn off, a table of speeds.
 Result<policy::Composition> compose(const std::string& text);
 
+/// Under which a store keeps the policy that was chosen, and the one that is compared with it.
+inline constexpr const char* kPolicyKey = "policy";
+inline constexpr const char* kShadowKey = "shadow";
+
 /// Jobs that ended earlier, or before so many others, teach nothing about those of today.
 inline constexpr Duration kLesson = 24h * 90;
 inline constexpr std::int64_t kLessons = 100'000;

@@ -24,8 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPolicyKey = "policy";
-constexpr const char* kShadowKey = "shadow";
 /// "17.2": a folder of a run.
 struct RunName {
   JobNumber job{};
@@ -60,7 +58,6 @@ LocalService::Core::Core(Config config, store::Store store, policy::Composition 
       measured_(book_, numbers_, config_.measuring, config_.machine.cluster.nodes.size()),
       composition_(std::move(composition)),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  counters_.round_us.resize(24);
   admission_.emplace(config_.machine.cluster, trace_->names);
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,6 +29,13 @@ std::string owner_of(const std::string& state) {
 }
 
 }  // namespace
+
+void Counters::count_round(double length_s) {
+  ++rounds;
+  last_round_s = length_s;
+  const auto us = static_cast<std::uint64_t>(length_s * 1e6);
+  ++round_us[std::min<std::size_t>(std::bit_width(us), round_us.size() - 1)];
+}
 
 LocalService::LocalService(std::unique_ptr<Core> core) : core_(std::move(core)) {}
 LocalService::~LocalService() = default;

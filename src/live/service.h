@@ -9,6 +9,7 @@
 /// lock for as long as it takes to copy the answer.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -98,7 +99,10 @@ struct Counters {
   std::uint64_t submitted = 0, started = 0, ended = 0, preempted = 0, failed_commits = 0;
   double commit_s = 0;        ///< Spent on commits.
   std::uint64_t records = 0;  ///< Jobs in memory, also those that ended since the policy began.
-  std::vector<std::uint64_t> round_us;  ///< Histogram of the length of rounds: up to 2^n us.
+  /// Histogram of the length of rounds: up to 2^n us, the last four seconds and more.
+  std::array<std::uint64_t, 24> round_us{};
+
+  void count_round(double length_s);
 };
 
 class Service {

@@ -28,7 +28,6 @@ using trace::JobState;
 
 namespace {
 
-constexpr const char* kPolicyKey = "policy";
 /// Beginning anew takes time with each job that has not ended: of so many times as many that have,
 /// it is little.
 constexpr std::size_t kWorthIt = 20;
@@ -133,22 +132,14 @@ void LocalService::Core::begin_policy(Successor next) {
 void LocalService::Core::retire_policy() {
   if (!policy_) return;
   admission_.reset();
-  std::erase_if(retiring_, [](const std::future<void>& each) {
-    return each.wait_for(0s) == std::future_status::ready;
-  });
-  try {
-    // An estimator ends with the fit that it is at.
-    retiring_.push_back(
-        std::async(std::launch::async, [trace = std::move(trace_), policy = std::move(policy_),
-                                        round = std::move(round_)]() mutable {
-          step_back();
-          round.reset();
-          policy.reset();
-          trace.reset();
-        }));
-  } catch (const std::system_error&) {
-    // No thread is to be had, and it has ended here.
-  }
+  struct Old {
+    std::unique_ptr<trace::Trace> trace;
+    std::unique_ptr<policy::Policy> policy;
+    std::unique_ptr<schedule::Round> round;  // the first to end: it refers to both
+  };
+  // An estimator ends with the fit that it is at.
+  retirement_.take(std::make_shared<Old>(
+      Old{.trace = std::move(trace_), .policy = std::move(policy_), .round = std::move(round_)}));
 }
 
 bool LocalService::Core::is_worn() const {
@@ -226,7 +217,7 @@ Result<void> LocalService::Core::set_policy(const std::string& policy) {
     change.kept.set(kPolicyKey, policy);
     change.apply = [this, policy, next] {
       config_.policy = policy;
-      values_[kPolicyKey] = policy;
+      values_[kPolicyKey] = policy;  // in place of one that the disk has not taken yet
       wanted_.reset();
       begin_policy(std::move(*next));
     };

@@ -51,7 +51,7 @@ MetricFamily round_histogram(const live::Counters& counters) {
   for (std::size_t n = 0; n < counters.round_us.size(); ++n) {
     below += counters.round_us[n];
     const double bound_s = std::ldexp(1e-6, static_cast<int>(n));
-    metric.histogram.bucket.push_back({below, bound_s});
+    if (n + 1 < counters.round_us.size()) metric.histogram.bucket.push_back({below, bound_s});
     // Rounds are counted, their lengths are known by bucket: half way into each.
     metric.histogram.sample_sum += static_cast<double>(counters.round_us[n]) * 0.75 * bound_s;
   }

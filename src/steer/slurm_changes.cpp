@@ -133,7 +133,7 @@ Result<void> SlurmService::set_policy(const std::string& policy, const Caller& c
     std::swap(decider_, *made);  // the old one ends where nobody waits for that
     slimmer_->decide_by(decider_->policy().slimming);
     config_.policy = policy;
-    values_.emplace_back("policy", policy);
+    values_.emplace_back(live::kPolicyKey, policy);
     look_again_ = true;
     ++revision_;
     return {};
@@ -150,7 +150,7 @@ Result<void> SlurmService::set_shadow(const std::string& policy, const Caller& c
   {
     const std::lock_guard lock(mutex_);
     config_.shadow = policy;
-    values_.emplace_back("shadow", policy);
+    values_.emplace_back(live::kShadowKey, policy);
     ++revision_;
   }
   look_on();

@@ -67,15 +67,8 @@ void SlurmService::renew_decider() {
       look_again_ = true;
     }
     if (done.is_told) live::log_info(fmt::format("policy {} was read anew", done.policy));
-    try {
-      // It ends with the fit that it is at.
-      retiring_ = std::async(std::launch::async, [old = std::move(*made)]() mutable {
-        step_back();
-        old.reset();
-      });
-    } catch (const std::system_error&) {
-      // No thread is to be had, and it has ended here.
-    }
+    // It ends with the fit that it is at.
+    retirement_.take(std::move(*made));
   }
   if (done.is_told) live::tell_ready(fmt::format("policy {}", done.policy));
 }

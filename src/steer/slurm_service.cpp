@@ -2,7 +2,6 @@
 #include "steer/slurm_service.h"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -36,14 +35,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPolicyKey = "policy";
-constexpr const char* kShadowKey = "shadow";
 /// A decision is made anew so often, whatever happens: orders change as time goes by.
 constexpr Duration kStale = 10s;
 constexpr Duration kLongestPause = 30s;
 constexpr Duration kMoment = 1min;
 constexpr Duration kStatus = 2s;
-constexpr std::size_t kHistogramSize = 24;
 /// Between two weeks of accounting; between two looks whether there is more.
 constexpr Duration kNextWeek = 5s;
 constexpr Duration kFollow = 5min;
@@ -87,7 +83,6 @@ SlurmService::SlurmService(Config config, store::Store store, std::unique_ptr<sl
       slimmer_(std::move(slimmer)),
       driver_(std::move(driver)),
       canary_(config_.settings.canary, store_, config_.seed) {
-  counters_.round_us.resize(kHistogramSize);
   const auto kept = site_.parameters.find("AccountingStorageType");
   if (kept != site_.parameters.end() && kept->second == "accounting_storage/slurmdbd") {
     const Grouping by = config_.settings.virtual_clusters;
@@ -126,11 +121,11 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   auto store = store::Store::open(config.state + "/almanac.db");
   if (!store) return tl::unexpected(store.error());
   if (!config.policy_is_told) {
-    const auto kept = store->get(kPolicyKey);
+    const auto kept = store->get(live::kPolicyKey);
     if (!kept) return tl::unexpected(kept.error());
     if (*kept) config.policy = **kept;
   }
-  if (const auto kept = store->get(kShadowKey); config.shadow.empty() && kept && *kept) {
+  if (const auto kept = store->get(live::kShadowKey); config.shadow.empty() && kept && *kept) {
     config.shadow = **kept;
   }
   if (const auto gone = store->forget(wall_clock() - config.retention); !gone) {
@@ -172,7 +167,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   std::unique_ptr<SlurmService> made(new SlurmService(
       std::move(config), std::move(*store), std::move(link), std::move(*site), std::move(locks),
       std::move(driver), std::move(*decider), std::move(agents), std::move(slimmer)));
-  made->values_.emplace_back(kPolicyKey, made->config_.policy);
+  made->values_.emplace_back(live::kPolicyKey, made->config_.policy);
   for (const LeverState& lever : made->driver_.states()) {
     made->driver_.set(lever.name, made->config_.settings.of(lever.name));
   }
@@ -412,10 +407,7 @@ bool SlurmService::decide() {
   const std::vector<slurm::Job> nobody;
   decider_->decide(mirror_, world_, config_.settings.exempt,
                    moves("preemption") ? nobody : announced_.jobs());
-  counters_.last_round_s = seconds_since(begun);
-  ++counters_.rounds;
-  const auto us = static_cast<std::uint64_t>(counters_.last_round_s * 1e6);
-  ++counters_.round_us[std::min<std::size_t>(std::bit_width(us), kHistogramSize - 1)];
+  counters_.count_round(seconds_since(begun));
   return true;
 }
 

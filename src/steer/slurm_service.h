@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/retirement.h"
 #include "learning/import.h"
 #include "live/foresight.h"
 #include "live/service.h"
@@ -228,7 +229,7 @@ class SlurmService final : public live::Service {
   // The last: their threads ask all of the above.
   std::optional<Making> making_;
   Time make_again_{};
-  std::future<void> retiring_;
+  Retirement retirement_;
 };
 
 }  // namespace almanac::steer
