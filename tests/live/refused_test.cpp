@@ -3,6 +3,8 @@
 /// \file
 /// A disk that does not take what a user wants: the user is told so, and nothing has changed, nor
 /// does it when the disk is back.
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -93,8 +95,9 @@ TEST_F(Refused, ChangesNothingOfAJob) {
 
 TEST_F(Refused, EndIsToldOnceWhereverItIsKept) {
   begin("fifo", 1);
-  const JobNumber runs = submit(shell("while [ ! -e go ]; do sleep 0.02; done"));
-  ASSERT_TRUE(comes_to(runs, JobState::running));
+  const JobNumber runs = submit(shell("echo > began; while [ ! -e go ]; do sleep 0.02; done"));
+  // It is called running before the disk knows, without which it does not begin.
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder_ / "work" / "began"); }));
   fill_disk();
   std::ofstream(folder_ / "work" / "go").close();
   ASSERT_TRUE(comes_to(runs, JobState::completed));
