@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/check.h"
 #include "text/nearest.h"
@@ -40,7 +39,7 @@ Result<CesSettings> ces_profile(std::string_view cluster) {
   }
   const std::vector<std::string> known = ces_profiles();
   return fail(Code::usage, fmt::format("no constants are known for cluster \"{}\"", cluster), {},
-              fmt::format("known: {}", fmt::join(known, ", ")));
+              text::meant_or_known(cluster, known));
 }
 
 std::vector<std::string> ces_profiles() {

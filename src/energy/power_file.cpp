@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include "table/stream.h"
@@ -32,9 +31,8 @@ Result<PowerModel> read_preset(const std::string& name) {
     if (preset.name == name) return parse_power(preset.text, name + ".toml");
     known.emplace_back(preset.name);
   }
-  const std::string meant = text::did_you_mean(name, known);
   return fail(Code::usage, fmt::format("there is no power model \"{}\"", name), {},
-              meant.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : meant);
+              text::meant_or_known(name, known));
 }
 
 std::string quoted(const std::string& text) {

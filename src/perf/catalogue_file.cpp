@@ -270,9 +270,8 @@ Result<Catalogue> read_catalogue(const std::string& name_or_path) {
     if (preset.name == name_or_path) return parse_catalogue(preset.text, name_or_path + ".toml");
     known.emplace_back(preset.name);
   }
-  const std::string meant = text::did_you_mean(name_or_path, known);
   return fail(Code::usage, fmt::format("there are no speed models \"{}\"", name_or_path), {},
-              meant.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : meant);
+              text::meant_or_known(name_or_path, known));
 }
 
 }  // namespace almanac::perf

@@ -153,9 +153,7 @@ class Reader {
   void end() const {
     for (const auto& [name, value] : in_.items()) {
       if (std::find(known_.begin(), known_.end(), name) != known_.end()) continue;
-      const std::string meant = text::did_you_mean(name, known_);
-      refuse(fmt::format("unknown field {}", name),
-             meant.empty() ? fmt::format("known: {}", fmt::join(known_, ", ")) : meant);
+      refuse(fmt::format("unknown field {}", name), text::meant_or_known(name, known_));
     }
   }
 

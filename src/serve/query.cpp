@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "text/nearest.h"
 
@@ -67,9 +66,8 @@ std::string word(const Ask& ask, const char* name) {
 Result<void> knows(const Ask& ask, const std::vector<std::string>& known) {
   for (const auto& [name, value] : ask.query) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    const std::string meant = text::did_you_mean(name, known);
     return fail(Code::usage, fmt::format("unknown parameter {}", name), {},
-                meant.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : meant);
+                text::meant_or_known(name, known));
   }
   return {};
 }

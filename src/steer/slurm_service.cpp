@@ -9,7 +9,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -28,6 +27,7 @@
 #include "steer/slimming_lever.h"
 #include "steer/undo.h"
 #include "steer/watching.h"
+#include "text/nearest.h"
 
 namespace almanac::steer {
 
@@ -162,7 +162,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   for (const auto& [lever, how] : config.settings.levers) {
     if (driver.knows(lever)) continue;
     return fail(Code::usage, fmt::format("there is no lever {}", lever), {},
-                fmt::format("known: {}", fmt::join(driver.names(), ", ")));
+                text::meant_or_known(lever, driver.names()));
   }
   std::unique_ptr<SlurmService> made(new SlurmService(
       std::move(config), std::move(*store), std::move(link), std::move(*site), std::move(locks),

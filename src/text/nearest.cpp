@@ -6,6 +6,9 @@
 #include <numeric>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace almanac::text {
 namespace {
 
@@ -49,6 +52,11 @@ std::string_view nearest(std::string_view word, std::span<const std::string> kno
 std::string did_you_mean(std::string_view word, std::span<const std::string> known) {
   const std::string_view name = nearest(word, known);
   return name.empty() ? std::string() : "did you mean " + std::string(name) + "?";
+}
+
+std::string meant_or_known(std::string_view word, std::span<const std::string> known) {
+  const std::string meant = did_you_mean(word, known);
+  return meant.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : meant;
 }
 
 }  // namespace almanac::text

@@ -21,4 +21,7 @@ std::string_view nearest(std::string_view word, std::span<const std::string> kno
 /// "did you mean qssf?", or "" when nothing is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> known);
 
+/// The same, or "known: fifo, qssf" when nothing is near.
+std::string meant_or_known(std::string_view word, std::span<const std::string> known);
+
 }  // namespace almanac::text

@@ -30,5 +30,11 @@ TEST(Nearest, DoesNotGuessWildly) {
 
 TEST(DidYouMean, IsAQuestion) { EXPECT_EQ(did_you_mean("sjff", kKnown), "did you mean sjf?"); }
 
+TEST(MeantOrKnown, ListsAllWhereNothingIsNear) {
+  const std::vector<std::string> known{"fifo", "sjf"};
+  EXPECT_EQ(meant_or_known("sjff", known), "did you mean sjf?");
+  EXPECT_EQ(meant_or_known("gandiva", known), "known: fifo, sjf");
+}
+
 }  // namespace
 }  // namespace almanac::text

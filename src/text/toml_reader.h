@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <toml++/toml.h>
 
 #include "base/result.h"
@@ -54,9 +53,7 @@ class TomlReader {
     for (const auto& [key, node] : from) {
       const std::string word(key.str());
       if (std::find(known.begin(), known.end(), word) != known.end()) continue;
-      const std::string meant = did_you_mean(word, known);
-      refuse(key.source(), fmt::format("unknown key {}", word),
-             meant.empty() ? fmt::format("known: {}", fmt::join(known, ", ")) : meant);
+      refuse(key.source(), fmt::format("unknown key {}", word), meant_or_known(word, known));
     }
   }
 

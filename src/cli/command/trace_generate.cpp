@@ -57,7 +57,7 @@ Result<Workload> from_preset(const std::string& name) {
   const std::vector<std::string> known = workload_presets();
   if (std::find(known.begin(), known.end(), name) == known.end()) {
     return fail(Code::usage, fmt::format("there is no preset \"{}\"", name), {},
-                text::did_you_mean(name, known));
+                text::meant_or_known(name, known));
   }
   return trace::parse_workload(*trace::preset(name), name + ".toml");
 }

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "perf/model_name.h"
 #include "perf/source/source.h"
@@ -35,11 +34,10 @@ const std::vector<std::string> kColumns{"model",
 void check_header(const Rows& rows, const std::string& path) {
   for (const std::string& column : rows.header()) {
     if (std::find(kColumns.begin(), kColumns.end(), column) != kColumns.end()) continue;
-    const std::string meant = text::did_you_mean(column, kColumns);
     throw Refused{{Code::invalid,
                    fmt::format("unknown column \"{}\"", column),
                    {path, 1},
-                   meant.empty() ? fmt::format("known: {}", fmt::join(kColumns, ", ")) : meant}};
+                   text::meant_or_known(column, kColumns)}};
   }
 }
 
