@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "steer/lock.h"
 #include "table/output_file.h"
 
 namespace almanac::steer {
@@ -92,12 +93,17 @@ Result<Switches> read_switches(const std::string& state) {
     }
   } catch (const Json::exception& error) {
     return fail(Code::corrupt, error.what(), {.file = levers_file(state)},
-                "almanac slurm levers set writes it anew");
+                "almanac slurm levers LEVER SWITCH writes it anew");
   }
   return made;
 }
 
-Result<void> write_switches(const std::string& state, const Switches& switches) {
+Result<void> change_switches(const std::string& state,
+                             const std::function<void(Switches&)>& change) {
+  const auto lock = Lock::briefly(state);
+  if (!lock) return tl::unexpected(lock.error());
+  Switches switches = read_switches(state).value_or(Switches{});
+  change(switches);
   Json made = Json::object();
   for (const auto& [name, how] : switches) made[name] = to_string(how);
   return table::write_file(levers_file(state), made.dump() + '\n');

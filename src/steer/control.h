@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -25,7 +26,11 @@ using Switches = std::map<std::string, Switch>;
 
 /// Those that were ever set; nothing where none was. Fails with corrupt.
 Result<Switches> read_switches(const std::string& state);
-Result<void> write_switches(const std::string& state, const Switches& switches);
+/// Lets `change` have them as they are in the file now, and keeps what it makes of them: of two who
+/// change at once neither loses what the other did. A file that is corrupt counts as one that
+/// nobody has written yet.
+Result<void> change_switches(const std::string& state,
+                             const std::function<void(Switches&)>& change);
 
 Result<void> ask_for_undo(const std::string& state);
 bool undo_is_asked(const std::string& state);

@@ -20,11 +20,13 @@ std::string first_line(int file) {
   return text.substr(0, text.find('\n'));
 }
 
+constexpr useconds_t kInstant_us = 2'000;
 /// Who only looks whether it is held has it for an instant, in which nobody is to be refused.
-bool is_taken(int file, int kind) {
-  constexpr int kTimes = 5;
-  constexpr useconds_t kInstant_us = 2'000;
-  for (int time = 0; time < kTimes; ++time) {
+constexpr int kAFewTimes = 5;
+constexpr int kForASecond = 500;
+
+bool is_taken(int file, int kind, int times = kAFewTimes) {
+  for (int time = 0; time < times; ++time) {
     if (::flock(file, kind | LOCK_NB) == 0) return true;
     ::usleep(kInstant_us);
   }
@@ -53,6 +55,16 @@ Result<Lock> Lock::take(const std::string& path, const std::string& what) {
   if (::ftruncate(file.get(), 0) != 0 ||
       ::pwrite(file.get(), own.data(), own.size(), 0) != static_cast<ssize_t>(own.size())) {
     return fail(Code::unavailable, std::strerror(errno), {.file = path});
+  }
+  return Lock(std::move(file));
+}
+
+Result<Lock> Lock::briefly(const std::string& folder) {
+  process::Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!file) return fail(Code::unavailable, std::strerror(errno), {.file = folder});
+  if (!is_taken(file.get(), LOCK_EX, kForASecond)) {
+    return fail(Code::conflict, "somebody has kept this folder locked for a second",
+                {.file = folder}, "try again; `fuser` names who has it open");
   }
   return Lock(std::move(file));
 }

@@ -17,6 +17,10 @@ class Lock {
   /// `what` is what it says who finds it taken: "the folder /var/lib/almanac". Fails with conflict,
   /// and with unavailable where the file cannot be made.
   static Result<Lock> take(const std::string& path, const std::string& what);
+  /// Of a folder itself, for as long as it takes to read, change and write one of its small files.
+  /// Who may read the folder may have it, and no file is left behind. Waits for a second; fails
+  /// with conflict then, and with unavailable where there is no such folder.
+  static Result<Lock> briefly(const std::string& folder);
   /// Whether somebody holds it now. Who may not read the file, or finds none, is told that nobody
   /// does.
   static bool is_held(const std::string& path);

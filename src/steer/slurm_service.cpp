@@ -310,20 +310,26 @@ Result<void> SlurmService::retreat(Switch to, const std::string& why) {
 }
 
 Result<void> SlurmService::keep_switches() {
-  bool all_known = true;
+  Switches turned;
   {
     const std::lock_guard lock(mutex_);
     for (const LeverState& lever : driver_.states()) {
       const auto known = switches_.find(lever.name);
       const Switch said =
           known != switches_.end() ? known->second : config_.settings.of(lever.name);
-      if (lever.how == said) continue;
-      switches_[lever.name] = lever.how;
-      all_known = false;
+      if (lever.how != said) turned[lever.name] = lever.how;
     }
   }
-  if (all_known) return {};
-  return write_switches(config_.state, switches_);
+  if (turned.empty()) return {};
+  // What an operator has set meanwhile is in the file only; it is read at the next look.
+  const auto kept = change_switches(config_.state, [&](Switches& all) {
+    all.insert(switches_.begin(), switches_.end());
+    for (const auto& [lever, how] : turned) all[lever] = how;
+  });
+  if (!kept) return kept;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [lever, how] : turned) switches_[lever] = how;
+  return {};
 }
 
 void SlurmService::heed_canary() {

@@ -64,12 +64,10 @@ Result<std::int64_t> undo_without_service(
   std::mutex mutex;
   auto done = take_back(driver, mirror, **link, mutex);
   if (!done) return done;
-  auto switches = read_switches(state);
-  if (!switches) return tl::unexpected(switches.error());
-  for (auto& [lever, how] : *switches) how = Switch::off;
-  if (auto written = write_switches(state, *switches); !written) {
-    return tl::unexpected(written.error());
-  }
+  const auto written = change_switches(state, [](Switches& all) {
+    for (auto& [lever, how] : all) how = Switch::off;
+  });
+  if (!written) return tl::unexpected(written.error());
   return done;
 }
 

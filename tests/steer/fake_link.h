@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -45,6 +46,7 @@ struct FakeSlurm {
   int most_changes = 1 << 30;            ///< Then nobody answers who wants more.
   bool loses_answers = false;            ///< To changes: they are made.
   std::set<slurm::JobNumber> refused{};  ///< May not be changed by us.
+  std::function<void()> meanwhile{};     ///< What others do whenever it is asked for news.
   std::set<slurm::JobNumber> watched;
   Duration patience{};          ///< Of whoever watches.
   bool last_gpu_first = false;  ///< Of the GPUs that have room for a job of shards.
@@ -247,6 +249,7 @@ class FakeLink final : public slurm::Link {
   }
 
   Result<slurm::News> news() override {
+    if (slurm_.meanwhile) slurm_.meanwhile();
     if (slurm_.is_down) {
       told_ = false;
       return down();

@@ -290,7 +290,7 @@ TEST_F(SlurmServiceTest, TakesItsSwitchesFromTheFolderAndUndoesWhenAsked) {
   settle();
   EXPECT_EQ(slurm_.queue(), before);
   const std::string state = folder_ / "state";
-  ASSERT_TRUE(write_switches(state, {{"order", Switch::on}}));
+  ASSERT_TRUE(change_switches(state, [](Switches& all) { all["order"] = Switch::on; }));
   settle();
   settle();
   EXPECT_EQ(slurm_.queue().front(), 11U);
@@ -314,9 +314,26 @@ TEST_F(SlurmServiceTest, IsTurnedOnAgainAfterItStoodDown) {
   settle();
   EXPECT_EQ(service_->status().levers.front().how, Switch::dry);
   EXPECT_EQ(read_switches(state)->at("order"), Switch::dry);
-  ASSERT_TRUE(write_switches(state, {{"order", Switch::on}}));
+  ASSERT_TRUE(change_switches(state, [](Switches& all) { all["order"] = Switch::on; }));
   settle();
   EXPECT_EQ(service_->status().levers.front().how, Switch::on);
+}
+
+TEST_F(SlurmServiceTest, KeepsWhatIsSwitchedWhileItStandsDown) {
+  const std::string state = folder_ / "state";
+  open();
+  settle();
+  for (const std::uint32_t job : {5U, 6U, 7U, 8U, 9U}) slurm_.job(job).site_factor = 1000 + job;
+  slurm_.meanwhile = [&] {
+    ASSERT_TRUE(change_switches(state, [](Switches& all) { all["placement"] = Switch::off; }));
+  };
+  service_->step();
+  slurm_.meanwhile = nullptr;
+  EXPECT_EQ(read_switches(state), (Switches{{"order", Switch::dry}, {"placement", Switch::off}}));
+  service_->step();
+  const std::vector<LeverState> levers = service_->status().levers;
+  EXPECT_EQ(levers[0].how, Switch::dry);
+  EXPECT_EQ(levers[1].how, Switch::off);
 }
 
 TEST_F(SlurmServiceTest, SaysThatItCannotReadItsSwitches) {

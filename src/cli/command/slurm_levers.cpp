@@ -120,12 +120,9 @@ Result<int> set_lever(const Options& options) {
     return fail(Code::usage, fmt::format("there is no lever {}", options.lever), {},
                 fmt::format("known: {}", fmt::join(names, ", ")));
   }
-  auto switches = steer::read_switches(options.state);
-  if (!switches) return tl::unexpected(switches.error());
-  (*switches)[options.lever] = *how;
-  if (auto written = steer::write_switches(options.state, *switches); !written) {
-    return tl::unexpected(written.error());
-  }
+  const auto written = steer::change_switches(
+      options.state, [&](steer::Switches& all) { all[options.lever] = *how; });
+  if (!written) return tl::unexpected(written.error());
   return kDone;
 }
 
