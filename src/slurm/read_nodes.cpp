@@ -129,7 +129,9 @@ Result<std::string> read_trouble(std::string_view json) {
     for (const Value each : list) {
       std::string line = text(each, "error");
       if (line.empty()) line = text(each, "description");
-      if (line.empty()) continue;
+      // 22.05 lists so, without an error, each part of an array that was changed.
+      const bool went_well = line.starts_with("job array update");
+      if (line.empty() || went_well) continue;
       if (!made.empty()) made += "; ";
       made += line;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "slurm/rest_link.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -26,11 +27,28 @@ std::string path_of(JobNumber job) {
   return fmt::format("job/{}", static_cast<std::uint32_t>(job));
 }
 
-/// What slurmrestd 22.05.8 was seen to say to a question and to a change when no controller
-/// answered it, and when one did not take the token.
+/// What slurmrestd 22.05.8 was seen to say to a change when no controller answered it, or one did
+/// not take the token.
 bool is_lost(std::string_view trouble) {
-  return trouble.find("Unspecified error") != std::string_view::npos ||
-         trouble.find("Unexpected message received") != std::string_view::npos;
+  return trouble.find("Unexpected message received") != std::string_view::npos;
+}
+
+/// The same of a question; and of a change that the controller refused without a reason, as a
+/// plugin of the site may (job_submit/lua).
+bool is_without_reason(std::string_view trouble) {
+  return trouble.find("Unspecified error") != std::string_view::npos;
+}
+
+/// Whether some controller answers, by what is said to a ping.
+bool is_up(const std::string& body) {
+  try {
+    const Json pings = Json::parse(body).value("pings", Json::array());
+    return std::any_of(pings.begin(), pings.end(), [](const Json& each) {
+      return each.value("ping", each.value("pinged", "")) == "UP";
+    });
+  } catch (const Json::exception&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -42,7 +60,13 @@ Result<std::string> RestLink::ask(const std::string& method, const std::string& 
   auto answer = ask_(method, full, body);
   silent_ = !answer;
   if (!answer) return tl::unexpected(answer.error());
-  return content_of(std::move(*answer), full);
+  auto content = content_of(std::move(*answer), full);
+  if (content || method == "GET" || !is_without_reason(content.error().message)) return content;
+  const auto pinged = ask_("GET", fmt::format("/slurm/{}/ping", version_), "");
+  silent_ = !pinged || !is_up(pinged->body);
+  if (silent_) return content;
+  return fail(Code::invalid, content.error().message, {},
+              "the controller refuses it without a reason; a job_submit plugin of the site may");
 }
 
 Result<std::string> RestLink::content_of(HttpAnswer&& answer, const std::string& path) {
@@ -61,7 +85,7 @@ Result<std::string> RestLink::content_of(HttpAnswer&& answer, const std::string&
     return tl::unexpected(trouble.error());
   }
   if (trouble->empty() && answer.status < 400) return std::move(answer.body);
-  silent_ = is_silence(*trouble) || is_lost(*trouble);
+  silent_ = is_silence(*trouble) || is_lost(*trouble) || is_without_reason(*trouble);
   return fail(
       silent_ ? Code::unavailable : code_of_refusal(*trouble),
       fmt::format("slurmrestd: {}", *trouble), {},

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "slurm/fixture_data_test.h"
@@ -90,6 +91,59 @@ TEST(RestLink, WaitsForASilentControllerOnce) {
   ASSERT_EQ(done.size(), 2U);
   EXPECT_EQ(done[1].error().code, Code::unavailable);
   EXPECT_EQ(server.asked.size(), 1U);
+}
+
+/// As 22.05.8 answers when a job_submit plugin says no.
+const HttpAnswer kWithoutReason{
+    500, R"({"errors": [{"error_number": -1, "error": "Unspecified error"}]})"};
+
+TEST(RestLink, TakesARefusalWithoutAReasonForOneOfThatChange) {
+  Server server{.version = "v0.0.38"};
+  server.answers["job/5"] = kWithoutReason;
+  server.answers["ping"] = {200, R"({"meta": {"Slurm": {"release": "22.05.8"}}, "errors": [],
+    "pings": [{"hostname": "b", "ping": "DOWN"}, {"hostname": "a", "ping": "UP"}]})"};
+  RestLink link(server.ask(), 0);
+  const std::vector<JobChange> changes{{.job = JobNumber{5}, .priority = 7},
+                                       {.job = JobNumber{6}, .priority = 8}};
+  const auto done = link.change(changes);
+  ASSERT_EQ(done.size(), 2U);
+  EXPECT_EQ(done[0].error().code, Code::invalid);
+  EXPECT_TRUE(done[1]) << "and the next is asked";
+  EXPECT_EQ(link.end(JobNumber{5}, Fate::cancel).error().code, Code::invalid);
+}
+
+TEST(RestLink, TakesItForSilenceWhereNoControllerAnswersAPing) {
+  Server server{.version = "v0.0.38"};
+  server.answers["job/5"] = kWithoutReason;
+  RestLink link(server.ask(), 0);
+  const std::vector<JobChange> changes{{.job = JobNumber{5}, .priority = 7},
+                                       {.job = JobNumber{6}, .priority = 8}};
+  for (const char* const pings : {R"([])", R"([{"hostname": "a", "ping": "DOWN"}])"}) {
+    server.answers["ping"] = {200, fmt::format(R"({{"meta": {{"Slurm": {{"release": "22.05.8"}}}},
+      "errors": [], "pings": {}}})",
+                                               pings)};
+    const auto done = link.change(changes);
+    ASSERT_EQ(done.size(), 2U);
+    for (const auto& each : done) EXPECT_EQ(each.error().code, Code::unavailable) << pings;
+  }
+  server.answers["jobs"] = kWithoutReason;
+  EXPECT_EQ(link.news().error().code, Code::unavailable) << "a question is none to refuse";
+}
+
+TEST(RestLink, TakesWhatItSaysOfAnArrayThatWasChangedForNoError) {
+  Server server{.version = "v0.0.38"};
+  server.answers["job/5"] = {200, R"({"errors": [
+    {"description": "job array update from unix:x failed", "source": "_parse_job_list"}]})"};
+  server.answers["job/6"] = {200, R"({"errors": [
+    {"description": "job array update from unix:x failed", "source": "_parse_job_list"},
+    {"description": "job array update from unix:x failed", "error_number": 2042,
+     "error": "Job is in held state, pending scheduler release"}]})"};
+  RestLink link(server.ask(), 0);
+  const std::vector<JobChange> changes{{.job = JobNumber{5}, .priority = 7},
+                                       {.job = JobNumber{6}, .priority = 8}};
+  const auto done = link.change(changes);
+  EXPECT_TRUE(done[0]) << to_string(done[0].error());
+  EXPECT_EQ(done[1].error().code, Code::conflict);
 }
 
 TEST(RestLink, TakesAPastWithoutJobsForOne) {

@@ -144,6 +144,36 @@ TEST_F(RestSlurmTest, HasTheRightsOfWhoRunsItOverASocket) {
   }
 }
 
+TEST_F(RestSlurmTest, TellsARefusalWithoutAReasonFromSilence) {
+  SKIP_WITHOUT_SLURM(.nodes = 2);
+  SKIP_WITHOUT_SLURMREST();
+  begin(2);
+  const auto runs = cluster_->submit("-N 2 --gres=gpu:8 --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster_->becomes(runs, "RUNNING"));
+  const auto refused = cluster_->submit("-N 2 --gres=gpu:8 --comment=mine --wrap true");
+  const auto array = cluster_->submit("-N 2 --gres=gpu:8 --array=1-3 --wrap true");
+  const std::string etc = cluster_->folder() + "/etc/";
+  std::ofstream(etc + "job_submit.lua")
+      << "function slurm_job_submit(job, partitions, uid) return slurm.SUCCESS end\n"
+         "function slurm_job_modify(job, record, partitions, uid)\n"
+         "  return record.comment == 'mine' and slurm.ERROR or slurm.SUCCESS\n"
+         "end\n"
+         "return slurm.SUCCESS\n";
+  std::ofstream(etc + "slurm.conf", std::ios::app) << "JobSubmitPlugins=lua\n";
+  cluster_->end_controller("TERM");
+  cluster_->start_controller();
+  const Restd restd("env SLURMRESTD_SECURITY=disable_user_check", socket("root"));
+  const auto link = way(socket("root"));
+  ASSERT_NE(link, nullptr);
+  const std::vector<JobChange> changes{{.job = JobNumber{refused}, .priority = 77},
+                                       {.job = JobNumber{array}, .priority = 78}};
+  const auto done = link->change(changes);
+  ASSERT_FALSE(done[0]);
+  EXPECT_EQ(done[0].error().code, Code::invalid) << to_string(done[0].error());
+  EXPECT_TRUE(done[1]) << to_string(done[1].error());
+  EXPECT_EQ(cluster_->of_job(array, "prioritylong"), "78");
+}
+
 TEST_F(RestSlurmTest, OrdersJobsByATokenAndTakesItBack) {
   SKIP_WITHOUT_SLURM(.nodes = 2);
   SKIP_WITHOUT_SLURMREST();
