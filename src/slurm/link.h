@@ -64,8 +64,8 @@ inline std::string_view to_string(Fate fate) { return kFateWords[static_cast<std
 struct Abilities {
   bool site_factor = false;  ///< Of one job, not only its priority.
   bool requeue = false;      ///< And to suspend and resume.
-  bool power = false;
-  bool watches = false;  ///< Releases by itself what we hold when we are gone.
+  bool power = false;        ///< And to weigh nodes.
+  bool watches = false;      ///< Releases by itself what we hold when we are gone.
 };
 
 /// A row of accounting.

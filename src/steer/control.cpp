@@ -134,6 +134,7 @@ Result<void> write_status(const std::string& state, const Status& status) {
             {"changes_per_s", status.changes_per_s},
             {"warnings", status.warnings},
             {"canary", status.canary},
+            {"left", status.left},
             {"levers", Json::array()},
             {"nodes", Json::array()}};
   for (const NodeSaid& each : status.nodes) made["nodes"].push_back(json_of(each));
@@ -165,7 +166,8 @@ Result<Status> read_status(const std::string& state) {
         .news_s = json.at("news_s"),
         .changes_per_s = json.at("changes_per_s"),
         .warnings = json.at("warnings"),
-        .canary = json.value("canary", "")};
+        .canary = json.value("canary", ""),
+        .left = json.value("left", std::vector<std::string>())};
     for (const Json& each : json.value("nodes", Json::array())) made.nodes.push_back(node_of(each));
     for (const Json& each : json.at("levers")) made.levers.push_back(lever_of(each));
     return made;

@@ -60,8 +60,9 @@ struct Status {
   double changes_per_s = 0;
   std::vector<LeverState> levers{};
   std::vector<std::string> warnings{};
-  std::vector<NodeSaid> nodes{};  ///< With an agent that reports, by name.
-  std::string canary{};           ///< What is seen of it, in words; "" = there is none.
+  std::vector<NodeSaid> nodes{};    ///< With an agent that reports, by name.
+  std::string canary{};             ///< What is seen of it, in words; "" = there is none.
+  std::vector<std::string> left{};  ///< By the last undo, that could not be taken back; in words.
 };
 
 Result<void> write_status(const std::string& state, const Status& status);

@@ -212,6 +212,7 @@ std::vector<std::string> Driver::warnings() const {
     for (std::string& line : each.lever->warnings()) {
       if (each.state.how != Switch::off) made.push_back(std::move(line));
     }
+    for (std::string& line : each.lever->left()) made.push_back(std::move(line));
   }
   return made;
 }
@@ -326,10 +327,12 @@ void Driver::put(Mounted& mounted, Action action, const Scene& scene, Slice& sli
   slice.actions.push_back(std::move(action));
 }
 
-Driver::Slice Driver::plan_undo(const Mirror& mirror, const std::string& why) const {
+Driver::Slice Driver::plan_undo(const Mirror& mirror, const std::string& why,
+                                const std::set<std::string>& but) const {
   Slice slice;
   slice.entries = ours_.undoing(mirror);
   for (Entry& each : slice.entries) each.why = why;
+  std::erase_if(slice.entries, [&](const Entry& each) { return but.contains(to_words(each)); });
   for (const Entry& entry : slice.entries) {
     slice.actions.push_back(action_of(entry));
     slice.levers.push_back(nullptr);

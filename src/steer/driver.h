@@ -64,8 +64,9 @@ class Driver {
   /// Nothing will be said for a while, though we live: whom we hold stays held for so long. The
   /// next slice says it as always again.
   void fall_silent(Duration at_most, slurm::Link& link);
-  /// All that is to be undone, as a slice; levers should be off.
-  Slice plan_undo(const Mirror& mirror, const std::string& why) const;
+  /// All that is to be undone, as a slice, but for what is said so in words; levers should be off.
+  Slice plan_undo(const Mirror& mirror, const std::string& why,
+                  const std::set<std::string>& but = {}) const;
 
   void set(const std::string& lever, Switch how);
   /// All of them rest, as if they could not be used; "" = they do not.

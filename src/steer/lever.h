@@ -95,6 +95,8 @@ class Lever {
   }
   /// What an operator should know; one line each.
   virtual std::vector<std::string> warnings() const { return {}; }
+  /// The same of what it was to give back and could not; said also where it is off.
+  virtual std::vector<std::string> left() const { return {}; }
 };
 
 }  // namespace almanac::steer

@@ -29,6 +29,13 @@ constexpr const char* kGivenBack = "power is not on";
 /// So long Slurm may take to show what a node weighs.
 constexpr Duration kShows = 10s;
 
+std::string in_words(const Action& action) {
+  if (const auto* const weighed = std::get_if<WeightChange>(&action.change)) {
+    return fmt::format("{} (weight {})", fmt::join(weighed->nodes, ","), weighed->weight);
+  }
+  return fmt::format("{} (asleep)", fmt::join(std::get<PowerChange>(action.change).nodes, ","));
+}
+
 bool is_on(const slurm::Node& node) {
   return node.power == Power::on || node.power == Power::powering_up;
 }
@@ -83,7 +90,10 @@ class PowerLever final : public Lever {
     std::vector<Action> made = weigh(scene, false);
     const std::vector<std::string> off = commands_.due(scene.ours->asleep(scene.mirror), true);
     if (!off.empty()) made.push_back({PowerChange{off, true}, kGivenBack});
-    return made;
+    left_.clear();
+    if (scene.can.power) return made;
+    for (const Action& each : made) left_ += (left_.empty() ? "" : "; ") + in_words(each);
+    return {};
   }
 
   void hear(const Action& action, const Result<void>& result) override {
@@ -106,6 +116,15 @@ class PowerLever final : public Lever {
           policy_, policy_));
     }
     return made;
+  }
+
+  std::vector<std::string> left() const override {
+    if (left_.empty()) return {};
+    return {fmt::format(
+        "lever power: this way to Slurm cannot give back {}: end the service, then almanac slurm "
+        "undo --way commands does; so do scontrol reconfigure (weights) and scontrol update "
+        "NodeName=... State=POWER_UP",
+        left_)};
   }
 
  private:
@@ -284,6 +303,7 @@ class PowerLever final : public Lever {
                     fmt::format("{} nodes are to be on under {}", wanted_, capacity_name_)});
   }
 
+  std::string left_;  // that this way cannot give back, in words
   std::string policy_;
   std::string capacity_name_;
   std::unique_ptr<policy::Capacity> capacity_;

@@ -283,8 +283,8 @@ void SlurmService::take_controls() {
     live::log_error(fmt::format("undo: {}", to_string(done.error())));
     return;
   }
+  say_status();  // by which whoever has asked knows what is left
   undo_is_done(config_.state);
-  next_status_ = Time{};
 }
 
 Result<void> SlurmService::undo() {
@@ -305,7 +305,11 @@ Result<void> SlurmService::retreat(Switch to, const std::string& why) {
   const auto done = take_back(driver_, mirror_, *link_, mutex_, why);
   tell_agents();
   if (!done) return tl::unexpected(done.error());
-  live::log_info(fmt::format("{} changes taken back, all levers are {}", *done, to_string(to)));
+  live::log_info(
+      fmt::format("{} changes taken back, all levers are {}", done->changes, to_string(to)));
+  for (const std::string& each : done->left) live::log_warning(each);
+  const std::lock_guard lock(mutex_);
+  left_ = done->left;
   return {};
 }
 

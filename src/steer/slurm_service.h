@@ -213,6 +213,7 @@ class SlurmService final : public live::Service {
   Canary canary_;
   std::string retreat_;            // what the canary died of; "" = it lives
   bool is_all_taken_back_ = true;  // since it died
+  std::vector<std::string> left_;  // that was not, in words
 
   std::mutex inbox_mutex_;
   std::deque<Wish> wishes_;

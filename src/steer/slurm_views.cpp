@@ -317,7 +317,8 @@ Status SlurmService::status() const {
           .levers = driver_.states(),
           .warnings = seen.warnings,
           .nodes = said_by_agents(),
-          .canary = canary_.seen() ? in_words(*canary_.seen()) : ""};
+          .canary = canary_.seen() ? in_words(*canary_.seen()) : "",
+          .left = left_};
 }
 
 }  // namespace almanac::steer

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer/undo.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "steer/control.h"
 #include "steer/lock.h"
@@ -22,9 +24,23 @@ Result<std::pair<Journal, Ours>> open_journal(const std::string& state) {
   return std::pair{std::move(*journal), std::move(ours)};
 }
 
-Result<std::int64_t> take_back(Driver& driver, Mirror& mirror, slurm::Link& link, std::mutex& mutex,
-                               const std::string& why) {
-  std::int64_t done = 0;
+namespace {
+
+/// Says what was refused, and who else may do it.
+std::string in_words(const Entry& entry, const Error& error) {
+  std::string made = fmt::format("not taken back: {}: {}", to_words(entry), to_string(error));
+  if (std::holds_alternative<OfWeight>(entry.what)) {
+    made += "; scontrol reconfigure lets them weigh what slurm.conf says";
+  }
+  return made;
+}
+
+}  // namespace
+
+Result<TakenBack> take_back(Driver& driver, Mirror& mirror, slurm::Link& link, std::mutex& mutex,
+                            const std::string& why) {
+  TakenBack made;
+  std::set<std::string> refused;
   std::unique_lock lock(mutex);
   Driver::Slice slice = driver.plan_undo(mirror, why);
   while (!slice.actions.empty()) {
@@ -33,17 +49,26 @@ Result<std::int64_t> take_back(Driver& driver, Mirror& mirror, slurm::Link& link
     lock.lock();
     if (!slice.trouble.empty()) return fail(Code::unavailable, slice.trouble);
     driver.settle(slice, mirror);
-    const auto settled =
-        std::count_if(slice.results.begin(), slice.results.end(),
-                      [](const Result<void>& result) { return result || is_past(result); });
-    if (settled == 0) return tl::unexpected(slice.results.front().error());
-    done += settled;
-    slice = driver.plan_undo(mirror, why);
+    bool goes_on = false;
+    for (std::size_t at = 0; at < slice.tried; ++at) {
+      const Result<void>& result = slice.results[at];
+      if (result || is_past(result)) {
+        ++made.changes;
+      } else if (result.error().code != Code::unavailable) {
+        refused.insert(to_words(slice.entries[at]));
+        made.left.push_back(in_words(slice.entries[at], result.error()));
+      } else {
+        continue;
+      }
+      goes_on = true;
+    }
+    if (!goes_on) return tl::unexpected(slice.results.front().error());
+    slice = driver.plan_undo(mirror, why, refused);
   }
-  return done;
+  return made;
 }
 
-Result<std::int64_t> undo_without_service(
+Result<TakenBack> undo_without_service(
     const std::string& state,
     const std::function<Result<std::unique_ptr<slurm::Link>>()>& connect) {
   if (!std::filesystem::exists(state + "/journal.jsonl")) {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "slurm/link.h"
@@ -20,14 +21,21 @@ namespace almanac::steer {
 /// The journal of a state folder, and what stands of it.
 Result<std::pair<Journal, Ours>> open_journal(const std::string& state);
 
-/// Takes back all that still can be, in as many slices as it takes; gives how many changes that
-/// were. `mutex` is of `driver` and `mirror`, and is not held while Slurm works. The journal says
-/// `why`.
-Result<std::int64_t> take_back(Driver& driver, Mirror& mirror, slurm::Link& link, std::mutex& mutex,
-                               const std::string& why = "as it was before Almanac");
+struct TakenBack {
+  std::int64_t changes = 0;
+  /// What Slurm, or this way to it, refuses, in words; the journal has it as not undone.
+  std::vector<std::string> left{};
+};
 
-/// The same on the folder of a service that does not run. Fails with conflict where one does.
-Result<std::int64_t> undo_without_service(
+/// Takes back all that still can be, in as many slices as it takes. `mutex` is of `driver` and
+/// `mirror`, and is not held while Slurm works. The journal says `why`. Fails with unavailable
+/// where the controller, or the disk, does not take all of it now.
+Result<TakenBack> take_back(Driver& driver, Mirror& mirror, slurm::Link& link, std::mutex& mutex,
+                            const std::string& why = "as it was before Almanac");
+
+/// The same on the folder of a service that does not run, whose levers are off then. Fails with
+/// conflict where one does.
+Result<TakenBack> undo_without_service(
     const std::string& state, const std::function<Result<std::unique_ptr<slurm::Link>>()>& connect);
 
 }  // namespace almanac::steer

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -27,6 +28,7 @@
 #include "slurm/connect.h"
 #include "slurm/test_cluster.h"
 #include "steer/control.h"
+#include "steer/node_weight.h"
 #include "steer/slurm_service.h"
 #include "support/temporary_folder.h"
 
@@ -172,6 +174,28 @@ TEST_F(RestSlurmTest, TellsARefusalWithoutAReasonFromSilence) {
   EXPECT_EQ(done[0].error().code, Code::invalid) << to_string(done[0].error());
   EXPECT_TRUE(done[1]) << to_string(done[1].error());
   EXPECT_EQ(cluster_->of_job(array, "prioritylong"), "78");
+}
+
+TEST_F(RestSlurmTest, UndoSaysWhatThisWayCannot) {
+  SKIP_WITHOUT_SLURM(.nodes = 2);
+  SKIP_WITHOUT_SLURMREST();
+  begin(2);
+  const Restd restd("env SLURMRESTD_SECURITY=disable_user_check", socket("root"));
+  ASSERT_NE(way(socket("root")), nullptr);
+  std::filesystem::create_directory(folder_ / "state");
+  std::ofstream(folder_ / "state/journal.jsonl") << "";
+  cluster_->must(fmt::format("scontrol update NodeName=n002 Weight={}", 7 | steer::kNotOn));
+  const auto undo = [&](const std::string& by) {
+    return cluster_->run(fmt::format("{} slurm undo --state {} --way {}",
+                                     std::getenv("ALMANAC_PROGRAM"), folder_ / "state", by));
+  };
+  const Said by_rest = undo(socket("root"));
+  EXPECT_EQ(by_rest.status, 1);
+  EXPECT_THAT(by_rest.out, HasSubstr("not taken back: n002: weight 7"));
+  EXPECT_THAT(by_rest.out, HasSubstr("undo --way commands"));
+  const Said by_commands = undo("commands");
+  EXPECT_EQ(by_commands.status, 0) << by_commands.out;
+  EXPECT_THAT(cluster_->must("scontrol show node n002"), HasSubstr("Weight=7 "));
 }
 
 TEST_F(RestSlurmTest, OrdersJobsByATokenAndTakesItBack) {

@@ -49,6 +49,7 @@ struct FakeSlurm {
   std::function<void()> meanwhile{};     ///< What others do whenever it is asked for news.
   std::set<slurm::JobNumber> watched;
   Duration patience{};          ///< Of whoever watches.
+  bool powers = true;           ///< The way to it can power and weigh nodes.
   bool last_gpu_first = false;  ///< Of the GPUs that have room for a job of shards.
   bool is_watching = true;      ///< Somebody hears whom to release when we are gone.
 
@@ -239,7 +240,7 @@ class FakeLink final : public slurm::Link {
   explicit FakeLink(FakeSlurm& slurm) : slurm_(slurm) {}
 
   slurm::Abilities can() const override {
-    return {.site_factor = true, .requeue = true, .power = true, .watches = true};
+    return {.site_factor = true, .requeue = true, .power = slurm_.powers, .watches = true};
   }
   std::string_view way() const override { return "fake"; }
 
@@ -318,6 +319,7 @@ class FakeLink final : public slurm::Link {
 
   Result<void> power(std::span<const std::string> nodes, bool on) override {
     if (slurm_.is_down) return down();
+    if (!slurm_.powers) return fail(Code::unsupported, "this way powers no nodes");
     for (const std::string& name : nodes) {
       slurm::Power& power = slurm_.nodes.at(name).power;
       ++slurm_.changes;
@@ -332,6 +334,7 @@ class FakeLink final : public slurm::Link {
 
   Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) override {
     if (slurm_.is_down) return down();
+    if (!slurm_.powers) return fail(Code::unsupported, "this way weighs no nodes");
     for (const std::string& name : nodes) slurm_.nodes.at(name).weight = weight;
     slurm_.changes += static_cast<int>(nodes.size());
     return {};

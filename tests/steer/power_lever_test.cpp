@@ -4,6 +4,7 @@
 /// Power against a Slurm in memory: who sleeps, who is woken, what nodes weigh, and that all are on
 /// and as they were when it is turned off.
 #include <algorithm>
+#include <filesystem>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -17,6 +18,7 @@ namespace almanac::steer {
 namespace {
 
 using slurm::Power;
+using testing::AllOf;
 using testing::HasSubstr;
 
 /// Eight nodes of which the first works.
@@ -62,6 +64,31 @@ TEST(PowerLever, LetsNodesThatAreNotOnWeighMore) {
   EXPECT_EQ(slurm.changes, changes);
   desk.undo();
   for (const auto& [name, node] : slurm.nodes) EXPECT_EQ(node.weight, usual(name)) << name;
+}
+
+TEST(PowerLever, SaysWhatItCannotGiveBackByThisWay) {
+  FakeSlurm slurm = quiet();
+  Desk desk(slurm, "fifo+follow_load", with("power"));
+  desk.live(200);
+  ASSERT_EQ(slurm.nodes.at("v008").power, Power::off);
+  slurm.powers = false;
+  desk.open();
+  desk.set(Switch::off);
+  const auto journal_size = std::filesystem::file_size(desk.journal_path());
+  const int changes = slurm.changes;
+  desk.live(20);
+  EXPECT_EQ(slurm.changes, changes);
+  EXPECT_EQ(desk.state().failed, 0U) << "nothing is tried in vain";
+  EXPECT_EQ(std::filesystem::file_size(desk.journal_path()), journal_size);
+  ASSERT_EQ(desk.driver().warnings().size(), 1U);
+  EXPECT_THAT(desk.driver().warnings().front(),
+              AllOf(HasSubstr("v008 (weight 1)"), HasSubstr("v008 (asleep)"),
+                    HasSubstr("almanac slurm undo --way commands")));
+  slurm.powers = true;
+  desk.live(20);
+  EXPECT_EQ(slurm.nodes.at("v008").weight, 1U);
+  EXPECT_EQ(count(slurm, Power::on), 8);
+  EXPECT_TRUE(desk.driver().warnings().empty());
 }
 
 TEST(PowerLever, SaysOnceWhatANodeWeighsUntilSlurmShowsIt) {

@@ -253,7 +253,7 @@ TEST(Slimming, IsUndone) {
   FakeLink link(site.slurm);
   mirror.take(std::move(*link.news()));
   std::mutex mutex;
-  EXPECT_EQ(take_back(site.driver(), mirror, link, mutex).value(), 1);
+  EXPECT_EQ(take_back(site.driver(), mirror, link, mutex).value().changes, 1);
   EXPECT_EQ(site.cores(job), 16);
 }
 

@@ -15,10 +15,12 @@
 #include <utility>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "fake_link.h"
 #include "steer/control.h"
+#include "steer/node_weight.h"
 #include "steer/undo.h"
 #include "support/temporary_folder.h"
 
@@ -26,6 +28,8 @@ namespace almanac::steer {
 namespace {
 
 using store::JobNumber;
+using testing::AllOf;
+using testing::HasSubstr;
 using Numbers = std::vector<std::uint32_t>;
 
 constexpr live::Caller kRoot{.uid = 0, .may_all = true};
@@ -358,12 +362,54 @@ TEST_F(SlurmServiceTest, CanBeUndoneWhenItIsDead) {
   slurm_.pass(1h);  // some of them start
   const auto done = undo_without_service(state, connect);
   ASSERT_TRUE(done) << to_string(done.error());
-  EXPECT_EQ(*done, 7);
+  EXPECT_EQ(done->changes, 7);
   for (const auto& [number, one] : slurm_.jobs) {
     if (one.job.state == slurm::State::pending) {
       EXPECT_EQ(one.job.site_factor, 0) << static_cast<std::uint32_t>(number);
     }
   }
+}
+
+TEST_F(SlurmServiceTest, SaysWhatItCannotTakeBackByThisWay) {
+  const Numbers before = slurm_.queue();
+  const std::string state = folder_ / "state";
+  slurm_.powers = false;
+  slurm_.nodes.at("v002").weight = 3 | kNotOn;  // by another way, and a service that is gone
+  open();
+  settle();
+  ASSERT_NE(slurm_.queue(), before);
+  ASSERT_TRUE(ask_for_undo(state));
+  settle();
+  EXPECT_FALSE(undo_is_asked(state)) << "it would be tried for ever";
+  EXPECT_EQ(slurm_.queue(), before);
+  const auto status = read_status(state);
+  ASSERT_TRUE(status);
+  ASSERT_EQ(status->left.size(), 1U);
+  EXPECT_THAT(status->left.front(),
+              AllOf(HasSubstr("not taken back: v002: weight 3"),
+                    HasSubstr("this way weighs no nodes"), HasSubstr("scontrol reconfigure")));
+  service_.reset();
+
+  const auto connect = [&]() -> Result<std::unique_ptr<slurm::Link>> {
+    return std::make_unique<FakeLink>(slurm_);
+  };
+  const auto in_vain = undo_without_service(state, connect);
+  ASSERT_TRUE(in_vain) << to_string(in_vain.error());
+  EXPECT_EQ(in_vain->changes, 0);
+  EXPECT_EQ(in_vain->left.size(), 1U);
+  int failed = 0;
+  ASSERT_TRUE(Journal::read(state + "/journal.jsonl", [&](const Entry& entry, const Failure& why) {
+    if (!std::holds_alternative<OfWeight>(entry.what)) return;
+    EXPECT_EQ(why, "this way weighs no nodes");
+    ++failed;
+  }));
+  EXPECT_EQ(failed, 2) << "once each time";
+  slurm_.powers = true;
+  const auto done = undo_without_service(state, connect);
+  ASSERT_TRUE(done) << to_string(done.error());
+  EXPECT_EQ(done->changes, 1);
+  EXPECT_TRUE(done->left.empty());
+  EXPECT_EQ(slurm_.nodes.at("v002").weight, 3U);
 }
 
 TEST_F(SlurmServiceTest, IsTheOnlyOneOfItsFolderAndOfItsSlurm) {

@@ -126,12 +126,20 @@ Result<int> set_lever(const Options& options) {
   return kDone;
 }
 
+/// 1 where something is left: whoever goes on must know that Slurm is not as it was.
+int say_what_is_left(const std::vector<std::string>& left) {
+  if (left.empty()) return kDone;
+  for (const std::string& each : left) note(each);
+  note("the service ended, almanac slurm undo --way commands, or gateway, may take it back");
+  return kCheckFailed;
+}
+
 Result<int> undo(const Options& options) {
   const auto done =
       steer::undo_without_service(options.state, [&] { return slurm::connect(options.way); });
   if (done) {
-    fmt::print("{} taken back\n", *done);
-    return kDone;
+    fmt::print("{} taken back\n", done->changes);
+    return say_what_is_left(done->left);
   }
   if (done.error().code != Code::conflict) return tl::unexpected(done.error());
   // A service has the folder: it does it.
@@ -142,8 +150,11 @@ Result<int> undo(const Options& options) {
   constexpr int kGlances_a_second = 10;
   for (int glance = 0; glance < kPatience_s * kGlances_a_second; ++glance) {
     if (!steer::undo_is_asked(options.state)) {
-      fmt::print("taken back; all levers are off\n");
-      return kDone;
+      const auto status = steer::read_status(options.state);
+      if (!status) return tl::unexpected(status.error());
+      fmt::print("taken back{}; all levers are off\n",
+                 status->left.empty() ? "" : ", but for what follows");
+      return say_what_is_left(status->left);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1000 / kGlances_a_second));
   }
