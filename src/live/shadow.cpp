@@ -95,8 +95,8 @@ Result<Comparison> compare(trace::Trace log, Time since, const cluster::Cluster&
                     .other = play(shadow)};
 }
 
-Shadow::Shadow(const store::Store& store, const cluster::Cluster& cluster, std::uint64_t seed)
-    : store_(store), cluster_(cluster), seed_(seed), thread_([this] { work(); }) {}
+Shadow::Shadow(Past past, const cluster::Cluster& cluster, std::uint64_t seed)
+    : past_(std::move(past)), cluster_(cluster), seed_(seed), thread_([this] { work(); }) {}
 
 Shadow::~Shadow() {
   {
@@ -133,7 +133,7 @@ void Shadow::work() {
       const policy::Composition shadow = *shadow_;
       lock.unlock();
       const Time now = wall_clock();
-      auto log = store_.log(Time{});
+      auto log = past_();
       Result<Comparison> made = tl::unexpected(Error{});
       if (log) {
         made = compare(std::move(*log), now - kWindow, cluster_, policy, shadow, seed_, &stop_);

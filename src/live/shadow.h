@@ -17,6 +17,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -26,7 +27,6 @@
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "policy/composition.h"
-#include "store/store.h"
 #include "trace/trace.h"
 
 namespace almanac::live {
@@ -61,7 +61,11 @@ Result<Comparison> compare(trace::Trace log, Time since, const cluster::Cluster&
 /// Compares again every ten minutes, from a thread of its own.
 class Shadow {
  public:
-  Shadow(const store::Store& store, const cluster::Cluster& cluster, std::uint64_t seed);
+  /// All jobs that have ended, in virtual clusters of the one that they are played on.
+  using Past = std::function<Result<trace::Trace>()>;
+
+  /// `past` is asked from its thread.
+  Shadow(Past past, const cluster::Cluster& cluster, std::uint64_t seed);
   ~Shadow();
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
@@ -73,7 +77,7 @@ class Shadow {
  private:
   void work();
 
-  const store::Store& store_;
+  Past past_;
   const cluster::Cluster& cluster_;
   std::uint64_t seed_;
   mutable std::mutex mutex_;

@@ -14,6 +14,7 @@
 #include "sim/simulation.h"
 #include "stats/quantile.h"
 #include "steer/mark.h"
+#include "steer/record.h"
 #include "text/human.h"
 
 namespace almanac::steer {
@@ -38,14 +39,6 @@ Course course_of(const slurm::Job& job) {
           .start = waits(job) ? kNoTime : job.start,
           .end = job.state == slurm::State::ended ? job.end : kNoTime,
           .failed = has_failed(job.outcome)};
-}
-
-/// Accounting tells partitions: those that share nodes are one virtual cluster here.
-void name_vcs(trace::Trace& log, const World& world) {
-  for (trace::Job& job : log.jobs) {
-    const VcId vc = world.vc_of(std::string(log.names[job.request.vc]));
-    if (vc != kNoVc) job.request.vc = log.names.intern(world.cluster.vcs[index(vc)].name);
-  }
 }
 
 }  // namespace
@@ -161,9 +154,8 @@ void Canary::begin_to_play(Time now, const Decision& decision, const policy::Com
   out_since_ = kNoTime;
   trouble_ = "what is to be expected of the canary is being worked out";
   play_ = std::async(std::launch::async, [this, policy, own = vcs(*world_), world = world_] {
-    auto log = store_.log(Time{});
+    auto log = past_of(store_, *world);
     if (!log) return Result<Band>(tl::unexpected(log.error()));
-    name_vcs(*log, *world);
     return expect(std::move(*log), own, world->cluster, policy, settings_, seed_, &stop_);
   });
 }

@@ -63,6 +63,17 @@ std::string owner_of_nodes(const slurm::Job& job, const World& world) {
   return vc == kNoVc ? job.partition : world.cluster.vcs[index(vc)].name;
 }
 
+Result<trace::Trace> past_of(const store::Store& store, const World& world) {
+  auto log = store.log(Time{});
+  const bool by_owner = world.grouping == Grouping::accounts || world.grouping == Grouping::qos;
+  if (!log || by_owner) return log;
+  for (trace::Job& job : log->jobs) {
+    const VcId vc = world.vc_of(std::string(log->names[job.request.vc]));
+    if (vc != kNoVc) job.request.vc = log->names.intern(world.cluster.vcs[index(vc)].name);
+  }
+  return log;
+}
+
 Tasks count_tasks(const std::string& tasks) {
   Tasks made{.count = 0};
   std::string_view rest = tasks;

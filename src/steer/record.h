@@ -8,10 +8,13 @@
 #include <string>
 
 #include "base/names.h"
+#include "base/result.h"
 #include "slurm/job.h"
 #include "steer/world.h"
 #include "store/job.h"
+#include "store/store.h"
 #include "trace/job.h"
+#include "trace/trace.h"
 
 namespace almanac::steer {
 
@@ -38,6 +41,10 @@ trace::Request to_request(const slurm::Job& job, const World& world, Names& name
 
 /// As users see it. Nodes that the world does not know are left out of what it holds.
 store::Job to_stored(const slurm::Job& job, const World& world);
+
+/// All jobs that have ended, as they are played on `world`: accounting tells partitions, of which
+/// those that share nodes are one virtual cluster.
+Result<trace::Trace> past_of(const store::Store& store, const World& world);
 
 /// Tasks that a record stands for: 1, or of an array "3-9:2%2" as many as wait. At least 1.
 struct Tasks {

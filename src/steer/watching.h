@@ -12,6 +12,7 @@
 #include "live/foresight.h"
 #include "live/policies.h"
 #include "live/shadow.h"
+#include "steer/record.h"
 #include "steer/slurm_service.h"
 
 namespace almanac::steer {
@@ -23,7 +24,8 @@ struct SlurmService::Watching {
 
   Watching(SlurmService& service, std::shared_ptr<const World> of)
       : world(std::move(of)),
-        shadow(service.store_, world->of_the_past, service.config_.seed),
+        shadow([&service, of = world.get()] { return past_of(service.store_, *of); },
+               world->of_the_past, service.config_.seed),
         foresight(
             world->cluster, nullptr,
             [&service] { return service.store_.log(wall_clock() - live::kLesson, live::kLessons); },

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -18,6 +19,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/wall_clock.h"
 #include "fake_link.h"
 #include "steer/control.h"
 #include "steer/node_weight.h"
@@ -410,6 +412,41 @@ TEST_F(SlurmServiceTest, SaysWhatItCannotTakeBackByThisWay) {
   EXPECT_EQ(done->changes, 1);
   EXPECT_TRUE(done->left.empty());
   EXPECT_EQ(slurm_.nodes.at("v002").weight, 3U);
+}
+
+TEST_F(SlurmServiceTest, PlaysAPastThatNamesPartitionsWhichShareNodes) {
+  constexpr int kJobs = 10;
+  slurm_.partitions.push_back({.name = "w", .nodes = {"v001", "v002"}});
+  store::Store::Batch past;
+  for (int job = 0; job < kJobs; ++job) {
+    store::Job each;
+    each.number = JobNumber{1000 + job};
+    each.submit = each.start = wall_clock() - 48h + job * 1h;
+    each.asked.user = "ann";
+    each.asked.vc = job % 2 == 0 ? "v" : "w";  // as accounting has it
+    each.asked.gpus = 8;
+    each.state = trace::JobState::completed;
+    each.end = each.start + 30min;
+    each.attained = 30min;
+    past.put(each);
+  }
+  Config plan = config();
+  plan.shadow = "fifo";
+  std::filesystem::create_directories(plan.state);
+  {
+    auto store = store::Store::open(plan.state + "/almanac.db");
+    ASSERT_TRUE(store);
+    ASSERT_TRUE(store->commit(past));
+  }
+  open(plan);
+  for (int time = 0; time < 6000 && !service_->shadow(); ++time) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  const auto compared = service_->shadow();
+  ASSERT_TRUE(compared);
+  EXPECT_EQ(compared->real.jobs, kJobs);
+  EXPECT_EQ(compared->played.jobs, kJobs);
+  EXPECT_EQ(compared->other.jobs, kJobs);
 }
 
 TEST_F(SlurmServiceTest, IsTheOnlyOneOfItsFolderAndOfItsSlurm) {
