@@ -6,6 +6,8 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "gateway/owned.h"
 #include "gateway/refusal.h"
@@ -38,16 +40,25 @@ Result<slurm::Limits> limits() {
   // A site that does not count GPUs cannot limit them.
   if (gpu == names.end()) return made;
   const auto at = static_cast<std::size_t>(gpu - names.begin());
+  std::vector<slurm::Quota> apart;  // without a limit
   each<slurmdb_assoc_rec_t>(told->assoc_list, [&](const slurmdb_assoc_rec_t& of) {
     const bool is_account = text(of.user).empty();
     if (is_account && !text(of.parent_acct).empty()) made.parents[text(of.acct)] = of.parent_acct;
     const auto most = most_at(of.grp_tres_ctld, at);
-    if (!most) return;
-    made.quotas.push_back({.account = text(of.acct),
-                           .user = text(of.user),
-                           .partition = text(of.partition),
-                           .gpus = *most});
+    slurm::Quota quota{.account = text(of.acct),
+                       .user = text(of.user),
+                       .partition = text(of.partition),
+                       .gpus = most.value_or(slurm::Quota::kAny)};
+    if (!most && quota.partition.empty()) return;
+    (most ? made.quotas : apart).push_back(std::move(quota));
   });
+  // It says something only beside a limit of the same user.
+  std::erase_if(apart, [&](const slurm::Quota& each) {
+    return std::none_of(made.quotas.begin(), made.quotas.end(), [&](const slurm::Quota& other) {
+      return other.partition.empty() && other.user == each.user && other.account == each.account;
+    });
+  });
+  made.quotas.insert(made.quotas.end(), apart.begin(), apart.end());
   each<slurmdb_qos_rec_t>(told->qos_list, [&](const slurmdb_qos_rec_t& of) {
     const auto most = most_at(of.grp_tres_ctld, at);
     if (most) made.quotas.push_back({.qos = text(of.name), .gpus = *most});

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -73,8 +74,10 @@ struct Quota {
   std::string qos{};  ///< All jobs of it; "" = those of an account.
   std::string account{};
   std::string user{};       ///< "" = of the account and all below it.
-  std::string partition{};  ///< "" = in any.
-  int gpus = 0;
+  std::string partition{};  ///< Of the user's jobs there, and those only; "" = of all others.
+  int gpus = 0;             ///< kAny = no limit; then it keeps them apart from those others.
+
+  static constexpr int kAny = std::numeric_limits<int>::max();
 
   bool operator==(const Quota&) const = default;
 };

@@ -52,11 +52,20 @@ Quotas::Quotas(const Mirror& mirror) : limits_(mirror.limits()) {
   }
 }
 
-bool Quotas::counts(const slurm::Quota& quota, const slurm::Job& job) const {
+std::string Quotas::own_partition(const slurm::Job& job) const {
+  const bool is_own = std::any_of(quotas_.begin(), quotas_.end(), [&](const Of& each) {
+    return each.quota->partition == job.partition && each.quota->user == job.user &&
+           each.quota->account == job.account;
+  });
+  return is_own ? job.partition : "";
+}
+
+bool Quotas::counts(const slurm::Quota& quota, const slurm::Job& job,
+                    const std::string& own_partition) const {
   if (!quota.qos.empty()) return quota.qos == job.qos;
   if (!quota.user.empty()) {
     return quota.user == job.user && quota.account == job.account &&
-           (quota.partition.empty() || quota.partition == job.partition);
+           quota.partition == own_partition;
   }
   std::string account = job.account;
   for (int depth = 0; depth < kDeepest; ++depth) {
@@ -72,11 +81,13 @@ const std::vector<std::size_t>& Quotas::of(const slurm::Job& job) {
   const auto [found, is_new] =
       found_.try_emplace(Whose{job.account, job.user, job.partition, job.qos});
   if (!is_new) return found->second;
+  const std::string partition = own_partition(job);
   // Those of its QOS first.
   for (const bool is_of_qos : {true, false}) {
     for (std::size_t at = 0; at < quotas_.size(); ++at) {
       const slurm::Quota& quota = *quotas_[at].quota;
-      if (quota.qos.empty() != is_of_qos && counts(quota, job)) found->second.push_back(at);
+      if (quota.qos.empty() != is_of_qos && counts(quota, job, partition))
+        found->second.push_back(at);
     }
   }
   return found->second;

@@ -6,7 +6,8 @@
 ///
 /// Source   acct_policy.c of Slurm 22.05, and seen: a job that runs counts for its QOS and for its
 ///          association and all above; whether it may start says its QOS alone where that has a
-///          quota, else each of these.
+///          quota, else each of these. Where its user has an association for its partition that
+///          is its own, and not the one for any.
 /// Differs  counted are the GPUs of GrpTRES whatever their type. Limits of a job, of each user of a
 ///          QOS, of minutes or of jobs are Slurm's alone.
 #pragma once
@@ -49,7 +50,10 @@ class Quotas {
   };
   using Whose = std::tuple<std::string, std::string, std::string, std::string>;
 
-  bool counts(const slurm::Quota& quota, const slurm::Job& job) const;
+  /// Of an association of the user for this partition; "" = there is none that is known.
+  std::string own_partition(const slurm::Job& job) const;
+  bool counts(const slurm::Quota& quota, const slurm::Job& job,
+              const std::string& own_partition) const;
   /// Those that a job counts for.
   const std::vector<std::size_t>& of(const slurm::Job& job);
 

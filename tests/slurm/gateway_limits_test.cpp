@@ -71,5 +71,31 @@ TEST(GatewayLimitsTest, ARealSlurmsQuotasAndSwitchesAreHeeded) {
   }));
 }
 
+TEST(GatewayLimitsTest, AUsersQuotaIsNotThatOfHisAssociationForOnePartition) {
+  SKIP_WITHOUT_SLURM(.nodes = 2, .accounting = true);
+  const TestCluster cluster({.nodes = 2, .accounting = true});
+  cluster.must("sacctmgr -i add account speech Cluster=test");
+  cluster.must("sacctmgr -i add user root account=speech Cluster=test");
+  cluster.must("sacctmgr -i modify user root where account=speech set GrpTRES=gres/gpu=4");
+  cluster.must("sacctmgr -i add user root account=speech partition=vc1 Cluster=test");
+  const auto apart = cluster.submit("-A speech -p vc1 --gres=gpu:8 --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster.becomes(apart, "RUNNING")) << "no quota of his";
+  const auto within = cluster.submit("-A speech -p vc2 --gres=gpu:4 --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster.becomes(within, "RUNNING")) << "and it does not count for his";
+  const auto beyond = cluster.submit("-A speech -p vc2 --gres=gpu:1 --wrap 'sleep 600'");
+  EXPECT_TRUE(eventually([&] { return cluster.of_job(beyond, "reason") == "AssocGrpGRES"; }));
+
+  slurm::GatewayLink link;
+  auto news = link.news();
+  ASSERT_TRUE(news) << to_string(news.error());
+  Mirror mirror;
+  mirror.take(std::move(*news));
+  Quotas quotas(mirror);
+  EXPECT_GE(quotas.left(*mirror.find(JobNumber{apart})), 8);
+  EXPECT_EQ(quotas.left(*mirror.find(JobNumber{beyond})), 0);
+  EXPECT_EQ(quotas.tightest(*mirror.find(JobNumber{beyond})),
+            "user root of account speech has 4 of 4 GPUs");
+}
+
 }  // namespace
 }  // namespace almanac::steer

@@ -52,6 +52,29 @@ TEST(Quotas, CountUpTheTreeOfAccountsUnlessAQosLimits) {
   EXPECT_EQ(quotas.tightest(job_of("vision", "ann", "high", 1)), "QOS high has 1 of 16 GPUs");
 }
 
+TEST(Quotas, OfAUserAreNotOfHisJobsWithAnAssociationForTheirPartition) {
+  for (const int there : {2, slurm::Quota::kAny}) {
+    Mirror mirror;
+    slurm::News news{.whole = true};
+    const auto job = [](const std::string& partition, int gpus) {
+      slurm::Job made = job_of("lab", "ann", "normal", gpus);
+      made.partition = partition;
+      return made;
+    };
+    news.jobs = {job("p", 1), job("q", 3)};
+    news.limits = slurm::Limits{
+        .quotas = {{.account = "lab", .gpus = 20},
+                   {.account = "lab", .user = "ann", .gpus = 4},
+                   {.account = "lab", .user = "ann", .partition = "p", .gpus = there}}};
+    mirror.take(std::move(news));
+    Quotas quotas(mirror);
+    EXPECT_EQ(quotas.left(job("p", 1)), there == 2 ? 1 : 16) << "or what the lab has left";
+    EXPECT_EQ(quotas.left(job("q", 1)), 1);
+    quotas.take(job("p", 1), 1);
+    EXPECT_EQ(quotas.left(job("q", 1)), 1);
+  }
+}
+
 TEST(Quotas, CountOnlyWhereTheSiteEnforcesThem) {
   slurm::Site site;
   EXPECT_FALSE(enforces_limits(site));
