@@ -14,7 +14,7 @@ namespace {
 
 using slurm::State;
 using testing::ElementsAre;
-using testing::IsEmpty;
+using testing::SizeIs;
 
 slurm::Job job_of(const std::string& account, const std::string& user, const std::string& qos,
                   int gpus) {
@@ -163,11 +163,25 @@ TEST(QuotasOfASlurm, KeepPlacementFromReleasingInVain) {
 }
 
 TEST(QuotasOfASlurm, KeepNoNodesAwake) {
-  FakeSlurm slurm = limited();
-  slurm.job(5).state = State::ended;
-  Desk desk(slurm, "fifo", with("order"));
-  desk.step();
-  EXPECT_THAT(desk.line(), IsEmpty());
+  for (const bool is_at_quota : {true, false}) {
+    FakeSlurm slurm = limited();
+    slurm.site.parameters.insert(
+        {{"SuspendProgram", "/off"}, {"ResumeProgram", "/on"}, {"SuspendTime", "2592000 sec"}});
+    slurm.job(5).state = State::ended;
+    if (!is_at_quota) {
+      // Of others, and more than is free: what waits for nodes keeps them.
+      slurm.limits.quotas.clear();
+      for (const std::uint32_t job : {2U, 3U, 4U}) slurm.job(job).gpus = 16;
+    }
+    Desk desk(slurm, "fifo+follow_load", with("power"));
+    desk.live(150);
+    ASSERT_EQ(slurm.job(1).state, State::running);
+    EXPECT_THAT(desk.line(), SizeIs(is_at_quota ? 0 : 3));
+    EXPECT_EQ(slurm.nodes.at("v002").power, is_at_quota ? slurm::Power::off : slurm::Power::on);
+    const int changes = slurm.changes;
+    desk.live(100);
+    EXPECT_EQ(slurm.changes, changes) << "nor is one woken";
+  }
 }
 
 TEST(AccountsAsVirtualClusters, AreWhatJobsAreCalledByAndOwnNoNodes) {
