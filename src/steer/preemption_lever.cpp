@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -58,13 +59,28 @@ class PreemptionLever final : public Lever {
       if (job.state != State::suspended || scene.ours->suspended_at(number) == kNoTime) continue;
       made.push_back({FateChange{number, Fate::resume}, "preemption is not on"});
     }
-    return made;
+    left_.clear();
+    if (scene.can.requeue) return made;
+    for (const Action& each : made) {
+      const auto number = static_cast<std::uint32_t>(std::get<FateChange>(each.change).job);
+      left_ += fmt::format("{}{}", left_.empty() ? "" : ",", number);
+    }
+    return {};
   }
 
   void hear(const Action& action, const Result<void>& result) override {
     // One that Slurm refuses is as good as done: it is not asked again at once.
     if (!result && result.error().code == Code::unavailable) return;
     stopped_[std::get<FateChange>(action.change).job] = at_;
+  }
+
+  std::vector<std::string> left() const override {
+    if (left_.empty()) return {};
+    return {
+        fmt::format("lever preemption: this way to Slurm cannot resume what is suspended: end the "
+                    "service, then "
+                    "almanac slurm undo --way commands does; so does scontrol resume {}",
+                    left_)};
   }
 
  private:
@@ -94,6 +110,7 @@ class PreemptionLever final : public Lever {
 
   Time at_{};
   std::map<JobNumber, Time> stopped_;
+  std::string left_;  // that this way cannot resume
 };
 
 }  // namespace

@@ -86,8 +86,8 @@ const std::vector<std::size_t>& Quotas::of(const slurm::Job& job) {
   for (const bool is_of_qos : {true, false}) {
     for (std::size_t at = 0; at < quotas_.size(); ++at) {
       const slurm::Quota& quota = *quotas_[at].quota;
-      if (quota.qos.empty() != is_of_qos && counts(quota, job, partition))
-        found->second.push_back(at);
+      if (quota.qos.empty() == is_of_qos || !counts(quota, job, partition)) continue;
+      found->second.push_back(at);
     }
   }
   return found->second;

@@ -65,8 +65,7 @@ std::string owner_of_nodes(const slurm::Job& job, const World& world) {
 
 Result<trace::Trace> past_of(const store::Store& store, const World& world) {
   auto log = store.log(Time{});
-  const bool by_owner = world.grouping == Grouping::accounts || world.grouping == Grouping::qos;
-  if (!log || by_owner) return log;
+  if (!log || !owns_nodes(world.grouping)) return log;
   for (trace::Job& job : log->jobs) {
     const VcId vc = world.vc_of(std::string(log->names[job.request.vc]));
     if (vc != kNoVc) job.request.vc = log->names.intern(world.cluster.vcs[index(vc)].name);

@@ -50,6 +50,7 @@ struct FakeSlurm {
   std::set<slurm::JobNumber> watched;
   Duration patience{};          ///< Of whoever watches.
   bool powers = true;           ///< The way to it can power and weigh nodes.
+  bool requeues = true;         ///< The way to it can requeue, suspend and resume.
   bool last_gpu_first = false;  ///< Of the GPUs that have room for a job of shards.
   bool is_watching = true;      ///< Somebody hears whom to release when we are gone.
 
@@ -240,7 +241,8 @@ class FakeLink final : public slurm::Link {
   explicit FakeLink(FakeSlurm& slurm) : slurm_(slurm) {}
 
   slurm::Abilities can() const override {
-    return {.site_factor = true, .requeue = true, .power = slurm_.powers, .watches = true};
+    return {
+        .site_factor = true, .requeue = slurm_.requeues, .power = slurm_.powers, .watches = true};
   }
   std::string_view way() const override { return "fake"; }
 

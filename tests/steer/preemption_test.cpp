@@ -5,6 +5,7 @@
 /// under leases too.
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "desk.h"
@@ -173,6 +174,25 @@ TEST(Preemption, ResumesAllWhenItIsTurnedOff) {
   desk.set(Switch::off);
   desk.step();
   EXPECT_EQ(slurm.job(1).state, State::running);
+}
+
+TEST(Preemption, SaysWhomItCannotResumeByThisWay) {
+  FakeSlurm slurm = full();
+  slurm.job(1).gpus = 0;
+  Desk desk(slurm, "srtf+limit", with_suspension());
+  desk.step();
+  slurm.requeues = false;
+  desk.open();
+  desk.set(Switch::off);
+  desk.step();
+  EXPECT_EQ(slurm.job(1).state, State::suspended);
+  EXPECT_EQ(desk.state().failed, 0U) << "nothing is tried in vain";
+  ASSERT_EQ(desk.driver().warnings().size(), 1U);
+  EXPECT_THAT(desk.driver().warnings().front(), testing::HasSubstr("scontrol resume 1"));
+  slurm.requeues = true;
+  desk.step();
+  EXPECT_EQ(slurm.job(1).state, State::running);
+  EXPECT_TRUE(desk.driver().warnings().empty());
 }
 
 }  // namespace

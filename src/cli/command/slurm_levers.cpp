@@ -11,7 +11,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/wall_clock.h"
 #include "cli/columns.h"
@@ -22,6 +21,7 @@
 #include "steer/lock.h"
 #include "steer/undo.h"
 #include "text/human.h"
+#include "text/nearest.h"
 
 namespace almanac::cli {
 namespace {
@@ -118,7 +118,7 @@ Result<int> set_lever(const Options& options) {
   for (const steer::LeverState& each : status->levers) names.push_back(each.name);
   if (std::find(names.begin(), names.end(), options.lever) == names.end()) {
     return fail(Code::usage, fmt::format("there is no lever {}", options.lever), {},
-                fmt::format("known: {}", fmt::join(names, ", ")));
+                text::meant_or_known(options.lever, names));
   }
   const auto written = steer::change_switches(
       options.state, [&](steer::Switches& all) { all[options.lever] = *how; });
