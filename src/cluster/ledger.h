@@ -67,6 +67,7 @@ struct Demand {
   /// many as the placement likes.
   std::int32_t nodes = 0;
   std::int32_t gpu_milli = kWholeGpu;  ///< Of the GPU, where one is asked.
+  ClaimId claim = kNoClaim;            ///< On quotas, which may have no room where nodes have.
 
   /// Whether it asks a part of one GPU.
   bool is_part() const { return gpu_milli < kWholeGpu; }
@@ -81,7 +82,8 @@ struct Demand {
   bool covers(const Demand& other) const {
     return is_cpu_job() == other.is_cpu_job() && units() >= other.units() &&
            cpu_milli >= other.cpu_milli && memory_mb >= other.memory_mb &&
-           gpu_milli >= other.gpu_milli && (gpu_types & ~other.gpu_types) == 0 && lies_as(other);
+           gpu_milli >= other.gpu_milli && claim == other.claim &&
+           (gpu_types & ~other.gpu_types) == 0 && lies_as(other);
   }
   bool operator==(const Demand&) const = default;
 

@@ -38,6 +38,7 @@ std::string word_of(ReasonKind kind) {
     case ReasonKind::next_lease:
       return "NextLease";
     case ReasonKind::part_used:
+    case ReasonKind::at_quota:
       return "QOSGrpGRES";
     case ReasonKind::unknown_vc:
     case ReasonKind::too_large:

@@ -18,6 +18,7 @@
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
+#include "policy/quotas.h"
 #include "policy/reason.h"
 #include "policy/restart_cost.h"
 #include "policy/speed_book.h"
@@ -136,7 +137,8 @@ class View {
 /// What shall change; whatever is not mentioned stays as it is.
 ///
 /// The ledger is the cluster as the plan so far would leave it. A policy takes GPUs there and then
-/// says whose they are; what it takes for a what-if it must undo before it returns.
+/// says whose they are; what it takes for a what-if it must undo before it returns. What is said
+/// counts for quotas at once.
 class Plan {
  public:
   /// A job and what it is to hold.
@@ -149,9 +151,12 @@ class Plan {
   explicit Plan(cluster::Ledger& working_copy) : ledger(working_copy) {}
 
   cluster::Ledger& ledger;
+  Quotas* quotas = nullptr;  ///< Null = there are none.
 
-  /// Starts a waiting job on `grants`, which are already taken in the ledger.
+  /// Starts a waiting job on `grants`, which are already taken in the ledger. Its claim must have
+  /// room.
   void start(JobId job, std::span<const cluster::Grant> held) {
+    if (quotas != nullptr) quotas->take(quotas->of(job));
     starts.push_back(
         {job, static_cast<std::uint32_t>(grants.size()), static_cast<std::uint32_t>(held.size())});
     grants.insert(grants.end(), held.begin(), held.end());
@@ -164,7 +169,10 @@ class Plan {
     grants.insert(grants.end(), held.begin(), held.end());
   }
   /// Preempts a running job, whose grants are already given back in the ledger.
-  void stop(JobId job) { stops.push_back(job); }
+  void stop(JobId job) {
+    if (quotas != nullptr) quotas->give_back(quotas->of(job));
+    stops.push_back(job);
+  }
   /// Sends a node that runs nothing to sleep; in the ledger at once.
   void sleep(NodeId node) {
     ledger.set_power(node, cluster::Power::asleep);
@@ -208,7 +216,7 @@ class Policy {
   /// Why `job`, which waits, does not run now. `ledger` is left as it was.
   virtual Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const = 0;
   /// Appends the jobs that wait after the last decision, those of each virtual cluster in the order
-  /// in which it looks at them. Jobs that decision stopped are not among them yet.
+  /// in which it looks at them; not those yet that it stopped, nor whom quotas leave aside.
   virtual void line_up(std::vector<JobId>& line) const = 0;
 };
 

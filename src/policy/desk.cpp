@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "policy/colocation.h"
+#include "policy/quota_keeper.h"
 #include "policy/shaped_placement.h"
 
 namespace almanac::policy {
@@ -203,6 +204,7 @@ bool Desk::place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand
 
 std::span<const cluster::Grant> Desk::place(VcId vc, const cluster::Demand& demand) {
   grants_.clear();
+  if (!is_within_quotas(demand)) return grants_;
   if (place(plan_->ledger, vc, demand, view_->rng, grants_) || !size_) return grants_;
   const cluster::Demand least = size_->least(demand);
   if (least == demand) return grants_;
@@ -260,6 +262,7 @@ void Desk::start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> 
   plan_->start(job, grants);
   Slot& slot = slots_[index(job)];
   slot.planned = static_cast<std::uint32_t>(plan_->starts.size() - 1);
+  if (quota_keeper_ != nullptr) quota_keeper_->started(demand(job).claim);
   if (track == Track::nothing) return;
   const auto start = static_cast<double>(now().time_since_epoch().count());
   if (track == Track::believed_end) {
@@ -332,7 +335,7 @@ bool Desk::runs(JobId job) const {
 }
 
 std::span<const cluster::Grant> Desk::join(VcId vc, JobId job) {
-  if (colocation_ == nullptr) return {};
+  if (colocation_ == nullptr || !is_within_quotas(demand(job))) return {};
   return colocation_->join(vc, job);
 }
 

@@ -30,6 +30,7 @@ struct VcState {
 };
 
 class Colocation;
+class QuotaKeeper;
 
 class Desk {
  public:
@@ -76,7 +77,7 @@ class Desk {
   void enqueue_at(VcState& vc, JobId job, double rank, double tie);
 
   /// Takes GPUs for one more job of `demand`, with fewer cores where the size allows that; the span
-  /// is valid until the next call. Empty = no.
+  /// is valid until the next call. Empty = no, or no quota has room.
   std::span<const cluster::Grant> place(VcId vc, const cluster::Demand& demand);
   bool fits(VcId vc, const cluster::Demand& demand);
   /// Takes half of the GPUs of a running job for `job`, which finds no place; empty = no.
@@ -85,6 +86,12 @@ class Desk {
   bool colocates() const { return colocation_ != nullptr; }
   bool is_paired(JobId job) const;
   void set_colocation(Colocation& colocation) { colocation_ = &colocation; }
+  /// Told of each job that starts.
+  void set_quota_keeper(QuotaKeeper& keeper) { quota_keeper_ = &keeper; }
+  /// Whether jobs of `demand` may start as far as quotas go.
+  bool is_within_quotas(const cluster::Demand& demand) const {
+    return plan_->quotas == nullptr || plan_->quotas->has_room(demand.claim);
+  }
   /// Starts jobs in order of rank until one cannot be placed; gives whether any started.
   bool start_in_order(VcState& vc);
   /// Moves a job from the queue to running, on GPUs already taken. `entry` may be the queue's own.
@@ -210,6 +217,7 @@ class Desk {
   std::vector<std::unique_ptr<const predict::Distribution>> likely_;
   std::vector<cluster::Grant> grants_;
   Colocation* colocation_ = nullptr;
+  QuotaKeeper* quota_keeper_ = nullptr;
   std::uint32_t sequence_ = 0;
 };
 

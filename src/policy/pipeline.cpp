@@ -9,6 +9,7 @@
 #include "policy/colocation.h"
 #include "policy/desk.h"
 #include "policy/node_keeper.h"
+#include "policy/quota_keeper.h"
 
 namespace almanac::policy {
 namespace {
@@ -43,16 +44,19 @@ class Pipeline final : public Policy {
     requeue_stopped();
     for (const JobId job : desk_->refile(vcs_)) {
       VcState& vc = vcs_[index(view.progress(job).vc)];
-      pass_->refiled(vc, job);
+      if (!is_aside(vc, job)) pass_->refiled(vc, job);
       need_.push_back(vc.vc);
     }
     for (const Event& event : events) take(event);
     for (const NodeId node : desk_->touched) offer(view.cluster.nodes[index(node)].vc);
+    if (plan.quotas != nullptr) keep_quotas();
     if (need_.size() > 1) {
       std::sort(need_.begin(), need_.end());
       need_.erase(std::unique(need_.begin(), need_.end()), need_.end());
     }
     for (const VcId vc : need_) pass_->run(vcs_[index(vc)]);
+    // Whom a start put aside may have been in the way of others.
+    if (!regrouped_.empty()) plan.wake(view.now);
     const std::size_t seen = desk_->touched.size();
     desk_->freed = false;
     if (colocation_) {
@@ -73,6 +77,9 @@ class Pipeline final : public Policy {
     Plan scratch(ledger);
     desk_->open(view, scratch);
     const cluster::Demand& demand = desk_->demand(job);
+    if (is_aside(vcs_[index(state.vc)], job)) {
+      return {.kind = ReasonKind::at_quota, .wanted = demand.gpus};
+    }
     Reason reason{.kind = ReasonKind::short_of_gpus, .wanted = demand.gpus};
     for (const cluster::Pool& pool : ledger.pools(state.vc)) {
       if (pool.suits(demand)) reason.available += pool.free_gpus;
@@ -105,6 +112,20 @@ class Pipeline final : public Policy {
   }
 
  private:
+  void keep_quotas() {
+    if (!quota_keeper_) {
+      quota_keeper_.emplace(*desk_, *pass_, vcs_, regrouped_);
+      desk_->set_quota_keeper(*quota_keeper_);
+    }
+    quota_keeper_->look();
+    need_.insert(need_.end(), regrouped_.begin(), regrouped_.end());
+    regrouped_.clear();
+  }
+
+  bool is_aside(const VcState& vc, JobId job) const {
+    return vc.waiting.is_aside(desk_->demand_id(job));
+  }
+
   /// Something of it has come free.
   void offer(VcId vc) {
     vcs_[index(vc)].blocked = kNoJob;
@@ -172,7 +193,7 @@ class Pipeline final : public Policy {
     for (const JobId job : desk_->stopped) {
       VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
       desk_->enqueue(vc, job);
-      pass_->arrived(vc, job);
+      if (!is_aside(vc, job)) pass_->arrived(vc, job);
       need_.push_back(vc.vc);
     }
     desk_->stopped.clear();
@@ -194,7 +215,7 @@ class Pipeline final : public Policy {
       }
       case EventKind::job_withdrawn: {
         VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
-        pass_->withdrawn(vc, job);
+        if (!is_aside(vc, job)) pass_->withdrawn(vc, job);
         desk_->withdraw(vc, job);
         need_.push_back(vc.vc);
         break;
@@ -214,7 +235,7 @@ class Pipeline final : public Policy {
         VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
         desk_->believe(job);
         join(vc, job);
-        pass_->arrived(vc, job);
+        if (!is_aside(vc, job)) pass_->arrived(vc, job);
         need_.push_back(vc.vc);
         break;
       }
@@ -280,6 +301,8 @@ class Pipeline final : public Policy {
   std::vector<VcState> vcs_;
   std::vector<Unranked> unranked_;
   std::vector<VcId> need_;
+  std::vector<VcId> regrouped_;              // where quotas let others wait since the last runs
+  std::optional<QuotaKeeper> quota_keeper_;  // none = there were no quotas so far
   Duration rank_delay_;
 };
 

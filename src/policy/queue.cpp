@@ -149,6 +149,7 @@ void WaitingQueue::insert(DemandId id, const cluster::Demand& demand, const Queu
   if (position_[index(id)] == kAbsent) add_class(id, demand);
   const std::uint32_t position = position_[index(id)];
   Class& own = classes_[position];
+  if (own.is_aside) return own.aside.insert(entry);
   if (own.jobs.empty() || entry.key < own.front) {
     own.front = entry.key;
     if (empty() || entry.key < first().front) first_ = position;
@@ -160,10 +161,27 @@ void WaitingQueue::insert(DemandId id, const cluster::Demand& demand, const Queu
 void WaitingQueue::erase(DemandId id, const QueueKey& key) {
   const std::uint32_t position = position_[index(id)];
   Class& own = classes_[position];
+  if (own.is_aside) return own.aside.erase(key);
   own.jobs.erase(key);
   --size_;
   if (!own.jobs.empty()) own.front = own.jobs.front().key;
   if (position == first_) find_first();
+}
+
+void WaitingQueue::set_aside(DemandId id, bool aside) {
+  Class& own = classes_[position_[index(id)]];
+  if (own.is_aside == aside) return;
+  own.is_aside = aside;
+  size_ -= own.jobs.size();
+  std::swap(own.jobs, own.aside);
+  size_ += own.jobs.size();
+  if (!own.jobs.empty()) own.front = own.jobs.front().key;
+  find_first();
+}
+
+bool WaitingQueue::is_aside(DemandId id) const {
+  if (index(id) >= position_.size() || position_[index(id)] == kAbsent) return false;
+  return classes_[position_[index(id)]].is_aside;
 }
 
 const QueueEntry* WaitingQueue::next(const QueueKey& key) const {

@@ -112,10 +112,16 @@ class WaitingQueue {
     cluster::Demand demand{};
     QueueKey front{};  ///< Of jobs, while there are any.
     RankedQueue jobs{};
+    bool is_aside = false;
+    RankedQueue aside{};  ///< Its jobs while it is aside.
   };
 
   void insert(DemandId id, const cluster::Demand& demand, const QueueEntry& entry);
   void erase(DemandId id, const QueueKey& key);
+  /// Puts a demand that has ever waited here aside, or back: as long as it is aside nobody of it
+  /// counts as waiting.
+  void set_aside(DemandId id, bool aside);
+  bool is_aside(DemandId id) const;
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
   /// The class whose front is the first of all; there must be one. O(1).

@@ -38,6 +38,9 @@ std::string to_string(const Reason& reason, const std::string& other) {
       return "would fit, waits for the next lease to begin";
     case ReasonKind::part_used:
       return "would fit, but the part of the GPUs that its model owns is in use";
+    case ReasonKind::at_quota:
+      return fmt::format("asks {} GPUs, more than a quota that it counts for has left",
+                         reason.wanted);
     case ReasonKind::unknown_vc:
       return "never: the cluster has no such virtual cluster";
     case ReasonKind::too_large:
@@ -73,6 +76,8 @@ std::string name(ReasonKind kind) {
       return "NEXT_LEASE";
     case ReasonKind::part_used:
       return "PART_USED";
+    case ReasonKind::at_quota:
+      return "AT_QUOTA";
     case ReasonKind::unknown_vc:
       return "UNKNOWN_VC";
     case ReasonKind::too_large:

@@ -80,8 +80,9 @@ Admission::Share Admission::usual_share(VcId vc) const {
   return {share(most->cpu_milli), share(most->memory_mb)};
 }
 
-DemandId Admission::demand(const trace::Request& request, VcId vc) {
+DemandId Admission::demand(const trace::Request& request, VcId vc, ClaimId claim) {
   cluster::Demand wanted{.gpus = request.gpus};
+  wanted.claim = claim;
   // Less than a thousandth is that, more than 999 are a GPU.
   const auto milli = std::lround(request.gpu_part() * cluster::kWholeGpu);
   wanted.gpu_milli = static_cast<std::int32_t>(std::max(1L, milli));

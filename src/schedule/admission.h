@@ -27,7 +27,7 @@ class Admission {
   /// say its cores or memory asks those of what it asks of its GPUs, a CPU job one core and no
   /// memory. Where nodes do not say how much they have, neither is counted. Request::gpu_share
   /// counts where one GPU is asked; a part of each of several GPUs is all of them.
-  DemandId demand(const trace::Request& request, VcId vc);
+  DemandId demand(const trace::Request& request, VcId vc, ClaimId claim = kNoClaim);
   /// Why it can never start in `vc`, whatever ends; nothing if it can.
   std::optional<policy::Reason> never(VcId vc, DemandId demand) const;
   const std::vector<cluster::Demand>& demands() const { return demands_.all(); }

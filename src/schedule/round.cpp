@@ -38,7 +38,9 @@ std::optional<policy::Reason> Round::introduce(JobId job, const Past& past) {
   const trace::Request& request = trace_.jobs[index(job)].request;
   Progress& state = progress_[index(job)];
   state.vc = admission_.vc(request);
-  state.demand = admission_.demand(request, state.vc);
+  const policy::Quotas* const quotas = plan_.quotas;
+  const ClaimId claim = quotas == nullptr ? kNoClaim : quotas->of(job);
+  state.demand = admission_.demand(request, state.vc, claim);
   state.since = past.since;
   state.start = past.start;
   state.attained = past.attained;
@@ -75,6 +77,7 @@ std::optional<policy::Reason> Round::adopt(JobId job, std::span<const cluster::G
     count(grant, +1);
   }
   ledger_.commit();
+  if (plan_.quotas != nullptr) plan_.quotas->take(plan_.quotas->of(job));
   remember_grants(state, held);
   state.phase = Phase::running;
   ++load_.jobs_running;
@@ -92,6 +95,7 @@ void Round::end(Time now, JobId job) {
     count(grant, -1);
   }
   ledger_.commit();
+  if (plan_.quotas != nullptr) plan_.quotas->give_back(plan_.quotas->of(job));
   --load_.jobs_running;
   if (out_.empty()) return;
   for (const cluster::Grant& grant : grants(job)) take_out(grant.node);

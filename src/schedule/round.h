@@ -71,6 +71,10 @@ class Round {
   /// Lets the policy see how fast jobs run, and what is measured. Either may be null.
   void observe(const policy::SpeedBook* speeds, const policy::Telemetry* telemetry);
 
+  /// Lets jobs start only where their claims have room, which must be told before they join.
+  /// `quotas` must outlive the round, which counts there what jobs hold.
+  void keep(policy::Quotas& quotas) { plan_.quotas = &quotas; }
+
   /// Lets a job join. A reason means that it can never start and is not shown to the policy.
   std::optional<policy::Reason> admit(JobId job);
   /// The same for one that has waited or run under an earlier round.

@@ -48,6 +48,7 @@ class Engine final : public schedule::Actuator {
     } else {
       for (const trace::Job& job : trace.jobs) runs_.push_back(job.outcome.run);
     }
+    if (options.quotas != nullptr) round_.keep(quotas_.emplace(*options.quotas));
     if (options.speeds != nullptr) {
       pacer_.emplace(cluster, trace, *options.speeds, ends_, options.whole_steps);
       round_.observe(options.speeds, &*pacer_);
@@ -117,6 +118,7 @@ class Engine final : public schedule::Actuator {
   const std::vector<cluster::CapacityChange>& changes_;
   const Options& options_;
   bool takes_cpu_jobs_;
+  std::optional<policy::Quotas> quotas_;  // none = GPUs are all that limits jobs
   schedule::Round round_;
   EndQueue ends_;
   std::optional<Pacer> pacer_;  // none = every job runs as recorded

@@ -67,6 +67,7 @@ Result<Played> play(const Case& input) {
 
 Result<Played> play(const Case& input, policy::Composition composition) {
   sim::Options options = input.options;
+  if (input.quotas) options.quotas = &*input.quotas;
   if (const auto set = sim::apply_profile(input.profile, composition, options.restart); !set) {
     return tl::unexpected(set.error());
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,9 +23,10 @@ struct Case {
   cluster::Cluster cluster{};
   std::string policy = "fifo";  ///< What registry().compose() takes.
   std::string profile{};        ///< What sim::apply_profile() takes.
-  std::string speed{};  ///< "linear": by tests/support/linear.toml; "": as recorded; else what
-                        ///< perf::read_catalogue() takes.
-  sim::Options options{};
+  std::string speed{};     ///< "linear": by tests/support/linear.toml; "": as recorded; else what
+                           ///< perf::read_catalogue() takes.
+  sim::Options options{};  ///< But for the quotas.
+  std::optional<policy::Quotas> quotas{};
 };
 
 /// A job as tests write it.

@@ -103,6 +103,8 @@ class Parser {
       nodes(name, words);
     } else if (kind == "capacity") {
       capacity(words);
+    } else if (kind == "quota") {
+      quota(words);
     } else if (kind == "job") {
       job(words);
     } else if (kind == "policy") {
@@ -180,6 +182,26 @@ class Parser {
     made_.input.cluster.changes.push_back(change);
   }
 
+  void quota(Words& words) {
+    if (!made_.input.quotas) made_.input.quotas.emplace();
+    made_.input.quotas->add(words.number("its GPUs"));
+    words.need("users");
+    members_.push_back(words.take("who counts for it"));
+  }
+
+  /// What a job of `user` claims.
+  ClaimId claim(std::string_view user, int gpus) {
+    policy::Quotas::Claim made{.gpus = gpus};
+    for (std::uint32_t at = 0; at < members_.size(); ++at) {
+      if (fmt::format(",{},", members_[at]).find(fmt::format(",{},", user)) == std::string::npos) {
+        continue;
+      }
+      made.counted.push_back(at);
+    }
+    made.asked = made.counted;
+    return made_.input.quotas->claim(made);
+  }
+
   void job(Words& words) {
     const std::string id = words.take("the job's name");
     if (find(id)) throw Wrong{fmt::format("two jobs are called {}", id)};
@@ -223,6 +245,10 @@ class Parser {
     const std::vector<trace::Job>& jobs = made_.input.trace.jobs;
     if (!jobs.empty() && Time{spec.submit} < jobs.back().request.submit) {
       throw Wrong{fmt::format("jobs stand in order of submission: {}", id)};
+    }
+    if (made_.input.quotas) {
+      const JobId next{static_cast<std::uint32_t>(jobs.size())};
+      made_.input.quotas->put(next, claim(spec.user, spec.gpus));
     }
     add_job(made_.input.trace, spec);
   }
@@ -283,6 +309,7 @@ class Parser {
   }
 
   Scenario& made_;
+  std::vector<std::string> members_;  // of each quota, separated by commas
 };
 
 std::string lower(std::string text) {

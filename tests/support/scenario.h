@@ -22,6 +22,7 @@
 ///     restart 7s 30s 60s                 one, up to eight, more GPUs; one time alone is for all
 ///     launch 1s
 ///     seed 7
+///     quota 4 users ann,eve       together they may hold 4 GPUs; before the jobs
 ///     expect A 0s..100s at 0:3  B never too_large
 ///     waits C 10s..90s reserved B        all stretches in which C waits, in order
 // clang-format on

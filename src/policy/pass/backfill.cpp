@@ -10,6 +10,7 @@
 ///          free is offered to whoever can start at once. A job that outruns its estimate is
 ///          believed to run as long again.
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "policy/calendar.h"
@@ -47,8 +48,9 @@ class BackfillPass final : public Pass {
       if (desk_.start_in_order(vc)) book.calendar.clear();
       // Promises cost a walk through the future: not unless somebody could use the gap.
       if (!anybody_fits(vc)) return;
+      book.lost = false;
       promise_first(vc, book);
-      backfill(vc, book);
+      if (!book.lost) backfill(vc, book);
     }
     if (book.calendar.empty()) book.changed = false;
     if (depth_ > 1 && !book.calendar.empty()) {
@@ -72,6 +74,7 @@ class BackfillPass final : public Pass {
   void withdrawn(VcState& vc, JobId job) override {
     Book& book = book_of(vc);
     book.changed = true;
+    book.lost = true;
     if (depth_ != kEveryJob) return book.calendar.clear();
     std::erase(book.newcomers, job);
     if (book.calendar.holds(job)) book.calendar.forget(job);
@@ -131,6 +134,7 @@ class BackfillPass final : public Pass {
     Calendar calendar;
     std::vector<JobId> newcomers;  // conservative: not promised anything yet
     bool changed = false;          // the promises were made for another future: time may be free
+    bool lost = false;             // by a start of this run: the next begins anew
   };
 
   Book& book_of(const VcState& vc) {
@@ -181,6 +185,7 @@ class BackfillPass final : public Pass {
       const Calendar::Promise* const made = book.calendar.promise(vc, job);
       if (made != nullptr && made->start == desk_.now()) {
         start_as_promised(vc, book, job, *made);
+        if (book.lost) return;
       } else if (++promised == depth_) {
         return;
       }
@@ -202,6 +207,7 @@ class BackfillPass final : public Pass {
 
   void keep_promises(VcState& vc, Book& book) {
     for (const JobId job : book.calendar.due(desk_.now())) {
+      if (!book.calendar.holds(job)) continue;  // a start of these took the last of its quota
       const Calendar::Promise promise = book.calendar.at(job);
       if (const auto grants = book.calendar.take(promise); !grants.empty()) {
         book.calendar.fulfil(job);
@@ -214,18 +220,18 @@ class BackfillPass final : public Pass {
   }
 
   void promise_newcomers(VcState& vc, Book& book) {
-    std::sort(book.newcomers.begin(), book.newcomers.end(),
+    std::vector<JobId> newcomers = std::exchange(book.newcomers, {});
+    std::sort(newcomers.begin(), newcomers.end(),
               [&](JobId a, JobId b) { return desk_.key(a) < desk_.key(b); });
-    std::vector<JobId> unserved;
-    for (const JobId job : book.newcomers) {
+    for (const JobId job : newcomers) {
+      if (vc.waiting.is_aside(desk_.demand_id(job))) continue;
       const Calendar::Promise* const made = book.calendar.promise(vc, job);
       if (made == nullptr) {
-        unserved.push_back(job);
+        book.newcomers.push_back(job);
       } else if (made->start == desk_.now()) {
         start_as_promised(vc, book, job, *made);
       }
     }
-    book.newcomers = std::move(unserved);
   }
 
   /// Starts a job whose promise, which is not kept, says that it can start at once.
@@ -260,6 +266,7 @@ class BackfillPass final : public Pass {
       }
       if (from == nullptr) return;
       start_harmless(vc, book, best, from->demand);
+      if (book.lost && depth_ != kEveryJob) return;
     }
   }
 

@@ -14,6 +14,7 @@
 ///          one of the two has ended, whatever its rank. CPU jobs take what is left, in order of
 ///          rank, and are never stopped.
 #include <algorithm>
+#include <optional>
 
 #include "policy/pass/leased_pass.h"
 #include "policy/pass/unmet.h"
@@ -98,7 +99,14 @@ class LeasePass final : public LeasedPass {
     chosen_.clear();
     unlucky_.clear();
     losers_.clear();
+    std::optional<Quotas> quotas;
+    if (desk_.plan().quotas != nullptr) quotas = *desk_.plan().quotas;
     for (const Ranked& each : ranked_) {
+      if (quotas && !each.runs) {
+        const ClaimId claim = desk_.demand(each.job).claim;
+        if (!quotas->has_room(claim)) continue;
+        if (each.gpus <= left) quotas->take(claim);
+      }
       if (each.gpus <= left) {
         left -= each.gpus;
         chosen_.push_back(each);

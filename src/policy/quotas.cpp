@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/quotas.h"
+
+#include <algorithm>
+
+namespace almanac::policy {
+
+ClaimId Quotas::claim(const Claim& claim) {
+  if (claim.counted.empty() || claim.gpus == 0) return kNoClaim;
+  const ClaimId next{static_cast<std::uint32_t>(claims_.size())};
+  const auto [known, is_new] = numbers_.try_emplace(claim, next);
+  if (is_new) claims_.push_back(claim);
+  return known->second;
+}
+
+void Quotas::put(JobId job, ClaimId claim) {
+  if (of_job_.size() <= index(job)) of_job_.resize(index(job) + 1, kNoClaim);
+  of_job_[index(job)] = claim;
+}
+
+void Quotas::ask(JobId job, int gpus) {
+  Claim other = claims_[index(of(job))];
+  other.gpus = gpus;
+  put(job, claim(other));
+}
+
+bool Quotas::has_room(ClaimId claim) const {
+  const Claim& wanted = claims_[index(claim)];
+  return std::all_of(wanted.asked.begin(), wanted.asked.end(), [&](std::uint32_t quota) {
+    return quotas_[quota].held + wanted.gpus <= quotas_[quota].most;
+  });
+}
+
+void Quotas::count(ClaimId claim, int sign) {
+  const Claim& wanted = claims_[index(claim)];
+  for (const std::uint32_t quota : wanted.counted) quotas_[quota].held += sign * wanted.gpus;
+}
+
+}  // namespace almanac::policy

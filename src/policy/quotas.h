@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// GPUs that jobs may hold together and no more: those of an account, of a user, of a QOS.
+///
+/// Who keeps a quota is told as claims: a job counts for some quotas while it runs, and may start
+/// where some of these have room for it. Jobs that claim the same are in the same position, so all
+/// questions are asked of claims. What is held is as the plan so far would leave it, like the
+/// ledger of GPUs.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace almanac::policy {
+
+class Quotas {
+ public:
+  /// What a job claims, by numbers of quotas. `asked` are those that must have room for it.
+  struct Claim {
+    std::vector<std::uint32_t> counted{};
+    std::vector<std::uint32_t> asked{};
+    int gpus = 0;
+
+    auto operator<=>(const Claim&) const = default;
+  };
+
+  /// One more quota, of so many GPUs; they are numbered from 0.
+  void add(int gpus) { quotas_.push_back({.most = gpus}); }
+  bool empty() const { return quotas_.empty(); }
+  std::int64_t size() const { return static_cast<std::int64_t>(quotas_.size()); }
+  /// Its number; equal claims have equal ones. One on nothing is kNoClaim.
+  ClaimId claim(const Claim& claim);
+  /// What `job` claims. It holds nothing yet.
+  void put(JobId job, ClaimId claim);
+  ClaimId of(JobId job) const {
+    return index(job) < of_job_.size() ? of_job_[index(job)] : kNoClaim;
+  }
+
+  /// `job` claims so many GPUs of the same quotas.
+  void ask(JobId job, int gpus);
+
+  int most(std::uint32_t quota) const { return quotas_[quota].most; }
+  int held(std::uint32_t quota) const { return quotas_[quota].held; }
+  /// Whether one more job that claims this may start.
+  bool has_room(ClaimId claim) const;
+  void take(ClaimId claim) { count(claim, +1); }
+  void give_back(ClaimId claim) { count(claim, -1); }
+  /// GPUs that somebody else holds for good, or with a number below 0 does not.
+  void hold(std::uint32_t quota, int gpus) { quotas_[quota].held += gpus; }
+
+ private:
+  struct Quota {
+    int most = 0;
+    int held = 0;
+  };
+
+  void count(ClaimId claim, int sign);
+
+  std::vector<Quota> quotas_;
+  std::vector<Claim> claims_{Claim{}};  // by ClaimId
+  std::map<Claim, ClaimId> numbers_;
+  std::vector<ClaimId> of_job_;
+};
+
+}  // namespace almanac::policy
