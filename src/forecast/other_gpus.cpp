@@ -2,6 +2,7 @@
 #include "forecast/other_gpus.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "schedule/admission.h"
@@ -63,10 +64,16 @@ std::vector<OtherGpus> with_other_gpus(const Setting& setting, const policy::Spe
     if (gpus == request.gpus) continue;
     const trace::Trace trace = asking(setting.trace, job, gpus);
     if (!fits(trace, setting.cluster, job)) continue;
+    sim::Options options = setting.options;
+    std::optional<policy::Quotas> quotas;
+    if (options.quotas != nullptr) {
+      options.quotas = &quotas.emplace(*options.quotas);
+      quotas->ask(job, gpus);
+    }
     const Setting other{.trace = trace,
                         .cluster = setting.cluster,
                         .composition = setting.composition,
-                        .options = setting.options,
+                        .options = options,
                         .rate = rate_with(*speeds, setting.cluster, job, gpus)};
     Forecast forecast = play_futures(other, present, beliefs, job, futures, seed);
     if (forecast.started_by(0.5) == kNever) continue;  // nodes are out of service

@@ -186,7 +186,9 @@ forecast::Setting Foresight::setting(const Outlook& outlook, const Scene& scene)
   return {.trace = scene.trace,
           .cluster = cluster_,
           .composition = outlook.composition,
-          .options = {.seed = seed_, .stop = &stop_}};
+          .options = {.seed = seed_,
+                      .quotas = outlook.quotas.empty() ? nullptr : &outlook.quotas,
+                      .stop = &stop_}};
 }
 
 bool Foresight::foresee(Outlook outlook) {

@@ -52,6 +52,7 @@ struct Outlook {
   policy::Composition composition{};
   std::vector<One> jobs{};  ///< That the policy knows, in the order of its queue.
   std::vector<NodeId> drained{};
+  policy::Quotas quotas{};          ///< What `jobs` claim, by their places.
   std::vector<store::Job> ended{};  ///< Since the last outlook.
 };
 

@@ -18,9 +18,6 @@ using slurm::JobNumber;
 
 namespace {
 
-/// Each lets fewer jobs take part; what may be too many after the last waits at Slurm.
-constexpr int kTrials = 10;
-
 std::uint32_t subject(JobId job) { return static_cast<std::uint32_t>(index(job)); }
 
 }  // namespace
@@ -55,21 +52,18 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
                                 const Exempt& exempt, std::span<const slurm::Job> announced) {
   const auto at = instant(mirror.at());
   if (!at) return decision_;
-  const Quotas quotas(mirror);
-  most_.clear();
-  for (int trial = 1;; ++trial) {
-    begin(*at, world);
-    // What runs stays on nodes where nothing may start any more.
-    take_running(mirror);
-    take_nodes(mirror);
-    Quotas before = quotas;
-    take_waiting(mirror, exempt, before);
-    take_announced(announced, before);
-    num_shown_ = numbers_.size();
-    look_who_may_share(mirror, exempt);
-    run();
-    if (trial == kTrials || !is_beyond_quota(mirror, quotas)) break;
-  }
+  begin(*at, std::move(world));
+  quotas_.emplace(mirror);
+  if (!quotas_->empty()) round_->keep(quotas_->book());
+  // What runs stays on nodes where nothing may start any more.
+  take_running(mirror);
+  take_nodes(mirror);
+  take_waiting(mirror, exempt);
+  take_announced(announced);
+  num_shown_ = numbers_.size();
+  look_who_may_share(mirror, exempt);
+  run();
+  note_quotas(mirror);
   read_plan();
   // Other placements spread jobs, or do not care.
   if (chosen_.composition.placement.starts_with("consolidate")) {
@@ -144,9 +138,11 @@ void Decider::take_running(const Mirror& mirror) {
     if (occupied[at].held.empty()) continue;
     const slurm::Job& job = *running[at];
     const JobId id = add(job);
+    quotas_->put(id, job);
     const Time since = job.start == kNoTime ? decision_.at : std::min(job.start, decision_.at);
     if (!round_->adopt(id, occupied[at].held, {.since = since, .start = since})) {
       events_.push_back({EventKind::job_adopted, subject(id)});
+      quotas_->hand_over(job);
       continue;
     }
     for (const cluster::Grant& grant : occupied[at].held) out[grant.node] |= grant.gpus;
@@ -177,24 +173,22 @@ std::int64_t Decider::tasks_to_show(const slurm::Job& job, const trace::Request&
   return std::max<std::int64_t>(1, most);
 }
 
-void Decider::take_waiting(const Mirror& mirror, const Exempt& exempt, Quotas& quotas) {
+void Decider::take_waiting(const Mirror& mirror, const Exempt& exempt) {
   std::vector<const slurm::Job*> waiting;
   for (const auto& [number, job] : mirror.jobs()) {
     if (!waits(job)) continue;
     const Aside why = aside(job, mirror, exempt, mirror.at());
-    const bool is_at_quota =
-        (why == Aside::no || why == Aside::limited) && within_quota(job, quotas) == 0;
-    if (why == Aside::no && !is_at_quota) {
+    if (why == Aside::no || (why == Aside::limited && quotas_->is_at(job))) {
       waiting.push_back(&job);
     } else {
-      decision_.aside.emplace(number, is_at_quota ? Aside::at_quota : why);
-      if (is_at_quota) decision_.quotas.emplace(number, quotas.tightest(job));
+      decision_.aside.emplace(number, why);
     }
   }
   std::stable_sort(waiting.begin(), waiting.end(),
                    [](const slurm::Job* a, const slurm::Job* b) { return a->submit < b->submit; });
   for (const slurm::Job* const job : waiting) {
     const JobId first = add(*job);
+    quotas_->put(first, *job);
     const schedule::Past past{.since = std::min(job->submit, decision_.at)};
     if (const auto never = round_->admit(first, past)) {
       decision_.never.emplace(job->number, *never);
@@ -203,21 +197,20 @@ void Decider::take_waiting(const Mirror& mirror, const Exempt& exempt, Quotas& q
     shown_.emplace(job->number, first);
     events_.push_back({EventKind::job_arrived, subject(first)});
     const trace::Request request = trace_.jobs[index(first)].request;
-    const std::int64_t most = within_quota(*job, quotas);
-    for (std::int64_t more = std::min(most, tasks_to_show(*job, request, mirror)); more > 1;
-         --more) {
+    for (std::int64_t more = tasks_to_show(*job, request, mirror); more > 1; --more) {
       const JobId id = add(*job);
+      quotas_->put(id, *job);
       round_->admit(id, past);
       events_.push_back({EventKind::job_arrived, subject(id)});
     }
   }
 }
 
-void Decider::take_announced(std::span<const slurm::Job> announced, Quotas& quotas) {
+void Decider::take_announced(std::span<const slurm::Job> announced) {
   decision_.announced.assign(announced.begin(), announced.end());
   for (const slurm::Job& job : announced) {
-    if (within_quota(job, quotas) == 0) continue;
     const JobId id = add(job);
+    quotas_->put(id, job);
     if (round_->admit(id, {.since = std::min(job.submit, decision_.at)})) continue;
     events_.push_back({EventKind::job_arrived, subject(id)});
   }

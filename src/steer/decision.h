@@ -95,7 +95,8 @@ class Decider final : public schedule::Actuator {
   /// The number that Reason::other stands for.
   slurm::JobNumber number(JobId job) const { return numbers_[index(job)]; }
   /// The waiting jobs that the policy was shown, in order of submission; an array is there once for
-  /// each task of it. Those too that were announced, by their made-up numbers.
+  /// each task of it. Those too that are at a quota, and that were announced, by their made-up
+  /// numbers.
   std::span<const slurm::JobNumber> shown() const {
     return std::span(numbers_).subspan(num_running_, num_shown_ - num_running_);
   }
@@ -127,18 +128,15 @@ class Decider final : public schedule::Actuator {
   void begin(Time at, std::shared_ptr<const World> world);
   void take_nodes(const Mirror& mirror);
   void take_running(const Mirror& mirror);
-  void take_waiting(const Mirror& mirror, const Exempt& exempt, Quotas& quotas);
-  void take_announced(std::span<const slurm::Job> announced, Quotas& quotas);
+  void take_waiting(const Mirror& mirror, const Exempt& exempt);
+  void take_announced(std::span<const slurm::Job> announced);
   JobId add(const slurm::Job& job);
   bool lets_share() const;
   trace::Request request_of(const slurm::Job& job, const World& world);
 
   // decision_limits.cpp: quotas, and jobs that are at a limit.
-  /// How many tasks of a record, or jobs like this one, a quota leaves room for.
-  std::int64_t within_quota(const slurm::Job& job, Quotas& quotas) const;
-  /// Whether the policy has started more than quotas allow, or lets others wait for jobs that these
-  /// keep from starting: then it is to decide anew, without them.
-  bool is_beyond_quota(const Mirror& mirror, Quotas quotas);
+  /// Says who was shown and is at a quota now, and at which.
+  void note_quotas(const Mirror& mirror);
   void rank_limited(const Mirror& mirror);
 
   /// How many tasks of a record may as well run at once.
@@ -170,7 +168,7 @@ class Decider final : public schedule::Actuator {
   std::vector<slurm::JobNumber> numbers_;  // by JobId
   std::size_t num_running_ = 0;            // the first so many of them
   std::size_t num_shown_ = 0;              // these, and all that the policy was shown
-  std::unordered_map<slurm::JobNumber, std::int64_t> most_;  // tasks that quotas let start
+  std::optional<Quotas> quotas_;
   std::vector<policy::Event> events_;
   std::map<std::string, SharedNode> shared_;
   /// What a job may be, by JobId.

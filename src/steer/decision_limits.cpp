@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <limits>
 #include <set>
 #include <utility>
 
@@ -15,8 +14,6 @@ using slurm::JobNumber;
 
 namespace {
 
-constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
-
 /// Of a round in which nothing can start.
 class Idle final : public schedule::Actuator {
  public:
@@ -29,40 +26,14 @@ class Idle final : public schedule::Actuator {
 
 }  // namespace
 
-std::int64_t Decider::within_quota(const slurm::Job& job, Quotas& quotas) const {
-  if (quotas.empty() || job.gpus == 0) return kAnyNumber;
-  const auto told = most_.find(job.number);
-  const std::int64_t most = told == most_.end() ? kAnyNumber : told->second;
-  const int left = quotas.left(job);
-  return left == Quotas::kAny ? most : std::min<std::int64_t>(most, std::max(0, left) / job.gpus);
-}
-
-bool Decider::is_beyond_quota(const Mirror& mirror, Quotas quotas) {
-  if (quotas.empty()) return false;
-  std::map<JobNumber, std::int64_t> starting;
-  std::set<JobNumber> beyond;
-  for (const JobId id : started_) {
-    if (index(id) < num_running_) continue;
-    const JobNumber number = numbers_[index(id)];
-    const slurm::Job* const job = decision_.find(number, mirror);
-    if (job == nullptr || job->gpus == 0) continue;
-    if (quotas.left(*job) < job->gpus) {
-      beyond.insert(number);
-    } else {
-      quotas.take(*job, job->gpus);
-      ++starting[number];
-    }
+void Decider::note_quotas(const Mirror& mirror) {
+  if (quotas_->empty()) return;
+  for (const auto& [number, id] : shown_) {
+    const slurm::Job& job = *mirror.find(number);
+    if (round_->progress(id).phase != Phase::waiting || !quotas_->is_at(job)) continue;
+    decision_.aside.emplace(number, Aside::at_quota);
+    decision_.quotas.emplace(number, quotas_->tightest(job));
   }
-  // Who waits for nodes holds back others, who waits for a quota does not.
-  for (std::size_t at = num_running_; at < num_shown_; ++at) {
-    const JobId id{static_cast<std::uint32_t>(at)};
-    if (round_->progress(id).phase != Phase::waiting) continue;
-    const slurm::Job* const job = decision_.find(numbers_[at], mirror);
-    if (job == nullptr || job->gpus == 0) continue;
-    if (quotas.left(*job) < job->gpus) beyond.insert(job->number);
-  }
-  for (const JobNumber number : beyond) most_[number] = starting[number];
-  return !beyond.empty();
 }
 
 /// In the order in which the policy looks at all that wait where nothing is free. What runs counts
@@ -77,7 +48,9 @@ void Decider::rank_limited(const Mirror& mirror) {
 
   std::vector<const slurm::Job*> waiting;
   for (const JobNumber number : limited) waiting.push_back(mirror.find(number));
-  for (const auto& [number, id] : shown_) waiting.push_back(mirror.find(number));
+  for (const auto& [number, id] : shown_) {
+    if (!limited.contains(number)) waiting.push_back(mirror.find(number));
+  }
   std::sort(waiting.begin(), waiting.end(), [](const slurm::Job* a, const slurm::Job* b) {
     return std::pair(a->submit, a->number) < std::pair(b->submit, b->number);
   });

@@ -9,6 +9,7 @@
 
 #include "schedule/admission.h"
 #include "steer/occupancy.h"
+#include "steer/quotas.h"
 #include "steer/record.h"
 #include "store/log.h"
 
@@ -20,7 +21,7 @@ using slurm::JobNumber;
 class Builder {
  public:
   Builder(const Mirror& mirror, const World& world)
-      : mirror_(mirror), world_(world), admission_(world.cluster, names_) {
+      : mirror_(mirror), world_(world), admission_(world.cluster, names_), quotas_(mirror) {
     made_.at = mirror.at();
   }
 
@@ -34,6 +35,8 @@ class Builder {
       store::Job stored = as_asked(job);
       stored.held_gpus = std::move(occupied[at].held);
       if (!can_run(stored)) continue;
+      quotas_.put(next(), job);
+      quotas_.hand_over(job);
       made_.jobs.push_back(
           {.job = std::move(stored), .past = {.since = since, .start = since}, .runs = true});
     }
@@ -47,6 +50,7 @@ class Builder {
       store::Job stored = as_asked(*job);
       if (!can_run(stored)) continue;
       const std::int64_t task = tasks[number]++;
+      quotas_.put(next(), *job);
       stored.number = store::JobNumber{static_cast<std::int64_t>(number) + (task << 32)};
       made_.jobs.push_back(
           {.job = std::move(stored), .past = {.since = std::min(job->submit, made_.at)}});
@@ -61,9 +65,14 @@ class Builder {
     std::sort(made_.drained.begin(), made_.drained.end());
   }
 
-  live::Outlook take() { return std::move(made_); }
+  live::Outlook take() {
+    made_.quotas = std::move(quotas_.book());
+    return std::move(made_);
+  }
 
  private:
+  JobId next() const { return JobId{static_cast<std::uint32_t>(made_.jobs.size())}; }
+
   /// With what policies take it to ask.
   store::Job as_asked(const slurm::Job& job) {
     store::Job made = to_stored(job, world_);
@@ -84,6 +93,7 @@ class Builder {
   const World& world_;
   Names names_;
   schedule::Admission admission_;
+  Quotas quotas_;
   live::Outlook made_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What runs and waits in a Slurm, as forecasts of its jobs ask for it.
+/// What runs and waits in a Slurm, as forecasts of its jobs ask for it, and its quotas.
 ///
 /// Left out are running jobs that ask what could never start here, as when nodes have gone: their
 /// GPUs count as free.

@@ -17,11 +17,11 @@
 #include "live/log.h"
 #include "live/notify.h"
 #include "live/policies.h"
+#include "slurm/quotas.h"
 #include "steer/order_lever.h"
 #include "steer/placement_lever.h"
 #include "steer/power_lever.h"
 #include "steer/preemption_lever.h"
-#include "steer/quotas.h"
 #include "steer/record.h"
 #include "steer/sharing_lever.h"
 #include "steer/slimming_lever.h"
@@ -380,7 +380,7 @@ Result<slurm::News> SlurmService::ask_news() {
 
 bool SlurmService::take_news(slurm::News news) {
   const std::lock_guard lock(mutex_);
-  if (news.limits && !enforces_limits(site_)) news.limits->quotas.clear();
+  if (news.limits && !slurm::enforces_limits(site_)) news.limits->quotas.clear();
   Difference made = mirror_.take(std::move(news));
   look_again_ = look_again_ || made.anything;
   counters_.submitted += made.came;

@@ -39,7 +39,7 @@ TEST(GatewayLimitsTest, ARealSlurmsQuotasAndSwitchesAreHeeded) {
   slurm::GatewayLink link;
   const auto site = link.site();
   ASSERT_TRUE(site) << to_string(site.error());
-  EXPECT_TRUE(enforces_limits(*site));
+  EXPECT_TRUE(slurm::enforces_limits(*site));
   auto news = link.news();
   ASSERT_TRUE(news) << to_string(news.error());
   ASSERT_TRUE(news->limits);
@@ -61,7 +61,10 @@ TEST(GatewayLimitsTest, ARealSlurmsQuotasAndSwitchesAreHeeded) {
   Quotas quotas(mirror);
   slurm::Job urgent = *mirror.find(JobNumber{limited});
   urgent.qos = "high";
-  EXPECT_EQ(quotas.left(urgent), 4) << "a QOS that limits counts instead of the account";
+  EXPECT_EQ(quotas.tightest(urgent), "QOS high has 0 of 4 GPUs");
+  EXPECT_TRUE(quotas.is_at(urgent));
+  urgent.gpus = 4;
+  EXPECT_FALSE(quotas.is_at(urgent)) << "a QOS that limits counts instead of the account";
 
   // What is free again is offered to who waited for it.
   cluster.must(fmt::format("scancel {}", runs));

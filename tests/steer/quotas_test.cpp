@@ -29,59 +29,27 @@ slurm::Job job_of(const std::string& account, const std::string& user, const std
           .holds = {{.node = "n", .gpu_count = gpus}}};
 }
 
-TEST(Quotas, CountUpTheTreeOfAccountsUnlessAQosLimits) {
+TEST(Quotas, AreHeldByWhatRunsAndByWhomARoundHasTakenOver) {
   Mirror mirror;
   slurm::News news{.whole = true};
-  news.jobs = {job_of("vision", "ann", "normal", 3), job_of("speech", "bob", "normal", 2),
-               job_of("vision", "bob", "high", 1)};
-  news.limits = slurm::Limits{.quotas = {{.account = "lab", .gpus = 10},
-                                         {.account = "vision", .gpus = 6},
-                                         {.account = "vision", .user = "ann", .gpus = 4},
-                                         {.qos = "high", .gpus = 16}},
-                              .parents = {{"vision", "lab"}, {"speech", "lab"}, {"lab", "root"}}};
+  slurm::Job adopted = job_of("vision", "ann", "normal", 3);
+  slurm::Job completing = job_of("vision", "bob", "normal", 4);
+  completing.state = State::completing;
+  news.jobs = {adopted, completing, job_of("vision", "bob", "normal", 2)};
+  news.limits = slurm::Limits{.quotas = {{.account = "vision", .gpus = 6}}};
   mirror.take(std::move(news));
   Quotas quotas(mirror);
-  EXPECT_EQ(quotas.left(job_of("speech", "ann", "normal", 1)), 4);
-  EXPECT_EQ(quotas.left(job_of("vision", "bob", "normal", 1)), 2);
-  EXPECT_EQ(quotas.left(job_of("vision", "ann", "normal", 1)), 1);
-  EXPECT_EQ(quotas.left(job_of("vision", "ann", "high", 1)), 15) << "instead of its account";
-  EXPECT_EQ(quotas.left(job_of("guests", "ann", "normal", 1)), Quotas::kAny);
-  quotas.take(job_of("speech", "cid", "normal", 4), 4);
-  EXPECT_EQ(quotas.left(job_of("vision", "bob", "normal", 1)), 0) << "the lab has no more";
-  EXPECT_EQ(quotas.tightest(job_of("vision", "bob", "normal", 1)), "account lab has 10 of 10 GPUs");
-  EXPECT_EQ(quotas.tightest(job_of("vision", "ann", "high", 1)), "QOS high has 1 of 16 GPUs");
-}
-
-TEST(Quotas, OfAUserAreNotOfHisJobsWithAnAssociationForTheirPartition) {
-  for (const int there : {2, slurm::Quota::kAny}) {
-    Mirror mirror;
-    slurm::News news{.whole = true};
-    const auto job = [](const std::string& partition, int gpus) {
-      slurm::Job made = job_of("lab", "ann", "normal", gpus);
-      made.partition = partition;
-      return made;
-    };
-    news.jobs = {job("p", 1), job("q", 3)};
-    news.limits = slurm::Limits{
-        .quotas = {{.account = "lab", .gpus = 20},
-                   {.account = "lab", .user = "ann", .gpus = 4},
-                   {.account = "lab", .user = "ann", .partition = "p", .gpus = there}}};
-    mirror.take(std::move(news));
-    Quotas quotas(mirror);
-    EXPECT_EQ(quotas.left(job("p", 1)), there == 2 ? 1 : 16) << "or what the lab has left";
-    EXPECT_EQ(quotas.left(job("q", 1)), 1);
-    quotas.take(job("p", 1), 1);
-    EXPECT_EQ(quotas.left(job("q", 1)), 1);
-  }
-}
-
-TEST(Quotas, CountOnlyWhereTheSiteEnforcesThem) {
-  slurm::Site site;
-  EXPECT_FALSE(enforces_limits(site));
-  site.parameters["AccountingStorageEnforce"] = "associations,qos";
-  EXPECT_FALSE(enforces_limits(site));
-  site.parameters["AccountingStorageEnforce"] = "associations,limits,qos";
-  EXPECT_TRUE(enforces_limits(site));
+  EXPECT_TRUE(quotas.is_at(job_of("vision", "cid", "normal", 2)));
+  EXPECT_FALSE(quotas.is_at(job_of("vision", "cid", "normal", 1)));
+  EXPECT_FALSE(quotas.is_at(job_of("others", "cid", "normal", 9)));
+  EXPECT_EQ(quotas.tightest(job_of("vision", "cid", "normal", 2)),
+            "account vision has 5 of 6 GPUs");
+  quotas.put(JobId{0}, adopted);
+  quotas.hand_over(adopted);
+  quotas.book().take(quotas.book().of(JobId{0}));
+  EXPECT_EQ(quotas.book().held(0), 5);
+  quotas.book().give_back(quotas.book().of(JobId{0}));
+  EXPECT_EQ(quotas.book().held(0), 2);
 }
 
 /// Two nodes of 8 GPUs. The lab may have 8 and has them; its jobs of 3, 2 and 1 hours wait, and

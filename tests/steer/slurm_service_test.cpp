@@ -199,6 +199,23 @@ TEST_F(SlurmServiceTest, ForeseesWhenJobsStartThatItPutsInOrder) {
   EXPECT_EQ(view->expected->start_to, shortest->start_to);
 }
 
+TEST_F(SlurmServiceTest, ForeseesThatWhoIsAtAQuotaWaitsForIt) {
+  slurm_.site.parameters["AccountingStorageEnforce"] = "associations,limits";
+  slurm_.limits.quotas = {{.account = "lab", .gpus = 8}};
+  for (std::uint32_t job = 2; job <= 11; ++job) slurm_.jobs.erase(slurm::JobNumber{job});
+  slurm_.submit("ann", 4, 1h).reason = "AssocGrpGRES";
+  slurm_.submit("bob", 8, 2h).account = "others";
+  open();
+  settle();
+  EXPECT_EQ(service_->job(JobNumber{12})->why, "is at a quota: account lab has 8 of 8 GPUs");
+  const auto limited = service_->expect(JobNumber{12}, 10min);
+  const auto other = service_->expect(JobNumber{13}, 10min);
+  ASSERT_TRUE(limited && other);
+  EXPECT_EQ(other->start_to, other->at) << "the second node is free";
+  EXPECT_GT(limited->start_from, limited->at);
+  EXPECT_LE(limited->start_to, limited->at + 1h) << "the time limit of who has the 8 GPUs";
+}
+
 TEST_F(SlurmServiceTest, ForeseesNothingWhereSlurmDecides) {
   open(Switch::dry);
   settle();
