@@ -63,6 +63,7 @@ class Play {
       const trace::Request& request = log_.jobs[at].request;
       if (request.submit >= since && sim::is_simulated(request, cluster)) counted_.push_back(at);
     }
+    if (question.quotas) claim(*question.quotas);
   }
 
   const trace::Trace& log() const { return log_; }
@@ -73,6 +74,7 @@ class Play {
     const auto policy = policy::make_pipeline(composition, taught(composition));
     const sim::Options options{.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
                                .seed = question_.seed,
+                               .quotas = quotas_ ? &*quotas_ : nullptr,
                                .stop = question_.stop};
     const sim::Schedule schedule = sim::simulate(log_, cluster_, *policy, options);
     if (schedule.interrupted) return std::nullopt;
@@ -120,6 +122,14 @@ class Play {
   }
 
  private:
+  void claim(const Quotas& quotas) {
+    quotas_ = quotas.book;
+    for (std::uint32_t at = 0; at < log_.jobs.size(); ++at) {
+      const auto found = quotas.claims.find(log_.jobs[at].id);
+      if (found != quotas.claims.end()) quotas_->put(JobId{at}, found->second);
+    }
+  }
+
   std::unique_ptr<predict::Estimator> taught(const policy::Composition& composition) const {
     auto made = sim::make_estimator(composition, log_);
     ALMANAC_CHECK(made, "estimate {} cannot be had", composition.estimate);
@@ -133,6 +143,7 @@ class Play {
   const cluster::Cluster& cluster_;
   const Question& question_;
   std::vector<std::uint32_t> counted_;
+  std::optional<policy::Quotas> quotas_;
 };
 
 Figures figures_of(const std::vector<Lived>& lived) {
@@ -236,13 +247,17 @@ void add_cautions(Advice& advice) {
           text::human_time(advice.stock.avg_wait_s), text::human_time(advice.real->avg_wait_s)));
     }
   }
+  if (!advice.quotas) {
+    advice.cautions.emplace_back(
+        "no quotas of GPUs were played, as if the site had none: only --slurm gateway tells them");
+  }
   if (advice.until - advice.since < 14 * kDay) {
     advice.cautions.emplace_back("less than two weeks: the intervals are too narrow for that");
   }
   if (advice.never > 0) {
     advice.cautions.push_back(fmt::format(
-        "{} jobs do not fit on this cluster and are left out: is it the one of the log?",
-        advice.never));
+        "{} jobs do not fit on this cluster{} and are left out: is it the one of the log?",
+        advice.never, advice.quotas.value_or(0) > 0 ? ", or ask more than a quota," : ""));
   }
 }
 
@@ -262,6 +277,7 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
   const bool has_run_in = last - first > 2 * kRunIn;
   Advice advice{.since = std::max(has_run_in ? first + kRunIn : first, last - question.weeks),
                 .until = last};
+  if (question.quotas) advice.quotas = question.quotas->book.size();
   Play play(std::move(log), advice.since, cluster, question);
   const auto stopped = [] { return fail(Code::unavailable, "interrupted"); };
 

@@ -7,8 +7,9 @@
 /// All policies are played on the same jobs from the same moment, a week before the weeks that
 /// count, so that the cluster is not empty when they begin (not where the log has less than two
 /// weeks); earlier jobs are learned from. What the policies believe of run times they have learned
-/// by then and learn as the weeks go by. Jobs that never ran, because their users took them back,
-/// are left out: nobody knows how long they would have run.
+/// by then and learn as the weeks go by. The site's quotas bind all of them, stock Slurm too, as
+/// they are today. Jobs that never ran, because their users took them back, are left out: nobody
+/// knows how long they would have run.
 #pragma once
 
 #include <atomic>
@@ -16,12 +17,14 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "policy/composition.h"
+#include "policy/quotas.h"
 #include "trace/trace.h"
 
 namespace almanac::advice {
@@ -67,13 +70,20 @@ struct Outcome {
   std::int64_t users_losing = 0;
 };
 
+/// A site's quotas as they are today, and what the jobs of its log claim of them.
+struct Quotas {
+  policy::Quotas book{};
+  std::unordered_map<trace::JobKey, ClaimId> claims{};
+};
+
 struct Advice {
   Time since{};
   Time until{};  ///< The last submission.
   std::int64_t jobs = 0;
   std::int64_t users = 0;
   std::int64_t never = 0;  ///< Could not start on this cluster under stock Slurm, and are left out.
-  std::optional<Figures> real{};  ///< What happened, where the log tells.
+  std::optional<std::int64_t> quotas{};  ///< That were played; nothing = they are not known.
+  std::optional<Figures> real{};         ///< What happened, where the log tells.
   Figures stock{};
   std::vector<Outcome> outcomes{};    ///< In the order asked; without stock Slurm's.
   std::optional<std::size_t> best{};  ///< Of the outcomes; nothing = stay as it is.
@@ -84,6 +94,7 @@ struct Advice {
 struct Question {
   Duration weeks = 24h * 28;  ///< So long before the last submission it begins.
   std::vector<policy::Composition> policies{};
+  std::optional<Quotas> quotas{};  ///< Nothing = they are not known, and none is played.
   std::uint64_t seed = 0;
   const std::atomic<bool>* stop = nullptr;
   std::atomic<std::uint32_t>* played = nullptr;  ///< Counts policies, for a progress bar.

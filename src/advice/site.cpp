@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "slurm/quotas.h"
 #include "store/log.h"
 
 namespace almanac::advice {
@@ -58,7 +59,16 @@ Result<cluster::Cluster> cluster_of(const slurm::News& news) {
   return made;
 }
 
-Result<trace::Trace> log_of(slurm::Link& link, Time from, Time until, learning::VcFrom vc) {
+Result<Past> past_of(slurm::Link& link, Time from, Time until, learning::VcFrom vc,
+                     const slurm::Limits& limits) {
+  Past past;
+  for (const slurm::Quota& each : limits.quotas) past.quotas.book.add(each.gpus);
+  slurm::QuotaFinder finder(limits);
+  const auto claim = [&](const slurm::Job& row, store::JobNumber number) {
+    const slurm::QuotaFinder::Found& found = finder.of(row);
+    past.quotas.claims[trace::JobKey{static_cast<std::uint64_t>(number)}] =
+        past.quotas.book.claim({.counted = found.counted, .asked = found.asked, .gpus = row.gpus});
+  };
   // Runs of one job come in order of their ends.
   std::map<store::JobNumber, store::Job> jobs;
   auto told = link.ended(from, until, [&](slurm::Job&& row) -> Result<void> {
@@ -66,6 +76,7 @@ Result<trace::Trace> log_of(slurm::Link& link, Time from, Time until, learning::
     for (std::uint32_t again = 0;; ++again) {
       run.number = learning::stored_number(row.number, again);
       const auto [known, is_new] = jobs.try_emplace(run.number, run);
+      if (is_new) claim(row, run.number);
       if (is_new) break;
       if (!learning::is_of(known->second, run)) continue;
       if (auto more = learning::with_run(known->second, run)) known->second = std::move(*more);
@@ -78,7 +89,8 @@ Result<trace::Trace> log_of(slurm::Link& link, Time from, Time until, learning::
   for (auto& [number, job] : jobs) list.push_back(std::move(job));
   std::stable_sort(list.begin(), list.end(),
                    [](const store::Job& a, const store::Job& b) { return a.submit < b.submit; });
-  return store::log_of(list, "sacct");
+  past.log = store::log_of(list, "sacct");
+  return past;
 }
 
 }  // namespace almanac::advice

@@ -13,6 +13,7 @@
 #include "slurm/test_cluster.h"
 #include "steer/decision.h"
 #include "steer/record.h"
+#include "support/run_program.h"
 
 namespace almanac::steer {
 namespace {
@@ -71,6 +72,12 @@ TEST(GatewayLimitsTest, ARealSlurmsQuotasAndSwitchesAreHeeded) {
   EXPECT_TRUE(eventually([&] {
     if (auto more = link.news()) mirror.take(std::move(*more));
     return decider.decide(mirror, world, {}).quotas.empty();
+  }));
+
+  // And what has ended is played under them, once accounting has it.
+  EXPECT_TRUE(eventually([&] {
+    const ProgramRun told = run_program({"advise", "--slurm", "gateway", "-p", "fifo"});
+    return told.status == 0 && told.out.find("as they are today: 2") != std::string::npos;
   }));
 }
 

@@ -25,6 +25,7 @@
 #include "cluster/read.h"
 #include "sim/infer_cluster.h"
 #include "slurm/connect.h"
+#include "slurm/quotas.h"
 #include "store/store.h"
 #include "text/human.h"
 
@@ -54,7 +55,39 @@ struct Options {
 struct Subject {
   trace::Trace log;
   cluster::Cluster cluster;
+  std::optional<advice::Quotas> quotas;
 };
+
+/// Those that the site enforces; nothing where the way to it does not tell them.
+Result<std::optional<slurm::Limits>> limits_of(slurm::Link& link, const slurm::News& news) {
+  if (!news.limits) return std::nullopt;
+  const auto site = link.site();
+  if (!site) return tl::unexpected(site.error());
+  return slurm::enforces_limits(*site) ? *news.limits : slurm::Limits{};
+}
+
+/// Its nodes and its past.
+Result<Subject> load_slurm(const Options& options) {
+  const auto vc = vc_from(options.vc);
+  const auto link = slurm::connect(options.slurm);
+  if (!link) return tl::unexpected(link.error());
+  const auto news = (*link)->news();
+  if (!news) return tl::unexpected(news.error());
+  auto cluster = advice::cluster_of(*news);
+  if (!cluster) return tl::unexpected(cluster.error());
+  const auto limits = limits_of(**link, *news);
+  if (!limits) return tl::unexpected(limits.error());
+  const Time now = wall_clock();
+  auto past = advice::past_of(**link, now - 24h * 7 * options.weeks - advice::kLooksBack, now, vc,
+                              limits->value_or(slurm::Limits{}));
+  if (!past) return tl::unexpected(past.error());
+  Subject subject;
+  subject.log = std::move(past->log);
+  subject.cluster =
+      vc == learning::VcFrom::partition ? std::move(*cluster) : cluster::merged(*cluster);
+  if (*limits) subject.quotas = std::move(past->quotas);
+  return subject;
+}
 
 Result<Subject> load(const Options& options) {
   const int sources = static_cast<int>(!options.log.path.empty()) +
@@ -66,18 +99,10 @@ Result<Subject> load(const Options& options) {
   Subject subject;
   std::optional<cluster::Cluster> known;
   if (!options.slurm.empty()) {
-    const auto vc = vc_from(options.vc);
-    const auto link = slurm::connect(options.slurm);
-    if (!link) return tl::unexpected(link.error());
-    const auto news = (*link)->news();
-    if (!news) return tl::unexpected(news.error());
-    auto cluster = advice::cluster_of(*news);
-    if (!cluster) return tl::unexpected(cluster.error());
-    known = vc == learning::VcFrom::partition ? std::move(*cluster) : cluster::merged(*cluster);
-    const Time now = wall_clock();
-    auto log = advice::log_of(**link, now - 24h * 7 * options.weeks - advice::kLooksBack, now, vc);
-    if (!log) return tl::unexpected(log.error());
-    subject.log = std::move(*log);
+    auto made = load_slurm(options);
+    if (!made) return tl::unexpected(made.error());
+    subject = std::move(*made);
+    known = std::move(subject.cluster);
   } else if (!options.history.empty()) {
     const auto store = store::Store::open(options.history + "/almanac.db");
     if (!store) return tl::unexpected(store.error());
@@ -114,8 +139,10 @@ std::vector<std::string> row(const std::string& name, const Figures& figures) {
 }
 
 void print_table(const Advice& advice) {
-  fmt::print("{} jobs of {} users, submitted from {} to {}\n\n", text::grouped(advice.jobs),
+  fmt::print("{} jobs of {} users, submitted from {} to {}\n", text::grouped(advice.jobs),
              advice.users, moment(advice.since), moment(advice.until));
+  if (advice.quotas) fmt::print("quotas of GPUs played, as they are today: {}\n", *advice.quotas);
+  fmt::print("\n");
   std::vector<std::vector<std::string>> rows;
   if (advice.real) rows.push_back(row("as it was", *advice.real));
   rows.push_back(row("stock Slurm (played)", advice.stock));
@@ -172,7 +199,8 @@ void print_json(const Advice& advice) {
                 {"until_s", seconds(advice.until)},
                 {"jobs", advice.jobs},
                 {"users", advice.users},
-                {"jobs_left_out", advice.never}};
+                {"jobs_left_out", advice.never},
+                {"quotas_played", advice.quotas ? Json(*advice.quotas) : Json()}};
   document["real"] = advice.real ? as_json(*advice.real) : Json();
   document["stock"] = as_json(advice.stock);
   document["policies"] = Json::array();
@@ -205,6 +233,7 @@ Result<int> advise(const Options& options) {
   const auto total = static_cast<double>(policies->size() + 1);
   const advice::Question question{.weeks = 24h * 7 * options.weeks,
                                   .policies = std::move(*policies),
+                                  .quotas = std::move(subject->quotas),
                                   .seed = options.seed,
                                   .stop = &interrupted(),
                                   .played = &played};
@@ -238,8 +267,8 @@ void register_advise(Program& program) {
   command
       .add_option(
           "--slurm", options->slurm,
-          "Instead of LOG: the accounting and nodes of the Slurm here; commands, unix:/path "
-          "or http://host:port of slurmrestd")
+          "Instead of LOG: the accounting and nodes of the Slurm here; gateway, which alone tells "
+          "quotas, commands, or unix:/path or http://host:port of slurmrestd")
       ->type_name("WAY");
   add_vc_option(command, options->vc)->needs("--slurm");
   command
@@ -261,7 +290,7 @@ void register_advise(Program& program) {
       ->type_name("N")
       ->capture_default_str();
   add_output_option(command, options->output);
-  add_example(command, "almanac advise --slurm commands --weeks 6");
+  add_example(command, "almanac advise --slurm gateway --weeks 6");
   add_example(command, "almanac advise --slurm commands --vc account");
   add_example(command, "almanac advise --history past --cluster cluster.toml");
   add_example(command, "almanac advise venus.csv.zst --policy qssf,sjf+easy:1 -o json");
