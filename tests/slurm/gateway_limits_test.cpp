@@ -101,8 +101,8 @@ TEST(GatewayLimitsTest, AUsersQuotaIsNotThatOfHisAssociationForOnePartition) {
   Mirror mirror;
   mirror.take(std::move(*news));
   Quotas quotas(mirror);
-  EXPECT_GE(quotas.left(*mirror.find(JobNumber{apart})), 8);
-  EXPECT_EQ(quotas.left(*mirror.find(JobNumber{beyond})), 0);
+  EXPECT_FALSE(quotas.is_at(*mirror.find(JobNumber{apart})));
+  EXPECT_TRUE(quotas.is_at(*mirror.find(JobNumber{beyond})));
   EXPECT_EQ(quotas.tightest(*mirror.find(JobNumber{beyond})),
             "user root of account speech has 4 of 4 GPUs");
 }
