@@ -5,10 +5,11 @@
 ///
 /// To Slurm a node that boots is as good as one that is on. Of nodes of equal weight it takes the
 /// fewest in a row that do, and a node that boots is often alone between others that sleep: a job
-/// then waits for it beside GPUs that are free. So nodes that sleep or boot weigh more, by a bit
-/// that no site sets; by it they are known, and by it what they weighed before.
+/// then waits for it beside GPUs that are free. So nodes that boot weigh more, and those that sleep
+/// most. A bit that no site sets says that it was us, and from it what a node weighed before.
 ///
-/// Source   Slurm 22.05, select/cons_tres and what was seen of it (docs/slurm.md).
+/// Source   Slurm 22.05, select/cons_tres and what was seen of it (docs/slurm.md): of a weight only
+///          the lower 16 bits count when nodes are chosen, so one of these is set too.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,17 @@
 
 namespace almanac::steer {
 
-inline constexpr std::uint32_t kNotOn = 1U << 30U;
+inline constexpr std::uint32_t kBoots = 1U << 29U | 1U << 14U;
+inline constexpr std::uint32_t kSleeps = 1U << 30U | 1U << 15U;
+/// Nodes that weigh as much by themselves are left as they are.
+inline constexpr std::uint32_t kTooHeavy = 1U << 14U;
 
-inline std::uint32_t usual_weight(const slurm::Node& node) { return node.weight & ~kNotOn; }
+inline std::uint32_t usual_weight(const slurm::Node& node) {
+  for (const std::uint32_t burden : {kSleeps, kBoots}) {
+    if ((node.weight & burden) == burden) return node.weight & ~burden;
+  }
+  return node.weight;
+}
 
 /// Of nodes that weigh more by us: which are to have which weight again.
 inline std::map<std::uint32_t, std::vector<std::string>> usual_weights(

@@ -145,10 +145,9 @@ class PowerLever final : public Lever {
   std::vector<Action> weigh(const Scene& scene, bool steers) const {
     std::map<std::uint32_t, std::vector<std::string>> becomes;
     for (const auto& [name, node] : scene.mirror.nodes()) {
-      const bool runs = node.power == Power::on || node.power == Power::to_power_down;
       const std::uint32_t usual = usual_weight(node);
-      const std::uint32_t wanted =
-          runs || !steers || !is_in_scope(node, scene.settings) ? usual : usual | kNotOn;
+      const bool may_weigh = steers && usual < kTooHeavy && is_in_scope(node, scene.settings);
+      const std::uint32_t wanted = may_weigh ? usual | burden(node) : usual;
       const auto told = weighed_.find(name);
       const bool is_told = told != weighed_.end() && scene.mirror.at() - told->second < kShows;
       if (wanted != node.weight && !is_told) becomes[wanted].push_back(name);
@@ -156,11 +155,17 @@ class PowerLever final : public Lever {
     std::vector<Action> made;
     for (auto& [weight, nodes] : becomes) {
       const char* const why = !steers            ? kGivenBack
-                              : weight >= kNotOn ? "jobs are for nodes that are on"
+                              : weight >= kBoots ? "jobs are for nodes that are on"
                                                  : "they are on";
       made.push_back({WeightChange{std::move(nodes), weight}, why});
     }
     return made;
+  }
+
+  /// What a node weighs beside its own.
+  static std::uint32_t burden(const slurm::Node& node) {
+    if (node.power == Power::on || node.power == Power::to_power_down) return 0;
+    return node.power == Power::powering_up ? kBoots : kSleeps;
   }
 
   /// Virtual clusters where jobs wait keep their idle nodes, and so do jobs that are to start.

@@ -3,8 +3,10 @@
 /// \file
 /// Placement, power, preemption and sharing on a real Slurm: jobs start where the policy says,
 /// nodes sleep and come back, jobs share GPUs, and a Slurm that is let go has all that it had.
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -199,7 +201,7 @@ TEST(LeversSlurmTest, PutsIdleNodesToSleepAndWakesThemAll) {
     const auto& nodes = desk.mirror().nodes();
     return std::all_of(nodes.begin(), nodes.end(), [](const auto& each) {
       const bool is_on = each.second.power == slurm::Power::on;
-      return each.second.weight == (is_on ? 1 : 1 | kNotOn);
+      return each.second.weight == (is_on ? 1 : 1 | kSleeps);
     });
   };
   EXPECT_TRUE(eventually(weigh_right));
@@ -210,6 +212,42 @@ TEST(LeversSlurmTest, PutsIdleNodesToSleepAndWakesThemAll) {
     return count(slurm::Power::on) == 4;
   }));
   EXPECT_TRUE(eventually(weigh_right));
+}
+
+// Slurm would give it the node that was told to boot.
+TEST(LeversSlurmTest, LetsNobodyWaitForANodeThatBootsBesideOneThatIsOn) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster({.nodes = 8, .power = true});
+  const auto job = cluster.submit("-N 1 --gres=gpu:8 --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster.becomes(job, "RUNNING"));
+  Desk desk("fifo+ces_venus", make_power_lever());
+  std::set<std::string> off;
+  ASSERT_TRUE(eventually([&] {
+    if (desk.state().done == 0) desk.skip(10min);
+    desk.step();
+    off.clear();
+    for (const auto& [name, node] : desk.mirror().nodes()) {
+      if (node.power == slurm::Power::off) off.insert(name);
+    }
+    return off.size() == 2;
+  }));
+  const auto wide = cluster.submit("-N 5 --gres=gpu:8 --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster.becomes(wide, "RUNNING"));
+  cluster.submit("-N 1 --gres=gpu:8 --wrap 'sleep 600'");
+  ASSERT_TRUE(eventually([&] {
+    desk.step();
+    const auto& nodes = desk.mirror().nodes();
+    return std::all_of(off.begin(), off.end(), [&](const std::string& each) {
+      return nodes.at(each).power == slurm::Power::powering_up;
+    });
+  })) << "one for the job, and a spare one";
+  cluster.must(fmt::format("scancel {}", wide));
+  ASSERT_TRUE(
+      eventually([&] { return cluster.must("squeue -h -o %t").find("CG") == std::string::npos; }));
+  const auto next = cluster.submit("-N 1 --gres=gpu:8 --wrap 'sleep 600'");
+  std::string node;
+  EXPECT_TRUE(eventually([&] { return !(node = cluster.of_job(next, "nodelist")).empty(); }));
+  EXPECT_FALSE(off.contains(node)) << node;
 }
 
 TEST(LeversSlurmTest, RequeuesWhoIsStopped) {

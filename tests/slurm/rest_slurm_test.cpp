@@ -184,7 +184,7 @@ TEST_F(RestSlurmTest, UndoSaysWhatThisWayCannot) {
   ASSERT_NE(way(socket("root")), nullptr);
   std::filesystem::create_directory(folder_ / "state");
   std::ofstream(folder_ / "state/journal.jsonl") << "";
-  cluster_->must(fmt::format("scontrol update NodeName=n002 Weight={}", 7 | steer::kNotOn));
+  cluster_->must(fmt::format("scontrol update NodeName=n002 Weight={}", 7 | steer::kSleeps));
   const auto undo = [&](const std::string& by) {
     return cluster_->run(fmt::format("{} slurm undo --state {} --way {}",
                                      std::getenv("ALMANAC_PROGRAM"), folder_ / "state", by));

@@ -57,13 +57,31 @@ TEST(PowerLever, LetsNodesThatAreNotOnWeighMore) {
   ASSERT_GT(count(slurm, Power::off), 3);
   const auto usual = [](const std::string& name) { return name == "v007" ? 5U : 1U; };
   for (const auto& [name, node] : slurm.nodes) {
-    EXPECT_EQ(node.weight, usual(name) | (node.power == Power::on ? 0 : kNotOn)) << name;
+    EXPECT_EQ(node.weight, usual(name) | (node.power == Power::on ? 0 : kSleeps)) << name;
   }
   const int changes = slurm.changes;
   desk.live(20);
   EXPECT_EQ(slurm.changes, changes);
   desk.undo();
   for (const auto& [name, node] : slurm.nodes) EXPECT_EQ(node.weight, usual(name)) << name;
+}
+
+TEST(PowerLever, LetsNodesThatBootWeighLessThanThoseThatSleep) {
+  FakeSlurm slurm = quiet();
+  slurm.nodes.at("v007").weight = kTooHeavy;
+  Desk desk(slurm, "fifo+follow_load", with("power"));
+  desk.live(200);
+  ASSERT_EQ(slurm.nodes.at("v006").power, Power::off);
+  ASSERT_EQ(slurm.nodes.at("v007").power, Power::off);
+  slurm.nodes.at("v006").power = Power::powering_up;  // by Slurm, for a job
+  slurm.powered["v006"] = slurm.now;
+  desk.step();
+  EXPECT_EQ(slurm.nodes.at("v006").weight, 1 | kBoots);
+  EXPECT_EQ(slurm.nodes.at("v008").weight, 1 | kSleeps);
+  EXPECT_EQ(slurm.nodes.at("v007").weight, kTooHeavy) << "whatever it does";
+  const auto counts = [](std::uint32_t weight) { return weight & 0xFFFF; };
+  EXPECT_LT(kTooHeavy - 1, counts(kBoots));
+  EXPECT_LT(counts(kBoots) + kTooHeavy - 1, counts(kSleeps));
 }
 
 TEST(PowerLever, SaysWhatItCannotGiveBackByThisWay) {

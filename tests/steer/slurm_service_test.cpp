@@ -393,7 +393,7 @@ TEST_F(SlurmServiceTest, SaysWhatItCannotTakeBackByThisWay) {
   const Numbers before = slurm_.queue();
   const std::string state = folder_ / "state";
   slurm_.powers = false;
-  slurm_.nodes.at("v002").weight = 3 | kNotOn;  // by another way, and a service that is gone
+  slurm_.nodes.at("v002").weight = 3 | kSleeps;  // by another way, and a service that is gone
   open();
   settle();
   ASSERT_NE(slurm_.queue(), before);
