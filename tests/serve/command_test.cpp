@@ -159,7 +159,8 @@ TEST_F(CommandTest, RunsAnArrayAndAScript) {
 TEST_F(CommandTest, SaysAtSubmissionWhatIsExpected) {
   ServiceProcess service(state_, {"--speed", "genie", "--policy", "fifo"});
   wait_for_service();
-  ASSERT_TRUE(ends_as(submit({"--gpus", "4", "--", "sleep", "600"}), "RUNNING"));
+  std::vector<std::string> jobs{submit({"--gpus", "4", "--", "sleep", "600"})};
+  ASSERT_TRUE(ends_as(jobs.front(), "RUNNING"));
   // It is not waited for long: on a busy machine a later one hears it.
   nlohmann::json told;
   ASSERT_TRUE(soon([&] {
@@ -168,6 +169,7 @@ TEST_F(CommandTest, SaysAtSubmissionWhatIsExpected) {
              "--batch", "64", "--steps", "1000", "--deadline", "now+1hour", "--", "sleep", "600"});
     EXPECT_EQ(said.status, 0) << said.err;
     told = nlohmann::json::parse(said.out);
+    jobs.push_back(told.at("job").at("job_id"));
     return told.at("job").contains("expected") &&
            told.at("job").at("expected").contains("with_other_gpus");
   }));
@@ -179,7 +181,13 @@ TEST_F(CommandTest, SaysAtSubmissionWhatIsExpected) {
   ASSERT_EQ(others.size(), 2U);
   EXPECT_EQ(others.at(1).at("gpus"), 4);
   EXPECT_TRUE(others.at(1).contains("deadline_kept"));
-  EXPECT_THAT(run({"show", told.at("job").at("job_id")}).out, HasSubstr("with 4 GPUs: ends by "));
+  EXPECT_THAT(run({"show", jobs.back()}).out, HasSubstr("with 4 GPUs: ends by "));
+  // Jobs outlive their service; the last first, so that none begins meanwhile.
+  std::reverse(jobs.begin(), jobs.end());
+  std::vector<std::string> cancel{"cancel"};
+  cancel.insert(cancel.end(), jobs.begin(), jobs.end());
+  EXPECT_EQ(run(cancel).status, 0);
+  EXPECT_TRUE(ends_as(jobs.back(), "CANCELLED"));
 }
 
 TEST_F(CommandTest, SetsThePolicyAndDrainsNodes) {
