@@ -63,7 +63,7 @@ class Play {
       const trace::Request& request = log_.jobs[at].request;
       if (request.submit >= since && sim::is_simulated(request, cluster)) counted_.push_back(at);
     }
-    if (question.quotas) claim(*question.quotas);
+    if (question.quotas) quotas_ = question.quotas->of(log_.jobs);
   }
 
   const trace::Trace& log() const { return log_; }
@@ -122,14 +122,6 @@ class Play {
   }
 
  private:
-  void claim(const Quotas& quotas) {
-    quotas_ = quotas.book;
-    for (std::uint32_t at = 0; at < log_.jobs.size(); ++at) {
-      const auto found = quotas.claims.find(log_.jobs[at].id);
-      if (found != quotas.claims.end()) quotas_->put(JobId{at}, found->second);
-    }
-  }
-
   std::unique_ptr<predict::Estimator> taught(const policy::Composition& composition) const {
     auto made = sim::make_estimator(composition, log_);
     ALMANAC_CHECK(made, "estimate {} cannot be had", composition.estimate);
@@ -277,7 +269,7 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
   const bool has_run_in = last - first > 2 * kRunIn;
   Advice advice{.since = std::max(has_run_in ? first + kRunIn : first, last - question.weeks),
                 .until = last};
-  if (question.quotas) advice.quotas = question.quotas->book.size();
+  if (question.quotas) advice.quotas = question.quotas->limits;
   Play play(std::move(log), advice.since, cluster, question);
   const auto stopped = [] { return fail(Code::unavailable, "interrupted"); };
 

@@ -17,14 +17,13 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "policy/composition.h"
-#include "policy/quotas.h"
+#include "sim/past.h"
 #include "trace/trace.h"
 
 namespace almanac::advice {
@@ -70,12 +69,6 @@ struct Outcome {
   std::int64_t users_losing = 0;
 };
 
-/// A site's quotas as they are today, and what the jobs of its log claim of them.
-struct Quotas {
-  policy::Quotas book{};
-  std::unordered_map<trace::JobKey, ClaimId> claims{};
-};
-
 struct Advice {
   Time since{};
   Time until{};  ///< The last submission.
@@ -94,7 +87,7 @@ struct Advice {
 struct Question {
   Duration weeks = 24h * 28;  ///< So long before the last submission it begins.
   std::vector<policy::Composition> policies{};
-  std::optional<Quotas> quotas{};  ///< Nothing = they are not known, and none is played.
+  std::optional<sim::SiteQuotas> quotas{};  ///< Nothing = they are not known, and none is played.
   std::uint64_t seed = 0;
   const std::atomic<bool>* stop = nullptr;
   std::atomic<std::uint32_t>* played = nullptr;  ///< Counts policies, for a progress bar.

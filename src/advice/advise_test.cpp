@@ -42,8 +42,10 @@ trace::Trace crowded_mornings(int short_jobs) {
 }
 
 Question question(const std::string& policies) {
-  return {
-      .weeks = 24h * 28, .policies = candidates(policies).value(), .quotas = Quotas{}, .seed = 1};
+  return {.weeks = 24h * 28,
+          .policies = candidates(policies).value(),
+          .quotas = sim::SiteQuotas{},
+          .seed = 1};
 }
 
 TEST(Advise, FindsTheOrderThatHelpsAndSaysHowSure) {

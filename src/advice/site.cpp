@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "slurm/quotas.h"
+#include "learning/site_quotas.h"
 #include "store/log.h"
 
 namespace almanac::advice {
@@ -59,16 +59,10 @@ Result<cluster::Cluster> cluster_of(const slurm::News& news) {
   return made;
 }
 
-Result<Past> past_of(slurm::Link& link, Time from, Time until, learning::VcFrom vc,
-                     const slurm::Limits& limits) {
-  Past past;
-  for (const slurm::Quota& each : limits.quotas) past.quotas.book.add(each.gpus);
-  slurm::QuotaFinder finder(limits);
-  const auto claim = [&](const slurm::Job& row, store::JobNumber number) {
-    const slurm::QuotaFinder::Found& found = finder.of(row);
-    past.quotas.claims[trace::JobKey{static_cast<std::uint64_t>(number)}] =
-        past.quotas.book.claim({.counted = found.counted, .asked = found.asked, .gpus = row.gpus});
-  };
+Result<sim::Past> past_of(slurm::Link& link, Time from, Time until, learning::VcFrom vc,
+                          const slurm::Limits& limits) {
+  sim::Past past;
+  learning::SiteQuotas quotas(limits);
   // Runs of one job come in order of their ends.
   std::map<store::JobNumber, store::Job> jobs;
   auto told = link.ended(from, until, [&](slurm::Job&& row) -> Result<void> {
@@ -76,7 +70,7 @@ Result<Past> past_of(slurm::Link& link, Time from, Time until, learning::VcFrom 
     for (std::uint32_t again = 0;; ++again) {
       run.number = learning::stored_number(row.number, again);
       const auto [known, is_new] = jobs.try_emplace(run.number, run);
-      if (is_new) claim(row, run.number);
+      if (is_new) quotas.add(run.number, row);
       if (is_new) break;
       if (!learning::is_of(known->second, run)) continue;
       if (auto more = learning::with_run(known->second, run)) known->second = std::move(*more);
@@ -90,6 +84,7 @@ Result<Past> past_of(slurm::Link& link, Time from, Time until, learning::VcFrom 
   std::stable_sort(list.begin(), list.end(),
                    [](const store::Job& a, const store::Job& b) { return a.submit < b.submit; });
   past.log = store::log_of(list, "sacct");
+  past.quotas = quotas.take();
   return past;
 }
 

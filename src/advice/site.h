@@ -19,15 +19,9 @@ namespace almanac::advice {
 /// unavailable where no node has GPUs.
 Result<cluster::Cluster> cluster_of(const slurm::News& news);
 
-/// What a site's jobs did, and what they claim of its quotas.
-struct Past {
-  trace::Trace log{};
-  Quotas quotas{};
-};
-
 /// The jobs that ended in [from, until), all runs of one as one. Accounts and QOS own no nodes: a
 /// log by these is for a cluster that takes every job. `limits` are those that the site enforces.
-Result<Past> past_of(slurm::Link& link, Time from, Time until, learning::VcFrom vc,
-                     const slurm::Limits& limits);
+Result<sim::Past> past_of(slurm::Link& link, Time from, Time until, learning::VcFrom vc,
+                          const slurm::Limits& limits);
 
 }  // namespace almanac::advice

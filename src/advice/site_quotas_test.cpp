@@ -86,9 +86,10 @@ Result<Advice> advise_on(std::vector<slurm::Quota> quotas, bool tells_quotas = t
 constexpr double kMeanWait_s = (1 + 2 + 3) * 3600.0 / 5;
 
 TEST(AdviceOfASiteWithQuotas, PlaysThemUnderEveryPolicyAndUnderStockSlurm) {
-  const auto advice = advise_on({{.account = "vision", .gpus = 2}});
+  const auto advice = advise_on({{.account = "vision", .gpus = 2},
+                                 {.account = "vision", .user = "ann", .gpus = slurm::Quota::kAny}});
   ASSERT_TRUE(advice) << to_string(advice.error());
-  EXPECT_EQ(advice->quotas, 1);
+  EXPECT_EQ(advice->quotas, 1) << "the other one is no limit";
   EXPECT_NEAR(advice->real->avg_wait_s, kMeanWait_s, 3);
   EXPECT_NEAR(advice->stock.avg_wait_s, kMeanWait_s, 3);
   ASSERT_EQ(advice->outcomes.size(), 5U);

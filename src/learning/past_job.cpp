@@ -28,6 +28,8 @@ store::Submission asked_by(const slurm::Job& job, std::string vc) {
   asked.uid = job.uid;
   asked.vc = std::move(vc);
   asked.qos = job.qos;
+  asked.account = job.account;
+  asked.partition = job.partition;
   asked.gpus = job.gpus;
   asked.gpu_type = job.gpu_type;
   asked.cpus = job.cpus;

@@ -46,8 +46,11 @@ Result<std::unique_ptr<LocalService>> LocalService::open(Config config) {
   std::unique_ptr<LocalService> made(new LocalService(std::move(*core)));
   made->begin_foresight();
   const Config& known = made->core_->config();
-  made->shadow_ = std::make_unique<Shadow>([&store = made->store()] { return store.log(Time{}); },
-                                           known.machine.cluster, known.seed);
+  const auto past = [&store = made->store()] {
+    return store.log(Time{}).map(
+        [](trace::Trace&& log) { return sim::Past{.log = std::move(log)}; });
+  };
+  made->shadow_ = std::make_unique<Shadow>(past, known.machine.cluster, known.seed);
   made->watch_shadow();
   Core* const decides = made->core_.get();
   made->vitals_ = std::make_unique<Vitals>(

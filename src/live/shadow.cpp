@@ -64,9 +64,10 @@ Figures figures_of(const std::vector<trace::Job>& jobs) {
 
 }  // namespace
 
-Result<Comparison> compare(trace::Trace log, Time since, const cluster::Cluster& cluster,
+Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& cluster,
                            const policy::Composition& policy, const policy::Composition& shadow,
                            std::uint64_t seed, const std::atomic<bool>* stop) {
+  trace::Trace& log = past.log;
   const auto first = std::find_if(log.jobs.begin(), log.jobs.end(), [&](const trace::Job& job) {
     return job.request.submit >= since;
   });
@@ -78,11 +79,13 @@ Result<Comparison> compare(trace::Trace log, Time since, const cluster::Cluster&
   }
   const auto power = energy::read_power("dgx1");
   if (!power) return tl::unexpected(power.error());
+  const policy::Quotas quotas = past.quotas.of(log.jobs);
   const auto play = [&](const policy::Composition& composition) {
     const auto made =
         policy::make_pipeline(composition, taught_estimator(composition, log, lessons));
     const sim::Options options{.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
                                .seed = seed,
+                               .quotas = quotas.empty() ? nullptr : &quotas,
                                .stop = stop};
     const sim::Schedule schedule = sim::simulate(log, cluster, *made, options);
     return figures_of(sim::summarize(composition.name, log, schedule, *power));
@@ -133,12 +136,12 @@ void Shadow::work() {
       const policy::Composition shadow = *shadow_;
       lock.unlock();
       const Time now = wall_clock();
-      auto log = past_();
+      auto past = past_();
       Result<Comparison> made = tl::unexpected(Error{});
-      if (log) {
-        made = compare(std::move(*log), now - kWindow, cluster_, policy, shadow, seed_, &stop_);
+      if (past) {
+        made = compare(std::move(*past), now - kWindow, cluster_, policy, shadow, seed_, &stop_);
       } else {
-        log_warning(to_string(log.error()));
+        log_warning(to_string(past.error()));
       }
       lock.lock();
       if (made && !changed_ && !stop_) {

@@ -27,7 +27,7 @@
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "policy/composition.h"
-#include "trace/trace.h"
+#include "sim/past.h"
 
 namespace almanac::live {
 
@@ -52,9 +52,9 @@ struct Comparison {
   Figures other{};   ///< What the shadow would have done.
 };
 
-/// Compares over the jobs of `log` submitted at or after `since`; earlier ones are learned from.
-/// Fails with unavailable where there is no job. `log` is used up.
-Result<Comparison> compare(trace::Trace log, Time since, const cluster::Cluster& cluster,
+/// Compares over the jobs of `past` submitted at or after `since`; earlier ones are learned from.
+/// Both policies keep its quotas. Fails with unavailable where there is no job. `past` is used up.
+Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& cluster,
                            const policy::Composition& policy, const policy::Composition& shadow,
                            std::uint64_t seed, const std::atomic<bool>* stop);
 
@@ -62,7 +62,7 @@ Result<Comparison> compare(trace::Trace log, Time since, const cluster::Cluster&
 class Shadow {
  public:
   /// All jobs that have ended, in virtual clusters of the one that they are played on.
-  using Past = std::function<Result<trace::Trace>()>;
+  using Past = std::function<Result<sim::Past>()>;
 
   /// `past` is asked from its thread.
   Shadow(Past past, const cluster::Cluster& cluster, std::uint64_t seed);

@@ -32,7 +32,6 @@ class Quotas {
   /// One more quota, of so many GPUs; they are numbered from 0.
   void add(int gpus) { quotas_.push_back({.most = gpus}); }
   bool empty() const { return quotas_.empty(); }
-  std::int64_t size() const { return static_cast<std::int64_t>(quotas_.size()); }
   /// Its number; equal claims have equal ones. One on nothing is kNoClaim.
   ClaimId claim(const Claim& claim);
   /// What `job` claims. It holds nothing yet.

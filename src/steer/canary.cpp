@@ -61,10 +61,11 @@ Averages averages(const std::vector<Course>& jobs, Time until, Duration window) 
   return made;
 }
 
-Result<Band> expect(trace::Trace log, const std::set<std::string>& vcs,
+Result<Band> expect(sim::Past past, const std::set<std::string>& vcs,
                     const cluster::Cluster& cluster, const policy::Composition& policy,
                     const CanarySettings& settings, std::uint64_t seed,
                     const std::atomic<bool>* stop) {
+  trace::Trace& log = past.log;
   std::erase_if(log.jobs, [](const trace::Job& job) { return job.outcome.start == kNoTime; });
   Time last{};
   for (const trace::Job& job : log.jobs) last = std::max(last, job.request.submit);
@@ -88,10 +89,20 @@ Result<Band> expect(trace::Trace log, const std::set<std::string>& vcs,
                                                courses.size(), fmt::join(vcs, ", "), kFewest));
   }
   const auto made = policy::make_pipeline(policy, live::taught_estimator(policy, log, lessons));
-  const sim::Schedule schedule =
-      sim::simulate(log, cluster, *made, {.restart = kNoRestartCost, .seed = seed, .stop = stop});
+  const policy::Quotas quotas = past.quotas.of(log.jobs);
+  const sim::Schedule schedule = sim::simulate(log, cluster, *made,
+                                               {.restart = kNoRestartCost,
+                                                .seed = seed,
+                                                .quotas = quotas.empty() ? nullptr : &quotas,
+                                                .stop = stop});
   for (std::size_t at = 0; at < courses.size(); ++at) {
     courses[at].start = schedule.jobs[numbers[at]].start;
+  }
+  // Who asks more than nodes or quotas have today could not run at all.
+  std::erase_if(courses, [](const Course& course) { return course.start == kNoTime; });
+  if (courses.empty()) {
+    return fail(Code::unavailable,
+                fmt::format("no job of {} could run today", fmt::join(vcs, ", ")));
   }
   std::vector<double> waits;
   std::vector<double> failed;
@@ -146,17 +157,19 @@ void Canary::note_ended(const std::vector<slurm::Job>& ended, const World& world
   }
 }
 
-void Canary::begin_to_play(Time now, const Decision& decision, const policy::Composition& policy) {
-  played_ = now;
+void Canary::begin_to_play(const Mirror& mirror, const Decision& decision,
+                           const policy::Composition& policy) {
+  played_ = mirror.at();
   policy_ = policy.name;
   world_ = decision.world;
   band_.reset();
   out_since_ = kNoTime;
   trouble_ = "what is to be expected of the canary is being worked out";
-  play_ = std::async(std::launch::async, [this, policy, own = vcs(*world_), world = world_] {
-    auto log = past_of(store_, *world);
-    if (!log) return Result<Band>(tl::unexpected(log.error()));
-    return expect(std::move(*log), own, world->cluster, policy, settings_, seed_, &stop_);
+  play_ = std::async(std::launch::async, [this, policy, own = vcs(*world_), world = world_,
+                                          limits = mirror.limits()] {
+    auto past = past_of(store_, *world, limits);
+    if (!past) return Result<Band>(tl::unexpected(past.error()));
+    return expect(std::move(*past), own, world->cluster, policy, settings_, seed_, &stop_);
   });
 }
 
@@ -180,7 +193,7 @@ Canary::Verdict Canary::look(const Mirror& mirror, const Decision& decision,
   while (!ended_.empty() && ended_.front().end < mirror.at() - settings_.window) {
     ended_.pop_front();
   }
-  std::string rests = waits_for_band(mirror.at(), decision, policy);
+  std::string rests = waits_for_band(mirror, decision, policy);
   const Averages now = present(mirror, decision);
   seen_ = {.partitions = {settings_.partitions.begin(), settings_.partitions.end()},
            .rests = rests,
@@ -204,7 +217,7 @@ Canary::Verdict Canary::look(const Mirror& mirror, const Decision& decision,
   return {{}, in_words(*seen_)};
 }
 
-std::string Canary::waits_for_band(Time now, const Decision& decision,
+std::string Canary::waits_for_band(const Mirror& mirror, const Decision& decision,
                                    const policy::Composition& policy) {
   if (play_.valid()) {
     if (play_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return trouble_;
@@ -216,9 +229,9 @@ std::string Canary::waits_for_band(Time now, const Decision& decision,
     }
   }
   // Where too little was known there is more by and by.
-  const bool plays_again = !band_ && now - played_ >= settings_.window;
+  const bool plays_again = !band_ && mirror.at() - played_ >= settings_.window;
   if (policy_ != policy.name || world_ != decision.world || plays_again) {
-    begin_to_play(now, decision, policy);
+    begin_to_play(mirror, decision, policy);
   }
   return band_ ? "" : trouble_;
 }

@@ -24,11 +24,11 @@
 #include "cluster/cluster.h"
 #include "live/manager.h"
 #include "policy/composition.h"
+#include "sim/past.h"
 #include "steer/decision.h"
 #include "steer/mirror.h"
 #include "steer/settings.h"
 #include "store/store.h"
-#include "trace/trace.h"
 
 namespace almanac::steer {
 
@@ -59,10 +59,10 @@ struct Band {
 /// "canary v100: mean wait 4.0 min, at most 12 min expected; 3 % failed, at most 9 % expected"
 std::string in_words(const live::CanaryView& seen);
 
-/// Plays the jobs of `log` submitted since `settings.history` before its end; earlier ones are
-/// learned from. Those of the virtual clusters `vcs` count. Fails with unavailable where these are
-/// too few.
-Result<Band> expect(trace::Trace log, const std::set<std::string>& vcs,
+/// Plays the jobs of `past`, within its quotas, submitted since `settings.history` before its end;
+/// earlier ones are learned from. Those of the virtual clusters `vcs` count. Fails with unavailable
+/// where these are too few.
+Result<Band> expect(sim::Past past, const std::set<std::string>& vcs,
                     const cluster::Cluster& cluster, const policy::Composition& policy,
                     const CanarySettings& settings, std::uint64_t seed,
                     const std::atomic<bool>* stop);
@@ -89,10 +89,12 @@ class Canary {
 
  private:
   std::set<std::string> vcs(const World& world) const;
-  void begin_to_play(Time now, const Decision& decision, const policy::Composition& policy);
+  void begin_to_play(const Mirror& mirror, const Decision& decision,
+                     const policy::Composition& policy);
   Averages present(const Mirror& mirror, const Decision& decision) const;
   /// Why it is not known what is expected; "" = it is.
-  std::string waits_for_band(Time now, const Decision& decision, const policy::Composition& policy);
+  std::string waits_for_band(const Mirror& mirror, const Decision& decision,
+                             const policy::Composition& policy);
 
   CanarySettings settings_;
   const store::Store& store_;

@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "learning/past_job.h"
+#include "learning/site_quotas.h"
+#include "store/log.h"
 
 namespace almanac::steer {
 namespace {
@@ -63,14 +65,26 @@ std::string owner_of_nodes(const slurm::Job& job, const World& world) {
   return vc == kNoVc ? job.partition : world.cluster.vcs[index(vc)].name;
 }
 
-Result<trace::Trace> past_of(const store::Store& store, const World& world) {
-  auto log = store.log(Time{});
-  if (!log || !owns_nodes(world.grouping)) return log;
-  for (trace::Job& job : log->jobs) {
-    const VcId vc = world.vc_of(std::string(log->names[job.request.vc]));
-    if (vc != kNoVc) job.request.vc = log->names.intern(world.cluster.vcs[index(vc)].name);
+Result<sim::Past> past_of(const store::Store& store, const World& world,
+                          const slurm::Limits& limits) {
+  const auto jobs = store.ended(Time{});
+  if (!jobs) return tl::unexpected(jobs.error());
+  learning::SiteQuotas quotas(limits);
+  for (const store::Job& job : *jobs) {
+    quotas.add(job.number, {.user = job.asked.user,
+                            .account = job.asked.account,
+                            .partition = job.asked.partition,
+                            .qos = job.asked.qos,
+                            .gpus = job.asked.gpus});
   }
-  return log;
+  sim::Past made{.log = store::log_of(*jobs, "the store"), .quotas = quotas.take()};
+  if (!owns_nodes(world.grouping)) return made;
+  trace::Trace& log = made.log;
+  for (trace::Job& job : log.jobs) {
+    const VcId vc = world.vc_of(std::string(log.names[job.request.vc]));
+    if (vc != kNoVc) job.request.vc = log.names.intern(world.cluster.vcs[index(vc)].name);
+  }
+  return made;
 }
 
 Tasks count_tasks(const std::string& tasks) {

@@ -166,6 +166,7 @@ class SlurmService final : public live::Service {
   void look_on();
   /// Of this world; no jobs where it is another by now, or where Slurm decides.
   live::Outlook outlook(const World& world);
+  slurm::Limits limits() const;
 
   // slurm_views.cpp: of a job of the mirror, under the lock.
   live::JobView view_of(const slurm::Job& job) const;

@@ -35,6 +35,11 @@ live::Outlook SlurmService::outlook(const World& world) {
   return made;
 }
 
+slurm::Limits SlurmService::limits() const {
+  const std::lock_guard lock(mutex_);
+  return mirror_.limits();
+}
+
 std::optional<live::Comparison> SlurmService::shadow() const {
   const std::lock_guard lock(mutex_);
   return watching_ ? watching_->shadow.last() : std::nullopt;

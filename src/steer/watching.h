@@ -24,8 +24,9 @@ struct SlurmService::Watching {
 
   Watching(SlurmService& service, std::shared_ptr<const World> of)
       : world(std::move(of)),
-        shadow([&service, of = world.get()] { return past_of(service.store_, *of); },
-               world->of_the_past, service.config_.seed),
+        shadow(
+            [&service, of = world.get()] { return past_of(service.store_, *of, service.limits()); },
+            world->of_the_past, service.config_.seed),
         foresight(
             world->cluster, nullptr,
             [&service] { return service.store_.log(wall_clock() - live::kLesson, live::kLessons); },

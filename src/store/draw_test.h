@@ -49,6 +49,8 @@ inline Submission draw_submission() {
   asked.gid = draw_number<std::uint32_t>();
   asked.vc = draw_text();
   asked.qos = draw_text();
+  asked.account = draw_text();
+  asked.partition = draw_text();
   asked.model = draw_text();
   asked.gpus = draw_number<std::int32_t>();
   asked.max_gpus = draw_number<std::int32_t>();

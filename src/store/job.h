@@ -43,6 +43,8 @@ struct Submission {
   std::uint32_t gid = 0;
   std::string vc{};
   std::string qos{};
+  std::string account{};    ///< At a Slurm; "" = not known.
+  std::string partition{};  ///< Likewise: what it was submitted to.
   std::string model{};
   // What it needs.
   std::int32_t gpus = 0;

@@ -28,6 +28,8 @@ void each_field(T& asked, Visit&& visit) {
   visit("gid", asked.gid);
   visit("vc", asked.vc);
   visit("qos", asked.qos);
+  visit("account", asked.account);
+  visit("partition", asked.partition);
   visit("model", asked.model);
   visit("gpus", asked.gpus);
   visit("max_gpus", asked.max_gpus);

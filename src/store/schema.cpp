@@ -146,13 +146,20 @@ END;
 ALTER TABLE job ADD COLUMN annulled INTEGER NOT NULL DEFAULT 0;
 UPDATE job SET annulled = attempts WHERE state = 'PENDING' AND start_ms IS NULL;
 )sql",
-    "ALTER TABLE submission ADD COLUMN io_mbs REAL",
+    R"sql(
+ALTER TABLE submission ADD COLUMN io_mbs REAL;
+)sql",
     R"sql(
 -- Joules of its GPUs in all runs, and up to when those of the present one were counted.
 ALTER TABLE job ADD COLUMN measured_j REAL NOT NULL DEFAULT 0;
 ALTER TABLE job ADD COLUMN modelled_j REAL NOT NULL DEFAULT 0;
 ALTER TABLE job ADD COLUMN counted_to_ms INTEGER;
 ALTER TABLE moment ADD COLUMN power_is_measured INTEGER;
+)sql",
+    R"sql(
+-- Of jobs of a Slurm: whose quotas they counted for.
+ALTER TABLE submission ADD COLUMN account TEXT NOT NULL DEFAULT '';
+ALTER TABLE submission ADD COLUMN partition TEXT NOT NULL DEFAULT '';
 )sql",
 };
 

@@ -61,9 +61,14 @@ Result<std::optional<std::string>> Store::get(const std::string& key) const {
 }
 
 Result<trace::Trace> Store::log(Time since, std::int64_t most) const {
-  const auto ended =
-      database_->read([&](Connection& connection) { return read_ended(connection, since, most); });
-  return ended.map([&](const std::vector<Job>& jobs) { return log_of(jobs, database_->path()); });
+  return ended(since, most).map([&](const std::vector<Job>& jobs) {
+    return log_of(jobs, database_->path());
+  });
+}
+
+Result<std::vector<Job>> Store::ended(Time since, std::int64_t most) const {
+  return database_->read(
+      [&](Connection& connection) { return read_ended(connection, since, most); });
 }
 
 Result<std::int64_t> Store::forget(Time before) {

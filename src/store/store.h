@@ -125,6 +125,8 @@ class Store {
   /// The jobs that ended at or after `since`, at most so many of the last (-1 = all), as a job log:
   /// for study, predict and simulate.
   Result<trace::Trace> log(Time since, std::int64_t most = -1) const;
+  /// The same jobs as they are, in order of submission.
+  Result<std::vector<Job>> ended(Time since, std::int64_t most = -1) const;
   /// Drops jobs that ended before, but for those that unfinished ones come after, and moments
   /// before; gives how many jobs. In small steps, between which commits go on.
   Result<std::int64_t> forget(Time before);

@@ -73,17 +73,39 @@ TEST(CanaryExpect, PlaysThePastUnderThePolicy) {
   const policy::Composition policy = compose("fifo")->composition;
   CanarySettings settings;
   settings.window = 48h;
-  const auto quiet = expect(past(90min), {"v"}, one_node(), policy, settings, 0, nullptr);
+  const auto quiet = expect({past(90min)}, {"v"}, one_node(), policy, settings, 0, nullptr);
   ASSERT_TRUE(quiet) << to_string(quiet.error());
   EXPECT_DOUBLE_EQ(quiet->wait_s, 60) << "there is room for each when it comes";
   EXPECT_GT(quiet->failed, 0.12);
   EXPECT_LT(quiet->failed, 0.3);
   settings.slack = 2;
-  const auto crowded = expect(past(50min), {"v"}, one_node(), policy, settings, 0, nullptr);
+  const auto crowded = expect({past(50min)}, {"v"}, one_node(), policy, settings, 0, nullptr);
   ASSERT_TRUE(crowded);
   EXPECT_GT(crowded->wait_s, seconds(10h));
-  EXPECT_EQ(expect(past(90min), {"w"}, one_node(), policy, settings, 0, nullptr).error().code,
+  EXPECT_EQ(expect({past(90min)}, {"w"}, one_node(), policy, settings, 0, nullptr).error().code,
             Code::unavailable);
+}
+
+TEST(CanaryExpect, KeepsTheQuotasOfTheSite) {
+  const policy::Composition policy = compose("fifo")->composition;
+  cluster::Cluster nodes = one_node();
+  nodes.add_nodes({.gpus = 8}, 1);
+  CanarySettings settings;
+  settings.window = 48h;
+  // So many GPUs of a quota of 8.
+  const auto expect_with = [&](std::optional<int> claimed) {
+    sim::Past crowded{past(50min)};
+    crowded.quotas.book.add(8);
+    for (const trace::Job& job : crowded.log.jobs) {
+      if (!claimed) break;
+      crowded.quotas.claims[job.id] =
+          crowded.quotas.book.claim({.counted = {0}, .asked = {0}, .gpus = *claimed});
+    }
+    return expect(std::move(crowded), {"v"}, nodes, policy, settings, 0, nullptr);
+  };
+  EXPECT_DOUBLE_EQ(expect_with(std::nullopt)->wait_s, 60) << "there are two nodes";
+  EXPECT_GT(expect_with(8)->wait_s, seconds(10h));
+  EXPECT_EQ(expect_with(16).error().code, Code::unavailable) << "none could run today";
 }
 
 /// Two partitions of one node each.

@@ -8,6 +8,7 @@
 
 #include "desk.h"
 #include "steer/record.h"
+#include "support/temporary_folder.h"
 
 namespace almanac::steer {
 namespace {
@@ -50,6 +51,32 @@ TEST(Quotas, AreHeldByWhatRunsAndByWhomARoundHasTakenOver) {
   EXPECT_EQ(quotas.book().held(0), 5);
   quotas.book().give_back(quotas.book().of(JobId{0}));
   EXPECT_EQ(quotas.book().held(0), 2);
+}
+
+TEST(Quotas, AreClaimedByThePastOfTheStore) {
+  const TemporaryFolder folder;
+  store::Store store = store::Store::open(folder / "jobs.sqlite").value();
+  store::Store::Batch batch;
+  slurm::Job ended = job_of("vision", "ann", "normal", 2);
+  ended.state = State::ended;
+  ended.start = ended.submit;
+  ended.end = ended.submit + 1h;
+  slurm::Job other = ended;
+  other.number = slurm::JobNumber{static_cast<std::uint32_t>(ended.number) + 1};
+  other.account = "others";
+  World world;
+  world.grouping = Grouping::accounts;
+  batch.put(to_stored(ended, world));
+  batch.put(to_stored(other, world));
+  ASSERT_TRUE(store.commit(batch));
+  const slurm::Limits limits{
+      .quotas = {{.account = "vision", .user = "ann", .partition = "p", .gpus = 6}}};
+  const auto past = past_of(store, world, limits);
+  ASSERT_TRUE(past) << to_string(past.error());
+  policy::Quotas quotas = past->quotas.of(past->log.jobs);
+  EXPECT_EQ(quotas.of(JobId{1}), kNoClaim);
+  quotas.take(quotas.of(JobId{0}));
+  EXPECT_EQ(quotas.held(0), 2);
 }
 
 /// Two nodes of 8 GPUs. The lab may have 8 and has them; its jobs of 3, 2 and 1 hours wait, and

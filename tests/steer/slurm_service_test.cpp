@@ -66,6 +66,18 @@ class SlurmServiceTest : public testing::Test {
     ASSERT_TRUE(made) << to_string(made.error());
     service_ = std::move(*made);
   }
+  /// What the shadow fifo makes of a service that finds this past in its store.
+  live::Comparison compare_with_fifo(const store::Store::Batch& past) {
+    Config plan = config();
+    plan.shadow = "fifo";
+    std::filesystem::create_directories(plan.state);
+    EXPECT_TRUE(store::Store::open(plan.state + "/almanac.db")->commit(past));
+    open(plan);
+    for (int time = 0; time < 6000 && !service_->shadow(); ++time) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return service_->shadow().value_or(live::Comparison{});
+  }
   /// Looks until there is no more to do.
   void settle() {
     while (service_->step()) {
@@ -431,39 +443,50 @@ TEST_F(SlurmServiceTest, SaysWhatItCannotTakeBackByThisWay) {
   EXPECT_EQ(slurm_.nodes.at("v002").weight, 3U);
 }
 
+/// A job of half an hour and a whole node, in a past of two days; an hour apart.
+store::Job half_an_hour(int hour) {
+  store::Job made;
+  made.number = JobNumber{1000 + hour};
+  made.submit = made.start = wall_clock() - 48h + hour * 1h;
+  made.asked.user = "ann";
+  made.asked.account = "lab";
+  made.asked.vc = made.asked.partition = "v";
+  made.asked.gpus = 8;
+  made.state = trace::JobState::completed;
+  made.end = made.start + 30min;
+  made.attained = 30min;
+  return made;
+}
+
 TEST_F(SlurmServiceTest, PlaysAPastThatNamesPartitionsWhichShareNodes) {
   constexpr int kJobs = 10;
   slurm_.partitions.push_back({.name = "w", .nodes = {"v001", "v002"}});
   store::Store::Batch past;
-  for (int job = 0; job < kJobs; ++job) {
-    store::Job each;
-    each.number = JobNumber{1000 + job};
-    each.submit = each.start = wall_clock() - 48h + job * 1h;
-    each.asked.user = "ann";
-    each.asked.vc = job % 2 == 0 ? "v" : "w";  // as accounting has it
-    each.asked.gpus = 8;
-    each.state = trace::JobState::completed;
-    each.end = each.start + 30min;
-    each.attained = 30min;
+  for (int hour = 0; hour < kJobs; ++hour) {
+    store::Job each = half_an_hour(hour);
+    if (hour % 2 == 1) each.asked.vc = "w";  // as accounting has it
     past.put(each);
   }
-  Config plan = config();
-  plan.shadow = "fifo";
-  std::filesystem::create_directories(plan.state);
-  {
-    auto store = store::Store::open(plan.state + "/almanac.db");
-    ASSERT_TRUE(store);
-    ASSERT_TRUE(store->commit(past));
+  const live::Comparison compared = compare_with_fifo(past);
+  EXPECT_EQ(compared.real.jobs, kJobs);
+  EXPECT_EQ(compared.played.jobs, kJobs);
+  EXPECT_EQ(compared.other.jobs, kJobs);
+}
+
+TEST_F(SlurmServiceTest, PlaysAPastWithinTheQuotasOfToday) {
+  slurm_.site.parameters["AccountingStorageEnforce"] = "associations,limits";
+  slurm_.limits.quotas = {{.account = "lab", .gpus = 8}};
+  store::Store::Batch past;
+  for (int hour = 0; hour < 10; ++hour) {
+    past.put(half_an_hour(hour));
+    store::Job beside = half_an_hour(hour);
+    beside.number = JobNumber{2000 + hour};
+    past.put(beside);
   }
-  open(plan);
-  for (int time = 0; time < 6000 && !service_->shadow(); ++time) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  const auto compared = service_->shadow();
-  ASSERT_TRUE(compared);
-  EXPECT_EQ(compared->real.jobs, kJobs);
-  EXPECT_EQ(compared->played.jobs, kJobs);
-  EXPECT_EQ(compared->other.jobs, kJobs);
+  const live::Comparison compared = compare_with_fifo(past);
+  EXPECT_EQ(compared.real.avg_wait_s, 0) << "there was no quota then, and there are two nodes";
+  EXPECT_NEAR(compared.played.avg_wait_s, seconds(15min), 1);
+  EXPECT_NEAR(compared.other.avg_wait_s, seconds(15min), 1);
 }
 
 TEST_F(SlurmServiceTest, IsTheOnlyOneOfItsFolderAndOfItsSlurm) {

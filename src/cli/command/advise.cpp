@@ -55,7 +55,7 @@ struct Options {
 struct Subject {
   trace::Trace log;
   cluster::Cluster cluster;
-  std::optional<advice::Quotas> quotas;
+  std::optional<sim::SiteQuotas> quotas;
 };
 
 /// Those that the site enforces; nothing where the way to it does not tell them.
