@@ -55,7 +55,10 @@ void ExperimentOptions::add_to(CLI::App& command) {
                   "Policies, by comma; all = every named one; see policy list")
       ->type_name("POLICIES")
       ->capture_default_str();
-  command.add_option("--profile", experiment.profile, "Behave like a published simulator: helios")
+  command
+      .add_option("--profile", experiment.profile,
+                  "Behave like a published simulator, helios or synergy, or with nodes that sleep "
+                  "like slurm")
       ->type_name("NAME");
   command
       .add_option("--power", experiment.power,

@@ -224,11 +224,11 @@ GpuMask Ledger::move_parts(const NodeState& state, const Grant& grant, bool back
     const std::int32_t after = before + more;
     const bool frees = after == kWholeGpu;
     if (frees || before == kWholeGpu) flipped |= bit;
-    if (left > 0 && !state.drained) filed.erase({left, state.member, gpu});
+    if (left > 0 && state.ready()) filed.erase({left, state.member, gpu});
     open_milli_ -= left;
     left = frees ? 0 : after;
     open_milli_ += left;
-    if (left > 0 && !state.drained) filed.insert({left, state.member, gpu});
+    if (left > 0 && state.ready()) filed.insert({left, state.member, gpu});
     parts.open = left > 0 ? parts.open | bit : parts.open & ~bit;
   }
   return flipped;
@@ -252,6 +252,7 @@ inline void Ledger::move(NodeState& state, const Grant& grant, bool back) {
     if (became_busy != 0) count(state, became_busy);
     return;
   }
+  if (!state.ready()) return;
   Pool& pool = pools_[state.pool];
   if (before != after) {
     unfile_by_gpus(pool, state.member, before);
@@ -281,6 +282,15 @@ void Ledger::take(const Grant& grant) {
   note({.grant = grant, .move = Entry::Move::taken});
 }
 
+void Ledger::take_ahead(const Grant& grant) {
+  NodeState& state = nodes_[index(grant.node)];
+  ALMANAC_CHECK(state.power == Power::booting && is_free(grant),
+                "node {} mask {:x} ({}/1000), {} cores/1000, {} MB", index(grant.node), grant.gpus,
+                grant.gpu_milli, grant.cpu_milli, grant.memory_mb);
+  move(state, grant, false);
+  note({.grant = grant, .move = Entry::Move::taken});
+}
+
 void Ledger::give_back(const Grant& grant) {
   NodeState& state = nodes_[index(grant.node)];
   // GPUs that have so much left that not as much can have been taken.
@@ -299,7 +309,9 @@ void Ledger::give_back(const Grant& grant) {
 
 void Ledger::set_power(NodeId node, Power power) {
   NodeState& state = nodes_[index(node)];
-  ALMANAC_CHECK(!state.busy() && !state.drained, "node {} runs a job or is drained", index(node));
+  const bool stays_awake = state.power == Power::booting && power == Power::on;
+  ALMANAC_CHECK((!state.busy() || stays_awake) && !state.drained,
+                "node {} runs a job or is drained", index(node));
   note({.grant = {.node = node}, .move = Entry::Move::power, .before = state.power});
   move(state, power);
 }

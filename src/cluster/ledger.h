@@ -208,13 +208,13 @@ class Ledger {
   /// Takes exactly these GPUs, and the cores and memory.
   void take(const Grant& grant);
   bool can_take(const Grant& grant) const {
-    const NodeState& state = nodes_[index(grant.node)];
-    return state.ready() && (grant.gpus & ~state.free & ~open_to(grant)) == 0 &&
-           grant.cpu_milli <= state.free_cpu_milli && grant.memory_mb <= state.free_memory_mb;
+    return nodes_[index(grant.node)].ready() && is_free(grant);
   }
+  /// Takes it of a node that boots, for a job that begins once it is on.
+  void take_ahead(const Grant& grant);
   /// Also a part of GPUs that were taken whole, or the other way round.
   void give_back(const Grant& grant);
-  /// A node that runs nothing falls asleep, boots, or is there again.
+  /// A node falls asleep, boots, or is there again. What runs a job stays awake.
   void set_power(NodeId node, Power power);
 
   /// Grows or drains a virtual cluster to `count` nodes: drains the least busy, highest-numbered
@@ -269,6 +269,11 @@ class Ledger {
   void unfile(const NodeState& state);
   void move(NodeState& state, const Grant& grant, bool back);
   GpuMask move_parts(const NodeState& state, const Grant& grant, bool back);
+  bool is_free(const Grant& grant) const {
+    const NodeState& state = nodes_[index(grant.node)];
+    return (grant.gpus & ~state.free & ~open_to(grant)) == 0 &&
+           grant.cpu_milli <= state.free_cpu_milli && grant.memory_mb <= state.free_memory_mb;
+  }
   /// GPUs of its node that are open, and have as much left as `grant` is of each.
   GpuMask open_to(const Grant& grant) const {
     return parts_.empty() || grant.gpu_milli == kWholeGpu ? 0 : open_with(grant);

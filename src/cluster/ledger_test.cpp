@@ -141,6 +141,31 @@ TEST(Ledger, TakesPowerBackLikeGpus) {
   EXPECT_EQ(ledger.busy_nodes(), 0);
 }
 
+TEST(Ledger, TakesGpusOfANodeThatBootsAheadAndOffersTheOthersOnceItIsOn) {
+  Ledger ledger(uniform(2, 4));
+  ledger.set_power(NodeId{0}, Power::booting);
+  const Grant ahead{.node = NodeId{0}, .gpus = 0b0011};
+  ledger.take_ahead(ahead);
+  EXPECT_EQ(ledger.busy_gpus(), 2);
+  EXPECT_EQ(ledger.free_gpus(VcId{0}), 4) << "of node 1";
+  ledger.commit();
+  const std::size_t before = ledger.mark();
+  ledger.set_power(NodeId{0}, Power::on);
+  EXPECT_EQ(ledger.free_on(NodeId{0}), 2);
+  ledger.undo(before);
+  EXPECT_EQ(ledger.free_on(NodeId{0}), 0);
+  ledger.set_power(NodeId{0}, Power::on);
+  EXPECT_EQ(ledger.free_gpus(VcId{0}), 6);
+  ledger.give_back(ahead);
+  EXPECT_EQ(ledger.free_gpus(VcId{0}), 8);
+}
+
+TEST(LedgerDeathTest, TakesNothingAheadOfANodeThatSleeps) {
+  Ledger ledger(uniform(1, 4));
+  ledger.set_power(NodeId{0}, Power::asleep);
+  EXPECT_DEATH(ledger.take_ahead({.node = NodeId{0}, .gpus = 0b1}), "node 0 mask 1");
+}
+
 TEST(Ledger, DrainsASleepingNodeWhichComesBackOn) {
   Ledger ledger(uniform(2, 4));
   ledger.set_power(NodeId{1}, Power::asleep);

@@ -74,7 +74,9 @@ struct Composition {
   double harmless_rate = 0.9;  ///< That both keep of their speed alone, where one joins another.
   Duration lease{0};           ///< Above 0: jobs are ranked and dealt out anew each so often.
   Duration lease_phase{0};     ///< When the first lease begins, and with it all others.
-  bool as_published = false;   ///< Leases as Synergy's artifact has them, with its faults.
+  bool binds = false;  ///< A job that lacks nodes which sleep or boot is bound to them; else it
+                       ///< takes what comes free first.
+  bool as_published = false;  ///< Leases as Synergy's artifact has them, with its faults.
   Duration rank_delay{0};  ///< A job that finds the queue empty gets its rank only this much later
                            ///< (Helios' QSSF: 1 s).
   double las_threshold_gpu_s = 18'000;  ///< Attained service above which `las` moves a job to the

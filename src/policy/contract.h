@@ -7,6 +7,7 @@
 /// tell whether its host is the simulator or a live cluster.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -47,7 +48,7 @@ enum class Phase : std::uint8_t { unknown, waiting, running, ended, withdrawn, n
 
 /// Where a job stands. Kept by the host; one cache line.
 struct alignas(64) Progress {
-  Time since{};          ///< When the present run, or wait, began.
+  Time since{};          ///< When the present run, or wait, began; ahead while its nodes boot.
   Time start = kNoTime;  ///< Of the first run.
   Time end = kNoTime;
   Duration attained{};  ///< Time run before the present run.
@@ -119,7 +120,8 @@ class View {
   /// Time that the job has run so far, the present run included.
   Duration attained(JobId job) const {
     const Progress& state = progress(job);
-    return state.phase == Phase::running ? state.attained + (now - state.since) : state.attained;
+    const Duration runs = state.phase == Phase::running ? now - state.since : Duration{0};
+    return state.attained + std::max(Duration{0}, runs);
   }
   /// Work that it has done so far; as long as the time it ran unless something tells otherwise.
   Duration worked(JobId job) const {
@@ -153,8 +155,8 @@ class Plan {
   cluster::Ledger& ledger;
   Quotas* quotas = nullptr;  ///< Null = there are none.
 
-  /// Starts a waiting job on `grants`, which are already taken in the ledger. Its claim must have
-  /// room.
+  /// Starts a waiting job on `grants`, which are already taken in the ledger; where one of the
+  /// nodes still boots, once it is there. Its claim must have room.
   void start(JobId job, std::span<const cluster::Grant> held) {
     if (quotas != nullptr) quotas->take(quotas->of(job));
     starts.push_back(

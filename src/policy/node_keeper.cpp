@@ -51,11 +51,50 @@ void insert_in_order(std::vector<NodeId>& nodes, NodeId node) {
 
 }  // namespace
 
-NodeKeeper::NodeKeeper(Desk& desk, std::unique_ptr<Capacity> capacity, bool strict)
-    : desk_(desk), capacity_(std::move(capacity)), strict_(strict) {}
+NodeKeeper::NodeKeeper(Desk& desk, std::unique_ptr<Capacity> capacity, bool strict, bool binds)
+    : desk_(desk), capacity_(std::move(capacity)), strict_(strict), binds_(binds) {}
+
+NodeKeeper::Off& NodeKeeper::off_of(VcId vc) {
+  if (index(vc) >= off_.size()) off_.resize(index(vc) + 1);
+  return off_[index(vc)];
+}
+
+bool NodeKeeper::bind(VcState& vc) {
+  if (!binds_ || vc.waiting.empty()) return false;
+  Off& off = off_of(vc.vc);
+  forget_nodes_that_are_on(off);
+  if (off.asleep.empty() && off.booting.empty()) return false;
+  cluster::Ledger& ledger = desk_.ledger();
+  const std::size_t before = ledger.mark();
+  for (const NodeId node : off.booting) ledger.set_power(node, Power::on);
+  JobId bound = kNoJob;
+  std::size_t woken = 0;
+  for (std::vector<Line> lines = lines_of(vc.waiting); !lines.empty();) {
+    const std::size_t first = first_of(lines);
+    const Line& line = lines[first];
+    if (desk_.is_within_quotas(*line.demand) && place(vc, *line.demand, off, woken)) {
+      bound = line.cursor.get()->job;
+      break;
+    }
+    if (strict_) break;
+    lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+  ledger.undo(before);
+  if (bound == kNoJob) return false;
+  std::vector<NodeId> needed;
+  for (const cluster::Grant& grant : grants_) {
+    if (ledger.power(grant.node) == Power::asleep) needed.push_back(grant.node);
+  }
+  if (!needed.empty()) boot_needed(needed, off);
+  for (const cluster::Grant& grant : grants_) {
+    ledger.power(grant.node) == Power::on ? ledger.take(grant) : ledger.take_ahead(grant);
+  }
+  desk_.start(vc, bound, grants_);
+  return true;
+}
 
 void NodeKeeper::run(std::span<const VcState> vcs, std::span<const VcId> touched) {
-  off_.resize(vcs.size());
+  if (off_.size() < vcs.size()) off_.resize(vcs.size());
   for (const VcId vc : touched) {
     if (!vcs[index(vc)].waiting.empty()) wake_for_waiting(vcs[index(vc)], off_[index(vc)]);
   }
@@ -112,7 +151,10 @@ void NodeKeeper::wake_for_waiting(const VcState& vc, Off& off) {
   }
   ledger.undo(before);
   for (const JobId job : off.held_back) desk_.plan().hold_back(job);
-  if (needed.empty()) return;
+  if (!needed.empty()) boot_needed(needed, off);
+}
+
+void NodeKeeper::boot_needed(std::vector<NodeId>& needed, Off& off) {
   std::sort(needed.begin(), needed.end());
   needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
   for (const NodeId node : needed) {

@@ -18,8 +18,14 @@ namespace almanac::policy {
 /// jobs that would start if all were on. O(nodes) once a period.
 class NodeKeeper {
  public:
-  /// With `strict`, nobody passes a job that cannot be placed.
-  NodeKeeper(Desk& desk, std::unique_ptr<Capacity> capacity, bool strict);
+  /// With `strict`, nobody passes a job that cannot be placed; with `binds`, bind() is to be
+  /// called.
+  NodeKeeper(Desk& desk, std::unique_ptr<Capacity> capacity, bool strict, bool binds);
+
+  /// Starts the first waiting job that would run if no node slept or booted, on nodes that it wakes
+  /// or that boot already: it begins once they are on, whatever comes free before. Gives whether
+  /// there was one.
+  bool bind(VcState& vc);
 
   /// Plans after the jobs of a decision are planned. `touched`: where something has changed.
   void run(std::span<const VcState> vcs, std::span<const VcId> touched);
@@ -36,7 +42,10 @@ class NodeKeeper {
   };
 
   void forget_nodes_that_are_on(Off& off);
+  Off& off_of(VcId vc);
   void wake_for_waiting(const VcState& vc, Off& off);
+  /// Boots those nodes that jobs need, some named twice, and spare ones.
+  void boot_needed(std::vector<NodeId>& needed, Off& off);
   void ask_capacity(std::span<const VcState> vcs);
   void let_sleep(std::span<const VcState> vcs, int count);
   void wake(int count);
@@ -46,6 +55,7 @@ class NodeKeeper {
   Desk& desk_;
   std::unique_ptr<Capacity> capacity_;
   bool strict_;
+  bool binds_;
   std::vector<Off> off_;  // of each virtual cluster
   Time asked_ = kNoTime;  // when the capacity was asked last
   int most_used_ = 0;     // nodes, since then

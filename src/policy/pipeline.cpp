@@ -33,7 +33,8 @@ class Pipeline final : public Policy {
     if (auto capacity = registry().make_capacity(composition)) {
       const bool strict = composition.share == Share::queue && composition.reserve == 0 &&
                           composition.preempt == Preempt::never;
-      keeper_ = std::make_unique<NodeKeeper>(*desk_, std::move(capacity), strict);
+      keeper_ =
+          std::make_unique<NodeKeeper>(*desk_, std::move(capacity), strict, composition.binds);
     }
   }
 
@@ -54,7 +55,10 @@ class Pipeline final : public Policy {
       std::sort(need_.begin(), need_.end());
       need_.erase(std::unique(need_.begin(), need_.end()), need_.end());
     }
-    for (const VcId vc : need_) pass_->run(vcs_[index(vc)]);
+    for (const VcId vc : need_) {
+      pass_->run(vcs_[index(vc)]);
+      while (keeper_ && keeper_->bind(vcs_[index(vc)])) pass_->run(vcs_[index(vc)]);
+    }
     // Whom a start put aside may have been in the way of others.
     if (!regrouped_.empty()) plan.wake(view.now);
     const std::size_t seen = desk_->touched.size();

@@ -132,6 +132,16 @@ cluster::GpuMask Round::out(NodeId node) const {
   return found == out_.end() ? 0 : found->second.taken;
 }
 
+void Round::begins_later(Time now, JobId job, Time at) {
+  Progress& state = progress_[index(job)];
+  ALMANAC_CHECK(state.phase == Phase::running && state.since == now && at > now,
+                "job {} begins {} s late", index(job), seconds(at - now));
+  if (state.start == now) state.start = at;
+  state.since = at;
+  ++held_back_.jobs;
+  held_back_.waited += at - now;
+}
+
 void Round::withdraw(Time now, JobId job) {
   Progress& state = progress_[index(job)];
   ALMANAC_CHECK(state.phase == Phase::waiting, "job {} is withdrawn but does not wait", index(job));
@@ -155,6 +165,8 @@ void Round::run(Time now, std::span<const Event> events) {
   plan_.clear();
   view_.now = now;
   policy_.decide(events, view_, plan_);
+  // Before the jobs that are to begin there.
+  for (const NodeId node : plan_.boots) actuator_.boot(node);
   for (const JobId job : plan_.stops) check_and_stop(now, job);
   for (const policy::Plan::Start& resize : plan_.resizes) check_and_resize(resize);
   for (const policy::Plan::Start& start : plan_.starts) check_and_start(now, start);
@@ -167,7 +179,6 @@ void Round::run(Time now, std::span<const Event> events) {
   ledger_.commit();
   for (const JobId job : plan_.held_back) held_since_.try_emplace(job, now);
   for (const NodeId node : plan_.sleeps) actuator_.sleep(node);
-  for (const NodeId node : plan_.boots) actuator_.boot(node);
 }
 
 void Round::check_and_stop(Time now, JobId job) {

@@ -86,6 +86,8 @@ class Round {
                                       const Past& past);
   /// A running job has ended.
   void end(Time now, JobId job);
+  /// A job that starts in the present run() begins `at`, later, when its nodes have booted.
+  void begins_later(Time now, JobId job, Time at);
   /// A waiting job shall wait no longer. The policy is to be told job_withdrawn.
   void withdraw(Time now, JobId job);
   void set_nodes(VcId vc, int nodes);

@@ -36,15 +36,32 @@ Result<void> as_in_synergy(policy::Composition& composition, schedule::RestartCo
   return {};
 }
 
+Result<void> as_in_slurm(policy::Composition& composition) {
+  const bool simple = (composition.reserve == 0 || composition.reserve == policy::kNobodyHolds) &&
+                      composition.preempt == policy::Preempt::never &&
+                      composition.share == policy::Share::queue && composition.lease == Duration{0};
+  if (!simple) {
+    return fail(Code::usage,
+                fmt::format("profile slurm knows no policy that preempts, keeps reservations, or "
+                            "has leases or shares: {}",
+                            composition.name),
+                {},
+                "it is for those in strict order or that scan, such as fifo and qssf+ces_venus");
+  }
+  composition.binds = true;
+  return {};
+}
+
 }  // namespace
 
 Result<void> apply_profile(const std::string& name, policy::Composition& composition,
                            schedule::RestartCost& restart) {
   if (name.empty()) return {};
   if (name == "synergy") return as_in_synergy(composition, restart);
+  if (name == "slurm") return as_in_slurm(composition);
   if (name != "helios") {
     return fail(Code::usage, fmt::format("no profile is called {}", name), {},
-                "known: helios, synergy");
+                "known: helios, synergy, slurm");
   }
   restart = {.one_gpu = 7s, .up_to_8_gpus = 30s, .more_gpus = 60s, .launch = Duration{0}};
   if (composition.preempt == policy::Preempt::by_rank && composition.order == "srtf") {
@@ -57,6 +74,10 @@ Result<void> apply_profile(const std::string& name, policy::Composition& composi
 
 Result<void> fit_profile(policy::Composition& composition, const trace::Trace& trace,
                          bool has_speeds) {
+  if (composition.binds && has_speeds) {
+    return fail(Code::usage, "profile slurm takes jobs to run as recorded, whatever they are given",
+                {}, "leave --speed and the limits of GPUs out");
+  }
   if (!composition.as_published) return {};
   if (!has_speeds) {
     return fail(Code::usage, "profile synergy needs to know how fast jobs run with what", {},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Makes a run behave like a published simulator, by setting ordinary options.
+/// Makes a run behave like a published simulator, or like Slurm, by setting ordinary options.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,8 @@
 
 namespace almanac::sim {
 
-/// Sets the options of profile `name` for one policy; "" sets nothing. Known: "helios", "synergy".
+/// Sets the options of profile `name` for one policy; "" sets nothing. Known: "helios", "synergy",
+/// "slurm".
 ///
 /// "helios" is the artifact of Hu et al., SC'21 (reference: framework/QSSF Service): SRTF chooses
 /// by counting GPUs and holds every GPU one second longer; QSSF ranks jobs that find an empty queue
@@ -26,6 +27,11 @@ namespace almanac::sim {
 /// "synergy" is the simulator of Mohan et al., OSDI'22: leases as in policy/pass/
 /// published_rounds.cpp, moves that cost nothing, progress in whole iterations. It is for policies
 /// with leases.
+///
+/// "slurm" is what Slurm does with nodes that sleep (its power saving guide; observed on 22.05): a
+/// job that lacks them is given them at once, and waits for their boot though others come free
+/// before. It is for policies that neither preempt nor keep reservations nor deal out leases. GPUs
+/// count as in use from when they are given, as in Slurm.
 Result<void> apply_profile(const std::string& name, policy::Composition& composition,
                            schedule::RestartCost& restart);
 

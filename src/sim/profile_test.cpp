@@ -36,7 +36,20 @@ TEST(Profile, NamesTheKnownOnes) {
   schedule::RestartCost restart;
   const auto set = apply_profile("lucid", composition, restart);
   ASSERT_FALSE(set);
-  EXPECT_EQ(to_string(set.error()), "no profile is called lucid (known: helios, synergy)");
+  EXPECT_EQ(to_string(set.error()), "no profile is called lucid (known: helios, synergy, slurm)");
+}
+
+TEST(Profile, SlurmIsForPoliciesThatNeitherPreemptNorReserve) {
+  schedule::RestartCost restart;
+  policy::Composition ces = named("fifo+ces_venus");
+  ASSERT_TRUE(apply_profile("slurm", ces, restart));
+  EXPECT_TRUE(ces.binds);
+  EXPECT_TRUE(fit_profile(ces, {}, false));
+  EXPECT_FALSE(fit_profile(ces, {}, true));
+  for (const char* const other : {"srtf", "easy+oracle", "fifo+lease", "drf"}) {
+    policy::Composition composition = named(other);
+    EXPECT_FALSE(apply_profile("slurm", composition, restart)) << other;
+  }
 }
 
 TEST(Profile, SynergyIsForItsOwnPolicies) {

@@ -65,7 +65,9 @@ class Engine final : public schedule::Actuator {
       pacer_->start(job, round_.grants(job), work + options_.restart.launch, now_);
     } else {
       const Duration left = std::max(Duration{0}, work - state.attained);
-      ends_.push(now_ + left + options_.restart.launch, job);
+      const Time begins = boots_.empty() ? now_ : when_on(round_.grants(job));
+      if (begins > now_) round_.begins_later(now_, job, begins);
+      ends_.push(begins + left + options_.restart.launch, job);
     }
   }
   void stop(JobId job) override {
@@ -96,6 +98,15 @@ class Engine final : public schedule::Actuator {
   }
   Time next_event();
   void gather_events();
+  /// When the last of these nodes is on.
+  Time when_on(std::span<const cluster::Grant> held) const {
+    Time at = now_;
+    for (const cluster::Grant& grant : held) {
+      if (round_.ledger().power(grant.node) != Power::booting) continue;
+      at = std::max(at, boot_ends_[index(grant.node)]);
+    }
+    return at;
+  }
   void give_back(JobId job) {
     for (const cluster::Grant& grant : round_.grants(job)) gaps_.give_back(grant.node, now_);
   }

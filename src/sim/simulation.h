@@ -122,13 +122,14 @@ class JobResults {
   JobResult operator[](std::size_t job) const {
     const policy::Progress& state = progress_[job];
     const bool runs = state.phase == policy::Phase::running;
-    return {.start = state.start,
-            .end = state.end,
-            .ran = runs ? state.attained + (finish_ - state.since) : state.attained,
-            .preemptions = state.preemptions,
-            .first_grant = state.first_grant,
-            .num_grants = state.num_grants,
-            .phase = state.phase};
+    return {
+        .start = state.start,
+        .end = state.end,
+        .ran = state.attained + (runs ? std::max(Duration{0}, finish_ - state.since) : Duration{0}),
+        .preemptions = state.preemptions,
+        .first_grant = state.first_grant,
+        .num_grants = state.num_grants,
+        .phase = state.phase};
   }
 
  private:

@@ -269,6 +269,32 @@ TEST_P(EveryCapacity, IsNotDisturbedByBeingAsked) {
   }
 }
 
+TEST_P(EveryCapacity, KeepsTheRulesWhereJobsAreBoundToNodesThatSleep) {
+  const policy::Composition composition = *registry().compose(GetParam());
+  const bool is_ordered = composition.reserve == 0 && composition.preempt == policy::Preempt::never;
+  for (const char* const way : {"", "+scan"}) {
+    Case input = quiet_days(3);
+    input.policy += is_ordered ? way : "";
+    input.profile = "slurm";
+    const Result<Played> played = play(input);
+    if (!is_ordered) {
+      ASSERT_FALSE(played);
+      EXPECT_EQ(played.error().code, Code::usage);
+      return;
+    }
+    ASSERT_TRUE(played) << to_string(played.error());
+    EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << input.policy;
+    const bool binds = std::any_of(played->runs.begin(), played->runs.end(),
+                                   [](const almanac::Run& run) { return run.begin > run.start; });
+    EXPECT_EQ(binds, !played->sleeps.empty()) << input.policy;
+    input.cluster.changes = {{.at = Time{100h}, .vc = VcId{0}, .nodes = 1},
+                             {.at = Time{140h}, .vc = VcId{0}, .nodes = 3}};
+    const Result<Played> drained = play(input);
+    ASSERT_TRUE(drained) << to_string(drained.error());
+    EXPECT_EQ(broken_rules(input, *drained), std::vector<std::string>{}) << input.policy;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Registry, EveryCapacity, testing::ValuesIn(every_capacity()), test_name);
 
 /// GPU jobs and CPU jobs on nodes with cores and memory bandwidth, at the speed that these allow.

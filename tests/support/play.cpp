@@ -86,6 +86,11 @@ Result<Played> play(const Case& input, policy::Composition composition) {
   Played played;
   played.result = sim::simulate(input.trace, input.cluster, witness, options);
   played.runs = witness.runs();
+  if (composition.binds) {
+    for (Run& run : played.runs) {
+      run.begin = std::max(run.start, played.result.jobs[index(run.job)].start);
+    }
+  }
   played.sleeps = witness.sleeps();
   played.faults = witness.faults();
   played.restart = options.restart;

@@ -119,10 +119,12 @@ class Recount {
     }
   }
 
-  /// A node that sleeps or boots runs nothing, and the books say how long it did.
+  /// A node that sleeps or boots runs nothing, whoever waits for its boot waits no longer, and the
+  /// books say how long it did.
   void check_power() {
     double asleep_node_s = 0;
     double asleep_gpu_s = 0;
+    std::map<const Run*, Time> on;
     for (const Sleep& sleep : played_.sleeps) {
       const bool boots = sleep.end != kNever && !sleep.drained;
       const Time until = boots ? sleep.end + input_.options.boot : sleep.end;
@@ -130,12 +132,19 @@ class Recount {
         if (run.start >= until || run.end <= sleep.start) continue;
         for (const cluster::Grant& grant : run.grants) {
           if (grant.node != sleep.node) continue;
+          on[&run] = std::max(on[&run], until);
+          if (run.begin >= until) continue;
           say("job {} runs on node {}, which sleeps", index(run.job), index(sleep.node));
         }
       }
       const double slept = seconds(std::min(sleep.end, played_.result.finish) - sleep.start);
       asleep_node_s += slept;
       asleep_gpu_s += slept * input_.cluster.gpus(sleep.node);
+    }
+    for (const Run& run : played_.runs) {
+      const auto waits = on.find(&run);
+      if (run.begin == (waits == on.end() ? run.start : waits->second)) continue;
+      say("job {} begins at {} s, not when its nodes are on", index(run.job), seconds(run.begin));
     }
     // A node that is drained in its sleep leaves with its power.
     if (!input_.cluster.changes.empty()) return;
@@ -204,13 +213,13 @@ class Recount {
     if (runs.front()->start < asked.request.submit) say("job {} starts early", index(job));
     Duration ran{0};
     for (std::size_t at = 0; at < runs.size(); ++at) {
-      ran += runs[at]->end - runs[at]->start;
+      ran += runs[at]->end - runs[at]->begin;
       if (at > 0 && runs[at]->start < runs[at - 1]->end) say("job {} runs twice", index(job));
     }
     check_length(job, ran, static_cast<int>(runs.size()) - 1);
     const std::span<const cluster::Grant> last{played_.result.grants.data() + told.first_grant,
                                                told.num_grants};
-    const bool same = told.phase == policy::Phase::ended && told.start == runs.front()->start &&
+    const bool same = told.phase == policy::Phase::ended && told.start == runs.front()->begin &&
                       told.end == runs.back()->end && told.ran == ran &&
                       told.preemptions + 1 == runs.size() &&
                       std::equal(last.begin(), last.end(), runs.back()->last().begin(),

@@ -377,7 +377,7 @@ std::string actual_timeline(const Scenario& scenario, const Played& played) {
       if (run.job != job.job) continue;
       const bool place_matters = at < job.runs.size() && !job.runs[at].place.empty();
       ++at;
-      text += run_text(run.start, run.end,
+      text += run_text(run.begin, run.end,
                        place_matters ? placed_text(scenario.input.cluster, run.grants) : "");
     }
     text += '\n';

@@ -22,7 +22,8 @@ struct Run {
     std::vector<cluster::Grant> grants{};
   };
   JobId job{};
-  Time start{};
+  Time start{};  ///< When it was given what it holds.
+  Time begin{};  ///< When it began to run: later if it was bound to nodes that had to boot.
   Time end = kNever;
   bool stopped = false;                  ///< Ended by the policy, not by the job.
   std::vector<cluster::Grant> grants{};  ///< As it started.
