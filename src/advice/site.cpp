@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "learning/site_quotas.h"
+#include "learning/claims.h"
 #include "store/log.h"
 
 namespace almanac::advice {
@@ -62,7 +62,7 @@ Result<cluster::Cluster> cluster_of(const slurm::News& news) {
 Result<sim::Past> past_of(slurm::Link& link, Time from, Time until, learning::VcFrom vc,
                           const slurm::Limits& limits) {
   sim::Past past;
-  learning::SiteQuotas quotas(limits);
+  learning::Claims claims(limits);
   // Runs of one job come in order of their ends.
   std::map<store::JobNumber, store::Job> jobs;
   auto told = link.ended(from, until, [&](slurm::Job&& row) -> Result<void> {
@@ -70,7 +70,7 @@ Result<sim::Past> past_of(slurm::Link& link, Time from, Time until, learning::Vc
     for (std::uint32_t again = 0;; ++again) {
       run.number = learning::stored_number(row.number, again);
       const auto [known, is_new] = jobs.try_emplace(run.number, run);
-      if (is_new) quotas.add(run.number, row);
+      if (is_new) claims.add(run.number, row);
       if (is_new) break;
       if (!learning::is_of(known->second, run)) continue;
       if (auto more = learning::with_run(known->second, run)) known->second = std::move(*more);
@@ -84,7 +84,7 @@ Result<sim::Past> past_of(slurm::Link& link, Time from, Time until, learning::Vc
   std::stable_sort(list.begin(), list.end(),
                    [](const store::Job& a, const store::Job& b) { return a.submit < b.submit; });
   past.log = store::log_of(list, "sacct");
-  past.quotas = quotas.take();
+  past.quotas = claims.take();
   return past;
 }
 

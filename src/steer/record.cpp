@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "learning/claims.h"
 #include "learning/past_job.h"
-#include "learning/site_quotas.h"
 #include "store/log.h"
 
 namespace almanac::steer {
@@ -69,15 +69,15 @@ Result<sim::Past> past_of(const store::Store& store, const World& world,
                           const slurm::Limits& limits) {
   const auto jobs = store.ended(Time{});
   if (!jobs) return tl::unexpected(jobs.error());
-  learning::SiteQuotas quotas(limits);
+  learning::Claims claims(limits);
   for (const store::Job& job : *jobs) {
-    quotas.add(job.number, {.user = job.asked.user,
+    claims.add(job.number, {.user = job.asked.user,
                             .account = job.asked.account,
                             .partition = job.asked.partition,
                             .qos = job.asked.qos,
                             .gpus = job.asked.gpus});
   }
-  sim::Past made{.log = store::log_of(*jobs, "the store"), .quotas = quotas.take()};
+  sim::Past made{.log = store::log_of(*jobs, "the store"), .quotas = claims.take()};
   if (!owns_nodes(world.grouping)) return made;
   trace::Trace& log = made.log;
   for (trace::Job& job : log.jobs) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "learning/site_quotas.h"
+#include "learning/claims.h"
 
 namespace almanac::learning {
 
-SiteQuotas::SiteQuotas(const slurm::Limits& limits) : finder_(limits) {
+Claims::Claims(const slurm::Limits& limits) : finder_(limits) {
   for (const slurm::Quota& each : limits.quotas) {
     made_.book.add(each.gpus);
     if (each.gpus != slurm::Quota::kAny) ++made_.limits;
   }
 }
 
-void SiteQuotas::add(store::JobNumber number, const slurm::Job& job) {
+void Claims::add(store::JobNumber number, const slurm::Job& job) {
   if (made_.limits == 0) return;
   const slurm::QuotaFinder::Found& found = finder_.of(job);
   made_.claims[trace::JobKey{static_cast<std::uint64_t>(number)}] =

@@ -14,10 +14,10 @@
 
 namespace almanac::learning {
 
-class SiteQuotas {
+class Claims {
  public:
   /// `limits` must outlive it, and are those that the site enforces.
-  explicit SiteQuotas(const slurm::Limits& limits);
+  explicit Claims(const slurm::Limits& limits);
 
   /// Of a job that is `number` in the log: its account, user, partition, QOS and GPUs are read.
   void add(store::JobNumber number, const slurm::Job& job);
