@@ -5,10 +5,12 @@
 #include <initializer_list>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "policy/pipeline.h"
+#include "text/nearest.h"
 
 namespace almanac::sim {
 namespace {
@@ -60,8 +62,9 @@ Result<void> apply_profile(const std::string& name, policy::Composition& composi
   if (name == "synergy") return as_in_synergy(composition, restart);
   if (name == "slurm") return as_in_slurm(composition);
   if (name != "helios") {
+    static const std::vector<std::string> known = {"helios", "synergy", "slurm"};
     return fail(Code::usage, fmt::format("no profile is called {}", name), {},
-                "known: helios, synergy, slurm");
+                text::meant_or_known(name, known));
   }
   restart = {.one_gpu = 7s, .up_to_8_gpus = 30s, .more_gpus = 60s, .launch = Duration{0}};
   if (composition.preempt == policy::Preempt::by_rank && composition.order == "srtf") {

@@ -270,8 +270,14 @@ void Engine::watch() {
   const JobId job = options_.watched;
   if (job == kNoJob) return;
   if (pacer_) watch_pace(job);
-  if (round_.progress(job).phase != Phase::waiting) return;
   std::vector<Wait>& waits = result_.waits;
+  const policy::Progress& state = round_.progress(job);
+  const bool is_bound = state.phase == Phase::running && state.since > now_;
+  if (is_bound && (waits.empty() || waits.back().until != state.since)) {
+    const int gpus = trace_.jobs[index(job)].request.gpus;
+    waits.push_back({now_, state.since, {.kind = policy::ReasonKind::booting, .wanted = gpus}});
+  }
+  if (state.phase != Phase::waiting) return;
   const policy::Reason reason = round_.why_waiting(now_, job);
   if (!waits.empty() && waits.back().until == kNever) {
     // Numbers that drift while the kind stays are one reason; the first ones are kept.
