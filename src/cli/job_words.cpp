@@ -144,6 +144,9 @@ std::string in_words(const live::WithGpus& other, Time now) {
 }
 
 void print_queue(const std::vector<serve::ListedJob>& jobs, Time now, bool wide) {
+  const bool is_slurm = std::any_of(jobs.begin(), jobs.end(), [](const serve::ListedJob& each) {
+    return !each.view.job.asked.partition.empty();
+  });
   std::vector<Column> columns{{"JOBID", true}, {"NAME"},       {"USER"},
                               {"ST"},          {"TIME", true}, {"GPUS", true},
                               {"START"},       {"END BY"},     {"NODELIST(REASON)"}};
@@ -151,6 +154,10 @@ void print_queue(const std::vector<serve::ListedJob>& jobs, Time now, bool wide)
     for (const char* each : {"QOS", "CPUS", "MEM_GB", "LIMIT", "SUBMIT", "PLACE", "GPUS_HELD"}) {
       columns.push_back({each});
     }
+  }
+  if (wide && is_slurm) {
+    columns.push_back({"PARTITION"});
+    columns.push_back({"ACCOUNT"});
   }
   std::vector<std::vector<std::string>> rows;
   for (const serve::ListedJob& each : jobs) {
@@ -165,6 +172,9 @@ void print_queue(const std::vector<serve::ListedJob>& jobs, Time now, bool wide)
           limit_text(job.asked), clock_text(job.submit, now), place, each.gpus_held}) {
       rows.back().push_back(more);
     }
+    if (!is_slurm) continue;
+    rows.back().push_back(job.asked.partition);
+    rows.back().push_back(job.asked.account);
   }
   print_columns(columns, rows);
 }

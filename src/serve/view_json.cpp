@@ -94,6 +94,8 @@ void list(Fields& fields, Of& of) {
     fields.field("number", of.number);
     fields.field("user", of.asked.user);
     fields.field("uid", of.asked.uid);
+    fields.sparse("account", of.asked.account);
+    fields.sparse("partition", of.asked.partition);
     list_public(fields, of.asked);
     fields.field("submit_s", of.submit);
     fields.field("held", of.held);

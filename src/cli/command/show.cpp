@@ -59,6 +59,8 @@ void print(const serve::ListedJob& listed, Time now) {
   line("Held by", listed.view.limits_by);
   if (asked.time_limit != kNoDuration) line("Limit", text::format_duration(asked.time_limit));
   line("QoS", asked.qos);
+  line("Account", asked.account);
+  line("Partition", asked.partition);
   line("Submitted", clock_text(job.submit, now));
   line("Deadline", clock_text(asked.deadline, now));
   line("Started", clock_text(job.start, now));

@@ -123,6 +123,8 @@ function asked(job: Job, now: number): [string, string][] {
     ['Time limit', job.time_limit_s === undefined ? 'none' : duration(job.time_limit_s)],
     ['Believed', job.believed_s === undefined ? undefined : `${duration(job.believed_s)} of run time, by the policy`],
     ['Quality', job.qos],
+    ['Account', job.account],
+    ['Partition', job.partition],
     ['Deadline', job.deadline_s === undefined ? undefined : `${clock(job.deadline_s, now)}${promise(job, now)}`],
     ['Not before', job.not_before_s === undefined ? undefined : clock(job.not_before_s, now)],
     ['After', job.after && job.after.length > 0 ? `${job.after.join(', ')}${job.after_what === 'ok' ? ' (ended well)' : job.after_what === 'not_ok' ? ' (failed)' : ''}` : undefined],

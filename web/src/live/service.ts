@@ -100,6 +100,8 @@ export interface Job {
   name: string;
   vc?: string;
   qos?: string;
+  account?: string;
+  partition?: string;
   model?: string;
   gpus: number;
   max_gpus?: number;
