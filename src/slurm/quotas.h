@@ -7,7 +7,8 @@
 /// Source   acct_policy.c of Slurm 22.05, and seen: a job that runs counts for its QOS and for its
 ///          association and all above; whether it may start says its QOS alone where that has a
 ///          quota, else each of these. Where its user has an association for its partition that
-///          is its own, and not the one for any.
+///          is its own, and not the one for any; who has one may not ask several partitions at
+///          once.
 /// Differs  counted are the GPUs of GrpTRES whatever their type. Limits of a job, of each user of a
 ///          QOS, of minutes or of jobs are Slurm's alone.
 #pragma once
