@@ -229,7 +229,7 @@ std::string Canary::waits_for_band(const Mirror& mirror, const Decision& decisio
     }
   }
   // Where too little was known there is more by and by.
-  const bool plays_again = !band_ && mirror.at() - played_ >= settings_.window;
+  const bool plays_again = !band_ && played_ + settings_.window <= mirror.at();
   if (policy_ != policy.name || world_ != decision.world || plays_again) {
     begin_to_play(mirror, decision, policy);
   }
