@@ -150,7 +150,8 @@ TEST_P(EveryPolicyLetsGo, OfJobsThatWait) {
       const bool red = rng.below(2) == 0;
       const int gpus = static_cast<int>(rng.below(red ? 17 : 9));
       const auto run_ms = static_cast<std::int64_t>(1 + rng.below(900'000));
-      const JobSpec spec{.id = std::to_string(at),
+      const std::string name = std::to_string(at);
+      const JobSpec spec{.id = name,
                          .gpus = gpus,
                          .run = Duration{run_ms},
                          .vc = red ? "red" : "blue",
