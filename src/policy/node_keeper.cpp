@@ -94,7 +94,7 @@ bool NodeKeeper::bind(VcState& vc) {
 }
 
 void NodeKeeper::run(std::span<const VcState> vcs, std::span<const VcId> touched) {
-  if (off_.size() < vcs.size()) off_.resize(vcs.size());
+  off_.resize(vcs.size());
   for (const VcId vc : touched) {
     if (!vcs[index(vc)].waiting.empty()) wake_for_waiting(vcs[index(vc)], off_[index(vc)]);
   }
