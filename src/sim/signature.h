@@ -11,8 +11,9 @@
 
 namespace almanac::sim {
 
-/// A 64-bit hash (XXH3) over job, first start, end and GPUs of every simulated job, in job order.
-/// The same on every machine.
+/// A 64-bit hash (XXH3) over all that a schedule did with each simulated job, in job order: its
+/// phase, first start, end, time on GPUs, preemptions, and the nodes, GPU masks, parts of GPUs,
+/// cores and memory that it held last. The same on every machine.
 std::uint64_t signature(const trace::Trace& trace, const Schedule& schedule);
 
 }  // namespace almanac::sim
