@@ -35,15 +35,16 @@ std::string choose(Bytes& bytes, const Choices& choices) {
 
 policy::Composition decode_composition(Bytes& bytes) {
   const policy::Registry& registry = policy::registry();
-  policy::Composition made{.estimate = choose(bytes, policy::Registry::estimates()),
-                           .order = choose(bytes, registry.orders()),
-                           .placement = choose(bytes, registry.placements()),
-                           .size = bytes.below(2) == 0 ? "asked" : "proportional"};
-  constexpr int kDepths[] = {0, 0, 1, 2, 4, policy::kEveryJob};
-  made.reserve = kDepths[bytes.below(6)];
-  if (made.reserve == 0) made.preempt = static_cast<policy::Preempt>(bytes.below(3));
-  made.rank_delay = bytes.below(2) * 1s;
-  made.las_threshold_gpu_s = 10 * bytes.below(20);
+  policy::Composition made;
+  made.estimate = choose(bytes, registry.estimates.entries());
+  made.order = choose(bytes, registry.orders.entries());
+  made.placement = choose(bytes, registry.placements.entries());
+  made.size = bytes.below(2) == 0 ? "asked" : "proportional";
+  static constexpr const char* kPasses[] = {"strict",  "scan",         "easy",       "conservative",
+                                            "by_rank", "helios_count", "helios_qssf"};
+  made.pass = kPasses[bytes.below(7)];
+  if (made.pass == "easy") made.pass.told["depth"] = {1.0 + bytes.below(4)};
+  if (made.order == "las") made.order.told["threshold_gpu_s"] = {10.0 * bytes.below(20)};
   return made;
 }
 

@@ -15,7 +15,7 @@
 #include "advice/losers.h"
 #include "base/check.h"
 #include "base/rng.h"
-#include "policy/pipeline.h"
+#include "policy/registry.h"
 #include "predict/replay.h"
 #include "sim/profile.h"
 #include "sim/simulation.h"
@@ -71,7 +71,7 @@ class Play {
 
   /// Nothing when it was stopped.
   std::optional<std::vector<Lived>> under(const policy::Composition& composition) const {
-    const auto policy = policy::make_pipeline(composition, taught(composition));
+    const auto policy = policy::registry().make(composition, {.estimator = taught(composition)});
     const sim::Options options{.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
                                .seed = question_.seed,
                                .quotas = quotas_ ? &*quotas_ : nullptr,
@@ -124,7 +124,7 @@ class Play {
  private:
   std::unique_ptr<predict::Estimator> taught(const policy::Composition& composition) const {
     auto made = sim::make_estimator(composition, log_);
-    ALMANAC_CHECK(made, "estimate {} cannot be had", composition.estimate);
+    ALMANAC_CHECK(made, "estimate {} cannot be had", composition.estimate.name);
     predict::teach(**made, lessons_);
     return std::move(*made);
   }

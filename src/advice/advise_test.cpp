@@ -10,6 +10,7 @@
 #include "advice/candidates.h"
 #include "advice/losers.h"
 #include "advice/site.h"
+#include "policy/registry.h"
 
 namespace almanac::advice {
 namespace {
@@ -121,7 +122,7 @@ TEST(Candidates, AreThoseThatSlurmCanRun) {
   std::vector<std::string> names;
   for (const policy::Composition& each : candidates()) {
     names.push_back(each.name);
-    EXPECT_EQ(each.preempt, policy::Preempt::never) << each.name;
+    EXPECT_FALSE(policy::registry().traits(each).has(policy::Trait::stops_jobs)) << each.name;
     EXPECT_NE(each.estimate, "oracle") << each.name;
   }
   EXPECT_NE(std::find(names.begin(), names.end(), "qssf"), names.end());

@@ -14,19 +14,24 @@
 namespace almanac::advice {
 namespace {
 
+using policy::Trait;
+
 /// What of it Slurm does not do; "" = nothing.
 std::string beyond_slurm(const policy::Composition& composition) {
-  if (composition.lease > Duration{0}) return "leases: jobs are stopped and begun again each time";
-  if (composition.shape != "rigid") return "jobs of another size than asked";
-  if (composition.size != "asked") return "cores and memory other than asked";
-  if (composition.throttle != "none") return "jobs slowed where memory bandwidth runs out";
-  if (composition.colocate != policy::Colocate::alone) return "profiles of jobs that share GPUs";
-  if (composition.share == policy::Share::arrays || composition.share == policy::Share::models) {
-    return "parts of the cluster kept for kinds of jobs";
+  static constexpr std::pair<Trait, const char*> kBeyond[] = {
+      {Trait::leases, "leases: jobs are stopped and begun again each time"},
+      {Trait::chooses_gpus, "jobs of another size than asked"},
+      {Trait::resizes_jobs, "jobs of another size than asked"},
+      {Trait::chooses_cores, "cores and memory other than asked"},
+      {Trait::gives_cores, "jobs slowed where memory bandwidth runs out"},
+      {Trait::shares_gpus, "profiles of jobs that share GPUs"},
+      {Trait::parts_cluster, "parts of the cluster kept for kinds of jobs"},
+      // A job that Slurm requeues begins again from nothing, and a simulation would let it go on.
+      {Trait::stops_jobs, "jobs that go on where they were stopped"}};
+  const policy::TraitSet does = policy::registry().traits(composition);
+  for (const auto& [trait, what] : kBeyond) {
+    if (does.has(trait)) return what;
   }
-  // A job that Slurm requeues begins again from nothing, and a simulation would let it go on.
-  if (composition.preempt != policy::Preempt::never)
-    return "jobs that go on where they were stopped";
   return {};
 }
 
@@ -45,7 +50,7 @@ std::vector<policy::Composition> candidates() {
   for (const policy::Composition& known : policy::registry().policies()) {
     if (!live::compose(known.name) || !beyond_slurm(known).empty()) continue;
     made.push_back(composed(known.name));
-    if (known.reserve == 0 && known.share == policy::Share::queue && known.order != "fifo") {
+    if (known.pass == "strict" && known.order != "fifo") {
       made.push_back(composed(known.name + "+easy:1"));
     }
   }

@@ -69,7 +69,7 @@ Result<std::vector<Told>> tell(const sim::Prepared& prepared, std::size_t run,
                         .options = playing};
   Forecaster forecaster(setting, predict::make_learned(prepared.trace.names, prepared.model),
                         std::move(*own), std::move(asked), options);
-  auto policy = sim::make_policy(composition, prepared.trace, prepared.model);
+  auto policy = sim::make_policy(prepared.runs[run], prepared.trace, prepared.model);
   if (!policy) return tl::unexpected(policy.error());
   playing.listener = &forecaster;
   playing.stop = &forecaster.done();

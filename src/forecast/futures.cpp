@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "forecast/told_estimator.h"
-#include "policy/pipeline.h"
+#include "policy/registry.h"
 
 namespace almanac::forecast {
 namespace {
@@ -17,7 +17,8 @@ namespace {
 /// Whether the policy's estimate is the truth, or nearly: then it is, in each future, that
 /// future's.
 bool knows_truth(const policy::Composition& composition) {
-  return composition.estimate == "oracle" || composition.estimate == "noisy";
+  const policy::Entry& estimate = policy::registry().estimates.at(composition.estimate);
+  return estimate.traits.has.has(policy::Trait::told_truth);
 }
 
 Duration at_rate(Duration work, double rate) {
@@ -103,8 +104,8 @@ class Player {
       }
     }
     options_.until_ended = until;
-    const auto policy = policy::make_pipeline(setting_.composition,
-                                              std::make_unique<TellingEstimator>(std::move(told)));
+    const auto policy = policy::registry().make(
+        setting_.composition, {.estimator = std::make_unique<TellingEstimator>(std::move(told))});
     return sim::simulate(setting_.trace, setting_.cluster, *policy, options_);
   }
 

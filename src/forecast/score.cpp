@@ -45,8 +45,7 @@ std::vector<sim::JobResult> had_nobody_come(const sim::Prepared& prepared, std::
     options.from = &each.present;
     options.last_arrival = each.present.at;
     options.until_ended = each.job;
-    const auto policy =
-        sim::make_policy(prepared.runs[run].composition, prepared.trace, prepared.model);
+    const auto policy = sim::make_policy(prepared.runs[run], prepared.trace, prepared.model);
     results.push_back(
         sim::simulate(prepared.trace, prepared.cluster, **policy, options).jobs[index(each.job)]);
   }
@@ -78,7 +77,7 @@ std::vector<sim::JobResult> had_asked_other_gpus(const sim::Prepared& prepared, 
       options.runs = &runs;
       options.last_arrival = each.present.at;
       options.until_ended = each.job;
-      const auto policy = sim::make_policy(prepared.runs[run].composition, trace, prepared.model);
+      const auto policy = sim::make_policy(prepared.runs[run], trace, prepared.model);
       results.push_back(
           sim::simulate(trace, prepared.cluster, **policy, options).jobs[index(each.job)]);
     }

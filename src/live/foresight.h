@@ -126,7 +126,7 @@ class Foresight {
   Tell tell_;
   std::unique_ptr<predict::Estimator> likely_;
   std::unique_ptr<predict::Estimator> own_;  // of the policy
-  std::string estimate_;                     // its name
+  policy::Choice estimate_;                  // that it was made for
   std::map<store::JobNumber, forecast::Belief> beliefs_;
 
   mutable std::mutex mutex_;

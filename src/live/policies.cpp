@@ -15,22 +15,27 @@ namespace almanac::live {
 Result<policy::Composition> compose(const std::string& text) {
   auto made = policy::registry().compose(text);
   if (!made) return made;
-  if (made->capacity != "all") {
+  if (policy::registry().traits(*made).has(policy::Trait::sleeps_nodes)) {
     return fail(Code::unsupported,
                 fmt::format("policy {} turns nodes off, and this machine is the only one", text),
                 {}, "add +all to keep nodes on");
   }
-  if (made->estimate == "oracle" || made->estimate == "noisy" || made->estimate == "given") {
-    made->estimate = "rolling";
-  }
+  take_no_truth(*made);
   return made;
+}
+
+void take_no_truth(policy::Composition& composition) {
+  static const policy::TraitSet kOfThePast = {policy::Trait::told_truth,
+                                              policy::Trait::reads_predictions};
+  const policy::Entry& estimate = policy::registry().estimates.at(composition.estimate.name);
+  if (estimate.traits.has.any_of(kOfThePast)) composition.estimate = "rolling";
 }
 
 std::unique_ptr<predict::Estimator> taught_estimator(const policy::Composition& composition,
                                                      const trace::Trace& trace,
                                                      std::span<const trace::Job> lessons) {
   auto made = sim::make_estimator(composition, trace);
-  ALMANAC_CHECK(made, "estimate {} cannot be had live", composition.estimate);
+  ALMANAC_CHECK(made, "estimate {} cannot be had live", composition.estimate.name);
   std::vector<trace::Job> ended;
   for (const trace::Job& job : lessons) {
     if (job.outcome.end != kNoTime && job.outcome.start != kNoTime) ended.push_back(job);

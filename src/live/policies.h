@@ -24,6 +24,9 @@ namespace almanac::live {
 /// unsupported where a policy needs what one machine has not: nodes to turn off, a table of speeds.
 Result<policy::Composition> compose(const std::string& text);
 
+/// Makes an estimate that only a simulation of the past can have the paper's rolling one.
+void take_no_truth(policy::Composition& composition);
+
 /// Under which a store keeps the policy that was chosen, and the one that is compared with it.
 inline constexpr const char* kPolicyKey = "policy";
 inline constexpr const char* kShadowKey = "shadow";

@@ -15,7 +15,7 @@
 #include "energy/power_file.h"
 #include "live/log.h"
 #include "live/policies.h"
-#include "policy/pipeline.h"
+#include "policy/registry.h"
 #include "sim/summary.h"
 #include "stats/quantile.h"
 
@@ -81,8 +81,8 @@ Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& c
   if (!power) return tl::unexpected(power.error());
   const policy::Quotas quotas = past.quotas.of(log.jobs);
   const auto play = [&](const policy::Composition& composition) {
-    const auto made =
-        policy::make_pipeline(composition, taught_estimator(composition, log, lessons));
+    const auto made = policy::registry().make(
+        composition, {.estimator = taught_estimator(composition, log, lessons)});
     const sim::Options options{.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
                                .seed = seed,
                                .quotas = quotas.empty() ? nullptr : &quotas,

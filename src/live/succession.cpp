@@ -17,7 +17,7 @@
 #include "live/log.h"
 #include "live/notify.h"
 #include "live/policies.h"
-#include "policy/pipeline.h"
+#include "policy/registry.h"
 #include "predict/replay.h"
 #include "store/log.h"
 
@@ -97,7 +97,7 @@ void LocalService::Core::begin_policy(Successor next) {
     }
   }
   admission_.emplace(config_.machine.cluster, trace_->names);
-  policy_ = policy::make_pipeline(composition_, std::move(next.estimator));
+  policy_ = policy::registry().make(composition_, {.estimator = std::move(next.estimator)});
   round_ = std::make_unique<schedule::Round>(config_.machine.cluster, *trace_, *policy_, *this,
                                              kNoCost, config_.seed);
   round_->observe(nullptr, &measured_);

@@ -45,7 +45,7 @@ TEST(Compose, TakesAPolicyByName) {
   ASSERT_TRUE(made);
   EXPECT_EQ(made->order, "gpu_time");
   EXPECT_EQ(made->estimate, "learned");
-  EXPECT_EQ(made->reserve, 0);
+  EXPECT_EQ(made->pass, "strict");
 }
 
 TEST(Compose, ReplacesSlots) {
@@ -55,7 +55,7 @@ TEST(Compose, ReplacesSlots) {
   EXPECT_EQ(made->order, "gpu_time");
   EXPECT_EQ(made->estimate, "oracle");
   EXPECT_EQ(made->placement, "first_fit");
-  EXPECT_EQ(made->reserve, 4);
+  EXPECT_EQ(made->pass, (Choice{"easy", {{"depth", {4}}}}));
 }
 
 TEST(Compose, LetsJobsShareGpusWhereNothingIsPromised) {
@@ -63,28 +63,49 @@ TEST(Compose, LetsJobsShareGpusWhereNothingIsPromised) {
        {"fifo+harmless", "drf+harmless", "coda+harmless", "qssf+lease+harmless"}) {
     const Result<Composition> made = registry().compose(good);
     ASSERT_TRUE(made) << good;
-    EXPECT_EQ(made->colocate, Colocate::harmless);
-    EXPECT_EQ(made->harmless_rate, 0.9);
+    EXPECT_EQ(made->packing, "harmless");
   }
-  EXPECT_EQ(registry().compose("fifo+harmless+alone")->colocate, Colocate::alone);
+  EXPECT_EQ(registry().compose("fifo+harmless+alone")->packing, "alone");
   for (const char* bad :
        {"easy+harmless", "srtf+harmless", "fifo+scan+harmless", "fifo+models+harmless"}) {
-    EXPECT_THAT(message(bad),
-                testing::HasSubstr("harmless goes with strict order, users, arrays or leases"))
+    EXPECT_THAT(message(bad), testing::HasSubstr("packing harmless needs a choice that lets a job "
+                                                 "that finds no place join another (add +"))
         << bad;
   }
-  EXPECT_EQ(message_of_file("base = \"fifo\"\ncolocate = \"harmless\"\nharmless_rate = 0.95\n"),
+  EXPECT_EQ(message("genie+strict+harmless"),
+            "policy genie+strict+harmless: packing harmless does not go with a choice that chooses "
+            "how many GPUs a job has, as shape cer_in_time does (replace one of the two: almanac "
+            "policy list shows all choices)");
+  EXPECT_EQ(message_of_file("packing = {name = \"harmless\", harmless_rate = 0.95}\n"),
             "composed composition");
-  EXPECT_THAT(message_of_file("harmless_rate = 1.5\n"),
-              testing::HasSubstr("harmless_rate must be a number above 0 and up to 1"));
+  EXPECT_THAT(message_of_file("packing = {name = \"harmless\", harmless_rate = 1.5}\n"),
+              testing::HasSubstr("harmless_rate must be a number from 1e-09 to 1"));
 }
 
-TEST(Compose, WritesReservationsAsItReadsThem) {
-  for (const char* reserve : {"strict", "easy:1", "easy:12", "conservative"}) {
-    const Result<Composition> made = registry().compose(std::string("fifo+") + reserve);
-    ASSERT_TRUE(made) << reserve;
-    EXPECT_EQ(reserve_name(made->reserve), reserve);
+TEST(Compose, WritesPassesAsItReadsThem) {
+  for (const char* text : {"strict", "easy:1", "easy:12", "conservative", "lease:60",
+                           "elastic:300:cheapest", "elastic:deadlines=cheapest"}) {
+    const Result<Composition> made = registry().compose(std::string("fifo+") + text);
+    ASSERT_TRUE(made) << text;
+    EXPECT_EQ(to_string(made->pass, registry().passes.at(made->pass).parameters), text);
   }
+}
+
+TEST(Compose, TellsAChoiceThatIsThereAValue) {
+  EXPECT_EQ(registry().compose("chronus+lease:60")->pass,
+            (Choice{"deadline_leases", {{"lease_s", {60}}}}));
+  EXPECT_EQ(registry().compose("coda+trial:30+reserve_cpus:4")->size,
+            (Choice{"adaptive", {{"trial_s", {30}}}}));
+  EXPECT_EQ(registry().compose("fifo+lease:60")->pass, (Choice{"lease", {{"lease_s", {60}}}}));
+  EXPECT_EQ(registry().compose("chronus+lease")->pass, "lease") << "nothing is told";
+  EXPECT_EQ(message("chronus+lease:0"),
+            "deadline_leases: lease_s must be a number from 1 to 1e+09");
+  EXPECT_EQ(message("las+las:60:70"),
+            "las: 70 is one value too many (its parameters: "
+            "threshold_gpu_s)");
+  EXPECT_EQ(message("qssf:60"),
+            "policy qssf is made of slots, and 60 could be told to any of them "
+            "(say which: qssf+lease:60)");
 }
 
 TEST(Compose, NamesTheNearestPolicy) {
@@ -105,11 +126,16 @@ TEST(Compose, NamesTheNearestChoice) {
       << found;
 }
 
-TEST(Compose, RefusesReservationsWhereJobsAreStopped) {
+TEST(Compose, SaysWhichChoicesDoNotGoTogether) {
   EXPECT_EQ(
-      message("srtf+easy"),
-      "policy srtf+easy: easy:1 needs preempt never (add +never, or leave the reservation out)");
-  EXPECT_EQ(message("srtf+easy+never"), "composed srtf+easy+never");
+      message("easy+adaptive"),
+      "policy easy+adaptive: pass easy does not go with a choice that gives running jobs more "
+      "cores, as size adaptive does (replace one of the two: almanac policy list shows all "
+      "choices)");
+  EXPECT_EQ(message("fifo+late"),
+            "policy fifo+late: pass late needs a choice that ranks jobs that are late behind all "
+            "others (add +promise)");
+  EXPECT_EQ(message("srtf+easy"), "composed srtf+easy") << "the pass is replaced";
 }
 
 TEST(Compose, RefusesDepthsThatAreNone) {
@@ -119,39 +145,40 @@ TEST(Compose, RefusesDepthsThatAreNone) {
 }
 
 TEST(Compose, RefusesNumbersThatMeanNothing) {
-  const std::map<std::string, std::string> expected = {
-      {"trial_s", "a number from 1 to 1e9"},
-      {"lease_s", "a number from 0 to 1e9"},
-      {"rank_delay_s", "a number from 0 to 1e9"},
-      {"las_threshold_gpu_s", "a number from 0 to 1e15"},
-      {"reserve_cpus", "a number from 0 to 1e4"},
-      {"harmless_rate", "a number above 0 and up to 1"},
-  };
-  for (const auto& [key, range] : expected) {
-    for (const char* const value : {"-1", "inf", "-inf", "nan", "1e300", "'long'", "[1]"}) {
-      const TomlFile file("base = 'coda'\n" + key + " = " + value + "\n");
+  const std::map<std::string, std::string> choices = {
+      {"trial_s", "size = {name = 'adaptive', trial_s"},
+      {"lease_s", "pass = {name = 'lease', lease_s"},
+      {"threshold_gpu_s", "order = {name = 'las', threshold_gpu_s"},
+      {"reserve_cpus", "pass = {name = 'arrays', reserve_cpus"},
+      {"depth", "pass = {name = 'easy', depth"}};
+  for (const auto& [name, choice] : choices) {
+    for (const char* const value :
+         {"-1", "inf", "-inf", "nan", "1e300", "'long'", "[1, 2]", "[]"}) {
+      const TomlFile file(choice + " = " + value + "}\n");
       const Result<Composition> made = registry().compose(file.path());
-      ASSERT_FALSE(made) << key << " " << value;
-      EXPECT_EQ(made.error().message, key + " must be " + range) << value;
+      ASSERT_FALSE(made) << name << " " << value;
+      EXPECT_THAT(made.error().message, testing::StartsWith(name + " must be a ")) << value;
     }
   }
-  EXPECT_THAT(message_of_file("trial_s = 0.5\n"),
-              testing::HasSubstr("trial_s must be a number from 1 to 1e9"));
 }
 
 TEST(Compose, ReadsAFile) {
   const TomlFile file(
-      "name = \"mine\"\nbase = \"qssf\"\nplacement = \"best-fit\"\nreserve = \"easy:2\"\n"
-      "las_threshold_gpu_s = 60\nrank_delay_s = 0.5\ntrial_s = 30\n");
+      "name = \"mine\"\nbase = \"qssf\"\nplacement = \"best-fit\"\npass = \"easy:2\"\n"
+      "size = {name = \"adaptive\", trial_s = 30}\norder = {name = \"las\", threshold_gpu_s = "
+      "60}\n");
   const Result<Composition> made = registry().compose(file.path());
-  ASSERT_TRUE(made) << to_string(made.error());
-  EXPECT_EQ(made->name, "mine");
-  EXPECT_EQ(made->order, "gpu_time");
-  EXPECT_EQ(made->placement, "best_fit");
-  EXPECT_EQ(made->reserve, 2);
-  EXPECT_EQ(made->las_threshold_gpu_s, 60);
-  EXPECT_EQ(made->trial, 30s);
-  EXPECT_EQ(made->rank_delay, 500ms);
+  ASSERT_FALSE(made) << "easy keeps reservations, adaptive gives cores";
+  const TomlFile fine(
+      "name = \"mine\"\nbase = \"qssf\"\nplacement = \"best-fit\"\npass = \"easy:2\"\n"
+      "order = {name = \"las\", threshold_gpu_s = 60}\n");
+  const Result<Composition> read = registry().compose(fine.path());
+  ASSERT_TRUE(read) << to_string(read.error());
+  EXPECT_EQ(read->name, "mine");
+  EXPECT_EQ(read->estimate, "learned");
+  EXPECT_EQ(read->placement, "best_fit");
+  EXPECT_EQ(read->pass, (Choice{"easy", {{"depth", {2}}}}));
+  EXPECT_EQ(read->order, (Choice{"las", {{"threshold_gpu_s", {60}}}}));
 }
 
 TEST(Compose, NamesAFileWithoutANameAfterItself) {
@@ -164,15 +191,17 @@ TEST(Compose, NamesAFileWithoutANameAfterItself) {
 TEST(Compose, SaysWhereAFileIsWrong) {
   EXPECT_THAT(message_of_file("base = \"fifo\"\nordr = \"sjf\"\n"),
               testing::StartsWith("composition.toml:2:8: unknown key ordr (did you mean order?; "
-                                  "known: name, summary, base, estimate, order, "));
+                                  "known: name, summary, base, order, placement, estimate, "));
   EXPECT_EQ(message_of_file("order = \"sjff\"\n"),
             "composition.toml:1:9: order has no choice sjff (see almanac policy list)");
-  EXPECT_EQ(message_of_file("rank_delay_s = -1\n"),
-            "composition.toml:1:16: rank_delay_s must be a number from 0 to 1e9");
+  EXPECT_EQ(
+      message_of_file("pass = {name = \"easy\", dept = 2}\n"),
+      "composition.toml:1:31: easy has no parameter dept (did you mean depth?; known: depth)");
   EXPECT_EQ(message_of_file("name = \"../mine\"\n"),
             "composition.toml:1:8: name must not be empty, begin with a dot or contain a slash: it "
             "names a folder of the run");
-  EXPECT_EQ(message_of_file("order = 3\n"), "composition.toml:1:9: order must be a string");
+  EXPECT_EQ(message_of_file("order = 3\n"),
+            "composition.toml:1:9: order must be the name of a choice, or a table with a name");
 }
 
 }  // namespace

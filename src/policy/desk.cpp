@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "policy/colocation.h"
 #include "policy/quota_keeper.h"
 #include "policy/shaped_placement.h"
 
@@ -27,7 +26,9 @@ Desk::Desk(std::unique_ptr<Order> order, std::unique_ptr<Placement> placement,
       placement_(shape ? make_shaped_placement(std::move(placement)) : std::move(placement)),
       shape_(std::move(shape)),
       size_(std::move(size)),
-      estimator_(std::move(estimator)) {}
+      estimator_(std::move(estimator)) {
+  needs_estimate = order_->needs_estimate() || shape_ != nullptr;
+}
 
 void Desk::open(const View& view, Plan& plan) {
   view_ = &view;
@@ -335,13 +336,11 @@ bool Desk::runs(JobId job) const {
 }
 
 std::span<const cluster::Grant> Desk::join(VcId vc, JobId job) {
-  if (colocation_ == nullptr || !is_within_quotas(demand(job))) return {};
-  return colocation_->join(vc, job);
+  if (packing_ == nullptr || !is_within_quotas(demand(job))) return {};
+  return packing_->join(vc, job);
 }
 
-bool Desk::is_paired(JobId job) const {
-  return colocation_ != nullptr && colocation_->is_paired(job);
-}
+bool Desk::is_paired(JobId job) const { return packing_ != nullptr && packing_->is_paired(job); }
 
 void Desk::hold_part(JobId job, std::int32_t gpu_milli) {
   const std::span<const cluster::Grant> held = grants(job);

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "cluster/demand_table.h"
-#include "policy/composition.h"
 #include "policy/contract.h"
 #include "policy/queue.h"
 #include "policy/slots.h"
@@ -29,7 +28,7 @@ struct VcState {
   JobId blocked = kNoJob;  ///< Could not be placed, and no GPU has come free since.
 };
 
-class Colocation;
+class Packing;
 class QuotaKeeper;
 
 class Desk {
@@ -83,9 +82,9 @@ class Desk {
   /// Takes half of the GPUs of a running job for `job`, which finds no place; empty = no.
   std::span<const cluster::Grant> join(VcId vc, JobId job);
   /// Whether jobs may share GPUs that they ask for whole, and whether a running one does.
-  bool colocates() const { return colocation_ != nullptr; }
+  bool packs() const { return packing_ != nullptr; }
   bool is_paired(JobId job) const;
-  void set_colocation(Colocation& colocation) { colocation_ = &colocation; }
+  void set_packing(Packing& packing) { packing_ = &packing; }
   /// Told of each job that starts.
   void set_quota_keeper(QuotaKeeper& keeper) { quota_keeper_ = &keeper; }
   /// Whether jobs of `demand` may start as far as quotas go.
@@ -216,7 +215,7 @@ class Desk {
   /// By job, of those that have not ended; empty unless the order reads them.
   std::vector<std::unique_ptr<const predict::Distribution>> likely_;
   std::vector<cluster::Grant> grants_;
-  Colocation* colocation_ = nullptr;
+  Packing* packing_ = nullptr;
   QuotaKeeper* quota_keeper_ = nullptr;
   std::uint32_t sequence_ = 0;
 };
@@ -227,6 +226,8 @@ class Pass {
   virtual ~Pass() = default;
   /// Plans all that can change now in `vc`.
   virtual void run(VcState& vc) = 0;
+  /// Files a job that comes, in the queue of `vc`.
+  virtual void file(Desk& desk, VcState& vc, JobId job) { desk.enqueue(vc, job); }
   /// Told of a job that has joined the queue, for the first time or after it was stopped.
   virtual void arrived(VcState& vc, JobId job) {
     static_cast<void>(vc);
@@ -268,39 +269,5 @@ class Pass {
   /// The job that keeps out one that would fit, and in what way.
   virtual Reason blocker(const VcState& vc, JobId job) const = 0;
 };
-
-/// In order of rank until the first that cannot be placed.
-std::unique_ptr<Pass> make_strict_pass(Desk& desk);
-/// In order of rank, past those that do not fit.
-std::unique_ptr<Pass> make_scan_pass(Desk& desk);
-/// In order of rank; behind the first `depth` blocked jobs, which hold reservations, whoever delays
-/// none of them.
-std::unique_ptr<Pass> make_backfill_pass(Desk& desk, int depth);
-/// In order of rank, past those that do not fit, stopping running jobs of higher rank.
-std::unique_ptr<Pass> make_preempting_pass(Desk& desk);
-/// The first jobs that fill the virtual cluster by count run, whatever the placement says.
-std::unique_ptr<Pass> make_quota_pass(Desk& desk);
-/// Jobs of the user with the least dominant share first, past those that do not fit.
-std::unique_ptr<Pass> make_users_pass(Desk& desk);
-/// The same in an array for GPU jobs, for which `reserve_cpus` cores of each GPU are kept, and one
-/// for CPU jobs; what is idle is lent.
-std::unique_ptr<Pass> make_arrays_pass(Desk& desk, double reserve_cpus);
-/// Each model in a queue of its own, on an equal part of the GPUs.
-std::unique_ptr<Pass> make_models_pass(Desk& desk);
-/// In order of rank (order promise) until the first whose deadline can be met and who cannot be
-/// placed, not even in place of running jobs that are late; then those that are late, wherever they
-/// fit.
-std::unique_ptr<Pass> make_late_pass(Desk& desk);
-/// In leases: deadlines are promised as jobs come, and who needs its GPUs now for that has them;
-/// the others run on what is left.
-std::unique_ptr<Pass> make_pledged_pass(Desk& desk, Duration lease, Duration phase);
-/// The same where jobs change the number of their GPUs from lease to lease. With `anew`, whose
-/// deadlines are to be met is chosen again in each, the cheapest first.
-std::unique_ptr<Pass> make_elastic_pass(Desk& desk, Duration lease, Duration phase, bool anew);
-/// In rounds of `lease`, at `phase` and every `lease` after it: the first jobs that fill the
-/// virtual cluster by count run, and the size deals out cores and memory.
-std::unique_ptr<Pass> make_lease_pass(Desk& desk, Duration lease, Duration phase);
-/// The same as Synergy's artifact does it.
-std::unique_ptr<Pass> make_published_rounds(Desk& desk, const Composition& composition);
 
 }  // namespace almanac::policy

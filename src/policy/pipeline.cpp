@@ -6,35 +6,29 @@
 #include <utility>
 
 #include "base/check.h"
-#include "policy/colocation.h"
 #include "policy/desk.h"
 #include "policy/node_keeper.h"
 #include "policy/quota_keeper.h"
+#include "policy/registry.h"
 
 namespace almanac::policy {
 namespace {
 
 class Pipeline final : public Policy {
  public:
-  Pipeline(const Composition& composition, std::unique_ptr<predict::Estimator> estimator,
-           MayShare may_share)
-      : desk_(std::make_unique<Desk>(registry().make_order(composition),
-                                     registry().make_placement(composition),
-                                     registry().make_shape(composition),
-                                     registry().make_size(composition), std::move(estimator))),
-        throttle_(registry().make_throttle(composition)),
-        rank_delay_(composition.rank_delay) {
-    desk_->needs_estimate = desk_->order().needs_estimate() || composition.shape != "rigid";
-    pass_ = make_pass(composition);
-    if (composition.colocate == Colocate::harmless) {
-      colocation_.emplace(*desk_, composition.harmless_rate, std::move(may_share));
-      desk_->set_colocation(*colocation_);
-    }
-    if (auto capacity = registry().make_capacity(composition)) {
-      const bool strict = composition.share == Share::queue && composition.reserve == 0 &&
-                          composition.preempt == Preempt::never;
-      keeper_ =
-          std::make_unique<NodeKeeper>(*desk_, std::move(capacity), strict, composition.binds);
+  Pipeline(const Composition& composition, Host host)
+      : desk_(std::make_unique<Desk>(registry().orders.make(composition.order),
+                                     registry().placements.make(composition.placement),
+                                     registry().shapes.make(composition.shape),
+                                     registry().sizes.make(composition.size),
+                                     std::move(host.estimator))),
+        throttle_(registry().throttles.make(composition.throttle)),
+        pass_(registry().passes.make(composition.pass, *desk_)),
+        packing_(registry().packings.make(composition.packing, *desk_, std::move(host.may_share))) {
+    if (packing_) desk_->set_packing(*packing_);
+    if (auto capacity = registry().capacities.make(composition.capacity)) {
+      const bool strict = registry().passes.at(composition.pass).traits.has.has(Trait::keeps_line);
+      keeper_ = std::make_unique<NodeKeeper>(*desk_, std::move(capacity), strict, host.binds);
     }
   }
 
@@ -63,9 +57,9 @@ class Pipeline final : public Policy {
     if (!regrouped_.empty()) plan.wake(view.now);
     const std::size_t seen = desk_->touched.size();
     desk_->freed = false;
-    if (colocation_) {
-      for (const JobId job : plan.stops) colocation_->ended(job);
-      for (const Plan::Start& start : plan.starts) colocation_->started(start.job);
+    if (packing_) {
+      for (const JobId job : plan.stops) packing_->ended(job);
+      for (const Plan::Start& start : plan.starts) packing_->started(start.job);
     }
     follow(desk_->size());
     follow(throttle_.get());
@@ -73,7 +67,6 @@ class Pipeline final : public Policy {
                          desk_->touched.begin() + static_cast<std::ptrdiff_t>(seen));
     if (desk_->freed) plan.wake(view.now);
     if (keeper_) keeper_->run(vcs_, need_);
-    if (rank_delay_ > Duration{0}) wake_for_ranks();
   }
 
   Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const override {
@@ -153,44 +146,11 @@ class Pipeline final : public Policy {
                             .gpu_milli = demand.gpu_milli});
   }
 
-  std::unique_ptr<Pass> make_pass(const Composition& composition) {
-    if (composition.as_published) return make_published_rounds(*desk_, composition);
-    if (composition.admit == Admit::leases) {
-      return make_pledged_pass(*desk_, composition.lease, composition.lease_phase);
-    }
-    if (composition.admit == Admit::shares || composition.admit == Admit::cheapest) {
-      return make_elastic_pass(*desk_, composition.lease, composition.lease_phase,
-                               composition.admit == Admit::cheapest);
-    }
-    if (composition.lease > Duration{0}) {
-      return make_lease_pass(*desk_, composition.lease, composition.lease_phase);
-    }
-    if (composition.share == Share::users) return make_users_pass(*desk_);
-    if (composition.share == Share::arrays) {
-      return make_arrays_pass(*desk_, composition.reserve_cpus);
-    }
-    if (composition.share == Share::models) return make_models_pass(*desk_);
-    switch (composition.preempt) {
-      case Preempt::by_rank:
-        return make_preempting_pass(*desk_);
-      case Preempt::quota:
-        return make_quota_pass(*desk_);
-      case Preempt::late:
-        return make_late_pass(*desk_);
-      case Preempt::never:
-        break;
-    }
-    if (composition.reserve == kNobodyHolds) return make_scan_pass(*desk_);
-    if (composition.reserve > 0) return make_backfill_pass(*desk_, composition.reserve);
-    return make_strict_pass(*desk_);
-  }
-
   void add_vcs(std::size_t count) {
     while (vcs_.size() < count) {
       vcs_.emplace_back();
       vcs_.back().vc = VcId{static_cast<std::uint32_t>(vcs_.size() - 1)};
     }
-    unranked_.resize(count);
   }
 
   void requeue_stopped() {
@@ -212,7 +172,7 @@ class Pipeline final : public Policy {
         pass_->ended(vc, job);
         if (Size* const size = desk_->size()) size->ended(job, *desk_);
         if (throttle_) throttle_->ended(job, *desk_);
-        if (colocation_) colocation_->ended(job);
+        if (packing_) packing_->ended(job);
         desk_->ended(vc, job);
         need_.push_back(vc.vc);
         break;
@@ -231,14 +191,14 @@ class Pipeline final : public Policy {
         pass_->adopted(vc, job);
         if (Size* const size = desk_->size()) size->started(job, *desk_);
         if (throttle_) throttle_->started(job, *desk_);
-        if (colocation_) colocation_->started(job);
+        if (packing_) packing_->started(job);
         need_.push_back(vc.vc);
         break;
       }
       case EventKind::job_arrived: {
         VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
         desk_->believe(job);
-        join(vc, job);
+        pass_->file(*desk_, vc, job);
         if (!is_aside(vc, job)) pass_->arrived(vc, job);
         need_.push_back(vc.vc);
         break;
@@ -252,70 +212,25 @@ class Pipeline final : public Policy {
       }
       case EventKind::timer:
         pass_->timer(vcs_, need_);
-        if (rank_delay_ > Duration{0}) {
-          for (VcState& vc : vcs_) rank_late(vc);
-        }
         break;
     }
   }
 
-  void join(VcState& vc, JobId job) {
-    if (rank_delay_ == Duration{0}) return desk_->enqueue(vc, job);
-    rank_late(vc);
-    Unranked& unranked = unranked_[index(vc.vc)];
-    const bool queue_is_fresh = vc.waiting.size() == unranked.jobs.size();
-    if (!queue_is_fresh) return desk_->enqueue(vc, job);
-    // Nobody has a rank: fewest GPUs first, until ranks are known.
-    desk_->enqueue_at(vc, job, 0, desk_->view().request(job).gpus);
-    unranked.jobs.push_back(job);
-    unranked.since = desk_->now();
-  }
-
-  /// Ranks the jobs that found the queue empty, once the time for it has come.
-  void rank_late(VcState& vc) {
-    Unranked& unranked = unranked_[index(vc.vc)];
-    if (unranked.jobs.empty() || desk_->now() < unranked.since + rank_delay_) return;
-    for (const JobId job : unranked.jobs) {
-      if (desk_->view().progress(job).phase != Phase::waiting) continue;
-      vc.waiting.erase(desk_->demand_id(job), desk_->key(job));
-      desk_->enqueue(vc, job);
-      need_.push_back(vc.vc);
-    }
-    unranked.jobs.clear();
-  }
-
-  void wake_for_ranks() {
-    for (const VcId vc : need_) {
-      Unranked& unranked = unranked_[index(vc)];
-      if (vcs_[index(vc)].waiting.empty()) unranked.jobs.clear();
-      if (!unranked.jobs.empty()) desk_->plan().wake(unranked.since + rank_delay_);
-    }
-  }
-
-  struct Unranked {
-    std::vector<JobId> jobs;
-    Time since{};
-  };
-
   std::unique_ptr<Desk> desk_;
-  std::optional<Colocation> colocation_;  // none = every GPU asked for whole is
-  std::unique_ptr<Throttle> throttle_;    // null = nobody is slowed
+  std::unique_ptr<Throttle> throttle_;  // null = no job is slowed
   std::unique_ptr<Pass> pass_;
+  std::unique_ptr<Packing> packing_;    // null = every GPU asked for whole is
   std::unique_ptr<NodeKeeper> keeper_;  // null = every node stays on
   std::vector<VcState> vcs_;
-  std::vector<Unranked> unranked_;
   std::vector<VcId> need_;
   std::vector<VcId> regrouped_;              // where quotas let others wait since the last runs
   std::optional<QuotaKeeper> quota_keeper_;  // none = there were no quotas so far
-  Duration rank_delay_;
 };
 
 }  // namespace
 
-std::unique_ptr<Policy> make_pipeline(const Composition& composition,
-                                      std::unique_ptr<predict::Estimator> estimator,
-                                      MayShare may_share) {
-  return std::make_unique<Pipeline>(composition, std::move(estimator), std::move(may_share));
+std::unique_ptr<Policy> make_pipeline(const Composition& composition, Host host) {
+  return std::make_unique<Pipeline>(composition, std::move(host));
 }
 
 }  // namespace almanac::policy

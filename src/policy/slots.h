@@ -13,7 +13,7 @@
 #include "base/time.h"
 #include "cluster/ledger.h"
 #include "policy/contract.h"
-#include "policy/packing.h"
+#include "policy/kit/deal_out.h"
 #include "predict/distribution.h"
 
 namespace almanac::policy {
@@ -65,9 +65,6 @@ class Order {
     static_cast<void>(job);
     return Time::max();
   }
-  /// Whether the rank of a waiting job changes by waiting all the time: then it must be asked for
-  /// each lease.
-  virtual bool changes_while_waiting() const { return false; }
 };
 
 /// Where a job runs.
@@ -107,8 +104,6 @@ class Shape {
   /// it joins the queue, of jobs that leave it open, where speeds are known.
   virtual Shaped choose(JobId job, Duration work, const View& view,
                         const cluster::Ledger& ledger) = 0;
-  /// Whether an answer may be for a time.
-  virtual bool changes_while_waiting() const { return false; }
 };
 
 class Desk;
@@ -130,9 +125,6 @@ class Follower {
   /// Called last in each decision; may resize running jobs, and asks to be woken. What it lets go
   /// is offered to waiting jobs in one more decision of the same instant.
   virtual void follow(Desk& desk) { static_cast<void>(desk); }
-  /// Whether it gives running jobs more than they started with, perhaps what is promised to
-  /// another.
-  virtual bool gives() const { return false; }
 };
 
 /// How many cores and how much memory a job gets beside its GPUs.
@@ -171,6 +163,22 @@ class Size : public Follower {
 
 /// Slows jobs that slow others.
 class Throttle : public Follower {};
+
+/// Which jobs that ask whole GPUs run on the same ones. Where it says so, each holds a part of
+/// them.
+class Packing {
+ public:
+  virtual ~Packing() = default;
+  /// Takes a part of the GPUs of running jobs for `guest`, which waits in `vc`, finds no place and
+  /// is to be started with what is given; empty = changed nothing.
+  virtual std::span<const cluster::Grant> join(VcId vc, JobId guest) = 0;
+  /// Whether a running job shares its GPUs.
+  virtual bool is_paired(JobId job) const = 0;
+  /// Told of each job that starts to run, has ended, or is stopped or moved in the plan in the
+  /// making.
+  virtual void started(JobId job) = 0;
+  virtual void ended(JobId job) = 0;
+};
 
 /// The nodes of a cluster as a capacity sees them.
 struct NodeUse {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "policy/registry.h"
 #include "report/run_energy.h"
 #include "report/run_speed_findings.h"
 #include "text/human.h"
@@ -30,15 +31,17 @@ std::string amount(double value) {
   return value < 10 ? fmt::format("{:.2g}", value) : grouped(std::llround(value));
 }
 
+policy::TraitSet does(const RunInput& input, std::size_t at) {
+  return policy::registry().traits(input.prepared().runs[at].composition);
+}
+
 bool stops_jobs(const RunInput& input, std::size_t at) {
-  return input.prepared().runs[at].composition.preempt != policy::Preempt::never;
+  return does(input, at).has(policy::Trait::stops_jobs);
 }
 
 /// Whether the policy orders or reserves by run times that only a simulation can know.
 bool knows_truth(const RunInput& input, std::size_t at) {
-  const policy::Composition& made = input.prepared().runs[at].composition;
-  const bool orders = made.order != "fifo" && made.order != "las";
-  return made.estimate == "oracle" && (orders || made.reserve > 0);
+  return does(input, at).has(policy::Trait::told_truth);
 }
 
 /// The policy with the least average completion time of those that `fit`.

@@ -63,7 +63,7 @@ Result<std::vector<Prepared::Run>> compose_runs(const Experiment& experiment) {
     Result<policy::Composition> composition = policy::registry().compose(text);
     if (!composition) return tl::unexpected(composition.error());
     Prepared::Run run{*composition, experiment.restart};
-    const auto applied = apply_profile(experiment.profile, run.composition, run.restart);
+    const auto applied = apply_profile(experiment.profile, run);
     if (!applied) return tl::unexpected(applied.error());
     const bool twice = std::any_of(runs.begin(), runs.end(), [&](const Prepared::Run& other) {
       return other.composition.name == run.composition.name;
@@ -89,7 +89,7 @@ Result<std::shared_ptr<const predict::StoredModel>> read_model(
     const std::string& path, const trace::Trace& trace, const std::vector<Prepared::Run>& runs) {
   if (path.empty()) return nullptr;
   const bool used = std::any_of(runs.begin(), runs.end(), [](const Prepared::Run& run) {
-    return takes_model(run.composition.estimate);
+    return policy::registry().traits(run.composition).has(policy::Trait::reads_model);
   });
   if (!used) {
     return fail(Code::usage, "none of the policies has a learned estimate", {.file = path},
@@ -202,9 +202,9 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
     made.notes.insert(made.notes.end(), made.speeds->notes().begin(), made.speeds->notes().end());
   }
   for (Prepared::Run& run : made.runs) {
-    const auto fitted = fit_profile(run.composition, made.trace, made.speeds != nullptr);
+    const auto fitted = fit_profile(run, made.trace, made.speeds != nullptr);
     if (!fitted) return tl::unexpected(fitted.error());
-    if (const auto policy = make_policy(run.composition, made.trace, made.model); !policy) {
+    if (const auto policy = make_policy(run, made.trace, made.model); !policy) {
       return tl::unexpected(policy.error());
     }
   }
@@ -227,7 +227,7 @@ Options options_of(const Prepared& prepared, std::size_t run) {
 Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,
                               const std::atomic<bool>* stop, std::atomic<std::uint32_t>* arrived,
                               JobId watched) {
-  const auto policy = make_policy(prepared.runs[run].composition, prepared.trace, prepared.model);
+  const auto policy = make_policy(prepared.runs[run], prepared.trace, prepared.model);
   if (!policy) return tl::unexpected(policy.error());
   Options options = options_of(prepared, run);
   options.stop = stop;

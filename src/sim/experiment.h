@@ -17,6 +17,7 @@
 #include "policy/composition.h"
 #include "policy/speed_book.h"
 #include "predict/estimator.h"
+#include "sim/profile.h"
 #include "sim/simulation.h"
 #include "sim/summary.h"
 #include "trace/read.h"
@@ -47,10 +48,7 @@ struct Prepared {
   trace::Trace trace;
   cluster::Cluster cluster;
   energy::PowerModel power;
-  struct Run {
-    policy::Composition composition;
-    schedule::RestartCost restart;
-  };
+  using Run = PolicyRun;
   std::vector<Run> runs;
   std::shared_ptr<const policy::SpeedBook> speeds;  ///< Null = every job runs as recorded.
   std::string catalogue;                            ///< Of speeds: its content, hashed; "" = none.

@@ -2,86 +2,95 @@
 #include "sim/profile.h"
 
 #include <algorithm>
-#include <initializer_list>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "policy/pipeline.h"
+#include "policy/registry.h"
 #include "text/nearest.h"
 
 namespace almanac::sim {
 namespace {
 
-bool is_one_of(const std::string& word, std::initializer_list<std::string_view> known) {
-  return std::find(known.begin(), known.end(), word) != known.end();
-}
+using policy::Trait;
 
-Result<void> as_in_synergy(policy::Composition& composition, schedule::RestartCost& restart) {
-  const bool known =
-      composition.lease > Duration{0} &&
-      is_one_of(composition.order, {"fifo", "srtf", "las", "ftf", "drf", "tetris"}) &&
-      is_one_of(composition.size, {"proportional", "greedy", "tune", "opt"});
-  if (!known) {
-    return fail(Code::usage,
-                fmt::format("profile synergy knows no policy {}: order {}, size {}, {}",
-                            composition.name, composition.order, composition.size,
-                            composition.lease > Duration{0} ? "leases" : "no leases"),
-                {},
-                "it is for synergy_proportional, synergy_greedy, synergy_tune and synergy_opt with "
-                "order fifo, srtf, las, ftf, drf or tetris");
+/// The pass of Synergy's artifact, and its parameters that name orders and sizes.
+constexpr const char* kSynergy = "synergy_rounds";
+
+Result<void> as_in_synergy(PolicyRun& run) {
+  const policy::Registry& known = policy::registry();
+  const auto& parameters = known.passes.find(kSynergy)->parameters;
+  policy::Choice rounds = kSynergy;
+  const Duration lease = known.lease(run.composition);
+  bool fits = lease > Duration{0};
+  for (const auto& [slot, choice] :
+       {std::pair{"order", &run.composition.order}, std::pair{"size", &run.composition.size}}) {
+    const auto& words = policy::find_parameter(parameters, slot)->words;
+    const auto found = std::find(words.begin(), words.end(), choice->name);
+    fits = fits && found != words.end();
+    rounds.told[slot] = {static_cast<double>(found - words.begin())};
   }
-  composition.as_published = true;
-  restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s, .launch = 0s};
+  if (!fits) {
+    return fail(
+        Code::usage,
+        fmt::format("profile synergy knows no policy {}: order {}, size {}, {}",
+                    run.composition.name, run.composition.order.name, run.composition.size.name,
+                    lease > Duration{0} ? "leases" : "no leases"),
+        {},
+        "it is for synergy_proportional, synergy_greedy, synergy_tune and synergy_opt with "
+        "order fifo, srtf, las, ftf, drf or tetris");
+  }
+  rounds.told["lease_s"] = {seconds(lease)};
+  run.composition.pass = std::move(rounds);
+  run.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s, .launch = 0s};
   return {};
 }
 
-Result<void> as_in_slurm(policy::Composition& composition) {
-  const bool simple = (composition.reserve == 0 || composition.reserve == policy::kNobodyHolds) &&
-                      composition.preempt == policy::Preempt::never &&
-                      composition.share == policy::Share::queue && composition.lease == Duration{0};
-  if (!simple) {
+Result<void> as_in_slurm(PolicyRun& run) {
+  static const policy::TraitSet kBeyond = {Trait::stops_jobs, Trait::reserves, Trait::leases,
+                                           Trait::splits_queue};
+  if (policy::registry().traits(run.composition).any_of(kBeyond)) {
     return fail(Code::usage,
                 fmt::format("profile slurm knows no policy that preempts, keeps reservations, or "
-                            "has leases or shares: {}",
-                            composition.name),
+                            "has leases or several queues: {}",
+                            run.composition.name),
                 {},
                 "it is for those in strict order or that scan, such as fifo and qssf+ces_venus");
   }
-  composition.binds = true;
+  run.binds = true;
   return {};
 }
 
 }  // namespace
 
-Result<void> apply_profile(const std::string& name, policy::Composition& composition,
-                           schedule::RestartCost& restart) {
+Result<void> apply_profile(const std::string& name, PolicyRun& run) {
   if (name.empty()) return {};
-  if (name == "synergy") return as_in_synergy(composition, restart);
-  if (name == "slurm") return as_in_slurm(composition);
+  if (name == "synergy") return as_in_synergy(run);
+  if (name == "slurm") return as_in_slurm(run);
   if (name != "helios") {
     static const std::vector<std::string> known = {"helios", "synergy", "slurm"};
     return fail(Code::usage, fmt::format("no profile is called {}", name), {},
                 text::meant_or_known(name, known));
   }
-  restart = {.one_gpu = 7s, .up_to_8_gpus = 30s, .more_gpus = 60s, .launch = Duration{0}};
-  if (composition.preempt == policy::Preempt::by_rank && composition.order == "srtf") {
-    composition.preempt = policy::Preempt::quota;
-    restart.launch = 1s;
+  run.restart = {.one_gpu = 7s, .up_to_8_gpus = 30s, .more_gpus = 60s, .launch = Duration{0}};
+  policy::Composition& composition = run.composition;
+  if (composition.pass == "by_rank" && composition.order == "srtf") {
+    composition.pass = "helios_count";
+    run.restart.launch = 1s;
   }
-  if (composition.order == "gpu_time") composition.rank_delay = 1s;
+  if (composition.pass == "strict" && composition.order == "gpu_time") {
+    composition.pass = "helios_qssf";
+  }
   return {};
 }
 
-Result<void> fit_profile(policy::Composition& composition, const trace::Trace& trace,
-                         bool has_speeds) {
-  if (composition.binds && has_speeds) {
+Result<void> fit_profile(PolicyRun& run, const trace::Trace& trace, bool has_speeds) {
+  if (run.binds && has_speeds) {
     return fail(Code::usage, "profile slurm takes jobs to run as recorded, whatever they are given",
                 {}, "leave --speed and the limits of GPUs out");
   }
-  if (!composition.as_published) return {};
+  if (run.composition.pass != kSynergy) return {};
   if (!has_speeds) {
     return fail(Code::usage, "profile synergy needs to know how fast jobs run with what", {},
                 "add --speed with the table of its models, a CSV");
@@ -89,51 +98,35 @@ Result<void> fit_profile(policy::Composition& composition, const trace::Trace& t
   // Its static traces begin to be scheduled at 1 s, when the last job has come.
   const bool at_once = !trace.jobs.empty() &&
                        trace.jobs.back().request.submit - trace.jobs.front().request.submit < 1s;
-  composition.lease_phase = at_once ? 1s : 0s;
+  run.composition.pass.told["phase_s"] = {at_once ? 1.0 : 0.0};
   return {};
 }
 
 WholeSteps whole_steps_of(const policy::Composition& composition) {
-  if (!composition.as_published) return {};
-  return {.lease = composition.lease, .phase = composition.lease_phase};
-}
-
-bool takes_model(const std::string& estimate) {
-  return estimate == "learned" || estimate == "learned_90";
+  if (composition.pass != kSynergy) return {};
+  const policy::Entry& rounds = policy::registry().passes.at(composition.pass);
+  const policy::Parameters told(rounds.parameters, composition.pass);
+  return {.lease = told.duration("lease_s"), .phase = told.duration("phase_s")};
 }
 
 Result<std::unique_ptr<predict::Estimator>> make_estimator(
     const policy::Composition& composition, const trace::Trace& trace,
     std::shared_ptr<const predict::StoredModel> model) {
-  if (composition.estimate == "oracle") return predict::make_oracle(trace.jobs);
-  if (composition.estimate == "history") return predict::make_history();
-  if (composition.estimate == "rolling") return predict::make_rolling(trace.names);
-  if (composition.estimate == "learned")
-    return predict::make_learned(trace.names, std::move(model));
-  if (composition.estimate == "learned_90") {
-    return predict::make_learned_90(trace.names, std::move(model));
-  }
-  if (composition.estimate == "noisy") return predict::make_noisy(trace.jobs);
-  if (composition.estimate == "limit") return predict::make_limit();
-  const auto unpredicted =
-      std::count_if(trace.jobs.begin(), trace.jobs.end(), [](const trace::Job& job) {
-        return job.request.gpus > 0 && job.request.predicted == kNoDuration;
-      });
-  if (unpredicted > 0) {
-    return fail(Code::usage,
-                fmt::format("policy {}: {} jobs of the trace have no predicted_s", composition.name,
-                            unpredicted),
-                {.file = trace.path}, "estimate given needs that column for every job");
-  }
-  return predict::make_given();
+  auto made = policy::registry().estimates.make(composition.estimate,
+                                                {.log = trace, .model = std::move(model)});
+  if (made) return made;
+  Error error = made.error();
+  error.message = fmt::format("policy {}: {}", composition.name, error.message);
+  return tl::unexpected(std::move(error));
 }
 
 Result<std::unique_ptr<policy::Policy>> make_policy(
-    const policy::Composition& composition, const trace::Trace& trace,
+    const PolicyRun& run, const trace::Trace& trace,
     std::shared_ptr<const predict::StoredModel> model) {
-  auto estimator = make_estimator(composition, trace, std::move(model));
+  auto estimator = make_estimator(run.composition, trace, std::move(model));
   if (!estimator) return tl::unexpected(estimator.error());
-  return policy::make_pipeline(composition, std::move(*estimator));
+  return policy::registry().make(run.composition,
+                                 {.estimator = std::move(*estimator), .binds = run.binds});
 }
 
 }  // namespace almanac::sim

@@ -17,6 +17,13 @@
 
 namespace almanac::sim {
 
+/// A policy and what is particular to its run.
+struct PolicyRun {
+  policy::Composition composition;
+  schedule::RestartCost restart{};
+  bool binds = false;  ///< As policy::Host has it.
+};
+
 /// Sets the options of profile `name` for one policy; "" sets nothing. Known: "helios", "synergy",
 /// "slurm".
 ///
@@ -24,38 +31,39 @@ namespace almanac::sim {
 /// by counting GPUs and holds every GPU one second longer; QSSF ranks jobs that find an empty queue
 /// one second late; a restart costs 7, 30 or 60 s. FIFO and SJF need nothing.
 ///
-/// "synergy" is the simulator of Mohan et al., OSDI'22: leases as in policy/pass/
-/// published_rounds.cpp, moves that cost nothing, progress in whole iterations. It is for policies
-/// with leases.
+/// "synergy" is the simulator of Mohan et al., OSDI'22: leases as in
+/// policy/published/synergy_rounds.cpp, moves that cost nothing, progress in whole iterations. It
+/// is for policies with leases.
 ///
 /// "slurm" is what Slurm does with nodes that sleep (its power saving guide; observed on 22.05): a
 /// job that lacks them is given them at once, and waits for their boot though others come free
 /// before. It is for policies that neither preempt nor keep reservations nor deal out leases. GPUs
 /// count as in use from when they are given, as in Slurm.
-Result<void> apply_profile(const std::string& name, policy::Composition& composition,
-                           schedule::RestartCost& restart);
+Result<void> apply_profile(const std::string& name, PolicyRun& run);
 
 /// Sets what a profile takes from the trace. Fails with usage if it needs speeds and has none.
-Result<void> fit_profile(policy::Composition& composition, const trace::Trace& trace,
-                         bool has_speeds);
+Result<void> fit_profile(PolicyRun& run, const trace::Trace& trace, bool has_speeds);
 
 /// How jobs progress under the profile of `composition`.
 WholeSteps whole_steps_of(const policy::Composition& composition);
 
-/// Whether an estimate can begin with a model of `almanac predict train`.
-bool takes_model(const std::string& estimate);
-
-/// What is believed of run times by that name, in a simulation of `trace`, which must outlive it.
-/// Fails with usage when the trace lacks what the estimate needs. `model` may be null, and is what
-/// a learned estimate begins with.
+/// What is believed of run times by the estimate of `composition`, in a simulation of `trace`,
+/// which must outlive it. Fails with usage when the trace lacks what the estimate needs. `model`
+/// may be null, and is what a learned estimate begins with.
 Result<std::unique_ptr<predict::Estimator>> make_estimator(
     const policy::Composition& composition, const trace::Trace& trace,
     std::shared_ptr<const predict::StoredModel> model = nullptr);
 
-/// The policy of `composition` for a simulation of `trace`, which must outlive it; with that
-/// estimate.
+/// The policy of `run` for a simulation of `trace`, which must outlive it; with that estimate.
 Result<std::unique_ptr<policy::Policy>> make_policy(
-    const policy::Composition& composition, const trace::Trace& trace,
+    const PolicyRun& run, const trace::Trace& trace,
     std::shared_ptr<const predict::StoredModel> model = nullptr);
+
+/// The same without a profile.
+inline Result<std::unique_ptr<policy::Policy>> make_policy(
+    const policy::Composition& composition, const trace::Trace& trace,
+    std::shared_ptr<const predict::StoredModel> model = nullptr) {
+  return make_policy(PolicyRun{composition}, trace, std::move(model));
+}
 
 }  // namespace almanac::sim

@@ -8,66 +8,61 @@
 namespace almanac::sim {
 namespace {
 
-policy::Composition named(const std::string& text) { return *policy::registry().compose(text); }
+PolicyRun named(const std::string& text) { return {*policy::registry().compose(text)}; }
 
 TEST(Profile, ChangesNothingWithoutAName) {
-  policy::Composition composition = named("srtf");
-  schedule::RestartCost restart{.one_gpu = 1s};
-  ASSERT_TRUE(apply_profile("", composition, restart));
-  EXPECT_EQ(composition.preempt, policy::Preempt::by_rank);
-  EXPECT_EQ(restart.one_gpu, 1s);
+  PolicyRun run = named("srtf");
+  run.restart.one_gpu = 1s;
+  ASSERT_TRUE(apply_profile("", run));
+  EXPECT_EQ(run.composition.pass, "by_rank");
+  EXPECT_EQ(run.restart.one_gpu, 1s);
 }
 
 TEST(Profile, MakesSrtfCountGpusAndQssfRankLate) {
-  policy::Composition srtf = named("srtf");
-  policy::Composition qssf = named("qssf");
-  schedule::RestartCost srtf_cost;
-  schedule::RestartCost qssf_cost;
-  ASSERT_TRUE(apply_profile("helios", srtf, srtf_cost));
-  ASSERT_TRUE(apply_profile("helios", qssf, qssf_cost));
-  EXPECT_EQ(srtf.preempt, policy::Preempt::quota);
-  EXPECT_EQ(srtf_cost.launch, 1s);
-  EXPECT_EQ(qssf.rank_delay, 1s);
-  EXPECT_EQ(qssf_cost.launch, 0s);
+  PolicyRun srtf = named("srtf");
+  PolicyRun qssf = named("qssf");
+  ASSERT_TRUE(apply_profile("helios", srtf));
+  ASSERT_TRUE(apply_profile("helios", qssf));
+  EXPECT_EQ(srtf.composition.pass, "helios_count");
+  EXPECT_EQ(srtf.restart.launch, 1s);
+  EXPECT_EQ(qssf.composition.pass, "helios_qssf");
+  EXPECT_EQ(qssf.restart.launch, 0s);
 }
 
 TEST(Profile, NamesTheKnownOnes) {
-  policy::Composition composition = named("fifo");
-  schedule::RestartCost restart;
-  const auto set = apply_profile("lucid", composition, restart);
+  PolicyRun run = named("fifo");
+  const auto set = apply_profile("lucid", run);
   ASSERT_FALSE(set);
   EXPECT_EQ(to_string(set.error()), "no profile is called lucid (known: helios, synergy, slurm)");
 }
 
 TEST(Profile, SlurmIsForPoliciesThatNeitherPreemptNorReserve) {
-  schedule::RestartCost restart;
-  policy::Composition ces = named("fifo+ces_venus");
-  ASSERT_TRUE(apply_profile("slurm", ces, restart));
+  PolicyRun ces = named("fifo+ces_venus");
+  ASSERT_TRUE(apply_profile("slurm", ces));
   EXPECT_TRUE(ces.binds);
   EXPECT_TRUE(fit_profile(ces, {}, false));
   EXPECT_FALSE(fit_profile(ces, {}, true));
   for (const char* const other : {"srtf", "easy+oracle", "fifo+lease", "drf"}) {
-    policy::Composition composition = named(other);
-    EXPECT_FALSE(apply_profile("slurm", composition, restart)) << other;
+    PolicyRun run = named(other);
+    EXPECT_FALSE(apply_profile("slurm", run)) << other;
   }
 }
 
 TEST(Profile, SynergyIsForItsOwnPolicies) {
-  policy::Composition tune = named("synergy_tune+srtf");
-  schedule::RestartCost restart;
-  ASSERT_TRUE(apply_profile("synergy", tune, restart));
-  EXPECT_TRUE(tune.as_published);
-  EXPECT_EQ(restart.of(16), 0s);
+  PolicyRun tune = named("synergy_tune+srtf");
+  ASSERT_TRUE(apply_profile("synergy", tune));
+  EXPECT_EQ(tune.composition.pass, "synergy_rounds");
+  EXPECT_EQ(tune.restart.of(16), 0s);
   EXPECT_FALSE(fit_profile(tune, {}, false));
   trace::Trace at_once;
   at_once.jobs.resize(2);
   at_once.jobs[1].request.submit = Time{99ms};
   ASSERT_TRUE(fit_profile(tune, at_once, true));
-  EXPECT_EQ(whole_steps_of(tune).lease, 300s);
-  EXPECT_EQ(whole_steps_of(tune).phase, 1s);
+  EXPECT_EQ(whole_steps_of(tune.composition).lease, 300s);
+  EXPECT_EQ(whole_steps_of(tune.composition).phase, 1s);
 
-  policy::Composition other = named("fifo");
-  const auto set = apply_profile("synergy", other, restart);
+  PolicyRun other = named("fifo");
+  const auto set = apply_profile("synergy", other);
   ASSERT_FALSE(set);
   EXPECT_EQ(set.error().message,
             "profile synergy knows no policy fifo: order fifo, size asked, no leases");

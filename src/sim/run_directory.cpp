@@ -69,27 +69,17 @@ Json to_object(const schedule::RestartCost& cost) {
 }
 
 Json to_object(const Prepared::Run& run) {
-  const policy::Composition& c = run.composition;
-  return {{"name", c.name},
-          {"estimate", c.estimate},
-          {"order", c.order},
-          {"placement", c.placement},
-          {"shape", c.shape},
-          {"size", c.size},
-          {"capacity", c.capacity},
-          {"throttle", c.throttle},
-          {"share", policy::share_name(c.share)},
-          {"admit", policy::admit_name(c.admit)},
-          {"colocate", policy::colocate_name(c.colocate)},
-          {"reserve", policy::reserve_name(c.reserve)},
-          {"preempt", policy::preempt_name(c.preempt)},
-          {"lease_s", seconds(c.lease)},
-          {"rank_delay_s", seconds(c.rank_delay)},
-          {"las_threshold_gpu_s", c.las_threshold_gpu_s},
-          {"reserve_cpus", c.reserve_cpus},
-          {"trial_s", seconds(c.trial)},
-          {"harmless_rate", c.harmless_rate},
-          {"restart", to_object(run.restart)}};
+  Json made = {{"name", run.composition.name}};
+  if (!run.composition.whole.name.empty()) {
+    const policy::Choice& whole = run.composition.whole;
+    made["whole"] = to_string(whole, policy::registry().wholes.at(whole).parameters);
+  }
+  for (const policy::Registry::Slot& slot : policy::registry().slots()) {
+    const policy::Choice& choice = run.composition.*slot.choice;
+    made[slot.name()] = to_string(choice, slot.choices->at(choice).parameters);
+  }
+  made["restart"] = to_object(run.restart);
+  return made;
 }
 
 Json board_of(const energy::PowerModel& power) {

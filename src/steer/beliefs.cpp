@@ -29,7 +29,7 @@ class Beliefs::OfRound final : public predict::Estimator {
 };
 
 Beliefs::Beliefs(const policy::Composition& composition, const trace::Trace& lessons)
-    : needs_distribution_(policy::registry().make_order(composition)->needs_distribution()),
+    : needs_distribution_(policy::registry().orders.make(composition.order)->needs_distribution()),
       next_(static_cast<std::uint32_t>(lessons.jobs.size())),
       estimator_(live::taught_estimator(composition, lessons, lessons.jobs)) {
   // As of the last that is known: a round cannot wait for a model.

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "live/policies.h"
-#include "policy/pipeline.h"
+#include "policy/registry.h"
 #include "sim/simulation.h"
 #include "stats/quantile.h"
 #include "steer/mark.h"
@@ -88,7 +88,8 @@ Result<Band> expect(sim::Past past, const std::set<std::string>& vcs,
     return fail(Code::unavailable, fmt::format("only {} jobs of {} are known, of which {} must be",
                                                courses.size(), fmt::join(vcs, ", "), kFewest));
   }
-  const auto made = policy::make_pipeline(policy, live::taught_estimator(policy, log, lessons));
+  const auto made =
+      policy::registry().make(policy, {.estimator = live::taught_estimator(policy, log, lessons)});
   const policy::Quotas quotas = past.quotas.of(log.jobs);
   const sim::Schedule schedule = sim::simulate(log, cluster, *made,
                                                {.restart = kNoRestartCost,

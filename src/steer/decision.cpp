@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "policy/pipeline.h"
+#include "policy/registry.h"
 #include "steer/by_switch.h"
 #include "steer/occupancy.h"
 #include "steer/record.h"
@@ -40,10 +40,9 @@ Decider::Decider(Chosen policy, trace::Trace lessons, std::uint64_t seed,
 }
 
 std::optional<Time> Decider::instant(Time now) const {
-  const Duration lease = chosen_.composition.lease;
+  const Duration lease = policy::registry().lease(chosen_.composition);
   if (lease == Duration{0}) return now;
-  const Duration since = now.time_since_epoch() - chosen_.composition.lease_phase;
-  const Time begun{chosen_.composition.lease_phase + since / lease * lease};
+  const Time begun{now.time_since_epoch() / lease * lease};
   if (decision_.at != kNoTime && begun <= decision_.at) return std::nullopt;
   return begun;
 }
@@ -66,7 +65,7 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
   note_quotas(mirror);
   read_plan();
   // Other placements spread jobs, or do not care.
-  if (chosen_.composition.placement.starts_with("consolidate")) {
+  if (chosen_.composition.placement.name.starts_with("consolidate")) {
     const cluster::Cluster& cluster = decision_.world->cluster;
     gather_by_switch(decision_.starts, cluster, round_->ledger(), [&](NodeId id) {
       const auto found = mirror.nodes().find(cluster.nodes[index(id)].name);
@@ -88,14 +87,17 @@ void Decider::begin(Time at, std::shared_ptr<const World> world) {
   shown_.clear();
   places_.clear();
   speeds_.reset();
-  policy_ =
-      policy::make_pipeline(chosen_.composition, beliefs_.for_round(numbers_),
-                            [this](JobId host, JobId guest) { return may_share(host, guest); });
+  policy_ = policy::registry().make(
+      chosen_.composition,
+      {.estimator = beliefs_.for_round(numbers_),
+       .may_share = [this](JobId host, JobId guest) { return may_share(host, guest); }});
   round_ = std::make_unique<schedule::Round>(decision_.world->cluster, trace_, *policy_, *this,
                                              kNoRestartCost, seed_);
 }
 
-bool Decider::lets_share() const { return chosen_.composition.colocate != policy::Colocate::alone; }
+bool Decider::lets_share() const {
+  return policy::registry().traits(chosen_.composition).has(policy::Trait::shares_gpus);
+}
 
 /// To a policy that lets jobs share, one that asks shards asks whole GPUs: with whom it shares them
 /// is the policy's to say.

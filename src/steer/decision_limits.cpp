@@ -3,7 +3,7 @@
 #include <set>
 #include <utility>
 
-#include "policy/pipeline.h"
+#include "policy/registry.h"
 #include "steer/decision.h"
 
 namespace almanac::steer {
@@ -55,10 +55,10 @@ void Decider::rank_limited(const Mirror& mirror) {
     return std::pair(a->submit, a->number) < std::pair(b->submit, b->number);
   });
   policy::Composition composition = chosen_.composition;
-  composition.colocate = policy::Colocate::alone;
+  composition.packing = "alone";
   Idle idle;
-  const auto policy = policy::make_pipeline(composition, beliefs_.for_round(numbers_),
-                                            [](JobId, JobId) { return false; });
+  const auto policy =
+      policy::registry().make(composition, {.estimator = beliefs_.for_round(numbers_)});
   schedule::Round round(decision_.world->cluster, trace_, *policy, idle, kNoRestartCost, seed_);
   for (const auto& [name, id] : decision_.world->nodes) round.set_drained(id, true);
   std::vector<policy::Event> events;

@@ -4,12 +4,25 @@
 #include <limits>
 #include <utility>
 
+#include "policy/registry.h"
 #include "steer/aside.h"
 #include "steer/decision.h"
 
 namespace almanac::steer {
 
 using slurm::JobNumber;
+
+namespace {
+
+/// Jobs that keep less of their speed than this are slowed by those beside them.
+double harmless_rate(const policy::Composition& composition) {
+  constexpr double kUsual = 0.9;
+  const auto& known = policy::registry().packings.at(composition.packing).parameters;
+  if (policy::find_parameter(known, "harmless_rate") == nullptr) return kUsual;
+  return policy::Parameters(known, composition.packing).number("harmless_rate");
+}
+
+}  // namespace
 
 /// Hosts are jobs that run alone on a GPU which a guest would get, or another all to itself,
 /// whatever Slurm's order is (shards.h). Guests are jobs that Slurm could start on any node.
@@ -53,6 +66,7 @@ bool Decider::may_share(JobId host, JobId guest) const {
 
 void Decider::find_clashes() {
   if (speeds_ == nullptr) return;
+  const double harmless = harmless_rate(chosen_.composition);
   std::map<JobNumber, JobId> ids;
   for (std::size_t at = 0; at < num_running_; ++at) {
     ids.emplace(numbers_[at], JobId{static_cast<std::uint32_t>(at)});
@@ -70,7 +84,7 @@ void Decider::find_clashes() {
         if (ids.contains(each)) slowest = std::min(slowest, relative_speed(ids.at(each), beside));
       }
       const bool has_whole = node.gpus[gpu].has_whole;
-      if (!has_whole && slowest >= chosen_.composition.harmless_rate) continue;
+      if (!has_whole && slowest >= harmless) continue;
       if (has_whole) slowest = std::numeric_limits<double>::quiet_NaN();
       decision_.clashes.push_back({name, static_cast<int>(gpu), jobs, slowest});
     }

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "policy/registry.h"
 #include "steer/aside.h"
 #include "steer/mark.h"
 #include "steer/order_lever.h"
@@ -63,7 +64,7 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
   std::vector<Action> releases;
   std::vector<Action> holds;
   std::set<JobNumber> in_line;
-  const bool decides_by_leases = scene.policy.composition.lease > Duration{0};
+  const bool decides_by_leases = policy::registry().lease(scene.policy.composition) > Duration{0};
   std::map<JobNumber, const Decision::Start*> starts;
   for (const Decision::Start& each : scene.decision.starts) starts.try_emplace(each.job, &each);
   for (const Decision::Line& line : scene.decision.lines) {

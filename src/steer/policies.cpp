@@ -5,21 +5,24 @@
 
 #include <fmt/format.h>
 
+#include "live/policies.h"
 #include "policy/registry.h"
 
 namespace almanac::steer {
 namespace {
 
+using policy::Trait;
+
 /// What keeps a policy from deciding for Slurm; "" = nothing.
-std::string obstacle(const policy::Composition& policy) {
-  if (policy.admit != policy::Admit::nobody) {
+std::string obstacle(const policy::Composition& composition) {
+  const policy::TraitSet does = policy::registry().traits(composition);
+  if (does.has(Trait::remembers)) {
     return "promises GPUs of coming leases, and each decision here begins without memory";
   }
-  if (policy.shape != "rigid") {
+  if (does.has(Trait::chooses_gpus) || does.has(Trait::resizes_jobs)) {
     return "chooses how many GPUs a job has, which Slurm settles when the job is submitted";
   }
-  const auto size = policy::registry().make_size(policy);
-  if (size != nullptr && !size->gives()) {
+  if (does.has(Trait::chooses_cores) && !does.has(Trait::gives_cores)) {
     return "chooses how many cores a job begins with, which Slurm settles when it is submitted";
   }
   return "";
@@ -39,10 +42,8 @@ Result<Chosen> compose(const std::string& text) {
   chosen.slimming.composition = {.name = chosen.composition.name,
                                  .estimate = "",
                                  .size = std::exchange(chosen.composition.size, "asked"),
-                                 .throttle = std::exchange(chosen.composition.throttle, "none"),
-                                 .trial = chosen.composition.trial};
-  std::string& estimate = chosen.composition.estimate;
-  if (estimate == "oracle" || estimate == "noisy" || estimate == "given") estimate = "rolling";
+                                 .throttle = std::exchange(chosen.composition.throttle, "none")};
+  live::take_no_truth(chosen.composition);
   return chosen;
 }
 

@@ -22,7 +22,7 @@ struct Slimming {
 /// what decides how many cores jobs keep.
 struct Chosen {
   policy::Composition composition{};  ///< With every node on, and cores as they are asked.
-  std::string capacity = "all";       ///< As the policy has it, for whoever powers nodes.
+  policy::Choice capacity = "all";    ///< As the policy has it, for whoever powers nodes.
   Slimming slimming{};
 };
 

@@ -130,11 +130,9 @@ class PowerLever final : public Lever {
  private:
   void take_capacity(const Chosen& policy) {
     policy_ = policy.composition.name;
-    if (capacity_name_ != policy.capacity) {
-      capacity_name_ = policy.capacity;
-      policy::Composition composition = policy.composition;
-      composition.capacity = policy.capacity;
-      capacity_ = policy::registry().make_capacity(composition);
+    if (capacity_name_ != policy.capacity.name) {
+      capacity_name_ = policy.capacity.name;
+      capacity_ = policy::registry().capacities.make(policy.capacity);
       asked_ = kNoTime;
       most_used_ = 0;
     }

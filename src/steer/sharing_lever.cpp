@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "policy/registry.h"
 #include "steer/chosen_nodes.h"
 #include "steer/holding_lever.h"
 #include "steer/mark.h"
@@ -42,7 +43,7 @@ class SharingLever final : public HoldingLever {
   }
 
   std::optional<std::string> lacks(const Scene& scene) const override {
-    if (scene.policy.composition.colocate == policy::Colocate::alone) {
+    if (!policy::registry().traits(scene.policy.composition).has(policy::Trait::shares_gpus)) {
       return fmt::format("policy {0} lets no two jobs share a GPU; {0}+harmless does",
                          scene.policy.composition.name);
     }

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "policy/pipeline.h"
+#include "policy/registry.h"
 #include "steer/aside.h"
 #include "steer/decision.h"
 #include "steer/occupancy.h"
@@ -82,7 +82,7 @@ void Slimmer::begin(std::shared_ptr<const World> world, const Settings& settings
   numbers_.clear();
   events_.clear();
   running_.clear();
-  mind_ = policy::make_pipeline(policy_.composition, nullptr);
+  mind_ = policy::registry().make(policy_.composition, {});
   round_ = std::make_unique<schedule::Round>(cluster_, trace_, *mind_, *this, kNoRestartCost, 0);
   round_->observe(nullptr, this);
 }

@@ -183,7 +183,8 @@ TEST_F(RunCommand, RefusesInOneLineWithWhatToDo) {
   EXPECT_EQ(simulate({"--restart", "1,2"}).status, 2);
   EXPECT_EQ(simulate({"--profile", "gavel"}).status, 2);
   EXPECT_THAT(simulate({"--policy", "qssf+given"}).err, HasSubstr("have no predicted_s"));
-  EXPECT_THAT(simulate({"--policy", "srtf+easy"}).err, HasSubstr("needs preempt never"));
+  EXPECT_THAT(simulate({"--policy", "fifo+ftf"}).err,
+              HasSubstr("order ftf needs a choice that decides in leases"));
   std::filesystem::create_directory(run_);
   std::ofstream(run_ + "/thesis.tex") << "precious";
   const ProgramRun full = simulate({"--policy", "fifo"});
@@ -196,10 +197,10 @@ TEST_F(RunCommand, DescribesPoliciesAsFilesThatRun) {
   EXPECT_THAT(run_program({"policy", "list"}).out, HasSubstr("Hu et al. SC'21"));
   const std::string mine = folder_.write(
       "mine.toml",
-      "base = \"qssf\"\nname = \"mine\"\nreserve = \"easy:2\"\nplacement = \"best-fit\"\n");
+      "base = \"qssf\"\nname = \"mine\"\npass = \"easy:2\"\nplacement = \"best-fit\"\n");
   const ProgramRun told = run_program({"policy", "describe", mine});
   ASSERT_EQ(told.status, 0) << told.err;
-  EXPECT_THAT(told.out, HasSubstr("reserve = \"easy:2\""));
+  EXPECT_THAT(told.out, HasSubstr("pass = \"easy:2\""));
   EXPECT_EQ(simulate({"--policy", mine}).status, 0);
   EXPECT_TRUE(std::filesystem::exists(run_ + "/mine/jobs.csv"));
   const std::string wrong =

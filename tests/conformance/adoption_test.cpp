@@ -136,7 +136,7 @@ std::vector<std::string> every_policy() {
   std::vector<std::string> names;
   for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
   for (const char* composed :
-       {"srtf+quota", "fifo+arrays+adaptive+halve", "qssf+easy:3", "fifo+models"}) {
+       {"srtf+helios_count", "fifo+arrays+adaptive+halve", "qssf+easy:3", "fifo+models"}) {
     if (registry().compose(composed)) names.emplace_back(composed);
   }
   return names;

@@ -91,16 +91,15 @@ Case crowded_day_with_parts(std::uint64_t seed) {
 std::vector<std::string> everything() {
   std::vector<std::string> names;
   for (const policy::Composition& known : registry().policies()) names.push_back(known.name);
-  for (const policy::Entry& order : registry().orders()) {
-    const bool leased = registry().make_order({.order = order.name})->changes_while_waiting();
+  for (const policy::Entry& order : registry().orders.entries()) {
+    const bool leased = order.traits.needs.has(policy::Trait::leases);
     names.push_back((leased ? "fifo+lease+" : "fifo+") + order.name);
   }
-  for (const policy::Entry& size : registry().sizes()) {
-    const auto made = registry().make_size({.size = size.name});
-    const bool leased = made != nullptr && made->deals_out();
+  for (const policy::Entry& size : registry().sizes.entries()) {
+    const bool leased = size.traits.needs.has(policy::Trait::leases);
     names.push_back((leased ? "fifo+lease+" : "fifo+") + size.name);
   }
-  for (const policy::Entry& placement : registry().placements()) {
+  for (const policy::Entry& placement : registry().placements.entries()) {
     for (const char* base : {"fifo+", "easy+", "conservative+", "srtf+"}) {
       names.push_back(base + placement.name);
     }
@@ -214,7 +213,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryPolicy, testing::ValuesIn(everything()),
 /// Every capacity, under each way of going through the queue.
 std::vector<std::string> every_capacity() {
   std::vector<std::string> names;
-  for (const policy::Entry& capacity : registry().capacities()) {
+  for (const policy::Entry& capacity : registry().capacities.entries()) {
     for (const char* base : {"fifo+", "easy+", "conservative+", "srtf+", "fifo+random+"}) {
       names.push_back(base + capacity.name);
     }
@@ -271,7 +270,7 @@ TEST_P(EveryCapacity, IsNotDisturbedByBeingAsked) {
 
 TEST_P(EveryCapacity, KeepsTheRulesWhereJobsAreBoundToNodesThatSleep) {
   const policy::Composition composition = *registry().compose(GetParam());
-  const bool is_ordered = composition.reserve == 0 && composition.preempt == policy::Preempt::never;
+  const bool is_ordered = composition.pass == "strict";
   for (const char* const way : {"", "+scan"}) {
     Case input = quiet_days(3);
     input.policy += is_ordered ? way : "";
@@ -345,7 +344,8 @@ std::vector<std::string> every_mix() {
     const std::string shares = known.name + "+harmless";
     if (registry().compose(shares)) names.push_back(shares);
   }
-  for (const auto* choices : {&registry().shapes(), &registry().sizes(), &registry().throttles()}) {
+  for (const auto* choices : {&registry().shapes.entries(), &registry().sizes.entries(),
+                              &registry().throttles.entries()}) {
     for (const policy::Entry& choice : *choices) {
       for (const char* base :
            {"fifo+", "fifo+scan+", "easy+", "conservative+", "drf+", "fifo+arrays+", "fifo+models+",
@@ -442,24 +442,55 @@ void expect_described(const Choices& choices) {
 
 TEST(Registry, DescribesEveryChoiceOnceAndNamesItsSource) {
   expect_described(registry().policies());
-  expect_described(registry().orders());
-  expect_described(registry().placements());
-  expect_described(registry().capacities());
-  expect_described(registry().sizes());
-  expect_described(registry().throttles());
-  expect_described(registry().shapes());
-  expect_described(policy::Registry::estimates());
+  expect_described(registry().orders.entries());
+  expect_described(registry().placements.entries());
+  expect_described(registry().capacities.entries());
+  expect_described(registry().sizes.entries());
+  expect_described(registry().throttles.entries());
+  expect_described(registry().shapes.entries());
+  expect_described(registry().estimates.entries());
 }
 
 TEST(Registry, UsesANameForOneSlotOnly) {
-  std::set<std::string> names = {"strict", "easy",  "conservative", "never",  "by_rank",
-                                 "quota",  "queue", "users",        "arrays", "models",
-                                 "scan",   "alone", "harmless",     "late"};
-  for (const auto* choices : {&registry().orders(), &registry().placements(), &registry().sizes(),
-                              &registry().capacities(), &registry().throttles(),
-                              &registry().shapes(), &policy::Registry::estimates()}) {
-    for (const policy::Entry& choice : *choices) {
+  std::set<std::string> names;
+  for (const policy::Registry::Slot& slot : registry().slots()) {
+    for (const policy::Entry& choice : slot.choices->entries()) {
       EXPECT_TRUE(names.insert(choice.name).second) << choice.name << " would be ambiguous";
+    }
+  }
+}
+
+TEST(Registry, SaysOfItsChoicesWhatTheyDo) {
+  for (const policy::Entry& size : registry().sizes.entries()) {
+    const auto made = registry().sizes.make(size.name);
+    EXPECT_EQ(size.traits.has.has(policy::Trait::deals_out), made && made->deals_out())
+        << size.name;
+  }
+  for (const policy::Entry& order : registry().orders.entries()) {
+    const auto made = registry().orders.make(order.name);
+    EXPECT_EQ(order.traits.has.has(policy::Trait::reads_run_times), made->needs_estimate())
+        << order.name;
+  }
+  for (const policy::Composition& known : registry().policies()) {
+    EXPECT_TRUE(registry().checked(known)) << known.name;
+    const bool leased = registry().traits(known).has(policy::Trait::leases);
+    EXPECT_EQ(leased, registry().lease(known) > Duration{0}) << known.name;
+  }
+}
+
+TEST(Registry, ReadsEveryParameterAsItWritesIt) {
+  for (const policy::Registry::Slot& slot : registry().slots()) {
+    for (const policy::Entry& choice : slot.choices->entries()) {
+      policy::Choice told = choice.name;
+      for (const policy::Parameter& each : choice.parameters) {
+        EXPECT_TRUE(check_values(each, each.usual)) << choice.name << " " << each.name;
+        told.told[each.name] = each.usual;
+        const std::string text = to_string(told, choice.parameters);
+        const auto read =
+            policy::read_values(choice.parameters, text.substr(choice.name.size() + 1));
+        ASSERT_TRUE(read) << text << ": " << to_string(read.error());
+        EXPECT_EQ(*read, told.told) << text;
+      }
     }
   }
 }

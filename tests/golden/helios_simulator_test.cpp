@@ -52,8 +52,10 @@ sim::Schedule run(const Case& input, const std::string& policy_name) {
       policy::registry().compose(policy_name == "qssf" ? std::string("qssf+given") : policy_name);
   EXPECT_TRUE(composition) << to_string(composition.error());
   sim::Options options{.timeline_interval = 60s};
-  EXPECT_TRUE(sim::apply_profile(profile, *composition, options.restart));
-  auto policy = sim::make_policy(*composition, input.trace);
+  sim::PolicyRun run{.composition = *composition, .restart = options.restart};
+  EXPECT_TRUE(sim::apply_profile(profile, run));
+  options.restart = run.restart;
+  auto policy = sim::make_policy(run, input.trace);
   EXPECT_TRUE(policy);
   return sim::simulate(input.trace, input.cluster, **policy, options);
 }

@@ -15,7 +15,6 @@ namespace almanac {
 namespace {
 
 using policy::Composition;
-using policy::Preempt;
 using policy::registry;
 
 rc::Gen<std::string> names_of(const std::vector<policy::Entry>& entries) {
@@ -25,25 +24,27 @@ rc::Gen<std::string> names_of(const std::vector<policy::Entry>& entries) {
 }
 
 Composition random_composition() {
-  Composition made{.estimate = *names_of(policy::Registry::estimates()),
-                   .order = *names_of(registry().orders()),
-                   .placement = *names_of(registry().placements()),
-                   .size = *rc::gen::element<std::string>("asked", "proportional"),
-                   .reserve = *rc::gen::element(0, 1, 2, 3, 5, policy::kEveryJob)};
-  if (made.reserve == 0) {
-    made.preempt = *rc::gen::element(Preempt::never, Preempt::by_rank, Preempt::quota);
+  Composition made;
+  made.estimate = *names_of(registry().estimates.entries());
+  made.order = *names_of(registry().orders.entries());
+  made.placement = *names_of(registry().placements.entries());
+  made.size = *rc::gen::element<std::string>("asked", "proportional");
+  made.pass = *rc::gen::element<std::string>("strict", "scan", "easy", "conservative", "by_rank",
+                                             "helios_count", "helios_qssf");
+  if (made.pass == "easy") made.pass.told["depth"] = {*rc::gen::element(1.0, 2.0, 3.0, 5.0)};
+  if (made.order == "las") {
+    made.order.told["threshold_gpu_s"] = {*rc::gen::element(0.0, 20.0, 120.0)};
   }
-  made.rank_delay = *rc::gen::element(Duration{0}, Duration{0}, Duration{1s});
-  made.las_threshold_gpu_s = *rc::gen::element(0.0, 20.0, 120.0);
   return made;
 }
 
 std::string describe(const Composition& made) {
-  return made.order + "+" + made.placement + "+" + made.size + "+" + made.estimate + "+" +
-         policy::reserve_name(made.reserve) +
-         "+preempt:" + std::to_string(static_cast<int>(made.preempt)) +
-         "+delay:" + std::to_string(seconds(made.rank_delay)) +
-         "+las:" + std::to_string(made.las_threshold_gpu_s);
+  std::string text;
+  for (const policy::Registry::Slot& slot : registry().slots()) {
+    const policy::Choice& choice = made.*slot.choice;
+    text += "+" + to_string(choice, slot.choices->at(choice).parameters);
+  }
+  return text;
 }
 
 std::string lines(const std::vector<std::string>& sentences) {
@@ -243,7 +244,7 @@ void expect_independent_of_later_jobs(const std::string& policy, const DraftLimi
 }
 
 RC_GTEST_PROP(Fifo, IsIndependentOfLaterJobs, ()) {
-  expect_independent_of_later_jobs("fifo+" + *names_of(registry().placements()), {});
+  expect_independent_of_later_jobs("fifo+" + *names_of(registry().placements.entries()), {});
 }
 
 // A promise is made when a job comes, and with exact estimates it is the start.

@@ -22,7 +22,7 @@ const DraftLimits kInexact{.exact = false};
 std::string any_policy() {
   return *rc::gen::element<std::string>("fifo", "sjf+oracle", "easy+limit", "qssf+easy:1",
                                         "fifo+easy:3+limit", "conservative+limit", "fifo+scan",
-                                        "fifo+models", "drf", "srtf", "srtf+quota", "las",
+                                        "fifo+models", "drf", "srtf", "srtf+helios_count", "las",
                                         "gittins", "coda", "fifo+lease:7", "sjf+oracle+lease:7");
 }
 

@@ -27,7 +27,9 @@ void expect_equal(const Draft& draft, const DraftLimits& limits, const std::stri
   const Case input = to_case(draft, limits);
   Result<policy::Composition> composition = policy::registry().compose(policy);
   RC_ASSERT(composition.has_value());
-  composition->las_threshold_gpu_s = static_cast<double>(kLasThresholdGpuSeconds);
+  if (composition->order == "las") {
+    composition->order.told["threshold_gpu_s"] = {static_cast<double>(kLasThresholdGpuSeconds)};
+  }
   const Result<Played> played = play(input, *composition);
   RC_ASSERT(played.has_value());
   const std::string ours = "\n" + runs_text(input, played->runs);

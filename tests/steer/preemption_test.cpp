@@ -61,7 +61,7 @@ FakeSlurm full_at_a_lease() {
 
 TEST(PlacementWithLeases, HoldsWhoWasStoppedAndWhoComesUntilTheNextLease) {
   FakeSlurm slurm = full_at_a_lease();
-  Desk desk(slurm, "srtf+limit+never+lease:600", with_placement_and_preemption());
+  Desk desk(slurm, "srtf+limit+lease:600", with_placement_and_preemption());
   desk.step();
   ASSERT_EQ(slurm.job(1).state, State::pending) << "makes room";
   slurm.pass(1s);
@@ -90,7 +90,7 @@ TEST(PlacementWithLeases, HoldsWhoWasStoppedAndWhoComesUntilTheNextLease) {
 TEST(PlacementWithLeases, ReleasesNobodyOntoWhomIsNotStopped) {
   FakeSlurm slurm = full_at_a_lease();
   slurm.job(1).requeueable = false;
-  for (const std::string policy : {"srtf+limit+never+lease:600", "srtf+limit"}) {
+  for (const std::string policy : {"srtf+limit+lease:600", "srtf+limit"}) {
     FakeSlurm here = slurm;
     Desk desk(here, policy, with_placement_and_preemption());
     for (int step = 0; step < 40; ++step) {
@@ -111,7 +111,7 @@ TEST(Preemption, StopsARunOnlyOnceInALease) {
   FakeSlurm slurm = full_at_a_lease();
   Settings settings = with("preemption");
   settings.preemption.once_in = 1min;
-  Desk desk(slurm, "srtf+limit+never+lease:600", settings);
+  Desk desk(slurm, "srtf+limit+lease:600", settings);
   desk.step();
   ASSERT_EQ(slurm.job(1).restarts, 1);
   slurm.job(2).state = State::ended;

@@ -424,7 +424,7 @@ TEST(Slimming, OfCodaIsApartFromWhoIsNext) {
   EXPECT_TRUE(coda->slimming.slims());
   EXPECT_EQ(coda->composition.size, "asked");
   EXPECT_EQ(coda->composition.throttle, "none");
-  EXPECT_EQ(coda->composition.share, policy::Share::arrays);
+  EXPECT_EQ(coda->composition.pass, "arrays");
   EXPECT_FALSE(compose("qssf")->slimming.slims());
   for (const char* const policy : {"synergy_tune", "fifo+proportional", "fifo+greedy"}) {
     EXPECT_EQ(compose(policy).error().code, Code::unsupported) << policy;

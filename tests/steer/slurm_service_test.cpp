@@ -186,7 +186,7 @@ TEST_F(SlurmServiceTest, BeginsAnewAsItIsThoughItsFileIsAnotherByNow) {
 
 TEST_F(SlurmServiceTest, ExplainsALastingDecisionAlsoWhenItsPartitionIsGone) {
   Config lasting = config();
-  lasting.policy = folder_.write("lasting.toml", "base = \"sjf+limit\"\nlease_s = 1200\n");
+  lasting.policy = folder_.write("lasting.toml", "base = \"sjf+limit\"\npass = \"lease:1200\"\n");
   open(lasting);
   settle();
   slurm_.partitions.clear();

@@ -68,9 +68,11 @@ Result<Played> play(const Case& input) {
 Result<Played> play(const Case& input, policy::Composition composition) {
   sim::Options options = input.options;
   if (input.quotas) options.quotas = &*input.quotas;
-  if (const auto set = sim::apply_profile(input.profile, composition, options.restart); !set) {
+  sim::PolicyRun run{.composition = std::move(composition), .restart = options.restart};
+  if (const auto set = sim::apply_profile(input.profile, run); !set) {
     return tl::unexpected(set.error());
   }
+  options.restart = run.restart;
   std::optional<policy::SpeedBook> speeds;
   if (!input.speed.empty()) {
     auto catalogue = perf::read_catalogue(input.speed == "linear" ? linear_models() : input.speed);
@@ -80,15 +82,15 @@ Result<Played> play(const Case& input, policy::Composition composition) {
     speeds.emplace(input.cluster, input.trace, std::move(*catalogue), std::move(*limits));
     options.speeds = &*speeds;
   }
-  auto made = sim::make_policy(composition, input.trace);
+  auto made = sim::make_policy(run, input.trace);
   if (!made) return tl::unexpected(made.error());
   Witness witness(**made);
   Played played;
   played.result = sim::simulate(input.trace, input.cluster, witness, options);
   played.runs = witness.runs();
-  if (composition.binds) {
-    for (Run& run : played.runs) {
-      run.begin = std::max(run.start, played.result.jobs[index(run.job)].start);
+  if (run.binds) {
+    for (Run& each : played.runs) {
+      each.begin = std::max(each.start, played.result.jobs[index(each.job)].start);
     }
   }
   played.sleeps = witness.sleeps();

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/job_list.h"
@@ -20,84 +21,47 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Slot {
-  const char* name;
-  std::vector<policy::Entry> choices;
-};
-
-std::vector<Slot> slots() {
-  const policy::Registry& known = policy::registry();
-  return {
-      {"order", known.orders()},
-      {"placement", known.placements()},
-      {"estimate", policy::Registry::estimates()},
-      {"shape", known.shapes()},
-      {"size", known.sizes()},
-      {"capacity", known.capacities()},
-      {"throttle", known.throttles()},
-      {"share",
-       {{"queue", "all jobs stand in one queue", "Hu et al. SC'21 §2.1"},
-        {"users", "the user with the least dominant share first, past jobs that do not fit",
-         "Ghodsi et al. NSDI'11"},
-        {"arrays",
-         "the same in an array of cores for CPU jobs and one for GPU jobs, which lend to each "
-         "other",
-         "Zhao et al. ICDCS'20 (CODA)"},
-        {"models", "each model owns an equal part of the GPUs and a queue of its own",
-         "Chen et al. TPDS'20 (GENIE) §7.1"}}},
-      {"admit",
-       {{"nobody", "no deadline is promised: they are for the order", "common practice"},
-        {"leases", "deadlines for which enough leases are free are promised, and kept",
-         "Gao et al. SoCC'21 (Chronus)"},
-        {"shares", "the same on the fewest GPUs that are enough, the rest where it helps most",
-         "Gu et al. ASPLOS'23 (ElasticFlow) §4"},
-        {"cheapest", "the same, but those of least GPU time are chosen anew in each lease",
-         "Almanac; Moore 1968"}}},
-      {"colocate",
-       {{"alone", "whoever asks whole GPUs has them to itself", "Hu et al. SC'21 §2.1"},
-        {"harmless", "who would wait joins a running job where both keep 0.9 of their speed",
-         "Narayanan et al. OSDI'20 (Gavel)"}}},
-      {"lease",
-       {{"lease:S", "all jobs are ranked and dealt out anew every S seconds (300)",
-         "Mohan et al. OSDI'22"}}},
-      {"reserve",
-       {{"strict", "nobody passes a job that cannot be placed", "Hu et al. SC'21 §2.1"},
-        {"scan", "whoever fits passes those that do not", "Chen et al. TPDS'20 (GENIE) §6"},
-        {"easy:N", "others may pass the first N blocked jobs if they delay none of them",
-         "Lifka JSSPP'95"},
-        {"conservative", "others may pass if they delay nobody", "Mu'alem & Feitelson 2001 §2"}}},
-      {"preempt",
-       {{"never", "a job that runs is left alone", "Hu et al. SC'21 §2.1"},
-        {"by_rank", "a job is stopped for one of lower rank that takes its place",
-         "Gu et al. NSDI'19"},
-        {"late", "whoever is late gives way to those whose deadlines can be met", "docs/qos.md"},
-        {"quota", "whoever is not among the first jobs that fill the GPUs by count is stopped",
-         "Hu et al. SC'21 artifact"}}},
-  };
+std::string text_of(const policy::Registry::Slot& slot, const policy::Choice& choice) {
+  return to_string(choice, slot.choices->at(choice).parameters);
 }
 
-Json to_object(const policy::Composition& c) {
-  return {{"name", c.name},
-          {"summary", c.summary},
-          {"source", c.source},
-          {"order", c.order},
-          {"placement", c.placement},
-          {"estimate", c.estimate},
-          {"shape", c.shape},
-          {"size", c.size},
-          {"capacity", c.capacity},
-          {"throttle", c.throttle},
-          {"share", policy::share_name(c.share)},
-          {"admit", policy::admit_name(c.admit)},
-          {"colocate", policy::colocate_name(c.colocate)},
-          {"reserve", policy::reserve_name(c.reserve)},
-          {"preempt", policy::preempt_name(c.preempt)},
-          {"lease_s", seconds(c.lease)},
-          {"rank_delay_s", seconds(c.rank_delay)},
-          {"las_threshold_gpu_s", c.las_threshold_gpu_s},
-          {"reserve_cpus", c.reserve_cpus},
-          {"trial_s", seconds(c.trial)},
-          {"harmless_rate", c.harmless_rate}};
+Json to_object(const policy::Composition& composition) {
+  Json made = {
+      {"name", composition.name}, {"summary", composition.summary}, {"source", composition.source}};
+  if (!composition.whole.name.empty()) {
+    const policy::Entry& whole = policy::registry().wholes.at(composition.whole);
+    made["whole"] = to_string(composition.whole, whole.parameters);
+  }
+  for (const policy::Registry::Slot& slot : policy::registry().slots()) {
+    made[slot.name()] = text_of(slot, composition.*slot.choice);
+  }
+  return made;
+}
+
+Json to_object(const policy::Entry& entry) {
+  Json made = {{"name", entry.name}, {"summary", entry.summary}, {"source", entry.source}};
+  entry.traits.has.each([&](policy::Trait trait) { made["does"].push_back(clause(trait)); });
+  for (const policy::Parameter& each : entry.parameters) {
+    Json parameter = {{"name", each.name}, {"summary", each.summary}};
+    parameter["expected"] = each.expected();
+    if (!each.words.empty()) {
+      parameter["usual"] = each.words.front();
+    } else if (each.is_list) {
+      parameter["usual"] = each.usual;
+    } else {
+      parameter["usual"] = each.usual.front();
+    }
+    made["parameters"].push_back(std::move(parameter));
+  }
+  return made;
+}
+
+void print_parameters(const policy::Entry& entry) {
+  for (const policy::Parameter& each : entry.parameters) {
+    const std::string usual =
+        each.words.empty() ? fmt::format("{}", fmt::join(each.usual, ":")) : each.words.front();
+    fmt::print("  {:10} {:20}   {}: {} ({})\n", "", "", each.name, each.summary, usual);
+  }
 }
 
 int list(const std::string& output) {
@@ -106,10 +70,9 @@ int list(const std::string& output) {
     Json policies = Json::array();
     for (const policy::Composition& each : known.policies()) policies.push_back(to_object(each));
     Json choices;
-    for (const Slot& slot : slots()) {
-      for (const policy::Entry& each : slot.choices) {
-        choices[slot.name].push_back(
-            {{"name", each.name}, {"summary", each.summary}, {"source", each.source}});
+    for (const policy::Registry::Slot& slot : known.slots()) {
+      for (const policy::Entry& each : slot.choices->entries()) {
+        choices[slot.name()].push_back(to_object(each));
       }
     }
     fmt::print("{}\n", Json{{"policies", policies}, {"slots", choices}}.dump(2));
@@ -119,10 +82,14 @@ int list(const std::string& output) {
   for (const policy::Composition& each : known.policies()) {
     fmt::print("  {:20} {}  [{}]\n", each.name, each.summary, each.source);
   }
-  fmt::print("\nSLOTS: replace a part of a policy with +, as in qssf+easy:4+best_fit\n");
-  for (const Slot& slot : slots()) {
-    for (const policy::Entry& each : slot.choices) {
-      fmt::print("  {:10} {:20} {}  [{}]\n", slot.name, each.name, each.summary, each.source);
+  fmt::print(
+      "\nSLOTS: replace a part of a policy with +, as in qssf+easy:4+best_fit; what follows a "
+      "colon "
+      "is told to it\n");
+  for (const policy::Registry::Slot& slot : known.slots()) {
+    for (const policy::Entry& each : slot.choices->entries()) {
+      fmt::print("  {:10} {:20} {}  [{}]\n", slot.name(), each.name, each.summary, each.source);
+      print_parameters(each);
     }
   }
   return kDone;

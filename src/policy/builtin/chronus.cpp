@@ -22,8 +22,7 @@ void register_chronus(Registry& registry) {
                        .source = "Gao et al. SoCC'21 (Chronus)",
                        .order = "srtf",
                        .placement = "consolidate_first",
-                       .admit = Admit::leases,
-                       .lease = 20min});
+                       .pass = "deadline_leases"});
 }
 
 }  // namespace almanac::policy::builtin

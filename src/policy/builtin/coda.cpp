@@ -17,8 +17,8 @@ void register_coda(Registry& registry) {
                                   "their own, slowed where they take memory bandwidth",
                        .source = "Zhao et al. ICDCS'20 (CODA)",
                        .size = "adaptive",
-                       .throttle = "halve",
-                       .share = Share::arrays});
+                       .pass = "arrays",
+                       .throttle = "halve"});
 }
 
 }  // namespace almanac::policy::builtin

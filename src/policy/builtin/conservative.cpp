@@ -14,7 +14,7 @@ void register_conservative(Registry& registry) {
        .summary = "first come, first served; a job may pass others if it delays none of them",
        .source = "Mu'alem & Feitelson 2001 §2",
        .estimate = "limit",
-       .reserve = kEveryJob});
+       .pass = "conservative"});
 }
 
 }  // namespace almanac::policy::builtin

@@ -13,7 +13,7 @@ void register_drf(Registry& registry) {
       {.name = "drf",
        .summary = "the user with the least dominant share of GPUs, cores and memory first",
        .source = "Ghodsi et al. NSDI'11",
-       .share = Share::users});
+       .pass = "users"});
 }
 
 }  // namespace almanac::policy::builtin

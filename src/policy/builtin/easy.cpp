@@ -15,7 +15,7 @@ void register_easy(Registry& registry) {
            "first come, first served; short jobs fill the gap in front of the first blocked job",
        .source = "Lifka JSSPP'95",
        .estimate = "limit",
-       .reserve = 1});
+       .pass = "easy"});
 }
 
 }  // namespace almanac::policy::builtin

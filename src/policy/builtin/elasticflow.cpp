@@ -22,8 +22,7 @@ void register_elasticflow(Registry& registry) {
                        .order = "edf",
                        .placement = "consolidate_first",
                        .shape = "one",
-                       .admit = Admit::shares,
-                       .lease = 5min});
+                       .pass = "elastic"});
 }
 
 }  // namespace almanac::policy::builtin

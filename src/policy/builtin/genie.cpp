@@ -20,7 +20,7 @@ void register_genie(Registry& registry) {
        .source = "Chen et al. TPDS'20 (GENIE) §6",
        .order = "allowance",
        .shape = "cer_in_time",
-       .reserve = kNobodyHolds});
+       .pass = "scan"});
 }
 
 }  // namespace almanac::policy::builtin

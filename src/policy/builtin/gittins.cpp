@@ -17,7 +17,7 @@ void register_gittins(Registry& registry) {
        .source = "Gu et al. NSDI'19 §3.2",
        .estimate = "learned",
        .order = "gittins",
-       .preempt = Preempt::by_rank});
+       .pass = "by_rank"});
 }
 
 }  // namespace almanac::policy::builtin

@@ -15,7 +15,7 @@ void register_las(Registry& registry) {
            "least attained GPU time first, in two queues; stops jobs of the second for the first",
        .source = "Gu et al. NSDI'19 §3",
        .order = "las",
-       .preempt = Preempt::by_rank});
+       .pass = "by_rank"});
 }
 
 }  // namespace almanac::policy::builtin

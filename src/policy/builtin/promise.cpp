@@ -18,7 +18,7 @@ void register_promise(Registry& registry) {
        .source = "docs/qos.md",
        .order = "promise",
        .shape = "by_room",
-       .preempt = Preempt::late});
+       .pass = "late"});
 }
 
 }  // namespace almanac::policy::builtin

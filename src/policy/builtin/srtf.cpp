@@ -17,7 +17,7 @@ void register_srtf(Registry& registry) {
        .summary = "shortest remaining time first, knowing the truth; stops longer jobs",
        .source = "Hu et al. SC'21 §4.2.3",
        .order = "srtf",
-       .preempt = Preempt::by_rank});
+       .pass = "by_rank"});
 }
 
 }  // namespace almanac::policy::builtin

@@ -14,7 +14,7 @@ void register_synergy_greedy(Registry& registry) {
                                   "cores and memory that make it faster, or waiting for them",
                        .source = "Mohan et al. OSDI'22",
                        .size = "greedy",
-                       .lease = kUsualLease});
+                       .pass = "lease"});
 }
 
 }  // namespace almanac::policy::builtin

@@ -14,7 +14,7 @@ void register_synergy_opt(Registry& registry) {
                                   "is best for all together, nobody below its share",
                        .source = "Mohan et al. OSDI'22",
                        .size = "opt",
-                       .lease = kUsualLease});
+                       .pass = "lease"});
 }
 
 }  // namespace almanac::policy::builtin

@@ -16,7 +16,7 @@ void register_synergy_proportional(Registry& registry) {
            "rounds of 300 s, first come, first served; each GPU with its share of cores and memory",
        .source = "Mohan et al. OSDI'22",
        .size = "proportional",
-       .lease = kUsualLease});
+       .pass = "lease"});
 }
 
 }  // namespace almanac::policy::builtin

@@ -14,7 +14,7 @@ void register_synergy_tune(Registry& registry) {
                                   "whom they make faster, nobody below its share",
                        .source = "Mohan et al. OSDI'22",
                        .size = "tune",
-                       .lease = kUsualLease});
+                       .pass = "lease"});
 }
 
 }  // namespace almanac::policy::builtin

@@ -20,8 +20,7 @@ void register_thrift(Registry& registry) {
                        .order = "gpu_time",
                        .placement = "consolidate_first",
                        .shape = "one",
-                       .admit = Admit::cheapest,
-                       .lease = 5min});
+                       .pass = {"elastic", {{"deadlines", {1}}}}});
 }
 
 }  // namespace almanac::policy::builtin

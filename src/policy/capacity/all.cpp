@@ -7,8 +7,8 @@
 namespace almanac::policy::capacity {
 
 void register_all(Registry& registry) {
-  registry.add_capacity({"all", "every node stays on", "common practice"},
-                        [](const Composition&) { return nullptr; });
+  registry.capacities.add({"all", "every node stays on", "common practice"},
+                          [](const Parameters&) { return nullptr; });
 }
 
 }  // namespace almanac::policy::capacity

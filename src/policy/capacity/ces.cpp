@@ -58,12 +58,13 @@ class Ces final : public Capacity {
 
 void register_ces(Registry& registry) {
   for (const std::string& cluster : energy::ces_profiles()) {
-    registry.add_capacity(
-        {"ces_" + cluster, "Cluster Energy Saving with the constants for " + cluster,
-         "Hu et al. SC'21 §4.3"},
-        [cluster](const Composition&) {
-          return std::make_unique<Ces>(*energy::ces_profile(cluster));
-        });
+    registry.capacities.add({"ces_" + cluster,
+                             "Cluster Energy Saving with the constants for " + cluster,
+                             "Hu et al. SC'21 §4.3",
+                             {.has = {Trait::sleeps_nodes}}},
+                            [cluster](const Parameters&) {
+                              return std::make_unique<Ces>(*energy::ces_profile(cluster));
+                            });
   }
 }
 

@@ -17,9 +17,11 @@ class FollowLoad final : public Capacity {
 }  // namespace
 
 void register_follow_load(Registry& registry) {
-  registry.add_capacity({"follow_load", "nodes that ran nothing for 10 minutes sleep",
-                         "vanilla DRS of Hu et al. SC'21 §4.3"},
-                        [](const Composition&) { return std::make_unique<FollowLoad>(); });
+  registry.capacities.add({"follow_load",
+                           "nodes that ran nothing for 10 minutes sleep",
+                           "vanilla DRS of Hu et al. SC'21 §4.3",
+                           {.has = {Trait::sleeps_nodes}}},
+                          [](const Parameters&) { return std::make_unique<FollowLoad>(); });
 }
 
 }  // namespace almanac::policy::capacity

@@ -28,9 +28,11 @@ class Standby final : public Capacity {
 }  // namespace
 
 void register_standby(Registry& registry) {
-  registry.add_capacity({"standby", "what the forecast peak asks for, at prices of delay and sleep",
-                         "energy/standby.h"},
-                        [](const Composition&) { return std::make_unique<Standby>(); });
+  registry.capacities.add({"standby",
+                           "what the forecast peak asks for, at prices of delay and sleep",
+                           "energy/standby.h",
+                           {.has = {Trait::sleeps_nodes}}},
+                          [](const Parameters&) { return std::make_unique<Standby>(); });
 }
 
 }  // namespace almanac::policy::capacity

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policy/pass/array_book.h"
+#include "policy/kit/array_book.h"
 
 #include <algorithm>
 #include <utility>

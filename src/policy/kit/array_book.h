@@ -14,7 +14,7 @@
 
 #include "cluster/room_set.h"
 #include "policy/desk.h"
-#include "policy/pass/user_queues.h"
+#include "policy/kit/user_queues.h"
 
 namespace almanac::policy {
 

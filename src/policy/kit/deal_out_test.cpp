@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policy/packing.h"
+#include "policy/kit/deal_out.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policy/pass/pledges.h"
+#include "policy/kit/pledges.h"
 
 #include <algorithm>
 #include <utility>

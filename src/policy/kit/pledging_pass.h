@@ -16,9 +16,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "policy/pass/leased_pass.h"
-#include "policy/pass/pledges.h"
-#include "policy/pass/start_each.h"
+#include "policy/kit/leased_pass.h"
+#include "policy/kit/pledges.h"
+#include "policy/kit/start_each.h"
 
 namespace almanac::policy {
 

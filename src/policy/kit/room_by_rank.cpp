@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policy/pass/room_by_rank.h"
+#include "policy/kit/room_by_rank.h"
 
 #include <algorithm>
 #include <bit>

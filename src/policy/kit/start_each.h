@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "policy/desk.h"
-#include "policy/pass/unmet.h"
+#include "policy/kit/unmet.h"
 
 namespace almanac::policy {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policy/pass/user_queues.h"
+#include "policy/kit/user_queues.h"
 
 #include <algorithm>
 

@@ -22,9 +22,11 @@ class AgedEdf final : public Order {
 }  // namespace
 
 void register_aged_edf(Registry& registry) {
-  registry.add_order({"aged_edf", "earliest mean of arrival and deadline first",
-                      "Chen et al. TPDS'20 (GENIE) §7.1"},
-                     [](const Composition&) { return std::make_unique<AgedEdf>(); });
+  registry.orders.add({"aged_edf",
+                       "earliest mean of arrival and deadline first",
+                       "Chen et al. TPDS'20 (GENIE) §7.1",
+                       {.has = {Trait::reads_deadlines}}},
+                      [](const Parameters&) { return std::make_unique<AgedEdf>(); });
 }
 
 }  // namespace almanac::policy::order

@@ -23,9 +23,9 @@ class DominantShare final : public Order {
 }  // namespace
 
 void register_drf(Registry& registry) {
-  registry.add_order({"drf", "least dominant share of GPUs, cores and memory first",
-                      "Mohan et al. OSDI'22; Ghodsi et al. NSDI'11"},
-                     [](const Composition&) { return std::make_unique<DominantShare>(); });
+  registry.orders.add({"drf", "least dominant share of GPUs, cores and memory first",
+                       "Mohan et al. OSDI'22; Ghodsi et al. NSDI'11"},
+                      [](const Parameters&) { return std::make_unique<DominantShare>(); });
 }
 
 }  // namespace almanac::policy::order

@@ -18,8 +18,11 @@ class Edf final : public Order {
 }  // namespace
 
 void register_edf(Registry& registry) {
-  registry.add_order({"edf", "earliest deadline first", "Liu & Layland JACM'73"},
-                     [](const Composition&) { return std::make_unique<Edf>(); });
+  registry.orders.add({"edf",
+                       "earliest deadline first",
+                       "Liu & Layland JACM'73",
+                       {.has = {Trait::reads_deadlines}}},
+                      [](const Parameters&) { return std::make_unique<Edf>(); });
 }
 
 }  // namespace almanac::policy::order

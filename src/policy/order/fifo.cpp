@@ -19,8 +19,8 @@ class Fifo final : public Order {
 }  // namespace
 
 void register_fifo(Registry& registry) {
-  registry.add_order({"fifo", "first come, first served", "Hu et al. SC'21 §2.1"},
-                     [](const Composition&) { return std::make_unique<Fifo>(); });
+  registry.orders.add({"fifo", "first come, first served", "Hu et al. SC'21 §2.1"},
+                      [](const Parameters&) { return std::make_unique<Fifo>(); });
 }
 
 }  // namespace almanac::policy::order

@@ -22,15 +22,16 @@ class FinishTimeFairness final : public Order {
     return -(seconds(job.now - job.request.submit) + left_s) / alone_s;
   }
   bool needs_estimate() const override { return true; }
-  bool changes_while_waiting() const override { return true; }
 };
 
 }  // namespace
 
 void register_ftf(Registry& registry) {
-  registry.add_order({"ftf", "most unfair first: wait and work left, beside the work in all",
-                      "Mahajan et al. NSDI'20"},
-                     [](const Composition&) { return std::make_unique<FinishTimeFairness>(); });
+  registry.orders.add({"ftf",
+                       "most unfair first: wait and work left, beside the work in all",
+                       "Mahajan et al. NSDI'20",
+                       {.has = {Trait::reads_run_times}, .needs = {Trait::leases}}},
+                      [](const Parameters&) { return std::make_unique<FinishTimeFairness>(); });
 }
 
 }  // namespace almanac::policy::order

@@ -97,10 +97,12 @@ class Gittins final : public Order {
 }  // namespace
 
 void register_gittins(Registry& registry) {
-  registry.add_order(
-      {"gittins", "least GPU time yet to come for each chance that it ends first (Gittins index)",
-       "Aalto et al. 2009; Gu et al. NSDI'19 §3.2"},
-      [](const Composition&) { return std::make_unique<Gittins>(); });
+  registry.orders.add(
+      {"gittins",
+       "least GPU time yet to come for each chance that it ends first (Gittins index)",
+       "Aalto et al. 2009; Gu et al. NSDI'19 §3.2",
+       {.has = {Trait::reads_run_times}}},
+      [](const Parameters&) { return std::make_unique<Gittins>(); });
 }
 
 }  // namespace almanac::policy::order

@@ -36,7 +36,7 @@ class GittinsTest : public testing::Test {
     made.gpus = 4;
     return made;
   }();
-  std::unique_ptr<Order> order_ = registry().make_order({.order = "gittins"});
+  std::unique_ptr<Order> order_ = registry().orders.make("gittins");
 };
 
 TEST_F(GittinsTest, WeighsTheEarlyEndByItsChance) {

@@ -22,8 +22,11 @@ class GpuTime final : public Order {
 }  // namespace
 
 void register_gpu_time(Registry& registry) {
-  registry.add_order({"gpu_time", "least believed GPU time first", "Hu et al. SC'21 §4.2"},
-                     [](const Composition&) { return std::make_unique<GpuTime>(); });
+  registry.orders.add({"gpu_time",
+                       "least believed GPU time first",
+                       "Hu et al. SC'21 §4.2",
+                       {.has = {Trait::reads_run_times}}},
+                      [](const Parameters&) { return std::make_unique<GpuTime>(); });
 }
 
 }  // namespace almanac::policy::order

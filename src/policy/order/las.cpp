@@ -40,9 +40,14 @@ class Las final : public Order {
 }  // namespace
 
 void register_las(Registry& registry) {
-  registry.add_order(
-      {"las", "least attained GPU time first, in two queues", "Gu et al. NSDI'19 §3"},
-      [](const Composition& c) { return std::make_unique<Las>(c.las_threshold_gpu_s); });
+  registry.orders.add(
+      {"las",
+       "least attained GPU time first, in two queues",
+       "Gu et al. NSDI'19 §3",
+       {},
+       {number("threshold_gpu_s", "attained GPU time after which a job is in the second queue",
+               18'000, 0, 1e15)}},
+      [](const Parameters& told) { return std::make_unique<Las>(told.number("threshold_gpu_s")); });
 }
 
 }  // namespace almanac::policy::order

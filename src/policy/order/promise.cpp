@@ -38,10 +38,13 @@ class Promise final : public Order {
 }  // namespace
 
 void register_promise(Registry& registry) {
-  registry.add_order(
-      {"promise", "least GPU time first of those whose deadlines can be met, then of the others",
-       "Moore, Manag. Sci. 1968; ours"},
-      [](const Composition&) { return std::make_unique<Promise>(); });
+  registry.orders.add(
+      {"promise",
+       "least GPU time first of those whose deadlines can be met, then of the others",
+       "Moore, Manag. Sci. 1968; ours",
+       {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::ranks_late_apart},
+        .bars = {Trait::splits_queue}}},
+      [](const Parameters&) { return std::make_unique<Promise>(); });
 }
 
 }  // namespace almanac::policy::order

@@ -20,8 +20,11 @@ class Sjf final : public Order {
 }  // namespace
 
 void register_sjf(Registry& registry) {
-  registry.add_order({"sjf", "least believed run time first", "Hu et al. SC'21 §4.2.3"},
-                     [](const Composition&) { return std::make_unique<Sjf>(); });
+  registry.orders.add({"sjf",
+                       "least believed run time first",
+                       "Hu et al. SC'21 §4.2.3",
+                       {.has = {Trait::reads_run_times}}},
+                      [](const Parameters&) { return std::make_unique<Sjf>(); });
 }
 
 }  // namespace almanac::policy::order

@@ -22,8 +22,11 @@ class Srtf final : public Order {
 }  // namespace
 
 void register_srtf(Registry& registry) {
-  registry.add_order({"srtf", "least believed remaining time first", "Hu et al. SC'21 §4.2.3"},
-                     [](const Composition&) { return std::make_unique<Srtf>(); });
+  registry.orders.add({"srtf",
+                       "least believed remaining time first",
+                       "Hu et al. SC'21 §4.2.3",
+                       {.has = {Trait::reads_run_times}}},
+                      [](const Parameters&) { return std::make_unique<Srtf>(); });
 }
 
 }  // namespace almanac::policy::order

@@ -28,9 +28,11 @@ class Tetris final : public Order {
 }  // namespace
 
 void register_tetris(Registry& registry) {
-  registry.add_order({"tetris", "least believed time left times shares of GPUs, cores and memory",
-                      "Mohan et al. OSDI'22; Grandl et al. SIGCOMM'14"},
-                     [](const Composition&) { return std::make_unique<Tetris>(); });
+  registry.orders.add({"tetris",
+                       "least believed time left times shares of GPUs, cores and memory",
+                       "Mohan et al. OSDI'22; Grandl et al. SIGCOMM'14",
+                       {.has = {Trait::reads_run_times}}},
+                      [](const Parameters&) { return std::make_unique<Tetris>(); });
 }
 
 }  // namespace almanac::policy::order

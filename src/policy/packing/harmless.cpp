@@ -1,16 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policy/colocation.h"
 
+/// \file
+/// Lets a job that would have to wait run on the GPUs of a running job, where that harms neither.
+///
+/// The guest asks whole GPUs, as many as the host holds, and lies on just those; each then holds
+/// half. Both must be predicted, with the cores and memory that the host holds and the guest would,
+/// at `harmless_rate` of their speed alone or more. Of several hosts the one is taken where both
+/// together lose least. A pair stays until one of the two ends or is stopped; the other then has
+/// the GPUs to itself again. Three never share.
+///
+/// Source   Narayanan et al., OSDI'20 (Gavel), which measured pairs of jobs on a GPU and let a
+///          policy choose among them; 0.9 is the design texts'.
+/// Differs  Gavel runs pairs in rounds. Here a guest only fills in for waiting, so that it moves
+///          nobody. Whether two fit into a GPU's memory is not known and not asked.
+/// Cost     Where a job finds no place: two rates, twice, for each running job of as many GPUs.
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
-namespace almanac::policy {
+#include "policy/desk.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::packing {
 namespace {
 
 constexpr std::int32_t kHalf = cluster::kWholeGpu / 2;
 
-}  // namespace
+class Harmless final : public Packing {
+ public:
+  /// `may_share` empty = all jobs may.
+  Harmless(Desk& desk, double harmless_rate, MayShare may_share)
+      : desk_(desk), harmless_rate_(harmless_rate), may_share_(std::move(may_share)) {}
 
-std::span<const cluster::Grant> Colocation::join(VcId vc, JobId guest) {
+  std::span<const cluster::Grant> join(VcId vc, JobId guest) override;
+  bool is_paired(JobId job) const override { return partner_.contains(job); }
+  void started(JobId job) override;
+  void ended(JobId job) override;
+
+ private:
+  using Key = std::pair<VcId, int>;  // virtual cluster, GPUs held
+  /// A host, and what the guest would hold there.
+  struct Match {
+    JobId host{};
+    double speeds = 0;  // of both, relative to alone
+    std::vector<cluster::Grant> grants{};
+  };
+
+  Key key(JobId job, std::span<const cluster::Grant> held) const;
+  std::optional<Match> best_match(VcId vc, JobId guest, const cluster::Demand& demand) const;
+  std::optional<Match> match(JobId host, JobId guest, const cluster::Demand& demand) const;
+  /// What is like what the host holds, with the cores and memory of `demand`; none = no room.
+  std::vector<cluster::Grant> beside(std::span<const cluster::Grant> host,
+                                     const cluster::Demand& demand) const;
+  double relative_speed(JobId job, std::span<const cluster::Grant> held, JobId neighbour) const;
+
+  Desk& desk_;
+  double harmless_rate_;
+  MayShare may_share_;
+  std::map<Key, std::set<JobId>> alone_;  // jobs that hold whole GPUs, and run before this plan
+  std::unordered_map<JobId, JobId> partner_;
+  std::vector<cluster::Grant> taken_;
+};
+
+std::span<const cluster::Grant> Harmless::join(VcId vc, JobId guest) {
   const cluster::Demand demand = desk_.demand(guest);
   if (desk_.view().speeds == nullptr || demand.is_cpu_job() || demand.is_part()) return {};
   std::optional<Match> best = best_match(vc, guest, demand);
@@ -27,8 +85,8 @@ std::span<const cluster::Grant> Colocation::join(VcId vc, JobId guest) {
   return taken_;
 }
 
-std::optional<Colocation::Match> Colocation::best_match(VcId vc, JobId guest,
-                                                        const cluster::Demand& demand) const {
+std::optional<Harmless::Match> Harmless::best_match(VcId vc, JobId guest,
+                                                    const cluster::Demand& demand) const {
   const Plan& plan = desk_.plan();
   std::optional<Match> best;
   const auto consider = [&](JobId host) {
@@ -49,8 +107,8 @@ std::optional<Colocation::Match> Colocation::best_match(VcId vc, JobId guest,
   return best;
 }
 
-std::optional<Colocation::Match> Colocation::match(JobId host, JobId guest,
-                                                   const cluster::Demand& demand) const {
+std::optional<Harmless::Match> Harmless::match(JobId host, JobId guest,
+                                               const cluster::Demand& demand) const {
   const std::span<const cluster::Grant> held = desk_.grants(host);
   const bool whole = std::all_of(held.begin(), held.end(), [](const cluster::Grant& grant) {
     return grant.gpu_milli == cluster::kWholeGpu;
@@ -66,8 +124,8 @@ std::optional<Colocation::Match> Colocation::match(JobId host, JobId guest,
   return made;
 }
 
-std::vector<cluster::Grant> Colocation::beside(std::span<const cluster::Grant> host,
-                                               const cluster::Demand& demand) const {
+std::vector<cluster::Grant> Harmless::beside(std::span<const cluster::Grant> host,
+                                             const cluster::Demand& demand) const {
   std::vector<cluster::Grant> made;
   for (const cluster::Grant& grant : host) {
     const cluster::Amount wanted = demand.of(grant.count());
@@ -85,24 +143,24 @@ std::vector<cluster::Grant> Colocation::beside(std::span<const cluster::Grant> h
   return made;
 }
 
-double Colocation::relative_speed(JobId job, std::span<const cluster::Grant> held,
-                                  JobId neighbour) const {
+double Harmless::relative_speed(JobId job, std::span<const cluster::Grant> held,
+                                JobId neighbour) const {
   const SpeedBook& speeds = *desk_.view().speeds;
   return speeds.pace(job, held, {&neighbour, 1}).rate / speeds.rate(job, held);
 }
 
-Colocation::Key Colocation::key(JobId job, std::span<const cluster::Grant> held) const {
+Harmless::Key Harmless::key(JobId job, std::span<const cluster::Grant> held) const {
   int gpus = 0;
   for (const cluster::Grant& grant : held) gpus += grant.count();
   return {desk_.view().progress(job).vc, gpus};
 }
 
-void Colocation::started(JobId job) {
+void Harmless::started(JobId job) {
   const Key own = key(job, desk_.grants(job));
   if (own.second > 0 && !is_paired(job)) alone_[own].insert(job);
 }
 
-void Colocation::ended(JobId job) {
+void Harmless::ended(JobId job) {
   const auto own = partner_.find(job);
   if (own == partner_.end()) {
     const auto alike = alone_.find(key(job, desk_.view().grants(job)));
@@ -122,4 +180,22 @@ void Colocation::ended(JobId job) {
   started(other);
 }
 
-}  // namespace almanac::policy
+}  // namespace
+
+void register_harmless(Registry& registry) {
+  registry.packings.add(
+      {.name = "harmless",
+       .summary =
+           "a job that would wait joins a running one where both keep nearly all their speed",
+       .source = "Narayanan et al. OSDI'20 (Gavel)",
+       .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus},
+                  .needs = {Trait::lets_join},
+                  .bars = {Trait::chooses_gpus}},
+       .parameters = {number("harmless_rate", "what both keep of their speed alone", 0.9, 1e-9,
+                             1)}},
+      [](const Parameters& told, Desk& desk, MayShare may_share) {
+        return std::make_unique<Harmless>(desk, told.number("harmless_rate"), std::move(may_share));
+      });
+}
+
+}  // namespace almanac::policy::packing

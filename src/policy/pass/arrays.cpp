@@ -35,7 +35,8 @@
 #include <vector>
 
 #include "policy/desk.h"
-#include "policy/pass/array_book.h"
+#include "policy/kit/array_book.h"
+#include "policy/registry.h"
 
 namespace almanac::policy {
 namespace {
@@ -349,8 +350,23 @@ class ArraysPass final : public Pass {
 
 }  // namespace
 
-std::unique_ptr<Pass> make_arrays_pass(Desk& desk, double reserve_cpus) {
-  return std::make_unique<ArraysPass>(desk, reserve_cpus);
+namespace pass {
+
+void register_arrays(Registry& registry) {
+  registry.passes.add(
+      {.name = "arrays",
+       .summary = "the same in an array of cores for CPU jobs and one for GPU jobs, which lend to "
+                  "each other",
+       .source = "Zhao et al. ICDCS'20 (CODA)",
+       .traits = {.has = {Trait::splits_queue, Trait::parts_cluster, Trait::stops_jobs,
+                          Trait::lets_join},
+                  .bars = {Trait::chooses_gpus}},
+       .parameters = {number("reserve_cpus", "cores of each GPU that are kept for GPU jobs", 3, 0,
+                             1e4)}},
+      [](const Parameters& told, Desk& desk) {
+        return std::make_unique<ArraysPass>(desk, told.number("reserve_cpus"));
+      });
 }
 
+}  // namespace pass
 }  // namespace almanac::policy

@@ -10,15 +10,20 @@
 ///          free is offered to whoever can start at once. A job that outruns its estimate is
 ///          believed to run as long again.
 #include <algorithm>
+#include <limits>
+#include <memory>
 #include <utility>
 
 #include "base/check.h"
 #include "policy/calendar.h"
-#include "policy/composition.h"
 #include "policy/desk.h"
+#include "policy/registry.h"
 
 namespace almanac::policy {
 namespace {
+
+/// Jobs that hold a reservation: all that wait.
+constexpr int kEveryJob = std::numeric_limits<int>::max();
 
 class BackfillPass final : public Pass {
   /// What `ask` answers as long as nothing is promised to `job`.
@@ -333,8 +338,28 @@ class BackfillPass final : public Pass {
 
 }  // namespace
 
-std::unique_ptr<Pass> make_backfill_pass(Desk& desk, int depth) {
-  return std::make_unique<BackfillPass>(desk, depth);
+namespace pass {
+
+void register_backfill(Registry& registry) {
+  registry.passes.add(
+      {.name = "easy",
+       .summary = "jobs may pass the first blocked ones, each of which holds a reservation, if "
+                  "they delay none",
+       .source = "Lifka JSSPP'95",
+       .traits = {.has = {Trait::reads_run_times, Trait::reserves}, .bars = {Trait::gives_cores}},
+       .parameters = {whole("depth", "blocked jobs that hold a reservation", 1, 1, 1e6)}},
+      [](const Parameters& told, Desk& desk) {
+        return std::make_unique<BackfillPass>(desk, told.whole("depth"));
+      });
+  registry.passes.add(
+      {.name = "conservative",
+       .summary = "jobs may pass others if they delay none of all that wait",
+       .source = "Mu'alem & Feitelson 2001 §2",
+       .traits = {.has = {Trait::reads_run_times, Trait::reserves}, .bars = {Trait::gives_cores}}},
+      [](const Parameters&, Desk& desk) {
+        return std::make_unique<BackfillPass>(desk, kEveryJob);
+      });
 }
 
+}  // namespace pass
 }  // namespace almanac::policy

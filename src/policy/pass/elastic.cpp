@@ -22,7 +22,8 @@
 #include <queue>
 #include <vector>
 
-#include "policy/pass/pledging_pass.h"
+#include "policy/kit/pledging_pass.h"
+#include "policy/registry.h"
 #include "policy/shape_choices.h"
 
 namespace almanac::policy {
@@ -273,9 +274,29 @@ class ElasticPass final : public PledgingPass {
 
 }  // namespace
 
-std::unique_ptr<Pass> make_elastic_pass(Desk& desk, Duration lease, Duration phase, bool anew) {
-  return std::make_unique<ElasticPass>(
-      desk, lease, phase, anew ? Pledges::Whose::cheapest : Pledges::Whose::first_to_come);
+namespace pass {
+
+void register_elastic(Registry& registry) {
+  registry.passes.add(
+      {.name = "elastic",
+       .summary = "the same on the fewest GPUs that are enough, the rest where it helps most",
+       .source = "Gu et al. ASPLOS'23 (ElasticFlow) §4",
+       .traits = {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::reads_speeds,
+                          Trait::stops_jobs, Trait::moves_jobs, Trait::resizes_jobs, Trait::leases,
+                          Trait::remembers, Trait::keeps_line},
+                  .bars = {Trait::deals_out, Trait::revises_waiting, Trait::shares_gpus}},
+       .parameters = {number("lease_s", "how long a lease is", 300, 1, 1e9),
+                      word("deadlines",
+                           "whose deadlines are promised: of the jobs that come first, or, chosen "
+                           "anew in each lease, of those that need least GPU time",
+                           {"first", "cheapest"})}},
+      [](const Parameters& told, Desk& desk) {
+        return std::make_unique<ElasticPass>(desk, told.duration("lease_s"), Duration{0},
+                                             told.word("deadlines") == "cheapest"
+                                                 ? Pledges::Whose::cheapest
+                                                 : Pledges::Whose::first_to_come);
+      });
 }
 
+}  // namespace pass
 }  // namespace almanac::policy

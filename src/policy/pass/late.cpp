@@ -20,8 +20,9 @@
 #include <vector>
 
 #include "policy/desk.h"
+#include "policy/kit/start_each.h"
 #include "policy/order/promise.h"
-#include "policy/pass/start_each.h"
+#include "policy/registry.h"
 
 namespace almanac::policy {
 namespace {
@@ -147,6 +148,17 @@ class LatePass final : public Pass {
 
 }  // namespace
 
-std::unique_ptr<Pass> make_late_pass(Desk& desk) { return std::make_unique<LatePass>(desk); }
+namespace pass {
 
+void register_late(Registry& registry) {
+  registry.passes.add(
+      {.name = "late",
+       .summary = "jobs that are late give way to those whose deadlines can be met",
+       .source = "docs/qos.md",
+       .traits = {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::stops_jobs},
+                  .needs = {Trait::ranks_late_apart}}},
+      [](const Parameters&, Desk& desk) { return std::make_unique<LatePass>(desk); });
+}
+
+}  // namespace pass
 }  // namespace almanac::policy

@@ -16,8 +16,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "policy/pass/leased_pass.h"
-#include "policy/pass/unmet.h"
+#include "policy/kit/leased_pass.h"
+#include "policy/kit/unmet.h"
+#include "policy/registry.h"
 
 namespace almanac::policy {
 namespace {
@@ -57,7 +58,7 @@ class LeasePass final : public LeasedPass {
       try_start(vc, each.job);
     }
     unmet_.clear();
-    if (desk_.colocates()) {
+    if (desk_.packs()) {
       for (const Ranked& each : ranked_) {
         if (!each.runs && !desk_.starts(each.job)) join(vc, each.job);
       }
@@ -212,8 +213,20 @@ class LeasePass final : public LeasedPass {
 
 }  // namespace
 
-std::unique_ptr<Pass> make_lease_pass(Desk& desk, Duration lease, Duration phase) {
-  return std::make_unique<LeasePass>(desk, lease, phase);
+namespace pass {
+
+void register_lease(Registry& registry) {
+  registry.passes.add(
+      {.name = "lease",
+       .summary = "all jobs are ranked and dealt out anew in each lease",
+       .source = "Mohan et al. OSDI'22",
+       .traits = {.has = {Trait::stops_jobs, Trait::leases, Trait::keeps_line, Trait::lets_join},
+                  .bars = {Trait::revises_waiting}},
+       .parameters = {number("lease_s", "how long a lease is", 300, 1, 1e9)}},
+      [](const Parameters& told, Desk& desk) {
+        return std::make_unique<LeasePass>(desk, told.duration("lease_s"), Duration{0});
+      });
 }
 
+}  // namespace pass
 }  // namespace almanac::policy

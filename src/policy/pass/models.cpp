@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "policy/desk.h"
+#include "policy/registry.h"
 
 namespace almanac::policy {
 namespace {
@@ -95,6 +96,17 @@ class ModelsPass final : public Pass {
 
 }  // namespace
 
-std::unique_ptr<Pass> make_models_pass(Desk& desk) { return std::make_unique<ModelsPass>(desk); }
+namespace pass {
 
+void register_models(Registry& registry) {
+  registry.passes.add(
+      {.name = "models",
+       .summary = "each model owns an equal part of the GPUs and a queue of its own",
+       .source = "Chen et al. TPDS'20 (GENIE) §7.1",
+       .traits = {.has = {Trait::splits_queue, Trait::parts_cluster},
+                  .bars = {Trait::revises_waiting}}},
+      [](const Parameters&, Desk& desk) { return std::make_unique<ModelsPass>(desk); });
+}
+
+}  // namespace pass
 }  // namespace almanac::policy

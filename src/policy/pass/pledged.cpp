@@ -16,7 +16,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "policy/pass/pledging_pass.h"
+#include "policy/kit/pledging_pass.h"
+#include "policy/registry.h"
 
 namespace almanac::policy {
 namespace {
@@ -149,8 +150,21 @@ class PledgedPass final : public PledgingPass {
 
 }  // namespace
 
-std::unique_ptr<Pass> make_pledged_pass(Desk& desk, Duration lease, Duration phase) {
-  return std::make_unique<PledgedPass>(desk, lease, phase);
+namespace pass {
+
+void register_pledged(Registry& registry) {
+  registry.passes.add(
+      {.name = "deadline_leases",
+       .summary = "deadlines for which enough leases are free are promised, and kept",
+       .source = "Gao et al. SoCC'21 (Chronus)",
+       .traits = {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::stops_jobs,
+                          Trait::leases, Trait::remembers, Trait::keeps_line},
+                  .bars = {Trait::deals_out, Trait::revises_waiting, Trait::shares_gpus}},
+       .parameters = {number("lease_s", "how long a lease is", 1200, 1, 1e9)}},
+      [](const Parameters& told, Desk& desk) {
+        return std::make_unique<PledgedPass>(desk, told.duration("lease_s"), Duration{0});
+      });
 }
 
+}  // namespace pass
 }  // namespace almanac::policy

@@ -15,8 +15,9 @@
 
 #include "base/check.h"
 #include "policy/desk.h"
-#include "policy/pass/room_by_rank.h"
-#include "policy/pass/unmet.h"
+#include "policy/kit/room_by_rank.h"
+#include "policy/kit/unmet.h"
+#include "policy/registry.h"
 
 namespace almanac::policy {
 namespace {
@@ -215,8 +216,16 @@ class PreemptingPass final : public Pass {
 
 }  // namespace
 
-std::unique_ptr<Pass> make_preempting_pass(Desk& desk) {
-  return std::make_unique<PreemptingPass>(desk);
+namespace pass {
+
+void register_preempting(Registry& registry) {
+  registry.passes.add(
+      {.name = "by_rank",
+       .summary = "a running job is stopped for one of lower rank that takes its place",
+       .source = "Gu et al. NSDI'19",
+       .traits = {.has = {Trait::stops_jobs}, .bars = {Trait::revises_waiting}}},
+      [](const Parameters&, Desk& desk) { return std::make_unique<PreemptingPass>(desk); });
 }
 
+}  // namespace pass
 }  // namespace almanac::policy

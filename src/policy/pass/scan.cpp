@@ -7,7 +7,8 @@
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 6, in the reading that gives its makespans.
 #include "policy/desk.h"
-#include "policy/pass/start_each.h"
+#include "policy/kit/start_each.h"
+#include "policy/registry.h"
 
 namespace almanac::policy {
 namespace {
@@ -30,6 +31,15 @@ class ScanPass final : public Pass {
 
 }  // namespace
 
-std::unique_ptr<Pass> make_scan_pass(Desk& desk) { return std::make_unique<ScanPass>(desk); }
+namespace pass {
 
+void register_scan(Registry& registry) {
+  registry.passes.add(
+      {.name = "scan",
+       .summary = "a job that fits passes those that do not",
+       .source = "Chen et al. TPDS'20 (GENIE) §6"},
+      [](const Parameters&, Desk& desk) { return std::make_unique<ScanPass>(desk); });
+}
+
+}  // namespace pass
 }  // namespace almanac::policy

@@ -5,6 +5,7 @@
 ///
 /// Source   Hu et al., SC'21, section 4.2, Algorithm 1 (the `break`).
 #include "policy/desk.h"
+#include "policy/registry.h"
 
 namespace almanac::policy {
 namespace {
@@ -35,6 +36,16 @@ class StrictPass final : public Pass {
 
 }  // namespace
 
-std::unique_ptr<Pass> make_strict_pass(Desk& desk) { return std::make_unique<StrictPass>(desk); }
+namespace pass {
 
+void register_strict(Registry& registry) {
+  registry.passes.add(
+      {.name = "strict",
+       .summary = "no job passes one that cannot be placed",
+       .source = "Hu et al. SC'21 §2.1",
+       .traits = {.has = {Trait::keeps_line, Trait::lets_join}}},
+      [](const Parameters&, Desk& desk) { return std::make_unique<StrictPass>(desk); });
+}
+
+}  // namespace pass
 }  // namespace almanac::policy

@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "policy/desk.h"
-#include "policy/pass/user_queues.h"
+#include "policy/kit/user_queues.h"
+#include "policy/registry.h"
 
 namespace almanac::policy {
 namespace {
@@ -101,6 +102,16 @@ class UsersPass final : public Pass {
 
 }  // namespace
 
-std::unique_ptr<Pass> make_users_pass(Desk& desk) { return std::make_unique<UsersPass>(desk); }
+namespace pass {
 
+void register_users(Registry& registry) {
+  registry.passes.add(
+      {.name = "users",
+       .summary = "the user with the least dominant share first, past jobs that do not fit",
+       .source = "Ghodsi et al. NSDI'11",
+       .traits = {.has = {Trait::splits_queue, Trait::lets_join}, .bars = {Trait::chooses_gpus}}},
+      [](const Parameters&, Desk& desk) { return std::make_unique<UsersPass>(desk); });
+}
+
+}  // namespace pass
 }  // namespace almanac::policy

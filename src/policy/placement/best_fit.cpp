@@ -30,10 +30,10 @@ class BestFit final : public Placement {
 }  // namespace
 
 void register_best_fit(Registry& registry) {
-  registry.add_placement(
+  registry.placements.add(
       {"best_fit", "on one node if it fits, else spread; always the fullest node first",
        "Johnson et al. 1974"},
-      [] { return std::make_unique<BestFit>(); });
+      [](const Parameters&) { return std::make_unique<BestFit>(); });
 }
 
 }  // namespace almanac::policy::placement

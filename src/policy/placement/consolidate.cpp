@@ -118,10 +118,10 @@ bool consolidate(Ledger& ledger, VcId vc, const cluster::Demand& demand,
 }
 
 void register_consolidate(Registry& registry) {
-  registry.add_placement(
+  registry.placements.add(
       {"consolidate", "as few nodes as possible, fullest node first; waits rather than spreads",
        "Hu et al. SC'21 §2.1"},
-      [] { return std::make_unique<Consolidate>(); });
+      [](const Parameters&) { return std::make_unique<Consolidate>(); });
 }
 
 }  // namespace almanac::policy::placement

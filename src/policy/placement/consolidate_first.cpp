@@ -25,10 +25,10 @@ class ConsolidateFirst final : public Placement {
 }  // namespace
 
 void register_consolidate_first(Registry& registry) {
-  registry.add_placement(
+  registry.placements.add(
       {"consolidate_first", "as few nodes as possible, else spread from the emptiest node down",
        "Hu et al. SC'21 artifact"},
-      [] { return std::make_unique<ConsolidateFirst>(); });
+      [](const Parameters&) { return std::make_unique<ConsolidateFirst>(); });
 }
 
 }  // namespace almanac::policy::placement

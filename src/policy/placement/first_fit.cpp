@@ -32,9 +32,9 @@ class FirstFit final : public Placement {
 }  // namespace
 
 void register_first_fit(Registry& registry) {
-  registry.add_placement({"first_fit", "spread over the lowest-numbered nodes that have free GPUs",
-                          "Hu et al. SC'21 artifact"},
-                         [] { return std::make_unique<FirstFit>(); });
+  registry.placements.add({"first_fit", "spread over the lowest-numbered nodes that have free GPUs",
+                           "Hu et al. SC'21 artifact"},
+                          [](const Parameters&) { return std::make_unique<FirstFit>(); });
 }
 
 }  // namespace almanac::policy::placement

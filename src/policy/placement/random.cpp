@@ -32,8 +32,8 @@ class Random final : public Placement {
 }  // namespace
 
 void register_random(Registry& registry) {
-  registry.add_placement({"random", "spread over nodes drawn at random", "baseline"},
-                         [] { return std::make_unique<Random>(); });
+  registry.placements.add({"random", "spread over nodes drawn at random", "baseline"},
+                          [](const Parameters&) { return std::make_unique<Random>(); });
 }
 
 }  // namespace almanac::policy::placement

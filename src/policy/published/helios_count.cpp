@@ -8,13 +8,14 @@
 ///          faults: fragmentation is ignored when jobs are chosen, so that a job may be stopped for
 ///          one that cannot be placed; equal ranks favour the waiting job.
 #include "policy/desk.h"
+#include "policy/registry.h"
 
 namespace almanac::policy {
 namespace {
 
-class QuotaPass final : public Pass {
+class CountPass final : public Pass {
  public:
-  explicit QuotaPass(Desk& desk) : desk_(desk) {
+  explicit CountPass(Desk& desk) : desk_(desk) {
     desk_.track = Desk::Track::rank;
     desk_.whole_gpus = true;
   }
@@ -91,6 +92,17 @@ class QuotaPass final : public Pass {
 
 }  // namespace
 
-std::unique_ptr<Pass> make_quota_pass(Desk& desk) { return std::make_unique<QuotaPass>(desk); }
+namespace published {
 
+void register_helios_count(Registry& registry) {
+  registry.passes.add(
+      {.name = "helios_count",
+       .summary = "the first jobs that fill the GPUs by count run, as Helios' simulator has it; "
+                  "the others are stopped",
+       .source = "Hu et al. SC'21 artifact",
+       .traits = {.has = {Trait::stops_jobs}, .bars = {Trait::revises_waiting}}},
+      [](const Parameters&, Desk& desk) { return std::make_unique<CountPass>(desk); });
+}
+
+}  // namespace published
 }  // namespace almanac::policy

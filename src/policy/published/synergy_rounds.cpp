@@ -26,8 +26,8 @@
 #include <utility>
 
 #include "policy/best_mix.h"
-#include "policy/composition.h"
-#include "policy/pass/leased_pass.h"
+#include "policy/kit/leased_pass.h"
+#include "policy/registry.h"
 #include "policy/size/share.h"
 #include "policy/size_choices.h"
 
@@ -81,12 +81,12 @@ struct RoundJob {
   std::vector<std::pair<std::size_t, int>> on{};  // servers and GPUs there
 };
 
-class PublishedRounds final : public LeasedPass {
+class SynergyRounds final : public LeasedPass {
  public:
-  PublishedRounds(Desk& desk, const Composition& composition)
-      : LeasedPass(desk, composition.lease, composition.lease_phase),
-        order_(composition.order),
-        size_(composition.size) {}
+  SynergyRounds(Desk& desk, const Parameters& told)
+      : LeasedPass(desk, told.duration("lease_s"), told.duration("phase_s")),
+        order_(told.word("order")),
+        size_(told.word("size")) {}
 
  private:
   void renew(VcState& vc) override {
@@ -397,8 +397,26 @@ class PublishedRounds final : public LeasedPass {
 
 }  // namespace
 
-std::unique_ptr<Pass> make_published_rounds(Desk& desk, const Composition& composition) {
-  return std::make_unique<PublishedRounds>(desk, composition);
+namespace published {
+
+void register_synergy_rounds(Registry& registry) {
+  registry.passes.add({.name = "synergy_rounds",
+                       .summary = "the leases of Synergy's simulator, with their faults",
+                       .source = "Mohan et al. OSDI'22 artifact",
+                       .traits = {.has = {Trait::reads_run_times, Trait::reads_speeds,
+                                          Trait::stops_jobs, Trait::moves_jobs,
+                                          Trait::chooses_cores, Trait::leases, Trait::keeps_line},
+                                  .bars = {Trait::revises_waiting}},
+                       .parameters = {number("lease_s", "how long a lease is", 300, 1, 1e9),
+                                      number("phase_s", "when the first lease begins", 0, 0, 1e9),
+                                      word("order", "how the jobs of a lease are ranked",
+                                           {"fifo", "srtf", "las", "ftf", "drf", "tetris"}),
+                                      word("size", "what each is given",
+                                           {"proportional", "greedy", "tune", "opt"})}},
+                      [](const Parameters& told, Desk& desk) {
+                        return std::make_unique<SynergyRounds>(desk, told);
+                      });
 }
 
+}  // namespace published
 }  // namespace almanac::policy

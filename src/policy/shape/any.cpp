@@ -29,8 +29,11 @@ class Any final : public Shape {
 }  // namespace
 
 void register_any(Registry& registry) {
-  registry.add_shape({"any", "a possible shape, drawn once a job", "baseline"},
-                     [](const Composition&) { return std::make_unique<Any>(); });
+  registry.shapes.add({"any",
+                       "a possible shape, drawn once a job",
+                       "baseline",
+                       {.has = {Trait::reads_run_times, Trait::reads_speeds, Trait::chooses_gpus}}},
+                      [](const Parameters&) { return std::make_unique<Any>(); });
 }
 
 }  // namespace almanac::policy::shape

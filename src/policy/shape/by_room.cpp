@@ -36,7 +36,6 @@ class ByRoom final : public Shape {
     frugal.until = view.now + Duration{1};
     return frugal;
   }
-  bool changes_while_waiting() const override { return true; }
 
  private:
   InTime<MoreEffective> effective_;
@@ -46,10 +45,12 @@ class ByRoom final : public Shape {
 }  // namespace
 
 void register_by_room(Registry& registry) {
-  registry.add_shape(
-      {"by_room", "least GPU time while room is scarce, else the most cost-effective, in time",
-       "docs/qos.md"},
-      [](const Composition&) { return std::make_unique<ByRoom>(); });
+  registry.shapes.add({"by_room",
+                       "least GPU time while room is scarce, else the most cost-effective, in time",
+                       "docs/qos.md",
+                       {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::reads_speeds,
+                                Trait::chooses_gpus, Trait::revises_waiting}}},
+                      [](const Parameters&) { return std::make_unique<ByRoom>(); });
 }
 
 }  // namespace almanac::policy::shape

@@ -28,8 +28,11 @@ class Cer final : public Shape {
 }  // namespace
 
 void register_cer(Registry& registry) {
-  registry.add_shape({"cer", "the most cost-effective shape", "Chen et al. TPDS'20 (GENIE) §7.1"},
-                     [](const Composition&) { return std::make_unique<Cer>(); });
+  registry.shapes.add({"cer",
+                       "the most cost-effective shape",
+                       "Chen et al. TPDS'20 (GENIE) §7.1",
+                       {.has = {Trait::reads_run_times, Trait::reads_speeds, Trait::chooses_gpus}}},
+                      [](const Parameters&) { return std::make_unique<Cer>(); });
 }
 
 }  // namespace almanac::policy::shape

@@ -10,9 +10,12 @@
 namespace almanac::policy::shape {
 
 void register_cer_in_time(Registry& registry) {
-  registry.add_shape({"cer_in_time", "the most cost-effective shape that still meets the deadline",
-                      "Chen et al. TPDS'20 (GENIE) §6"},
-                     [](const Composition&) { return std::make_unique<InTime<MoreEffective>>(); });
+  registry.shapes.add({"cer_in_time",
+                       "the most cost-effective shape that still meets the deadline",
+                       "Chen et al. TPDS'20 (GENIE) §6",
+                       {.has = {Trait::reads_run_times, Trait::reads_deadlines, Trait::reads_speeds,
+                                Trait::chooses_gpus, Trait::revises_waiting}}},
+                      [](const Parameters&) { return std::make_unique<InTime<MoreEffective>>(); });
 }
 
 }  // namespace almanac::policy::shape

@@ -28,9 +28,11 @@ class Fastest final : public Shape {
 }  // namespace
 
 void register_fastest(Registry& registry) {
-  registry.add_shape(
-      {"fastest", "the shape in which the job is fastest", "Chen et al. TPDS'20 (GENIE) §7.1"},
-      [](const Composition&) { return std::make_unique<Fastest>(); });
+  registry.shapes.add({"fastest",
+                       "the shape in which the job is fastest",
+                       "Chen et al. TPDS'20 (GENIE) §7.1",
+                       {.has = {Trait::reads_run_times, Trait::reads_speeds, Trait::chooses_gpus}}},
+                      [](const Parameters&) { return std::make_unique<Fastest>(); });
 }
 
 }  // namespace almanac::policy::shape

@@ -47,7 +47,6 @@ class InTime final : public Shape {
             .rate = in_time->rate,
             .until = last_start(*in_time) + Duration{1}};
   }
-  bool changes_while_waiting() const override { return true; }
 
  private:
   ShapeChoices choices_;

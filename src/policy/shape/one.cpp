@@ -19,8 +19,11 @@ class One final : public Shape {
 }  // namespace
 
 void register_one(Registry& registry) {
-  registry.add_shape({"one", "one GPU", "Chen et al. TPDS'20 (GENIE) §7.1"},
-                     [](const Composition&) { return std::make_unique<One>(); });
+  registry.shapes.add({"one",
+                       "one GPU",
+                       "Chen et al. TPDS'20 (GENIE) §7.1",
+                       {.has = {Trait::reads_run_times, Trait::reads_speeds, Trait::chooses_gpus}}},
+                      [](const Parameters&) { return std::make_unique<One>(); });
 }
 
 }  // namespace almanac::policy::shape

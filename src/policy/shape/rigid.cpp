@@ -7,9 +7,9 @@
 namespace almanac::policy::shape {
 
 void register_rigid(Registry& registry) {
-  registry.add_shape(
+  registry.shapes.add(
       {"rigid", "as many GPUs as the job asks, spread as the placement likes", "common practice"},
-      [](const Composition&) { return nullptr; });
+      [](const Parameters&) { return nullptr; });
 }
 
 }  // namespace almanac::policy::shape

@@ -43,7 +43,6 @@ constexpr double kIdle = 0.05;  // use
 class Adaptive final : public Size {
  public:
   explicit Adaptive(Duration trial) : trial_(trial) {}
-  bool gives() const override { return true; }
   cluster::Demand demand(JobId job, const cluster::Demand& asked, const View& view) override {
     if (asked.is_cpu_job() || view.telemetry == nullptr || !view.cluster.counts_cpus()) {
       return asked;
@@ -299,10 +298,14 @@ class Adaptive final : public Size {
 }  // namespace
 
 void register_adaptive(Registry& registry) {
-  registry.add_size(
-      {"adaptive", "as many cores as keep the GPUs busy, found by trying",
-       "Zhao et al. ICDCS'20 (CODA)"},
-      [](const Composition& composition) { return std::make_unique<Adaptive>(composition.trial); });
+  registry.sizes.add(
+      {"adaptive",
+       "as many cores as keep the GPUs busy, found by trying",
+       "Zhao et al. ICDCS'20 (CODA)",
+       {.has = {Trait::reads_speeds, Trait::chooses_cores, Trait::gives_cores}},
+       {number("trial_s", "how long a job runs with other cores before that is judged", 90, 1,
+               1e9)}},
+      [](const Parameters& told) { return std::make_unique<Adaptive>(told.duration("trial_s")); });
 }
 
 }  // namespace almanac::policy::size

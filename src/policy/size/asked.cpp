@@ -7,8 +7,8 @@
 namespace almanac::policy::size {
 
 void register_asked(Registry& registry) {
-  registry.add_size({"asked", "the cores and memory that the job asks", "common practice"},
-                    [](const Composition&) { return nullptr; });
+  registry.sizes.add({"asked", "the cores and memory that the job asks", "common practice"},
+                     [](const Parameters&) { return nullptr; });
 }
 
 }  // namespace almanac::policy::size

@@ -11,11 +11,12 @@
 namespace almanac::policy::size {
 
 void register_greedy(Registry& registry) {
-  registry.add_size({"greedy", "all cores and memory that make the job faster, or wait for them",
-                     "Mohan et al. OSDI'22"},
-                    [](const Composition&) {
-                      return std::make_unique<ChosenSize>(ChosenSize::StartsWith::best);
-                    });
+  registry.sizes.add(
+      {"greedy",
+       "all cores and memory that make the job faster, or wait for them",
+       "Mohan et al. OSDI'22",
+       {.has = {Trait::reads_speeds, Trait::chooses_cores}}},
+      [](const Parameters&) { return std::make_unique<ChosenSize>(ChosenSize::StartsWith::best); });
 }
 
 }  // namespace almanac::policy::size

@@ -102,9 +102,14 @@ class Opt final : public ChosenSize {
 }  // namespace
 
 void register_opt(Registry& registry) {
-  registry.add_size({"opt", "what is best for all together, by an integer program each lease",
-                     "Mohan et al. OSDI'22"},
-                    [](const Composition&) { return std::make_unique<Opt>(); });
+  registry.sizes.add(
+      {"opt",
+       "what is best for all together, by an integer program each lease",
+       "Mohan et al. OSDI'22",
+       {.has = {Trait::reads_speeds, Trait::moves_jobs, Trait::chooses_cores, Trait::deals_out},
+        .needs = {Trait::leases},
+        .bars = {Trait::chooses_gpus}}},
+      [](const Parameters&) { return std::make_unique<Opt>(); });
 }
 
 }  // namespace almanac::policy::size

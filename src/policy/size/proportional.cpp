@@ -26,9 +26,11 @@ class Proportional final : public Size {
 }  // namespace
 
 void register_proportional(Registry& registry) {
-  registry.add_size({"proportional", "a GPU's share of its node, whatever the job asks",
-                     "Mohan et al. OSDI'22 §2"},
-                    [](const Composition&) { return std::make_unique<Proportional>(); });
+  registry.sizes.add({"proportional",
+                      "a GPU's share of its node, whatever the job asks",
+                      "Mohan et al. OSDI'22 §2",
+                      {.has = {Trait::chooses_cores}}},
+                     [](const Parameters&) { return std::make_unique<Proportional>(); });
 }
 
 }  // namespace almanac::policy::size

@@ -30,10 +30,14 @@ class Tune final : public ChosenSize {
 }  // namespace
 
 void register_tune(Registry& registry) {
-  registry.add_size(
-      {"tune", "what makes jobs faster as far as there is some, never less than a share",
-       "Mohan et al. OSDI'22"},
-      [](const Composition&) { return std::make_unique<Tune>(); });
+  registry.sizes.add(
+      {"tune",
+       "what makes jobs faster as far as there is some, never less than a share",
+       "Mohan et al. OSDI'22",
+       {.has = {Trait::reads_speeds, Trait::moves_jobs, Trait::chooses_cores, Trait::deals_out},
+        .needs = {Trait::leases},
+        .bars = {Trait::chooses_gpus}}},
+      [](const Parameters&) { return std::make_unique<Tune>(); });
 }
 
 }  // namespace almanac::policy::size

@@ -44,8 +44,6 @@ constexpr std::int32_t kLeast = 1000;  // cores/1000 that a halved job keeps on 
 
 class Halve final : public Throttle {
  public:
-  bool gives() const override { return true; }
-
   void started(JobId job, const Desk& desk) override {
     for (const cluster::Grant& grant : desk.grants(job)) {
       if (peak(grant.node, desk) <= 0 || desk.view().telemetry == nullptr) continue;
@@ -229,11 +227,12 @@ class Halve final : public Throttle {
 }  // namespace
 
 void register_halve(Registry& registry) {
-  registry.add_throttle({"halve",
-                         "where memory bandwidth runs out, CPU jobs that draw most get half their "
-                         "cores",
-                         "Zhao et al. ICDCS'20 (CODA)"},
-                        [](const Composition&) { return std::make_unique<Halve>(); });
+  registry.throttles.add({"halve",
+                          "where memory bandwidth runs out, CPU jobs that draw most get half their "
+                          "cores",
+                          "Zhao et al. ICDCS'20 (CODA)",
+                          {.has = {Trait::reads_speeds, Trait::gives_cores}}},
+                         [](const Parameters&) { return std::make_unique<Halve>(); });
 }
 
 }  // namespace almanac::policy::throttle

@@ -7,8 +7,8 @@
 namespace almanac::policy::throttle {
 
 void register_none(Registry& registry) {
-  registry.add_throttle({"none", "nobody is slowed", "common practice"},
-                        [](const Composition&) { return nullptr; });
+  registry.throttles.add({"none", "nobody is slowed", "common practice"},
+                         [](const Parameters&) { return nullptr; });
 }
 
 }  // namespace almanac::policy::throttle

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The decaying mean of what the user ran under that name, or on so many GPUs. See
+/// predict/estimator.h.
+#include "policy/registry.h"
+
+namespace almanac::policy::estimate {
+
+void register_history(Registry& registry) {
+  registry.estimates.add(
+      {.name = "history",
+       .summary = "decaying mean of the user's jobs of the same name, else of the same GPU demand",
+       .source = "Hu et al. SC'21 §4.2"},
+      [](const Parameters&, const History&) { return predict::make_history(); });
+}
+
+}  // namespace almanac::policy::estimate

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The run time that nine in ten such jobs stay below. See predict/estimator.h.
+#include "policy/registry.h"
+
+namespace almanac::policy::estimate {
+
+void register_learned_90(Registry& registry) {
+  registry.estimates.add(
+      {.name = "learned_90",
+       .summary = "the run time that nine in ten such jobs stay below, learned likewise: for easy",
+       .source = "Chernozhukov et al. PNAS 2021",
+       .traits = {.has = {Trait::reads_model}}},
+      [](const Parameters&, const History& history) {
+        return predict::make_learned_90(history.log.names, history.model);
+      });
+}
+
+}  // namespace almanac::policy::estimate

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The time limit that the user gave. See predict/estimator.h.
+#include "policy/registry.h"
+
+namespace almanac::policy::estimate {
+
+void register_limit(Registry& registry) {
+  registry.estimates.add({.name = "limit",
+                          .summary = "the user's time limit; where a job has none, history",
+                          .source = "Mu'alem & Feitelson 2001"},
+                         [](const Parameters&, const History&) { return predict::make_limit(); });
+}
+
+}  // namespace almanac::policy::estimate

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// As history, and a name that is new to the user counts as the most similar one. See
+/// predict/estimator.h.
+#include "policy/registry.h"
+
+namespace almanac::policy::estimate {
+
+void register_rolling(Registry& registry) {
+  registry.estimates.add(
+      {.name = "rolling",
+       .summary = "the same, and where the name is new to the user, the user's most similar name",
+       .source = "Hu et al. SC'21 §4.2"},
+      [](const Parameters&, const History& history) {
+        return predict::make_rolling(history.log.names);
+      });
+}
+
+}  // namespace almanac::policy::estimate

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The choices for one slot: what each says of itself, and how it is made.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "policy/parameters.h"
+#include "policy/traits.h"
+
+namespace almanac::policy {
+
+/// What a choice says of itself.
+struct Entry {
+  std::string name;
+  std::string summary;
+  std::string source;  ///< Paper and section.
+  Traits traits{};
+  std::vector<Parameter> parameters{};
+};
+
+/// What all shelves have in common, whatever they make.
+class Choices {
+ public:
+  explicit Choices(std::string slot) : slot_(std::move(slot)) {}
+  virtual ~Choices() = default;
+
+  const std::string& slot() const { return slot_; }
+  const std::vector<Entry>& entries() const { return entries_; }
+  /// Null = no choice has that name.
+  const Entry* find(std::string_view name) const {
+    const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                    [&](const Entry& each) { return each.name == name; });
+    return found == entries_.end() ? nullptr : &*found;
+  }
+  const Entry& at(const Choice& choice) const {
+    const Entry* const found = find(choice.name);
+    ALMANAC_CHECK(found != nullptr, "slot {} has no choice {}", slot_, choice.name);
+    return *found;
+  }
+
+ protected:
+  std::vector<Entry> entries_;
+
+ private:
+  std::string slot_;
+};
+
+/// Makes a `Made` of a choice; `Given` is what its maker is handed beside its parameters.
+template <typename Made, typename... Given>
+class Shelf final : public Choices {
+ public:
+  using Make = std::function<Made(const Parameters&, Given...)>;
+  using Choices::Choices;
+
+  void add(Entry entry, Make make) {
+    ALMANAC_CHECK(find(entry.name) == nullptr, "{} {} is there twice", slot(), entry.name);
+    make_.push_back(std::move(make));
+    entries_.push_back(std::move(entry));
+  }
+
+  Made make(const Choice& choice, Given... given) const {
+    const Entry& entry = at(choice);
+    const auto position = static_cast<std::size_t>(&entry - entries_.data());
+    return make_[position](Parameters(entry.parameters, choice), std::forward<Given>(given)...);
+  }
+
+ private:
+  std::vector<Make> make_;
+};
+
+}  // namespace almanac::policy
