@@ -15,7 +15,7 @@ class CalendarTest : public testing::Test {
   CalendarTest()
       : cluster_(cluster::uniform(2, 4)),
         ledger_(cluster_),
-        plan_(ledger_),
+        plan_(ledger_, view_),
         desk_(registry().orders.make("fifo"), registry().placements.make("consolidate"), nullptr,
               nullptr, predict::make_oracle(kAllJobs)),
         calendar_(desk_, cluster_.vcs[0]) {
@@ -41,8 +41,7 @@ class CalendarTest : public testing::Test {
                  nullptr, predict::make_oracle(jobs_));
     desk_.track = Desk::Track::believed_end;
     desk_.needs_estimate = true;
-    view_.emplace(cluster_, jobs_, progress_, demands_, grants_, rng_);
-    desk_.open(*view_, plan_);
+    desk_.open(view_, plan_);
     for (std::uint32_t job = 0; job < jobs_.size(); ++job) {
       desk_.believe(JobId{job});
       desk_.enqueue(vc_, JobId{job});
@@ -72,7 +71,7 @@ class CalendarTest : public testing::Test {
   std::vector<cluster::Demand> demands_;
   std::vector<cluster::Grant> grants_;
   Rng rng_{0};
-  std::optional<View> view_;
+  View view_{cluster_, jobs_, progress_, demands_, grants_, rng_};
   Plan plan_;
   Desk desk_;
   Calendar calendar_;

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/check.h"
@@ -29,22 +31,63 @@ namespace almanac::policy {
 
 /// In the order in which events of one instant are told. A job is withdrawn that waits and shall no
 /// longer: its user has cancelled or held it. A job is adopted that runs already when a policy is
-/// new: a service that starts again, a forecast.
+/// new: a service that starts again, a forecast. A host that cannot tell an event never does;
+/// policies live without.
 enum class EventKind : std::uint8_t {
   job_ended,
+  job_failed,  ///< It lost its nodes or its processes, and waits to go on from its checkpoint.
   job_withdrawn,
   job_adopted,
   job_arrived,
+  job_released,  ///< It waits, and the time until which it was held has come.
+  job_reported,  ///< Something that a job reports has changed; `value` is what Telemetry says.
+  node_down,     ///< A node is out of service; what ran there was told job_failed.
+  node_up,
+  node_notice,  ///< A node will go; `value` is in how many seconds.
   capacity_changed,
+  signal_changed,  ///< `value` is what View::signals says now.
   timer
 };
 
 struct Event {
   EventKind kind{};
-  std::uint32_t subject = 0;  ///< JobId, VcId; nothing for a timer.
+  std::uint32_t subject = 0;  ///< JobId, NodeId, VcId or SignalId; nothing for a timer.
+  double value = 0;
 };
 
-enum class Phase : std::uint8_t { unknown, waiting, running, ended, withdrawn, never };
+/// A job that was declined never ran; one that was cut off ended because the policy said so.
+enum class Phase : std::uint8_t {
+  unknown,
+  waiting,
+  running,
+  ended,
+  withdrawn,
+  never,
+  declined,
+  cut_off
+};
+
+/// How a job is to run, beside where. What is 0 is as the job has it.
+struct Config {
+  std::int32_t batch = 0;        ///< Samples of a step, over all its GPUs.
+  std::int32_t variant = 0;      ///< Which of its variants, from 1 on.
+  std::int32_t speed_milli = 0;  ///< The part of its speed that it may use at most.
+
+  bool operator==(const Config&) const = default;
+};
+
+/// What a job is to hold and how it is to run. No grants = it does not run.
+struct Target {
+  std::span<const cluster::Grant> grants{};
+  Config config{};
+};
+
+/// What every policy may know and no job is about: the price of power, carbon, any named series.
+struct Signal {
+  std::string name;
+  double value = 0;
+  Time since{};
+};
 
 /// Where a job stands. Kept by the host; one cache line.
 struct alignas(64) Progress {
@@ -86,20 +129,25 @@ class View {
   /// All may grow while the view lasts.
   View(const cluster::Cluster& machines, const std::vector<trace::Job>& jobs,
        const std::vector<Progress>& progress, const std::vector<cluster::Demand>& demands,
-       const std::vector<cluster::Grant>& grants, Rng& random)
+       const std::vector<cluster::Grant>& grants, Rng& random,
+       const std::unordered_map<JobId, Config>* configs = nullptr,
+       const std::unordered_map<JobId, Time>* holds = nullptr)
       : cluster(machines),
         rng(random),
         jobs_(jobs),
         progress_(progress),
         demands_(demands),
-        grants_(grants) {}
+        grants_(grants),
+        configs_(configs),
+        holds_(holds) {}
 
   Time now{};
   const cluster::Cluster& cluster;
   Rng& rng;
   const SpeedBook* speeds = nullptr;     ///< How fast jobs run with what, as profiled; null = all
                                          ///< run as recorded.
-  RestartCost restart{};                 ///< What it will cost a job to be stopped.
+  RestartCost restart{};                 ///< What it costs a job to be stopped, moved or resized.
+  std::span<const Signal> signals{};     ///< By SignalId; none = the host knows none.
   const Telemetry* telemetry = nullptr;  ///< Null = nothing is ever measured.
 
   const trace::Request& request(JobId job) const { return jobs_[index(job)].request; }
@@ -116,6 +164,22 @@ class View {
   std::span<const cluster::Grant> grants(JobId job) const {
     const Progress& state = progress(job);
     return {grants_.data() + state.first_grant, state.num_grants};
+  }
+  /// How a running job runs.
+  Config config(JobId job) const {
+    if (configs_ == nullptr) return {};
+    const auto found = configs_->find(job);
+    return found == configs_->end() ? Config{} : found->second;
+  }
+  /// Until when a waiting job is held; Time::min() = it is not.
+  Time held_until(JobId job) const {
+    if (holds_ == nullptr) return Time::min();
+    const auto found = holds_->find(job);
+    return found == holds_->end() ? Time::min() : found->second;
+  }
+  /// What it costs a running job to be changed to `target`, as work added to it.
+  Duration cost(JobId job, const Target& target) const {
+    return restart.of(request(job), worked(job), grants(job), target.grants);
   }
   /// Time that the job has run so far, the present run included.
   Duration attained(JobId job) const {
@@ -134,47 +198,65 @@ class View {
   const std::vector<Progress>& progress_;
   const std::vector<cluster::Demand>& demands_;
   const std::vector<cluster::Grant>& grants_;
+  const std::unordered_map<JobId, Config>* configs_;
+  const std::unordered_map<JobId, Time>* holds_;
 };
 
 /// What shall change; whatever is not mentioned stays as it is.
 ///
-/// The ledger is the cluster as the plan so far would leave it. A policy takes GPUs there and then
-/// says whose they are; what it takes for a what-if it must undo before it returns. What is said
-/// counts for quotas at once.
+/// A policy says what a job is to hold; what that means for the job - start, stop, move, resize -
+/// follows from what it holds now. The ledger is the cluster as the plan so far would leave it: a
+/// policy takes GPUs there and then says whose they are; what it takes for a what-if it must undo
+/// before it returns. What is said counts for account limits at once.
 class Plan {
  public:
-  /// A job and what it is to hold.
-  struct Start {
+  enum class Action : std::uint8_t {
+    none,    ///< It stays as it is, or was mentioned again later.
+    start,   ///< It waits, and is to run; where one of the nodes still boots, once it is there.
+    stop,    ///< It runs, and is to wait: it keeps what it has done, less what that costs.
+    move,    ///< It goes on on other GPUs: a stop and a start.
+    resize,  ///< It goes on on the same GPUs with other parts of them, cores, memory or settings.
+  };
+  struct Change {
     JobId job{};
+    Action action{};
     std::uint32_t first_grant = 0;
     std::uint32_t num_grants = 0;
+    Config config{};
+  };
+  /// A job, and until when it is not to start.
+  struct Hold {
+    JobId job{};
+    Time until{};
   };
 
-  explicit Plan(cluster::Ledger& working_copy) : ledger(working_copy) {}
+  /// `view` tells what jobs hold now.
+  Plan(cluster::Ledger& working_copy, const View& view) : ledger(working_copy), view_(view) {}
 
   cluster::Ledger& ledger;
   Quotas* quotas = nullptr;  ///< Null = there are none.
 
-  /// Starts a waiting job on `grants`, which are already taken in the ledger; where one of the
-  /// nodes still boots, once it is there. Its claim must have room.
-  void start(JobId job, std::span<const cluster::Grant> held) {
-    if (quotas != nullptr) quotas->take(quotas->of(job));
-    starts.push_back(
-        {job, static_cast<std::uint32_t>(grants.size()), static_cast<std::uint32_t>(held.size())});
-    grants.insert(grants.end(), held.begin(), held.end());
+  /// Says what a job that waits or runs is to hold from now on, which is taken in the ledger
+  /// already, as what it lets go is given back. Said again, the last word counts. The job's claim
+  /// must have room.
+  void set(JobId job, const Target& target);
+  /// What becomes of a job; null = it is not mentioned.
+  const Change* find(JobId job) const;
+  std::span<const cluster::Grant> grants(const Change& change) const {
+    return {grants_.data() + change.first_grant, change.num_grants};
   }
-  /// Gives a running job other cores and memory, or another part of each GPU, on the same GPUs;
-  /// what it lets go is given back in the ledger already, and what it gains is taken.
-  void resize(JobId job, std::span<const cluster::Grant> held) {
-    resizes.push_back(
-        {job, static_cast<std::uint32_t>(grants.size()), static_cast<std::uint32_t>(held.size())});
-    grants.insert(grants.end(), held.begin(), held.end());
-  }
-  /// Preempts a running job, whose grants are already given back in the ledger.
-  void stop(JobId job) {
-    if (quotas != nullptr) quotas->give_back(quotas->of(job));
-    stops.push_back(job);
-  }
+  /// In the order in which they were said.
+  std::span<const Change> changes() const { return changes_; }
+  /// How many running jobs stop or move.
+  std::size_t num_stops() const { return num_stops_; }
+
+  /// Keeps a waiting job from starting before `until`; then job_released is told.
+  void hold(JobId job, Time until) { holds.push_back({job, until}); }
+  /// Turns a waiting job away for good.
+  void decline(JobId job) { declined.push_back(job); }
+  /// Ends a job that waits or runs, for good: nothing more is wanted of it. What it holds is given
+  /// back in the ledger already.
+  void end(JobId job) { ended.push_back(job); }
   /// Sends a node that runs nothing to sleep; in the ledger at once.
   void sleep(NodeId node) {
     ledger.set_power(node, cluster::Power::asleep);
@@ -189,25 +271,24 @@ class Plan {
   void hold_back(JobId job) { held_back.push_back(job); }
   /// Asks for a timer event; at `now` means one more decision at this instant.
   void wake(Time at) { wakes.push_back(at); }
-  void clear() {
-    stops.clear();
-    resizes.clear();
-    starts.clear();
-    grants.clear();
-    sleeps.clear();
-    boots.clear();
-    held_back.clear();
-    wakes.clear();
-  }
+  void clear();
 
-  std::vector<JobId> stops;
-  std::vector<Start> resizes;
-  std::vector<Start> starts;  ///< After stops: a job in both moves.
-  std::vector<cluster::Grant> grants;
+  std::vector<Hold> holds;
+  std::vector<JobId> declined;
+  std::vector<JobId> ended;
   std::vector<NodeId> sleeps;
   std::vector<NodeId> boots;
   std::vector<JobId> held_back;
   std::vector<Time> wakes;
+
+ private:
+  Action action(JobId job, const Target& target) const;
+
+  const View& view_;
+  std::vector<Change> changes_;
+  std::vector<cluster::Grant> grants_;
+  std::vector<std::uint32_t> position_;  // of each job's change, while that names the job
+  std::size_t num_stops_ = 0;
 };
 
 class Policy {

@@ -260,9 +260,8 @@ void Desk::start(VcState& vc, JobId job, std::span<const cluster::Grant> grants)
 void Desk::start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> grants) {
   const JobId job = entry.job;
   vc.waiting.erase(demand_id(job), entry.key);
-  plan_->start(job, grants);
+  plan_->set(job, {.grants = grants});
   Slot& slot = slots_[index(job)];
-  slot.planned = static_cast<std::uint32_t>(plan_->starts.size() - 1);
   if (quota_keeper_ != nullptr) quota_keeper_->started(demand(job).claim);
   if (track == Track::nothing) return;
   const auto start = static_cast<double>(now().time_since_epoch().count());
@@ -314,21 +313,18 @@ void Desk::give_back(JobId job) {
 
 void Desk::stop(VcState& vc, JobId job) {
   if (track != Track::nothing) vc.running.erase(key(job));
-  forget_resize(job);
-  plan_->stop(job);
+  plan_->set(job, {});
   stopped.push_back(job);
 }
 
 void Desk::move(JobId job, std::span<const cluster::Grant> grants) {
-  forget_resize(job);
-  plan_->stop(job);
-  plan_->start(job, grants);
-  slots_[index(job)].planned = static_cast<std::uint32_t>(plan_->starts.size() - 1);
+  plan_->set(job, {.grants = grants, .config = view_->config(job)});
 }
 
 bool Desk::starts(JobId job) const {
-  const std::uint32_t planned = slots_[index(job)].planned;
-  return planned < plan_->starts.size() && plan_->starts[planned].job == job;
+  const Plan::Change* const change = plan_->find(job);
+  return change != nullptr &&
+         (change->action == Plan::Action::start || change->action == Plan::Action::move);
 }
 
 bool Desk::runs(JobId job) const {
@@ -351,9 +347,7 @@ void Desk::hold_part(JobId job, std::int32_t gpu_milli) {
     more > 0 ? ledger().take(moved) : ledger().give_back(moved);
     grant.gpu_milli = gpu_milli;
   }
-  if (!starts(job)) return resized(job, made);
-  const Plan::Start& start = plan_->starts[slots_[index(job)].planned];
-  std::copy(made.begin(), made.end(), plan_->grants.begin() + start.first_grant);
+  plan_->set(job, {.grants = made, .config = view_->config(job)});
 }
 
 void Desk::resize(JobId job, std::span<const cluster::Grant> grants) {
@@ -368,22 +362,12 @@ void Desk::resize(JobId job, std::span<const cluster::Grant> grants) {
     if (!gained.empty()) plan_->ledger.take(grants[at].node, gained);
     touched.push_back(grants[at].node);
   }
-  resized(job, grants);
+  plan_->set(job, {.grants = grants, .config = view_->config(job)});
 }
 
-void Desk::resized(JobId job, std::span<const cluster::Grant> grants) {
-  forget_resize(job);
-  plan_->resize(job, grants);
-  slots_[index(job)].planned = static_cast<std::uint32_t>(plan_->resizes.size() - 1);
-}
-
-void Desk::forget_resize(JobId job) {
-  std::vector<Plan::Start>& resizes = plan_->resizes;
-  const std::uint32_t planned = slots_[index(job)].planned;
-  if (planned >= resizes.size() || resizes[planned].job != job) return;
-  resizes[planned] = resizes.back();
-  slots_[index(resizes[planned].job)].planned = planned;
-  resizes.pop_back();
+void Desk::failed(VcState& vc, JobId job) {
+  ended(vc, job);
+  believe(job);
 }
 
 void Desk::ended(VcState& vc, JobId job) {
@@ -423,12 +407,8 @@ void Desk::refile_running(VcState& vc) {
 }
 
 std::span<const cluster::Grant> Desk::grants(JobId job) const {
-  const std::uint32_t planned = slots_[index(job)].planned;
-  for (const std::vector<Plan::Start>* moves : {&plan_->starts, &plan_->resizes}) {
-    if (planned >= moves->size() || (*moves)[planned].job != job) continue;
-    const Plan::Start& move = (*moves)[planned];
-    return {plan_->grants.data() + move.first_grant, move.num_grants};
-  }
+  const Plan::Change* const change = plan_->find(job);
+  if (change != nullptr && change->num_grants > 0) return plan_->grants(*change);
   return view_->grants(job);
 }
 

@@ -101,6 +101,8 @@ class Desk {
   /// Stops a running job whose GPUs are given back. It joins the queue at the next decision.
   void stop(VcState& vc, JobId job);
   void ended(VcState& vc, JobId job);
+  /// A job runs no longer, but is to go on: it is to be put in the queue anew.
+  void failed(VcState& vc, JobId job);
   /// Files a job that runs already and of which nothing is known here.
   void adopt(VcState& vc, JobId job);
   /// Lets a running job, which has given back what it held, go on with `grants`, which are taken.
@@ -112,8 +114,6 @@ class Desk {
   /// Gives a running job other cores and memory of the nodes that it holds; takes and gives back in
   /// the ledger, where the difference must be free.
   void resize(JobId job, std::span<const cluster::Grant> grants);
-  /// The same where the ledger has it already.
-  void resized(JobId job, std::span<const cluster::Grant> grants);
   /// Gives a job that runs, or starts in this very plan, another part of each of its GPUs; takes
   /// and gives back in the ledger.
   void hold_part(JobId job, std::int32_t gpu_milli);
@@ -172,8 +172,6 @@ class Desk {
   void file(VcState& vc, JobId job, std::uint32_t sequence);
   void file(VcState& vc, JobId job, double rank, double tie, std::uint32_t sequence);
   void top_up(const cluster::Demand& demand);
-  /// A job is in a plan once: what it is resized to last, or that it stops.
-  void forget_resize(JobId job);
   struct PooledAmount {
     double gpus = 0;
     double cpu_milli = 0;
@@ -191,10 +189,8 @@ class Desk {
     double tie = 0;
     Duration believed{};  // of the whole run
     std::uint32_t sequence = 0;
-    DemandId demand{};          // if there is a shape or a size
-    float rate = 1;             // of that demand's shape
-    std::uint32_t planned = 0;  // position in Plan::starts, or resizes of a running job, while
-                                // that plan is in the making
+    DemandId demand{};  // if there is a shape or a size
+    float rate = 1;     // of that demand's shape
 
     QueueKey key() const { return {rank, tie, sequence}; }
   };

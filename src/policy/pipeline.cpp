@@ -58,8 +58,8 @@ class Pipeline final : public Policy {
     const std::size_t seen = desk_->touched.size();
     desk_->freed = false;
     if (packing_) {
-      for (const JobId job : plan.stops) packing_->ended(job);
-      for (const Plan::Start& start : plan.starts) packing_->started(start.job);
+      each_change(stops, [&](JobId job) { packing_->ended(job); });
+      each_change(starts, [&](JobId job) { packing_->started(job); });
     }
     follow(desk_->size());
     follow(throttle_.get());
@@ -71,7 +71,7 @@ class Pipeline final : public Policy {
 
   Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const override {
     const Progress& state = view.progress(job);
-    Plan scratch(ledger);
+    Plan scratch(ledger, view);
     desk_->open(view, scratch);
     const cluster::Demand& demand = desk_->demand(job);
     if (is_aside(vcs_[index(state.vc)], job)) {
@@ -129,10 +129,25 @@ class Pipeline final : public Policy {
     need_.push_back(vc);
   }
 
+  static bool stops(Plan::Action action) {
+    return action == Plan::Action::stop || action == Plan::Action::move;
+  }
+  static bool starts(Plan::Action action) {
+    return action == Plan::Action::start || action == Plan::Action::move;
+  }
+  /// Calls `act` with each job to which that happens; `act` may plan more.
+  template <typename Act>
+  void each_change(bool (*what)(Plan::Action), Act&& act) {
+    for (std::size_t at = 0; at < desk_->plan().changes().size(); ++at) {
+      const Plan::Change change = desk_->plan().changes()[at];
+      if (what(change.action)) act(change.job);
+    }
+  }
+
   void follow(Follower* follower) {
     if (follower == nullptr) return;
-    for (const JobId job : desk_->plan().stops) follower->ended(job, *desk_);
-    for (const Plan::Start& start : desk_->plan().starts) follower->started(start.job, *desk_);
+    each_change(stops, [&](JobId job) { follower->ended(job, *desk_); });
+    each_change(starts, [&](JobId job) { follower->started(job, *desk_); });
     follower->follow(*desk_);
   }
 
@@ -144,6 +159,13 @@ class Pipeline final : public Policy {
                             .gpu_types = demand.gpu_types,
                             .nodes = demand.nodes,
                             .gpu_milli = demand.gpu_milli});
+  }
+
+  void change_capacity(VcId id) {
+    VcState& vc = vcs_[index(id)];
+    vc.blocked = kNoJob;
+    pass_->capacity_changed(vc);
+    need_.push_back(id);
   }
 
   void add_vcs(std::size_t count) {
@@ -177,6 +199,18 @@ class Pipeline final : public Policy {
         need_.push_back(vc.vc);
         break;
       }
+      case EventKind::job_failed: {
+        VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
+        pass_->ended(vc, job);
+        if (Size* const size = desk_->size()) size->ended(job, *desk_);
+        if (throttle_) throttle_->ended(job, *desk_);
+        if (packing_) packing_->ended(job);
+        desk_->failed(vc, job);
+        pass_->file(*desk_, vc, job);
+        if (!is_aside(vc, job)) pass_->arrived(vc, job);
+        need_.push_back(vc.vc);
+        break;
+      }
       case EventKind::job_withdrawn: {
         VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
         if (!is_aside(vc, job)) pass_->withdrawn(vc, job);
@@ -203,13 +237,18 @@ class Pipeline final : public Policy {
         need_.push_back(vc.vc);
         break;
       }
-      case EventKind::capacity_changed: {
-        VcState& vc = vcs_[event.subject];
-        vc.blocked = kNoJob;
-        pass_->capacity_changed(vc);
-        need_.push_back(vc.vc);
+      case EventKind::capacity_changed:
+        change_capacity(VcId{event.subject});
         break;
-      }
+      case EventKind::node_down:
+      case EventKind::node_up:
+        change_capacity(desk_->view().cluster.nodes[event.subject].vc);
+        break;
+      case EventKind::job_released:
+      case EventKind::job_reported:
+      case EventKind::node_notice:
+      case EventKind::signal_changed:
+        break;  // no slot asks
       case EventKind::timer:
         pass_->timer(vcs_, need_);
         break;

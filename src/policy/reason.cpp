@@ -7,7 +7,8 @@ namespace almanac::policy {
 
 bool is_never(const Reason& reason) {
   return reason.kind == ReasonKind::unknown_vc || reason.kind == ReasonKind::too_large ||
-         reason.kind == ReasonKind::too_many_cores || reason.kind == ReasonKind::no_such_gpu;
+         reason.kind == ReasonKind::too_many_cores || reason.kind == ReasonKind::no_such_gpu ||
+         reason.kind == ReasonKind::declined;
 }
 
 std::string to_string(const Reason& reason, const std::string& other) {
@@ -48,6 +49,8 @@ std::string to_string(const Reason& reason, const std::string& other) {
                          reason.wanted, reason.available);
     case ReasonKind::too_many_cores:
       return "never: asks more cores or memory than its nodes have";
+    case ReasonKind::declined:
+      return "never: the policy turned it away";
     case ReasonKind::no_such_gpu:
       return "never: its virtual cluster has no GPU of a type that it accepts";
   }
@@ -84,6 +87,8 @@ std::string name(ReasonKind kind) {
       return "TOO_LARGE";
     case ReasonKind::too_many_cores:
       return "TOO_MANY_CORES";
+    case ReasonKind::declined:
+      return "DECLINED";
     case ReasonKind::no_such_gpu:
       return "NO_SUCH_GPU";
   }

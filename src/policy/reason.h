@@ -26,6 +26,7 @@ enum class ReasonKind : std::uint8_t {
   unknown_vc,      ///< Never: the cluster has no such virtual cluster.
   too_large,       ///< Never: it asks more than the virtual cluster has.
   too_many_cores,  ///< Never: it asks more cores or memory than a node, or all nodes, have.
+  declined,        ///< Never: the policy turned it away.
   no_such_gpu,     ///< Never: no node of the virtual cluster has a GPU type that it accepts.
 };
 

@@ -11,6 +11,14 @@ using policy::Event;
 using policy::Phase;
 using policy::Progress;
 
+void Actuator::end(JobId job, bool) {
+  ALMANAC_CHECK(false, "a policy ends job {} where the host lets none", index(job));
+}
+
+void Actuator::decline(JobId job) {
+  ALMANAC_CHECK(false, "a policy declines job {} where the host lets none", index(job));
+}
+
 Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy::Policy& policy,
              Actuator& actuator, const RestartCost& cost, std::uint64_t seed)
     : cluster_(cluster),
@@ -22,8 +30,9 @@ Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy:
       admission_(cluster, trace.names),
       ledger_(cluster),
       progress_(trace.jobs.size()),
-      plan_(ledger_),
-      view_(cluster, trace.jobs, progress_, admission_.demands(), grants_, rng_) {
+      view_(cluster, trace.jobs, progress_, admission_.demands(), grants_, rng_, &configs_,
+            &holds_),
+      plan_(ledger_, view_) {
   grants_.reserve(trace.jobs.size());
   view_.restart = cost;
 }
@@ -150,6 +159,7 @@ void Round::withdraw(Time now, JobId job) {
   --load_.jobs_waiting;
   load_.gpus_waiting -= asked_gpus(state);
   held_since_.erase(job);
+  if (!holds_.empty()) holds_.erase(job);
 }
 
 void Round::set_nodes(VcId vc, int nodes) { ledger_.set_nodes(vc, nodes); }
@@ -162,14 +172,23 @@ void Round::booted(NodeId node) {
 }
 
 void Round::run(Time now, std::span<const Event> events) {
+  using Action = policy::Plan::Action;
   plan_.clear();
   view_.now = now;
-  policy_.decide(events, view_, plan_);
+  policy_.decide(holds_.empty() ? events : with_released(now, events), view_, plan_);
   // Before the jobs that are to begin there.
   for (const NodeId node : plan_.boots) actuator_.boot(node);
-  for (const JobId job : plan_.stops) check_and_stop(now, job);
-  for (const policy::Plan::Start& resize : plan_.resizes) check_and_resize(resize);
-  for (const policy::Plan::Start& start : plan_.starts) check_and_start(now, start);
+  const auto changes = plan_.changes();
+  for (const policy::Plan::Change& each : changes) {
+    if (each.action == Action::stop || each.action == Action::move) check_and_stop(now, each);
+  }
+  if (!plan_.ended.empty() || !plan_.declined.empty() || !plan_.holds.empty()) carry_out_verbs(now);
+  for (const policy::Plan::Change& each : changes) {
+    if (each.action == Action::resize) check_and_resize(each);
+  }
+  for (const policy::Plan::Change& each : changes) {
+    if (each.action == Action::start || each.action == Action::move) check_and_start(now, each);
+  }
   ALMANAC_CHECK(ledger_.busy_gpu_milli() == busy_gpu_milli_,
                 "the plan takes {} GPUs/1000 and says whose {} are", ledger_.busy_gpu_milli(),
                 busy_gpu_milli_);
@@ -181,31 +200,100 @@ void Round::run(Time now, std::span<const Event> events) {
   for (const NodeId node : plan_.sleeps) actuator_.sleep(node);
 }
 
-void Round::check_and_stop(Time now, JobId job) {
-  Progress& state = progress_[index(job)];
-  ALMANAC_CHECK(state.phase == Phase::running, "job {} is stopped but does not run", index(job));
-  int held = 0;
-  for (const cluster::Grant& grant : grants(job)) {
-    held += grant.count();
-    count(grant, -1);
+std::span<const Event> Round::with_released(Time now, std::span<const Event> events) {
+  told_.assign(events.begin(), events.end());
+  std::vector<JobId> released;
+  for (const auto& [job, until] : holds_) {
+    if (until <= now) released.push_back(job);
   }
+  std::sort(released.begin(), released.end());
+  for (const JobId job : released) {
+    holds_.erase(job);
+    if (progress(job).phase != Phase::waiting) continue;
+    told_.push_back({policy::EventKind::job_released, static_cast<std::uint32_t>(index(job)), 0});
+  }
+  std::stable_sort(told_.begin(), told_.end(),
+                   [](const Event& a, const Event& b) { return a.kind < b.kind; });
+  return told_;
+}
+
+void Round::carry_out_verbs(Time now) {
+  for (const JobId job : plan_.ended) cut_off(now, job);
+  for (const JobId job : plan_.declined) {
+    withdraw(now, job);
+    progress_[index(job)].phase = Phase::declined;
+    actuator_.decline(job);
+  }
+  for (const policy::Plan::Hold& hold : plan_.holds) {
+    ALMANAC_CHECK(progress(hold.job).phase == Phase::waiting, "job {} is held but does not wait",
+                  index(hold.job));
+    holds_[hold.job] = hold.until;
+    plan_.wake(std::max(now, hold.until));
+  }
+}
+
+void Round::cut_off(Time now, JobId job) {
+  const bool runs = progress(job).phase == Phase::running;
+  if (!runs) {
+    withdraw(now, job);
+  } else {
+    Progress& state = progress_[index(job)];
+    for (const cluster::Grant& grant : grants(job)) count(grant, -1);
+    state.attained += now - state.since;
+    state.end = now;
+    --load_.jobs_running;
+    if (plan_.quotas != nullptr) plan_.quotas->give_back(plan_.quotas->of(job));
+  }
+  progress_[index(job)].phase = Phase::cut_off;
+  configs_.erase(job);
+  actuator_.end(job, runs);
+}
+
+void Round::suspend(Time now, JobId job, const policy::Target& target) {
+  Progress& state = progress_[index(job)];
+  view_.now = now;
+  const Duration cost = view_.cost(job, target);
+  for (const cluster::Grant& grant : grants(job)) count(grant, -1);
   state.attained += now - state.since;
   state.since = now;
-  state.charged += cost_.of(held);
+  state.charged += cost;
   state.phase = Phase::waiting;
   ++state.preemptions;
   --load_.jobs_running;
   ++load_.jobs_waiting;
   load_.gpus_waiting += asked_gpus(state);
-  actuator_.stop(job);
 }
 
-void Round::check_and_resize(const policy::Plan::Start& resize) {
+void Round::fail(Time now, JobId job) {
+  ALMANAC_CHECK(progress(job).phase == Phase::running, "job {} fails but does not run", index(job));
+  for (const cluster::Grant& grant : grants(job)) ledger_.give_back(grant);
+  suspend(now, job, {});
+  ledger_.commit();
+  if (plan_.quotas != nullptr) plan_.quotas->give_back(plan_.quotas->of(job));
+  if (out_.empty()) return;
+  for (const cluster::Grant& grant : grants(job)) take_out(grant.node);
+}
+
+void Round::set_config(JobId job, const policy::Config& config) {
+  if (config == policy::Config{}) {
+    if (!configs_.empty()) configs_.erase(job);
+  } else {
+    configs_[job] = config;
+  }
+}
+
+void Round::check_and_stop(Time now, const policy::Plan::Change& stop) {
+  ALMANAC_CHECK(progress(stop.job).phase == Phase::running, "job {} is stopped but does not run",
+                index(stop.job));
+  suspend(now, stop.job, {.grants = plan_.grants(stop), .config = stop.config});
+  actuator_.stop(stop.job);
+}
+
+void Round::check_and_resize(const policy::Plan::Change& resize) {
   const Progress& state = progress_[index(resize.job)];
   ALMANAC_CHECK(state.phase == Phase::running, "job {} is resized but does not run",
                 index(resize.job));
-  const std::span<const cluster::Grant> held{plan_.grants.data() + resize.first_grant,
-                                             resize.num_grants};
+  const std::span<const cluster::Grant> held = plan_.grants(resize);
   cluster::Grant* const own = grants_.data() + state.first_grant;
   ALMANAC_CHECK(held.size() == state.num_grants, "job {} is resized to {} nodes, it runs on {}",
                 index(resize.job), held.size(), state.num_grants);
@@ -218,14 +306,15 @@ void Round::check_and_resize(const policy::Plan::Start& resize) {
     own[at] = held[at];
     count(own[at], +1);
   }
+  set_config(resize.job, resize.config);
   actuator_.resize(resize.job);
 }
 
-void Round::check_and_start(Time now, const policy::Plan::Start& start) {
+void Round::check_and_start(Time now, const policy::Plan::Change& start) {
   Progress& state = progress_[index(start.job)];
   ALMANAC_CHECK(state.phase == Phase::waiting, "job {} starts but does not wait", index(start.job));
-  const std::span<const cluster::Grant> held{plan_.grants.data() + start.first_grant,
-                                             start.num_grants};
+  ALMANAC_CHECK(view_.held_until(start.job) <= now, "job {} starts but is held", index(start.job));
+  const std::span<const cluster::Grant> held = plan_.grants(start);
   const int wanted = asked_gpus(state);
   int given = 0;
   for (const cluster::Grant& grant : held) {
@@ -246,6 +335,7 @@ void Round::check_and_start(Time now, const policy::Plan::Start& start) {
   --load_.jobs_waiting;
   ++load_.jobs_running;
   load_.gpus_waiting -= wanted;
+  set_config(start.job, start.config);
   if (!held_since_.empty()) note_start(now, start.job);
   actuator_.start(start.job);
 }
@@ -281,7 +371,8 @@ std::span<const cluster::Grant> Round::grants(JobId job) const {
 policy::Reason Round::why_waiting(Time now, JobId job) {
   // A stream of its own: looking must not change what a random placement does next.
   Rng rng = rng_;
-  policy::View view(cluster_, trace_.jobs, progress_, admission_.demands(), grants_, rng);
+  policy::View view(cluster_, trace_.jobs, progress_, admission_.demands(), grants_, rng, &configs_,
+                    &holds_);
   view.now = now;
   view.speeds = view_.speeds;
   view.telemetry = view_.telemetry;

@@ -31,8 +31,13 @@ class Actuator {
   virtual ~Actuator() = default;
   virtual void start(JobId job) = 0;
   virtual void stop(JobId job) = 0;
-  /// Gives a running job the cores and memory that Round::grants() says now.
+  /// Gives a running job what Round::grants() says now, on the same GPUs, and the settings that
+  /// Round::config() says.
   virtual void resize(JobId job) = 0;
+  /// Ends a job for good, which runs or waits. Asked only of hosts that let policies do so.
+  virtual void end(JobId job, bool runs);
+  /// Turns a waiting job away for good. Asked only of hosts that let policies do so.
+  virtual void decline(JobId job);
   virtual void sleep(NodeId node) = 0;
   /// Boots a node; whoever hosts the round calls Round::booted() when it is there.
   virtual void boot(NodeId node) = 0;
@@ -86,6 +91,9 @@ class Round {
                                       const Past& past);
   /// A running job has ended.
   void end(Time now, JobId job);
+  /// A running job has lost its nodes or its processes: it waits, has lost what it did since its
+  /// last checkpoint, and is charged a restart. The policy is to be told job_failed.
+  void fail(Time now, JobId job);
   /// A job that starts in the present run() begins `at`, later, when its nodes have booted.
   void begins_later(Time now, JobId job, Time at);
   /// A waiting job shall wait no longer. The policy is to be told job_withdrawn.
@@ -108,6 +116,8 @@ class Round {
   const policy::Progress& progress(JobId job) const { return progress_[index(job)]; }
   /// What a job holds, or held last.
   std::span<const cluster::Grant> grants(JobId job) const;
+  /// How a job runs, beside where.
+  policy::Config config(JobId job) const { return view_.config(job); }
   const cluster::Ledger& ledger() const { return ledger_; }
   const Load& load() const { return load_; }
   const HeldBack& held_back() const { return held_back_; }
@@ -122,9 +132,16 @@ class Round {
  private:
   /// Sets what a job asks here and what lies behind it.
   std::optional<policy::Reason> introduce(JobId job, const Past& past);
-  void check_and_stop(Time now, JobId job);
-  void check_and_resize(const policy::Plan::Start& resize);
-  void check_and_start(Time now, const policy::Plan::Start& start);
+  void check_and_stop(Time now, const policy::Plan::Change& stop);
+  void check_and_resize(const policy::Plan::Change& resize);
+  void check_and_start(Time now, const policy::Plan::Change& start);
+  void carry_out_verbs(Time now);
+  void cut_off(Time now, JobId job);
+  /// Takes a running job off its GPUs; it waits for `target`.
+  void suspend(Time now, JobId job, const policy::Target& target);
+  void set_config(JobId job, const policy::Config& config);
+  /// `events`, and those of jobs that are held no longer.
+  std::span<const policy::Event> with_released(Time now, std::span<const policy::Event> events);
   /// Takes what is to be out and is free.
   void take_out(NodeId node);
   void count(const cluster::Grant& grant, int sign);
@@ -144,8 +161,11 @@ class Round {
   cluster::Ledger ledger_;
   std::vector<policy::Progress> progress_;
   std::vector<cluster::Grant> grants_;
-  policy::Plan plan_;
+  std::unordered_map<JobId, policy::Config> configs_;  // of jobs that do not run as they come
+  std::unordered_map<JobId, Time> holds_;              // until when waiting jobs are held
   policy::View view_;
+  policy::Plan plan_;
+  std::vector<policy::Event> told_;
   Load load_;
   std::int64_t busy_gpu_milli_ = 0;
   std::int64_t busy_cpu_milli_ = 0;

@@ -23,6 +23,10 @@ std::string_view state_of(const trace::Job& job, const JobResult& record) {
       return trace::to_string(trace::JobState::cancelled);
     case policy::Phase::never:
       return "NEVER";
+    case policy::Phase::declined:
+      return "DECLINED";
+    case policy::Phase::cut_off:
+      return "CUT_OFF";
     case policy::Phase::waiting:
       return "PENDING";
     case policy::Phase::running:

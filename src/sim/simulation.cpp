@@ -77,6 +77,15 @@ class Engine final : public schedule::Actuator {
   void resize(JobId job) override {
     if (pacer_) pacer_->resize(job, round_.grants(job), now_);
   }
+  void end(JobId job, bool runs) override {
+    if (!runs) return;
+    pacer_ ? pacer_->stop(job, now_) : ends_.erase(job);
+    give_back(job);
+  }
+  void decline(JobId job) override {
+    result_.never.emplace_back(job, policy::Reason{.kind = policy::ReasonKind::declined,
+                                                   .wanted = trace_.jobs[index(job)].request.gpus});
+  }
   void sleep(NodeId) override {}
   void boot(NodeId node) override {
     // Boots all take as long: the queue is in order.

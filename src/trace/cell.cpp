@@ -66,6 +66,8 @@ const char* expectation(const Column& column) {
     case Field::memory_gb:
     case Field::bandwidth_gbs:
     case Field::value:
+    case Field::restart_s:
+    case Field::checkpoint_s:
       return "a number of 0 or more";
     case Field::reference_cpus:
     case Field::reference_memory_gb:
@@ -110,6 +112,10 @@ float& amount(Field field, Draft& draft) {
       return request.gpu_share;
     case Field::value:
       return request.value;
+    case Field::restart_s:
+      return request.restart_s;
+    case Field::checkpoint_s:
+      return request.checkpoint_s;
     case Field::cpus:
       return request.cpus;
     case Field::memory_gb:
@@ -197,6 +203,8 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
     case Field::batch:
     case Field::steps:
     case Field::value:
+    case Field::restart_s:
+    case Field::checkpoint_s:
     case Field::gpu_share:
     case Field::cpus:
     case Field::memory_gb:

@@ -16,7 +16,7 @@
 namespace almanac::trace {
 namespace {
 
-constexpr std::array<std::pair<Field, std::string_view>, 34> kFields{{
+constexpr std::array<std::pair<Field, std::string_view>, 36> kFields{{
     {Field::job_id, "job_id"},
     {Field::name, "name"},
     {Field::user, "user"},
@@ -33,6 +33,8 @@ constexpr std::array<std::pair<Field, std::string_view>, 34> kFields{{
     {Field::batch, "batch"},
     {Field::steps, "steps"},
     {Field::value, "value"},
+    {Field::restart_s, "restart_s"},
+    {Field::checkpoint_s, "checkpoint_s"},
     {Field::gpu_share, "gpu_share"},
     {Field::cpus, "cpus"},
     {Field::memory_gb, "memory_gb"},

@@ -33,6 +33,8 @@ enum class Field {
   batch,
   steps,
   value,
+  restart_s,
+  checkpoint_s,
   gpu_share,
   cpus,
   memory_gb,

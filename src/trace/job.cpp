@@ -55,7 +55,12 @@ constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 
-Request::Request() : value(kMissing), cpus(kMissing), memory_gb(kMissing) {}
+Request::Request()
+    : value(kMissing),
+      restart_s(kMissing),
+      checkpoint_s(kMissing),
+      cpus(kMissing),
+      memory_gb(kMissing) {}
 
 Outcome::Outcome()
     : reference_cpus(kMissing),

@@ -123,6 +123,8 @@ std::vector<OutColumn> columns_of(const Trace& trace) {
   add_asked_time("deadline_s", &Request::deadline);
   add_asked_time("worthless_at_s", &Request::worthless_at);
   add_amount("value", &Request::value);
+  add_amount("restart_s", &Request::restart_s);
+  add_amount("checkpoint_s", &Request::checkpoint_s);
   add_name("qos", &Request::qos);
   add(
       "after",

@@ -129,6 +129,8 @@ Job draw_job(Trace& trace, std::uint64_t number) {
   constexpr float kEndless = std::numeric_limits<float>::infinity();
   if (maybe()) outcome.reference_cpus = maybe() ? positive() : kEndless;
   if (maybe()) outcome.reference_memory_gb = maybe() ? positive() : kEndless;
+  if (maybe()) request.restart_s = static_cast<float>(*inRange(0, 1'000'000)) / 7;
+  if (maybe()) request.checkpoint_s = static_cast<float>(*inRange(0, 1'000'000)) / 7;
   if (maybe()) outcome.bandwidth_gbs = static_cast<float>(*inRange(0, 1'000'000)) / 7;
   if (maybe()) outcome.step_s = positive();
   outcome.attempts = *inRange(0, 20);
@@ -155,6 +157,8 @@ void expect_same(const Trace& a, const Job& x, const Trace& b, const Job& y) {
   RC_ASSERT(p.batch == q.batch);
   RC_ASSERT(p.steps == q.steps);
   RC_ASSERT(p.max_gpus == q.max_gpus);
+  RC_ASSERT(same(p.restart_s, q.restart_s));
+  RC_ASSERT(same(p.checkpoint_s, q.checkpoint_s));
   RC_ASSERT((p.after == kNoJobKey) == (q.after == kNoJobKey));
   if (p.after != kNoJobKey) RC_ASSERT(a.id(p.after) == b.id(q.after));
   for (NameId Request::*field : {&Request::name, &Request::user, &Request::vc, &Request::kind,

@@ -60,13 +60,11 @@ TEST(Coda, GivesEachModelWhatItCanUse) {
     double use = 0;
     double use_with_less = 0;
     watch(std::move(input), nothing, [&](const View& view, const Plan& plan) {
-      for (const auto* changes : {&plan.starts, &plan.resizes}) {
-        for (const Plan::Start& change : *changes) {
-          const auto first = plan.grants.begin() + change.first_grant;
-          held.assign(first, first + change.num_grants);
-        }
+      for (const Plan::Change& change : plan.changes()) {
+        const auto given = plan.grants(change);
+        if (!given.empty()) held.assign(given.begin(), given.end());
+        resizes += change.action == Plan::Action::resize ? 1 : 0;
       }
-      resizes += plan.resizes.size();
       std::vector<cluster::Grant> less = held;
       less[0].cpu_milli -= 2000;
       use = view.speeds->pace(JobId{0}, held).computing;
@@ -102,7 +100,11 @@ TEST(Coda, SlowsAHogAndLetsItGoAgain) {
         if (restored == kNever && cores(view, hog) == 16) restored = view.now;
       },
       [&](const View& view, const Plan& plan) {
-        if (plan.resizes.empty() || view.progress(job).phase != Phase::running) return;
+        const auto changes = plan.changes();
+        const bool resizes = std::any_of(
+            changes.begin(), changes.end(),
+            [](const Plan::Change& change) { return change.action == Plan::Action::resize; });
+        if (!resizes || view.progress(job).phase != Phase::running) return;
         last_halved = view.now;
       });
   ASSERT_NE(end, kNever);
@@ -151,11 +153,15 @@ TEST(Coda, LeavesNoGpuIdleForCoresOnLoan) {
       const std::vector<cluster::Node> nodes = input.cluster.nodes;
       const bool adaptive = std::string(policy) != "fifo+arrays";
       watch(std::move(input), nothing, [&](const View& view, const Plan& plan) {
-        stops += plan.stops.size();
+        stops += plan.num_stops();
         // One more decision comes at this instant.
         if (std::find(plan.wakes.begin(), plan.wakes.end(), view.now) != plan.wakes.end()) return;
         std::map<JobId, bool> starts;
-        for (const Plan::Start& start : plan.starts) starts[start.job] = true;
+        for (const Plan::Change& change : plan.changes()) {
+          if (change.action == Plan::Action::start || change.action == Plan::Action::move) {
+            starts[change.job] = true;
+          }
+        }
         for (std::uint32_t node = 0; node < nodes.size(); ++node) {
           const cluster::Amount room = plan.ledger.room(NodeId{node});
           if (room.gpus == 0) continue;

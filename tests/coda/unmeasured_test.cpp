@@ -36,12 +36,11 @@ Given play(Case input, const Glimpse::Known& known) {
   Watched watched(
       blindfolded, [](const policy::View&, const policy::Plan&) {},
       [&](const policy::View& view, const policy::Plan& plan) {
-        for (const auto* changes : {&plan.starts, &plan.resizes}) {
-          for (const policy::Plan::Start& change : *changes) {
-            const double cores = plan.grants[change.first_grant].cpu_milli / 1e3;
-            given[static_cast<std::uint32_t>(index(change.job))].emplace_back(view.now - Time{},
-                                                                              cores);
-          }
+        for (const policy::Plan::Change& change : plan.changes()) {
+          if (change.num_grants == 0) continue;
+          const double cores = plan.grants(change).front().cpu_milli / 1e3;
+          given[static_cast<std::uint32_t>(index(change.job))].emplace_back(view.now - Time{},
+                                                                            cores);
         }
       });
   sim::simulate(input.trace, input.cluster, watched, input.options);

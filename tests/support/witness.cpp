@@ -64,9 +64,30 @@ bool take(FreeRoom& room, const Grant& grant) {
   return is_there;
 }
 
-std::vector<Grant> grants_of(const policy::Plan& plan, const policy::Plan::Start& start) {
-  const auto first = plan.grants.begin() + start.first_grant;
-  return {first, first + start.num_grants};
+using Action = policy::Plan::Action;
+using Change = policy::Plan::Change;
+
+std::vector<Grant> grants_of(const policy::Plan& plan, const Change& change) {
+  const auto held = plan.grants(change);
+  return {held.begin(), held.end()};
+}
+
+bool stops(const Change& change) {
+  return change.action == Action::stop || change.action == Action::move;
+}
+
+bool starts(const Change& change) {
+  return change.action == Action::start || change.action == Action::move;
+}
+
+bool resizes(const Change& change) { return change.action == Action::resize; }
+
+/// Calls `act` with each change that is so, in order.
+template <typename Act>
+void each_of(const policy::Plan& plan, bool (*is)(const Change&), Act&& act) {
+  for (const Change& change : plan.changes()) {
+    if (is(change)) act(change);
+  }
 }
 
 }  // namespace
@@ -87,25 +108,26 @@ void Witness::decide(std::span<const policy::Event> events, const policy::View& 
   check_ledger(before, view, plan);
   check_line(view, plan);
   note_power(view, plan);
-  for (const JobId job : plan.stops) close(job, view.now, true);
-  for (const policy::Plan::Start& resize : plan.resizes) {
+  each_of(plan, stops, [&](const Change& stop) { close(stop.job, view.now, true); });
+  each_of(plan, resizes, [&](const Change& resize) {
     const auto found = open_.find(resize.job);
     if (found == open_.end()) {
       fault(view, fmt::format("job {} is resized but does not run", index(resize.job)));
     } else {
       runs_[found->second].resizes.push_back({view.now, grants_of(plan, resize)});
     }
-  }
-  for (const policy::Plan::Start& start : plan.starts) {
-    const bool moves =
-        std::find(plan.stops.begin(), plan.stops.end(), start.job) != plan.stops.end();
-    const bool waits = moves || view.progress(start.job).phase == policy::Phase::waiting;
+  });
+  each_of(plan, starts, [&](const Change& start) {
+    const bool waits = stops(start) || view.progress(start.job).phase == policy::Phase::waiting;
     if (!waits || open_.contains(start.job)) {
       fault(view, fmt::format("job {} starts but does not wait", index(start.job)));
     }
     open_[start.job] = runs_.size();
     runs_.push_back(
         {.job = start.job, .start = view.now, .begin = view.now, .grants = grants_of(plan, start)});
+  });
+  for (const JobId job : plan.ended) {
+    if (view.progress(job).phase == policy::Phase::running) close(job, view.now, true);
   }
   for (const Time wake : plan.wakes) {
     if (wake < view.now) fault(view, "it asks to be woken in the past");
@@ -140,9 +162,12 @@ void Witness::check_ledger(const std::vector<FreeRoom>& before, const policy::Vi
       if (!plan.ledger.drained(grant.node)) give(expected[index(grant.node)], grant);
     }
   };
-  for (const JobId job : plan.stops) give_back(job);
-  for (const policy::Plan::Start& resize : plan.resizes) give_back(resize.job);
-  const auto take_all = [&](const policy::Plan::Start& held, bool may_be_drained) {
+  each_of(plan, stops, [&](const Change& stop) { give_back(stop.job); });
+  each_of(plan, resizes, [&](const Change& resize) { give_back(resize.job); });
+  for (const JobId job : plan.ended) {
+    if (view.progress(job).phase == policy::Phase::running) give_back(job);
+  }
+  const auto take_all = [&](const Change& held, bool may_be_drained) {
     for (const Grant& grant : grants_of(plan, held)) {
       if (may_be_drained && plan.ledger.drained(grant.node)) continue;
       // It was not free before either; the rules look who else has it.
@@ -151,8 +176,8 @@ void Witness::check_ledger(const std::vector<FreeRoom>& before, const policy::Vi
       fault(view, fmt::format("it gives away node {} twice", index(grant.node)));
     }
   };
-  for (const policy::Plan::Start& resize : plan.resizes) take_all(resize, true);
-  for (const policy::Plan::Start& start : plan.starts) take_all(start, false);
+  each_of(plan, resizes, [&](const Change& resize) { take_all(resize, true); });
+  each_of(plan, starts, [&](const Change& start) { take_all(start, false); });
   for (const NodeId node : plan.sleeps) {
     std::vector<std::int32_t>& gpus = expected[index(node)].gpu_milli;
     expected[index(node)] = {std::vector<std::int32_t>(gpus.size(), 0)};
@@ -174,15 +199,17 @@ void Witness::check_line(const policy::View& view, const policy::Plan& plan) {
     const ClaimId claim = plan.quotas->of(job);
     if (!plan.quotas->has_room(claim)) return true;
     const bool stands = std::find(line.begin(), line.end(), job) != line.end();
-    return claim != kNoClaim && !plan.stops.empty() && !stands;
+    return claim != kNoClaim && plan.num_stops() > 0 && !stands;
   };
   std::vector<JobId> expected;
   for (std::uint32_t job = 0; job < view.num_jobs(); ++job) {
     const bool waits = view.progress(JobId{job}).phase == policy::Phase::waiting;
-    const bool starts =
-        std::any_of(plan.starts.begin(), plan.starts.end(),
-                    [job](const policy::Plan::Start& start) { return index(start.job) == job; });
-    if (waits && !starts && !is_aside(JobId{job})) expected.push_back(JobId{job});
+    const Change* const change = plan.find(JobId{job});
+    const bool leaves =
+        std::find(plan.ended.begin(), plan.ended.end(), JobId{job}) != plan.ended.end() ||
+        std::find(plan.declined.begin(), plan.declined.end(), JobId{job}) != plan.declined.end();
+    const bool starts_now = change != nullptr && change->action == Action::start;
+    if (waits && !starts_now && !leaves && !is_aside(JobId{job})) expected.push_back(JobId{job});
   }
   const auto by_vc = [&](JobId a, JobId b) { return view.progress(a).vc < view.progress(b).vc; };
   if (!std::is_sorted(line.begin(), line.end(), by_vc)) {

@@ -28,7 +28,7 @@ class LeasedPass : public Pass {
       between(vc);
     }
     // Whoever was stopped joins the queue at the next decision.
-    if (!desk_.plan().stops.empty()) desk_.plan().wake(desk_.now());
+    if (desk_.plan().num_stops() > 0) desk_.plan().wake(desk_.now());
     if (!vc.waiting.empty() || !vc.running.empty()) desk_.plan().wake(begun + lease_);
   }
 

@@ -97,12 +97,13 @@ std::optional<Harmless::Match> Harmless::best_match(VcId vc, JobId guest,
   const auto running = alone_.find({vc, demand.gpus});
   if (running != alone_.end()) {
     for (const JobId host : running->second) {
-      const bool stops = std::find(plan.stops.begin(), plan.stops.end(), host) != plan.stops.end();
-      if (!stops) consider(host);
+      const Plan::Change* const change = plan.find(host);
+      if (change == nullptr || change->action == Plan::Action::resize) consider(host);
     }
   }
-  for (const Plan::Start& start : plan.starts) {
-    if (key(start.job, desk_.grants(start.job)) == Key{vc, demand.gpus}) consider(start.job);
+  for (const Plan::Change& each : plan.changes()) {
+    if (!desk_.starts(each.job)) continue;
+    if (key(each.job, desk_.grants(each.job)) == Key{vc, demand.gpus}) consider(each.job);
   }
   return best;
 }

@@ -81,7 +81,7 @@ class ArraysPass final : public Pass {
 
   void run(VcState& vc) override {
     ArrayBook& own = book(vc.vc);
-    const std::size_t stops = desk_.plan().stops.size();
+    const std::size_t stops = desk_.plan().num_stops();
     for (const NodeId node : desk_.touched) {
       if (desk_.view().cluster.nodes[index(node)].vc == vc.vc) own.look_at(node, desk_);
     }
@@ -93,7 +93,7 @@ class ArraysPass final : public Pass {
       }
     }
     // Whoever was stopped may fit elsewhere.
-    if (desk_.plan().stops.size() > stops) desk_.plan().wake(desk_.now());
+    if (desk_.plan().num_stops() > stops) desk_.plan().wake(desk_.now());
   }
 
   Reason refused(const VcState&, JobId job, const Reason& reason) const override {

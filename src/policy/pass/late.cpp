@@ -44,7 +44,7 @@ class LatePass final : public Pass {
   void ended(VcState& vc, JobId job) override { std::erase(lent(vc.vc), job); }
 
   void run(VcState& vc) override {
-    const std::size_t stops = desk_.plan().stops.size();
+    const std::size_t stops = desk_.plan().num_stops();
     while (!vc.waiting.empty() && vc.waiting.first().front.rank < order::kLate) {
       const WaitingQueue::Class& next = vc.waiting.first();
       auto grants = desk_.place(vc.vc, next.demand);
@@ -57,7 +57,7 @@ class LatePass final : public Pass {
     }
     lend(vc);
     // Whoever was stopped may fit elsewhere.
-    if (desk_.plan().stops.size() > stops) desk_.plan().wake(desk_.now());
+    if (desk_.plan().num_stops() > stops) desk_.plan().wake(desk_.now());
   }
 
   Reason blocker(const VcState& vc, JobId) const override {

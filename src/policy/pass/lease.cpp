@@ -188,18 +188,9 @@ class LeasePass final : public LeasedPass {
       if (!made.grants.empty()) desk_.start(vc, made.job, made.grants);
     } else if (made.grants.empty()) {
       desk_.stop(vc, made.job);
-    } else if (!same_gpus(made.held, made.grants)) {
+    } else {
       desk_.move(made.job, made.grants);
-    } else if (!std::equal(made.held.begin(), made.held.end(), made.grants.begin())) {
-      desk_.resized(made.job, made.grants);
     }
-  }
-
-  static bool same_gpus(std::span<const cluster::Grant> a, std::span<const cluster::Grant> b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const cluster::Grant& one, const cluster::Grant& other) {
-                        return one.node == other.node && one.gpus == other.gpus;
-                      });
   }
 
   std::vector<Ranked> ranked_;

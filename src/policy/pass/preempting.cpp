@@ -49,7 +49,7 @@ class PreemptingPass final : public Pass {
     }
     started.clear();
     unmet_.clear();
-    const std::size_t stops = desk_.plan().stops.size();
+    const std::size_t stops = desk_.plan().num_stops();
     while (const WaitingQueue::Class* next = first_to_try(vc.waiting)) {
       const QueueEntry& entry = next->jobs.front();
       auto grants = desk_.place(vc.vc, next->demand);
@@ -61,7 +61,7 @@ class PreemptingPass final : public Pass {
       }
     }
     // Whoever was stopped may fit elsewhere.
-    if (desk_.plan().stops.size() > stops) desk_.plan().wake(desk_.now());
+    if (desk_.plan().num_stops() > stops) desk_.plan().wake(desk_.now());
   }
 
   void adopted(VcState& vc, JobId job) override {

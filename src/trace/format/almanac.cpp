@@ -41,6 +41,8 @@ void register_almanac(Formats& registry) {
       {Field::deadline_s, "deadline_s", false, Unit::s},
       {Field::worthless_at_s, "worthless_at_s", false, Unit::s},
       {Field::value, "value"},
+      {Field::restart_s, "restart_s"},
+      {Field::checkpoint_s, "checkpoint_s"},
       {Field::qos, "qos"},
       {Field::after, "after"},
       {Field::reference_cpus, "reference_cpus"},
