@@ -2,6 +2,27 @@
 
 set_property(GLOBAL PROPERTY ALMANAC_ROOMS "")
 
+# The headers that most sources read, parsed once: `precompiled` for rooms, `precompiled_tests` for test
+# programs. They stand in for no #include: each header of ours must compile without them, and each
+# source does so in the preset `clang`.
+function(add_precompiled_headers name)
+  cmake_parse_arguments(PARSE_ARGV 1 PRE "" "" "LIBS;HEADERS")
+  file(CONFIGURE OUTPUT ${name}.cpp CONTENT "// Compiled for its precompiled headers only.\n")
+  add_library(${name} OBJECT ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
+  target_link_libraries(${name} PRIVATE ${PRE_LIBS} almanac::flags)
+  target_precompile_headers(${name} PRIVATE ${PRE_HEADERS})
+endfunction()
+
+set(common_headers
+  <algorithm> <array> <bit> <charconv> <chrono> <cmath> <cstddef> <cstdint> <cstring> <deque>
+  <filesystem> <functional> <limits> <map> <memory> <optional> <set> <span> <string> <string_view>
+  <unordered_map> <utility> <variant> <vector> <fmt/format.h> <fmt/ranges.h> <tl/expected.hpp>)
+add_precompiled_headers(precompiled LIBS fmt::fmt tl::expected HEADERS ${common_headers})
+if(ALMANAC_TESTS)
+  add_precompiled_headers(precompiled_tests LIBS fmt::fmt tl::expected almanac::test_support
+    HEADERS ${common_headers} <gmock/gmock.h> <gtest/gtest.h> <rapidcheck/gtest.h>)
+endif()
+
 # add_room(name LAYER n [DEPS room...] [LIBS target...] [PUBLIC_LIBS target...])
 #
 # Makes the library almanac::<name> of every .cpp in the current folder and below, and the test
@@ -37,6 +58,7 @@ function(add_room name)
   list(TRANSFORM ROOM_DEPS PREPEND almanac::)
   target_link_libraries(${name} PUBLIC ${ROOM_DEPS} ${ROOM_PUBLIC_LIBS} almanac::flags
                                 PRIVATE ${ROOM_LIBS})
+  target_precompile_headers(${name} REUSE_FROM precompiled)
 
   if(tests AND ALMANAC_TESTS)
     add_almanac_test(${name}_test LABEL "unit;${name}" SOURCES ${tests} ROOMS ${name})
@@ -51,6 +73,7 @@ function(add_almanac_test name)
   list(TRANSFORM TEST_ROOMS PREPEND almanac::)
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_ROOMS} ${TEST_LIBS} almanac::test_support)
+  target_precompile_headers(${name} REUSE_FROM precompiled_tests)
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABEL}"
     ENVIRONMENT "ALMANAC_SOURCE_DIR=${PROJECT_SOURCE_DIR};ALMANAC_PROGRAM=$<TARGET_FILE:almanac>;ALMANAC_SHEPHERD=$<TARGET_FILE:almanac-shepherd>;RC_PARAMS=seed=1;TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")

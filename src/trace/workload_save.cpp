@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kCommentColumn = 40;
 
-std::string quoted(std::string_view text) {
+std::string toml_string(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -37,7 +37,7 @@ std::string spelled(double value) {
 }
 std::string spelled(std::int64_t value) { return std::to_string(value); }
 std::string spelled(bool value) { return value ? "true" : "false"; }
-std::string spelled(const std::string& value) { return quoted(value); }
+std::string spelled(const std::string& value) { return toml_string(value); }
 std::string spelled(Time value) {
   std::string text = text::format_datetime(value);
   std::replace(text.begin(), text.end(), ' ', 'T');
@@ -125,14 +125,14 @@ std::string to_cluster_toml(const Workload& workload) {
   const Workload::Node& node = workload.node;
   std::string text = "# The cluster of a made-up job log.\n[node]\n";
   text += fmt::format("gpus = {}\n", node.gpus);
-  if (!node.gpu_type.empty()) text += fmt::format("gpu_type = {}\n", quoted(node.gpu_type));
+  if (!node.gpu_type.empty()) text += fmt::format("gpu_type = {}\n", toml_string(node.gpu_type));
   for (const auto& [key, amount] : {std::pair{"cpus", node.cpus},
                                     {"memory_gb", node.memory_gb},
                                     {"bandwidth_gbs", node.bandwidth_gbs}}) {
     if (amount > 0) text += fmt::format("{} = {}\n", key, spelled(amount));
   }
   for (const Workload::Vc& vc : workload.vc) {
-    text += fmt::format("\n[[vc]]\nname = {}\nnodes = {}\n", quoted(vc.name), vc.nodes);
+    text += fmt::format("\n[[vc]]\nname = {}\nnodes = {}\n", toml_string(vc.name), vc.nodes);
   }
   return text;
 }
