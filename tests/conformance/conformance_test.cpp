@@ -3,6 +3,7 @@
 /// \file
 /// What every policy of the registry must do, also one that is added tomorrow.
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <set>
 
@@ -107,6 +108,43 @@ std::vector<std::string> everything() {
   return names;
 }
 
+/// Stops a simulation that takes more than so many rounds.
+class Patience final : public sim::Listener {
+ public:
+  explicit Patience(int rounds) : left_(rounds) {}
+  void hear(Time, std::span<const policy::Event>, const schedule::Round&,
+            const policy::Telemetry*) override {
+    if (--left_ == 0) lost = true;
+  }
+
+  std::atomic<bool> lost{false};
+
+ private:
+  int left_;
+};
+
+/// One node of each virtual cluster is left after an hour, for good: all that fits there runs, and
+/// the day ends with the others still waiting.
+void expect_an_end(Case input) {
+  for (std::uint32_t vc = 0; vc < input.cluster.vcs.size(); ++vc) {
+    input.cluster.changes.push_back({.at = Time{1h}, .vc = VcId{vc}, .nodes = 1});
+  }
+  Patience patience(20'000);
+  input.options.listener = &patience;
+  input.options.stop = &patience.lost;
+  const Result<Played> played = play(input);
+  ASSERT_TRUE(played) << to_string(played.error());
+  EXPECT_FALSE(played->result.interrupted) << "it never ends";
+  EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{});
+  std::size_t left_waiting = 0;
+  for (std::size_t job = 0; job < input.trace.jobs.size(); ++job) {
+    const sim::JobResult told = played->result.jobs[job];
+    EXPECT_NE(told.phase, policy::Phase::running) << "job " << job;
+    left_waiting += told.phase == policy::Phase::waiting ? 1 : 0;
+  }
+  EXPECT_GT(left_waiting, 0U);
+}
+
 class EveryPolicy : public testing::TestWithParam<std::string> {
  protected:
   static Case day(std::uint64_t seed) {
@@ -151,6 +189,8 @@ TEST_P(EveryPolicy, KeepsTheRulesWithPartsOfGpus) {
     EXPECT_EQ(broken_rules(input, *drained), std::vector<std::string>{}) << "seed " << seed;
   }
 }
+
+TEST_P(EveryPolicy, ComesToAnEndThoughNodesStayAway) { expect_an_end(day(9)); }
 
 TEST_P(EveryPolicy, DecidesTheSameAgain) {
   const Case input = day(6);
@@ -294,6 +334,8 @@ TEST_P(EveryCapacity, KeepsTheRulesWhereJobsAreBoundToNodesThatSleep) {
   }
 }
 
+TEST_P(EveryCapacity, ComesToAnEndThoughNodesStayAway) { expect_an_end(quiet_days(9)); }
+
 INSTANTIATE_TEST_SUITE_P(Registry, EveryCapacity, testing::ValuesIn(every_capacity()), test_name);
 
 /// GPU jobs and CPU jobs on nodes with cores and memory bandwidth, at the speed that these allow.
@@ -401,6 +443,8 @@ TEST_P(EveryMix, KeepsTheRules) {
     EXPECT_EQ(broken_rules(input, *drained), std::vector<std::string>{}) << "seed " << seed;
   }
 }
+
+TEST_P(EveryMix, ComesToAnEndThoughNodesStayAway) { expect_an_end(day(9)); }
 
 TEST_P(EveryMix, SaysWhyAJobWaitsAndIsNotDisturbed) {
   const Result<Played> alone = play(day(7));

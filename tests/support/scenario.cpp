@@ -289,7 +289,7 @@ class Parser {
     ExpectedJob expected{.job = known(words.take("a job"))};
     if (words.skip("never")) {
       expected.never = words.take("a reason");
-    } else {
+    } else if (!words.skip("waits")) {
       do {
         const auto [start, end] = stretch(words.take("FROM..UNTIL"));
         expected.runs.push_back({.start = start, .end = end});

@@ -23,12 +23,13 @@
 ///     launch 1s
 ///     seed 7
 ///     quota 4 users ann,eve       together they may hold 4 GPUs; before the jobs
-///     expect A 0s..100s at 0:3  B never too_large
+///     expect A 0s..100s at 0:3  B never too_large  C waits
 ///     waits C 10s..90s reserved B        all stretches in which C waits, in order
 // clang-format on
 ///
 /// A job that is stopped has several stretches: `expect A 0s..10s 40s..137s`. `at` says where the
-/// stretch before it ran; without it any place will do.
+/// stretch before it ran; without it any place will do. A job that `waits` never starts though it
+/// could, were there room.
 #pragma once
 
 #include <string>

@@ -22,14 +22,14 @@ class LeasedPass : public Pass {
 
   void run(VcState& vc) final {
     const Time begun = begun_at_or_before(desk_.now());
-    if (begun == desk_.now() && is_new(vc.vc)) {
-      renew(vc);
-    } else {
-      between(vc);
-    }
+    const bool renews = begun == desk_.now() && is_new(vc.vc);
+    renews ? renew(vc) : between(vc);
     // Whoever was stopped joins the queue at the next decision.
     if (desk_.plan().num_stops() > 0) desk_.plan().wake(desk_.now());
-    if (!vc.waiting.empty() || !vc.running.empty()) desk_.plan().wake(begun + lease_);
+    // Jobs for which a whole lease finds no place though nothing runs wait for an event: time alone
+    // does not help them.
+    const bool may_start = !vc.waiting.empty() && (!renews || waits_for_a_lease(vc));
+    if (may_start || !vc.running.empty()) desk_.plan().wake(begun + lease_);
   }
 
   void timer(std::span<VcState> vcs, std::vector<VcId>& need) final {
@@ -49,6 +49,11 @@ class LeasedPass : public Pass {
   virtual void renew(VcState& vc) = 0;
   /// What can be done before the next lease.
   virtual void between(VcState& vc) { static_cast<void>(vc); }
+  /// Whether a job waits for a lease to come, whatever room there is now.
+  virtual bool waits_for_a_lease(const VcState& vc) const {
+    static_cast<void>(vc);
+    return false;
+  }
 
   Desk& desk_;
 

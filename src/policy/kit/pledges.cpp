@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/kit/eviction.h"
+
 namespace almanac::policy {
 
 Pledges::Vc& Pledges::of(VcId vc) {
@@ -49,7 +51,8 @@ bool Pledges::look(const VcState& vc, bool lease_begins, Stops stops) {
     for (RankedQueue::Cursor at(vc.running); stops == Stops::at_once && at.get() != nullptr;
          at.advance()) {
       const JobId job = at.get()->job;
-      if (desk_.demand(job).is_cpu_job() || !can_give_way(vc.vc, job)) continue;
+      if (desk_.demand(job).is_cpu_job() || !may_move(desk_, job)) continue;
+      if (!can_give_way(vc.vc, job)) continue;
       free[type_of(vc.vc, job)] += held(job) - now(vc.vc, job);
     }
     for (const auto& [type, gpus] : free) here.book.set_free_now(type, std::max(0, gpus));

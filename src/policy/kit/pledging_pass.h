@@ -58,6 +58,8 @@ class PledgingPass : public LeasedPass {
     start_others(vc);
   }
 
+  bool waits_for_a_lease(const VcState& vc) const final { return !pledges_.jobs(vc.vc).empty(); }
+
   bool waits(JobId job) const {
     return desk_.view().progress(job).phase == Phase::waiting && !desk_.starts(job);
   }

@@ -36,6 +36,7 @@
 
 #include "policy/desk.h"
 #include "policy/kit/array_book.h"
+#include "policy/kit/eviction.h"
 #include "policy/registry.h"
 
 namespace almanac::policy {
@@ -210,46 +211,38 @@ class ArraysPass final : public Pass {
   /// Places a GPU job after stopping CPU jobs on loan; empty = changed nothing.
   std::span<const Grant> take_back_loans(VcState& vc, ArrayBook& own, JobId job,
                                          const Demand& demand) {
-    const std::size_t before = desk_.ledger().mark();
-    victims_.clear();
+    loans_.clear();
     for (const NodeId node : own.lending()) {
-      if (desk_.ledger().free_on(node) > 0 || demand.is_part()) give_back_loans(own.node(node));
+      if (desk_.ledger().free_on(node) > 0 || demand.is_part()) find_loans(own.node(node));
     }
-    if (victims_.empty()) return {};
+    if (loans_.empty()) return {};
+    std::sort(loans_.begin(), loans_.end(), [&](JobId a, JobId b) {
+      return std::pair(desk_.view().progress(b).since, b) <
+             std::pair(desk_.view().progress(a).since, a);
+    });
+    // All at once: the placement is to choose among all nodes that lend.
+    eviction_.begin();
+    for (const JobId loan : loans_) eviction_.free(loan, demand);
     const auto placed = desk_.place(vc.vc, demand);
     if (placed.empty()) {
-      desk_.ledger().undo(before);
+      eviction_.undo();
       return {};
     }
-    // Those that are not in the way go on, oldest first.
-    std::sort(victims_.begin(), victims_.end(), [&](JobId a, JobId b) {
-      return std::pair(desk_.view().progress(a).since, a) <
-             std::pair(desk_.view().progress(b).since, b);
-    });
-    for (const JobId victim : victims_) {
-      const auto held = desk_.grants(victim);
-      const bool in_the_way = std::any_of(held.begin(), held.end(), [&](const Grant& grant) {
-        return !desk_.ledger().can_take(grant);
-      });
-      if (in_the_way) {
-        evict(vc, own, victim, job);
-      } else {
-        for (const Grant& grant : held) desk_.ledger().take(grant);
-      }
-    }
+    eviction_.settle();
+    const std::span<const JobId> victims = eviction_.victims();
+    // The oldest is the first to wait again.
+    for (std::size_t at = victims.size(); at-- > 0;) evict(vc, own, victims[at], job);
     return placed;
   }
 
-  void give_back_loans(const ArrayBook::Node& node) {
+  void find_loans(const ArrayBook::Node& node) {
     std::int32_t used = node.used;
     for (auto youngest = node.cpu_jobs.rbegin();
          youngest != node.cpu_jobs.rend() && used > node.array; ++youngest) {
       const JobId job = youngest->job;
       if (!desk_.runs(job)) continue;
       used -= youngest->cpu_milli;
-      if (std::find(victims_.begin(), victims_.end(), job) != victims_.end()) continue;
-      victims_.push_back(job);
-      desk_.give_back(job);
+      if (std::find(loans_.begin(), loans_.end(), job) == loans_.end()) loans_.push_back(job);
     }
   }
 
@@ -307,34 +300,36 @@ class ArraysPass final : public Pass {
 
   bool clear(VcState& vc, ArrayBook& own, NodeId id, const Demand& least) {
     const std::vector<Tenant>& tenants = own.node(id).gpu_jobs;
-    const std::size_t before = desk_.ledger().mark();
     const cluster::Amount wanted = least.total();
-    victims_.clear();
+    eviction_.begin();
     for (auto youngest = tenants.rbegin();
          youngest != tenants.rend() && desk_.ledger().free_on(id) < least.gpus; ++youngest) {
       if (youngest->gpus >= least.gpus || !desk_.runs(youngest->job)) continue;
       if (desk_.is_paired(youngest->job)) continue;
       if (desk_.view().progress(youngest->job).since + kSettled > desk_.now()) continue;
-      victims_.push_back(youngest->job);
-      desk_.give_back(youngest->job);
+      eviction_.free(youngest->job, least);
     }
     const bool fits = desk_.ledger().room(id).covers(wanted);
-    if (fits) grants_.assign(1, desk_.ledger().take(id, wanted));
+    if (fits) {
+      grants_.assign(1, desk_.ledger().take(id, wanted));
+      eviction_.settle();
+    }
+    const std::span<const JobId> victims = eviction_.victims();
     moved_.clear();
-    for (std::size_t at = 0; fits && at < victims_.size(); ++at) {
-      const auto placed = desk_.place(vc.vc, desk_.demand(victims_[at]));
+    for (std::size_t at = 0; fits && at < victims.size(); ++at) {
+      const auto placed = desk_.place(vc.vc, desk_.demand(victims[at]));
       if (placed.empty()) break;
       moved_.emplace_back(placed.begin(), placed.end());
     }
-    if (!fits || moved_.size() < victims_.size()) {
-      desk_.ledger().undo(before);
+    if (!fits || moved_.size() < victims.size()) {
+      eviction_.undo();
       grants_.clear();
       return false;
     }
-    for (std::size_t at = 0; at < victims_.size(); ++at) {
-      own.leave(victims_[at], desk_.view().grants(victims_[at]), desk_.ledger());
-      own.enter(victims_[at], moved_[at], desk_.ledger());
-      desk_.move(victims_[at], moved_[at]);
+    for (std::size_t at = 0; at < victims.size(); ++at) {
+      own.leave(victims[at], desk_.view().grants(victims[at]), desk_.ledger());
+      own.enter(victims[at], moved_[at], desk_.ledger());
+      desk_.move(victims[at], moved_[at]);
     }
     return true;
   }
@@ -344,8 +339,9 @@ class ArraysPass final : public Pass {
   std::vector<std::unique_ptr<ArrayBook>> books_;  // of each virtual cluster
   std::unordered_map<JobId, JobId> evicted_by_;    // CPU jobs that wait since
   std::vector<Grant> grants_;                      // of the job that starts
-  std::vector<JobId> victims_;
-  std::vector<std::vector<Grant>> moved_;  // what victims that move are to hold
+  std::vector<JobId> loans_;                       // who may be stopped, the youngest first
+  std::vector<std::vector<Grant>> moved_;          // what victims that move are to hold
+  Eviction eviction_{desk_};
 };
 
 }  // namespace

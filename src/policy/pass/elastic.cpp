@@ -22,6 +22,7 @@
 #include <queue>
 #include <vector>
 
+#include "policy/kit/eviction.h"
 #include "policy/kit/pledging_pass.h"
 #include "policy/registry.h"
 #include "policy/shape_choices.h"
@@ -101,7 +102,7 @@ class ElasticPass final : public PledgingPass {
     }
     for (RankedQueue::Cursor at(vc.running); at.get() != nullptr; at.advance()) {
       const JobId job = at.get()->job;
-      if (!desk_.runs(job) || desk_.demand(job).is_cpu_job() || !is_free_to_move(job)) continue;
+      if (!desk_.runs(job) || desk_.demand(job).is_cpu_job() || !may_move(desk_, job)) continue;
       if (!pledges_.can_give_way(vc.vc, job)) continue;
       Share made{.job = job,
                  .rank = desk_.order().rank(desk_.candidate(job)),
@@ -122,14 +123,6 @@ class ElasticPass final : public PledgingPass {
     }
     std::sort(shares_.begin(), shares_.end(), [](const Share& a, const Share& b) {
       return a.rank != b.rank ? a.rank < b.rank : a.job < b.job;
-    });
-  }
-
-  bool is_free_to_move(JobId job) {
-    const auto held = desk_.grants(job);
-    return std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
-      return !desk_.ledger().drained(grant.node) &&
-             desk_.ledger().power(grant.node) == cluster::Power::on;
     });
   }
 

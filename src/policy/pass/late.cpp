@@ -11,15 +11,15 @@
 ///
 /// A job that could keep its promise when it started is not stopped.
 ///
-/// Source   ours; docs/qos.md compares it with Chen et al., TPDS'20 (GENIE), which stops nobody. 2
-/// is
-///          the rule of Lifka, JSSPP'95 (EASY) for jobs that end in time.
+/// Source   ours; docs/qos.md compares it with Chen et al., TPDS'20 (GENIE), which stops nobody.
+///          The second rule is that of Lifka, JSSPP'95 (EASY), for jobs that end in time.
 /// Cost     O(late jobs that run) a start that needs room, O(jobs that run) when one is blocked.
 #include <algorithm>
 #include <limits>
 #include <vector>
 
 #include "policy/desk.h"
+#include "policy/kit/eviction.h"
 #include "policy/kit/start_each.h"
 #include "policy/order/promise.h"
 #include "policy/registry.h"
@@ -72,36 +72,17 @@ class LatePass final : public Pass {
 
   /// Places a job after stopping late ones; empty = changed nothing.
   std::span<const cluster::Grant> make_room(VcState& vc, const cluster::Demand& demand) {
-    const std::vector<JobId>& running = lent(vc.vc);
-    const std::size_t before = desk_.ledger().mark();
-    std::size_t stopped = 0;
-    std::span<const cluster::Grant> grants;
-    while (grants.empty() && stopped < running.size()) {
-      desk_.give_back(running[running.size() - ++stopped]);
-      grants = desk_.place(vc.vc, demand);
-    }
-    if (grants.empty()) {
-      desk_.ledger().undo(before);
-      return grants;
-    }
-    for (; stopped > 0; --stopped) stop_or_spare(vc, running.size() - stopped);
-    return grants;
-  }
-
-  /// Lets a job whose GPUs are still free go on.
-  void stop_or_spare(VcState& vc, std::size_t at) {
     std::vector<JobId>& running = lent(vc.vc);
-    const JobId job = running[at];
-    const auto held = desk_.grants(job);
-    const bool spared = std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
-      return desk_.ledger().can_take(grant);
-    });
-    if (spared) {
-      for (const cluster::Grant& grant : held) desk_.ledger().take(grant);
-      return;
+    std::size_t left = running.size();
+    const auto next = [&] { return left > 0 ? running[--left] : kNoJob; };
+    const auto grants = eviction_.make_room(vc.vc, demand, next);
+    const std::span<const JobId> victims = eviction_.victims();
+    // Who began first is the first to wait again.
+    for (std::size_t at = victims.size(); at-- > 0;) {
+      desk_.stop(vc, victims[at]);
+      std::erase(running, victims[at]);
     }
-    desk_.stop(vc, job);
-    running.erase(running.begin() + static_cast<std::ptrdiff_t>(at));
+    return grants;
   }
 
   /// When a job that cannot be placed now is believed to start: once enough of those that run have
@@ -143,6 +124,7 @@ class LatePass final : public Pass {
   }
 
   Desk& desk_;
+  Eviction eviction_{desk_};
   std::vector<std::vector<JobId>> lent_;  // to whom, in each virtual cluster; who began first first
 };
 

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "policy/kit/eviction.h"
 #include "policy/kit/leased_pass.h"
 #include "policy/kit/unmet.h"
 #include "policy/registry.h"
@@ -72,23 +73,25 @@ class LeasePass final : public LeasedPass {
     cpu_jobs_.clear();
     for (const WaitingQueue::Class& each : vc.waiting.classes()) {
       for (RankedQueue::Cursor at(each.jobs); at.get() != nullptr; at.advance()) {
-        rank(at.get()->job, each.demand.is_cpu_job() ? cpu_jobs_ : ranked_, false);
+        const bool is_cpu_job = each.demand.is_cpu_job();
+        rank(at.get()->job, is_cpu_job ? cpu_jobs_ : ranked_, each.demand.gpus, false);
       }
     }
     for (RankedQueue::Cursor at(vc.running); at.get() != nullptr; at.advance()) {
       const JobId job = at.get()->job;
-      if (!desk_.demand(job).is_cpu_job() && !desk_.is_paired(job)) rank(job, ranked_, true);
+      if (desk_.is_paired(job)) continue;
+      if (const int gpus = gpus_to_deal(desk_, job); gpus > 0) rank(job, ranked_, gpus, true);
     }
     std::sort(ranked_.begin(), ranked_.end());
     std::sort(cpu_jobs_.begin(), cpu_jobs_.end());
   }
 
-  void rank(JobId job, std::vector<Ranked>& into, bool runs) const {
+  void rank(JobId job, std::vector<Ranked>& into, int gpus, bool runs) const {
     const Candidate seen = desk_.candidate(job);
     into.push_back({.rank = desk_.order().rank(seen),
                     .tie = desk_.order().tie(seen),
                     .job = job,
-                    .gpus = desk_.demand(job).gpus,
+                    .gpus = gpus,
                     .runs = runs});
   }
 
@@ -141,38 +144,23 @@ class LeasePass final : public LeasedPass {
   void start_or_displace(VcState& vc, JobId job) {
     const cluster::Demand& demand = desk_.demand(job);
     if (unmet_.rules_out(demand)) return;
-    const std::size_t before = desk_.ledger().mark();
-    std::size_t stopped = 0;
     auto grants = desk_.place(vc.vc, demand);
-    while (grants.empty() && stopped < losers_.size()) {
-      desk_.give_back(losers_[losers_.size() - ++stopped]);
-      grants = desk_.place(vc.vc, demand);
-    }
     if (grants.empty()) {
-      desk_.ledger().undo(before);
-      unmet_.add(demand);
-      return;
+      std::size_t left = losers_.size();
+      const auto next = [&] { return left > 0 ? losers_[--left] : kNoJob; };
+      grants = eviction_.make_room(vc.vc, demand, next);
+      for (const JobId victim : eviction_.victims()) {
+        desk_.stop(vc, victim);
+        std::erase(losers_, victim);
+      }
     }
-    for (; stopped > 0; --stopped) {
-      desk_.stop(vc, losers_.back());
-      losers_.pop_back();
-    }
-    desk_.start(vc, job, grants);
-  }
-
-  /// All nodes of a job are ready: it could move.
-  bool is_free_to_move(JobId job) {
-    const auto held = desk_.grants(job);
-    return std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
-      return !desk_.ledger().drained(grant.node) &&
-             desk_.ledger().power(grant.node) == cluster::Power::on;
-    });
+    grants.empty() ? unmet_.add(demand) : desk_.start(vc, job, grants);
   }
 
   void deal_out(VcState& vc) {
     packed_.clear();
     for (const Ranked& each : chosen_) {
-      if (each.runs && !is_free_to_move(each.job)) continue;  // it ends on a drained node
+      if (each.runs && !may_move(desk_, each.job)) continue;  // it ends on a drained node
       const cluster::Demand& demand = desk_.demand(each.job);
       packed_.push_back({.job = each.job, .gpus = each.gpus, .gpu_types = demand.gpu_types});
       if (!each.runs) continue;
@@ -199,6 +187,7 @@ class LeasePass final : public LeasedPass {
   std::vector<Ranked> unlucky_;  // that wait
   std::vector<JobId> losers_;    // that run and are not chosen
   std::vector<PackedJob> packed_;
+  Eviction eviction_{desk_};
   Unmet unmet_;
 };
 

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "policy/kit/eviction.h"
 #include "policy/kit/pledging_pass.h"
 #include "policy/registry.h"
 
@@ -75,22 +76,23 @@ class PledgedPass final : public PledgingPass {
     for (const WaitingQueue::Class& each : vc.waiting.classes()) {
       if (each.demand.is_cpu_job()) continue;
       for (RankedQueue::Cursor at(each.jobs); at.get() != nullptr; at.advance()) {
-        rank(vc, at.get()->job, false);
+        rank(vc, at.get()->job, each.demand.gpus, false);
       }
     }
     for (RankedQueue::Cursor at(vc.running); at.get() != nullptr; at.advance()) {
-      if (!desk_.demand(at.get()->job).is_cpu_job()) rank(vc, at.get()->job, true);
+      const JobId job = at.get()->job;
+      if (const int gpus = gpus_to_deal(desk_, job); gpus > 0) rank(vc, job, gpus, true);
     }
     std::sort(ranked_.begin(), ranked_.end());
   }
 
-  void rank(const VcState& vc, JobId job, bool runs) {
+  void rank(const VcState& vc, JobId job, int gpus, bool runs) {
     const Candidate seen = desk_.candidate(job);
     ranked_.push_back({.group = group(vc.vc, job),
                        .rank = desk_.order().rank(seen),
                        .tie = desk_.order().tie(seen),
                        .job = job,
-                       .gpus = desk_.demand(job).gpus,
+                       .gpus = gpus,
                        .runs = runs});
   }
 
@@ -118,27 +120,19 @@ class PledgedPass final : public PledgingPass {
 
   void start_or_displace(VcState& vc, const Ranked& next) {
     const cluster::Demand demand = pledges_.demand(vc.vc, next.job);
-    std::vector<JobId>& victims = next.group == Group::needs_it ? displaced_ : losers_;
-    const std::size_t before = desk_.ledger().mark();
-    std::vector<JobId> stopped;
     auto grants = desk_.place(vc.vc, demand);
-    for (auto at = victims.rbegin(); grants.empty() && at != victims.rend(); ++at) {
-      const auto held = desk_.grants(*at);
-      const bool helps = std::any_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
-        return desk_.ledger().suits(grant.node, demand);
-      });
-      if (!helps) continue;
-      desk_.give_back(*at);
-      stopped.push_back(*at);
-      grants = desk_.place(vc.vc, demand);
+    if (grants.empty()) {
+      const std::vector<JobId>& running = next.group == Group::needs_it ? displaced_ : losers_;
+      std::size_t left = running.size();
+      grants =
+          eviction_.make_room(vc.vc, demand, [&] { return left > 0 ? running[--left] : kNoJob; });
+      for (const JobId victim : eviction_.victims()) {
+        desk_.stop(vc, victim);
+        std::erase(losers_, victim);
+        std::erase(displaced_, victim);
+      }
     }
-    if (grants.empty()) return desk_.ledger().undo(before);
-    for (const JobId job : stopped) {
-      desk_.stop(vc, job);
-      std::erase(losers_, job);
-      std::erase(displaced_, job);
-    }
-    desk_.start(vc, next.job, grants);
+    if (!grants.empty()) desk_.start(vc, next.job, grants);
   }
 
   Level asked_{};
@@ -146,6 +140,7 @@ class PledgedPass final : public PledgingPass {
   std::vector<Ranked> chosen_;
   std::vector<JobId> losers_;
   std::vector<JobId> displaced_;
+  Eviction eviction_{desk_};
 };
 
 }  // namespace

@@ -6,15 +6,14 @@
 /// can take their place later.
 ///
 /// Source   Gu et al., NSDI'19 (Tiresias), which preempts by queue; SRTF of Hu et al., SC'21.
-/// Differs  The published simulators stop jobs by counting GPUs and may then fail to place the job
-///          they stopped them for. Here a job is stopped only for one that starts, and those that
-///          turn out not to be in the way go on.
+/// Differs  The published simulators stop jobs by counting GPUs; see kit/eviction.h.
 #include <algorithm>
 #include <memory>
 #include <queue>
 
 #include "base/check.h"
 #include "policy/desk.h"
+#include "policy/kit/eviction.h"
 #include "policy/kit/room_by_rank.h"
 #include "policy/kit/unmet.h"
 #include "policy/registry.h"
@@ -144,11 +143,12 @@ class PreemptingPass final : public Pass {
     }
     const auto in_the_way = room(vc.vc).in_the_way(wanted.id, desk_.least(entry.job), rank);
     if (in_the_way.empty()) return {};
-    victims_.assign(in_the_way.begin(), in_the_way.end());
-    for (const JobId victim : victims_) desk_.give_back(victim);
+    eviction_.begin();
+    for (const JobId victim : in_the_way) eviction_.free(victim, wanted.demand);
     const auto grants = desk_.place(vc.vc, wanted.demand);
     ALMANAC_CHECK(!grants.empty(), "job {} does not fit where {} others were", index(entry.job),
-                  victims_.size());
+                  in_the_way.size());
+    eviction_.settle();
     stop_victims(vc);
     return grants;
   }
@@ -157,50 +157,25 @@ class PreemptingPass final : public Pass {
   std::span<const cluster::Grant> make_room_anywhere(VcState& vc, const cluster::Demand& demand,
                                                      double rank) {
     desk_.refile_running(vc);
-    const std::size_t before = desk_.ledger().mark();
-    victims_.clear();
-    const QueueEntry* victim = &vc.running.back();
-    for (; victim != nullptr && victim->key.rank > rank;
-         victim = vc.running.previous(victim->key)) {
-      if (started_now(victim->job) || ends_in_peace(victim->job)) continue;
-      victims_.push_back(victim->job);
-      desk_.give_back(victim->job);
-      const auto grants = desk_.place(vc.vc, demand);
-      if (grants.empty()) continue;
-      stop_victims(vc);
-      return grants;
-    }
-    desk_.ledger().undo(before);
-    return {};
+    const QueueEntry* worst = &vc.running.back();
+    const auto next = [&] {
+      while (worst != nullptr && worst->key.rank > rank) {
+        const JobId job = worst->job;
+        worst = vc.running.previous(worst->key);
+        if (!started_now(job)) return job;
+      }
+      return kNoJob;
+    };
+    const auto grants = eviction_.make_room(vc.vc, demand, next);
+    stop_victims(vc);
+    return grants;
   }
 
   void stop_victims(VcState& vc) {
-    spare_victims();
-    for (const JobId job : victims_) {
+    for (const JobId job : eviction_.victims()) {
       room(vc.vc).leave(job, desk_.grants(job));
       desk_.stop(vc, job);
     }
-  }
-
-  /// Lets those victims go on whose GPUs are still free, best rank first.
-  void spare_victims() {
-    for (std::size_t at = victims_.size(); at-- > 0;) {
-      bool free = true;
-      for (const cluster::Grant& grant : desk_.grants(victims_[at])) {
-        free = free && desk_.ledger().can_take(grant);
-      }
-      if (!free) continue;
-      for (const cluster::Grant& grant : desk_.grants(victims_[at])) desk_.ledger().take(grant);
-      victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(at));
-    }
-  }
-
-  /// Whether all its nodes are drained: nothing could start where it is.
-  bool ends_in_peace(JobId job) {
-    const auto held = desk_.grants(job);
-    return std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
-      return desk_.ledger().drained(grant.node);
-    });
   }
 
   bool started_now(JobId job) const { return desk_.view().progress(job).phase == Phase::waiting; }
@@ -208,7 +183,7 @@ class PreemptingPass final : public Pass {
   Desk& desk_;
   std::vector<std::unique_ptr<RoomByRank>> rooms_;  // of each virtual cluster
   std::vector<std::vector<JobId>> started_;         // of each, in the last plan
-  std::vector<JobId> victims_;
+  Eviction eviction_{desk_};
   Unmet unmet_;
   std::vector<JobId> again_;  // whose rank has just jumped
   std::priority_queue<Jump, std::vector<Jump>, std::greater<>> jumps_;

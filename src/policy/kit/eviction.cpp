@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/kit/eviction.h"
+
+#include <algorithm>
+
+namespace almanac::policy {
+
+bool is_ready(const cluster::Ledger& ledger, NodeId node) {
+  return !ledger.drained(node) && ledger.power(node) == cluster::Power::on;
+}
+
+bool may_move(Desk& desk, JobId job) {
+  const auto held = desk.grants(job);
+  return std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
+    return is_ready(desk.ledger(), grant.node);
+  });
+}
+
+int gpus_to_deal(Desk& desk, JobId job) {
+  int gpus = 0;
+  for (const cluster::Grant& grant : desk.grants(job)) {
+    if (is_ready(desk.ledger(), grant.node)) gpus += grant.count();
+  }
+  return gpus;
+}
+
+std::span<const cluster::Grant> Eviction::make_room(VcId vc, const cluster::Demand& demand,
+                                                    const Next& next) {
+  begin();
+  for (JobId job = next(); job != kNoJob; job = next()) {
+    if (!free(job, demand)) continue;
+    const auto grants = desk_.place(vc, demand);
+    if (grants.empty()) continue;
+    settle();
+    return grants;
+  }
+  undo();
+  return {};
+}
+
+void Eviction::begin() {
+  begun_ = desk_.ledger().mark();
+  victims_.clear();
+}
+
+bool Eviction::free(JobId job, const cluster::Demand& demand) {
+  const auto held = desk_.grants(job);
+  const bool helps = std::any_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
+    return is_ready(desk_.ledger(), grant.node) && desk_.ledger().suits(grant.node, demand);
+  });
+  if (!helps) return false;
+  give_back(job, true);
+  victims_.push_back(job);
+  return true;
+}
+
+void Eviction::settle() {
+  for (std::size_t at = victims_.size(); at-- > 0;) {
+    if (!go_on(victims_[at])) continue;
+    victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  for (const JobId job : victims_) give_back(job, false);
+}
+
+void Eviction::undo() {
+  desk_.ledger().undo(begun_);
+  victims_.clear();
+}
+
+/// Gives back what a job holds of ready nodes, or of the others: what nobody could take meanwhile
+/// is kept until it must go.
+void Eviction::give_back(JobId job, bool ready) {
+  for (const cluster::Grant& grant : desk_.grants(job)) {
+    if (is_ready(desk_.ledger(), grant.node) != ready) continue;
+    desk_.ledger().give_back(grant);
+    desk_.touched.push_back(grant.node);
+  }
+}
+
+bool Eviction::go_on(JobId job) {
+  const auto held = desk_.grants(job);
+  const auto is_free = [&](const cluster::Grant& grant) {
+    return !is_ready(desk_.ledger(), grant.node) || desk_.ledger().can_take(grant);
+  };
+  if (!std::all_of(held.begin(), held.end(), is_free)) return false;
+  for (const cluster::Grant& grant : held) {
+    if (is_ready(desk_.ledger(), grant.node)) desk_.ledger().take(grant);
+  }
+  return true;
+}
+
+}  // namespace almanac::policy

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Makes room for a job by stopping others: the one search for that, whoever may be stopped and in
+/// whatever order.
+///
+/// Victims give back what they hold until the job can be placed. Those that then turn out not to be
+/// in its way go on, the last to give way first. If the job finds no place, nobody gives way.
+///
+/// Nothing starts on a node that is drained, sleeps or boots: a job that holds nothing elsewhere is
+/// no victim, what it holds is nobody's to deal out, and it is not moved.
+///
+/// Source   ours. The published simulators stop jobs by counting GPUs and may then fail to place
+///          the job for which they stopped them.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "policy/desk.h"
+
+namespace almanac::policy {
+
+/// Whether a job can start on a node.
+bool is_ready(const cluster::Ledger& ledger, NodeId node);
+/// Whether all nodes of a running job are ready: it could move to others and they to other jobs.
+bool may_move(Desk& desk, JobId job);
+/// GPUs that there are for others if a running job is stopped.
+int gpus_to_deal(Desk& desk, JobId job);
+
+/// Cost: a placement for each victim that is tried.
+class Eviction {
+ public:
+  /// The next to give way, the one to be kept longest last; kNoJob = nobody else may.
+  using Next = std::function<JobId()>;
+
+  explicit Eviction(Desk& desk) : desk_(desk) {}
+
+  /// Places a job of `demand` after as many of those that `next` names as it takes gave way; the
+  /// span is as that of Desk::place(). Empty = changed nothing. Else victims() are to be stopped.
+  std::span<const cluster::Grant> make_room(VcId vc, const cluster::Demand& demand,
+                                            const Next& next);
+  /// Those that gave way and are in the way, the first to give way first; valid until the next
+  /// search.
+  std::span<const JobId> victims() const { return victims_; }
+
+  /// The same by hand: begin(), then free() until there is room, take it, settle(); or undo().
+  void begin();
+  /// A running job gives way if a job of `demand` could start on any of its nodes; gives whether.
+  bool free(JobId job, const cluster::Demand& demand);
+  /// Lets those go on whose GPUs, cores and memory are still free; the others give back all.
+  void settle();
+  /// Nobody has given way, and nothing has been taken since begin().
+  void undo();
+
+ private:
+  void give_back(JobId job, bool ready);
+  bool go_on(JobId job);
+
+  Desk& desk_;
+  std::size_t begun_ = 0;
+  std::vector<JobId> victims_;
+};
+
+}  // namespace almanac::policy
