@@ -46,7 +46,7 @@ bool share_a_node(const Run& a, const Run& b) {
 void expect_no_stop_in_vain(const DraftLimits& limits) {
   Case input = to_case(*drafts(limits), limits);
   input.policy = *rc::gen::element<std::string>("srtf", "las", "gittins", "srtf+best_fit",
-                                                "promise", "fifo+lease:20", "srtf+never+lease:20",
+                                                "promise", "fifo+lease:20", "srtf+lease:20",
                                                 "chronus+lease:20", "fifo+arrays");
   RC_LOG() << input.policy << '\n';
   drain_some(input);
