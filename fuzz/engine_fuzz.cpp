@@ -44,7 +44,7 @@ policy::Composition decode_composition(Bytes& bytes) {
                                             "by_rank", "helios_count", "helios_qssf"};
   made.pass = kPasses[bytes.below(7)];
   if (made.pass == "easy") made.pass.told["depth"] = {1.0 + bytes.below(4)};
-  if (made.order == "las") made.order.told["threshold_gpu_s"] = {10.0 * bytes.below(20)};
+  if (made.order == "las") made.order.told["queues_gpu_s"] = {10.0 * bytes.below(20)};
   return made;
 }
 

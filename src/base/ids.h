@@ -15,12 +15,14 @@ enum class NodeId : std::uint32_t {};    ///< Position in the cluster; a VC's no
 enum class VcId : std::uint32_t {};      ///< Virtual cluster (Slurm partition or account).
 enum class NameId : std::uint32_t {};    ///< A string of a Names pool; 0 is "not given".
 enum class DemandId : std::uint32_t {};  ///< A distinct resource demand of a run.
+enum class TenantId : std::uint16_t {};  ///< Position in Cluster::tenants.
 enum class ClaimId : std::uint32_t {};   ///< What jobs claim of quotas; 0 is "nothing".
 
 inline constexpr NameId kNoName{0};
 inline constexpr ClaimId kNoClaim{0};
 inline constexpr JobId kNoJob{std::numeric_limits<std::uint32_t>::max()};
 inline constexpr NodeId kNoNode{std::numeric_limits<std::uint32_t>::max()};
+inline constexpr TenantId kNoTenant{std::numeric_limits<std::uint16_t>::max()};
 inline constexpr VcId kNoVc{std::numeric_limits<std::uint32_t>::max()};
 
 /// The position that an id stands for.

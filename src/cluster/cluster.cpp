@@ -51,6 +51,13 @@ bool Cluster::counts_cpus() const {
                      [](const NodeClass& make) { return make.cpus > 0; });
 }
 
+TenantId Cluster::find_tenant(std::string_view name) const {
+  const auto found = std::find_if(tenants.begin(), tenants.end(),
+                                  [&](const Tenant& each) { return each.name == name; });
+  if (found == tenants.end()) return kNoTenant;
+  return TenantId{static_cast<std::uint16_t>(found - tenants.begin())};
+}
+
 VcId Cluster::find_vc(std::string_view name) const {
   const auto found = std::find_if(vcs.begin(), vcs.end(),
                                   [&](const VirtualCluster& vc) { return vc.name == name; });

@@ -58,11 +58,24 @@ struct CapacityChange {
   int nodes = 0;
 };
 
+/// A group of users in a tree of them.
+struct Tenant {
+  std::string name{};
+  std::int32_t parent = -1;  ///< Position in Cluster::tenants, before its own; -1 = none.
+  double guarantee = 0;      ///< GPUs that it gets back whenever it needs them.
+  double limit = kNoLimit;   ///< GPUs that it may hold at most.
+  bool may_borrow = true;    ///< Whether it may hold more than its guarantee while they are idle.
+
+  static constexpr double kNoLimit = 1e6;
+  bool operator==(const Tenant&) const = default;
+};
+
 struct Cluster {
   std::vector<NodeClass> classes;
   std::vector<Node> nodes;  ///< Grouped by virtual cluster.
   std::vector<VirtualCluster> vcs;
   std::vector<CapacityChange> changes;  ///< In order of time; Time::min() = from the beginning.
+  std::vector<Tenant> tenants;          ///< A parent comes before its children.
   bool takes_every_job = false;         ///< One virtual cluster, whatever a job's own says.
   std::vector<std::string> notes;       ///< What the user should know. One line each.
 
@@ -79,6 +92,8 @@ struct Cluster {
   bool counts_cpus() const;
   /// The virtual cluster called `name`, or kNoVc.
   VcId find_vc(std::string_view name) const;
+  /// The tenant called `name`; kNoTenant = none.
+  TenantId find_tenant(std::string_view name) const;
   /// Distinct GPU types, in order of first mention; their positions are the bits of a demand.
   std::vector<std::string> gpu_types() const;
   /// "12" (number within its virtual cluster) or the node's name.

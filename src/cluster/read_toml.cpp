@@ -23,7 +23,7 @@ class Reader final : text::TomlReader {
   using TomlReader::TomlReader;
 
   Cluster read(const toml::table& file) {
-    allow(file, {"takes_every_job", "node", "vc", "change"});
+    allow(file, {"takes_every_job", "node", "vc", "change", "tenant"});
     made_.takes_every_job = value<bool>(file, "takes_every_job", false);
     NodeClass usual;
     if (const toml::table* const node = table(file, "node")) {
@@ -36,6 +36,7 @@ class Reader final : text::TomlReader {
       refuse(file, "takes_every_job needs exactly one [[vc]]");
     }
     for (const toml::table* const change : tables(file, "change")) read_change(*change);
+    for (const toml::table* const tenant : tables(file, "tenant")) read_tenant(*tenant);
     std::stable_sort(made_.changes.begin(), made_.changes.end(),
                      [](const CapacityChange& a, const CapacityChange& b) { return a.at < b.at; });
     return std::move(made_);
@@ -142,6 +143,29 @@ class Reader final : text::TomlReader {
         {moment(change), vc, static_cast<int>(whole(change, "nodes", -1, 0, most))});
   }
 
+  void read_tenant(const toml::table& from) {
+    allow(from, {"name", "parent", "guarantee", "limit", "may_borrow"});
+    Tenant made{.name = value<std::string>(from, "name", ""),
+                .guarantee = amount(from, "guarantee", 0),
+                .limit = amount(from, "limit", Tenant::kNoLimit),
+                .may_borrow = value<bool>(from, "may_borrow", true)};
+    if (made.name.empty()) refuse(from, "a [[tenant]] needs a name");
+    if (made_.find_tenant(made.name) != kNoTenant) {
+      refuse(from, fmt::format("tenant {} is there twice", made.name));
+    }
+    if (made.limit < made.guarantee) {
+      refuse(from, fmt::format("tenant {}: its limit is below its guarantee", made.name));
+    }
+    if (const std::string parent = value<std::string>(from, "parent", ""); !parent.empty()) {
+      const TenantId found = made_.find_tenant(parent);
+      if (found == kNoTenant) {
+        refuse(from, fmt::format("no tenant before {} is called {}", made.name, parent));
+      }
+      made.parent = static_cast<std::int32_t>(index(found));
+    }
+    made_.tenants.push_back(std::move(made));
+  }
+
   Time moment(const toml::table& change) {
     const toml::node* const at = change.get("at");
     if (at == nullptr) refuse(change, "a [[change]] needs at");
@@ -217,6 +241,17 @@ std::string to_toml(const Cluster& cluster) {
     toml += fmt::format("[[change]]\nat = \"{}\"\nvc = \"{}\"\nnodes = {}\n\n",
                         change.at == Time::min() ? "start" : text::format_datetime(change.at),
                         cluster.vcs[index(change.vc)].name, change.nodes);
+  }
+  for (const Tenant& tenant : cluster.tenants) {
+    toml += fmt::format("[[tenant]]\nname = \"{}\"\n", tenant.name);
+    if (tenant.parent >= 0) {
+      toml += fmt::format("parent = \"{}\"\n",
+                          cluster.tenants[static_cast<std::size_t>(tenant.parent)].name);
+    }
+    if (tenant.guarantee > 0) toml += fmt::format("guarantee = {}\n", tenant.guarantee);
+    if (tenant.limit < Tenant::kNoLimit) toml += fmt::format("limit = {}\n", tenant.limit);
+    if (!tenant.may_borrow) toml += "may_borrow = false\n";
+    toml += "\n";
   }
   return toml;
 }

@@ -34,6 +34,7 @@ std::string word_of(ReasonKind kind) {
       return "ReqNodeNotAvail";
     case ReasonKind::behind:
     case ReasonKind::reserved:
+    case ReasonKind::passed_over:
       return "Priority";
     case ReasonKind::next_lease:
       return "NextLease";
@@ -44,6 +45,7 @@ std::string word_of(ReasonKind kind) {
     case ReasonKind::too_large:
     case ReasonKind::too_many_cores:
     case ReasonKind::no_such_gpu:
+    case ReasonKind::declined:
       return "Never";
   }
   return "";

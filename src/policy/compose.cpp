@@ -132,8 +132,24 @@ std::string called(const Choices& choices, const Choice& choice) {
 
 }  // namespace
 
+/// A whole scheduler is not made of slots: what is said of those that it does not ask would be
+/// lost.
+Result<Composition> Registry::checked_whole(Composition composition) const {
+  const Composition untold;
+  for (const Slot& slot : slots()) {
+    if (slot.choices == &estimates || slot.choices == &placements) continue;
+    const Choice& choice = composition.*slot.choice;
+    if (choice == untold.*slot.choice) continue;
+    return fail(Code::usage,
+                fmt::format("policy {}: {} decides by itself and asks no {}", composition.name,
+                            composition.whole.name, called(*slot.choices, choice)),
+                {}, "leave it out; only an estimate and a placement can be replaced");
+  }
+  return composition;
+}
+
 Result<Composition> Registry::checked(Composition composition) const {
-  if (!composition.whole.name.empty()) return composition;
+  if (!composition.whole.name.empty()) return checked_whole(std::move(composition));
   const auto all = slots();
   const auto entry = [&](const Slot& slot) -> const Entry& {
     return slot.choices->at(composition.*slot.choice);

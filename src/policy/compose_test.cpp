@@ -102,7 +102,7 @@ TEST(Compose, TellsAChoiceThatIsThereAValue) {
             "deadline_leases: lease_s must be a number from 1 to 1e+09");
   EXPECT_EQ(message("las+las:60:70"),
             "las: 70 is one value too many (its parameters: "
-            "threshold_gpu_s)");
+            "queues_gpu_s)");
   EXPECT_EQ(message("qssf:60"),
             "policy qssf is made of slots, and 60 could be told to any of them "
             "(say which: qssf+lease:60)");
@@ -148,7 +148,7 @@ TEST(Compose, RefusesNumbersThatMeanNothing) {
   const std::map<std::string, std::string> choices = {
       {"trial_s", "size = {name = 'adaptive', trial_s"},
       {"lease_s", "pass = {name = 'lease', lease_s"},
-      {"threshold_gpu_s", "order = {name = 'las', threshold_gpu_s"},
+      {"queues_gpu_s", "order = {name = 'las', queues_gpu_s"},
       {"reserve_cpus", "pass = {name = 'arrays', reserve_cpus"},
       {"depth", "pass = {name = 'easy', depth"}};
   for (const auto& [name, choice] : choices) {
@@ -165,20 +165,20 @@ TEST(Compose, RefusesNumbersThatMeanNothing) {
 TEST(Compose, ReadsAFile) {
   const TomlFile file(
       "name = \"mine\"\nbase = \"qssf\"\nplacement = \"best-fit\"\npass = \"easy:2\"\n"
-      "size = {name = \"adaptive\", trial_s = 30}\norder = {name = \"las\", threshold_gpu_s = "
+      "size = {name = \"adaptive\", trial_s = 30}\norder = {name = \"las\", queues_gpu_s = "
       "60}\n");
   const Result<Composition> made = registry().compose(file.path());
   ASSERT_FALSE(made) << "easy keeps reservations, adaptive gives cores";
   const TomlFile fine(
       "name = \"mine\"\nbase = \"qssf\"\nplacement = \"best-fit\"\npass = \"easy:2\"\n"
-      "order = {name = \"las\", threshold_gpu_s = 60}\n");
+      "order = {name = \"las\", queues_gpu_s = 60}\n");
   const Result<Composition> read = registry().compose(fine.path());
   ASSERT_TRUE(read) << to_string(read.error());
   EXPECT_EQ(read->name, "mine");
   EXPECT_EQ(read->estimate, "learned");
   EXPECT_EQ(read->placement, "best_fit");
   EXPECT_EQ(read->pass, (Choice{"easy", {{"depth", {2}}}}));
-  EXPECT_EQ(read->order, (Choice{"las", {{"threshold_gpu_s", {60}}}}));
+  EXPECT_EQ(read->order, (Choice{"las", {{"queues_gpu_s", {60}}}}));
 }
 
 TEST(Compose, NamesAFileWithoutANameAfterItself) {

@@ -101,6 +101,7 @@ struct alignas(64) Progress {
   std::uint32_t preemptions = 0;
   std::uint32_t first_grant = 0;
   std::uint16_t num_grants = 0;
+  TenantId tenant = kNoTenant;  ///< Of Cluster::tenants; kNoTenant = none that is declared.
   Phase phase = Phase::unknown;
 };
 

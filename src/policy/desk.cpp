@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "policy/kit/placer.h"
 #include "policy/quota_keeper.h"
 #include "policy/shaped_placement.h"
 
@@ -189,18 +190,8 @@ void Desk::file(VcState& vc, JobId job, double rank, double tie, std::uint32_t s
 
 bool Desk::place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
                  std::vector<cluster::Grant>& grants) const {
-  if (!demand.is_part() || whole_gpus) return placement_->place(ledger, vc, demand, rng, grants);
-  if (const cluster::Grant found = ledger.find_part(vc, demand); found.gpus != 0) {
-    ledger.take(found);
-    grants.push_back(found);
-    return true;
-  }
-  if (!placement_->place(ledger, vc, demand, rng, grants)) return false;
-  cluster::Grant& made = grants.back();
-  ledger.give_back(
-      {.node = made.node, .gpu_milli = cluster::kWholeGpu - demand.gpu_milli, .gpus = made.gpus});
-  made.gpu_milli = demand.gpu_milli;
-  return true;
+  if (whole_gpus) return placement_->place(ledger, vc, demand, rng, grants);
+  return place_demand(*placement_, ledger, vc, demand, rng, grants);
 }
 
 std::span<const cluster::Grant> Desk::place(VcId vc, const cluster::Demand& demand) {

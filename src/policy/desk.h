@@ -45,8 +45,7 @@ class Desk {
   cluster::Ledger& ledger() { return plan_->ledger; }
   const Order& order() const { return *order_; }
   const Placement& placement() const { return *placement_; }
-  /// As Placement::place(). A part of a GPU goes to the fullest GPU that others hold a part of and
-  /// where it fits; else it opens one where the placement says.
+  /// As place_demand().
   bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
              std::vector<cluster::Grant>& grants) const;
   /// Null = every job gets what it asks.

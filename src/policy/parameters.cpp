@@ -66,7 +66,8 @@ Parameter number(std::string name, std::string summary, double usual, double lea
           .most = most};
 }
 
-Parameter whole(std::string name, std::string summary, double usual, double least, double most) {
+Parameter whole_number(std::string name, std::string summary, double usual, double least,
+                       double most) {
   Parameter made = number(std::move(name), std::move(summary), usual, least, most);
   made.is_whole = true;
   return made;

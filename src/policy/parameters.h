@@ -35,7 +35,8 @@ struct Parameter {
 };
 
 Parameter number(std::string name, std::string summary, double usual, double least, double most);
-Parameter whole(std::string name, std::string summary, double usual, double least, double most);
+Parameter whole_number(std::string name, std::string summary, double usual, double least,
+                       double most);
 /// In ascending order.
 Parameter numbers(std::string name, std::string summary, Values usual, double least, double most);
 /// The first word is the usual one.

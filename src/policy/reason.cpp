@@ -42,6 +42,8 @@ std::string to_string(const Reason& reason, const std::string& other) {
     case ReasonKind::at_quota:
       return fmt::format("asks {} GPUs, more than a quota that it counts for has left",
                          reason.wanted);
+    case ReasonKind::passed_over:
+      return "would fit, but the policy means the GPUs for other jobs";
     case ReasonKind::unknown_vc:
       return "never: the cluster has no such virtual cluster";
     case ReasonKind::too_large:
@@ -81,6 +83,8 @@ std::string name(ReasonKind kind) {
       return "PART_USED";
     case ReasonKind::at_quota:
       return "AT_QUOTA";
+    case ReasonKind::passed_over:
+      return "PASSED_OVER";
     case ReasonKind::unknown_vc:
       return "UNKNOWN_VC";
     case ReasonKind::too_large:

@@ -38,6 +38,9 @@ void register_throttle(Registry& registry);
 namespace published {
 void register_published(Registry& registry);
 }
+namespace whole {
+void register_whole(Registry& registry);
+}
 namespace builtin {
 void register_builtin(Registry& registry);
 }
@@ -98,6 +101,11 @@ const Registry& registry() {
     throttle::register_throttle(made);
     published::register_published(made);
     builtin::register_builtin(made);
+    whole::register_whole(made);
+    for (const Entry& each : made.wholes.entries()) {
+      made.add_policy(
+          {.name = each.name, .summary = each.summary, .source = each.source, .whole = each.name});
+    }
     return made;
   }();
   return kRegistry;

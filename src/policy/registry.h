@@ -73,6 +73,7 @@ class Registry {
   std::unique_ptr<Policy> make(const Composition& composition, Host host) const;
 
  private:
+  Result<Composition> checked_whole(Composition composition) const;
   Result<void> replace_slot(Composition& composition, const std::string& text) const;
   Result<Composition> load(const std::string& path) const;
 

@@ -15,6 +15,8 @@ std::string_view clause(Trait trait) {
       return "can begin with a trained model";
     case Trait::reads_deadlines:
       return "reads deadlines";
+    case Trait::reads_tenants:
+      return "reads the guarantees of tenants";
     case Trait::reads_speeds:
       return "reads how fast jobs run with what";
     case Trait::stops_jobs:

@@ -20,6 +20,7 @@ enum class Trait : std::uint8_t {
   reads_predictions,  ///< Reads the log's column predicted_s.
   reads_model,        ///< Can begin with a model of `almanac predict train`.
   reads_deadlines,    ///< Does something else only where jobs have deadlines.
+  reads_tenants,      ///< Does something else only where the cluster has tenants.
   reads_speeds,       ///< Does something else only where it is known how fast jobs run with what.
   // What it does to jobs.
   stops_jobs,     ///< Preempts: stops running jobs, which go on later.

@@ -50,6 +50,12 @@ VcId Admission::vc(const trace::Request& request) {
   return vc_of_name_[name];
 }
 
+TenantId Admission::tenant(const trace::Request& request) const {
+  if (cluster_.tenants.empty()) return kNoTenant;
+  const TenantId named = cluster_.find_tenant(names_[request.vc]);
+  return named != kNoTenant ? named : cluster_.find_tenant(names_[request.user]);
+}
+
 std::uint64_t Admission::types_of(NameId gpu_type) {
   if (gpu_type == kNoName) return kAnyType;
   const bool untyped = gpu_types_.size() == 1 && gpu_types_[0].empty();

@@ -23,6 +23,8 @@ class Admission {
 
   /// The virtual cluster of a request, or kNoVc.
   VcId vc(const trace::Request& request);
+  /// The tenant that a request's virtual cluster names, else its user; kNoTenant = neither does.
+  TenantId tenant(const trace::Request& request) const;
   /// The number of its demand in `vc`; equal demands have equal numbers. A GPU job that does not
   /// say its cores or memory asks those of what it asks of its GPUs, a CPU job one core and no
   /// memory. Where nodes do not say how much they have, neither is counted. Request::gpu_share

@@ -33,7 +33,7 @@ Composition random_composition() {
                                              "helios_count", "helios_qssf");
   if (made.pass == "easy") made.pass.told["depth"] = {*rc::gen::element(1.0, 2.0, 3.0, 5.0)};
   if (made.order == "las") {
-    made.order.told["threshold_gpu_s"] = {*rc::gen::element(0.0, 20.0, 120.0)};
+    made.order.told["queues_gpu_s"] = {*rc::gen::element(0.0, 20.0, 120.0)};
   }
   return made;
 }

@@ -28,7 +28,7 @@ void expect_equal(const Draft& draft, const DraftLimits& limits, const std::stri
   Result<policy::Composition> composition = policy::registry().compose(policy);
   RC_ASSERT(composition.has_value());
   if (composition->order == "las") {
-    composition->order.told["threshold_gpu_s"] = {static_cast<double>(kLasThresholdGpuSeconds)};
+    composition->order.told["queues_gpu_s"] = {static_cast<double>(kLasThresholdGpuSeconds)};
   }
   const Result<Played> played = play(input, *composition);
   RC_ASSERT(played.has_value());

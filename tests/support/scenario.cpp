@@ -105,6 +105,8 @@ class Parser {
       capacity(words);
     } else if (kind == "quota") {
       quota(words);
+    } else if (kind == "tenant") {
+      tenant(words);
     } else if (kind == "job") {
       job(words);
     } else if (kind == "policy") {
@@ -148,6 +150,28 @@ class Parser {
   }
 
  private:
+  void tenant(Words& words) {
+    cluster::Cluster& machines = made_.input.cluster;
+    cluster::Tenant made{.name = words.take("a tenant")};
+    while (!words.empty()) {
+      if (words.skip("guarantee")) {
+        made.guarantee = words.number("its guarantee in GPUs");
+      } else if (words.skip("limit")) {
+        made.limit = words.number("its limit in GPUs");
+      } else if (words.skip("borrows")) {
+        words.need("no");
+        made.may_borrow = false;
+      } else {
+        words.need("parent");
+        const std::string parent = words.take("its parent");
+        const TenantId found = machines.find_tenant(parent);
+        if (found == kNoTenant) throw Wrong{fmt::format("no tenant is called {}", parent)};
+        made.parent = static_cast<std::int32_t>(index(found));
+      }
+    }
+    machines.tenants.push_back(std::move(made));
+  }
+
   void nodes(const std::string& vc, Words& words) {
     cluster::Cluster& machines = made_.input.cluster;
     if (machines.vcs.empty() || machines.vcs.back().name != vc) machines.add_vc(vc);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Least attained service in two queues: a job starts in the first and moves to the second when its
-/// GPUs x time run exceed a threshold. Within a queue, in order of submission.
+/// Least attained service in queues: a job starts in the first and moves to the next when its GPUs
+/// x time run reach a limit. Within a queue, in order of submission.
 ///
-/// Source   Gu et al., NSDI'19 (Tiresias), discretised 2D-LAS; threshold 18,000 GPU-s as in Hu et
-///          al., ASPLOS'23 (Lucid), whose simulator has two queues too.
-/// Differs  Jobs move at the instant they cross the threshold, not at the next 60 s round, and are
-///          never promoted back.
+/// Source   Gu et al., NSDI'19 (Tiresias), discretised 2D-LAS; one limit of 18,000 GPU-s as in Hu
+/// et
+///          al., ASPLOS'23 (Lucid), whose simulator has two queues.
+/// Differs  Jobs move at the instant they cross a limit, not at the next 60 s round, and are never
+///          promoted back: whole/tiresias.cpp does that.
+#include <algorithm>
 #include <cmath>
 
 #include "policy/registry.h"
@@ -17,16 +19,22 @@ namespace {
 
 class Las final : public Order {
  public:
-  explicit Las(double threshold_gpu_s) : threshold_ms_(threshold_gpu_s * 1e3) {}
+  explicit Las(Values limits_gpu_s) : limits_ms_(std::move(limits_gpu_s)) {
+    for (double& limit : limits_ms_) limit *= 1e3;
+  }
 
-  double rank(const Candidate& job) const override { return served(job) >= threshold_ms_ ? 1 : 0; }
+  double rank(const Candidate& job) const override {
+    return static_cast<double>(std::upper_bound(limits_ms_.begin(), limits_ms_.end(), served(job)) -
+                               limits_ms_.begin());
+  }
   double tie(const Candidate& job) const override {
     return static_cast<double>(job.request.submit.time_since_epoch().count());
   }
   Duration jumps_after(const Candidate& job) const override {
-    const double left = threshold_ms_ - served(job);
-    if (left <= 0 || job.request.gpus == 0) return kNoDuration;
-    return Duration{static_cast<Duration::rep>(std::ceil(left / job.request.gpus))};
+    const auto next = std::upper_bound(limits_ms_.begin(), limits_ms_.end(), served(job));
+    if (next == limits_ms_.end() || job.request.gpus == 0) return kNoDuration;
+    return Duration{
+        static_cast<Duration::rep>(std::ceil((*next - served(job)) / job.request.gpus))};
   }
 
  private:
@@ -34,20 +42,19 @@ class Las final : public Order {
     return static_cast<double>(job.attained.count()) * job.request.gpus;
   }
 
-  double threshold_ms_;
+  Values limits_ms_;
 };
 
 }  // namespace
 
 void register_las(Registry& registry) {
   registry.orders.add(
-      {"las",
-       "least attained GPU time first, in two queues",
-       "Gu et al. NSDI'19 §3",
-       {},
-       {number("threshold_gpu_s", "attained GPU time after which a job is in the second queue",
-               18'000, 0, 1e15)}},
-      [](const Parameters& told) { return std::make_unique<Las>(told.number("threshold_gpu_s")); });
+      {.name = "las",
+       .summary = "least attained GPU time first, in queues",
+       .source = "Gu et al. NSDI'19 §3",
+       .parameters = {numbers("queues_gpu_s", "attained GPU time at which a job leaves each queue",
+                              {18'000}, 0, 1e15)}},
+      [](const Parameters& told) { return std::make_unique<Las>(told.numbers("queues_gpu_s")); });
 }
 
 }  // namespace almanac::policy::order

@@ -347,7 +347,7 @@ void register_backfill(Registry& registry) {
                   "they delay none",
        .source = "Lifka JSSPP'95",
        .traits = {.has = {Trait::reads_run_times, Trait::reserves}, .bars = {Trait::gives_cores}},
-       .parameters = {whole("depth", "blocked jobs that hold a reservation", 1, 1, 1e6)}},
+       .parameters = {whole_number("depth", "blocked jobs that hold a reservation", 1, 1, 1e6)}},
       [](const Parameters& told, Desk& desk) {
         return std::make_unique<BackfillPass>(desk, told.whole("depth"));
       });

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/kit/allocator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "policy/kit/placer.h"
+
+namespace almanac::policy {
+
+void Allocator::decide(std::span<const Event> events, const View& view, Plan& plan) {
+  if (vcs_.size() < view.cluster.vcs.size()) {
+    vcs_.resize(view.cluster.vcs.size());
+    lines_.resize(vcs_.size());
+  }
+  for (const JobId job : std::exchange(stopped_, {})) {
+    lines_[index(view.progress(job).vc)].push_back(job);
+  }
+  take_in(events, view);
+  for (std::uint32_t vc = 0; vc < vcs_.size(); ++vc) {
+    if (std::exchange(vcs_[vc].touched, false)) settle(VcId{vc}, view, plan);
+  }
+}
+
+void Allocator::take_in(std::span<const Event> events, const View& view) {
+  for (const Event& event : events) {
+    const JobId job{event.subject};
+    switch (event.kind) {
+      case EventKind::job_arrived:
+      case EventKind::job_adopted: {
+        Vc& vc = vcs_[index(view.progress(job).vc)];
+        const auto came_later = [&](JobId a, JobId b) {
+          return view.request(a).submit < view.request(b).submit;
+        };
+        vc.jobs.insert(std::upper_bound(vc.jobs.begin(), vc.jobs.end(), job, came_later), job);
+        vc.touched = true;
+        believe(job, view);
+        break;
+      }
+      case EventKind::job_ended:
+      case EventKind::job_withdrawn: {
+        Vc& vc = vcs_[index(view.progress(job).vc)];
+        std::erase(vc.jobs, job);
+        vc.touched = true;
+        if (event.kind == EventKind::job_ended) learn(job, view);
+        left(job, view);
+        break;
+      }
+      case EventKind::job_failed:
+        left(job, view);
+        [[fallthrough]];
+      case EventKind::job_released:
+      case EventKind::job_reported:
+        vcs_[index(view.progress(job).vc)].touched = true;
+        break;
+      case EventKind::capacity_changed:
+        vcs_[event.subject].touched = true;
+        break;
+      case EventKind::node_down:
+      case EventKind::node_up:
+      case EventKind::node_notice:
+        vcs_[index(view.cluster.nodes[event.subject].vc)].touched = true;
+        break;
+      case EventKind::signal_changed:
+      case EventKind::timer:
+        for (Vc& vc : vcs_) vc.touched = vc.touched || !vc.jobs.empty();
+        break;
+    }
+  }
+}
+
+cluster::Demand Allocator::wanted(const Wish& wish, const View& view) {
+  cluster::Demand demand = asked(wish.job, view);
+  if (wish.gpus > 0) demand.gpus = wish.gpus;
+  demand.gpu_types &= wish.gpu_types;
+  return demand;
+}
+
+void Allocator::settle(VcId vc, const View& view, Plan& plan) {
+  const std::vector<JobId>& jobs = vcs_[index(vc)].jobs;
+  movable_.clear();
+  for (const JobId job : jobs) {
+    const bool waits = view.progress(job).phase == Phase::waiting;
+    if (waits ? view.held_until(job) <= view.now : can_move(job, view, plan.ledger)) {
+      movable_.push_back(job);
+    }
+  }
+  wishes_.clear();
+  allocate(vc, movable_, view, plan, wishes_);
+
+  const auto stays = [&](const Wish& wish) {
+    const JobId job = wish.job;
+    if (view.progress(job).phase != Phase::running) return false;
+    const cluster::Demand demand = wanted(wish, view);
+    const auto held = view.grants(job);
+    return held_gpus(job, view) == demand.gpus &&
+           std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
+             return plan.ledger.suits(grant.node, demand);
+           });
+  };
+  std::vector<JobId> staying;
+  for (const Wish& wish : wishes_) {
+    if (stays(wish)) staying.push_back(wish.job);
+  }
+  std::sort(staying.begin(), staying.end());
+  const auto is_staying = [&](JobId job) {
+    return std::binary_search(staying.begin(), staying.end(), job);
+  };
+  std::vector<JobId> homeless;  // running jobs that gave back what they held
+  for (const JobId job : movable_) {
+    if (view.progress(job).phase != Phase::running || is_staying(job)) continue;
+    for (const cluster::Grant& grant : view.grants(job)) plan.ledger.give_back(grant);
+    homeless.push_back(job);
+  }
+  std::vector<JobId>& line = lines_[index(vc)];
+  line.clear();
+  for (const Wish& wish : wishes_) {
+    if (is_staying(wish.job)) continue;
+    const bool placed = place(vc, wish, view, plan);
+    if (placed) std::erase(homeless, wish.job);
+    if (!placed && view.progress(wish.job).phase == Phase::waiting) line.push_back(wish.job);
+  }
+  for (const JobId job : homeless) {
+    if (go_on(job, view, plan)) continue;
+    plan.set(job, {});
+    stopped_.push_back(job);
+    left(job, view);
+  }
+  // Jobs that are not to run now stand behind those that are.
+  for (const JobId job : jobs) {
+    if (view.progress(job).phase != Phase::waiting || plan.find(job) != nullptr) continue;
+    if (std::find(line.begin(), line.end(), job) == line.end()) line.push_back(job);
+  }
+  settled(vc, view, plan);
+}
+
+bool Allocator::will_run(JobId job, const View& view, const Plan& plan) {
+  const Plan::Change* const change = plan.find(job);
+  if (change != nullptr) return change->num_grants > 0;
+  return view.progress(job).phase == Phase::running;
+}
+
+bool Allocator::place(VcId vc, const Wish& wish, const View& view, Plan& plan) {
+  const cluster::Demand demand = wanted(wish, view);
+  const bool waits = view.progress(wish.job).phase == Phase::waiting;
+  if (waits && plan.quotas != nullptr && !plan.quotas->has_room(demand.claim)) return false;
+  grants_.clear();
+  if (!place_demand(*placement_, plan.ledger, vc, demand, view.rng, grants_)) return false;
+  plan.set(wish.job, {.grants = grants_});
+  return true;
+}
+
+bool Allocator::can_move(JobId job, const View& view, const cluster::Ledger& ledger) {
+  const auto held = view.grants(job);
+  return std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
+    return !ledger.drained(grant.node) && ledger.power(grant.node) == cluster::Power::on;
+  });
+}
+
+int Allocator::held_gpus(JobId job, const View& view) {
+  int gpus = 0;
+  for (const cluster::Grant& grant : view.grants(job)) gpus += grant.count();
+  return gpus;
+}
+
+bool Allocator::go_on(JobId job, const View& view, Plan& plan) {
+  const auto held = view.grants(job);
+  const bool free = std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
+    return plan.ledger.can_take(grant);
+  });
+  if (!free) return false;
+  for (const cluster::Grant& grant : held) plan.ledger.take(grant);
+  return true;
+}
+
+std::vector<Stock> Allocator::stock(VcId vc, const cluster::Ledger& ledger) {
+  std::vector<Stock> made;
+  for (const cluster::Pool& pool : ledger.pools(vc)) {
+    if (pool.gpus_per_node == 0) continue;
+    auto known = std::find_if(made.begin(), made.end(),
+                              [&](const Stock& each) { return each.gpu_type == pool.gpu_type; });
+    if (known == made.end()) known = made.insert(known, {.gpu_type = pool.gpu_type});
+    known->milli += std::int64_t{pool.capacity} * cluster::kWholeGpu;
+  }
+  return made;
+}
+
+bool Allocator::take(std::vector<Stock>& stock, const cluster::Demand& demand) {
+  const std::int64_t milli = std::int64_t{demand.gpus} * demand.gpu_milli;
+  Stock* best = nullptr;
+  for (Stock& each : stock) {
+    if ((each.gpu_type & demand.gpu_types) == 0 || each.milli < milli) continue;
+    if (best == nullptr || each.milli > best->milli) best = &each;
+  }
+  if (best == nullptr) return false;
+  best->milli -= milli;
+  return true;
+}
+
+bool Allocator::take(std::vector<Stock>& stock, JobId job, const View& view) {
+  cluster::Demand demand = asked(job, view);
+  if (demand.is_cpu_job()) return true;
+  if (const std::uint64_t held = type_held(job, view); held != 0) demand.gpu_types = held;
+  return take(stock, demand);
+}
+
+std::uint64_t Allocator::type_held(JobId job, const View& view) {
+  if (view.progress(job).phase != Phase::running) return 0;
+  for (const cluster::Grant& grant : view.grants(job)) {
+    if (grant.gpus == 0) continue;
+    const std::string& type =
+        view.cluster.classes[view.cluster.nodes[index(grant.node)].node_class].gpu_type;
+    const std::vector<std::string> types = view.cluster.gpu_types();
+    const auto at = std::find(types.begin(), types.end(), type) - types.begin();
+    return std::uint64_t{1} << at;
+  }
+  return 0;
+}
+
+double Allocator::rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, const View& view,
+                          const cluster::Ledger& ledger) {
+  const cluster::Demand& demand = asked(job, view);
+  std::vector<cluster::Grant> grants;
+  for (const cluster::Pool& pool : ledger.pools(vc)) {
+    if (pool.gpu_type != type || pool.gpus_per_node == 0) continue;
+    int left = gpus;
+    for (const NodeId node : pool.nodes) {
+      const int here = std::min(left, pool.gpus_per_node);
+      if (here == 0) break;
+      const cluster::Amount amount = demand.of(here);
+      const cluster::GpuMask all = ~cluster::GpuMask{0};
+      grants.push_back({.node = node,
+                        .gpus = all >> (cluster::kMaxGpusPerNode - here),
+                        .cpu_milli = amount.cpu_milli,
+                        .memory_mb = amount.memory_mb});
+      left -= here;
+    }
+    if (left == 0) return view.speeds->rate(job, grants);
+    grants.clear();
+  }
+  return 0;
+}
+
+void Allocator::believe(JobId job, const View& view) {
+  if (!estimator_) return;
+  if (believed_.size() < view.num_jobs()) believed_.resize(view.num_jobs());
+  believed_[index(job)] = estimator_->estimate(job, view.request(job)).run;
+}
+
+void Allocator::learn(JobId job, const View& view) {
+  if (!estimator_) return;
+  const Progress& state = view.progress(job);
+  estimator_->learn(job, view.request(job),
+                    {.at = state.end,
+                     .ran = std::max(Duration{0}, state.attained - state.charged),
+                     .state = view.state(job)});
+}
+
+Duration Allocator::work_left(JobId job, const View& view) const {
+  const Duration believed = believed_[index(job)] + view.progress(job).charged;
+  return std::max(Duration{0}, believed - view.worked(job));
+}
+
+Reason Allocator::why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const {
+  const cluster::Demand& demand = asked(job, view);
+  Reason reason{.kind = ReasonKind::short_of_gpus, .wanted = demand.gpus};
+  const VcId vc = view.progress(job).vc;
+  for (const cluster::Pool& pool : ledger.pools(vc)) {
+    if (pool.suits(demand)) reason.available += pool.free_gpus;
+  }
+  const std::size_t before = ledger.mark();
+  std::vector<cluster::Grant> grants;
+  const bool fits = place_demand(*placement_, ledger, vc, demand, view.rng, grants);
+  ledger.undo(before);
+  if (!fits) {
+    if (reason.available >= demand.gpus) reason.kind = ReasonKind::fragmented;
+    return reason;
+  }
+  const std::vector<JobId>& line = lines_[index(vc)];
+  reason.kind = ReasonKind::passed_over;
+  if (!line.empty() && line.front() != job) {
+    reason.kind = ReasonKind::behind;
+    reason.other = line.front();
+  }
+  return reason;
+}
+
+void Allocator::line_up(std::vector<JobId>& line) const {
+  for (const std::vector<JobId>& each : lines_) line.insert(line.end(), each.begin(), each.end());
+}
+
+}  // namespace almanac::policy

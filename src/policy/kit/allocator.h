@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The frame of a scheduler that says anew, whenever something happens, which jobs are to run and
+/// on how many GPUs: it writes one function, and the rest follows.
+///
+/// What follows: a job that is to keep its number of GPUs stays where it is; the others give theirs
+/// back, and those that are to run are placed in the order in which they are named. A job that
+/// finds no place keeps what it held if that is still free. A running job that is not named stops
+/// only where another job takes its place: if its GPUs are still free, it goes on.
+///
+/// Cost     O(jobs that wait or run in a virtual cluster) where something happened in it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "policy/contract.h"
+#include "policy/slots.h"
+#include "predict/estimator.h"
+
+namespace almanac::policy {
+
+/// A job that is to run.
+struct Wish {
+  JobId job{};
+  int gpus = 0;                                 ///< 0 = as many as it asks.
+  std::uint64_t gpu_types = ~std::uint64_t{0};  ///< Bits of Cluster::gpu_types() that will do.
+};
+
+/// GPUs of one type that there are for jobs, in thousandths of a GPU.
+struct Stock {
+  std::uint64_t gpu_type = 0;  ///< One bit.
+  std::int64_t milli = 0;
+};
+
+class Allocator : public Policy {
+ public:
+  /// `estimator` null = nothing is believed of run times.
+  explicit Allocator(std::unique_ptr<Placement> placement,
+                     std::unique_ptr<predict::Estimator> estimator = nullptr)
+      : placement_(std::move(placement)), estimator_(std::move(estimator)) {}
+
+  void decide(std::span<const Event> events, const View& view, Plan& plan) final;
+  Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const final;
+  void line_up(std::vector<JobId>& line) const final;
+
+ protected:
+  /// Says which of `jobs`, those of `vc` that wait or run, in the order in which they came, are to
+  /// run: the first to be placed first. A job is named once. Jobs that nothing can move are not
+  /// among them: those on nodes that are drained, asleep or booting run on.
+  virtual void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
+                        std::vector<Wish>& wishes) = 0;
+  /// Told when the wishes are met as far as they can be: the time to ask to be woken.
+  virtual void settled(VcId vc, const View& view, Plan& plan) {
+    static_cast<void>(vc);
+    static_cast<void>(view);
+    static_cast<void>(plan);
+  }
+  /// Told of a job that runs no longer: it has ended, was withdrawn, or is stopped now.
+  virtual void left(JobId job, const View& view) {
+    static_cast<void>(job);
+    static_cast<void>(view);
+  }
+
+  /// Whether a job runs once the plan so far is carried out.
+  static bool will_run(JobId job, const View& view, const Plan& plan);
+  /// GPUs of each type of `vc` on ready nodes, in use by `jobs` or free.
+  static std::vector<Stock> stock(VcId vc, const cluster::Ledger& ledger);
+  /// Takes a demand of the type of which most is left; false = changed nothing.
+  static bool take(std::vector<Stock>& stock, const cluster::Demand& demand);
+  /// Takes what a job asks, of the type that it holds if it runs.
+  static bool take(std::vector<Stock>& stock, JobId job, const View& view);
+  /// The type of the GPUs of a running job, one bit; 0 = it holds none.
+  static std::uint64_t type_held(JobId job, const View& view);
+  /// The speed that is believed of a GPU job on `gpus` GPUs of a type (one bit), on as few nodes of
+  /// `vc` as hold them, with the cores and memory that it asks. View::speeds must be there.
+  static double rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, const View& view,
+                        const cluster::Ledger& ledger);
+  /// Work that a job is believed to have left, restarts included, as time at speed 1; not negative.
+  Duration work_left(JobId job, const View& view) const;
+  /// What a job asks.
+  static const cluster::Demand& asked(JobId job, const View& view) {
+    return view.demand(view.progress(job).demand);
+  }
+
+ private:
+  struct Vc {
+    std::vector<JobId> jobs;  // that wait or run, in the order in which they came
+    bool touched = false;
+  };
+
+  void take_in(std::span<const Event> events, const View& view);
+  void settle(VcId vc, const View& view, Plan& plan);
+  bool place(VcId vc, const Wish& wish, const View& view, Plan& plan);
+  static cluster::Demand wanted(const Wish& wish, const View& view);
+  static bool can_move(JobId job, const View& view, const cluster::Ledger& ledger);
+  static int held_gpus(JobId job, const View& view);
+  static bool go_on(JobId job, const View& view, Plan& plan);
+
+  void believe(JobId job, const View& view);
+  void learn(JobId job, const View& view);
+
+  std::unique_ptr<Placement> placement_;
+  std::unique_ptr<predict::Estimator> estimator_;
+  std::vector<Duration> believed_;  // of each job's whole run, if there is an estimator
+  std::vector<Vc> vcs_;
+  std::vector<JobId> movable_;
+  std::vector<Wish> wishes_;
+  std::vector<cluster::Grant> grants_;
+  std::vector<JobId> stopped_;  // by the last decision; they join their lines with the next one
+  std::vector<std::vector<JobId>> lines_;  // of each virtual cluster: jobs that wait, as last named
+};
+
+}  // namespace almanac::policy

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Places a demand, which may be a part of a GPU, by a placement, which knows whole GPUs.
+#pragma once
+
+#include <vector>
+
+#include "cluster/ledger.h"
+#include "policy/slots.h"
+
+namespace almanac::policy {
+
+/// As Placement::place(). A part of a GPU goes to the fullest GPU that other jobs hold a part of
+/// and where it fits; else it opens one where the placement says.
+bool place_demand(const Placement& placement, cluster::Ledger& ledger, VcId vc,
+                  const cluster::Demand& demand, Rng& rng, std::vector<cluster::Grant>& grants);
+
+}  // namespace almanac::policy

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Tiresias: jobs sink through queues as they are served. A job starts in the first queue and moves
+/// down when its attained service, GPUs x time run, reaches the limit of its queue. The jobs that
+/// fill the GPUs by count, from the first queue on, run; running jobs that are not among them stop.
+///
+/// Within a queue: `las` in the order in which the jobs came (discretised 2D-LAS); `gittins` by the
+/// Gittins index of the service that each has attained, greatest first (discretised 2D-Gittins).
+/// The index is P(S - a <= delta) / E[min(S - a, delta)] over the service S of the jobs that have
+/// ended so far and had more than a. A job that has waited `promote` times as long as it had run
+/// returns to the first queue, and what it had attained counts no more; 0 = it never does.
+///
+/// Source   Gu et al., NSDI'19, sections 3.2 and 3.3; limits of 3,250 and 7,200 GPU-seconds and
+///          delta of 3,250 as in its simulator, jobs.py.
+/// Differs  Jobs move at the instant at which they reach a limit (the simulator moves a job of
+///          several GPUs late). A job is stopped only for one that starts. The index learns from
+///          jobs that ended here, the simulator reads a file of job lengths.
+/// Cost     O(n log n) a decision with n jobs of a virtual cluster.
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "policy/kit/allocator.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::whole {
+namespace {
+
+/// Service of the jobs that have ended, in GPU-seconds.
+class Services {
+ public:
+  void add(double service) {
+    ended_.insert(std::upper_bound(ended_.begin(), ended_.end(), service), service);
+  }
+  /// The Gittins index of a job that has attained `service`; 0 = no job that ended had more.
+  double gittins(double service, double delta) const {
+    auto at = std::upper_bound(ended_.begin(), ended_.end(), service);
+    double within = 0;
+    double expected = 0;
+    for (; at != ended_.end() && *at - service <= delta; ++at) {
+      within += 1;
+      expected += *at - service;
+    }
+    expected += delta * static_cast<double>(ended_.end() - at);
+    return expected > 0 ? within / expected : 0;
+  }
+
+ private:
+  std::vector<double> ended_;  // ascending
+};
+
+class Tiresias final : public Allocator {
+ public:
+  Tiresias(std::unique_ptr<Placement> placement, const Parameters& told)
+      : Allocator(std::move(placement)),
+        limits_(told.numbers("queues_gpu_s")),
+        by_gittins_(told.word("within") == "gittins"),
+        delta_(told.number("delta_gpu_s")),
+        promote_(told.number("promote")) {}
+
+ private:
+  struct Candidate {
+    JobId job{};
+    std::size_t queue = 0;
+    double index = 0;  // greatest first
+
+    bool operator<(const Candidate& other) const {
+      return queue != other.queue ? queue < other.queue : index > other.index;
+    }
+  };
+
+  void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
+                std::vector<Wish>& wishes) override {
+    candidates_.clear();
+    for (const JobId job : jobs) {
+      promote(job, view, plan);
+      const double service = attained(job, view);
+      const auto queue = std::upper_bound(limits_.begin(), limits_.end(), service);
+      candidates_.push_back({job, static_cast<std::size_t>(queue - limits_.begin()),
+                             by_gittins_ ? services_.gittins(service, delta_) : 0});
+    }
+    std::stable_sort(candidates_.begin(), candidates_.end());
+    std::vector<Stock> left = stock(vc, plan.ledger);
+    for (const Candidate& each : candidates_) {
+      if (take(left, each.job, view)) wishes.push_back({each.job});
+    }
+  }
+
+  /// Wakes when the first job that runs reaches the limit of its queue.
+  void settled(VcId, const View& view, Plan& plan) override {
+    Time first = kNever;
+    for (const Candidate& each : candidates_) {
+      const int gpus = asked(each.job, view).gpus;
+      if (each.queue == limits_.size() || gpus == 0 || !will_run(each.job, view, plan)) continue;
+      const double left = (limits_[each.queue] - attained(each.job, view)) / gpus;
+      first =
+          std::min(first, view.now + Duration{std::llround(std::ceil(std::max(left, 1e-3) * 1e3))});
+    }
+    if (first != kNever) plan.wake(first);
+  }
+
+  void left(JobId job, const View& view) override {
+    const Progress& state = view.progress(job);
+    if (state.phase == Phase::running) {
+      stopped_[job] = view.now;
+      return;
+    }
+    if (state.phase == Phase::ended) services_.add(attained(job, view));
+    forgiven_.erase(job);
+    stopped_.erase(job);
+  }
+
+  /// GPU-seconds since the job was last promoted.
+  double attained(JobId job, const View& view) const {
+    const auto forgiven = forgiven_.find(job);
+    const Duration before = forgiven == forgiven_.end() ? Duration{0} : forgiven->second;
+    return seconds(view.attained(job) - before) * asked(job, view).gpus;
+  }
+
+  void promote(JobId job, const View& view, Plan& plan) {
+    const auto stopped = stopped_.find(job);
+    if (promote_ == 0 || stopped == stopped_.end()) return;
+    if (view.progress(job).phase != Phase::waiting) {
+      stopped_.erase(stopped);
+      return;
+    }
+    const auto forgiven = forgiven_.find(job);
+    const Duration ran =
+        view.attained(job) - (forgiven == forgiven_.end() ? Duration{0} : forgiven->second);
+    const Time at =
+        stopped->second + Duration{std::llround(promote_ * static_cast<double>(ran.count()))};
+    if (at > view.now) return plan.wake(at);
+    forgiven_[job] = view.attained(job);
+    stopped_.erase(stopped);
+  }
+
+  Values limits_;  // GPU-seconds at which a job leaves each queue but the last
+  bool by_gittins_;
+  double delta_;
+  double promote_;
+  Services services_;
+  std::unordered_map<JobId, Time> stopped_;       // since when jobs that ran wait
+  std::unordered_map<JobId, Duration> forgiven_;  // time run that counts no more
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace
+
+void register_tiresias(Registry& registry) {
+  registry.wholes.add(
+      {.name = "tiresias",
+       .summary = "least attained GPU time first, in several queues; jobs that wait long return to "
+                  "the first",
+       .source = "Gu et al. NSDI'19 §3",
+       .traits = {.has = {Trait::stops_jobs}},
+       .parameters = {numbers("queues_gpu_s", "attained GPU time at which a job leaves each queue",
+                              {3250, 7200}, 0, 1e15),
+                      word("within", "who is first within a queue", {"las", "gittins"}),
+                      number("delta_gpu_s", "how far the Gittins index looks ahead", 3250, 1e-3,
+                             1e15),
+                      number("promote",
+                             "how many times as long as it ran a job waits before it "
+                             "returns to the first queue; 0 = it never does",
+                             0, 0, 1e6)}},
+      [](const Parameters& told, const Composition& composition, const Host&) {
+        return std::make_unique<Tiresias>(
+            almanac::policy::registry().placements.make(composition.placement), told);
+      });
+}
+
+}  // namespace almanac::policy::whole
