@@ -25,7 +25,7 @@ class Allowance final : public Order {
 void register_allowance(Registry& registry) {
   registry.orders.add(
       {"allowance",
-       "shortest waiting allowance first: who must start soonest to meet its deadline",
+       "shortest waiting allowance first: the job that must start soonest to meet its deadline",
        "Chen et al. TPDS'20 (GENIE) §6",
        {.has = {Trait::reads_run_times, Trait::reads_deadlines}}},
       [](const Parameters&) { return std::make_unique<Allowance>(); });

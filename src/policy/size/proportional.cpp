@@ -27,7 +27,7 @@ class Proportional final : public Size {
 
 void register_proportional(Registry& registry) {
   registry.sizes.add({"proportional",
-                      "a GPU's share of its node, whatever the job asks",
+                      "each GPU's proportional share of its node, whatever the job asks",
                       "Mohan et al. OSDI'22 §2",
                       {.has = {Trait::chooses_cores}}},
                      [](const Parameters&) { return std::make_unique<Proportional>(); });
