@@ -4,9 +4,8 @@
 /// Finds GPUs, cores and memory for the jobs of a lease, so that none falls below its proportional
 /// share and all together do much.
 ///
-///   1 a job that runs stays; a new job goes where the cores that it wishes for are free, of such
-///   nodes
-///     where the fewest GPUs are, and is spread over nodes only if no node has GPUs enough
+///   1 a job that runs stays; a new job goes where the cores that it wishes for are free, of these
+///     nodes to that with the fewest free GPUs, and is spread only if no node has GPUs enough
 ///   2 where wishes are not met, a job changes places with one that wishes for less, or moves to a
 ///     free GPU, if that is worth more than moving costs
 ///   3 each node is dealt out (node_split.h); a job on several nodes gets more where all of them
