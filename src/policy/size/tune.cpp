@@ -2,10 +2,10 @@
 
 /// \file
 /// Every GPU job gets what makes it faster as far as there is some, and never runs slower than with
-/// its share: who can do with less gives to who gains most.
+/// its proportional share: a job that can do with less gives to the one that gains most.
 ///
 /// Source   Mohan et al., OSDI'22 (Synergy), TUNE.
-/// Differs  see packing.h.
+/// Differs  see kit/deal_out.h.
 #include "policy/registry.h"
 #include "policy/size/chosen.h"
 
