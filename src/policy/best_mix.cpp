@@ -14,7 +14,7 @@
 namespace almanac::policy {
 namespace {
 
-/// Whether somebody who may have `a` never wants `b`. Of equal ones the first counts.
+/// Whether a job that may have `a` never wants `b`. Of equal ones the first counts.
 bool beats(const SizeChoice& a, const SizeChoice& b) {
   return a.cpu_milli <= b.cpu_milli && a.memory_mb <= b.memory_mb && a.throughput >= b.throughput;
 }
@@ -72,7 +72,7 @@ struct Program {
   std::vector<double> row_most;
 };
 
-/// Everybody's fastest choice, of equal ones one that takes no more, where all of them fit: no
+/// The fastest choice of each job, of equal ones one that takes no more, where all of them fit: no
 /// program has to say so.
 std::optional<Mix> all_best(std::span<const JobKind> kinds, std::int64_t cpu_milli,
                             std::int64_t memory_mb) {

@@ -20,7 +20,7 @@
 
 namespace almanac::policy {
 
-/// What a job may be given, and what it then does relative to its share.
+/// What a job may be given, and what it then does relative to its proportional share.
 struct SizeChoice {
   std::int64_t cpu_milli = 0;
   std::int64_t memory_mb = 0;
@@ -29,8 +29,8 @@ struct SizeChoice {
   bool operator==(const SizeChoice&) const = default;
 };
 
-/// Jobs that have the same choices; at least one. A job that must not fall below its share has no
-/// choice that does.
+/// Jobs that have the same choices; at least one. A job that must not fall below its proportional
+/// share has no choice that does.
 struct JobKind {
   int jobs = 0;
   std::vector<SizeChoice> choices;

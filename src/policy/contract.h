@@ -105,12 +105,12 @@ struct alignas(64) Progress {
   Phase phase = Phase::unknown;
 };
 
-/// What is measured while jobs run, with what they hold now. Nothing = not known: nobody tells it,
+/// What is measured while jobs run, with what they hold now. Nothing = not known: no host tells it,
 /// or it is too early after a start or a resize.
 class Telemetry {
  public:
   virtual ~Telemetry() = default;
-  /// The share of its time in which a running job's GPUs compute.
+  /// The part of its time in which a running job's GPUs compute.
   virtual std::optional<double> gpu_use(JobId job) const = 0;
   /// Whether that will be known of a job once it has run for a while.
   virtual bool will_know_gpu_use(JobId job) const = 0;
@@ -118,7 +118,7 @@ class Telemetry {
   virtual std::optional<double> bandwidth_gbs(JobId job) const = 0;
   /// What all jobs of a node draw.
   virtual std::optional<double> bandwidth_gbs(NodeId node) const = 0;
-  /// How often something new is told while nobody starts, ends or is resized; kNoDuration = never.
+  /// How often something new is told while no job starts, ends or is resized; kNoDuration = never.
   virtual Duration renewed_every() const = 0;
   /// Work that a job has done until `now`, as time at the speed at which its run time is given.
   virtual std::optional<Duration> worked(JobId job, Time now) const = 0;
@@ -147,7 +147,7 @@ class View {
   Rng& rng;
   const SpeedBook* speeds = nullptr;     ///< How fast jobs run with what, as profiled; null = all
                                          ///< run as recorded.
-  RestartCost restart{};                 ///< What it costs a job to be stopped, moved or resized.
+  RestartCost restart{};                 ///< What it costs a job to be stopped or moved.
   std::span<const Signal> signals{};     ///< By SignalId; none = the host knows none.
   const Telemetry* telemetry = nullptr;  ///< Null = nothing is ever measured.
 
@@ -208,7 +208,7 @@ class View {
 /// A policy says what a job is to hold; what that means for the job - start, stop, move, resize -
 /// follows from what it holds now. The ledger is the cluster as the plan so far would leave it: a
 /// policy takes GPUs there and then says whose they are; what it takes for a what-if it must undo
-/// before it returns. What is said counts for account limits at once.
+/// before it returns. What is said counts for quotas at once.
 class Plan {
  public:
   enum class Action : std::uint8_t {
@@ -238,8 +238,8 @@ class Plan {
   Quotas* quotas = nullptr;  ///< Null = there are none.
 
   /// Says what a job that waits or runs is to hold from now on, which is taken in the ledger
-  /// already, as what it lets go is given back. Said again, the last word counts. The job's claim
-  /// must have room.
+  /// already, as what it lets go is given back. Said again, the last word counts. The quotas that
+  /// the job counts for must have room.
   void set(JobId job, const Target& target);
   /// What becomes of a job; null = it is not mentioned.
   const Change* find(JobId job) const;
@@ -300,7 +300,7 @@ class Policy {
   /// Why `job`, which waits, does not run now. `ledger` is left as it was.
   virtual Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const = 0;
   /// Appends the jobs that wait after the last decision, those of each virtual cluster in the order
-  /// in which it looks at them; not those yet that it stopped, nor whom quotas leave aside.
+  /// in which it looks at them; not those yet that it stopped, nor those that quotas leave aside.
   virtual void line_up(std::vector<JobId>& line) const = 0;
 };
 

@@ -52,7 +52,7 @@ class Desk {
   Size* size() const { return size_.get(); }
   Time now() const { return view_->now; }
 
-  /// Forms a belief of how long `job` runs, if the order or a reservation asks for one.
+  /// Forms a belief of how long `job` runs, if the order or the pass asks for one.
   void believe(JobId job);
   void learn(JobId job);
   /// What a job needs to start, and the number of that; as of when it joined the queue.
@@ -71,7 +71,7 @@ class Desk {
   void withdraw(VcState& vc, JobId job);
   /// Files those waiting jobs anew whose shape or rank may be another by now, and gives them.
   std::span<const JobId> refile(std::span<VcState> vcs);
-  /// Puts it there at a rank of the caller's.
+  /// Puts a job in the queue at a rank of the caller's.
   void enqueue_at(VcState& vc, JobId job, double rank, double tie);
 
   /// Takes GPUs for one more job of `demand`, with fewer cores where the size allows that; the span
@@ -80,13 +80,13 @@ class Desk {
   bool fits(VcId vc, const cluster::Demand& demand);
   /// Takes half of the GPUs of a running job for `job`, which finds no place; empty = no.
   std::span<const cluster::Grant> join(VcId vc, JobId job);
-  /// Whether jobs may share GPUs that they ask for whole, and whether a running one does.
+  /// Whether jobs may run two on GPUs that they ask for whole, and whether a running one does.
   bool packs() const { return packing_ != nullptr; }
   bool is_paired(JobId job) const;
   void set_packing(Packing& packing) { packing_ = &packing; }
-  /// Told of each job that starts.
+  /// `keeper` is told of each job that starts.
   void set_quota_keeper(QuotaKeeper& keeper) { quota_keeper_ = &keeper; }
-  /// Whether jobs of `demand` may start as far as quotas go.
+  /// Whether quotas have room for one more job of `demand`.
   bool is_within_quotas(const cluster::Demand& demand) const {
     return plan_->quotas == nullptr || plan_->quotas->has_room(demand.claim);
   }
@@ -152,7 +152,7 @@ class Desk {
   enum class Track { nothing, rank, believed_end };
   Track track = Track::nothing;
   bool needs_estimate = false;
-  /// Whoever asks a part of a GPU gets a whole one: the pass counts GPUs.
+  /// A job that asks a part of a GPU gets a whole one: the pass counts GPUs.
   bool whole_gpus = false;
   /// Jobs stopped by the plan in the making and by the one before; the pipeline queues them again.
   std::vector<JobId> stopped;

@@ -18,7 +18,7 @@ namespace almanac::policy {
 /// jobs that would start if all were on. O(nodes) once a period.
 class NodeKeeper {
  public:
-  /// With `strict`, nobody passes a job that cannot be placed; with `binds`, bind() is to be
+  /// With `strict`, no job passes one that cannot be placed; with `binds`, bind() is to be
   /// called.
   NodeKeeper(Desk& desk, std::unique_ptr<Capacity> capacity, bool strict, bool binds);
 

@@ -53,7 +53,7 @@ class Pipeline final : public Policy {
       pass_->run(vcs_[index(vc)]);
       while (keeper_ && keeper_->bind(vcs_[index(vc)])) pass_->run(vcs_[index(vc)]);
     }
-    // Whom a start put aside may have been in the way of others.
+    // A job that quotas put aside after a start may have been in the way of others.
     if (!regrouped_.empty()) plan.wake(view.now);
     const std::size_t seen = desk_->touched.size();
     desk_->freed = false;

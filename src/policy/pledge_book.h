@@ -3,10 +3,10 @@
 /// \file
 /// Sets GPUs of coming leases aside for jobs that are to end by a deadline.
 ///
-/// Time is cut into leases. A pledge is so many GPUs in each of some leases: with those alone the
-/// job ends in time. It is filled from the deadline backwards, so that what is near stays free for
-/// deadlines that are near; what is then lent beyond the pledges makes it smaller, the earliest
-/// lease first.
+/// Time is cut into leases. A pledge is so many GPUs in each of some leases, the deadline leases of
+/// the job: with those alone it ends in time. It is filled from the deadline backwards, so that
+/// what is near stays free for deadlines that are near; what is then lent beyond the pledges makes
+/// it smaller, the earliest lease first.
 ///
 /// Stopping a job, or giving it another number of GPUs, costs work (RestartCost), and pledges count
 /// that: a job whose leases lie apart needs more of them. So with exact run times a pledge holds.
@@ -17,9 +17,8 @@
 /// Differs  both leave out what restarts cost; here part of a lease counts for what it is. What is
 ///          pledged is not shifted for a newcomer: as it lies as late as can be, there is little to
 ///          gain, and jobs of one GPU each lose nothing.
-/// Cost     a step for each change of what is free from the deadline back to the first lease that
-/// is
-///          pledged; a few instructions for each lease in between.
+/// Cost     a step for each change of what is free, from the deadline back to the first lease that
+///          is pledged; a few instructions for each lease in between.
 #pragma once
 
 #include <algorithm>

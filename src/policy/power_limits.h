@@ -41,7 +41,7 @@ class PowerLimits {
   /// How fast GPUs of each class of nodes compute a job of this use, relative to no limit; empty =
   /// there is no limit.
   std::vector<double> speeds(double use) const;
-  /// What the limit of a class takes off the draw of a GPU at full use, as a share of what that
+  /// What the limit of a class takes off the draw of a GPU at full use, as a part of what that
   /// adds to an idle node.
   double spared(std::size_t node_class) const;
 

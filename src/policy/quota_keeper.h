@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Leaves waiting jobs aside for which a quota has no room: nobody waits behind them, and no pass
-/// sees them until somebody gives back what they want.
+/// Leaves waiting jobs aside for which a quota has no room: no job waits behind them, and no pass
+/// sees them until a job gives back what they want.
 ///
-/// To a pass they are withdrawn and come again. Slurm does the same: what is at a limit holds back
-/// nobody else.
+/// To a pass they are withdrawn and come again. Slurm does the same: a job at a limit holds back no
+/// other.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ namespace almanac::policy {
 /// O(jobs that wait of it).
 class QuotaKeeper {
  public:
-  /// Virtual clusters in which somebody goes aside, or comes back, are added to `regrouped`: they
+  /// Virtual clusters in which a job goes aside, or comes back, are added to `regrouped`: they
   /// are to be run again.
   QuotaKeeper(Desk& desk, Pass& pass, std::vector<VcState>& vcs, std::vector<VcId>& regrouped)
       : desk_(desk), pass_(pass), vcs_(vcs), regrouped_(regrouped) {}

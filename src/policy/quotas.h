@@ -3,7 +3,7 @@
 /// \file
 /// GPUs that jobs may hold together and no more: those of an account, of a user, of a QOS.
 ///
-/// Who keeps a quota is told as claims: a job counts for some quotas while it runs, and may start
+/// A claim is what a job means to quotas: it counts for some quotas while it runs, and may start
 /// where some of these have room for it. Jobs that claim the same are in the same position, so all
 /// questions are asked of claims. What is held is as the plan so far would leave it, like the
 /// ledger of GPUs.
@@ -49,7 +49,7 @@ class Quotas {
   bool has_room(ClaimId claim) const;
   void take(ClaimId claim) { count(claim, +1); }
   void give_back(ClaimId claim) { count(claim, -1); }
-  /// GPUs that somebody else holds for good, or with a number below 0 does not.
+  /// GPUs that count as held beside what the plan takes; a number below 0 takes that back.
   void hold(std::uint32_t quota, int gpus) { quotas_[quota].held += gpus; }
 
  private:

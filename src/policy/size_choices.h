@@ -2,7 +2,7 @@
 
 /// \file
 /// The cores and memory that each GPU of a job may be given, and how fast the job then runs
-/// relative to its share: what the sizes that know speeds choose from.
+/// relative to its proportional share (`share`): what the sizes that know speeds choose from.
 ///
 /// Asked are whole numbers of cores, and memory in thirds of a share up to twice and then whole
 /// shares up to four, as Synergy's tables have it; what is no faster than something cheaper is left

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The questions that a composed policy asks, each answered by a small file of order/ or
-/// placement/.
+/// The questions that a composed policy asks beside its estimate and its pass, each answered by a
+/// small file of the folder of that name.
 #pragma once
 
 #include <span>
@@ -32,12 +32,12 @@ struct Candidate {
   /// and their sum. 0 when the order did not ask.
   double largest_share = 0;
   double sum_of_shares = 0;
-  /// How likely each run time is; null = one number is known only, or the
-  /// order did not ask.
+  /// How likely each run time is; null = one number is known only, or the order did not ask.
   const predict::Distribution* likely = nullptr;
 };
 
-/// Who is next: the least rank. Equal ranks: the least tie, then who has queued for longer.
+/// Who is next: the least rank. Equal ranks: the least tie, then the job that has queued for
+/// longer.
 class Order {
  public:
   virtual ~Order() = default;
@@ -150,8 +150,8 @@ class Size : public Follower {
   }
   /// Whether it deals out all GPU jobs of a lease together; then it needs leases.
   virtual bool deals_out() const { return false; }
-  /// Finds places for jobs that are to run, see packing.h; they come with who they are and what
-  /// they hold.
+  /// Finds places for jobs that are to run, see kit/deal_out.h; they come with what they ask
+  /// and hold.
   virtual void deal_out(std::span<PackedJob> jobs, VcId vc, const View& view,
                         cluster::Ledger& ledger) {
     static_cast<void>(jobs);
@@ -169,10 +169,10 @@ class Throttle : public Follower {};
 class Packing {
  public:
   virtual ~Packing() = default;
-  /// Takes a part of the GPUs of running jobs for `guest`, which waits in `vc`, finds no place and
+  /// Takes a part of the GPUs of a running job for `guest`, which waits in `vc`, finds no place and
   /// is to be started with what is given; empty = changed nothing.
   virtual std::span<const cluster::Grant> join(VcId vc, JobId guest) = 0;
-  /// Whether a running job shares its GPUs.
+  /// Whether a running job has its GPUs with another.
   virtual bool is_paired(JobId job) const = 0;
   /// Told of each job that starts to run, has ended, or is stopped or moved in the plan in the
   /// making.

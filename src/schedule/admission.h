@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Translates what a job asks into the cluster's terms, and tells "never" before anybody waits.
+/// Translates what a job asks into the cluster's terms, and tells "never" before a job waits.
 #pragma once
 
 #include <optional>

@@ -3,8 +3,8 @@
 /// \file
 /// One round of scheduling: events in, the policy's plan out, checked, applied and acted on.
 ///
-/// The round keeps what is true (who waits, who runs where) in one place for the simulator and the
-/// live service alike. They differ in who tells the time and in who acts: the Actuator.
+/// The round keeps what is true (which jobs wait, which run where) in one place for the simulator
+/// and the live service alike. They differ in what tells the time and in what acts: the Actuator.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ class Actuator {
   /// Turns a waiting job away for good. Asked only of hosts that let policies do so.
   virtual void decline(JobId job);
   virtual void sleep(NodeId node) = 0;
-  /// Boots a node; whoever hosts the round calls Round::booted() when it is there.
+  /// Boots a node; the host of the round calls Round::booted() when it is there.
   virtual void boot(NodeId node) = 0;
 };
 
@@ -76,7 +76,7 @@ class Round {
   /// Lets the policy see how fast jobs run, and what is measured. Either may be null.
   void observe(const policy::SpeedBook* speeds, const policy::Telemetry* telemetry);
 
-  /// Lets jobs start only where their claims have room, which must be told before they join.
+  /// Lets jobs start only where their quotas have room; claims must be told before jobs join.
   /// `quotas` must outlive the round, which counts there what jobs hold.
   void keep(policy::Quotas& quotas) { plan_.quotas = &quotas; }
 
@@ -101,7 +101,7 @@ class Round {
   void set_nodes(VcId vc, int nodes);
   void set_drained(NodeId node, bool drained) { ledger_.set_drained(node, drained); }
   /// Takes GPUs of a node out of service, all others of it in: at once where they are free, else
-  /// when whoever holds them lets go. The policy is to be told capacity_changed.
+  /// when the jobs that hold them let go. The policy is to be told capacity_changed.
   void set_out(NodeId node, cluster::GpuMask gpus);
   /// Those that are out by now.
   cluster::GpuMask out(NodeId node) const;

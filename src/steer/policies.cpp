@@ -17,7 +17,7 @@ using policy::Trait;
 std::string obstacle(const policy::Composition& composition) {
   const policy::TraitSet does = policy::registry().traits(composition);
   if (does.has(Trait::remembers)) {
-    return "promises GPUs of coming leases, and each decision here begins without memory";
+    return "sets GPUs of coming leases aside, and each decision here begins without memory";
   }
   if (does.has(Trait::chooses_gpus) || does.has(Trait::resizes_jobs)) {
     return "chooses how many GPUs a job has, which Slurm settles when the job is submitted";

@@ -38,7 +38,7 @@ Error error_of(const SQLite::Exception& thrown) {
     case SQLITE_IOERR:
       return error(Code::unavailable,
                    fmt::format("the disk refuses: {}: nothing of this was written", thrown.what()),
-                   "a quota is used up, or it fails: the system's log says which");
+                   "a disk quota is used up, or it fails: the system's log says which");
     case SQLITE_NOMEM:
       return error(Code::unavailable, "no memory is left for the store", "");
     case SQLITE_CONSTRAINT:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac nodes: the GPUs of the service and who holds them; drains a node or brings it back.
+/// almanac nodes: the GPUs of the service and which jobs hold them; drains a node or brings it
+/// back.
 #include <memory>
 
 #include <fmt/format.h>
@@ -79,7 +80,7 @@ Result<int> nodes(const Options& options) {
 
 void register_nodes(Program& program) {
   CLI::App& command =
-      program.command(Purpose::jobs, "nodes", "Show the service's GPUs and who holds them");
+      program.command(Purpose::jobs, "nodes", "Show the service's GPUs and which jobs hold them");
   const auto options = std::make_shared<Options>();
   CLI::Option* const drain =
       command.add_option("--drain", options->drain, "Start nothing new on this node")

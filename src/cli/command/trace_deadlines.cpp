@@ -79,7 +79,8 @@ void register_trace_deadlines(Program& program) {
                   "A job may run on so many, if its batch has as many samples")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--seed", arguments->options.seed, "Who gets which")->capture_default_str();
+  command.add_option("--seed", arguments->options.seed, "Which job gets which deadline")
+      ->capture_default_str();
   add_example(command, "almanac trace deadlines log.csv --out strict.csv");
   program.on(command, [arguments] { return run(*arguments); });
 }

@@ -2,7 +2,7 @@
 
 /// \file
 /// Shortest waiting allowance first: each job in the cheapest shape that still keeps its promise,
-/// and whoever must start soonest first.
+/// and the job that must start soonest first.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 6, Algorithm 1.
 /// Differs  shapes are chosen anew when the choice changes, not at each event; that decides alike.
@@ -13,14 +13,13 @@
 namespace almanac::policy::builtin {
 
 void register_genie(Registry& registry) {
-  registry.add_policy(
-      {.name = "genie",
-       .summary = "who must start soonest to meet its deadline first, in the cheapest shape that "
-                  "meets it",
-       .source = "Chen et al. TPDS'20 (GENIE) §6",
-       .order = "allowance",
-       .shape = "cer_in_time",
-       .pass = "scan"});
+  registry.add_policy({.name = "genie",
+                       .summary = "the job that must start soonest to meet its deadline first, in "
+                                  "the cheapest shape that meets it",
+                       .source = "Chen et al. TPDS'20 (GENIE) §6",
+                       .order = "allowance",
+                       .shape = "cer_in_time",
+                       .pass = "scan"});
 }
 
 }  // namespace almanac::policy::builtin

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Tiresias with knowledge: who is likely to end for little GPU time goes first, and who turns out
-/// not to yields.
+/// Tiresias with knowledge: a job that is likely to end for little GPU time goes first, and yields
+/// if it turns out not to.
 ///
 /// Source   Gu et al., NSDI'19, section 3.2 (2D-Gittins).
 #include "policy/registry.h"

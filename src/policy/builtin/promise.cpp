@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Keeps as many promises as it can: the cheapest first that can still be kept, each in a
-/// shape that suits the room there is. Nobody passes the first of those but jobs that are late,
+/// Meets as many deadlines as it can: the cheapest first that can still be met, each in a
+/// shape that suits the room there is. No job passes the first of those but jobs that are late,
 /// which give way again.
 ///
 /// Source   ours; docs/qos.md compares it. Shapes: Chen et al., TPDS'20 (GENIE), section 6.
@@ -11,14 +11,13 @@
 namespace almanac::policy::builtin {
 
 void register_promise(Registry& registry) {
-  registry.add_policy(
-      {.name = "promise",
-       .summary = "the cheapest promises first that can still be kept, in shapes that suit the "
-                  "room there is",
-       .source = "docs/qos.md",
-       .order = "promise",
-       .shape = "by_room",
-       .pass = "late"});
+  registry.add_policy({.name = "promise",
+                       .summary = "the cheapest deadlines first that can still be met, in shapes "
+                                  "that suit the room there is",
+                       .source = "docs/qos.md",
+                       .order = "promise",
+                       .shape = "by_room",
+                       .pass = "late"});
 }
 
 }  // namespace almanac::policy::builtin

@@ -11,7 +11,7 @@ namespace almanac::policy::builtin {
 void register_synergy_opt(Registry& registry) {
   registry.add_policy({.name = "synergy_opt",
                        .summary = "rounds of 300 s, first come, first served; cores and memory as "
-                                  "is best for all together, nobody below its share",
+                                  "is best for all together, no job below its proportional share",
                        .source = "Mohan et al. OSDI'22",
                        .size = "opt",
                        .pass = "lease"});

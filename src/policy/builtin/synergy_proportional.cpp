@@ -10,13 +10,12 @@
 namespace almanac::policy::builtin {
 
 void register_synergy_proportional(Registry& registry) {
-  registry.add_policy(
-      {.name = "synergy_proportional",
-       .summary =
-           "rounds of 300 s, first come, first served; each GPU with its share of cores and memory",
-       .source = "Mohan et al. OSDI'22",
-       .size = "proportional",
-       .pass = "lease"});
+  registry.add_policy({.name = "synergy_proportional",
+                       .summary = "rounds of 300 s, first come, first served; each GPU with its "
+                                  "proportional share of cores and memory",
+                       .source = "Mohan et al. OSDI'22",
+                       .size = "proportional",
+                       .pass = "lease"});
 }
 
 }  // namespace almanac::policy::builtin

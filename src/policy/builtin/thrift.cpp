@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// As many deadlines as can be met, whoever came first: in each lease those are chosen that cost
-/// least GPU time, each on the fewest GPUs that are enough; what is left goes where it helps most.
+/// As many deadlines as can be met, whichever job came first: in each lease those are chosen that
+/// cost least GPU time, each on the fewest GPUs that are enough; what is left goes where it helps
+/// most.
 ///
 /// Source   ours. That the costly deadlines are to be given up when not all can be met is Moore's
 ///          (Management Science, 1968), for one machine; shares and what is done with the rest are

@@ -24,7 +24,7 @@ const cluster::NodeClass& class_of(const Desk& desk, const cluster::VirtualClust
   return machines.classes[machines.nodes[index(owner.first) + member].node_class];
 }
 
-/// What the users of an array share.
+/// What the users of an array compete for.
 UserQueues::Totals totals(const Desk& desk, VcId vc, std::int32_t reserve_milli, bool of_cpu_jobs) {
   const cluster::VirtualCluster& owner = desk.view().cluster.vcs[index(vc)];
   UserQueues::Totals sum{};

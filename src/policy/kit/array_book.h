@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The arrays of one virtual cluster: whose the cores of each node are, who is on loan, who waits.
+/// The arrays of one virtual cluster: whose the cores of each node are, which jobs hold cores on
+/// loan, which wait.
 ///
 /// Cost     file() is O(1), look_at() a step for each CPU job of the node; roomiest() looks at a
 ///          bound for each 64 nodes.
@@ -53,11 +54,11 @@ class ArrayBook {
   /// The ledger has changed on a node.
   void file(NodeId id, const cluster::Ledger& ledger) { file(member_of(id), ledger); }
   void file_all(const cluster::Ledger& ledger);
-  /// Something has changed on a node: recounts it, and wakes who might start there.
+  /// Something has changed on a node: recounts it, and wakes the jobs that might start there.
   void look_at(NodeId id, Desk& desk);
 
-  /// Where a task of a CPU job has most room: on a node without GPUs; in its own array; among all
-  /// that is idle; by right, whoever holds it. kNoNode = nowhere.
+  /// The node where a task of a CPU job has most room: on a node without GPUs; in its own array;
+  /// among all that is idle; by right, whatever job holds it. kNoNode = nowhere.
   NodeId roomiest_plain(const cluster::Amount& task) const { return find(plain_, task); }
   NodeId roomiest_own(const cluster::Amount& task) const { return find(own_, task); }
   NodeId roomiest_idle(const cluster::Amount& task) const { return find(idle_, task); }

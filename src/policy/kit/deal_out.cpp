@@ -273,7 +273,7 @@ class Packing {
     return best;
   }
 
-  /// Whether both nodes still hold what everybody needs at least.
+  /// Whether both nodes still hold what all jobs need at least.
   bool can_change(std::size_t a, std::size_t from, std::size_t b, std::size_t to) const {
     const cluster::Amount of_a = least_of(a, jobs_[a].gpus);
     const cluster::Amount of_b = least_of(b, jobs_[b].gpus);
@@ -390,7 +390,7 @@ class Packing {
     return best;
   }
 
-  /// Who stays takes its own GPUs first.
+  /// A job that stays takes its own GPUs first.
   void take(std::span<const std::size_t> choice, std::span<const std::vector<Piece>> of_job) {
     std::vector<std::size_t> others;
     for (std::size_t job = 0; job < jobs_.size(); ++job) {

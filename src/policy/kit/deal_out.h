@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Finds GPUs, cores and memory for the jobs of a lease, so that none falls below its share and
-/// all together do much.
+/// Finds GPUs, cores and memory for the jobs of a lease, so that none falls below its proportional
+/// share and all together do much.
 ///
-///   1 who runs stays; a new job goes where the cores that it wishes for are free, of such nodes
-///     where the fewest GPUs are, and is spread over nodes only if no node has GPUs enough
+///   1 a job that runs stays; a new job goes where the cores that it wishes for are free, of these
+///     nodes to that with the fewest free GPUs, and is spread only if no node has GPUs enough
 ///   2 where wishes are not met, a job changes places with one that wishes for less, or moves to a
 ///     free GPU, if that is worth more than moving costs
 ///   3 each node is dealt out (node_split.h); a job on several nodes gets more where all of them
 ///     have some left
 ///
 /// Source   Mohan et al., OSDI'22 (Synergy), TUNE: a job is never below its proportional share, and
-///          who has more gives way to who has less than that.
+///          one that has more gives way to one that has less than that.
 /// Differs  the artifact packs anew each lease, from the first GPU on, and takes from neighbours
 ///          until the next job fits. So hungry jobs meet on the first nodes while others have cores
 ///          to spare, and all jobs move.

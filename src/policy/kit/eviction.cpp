@@ -67,7 +67,7 @@ void Eviction::undo() {
   victims_.clear();
 }
 
-/// Gives back what a job holds of ready nodes, or of the others: what nobody could take meanwhile
+/// Gives back what a job holds of ready nodes, or of the others: what no job could take meanwhile
 /// is kept until it must go.
 void Eviction::give_back(JobId job, bool ready) {
   for (const cluster::Grant& grant : desk_.grants(job)) {

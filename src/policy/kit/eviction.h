@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Makes room for a job by stopping others: the one search for that, whoever may be stopped and in
-/// whatever order.
+/// Makes room for a job by stopping others: the one search for that, whichever jobs may be stopped
+/// and in whatever order.
 ///
 /// Victims give back what they hold until the job can be placed. Those that then turn out not to be
-/// in its way go on, the last to give way first. If the job finds no place, nobody gives way.
+/// in its way go on, the last to give way first. If the job finds no place, no job gives way.
 ///
 /// Nothing starts on a node that is drained, sleeps or boots: a job that holds nothing elsewhere is
-/// no victim, what it holds is nobody's to deal out, and it is not moved.
+/// no victim, what it holds is not dealt out, and it is not moved.
 ///
 /// Source   ours. The published simulators stop jobs by counting GPUs and may then fail to place
 ///          the job for which they stopped them.
@@ -32,7 +32,7 @@ int gpus_to_deal(Desk& desk, JobId job);
 /// Cost: a placement for each victim that is tried.
 class Eviction {
  public:
-  /// The next to give way, the one to be kept longest last; kNoJob = nobody else may.
+  /// The next job to give way, the one to be kept longest last; kNoJob = no other may.
   using Next = std::function<JobId()>;
 
   explicit Eviction(Desk& desk) : desk_(desk) {}
@@ -51,7 +51,7 @@ class Eviction {
   bool free(JobId job, const cluster::Demand& demand);
   /// Lets those go on whose GPUs, cores and memory are still free; the others give back all.
   void settle();
-  /// Nobody has given way, and nothing has been taken since begin().
+  /// As if no job had given way, and nothing had been taken, since begin().
   void undo();
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the passes of leases share: when a lease begins, and when that is all that happens.
+/// What all passes of leases need: when a lease begins, and when that is all that happens.
 #pragma once
 
 #include <utility>
@@ -24,7 +24,7 @@ class LeasedPass : public Pass {
     const Time begun = begun_at_or_before(desk_.now());
     const bool renews = begun == desk_.now() && is_new(vc.vc);
     renews ? renew(vc) : between(vc);
-    // Whoever was stopped joins the queue at the next decision.
+    // A job that was stopped joins the queue at the next decision.
     if (desk_.plan().num_stops() > 0) desk_.plan().wake(desk_.now());
     // Jobs for which a whole lease finds no place though nothing runs wait for an event: time alone
     // does not help them.
@@ -38,7 +38,7 @@ class LeasedPass : public Pass {
     }
   }
 
-  /// Whoever fits waits for the next lease, if it is not for another job.
+  /// A job that fits waits for the next lease, unless it waits for another job.
   Reason blocker(const VcState& vc, JobId job) const final {
     const JobId first = vc.waiting.first().jobs.front().job;
     return {.kind = first == job ? ReasonKind::next_lease : ReasonKind::behind,

@@ -110,7 +110,7 @@ std::optional<Pledge> Pledges::find(const Vc& vc, JobId job, const PledgeBook::N
   for (const cluster::Pool& pool : desk_.ledger().pools(vc_id)) {
     if (!pool.suits(demand) || pool.gpus_per_node == 0 || (tried & pool.gpu_type) != 0) continue;
     tried |= pool.gpu_type;
-    // Whoever runs keeps its type.
+    // A job that runs keeps its type.
     if (need.held > 0 && type_of(vc_id, job) != pool.gpu_type) continue;
     if (auto made = vc.book.least(need, pool.gpu_type)) return made;
   }
@@ -224,7 +224,7 @@ double Pledges::gain(VcId vc, JobId job, const Level& from, const Level& to) con
   const std::int64_t lease = here.book.lease_at(desk_.now());
   const int had = held(job);
   const auto found = here.promises.find(job);
-  // Whoever has no pledge goes on with what it is given.
+  // A job without a pledge goes on with what it is given.
   const auto change = [&](int gpus) {
     const double back = found == here.promises.end()
                             ? 0

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Whose deadlines are promised to be met, and which GPUs are set aside for that (pledge_book.h).
+/// Says which deadlines are promised, and which GPUs are set aside for that (pledge_book.h).
 ///
 /// A job with a deadline is asked about once, when it comes: it has a pledge from then on, or it is
 /// refused and runs as one without a deadline. Where it is still worth something late
 /// (trace/value.h) the earliest end of a lease is promised that can be. As a lease begins each
-/// pledge is looked at again: who is ahead lets go what it needs no more; who ran longer than
-/// believed, or lost nodes, is promised anew if that can be, else nothing.
+/// pledge is looked at again: a job that is ahead lets go what it needs no more; one that ran
+/// longer than believed, or lost nodes, is promised anew if that can be, else nothing.
 ///
-/// Or nothing is promised for good: as a lease begins, all who can still be in time are asked
-/// again, in the order of the GPU time that they still need. Each deadline counts alike; so when
-/// not all can be met, the cheap ones should be (Moore, 1968, of one machine).
+/// Or nothing is promised for good: as a lease begins, all jobs that can still be in time are
+/// asked again, in the order of the GPU time that they still need. Each deadline counts alike; so
+/// when not all can be met, the cheap ones should be (Moore, 1968, of one machine).
 ///
 /// Source   Gao et al., SoCC'21 (Chronus); Gu et al., ASPLOS'23 (ElasticFlow).
 /// Cost     a lease that begins asks each pledge, an event between leases as well.
@@ -32,7 +32,7 @@ class Pledges {
   /// What a job may be given, fewest GPUs first; read before the next call.
   using LevelsOf = std::function<std::span<const Level>(JobId)>;
 
-  /// Whose deadlines are to be met.
+  /// Which jobs' deadlines are to be met.
   enum class Whose { first_to_come, cheapest };
 
   Pledges(Desk& desk, Duration lease, Duration phase, Whose whose, LevelsOf levels_of)
@@ -46,10 +46,10 @@ class Pledges {
   void came(const VcState& vc, JobId job);
   /// It needs no promise any more: it has ended, or waits no longer.
   void ended(const VcState& vc, JobId job);
-  /// When what is not pledged can be had.
+  /// When GPUs that are lent beyond the pledges can be had back.
   enum class Stops { as_leases_begin, at_once };
-  /// Binds the present; promises to those who have come, and looks at all promises as a lease
-  /// begins. Gives whether somebody was promised GPUs of the present lease.
+  /// Binds the present; promises the deadlines of jobs that have come, and looks at all promises
+  /// as a lease begins. Gives whether GPUs of the present lease were pledged to a job.
   bool look(const VcState& vc, bool lease_begins, Stops stops);
 
   /// GPUs that a job holds.
@@ -57,7 +57,7 @@ class Pledges {
   /// The type of those of a running job, one bit.
   std::uint64_t type_of(VcId vc, JobId job) const;
   bool has(VcId vc, JobId job) const { return of(vc).promises.contains(job); }
-  /// Who has one.
+  /// The jobs that have a pledge.
   std::vector<JobId> jobs(VcId vc) const;
   /// GPUs pledged to a job in the present lease; 0 also where nothing is.
   int now(VcId vc, JobId job) const;
@@ -68,12 +68,12 @@ class Pledges {
   bool can_give_way(VcId vc, JobId job) const;
   /// Whether a running job would keep its promise if it were stopped now and went on at once.
   bool may_restart(VcId vc, JobId job) const;
-  /// The pledged GPUs for which a unit of its work would be done later; of who has no pledge, on
-  /// the fewest GPUs.
+  /// The pledged GPUs for which a unit of its work would be done later; of a job without a
+  /// pledge, on the fewest GPUs.
   double gpus_per_rate(VcId vc, JobId job) const;
   /// The work that a job gains where it has `to` in the present lease instead of `from`, which may
-  /// be nothing (0 GPUs); what changing costs, now and later, is taken off. Above 0, whoever has a
-  /// pledge can be lent that and it still holds.
+  /// be nothing (0 GPUs); what changing costs, now and later, is taken off. Above 0, a job
+  /// with a pledge can be lent that and the pledge still holds.
   double gain(VcId vc, JobId job, const Level& from, const Level& to) const;
 
  private:

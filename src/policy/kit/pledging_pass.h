@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the passes share that promise deadlines in leases: who is told of jobs, and what is started
-/// between leases on what is free:
+/// What the passes share that promise deadlines in leases: how they keep pledges, and which jobs
+/// they start between leases on what is free:
 ///
-///   - who needs the present lease to keep a promise; where that may be, all is dealt out anew
-///     for it;
-///   - then who was promised nothing, in order of rank;
-///   - then who was promised something and does not need this lease, so that nothing stands idle;
-///     but only if that gets it further than being stopped at its end throws it back.
+///   - those that need the present lease to keep a promise; where that may be, all is dealt out
+///     anew for them;
+///   - then those that were promised nothing, in order of rank;
+///   - then those that were promised something and do not need this lease, so that nothing stands
+///     idle; but only if that gets them further than being stopped at its end throws them back.
 ///
 /// Cost     O(jobs that wait) an event.
 #pragma once
@@ -40,7 +40,7 @@ class PledgingPass : public LeasedPass {
  protected:
   /// What a job may be given, fewest GPUs first; read before the next call.
   virtual std::span<const Level> levels(JobId job) = 0;
-  /// Says who runs in the lease that begins, or in what is left of it.
+  /// Says which jobs run in the lease that begins, or in what is left of it.
   virtual void deal(VcState& vc) = 0;
 
   static constexpr Level kNothing{.gpus = 0, .nodes = 0, .rate = 0};
@@ -68,7 +68,7 @@ class PledgingPass : public LeasedPass {
   Pledges pledges_;
 
  private:
-  /// Those that need the present lease; gives whether all run.
+  /// Starts the jobs that need the present lease; gives whether all run.
   bool start_pledged(VcState& vc) {
     bool all = true;
     for (const JobId job : pledges_.jobs(vc.vc)) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Demands that found no place, so that nobody tries again in vain.
+/// Demands that found no place, so that no job of them is tried again in vain.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace almanac::policy {
 
-/// Good for as long as nothing comes free.
+/// Holds for as long as nothing comes free.
 class Unmet {
  public:
   void add(const cluster::Demand& demand) { demands_.push_back(demand); }

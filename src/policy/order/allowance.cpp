@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Shortest waiting allowance first: who must start soonest to end in time, in the shape that it is
-/// to have. Who is late already is before all who are not.
+/// Shortest waiting allowance first: the job that must start soonest to end in time, in the shape
+/// that it is to have. Jobs that are late already come before all that are not.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 6, Eq 13, without the present time, which is
-///          everybody's; elsewhere called least slack first.
+///          the same for all; elsewhere called least slack first.
 #include "policy/order/deadline.h"
 #include "policy/registry.h"
 
@@ -25,7 +25,7 @@ class Allowance final : public Order {
 void register_allowance(Registry& registry) {
   registry.orders.add(
       {"allowance",
-       "shortest waiting allowance first: who must start soonest to meet its deadline",
+       "shortest waiting allowance first: the job that must start soonest to meet its deadline",
        "Chen et al. TPDS'20 (GENIE) §6",
        {.has = {Trait::reads_run_times, Trait::reads_deadlines}}},
       [](const Parameters&) { return std::make_unique<Allowance>(); });

@@ -10,8 +10,9 @@
 
 namespace almanac::policy::order {
 
-/// In ms. Who wants to have ended when it is submitted is first of all, who has no deadline last:
-/// the urgent tasks of Chen et al., TPDS'20 (GENIE), section 5.3, are always late and always first.
+/// In ms. A job that is to have ended when it is submitted is first of all, one without a deadline
+/// last: the urgent tasks of Chen et al., TPDS'20 (GENIE), section 5.3, are always late and always
+/// first.
 inline double deadline_rank(const trace::Request& request) {
   constexpr double kEver = std::numeric_limits<double>::infinity();
   if (request.deadline == kNoTime) return kEver;

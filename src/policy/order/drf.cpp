@@ -5,7 +5,7 @@
 /// memory of its virtual cluster.
 ///
 /// Source   Mohan et al., OSDI'22 (Synergy), DRF; after Ghodsi et al., NSDI'11.
-/// Differs  from Ghodsi et al. each job is for itself, as in Synergy: no user has a share.
+/// Differs  from Ghodsi et al. each job is for itself, as in Synergy: no user has a dominant share.
 #include "policy/registry.h"
 
 namespace almanac::policy::order {

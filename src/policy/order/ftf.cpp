@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Most unfair first: whoever takes longest in all, wait and what is left together, beside what it
-/// would take alone.
+/// Most unfair first: the job that takes longest in all, wait and what is left together, beside
+/// what it would take alone.
 ///
 /// Source   Mahajan et al., NSDI'20 (Themis): finish-time fairness rho; alone is with all GPUs that
 ///          it asks, as in Synergy (Mohan et al., OSDI'22), not with a part of the cluster.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Who wants to have ended at once first; then those whose deadlines can still be met, least GPU
-/// time first; then, likewise, those who are late or were promised nothing.
+/// Jobs that are to have ended at once first; then those whose deadlines can still be met, least
+/// GPU time first; then, likewise, those that are late or have no deadline.
 ///
-/// Each promise counts alike, so the cheapest are kept first, and no GPU goes to one that is broken
-/// already while another can be kept. Least waiting allowance, instead, spends most on those that
-/// are about to break.
+/// Each deadline counts alike, so the cheapest are met first, and no GPU goes to one that is missed
+/// already while another can be met. Least waiting allowance, instead, spends most on those that
+/// are about to be missed.
 ///
-/// Source   ours. That the cheap jobs are those to keep when not all can be: Moore, Management
+/// Source   ours. That the cheap deadlines are those to meet when not all can be: Moore, Management
 ///          Science 1968.
 #include "policy/order/promise.h"
 

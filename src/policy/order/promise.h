@@ -6,7 +6,7 @@
 
 namespace almanac::policy::order {
 
-/// The least rank of who is late or was promised nothing; above all GPU milliseconds of one job.
+/// The least rank of a job that is late or has no deadline; above all GPU milliseconds of one job.
 inline constexpr double kLate = 1e15;
 
 }  // namespace almanac::policy::order

@@ -12,7 +12,7 @@
 /// Source   Narayanan et al., OSDI'20 (Gavel), which measured pairs of jobs on a GPU and let a
 ///          policy choose among them; 0.9 is the design texts'.
 /// Differs  Gavel runs pairs in rounds. Here a guest only fills in for waiting, so that it moves
-///          nobody. Whether two fit into a GPU's memory is not known and not asked.
+///          no job. Whether two fit into a GPU's memory is not known and not asked.
 /// Cost     Where a job finds no place: two rates, twice, for each running job of as many GPUs.
 #include <algorithm>
 #include <map>
@@ -172,7 +172,7 @@ void Harmless::ended(JobId job) {
   partner_.erase(own);
   partner_.erase(other);
   if (!desk_.runs(other)) return;  // it has ended too, or moves
-  // Not on a node that is drained, nor where somebody who asks a part was faster.
+  // Not on a node that is drained, nor where a job that asks a part was faster.
   const std::span<const cluster::Grant> held = desk_.grants(other);
   const bool free = std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
     return desk_.ledger().can_take({.node = grant.node, .gpu_milli = kHalf, .gpus = grant.gpus});

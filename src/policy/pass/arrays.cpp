@@ -24,7 +24,7 @@
 ///          away does what such sub-arrays are for; a user's jobs that ask something else are not
 ///          blocked; the reserve is given and does not follow the cores that jobs turn out to use,
 ///          for a percentile of them is more than nodes have; GPU jobs borrow too, and give back by
-///          a resize, which restarts nobody. A stopped CPU job keeps its progress and pays the
+///          a resize, which restarts no job. A stopped CPU job keeps its progress and pays the
 ///          restart cost of the host, as every stopped job here.
 /// Cost     A bound for each 64 nodes for a start; O(jobs on the node) for each node on which
 ///          something changed; when a GPU job lacks cores everywhere, O(CPU jobs on loan).
@@ -93,7 +93,7 @@ class ArraysPass final : public Pass {
         if (!started) queue.sleep();
       }
     }
-    // Whoever was stopped may fit elsewhere.
+    // A job that was stopped may fit elsewhere.
     if (desk_.plan().num_stops() > stops) desk_.plan().wake(desk_.now());
   }
 
@@ -337,9 +337,9 @@ class ArraysPass final : public Pass {
   Desk& desk_;
   std::int32_t reserve_milli_;
   std::vector<std::unique_ptr<ArrayBook>> books_;  // of each virtual cluster
-  std::unordered_map<JobId, JobId> evicted_by_;    // CPU jobs that wait since
+  std::unordered_map<JobId, JobId> evicted_by_;    // of CPU jobs that wait since
   std::vector<Grant> grants_;                      // of the job that starts
-  std::vector<JobId> loans_;                       // who may be stopped, the youngest first
+  std::vector<JobId> loans_;                       // jobs that may be stopped, the youngest first
   std::vector<std::vector<Grant>> moved_;          // what victims that move are to hold
   Eviction eviction_{desk_};
 };

@@ -2,7 +2,7 @@
 
 /// \file
 /// Leases in which jobs may have other numbers of GPUs than in the one before: as many as keep the
-/// promises (pledges.h), and what is left goes, step by step, to whom it helps most.
+/// promises (pledges.h), and what is left goes, step by step, to the jobs that it helps most.
 ///
 /// A step is worth the GPU time that it saves a job later, for each GPU that it takes now. Work
 /// that a job with a pledge does now it need not do on the pledged GPUs; of a job without one all
@@ -201,8 +201,8 @@ class ElasticPass final : public PledgingPass {
     return a.pledged != b.pledged ? a.pledged : largest_first(a, b);
   }
 
-  /// Finds GPUs for all, in this order; where they were if those are free. Gives whether all have
-  /// some; if not, the ledger is as it was, but after the last way.
+  /// Finds GPUs for all jobs, in this order; where they were if those are free. Gives whether all
+  /// have some; if not, the ledger is as it was, but after the last way.
   bool find_places(VcState& vc, bool (*before)(const Share&, const Share&)) {
     if (placed_from_) desk_.ledger().undo(*placed_from_);
     placed_from_ = desk_.ledger().mark();

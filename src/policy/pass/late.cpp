@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Keeps GPUs for promises that can be kept, and lends them to jobs that are late.
+/// Keeps GPUs for deadlines that can be met, and lends them to jobs that are late.
 ///
-///   1 whose deadline can be met starts in order of rank; late jobs are stopped for it if it can
-///     then be placed, those that began last first
+///   1 jobs whose deadlines can be met start in order of rank; late jobs are stopped for one if it
+///     can then be placed, those that began last first
 ///   2 when the first such job cannot be placed, others pass it only if they are believed to end
 ///     before it can start
 ///   3 late jobs start wherever they fit
 ///
-/// A job that could keep its promise when it started is not stopped.
+/// A job that could meet its deadline when it started is not stopped.
 ///
-/// Source   ours; docs/qos.md compares it with Chen et al., TPDS'20 (GENIE), which stops nobody.
+/// Source   ours; docs/qos.md compares it with Chen et al., TPDS'20 (GENIE), which stops no job.
 ///          The second rule is that of Lifka, JSSPP'95 (EASY), for jobs that end in time.
 /// Cost     O(late jobs that run) a start that needs room, O(jobs that run) when one is blocked.
 #include <algorithm>
@@ -56,7 +56,7 @@ class LatePass final : public Pass {
       desk_.start(vc, next.jobs.front().job, grants);
     }
     lend(vc);
-    // Whoever was stopped may fit elsewhere.
+    // A job that was stopped may fit elsewhere.
     if (desk_.plan().num_stops() > stops) desk_.plan().wake(desk_.now());
   }
 
@@ -77,7 +77,7 @@ class LatePass final : public Pass {
     const auto next = [&] { return left > 0 ? running[--left] : kNoJob; };
     const auto grants = eviction_.make_room(vc.vc, demand, next);
     const std::span<const JobId> victims = eviction_.victims();
-    // Who began first is the first to wait again.
+    // The job that began first is the first to wait again.
     for (std::size_t at = victims.size(); at-- > 0;) {
       desk_.stop(vc, victims[at]);
       std::erase(running, victims[at]);
@@ -125,7 +125,7 @@ class LatePass final : public Pass {
 
   Desk& desk_;
   Eviction eviction_{desk_};
-  std::vector<std::vector<JobId>> lent_;  // to whom, in each virtual cluster; who began first first
+  std::vector<std::vector<JobId>> lent_;  // late jobs that run, of each virtual cluster
 };
 
 }  // namespace

@@ -8,10 +8,10 @@
 /// Source   Mohan et al., OSDI'22 (Synergy): leases of 300 s, chosen by GPUs alone.
 /// Differs  the artifact lets every job go at the end of a lease and places all anew. Here a job
 ///          keeps its GPUs unless it is worth more to move it, for that costs it a restart; where
-///          the size does not deal out, nobody is stopped for a job that then finds no place; GPUs
+///          the size does not deal out, no job is stopped for one that then finds no place; GPUs
 ///          that the chosen jobs leave, because they find no place, are offered to the next. Where
-///          jobs may join others on their GPUs, those that still wait do; who shares stays until
-///          one of the two has ended, whatever its rank. CPU jobs take what is left, in order of
+///          jobs may join others on their GPUs, those that still wait do; a pair stays until
+///          one of the two has ended, whatever their ranks. CPU jobs take what is left, in order of
 ///          rank, and are never stopped.
 #include <algorithm>
 #include <optional>

@@ -2,11 +2,11 @@
 
 /// \file
 /// A capacity scheduler: each model owns an equal part of the GPUs and a queue of its own, whose
-/// head blocks it; nobody borrows.
+/// head blocks it; no model borrows.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 7.1: Capacity.
 /// Differs  a part is rounded up to whole GPUs, and counts the models that have been submitted so
-///          far, for nobody knows which are to come.
+///          far, for it is not known which are to come.
 #include <algorithm>
 #include <memory>
 #include <set>

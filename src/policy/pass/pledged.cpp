@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Leases with promises: whoever was promised to end by its deadline (pledges.h) has its GPUs in
-/// the leases that were set aside for it; the others run on what is left.
+/// Leases with promises: a job that was promised its deadline (pledges.h) has GPUs in its deadline
+/// leases; the others run on what is left.
 ///
-/// As a lease begins: who needs it to keep a promise, then who was promised nothing, then who was
-/// promised something and does not need it, each in order of rank. The first that fill the GPUs by
-/// count run; running jobs that are not among them give way.
+/// As a lease begins: jobs that need it to keep a promise, then those that were promised nothing,
+/// then those that were promised something and do not need it, each in order of rank. The first
+/// that fill the GPUs by count run; running jobs that are not among them give way.
 ///
 /// Source   Gao et al., SoCC'21 (Chronus).
 /// Differs  the artifact lets every job go at the end of a lease and places all anew by local
@@ -96,7 +96,8 @@ class PledgedPass final : public PledgingPass {
                        .runs = runs});
   }
 
-  /// Who runs in this lease, by count; the running ones that may be stopped, the first to go last.
+  /// Chooses the jobs of this lease, by count, and the running ones that may be stopped, the first
+  /// to go last.
   void choose(const VcState& vc) {
     int left = desk_.ledger().free_gpus(vc.vc);
     for (const Ranked& each : ranked_) {
@@ -114,7 +115,7 @@ class PledgedPass final : public PledgingPass {
         losers_.push_back(each.job);
       }
     }
-    // For a promise also those who are chosen, after the others.
+    // For a promise chosen jobs may be stopped too, after the others.
     displaced_.insert(displaced_.end(), losers_.begin(), losers_.end());
   }
 

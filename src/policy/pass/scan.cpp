@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Work-conserving: in order of rank, and whoever does not fit is passed by all who do.
+/// Work-conserving: in order of rank, and a job that does not fit is passed by all that do.
 ///
-/// Nobody holds a reservation, so a large job may wait as long as small ones come.
+/// No job holds a reservation, so a large job may wait as long as small ones come.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 6, in the reading that gives its makespans.
 #include "policy/desk.h"

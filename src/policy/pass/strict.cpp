@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Head-of-line blocking: nobody passes a job that cannot be placed, nor share GPUs.
+/// Head-of-line blocking: no job passes one that can neither be placed nor join another.
 ///
 /// Source   Hu et al., SC'21, section 4.2, Algorithm 1 (the `break`).
 #include "policy/desk.h"

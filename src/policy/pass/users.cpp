@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Dominant resource fairness: whenever something comes free, the user who has least of what it has
-/// most of goes first, of those with a job that fits.
+/// Dominant resource fairness: whenever something comes free, the user with the least dominant
+/// share goes first, of those with a job that fits.
 ///
 /// Source   Ghodsi et al., NSDI'11, section 4.1, per virtual cluster.
 /// Differs  A user's jobs that ask the same go in order; one that does not fit blocks neither

@@ -6,7 +6,7 @@
 /// that others find room; one that has had to wait takes the most cost-effective again.
 ///
 /// A batch spread over more GPUs takes more GPU time. That is no loss while GPUs stand idle, and
-/// the only way to be in time once a job has waited; in between it costs others their promises.
+/// the only way to be in time once a job has waited; in between it costs others their deadlines.
 ///
 /// Source   ours, on the shapes of Chen et al., TPDS'20 (GENIE), section 6; docs/qos.md compares.
 #include "policy/registry.h"

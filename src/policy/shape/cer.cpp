@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// In the most cost-effective shape, whatever was promised; of equals the smallest.
+/// In the most cost-effective shape, whatever the deadline; of equals the smallest.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 7.1: the shapes of Tetris+CER.
 #include "policy/registry.h"

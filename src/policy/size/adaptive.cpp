@@ -3,8 +3,8 @@
 /// \file
 /// Cores by feedback: a GPU job starts with as many as its owner's jobs of the kind could use, and
 /// every 90 s (`trial_s`) tries more or fewer until the least is found that keeps its GPUs as busy
-/// (core_search.h). Who asked too many is slimmed, who asked too few gets more, as far as cores are
-/// idle. A job starts with one core for each GPU where no more are free.
+/// (core_search.h). A job that asked too many is slimmed, one that asked too few gets more, as far
+/// as cores are idle. A job starts with one core for each GPU where no more are free.
 ///
 /// Source   CODA (Zhao et al., ICDCS'20), the adaptive CPU allocator. The abstract is all that is
 ///          known of it; periods and tolerance are the design texts' reconstruction.
@@ -14,8 +14,8 @@
 ///          more whenever some come free on its node, fewest first. Where use is measured, a search
 ///          that is done is opened again when the GPUs' use with the same cores was a tenth from
 ///          what it had settled on at three looks in a row, a trial apart: the job does something
-///          else now. In a simulation none does, and nobody looks. Of a job of which nothing is
-///          measured nothing is taken; it is looked at again after as long. If it may never be
+///          else now. In a simulation no job does, and none is looked at. Of a job of which nothing
+///          is measured nothing is taken; it is looked at again after as long. If it may never be
 ///          measured it starts with what it asks, unless others of its user and name were.
 /// Cost     O(log jobs) a trial; O(jobs on the node) where something changes on a node.
 #include <algorithm>

@@ -2,14 +2,14 @@
 
 /// \file
 /// Every GPU job gets what is best for all together, by an integer program each lease, and never
-/// runs slower than with its share.
+/// runs slower than with its proportional share.
 ///
 /// Source   Mohan et al., OSDI'22 (Synergy), OPT: the program pools the cores and memory of all
 ///          nodes.
 /// Differs  the artifact stops there, and its OPT is a bound. Here the answer is what the jobs wish
-///          for when they are placed (packing.h), and what placing leaves over is dealt out node by
-///          node; the paper's second program shares out jobs in fractions of GPUs, which then have
-///          to be rounded.
+///          for when they are placed (kit/deal_out.h), and what placing leaves over is dealt out
+///          node by node; the paper's second program splits jobs into fractions of GPUs, which then
+///          have to be rounded.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -82,10 +82,10 @@ class Opt final : public ChosenSize {
     }
     const Pooled pool = pool_of(ledger, vc);
     const auto mix = best_mix(kinds, pool.cpu_milli, pool.memory_mb);
-    if (!mix) return;  // somebody will find no place; then the least is wish enough
+    if (!mix) return;  // some job will find no place; then the least is wish enough
     std::size_t kind = 0;
     for (auto& [key, of_kind] : alike) {
-      // Whoever has most gets most, so that as few as possible change.
+      // The job that has most gets most, so that as few as possible change.
       std::stable_sort(of_kind.begin(), of_kind.end(), [&](std::size_t a, std::size_t b) {
         return cores_of(jobs[a].held) > cores_of(jobs[b].held);
       });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Every GPU gets its share of its node's cores and memory, whatever the job asks. CPU jobs get
-/// what they ask.
+/// Every GPU gets its proportional share of its node's cores and memory, whatever the job asks. CPU
+/// jobs get what they ask.
 ///
 /// Source   Mohan et al., OSDI'22 (Synergy), section 2: GPU-proportional allocation, the baseline.
 #include "policy/registry.h"
@@ -27,7 +27,7 @@ class Proportional final : public Size {
 
 void register_proportional(Registry& registry) {
   registry.sizes.add({"proportional",
-                      "a GPU's share of its node, whatever the job asks",
+                      "each GPU's proportional share of its node, whatever the job asks",
                       "Mohan et al. OSDI'22 §2",
                       {.has = {Trait::chooses_cores}}},
                      [](const Parameters&) { return std::make_unique<Proportional>(); });

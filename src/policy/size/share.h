@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A GPU's share of its node.
+/// A GPU's proportional share of its node.
 #pragma once
 
 #include "cluster/amount.h"
@@ -10,7 +10,8 @@
 namespace almanac::policy::size {
 
 /// The cores and memory that come with a GPU of `vc`: the least over its nodes that have GPUs, so
-/// that it fits on any. Nothing of what its nodes do not say. O(nodes).
+/// that it fits on any. 0 of cores or memory where its nodes do not say how much they have.
+/// O(nodes).
 inline cluster::Amount share_of_gpu(const cluster::Cluster& cluster, VcId vc) {
   const cluster::VirtualCluster& owner = cluster.vcs[index(vc)];
   cluster::Amount share{1, cluster::kUnbounded, cluster::kUnbounded};

@@ -2,10 +2,10 @@
 
 /// \file
 /// Every GPU job gets what makes it faster as far as there is some, and never runs slower than with
-/// its share: who can do with less gives to who gains most.
+/// its proportional share: a job that can do with less gives to the one that gains most.
 ///
 /// Source   Mohan et al., OSDI'22 (Synergy), TUNE.
-/// Differs  see packing.h.
+/// Differs  see kit/deal_out.h.
 #include "policy/registry.h"
 #include "policy/size/chosen.h"
 
@@ -32,7 +32,7 @@ class Tune final : public ChosenSize {
 void register_tune(Registry& registry) {
   registry.sizes.add(
       {"tune",
-       "what makes jobs faster as far as there is some, never less than a share",
+       "what makes jobs faster as far as there is some, never less than the proportional share",
        "Mohan et al. OSDI'22",
        {.has = {Trait::reads_speeds, Trait::moves_jobs, Trait::chooses_cores, Trait::deals_out},
         .needs = {Trait::leases},

@@ -4,11 +4,11 @@
 /// Where a node's memory bandwidth runs out and a GPU job suffers, halves the cores of the CPU job
 /// that draws most, once a second, and gives them back when there is room again.
 ///
-/// A node is *overdrawn* from 0.749 of its peak on. Who holds GPUs and draws bandwidth suffers when
-/// its GPUs are below 0.95 of what they did, with the same cores, while the node was not; if that
-/// was never seen, it is taken to suffer. The job that was halved last gets its cores back first,
-/// where they are free: at once if no GPU job is left on the node that draws bandwidth; else once
-/// the node is at 0.65 of its peak or below and would stay at 0.75 or below with them.
+/// A node is *overdrawn* from 0.749 of its peak on. A job that holds GPUs and draws bandwidth
+/// suffers when its GPUs are below 0.95 of what they did, with the same cores, while the node was
+/// not; if that was never seen, it is taken to suffer. The job that was halved last gets its cores
+/// back first, where they are free: at once if no GPU job is left on the node that draws bandwidth;
+/// else once the node is at 0.65 of its peak or below and would stay at 0.75 or below with them.
 ///
 /// Source   CODA (Zhao et al., ICDCS'20), the real-time contention eliminator; its numbers are the
 ///          design texts' reconstruction.
@@ -16,8 +16,8 @@
 ///          job would be halved and restored in turns; and the reference of a GPU job is what was
 ///          seen, not what an allocator settled on, so that it works without one. Intel's MBA,
 ///          where the text prefers it, is not simulated. What a node draws may not be known, or
-///          not yet: then nobody is halved or restored, but where no GPU job is left. Who holds
-///          GPUs and is not measured does not count as suffering.
+///          not yet: then no job is halved or restored, but where no GPU job is left. A job that
+///          holds GPUs and is not measured does not count as suffering.
 /// Cost     A node is looked at one second after something changes on it, then each second while
 ///          that changes something, then as often as something new is measured: O(jobs on it).
 ///          Nothing where nodes say no bandwidth.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Nobody is slowed.
+/// No job is slowed.
 #include "policy/registry.h"
 
 namespace almanac::policy::throttle {
