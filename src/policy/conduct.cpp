@@ -31,10 +31,10 @@ struct Deed {
 };
 
 constexpr Deed kDeeds[] = {
-    {Trait::stops_jobs, "stops jobs"},     {Trait::moves_jobs, "moves jobs"},
-    {Trait::resizes_jobs, "resizes jobs"}, {Trait::chooses_gpus, "chooses GPUs"},
-    {Trait::chooses_cores, "deals cores"}, {Trait::gives_cores, "gives cores later"},
-    {Trait::shares_gpus, "shares GPUs"},   {Trait::sleeps_nodes, "turns nodes off"},
+    {Trait::stops_jobs, "stops jobs"},       {Trait::moves_jobs, "moves jobs"},
+    {Trait::resizes_jobs, "resizes jobs"},   {Trait::chooses_gpus, "chooses GPUs"},
+    {Trait::chooses_cores, "chooses cores"}, {Trait::gives_cores, "gives cores"},
+    {Trait::shares_gpus, "shares GPUs"},     {Trait::sleeps_nodes, "turns nodes off"},
 };
 
 /// Whether jobs have to go on where they were stopped.

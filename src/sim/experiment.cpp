@@ -83,8 +83,8 @@ Result<std::vector<Prepared::Run>> compose_runs(const Experiment& experiment) {
   return runs;
 }
 
-/// Takes out the policies that are made for data of which this log and this run have none: without,
-/// they only repeat what simpler ones do.
+/// Takes out the policies that are made for data of which this log and this run have none: their
+/// rows would not show what they are for.
 void leave_out_idle(Prepared& made) {
   using policy::Trait;
   static constexpr std::array kWhy = {

@@ -158,7 +158,7 @@ TEST_F(RunCommand, MarksABoundWhereverItCompares) {
   EXPECT_EQ(summary[0]["bound"], false);
   EXPECT_EQ(summary[0]["needs"], json::array());
   EXPECT_EQ(summary[1]["bound"], true);
-  EXPECT_EQ(summary[1]["needs"], json({"true run times", "checkpoints"}));
+  EXPECT_EQ(summary[1]["needs"], json::array({"true run times", "checkpoints"}));
   EXPECT_EQ(summary[2]["bound"], false);
   EXPECT_EQ(summary[2]["complete"], true);
   const ProgramRun compared = run_program({"compare", run_});
@@ -181,7 +181,7 @@ TEST_F(RunCommand, SaysWhatPoliciesNeedAndDo) {
   };
   EXPECT_EQ(find("fifo")["bound"], false);
   EXPECT_EQ(find("srtf")["bound"], true);
-  EXPECT_EQ(find("gittins")["needs"], json({"checkpoints"}));
+  EXPECT_EQ(find("gittins")["needs"], json::array({"checkpoints"}));
   EXPECT_THAT(find("gittins")["does"].dump(), HasSubstr("stops running jobs"));
   const ProgramRun srtf = run_program({"policy", "describe", "srtf"});
   EXPECT_THAT(srtf.out, HasSubstr("# It is told true run times, which only a simulation"));
