@@ -98,7 +98,9 @@ void time_policy(const trace::Trace& trace, const cluster::Cluster& cluster,
 void measure(const trace::Trace& trace, const cluster::Cluster& cluster, const Options& options) {
   Cost floor{.name = "bare loop"};
   std::vector<Cost> costs;
-  for (const std::string& name : sim::parse_policies(options.policies)) {
+  const auto names =
+      options.policies == "all" ? sim::all_policies() : sim::parse_policies(options.policies);
+  for (const std::string& name : names) {
     costs.push_back({.name = name});
   }
   std::optional<policy::SpeedBook> speeds;

@@ -100,7 +100,7 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
           written = sim::write_policy_run(out, prepared, run, *schedule);
         std::optional<sim::Summary> summary;
         if (schedule) {
-          summary = sim::summarize(prepared.runs[run].composition.name, prepared.trace, *schedule,
+          summary = sim::summarize(prepared.runs[run].composition, prepared.trace, *schedule,
                                    prepared.power);
           if (page) page->take(run, *summary, *schedule);
         }

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "report/comparison.h"
 #include "text/human.h"
 
 namespace almanac::cli {
@@ -50,8 +51,8 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
         group.begin(), group.end(),
         [](const auto* a, const auto* b) { return a->avg_jct_s < b->avg_jct_s; });
     fmt::print(
-        "{:>6.3g}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9.2f}{}{}{}{}\n", key.first, key.second,
-        text::human_time(mean(&sim::Summary::avg_jct_s)),
+        "{:>6.3g}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9.2f}{}{}{}{}\n", key.first,
+        sim::marked_name(*group.front()), text::human_time(mean(&sim::Summary::avg_jct_s)),
         text::human_time(mean(&sim::Summary::p99_jct_s)),
         text::human_time(mean(&sim::Summary::avg_wait_s)),
         text::human_time(mean(&sim::Summary::p99_wait_s)),
@@ -102,8 +103,9 @@ void print_use(const std::vector<sim::SweepPoint>& points) {
     const std::vector<double>& gain = gains.at(key);
     const auto [worst, best] = std::minmax_element(gain.begin(), gain.end());
     fmt::print(
-        "{:>6.3g}  {:24} {:>8.1f}% {:>18} {:>26} {:>10} {:>10}\n", key.first, key.second,
-        100 * mean(use), fmt::format("{:.1f} to {:.1f}%", 100 * *least, 100 * *most),
+        "{:>6.3g}  {:24} {:>8.1f}% {:>18} {:>26} {:>10} {:>10}\n", key.first,
+        sim::marked_name(*groups.at(key).front()), 100 * mean(use),
+        fmt::format("{:.1f} to {:.1f}%", 100 * *least, 100 * *most),
         fmt::format("{:+.1f}% ({:+.1f} to {:+.1f}%)", 100 * mean(gain), 100 * *worst, 100 * *best),
         text::human_time(mean(of(groups.at(key), &sim::Summary::avg_cpu_job_wait_s))),
         text::human_time(mean(of(groups.at(key), &sim::Summary::p99_cpu_job_wait_s))));
@@ -115,6 +117,9 @@ void print_use(const std::vector<sim::SweepPoint>& points) {
 void print_sweep(const std::vector<sim::SweepPoint>& points, std::size_t seeds) {
   print_table(points, seeds);
   print_use(points);
+  const bool any_bound = std::any_of(points.begin(), points.end(),
+                                     [](const auto& point) { return point.summary.bound; });
+  if (any_bound) fmt::print("{}\n", report::kWhatABoundIs);
 }
 
 }  // namespace almanac::cli

@@ -88,7 +88,7 @@ Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& c
                                .quotas = quotas.empty() ? nullptr : &quotas,
                                .stop = stop};
     const sim::Schedule schedule = sim::simulate(log, cluster, *made, options);
-    return figures_of(sim::summarize(composition.name, log, schedule, *power));
+    return figures_of(sim::summarize(composition, log, schedule, *power));
   };
   return Comparison{.since = since,
                     .policy = policy.name,

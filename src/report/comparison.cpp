@@ -39,6 +39,9 @@ Column time_column(std::string title, double Summary::*field) {
           [field](const Summary& s) { return s.*field; }};
 }
 
+/// Whether it may be called best: a cluster can run it, and the simulation came to its end.
+bool is_choice(const Summary& summary) { return !summary.bound && summary.complete; }
+
 /// Whether any run has the figure: speeds, cores or CPU jobs may not be simulated.
 bool any_has(const std::vector<Summary>& summaries, double Summary::*field) {
   return std::any_of(summaries.begin(), summaries.end(),
@@ -76,8 +79,9 @@ void add_deadlines(std::vector<Column>& columns, const std::vector<Summary>& sum
 
 std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide) {
   std::vector<Column> columns;
-  const double reference = summaries.front().avg_wait_s;
-  columns.push_back({"policy", [](const Summary& s) { return s.policy; }});
+  const Summary& first = summaries.front();
+  const double reference = first.complete ? first.avg_wait_s : std::nan("");
+  columns.push_back({"policy", sim::marked_name});
   add_deadlines(columns, summaries);
   columns.push_back(time_column("avg JCT", &Summary::avg_jct_s));
   if (wide) {
@@ -87,7 +91,9 @@ std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide)
   columns.push_back(time_column("p99 JCT", &Summary::p99_jct_s));
   columns.push_back(time_column("avg wait", &Summary::avg_wait_s));
   columns.push_back({"vs " + summaries.front().policy, [reference](const Summary& s) {
-                       if (!(s.avg_wait_s > 0) || !(reference > 0)) return std::string("-");
+                       if (!s.complete || !(s.avg_wait_s > 0) || !(reference > 0)) {
+                         return std::string("-");
+                       }
                        return fmt::format("{:.2f}x", reference / s.avg_wait_s);
                      }});
   columns.push_back(time_column("p99 wait", &Summary::p99_wait_s));
@@ -137,11 +143,12 @@ std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide)
   return columns;
 }
 
-/// The best value of a column, or NaN when there is nothing to choose.
+/// The best value of a column among what can be chosen, or NaN when there is nothing to choose.
 double best_of(const Column& column, const std::vector<Summary>& summaries) {
   if (!column.value || summaries.size() < 2) return std::nan("");
   double best = std::nan("");
   for (const Summary& summary : summaries) {
+    if (!is_choice(summary)) continue;
     const double value = column.value(summary);
     if (std::isnan(best) || (column.less_is_better ? value < best : value > best)) best = value;
   }
@@ -169,6 +176,7 @@ std::string comparison_table(const std::vector<Summary>& summaries,
       const std::string& text = rows[row][at];
       const std::string padding(width - text.size(), ' ');
       const bool best = options.colour && row > 0 && columns[at].value &&
+                        is_choice(summaries[row - 1]) &&
                         columns[at].value(summaries[row - 1]) == best_of(columns[at], summaries);
       const std::string shown = best ? fmt::format("\x1b[1m{}\x1b[0m", text) : text;
       if (at > 0) table += "  ";
@@ -177,6 +185,9 @@ std::string comparison_table(const std::vector<Summary>& summaries,
     table.erase(table.find_last_not_of(' ') + 1);
     table += '\n';
   }
+  const bool any_bound = std::any_of(summaries.begin(), summaries.end(),
+                                     [](const Summary& summary) { return summary.bound; });
+  if (any_bound) table += std::string(kWhatABoundIs) + "\n";
   return table;
 }
 

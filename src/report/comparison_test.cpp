@@ -29,6 +29,26 @@ TEST(Comparison, MarksTheBestOnlyInColour) {
   EXPECT_NE(comparison_table(both, {.colour = true}).find("\x1b[1m1m 40s"), std::string::npos);
 }
 
+TEST(Comparison, MarksABoundAndNeverCallsItBest) {
+  std::vector<sim::Summary> both = {summary("fifo", 400), summary("sjf", 100)};
+  EXPECT_EQ(comparison_table(both, {}).find("bound"), std::string::npos);
+  both[1].bound = true;
+  const std::string table = comparison_table(both, {.colour = true});
+  EXPECT_NE(table.find("sjf (bound)"), std::string::npos);
+  EXPECT_NE(table.find("A bound is told true run times"), std::string::npos);
+  EXPECT_EQ(table.find("\x1b[1m1m 40s"), std::string::npos);
+  EXPECT_NE(table.find("\x1b[1m6m 40s"), std::string::npos) << "the best that can be chosen";
+}
+
+TEST(Comparison, ComparesNothingWithWhatWasInterrupted) {
+  std::vector<sim::Summary> both = {summary("fifo", 400), summary("easy", 100)};
+  both[1].complete = false;
+  const std::string table = comparison_table(both, {.colour = true});
+  EXPECT_NE(table.find("easy (interrupted)"), std::string::npos);
+  EXPECT_EQ(table.find("4.00x"), std::string::npos);
+  EXPECT_EQ(table.find("\x1b[1m1m 40s"), std::string::npos);
+}
+
 TEST(Comparison, ShowsCoresAndSpeedsOnlyWhereTheyAreKnown) {
   sim::Summary plain = summary("fifo", 400);
   plain.gpu_utilization = plain.cpu_allocation = std::nan("");

@@ -8,6 +8,10 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "report/comparison.h"
 #include "stats/percentiles.h"
 
 namespace almanac::report {
@@ -67,6 +71,19 @@ void add_deadlines(figure::Figure& figure, const std::vector<PolicyDigest>& poli
       [](const Summary& s) { return s.value_earned / s.value_possible; });
 }
 
+/// What keeps a policy from being chosen by its figures, and what each needs.
+void add_needs(figure::Figure& figure, const std::vector<PolicyDigest>& policies) {
+  auto& caution = figure.text("caution", "Caution");
+  for (const PolicyDigest& each : policies) {
+    const char* const cut = each.summary.complete ? "" : "interrupted";
+    caution.add(each.summary.bound ? "a bound" : cut);
+  }
+  auto& needs = figure.text("needs", "Needs");
+  for (const PolicyDigest& each : policies) {
+    needs.add(fmt::format("{}", fmt::join(each.summary.needs, ", ")));
+  }
+}
+
 /// The columns of `names` that the figure has.
 std::vector<std::string> present(const figure::Figure& figure,
                                  std::initializer_list<const char*> names) {
@@ -93,6 +110,7 @@ figure::Figure draw_comparison(const std::vector<PolicyDigest>& policies) {
     for (const PolicyDigest& each : policies) values.add(value(each.summary));
   };
   for (const PolicyDigest& each : policies) name.add(each.summary.policy);
+  add_needs(figure, policies);
   times("avg_jct_s", "Completion time, average", &Summary::avg_jct_s);
   times("avg_wait_s", "Wait, average", &Summary::avg_wait_s);
   times("p50_jct_s", "Completion time, median", &Summary::p50_jct_s);
@@ -126,6 +144,9 @@ figure::Figure draw_comparison(const std::vector<PolicyDigest>& policies) {
       "Completion time is from submission to end; a job waits while it does not run, before its "
       "start and after being stopped. Over the jobs that finished. Slowdown is completion time "
       "over run time, at least 10 s of it.";
+  const bool any_bound = std::any_of(policies.begin(), policies.end(),
+                                     [](const auto& each) { return each.summary.bound; });
+  if (any_bound) figure.caption += fmt::format(" {}", kWhatABoundIs);
   figure.charts.push_back(
       {.kind = "bar", .title = "Averages", .x = "policy", .y = {"avg_jct_s", "avg_wait_s"}});
   figure.charts.push_back({.kind = "bar",

@@ -37,6 +37,7 @@ sim::Prepared prepared(const std::vector<JobOf>& jobs, std::vector<std::string> 
     job.request.vc = trace.names.intern(each.vc);
     job.request.user = trace.names.intern(each.user);
     job.outcome.run = each.run;
+    job.request.predicted = each.run;
     trace.jobs.push_back(job);
   }
   cluster::Cluster cluster;
@@ -62,8 +63,8 @@ PolicyDigest digest_of(const RunInput& input, const DigestPlan& plan, std::size_
   const auto schedule = sim::simulate_run(input.prepared(), run);
   EXPECT_TRUE(schedule);
   return digest(input, plan,
-                sim::summarize(input.prepared().runs[run].composition.name, input.trace(),
-                               *schedule, input.prepared().power),
+                sim::summarize(input.prepared().runs[run].composition, input.trace(), *schedule,
+                               input.prepared().power),
                 *schedule);
 }
 
@@ -246,19 +247,88 @@ TEST(RunDocument, ComparesWithTheFirst) {
   // Job 2 is long and first in line behind job 1; sjf lets job 3 pass it.
   const Report report(
       prepared({{0s, 8, 1h, "a", "ann"}, {1min, 8, 10h, "a", "bob"}, {2min, 8, 1h, "a", "cem"}},
-               {"fifo", "sjf"}));
+               {"fifo", "sjf+given"}));
   // fifo: 60, 659, 718 min; sjf: 60, 719, 118 min.
   EXPECT_EQ(report.document.findings.front().headline,
-            "sjf has jobs done in 4h 59m on average, 1.6 times sooner than fifo (7h 59m).");
-  EXPECT_THAT(report.words(), HasSubstr("sjf is told true run times"));
-  EXPECT_THAT(report.words(), HasSubstr("Without that, fifo is the best of these: 7h 59m"));
+            "sjf+given has jobs done in 4h 59m on average, 1.6 times sooner than fifo (7h 59m).");
+  EXPECT_THAT(report.words(), Not(HasSubstr("true run times")));
   const figure::Figure& lengths = report.figure("run_lengths");
   EXPECT_THAT(lengths["length"].texts, ElementsAre("15 min to 6 h", "over 6 h"));
   EXPECT_THAT(lengths["avg_wait_s:fifo"].numbers, ElementsAre(658 * 60 / 2, 59 * 60));
-  EXPECT_THAT(lengths["avg_wait_s:sjf"].numbers, ElementsAre(58 * 60 / 2, 119 * 60));
+  EXPECT_THAT(lengths["avg_wait_s:sjf+given"].numbers, ElementsAre(58 * 60 / 2, 119 * 60));
   const figure::Figure& side = report.figure("run_comparison");
-  EXPECT_THAT(side["policy"].texts, ElementsAre("fifo", "sjf"));
+  EXPECT_THAT(side["policy"].texts, ElementsAre("fifo", "sjf+given"));
   EXPECT_DOUBLE_EQ(side["waited"].numbers[0], 2 / 3.0);
+}
+
+/// As above; what the orders that know how long jobs run gain is plain.
+sim::Prepared short_behind_long(std::vector<std::string> policies) {
+  return prepared({{0s, 8, 1h, "a", "ann"}, {1min, 8, 10h, "a", "bob"}, {2min, 8, 1h, "a", "cem"}},
+                  std::move(policies));
+}
+
+TEST(RunDocument, DoesNotRecommendABound) {
+  const Report beside(short_behind_long({"fifo", "sjf"}));
+  EXPECT_EQ(beside.document.findings.front().headline,
+            "No policy that a cluster can run does better on average than fifo: jobs are done in "
+            "7h 59m.");
+  EXPECT_THAT(beside.words(), HasSubstr("sjf, told true run times, which no real cluster knows, "
+                                        "has them done in 4h 59m: a bound."));
+  const figure::Figure& side = beside.figure("run_comparison");
+  EXPECT_THAT(side["caution"].texts, ElementsAre("", "a bound"));
+  EXPECT_THAT(side["needs"].texts, ElementsAre("", "true run times"));
+  EXPECT_THAT(side.caption, HasSubstr("A bound is told true run times"));
+  // The first is better than what can be chosen, but is no choice itself.
+  EXPECT_EQ(Report(short_behind_long({"sjf", "fifo"})).document.findings.front().headline,
+            "Of the policies that a cluster can run, fifo has jobs done soonest: in 7h 59m on "
+            "average.");
+  const Report only(short_behind_long({"sjf", "srtf"}));
+  EXPECT_THAT(only.words(), HasSubstr("Each of these policies is told true run times"));
+}
+
+TEST(RunDocument, SaysNothingOfBoundsWhereThereAreNone) {
+  const Report report(short_behind_long({"fifo", "sjf+given"}));
+  EXPECT_THAT(report.words(), Not(HasSubstr("bound")));
+  EXPECT_THAT(report.words(), Not(HasSubstr("true run times")));
+  EXPECT_THAT(report.figure("run_comparison").caption, Not(HasSubstr("bound")));
+}
+
+TEST(RunDocument, DoesNotSayOfAPolicyThatStopsJobsThatItStopsNone) {
+  // srtf stops job 2 for job 3, and so does chronus, at the end of a lease; both believe the log.
+  const std::vector<JobOf> jobs = {
+      {0s, 8, 10h, "a", "ann"}, {30min, 8, 1h, "a", "bob"}, {2h, 8, 1h, "a", "cem"}};
+  const Report report(
+      prepared(jobs, {"fifo", "srtf+given", "chronus+given", "sjf+given", "sjf", "chronus"}));
+  const std::string advice = report.document.findings.front().advice;
+  EXPECT_THAT(advice, HasSubstr("Where no job may be stopped, fifo is the best of these"));
+  EXPECT_THAT(advice, Not(HasSubstr("chronus")));
+  for (const std::size_t stopping : {1U, 2U, 5U}) {
+    EXPECT_GT(report.digests[stopping].summary.preemptions, 0U) << stopping;
+  }
+  // What a policy did tells as much as what it declares.
+  std::vector<PolicyDigest> digests = {report.digests[1], report.digests[0], report.digests[3]};
+  digests[1].summary.preemptions = 1;
+  EXPECT_THAT(run_findings(report.input, digests)[0].advice,
+              HasSubstr("Where no job may be stopped, sjf+given is the best of these"));
+}
+
+TEST(RunDocument, SaysNothingOfStopsWhereTheBestStopsNothing) {
+  const Report report(short_behind_long({"fifo", "sjf+given", "srtf"}));
+  EXPECT_THAT(report.document.findings.front().advice, IsEmpty());
+}
+
+TEST(RunDocument, PraisesNothingThatWasInterrupted) {
+  const Report report(short_behind_long({"fifo", "sjf+given"}));
+  std::vector<PolicyDigest> digests = report.digests;
+  EXPECT_EQ(best_policy(digests), 1U);
+  digests[1].summary.complete = false;
+  EXPECT_EQ(best_policy(digests), 0U);
+  EXPECT_EQ(run_findings(report.input, digests)[0].headline,
+            "No policy that came to its end does better on average than fifo: jobs are done in 7h "
+            "59m.");
+  std::swap(digests[0], digests[1]);
+  EXPECT_EQ(run_findings(report.input, digests)[0].headline,
+            "fifo has jobs done in 7h 59m on average; sjf+given did not come to its end.");
 }
 
 TEST(RunDocument, NamesWhoLoses) {
@@ -266,7 +336,7 @@ TEST(RunDocument, NamesWhoLoses) {
   std::vector<JobOf> jobs = {{0s, 8, 1h, "a", "ann"}};
   for (int at = 0; at < 20; ++at) jobs.push_back({1s, 8, 7h, "a", "bob"});
   for (int at = 0; at < 40; ++at) jobs.push_back({2s, 8, 10min, "a", "cem"});
-  const Report report(prepared(jobs, {"fifo", "sjf"}));
+  const Report report(prepared(jobs, {"fifo", "sjf+given"}));
   EXPECT_THAT(report.words(), HasSubstr("Most is lost by jobs that run over 6 h: they wait"));
   EXPECT_THAT(report.words(), HasSubstr("Also jobs of user bob"));
 }
@@ -275,7 +345,7 @@ TEST(RunDocument, NamesNobodyOfFewJobs) {
   // bob's one job loses; one job is no average.
   const Report report(
       prepared({{0s, 8, 1h, "a", "ann"}, {1min, 8, 10h, "a", "bob"}, {2min, 8, 1h, "a", "cem"}},
-               {"fifo", "sjf"}));
+               {"fifo", "sjf+given"}));
   EXPECT_THAT(report.words(), Not(HasSubstr("pays for it")));
   EXPECT_THAT(report.words(), Not(HasSubstr("is lost by")));
 }
@@ -283,8 +353,9 @@ TEST(RunDocument, NamesNobodyOfFewJobs) {
 TEST(RunDocument, SaysWhenNobodyLoses) {
   std::vector<JobOf> jobs = {{0s, 8, 1h, "a", "ann"}, {1s, 8, 1h, "a", "bob"}};
   for (int at = 0; at < 40; ++at) jobs.push_back({2s, 4, 10min, "a", "cem"});
-  const Report report(prepared(jobs, {"fifo", "sjf"}));
-  EXPECT_THAT(report.words(), HasSubstr("none waits notably longer under sjf than under fifo"));
+  const Report report(prepared(jobs, {"fifo", "sjf+given"}));
+  EXPECT_THAT(report.words(),
+              HasSubstr("none waits notably longer under sjf+given than under fifo"));
 }
 
 TEST(RunDocument, LeavesThreadsOutOfTheCommand) {

@@ -76,7 +76,7 @@ std::optional<figure::Finding> energy_finding(const std::vector<PolicyDigest>& p
   const auto held_back = static_cast<std::int64_t>(s.jobs_held_back);
   return figure::Finding{
       .headline = fmt::format("{} lets {:.1f} nodes sleep on average and spares {} of the energy.",
-                              s.policy, s.nodes_asleep, text::human_share(share_saved(s))),
+                              marked_name(s), s.nodes_asleep, text::human_share(share_saved(s))),
       .detail = held_back > 0
                     ? fmt::format("{} jobs waited for nodes to boot, {} on average.",
                                   text::grouped(held_back), text::human_time(s.avg_hold_s))

@@ -31,17 +31,14 @@ std::string amount(double value) {
   return value < 10 ? fmt::format("{:.2g}", value) : grouped(std::llround(value));
 }
 
-policy::TraitSet does(const RunInput& input, std::size_t at) {
-  return policy::registry().traits(input.prepared().runs[at].composition);
-}
-
-bool stops_jobs(const RunInput& input, std::size_t at) {
-  return does(input, at).has(policy::Trait::stops_jobs);
-}
-
-/// Whether the policy orders or reserves by run times that only a simulation can know.
-bool knows_truth(const RunInput& input, std::size_t at) {
-  return does(input, at).has(policy::Trait::told_truth);
+/// Whether jobs have to bear being stopped: what it may do, and what it did.
+bool stops_jobs(const RunInput& input, const Summary& summary) {
+  if (summary.preemptions > 0) return true;
+  const auto& runs = input.prepared().runs;
+  return std::any_of(runs.begin(), runs.end(), [&](const sim::Prepared::Run& run) {
+    return run.composition.name == summary.policy &&
+           policy::registry().traits(run.composition).has(policy::Trait::stops_jobs);
+  });
 }
 
 /// The policy with the least average completion time of those that `fit`.
@@ -49,35 +46,52 @@ template <class Fit>
 std::optional<std::size_t> best_of(const Policies& policies, Fit fit) {
   std::optional<std::size_t> best;
   for (std::size_t at = 0; at < policies.size(); ++at) {
-    const double jct = policies[at].summary.avg_jct_s;
-    if (std::isnan(jct) || !fit(at)) continue;
-    if (!best || jct < policies[*best].summary.avg_jct_s) best = at;
+    const Summary& summary = policies[at].summary;
+    if (std::isnan(summary.avg_jct_s) || !fit(summary)) continue;
+    if (!best || summary.avg_jct_s < policies[*best].summary.avg_jct_s) best = at;
   }
   return best;
 }
 
+/// Whether it may be recommended: a cluster can run it, and the simulation came to its end.
+bool is_choice(const Summary& summary) { return !summary.bound && summary.complete; }
+
 std::string times(double ratio) { return fmt::format("{:.{}f} times", ratio, ratio < 10 ? 1 : 0); }
 
-/// What to take when the best of all needs what a cluster may not have.
-std::string advice_on(const RunInput& input, const Policies& policies, std::size_t best) {
-  std::string advice;
-  const auto add = [&](const char* when, std::optional<std::size_t> other) {
-    if (!other || *other == best) return;
-    const Summary& summary = policies[*other].summary;
-    advice += fmt::format("{}{} {} is the best of these: {} on average.", advice.empty() ? "" : " ",
-                          when, summary.policy, human_time(summary.avg_jct_s));
-  };
-  if (stops_jobs(input, best)) {
-    add("Where no job may be stopped,",
-        best_of(policies, [&](std::size_t at) { return !stops_jobs(input, at); }));
+/// What to take where jobs cannot bear what the best of all does; a bound is never taken.
+std::string advice_on(const RunInput& input, const Policies& policies, const Summary& best) {
+  if (best.bound) {
+    const bool all = std::all_of(policies.begin(), policies.end(),
+                                 [](const PolicyDigest& each) { return each.summary.bound; });
+    return all && policies.size() > 1
+               ? "Each of these policies is told true run times, which no real cluster knows: add "
+                 "one that is not, such as qssf."
+               : fmt::format(
+                     "{} is told true run times, which no real cluster knows: do not "
+                     "expect as much.",
+                     best.policy);
   }
-  if (knows_truth(input, best)) {
-    advice += fmt::format("{}{} is told true run times, which no real cluster knows.",
-                          advice.empty() ? "" : " ", policies[best].summary.policy);
-    add("Without that,",
-        best_of(policies, [&](std::size_t at) { return !knows_truth(input, at); }));
-  }
-  return advice;
+  if (!stops_jobs(input, best)) return {};
+  const auto other = best_of(
+      policies, [&](const Summary& each) { return is_choice(each) && !stops_jobs(input, each); });
+  const std::string stops =
+      fmt::format("{} stops jobs, which must be able to go on from a checkpoint.", best.policy);
+  if (!other) return stops;
+  const Summary& summary = policies[*other].summary;
+  return fmt::format("{} Where no job may be stopped, {} is the best of these: {} on average.",
+                     stops, summary.policy, human_time(summary.avg_jct_s));
+}
+
+/// What the best bound reaches, where that is better than what can be chosen.
+std::string beyond(const Policies& policies, const Summary& best) {
+  const auto bound =
+      best_of(policies, [](const Summary& each) { return each.bound && each.complete; });
+  if (best.bound || !bound) return {};
+  const Summary& summary = policies[*bound].summary;
+  if (!(summary.avg_jct_s < best.avg_jct_s)) return {};
+  return fmt::format(
+      " {}, told true run times, which no real cluster knows, has them done in {}: a bound.",
+      summary.policy, human_time(summary.avg_jct_s));
 }
 
 Finding completion(const RunInput& input, const Policies& policies, std::size_t at) {
@@ -88,24 +102,40 @@ Finding completion(const RunInput& input, const Policies& policies, std::size_t 
     finding.headline = "No job finished.";
     return finding;
   }
+  const std::string name = marked_name(best);
   finding.detail = fmt::format("The median is {}, the 99th percentile {}; jobs wait {} on average.",
                                human_time(best.p50_jct_s), human_time(best.p99_jct_s),
                                human_time(best.avg_wait_s));
+  const std::string left = beyond(policies, best);
   if (policies.size() == 1) {
     finding.headline = fmt::format("Under {} a job takes {} on average from submission to end.",
-                                   best.policy, human_time(best.avg_jct_s));
-    return finding;
-  }
-  if (at > 0) {
+                                   name, human_time(best.avg_jct_s));
+  } else if (at == 0) {
+    const bool all_whole = std::all_of(policies.begin(), policies.end(),
+                                       [](const auto& each) { return each.summary.complete; });
     finding.headline =
-        fmt::format("{} has jobs done in {} on average, {} sooner than {} ({}).", best.policy,
+        fmt::format("No policy{}{} does better on average than {}: jobs are done in {}.",
+                    left.empty() ? "" : " that a cluster can run",
+                    all_whole      ? ""
+                    : left.empty() ? " that came to its end"
+                                   : " and came to its end",
+                    name, human_time(best.avg_jct_s));
+  } else if (!first.complete) {
+    finding.headline = fmt::format("{} has jobs done in {} on average; {} did not come to its end.",
+                                   name, human_time(best.avg_jct_s), first.policy);
+  } else if (best.avg_jct_s < first.avg_jct_s) {
+    finding.headline =
+        fmt::format("{} has jobs done in {} on average, {} sooner than {} ({}).", name,
                     human_time(best.avg_jct_s), times(first.avg_jct_s / best.avg_jct_s),
-                    first.policy, human_time(first.avg_jct_s));
+                    marked_name(first), human_time(first.avg_jct_s));
   } else {
-    finding.headline = fmt::format("No policy does better on average than {}: jobs are done in {}.",
-                                   first.policy, human_time(first.avg_jct_s));
+    finding.headline = fmt::format(
+        "Of the policies that a cluster can run, {} has jobs done soonest: in {} on "
+        "average.",
+        name, human_time(best.avg_jct_s));
   }
-  finding.advice = advice_on(input, policies, at);
+  finding.detail += left;
+  finding.advice = advice_on(input, policies, best);
   return finding;
 }
 
@@ -118,19 +148,20 @@ Finding waiting(const Policies& policies, std::size_t best) {
   Finding finding{.figure = "run_wait_cdf"};
   if (first.queued_jobs == 0 && other.queued_jobs == 0) {
     finding.headline =
-        fmt::format("No job waits under {}: the cluster is large enough.", other.policy);
+        fmt::format("No job waits under {}: the cluster is large enough.", marked_name(other));
     return finding;
   }
   finding.headline =
-      fmt::format("{} of the jobs wait under {}", human_share(share(first)), first.policy);
+      fmt::format("{} of the jobs wait under {}", human_share(share(first)), marked_name(first));
   if (best > 0) {
-    finding.headline += fmt::format(", {} under {}", human_share(share(other)), other.policy);
+    finding.headline += fmt::format(", {} under {}", human_share(share(other)), marked_name(other));
   }
   finding.headline += ".";
   finding.detail = fmt::format("The 99th percentile of the wait is {} under {}",
-                               human_time(first.p99_wait_s), first.policy);
+                               human_time(first.p99_wait_s), marked_name(first));
   if (best > 0) {
-    finding.detail += fmt::format(", {} under {}", human_time(other.p99_wait_s), other.policy);
+    finding.detail +=
+        fmt::format(", {} under {}", human_time(other.p99_wait_s), marked_name(other));
   }
   finding.detail += ".";
   return finding;
@@ -169,8 +200,8 @@ std::optional<Loser> worst_loser(const RunInput& input, const Policies& policies
 }
 
 std::optional<Finding> losers(const RunInput& input, const Policies& policies, std::size_t best) {
-  const std::string& first = policies.front().summary.policy;
-  const std::string& name = policies[best].summary.policy;
+  const std::string first = marked_name(policies.front().summary);
+  const std::string name = marked_name(policies[best].summary);
   std::vector<Loser> found;
   std::size_t looked_at = 0;
   const auto look = [&](By by, const char* called, const char* figure) {
@@ -225,14 +256,14 @@ Finding worst_off(const RunInput& input, const Policies& policies, std::size_t b
   }
   Finding finding{.figure = "run_users"};
   finding.headline =
-      fmt::format("Under {} user {} waits longest: {} on average over {}.", summary.policy,
+      fmt::format("Under {} user {} waits longest: {} on average over {}.", marked_name(summary),
                   input.by(By::user).names[worst], human_time(users[worst].mean_wait_s()),
                   count(static_cast<std::uint64_t>(users[worst].finished), "job", "jobs"));
   finding.detail =
       fmt::format("Jain's index of the users' slowdowns is {:.2f}", summary.jain_user_slowdown);
   if (best > 0) {
     finding.detail += fmt::format(" ({:.2f} under {})", policies.front().summary.jain_user_slowdown,
-                                  policies.front().summary.policy);
+                                  marked_name(policies.front().summary));
   }
   finding.detail += "; 1 means that all are slowed down alike.";
   return finding;
@@ -251,9 +282,9 @@ Finding gpus(const Policies& policies) {
         fmt::format("Jobs hold {} of the GPU time{}.", human_share(most.gpu_occupancy),
                     policies.size() > 1 ? " under every policy" : "");
   } else {
-    finding.headline = fmt::format("{} keeps {} of the GPU time in use, {} only {}.", most.policy,
-                                   human_share(most.gpu_occupancy), least.policy,
-                                   human_share(least.gpu_occupancy));
+    finding.headline = fmt::format("{} keeps {} of the GPU time in use, {} only {}.",
+                                   marked_name(most), human_share(most.gpu_occupancy),
+                                   marked_name(least), human_share(least.gpu_occupancy));
     finding.detail = fmt::format("From the first submission to the last end: {} and {}.",
                                  human_time(most.makespan_s), human_time(least.makespan_s));
   }
@@ -270,7 +301,7 @@ std::optional<Finding> preemption(const Policies& policies) {
       .headline = fmt::format(
           "{} stops {} on the way, {} in all; starts and restarts cost {} GPU-hours, {} of the GPU "
           "time held.",
-          most->summary.policy,
+          marked_name(most->summary),
           count(static_cast<std::uint64_t>(most->stopped_jobs), "job", "jobs"),
           count(most->summary.preemptions, "time", "times"), amount(most->restart_gpu_s / 3600),
           human_share(most->held_gpu_s > 0 ? most->restart_gpu_s / most->held_gpu_s : 0)),
@@ -302,18 +333,23 @@ std::optional<Finding> unfinished(const Policies& policies) {
       policies.begin(), policies.end(),
       [&](const PolicyDigest& a, const PolicyDigest& b) { return left(a) < left(b); });
   if (left(*most) == 0) return std::nullopt;
-  return Finding{.headline = fmt::format("Under {} {} had not finished when the simulation ended.",
-                                         most->summary.policy, count(left(*most), "job", "jobs")),
-                 .detail =
-                     "Averages are over the jobs that finished, which may be others under "
-                     "each policy: compare with care.",
-                 .figure = "run_comparison"};
+  return Finding{
+      .headline = fmt::format("Under {} {} had not finished when the simulation ended.",
+                              marked_name(most->summary), count(left(*most), "job", "jobs")),
+      .detail =
+          "Averages are over the jobs that finished, which may be others under "
+          "each policy: compare with care.",
+      .figure = "run_comparison"};
 }
 
 }  // namespace
 
 std::size_t best_policy(const Policies& policies) {
-  return best_of(policies, [](std::size_t) { return true; }).value_or(0);
+  if (const auto choice = best_of(policies, is_choice)) return *choice;
+  if (const auto whole = best_of(policies, [](const Summary& each) { return each.complete; })) {
+    return *whole;
+  }
+  return best_of(policies, [](const Summary&) { return true; }).value_or(0);
 }
 
 std::vector<Finding> run_findings(const RunInput& input, const Policies& policies) {
@@ -321,13 +357,14 @@ std::vector<Finding> run_findings(const RunInput& input, const Policies& policie
   if (policies.empty()) return findings;
   const std::size_t best = best_policy(policies);
   const bool finished = policies[best].summary.finished > 0;
-  const bool compared = finished && best > 0 && policies.front().summary.finished > 0;
+  const Summary& first = policies.front().summary;
+  const bool compared = finished && best > 0 && first.finished > 0 && first.complete;
   const auto add = [&](std::optional<Finding> finding) {
     if (finding) findings.push_back(std::move(*finding));
   };
   add(completion(input, policies, best));
   add(unfinished(policies));
-  if (finished && policies.front().summary.finished > 0) add(waiting(policies, best));
+  if (finished && first.finished > 0) add(waiting(policies, best));
   if (compared) add(losers(input, policies, best));
   if (finished && policies[best].summary.queued_jobs > 0 && input.by(By::user).told_apart()) {
     add(worst_off(input, policies, best));

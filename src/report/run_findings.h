@@ -15,8 +15,8 @@ namespace almanac::report {
 std::vector<figure::Finding> run_findings(const RunInput& input,
                                           const std::vector<PolicyDigest>& policies);
 
-/// The position of the policy with the least average completion time; the first where none
-/// finished a job.
+/// The position of the policy with the least average completion time of those that are no bound and
+/// were not interrupted; of all where there is none; the first where none finished a job.
 std::size_t best_policy(const std::vector<PolicyDigest>& policies);
 
 }  // namespace almanac::report

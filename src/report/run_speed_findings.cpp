@@ -45,12 +45,12 @@ std::optional<Finding> use_of_gpus(const Policies& policies) {
     finding.headline = told(best) + ".";
   } else if (most == &policies.front() || !(gain > 0.005)) {
     finding.headline =
-        fmt::format("No policy keeps GPUs busier than {}: {}.", first.policy, told(first));
+        fmt::format("No policy keeps GPUs busier than {}: {}.", marked_name(first), told(first));
   } else {
     finding.headline =
-        fmt::format("{} keeps GPUs busiest: {}, {} more than under {} ({}, held {}).", best.policy,
-                    told(best), human_share(gain), first.policy, human_share(first.gpu_utilization),
-                    human_share(first.gpu_allocation));
+        fmt::format("{} keeps GPUs busiest: {}, {} more than under {} ({}, held {}).",
+                    marked_name(best), told(best), human_share(gain), marked_name(first),
+                    human_share(first.gpu_utilization), human_share(first.gpu_allocation));
   }
   finding.detail =
       "While jobs arrive. What is held and does not compute waits for cores, memory or other GPUs, "
@@ -75,9 +75,10 @@ std::optional<Finding> rates(const Policies& policies, std::size_t best) {
   };
   Finding finding{.figure = "run_held_back"};
   finding.headline = fmt::format("Under {} GPU jobs run at {} of the speed of their records",
-                                 policies.front().summary.policy, told(first));
+                                 marked_name(policies.front().summary), told(first));
   if (best > 0 && other.held_s > 0) {
-    finding.headline += fmt::format(", under {} at {}", policies[best].summary.policy, told(other));
+    finding.headline +=
+        fmt::format(", under {} at {}", marked_name(policies[best].summary), told(other));
   }
   finding.headline += ".";
   const Cause* const cause = worst_cause(first);
@@ -85,13 +86,14 @@ std::optional<Finding> rates(const Policies& policies, std::size_t best) {
   const auto share = [](const Cause& of, const RateTotals& total) {
     return human_share(of.cost_s(total) / total.held_s);
   };
-  finding.detail = fmt::format("Of the GPU time that jobs hold, most is lost to {}: {} under {}",
-                               cause->words, share(*cause, first), policies.front().summary.policy);
+  finding.detail =
+      fmt::format("Of the GPU time that jobs hold, most is lost to {}: {} under {}", cause->words,
+                  share(*cause, first), marked_name(policies.front().summary));
   const Cause* const another = best > 0 && other.held_s > 0 ? worst_cause(other) : nullptr;
   if (another != nullptr) {
     const std::string to = another == cause ? "" : fmt::format("to {} ", another->words);
-    finding.detail +=
-        fmt::format(", {}{} under {}", to, share(*another, other), policies[best].summary.policy);
+    finding.detail += fmt::format(", {}{} under {}", to, share(*another, other),
+                                  marked_name(policies[best].summary));
   }
   finding.detail += ".";
   return finding;
@@ -103,17 +105,17 @@ std::optional<Finding> cpu_waits(const Policies& policies, std::size_t best) {
   if (first.cpu_jobs == 0 || other.cpu_jobs == 0) return std::nullopt;
   Finding finding{.figure = "run_cpu_jobs"};
   finding.headline = fmt::format("CPU jobs wait {} on average under {}",
-                                 human_time(first.avg_cpu_job_wait_s), first.policy);
+                                 human_time(first.avg_cpu_job_wait_s), marked_name(first));
   if (best > 0) {
     finding.headline +=
-        fmt::format(", {} under {}", human_time(other.avg_cpu_job_wait_s), other.policy);
+        fmt::format(", {} under {}", human_time(other.avg_cpu_job_wait_s), marked_name(other));
   }
   finding.headline += ".";
   finding.detail = fmt::format("The 99th percentile is {} under {}",
-                               human_time(first.p99_cpu_job_wait_s), first.policy);
+                               human_time(first.p99_cpu_job_wait_s), marked_name(first));
   if (best > 0) {
     finding.detail +=
-        fmt::format(", {} under {}", human_time(other.p99_cpu_job_wait_s), other.policy);
+        fmt::format(", {} under {}", human_time(other.p99_cpu_job_wait_s), marked_name(other));
   }
   finding.detail += ".";
   return finding;
@@ -131,9 +133,10 @@ std::optional<Finding> gave_way(const Policies& policies) {
   if (total.throttled + total.stopped == 0) return std::nullopt;
   Finding finding{.figure = "run_gave_way"};
   if (total.throttled > 0) {
-    finding.headline = fmt::format(
-        "{} throttles {} of {}, for {} on average", most->summary.policy, grouped(total.throttled),
-        jobs(total.jobs), human_time(total.throttled_s / static_cast<double>(total.throttled)));
+    finding.headline =
+        fmt::format("{} throttles {} of {}, for {} on average", marked_name(most->summary),
+                    grouped(total.throttled), jobs(total.jobs),
+                    human_time(total.throttled_s / static_cast<double>(total.throttled)));
     const double hours = total.cut_s / 3600;
     finding.detail =
         fmt::format("That cuts {} core-hours.",
@@ -142,7 +145,7 @@ std::optional<Finding> gave_way(const Policies& policies) {
   if (total.stopped > 0) {
     finding.headline += total.throttled > 0
                             ? fmt::format(", and evicts {}", grouped(total.stopped))
-                            : fmt::format("{} evicts {} of {}", most->summary.policy,
+                            : fmt::format("{} evicts {} of {}", marked_name(most->summary),
                                           grouped(total.stopped), jobs(total.jobs));
     finding.detail += fmt::format("{}{} evictions in all.", finding.detail.empty() ? "" : " ",
                                   grouped(total.stops));

@@ -54,7 +54,8 @@ PolicyDigest digest_with(const RunInput& input, const Rates* rates = nullptr) {
   const auto schedule = sim::simulate_run(input.prepared(), 0);
   PolicyDigest made =
       digest(input, DigestPlan(input),
-             sim::summarize("fifo", input.trace(), *schedule, input.prepared().power), *schedule);
+             sim::summarize({.name = "fifo"}, input.trace(), *schedule, input.prepared().power),
+             *schedule);
   if (rates != nullptr) made.rates = *rates;
   return made;
 }

@@ -8,7 +8,9 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "report/comparison.h"
 #include "report/shown_command.h"
 #include "stats/mean.h"
 #include "table/digest.h"
@@ -29,6 +31,8 @@ constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 struct Axes {
   std::vector<double> loads;
   std::vector<std::string> policies;
+  std::vector<std::string> bounds;   ///< The policies that no cluster can run.
+  std::vector<std::string> choices;  ///< The others; all where each is a bound.
   std::vector<std::uint64_t> seeds;
 };
 
@@ -41,7 +45,9 @@ Axes axes_of(const Points& points) {
     add(axes.loads, point.load);
     add(axes.policies, point.summary.policy);
     add(axes.seeds, point.seed);
+    add(point.summary.bound ? axes.bounds : axes.choices, point.summary.policy);
   }
+  if (axes.choices.empty()) axes.choices = axes.policies;
   std::sort(axes.loads.begin(), axes.loads.end());
   return axes;
 }
@@ -136,6 +142,7 @@ figure::Figure table(const Points& points) {
   auto& load = figure.number("load", "Load", Unit::ratio);
   auto& seed = figure.number("seed", "Seed");
   auto& policy = figure.text("policy", "Policy");
+  auto& bound = figure.text("bound", "Bound");
   auto& jct = figure.number("avg_jct_s", "Completion time, average", Unit::seconds);
   auto& p99_jct = figure.number("p99_jct_s", "Completion time, 99 %", Unit::seconds);
   auto& wait = figure.number("avg_wait_s", "Wait, average", Unit::seconds);
@@ -154,6 +161,7 @@ figure::Figure table(const Points& points) {
     load.add(point.load);
     seed.add(static_cast<double>(point.seed));
     policy.add(s.policy);
+    bound.add(s.bound ? "a bound" : "");
     jct.add(s.avg_jct_s);
     p99_jct.add(s.p99_jct_s);
     wait.add(s.avg_wait_s);
@@ -168,11 +176,11 @@ figure::Figure table(const Points& points) {
   return figure;
 }
 
-/// The policy with the least mean of `field` at a load; nothing where none has one.
+/// The choice with the least mean completion time at a load; nothing where none has one.
 const std::string* best_at(const Points& points, const Axes& axes, double load) {
   const std::string* best = nullptr;
   double least = kNothing;
-  for (const std::string& policy : axes.policies) {
+  for (const std::string& policy : axes.choices) {
     const double jct = spread_at(points, load, policy, &Summary::avg_jct_s).mean;
     if (std::isnan(jct) || (best != nullptr && jct >= least)) continue;
     best = &policy;
@@ -198,6 +206,13 @@ void add_best(std::vector<Finding>& findings, const Points& points, const Axes& 
     return;
   }
   Finding finding{.detail = detail + ".", .figure = "sweep_jct"};
+  const bool all_bounds = axes.choices == axes.policies && !axes.bounds.empty();
+  if (all_bounds) {
+    finding.detail += fmt::format(" Each of them is a bound. {}", kWhatABoundIs);
+  } else if (!axes.bounds.empty()) {
+    finding.detail +=
+        fmt::format(" Left out as bounds: {}. {}", fmt::join(axes.bounds, ", "), kWhatABoundIs);
+  }
   if (axes.policies.size() == 1) {
     finding.headline = fmt::format("How long jobs take under {} at each load.", *bests.front());
   } else if (bests.size() == 1) {

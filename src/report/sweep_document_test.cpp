@@ -56,6 +56,19 @@ TEST(SweepDocument, SaysWhereCurvesCross) {
   EXPECT_THAT(jct.charts, SizeIs(1)) << "no range of one seed";
 }
 
+TEST(SweepDocument, DoesNotRecommendABound) {
+  const auto told = [](bool other_is_bound) {
+    std::vector<sim::SweepPoint> points = {point(1, 1, "easy", 100), point(1, 1, "sjf", 50)};
+    points[0].summary.bound = other_is_bound;
+    points[1].summary.bound = true;
+    return sweep_document("log.csv", points, {}).findings[0];
+  };
+  EXPECT_EQ(told(false).headline, "easy has the least average completion time.");
+  EXPECT_THAT(told(false).detail, HasSubstr("Left out as bounds: sjf. A bound is told true run"));
+  EXPECT_EQ(told(true).headline, "sjf has the least average completion time.");
+  EXPECT_THAT(told(true).detail, HasSubstr("Each of them is a bound."));
+}
+
 TEST(SweepDocument, ShowsTheRangeOverSeeds) {
   const figure::Document document =
       sweep_document("log.csv", {point(1, 1, "fifo", 10), point(1, 2, "fifo", 30)}, {});

@@ -2,10 +2,12 @@
 #include "sim/experiment.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cluster/read.h"
 #include "energy/power_file.h"
@@ -54,12 +56,17 @@ void note_capacity_changes(const Prepared& prepared, std::vector<std::string>& n
   }
 }
 
+bool asks_all(const Experiment& experiment) {
+  return experiment.policies == std::vector<std::string>{"all"};
+}
+
 Result<std::vector<Prepared::Run>> compose_runs(const Experiment& experiment) {
   if (experiment.policies.empty()) {
     return fail(Code::usage, "no policy is named", {}, "almanac policy list shows them");
   }
   std::vector<Prepared::Run> runs;
-  for (const std::string& text : experiment.policies) {
+  const auto names = asks_all(experiment) ? all_policies() : experiment.policies;
+  for (const std::string& text : names) {
     Result<policy::Composition> composition = policy::registry().compose(text);
     if (!composition) return tl::unexpected(composition.error());
     Prepared::Run run{*composition, experiment.restart};
@@ -74,6 +81,40 @@ Result<std::vector<Prepared::Run>> compose_runs(const Experiment& experiment) {
     runs.push_back(std::move(run));
   }
   return runs;
+}
+
+/// Takes out the policies that are made for data of which this log and this run have none: their
+/// rows would not show what they are for.
+void leave_out_idle(Prepared& made) {
+  using policy::Trait;
+  static constexpr std::array kWhy = {
+      "no job has a deadline", "no speeds of jobs are given (--speed)",
+      "no job has a deadline and no speeds of jobs are given (--speed)"};
+  std::array<std::vector<std::string>, kWhy.size()> names;
+  const auto& jobs = made.trace.jobs;
+  policy::TraitSet there;
+  const bool has_deadlines = std::any_of(jobs.begin(), jobs.end(), [&](const trace::Job& job) {
+    return job.request.deadline != kNoTime && is_simulated(job.request, made.cluster);
+  });
+  if (has_deadlines) there.add({Trait::reads_deadlines});
+  if (!made.experiment.speed.empty()) there.add({Trait::reads_speeds});
+  std::erase_if(made.runs, [&](const Prepared::Run& run) {
+    const policy::TraitSet traits = policy::registry().traits(run.composition);
+    const bool deadlines = traits.has(Trait::reads_deadlines);
+    const bool speeds = traits.has(Trait::reads_speeds);
+    if (traits.any_of(there) || (!deadlines && !speeds)) return false;
+    names[deadlines && speeds ? 2 : speeds ? 1 : 0].push_back(run.composition.name);
+    return true;
+  });
+  for (std::size_t kind = 0; kind < kWhy.size(); ++kind) {
+    if (names[kind].empty()) continue;
+    made.left_out.push_back(
+        fmt::format("left out of all, as {}: {}", kWhy[kind], fmt::join(names[kind], ", ")));
+  }
+  made.experiment.policies.clear();
+  for (const Prepared::Run& run : made.runs) {
+    made.experiment.policies.push_back(run.composition.name);
+  }
 }
 
 /// Of the models of speed, a preset or a file.
@@ -112,20 +153,21 @@ Result<std::shared_ptr<const predict::StoredModel>> read_model(
 
 std::vector<std::string> parse_policies(const std::string& text) {
   std::vector<std::string> names;
-  if (text == "all") {
-    for (const policy::Composition& known : policy::registry().policies()) {
-      names.push_back(known.name);
-    }
-    // What the others are compared with comes first.
-    std::stable_partition(names.begin(), names.end(),
-                          [](const std::string& name) { return name == "fifo"; });
-    return names;
-  }
   for (std::size_t from = 0; from <= text.size();) {
     const std::size_t comma = std::min(text.find(',', from), text.size());
     if (comma > from) names.push_back(text.substr(from, comma - from));
     from = comma + 1;
   }
+  return names;
+}
+
+std::vector<std::string> all_policies() {
+  std::vector<std::string> names;
+  for (const policy::Composition& known : policy::registry().policies()) {
+    names.push_back(known.name);
+  }
+  std::stable_partition(names.begin(), names.end(),
+                        [](const std::string& name) { return name == "fifo"; });
   return names;
 }
 
@@ -164,6 +206,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
                 .speeds = nullptr,
                 .catalogue = {},
                 .model = nullptr,
+                .left_out = {},
                 .notes = {}};
   auto model = read_model(experiment.model, made.trace, made.runs);
   if (!model) return tl::unexpected(model.error());
@@ -180,6 +223,8 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
   }
   made.notes.insert(made.notes.end(), made.cluster.notes.begin(), made.cluster.notes.end());
   scale_load(made.trace, experiment.load);
+  if (asks_all(experiment)) leave_out_idle(made);
+  made.notes.insert(made.notes.end(), made.left_out.begin(), made.left_out.end());
   note_what_is_left_out(made.trace, made.cluster, made.notes);
   note_capacity_changes(made, made.notes);
   auto limits = policy::PowerLimits::of(made.cluster, made.power);

@@ -29,8 +29,10 @@ namespace almanac::sim {
 struct Experiment {
   std::string trace;
   trace::ReadOptions reading{};
-  std::string cluster;                ///< As read_cluster() takes it; "" = inferred from the trace.
-  std::vector<std::string> policies;  ///< As Registry::compose() takes them.
+  std::string cluster;  ///< As read_cluster() takes it; "" = inferred from the trace.
+  /// As Registry::compose() takes them; "all" alone = every named one to which the log and the run
+  /// give something to do.
+  std::vector<std::string> policies;
   std::string profile;
   std::string power = "dgx1";  ///< As energy::read_power() takes it.
   std::string speed;  ///< As perf::read_catalogue() takes it; "" = every job runs as recorded.
@@ -42,7 +44,7 @@ struct Experiment {
   Duration timeline_interval{0};
 };
 
-/// As it will run. `experiment` is what it came from.
+/// As it will run. `experiment` is what it came from, with the names of the policies for "all".
 struct Prepared {
   Experiment experiment;
   trace::Trace trace;
@@ -53,7 +55,9 @@ struct Prepared {
   std::shared_ptr<const policy::SpeedBook> speeds;  ///< Null = every job runs as recorded.
   std::string catalogue;                            ///< Of speeds: its content, hashed; "" = none.
   std::shared_ptr<const predict::StoredModel> model;  ///< Null = none.
-  std::vector<std::string> notes;                     ///< Of trace, cluster and run; for the user.
+  /// Which policies "all" does not have, and why; sentences, which are among the notes too.
+  std::vector<std::string> left_out;
+  std::vector<std::string> notes;  ///< Of trace, cluster and run; for the user.
 };
 
 /// Reads and checks everything, so that a mistake shows before anything is simulated.
@@ -63,8 +67,11 @@ Result<Prepared> prepare(const Experiment& experiment);
 Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
                          cluster::Cluster cluster);
 
-/// Names of all policies for "all"; else splits at commas.
+/// Splits at commas.
 std::vector<std::string> parse_policies(const std::string& text);
+
+/// Names of all policies of the registry; what the others are compared with comes first.
+std::vector<std::string> all_policies();
 
 /// Makes jobs arrive `load` times as fast, from the first arrival on.
 void scale_load(trace::Trace& trace, double load);

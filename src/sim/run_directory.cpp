@@ -31,7 +31,10 @@ double number_in(const Json& object, const char* key) {
 }
 
 Json to_object(const Summary& summary) {
-  Json made = {{"policy", summary.policy}};
+  Json made = {{"policy", summary.policy},
+               {"bound", summary.bound},
+               {"needs", summary.needs},
+               {"complete", summary.complete}};
   for (const SummaryField& field : summary_fields()) {
     const bool of_fairness = field.where == SummaryField::Where::fairness;
     Json& value = (of_fairness ? made["fairness"] : made)[field.name];
@@ -48,6 +51,9 @@ Json to_object(const Summary& summary) {
 Summary to_summary(const Json& object) {
   Summary made;
   made.policy = object.at("policy");
+  made.bound = object.at("bound");
+  made.complete = object.at("complete");
+  made.needs = object.at("needs").get<std::vector<std::string>>();
   for (const SummaryField& field : summary_fields()) {
     const bool of_fairness = field.where == SummaryField::Where::fairness;
     const Json& from = of_fairness ? object.at("fairness") : object;

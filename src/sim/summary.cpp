@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "policy/conduct.h"
+#include "policy/registry.h"
 #include "sim/signature.h"
 #include "sim/summary_fields.h"
 #include "stats/quantile.h"
@@ -142,10 +144,14 @@ double power_w(const Sample& sample, const energy::PowerModel& power) {
          (sample.gpus_busy - sample.gpus_spared) * power.gpu_w();
 }
 
-Summary summarize(const std::string& policy, const trace::Trace& trace, const Schedule& schedule,
-                  const energy::PowerModel& power) {
+Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
+                  const Schedule& schedule, const energy::PowerModel& power) {
+  const policy::TraitSet traits = policy::registry().traits(policy);
   Summary made;
-  made.policy = policy;
+  made.policy = policy.name;
+  made.bound = policy::is_bound(traits);
+  made.needs = policy::needs_of(traits);
+  made.complete = !schedule.interrupted;
   made.never_startable = schedule.never.size();
   made.events = schedule.events;
   made.engine_wall_s = schedule.wall_s;
@@ -214,6 +220,13 @@ Summary summarize(const std::string& policy, const trace::Trace& trace, const Sc
   return made;
 }
 
+std::string marked_name(const Summary& summary) {
+  std::string name = summary.policy;
+  if (summary.bound) name += " (bound)";
+  if (!summary.complete) name += " (interrupted)";
+  return name;
+}
+
 std::string summary_csv_header() {
   std::string line = "policy";
   for (const SummaryField& field : summary_fields()) {
@@ -221,7 +234,7 @@ std::string summary_csv_header() {
     line += ',';
     line += field.name;
   }
-  return line + ",signature";
+  return line + ",bound,complete,signature";
 }
 
 std::string to_csv_row(const Summary& summary) {
@@ -236,7 +249,7 @@ std::string to_csv_row(const Summary& summary) {
       if (std::isfinite(value)) line += fmt::format("{}", value);
     }
   }
-  return line + fmt::format(",{:016x}", summary.signature);
+  return line + fmt::format(",{},{},{:016x}", summary.bound, summary.complete, summary.signature);
 }
 
 }  // namespace almanac::sim

@@ -6,8 +6,10 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "energy/power.h"
+#include "policy/composition.h"
 #include "sim/simulation.h"
 #include "trace/trace.h"
 
@@ -18,7 +20,10 @@ namespace almanac::sim {
 /// nothing to average.
 struct Summary {
   std::string policy;
-  std::uint64_t jobs = 0;  ///< Simulated, finished or not.
+  bool bound = false;                ///< Told what no cluster can know (policy::is_bound).
+  bool complete = true;              ///< False = interrupted: of the jobs until then.
+  std::vector<std::string> needs{};  ///< As policy::needs_of() says them.
+  std::uint64_t jobs = 0;            ///< Simulated, finished or not.
   std::uint64_t finished = 0;
   std::uint64_t never_startable = 0;
   double avg_jct_s = 0;
@@ -70,8 +75,11 @@ struct Summary {
 };
 
 /// Cost: linear in jobs.
-Summary summarize(const std::string& policy, const trace::Trace& trace, const Schedule& schedule,
-                  const energy::PowerModel& power);
+Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
+                  const Schedule& schedule, const energy::PowerModel& power);
+
+/// "easy", "srtf (bound)", "easy (interrupted)": a policy where it is compared with others.
+std::string marked_name(const Summary& summary);
 
 /// What all nodes draw at a sample, in W, with the GPUs in use at full use. A node with fewer or
 /// more GPUs than the model's draws in proportion.

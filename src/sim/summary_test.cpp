@@ -20,6 +20,30 @@ TEST(Summary, QuotesNamesInCsvWhereTheyNeedIt) {
   EXPECT_TRUE(row_of("the \"best\"").starts_with("\"the \"\"best\"\"\",0,0,"));
 }
 
+TEST(Summary, TellsABoundFromAChoice) {
+  const auto of = [](const policy::Composition& policy) {
+    return summarize(policy, trace::Trace(), Schedule(), energy::PowerModel());
+  };
+  const Summary fifo = of({.name = "fifo"});
+  EXPECT_FALSE(fifo.bound);
+  EXPECT_TRUE(fifo.needs.empty()) << "nothing asks its estimate";
+  EXPECT_EQ(marked_name(fifo), "fifo");
+  const Summary srtf = of({.name = "srtf", .order = "srtf", .pass = "by_rank"});
+  EXPECT_TRUE(srtf.bound);
+  EXPECT_EQ(srtf.needs, (std::vector<std::string>{"true run times", "checkpoints"}));
+  EXPECT_EQ(marked_name(srtf), "srtf (bound)");
+  const Summary learned =
+      of({.name = "mine", .estimate = "learned", .order = "srtf", .pass = "by_rank"});
+  EXPECT_FALSE(learned.bound);
+  EXPECT_NE(to_csv_row(srtf).find(",true,true,"), std::string::npos) << "a bound, and complete";
+  EXPECT_NE(to_csv_row(learned).find(",false,true,"), std::string::npos);
+  Schedule cut;
+  cut.interrupted = true;
+  const Summary incomplete = summarize({.name = "easy"}, trace::Trace(), cut, energy::PowerModel());
+  EXPECT_FALSE(incomplete.complete);
+  EXPECT_EQ(marked_name(incomplete), "easy (interrupted)");
+}
+
 /// Two nodes of four GPUs: two hours on with three GPUs in use, then one node sleeps for an hour.
 Schedule two_nodes() {
   Schedule schedule;
@@ -46,7 +70,7 @@ TEST(Summary, AccountsForTheEnergyOfNodes) {
       .booting_w = 500,
       .asleep_w = 40,
       .facility = {.pue = 1.5, .price_per_kwh = 0.2, .currency = "EUR", .kg_co2_per_kwh = 0.5}};
-  const Summary made = summarize("fifo", trace::Trace(), two_nodes(), power);
+  const Summary made = summarize({.name = "fifo"}, trace::Trace(), two_nodes(), power);
   // On: 5 node-hours less 300 s at 400 W. GPUs: 6 GPU-hours of 200 W. Boot: 300 s. Asleep: 1 h.
   const double joules = (5 * 3600 - 300) * 400.0 + 6 * 3600 * 200.0 + 300 * 500.0 + 3600 * 40.0;
   EXPECT_DOUBLE_EQ(made.energy_j, joules);
@@ -63,7 +87,7 @@ TEST(Summary, AccountsForTheEnergyOfNodes) {
   EXPECT_DOUBLE_EQ(made.nodes_woken_a_day, 16);
   Schedule limited = two_nodes();
   limited.spared_gpu_s = 3600;
-  EXPECT_DOUBLE_EQ(summarize("fifo", trace::Trace(), limited, power).energy_j,
+  EXPECT_DOUBLE_EQ(summarize({.name = "fifo"}, trace::Trace(), limited, power).energy_j,
                    joules - 3600 * 200.0);
   EXPECT_EQ(made.jobs_held_back, 2U);
   EXPECT_DOUBLE_EQ(made.avg_hold_s, 300);
@@ -101,7 +125,7 @@ TEST(Summary, TellsWhichDeadlinesWereMet) {
   trace::Trace trace = due_at_100_s();
   trace.jobs[2].request.value = 4;
   trace.jobs[2].request.worthless_at = Time(150s);  // ends halfway: worth 2
-  const Summary made = summarize("fifo", trace, five_ends(), energy::PowerModel());
+  const Summary made = summarize({.name = "fifo"}, trace, five_ends(), energy::PowerModel());
   EXPECT_EQ(made.deadline_jobs, 5U);
   EXPECT_DOUBLE_EQ(made.guarantee, 2.0 / 5);
   EXPECT_DOUBLE_EQ(made.avg_tardiness_s, (0 + 0 + 25 + 200) / 4.0);
@@ -112,7 +136,7 @@ TEST(Summary, TellsWhichDeadlinesWereMet) {
 TEST(Summary, HasNoGuaranteeWithoutADeadline) {
   trace::Trace trace = due_at_100_s();
   for (trace::Job& job : trace.jobs) job.request.deadline = kNoTime;
-  const Summary made = summarize("fifo", trace, five_ends(), energy::PowerModel());
+  const Summary made = summarize({.name = "fifo"}, trace, five_ends(), energy::PowerModel());
   EXPECT_EQ(made.deadline_jobs, 0U);
   EXPECT_TRUE(std::isnan(made.guarantee));
   EXPECT_TRUE(std::isnan(made.avg_tardiness_s));

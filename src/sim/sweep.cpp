@@ -20,9 +20,9 @@ Result<std::vector<SweepPoint>> run_one(const SweepPlan& plan, double load, std:
     const auto schedule = simulate_run(*prepared, run, plan.stop);
     if (!schedule) return tl::unexpected(schedule.error());
     if (schedule->interrupted) return std::vector<SweepPoint>{};
-    points.push_back({load, seed,
-                      summarize(prepared->runs[run].composition.name, prepared->trace, *schedule,
-                                prepared->power)});
+    points.push_back(
+        {load, seed,
+         summarize(prepared->runs[run].composition, prepared->trace, *schedule, prepared->power)});
   }
   return points;
 }

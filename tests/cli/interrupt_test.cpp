@@ -170,6 +170,8 @@ TEST_F(Interrupt, LeavesAValidRunThatSaysThatItIsIncomplete) {
   EXPECT_EQ(summary[0]["jobs"], kJobs);
   EXPECT_EQ(summary[0]["finished"], kJobs);
   EXPECT_LT(summary[1]["finished"], kJobs);
+  EXPECT_EQ(summary[0]["complete"], true);
+  EXPECT_EQ(summary[1]["complete"], false);
   for (const std::string policy : {"fifo", "conservative"}) {
     EXPECT_EQ(widths(run_ + "/" + policy + "/jobs.csv").size(), 1U) << policy;
     EXPECT_EQ(widths(run_ + "/" + policy + "/timeline.csv").size(), 1U) << policy;
@@ -186,7 +188,7 @@ TEST_F(Interrupt, IsToldByTheCommandsThatReadTheRun) {
   const ProgramRun compared = run_program({"compare", run_});
   EXPECT_EQ(compared.status, 0) << compared.err;
   EXPECT_THAT(compared.err, HasSubstr("was interrupted"));
-  EXPECT_THAT(compared.out, HasSubstr("conservative"));
+  EXPECT_THAT(compared.out, HasSubstr("conservative (interrupted)"));
 
   // A small run that was cut short, so that running it again does not take long.
   const std::string small = folder_.write(

@@ -19,6 +19,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 /// Job 1 holds the only node of vc a for 100 s; 2 and 3 wait behind it; 4 asks more than there is.
 constexpr const char* kTrace =
@@ -122,6 +123,73 @@ TEST_F(RunCommand, RepeatsARunAndTellsWhenItCannot) {
               HasSubstr("the cluster, a policy file or the model has changed since the run"));
   folder_.write("trace.csv", std::string(kTrace) + "5,40,1,1,ann,a,COMPLETED\n");
   EXPECT_THAT(run_program({"rerun", run_}).err, HasSubstr("the trace has changed since the run"));
+}
+
+TEST_F(RunCommand, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
+  const ProgramRun done = simulate();
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.err, HasSubstr("left out of all, as no job has a deadline: chronus\n"));
+  EXPECT_THAT(done.out, Not(HasSubstr("chronus")));
+  const json run = json::parse(file("run.json"));
+  const json& names = run["configuration"]["policy"];
+  EXPECT_EQ(names[0], "fifo");
+  EXPECT_EQ(names.size(), json::parse(file("summary.json")).size());
+  EXPECT_EQ(std::count(names.begin(), names.end(), "all"), 0);
+  const ProgramRun again = run_program({"rerun", run_});
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.err, HasSubstr("all schedules are the same"));
+  EXPECT_THAT(again.err, Not(HasSubstr("left out")));
+  const ProgramRun named = simulate({"--policy", "chronus"});
+  EXPECT_THAT(named.out, HasSubstr("chronus (bound)"));
+  EXPECT_THAT(named.err, Not(HasSubstr("left out of all")));
+  // A log with a deadline.
+  folder_.write("trace.csv",
+                "job_id,submit_s,run_s,gpus,deadline_s\n1,0,100,8,150\n2,10,50,8,300\n");
+  const ProgramRun due = simulate();
+  ASSERT_EQ(due.status, 0) << due.err;
+  EXPECT_THAT(due.out, HasSubstr("chronus (bound)"));
+  EXPECT_THAT(due.err, Not(HasSubstr("has a deadline")));
+}
+
+TEST_F(RunCommand, MarksABoundWhereverItCompares) {
+  const ProgramRun done = simulate({"--policy", "fifo,srtf,srtf+learned"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const json summary = json::parse(file("summary.json"));
+  EXPECT_EQ(summary[0]["bound"], false);
+  EXPECT_EQ(summary[0]["needs"], json::array());
+  EXPECT_EQ(summary[1]["bound"], true);
+  EXPECT_EQ(summary[1]["needs"], json::array({"true run times", "checkpoints"}));
+  EXPECT_EQ(summary[2]["bound"], false);
+  EXPECT_EQ(summary[2]["complete"], true);
+  const ProgramRun compared = run_program({"compare", run_});
+  for (const std::string& out : {done.out, compared.out}) {
+    EXPECT_THAT(out, HasSubstr("srtf (bound) "));
+    EXPECT_THAT(out, HasSubstr("srtf+learned "));
+    EXPECT_THAT(out, HasSubstr("A bound is told true run times"));
+  }
+  EXPECT_THAT(run_program({"compare", run_, "-o", "csv"}).out,
+              HasSubstr(",bound,complete,signature\n"));
+}
+
+TEST_F(RunCommand, SaysWhatPoliciesNeedAndDo) {
+  EXPECT_THAT(run_program({"policy", "list"}).out,
+              HasSubstr("a bound; needs true run times, deadlines, checkpoints; stops jobs\n"));
+  const json listed = json::parse(run_program({"policy", "list", "-o", "json"}).out)["policies"];
+  const auto find = [&](const char* name) {
+    return *std::find_if(listed.begin(), listed.end(),
+                         [&](const json& each) { return each["name"] == name; });
+  };
+  EXPECT_EQ(find("fifo")["bound"], false);
+  EXPECT_EQ(find("srtf")["bound"], true);
+  EXPECT_EQ(find("gittins")["needs"], json::array({"checkpoints"}));
+  EXPECT_THAT(find("gittins")["does"].dump(), HasSubstr("stops running jobs"));
+  const ProgramRun srtf = run_program({"policy", "describe", "srtf"});
+  EXPECT_THAT(srtf.out, HasSubstr("# It is told true run times, which only a simulation"));
+  EXPECT_THAT(srtf.out, HasSubstr("# It stops running jobs.\n"));
+  EXPECT_EQ(simulate({"--policy", folder_.write("as_told.toml", srtf.out)}).status, 0)
+      << "what is described is a file that runs";
+  EXPECT_THAT(run_program({"policy", "describe", "easy"}).out,
+              HasSubstr("# It starts jobs as they ask and lets them run to their end.\n"));
 }
 
 TEST_F(RunCommand, ExplainsWhyAJobWaitedAndHowLong) {

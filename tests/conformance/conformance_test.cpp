@@ -284,8 +284,8 @@ TEST_P(EveryCapacity, KeepsTheRules) {
       EXPECT_FALSE(played->sleeps.empty());
       EXPECT_GT(played->result.held_back.jobs, 0U);
     }
-    const sim::Summary told =
-        sim::summarize(GetParam(), input.trace, played->result, *energy::read_power("dgx1"));
+    const sim::Summary told = sim::summarize({.name = GetParam()}, input.trace, played->result,
+                                             *energy::read_power("dgx1"));
     EXPECT_GE(told.energy_j, told.energy_bound_j) << "less than with the future known";
     // Nodes come and go, some of them asleep.
     input.cluster.changes = {{.at = Time{100h}, .vc = VcId{0}, .nodes = 1},

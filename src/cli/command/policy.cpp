@@ -13,6 +13,7 @@
 #include "cli/job_list.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
+#include "policy/conduct.h"
 #include "policy/registry.h"
 #include "serve/view_json.h"
 
@@ -36,6 +37,24 @@ Json to_object(const policy::Composition& composition) {
     made[slot.name()] = text_of(slot, composition.*slot.choice);
   }
   return made;
+}
+
+/// What it needs and does, beside what it is made of.
+void add_conduct(Json& made, const policy::TraitSet& traits) {
+  made["bound"] = policy::is_bound(traits);
+  made["needs"] = policy::needs_of(traits);
+  made["does"] = Json::array();
+  traits.each([&](policy::Trait trait) { made["does"].push_back(clause(trait)); });
+}
+
+/// "a bound; needs true run times, checkpoints; stops jobs"; "" = nothing to say.
+std::string conduct(const policy::TraitSet& traits) {
+  const auto needs = policy::needs_of(traits);
+  std::vector<std::string> parts;
+  if (policy::is_bound(traits)) parts.emplace_back("a bound");
+  if (!needs.empty()) parts.push_back(fmt::format("needs {}", fmt::join(needs, ", ")));
+  for (std::string& deed : policy::deeds_of(traits)) parts.push_back(std::move(deed));
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 Json to_object(const policy::Entry& entry) {
@@ -68,7 +87,10 @@ int list(const std::string& output) {
   const policy::Registry& known = policy::registry();
   if (output == "json") {
     Json policies = Json::array();
-    for (const policy::Composition& each : known.policies()) policies.push_back(to_object(each));
+    for (const policy::Composition& each : known.policies()) {
+      policies.push_back(to_object(each));
+      add_conduct(policies.back(), known.traits(each));
+    }
     Json choices;
     for (const policy::Registry::Slot& slot : known.slots()) {
       for (const policy::Entry& each : slot.choices->entries()) {
@@ -81,6 +103,8 @@ int list(const std::string& output) {
   fmt::print("POLICIES\n");
   for (const policy::Composition& each : known.policies()) {
     fmt::print("  {:20} {}  [{}]\n", each.name, each.summary, each.source);
+    const std::string said = conduct(known.traits(each));
+    if (!said.empty()) fmt::print("  {:20}   {}\n", "", said);
   }
   fmt::print(
       "\nSLOTS: replace a part of a policy with +, as in qssf+easy:4+best_fit; what follows a "
@@ -98,13 +122,17 @@ int list(const std::string& output) {
 Result<int> describe(const std::string& name, const std::string& output) {
   const auto composition = policy::registry().compose(name);
   if (!composition) return tl::unexpected(composition.error());
-  const Json object = to_object(*composition);
+  const policy::TraitSet traits = policy::registry().traits(*composition);
+  Json object = to_object(*composition);
   if (output == "json") {
+    add_conduct(object, traits);
     fmt::print("{}\n", object.dump(2));
     return kDone;
   }
-  fmt::print("# {}: {}\n# Source: {}\n# As a file for --policy FILE.toml:\n", composition->name,
-             composition->summary, composition->source);
+  fmt::print("# {}: {}\n# Source: {}\n", composition->name, composition->summary,
+             composition->source);
+  for (const std::string& each : policy::sentences_of(traits)) fmt::print("# {}\n", each);
+  fmt::print("# As a file for --policy FILE.toml:\n");
   for (const auto& [key, value] : object.items()) {
     if (key != "source") fmt::print("{} = {}\n", key, value.dump());
   }

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -134,6 +135,20 @@ Result<void> write_points(const Options& options, const std::vector<sim::SweepPo
   return {};
 }
 
+/// Says once which policies no point has; the points differ in load and seed alone.
+Prepare saying_what_is_left_out(Prepare prepare) {
+  return [prepare = std::move(prepare), once = std::make_shared<std::once_flag>()](
+             double load, std::uint64_t seed) {
+    auto prepared = prepare(load, seed);
+    if (prepared) {
+      std::call_once(*once, [&] {
+        for (const std::string& text : prepared->left_out) note(text);
+      });
+    }
+    return prepared;
+  };
+}
+
 Result<sim::SweepPlan> plan_of(const Options& options) {
   auto experiment = options.experiment.parse();
   if (!experiment) return tl::unexpected(experiment.error());
@@ -161,6 +176,7 @@ Result<sim::SweepPlan> plan_of(const Options& options) {
       note("the trace is the same for every seed; a workload file (.toml) is generated for each");
     }
   }
+  plan.prepare = saying_what_is_left_out(std::move(plan.prepare));
   return plan;
 }
 

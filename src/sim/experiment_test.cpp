@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/experiment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/run_directory.h"
+
+namespace almanac::sim {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+struct Given {
+  std::vector<std::string> policies{"all"};
+  std::string speed{};
+  bool has_deadline = false;
+};
+
+Prepared prepared(const Given& given) {
+  trace::Trace trace;
+  trace::Job job;
+  job.id = trace.key("1");
+  job.request.gpus = 1;
+  job.outcome.run = 1h;
+  if (given.has_deadline) job.request.deadline = Time{2h};
+  trace.jobs.push_back(job);
+  cluster::Cluster cluster;
+  cluster.add_vc("a");
+  cluster.add_nodes({.gpus = 8}, 1);
+  Experiment experiment;
+  experiment.policies = given.policies;
+  experiment.speed = given.speed;
+  auto made = prepare(experiment, std::move(trace), std::move(cluster));
+  EXPECT_TRUE(made) << made.error().message;
+  return std::move(*made);
+}
+
+TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
+  const Prepared made = prepared({});
+  EXPECT_THAT(
+      made.left_out,
+      ElementsAre("left out of all, as no job has a deadline: chronus",
+                  "left out of all, as no speeds of jobs are given (--speed): coda, "
+                  "synergy_greedy, synergy_opt, synergy_tune",
+                  "left out of all, as no job has a deadline and no speeds of jobs are given "
+                  "(--speed): elasticflow, genie, promise, thrift"));
+  for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
+  EXPECT_EQ(made.experiment.policies.front(), "fifo");
+  EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
+  EXPECT_EQ(made.runs.size() + 9, all_policies().size());
+  EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
+}
+
+TEST(Experiment, KeepsWhatOneKindOfDataIsEnoughFor) {
+  const Prepared due = prepared({.has_deadline = true});
+  EXPECT_THAT(due.left_out,
+              ElementsAre(HasSubstr("no speeds of jobs are given (--speed): coda, ")));
+  EXPECT_THAT(due.experiment.policies, Contains("chronus"));
+  EXPECT_THAT(due.experiment.policies, Contains("elasticflow"));
+  const Prepared fast = prepared({.speed = "public"});
+  EXPECT_THAT(fast.left_out, ElementsAre("left out of all, as no job has a deadline: chronus"));
+  EXPECT_THAT(fast.experiment.policies, Contains("elasticflow"));
+  EXPECT_THAT(prepared({.speed = "public", .has_deadline = true}).left_out, IsEmpty());
+}
+
+TEST(Experiment, RunsWhatIsNamed) {
+  const Prepared made = prepared({.policies = {"fifo", "chronus", "synergy_tune"}});
+  EXPECT_THAT(made.left_out, IsEmpty());
+  EXPECT_THAT(made.experiment.policies, ElementsAre("fifo", "chronus", "synergy_tune"));
+}
+
+TEST(Experiment, IsTheSameByTheNamesThatRan) {
+  const Prepared all = prepared({});
+  const Prepared again = prepared({.policies = all.experiment.policies});
+  EXPECT_EQ(configuration_hash(again), configuration_hash(all));
+  EXPECT_THAT(again.left_out, IsEmpty());
+}
+
+}  // namespace
+}  // namespace almanac::sim
