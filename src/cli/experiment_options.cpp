@@ -72,6 +72,10 @@ void ExperimentOptions::add_to(CLI::App& command) {
                   "file; default: as recorded, whatever they get")
       ->option_text("NAME|FILE");
   command
+      .add_option("--believed-speed", experiment.believed_speed,
+                  "What policies believe of --speed, where that is wrong: models likewise")
+      ->option_text("NAME|FILE");
+  command
       .add_option("--restart", restart,
                   "Work added to a job by a preemption, for 1, 2 to 8 and more GPUs")
       ->type_name("TIMES")

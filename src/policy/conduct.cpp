@@ -21,6 +21,10 @@ constexpr Need kNeeds[] = {
     {Trait::reads_predictions, "predictions", "It reads the log's predictions (predicted_s)."},
     {Trait::reads_deadlines, "deadlines",
      "It reads deadlines (deadline_s): where no job has one, that part of it has nothing to do."},
+    {Trait::reads_tenants, "tenants",
+     "It reads the guarantees of tenants ([[tenant]] in the cluster file): without, that part of "
+     "it "
+     "has nothing to do."},
     {Trait::reads_speeds, "speeds",
      "It reads how fast jobs run with what (--speed): without, that part of it has nothing to do."},
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -87,29 +88,40 @@ Result<std::vector<Prepared::Run>> compose_runs(const Experiment& experiment) {
 /// rows would not show what they are for.
 void leave_out_idle(Prepared& made) {
   using policy::Trait;
-  static constexpr std::array kWhy = {
-      "no job has a deadline", "no speeds of jobs are given (--speed)",
-      "no job has a deadline and no speeds of jobs are given (--speed)"};
-  std::array<std::vector<std::string>, kWhy.size()> names;
   const auto& jobs = made.trace.jobs;
-  policy::TraitSet there;
   const bool has_deadlines = std::any_of(jobs.begin(), jobs.end(), [&](const trace::Job& job) {
     return job.request.deadline != kNoTime && is_simulated(job.request, made.cluster);
   });
-  if (has_deadlines) there.add({Trait::reads_deadlines});
-  if (!made.experiment.speed.empty()) there.add({Trait::reads_speeds});
+  struct Data {
+    Trait trait;
+    bool is_there;
+    const char* lack;
+  };
+  const std::array<Data, 3> kinds = {
+      {{Trait::reads_deadlines, has_deadlines, "no job has a deadline"},
+       {Trait::reads_speeds, !made.experiment.speed.empty(),
+        "no speeds of jobs are given (--speed)"},
+       {Trait::reads_tenants, !made.cluster.tenants.empty(), "the cluster has no tenants"}}};
+  std::map<unsigned, std::vector<std::string>> idle;  // by the bits of what they lack
   std::erase_if(made.runs, [&](const Prepared::Run& run) {
     const policy::TraitSet traits = policy::registry().traits(run.composition);
-    const bool deadlines = traits.has(Trait::reads_deadlines);
-    const bool speeds = traits.has(Trait::reads_speeds);
-    if (traits.any_of(there) || (!deadlines && !speeds)) return false;
-    names[deadlines && speeds ? 2 : speeds ? 1 : 0].push_back(run.composition.name);
+    unsigned lacks = 0;
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      if (!traits.has(kinds[kind].trait)) continue;
+      if (kinds[kind].is_there) return false;
+      lacks |= 1U << kind;
+    }
+    if (lacks == 0) return false;
+    idle[lacks].push_back(run.composition.name);
     return true;
   });
-  for (std::size_t kind = 0; kind < kWhy.size(); ++kind) {
-    if (names[kind].empty()) continue;
+  for (const auto& [lacks, names] : idle) {
+    std::vector<std::string> why;
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      if ((lacks >> kind & 1U) != 0) why.emplace_back(kinds[kind].lack);
+    }
     made.left_out.push_back(
-        fmt::format("left out of all, as {}: {}", kWhy[kind], fmt::join(names[kind], ", ")));
+        fmt::format("left out of all, as {}: {}", fmt::join(why, " and "), fmt::join(names, ", ")));
   }
   made.experiment.policies.clear();
   for (const Prepared::Run& run : made.runs) {
@@ -204,6 +216,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
                 .power = std::move(*power),
                 .runs = std::move(*runs),
                 .speeds = nullptr,
+                .believed = nullptr,
                 .catalogue = {},
                 .model = nullptr,
                 .left_out = {},
@@ -236,12 +249,25 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
   if (experiment.speed.empty() && limits->any()) {
     made.notes.emplace_back("the power limits of GPUs change nothing without --speed");
   }
+  if (experiment.speed.empty() && !experiment.believed_speed.empty()) {
+    return fail(Code::usage, "nothing can be believed of speeds that are not simulated", {},
+                "add --speed with the models by which jobs run");
+  }
+  if (!experiment.believed_speed.empty()) {
+    auto believed = perf::read_catalogue(experiment.believed_speed);
+    if (!believed) return tl::unexpected(believed.error());
+    const Result<std::string> content = digest_of(experiment.believed_speed);
+    if (!content) return tl::unexpected(content.error());
+    made.catalogue = *content;
+    made.believed = std::make_shared<policy::SpeedBook>(made.cluster, made.trace,
+                                                        std::move(*believed), *limits);
+  }
   if (!experiment.speed.empty()) {
     auto catalogue = perf::read_catalogue(experiment.speed);
     if (!catalogue) return tl::unexpected(catalogue.error());
     const Result<std::string> content = digest_of(experiment.speed);
     if (!content) return tl::unexpected(content.error());
-    made.catalogue = *content;
+    made.catalogue = made.catalogue.empty() ? *content : *content + " " + made.catalogue;
     made.speeds = std::make_shared<policy::SpeedBook>(made.cluster, made.trace,
                                                       std::move(*catalogue), std::move(*limits));
     made.notes.insert(made.notes.end(), made.speeds->notes().begin(), made.speeds->notes().end());
@@ -264,6 +290,7 @@ Options options_of(const Prepared& prepared, std::size_t run) {
           .least_sleep = Duration{std::llround(power.least_sleep_s() * 1e3)},
           .seed = prepared.experiment.seed,
           .speeds = prepared.speeds.get(),
+          .believed = prepared.believed.get(),
           .whole_steps = whole_steps_of(chosen.composition),
           .warm_up = prepared.experiment.warm_up,
           .timeline_interval = prepared.experiment.timeline_interval};

@@ -36,6 +36,7 @@ struct Experiment {
   std::string profile;
   std::string power = "dgx1";  ///< As energy::read_power() takes it.
   std::string speed;  ///< As perf::read_catalogue() takes it; "" = every job runs as recorded.
+  std::string believed_speed;  ///< What policies believe of that, likewise; "" = the truth.
   std::string model;  ///< A file of `predict train` that learned estimates begin with; "" = none.
   schedule::RestartCost restart{};
   std::uint64_t seed = 0;
@@ -52,8 +53,9 @@ struct Prepared {
   energy::PowerModel power;
   using Run = PolicyRun;
   std::vector<Run> runs;
-  std::shared_ptr<const policy::SpeedBook> speeds;  ///< Null = every job runs as recorded.
-  std::string catalogue;                            ///< Of speeds: its content, hashed; "" = none.
+  std::shared_ptr<const policy::SpeedBook> speeds;    ///< Null = every job runs as recorded.
+  std::shared_ptr<const policy::SpeedBook> believed;  ///< Null = as speeds.
+  std::string catalogue;  ///< Of speeds: its content, hashed; "" = none.
   std::shared_ptr<const predict::StoredModel> model;  ///< Null = none.
   /// Which policies "all" does not have, and why; sentences, which are among the notes too.
   std::vector<std::string> left_out;

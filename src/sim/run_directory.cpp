@@ -130,6 +130,7 @@ Json configuration(const Prepared& prepared) {
           {"power", given.power},
           {"power_model", to_object(prepared.power)},
           {"speed", given.speed},
+          {"believed_speed", given.believed_speed},
           {"speed_models", prepared.catalogue},
           {"warm_up_s", seconds(given.warm_up)},
           {"model", given.model},
@@ -253,6 +254,7 @@ Result<RunRecord> read_run(const std::string& path) {
     e.profile = c.at("profile");
     e.power = c.at("power");
     e.speed = c.at("speed");
+    e.believed_speed = c.value("believed_speed", "");
     e.warm_up = duration_in(c, "warm_up_s");
     e.model = c.at("model");
     const Json& restart = c.at("restart");

@@ -42,6 +42,8 @@ struct Options {
   std::uint64_t seed = 0;       ///< Of the view's random numbers.
   /// How fast jobs run with what they are given; null = each as recorded, whatever that is.
   const policy::SpeedBook* speeds = nullptr;
+  /// What the policy believes of that; null = the truth. Where it differs, jobs run by `speeds`.
+  const policy::SpeedBook* believed = nullptr;
   /// Jobs start only where their claims, by position in the log, have room; null = there are none.
   const policy::Quotas* quotas = nullptr;
   WholeSteps whole_steps{};       ///< Where speeds are known.

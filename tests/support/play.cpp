@@ -14,10 +14,10 @@
 namespace almanac {
 namespace {
 
-/// The catalogue of models whose speeds can be worked out in the head.
-std::string linear_models() {
+/// A catalogue of models whose speeds can be worked out in the head.
+std::string models(const std::string& file) {
   const char* const source = std::getenv("ALMANAC_SOURCE_DIR");
-  return std::string(source == nullptr ? "." : source) + "/tests/support/linear.toml";
+  return std::string(source == nullptr ? "." : source) + "/tests/support/" + file;
 }
 
 /// A board of 200 W whose GPU works in proportion to its limit, whatever the model.
@@ -75,12 +75,20 @@ Result<Played> play(const Case& input, policy::Composition composition) {
   options.restart = run.restart;
   std::optional<policy::SpeedBook> speeds;
   if (!input.speed.empty()) {
-    auto catalogue = perf::read_catalogue(input.speed == "linear" ? linear_models() : input.speed);
+    auto catalogue =
+        perf::read_catalogue(input.speed == "linear" ? models("linear.toml") : input.speed);
     if (!catalogue) return tl::unexpected(catalogue.error());
     auto limits = policy::PowerLimits::of(input.cluster, linear_board());
     if (!limits) return tl::unexpected(limits.error());
     speeds.emplace(input.cluster, input.trace, std::move(*catalogue), std::move(*limits));
     options.speeds = &*speeds;
+  }
+  std::optional<policy::SpeedBook> believed;
+  if (!input.believed.empty()) {
+    auto catalogue = perf::read_catalogue(models(input.believed));
+    if (!catalogue) return tl::unexpected(catalogue.error());
+    believed.emplace(input.cluster, input.trace, std::move(*catalogue));
+    options.believed = &*believed;
   }
   auto made = sim::make_policy(run, input.trace);
   if (!made) return tl::unexpected(made.error());

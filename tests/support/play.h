@@ -25,6 +25,8 @@ struct Case {
   std::string profile{};        ///< What sim::apply_profile() takes.
   std::string speed{};     ///< "linear": by tests/support/linear.toml; "": as recorded; else what
                            ///< perf::read_catalogue() takes.
+  std::string believed{};  ///< What the policy believes of that, a file of tests/support; "": the
+                           ///< truth.
   sim::Options options{};  ///< But for the quotas.
   std::optional<policy::Quotas> quotas{};
 };

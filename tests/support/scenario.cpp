@@ -120,6 +120,8 @@ class Parser {
     } else if (kind == "speed") {
       words.need("linear");
       made_.input.speed = "linear";
+    } else if (kind == "believes") {
+      made_.input.believed = words.take("a file of tests/support");
     } else if (kind == "launch") {
       made_.input.options.restart.launch = words.duration("the launch time");
     } else if (kind == "seed") {

@@ -19,6 +19,7 @@
 ///     speed linear                       jobs run as tests/support/linear.toml says, by their model;
 ///                                        those without one as recorded; a GPU works in proportion
 ///                                        to its power limit, of 200 W at most
+///     believes FILE               the policy believes the speeds of that file of tests/support
 ///     restart 7s 30s 60s                 one, up to eight, more GPUs; one time alone is for all
 ///     launch 1s
 ///     seed 7
