@@ -249,7 +249,7 @@ Result<Composition> Registry::load(const std::string& path) const {
   }
   made.summary = table["summary"].value_or(std::string("composed in ") + path);
   made.source = path;
-  std::vector<std::string> keys = {"name", "summary", "base"};
+  std::vector<std::string> keys = {"name", "summary", "base", "whole"};
   for (const Slot& slot : slots()) keys.push_back(slot.name());
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
@@ -262,6 +262,11 @@ Result<Composition> Registry::load(const std::string& path) const {
       auto choice = read_toml_choice(*slot.choices, node, path);
       if (!choice) return tl::unexpected(choice.error());
       made.*slot.choice = std::move(*choice);
+    }
+    if (name == "whole") {
+      auto choice = read_toml_choice(wholes, node, path);
+      if (!choice) return tl::unexpected(choice.error());
+      made.whole = std::move(*choice);
     }
     if (name == "summary" && !node.is_string()) {
       return tl::unexpected(at(node, path, "summary must be a string"));

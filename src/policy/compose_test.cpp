@@ -181,6 +181,18 @@ TEST(Compose, ReadsAFile) {
   EXPECT_EQ(read->order, (Choice{"las", {{"queues_gpu_s", {60}}}}));
 }
 
+TEST(Compose, ReadsAFileOfAWholePolicy) {
+  const TomlFile file("name = \"mine\"\nwhole = {name = \"tiresias\", queues_gpu_s = [60, 600]}\n");
+  const Result<Composition> made = registry().compose(file.path());
+  ASSERT_TRUE(made) << to_string(made.error());
+  EXPECT_EQ(made->whole, (Choice{"tiresias", {{"queues_gpu_s", {60, 600}}}}));
+  EXPECT_EQ(registry().compose("tiresias:60:600")->whole, made->whole);
+  EXPECT_EQ(message("tiresias+easy"),
+            "policy tiresias+easy: tiresias decides by itself and asks no pass easy (leave it out; "
+            "only an estimate and a placement can be replaced)");
+  EXPECT_EQ(message("tiresias+first_fit"), "composed tiresias+first_fit");
+}
+
 TEST(Compose, NamesAFileWithoutANameAfterItself) {
   const TomlFile file("base = \"fifo\"\n");
   const Result<Composition> made = registry().compose(file.path());
@@ -189,9 +201,10 @@ TEST(Compose, NamesAFileWithoutANameAfterItself) {
 }
 
 TEST(Compose, SaysWhereAFileIsWrong) {
-  EXPECT_THAT(message_of_file("base = \"fifo\"\nordr = \"sjf\"\n"),
-              testing::StartsWith("composition.toml:2:8: unknown key ordr (did you mean order?; "
-                                  "known: name, summary, base, order, placement, estimate, "));
+  EXPECT_THAT(
+      message_of_file("base = \"fifo\"\nordr = \"sjf\"\n"),
+      testing::StartsWith("composition.toml:2:8: unknown key ordr (did you mean order?; "
+                          "known: name, summary, base, whole, order, placement, estimate, "));
   EXPECT_EQ(message_of_file("order = \"sjff\"\n"),
             "composition.toml:1:9: order has no choice sjff (see almanac policy list)");
   EXPECT_EQ(
