@@ -100,9 +100,9 @@ TEST(Compose, TellsAChoiceThatIsThereAValue) {
   EXPECT_EQ(registry().compose("chronus+lease")->pass, "lease") << "nothing is told";
   EXPECT_EQ(message("chronus+lease:0"),
             "deadline_leases: lease_s must be a number from 1 to 1e+09");
-  EXPECT_EQ(message("las+las:60:70"),
-            "las: 70 is one value too many (its parameters: "
-            "queues_gpu_s)");
+  EXPECT_EQ(message("easy+easy:2:3"), "easy: 3 is one value too many (its parameters: depth)");
+  EXPECT_EQ(registry().compose("las+las:60:70")->order,
+            (Choice{"las", {{"queues_gpu_s", {60, 70}}}}));
   EXPECT_EQ(message("qssf:60"),
             "policy qssf is made of slots, and 60 could be told to any of them "
             "(say which: qssf+lease:60)");
@@ -148,7 +148,6 @@ TEST(Compose, RefusesNumbersThatMeanNothing) {
   const std::map<std::string, std::string> choices = {
       {"trial_s", "size = {name = 'adaptive', trial_s"},
       {"lease_s", "pass = {name = 'lease', lease_s"},
-      {"queues_gpu_s", "order = {name = 'las', queues_gpu_s"},
       {"reserve_cpus", "pass = {name = 'arrays', reserve_cpus"},
       {"depth", "pass = {name = 'easy', depth"}};
   for (const auto& [name, choice] : choices) {

@@ -150,7 +150,7 @@ TEST(RunDigest, SaysWhatRestartsCost) {
   const Report report(prepared({{0s, 8, 1h, "a", "ann"}, {10min, 8, 10min, "a", "bob"}}, {"srtf"}));
   EXPECT_EQ(report.digests[0].stopped_jobs, 1);
   EXPECT_DOUBLE_EQ(report.digests[0].restart_gpu_s, 8 * 30);
-  EXPECT_THAT(report.words(), HasSubstr("srtf stops 1 job on the way, 1 time in all"));
+  EXPECT_THAT(report.words(), HasSubstr("srtf (bound) stops 1 job on the way, 1 time in all"));
 }
 
 TEST(RunOccupancy, FillsTheBinsThatJobsTouch) {

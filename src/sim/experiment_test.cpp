@@ -46,26 +46,31 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
       made.left_out,
       ElementsAre("left out of all, as no job has a deadline: chronus",
                   "left out of all, as no speeds of jobs are given (--speed): coda, "
-                  "synergy_greedy, synergy_opt, synergy_tune",
+                  "synergy_greedy, synergy_opt, synergy_tune, afs",
                   "left out of all, as no job has a deadline and no speeds of jobs are given "
-                  "(--speed): elasticflow, genie, promise, thrift"));
+                  "(--speed): elasticflow, genie, promise, thrift",
+                  "left out of all, as the cluster has no tenants: yarn_cs"));
   for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
   EXPECT_EQ(made.experiment.policies.front(), "fifo");
   EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
-  EXPECT_EQ(made.runs.size() + 9, all_policies().size());
+  EXPECT_EQ(made.runs.size() + 11, all_policies().size());
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
 }
+
+constexpr const char* kNoTenants = "left out of all, as the cluster has no tenants: yarn_cs";
 
 TEST(Experiment, KeepsWhatOneKindOfDataIsEnoughFor) {
   const Prepared due = prepared({.has_deadline = true});
   EXPECT_THAT(due.left_out,
-              ElementsAre(HasSubstr("no speeds of jobs are given (--speed): coda, ")));
+              ElementsAre(HasSubstr("no speeds of jobs are given (--speed): coda, "), kNoTenants));
   EXPECT_THAT(due.experiment.policies, Contains("chronus"));
   EXPECT_THAT(due.experiment.policies, Contains("elasticflow"));
   const Prepared fast = prepared({.speed = "public"});
-  EXPECT_THAT(fast.left_out, ElementsAre("left out of all, as no job has a deadline: chronus"));
+  EXPECT_THAT(fast.left_out,
+              ElementsAre("left out of all, as no job has a deadline: chronus", kNoTenants));
   EXPECT_THAT(fast.experiment.policies, Contains("elasticflow"));
-  EXPECT_THAT(prepared({.speed = "public", .has_deadline = true}).left_out, IsEmpty());
+  EXPECT_THAT(prepared({.speed = "public", .has_deadline = true}).left_out,
+              ElementsAre(kNoTenants));
 }
 
 TEST(Experiment, RunsWhatIsNamed) {
