@@ -27,7 +27,8 @@ class Cores : public Box {
     cores_ = process::allowed_cpus();
     if (cores_.size() < 2) GTEST_SKIP() << "one processor only";
     cores_.resize(2);
-    std::ofstream(folder_ / "hasty.toml") << "base = 'coda'\ntrial_s = 1\n";
+    std::ofstream(folder_ / "hasty.toml")
+        << "base = 'coda'\nsize = {name = 'adaptive', trial_s = 1}\n";
     begin_here();
   }
   void begin_here() {
