@@ -27,6 +27,12 @@
 namespace almanac::policy::whole {
 namespace {
 
+std::vector<Duration> in_gpu_time(const Values& gpu_seconds) {
+  std::vector<Duration> made;
+  for (const double each : gpu_seconds) made.push_back(Duration{std::llround(each * 1e3)});
+  return made;
+}
+
 /// Service of the jobs that have ended, in GPU-seconds.
 class Services {
  public:
@@ -54,7 +60,7 @@ class Tiresias final : public Allocator {
  public:
   Tiresias(std::unique_ptr<Placement> placement, const Parameters& told)
       : Allocator(std::move(placement)),
-        limits_(told.numbers("queues_gpu_s")),
+        limits_(in_gpu_time(told.numbers("queues_gpu_s"))),
         by_gittins_(told.word("within") == "gittins"),
         delta_(told.number("delta_gpu_s")),
         promote_(told.number("promote")) {}
@@ -75,10 +81,10 @@ class Tiresias final : public Allocator {
     candidates_.clear();
     for (const JobId job : jobs) {
       promote(job, view, plan);
-      const double service = attained(job, view);
+      const Duration service = attained(job, view);
       const auto queue = std::upper_bound(limits_.begin(), limits_.end(), service);
       candidates_.push_back({job, static_cast<std::size_t>(queue - limits_.begin()),
-                             by_gittins_ ? services_.gittins(service, delta_) : 0});
+                             by_gittins_ ? services_.gittins(seconds(service), delta_) : 0});
     }
     std::stable_sort(candidates_.begin(), candidates_.end());
     std::vector<Stock> left = stock(vc, plan.ledger);
@@ -93,9 +99,9 @@ class Tiresias final : public Allocator {
     for (const Candidate& each : candidates_) {
       const int gpus = asked(each.job, view).gpus;
       if (each.queue == limits_.size() || gpus == 0 || !will_run(each.job, view, plan)) continue;
-      const double left = (limits_[each.queue] - attained(each.job, view)) / gpus;
-      first =
-          std::min(first, view.now + Duration{std::llround(std::ceil(std::max(left, 1e-3) * 1e3))});
+      const Duration left = limits_[each.queue] - attained(each.job, view);
+      // Whole milliseconds: a part of one more is as good as all of it.
+      first = std::min(first, view.now + std::max(Duration{1}, (left + Duration{gpus - 1}) / gpus));
     }
     if (first != kNever) plan.wake(first);
   }
@@ -106,16 +112,16 @@ class Tiresias final : public Allocator {
       stopped_[job] = view.now;
       return;
     }
-    if (state.phase == Phase::ended) services_.add(attained(job, view));
+    if (state.phase == Phase::ended) services_.add(seconds(attained(job, view)));
     forgiven_.erase(job);
     stopped_.erase(job);
   }
 
-  /// GPU-seconds since the job was last promoted.
-  double attained(JobId job, const View& view) const {
+  /// GPU time since the job was last promoted: the time run times its GPUs.
+  Duration attained(JobId job, const View& view) const {
     const auto forgiven = forgiven_.find(job);
     const Duration before = forgiven == forgiven_.end() ? Duration{0} : forgiven->second;
-    return seconds(view.attained(job) - before) * asked(job, view).gpus;
+    return (view.attained(job) - before) * asked(job, view).gpus;
   }
 
   void promote(JobId job, const View& view, Plan& plan) {
@@ -135,7 +141,7 @@ class Tiresias final : public Allocator {
     stopped_.erase(stopped);
   }
 
-  Values limits_;  // GPU-seconds at which a job leaves each queue but the last
+  std::vector<Duration> limits_;  // GPU time at which a job leaves each queue but the last
   bool by_gittins_;
   double delta_;
   double promote_;
