@@ -5,18 +5,23 @@
 /// arrivals. One thread, engine only: the trace is in memory, nothing is written to disk.
 ///
 ///   engine_bench [--jobs 24000,100000,1000000,10000000] [--policy all] [--repeat 3] [--load 1]
-///                [--workload venus] [--scale 1] [--speed NAME]
+///                [--workload venus] [--scale 1] [--speed NAME] [--amounts 1,100,1000]
 ///
 /// The workload is a preset on its own cluster, of which there are --scale copies; with --speed
 /// jobs run at the rates of those models. `--workload coda --scale 100 --speed public --jobs
 /// 1200000`: cores, CPU jobs and memory bandwidth on 2,000 nodes, where --jobs counts those with
 /// GPUs.
 ///
+/// With --amounts N the workload is another: jobs of one to eight GPUs on 64 nodes that do not keep
+/// up with them, each of which asks for one of N amounts of memory, a MB apart. The memory is
+/// there, so all that differs between one N and another is how many demands wait: 4 N.
+///
 /// Processor time of the call, the best of the repeats. The policies take turns, so that whatever
 /// else the machine does meets all of them.
 ///
 /// Prints CSV: jobs,policy,jobs_per_s,times_floor,times_first,bytes_per_job,most_waiting; the bare
-/// loop is the first line of each size, times_first compares with the first policy named.
+/// loop is the first line of each size (and of each N), times_first compares with the first policy
+/// named.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -26,6 +31,7 @@
 
 #include <fmt/format.h>
 
+#include "base/rng.h"
 #include "cluster/read_toml.h"
 #include "floor.h"
 #include "meter.h"
@@ -49,6 +55,7 @@ struct Options {
   std::string workload = "venus";
   std::int64_t scale = 1;
   std::string speed;
+  std::vector<std::string> amounts;
 };
 
 Options parse(int argc, char** argv) {
@@ -62,6 +69,7 @@ Options parse(int argc, char** argv) {
     if (option == "--workload") options.workload = argv[at + 1];
     if (option == "--scale") options.scale = std::atoll(argv[at + 1]);
     if (option == "--speed") options.speed = argv[at + 1];
+    if (option == "--amounts") options.amounts = sim::parse_policies(argv[at + 1]);
   }
   return options;
 }
@@ -123,12 +131,53 @@ void measure(const trace::Trace& trace, const cluster::Cluster& cluster, const O
   std::fflush(stdout);
 }
 
+/// What a node has for each of its GPUs, and the least that a job asks for each of its own.
+constexpr std::int32_t kGpuMemoryMb = 64'000;
+constexpr std::int32_t kLeastMemoryMb = 32'000;
+
+trace::Trace jobs_that_ask(std::uint64_t amounts, int count) {
+  trace::Trace made;
+  Rng rng(1);
+  Time now{};
+  for (int number = 0; number < count; ++number) {
+    trace::Job job;
+    job.id = trace::JobKey{static_cast<std::uint64_t>(number)};
+    // On average 3.75 GPUs for 3,600 s every 25 s, of 512.
+    now += Duration{static_cast<Duration::rep>(rng.below(50'001))};
+    job.request.submit = now;
+    job.request.gpus = 1 << rng.below(4);
+    job.outcome.run = Duration{static_cast<Duration::rep>(1 + rng.below(7'200'000))};
+    const auto mb = kLeastMemoryMb + static_cast<std::int32_t>(rng.below(32'000) % amounts);
+    job.request.memory_gb = static_cast<float>(job.request.gpus * mb / 1e3);
+    made.jobs.push_back(job);
+  }
+  return made;
+}
+
+void measure_amounts(const Options& options) {
+  cluster::Cluster cluster;
+  cluster.takes_every_job = true;
+  cluster.add_vc("all");
+  cluster.add_nodes({.gpus = 8, .memory_gb = 8 * kGpuMemoryMb / 1e3}, 64);
+  for (const std::string& size : options.sizes) {
+    for (const std::string& amounts : options.amounts) {
+      trace::Trace trace = jobs_that_ask(std::stoull(amounts), std::stoi(size));
+      sim::scale_load(trace, options.load);
+      measure(trace, cluster, options);
+    }
+  }
+}
+
 int run(const Options& options) {
+  fmt::print("jobs,policy,jobs_per_s,times_floor,times_first,bytes_per_job,most_waiting\n");
+  if (!options.amounts.empty()) {
+    measure_amounts(options);
+    return 0;
+  }
   const std::string& name = options.workload;
   const auto workload =
       trace::scaled(*trace::parse_workload(*trace::preset(name), name), options.scale);
   const auto cluster = cluster::parse_toml(trace::to_cluster_toml(workload), name);
-  fmt::print("jobs,policy,jobs_per_s,times_floor,times_first,bytes_per_job,most_waiting\n");
   for (const std::string& size : options.sizes) {
     trace::Trace trace = trace::generate(trace::stretched(workload, std::stoll(size)), 1);
     sim::scale_load(trace, options.load);

@@ -80,7 +80,7 @@ struct Demand {
   Amount total() const { return of(units()); }
   /// Whether a job of `other` fits wherever one of this demand does.
   bool covers(const Demand& other) const {
-    return is_cpu_job() == other.is_cpu_job() && units() >= other.units() &&
+    return gpus >= other.gpus && tasks >= other.tasks && is_cpu_job() == other.is_cpu_job() &&
            cpu_milli >= other.cpu_milli && memory_mb >= other.memory_mb &&
            gpu_milli >= other.gpu_milli && claim == other.claim &&
            (gpu_types & ~other.gpu_types) == 0 && lies_as(other);
@@ -182,6 +182,8 @@ class Ledger {
   }
   /// How many units of `demand` fit on a node. At most 64.
   int units(NodeId node, const Demand& demand) const;
+  /// Whether a job can start on a node: it is on and not drained.
+  bool ready(NodeId node) const { return nodes_[index(node)].ready(); }
   bool drained(NodeId node) const { return nodes_[index(node)].drained; }
   Power power(NodeId node) const { return nodes_[index(node)].power; }
   int free_gpus(VcId vc) const;

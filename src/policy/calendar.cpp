@@ -39,17 +39,45 @@ Time later(Time from, Duration length) { return length >= kNever - from ? kNever
 
 }  // namespace
 
+Amount Calendar::slack(NodeId node, Time from, Time until) const {
+  Amount slack{cluster::kUnbounded, cluster::kUnbounded, cluster::kUnbounded};
+  for (const Claim& claim : claims(node)) {
+    if (claim.start <= from || claim.start >= until) continue;
+    slack = least(slack, most({}, claim.slack));
+  }
+  return slack;
+}
+
 bool Calendar::find_conflicts(std::span<const cluster::Grant> grants, Time from, Time until) {
   conflicts_.clear();
   for (const cluster::Grant& grant : grants) {
-    Amount slack{cluster::kUnbounded, cluster::kUnbounded, cluster::kUnbounded};
-    for (const Claim& claim : claims(grant.node)) {
-      if (claim.start <= from || claim.start >= until) continue;
-      slack = least(slack, most({}, claim.slack));
-    }
-    if (!slack.covers(grant.amount())) conflicts_.push_back({grant.node, {}, slack});
+    const Amount left = slack(grant.node, from, until);
+    if (!left.covers(grant.amount())) conflicts_.push_back({grant.node, {}, left});
   }
   return !conflicts_.empty();
+}
+
+bool Calendar::has_room_beside(VcId vc, const cluster::Demand& demand, Time from,
+                               Time until) const {
+  if (demand.is_cpu_job() || demand.is_part() || desk_.placement().draws()) return true;
+  const cluster::Ledger& ledger = desk_.ledger();
+  const cluster::Demand enough = desk_.least(demand);
+  for (const cluster::Pool& pool : ledger.pools(vc)) {
+    if (!pool.suits(demand)) continue;
+    const Placement::Footprint print = desk_.placement().footprint(demand, pool);
+    const Amount wanted = enough.of(print.units);
+    int missing = print.nodes;
+    for (int free = pool.tightest(wanted.gpus); free > 0; free = pool.tightest(free + 1)) {
+      const cluster::NodeSet& nodes = pool.by_free[static_cast<std::size_t>(free)];
+      for (std::uint32_t member = nodes.first(); member != cluster::NodeSet::kNone;
+           member = nodes.next(member)) {
+        const NodeId node = pool.nodes[member];
+        if (!ledger.room(node).covers(wanted) || !slack(node, from, until).covers(wanted)) continue;
+        if (--missing == 0) return true;
+      }
+    }
+  }
+  return false;
 }
 
 std::span<const cluster::Grant> Calendar::place(VcId vc, const cluster::Demand& demand, Time from,
@@ -58,6 +86,8 @@ std::span<const cluster::Grant> Calendar::place(VcId vc, const cluster::Demand& 
   const std::size_t before = ledger.mark();
   std::span<const cluster::Grant> placed = desk_.place(vc, demand);
   if (empty() || !find_conflicts(placed, from, until)) return placed;
+  ledger.undo(before);
+  if (!has_room_beside(vc, demand, from, until)) return {};
   std::size_t hidden = before;
   do {
     ledger.undo(hidden);
@@ -80,8 +110,7 @@ std::span<const cluster::Grant> Calendar::place_now(VcId vc, const cluster::Dema
   return place(vc, demand, Time::min(), later(desk_.now(), length));
 }
 
-bool Calendar::is_full(VcId vc, int gpus) const {
-  if (empty()) return false;
+int Calendar::free_beside_first(VcId vc) const {
   const cluster::Ledger& ledger = desk_.ledger();
   int room = ledger.free_gpus(vc);
   for (const Piece& piece : promises_[by_start_.front().slot].pieces) {
@@ -90,7 +119,7 @@ bool Calendar::is_full(VcId vc, int gpus) const {
                                   [&](const Claim& claim) { return claim.job == first(); });
     room -= std::max(0, ledger.free_on(piece.node) - std::max(0, own->slack.gpus));
   }
-  return room < gpus;
+  return room;
 }
 
 JobId Calendar::first_delayed(std::span<const cluster::Grant> grants, Time until) const {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Knows when GPUs of one virtual cluster are believed to come free and who has been promised them,
-/// and answers "when would it fit, and where?".
+/// Knows when GPUs of one virtual cluster are believed to come free and which jobs have been
+/// promised them, and answers "when would it fit, and where?".
 ///
 /// Free GPUs of a node change downwards only where a promise begins, so a placement that holds now
 /// and at the beginning of every later promise on its nodes holds throughout. Each promise
 /// therefore keeps, for each of its nodes, the slack: GPUs still free there when it begins.
 ///
-/// Who holds a part of a GPU counts with all of it, and so does who is promised one: others may
-/// wait longer than they must, but nobody is delayed by sharing. Where parts are packed otherwise
+/// A job that holds a part of a GPU, or is promised one, counts with all of it: others may
+/// wait longer than they must, but none is delayed by sharing. Where parts are packed otherwise
 /// than foreseen, a promised part may find no place on its node when its time comes; it is then
 /// promised anew, like that of a job whose predecessor runs longer than believed.
 ///
@@ -55,12 +55,12 @@ class Calendar {
   /// believed end and each promise until then.
   const Promise* promise(const VcState& vc, JobId job);
   /// Takes GPUs for a job of `demand` that is to run [now, now + length) and delays no promise.
-  /// Empty = changed nothing. The span is valid until anybody places again.
+  /// Empty = changed nothing. The span is valid until the next place().
   std::span<const cluster::Grant> place_now(VcId vc, const cluster::Demand& demand,
                                             Duration length);
-  /// Whether `gpus` GPUs taken now and held for good would delay the first promise, wherever they
-  /// are. False = maybe not.
-  bool is_full(VcId vc, int gpus) const;
+  /// More GPUs than so many, taken now and held for good, would delay the first promise, wherever
+  /// they are; there must be one.
+  int free_beside_first(VcId vc) const;
   /// The job promised the earliest start of those that `grants`, taken now and held until `until`,
   /// would delay; kNoJob = none.
   JobId first_delayed(std::span<const cluster::Grant> grants, Time until) const;
@@ -117,6 +117,11 @@ class Calendar {
   /// Places in the ledger as it stands, delaying no promise that begins in (from, until).
   std::span<const cluster::Grant> place(VcId vc, const cluster::Demand& demand, Time from,
                                         Time until);
+  /// Whether there may be nodes for `demand` on which it delays no such promise. Looks at each node
+  /// with as many GPUs as it needs there, until there are enough.
+  bool has_room_beside(VcId vc, const cluster::Demand& demand, Time from, Time until) const;
+  /// What promises that begin in (from, until) leave of a node; more than it has if there are none.
+  cluster::Amount slack(NodeId node, Time from, Time until) const;
   /// Puts the nodes where `grants` would delay a promise in conflicts_; false = there are none.
   bool find_conflicts(std::span<const cluster::Grant> grants, Time from, Time until);
   /// Lowers the slack on `node` of all promises that begin in [from, until).
@@ -126,7 +131,7 @@ class Calendar {
   NodeId first_node_;
   Promise at_once_;  // the answer that is not kept
   std::vector<Promise> promises_;
-  std::vector<Slot> spare_;                     // positions in promises_ that nobody uses
+  std::vector<Slot> spare_;                     // positions in promises_ that none uses
   std::vector<std::pair<JobId, Slot>> by_job_;  // in order of job
   std::vector<Begin> by_start_;                 // in order of start, then of being made
   std::vector<std::vector<Claim>> on_node_;     // of each node, in order of being made

@@ -126,14 +126,12 @@ TEST_F(CalendarTest, PlacesOnTheGpusThatPromisesLeave) {
   EXPECT_TRUE(calendar_.place_now(VcId{0}, demands_[1], 100s).empty());
 }
 
-TEST_F(CalendarTest, KnowsThatWhateverIsFreeIsPromised) {
+TEST_F(CalendarTest, CountsWhatIsFreeBesideTheFirstPromise) {
   jobs({{3, 10s}, {4, 20s}, {3, 5s}});
   start(0);
   start(1);
-  EXPECT_FALSE(calendar_.is_full(VcId{0}, 1)) << "nothing is promised";
   EXPECT_EQ(promised(2), 10) << "three of the four GPUs of node 0";
-  EXPECT_FALSE(calendar_.is_full(VcId{0}, 1)) << "the fourth is free and is not promised";
-  EXPECT_TRUE(calendar_.is_full(VcId{0}, 2));
+  EXPECT_EQ(calendar_.free_beside_first(VcId{0}), 1) << "the fourth is free and is not promised";
 }
 
 TEST_F(CalendarTest, NoticesPromisesThatAnOverrunBreaks) {

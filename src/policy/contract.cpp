@@ -46,13 +46,6 @@ void Plan::set(JobId job, const Target& target) {
   }
 }
 
-const Plan::Change* Plan::find(JobId job) const {
-  if (index(job) >= position_.size()) return nullptr;
-  const std::uint32_t position = position_[index(job)];
-  if (position >= changes_.size() || changes_[position].job != job) return nullptr;
-  return &changes_[position];
-}
-
 void Plan::clear() {
   changes_.clear();
   grants_.clear();

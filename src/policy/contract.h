@@ -242,7 +242,12 @@ class Plan {
   /// the job counts for must have room.
   void set(JobId job, const Target& target);
   /// What becomes of a job; null = it is not mentioned.
-  const Change* find(JobId job) const;
+  const Change* find(JobId job) const {
+    if (changes_.empty() || index(job) >= position_.size()) return nullptr;
+    const std::uint32_t position = position_[index(job)];
+    if (position >= changes_.size() || changes_[position].job != job) return nullptr;
+    return &changes_[position];
+  }
   std::span<const cluster::Grant> grants(const Change& change) const {
     return {grants_.data() + change.first_grant, change.num_grants};
   }

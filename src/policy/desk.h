@@ -61,7 +61,10 @@ class Desk {
                      : view_->demand(view_->progress(job).demand);
   }
   /// What is enough for it to start.
-  cluster::Demand least(JobId job) const { return size_ ? size_->least(demand(job)) : demand(job); }
+  cluster::Demand least(JobId job) const { return least(demand(job)); }
+  cluster::Demand least(const cluster::Demand& demand) const {
+    return size_ ? size_->least(demand) : demand;
+  }
   DemandId demand_id(JobId job) const {
     return chooses() ? slots_[index(job)].demand : view_->progress(job).demand;
   }

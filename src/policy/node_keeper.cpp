@@ -4,33 +4,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "policy/kit/unmet.h"
+
 namespace almanac::policy {
 namespace {
 
 using cluster::Power;
-
-/// A demand's waiting jobs, gone through in order of rank.
-struct Line {
-  const cluster::Demand* demand;
-  RankedQueue::Cursor cursor;
-};
-
-std::vector<Line> lines_of(const WaitingQueue& waiting) {
-  std::vector<Line> lines;
-  for (const WaitingQueue::Class& each : waiting.classes()) {
-    if (!each.jobs.empty()) lines.push_back({&each.demand, RankedQueue::Cursor(each.jobs)});
-  }
-  return lines;
-}
-
-/// The line whose next job is the first of all.
-std::size_t first_of(const std::vector<Line>& lines) {
-  std::size_t first = 0;
-  for (std::size_t at = 1; at < lines.size(); ++at) {
-    if (lines[at].cursor.get()->key < lines[first].cursor.get()->key) first = at;
-  }
-  return first;
-}
 
 /// Nodes of `vc` that are on and run nothing, in order of number.
 std::vector<NodeId> idle_nodes(const cluster::Ledger& ledger, VcId vc) {
@@ -69,15 +48,16 @@ bool NodeKeeper::bind(VcState& vc) {
   for (const NodeId node : off.booting) ledger.set_power(node, Power::on);
   JobId bound = kNoJob;
   std::size_t woken = 0;
-  for (std::vector<Line> lines = lines_of(vc.waiting); !lines.empty();) {
-    const std::size_t first = first_of(lines);
-    const Line& line = lines[first];
-    if (desk_.is_within_quotas(*line.demand) && place(vc, *line.demand, off, woken)) {
-      bound = line.cursor.get()->job;
+  Unmet unmet;
+  for (WaitingQueue::Walk waiting(vc.waiting); !waiting.at_end(); waiting.leave_out()) {
+    const cluster::Demand& demand = waiting.demand();
+    if (unmet.rules_out(demand)) continue;
+    if (desk_.is_within_quotas(demand) && place(vc, demand, off, woken)) {
+      bound = waiting.job();
       break;
     }
     if (strict_) break;
-    lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(first));
+    unmet.add(demand);
   }
   ledger.undo(before);
   if (bound == kNoJob) return false;
@@ -129,12 +109,13 @@ void NodeKeeper::wake_for_waiting(const VcState& vc, Off& off) {
   for (const NodeId node : off.booting) ledger.set_power(node, Power::on);
   std::vector<NodeId> needed;
   std::size_t woken = 0;
-  for (std::vector<Line> lines = lines_of(vc.waiting); !lines.empty();) {
-    const std::size_t first = first_of(lines);
-    Line& line = lines[first];
-    if (!place(vc, *line.demand, off, woken)) {
+  Unmet unmet;
+  for (WaitingQueue::Walk waiting(vc.waiting); !waiting.at_end();) {
+    const cluster::Demand& demand = waiting.demand();
+    if (unmet.rules_out(demand) || !place(vc, demand, off, woken)) {
       if (strict_) break;
-      lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(first));
+      unmet.add(demand);
+      waiting.leave_out();
       continue;
     }
     bool waits = false;
@@ -144,10 +125,8 @@ void NodeKeeper::wake_for_waiting(const VcState& vc, Off& off) {
       waits =
           waits || sleeps || std::binary_search(off.booting.begin(), off.booting.end(), grant.node);
     }
-    if (waits) off.held_back.push_back(line.cursor.get()->job);
-    line.cursor.advance();
-    if (line.cursor.get() == nullptr)
-      lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(first));
+    if (waits) off.held_back.push_back(waiting.job());
+    waiting.advance();
   }
   ledger.undo(before);
   for (const JobId job : off.held_back) desk_.plan().hold_back(job);

@@ -102,9 +102,7 @@ class Pipeline final : public Policy {
 
   void line_up(std::vector<JobId>& line) const override {
     for (const VcState& vc : vcs_) {
-      if (vc.waiting.empty()) continue;
-      const QueueEntry* entry = &vc.waiting.first().jobs.front();
-      for (; entry != nullptr; entry = vc.waiting.next(entry->key)) line.push_back(entry->job);
+      for (WaitingQueue::Walk at(vc.waiting); !at.at_end(); at.advance()) line.push_back(at.job());
     }
   }
 

@@ -2,6 +2,7 @@
 #include "policy/queue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -10,138 +11,77 @@ namespace {
 
 constexpr std::uint32_t kAbsent = ~std::uint32_t{0};
 
-bool before(const QueueEntry& entry, const QueueKey& key) { return entry.key < key; }
-
 }  // namespace
 
-Duration RankedQueue::Block::least_believed() const {
-  if (!least_is_exact) {
-    least = Duration::max();
-    for (std::size_t at = begin; at < end; ++at) least = std::min(least, entries[at].believed);
-    least_is_exact = true;
-  }
-  return least;
+void WaitingQueue::add_class(DemandId id, const cluster::Demand& demand) {
+  if (classes_.size() >= most_classes_) drop_empty();
+  position_[index(id)] = static_cast<std::uint32_t>(classes_.size());
+  file(classes_.emplace_back(Class{.id = id, .demand = demand}));
 }
 
-std::size_t RankedQueue::block_of(const QueueKey& key) const {
-  // Most questions are about the front, most newcomers go to the end.
-  if (blocks_.size() == 1 || key < blocks_[1]->front().key) return 0;
-  if (!(key < blocks_.back()->front().key)) return blocks_.size() - 1;
-  const auto found = std::upper_bound(
-      blocks_.begin() + 1, blocks_.end(), key,
-      [](const QueueKey& k, const std::unique_ptr<Block>& b) { return k < b->front().key; });
-  return static_cast<std::size_t>(found - blocks_.begin()) - 1;
-}
-
-void RankedQueue::split(std::size_t block) {
-  Block& full = *blocks_[block];
-  auto upper = std::make_unique<Block>();
-  // A queue that grows at its end leaves full blocks behind, not half-full ones.
-  const bool at_end = block + 1 == blocks_.size();
-  const std::size_t keep = full.begin + (at_end ? full.size() - 1 : full.size() / 2);
-  upper->end = full.end - keep;
-  std::copy(full.entries.data() + keep, full.last(), upper->first());
-  full.end = keep;
-  full.least_is_exact = upper->least_is_exact = false;
-  blocks_.insert(blocks_.begin() + static_cast<std::ptrdiff_t>(block) + 1, std::move(upper));
-}
-
-void RankedQueue::insert(const QueueEntry& entry) {
-  if (blocks_.empty()) blocks_.push_back(std::make_unique<Block>());
-  std::size_t at = block_of(entry.key);
-  if (blocks_[at]->size() == kBlockSize) {
-    split(at);
-    at = block_of(entry.key);
-  }
-  Block& block = *blocks_[at];
-  if (block.end == kBlockSize) {
-    std::copy(block.first(), block.last(), block.entries.data());
-    block.end = block.size();
-    block.begin = 0;
-  }
-  QueueEntry* place = block.last();
-  // Most newcomers go to the end.
-  if (block.size() > 0 && entry.key < (place - 1)->key) {
-    place = std::lower_bound(block.first(), block.last(), entry.key, before);
-    std::copy_backward(place, block.last(), block.last() + 1);
-  }
-  *place = entry;
-  ++block.end;
-  block.least = std::min(block.least, entry.believed);
-  ++size_;
-}
-
-void RankedQueue::erase(const QueueKey& key) {
-  const std::size_t at = block_of(key);
-  Block& block = *blocks_[at];
-  QueueEntry* const found = std::lower_bound(block.first(), block.last(), key, before);
-  ALMANAC_CHECK(found != block.last() && !(key < found->key), "sequence {} is not queued",
-                key.sequence);
-  if (found->believed <= block.least) block.least_is_exact = false;
-  if (found == block.first()) {
-    ++block.begin;
-  } else {
-    std::copy(found + 1, block.last(), found);
-    --block.end;
-  }
-  --size_;
-  if (block.size() > 0) return;
-  if (blocks_.size() == 1) {
-    block.begin = block.end = 0;
-    block.least = Duration::max();
-    block.least_is_exact = true;
+void WaitingQueue::file(Class& own) {
+  if (has_trees()) return file_in_tree(own);
+  if (by_gpus_.size() < kFew) {
+    const auto behind = std::upper_bound(
+        by_gpus_.begin(), by_gpus_.end(), own.demand.gpus,
+        [&](std::int32_t gpus, std::uint32_t other) { return gpus < classes_[other].demand.gpus; });
+    by_gpus_.insert(behind, static_cast<std::uint32_t>(&own - classes_.data()));
     return;
   }
-  blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(at));
+  by_gpus_.clear();
+  for (Class* each = classes_.data(); each <= &own; ++each) file_in_tree(*each);
 }
 
-const QueueEntry* RankedQueue::first_within(Duration limit) const {
-  if (empty()) return nullptr;
-  for (const auto& block : blocks_) {
-    if (block->least_believed() > limit) continue;
-    for (std::size_t at = block->begin; at < block->end; ++at) {
-      if (block->entries[at].believed <= limit) return &block->entries[at];
+void WaitingQueue::file_in_tree(Class& own) {
+  const auto tree = std::lower_bound(
+      trees_.begin(), trees_.end(), own.demand.gpus,
+      [](const ClassTree& known, std::int32_t gpus) { return known.gpus() < gpus; });
+  const auto at = static_cast<std::uint32_t>(tree - trees_.begin());
+  if (tree == trees_.end() || tree->gpus() != own.demand.gpus) {
+    trees_.emplace(tree, own.demand.gpus);
+    for (Class& each : classes_) {
+      if (each.tree >= at) ++each.tree;
     }
   }
-  return nullptr;
+  own.tree = at;
+  own.leaf = trees_[at].add();
+  if (!own.jobs.empty()) trees_[at].enter(own.leaf, node_of(own));
 }
 
-const QueueEntry* RankedQueue::next(const QueueKey& key) const {
-  if (empty()) return nullptr;
-  std::size_t at = block_of(key);
-  Block& block = *blocks_[at];
-  const QueueEntry* const found =
-      std::upper_bound(block.first(), block.last(), key,
-                       [](const QueueKey& k, const QueueEntry& e) { return k < e.key; });
-  if (found != block.last()) return found;
-  return ++at < blocks_.size() ? &blocks_[at]->front() : nullptr;
-}
-
-const QueueEntry* RankedQueue::previous(const QueueKey& key) const {
-  if (empty()) return nullptr;
-  const std::size_t at = block_of(key);
-  Block& block = *blocks_[at];
-  const QueueEntry* const found = std::lower_bound(block.first(), block.last(), key, before);
-  if (found != block.first()) return found - 1;
-  return at > 0 ? &blocks_[at - 1]->entries[blocks_[at - 1]->end - 1] : nullptr;
-}
-
-void WaitingQueue::add_class(DemandId id, const cluster::Demand& demand) {
-  const auto place =
-      std::upper_bound(classes_.begin(), classes_.end(), demand.gpus,
-                       [](int gpus, const Class& known) { return gpus < known.demand.gpus; });
-  classes_.insert(place, Class{.id = id, .demand = demand});
-  for (std::uint32_t at = 0; at < classes_.size(); ++at) position_[index(classes_[at].id)] = at;
+void WaitingQueue::drop_empty() {
+  // Whether a claim is aside is not to be forgotten.
+  std::erase_if(classes_, [&](const Class& each) {
+    const bool goes = each.jobs.empty() && each.demand.claim == kNoClaim;
+    if (goes) position_[index(each.id)] = kAbsent;
+    return goes;
+  });
+  trees_.clear();
+  by_gpus_.clear();
+  for (std::uint32_t at = 0; at < classes_.size(); ++at) {
+    position_[index(classes_[at].id)] = at;
+    file(classes_[at]);
+  }
   find_first();
+  most_classes_ = std::max(kKept, 4 * classes_.size());
 }
 
 void WaitingQueue::find_first() {
-  const Class* best = nullptr;
-  for (const Class& each : classes_) {
-    if (each.jobs.empty()) continue;
-    if (best == nullptr || each.front < best->front) best = &each;
+  if (empty()) return;
+  if (!has_trees()) {
+    const Class* first = nullptr;
+    for (const Class& each : classes_) {
+      if (each.jobs.empty()) continue;
+      if (first == nullptr || each.front < first->front) first = &each;
+    }
+    first_ = static_cast<std::uint32_t>(first - classes_.data());
+    return;
   }
-  if (best != nullptr) first_ = static_cast<std::uint32_t>(best - classes_.data());
+  const ClassTree* best = nullptr;
+  for (const ClassTree& tree : trees_) {
+    if (tree.root().empty()) continue;
+    if (best == nullptr || tree.root().front < best->root().front) best = &tree;
+  }
+  if (best != nullptr) first_ = best->root().first;
 }
 
 void WaitingQueue::insert(DemandId id, const cluster::Demand& demand, const QueueEntry& entry) {
@@ -150,12 +90,20 @@ void WaitingQueue::insert(DemandId id, const cluster::Demand& demand, const Queu
   const std::uint32_t position = position_[index(id)];
   Class& own = classes_[position];
   if (own.is_aside) return own.aside.insert(entry);
-  if (own.jobs.empty() || entry.key < own.front) {
+  const bool is_only = own.jobs.empty();
+  const bool is_front = is_only || entry.key < own.front;
+  if (is_front) {
     own.front = entry.key;
     if (empty() || entry.key < first().front) first_ = position;
   }
   own.jobs.insert(entry);
+  own.believed = is_only ? entry.believed : std::min(own.believed, entry.believed);
   ++size_;
+  if (!has_trees()) return;
+  ClassTree& tree = trees_[own.tree];
+  if (is_only) return tree.enter(own.leaf, node_of(own));
+  tree.lower(own.leaf, entry.believed);
+  if (is_front) tree.set_front(own.leaf, entry.key);
 }
 
 void WaitingQueue::erase(DemandId id, const QueueKey& key) {
@@ -164,7 +112,12 @@ void WaitingQueue::erase(DemandId id, const QueueKey& key) {
   if (own.is_aside) return own.aside.erase(key);
   own.jobs.erase(key);
   --size_;
+  if (own.front < key) return;
   if (!own.jobs.empty()) own.front = own.jobs.front().key;
+  if (has_trees()) {
+    ClassTree& tree = trees_[own.tree];
+    own.jobs.empty() ? tree.leave(own.leaf) : tree.set_front(own.leaf, own.front);
+  }
   if (position == first_) find_first();
 }
 
@@ -175,7 +128,14 @@ void WaitingQueue::set_aside(DemandId id, bool aside) {
   size_ -= own.jobs.size();
   std::swap(own.jobs, own.aside);
   size_ += own.jobs.size();
-  if (!own.jobs.empty()) own.front = own.jobs.front().key;
+  if (!own.jobs.empty()) {
+    own.front = own.jobs.front().key;
+    own.believed = own.jobs.least_believed();
+  }
+  if (has_trees()) {
+    ClassTree& tree = trees_[own.tree];
+    own.jobs.empty() ? tree.leave(own.leaf) : tree.enter(own.leaf, node_of(own));
+  }
   find_first();
 }
 
@@ -184,13 +144,40 @@ bool WaitingQueue::is_aside(DemandId id) const {
   return classes_[position_[index(id)]].is_aside;
 }
 
+cluster::Demand WaitingQueue::least_like(const Class& own) const {
+  ALMANAC_CHECK(has_trees(), "{} demands are few", classes_.size());
+  const cluster::Demand& all = trees_[own.tree].root().least;
+  cluster::Demand made = own.demand;
+  made.tasks = all.tasks;
+  made.cpu_milli = all.cpu_milli;
+  made.memory_mb = all.memory_mb;
+  return made;
+}
+
 const QueueEntry* WaitingQueue::next(const QueueKey& key) const {
-  const QueueEntry* best = nullptr;
-  for (const Class& each : classes_) {
-    const QueueEntry* const candidate = each.jobs.next(key);
-    if (candidate != nullptr && (best == nullptr || candidate->key < best->key)) best = candidate;
+  const auto after = [&](const Class& each) {
+    return key < each.front ? &each.jobs.front() : each.jobs.next(key);
+  };
+  return first_of([](const cluster::Demand&) { return false; }, after).entry;
+}
+
+WaitingQueue::Walk::Walk(const WaitingQueue& queue) {
+  for (const Class& each : queue.classes()) {
+    if (!each.jobs.empty()) lines_.push_back({&each, RankedQueue::Cursor(each.jobs)});
   }
-  return best;
+  std::make_heap(lines_.begin(), lines_.end(), is_later);
+}
+
+void WaitingQueue::Walk::advance() {
+  std::pop_heap(lines_.begin(), lines_.end(), is_later);
+  lines_.back().at.advance();
+  if (lines_.back().at.get() == nullptr) return lines_.pop_back();
+  std::push_heap(lines_.begin(), lines_.end(), is_later);
+}
+
+void WaitingQueue::Walk::leave_out() {
+  std::pop_heap(lines_.begin(), lines_.end(), is_later);
+  lines_.pop_back();
 }
 
 }  // namespace almanac::policy

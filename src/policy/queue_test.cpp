@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "cluster/demand_table.h"
 
 namespace almanac::policy {
 namespace {
@@ -109,32 +113,207 @@ TEST(RankedQueueDeathTest, StopsTheProgramWhenAnUnknownEntryGoes) {
   EXPECT_DEATH(queue.erase({1, 0, 7}), "sequence 7 is not queued");
 }
 
+/// Demands of which many cover another, and the jobs that ask for them, one by one.
+struct Asked {
+  std::vector<cluster::Demand> demands{};
+  std::vector<std::pair<std::size_t, QueueEntry>> jobs{};  // with the position of their demand
+};
+
+cluster::Demand random_demand() {
+  const auto few = [] { return *rc::gen::inRange(0, 6); };
+  cluster::Demand made{.gpus = few() / 2};
+  if (made.is_cpu_job()) made.tasks = 1 + few() / 2;
+  made.gpu_types = static_cast<std::uint64_t>(*rc::gen::element(1, 2, 3));
+  made.cpu_milli = 1000 * few();
+  made.memory_mb = 1000 * few();
+  made.nodes = made.gpus == 2 ? few() / 5 : 0;
+  if (made.gpus == 1) made.gpu_milli = *rc::gen::element(300, 500, cluster::kWholeGpu);
+  made.claim = ClaimId{static_cast<std::uint32_t>(few() / 4)};
+  return made;
+}
+
+Asked random_jobs() {
+  Asked made;
+  cluster::DemandTable numbers;
+  for (const QueueEntry& entry : random_entries(2)) {
+    made.jobs.emplace_back(index(numbers.id_of(random_demand())), entry);
+  }
+  made.demands = numbers.all();
+  return made;
+}
+
+DemandId demand_id(std::size_t position) { return DemandId{static_cast<std::uint32_t>(position)}; }
+
+/// The same jobs in one list.
+using Plain = std::map<QueueKey, std::pair<std::size_t, Duration>, Before>;
+
 RC_GTEST_PROP(WaitingQueue, IsOneQueueFiledByDemand, ()) {
+  const Asked asked = random_jobs();
   WaitingQueue ours;
-  Model model;
-  std::map<std::uint32_t, DemandId> demand_of;
-  for (const QueueEntry& each : random_entries(3)) {
-    const auto gpus = static_cast<std::int32_t>(1 + each.believed / 20s);
-    const DemandId demand{static_cast<std::uint32_t>(gpus)};
-    ours.insert(demand, {.gpus = gpus}, each);
-    model.emplace(each.key, each.believed);
-    demand_of[each.key.sequence] = demand;
-    if (each.believed < 40s) {
-      const QueueKey key = model.begin()->first;
-      ours.erase(demand_of[key.sequence], key);
-      model.erase(key);
+  Plain model;
+  for (const auto& [demand, entry] : asked.jobs) {
+    ours.insert(demand_id(demand), asked.demands[demand], entry);
+    model[entry.key] = {demand, entry.believed};
+    if (entry.believed < 40s) {
+      const auto gone = *rc::gen::arbitrary<bool>() ? model.begin() : std::prev(model.end());
+      ours.erase(demand_id(gone->second.first), gone->first);
+      model.erase(gone);
     }
     RC_ASSERT(ours.size() == model.size());
     RC_ASSERT(ours.empty() == model.empty());
-    if (model.empty()) continue;
-    RC_ASSERT(ours.first().jobs.front().key.sequence == model.begin()->first.sequence);
-    const auto second = std::next(model.begin());
-    RC_ASSERT(same(ours.next(model.begin()->first), second, model));
+    if (!model.empty()) {
+      RC_ASSERT(ours.first().jobs.front().key.sequence == model.begin()->first.sequence);
+    }
   }
-  const auto& classes = ours.classes();
-  RC_ASSERT(std::is_sorted(classes.begin(), classes.end(), [](const auto& a, const auto& b) {
-    return a.demand.gpus < b.demand.gpus;
-  }));
+  WaitingQueue::Walk walk(ours);
+  for (auto expected = model.begin(); expected != model.end();) {
+    RC_ASSERT(!walk.at_end());
+    RC_ASSERT(walk.key().sequence == expected->first.sequence);
+    RC_ASSERT(walk.demand() == asked.demands[expected->second.first]);
+    const QueueEntry* const next = ours.next(expected->first);
+    RC_ASSERT((next == nullptr) == (++expected == model.end()));
+    if (next != nullptr) RC_ASSERT(next->key.sequence == expected->first.sequence);
+    walk.advance();
+  }
+  RC_ASSERT(walk.at_end());
+}
+
+RC_GTEST_PROP(WaitingQueue, IsWalkedPastDemandsThatAreLeftOut, ()) {
+  const Asked asked = random_jobs();
+  WaitingQueue ours;
+  Plain model;
+  for (const auto& [demand, entry] : asked.jobs) {
+    ours.insert(demand_id(demand), asked.demands[demand], entry);
+    model[entry.key] = {demand, entry.believed};
+  }
+  WaitingQueue::Walk walk(ours);
+  std::set<std::size_t> left_out;
+  for (const auto& [key, job] : model) {
+    if (left_out.contains(job.first)) continue;
+    RC_ASSERT(walk.key().sequence == key.sequence);
+    if (*rc::gen::inRange(0, 4) == 0) {
+      left_out.insert(job.first);
+      walk.leave_out();
+    } else {
+      walk.advance();
+    }
+  }
+  RC_ASSERT(walk.at_end());
+}
+
+RC_GTEST_PROP(WaitingQueue, FindsTheFirstOfThoseThatAreNotSkipped, ()) {
+  const Asked asked = random_jobs();
+  WaitingQueue ours;
+  Plain model;
+  const auto unmet =
+      *rc::gen::container<std::vector<cluster::Demand>>(rc::gen::exec(random_demand));
+  const auto skips = [&](const cluster::Demand& demand) {
+    return std::any_of(unmet.begin(), unmet.end(),
+                       [&](const cluster::Demand& each) { return demand.covers(each); });
+  };
+  for (const auto& [demand, entry] : asked.jobs) {
+    ours.insert(demand_id(demand), asked.demands[demand], entry);
+    model[entry.key] = {demand, entry.believed};
+  }
+  for (const Duration limit : {Duration::max(), Duration{40s}, Duration{2s}}) {
+    while (true) {
+      const auto expected = std::find_if(model.begin(), model.end(), [&](const auto& each) {
+        return each.second.second <= limit && !skips(asked.demands[each.second.first]);
+      });
+      const auto [from, entry] = ours.first_of(
+          skips, [&](const WaitingQueue::Class& each) { return each.jobs.first_within(limit); });
+      RC_ASSERT((from == nullptr) == (expected == model.end()));
+      if (from == nullptr) break;
+      RC_ASSERT(entry->key.sequence == expected->first.sequence);
+      RC_ASSERT(from->demand == asked.demands[expected->second.first]);
+      ours.erase(from->id, expected->first);
+      model.erase(expected);
+    }
+  }
+}
+
+RC_GTEST_PROP(WaitingQueue, IsVisitedByGpusButForPartsThatAreSkipped, ()) {
+  const Asked asked = random_jobs();
+  WaitingQueue ours;
+  std::vector<std::vector<Duration>> waits(asked.demands.size());
+  for (const auto& [demand, entry] : asked.jobs) {
+    ours.insert(demand_id(demand), asked.demands[demand], entry);
+    waits[demand].push_back(entry.believed);
+    if (entry.believed >= 20s) continue;
+    // The briefest are gone, and the tree does not know until it is told.
+    ours.erase(demand_id(demand), entry.key);
+    waits[demand].pop_back();
+    if (entry.believed >= 10s) continue;
+    for (const WaitingQueue::Class& each : ours.classes()) ours.tighten(each);
+  }
+  const Duration limit = *rc::gen::inRange(0, 100) * 1s;
+  std::vector<std::pair<int, std::size_t>> seen;
+  ours.visit([&](const ClassTree::Node& node) { return node.believed > limit; },
+             [&](const WaitingQueue::Class& each) {
+               seen.emplace_back(each.demand.gpus, index(each.id));
+             });
+  RC_ASSERT(std::is_sorted(seen.begin(), seen.end()));
+  for (std::size_t demand = 0; demand < waits.size(); ++demand) {
+    const bool is_seen =
+        std::find(seen.begin(), seen.end(), std::pair{int{asked.demands[demand].gpus}, demand}) !=
+        seen.end();
+    const bool is_brief = std::any_of(waits[demand].begin(), waits[demand].end(),
+                                      [&](Duration each) { return each <= limit; });
+    // A job that has left may be remembered, one that waits is not forgotten.
+    RC_ASSERT(is_seen || !is_brief);
+    RC_ASSERT(!is_seen || !waits[demand].empty());
+  }
+}
+
+RC_GTEST_PROP(WaitingQueue, SeesNobodyOfADemandThatIsAside, ()) {
+  const Asked asked = random_jobs();
+  WaitingQueue ours;
+  for (const auto& [demand, entry] : asked.jobs) {
+    ours.insert(demand_id(demand), asked.demands[demand], entry);
+    ours.set_aside(demand_id(demand), entry.believed < 50s);
+  }
+  std::size_t waiting = 0;
+  for (const WaitingQueue::Class& each : ours.classes()) {
+    RC_ASSERT(ours.is_aside(each.id) == each.is_aside);
+    waiting += each.jobs.size();
+    RC_ASSERT(each.jobs.empty() == each.is_aside);
+  }
+  RC_ASSERT(ours.size() == waiting);
+  std::size_t seen = 0;
+  ours.visit([](const ClassTree::Node&) { return false; },
+             [&](const WaitingQueue::Class& each) { seen += each.jobs.size(); });
+  RC_ASSERT(seen == waiting);
+}
+
+TEST(WaitingQueue, ForgetsDemandsForWhichNobodyWaits) {
+  constexpr std::uint32_t kDemands = 20'000;
+  constexpr std::uint32_t kStay = 500;  // of which each waits for a while
+  WaitingQueue queue;
+  const auto key = [](std::uint32_t number) { return QueueKey{1, 0, number}; };
+  for (std::uint32_t number = 0; number < kDemands; ++number) {
+    queue.insert(DemandId{number}, {.gpus = 1, .memory_mb = static_cast<std::int32_t>(number)},
+                 {key(number), JobId{number}, 1s});
+    if (number >= kStay) queue.erase(DemandId{number - kStay}, key(number - kStay));
+    ASSERT_EQ(index(queue.first().id), number < kStay ? 0 : number - kStay + 1);
+  }
+  EXPECT_LT(queue.classes().size(), 3000U);
+  EXPECT_EQ(queue.size(), kStay);
+}
+
+TEST(WaitingQueue, RemembersThatAClaimIsAside) {
+  WaitingQueue queue;
+  const cluster::Demand claims{.gpus = 1, .claim = ClaimId{1}};
+  queue.insert(DemandId{0}, claims, entry(1, 0, 0, 1));
+  queue.set_aside(DemandId{0}, true);
+  queue.erase(DemandId{0}, {1, 0, 0});
+  for (std::uint32_t number = 1; number < 5000; ++number) {
+    queue.insert(DemandId{number}, {.gpus = 1, .memory_mb = static_cast<std::int32_t>(number)},
+                 entry(1, 0, number, 1));
+    queue.erase(DemandId{number}, {1, 0, number});
+  }
+  EXPECT_TRUE(queue.is_aside(DemandId{0}));
+  queue.insert(DemandId{0}, claims, entry(1, 0, 5000, 1));
+  EXPECT_TRUE(queue.empty());
 }
 
 }  // namespace

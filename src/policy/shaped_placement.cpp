@@ -21,6 +21,10 @@ class ShapedPlacement final : public Placement {
     return false;
   }
   bool draws() const override { return other_->draws(); }
+  Footprint footprint(const cluster::Demand& demand, const cluster::Pool& pool) const override {
+    if (demand.nodes == 0) return other_->footprint(demand, pool);
+    return {demand.nodes, demand.gpus / demand.nodes};
+  }
 
  private:
   static bool place_in(cluster::Ledger& ledger, const cluster::Pool& pool,

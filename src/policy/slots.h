@@ -36,7 +36,7 @@ struct Candidate {
   const predict::Distribution* likely = nullptr;
 };
 
-/// Who is next: the least rank. Equal ranks: the least tie, then the job that has queued for
+/// Which job is next: the least rank. Equal ranks: the least tie, then the job that has queued for
 /// longer.
 class Order {
  public:
@@ -79,6 +79,18 @@ class Placement {
   /// Whether place() draws from rng. If so it is asked no more and no less often than it takes to
   /// find a plan, or the draws of later jobs would depend on how cleverly that is done.
   virtual bool draws() const { return false; }
+  /// Units of a demand on each of so many nodes.
+  struct Footprint {
+    int nodes = 1;
+    int units = 1;
+  };
+  /// What a job of `demand`, whose GPUs are whole, takes at the least where all of it lies in
+  /// `pool`.
+  virtual Footprint footprint(const cluster::Demand& demand, const cluster::Pool& pool) const {
+    static_cast<void>(demand);
+    static_cast<void>(pool);
+    return {};
+  }
   /// Whether a job of `demand` always lies on one node of `pools`, and fits if there is one with
   /// room for all of it.
   virtual bool keeps_together(const cluster::Demand& demand,

@@ -156,7 +156,7 @@ void Pacer::settle(Job& job, Time now) {
 void Pacer::count(JobId job, int sign) {
   spared_gpus_ += sign * double{jobs_[index(job)].spared};
   const trace::Request& asked = trace_.jobs[index(job)].request;
-  // Who asks a part keeps that busy, not the GPU.
+  // A job that asks a part keeps that busy, not the GPU.
   const double use = sign * use_of(job) * asked.gpu_part();
   computing_gpus_ += shared_.has(job) ? shared_.add_use(job, use) : use * jobs_[index(job)].gpus;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs come that nobody knew of when the round began, and users take back jobs that wait: what a
+/// Jobs come that were not known when the round began, and users take back jobs that wait: what a
 /// live service does and no simulation of a log does.
 #include <algorithm>
 #include <map>

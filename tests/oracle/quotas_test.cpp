@@ -66,7 +66,7 @@ RC_GTEST_PROP(Quotas, AreKeptAtEveryMoment, ()) {
   }
 }
 
-/// A quota that nobody reaches is none. All count for it: where jobs of one size claim different
+/// A quota that no job reaches is none. All count for it: where jobs of one size claim different
 /// things, backfill looks at the first of each.
 RC_GTEST_PROP(Quotas, ChangeNothingWhereTheyAreWide, ()) {
   Case input = to_case(*drafts(kInexact), kInexact);
@@ -85,7 +85,7 @@ RC_GTEST_PROP(Quotas, ChangeNothingWhereTheyAreWide, ()) {
   RC_ASSERT(runs_text(input, free->runs) == runs_text(input, bound->runs));
 }
 
-/// Who waits though nobody holds reservations finds no GPUs, or no room in a quota.
+/// A job that waits though none holds reservations finds no GPUs, or no room in a quota.
 RC_GTEST_PROP(Quotas, KeepNobodyWaitingForWhomThereIsRoom, ()) {
   Case input = to_case(*drafts());
   input.policy = "fifo+scan+first_fit";

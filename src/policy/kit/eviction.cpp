@@ -5,37 +5,18 @@
 
 namespace almanac::policy {
 
-bool is_ready(const cluster::Ledger& ledger, NodeId node) {
-  return !ledger.drained(node) && ledger.power(node) == cluster::Power::on;
-}
-
 bool may_move(Desk& desk, JobId job) {
   const auto held = desk.grants(job);
-  return std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
-    return is_ready(desk.ledger(), grant.node);
-  });
+  return std::all_of(held.begin(), held.end(),
+                     [&](const cluster::Grant& grant) { return desk.ledger().ready(grant.node); });
 }
 
 int gpus_to_deal(Desk& desk, JobId job) {
   int gpus = 0;
   for (const cluster::Grant& grant : desk.grants(job)) {
-    if (is_ready(desk.ledger(), grant.node)) gpus += grant.count();
+    if (desk.ledger().ready(grant.node)) gpus += grant.count();
   }
   return gpus;
-}
-
-std::span<const cluster::Grant> Eviction::make_room(VcId vc, const cluster::Demand& demand,
-                                                    const Next& next) {
-  begin();
-  for (JobId job = next(); job != kNoJob; job = next()) {
-    if (!free(job, demand)) continue;
-    const auto grants = desk_.place(vc, demand);
-    if (grants.empty()) continue;
-    settle();
-    return grants;
-  }
-  undo();
-  return {};
 }
 
 void Eviction::begin() {
@@ -45,11 +26,12 @@ void Eviction::begin() {
 
 bool Eviction::free(JobId job, const cluster::Demand& demand) {
   const auto held = desk_.grants(job);
-  const bool helps = std::any_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
-    return is_ready(desk_.ledger(), grant.node) && desk_.ledger().suits(grant.node, demand);
-  });
+  bool helps = false;
+  for (const cluster::Grant& grant : held) {
+    helps = helps || (desk_.ledger().ready(grant.node) && desk_.ledger().suits(grant.node, demand));
+  }
   if (!helps) return false;
-  give_back(job, true);
+  give_back(held, true);
   victims_.push_back(job);
   return true;
 }
@@ -59,7 +41,7 @@ void Eviction::settle() {
     if (!go_on(victims_[at])) continue;
     victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(at));
   }
-  for (const JobId job : victims_) give_back(job, false);
+  for (const JobId job : victims_) give_back(desk_.grants(job), false);
 }
 
 void Eviction::undo() {
@@ -67,11 +49,11 @@ void Eviction::undo() {
   victims_.clear();
 }
 
-/// Gives back what a job holds of ready nodes, or of the others: what no job could take meanwhile
+/// Gives back what is held of ready nodes, or of the others: what no job could take meanwhile
 /// is kept until it must go.
-void Eviction::give_back(JobId job, bool ready) {
-  for (const cluster::Grant& grant : desk_.grants(job)) {
-    if (is_ready(desk_.ledger(), grant.node) != ready) continue;
+void Eviction::give_back(std::span<const cluster::Grant> held, bool ready) {
+  for (const cluster::Grant& grant : held) {
+    if (desk_.ledger().ready(grant.node) != ready) continue;
     desk_.ledger().give_back(grant);
     desk_.touched.push_back(grant.node);
   }
@@ -80,11 +62,11 @@ void Eviction::give_back(JobId job, bool ready) {
 bool Eviction::go_on(JobId job) {
   const auto held = desk_.grants(job);
   const auto is_free = [&](const cluster::Grant& grant) {
-    return !is_ready(desk_.ledger(), grant.node) || desk_.ledger().can_take(grant);
+    return !desk_.ledger().ready(grant.node) || desk_.ledger().can_take(grant);
   };
   if (!std::all_of(held.begin(), held.end(), is_free)) return false;
   for (const cluster::Grant& grant : held) {
-    if (is_ready(desk_.ledger(), grant.node)) desk_.ledger().take(grant);
+    if (desk_.ledger().ready(grant.node)) desk_.ledger().take(grant);
   }
   return true;
 }

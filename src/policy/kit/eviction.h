@@ -14,7 +14,6 @@
 ///          the job for which they stopped them.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -22,25 +21,21 @@
 
 namespace almanac::policy {
 
-/// Whether a job can start on a node.
-bool is_ready(const cluster::Ledger& ledger, NodeId node);
 /// Whether all nodes of a running job are ready: it could move to others and they to other jobs.
 bool may_move(Desk& desk, JobId job);
 /// GPUs that there are for others if a running job is stopped.
 int gpus_to_deal(Desk& desk, JobId job);
 
-/// Cost: a placement for each victim that is tried.
+/// Cost: a placement for each victim that is tried once enough GPUs are free.
 class Eviction {
  public:
-  /// The next job to give way, the one to be kept longest last; kNoJob = no other may.
-  using Next = std::function<JobId()>;
-
   explicit Eviction(Desk& desk) : desk_(desk) {}
 
-  /// Places a job of `demand` after as many of those that `next` names as it takes gave way; the
-  /// span is as that of Desk::place(). Empty = changed nothing. Else victims() are to be stopped.
-  std::span<const cluster::Grant> make_room(VcId vc, const cluster::Demand& demand,
-                                            const Next& next);
+  /// Places a job of `demand` after as many of those that `next()` names as it takes gave way, the
+  /// one to be kept longest last; kNoJob = no other may. The span is as that of Desk::place().
+  /// Empty = changed nothing. Else victims() are to be stopped.
+  template <typename Next>
+  std::span<const cluster::Grant> make_room(VcId vc, const cluster::Demand& demand, Next&& next);
   /// Those that gave way and are in the way, the first to give way first; valid until the next
   /// search.
   std::span<const JobId> victims() const { return victims_; }
@@ -55,12 +50,28 @@ class Eviction {
   void undo();
 
  private:
-  void give_back(JobId job, bool ready);
+  void give_back(std::span<const cluster::Grant> held, bool ready);
   bool go_on(JobId job);
 
   Desk& desk_;
   std::size_t begun_ = 0;
   std::vector<JobId> victims_;
 };
+
+template <typename Next>
+std::span<const cluster::Grant> Eviction::make_room(VcId vc, const cluster::Demand& demand,
+                                                    Next&& next) {
+  begin();
+  for (JobId job = next(); job != kNoJob; job = next()) {
+    if (!free(job, demand)) continue;
+    if (desk_.ledger().free_gpus(vc, demand) < demand.gpus) continue;
+    const auto grants = desk_.place(vc, demand);
+    if (grants.empty()) continue;
+    settle();
+    return grants;
+  }
+  undo();
+  return {};
+}
 
 }  // namespace almanac::policy

@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kNowhere = -std::numeric_limits<double>::infinity();
 constexpr double kAtOnce = std::numeric_limits<double>::infinity();
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 }  // namespace
 
@@ -35,6 +36,8 @@ void RoomByRank::enter(JobId job, std::span<const cluster::Grant> grants) {
 }
 
 void RoomByRank::leave(JobId job, std::span<const cluster::Grant> grants) {
+  // No question may ever come.
+  if (log_.size() > 8 * nodes_.size()) forget_log();
   for (const cluster::Grant& grant : grants) {
     std::erase(nodes_[member(grant.node)].jobs, job);
     changed(grant.node);
@@ -43,25 +46,16 @@ void RoomByRank::leave(JobId job, std::span<const cluster::Grant> grants) {
 
 void RoomByRank::all_changed() {
   for (Node& node : nodes_) ++node.version;
-  log_.clear();
-  ++log_number_;
+  forget_log();
 }
 
-std::span<const JobId> RoomByRank::in_the_way(DemandId id, const cluster::Demand& demand,
+std::span<const JobId> RoomByRank::in_the_way(Board& known, const cluster::Demand& demand,
                                               double rank) {
-  Board& known = board(id);
-  catch_up(known, demand);
-  // What became less was not told: the worst is believed when it was looked at just now.
-  for (std::uint32_t looked_at = ~std::uint32_t{0};;) {
-    const std::uint32_t node = known.worst[1];
-    if (!(known.last[node].key.rank > rank)) return {};
-    if (node == looked_at) break;
-    look_at(known, node, demand);
-    looked_at = node;
-  }
-  const Last last = known.last[known.worst[1]];
-  ALMANAC_CHECK(last.job != kNoJob, "there is room for a demand that could not be placed");
+  catch_up(known);
+  Last last{.key = {.rank = rank, .tie = kAtOnce, .sequence = kNone}};
+  find_worst(known, 1, demand, last);
   answer_.clear();
+  if (last.job == kNoJob) return answer_;
   std::vector<Last> all;
   for (const cluster::Grant& grant : desk_.grants(last.job)) {
     gather(member(grant.node));
@@ -76,27 +70,56 @@ std::span<const JobId> RoomByRank::in_the_way(DemandId id, const cluster::Demand
   return answer_;
 }
 
-RoomByRank::Board& RoomByRank::board(DemandId id) {
-  if (boards_.size() <= index(id)) boards_.resize(index(id) + 1);
-  Board& known = boards_[index(id)];
-  if (known.worst.empty()) {
-    known.last.assign(nodes_.size() + 1, {.key = {.rank = kNowhere}});
-    // Of no version that there is yet.
-    known.seen.assign(nodes_.size(), ~std::uint32_t{0});
-    const std::size_t leaves = std::bit_ceil(nodes_.size());
-    known.worst.assign(2 * leaves, static_cast<std::uint32_t>(nodes_.size()));
-    for (std::uint32_t node = 0; node < nodes_.size(); ++node) known.worst[leaves + node] = node;
+void RoomByRank::find_worst(Board& board, std::size_t at, const cluster::Demand& demand,
+                            Last& best) {
+  if (!(best.key < board.last[board.worst[at]].key)) return;
+  if (at < board.worst.size() / 2) {
+    const std::size_t first = 2 * at + (board.worst[2 * at] == board.worst[at] ? 0 : 1);
+    find_worst(board, first, demand, best);
+    find_worst(board, first ^ 1, demand, best);
+    return;
   }
-  return known;
+  const std::uint32_t node = board.worst[at];
+  // What became less was not told.
+  look_at(board, node);
+  const bool is_it = demand.total() == board.demand.total();
+  const Last found = is_it ? board.last[node] : last_to_go(node, demand);
+  if (!(best.key < found.key)) return;
+  ALMANAC_CHECK(found.job != kNoJob, "there is room for a demand that could not be placed");
+  best = found;
 }
 
-void RoomByRank::catch_up(Board& board, const cluster::Demand& demand) {
-  if (log_.size() > 8 * nodes_.size()) {
-    log_.clear();
-    ++log_number_;
-  }
+std::uint32_t RoomByRank::board_of(DemandId id, const cluster::Demand& demand) {
+  if (known_for_.size() <= index(id)) known_for_.resize(index(id) + 1, kNone);
+  if (known_for_[index(id)] == kNone) known_for_[index(id)] = board_of(demand);
+  return known_for_[index(id)];
+}
+
+std::uint32_t RoomByRank::board_of(const cluster::Demand& demand) {
+  const auto floor = [](std::int32_t amount) {
+    return static_cast<std::int32_t>(std::bit_floor(static_cast<std::uint32_t>(amount)));
+  };
+  const cluster::Demand alike{.gpus = demand.gpus,
+                              .tasks = demand.tasks,
+                              .gpu_types = demand.gpu_types,
+                              .cpu_milli = floor(demand.cpu_milli),
+                              .memory_mb = floor(demand.memory_mb)};
+  const auto number = static_cast<std::uint32_t>(index(alike_.id_of(alike)));
+  if (number < boards_.size()) return number;
+  Board& known = boards_.emplace_back();
+  known.demand = alike;
+  known.last.assign(nodes_.size() + 1, {.key = {.rank = kNowhere}});
+  // Of no version that there is yet.
+  known.seen.assign(nodes_.size(), kNone);
+  const std::size_t leaves = std::bit_ceil(nodes_.size());
+  known.worst.assign(2 * leaves, static_cast<std::uint32_t>(nodes_.size()));
+  for (std::uint32_t node = 0; node < nodes_.size(); ++node) known.worst[leaves + node] = node;
+  return number;
+}
+
+void RoomByRank::catch_up(Board& board) {
   const auto look = [&](std::uint32_t node) {
-    if (board.seen[node] != nodes_[node].version) look_at(board, node, demand);
+    if (board.seen[node] != nodes_[node].version) look_at(board, node);
   };
   if (board.log_number == log_number_ && log_.size() - board.read < nodes_.size()) {
     for (; board.read < log_.size(); ++board.read) look(log_[board.read]);
@@ -107,8 +130,8 @@ void RoomByRank::catch_up(Board& board, const cluster::Demand& demand) {
   board.read = log_.size();
 }
 
-void RoomByRank::look_at(Board& board, std::uint32_t node, const cluster::Demand& demand) {
-  board.last[node] = last_to_go(node, demand);
+void RoomByRank::look_at(Board& board, std::uint32_t node) {
+  board.last[node] = last_to_go(node, board.demand);
   board.seen[node] = nodes_[node].version;
   for (std::size_t at = (board.worst.size() / 2 + node) / 2; at > 0; at /= 2) {
     const std::uint32_t left = board.worst[2 * at];

@@ -12,31 +12,26 @@
 namespace almanac::policy {
 
 /// Starts those that fit of the jobs that `first` names, the first to be tried of the jobs of one
-/// demand or null, in order of rank; gives who started.
+/// demand or null, in order of rank; gives those that started.
 ///
-/// Cost: O(demands that wait) a start; a demand that does not fit is tried once.
+/// Cost: O(log demands that wait) a start. A demand that does not fit is tried once, and where the
+/// least that any job asks beside as many GPUs does not fit, no other of these demands is.
 template <typename First>
 std::vector<JobId> start_each(Desk& desk, VcState& vc, First&& first) {
   std::vector<JobId> started;
   Unmet unmet;
   for (;;) {
-    const WaitingQueue::Class* from = nullptr;
-    QueueEntry best;
-    for (const WaitingQueue::Class& each : vc.waiting.classes()) {
-      if (each.jobs.empty() || unmet.rules_out(each.demand)) continue;
-      const QueueEntry* const entry = first(each.jobs);
-      if (entry == nullptr || (from != nullptr && !(entry->key < best.key))) continue;
-      from = &each;
-      best = *entry;
-    }
+    const auto [from, entry] =
+        vc.waiting.first_of([&](const cluster::Demand& demand) { return unmet.rules_out(demand); },
+                            [&](const WaitingQueue::Class& each) { return first(each.jobs); });
     if (from == nullptr) return started;
     const auto grants = desk.place(vc.vc, from->demand);
     if (grants.empty()) {
-      unmet.add(from->demand);
+      unmet.add(desk, vc, *from);
       continue;
     }
-    desk.start(vc, best, grants);
-    started.push_back(best.job);
+    started.push_back(entry->job);
+    desk.start(vc, *entry, grants);
   }
 }
 

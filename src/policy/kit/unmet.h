@@ -7,23 +7,42 @@
 #include <algorithm>
 #include <vector>
 
-#include "cluster/ledger.h"
+#include "policy/desk.h"
 
 namespace almanac::policy {
 
 /// Holds for as long as nothing comes free.
 class Unmet {
  public:
-  void add(const cluster::Demand& demand) { demands_.push_back(demand); }
+  void add(const cluster::Demand& demand) {
+    std::erase_if(demands_, [&](const cluster::Demand& known) { return known.covers(demand); });
+    demands_.push_back(demand);
+  }
+  /// The same of a class that waits in `vc`. If not even the least has a place that any job asks
+  /// beside as many GPUs, no job that asks as many is tried.
+  void add(Desk& desk, const VcState& vc, const WaitingQueue::Class& own) {
+    add(own.demand);
+    // To a placement that draws a try is one too many: see Placement::draws().
+    if (vc.waiting.has_few_demands() || desk.placement().draws()) return;
+    const cluster::Demand least = vc.waiting.least_like(own);
+    if (least != own.demand && !desk.fits(vc.vc, least)) add(least);
+  }
   void clear() { demands_.clear(); }
+  /// Forgets those of which `met(demand)`; gives whether there were any.
+  template <typename Met>
+  bool erase_if(Met&& met) {
+    return std::erase_if(demands_, met) > 0;
+  }
   /// Once a demand cannot be met, none can that covers it.
   bool rules_out(const cluster::Demand& demand) const {
-    return std::any_of(demands_.begin(), demands_.end(),
-                       [&](const cluster::Demand& unmet) { return demand.covers(unmet); });
+    for (const cluster::Demand& unmet : demands_) {
+      if (demand.covers(unmet)) return true;
+    }
+    return false;
   }
 
  private:
-  std::vector<cluster::Demand> demands_;
+  std::vector<cluster::Demand> demands_;  // none covers another
 };
 
 }  // namespace almanac::policy

@@ -17,6 +17,7 @@
 #include "base/check.h"
 #include "policy/calendar.h"
 #include "policy/desk.h"
+#include "policy/kit/unmet.h"
 #include "policy/registry.h"
 
 namespace almanac::policy {
@@ -44,6 +45,7 @@ class BackfillPass final : public Pass {
 
   void run(VcState& vc) override {
     Book& book = book_of(vc);
+    unmet_.clear();
     extend_overruns(vc, book);
     if (depth_ > 1) keep_promises(vc, book);
     if (depth_ == kEveryJob) {
@@ -51,7 +53,7 @@ class BackfillPass final : public Pass {
       if (book.changed) backfill(vc, book);
     } else {
       if (desk_.start_in_order(vc)) book.calendar.clear();
-      // Promises cost a walk through the future: not unless somebody could use the gap.
+      // Promises cost a walk through the future: not unless a job could use the gap.
       if (!anybody_fits(vc)) return;
       book.lost = false;
       promise_first(vc, book);
@@ -142,6 +144,17 @@ class BackfillPass final : public Pass {
     bool lost = false;             // by a start of this run: the next begins anew
   };
 
+  /// Of demands for more than `gpus` GPUs, parts of one aside, only jobs that are believed to run
+  /// no longer than `gap` can go ahead.
+  struct OnlyBrief {
+    int gpus = std::numeric_limits<int>::max();
+    Duration gap{};
+
+    bool holds_for(const cluster::Demand& demand) const {
+      return demand.gpus > gpus && !demand.is_part();
+    }
+  };
+
   Book& book_of(const VcState& vc) {
     while (books_.size() <= index(vc.vc)) {
       books_.push_back(std::make_unique<Book>(desk_, desk_.view().cluster.vcs[books_.size()]));
@@ -172,11 +185,21 @@ class BackfillPass final : public Pass {
 
   bool anybody_fits(const VcState& vc) {
     const int free = desk_.ledger().free_gpus(vc.vc);
-    for (const WaitingQueue::Class& each : vc.waiting.classes()) {
-      if (each.demand.gpus > std::max(free, 1)) return false;  // of one a part may do
-      if (!each.jobs.empty() && desk_.fits(vc.vc, each.demand)) return true;
-    }
-    return false;
+    bool any = false;
+    const auto skips = [&](const ClassTree::Node& node) {
+      return any || is_in_vain(node.least, free);
+    };
+    vc.waiting.visit(skips, [&](const WaitingQueue::Class& each) {
+      any = desk_.fits(vc.vc, each.demand);
+      if (!any) unmet_.add(desk_, vc, each);
+    });
+    return any;
+  }
+
+  /// Whether no job that asks as much need be tried while `free` GPUs are free.
+  bool is_in_vain(const cluster::Demand& demand, int free) const {
+    if (demand.gpus > std::max(free, 1)) return true;  // of one a part may do
+    return unmet_.rules_out(demand) && !desk_.placement().draws();
   }
 
   /// Promises the first `depth_` waiting jobs a start each, unless they hold those promises
@@ -248,41 +271,54 @@ class BackfillPass final : public Pass {
 
   void backfill(VcState& vc, Book& book) {
     // Starts only take GPUs and slack, but for the promise that the starting job held: a demand
-    // that found nobody finds nobody later.
+    // that found no job finds none later.
     exhausted_.assign(vc.waiting.classes().size(), false);
     for (;;) {
       const WaitingQueue::Class* from = nullptr;
-      QueueEntry best{};
+      QueueEntry best{.key = kNobody};
       const int free = desk_.ledger().free_gpus(vc.vc);
-      for (const WaitingQueue::Class& each : vc.waiting.classes()) {
-        if (each.demand.gpus > std::max(free, 1)) break;  // of one a part may do
-        if (each.jobs.empty() || each.demand.gpus > desk_.ledger().free_gpus(vc.vc, each.demand)) {
-          continue;
-        }
-        if (from != nullptr && best.key < each.front) continue;
+      only_brief_ = only_brief(vc, book);
+      const auto skips = [&](const ClassTree::Node& node) {
+        return best.key < node.front || is_in_vain(node.least, free) ||
+               (only_brief_.holds_for(node.least) && node.believed > only_brief_.gap);
+      };
+      vc.waiting.visit(skips, [&](const WaitingQueue::Class& each) {
         const auto position = static_cast<std::size_t>(&each - vc.waiting.classes().data());
-        if (exhausted_[position]) continue;
+        if (exhausted_[position]) return;
+        if (each.demand.gpus > desk_.ledger().free_gpus(vc.vc, each.demand)) {
+          return unmet_.add(each.demand);
+        }
         const QueueEntry* const candidate = first_harmless(vc, book, each);
         exhausted_[position] = candidate == nullptr;
-        if (candidate != nullptr && (from == nullptr || candidate->key < best.key)) {
-          from = &each;
-          best = *candidate;
-        }
-      }
+        if (candidate == nullptr || !(candidate->key < best.key)) return;
+        from = &each;
+        best = *candidate;
+      });
       if (from == nullptr) return;
       start_harmless(vc, book, best, from->demand);
       if (book.lost && depth_ != kEveryJob) return;
     }
   }
 
+  /// A job that asks more GPUs than are free beside those of the head goes ahead only if it ends
+  /// before the head starts.
+  OnlyBrief only_brief(const VcState& vc, const Book& book) const {
+    if (depth_ != 1 || desk_.placement().draws() || book.calendar.empty()) return {};
+    return {.gpus = book.calendar.free_beside_first(vc.vc),
+            .gap = book.calendar.at(book.calendar.first()).start - desk_.now()};
+  }
+
   /// The first job of a demand that can start now and delays no promise of another; null = none.
   const QueueEntry* first_harmless(VcState& vc, Book& book, const WaitingQueue::Class& from) {
-    if (depth_ == 1 && !desk_.placement().draws() && !from.demand.is_part() &&
-        book.calendar.is_full(vc.vc, from.demand.gpus)) {
-      // Only a job that ends before the head starts can go ahead.
-      const Time head_starts = book.calendar.at(book.calendar.first()).start;
-      const QueueEntry* const brief = from.jobs.first_within(head_starts - desk_.now());
-      return brief != nullptr && desk_.fits(vc.vc, from.demand) ? brief : nullptr;
+    if (only_brief_.holds_for(from.demand)) {
+      const QueueEntry* const brief = from.jobs.first_within(only_brief_.gap);
+      if (brief == nullptr) {
+        vc.waiting.tighten(from);
+      } else if (!desk_.fits(vc.vc, from.demand)) {
+        unmet_.add(desk_, vc, from);
+        return nullptr;
+      }
+      return brief;
     }
     cluster::Ledger& ledger = desk_.ledger();
     const std::size_t before = ledger.mark();
@@ -290,7 +326,10 @@ class BackfillPass final : public Pass {
     const bool fits = !grants.empty();
     const JobId delayed = book.calendar.first_delayed(grants, kNever);
     ledger.undo(before);
-    if (!fits) return nullptr;
+    if (!fits) {
+      unmet_.add(desk_, vc, from);
+      return nullptr;
+    }
     if (delayed == kNoJob) return &from.jobs.front();
 
     const Duration gap = book.calendar.at(delayed).start - desk_.now();
@@ -333,6 +372,8 @@ class BackfillPass final : public Pass {
   Desk& desk_;
   int depth_;
   std::vector<std::unique_ptr<Book>> books_;
+  Unmet unmet_;                  // in one run()
+  OnlyBrief only_brief_;         // as things are during one backfill()
   std::vector<bool> exhausted_;  // of each class, during one backfill()
 };
 

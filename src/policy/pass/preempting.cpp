@@ -48,16 +48,20 @@ class PreemptingPass final : public Pass {
     }
     started.clear();
     unmet_.clear();
+    beyond_reach_.clear();
     const std::size_t stops = desk_.plan().num_stops();
     while (const WaitingQueue::Class* next = first_to_try(vc.waiting)) {
       const QueueEntry& entry = next->jobs.front();
+      const std::size_t stopped = desk_.plan().num_stops();
       auto grants = desk_.place(vc.vc, next->demand);
       if (grants.empty()) grants = make_room(vc, *next, entry);
       if (grants.empty()) {
-        unmet_.add(next->demand);
-      } else {
-        start(vc, entry.job, grants);
+        give_up(vc, *next);
+        continue;
       }
+      const QueueKey key = entry.key;
+      start(vc, entry.job, grants);
+      if (desk_.plan().num_stops() > stopped) look_again(vc, key);
     }
     // Whoever was stopped may fit elsewhere.
     if (desk_.plan().num_stops() > stops) desk_.plan().wake(desk_.now());
@@ -96,12 +100,68 @@ class PreemptingPass final : public Pass {
 
  private:
   const WaitingQueue::Class* first_to_try(const WaitingQueue& waiting) const {
-    const WaitingQueue::Class* best = nullptr;
-    for (const WaitingQueue::Class& each : waiting.classes()) {
-      if (each.jobs.empty() || unmet_.rules_out(each.demand)) continue;
-      if (best == nullptr || each.front < best->front) best = &each;
+    return first_past(waiting, [&](const cluster::Demand& demand) {
+      return unmet_.rules_out(demand) || beyond_reach_.rules_out(demand);
+    });
+  }
+
+  template <typename Skips>
+  static const WaitingQueue::Class* first_past(const WaitingQueue& waiting, Skips&& skips) {
+    const auto front = [](const WaitingQueue::Class& each) { return &each.jobs.front(); };
+    return waiting.first_of(skips, front).from;
+  }
+
+  /// Takes note that a demand finds no place; and that none does that asks as many GPUs, where the
+  /// least of them is beyond reach.
+  void give_up(VcState& vc, const WaitingQueue::Class& own) {
+    unmet_.add(own.demand);
+    if (vc.waiting.has_few_demands()) return;
+    const cluster::Demand least = vc.waiting.least_like(own);
+    if (least != own.demand && is_beyond_reach(vc, least, own.front.rank)) beyond_reach_.add(least);
+  }
+
+  /// Names the running jobs of a higher rank than `rank`, worst first; some job must run.
+  auto victims_of(const VcState& vc, double rank) const {
+    return [this, &vc, rank, worst = &vc.running.back()]() mutable {
+      while (worst != nullptr && worst->key.rank > rank) {
+        const JobId job = worst->job;
+        worst = vc.running.previous(worst->key);
+        if (!started_now(job)) return job;
+      }
+      return kNoJob;
+    };
+  }
+
+  /// Whether no job of `rank` or worse that asks as much could start, whatever it stops. False =
+  /// perhaps one could.
+  bool is_beyond_reach(VcState& vc, const cluster::Demand& demand, double rank) {
+    if (desk_.placement().draws() || desk_.fits(vc.vc, demand)) return false;
+    if (vc.running.empty()) return true;
+    rank += desk_.fallen();
+    if (knows_who_is_in_the_way(vc, demand)) {
+      return !room(vc.vc).is_in_the_way(desk_.least(demand), rank);
     }
-    return best;
+    desk_.refile_running(vc);
+    eviction_.begin();
+    auto next = victims_of(vc, rank);
+    for (JobId job = next(); job != kNoJob; job = next()) eviction_.free(job, demand);
+    const bool fits = desk_.fits(vc.vc, demand);
+    eviction_.undo();
+    return !fits;
+  }
+
+  /// What was stopped for the job of `key` may leave more than it takes. Those before it have had
+  /// their turn, those behind it may reach for that.
+  void look_again(VcState& vc, const QueueKey& key) {
+    const bool any = beyond_reach_.erase_if(
+        [&](const cluster::Demand& least) { return !is_beyond_reach(vc, least, key.rank); });
+    if (!any) return;
+    const auto skips = [&](const cluster::Demand& demand) { return unmet_.rules_out(demand); };
+    for (;;) {
+      const WaitingQueue::Class* const next = first_past(vc.waiting, skips);
+      if (next == nullptr || key < next->front) return;
+      unmet_.add(next->demand);
+    }
   }
 
   void start(VcState& vc, JobId job, std::span<const cluster::Grant> grants) {
@@ -129,16 +189,19 @@ class PreemptingPass final : public Pass {
     jumps_.push({at, job, desk_.key(job).sequence});
   }
 
+  /// Whether RoomByRank can say what to stop for a job of `demand`. A placement that draws is asked
+  /// once a victim: see Placement::draws(). To stop a job with a part of a GPU may free none.
+  bool knows_who_is_in_the_way(const VcState& vc, const cluster::Demand& demand) const {
+    return !desk_.placement().draws() && !desk_.ledger().knows_parts() &&
+           desk_.placement().keeps_together(demand, desk_.ledger().pools(vc.vc));
+  }
+
   /// Places a job after stopping some of higher rank; empty = changed nothing.
   std::span<const cluster::Grant> make_room(VcState& vc, const WaitingQueue::Class& wanted,
                                             const QueueEntry& entry) {
     if (vc.running.empty()) return {};
     const double rank = entry.key.rank + desk_.fallen();
-    const auto pools = desk_.ledger().pools(vc.vc);
-    // A placement that draws is asked once a victim: see Placement::draws(). Stopping who holds a
-    // part of a GPU may free none.
-    if (desk_.placement().draws() || desk_.ledger().knows_parts() ||
-        !desk_.placement().keeps_together(wanted.demand, pools)) {
+    if (!knows_who_is_in_the_way(vc, wanted.demand)) {
       return make_room_anywhere(vc, wanted.demand, rank);
     }
     const auto in_the_way = room(vc.vc).in_the_way(wanted.id, desk_.least(entry.job), rank);
@@ -157,16 +220,7 @@ class PreemptingPass final : public Pass {
   std::span<const cluster::Grant> make_room_anywhere(VcState& vc, const cluster::Demand& demand,
                                                      double rank) {
     desk_.refile_running(vc);
-    const QueueEntry* worst = &vc.running.back();
-    const auto next = [&] {
-      while (worst != nullptr && worst->key.rank > rank) {
-        const JobId job = worst->job;
-        worst = vc.running.previous(worst->key);
-        if (!started_now(job)) return job;
-      }
-      return kNoJob;
-    };
-    const auto grants = eviction_.make_room(vc.vc, demand, next);
+    const auto grants = eviction_.make_room(vc.vc, demand, victims_of(vc, rank));
     stop_victims(vc);
     return grants;
   }
@@ -185,6 +239,7 @@ class PreemptingPass final : public Pass {
   std::vector<std::vector<JobId>> started_;         // of each, in the last plan
   Eviction eviction_{desk_};
   Unmet unmet_;
+  Unmet beyond_reach_;        // none has tried these: see give_up()
   std::vector<JobId> again_;  // whose rank has just jumped
   std::priority_queue<Jump, std::vector<Jump>, std::greater<>> jumps_;
 };

@@ -82,6 +82,11 @@ class Consolidate final : public Placement {
     if (demand.is_cpu_job()) return place_tasks(ledger, vc, demand, grants);
     return consolidate(ledger, vc, demand, grants);
   }
+  Footprint footprint(const cluster::Demand& demand, const Pool& pool) const override {
+    if (demand.is_cpu_job() || pool.gpus_per_node == 0) return {};
+    if (demand.gpus <= pool.gpus_per_node) return {1, demand.gpus};
+    return {demand.gpus / pool.gpus_per_node, pool.gpus_per_node};
+  }
   bool keeps_together(const cluster::Demand& demand, std::span<const Pool> pools) const override {
     if (demand.is_cpu_job()) return demand.tasks == 1;
     return std::all_of(pools.begin(), pools.end(), [&](const Pool& pool) {

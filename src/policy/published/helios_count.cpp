@@ -7,6 +7,8 @@
 /// Source   Hu et al., SC'21, the artifact's SRTF (`simulator` of the public code), kept with its
 ///          faults: fragmentation is ignored when jobs are chosen, so that a job may be stopped for
 ///          one that cannot be placed; equal ranks favour the waiting job.
+#include <vector>
+
 #include "policy/desk.h"
 #include "policy/registry.h"
 
@@ -45,28 +47,19 @@ class CountPass final : public Pass {
     int quota = 0;
     for (const cluster::Pool& pool : desk_.ledger().pools(vc.vc)) quota += pool.capacity;
 
-    waiting_.clear();
-    for (const WaitingQueue::Class& each : vc.waiting.classes()) {
-      waiting_.push_back({each.demand.gpus, RankedQueue::Cursor(each.jobs)});
-    }
+    WaitingQueue::Walk waiting(vc.waiting);
     RankedQueue::Cursor running(vc.running);
     const double fallen = desk_.fallen();
     for (;;) {
-      WaitingClass* first = nullptr;
-      for (WaitingClass& each : waiting_) {
-        if (each.gpus > quota) break;
-        const QueueEntry* const entry = each.cursor.get();
-        if (entry != nullptr && (first == nullptr || entry->key < first->cursor.get()->key)) {
-          first = &each;
-        }
-      }
+      // The quota only shrinks: what does not fit into it never will.
+      while (!waiting.at_end() && waiting.demand().gpus > quota) waiting.leave_out();
       const QueueEntry* const runner = running.get();
-      if (first == nullptr && runner == nullptr) return;
-      if (first != nullptr &&
-          (runner == nullptr || first->cursor.get()->key.rank <= runner->key.rank - fallen)) {
-        quota -= first->gpus;
-        starts_.push_back(first->cursor.get()->job);
-        first->cursor.advance();
+      if (waiting.at_end() && runner == nullptr) return;
+      if (!waiting.at_end() &&
+          (runner == nullptr || waiting.key().rank <= runner->key.rank - fallen)) {
+        quota -= waiting.demand().gpus;
+        starts_.push_back(waiting.job());
+        waiting.advance();
       } else {
         const int gpus = desk_.view().request(runner->job).gpus;
         if (gpus <= quota) {
@@ -79,13 +72,7 @@ class CountPass final : public Pass {
     }
   }
 
-  struct WaitingClass {
-    int gpus;
-    RankedQueue::Cursor cursor;
-  };
-
   Desk& desk_;
-  std::vector<WaitingClass> waiting_;
   std::vector<JobId> starts_;
   std::vector<JobId> stops_;
 };

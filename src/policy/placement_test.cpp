@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What every placement promises.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "policy/registry.h"
+#include "policy/shaped_placement.h"
+
+namespace almanac::policy {
+namespace {
+
+cluster::Cluster nodes_of_three_sizes() {
+  cluster::Cluster made;
+  made.add_vc("all");
+  made.add_nodes({.gpus = 4, .cpus = 16}, 4);
+  made.add_nodes({.gpus = 8, .cpus = 64}, 4);
+  made.add_nodes({.gpus = 2, .gpu_type = "V100"}, 4);
+  return made;
+}
+
+cluster::Demand random_demand() {
+  cluster::Demand made{.gpus = *rc::gen::inRange(1, 25)};
+  made.cpu_milli = 1000 * *rc::gen::inRange(0, 6);
+  if (made.gpus % 2 == 0) made.nodes = *rc::gen::element(0, 0, 2);
+  return made;
+}
+
+RC_GTEST_PROP(AnyPlacement, TakesNoLessThanItsFootprint, ()) {
+  const Entry entry = *rc::gen::elementOf(registry().placements.entries());
+  const auto placement = make_shaped_placement(registry().placements.make(Choice(entry.name)));
+  const cluster::Cluster machines = nodes_of_three_sizes();
+  cluster::Ledger ledger(machines);
+  Rng rng(1);
+  for (int job = 0; job < 12; ++job) {
+    const cluster::Demand demand = random_demand();
+    std::vector<cluster::Grant> grants;
+    if (!placement->place(ledger, VcId{0}, demand, rng, grants)) continue;
+    for (const cluster::Pool& pool : ledger.pools(VcId{0})) {
+      const auto lies_here = [&](const cluster::Grant& grant) {
+        return std::find(pool.nodes.begin(), pool.nodes.end(), grant.node) != pool.nodes.end();
+      };
+      if (std::none_of(grants.begin(), grants.end(), lies_here)) continue;
+      const Placement::Footprint print = placement->footprint(demand, pool);
+      const auto fills = std::count_if(grants.begin(), grants.end(), [&](const auto& grant) {
+        return lies_here(grant) && grant.amount().covers(demand.of(print.units));
+      });
+      RC_ASSERT(fills >= print.nodes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace almanac::policy

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Jobs in order of rank.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/time.h"
+
+namespace almanac::policy {
+
+/// Total order of jobs: rank, then tie, then the order of joining.
+struct QueueKey {
+  double rank = 0;
+  double tie = 0;
+  std::uint32_t sequence = 0;
+
+  bool operator==(const QueueKey&) const = default;
+  friend bool operator<(const QueueKey& a, const QueueKey& b) {
+    if (a.rank != b.rank) return a.rank < b.rank;
+    if (a.tie != b.tie) return a.tie < b.tie;
+    return a.sequence < b.sequence;
+  }
+};
+
+/// After every job's.
+inline constexpr QueueKey kNobody{std::numeric_limits<double>::infinity(),
+                                  std::numeric_limits<double>::infinity(), ~std::uint32_t{0}};
+
+struct QueueEntry {
+  QueueKey key{};
+  JobId job{};
+  Duration believed{};  ///< Believed time still to run.
+};
+
+/// A sorted list cut into short blocks, each of which knows its least believed run time.
+///
+/// Cost: insert and erase move at most one block (a few hundred bytes) after a binary search over
+/// the blocks; the front is at hand; "the first that ends within t" scans one number a block. So a
+/// queue of 100,000 jobs costs about as much as one of ten.
+class RankedQueue {
+ public:
+  void insert(const QueueEntry& entry);
+  /// Removes the entry with this key, which must be there.
+  void erase(const QueueKey& key);
+  bool empty() const { return size_ == 0; }
+  std::size_t size() const { return size_; }
+  /// The least entry; there must be one.
+  const QueueEntry& front() const { return blocks_.front()->front(); }
+  /// The greatest entry; there must be one.
+  const QueueEntry& back() const { return blocks_.back()->back(); }
+  /// The least believed run time of all; Duration::max() = there is none.
+  Duration least_believed() const;
+  /// The first entry that is believed to run no longer than `limit`; null = none.
+  const QueueEntry* first_within(Duration limit) const;
+  /// The least entry above `key`; null = none.
+  const QueueEntry* next(const QueueKey& key) const;
+  /// The greatest entry below `key`; null = none.
+  const QueueEntry* previous(const QueueKey& key) const;
+
+  /// Walks the entries in order; any insert or erase ends its life.
+  class Cursor {
+   public:
+    explicit Cursor(const RankedQueue& queue)
+        : queue_(&queue), at_(queue.empty() ? 0 : queue.blocks_.front()->begin) {}
+    /// The present entry; null = past the last.
+    const QueueEntry* get() const {
+      if (block_ >= queue_->blocks_.size() || queue_->empty()) return nullptr;
+      return &queue_->blocks_[block_]->entries[at_];
+    }
+    void advance() {
+      if (++at_ < queue_->blocks_[block_]->end) return;
+      if (++block_ < queue_->blocks_.size()) at_ = queue_->blocks_[block_]->begin;
+    }
+
+   private:
+    const RankedQueue* queue_;
+    std::size_t block_ = 0;
+    std::size_t at_;
+  };
+
+ private:
+  static constexpr std::size_t kBlockSize = 64;
+  static constexpr std::size_t kFirstBlockSize = 4;
+
+  struct Block {
+    explicit Block(std::size_t room)
+        : entries(std::make_unique<QueueEntry[]>(room)), capacity(room) {}
+
+    std::unique_ptr<QueueEntry[]> entries;  // those in [begin, end) are in use
+    std::size_t capacity;                   // few in a queue that was never long
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    mutable Duration least = Duration::max();  // of believed; may be too small until it is needed
+    mutable bool least_is_exact = true;
+
+    const QueueEntry& front() const { return entries[begin]; }
+    const QueueEntry& back() const { return entries[end - 1]; }
+    std::size_t size() const { return end - begin; }
+    QueueEntry* first() { return entries.get() + begin; }
+    QueueEntry* last() { return entries.get() + end; }
+    Duration least_believed() const;
+    /// Makes room behind the last entry, of a block that is not full.
+    void move_up();
+  };
+
+  /// The block that holds `key`, or would.
+  std::size_t block_of(const QueueKey& key) const;
+  void split(std::size_t block);
+
+  std::vector<std::unique_ptr<Block>> blocks_;  // none empty, but for an only one
+  std::size_t size_ = 0;
+};
+
+}  // namespace almanac::policy
