@@ -72,7 +72,8 @@ class Play {
   /// Nothing when it was stopped.
   std::optional<std::vector<Lived>> under(const policy::Composition& composition) const {
     const auto policy = policy::registry().make(composition, {.estimator = taught(composition)});
-    const sim::Options options{.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
+    const sim::Options options{.policy = composition.name,
+                               .restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
                                .seed = question_.seed,
                                .quotas = quotas_ ? &*quotas_ : nullptr,
                                .stop = question_.stop};

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <string>
 
 #include "base/check.h"
 
@@ -35,6 +37,16 @@ void unfile_by_gpus(Pool& pool, std::uint32_t member, int free) {
   pool.with_free &= ~(set.empty() ? bit_of(free) : 0);
 }
 
+/// By name.
+std::map<std::string, std::uint32_t> number_racks(const Cluster& cluster) {
+  std::map<std::string, std::uint32_t> racks;
+  for (const Node& node : cluster.nodes) racks.try_emplace(node.rack);
+  racks.try_emplace("");
+  std::uint32_t number = kNoRack;
+  for (auto& [name, its] : racks) its = number++;
+  return racks;
+}
+
 std::int32_t bound_of(double given, std::int32_t amount) { return given > 0 ? amount : kUnbounded; }
 
 }  // namespace
@@ -42,6 +54,7 @@ std::int32_t bound_of(double given, std::int32_t amount) { return given > 0 ? am
 Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(cluster.vcs) {
   const std::vector<std::string> types = cluster.gpu_types();
   ALMANAC_CHECK(types.size() <= kMaxGpuTypes, "{} GPU types", types.size());
+  const std::map<std::string, std::uint32_t> racks = number_racks(cluster);
   for (const VirtualCluster& vc : cluster.vcs) {
     const auto first = static_cast<std::uint32_t>(pools_.size());
     first_pool_.push_back(first);
@@ -72,6 +85,7 @@ Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(clus
                            .pool = static_cast<std::uint32_t>(pool - pools_.begin()),
                            .member = static_cast<std::uint32_t>(pool->nodes.size())};
       pool->nodes.push_back(id);
+      if (racks.size() > 1) pool->racks.push_back(racks.at(cluster.nodes[index(id)].rack));
     }
   }
   first_pool_.push_back(static_cast<std::uint32_t>(pools_.size()));

@@ -104,6 +104,9 @@ struct OpenGpu {
   auto operator<=>(const OpenGpu&) const = default;
 };
 
+/// Racks are numbered from one on in order of name.
+constexpr std::uint32_t kNoRack = 0;
+
 /// Nodes of one virtual cluster that are alike. A node is *ready* when it is on and not drained.
 struct Pool {
   int gpus_per_node = 0;
@@ -113,6 +116,7 @@ struct Pool {
   int free_gpus = 0;                    ///< On ready nodes.
   int capacity = 0;                     ///< GPUs on ready nodes.
   std::vector<NodeId> nodes;            ///< In order of number; positions are the members below.
+  std::vector<std::uint32_t> racks;     ///< Of the same nodes, or kNoRack; none if none is told.
   std::vector<NodeSet> by_free;         ///< by_free[n]: ready nodes with exactly n free GPUs.
   std::vector<RoomSet> rooms;   ///< Of the same nodes; none if cores and memory are unbounded.
   std::uint64_t with_free = 0;  ///< Bit n - 1: by_free[n] is not empty, for n of 1 or more.

@@ -103,6 +103,7 @@ class Player {
             belief.likely.distribution.get()};
       }
     }
+    options_.policy = setting_.composition.name;
     options_.until_ended = until;
     const auto policy = policy::registry().make(
         setting_.composition, {.estimator = std::make_unique<TellingEstimator>(std::move(told))});

@@ -83,7 +83,8 @@ Result<Comparison> compare(sim::Past past, Time since, const cluster::Cluster& c
   const auto play = [&](const policy::Composition& composition) {
     const auto made = policy::registry().make(
         composition, {.estimator = taught_estimator(composition, log, lessons)});
-    const sim::Options options{.restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
+    const sim::Options options{.policy = composition.name,
+                               .restart = {.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s},
                                .seed = seed,
                                .quotas = quotas.empty() ? nullptr : &quotas,
                                .stop = stop};

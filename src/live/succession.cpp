@@ -99,7 +99,7 @@ void LocalService::Core::begin_policy(Successor next) {
   admission_.emplace(config_.machine.cluster, trace_->names);
   policy_ = policy::registry().make(composition_, {.estimator = std::move(next.estimator)});
   round_ = std::make_unique<schedule::Round>(config_.machine.cluster, *trace_, *policy_, *this,
-                                             kNoCost, config_.seed);
+                                             kNoCost, config_.seed, composition_.name);
   round_->observe(nullptr, &measured_);
   events_.clear();
   wakes_.clear();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "policy/placement/kinds.h"
 
 namespace almanac::policy {
 namespace {
@@ -65,6 +66,8 @@ bool Calendar::has_room_beside(VcId vc, const cluster::Demand& demand, Time from
   for (const cluster::Pool& pool : ledger.pools(vc)) {
     if (!pool.suits(demand)) continue;
     const Placement::Footprint print = desk_.placement().footprint(demand, pool);
+    // Nodes of another kind may give what these lack.
+    if (print.nodes > 1 && placement::spans_kinds(ledger.pools(vc), demand)) return true;
     const Amount wanted = enough.of(print.units);
     int missing = print.nodes;
     for (int free = pool.tightest(wanted.gpus); free > 0; free = pool.tightest(free + 1)) {
@@ -122,12 +125,22 @@ int Calendar::free_beside_first(VcId vc) const {
   return room;
 }
 
-JobId Calendar::first_delayed(std::span<const cluster::Grant> grants, Time until) const {
+JobId Calendar::first_delayed(std::span<const cluster::Grant> grants, Time until, JobId own) const {
+  const Promise* const let_go = own != kNoJob && holds(own) ? &at(own) : nullptr;
+  const auto slack = [&](NodeId node, const Claim& claim) {
+    Amount made = claim.slack;
+    if (let_go == nullptr || claim.start < let_go->start || claim.start >= let_go->end) return made;
+    for (const Piece& piece : let_go->pieces) {
+      if (piece.node == node) made += piece.amount;
+    }
+    return made;
+  };
   JobId first = kNoJob;
   Time start = until;
   for (const cluster::Grant& grant : grants) {
     for (const Claim& claim : claims(grant.node)) {
-      if (claim.slack.covers(grant.amount()) || claim.start >= start) continue;
+      if (claim.job == own || claim.start >= start) continue;
+      if (slack(grant.node, claim).covers(grant.amount())) continue;
       first = claim.job;
       start = claim.start;
     }

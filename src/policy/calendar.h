@@ -62,8 +62,8 @@ class Calendar {
   /// they are; there must be one.
   int free_beside_first(VcId vc) const;
   /// The job promised the earliest start of those that `grants`, taken now and held until `until`,
-  /// would delay; kNoJob = none.
-  JobId first_delayed(std::span<const cluster::Grant> grants, Time until) const;
+  /// would delay; kNoJob = none. `own` takes them, and lets its own promise go.
+  JobId first_delayed(std::span<const cluster::Grant> grants, Time until, JobId own = kNoJob) const;
   /// Takes note that `grants` are in use during [from, until), beyond what was believed so far;
   /// with sign -1, that they are not.
   void occupy(std::span<const cluster::Grant> grants, Time from, Time until, int sign);

@@ -16,8 +16,8 @@ class CalendarTest : public testing::Test {
       : cluster_(cluster::uniform(2, 4)),
         ledger_(cluster_),
         plan_(ledger_, view_),
-        desk_(registry().orders.make("fifo"), registry().placements.make("consolidate"), nullptr,
-              nullptr, predict::make_oracle(kAllJobs)),
+        desk_(registry().orders.make("fifo"), registry().placements.make("consolidate", {}),
+              nullptr, nullptr, predict::make_oracle(kAllJobs)),
         calendar_(desk_, cluster_.vcs[0]) {
     vc_.vc = VcId{0};
     desk_.track = Desk::Track::believed_end;
@@ -37,8 +37,8 @@ class CalendarTest : public testing::Test {
                            .demand = DemandId{static_cast<std::uint32_t>(gpus)},
                            .phase = Phase::waiting});
     }
-    desk_ = Desk(registry().orders.make("fifo"), registry().placements.make("consolidate"), nullptr,
-                 nullptr, predict::make_oracle(jobs_));
+    desk_ = Desk(registry().orders.make("fifo"), registry().placements.make("consolidate", {}),
+                 nullptr, nullptr, predict::make_oracle(jobs_));
     desk_.track = Desk::Track::believed_end;
     desk_.needs_estimate = true;
     desk_.open(view_, plan_);

@@ -2,6 +2,23 @@
 #include "policy/contract.h"
 
 namespace almanac::policy {
+namespace {
+
+/// What a job that is given other GPUs than it asks claims of quotas is what it is given.
+void count(Quotas& quotas, const View& view, JobId job, bool ran, const Target& target) {
+  ClaimId claim = view.demand(view.progress(job).demand).claim;
+  if (view.request(job).max_gpus > 0 && !target.grants.empty()) {
+    int gpus = 0;
+    for (const cluster::Grant& grant : target.grants) gpus += grant.count();
+    claim = quotas.sized(claim, gpus);
+  }
+  if (ran && !target.grants.empty()) return quotas.change(job, claim);
+  if (ran) quotas.give_back(quotas.of(job));
+  quotas.put(job, claim);
+  if (!target.grants.empty()) quotas.take(claim);
+}
+
+}  // namespace
 
 Plan::Action Plan::action(JobId job, const Target& target) const {
   const bool runs = view_.progress(job).phase == Phase::running;
@@ -35,9 +52,7 @@ void Plan::set(JobId job, const Target& target) {
   grants_.insert(grants_.end(), target.grants.begin(), target.grants.end());
   if (again && stops(changes_[position].action)) --num_stops_;
   if (stops(change.action)) ++num_stops_;
-  if (quotas != nullptr && ran != (change.num_grants > 0)) {
-    ran ? quotas->give_back(quotas->of(job)) : quotas->take(quotas->of(job));
-  }
+  if (quotas != nullptr) count(*quotas, view_, job, ran, target);
   if (again) {
     changes_[position] = change;
   } else {

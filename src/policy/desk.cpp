@@ -120,8 +120,7 @@ Time Desk::choose_demand(JobId job) {
   Time until = Time::max();
   if (shape_ && view_->speeds != nullptr && view_->request(job).max_gpus > 0) {
     const Shaped shaped = shape_->choose(job, work_left(job), *view_, plan_->ledger);
-    demand.gpus = shaped.gpus;
-    demand.nodes = shaped.nodes;
+    demand = this->shaped(demand, shaped.gpus, shaped.nodes);
     slot.rate = static_cast<float>(shaped.rate);
     until = shaped.until;
   }
@@ -130,10 +129,15 @@ Time Desk::choose_demand(JobId job) {
   return until;
 }
 
+cluster::Demand Desk::shaped(cluster::Demand demand, int gpus, int nodes) const {
+  demand.gpus = gpus;
+  demand.nodes = nodes;
+  if (plan_->quotas != nullptr) demand.claim = plan_->quotas->sized(demand.claim, gpus);
+  return demand;
+}
+
 void Desk::reshape(VcState& vc, JobId job, const Shaped& shape) {
-  cluster::Demand made = demand(job);
-  made.gpus = shape.gpus;
-  made.nodes = shape.nodes;
+  const cluster::Demand made = shaped(demand(job), shape.gpus, shape.nodes);
   Slot& slot = slots_[index(job)];
   const bool waits = view_->progress(job).phase == Phase::waiting;
   if (waits) vc.waiting.erase(demand_id(job), key(job));
@@ -278,11 +282,11 @@ void Desk::adopt(VcState& vc, JobId job) {
   Slot& slot = slots_[index(job)];
   if (shape_) {
     // It has the shape that it has, whatever would be chosen today.
-    cluster::Demand demand = demands_[slot.demand];
-    demand.gpus = 0;
-    for (const cluster::Grant& grant : held) demand.gpus += grant.count();
-    if (demand.nodes > 0) demand.nodes = static_cast<std::int32_t>(held.size());
-    slot.demand = demands_.id_of(demand);
+    int gpus = 0;
+    for (const cluster::Grant& grant : held) gpus += grant.count();
+    const cluster::Demand& chosen = demands_[slot.demand];
+    const int nodes = chosen.nodes > 0 ? static_cast<int>(held.size()) : 0;
+    slot.demand = demands_.id_of(shaped(chosen, gpus, nodes));
   }
   slot.tie = 0;
   slot.sequence = sequence_++;

@@ -40,6 +40,15 @@ class Desk {
 
   /// Binds the view and the plan of one decision.
   void open(const View& view, Plan& plan);
+  struct Bound {
+    const View* view = nullptr;
+    Plan* plan = nullptr;
+  };
+  Bound bound() const { return {view_, plan_}; }
+  void bind(const Bound& to) {
+    view_ = to.view;
+    plan_ = to.plan;
+  }
   const View& view() const { return *view_; }
   Plan& plan() { return *plan_; }
   cluster::Ledger& ledger() { return plan_->ledger; }
@@ -140,6 +149,8 @@ class Desk {
   /// Gives a job of which that is so another shape: a waiting one is filed anew, a running one is
   /// to be moved.
   void reshape(VcState& vc, JobId job, const Shaped& shape);
+  /// `demand` with so many GPUs, and the room for these in quotas, on so many nodes (Shaped).
+  cluster::Demand shaped(cluster::Demand demand, int gpus, int nodes) const;
   QueueKey key(JobId job) const { return slots_[index(job)].key(); }
   /// What the ranks of all running jobs have fallen by since time zero: running jobs are filed
   /// without it. 0 where each falls with the work that it does.

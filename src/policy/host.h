@@ -17,10 +17,14 @@ namespace almanac::policy {
 /// speeds: of a live cluster not all that a policy could pair can be brought together.
 using MayShare = std::function<bool(JobId host, JobId guest)>;
 
+/// Whether a job on a node could begin at once, where that needs no boot first.
+using IsOn = std::function<bool(NodeId)>;
+
 struct Host {
   /// Answers the estimate slot; null where no choice asks an estimate.
   std::unique_ptr<predict::Estimator> estimator{};
   MayShare may_share{};  ///< Empty = all jobs may.
+  IsOn is_on{};          ///< Of nodes that the ledger gives; empty = all are.
   /// A job that lacks nodes which sleep or boot is bound to them, as Slurm does; else it takes what
   /// comes free first.
   bool binds = false;

@@ -14,11 +14,26 @@
 namespace almanac::policy {
 namespace {
 
+/// Binds a desk to the view and the plan of a question, and then again to those of the decision.
+class Question {
+ public:
+  Question(Desk& desk, const View& view, Plan& plan) : desk_(desk), before_(desk.bound()) {
+    desk.open(view, plan);
+  }
+  ~Question() { desk_.bind(before_); }
+  Question(const Question&) = delete;
+  Question& operator=(const Question&) = delete;
+
+ private:
+  Desk& desk_;
+  Desk::Bound before_;
+};
+
 class Pipeline final : public Policy {
  public:
   Pipeline(const Composition& composition, Host host)
       : desk_(std::make_unique<Desk>(registry().orders.make(composition.order),
-                                     registry().placements.make(composition.placement),
+                                     registry().placements.make(composition.placement, host),
                                      registry().shapes.make(composition.shape),
                                      registry().sizes.make(composition.size),
                                      std::move(host.estimator))),
@@ -72,7 +87,7 @@ class Pipeline final : public Policy {
   Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const override {
     const Progress& state = view.progress(job);
     Plan scratch(ledger, view);
-    desk_->open(view, scratch);
+    const Question question(*desk_, view, scratch);
     const cluster::Demand& demand = desk_->demand(job);
     if (is_aside(vcs_[index(state.vc)], job)) {
       return {.kind = ReasonKind::at_quota, .wanted = demand.gpus};

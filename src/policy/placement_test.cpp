@@ -13,11 +13,13 @@
 namespace almanac::policy {
 namespace {
 
-cluster::Cluster nodes_of_three_sizes() {
+/// The first three are one type of GPU.
+cluster::Cluster nodes_of_four_kinds() {
   cluster::Cluster made;
   made.add_vc("all");
-  made.add_nodes({.gpus = 4, .cpus = 16}, 4);
-  made.add_nodes({.gpus = 8, .cpus = 64}, 4);
+  made.add_nodes({.gpus = 4, .cpus = 16}, 3);
+  made.add_nodes({.gpus = 8, .cpus = 64}, 3);
+  made.add_nodes({.gpus = 8, .cpus = 96}, 2);
   made.add_nodes({.gpus = 2, .gpu_type = "V100"}, 4);
   return made;
 }
@@ -29,10 +31,35 @@ cluster::Demand random_demand() {
   return made;
 }
 
-RC_GTEST_PROP(AnyPlacement, TakesNoLessThanItsFootprint, ()) {
+std::unique_ptr<Placement> any_placement() {
   const Entry entry = *rc::gen::elementOf(registry().placements.entries());
-  const auto placement = make_shaped_placement(registry().placements.make(Choice(entry.name)));
-  const cluster::Cluster machines = nodes_of_three_sizes();
+  return make_shaped_placement(registry().placements.make(Choice(entry.name), {}));
+}
+
+RC_GTEST_PROP(AnyPlacement, FitsWhatIsCoveredByWhatFits, ()) {
+  const auto placement = any_placement();
+  const cluster::Cluster machines = nodes_of_four_kinds();
+  cluster::Ledger ledger(machines);
+  Rng rng(1);
+  std::vector<cluster::Grant> grants;
+  for (int job = 0; job < 8; ++job) placement->place(ledger, VcId{0}, random_demand(), rng, grants);
+  const auto fits = [&](const cluster::Demand& demand) {
+    const std::size_t before = ledger.mark();
+    const bool made = placement->place(ledger, VcId{0}, demand, rng, grants);
+    ledger.undo(before);
+    return made;
+  };
+  const cluster::Demand larger = random_demand();
+  cluster::Demand smaller = larger;
+  smaller.gpus = larger.nodes > 0 ? larger.gpus : *rc::gen::inRange(1, larger.gpus + 1);
+  smaller.cpu_milli = *rc::gen::inRange(0, larger.cpu_milli + 1);
+  RC_PRE(larger.covers(smaller) && fits(larger));
+  RC_ASSERT(fits(smaller));
+}
+
+RC_GTEST_PROP(AnyPlacement, TakesNoLessThanItsFootprint, ()) {
+  const auto placement = any_placement();
+  const cluster::Cluster machines = nodes_of_four_kinds();
   cluster::Ledger ledger(machines);
   Rng rng(1);
   for (int job = 0; job < 12; ++job) {
@@ -40,10 +67,11 @@ RC_GTEST_PROP(AnyPlacement, TakesNoLessThanItsFootprint, ()) {
     std::vector<cluster::Grant> grants;
     if (!placement->place(ledger, VcId{0}, demand, rng, grants)) continue;
     for (const cluster::Pool& pool : ledger.pools(VcId{0})) {
+      // All in one kind of nodes.
       const auto lies_here = [&](const cluster::Grant& grant) {
         return std::find(pool.nodes.begin(), pool.nodes.end(), grant.node) != pool.nodes.end();
       };
-      if (std::none_of(grants.begin(), grants.end(), lies_here)) continue;
+      if (!std::all_of(grants.begin(), grants.end(), lies_here)) continue;
       const Placement::Footprint print = placement->footprint(demand, pool);
       const auto fills = std::count_if(grants.begin(), grants.end(), [&](const auto& grant) {
         return lies_here(grant) && grant.amount().covers(demand.of(print.units));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/check.h"
+
 namespace almanac::policy {
 
 ClaimId Quotas::claim(const Claim& claim) {
@@ -18,10 +20,31 @@ void Quotas::put(JobId job, ClaimId claim) {
   of_job_[index(job)] = claim;
 }
 
-void Quotas::ask(JobId job, int gpus) {
-  Claim other = claims_[index(of(job))];
+ClaimId Quotas::sized(ClaimId claim, int gpus) {
+  Claim other = claims_[index(claim)];
   other.gpus = gpus;
-  put(job, claim(other));
+  return this->claim(other);
+}
+
+void Quotas::take(ClaimId claim) {
+  ALMANAC_CHECK(has_room(claim), "no quota has room for {} more GPUs", claims_[index(claim)].gpus);
+  count(claim, +1);
+}
+
+bool Quotas::may_change(JobId job, ClaimId claim) {
+  if (claims_[index(claim)].gpus <= claims_[index(of(job))].gpus) return true;
+  give_back(of(job));
+  const bool fits = has_room(claim);
+  adopt(of(job));
+  return fits;
+}
+
+void Quotas::change(JobId job, ClaimId claim) {
+  ALMANAC_CHECK(may_change(job, claim), "no quota has room for {} GPUs instead of {}",
+                claims_[index(claim)].gpus, claims_[index(of(job))].gpus);
+  give_back(of(job));
+  put(job, claim);
+  adopt(claim);
 }
 
 bool Quotas::has_room(ClaimId claim) const {

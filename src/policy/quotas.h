@@ -40,15 +40,24 @@ class Quotas {
     return index(job) < of_job_.size() ? of_job_[index(job)] : kNoClaim;
   }
 
-  /// `job` claims so many GPUs of the same quotas.
-  void ask(JobId job, int gpus);
+  /// The claim of so many GPUs, 1 or more, on the same quotas.
+  ClaimId sized(ClaimId claim, int gpus);
+  /// `job`, which holds nothing, claims so many GPUs of the same quotas.
+  void ask(JobId job, int gpus) { put(job, sized(of(job), gpus)); }
 
   int most(std::uint32_t quota) const { return quotas_[quota].most; }
   int held(std::uint32_t quota) const { return quotas_[quota].held; }
   /// Whether one more job that claims this may start.
   bool has_room(ClaimId claim) const;
-  void take(ClaimId claim) { count(claim, +1); }
+  /// A job starts that claims this, for which there must be room.
+  void take(ClaimId claim);
+  /// The same for one that runs already, room or no room.
+  void adopt(ClaimId claim) { count(claim, +1); }
   void give_back(ClaimId claim) { count(claim, -1); }
+  /// Whether `job`, which holds what it claims, may go on with another claim.
+  bool may_change(JobId job, ClaimId claim);
+  /// It goes on with that; for more than it had there must be room.
+  void change(JobId job, ClaimId claim);
   /// GPUs that count as held beside what the plan takes; a number below 0 takes that back.
   void hold(std::uint32_t quota, int gpus) { quotas_[quota].held += gpus; }
 

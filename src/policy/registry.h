@@ -26,7 +26,7 @@ class Pass;
 class Registry {
  public:
   Shelf<std::unique_ptr<Order>> orders{"order"};
-  Shelf<std::unique_ptr<Placement>> placements{"placement"};
+  Shelf<std::unique_ptr<Placement>, const Host&> placements{"placement"};
   /// Fails where the log lacks what the estimate reads.
   Shelf<Result<std::unique_ptr<predict::Estimator>>, const History&> estimates{"estimate"};
   /// Null = every job gets the GPUs that it asks.

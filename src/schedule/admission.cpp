@@ -142,16 +142,21 @@ std::optional<policy::Reason> Admission::never(VcId vc, DemandId demand) const {
   }
   int most = -1;
   bool too_many_cores = false;
-  for (const Size& size : sizes_[index(vc)]) {
-    if ((size.gpu_type & wanted.gpu_types) == 0) continue;
-    most = std::max(most, size.nodes * size.gpus_per_node);
-    if (size.nodes * size.gpus_per_node < wanted.gpus) continue;
-    if (size.gpus_per_node == 0) continue;
-    // All of it on one node, or on whole nodes.
-    const int units = std::min(wanted.gpus, size.gpus_per_node);
-    const cluster::Amount node{size.gpus_per_node, size.cpu_milli, size.memory_mb};
-    if (node.covers(wanted.of(units))) return std::nullopt;
-    too_many_cores = true;
+  for (std::size_t type = 0; type < gpu_types_.size(); ++type) {
+    const std::uint64_t bit = std::uint64_t{1} << type;
+    if ((bit & wanted.gpu_types) == 0) continue;
+    int gpus = 0;
+    int with_cores = 0;
+    for (const Size& size : sizes_[index(vc)]) {
+      if (size.gpu_type != bit) continue;
+      most = std::max(most, gpus += size.nodes * size.gpus_per_node);
+      // All of it on one node, or on whole nodes.
+      const int units = std::min(wanted.gpus, size.gpus_per_node);
+      const cluster::Amount node{size.gpus_per_node, size.cpu_milli, size.memory_mb};
+      if (node.covers(wanted.of(units))) with_cores += size.nodes * size.gpus_per_node;
+    }
+    if (with_cores >= wanted.gpus) return std::nullopt;
+    too_many_cores = too_many_cores || gpus >= wanted.gpus;
   }
   if (too_many_cores) return policy::Reason{.kind = ReasonKind::too_many_cores};
   return policy::Reason{.kind = most < 0 ? ReasonKind::no_such_gpu : ReasonKind::too_large,

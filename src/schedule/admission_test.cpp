@@ -41,9 +41,25 @@ TEST_F(AdmissionTest, TellsNeverFromNotNow) {
   EXPECT_EQ(never(request("red", 8)), ReasonKind::none);
   EXPECT_EQ(never(request("green", 1)), ReasonKind::unknown_vc);
   EXPECT_EQ(never(request("", 1)), ReasonKind::unknown_vc);
-  EXPECT_EQ(never(request("red", 9)), ReasonKind::too_large) << "a job stays within one kind";
+  EXPECT_EQ(never(request("red", 9)), ReasonKind::too_large) << "a job has GPUs of one type";
   EXPECT_EQ(never(request("blue", 1, "V100")), ReasonKind::no_such_gpu);
   EXPECT_EQ(never(request("blue", 9, "A100|V100")), ReasonKind::too_large);
+}
+
+TEST_F(AdmissionTest, LetsAJobSpanKindsOfNodesThatAllSuit) {
+  cluster_ = {};
+  cluster_.add_vc("red");
+  cluster_.add_nodes({.gpus = 4, .cpus = 64}, 1);
+  cluster_.add_nodes({.gpus = 4, .cpus = 96}, 1);
+  const auto asked = [&](int gpus, float cpus_each) {
+    trace::Request made = request("red", gpus);
+    made.cpus = cpus_each * static_cast<float>(gpus);
+    return never(made);
+  };
+  EXPECT_EQ(asked(8, 16), ReasonKind::none);
+  EXPECT_EQ(asked(8, 17), ReasonKind::too_many_cores) << "the first node has 16 of each";
+  EXPECT_EQ(asked(4, 17), ReasonKind::none);
+  EXPECT_EQ(asked(9, 1), ReasonKind::too_large);
 }
 
 TEST_F(AdmissionTest, TellsWhetherAllTasksOfACpuJobFit) {

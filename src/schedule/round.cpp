@@ -2,12 +2,15 @@
 #include "schedule/round.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "base/check.h"
 
 namespace almanac::schedule {
 
 using policy::Event;
+using policy::EventKind;
 using policy::Phase;
 using policy::Progress;
 
@@ -20,12 +23,13 @@ void Actuator::decline(JobId job) {
 }
 
 Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy::Policy& policy,
-             Actuator& actuator, const RestartCost& cost, std::uint64_t seed)
+             Actuator& actuator, const RestartCost& cost, std::uint64_t seed, std::string name)
     : cluster_(cluster),
       trace_(trace),
       policy_(policy),
       actuator_(actuator),
       cost_(cost),
+      name_(std::move(name)),
       rng_(seed),
       admission_(cluster, trace.names),
       ledger_(cluster),
@@ -87,8 +91,13 @@ std::optional<policy::Reason> Round::adopt(JobId job, std::span<const cluster::G
     count(grant, +1);
   }
   ledger_.commit();
-  if (plan_.quotas != nullptr) plan_.quotas->take(plan_.quotas->of(job));
-  remember_grants(state, held);
+  if (policy::Quotas* const quotas = plan_.quotas) {
+    int gpus = 0;
+    for (const cluster::Grant& grant : held) gpus += grant.count();
+    if (trace_.jobs[index(job)].request.max_gpus > 0) quotas->ask(job, gpus);
+    quotas->adopt(quotas->of(job));
+  }
+  remember_grants(job, held);
   state.phase = Phase::running;
   ++load_.jobs_running;
   return std::nullopt;
@@ -172,8 +181,21 @@ void Round::booted(NodeId node) {
   ledger_.commit();
 }
 
+/// Each job comes once and goes once; all else may be of the policy's own making.
+void Round::check_time_goes_on(Time now, std::span<const Event> events) {
+  constexpr int kMostRounds = 10'000;
+  const bool any_job = std::any_of(events.begin(), events.end(), [](const Event& event) {
+    return event.kind != EventKind::timer && event.kind != EventKind::capacity_changed;
+  });
+  rounds_at_it_ = now == std::exchange(at_, now) && !any_job ? rounds_at_it_ + 1 : 0;
+  ALMANAC_CHECK(rounds_at_it_ < kMostRounds,
+                "policy {} asked {} times at {} s to be woken at that instant", name_,
+                rounds_at_it_, seconds(now));
+}
+
 void Round::run(Time now, std::span<const Event> events) {
   using Action = policy::Plan::Action;
+  check_time_goes_on(now, events);
   plan_.clear();
   view_.now = now;
   policy_.decide(holds_.empty() ? events : with_released(now, events), view_, plan_);
@@ -329,7 +351,7 @@ void Round::check_and_start(Time now, const policy::Plan::Change& start) {
   ALMANAC_CHECK(given == wanted || (given > 0 && given <= most),
                 "job {} asks {} GPUs, at most {}, and is given {}", index(start.job), wanted,
                 std::max(wanted, most), given);
-  remember_grants(state, held);
+  remember_grants(start.job, held);
   state.since = now;
   if (state.start == kNoTime) state.start = now;
   state.phase = Phase::running;
@@ -354,10 +376,16 @@ void Round::note_start(Time now, JobId job) {
   held_since_.erase(held);
 }
 
-void Round::remember_grants(Progress& state, std::span<const cluster::Grant> held) {
-  // A job that runs again reuses its place if it is large enough.
-  if (held.size() > state.num_grants) {
+void Round::remember_grants(JobId job, std::span<const cluster::Grant> held) {
+  Progress& state = progress_[index(job)];
+  constexpr std::size_t kMostNodes = std::numeric_limits<std::uint16_t>::max();
+  ALMANAC_CHECK(held.size() <= kMostNodes, "job {} is given {} nodes, more than {}", index(job),
+                held.size(), kMostNodes);
+  if (places_.size() < progress_.size()) places_.resize(progress_.size(), 0);
+  // A job that runs again reuses its places if they are enough.
+  if (held.size() > places_[index(job)]) {
     state.first_grant = static_cast<std::uint32_t>(grants_.size());
+    places_[index(job)] = static_cast<std::uint16_t>(held.size());
     grants_.resize(grants_.size() + held.size());
   }
   state.num_grants = static_cast<std::uint16_t>(held.size());

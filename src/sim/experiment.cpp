@@ -285,7 +285,8 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
 Options options_of(const Prepared& prepared, std::size_t run) {
   const Prepared::Run& chosen = prepared.runs[run];
   const energy::PowerModel& power = prepared.power;
-  return {.restart = chosen.restart,
+  return {.policy = chosen.composition.name,
+          .restart = chosen.restart,
           .boot = Duration{std::llround(power.boot_s * 1e3)},
           .least_sleep = Duration{std::llround(power.least_sleep_s() * 1e3)},
           .seed = prepared.experiment.seed,

@@ -154,11 +154,11 @@ void Pacer::settle(Job& job, Time now) {
 }
 
 void Pacer::count(JobId job, int sign) {
-  spared_gpus_ += sign * double{jobs_[index(job)].spared};
+  spared_ += sign * in_units(jobs_[index(job)].spared);
   const trace::Request& asked = trace_.jobs[index(job)].request;
   // A job that asks a part keeps that busy, not the GPU.
-  const double use = sign * use_of(job) * asked.gpu_part();
-  computing_gpus_ += shared_.has(job) ? shared_.add_use(job, use) : use * jobs_[index(job)].gpus;
+  const GpuUnits use = sign * in_units(use_of(job) * asked.gpu_part());
+  computing_ += shared_.has(job) ? shared_.add_use(job, use) : use * jobs_[index(job)].gpus;
 }
 
 double Pacer::asked_of_each(JobId job, std::size_t nodes) const {

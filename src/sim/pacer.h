@@ -58,9 +58,9 @@ class Pacer final : public policy::Telemetry {
   PaceLog take_log(Time now);
 
   /// GPUs that compute, as many as if they did nothing else.
-  double computing_gpus() const { return computing_gpus_; }
+  double computing_gpus() const { return in_gpus(computing_); }
   /// GPUs in use, as many as would draw what power limits spare.
-  double spared_gpus() const { return spared_gpus_; }
+  double spared_gpus() const { return in_gpus(spared_); }
   PaceChange explain(JobId job, std::span<const cluster::Grant> held, Time now) const;
 
   std::optional<double> gpu_use(JobId job) const override { return use_of(job); }
@@ -131,8 +131,8 @@ class Pacer final : public policy::Telemetry {
   std::vector<Node> nodes_;  // none if no node says its bandwidth
   /// The nodes of those running jobs that contend; beside Round's, which change first.
   std::vector<std::vector<NodeId>> nodes_of_;
-  double computing_gpus_ = 0;
-  double spared_gpus_ = 0;
+  GpuUnits computing_ = 0;
+  GpuUnits spared_ = 0;
 };
 
 }  // namespace almanac::sim

@@ -76,13 +76,13 @@ std::vector<JobId> SharedGpus::neighbours(JobId job) const {
   return found;
 }
 
-double SharedGpus::add_use(JobId job, double use) {
-  double more = 0;
+GpuUnits SharedGpus::add_use(JobId job, GpuUnits use) {
+  GpuUnits more = 0;
   for_each_gpu(held(job), [&](const Key& key) {
     Gpu& gpu = gpus_.at(key);
-    more -= std::min(1.0, gpu.use);
+    more -= std::min(kGpuUnit, gpu.use);
     gpu.use += use;
-    more += std::min(1.0, gpu.use);
+    more += std::min(kGpuUnit, gpu.use);
   });
   return more;
 }

@@ -9,6 +9,8 @@
 /// Cost     A step for each tenant of a job's GPUs; nothing is kept of jobs that hold whole GPUs.
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <unordered_map>
@@ -19,6 +21,12 @@
 #include "trace/trace.h"
 
 namespace almanac::sim {
+
+/// GPUs in whole units, which are taken off again without an error as jobs come and go.
+using GpuUnits = std::int64_t;
+inline constexpr GpuUnits kGpuUnit = GpuUnits{1} << 32;
+inline GpuUnits in_units(double gpus) { return std::llround(gpus * double{kGpuUnit}); }
+inline double in_gpus(GpuUnits units) { return static_cast<double>(units) / double{kGpuUnit}; }
 
 class SharedGpus {
  public:
@@ -40,13 +48,13 @@ class SharedGpus {
 
   /// A job that has entered would make each of its GPUs compute for `use` more of the time. Gives
   /// how many more GPUs compute: none does more than all the time.
-  double add_use(JobId job, double use);
+  GpuUnits add_use(JobId job, GpuUnits use);
 
  private:
   struct Gpu {
     std::vector<JobId> jobs;  // in order of number
     int asked_milli = 0;      // by all of them
-    double use = 0;
+    GpuUnits use = 0;
   };
   using Key = std::pair<NodeId, int>;
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,7 @@ class Listener {
 };
 
 struct Options {
+  std::string policy{};  ///< What messages call the policy.
   schedule::RestartCost restart{};
   Duration boot = 5min;         ///< How long a node that is woken takes to boot.
   Duration least_sleep = 5min;  ///< An idle gap must be longer to be worth sleeping in; for the

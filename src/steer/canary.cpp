@@ -92,7 +92,8 @@ Result<Band> expect(sim::Past past, const std::set<std::string>& vcs,
       policy::registry().make(policy, {.estimator = live::taught_estimator(policy, log, lessons)});
   const policy::Quotas quotas = past.quotas.of(log.jobs);
   const sim::Schedule schedule = sim::simulate(log, cluster, *made,
-                                               {.restart = kNoRestartCost,
+                                               {.policy = policy.name,
+                                                .restart = kNoRestartCost,
                                                 .seed = seed,
                                                 .quotas = quotas.empty() ? nullptr : &quotas,
                                                 .stop = stop});

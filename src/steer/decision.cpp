@@ -6,7 +6,6 @@
 
 #include "base/check.h"
 #include "policy/registry.h"
-#include "steer/by_switch.h"
 #include "steer/occupancy.h"
 #include "steer/record.h"
 
@@ -64,14 +63,6 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
   run();
   note_quotas(mirror);
   read_plan();
-  // Other placements spread jobs, or do not care.
-  if (chosen_.composition.placement.name.starts_with("consolidate")) {
-    const cluster::Cluster& cluster = decision_.world->cluster;
-    gather_by_switch(decision_.starts, cluster, round_->ledger(), [&](NodeId id) {
-      const auto found = mirror.nodes().find(cluster.nodes[index(id)].name);
-      return found != mirror.nodes().end() && found->second.power == slurm::Power::on;
-    });
-  }
   rank_limited(mirror);
   find_clashes();
   return decision_;
@@ -84,15 +75,17 @@ void Decider::begin(Time at, std::shared_ptr<const World> world) {
   numbers_.clear();
   events_.clear();
   started_.clear();
+  off_.clear();
   shown_.clear();
   places_.clear();
   speeds_.reset();
   policy_ = policy::registry().make(
       chosen_.composition,
       {.estimator = beliefs_.for_round(numbers_),
-       .may_share = [this](JobId host, JobId guest) { return may_share(host, guest); }});
+       .may_share = [this](JobId host, JobId guest) { return may_share(host, guest); },
+       .is_on = [this](NodeId node) { return !off_.contains(node); }});
   round_ = std::make_unique<schedule::Round>(decision_.world->cluster, trace_, *policy_, *this,
-                                             kNoRestartCost, seed_);
+                                             kNoRestartCost, seed_, chosen_.composition.name);
 }
 
 bool Decider::lets_share() const {
@@ -127,7 +120,9 @@ JobId Decider::add(const slurm::Job& job) {
 void Decider::take_nodes(const Mirror& mirror) {
   for (const auto& [name, id] : decision_.world->nodes) {
     const auto found = mirror.nodes().find(name);
-    round_->set_drained(id, found == mirror.nodes().end() || is_out(found->second));
+    const bool known = found != mirror.nodes().end();
+    round_->set_drained(id, !known || is_out(found->second));
+    if (!known || found->second.power != slurm::Power::on) off_.insert(id);
   }
 }
 

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -183,6 +184,7 @@ class Decider final : public schedule::Actuator {
   std::unique_ptr<policy::Policy> policy_;
   std::unique_ptr<schedule::Round> round_;
   std::vector<JobId> started_;
+  std::set<NodeId> off_;  // that sleep or boot, to the policy as good as on
   std::unordered_map<slurm::JobNumber, JobId> shown_;  // the first task of each record that waits
   struct Spot {
     VcId vc{};

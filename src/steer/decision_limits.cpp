@@ -59,7 +59,8 @@ void Decider::rank_limited(const Mirror& mirror) {
   Idle idle;
   const auto policy =
       policy::registry().make(composition, {.estimator = beliefs_.for_round(numbers_)});
-  schedule::Round round(decision_.world->cluster, trace_, *policy, idle, kNoRestartCost, seed_);
+  schedule::Round round(decision_.world->cluster, trace_, *policy, idle, kNoRestartCost, seed_,
+                        composition.name);
   for (const auto& [name, id] : decision_.world->nodes) round.set_drained(id, true);
   std::vector<policy::Event> events;
   for (const slurm::Job* const job : waiting) {

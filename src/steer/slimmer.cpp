@@ -83,7 +83,8 @@ void Slimmer::begin(std::shared_ptr<const World> world, const Settings& settings
   events_.clear();
   running_.clear();
   mind_ = policy::registry().make(policy_.composition, {});
-  round_ = std::make_unique<schedule::Round>(cluster_, trace_, *mind_, *this, kNoRestartCost, 0);
+  round_ = std::make_unique<schedule::Round>(cluster_, trace_, *mind_, *this, kNoRestartCost, 0,
+                                             policy_.composition.name);
   round_->observe(nullptr, this);
 }
 

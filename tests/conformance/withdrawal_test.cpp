@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
@@ -34,7 +36,7 @@ class Host final : public schedule::Actuator {
     composition->estimate = "limit";  // nobody knows the truth of jobs that are yet to come
     policy_ = *sim::make_policy(*composition, trace_);
     round_ = std::make_unique<schedule::Round>(cluster_, trace_, *policy_, *this,
-                                               schedule::RestartCost{}, 0);
+                                               schedule::RestartCost{}, 0, policy);
   }
 
   /// The trace grows here, after the round was made.
@@ -60,6 +62,7 @@ class Host final : public schedule::Actuator {
     do {
       std::vector<Event> told = std::exchange(events_, {});
       round_->run(now, told);
+      if (curious_) ask_some(now);
       for (const Time wake : round_->wakes()) {
         if (wake > now) wakes_.insert(wake);
         if (wake == now) events_.push_back({EventKind::timer, 0});
@@ -92,18 +95,36 @@ class Host final : public schedule::Actuator {
   const policy::Progress& progress(JobId job) const { return round_->progress(job); }
   std::size_t jobs() const { return trace_.jobs.size(); }
   policy::Reason why(Time now, JobId job) { return round_->why_waiting(now, job); }
+  /// Asks after each round why some of the jobs wait, drawn from `seed`.
+  void be_curious(std::uint64_t seed) { curious_.emplace(seed); }
+  /// Which job was started and stopped when, and on which GPUs, a line each.
+  const std::string& log() const { return log_; }
 
   void start(JobId job) override {
+    log_ += fmt::format("{} starts at {}:", index(job), seconds(now_));
+    for (const cluster::Grant& grant : round_->grants(job)) {
+      log_ += fmt::format(" {}:{:x} {}", index(grant.node), grant.gpus, grant.cpu_milli);
+    }
+    log_ += '\n';
     const policy::Progress& state = round_->progress(job);
     const Duration work = trace_.jobs[index(job)].outcome.run + state.charged - state.attained;
     ends_[job] = now_ + std::max(Duration{1}, work);
   }
-  void stop(JobId job) override { ends_.erase(job); }
+  void stop(JobId job) override {
+    log_ += fmt::format("{} stops at {}\n", index(job), seconds(now_));
+    ends_.erase(job);
+  }
   void resize(JobId) override {}
   void sleep(NodeId) override {}
   void boot(NodeId node) override { boots_[node] = now_ + 5min; }
 
  private:
+  void ask_some(Time now) {
+    for (int tries = 0; tries < 8 && jobs() > 0; ++tries) {
+      const JobId job{static_cast<std::uint32_t>(curious_->below(jobs()))};
+      if (progress(job).phase == Phase::waiting) why(now, job);
+    }
+  }
   Time next_event() const {
     Time next = kNever;
     for (const auto& [job, end] : ends_) next = std::min(next, end);
@@ -123,6 +144,8 @@ class Host final : public schedule::Actuator {
   std::map<NodeId, Time> boots_;
   std::set<Time> wakes_;
   Time now_{};
+  std::optional<Rng> curious_;
+  std::string log_;
 };
 
 cluster::Cluster two_clusters() {
@@ -181,6 +204,39 @@ TEST_P(EveryPolicyLetsGo, OfJobsThatWait) {
     withdrawn += static_cast<int>(gone.size());
   }
   EXPECT_GT(withdrawn, 20);
+}
+
+// In whole minutes, so that much begins and ends in the same instant.
+TEST_P(EveryPolicyLetsGo, OfNothingWhenItIsAskedWhyJobsWait) {
+  const cluster::Cluster cluster = two_clusters();
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Host alone(cluster, GetParam());
+    Host asked(cluster, GetParam());
+    asked.be_curious(seed);
+    for (Host* const host : {&alone, &asked}) {
+      Rng rng(seed);
+      Time now{};
+      for (int at = 0; at < 150; ++at) {
+        now += rng.below(3) == 0 ? 1min : 0min;
+        host->pass(now);
+        const std::string name = std::to_string(at);
+        const bool red = rng.below(2) == 0;
+        const Duration run = static_cast<std::int64_t>(1 + rng.below(6)) * 1min;
+        const JobSpec spec{.id = name,
+                           .gpus = static_cast<int>(1 + rng.below(rng.below(4) == 0 ? 8 : 3)),
+                           .run = run,
+                           .vc = red ? "red" : "blue",
+                           .user = rng.below(2) == 0 ? "ann" : "bob",
+                           .limit = run + static_cast<std::int64_t>(rng.below(2)) * 1min,
+                           .predicted = run,
+                           .deadline = now.time_since_epoch() + 10min};
+        host->submit(now, spec);
+        host->decide(now);
+      }
+      host->pass(kNever);
+    }
+    EXPECT_EQ(alone.log(), asked.log()) << "seed " << seed;
+  }
 }
 
 std::vector<std::string> every_policy() {

@@ -18,12 +18,22 @@ namespace {
 
 const DraftLimits kInexact{.exact = false};
 
-/// Each way of going through a queue that decides for a Slurm.
+/// Each way of going through a queue.
 std::string any_policy() {
-  return *rc::gen::element<std::string>("fifo", "sjf+oracle", "easy+limit", "qssf+easy:1",
-                                        "fifo+easy:3+limit", "conservative+limit", "fifo+scan",
-                                        "fifo+models", "drf", "srtf", "srtf+helios_count", "las",
-                                        "gittins", "coda", "fifo+lease:7", "sjf+oracle+lease:7");
+  return *rc::gen::element<std::string>(
+      "fifo", "sjf+oracle", "easy+limit", "qssf+easy:1", "fifo+easy:3+limit", "conservative+limit",
+      "fifo+scan", "fifo+models", "drf", "srtf", "srtf+helios_count", "las", "gittins", "coda",
+      "fifo+lease:7", "sjf+oracle+lease:7", "chronus+lease:7", "elasticflow+lease:7",
+      "thrift+lease:7", "tiresias", "yarn_cs", "afs");
+}
+
+/// Some jobs want to have ended soon after they could have.
+void give_deadlines(Case& input) {
+  for (trace::Job& job : input.trace.jobs) {
+    if (*rc::gen::inRange(0, 3) > 0) continue;
+    const auto slack = *rc::gen::inRange<std::int64_t>(0, 100);
+    job.request.deadline = job.request.submit + job.outcome.run + slack * 1s;
+  }
 }
 
 /// Up to three quotas; each job counts for some and asks them.
@@ -52,6 +62,7 @@ RC_GTEST_PROP(Quotas, AreKeptAtEveryMoment, ()) {
   Case input = to_case(*drafts(kInexact), kInexact);
   input.policy = any_policy();
   RC_LOG() << input.policy << '\n';
+  give_deadlines(input);
   input.quotas = any_quotas(input);
   const Result<Played> played = play(input);
   RC_ASSERT(played.has_value());
@@ -72,6 +83,7 @@ RC_GTEST_PROP(Quotas, ChangeNothingWhereTheyAreWide, ()) {
   Case input = to_case(*drafts(kInexact), kInexact);
   input.policy = any_policy();
   RC_LOG() << input.policy << '\n';
+  give_deadlines(input);
   const Result<Played> free = play(input);
   policy::Quotas wide;
   wide.add(1'000'000);

@@ -67,6 +67,7 @@ Result<Played> play(const Case& input) {
 
 Result<Played> play(const Case& input, policy::Composition composition) {
   sim::Options options = input.options;
+  options.policy = composition.name;
   if (input.quotas) options.quotas = &*input.quotas;
   sim::PolicyRun run{.composition = std::move(composition), .restart = options.restart};
   if (const auto set = sim::apply_profile(input.profile, run); !set) {

@@ -180,6 +180,7 @@ class Parser {
     const int count = words.number("the number of nodes");
     words.need("x");
     cluster::NodeClass make{.gpus = words.number("GPUs per node")};
+    std::string rack;
     words.need("gpu");
     while (!words.empty()) {
       if (words.skip("cpus")) {
@@ -190,11 +191,13 @@ class Parser {
         make.bandwidth_gbs = words.number("its memory bandwidth in GB/s");
       } else if (words.skip("limit")) {
         make.gpu_power_limit_w = words.number("the power limit of its GPUs in watts");
+      } else if (words.skip("rack")) {
+        rack = words.take("the name of a rack");
       } else {
         make.gpu_type = words.take("a GPU type");
       }
     }
-    machines.add_nodes(make, static_cast<std::uint32_t>(count));
+    machines.add_nodes(make, static_cast<std::uint32_t>(count), {}, rack);
   }
 
   void capacity(Words& words) {

@@ -7,7 +7,7 @@
 /// `source:` at the top are part of the scenario.
 ///
 // clang-format off
-///     cluster 2 x 8 gpu [V100] [cpus 24] [memory 256] [bandwidth 100] [limit 150]
+///     cluster 2 x 8 gpu [V100] [cpus 24] [memory 256] [bandwidth 100] [limit 150] [rack r1]
 ///                                 one virtual cluster for every job; a further line adds nodes;
 ///                                 cores, GB and GB/s of a node, watts of a GPU
 ///     vc NAME 2 x 8 gpu ...       or several virtual clusters

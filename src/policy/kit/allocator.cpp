@@ -2,9 +2,11 @@
 #include "policy/kit/allocator.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "policy/kit/placer.h"
+#include "policy/placement/kinds.h"
 
 namespace almanac::policy {
 
@@ -17,9 +19,28 @@ void Allocator::decide(std::span<const Event> events, const View& view, Plan& pl
     lines_[index(view.progress(job).vc)].push_back(job);
   }
   take_in(events, view);
+  // What one virtual cluster lets go of a quota another may have.
+  if (plan.quotas != nullptr) {
+    for (Vc& vc : vcs_) vc.touched = vc.touched || !vc.jobs.empty();
+  }
   for (std::uint32_t vc = 0; vc < vcs_.size(); ++vc) {
     if (std::exchange(vcs_[vc].touched, false)) settle(VcId{vc}, view, plan);
   }
+  leave_aside(plan);
+}
+
+void Allocator::leave_aside(const Plan& plan) {
+  aside_.clear();
+  if (plan.quotas == nullptr) return;
+  for (const std::vector<JobId>& line : lines_) {
+    std::copy_if(line.begin(), line.end(), std::back_inserter(aside_),
+                 [&](JobId job) { return !plan.quotas->has_room(plan.quotas->of(job)); });
+  }
+  std::sort(aside_.begin(), aside_.end());
+}
+
+bool Allocator::is_aside(JobId job) const {
+  return std::binary_search(aside_.begin(), aside_.end(), job);
 }
 
 void Allocator::take_in(std::span<const Event> events, const View& view) {
@@ -81,9 +102,11 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
   movable_.clear();
   for (const JobId job : jobs) {
     const bool waits = view.progress(job).phase == Phase::waiting;
-    if (waits ? view.held_until(job) <= view.now : can_move(job, view, plan.ledger)) {
-      movable_.push_back(job);
-    }
+    const auto may_start = [&] {
+      return view.held_until(job) <= view.now &&
+             (plan.quotas == nullptr || plan.quotas->has_room(plan.quotas->of(job)));
+    };
+    if (waits ? may_start() : can_move(job, view, plan.ledger)) movable_.push_back(job);
   }
   wishes_.clear();
   allocate(vc, movable_, view, plan, wishes_);
@@ -142,8 +165,14 @@ bool Allocator::will_run(JobId job, const View& view, const Plan& plan) {
 
 bool Allocator::place(VcId vc, const Wish& wish, const View& view, Plan& plan) {
   const cluster::Demand demand = wanted(wish, view);
-  const bool waits = view.progress(wish.job).phase == Phase::waiting;
-  if (waits && plan.quotas != nullptr && !plan.quotas->has_room(demand.claim)) return false;
+  if (Quotas* const quotas = plan.quotas) {
+    const bool waits = view.progress(wish.job).phase == Phase::waiting;
+    const ClaimId claim = quotas->sized(demand.claim, demand.gpus);
+    if (!(waits ? quotas->has_room(claim) : quotas->may_change(wish.job, claim))) {
+      plan.wake(view.now);  // others may have what was meant for it
+      return false;
+    }
+  }
   grants_.clear();
   if (!place_demand(*placement_, plan.ledger, vc, demand, view.rng, grants_)) return false;
   plan.set(wish.job, {.grants = grants_});
@@ -219,26 +248,28 @@ std::uint64_t Allocator::type_held(JobId job, const View& view) {
 
 double Allocator::rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, const View& view,
                           const cluster::Ledger& ledger) {
-  const cluster::Demand& demand = asked(job, view);
+  cluster::Demand demand = asked(job, view);
+  demand.gpu_types = type;
   std::vector<cluster::Grant> grants;
-  for (const cluster::Pool& pool : ledger.pools(vc)) {
-    if (pool.gpu_type != type || pool.gpus_per_node == 0) continue;
-    int left = gpus;
-    for (const NodeId node : pool.nodes) {
-      const int here = std::min(left, pool.gpus_per_node);
-      if (here == 0) break;
-      const cluster::Amount amount = demand.of(here);
-      const cluster::GpuMask all = ~cluster::GpuMask{0};
-      grants.push_back({.node = node,
-                        .gpus = all >> (cluster::kMaxGpusPerNode - here),
-                        .cpu_milli = amount.cpu_milli,
-                        .memory_mb = amount.memory_mb});
-      left -= here;
-    }
-    if (left == 0) return view.speeds->rate(job, grants);
+  const bool fits = placement::by_kind(ledger.pools(vc), demand, [&](placement::Kinds kinds) {
     grants.clear();
-  }
-  return 0;
+    int left = gpus;
+    for (const cluster::Pool* const pool : kinds) {
+      for (const NodeId node : pool->nodes) {
+        const int here = std::min(left, pool->gpus_per_node);
+        if (here == 0) break;
+        const cluster::Amount amount = demand.of(here);
+        const cluster::GpuMask all = ~cluster::GpuMask{0};
+        grants.push_back({.node = node,
+                          .gpus = all >> (cluster::kMaxGpusPerNode - here),
+                          .cpu_milli = amount.cpu_milli,
+                          .memory_mb = amount.memory_mb});
+        left -= here;
+      }
+    }
+    return left == 0;
+  });
+  return fits ? view.speeds->rate(job, grants) : 0;
 }
 
 void Allocator::believe(JobId job, const View& view) {
@@ -263,6 +294,7 @@ Duration Allocator::work_left(JobId job, const View& view) const {
 
 Reason Allocator::why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const {
   const cluster::Demand& demand = asked(job, view);
+  if (is_aside(job)) return {.kind = ReasonKind::at_quota, .wanted = demand.gpus};
   Reason reason{.kind = ReasonKind::short_of_gpus, .wanted = demand.gpus};
   const VcId vc = view.progress(job).vc;
   for (const cluster::Pool& pool : ledger.pools(vc)) {
@@ -286,7 +318,10 @@ Reason Allocator::why_waiting(JobId job, const View& view, cluster::Ledger& ledg
 }
 
 void Allocator::line_up(std::vector<JobId>& line) const {
-  for (const std::vector<JobId>& each : lines_) line.insert(line.end(), each.begin(), each.end());
+  for (const std::vector<JobId>& each : lines_) {
+    std::copy_if(each.begin(), each.end(), std::back_inserter(line),
+                 [&](JobId job) { return !is_aside(job); });
+  }
 }
 
 }  // namespace almanac::policy

@@ -95,6 +95,9 @@ class Allocator : public Policy {
   void take_in(std::span<const Event> events, const View& view);
   void settle(VcId vc, const View& view, Plan& plan);
   bool place(VcId vc, const Wish& wish, const View& view, Plan& plan);
+  /// Notes which jobs that wait find no room in a quota, as the plan leaves it.
+  void leave_aside(const Plan& plan);
+  bool is_aside(JobId job) const;
   static cluster::Demand wanted(const Wish& wish, const View& view);
   static bool can_move(JobId job, const View& view, const cluster::Ledger& ledger);
   static int held_gpus(JobId job, const View& view);
@@ -112,6 +115,7 @@ class Allocator : public Policy {
   std::vector<cluster::Grant> grants_;
   std::vector<JobId> stopped_;  // by the last decision; they join their lines with the next one
   std::vector<std::vector<JobId>> lines_;  // of each virtual cluster: jobs that wait, as last named
+  std::vector<JobId> aside_;               // that quotas leave aside, in order of number
 };
 
 }  // namespace almanac::policy

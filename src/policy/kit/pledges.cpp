@@ -27,6 +27,8 @@ void Pledges::ended(const VcState& vc, JobId job) {
   Vc& here = of(vc.vc);
   std::erase(here.newcomers, job);
   here.hopeful.erase(job);
+  // Where it was put aside for want of a quota it comes again.
+  if (index(job) < asked_.size()) asked_[index(job)] = false;
   const auto found = here.promises.find(job);
   if (found == here.promises.end()) return;
   here.book.remove(found->second.pledge);

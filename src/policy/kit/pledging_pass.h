@@ -96,10 +96,8 @@ class PledgingPass : public LeasedPass {
   }
 
   bool start_at(VcState& vc, JobId job, const Level& level) {
-    cluster::Demand demand = pledges_.demand(vc.vc, job);
-    demand.gpus = level.gpus;
-    demand.nodes = level.nodes;
-    const auto grants = desk_.place(vc.vc, demand);
+    const cluster::Demand demand = pledges_.demand(vc.vc, job);
+    const auto grants = desk_.place(vc.vc, desk_.shaped(demand, level.gpus, level.nodes));
     if (grants.empty()) return false;
     if (desk_.demand(job).gpus != level.gpus) {
       desk_.reshape(vc, job, {.nodes = level.nodes, .gpus = level.gpus, .rate = level.rate});

@@ -27,16 +27,6 @@ namespace {
 constexpr int kEveryJob = std::numeric_limits<int>::max();
 
 class BackfillPass final : public Pass {
-  /// What `ask` answers as long as nothing is promised to `job`.
-  template <typename Ask>
-  static auto without_promise(Calendar& calendar, JobId job, Ask&& ask) {
-    if (!calendar.holds(job)) return ask();
-    Calendar::Promise own = calendar.forget(job);
-    const auto answer = ask();
-    calendar.keep(job, std::move(own));
-    return answer;
-  }
-
  public:
   BackfillPass(Desk& desk, int depth) : desk_(desk), depth_(depth) {
     desk_.track = Desk::Track::believed_end;
@@ -124,13 +114,12 @@ class BackfillPass final : public Pass {
   Reason blocker(const VcState& vc, JobId job) const override {
     const Reason behind{.kind = ReasonKind::behind, .other = vc.waiting.first().jobs.front().job};
     if (index(vc.vc) >= books_.size()) return behind;
-    Calendar& calendar = books_[index(vc.vc)]->calendar;
-    const JobId delayed = without_promise(calendar, job, [&] {
-      const std::size_t before = desk_.ledger().mark();
-      const auto grants = desk_.place(vc.vc, desk_.demand(job));
-      desk_.ledger().undo(before);
-      return calendar.first_delayed(grants, desk_.now() + desk_.remaining(job));
-    });
+    const Calendar& calendar = books_[index(vc.vc)]->calendar;
+    const std::size_t before = desk_.ledger().mark();
+    const auto grants = desk_.place(vc.vc, desk_.demand(job));
+    desk_.ledger().undo(before);
+    const Time until = desk_.now() + desk_.remaining(job);
+    const JobId delayed = calendar.first_delayed(grants, until, job);
     if (delayed == kNoJob) return behind;
     return {.kind = ReasonKind::reserved, .other = delayed};
   }
@@ -342,12 +331,14 @@ class BackfillPass final : public Pass {
   /// Whether `entry` can start now, its own promise set aside.
   bool can_start(const VcState& vc, Book& book, const QueueEntry& entry,
                  const cluster::Demand& demand) {
-    return without_promise(book.calendar, entry.job, [&] {
-      const std::size_t before = desk_.ledger().mark();
-      const bool can = !book.calendar.place_now(vc.vc, demand, length_of(entry)).empty();
-      desk_.ledger().undo(before);
-      return can;
-    });
+    const bool promised = book.calendar.holds(entry.job);
+    Calendar::Promise own;
+    if (promised) own = book.calendar.forget(entry.job);
+    const std::size_t before = desk_.ledger().mark();
+    const bool can = !book.calendar.place_now(vc.vc, demand, length_of(entry)).empty();
+    desk_.ledger().undo(before);
+    if (promised) book.calendar.keep(entry.job, std::move(own));
+    return can;
   }
 
   void start_harmless(VcState& vc, Book& book, const QueueEntry& entry,

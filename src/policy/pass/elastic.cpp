@@ -24,6 +24,7 @@
 
 #include "policy/kit/eviction.h"
 #include "policy/kit/pledging_pass.h"
+#include "policy/kit/quota_deal.h"
 #include "policy/registry.h"
 #include "policy/shape_choices.h"
 
@@ -46,6 +47,7 @@ class ElasticPass final : public PledgingPass {
     JobId job{};
     double rank = 0;
     int had = 0;
+    int claimed = 0;             // GPUs, of quotas: what it had or is to have, if that is more
     std::uint64_t gpu_type = 0;  // one bit; 0 = not settled
     Level level = kNothing;
     bool pledged = false;  // all that
@@ -97,6 +99,7 @@ class ElasticPass final : public PledgingPass {
   void gather(const VcState& vc) {
     shares_.clear();
     left_.clear();
+    quotas_.open(desk_.plan().quotas);
     for (const cluster::Pool& pool : desk_.ledger().pools(vc.vc)) {
       left_[pool.gpu_type] += pool.free_gpus;
     }
@@ -110,6 +113,7 @@ class ElasticPass final : public PledgingPass {
                  .gpu_type = pledges_.type_of(vc.vc, job),
                  .may_move = pledges_.may_restart(vc.vc, job)};
       left_[made.gpu_type] += made.had;
+      made.claimed = made.had;
       shares_.push_back(std::move(made));
     }
     for (const WaitingQueue::Class& each : vc.waiting.classes()) {
@@ -126,10 +130,19 @@ class ElasticPass final : public PledgingPass {
     });
   }
 
+  bool has_room(const Share& share, int gpus) {
+    return quotas_.has_room(share.job, share.claimed, gpus);
+  }
+  void claim(Share& share, int gpus) {
+    quotas_.deal(share.job, share.claimed, gpus);
+    share.claimed = std::max(share.claimed, gpus);
+  }
+
   void give_what_is_pledged(const VcState& vc) {
     for (Share& each : shares_) {
       const int pledged = pledges_.now(vc.vc, each.job);
-      if (pledged == 0 || pledged > left_[each.gpu_type]) continue;
+      if (pledged == 0 || pledged > left_[each.gpu_type] || !has_room(each, pledged)) continue;
+      claim(each, pledged);
       for (const Level& level : levels(each.job)) {
         if (level.gpus == pledged) each.level = level;
       }
@@ -149,7 +162,8 @@ class ElasticPass final : public PledgingPass {
       steps.pop();
       Share& share = shares_[step.share];
       const int more = step.to.gpus - share.level.gpus;
-      if (more <= left_[step.gpu_type]) {
+      if (more <= left_[step.gpu_type] && has_room(share, step.to.gpus)) {
+        claim(share, step.to.gpus);
         left_[step.gpu_type] -= more;
         share.gpu_type = step.gpu_type;
         share.level = step.to;
@@ -168,7 +182,7 @@ class ElasticPass final : public PledgingPass {
     std::optional<Step> best;
     for (const Level& to : levels(share.job)) {
       const int more = to.gpus - share.level.gpus;
-      if (more <= 0 || more > room) continue;
+      if (more <= 0 || more > room || !has_room(share, to.gpus)) continue;
       const double gain = pledges_.gain(vc.vc, share.job, share.level, to);
       const double worth = gain * pledges_.gpus_per_rate(vc.vc, share.job) / more;
       if (gain <= 0 || (best && worth <= best->worth)) continue;
@@ -219,6 +233,7 @@ class ElasticPass final : public PledgingPass {
         demand.gpus = each.level.gpus;
         demand.nodes = each.level.nodes;
         demand.gpu_types = each.gpu_type;
+        demand.claim = kNoClaim;  // there is room, as it was dealt out
         const auto grants = desk_.place(vc.vc, demand);
         each.grants.assign(grants.begin(), grants.end());
       }
@@ -262,6 +277,7 @@ class ElasticPass final : public PledgingPass {
   std::map<JobId, std::vector<Level>> levels_;
   std::vector<Share> shares_;
   std::map<std::uint64_t, int> left_;  // GPUs of each type
+  QuotaDeal quotas_;
   std::optional<std::size_t> placed_from_;
 };
 

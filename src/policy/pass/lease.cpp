@@ -14,10 +14,10 @@
 ///          one of the two has ended, whatever their ranks. CPU jobs take what is left, in order of
 ///          rank, and are never stopped.
 #include <algorithm>
-#include <optional>
 
 #include "policy/kit/eviction.h"
 #include "policy/kit/leased_pass.h"
+#include "policy/kit/quota_deal.h"
 #include "policy/kit/unmet.h"
 #include "policy/registry.h"
 
@@ -103,15 +103,12 @@ class LeasePass final : public LeasedPass {
     chosen_.clear();
     unlucky_.clear();
     losers_.clear();
-    std::optional<Quotas> quotas;
-    if (desk_.plan().quotas != nullptr) quotas = *desk_.plan().quotas;
+    quotas_.open(desk_.plan().quotas);
     for (const Ranked& each : ranked_) {
-      if (quotas && !each.runs) {
-        const ClaimId claim = desk_.demand(each.job).claim;
-        if (!quotas->has_room(claim)) continue;
-        if (each.gpus <= left) quotas->take(claim);
-      }
+      const int held = each.runs ? each.gpus : 0;
+      if (!quotas_.has_room(each.job, held, each.gpus)) continue;
       if (each.gpus <= left) {
+        quotas_.deal(each.job, held, each.gpus);
         left -= each.gpus;
         chosen_.push_back(each);
       } else if (each.runs) {
@@ -188,6 +185,7 @@ class LeasePass final : public LeasedPass {
   std::vector<JobId> losers_;    // that run and are not chosen
   std::vector<PackedJob> packed_;
   Eviction eviction_{desk_};
+  QuotaDeal quotas_;
   Unmet unmet_;
 };
 

@@ -4,6 +4,8 @@
 /// On one node if it fits, else spread; always the fullest node first.
 ///
 /// Source   Johnson et al., SIAM J. Comput. 1974 (best fit).
+#include <utility>
+
 #include "policy/placement/consolidate.h"
 #include "policy/placement/scatter.h"
 #include "policy/placement/tasks.h"
@@ -14,17 +16,22 @@ namespace {
 
 class BestFit final : public Placement {
  public:
+  explicit BestFit(IsOn is_on) : is_on_(std::move(is_on)) {}
+
   bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng&,
              std::vector<cluster::Grant>& grants) const override {
     if (demand.is_cpu_job()) return place_tasks(ledger, vc, demand, grants);
     for (const cluster::Pool& pool : ledger.pools(vc)) {
       if (pool.suits(demand) && demand.gpus <= pool.gpus_per_node &&
-          consolidate(ledger, vc, demand, grants)) {
+          consolidate(ledger, vc, demand, is_on_, grants)) {
         return true;
       }
     }
     return scatter(ledger, vc, demand, grants, fullest);
   }
+
+ private:
+  IsOn is_on_;
 };
 
 }  // namespace
@@ -33,7 +40,7 @@ void register_best_fit(Registry& registry) {
   registry.placements.add(
       {"best_fit", "on one node if it fits, else spread; always the fullest node first",
        "Johnson et al. 1974"},
-      [](const Parameters&) { return std::make_unique<BestFit>(); });
+      [](const Parameters&, const Host& host) { return std::make_unique<BestFit>(host.is_on); });
 }
 
 }  // namespace almanac::policy::placement

@@ -7,11 +7,17 @@
 /// Source   Hu et al., SC'21, section 2.1; the artifact's `consolidate` placer, whose choices and
 ///          ties (lowest number) are kept.
 /// Differs  Nodes may have any number of GPUs. Where a virtual cluster has several kinds of node,
-///          a job stays within one kind; the larger kind is tried first for a multi-node job.
+///          a job stays within one kind if it can, the larger kind first; else it takes whole nodes
+///          of all kinds with its type of GPU, the larger ones first. Where the cluster tells
+///          racks, a job of several whole nodes of one kind has them in one rack if any rack has as
+///          many.
 #include "policy/placement/consolidate.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "policy/placement/kinds.h"
+#include "policy/placement/racks.h"
 #include "policy/placement/tasks.h"
 #include "policy/registry.h"
 
@@ -53,11 +59,16 @@ bool take_of(Ledger& ledger, const Pool& pool, int free, const cluster::Amount& 
 }
 
 bool place_on_many_nodes(Ledger& ledger, const Pool& pool, const cluster::Demand& demand,
-                         std::vector<Grant>& grants) {
+                         const IsOn& is_on, std::vector<Grant>& grants) {
   const int size = pool.gpus_per_node;
   const auto whole = static_cast<std::uint32_t>(demand.gpus / size);
   const int rest = demand.gpus % size;
   if (pool.free_gpus < demand.gpus || pool.count(size) < whole) return false;
+  if (rest == 0) {
+    const auto nodes = idle_in_one_rack(ledger, pool, whole, demand.of(size), is_on);
+    for (const NodeId node : nodes) grants.push_back(ledger.take(node, demand.of(size)));
+    if (!nodes.empty()) return true;
+  }
   const std::size_t before = ledger.mark();
   const std::size_t had = grants.size();
   bool fits = true;
@@ -75,32 +86,8 @@ bool place_on_many_nodes(Ledger& ledger, const Pool& pool, const cluster::Demand
   return false;
 }
 
-class Consolidate final : public Placement {
- public:
-  bool place(Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng&,
-             std::vector<Grant>& grants) const override {
-    if (demand.is_cpu_job()) return place_tasks(ledger, vc, demand, grants);
-    return consolidate(ledger, vc, demand, grants);
-  }
-  Footprint footprint(const cluster::Demand& demand, const Pool& pool) const override {
-    if (demand.is_cpu_job() || pool.gpus_per_node == 0) return {};
-    if (demand.gpus <= pool.gpus_per_node) return {1, demand.gpus};
-    return {demand.gpus / pool.gpus_per_node, pool.gpus_per_node};
-  }
-  bool keeps_together(const cluster::Demand& demand, std::span<const Pool> pools) const override {
-    if (demand.is_cpu_job()) return demand.tasks == 1;
-    return std::all_of(pools.begin(), pools.end(), [&](const Pool& pool) {
-      return !pool.suits(demand) || demand.gpus <= pool.gpus_per_node;
-    });
-  }
-};
-
-}  // namespace
-
-bool consolidate(Ledger& ledger, VcId vc, const cluster::Demand& demand,
-                 std::vector<Grant>& grants) {
-  const std::span<const Pool> pools = ledger.pools(vc);
-  if (place_on_one_node(ledger, pools, demand, grants)) return true;
+bool place_in_one_kind(Ledger& ledger, std::span<const Pool> pools, const cluster::Demand& demand,
+                       const IsOn& is_on, std::vector<Grant>& grants) {
   const Pool* chosen = nullptr;
   int smaller_than = cluster::kMaxGpusPerNode + 1;
   do {
@@ -113,7 +100,7 @@ bool consolidate(Ledger& ledger, VcId vc, const cluster::Demand& demand,
     if (chosen == nullptr) return false;
     for (const Pool& pool : pools) {
       if (pool.gpus_per_node == chosen->gpus_per_node && pool.suits(demand) &&
-          place_on_many_nodes(ledger, pool, demand, grants)) {
+          place_on_many_nodes(ledger, pool, demand, is_on, grants)) {
         return true;
       }
     }
@@ -122,11 +109,89 @@ bool consolidate(Ledger& ledger, VcId vc, const cluster::Demand& demand,
   return false;
 }
 
+/// Takes `rest` GPUs of the emptiest node that has room; false = changed nothing.
+bool take_rest(Ledger& ledger, Kinds kinds, int rest, const cluster::Demand& demand,
+               std::vector<Grant>& grants) {
+  const cluster::Amount wanted = demand.of(rest);
+  NodeId best = kNoNode;
+  int most = rest - 1;
+  for (const Pool* const pool : kinds) {
+    for (int free = pool->most_free(); free > most; --free) {
+      const NodeId node = pool->find(free, wanted);
+      if (node == kNoNode) continue;
+      best = node;
+      most = free;
+    }
+  }
+  if (best == kNoNode) return false;
+  grants.push_back(ledger.take(best, wanted));
+  return true;
+}
+
+/// The same as within a kind: whole nodes, and then one for what is left, as soon as one has room.
+bool place_across(Ledger& ledger, Kinds kinds, const cluster::Demand& demand,
+                  std::vector<Grant>& grants) {
+  if (free_gpus(kinds) < demand.gpus) return false;
+  std::vector<const Pool*> larger_first(kinds.begin(), kinds.end());
+  std::stable_sort(larger_first.begin(), larger_first.end(), [](const Pool* a, const Pool* b) {
+    return a->gpus_per_node > b->gpus_per_node;
+  });
+  const std::size_t before = ledger.mark();
+  const std::size_t had = grants.size();
+  int left = demand.gpus;
+  for (const Pool* const pool : larger_first) {
+    const int size = pool->gpus_per_node;
+    while (left >= size && take_of(ledger, *pool, size, demand.of(size), grants)) left -= size;
+    if (left == 0 || take_rest(ledger, kinds, left, demand, grants)) return true;
+  }
+  ledger.undo(before);
+  grants.resize(had);
+  return false;
+}
+
+class Consolidate final : public Placement {
+ public:
+  explicit Consolidate(IsOn is_on) : is_on_(std::move(is_on)) {}
+
+  bool place(Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng&,
+             std::vector<Grant>& grants) const override {
+    if (demand.is_cpu_job()) return place_tasks(ledger, vc, demand, grants);
+    return consolidate(ledger, vc, demand, is_on_, grants);
+  }
+  Footprint footprint(const cluster::Demand& demand, const Pool& pool) const override {
+    if (demand.is_cpu_job() || pool.gpus_per_node == 0) return {};
+    if (demand.gpus <= pool.gpus_per_node) return {1, demand.gpus};
+    return {demand.gpus / pool.gpus_per_node, pool.gpus_per_node};
+  }
+  bool keeps_together(const cluster::Demand& demand, std::span<const Pool> pools) const override {
+    if (demand.is_cpu_job()) return demand.tasks == 1;
+    return std::all_of(pools.begin(), pools.end(), [&](const Pool& pool) {
+      return !pool.suits(demand) || demand.gpus <= pool.gpus_per_node;
+    });
+  }
+
+ private:
+  IsOn is_on_;
+};
+
+}  // namespace
+
+bool consolidate(Ledger& ledger, VcId vc, const cluster::Demand& demand, const IsOn& is_on,
+                 std::vector<Grant>& grants) {
+  const std::span<const Pool> pools = ledger.pools(vc);
+  return place_on_one_node(ledger, pools, demand, grants) ||
+         place_in_one_kind(ledger, pools, demand, is_on, grants) ||
+         across_kinds(pools, demand,
+                      [&](Kinds kinds) { return place_across(ledger, kinds, demand, grants); });
+}
+
 void register_consolidate(Registry& registry) {
   registry.placements.add(
       {"consolidate", "as few nodes as possible, fullest node first; waits rather than spreads",
        "Hu et al. SC'21 §2.1"},
-      [](const Parameters&) { return std::make_unique<Consolidate>(); });
+      [](const Parameters&, const Host& host) {
+        return std::make_unique<Consolidate>(host.is_on);
+      });
 }
 
 }  // namespace almanac::policy::placement

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "cluster/ledger.h"
+#include "policy/host.h"
 
 namespace almanac::policy::placement {
 
 /// Takes GPUs for `demand` on as few nodes as possible; false = changed nothing. O(GPUs per node)
-/// for one node, O(nodes of the job) for several.
-bool consolidate(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand,
+/// for one node, O(nodes of the job) for several, and where racks are told O(idle nodes).
+bool consolidate(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, const IsOn& is_on,
                  std::vector<cluster::Grant>& grants);
 
 }  // namespace almanac::policy::placement

@@ -5,6 +5,8 @@
 ///
 /// Source   Hu et al., SC'21, the artifact's consolidateFirst placer as it was meant (it crashes as
 /// shipped).
+#include <utility>
+
 #include "policy/placement/consolidate.h"
 #include "policy/placement/scatter.h"
 #include "policy/placement/tasks.h"
@@ -15,11 +17,17 @@ namespace {
 
 class ConsolidateFirst final : public Placement {
  public:
+  explicit ConsolidateFirst(IsOn is_on) : is_on_(std::move(is_on)) {}
+
   bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng&,
              std::vector<cluster::Grant>& grants) const override {
     if (demand.is_cpu_job()) return place_tasks(ledger, vc, demand, grants);
-    return consolidate(ledger, vc, demand, grants) || scatter(ledger, vc, demand, grants, emptiest);
+    return consolidate(ledger, vc, demand, is_on_, grants) ||
+           scatter(ledger, vc, demand, grants, emptiest);
   }
+
+ private:
+  IsOn is_on_;
 };
 
 }  // namespace
@@ -28,7 +36,9 @@ void register_consolidate_first(Registry& registry) {
   registry.placements.add(
       {"consolidate_first", "as few nodes as possible, else spread from the emptiest node down",
        "Hu et al. SC'21 artifact"},
-      [](const Parameters&) { return std::make_unique<ConsolidateFirst>(); });
+      [](const Parameters&, const Host& host) {
+        return std::make_unique<ConsolidateFirst>(host.is_on);
+      });
 }
 
 }  // namespace almanac::policy::placement

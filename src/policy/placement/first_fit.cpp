@@ -18,10 +18,12 @@ class FirstFit final : public Placement {
   bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng&,
              std::vector<cluster::Grant>& grants) const override {
     if (demand.is_cpu_job()) return place_tasks(ledger, vc, demand, grants);
-    const auto first = [](const cluster::Pool& pool, const cluster::Amount& unit) {
+    const auto first = [](Kinds kinds, const cluster::Amount& unit) {
       NodeId found = kNoNode;
-      for (int free = pool.tightest(1); free > 0; free = pool.tightest(free + 1)) {
-        found = std::min(found, pool.find(free, unit));
+      for (const cluster::Pool* const pool : kinds) {
+        for (int free = pool->tightest(1); free > 0; free = pool->tightest(free + 1)) {
+          found = std::min(found, pool->find(free, unit));
+        }
       }
       return found;
     };
@@ -32,9 +34,10 @@ class FirstFit final : public Placement {
 }  // namespace
 
 void register_first_fit(Registry& registry) {
-  registry.placements.add({"first_fit", "spread over the lowest-numbered nodes that have free GPUs",
-                           "Hu et al. SC'21 artifact"},
-                          [](const Parameters&) { return std::make_unique<FirstFit>(); });
+  registry.placements.add(
+      {"first_fit", "spread over the lowest-numbered nodes that have free GPUs",
+       "Hu et al. SC'21 artifact"},
+      [](const Parameters&, const Host&) { return std::make_unique<FirstFit>(); });
 }
 
 }  // namespace almanac::policy::placement

@@ -16,15 +16,18 @@ class Random final : public Placement {
   bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
              std::vector<cluster::Grant>& grants) const override {
     if (demand.is_cpu_job()) return place_tasks(ledger, vc, demand, grants);
-    return scatter(ledger, vc, demand, grants,
-                   [&](const cluster::Pool& pool, const cluster::Amount& unit) {
-                     if (fullest(pool, unit) == kNoNode) return kNoNode;
-                     const auto nodes = static_cast<std::uint32_t>(pool.nodes.size());
-                     for (;;) {  // some node has room, so the draw ends
-                       const NodeId node = pool.nodes[rng.below(nodes)];
-                       if (ledger.room(node).covers(unit)) return node;
-                     }
-                   });
+    return scatter(ledger, vc, demand, grants, [&](Kinds kinds, const cluster::Amount& unit) {
+      if (fullest(kinds, unit) == kNoNode) return kNoNode;
+      std::size_t nodes = 0;
+      for (const cluster::Pool* const pool : kinds) nodes += pool->nodes.size();
+      for (;;) {  // some node has room, so the draw ends
+        std::size_t drawn = rng.below(static_cast<std::uint32_t>(nodes));
+        auto pool = kinds.begin();
+        for (; drawn >= (*pool)->nodes.size(); ++pool) drawn -= (*pool)->nodes.size();
+        const NodeId node = (*pool)->nodes[drawn];
+        if (ledger.room(node).covers(unit)) return node;
+      }
+    });
   }
   bool draws() const override { return true; }
 };
@@ -32,8 +35,9 @@ class Random final : public Placement {
 }  // namespace
 
 void register_random(Registry& registry) {
-  registry.placements.add({"random", "spread over nodes drawn at random", "baseline"},
-                          [](const Parameters&) { return std::make_unique<Random>(); });
+  registry.placements.add(
+      {"random", "spread over nodes drawn at random", "baseline"},
+      [](const Parameters&, const Host&) { return std::make_unique<Random>(); });
 }
 
 }  // namespace almanac::policy::placement

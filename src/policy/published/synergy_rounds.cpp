@@ -161,7 +161,10 @@ class SynergyRounds final : public LeasedPass {
     const double left = std::max(0.0, seconds(seen.believed - seen.worked)) / speed;
     if (order_ == "srtf") return left;
     if (order_ == "las") return seconds(seen.attained) * job.gpus;
-    if (order_ == "ftf") return (seconds(desk_.now()) - submit + left) / seconds(seen.believed);
+    if (order_ == "ftf") {
+      const double alone = seconds(std::max(seen.believed, Duration{1}));
+      return (seconds(desk_.now()) - submit + left) / alone;
+    }
     if (order_ == "drf" || order_ == "tetris") {
       const cluster::Cluster& all = desk_.view().cluster;
       double gpus = 0;
@@ -324,7 +327,6 @@ class SynergyRounds final : public LeasedPass {
   }
 
   void give_best_mix(std::span<const std::size_t> tried) {
-    std::map<std::pair<std::vector<std::int64_t>, int>, std::vector<std::size_t>> alike;
     std::vector<JobKind> kinds;
     std::map<const JobChoices*, std::size_t> number;
     std::map<std::pair<std::size_t, int>, std::size_t> kind_of;

@@ -141,7 +141,7 @@ void register_afs(Registry& registry) {
                           Trait::moves_jobs, Trait::resizes_jobs, Trait::chooses_gpus}}},
       [](const Parameters&, const Composition& composition, Host host) {
         return std::make_unique<Afs>(
-            almanac::policy::registry().placements.make(composition.placement),
+            almanac::policy::registry().placements.make(composition.placement, host),
             std::move(host.estimator));
       });
 }

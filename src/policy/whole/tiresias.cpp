@@ -169,9 +169,9 @@ void register_tiresias(Registry& registry) {
                              "how many times as long as it ran a job waits before it "
                              "returns to the first queue; 0 = it never does",
                              0, 0, 1e6)}},
-      [](const Parameters& told, const Composition& composition, const Host&) {
+      [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<Tiresias>(
-            almanac::policy::registry().placements.make(composition.placement), told);
+            almanac::policy::registry().placements.make(composition.placement, host), told);
       });
 }
 

@@ -189,9 +189,9 @@ void register_yarn_cs(Registry& registry) {
                              "the part of all GPUs that must be in use before a "
                              "tenant takes back what others borrow",
                              0.9, 0, 1)}},
-      [](const Parameters& told, const Composition& composition, const Host&) {
+      [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<YarnCs>(
-            almanac::policy::registry().placements.make(composition.placement),
+            almanac::policy::registry().placements.make(composition.placement, host),
             told.number("reclaim_at"));
       });
 }

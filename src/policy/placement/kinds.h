@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Which nodes a job may have together: those of one kind if that does, else those of all kinds
+/// whose GPUs are of one type.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "cluster/ledger.h"
+
+namespace almanac::policy::placement {
+
+/// Pools from which one job is placed.
+using Kinds = std::span<const cluster::Pool* const>;
+
+/// Calls `take(kinds)` with all pools that suit `demand` and whose GPUs are of one type, type by
+/// type, where there are several, until it returns true; gives whether it did.
+template <typename Take>
+bool across_kinds(std::span<const cluster::Pool> pools, const cluster::Demand& demand,
+                  Take&& take) {
+  if (pools.size() < 2) return false;
+  std::vector<const cluster::Pool*> alike;
+  std::uint64_t tried = 0;
+  for (const cluster::Pool& first : pools) {
+    if (!first.suits(demand) || (tried & first.gpu_type) != 0) continue;
+    tried |= first.gpu_type;
+    alike.clear();
+    for (const cluster::Pool& pool : pools) {
+      if (pool.gpu_type == first.gpu_type && pool.suits(demand)) alike.push_back(&pool);
+    }
+    if (alike.size() > 1 && take(Kinds(alike))) return true;
+  }
+  return false;
+}
+
+/// Whether several kinds of node suit `demand` whose GPUs are of one type.
+inline bool spans_kinds(std::span<const cluster::Pool> pools, const cluster::Demand& demand) {
+  return across_kinds(pools, demand, [](Kinds) { return true; });
+}
+
+/// Calls `take` with each kind alone that suits `demand` first, and then as across_kinds() does.
+template <typename Take>
+bool by_kind(std::span<const cluster::Pool> pools, const cluster::Demand& demand, Take&& take) {
+  for (const cluster::Pool& pool : pools) {
+    const cluster::Pool* const alone = &pool;
+    if (pool.suits(demand) && take(Kinds(&alone, 1))) return true;
+  }
+  return across_kinds(pools, demand, take);
+}
+
+inline int free_gpus(Kinds kinds) {
+  int free = 0;
+  for (const cluster::Pool* const pool : kinds) free += pool->free_gpus;
+  return free;
+}
+
+}  // namespace almanac::policy::placement
