@@ -10,7 +10,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "policy/best_mix.h"
+#include "policy/kit/best_mix.h"
 
 namespace almanac::policy {
 namespace {

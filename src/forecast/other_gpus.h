@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "forecast/futures.h"
-#include "policy/speed_book.h"
+#include "policy/contract/speed_book.h"
 
 namespace almanac::forecast {
 

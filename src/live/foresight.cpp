@@ -12,7 +12,7 @@
 #include "live/log.h"
 #include "live/pace.h"
 #include "live/policies.h"
-#include "policy/speed_book.h"
+#include "policy/contract/speed_book.h"
 #include "store/log.h"
 
 namespace almanac::live {

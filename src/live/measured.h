@@ -14,7 +14,7 @@
 #include "live/book.h"
 #include "live/vitals.h"
 #include "measure/steady_use.h"
-#include "policy/contract.h"
+#include "policy/contract/contract.h"
 
 namespace almanac::live {
 

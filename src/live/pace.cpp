@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "policy/power_limits.h"
-#include "policy/speed_book.h"
+#include "policy/contract/power_limits.h"
+#include "policy/contract/speed_book.h"
 #include "sim/end_queue.h"
 #include "sim/pacer.h"
 #include "store/log.h"

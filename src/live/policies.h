@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "policy/composition.h"
-#include "policy/contract.h"
+#include "policy/contract/contract.h"
 #include "predict/estimator.h"
 #include "trace/trace.h"
 

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "policy/kit/shaped_placement.h"
 #include "policy/registry.h"
-#include "policy/shaped_placement.h"
 
 namespace almanac::policy {
 namespace {

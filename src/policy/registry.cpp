@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "policy/desk.h"
-#include "policy/pipeline.h"
+#include "policy/kit/desk.h"
+#include "policy/kit/pipeline.h"
 
 namespace almanac::policy {
 

@@ -13,7 +13,7 @@
 
 #include "base/result.h"
 #include "policy/composition.h"
-#include "policy/host.h"
+#include "policy/contract/host.h"
 #include "policy/shelf.h"
 #include "policy/slots.h"
 #include "predict/estimator.h"

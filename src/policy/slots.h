@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "base/time.h"
 #include "cluster/ledger.h"
-#include "policy/contract.h"
+#include "policy/contract/contract.h"
 #include "policy/kit/deal_out.h"
 #include "predict/distribution.h"
 

@@ -12,7 +12,7 @@
 #include "cluster/cluster.h"
 #include "cluster/demand_table.h"
 #include "cluster/ledger.h"
-#include "policy/reason.h"
+#include "policy/contract/reason.h"
 #include "trace/job.h"
 
 namespace almanac::schedule {

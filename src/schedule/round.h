@@ -18,7 +18,7 @@
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
-#include "policy/contract.h"
+#include "policy/contract/contract.h"
 #include "schedule/admission.h"
 #include "trace/trace.h"
 

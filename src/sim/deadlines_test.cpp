@@ -8,7 +8,7 @@
 
 #include "cluster/read_toml.h"
 #include "perf/catalogue_file.h"
-#include "policy/speed_book.h"
+#include "policy/contract/speed_book.h"
 #include "trace/generate.h"
 #include "trace/workload_file.h"
 #include "trace/workload_preset.h"

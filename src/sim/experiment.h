@@ -15,7 +15,7 @@
 #include "cluster/cluster.h"
 #include "energy/power.h"
 #include "policy/composition.h"
-#include "policy/speed_book.h"
+#include "policy/contract/speed_book.h"
 #include "predict/estimator.h"
 #include "sim/profile.h"
 #include "sim/simulation.h"

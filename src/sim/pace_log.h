@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "cluster/ledger.h"
-#include "policy/speed_book.h"
+#include "policy/contract/speed_book.h"
 #include "sim/pace.h"
 #include "trace/trace.h"
 

@@ -5,7 +5,7 @@
 /// ends when that changes.
 ///
 /// A job's run time in the trace is its work; at rate r it takes 1/r of that. What a job holds
-/// decides its rate alone (policy/speed_book.h). Jobs on the same GPUs slow each other
+/// decides its rate alone (policy/contract/speed_book.h). Jobs on the same GPUs slow each other
 /// (shared_gpus.h, perf/sharing.h). A node whose memory bandwidth is
 /// overdrawn slows those of its jobs that use some (perf/bandwidth.h). What power limits take off
 /// the draw of the GPUs in use is counted too; of a GPU held in parts, of those parts.
@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "cluster/cluster.h"
-#include "policy/contract.h"
-#include "policy/speed_book.h"
+#include "policy/contract/contract.h"
+#include "policy/contract/speed_book.h"
 #include "sim/end_queue.h"
 #include "sim/pace.h"
 #include "sim/pace_log.h"

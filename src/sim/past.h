@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "policy/quotas.h"
+#include "policy/contract/quotas.h"
 #include "trace/trace.h"
 
 namespace almanac::sim {

@@ -13,7 +13,7 @@
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
-#include "policy/contract.h"
+#include "policy/contract/contract.h"
 #include "schedule/round.h"
 
 namespace almanac::sim {

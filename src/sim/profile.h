@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "policy/composition.h"
-#include "policy/contract.h"
+#include "policy/contract/contract.h"
 #include "predict/estimator.h"
 #include "schedule/round.h"
 #include "sim/pacer.h"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "cluster/cluster.h"
-#include "policy/contract.h"
+#include "policy/contract/contract.h"
 #include "schedule/round.h"
 #include "sim/idle_gaps.h"
 #include "sim/pacer.h"

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "perf/catalogue.h"
-#include "policy/contract.h"
+#include "policy/contract/contract.h"
 #include "schedule/round.h"
 #include "steer/aside.h"
 #include "steer/beliefs.h"

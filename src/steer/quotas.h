@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "policy/quotas.h"
+#include "policy/contract/quotas.h"
 #include "slurm/quotas.h"
 #include "steer/mirror.h"
 

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/contract.h"
+#include "policy/contract/contract.h"
 #include "schedule/round.h"
 #include "steer/agents.h"
 #include "steer/job_use.h"

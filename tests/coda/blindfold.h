@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "policy/contract.h"
+#include "policy/contract/contract.h"
 
 namespace almanac {
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "policy/contract.h"
+#include "policy/contract/contract.h"
 
 namespace almanac {
 

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "policy/kit/afs_tournament.h"
+#include "policy/kit/tournament.h"
 #include "support/shared_data.h"
 #include "table/stream.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "policy/contract.h"
+#include "policy/contract/contract.h"
 
 namespace almanac {
 

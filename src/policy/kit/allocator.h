@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/contract.h"
+#include "policy/contract/contract.h"
 #include "policy/slots.h"
 #include "predict/estimator.h"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cluster/room_set.h"
-#include "policy/desk.h"
+#include "policy/kit/desk.h"
 #include "policy/kit/user_queues.h"
 
 namespace almanac::policy {

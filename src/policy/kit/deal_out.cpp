@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "policy/node_split.h"
+#include "policy/kit/node_split.h"
 
 namespace almanac::policy {
 namespace {

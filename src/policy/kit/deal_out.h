@@ -25,7 +25,7 @@
 
 #include "base/ids.h"
 #include "cluster/ledger.h"
-#include "policy/size_choices.h"
+#include "policy/kit/size_choices.h"
 
 namespace almanac::policy {
 

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "policy/desk.h"
+#include "policy/kit/desk.h"
 
 namespace almanac::policy {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/desk.h"
+#include "policy/kit/desk.h"
 
 namespace almanac::policy {
 

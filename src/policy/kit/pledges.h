@@ -22,8 +22,8 @@
 #include <set>
 #include <vector>
 
-#include "policy/desk.h"
-#include "policy/pledge_book.h"
+#include "policy/kit/desk.h"
+#include "policy/kit/pledge_book.h"
 
 namespace almanac::policy {
 

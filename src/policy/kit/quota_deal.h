@@ -9,7 +9,7 @@
 
 #include <optional>
 
-#include "policy/quotas.h"
+#include "policy/contract/quotas.h"
 
 namespace almanac::policy {
 

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "cluster/demand_table.h"
-#include "policy/desk.h"
+#include "policy/kit/desk.h"
 
 namespace almanac::policy {
 

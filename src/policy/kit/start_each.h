@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "policy/desk.h"
+#include "policy/kit/desk.h"
 #include "policy/kit/unmet.h"
 
 namespace almanac::policy {

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/desk.h"
+#include "policy/kit/desk.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::packing {

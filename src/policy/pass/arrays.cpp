@@ -34,8 +34,8 @@
 #include <utility>
 #include <vector>
 
-#include "policy/desk.h"
 #include "policy/kit/array_book.h"
+#include "policy/kit/desk.h"
 #include "policy/kit/eviction.h"
 #include "policy/registry.h"
 

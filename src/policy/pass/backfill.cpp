@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "base/check.h"
-#include "policy/calendar.h"
-#include "policy/desk.h"
+#include "policy/kit/calendar.h"
+#include "policy/kit/desk.h"
 #include "policy/kit/unmet.h"
 #include "policy/registry.h"
 

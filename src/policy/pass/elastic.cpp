@@ -25,8 +25,8 @@
 #include "policy/kit/eviction.h"
 #include "policy/kit/pledging_pass.h"
 #include "policy/kit/quota_deal.h"
+#include "policy/kit/shape_choices.h"
 #include "policy/registry.h"
-#include "policy/shape_choices.h"
 
 namespace almanac::policy {
 namespace {

@@ -18,7 +18,7 @@
 #include <limits>
 #include <vector>
 
-#include "policy/desk.h"
+#include "policy/kit/desk.h"
 #include "policy/kit/eviction.h"
 #include "policy/kit/start_each.h"
 #include "policy/order/promise.h"

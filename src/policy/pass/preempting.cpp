@@ -12,7 +12,7 @@
 #include <queue>
 
 #include "base/check.h"
-#include "policy/desk.h"
+#include "policy/kit/desk.h"
 #include "policy/kit/eviction.h"
 #include "policy/kit/room_by_rank.h"
 #include "policy/kit/unmet.h"

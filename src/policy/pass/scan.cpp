@@ -6,7 +6,7 @@
 /// No job holds a reservation, so a large job may wait as long as small ones come.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 6, in the reading that gives its makespans.
-#include "policy/desk.h"
+#include "policy/kit/desk.h"
 #include "policy/kit/start_each.h"
 #include "policy/registry.h"
 

@@ -4,7 +4,7 @@
 /// Head-of-line blocking: no job passes one that can neither be placed nor join another.
 ///
 /// Source   Hu et al., SC'21, section 4.2, Algorithm 1 (the `break`).
-#include "policy/desk.h"
+#include "policy/kit/desk.h"
 #include "policy/registry.h"
 
 namespace almanac::policy {

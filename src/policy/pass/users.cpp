@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-#include "policy/desk.h"
+#include "policy/kit/desk.h"
 #include "policy/kit/user_queues.h"
 #include "policy/registry.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cluster/ledger.h"
-#include "policy/host.h"
+#include "policy/contract/host.h"
 
 namespace almanac::policy::placement {
 

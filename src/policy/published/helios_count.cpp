@@ -9,7 +9,7 @@
 ///          one that cannot be placed; equal ranks favour the waiting job.
 #include <vector>
 
-#include "policy/desk.h"
+#include "policy/kit/desk.h"
 #include "policy/registry.h"
 
 namespace almanac::policy {

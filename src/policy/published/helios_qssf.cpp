@@ -8,7 +8,7 @@
 ///
 /// Source   Hu et al., SC'21, the artifact's QSSF (`simulator` of the public code): it looks up
 ///          priorities at the next full second.
-#include "policy/desk.h"
+#include "policy/kit/desk.h"
 #include "policy/registry.h"
 
 namespace almanac::policy {

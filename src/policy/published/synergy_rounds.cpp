@@ -25,11 +25,11 @@
 #include <unordered_set>
 #include <utility>
 
-#include "policy/best_mix.h"
+#include "policy/kit/best_mix.h"
 #include "policy/kit/leased_pass.h"
+#include "policy/kit/size_choices.h"
 #include "policy/registry.h"
 #include "policy/size/share.h"
-#include "policy/size_choices.h"
 
 namespace almanac::policy {
 namespace {

@@ -6,8 +6,8 @@
 /// Source   Chen et al., TPDS'20 (GENIE), section 7.1, whose FIFO, Min-Min and Weighted Fair use
 ///          "simple heuristics"; that it is a draw is the design texts' reading.
 #include "base/rng.h"
+#include "policy/kit/shape_choices.h"
 #include "policy/registry.h"
-#include "policy/shape_choices.h"
 
 namespace almanac::policy::shape {
 namespace {

@@ -4,8 +4,8 @@
 /// In the most cost-effective shape, whatever the deadline; of equals the smallest.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 7.1: the shapes of Tetris+CER.
+#include "policy/kit/shape_choices.h"
 #include "policy/registry.h"
-#include "policy/shape_choices.h"
 
 namespace almanac::policy::shape {
 namespace {

@@ -4,8 +4,8 @@
 /// On as many GPUs as make the job fastest; of equally fast shapes the smallest.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 7.1: the shapes of Tetris+Perf.
+#include "policy/kit/shape_choices.h"
 #include "policy/registry.h"
-#include "policy/shape_choices.h"
 
 namespace almanac::policy::shape {
 namespace {

@@ -12,7 +12,7 @@
 
 #include <cmath>
 
-#include "policy/shape_choices.h"
+#include "policy/kit/shape_choices.h"
 #include "policy/slots.h"
 
 namespace almanac::policy::shape {

@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/desk.h"
+#include "policy/kit/desk.h"
 #include "policy/registry.h"
 #include "policy/size/core_search.h"
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "cluster/ledger.h"
-#include "policy/size_choices.h"
+#include "policy/kit/size_choices.h"
 #include "policy/slots.h"
 
 namespace almanac::policy::size {

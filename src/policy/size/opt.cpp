@@ -14,7 +14,7 @@
 #include <map>
 #include <vector>
 
-#include "policy/best_mix.h"
+#include "policy/kit/best_mix.h"
 #include "policy/registry.h"
 #include "policy/size/chosen.h"
 

@@ -29,7 +29,7 @@
 #include <utility>
 #include <vector>
 
-#include "policy/desk.h"
+#include "policy/kit/desk.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::throttle {

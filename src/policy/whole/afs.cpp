@@ -2,7 +2,7 @@
 
 /// \file
 /// Elastic sharing by marginal gain over a mix of GPU types: GPUs are dealt out one by one, each to
-/// the job that is worth it most (kit/afs_tournament.h), anew whenever something happens.
+/// the job that is worth it most (kit/tournament.h), anew whenever something happens.
 ///
 /// A job that leaves open on how many GPUs it runs (Request::max_gpus) takes them of one type: of
 /// the one that it has, else of that on which it is fastest of those that are left. Any other job
@@ -16,8 +16,8 @@
 #include <algorithm>
 #include <map>
 
-#include "policy/kit/afs_tournament.h"
 #include "policy/kit/allocator.h"
+#include "policy/kit/tournament.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::whole {

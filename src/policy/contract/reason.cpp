@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/contract/reason.h"
+
+#include <fmt/format.h>
+
+namespace almanac::policy {
+
+bool is_never(const Reason& reason) {
+  return reason.kind == ReasonKind::unknown_vc || reason.kind == ReasonKind::too_large ||
+         reason.kind == ReasonKind::too_many_cores || reason.kind == ReasonKind::no_such_gpu ||
+         reason.kind == ReasonKind::declined;
+}
+
+std::string to_string(const Reason& reason, const std::string& other) {
+  switch (reason.kind) {
+    case ReasonKind::none:
+      return "nothing keeps it";
+    case ReasonKind::short_of_gpus:
+      return fmt::format("not enough GPUs: asks {}, {} free in its virtual cluster", reason.wanted,
+                         reason.available);
+    case ReasonKind::short_of_cores:
+      // CPU jobs ask no GPU.
+      return reason.wanted == 0
+                 ? "not enough free cores or memory on the nodes of its virtual cluster"
+                 : fmt::format("not enough cores or memory beside the GPUs: asks {}, {} free",
+                               reason.wanted, reason.available);
+    case ReasonKind::reclaimed:
+      return fmt::format("held cores on loan that job {} took back; no room for it since", other);
+    case ReasonKind::fragmented:
+      return fmt::format("fragmentation: asks {}, {} free but spread over too many nodes",
+                         reason.wanted, reason.available);
+    case ReasonKind::booting:
+      return "waits for nodes to boot";
+    case ReasonKind::behind:
+      return fmt::format("would fit, but job {} is ahead in the queue", other);
+    case ReasonKind::reserved:
+      return fmt::format("would fit, but would delay job {}, which holds a reservation", other);
+    case ReasonKind::next_lease:
+      return "would fit, waits for the next lease to begin";
+    case ReasonKind::part_used:
+      return "would fit, but the part of the GPUs that its model owns is in use";
+    case ReasonKind::at_quota:
+      return fmt::format("asks {} GPUs, more than a quota that it counts for has left",
+                         reason.wanted);
+    case ReasonKind::passed_over:
+      return "would fit, but the policy means the GPUs for other jobs";
+    case ReasonKind::unknown_vc:
+      return "never: the cluster has no such virtual cluster";
+    case ReasonKind::too_large:
+      return fmt::format("never: asks {} GPUs, its virtual cluster has at most {} of a kind",
+                         reason.wanted, reason.available);
+    case ReasonKind::too_many_cores:
+      return "never: asks more cores or memory than its nodes have";
+    case ReasonKind::declined:
+      return "never: the policy turned it away";
+    case ReasonKind::no_such_gpu:
+      return "never: its virtual cluster has no GPU of a type that it accepts";
+  }
+  return "";
+}
+
+std::string name(ReasonKind kind) {
+  switch (kind) {
+    case ReasonKind::none:
+      return "NONE";
+    case ReasonKind::short_of_gpus:
+      return "SHORT_OF_GPUS";
+    case ReasonKind::short_of_cores:
+      return "SHORT_OF_CORES";
+    case ReasonKind::reclaimed:
+      return "RECLAIMED";
+    case ReasonKind::fragmented:
+      return "FRAGMENTED";
+    case ReasonKind::booting:
+      return "BOOTING";
+    case ReasonKind::behind:
+      return "BEHIND";
+    case ReasonKind::reserved:
+      return "RESERVED";
+    case ReasonKind::next_lease:
+      return "NEXT_LEASE";
+    case ReasonKind::part_used:
+      return "PART_USED";
+    case ReasonKind::at_quota:
+      return "AT_QUOTA";
+    case ReasonKind::passed_over:
+      return "PASSED_OVER";
+    case ReasonKind::unknown_vc:
+      return "UNKNOWN_VC";
+    case ReasonKind::too_large:
+      return "TOO_LARGE";
+    case ReasonKind::too_many_cores:
+      return "TOO_MANY_CORES";
+    case ReasonKind::declined:
+      return "DECLINED";
+    case ReasonKind::no_such_gpu:
+      return "NO_SUCH_GPU";
+  }
+  return "";
+}
+
+}  // namespace almanac::policy

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/contract/reason.h"
+
+#include <gtest/gtest.h>
+
+namespace almanac::policy {
+namespace {
+
+TEST(Reason, SaysNotNowWithNumbersAndNames) {
+  EXPECT_EQ(to_string({.kind = ReasonKind::short_of_gpus, .wanted = 8, .available = 5}, ""),
+            "not enough GPUs: asks 8, 5 free in its virtual cluster");
+  EXPECT_EQ(to_string({.kind = ReasonKind::fragmented, .wanted = 8, .available = 9}, ""),
+            "fragmentation: asks 8, 9 free but spread over too many nodes");
+  EXPECT_EQ(to_string({.kind = ReasonKind::short_of_cores, .wanted = 2, .available = 5}, ""),
+            "not enough cores or memory beside the GPUs: asks 2, 5 free");
+  EXPECT_EQ(to_string({.kind = ReasonKind::short_of_cores, .available = 5}, ""),
+            "not enough free cores or memory on the nodes of its virtual cluster");
+  EXPECT_EQ(to_string({.kind = ReasonKind::behind}, "17"),
+            "would fit, but job 17 is ahead in the queue");
+  EXPECT_EQ(to_string({.kind = ReasonKind::reserved}, "17"),
+            "would fit, but would delay job 17, which holds a reservation");
+}
+
+TEST(Reason, SaysNeverAsNever) {
+  EXPECT_EQ(to_string({.kind = ReasonKind::too_large, .wanted = 9, .available = 8}, ""),
+            "never: asks 9 GPUs, its virtual cluster has at most 8 of a kind");
+  for (const ReasonKind kind : {ReasonKind::unknown_vc, ReasonKind::too_large,
+                                ReasonKind::too_many_cores, ReasonKind::no_such_gpu}) {
+    EXPECT_TRUE(is_never({.kind = kind}));
+    EXPECT_TRUE(to_string({.kind = kind}, "").starts_with("never: "));
+  }
+  for (const ReasonKind kind : {ReasonKind::none, ReasonKind::short_of_gpus, ReasonKind::fragmented,
+                                ReasonKind::behind, ReasonKind::reserved}) {
+    EXPECT_FALSE(is_never({.kind = kind}));
+    EXPECT_FALSE(to_string({.kind = kind}, "X").starts_with("never"));
+  }
+}
+
+TEST(Reason, HasAStableNameForFiles) {
+  EXPECT_EQ(name(ReasonKind::short_of_gpus), "SHORT_OF_GPUS");
+  EXPECT_EQ(name(ReasonKind::no_such_gpu), "NO_SUCH_GPU");
+}
+
+}  // namespace
+}  // namespace almanac::policy

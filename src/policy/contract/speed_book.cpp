@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/contract/speed_book.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace almanac::policy {
+namespace {
+
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
+
+/// What most nodes with GPUs are, and of that the power limit that most of them have.
+std::size_t usual_class(const cluster::Cluster& cluster) {
+  const std::vector<cluster::NodeClass>& classes = cluster.classes;
+  std::vector<std::pair<int, int>> count(classes.size());  // of alike nodes; of those of the class
+  for (const cluster::Node& node : cluster.nodes) {
+    cluster::NodeClass alike = classes[node.node_class];
+    if (alike.gpus == 0) continue;
+    ++count[node.node_class].second;
+    for (std::size_t other = 0; other < classes.size(); ++other) {
+      alike.gpu_power_limit_w = classes[other].gpu_power_limit_w;
+      if (alike == classes[other]) ++count[other].first;
+    }
+  }
+  const auto most = std::max_element(count.begin(), count.end());
+  return static_cast<std::size_t>(most - count.begin());
+}
+
+/// What a model of the catalogue does in inference if the job's kind says so, else in training;
+/// null where it is not known.
+const perf::GenieRate* rate_of(const perf::Catalogue& catalogue, const std::string& name,
+                               std::string_view kind) {
+  const perf::Model* const model = name.empty() ? nullptr : catalogue.find(name);
+  if (model == nullptr) return nullptr;
+  const auto& task = kind == "inference" ? model->inference : model->training;
+  return task ? &task->rate : nullptr;
+}
+
+/// A short list that lies on the stack unless it is long.
+template <typename T>
+class Short {
+ public:
+  explicit Short(std::size_t size) : size_(size) {
+    if (size > few_.size()) many_.resize(size);
+  }
+  T& operator[](std::size_t at) { return data()[at]; }
+  operator std::span<const T>() { return {data(), size_}; }  // NOLINT: it is one
+
+ private:
+  T* data() { return many_.empty() ? few_.data() : many_.data(); }
+
+  std::size_t size_;
+  std::array<T, 8> few_;
+  std::vector<T> many_;
+};
+
+}  // namespace
+
+SpeedBook::SpeedBook(const cluster::Cluster& cluster, const trace::Trace& trace,
+                     perf::Catalogue catalogue, PowerLimits limits)
+    : models_(std::move(catalogue)),
+      limits_(std::move(limits)),
+      classes_(cluster.classes),
+      usual_class_(usual_class(cluster)),
+      usual_(classes_[usual_class_]),
+      jobs_(trace.jobs.size()) {
+  for (const cluster::Node& node : cluster.nodes) class_of_.push_back(node.node_class);
+  for (const cluster::NodeClass& make : classes_) {
+    type_of_class_.push_back(models_.gpu_type(make.gpu_type));
+    spared_.push_back(limits_.spared(spared_.size()));
+  }
+  add_gpu_jobs(trace);
+}
+
+void SpeedBook::add_gpu_jobs(const trace::Trace& trace) {
+  using Named = std::tuple<NameId, NameId, NameId>;  // model, job, kind
+  struct Known {
+    const perf::SpeedModel* speed = nullptr;
+    const perf::GenieRate* rate = nullptr;
+    double use = 0;  // where there are power limits
+  };
+  std::map<Named, Known> found;
+  using Key = std::tuple<const perf::SpeedModel*, const perf::GenieRate*, double, int, std::int64_t,
+                         int, int, double, double, perf::GpuType>;
+  std::map<Key, std::uint32_t> known;
+  std::size_t unknown = 0;
+  std::size_t use_unknown = 0;
+  constexpr std::size_t kMostNotes = 5;
+  for (std::size_t at = 0; at < trace.jobs.size(); ++at) {
+    const trace::Job& job = trace.jobs[at];
+    const trace::Request& asked = job.request;
+    if (asked.gpus == 0) {
+      jobs_[at].cpus =
+          std::isnan(asked.cpus) ? static_cast<float>(std::max(1, asked.nodes)) : asked.cpus;
+      continue;
+    }
+    const NameId name = asked.model != kNoName ? asked.model : asked.name;
+    const auto [speed, is_new] = found.try_emplace({asked.model, name, asked.kind});
+    if (is_new) {
+      perf::Found answer =
+          models_.find({.name = trace.names[name], .kind = trace.names[asked.kind]});
+      speed->second = {answer.speed,
+                       rate_of(models_.catalogue(), answer.model, trace.names[asked.kind])};
+      if (limits_.any()) {
+        auto use = limits_.use_of(trace.names[name]);
+        if (!use) use = limits_.use_of(answer.model);
+        if (!use) ++use_unknown;
+        speed->second.use = use.value_or(limits_.usual_use());
+      }
+      if (answer.match == perf::Match::none) {
+        ++unknown;
+      } else if (!answer.said.empty() && notes_.size() < kMostNotes) {
+        notes_.push_back(std::move(answer.said));
+      }
+    }
+    const perf::Grant gpu = reference_gpu(job, trace.names);
+    const bool is_task = speed->second.rate != nullptr && asked.batch > 0 && asked.steps > 0;
+    const auto next = static_cast<std::uint32_t>(alike_.size());
+    const auto [entry, unseen] =
+        known.try_emplace({speed->second.speed, is_task ? speed->second.rate : nullptr,
+                           speed->second.use, is_task ? asked.batch : 0, is_task ? asked.steps : 0,
+                           asked.gpus, asked.nodes, gpu.cpus, gpu.memory_gb, gpu.type},
+                          next);
+    if (unseen) {
+      std::optional<perf::GenieTask> task;
+      if (is_task) {
+        task = {.rate = speed->second.rate,
+                .batch = static_cast<double>(asked.batch),
+                .steps = static_cast<double>(asked.steps),
+                .startup_s = models_.catalogue().startup_s};
+      }
+      alike_.push_back(
+          {perf::JobSpeed(*speed->second.speed, spread(asked.gpus, asked.nodes, gpu), task),
+           asked.gpus, asked.nodes, gpu.type, limits_.speeds(speed->second.use)});
+    }
+    jobs_[at].alike = entry->second;
+  }
+  if (unknown > 0) {
+    notes_.push_back(fmt::format(
+        "{} names of jobs tell no known model: cores and memory change nothing there", unknown));
+  }
+  if (use_unknown > 0) {
+    const std::string mean = limits_.known_uses() == 0
+                                 ? "fully"
+                                 : fmt::format("at {:.2f}, the mean of the {} that were",
+                                               limits_.usual_use(), limits_.known_uses());
+    notes_.push_back(
+        fmt::format("{} names of jobs tell no model that was measured under power limits: they are "
+                    "taken to use a GPU {}",
+                    use_unknown, mean));
+  }
+}
+
+perf::Grant SpeedBook::reference_gpu(const trace::Job& job, const Names& names) const {
+  const auto each = [&](double node, float recorded, float asked) {
+    if (node <= 0) return kNoBound;
+    const double all = !std::isnan(recorded) ? double{recorded} : double{asked};
+    // Of one GPU a part may be asked; it comes with as much of what a GPU comes with.
+    return std::isnan(all) ? job.request.gpu_part() * node / usual_.gpus : all / job.request.gpus;
+  };
+  const NameId type = job.request.gpu_type;
+  return {
+      .gpus = 1,
+      .cpus = each(usual_.cpus, job.outcome.reference_cpus, job.request.cpus),
+      .memory_gb = each(usual_.memory_gb, job.outcome.reference_memory_gb, job.request.memory_gb),
+      .type = models_.gpu_type(type == kNoName ? std::string_view(usual_.gpu_type) : names[type])};
+}
+
+std::vector<perf::Grant> SpeedBook::spread(int gpus, int nodes, const perf::Grant& each) const {
+  const int per_node = nodes > 0 ? (gpus + nodes - 1) / nodes : std::max(1, usual_.gpus);
+  std::vector<perf::Grant> made;
+  for (int left = gpus; left > 0; left -= per_node) {
+    const int here = std::min(left, per_node);
+    made.push_back({here, each.cpus * here, each.memory_gb * here, each.type, each.power});
+  }
+  return made;
+}
+
+perf::Grant SpeedBook::translated(const Alike& alike, const cluster::Grant& grant) const {
+  const std::uint32_t make = class_of_[index(grant.node)];
+  return {.gpus = grant.count(),
+          .cpus = classes_[make].cpus > 0 ? grant.cpu_milli / 1e3 : kNoBound,
+          .memory_gb = classes_[make].memory_gb > 0 ? grant.memory_mb / 1e3 : kNoBound,
+          .type = type_of_class_[make],
+          .power = power_of(alike, make)};
+}
+
+perf::Pace SpeedBook::pace(JobId job, std::span<const cluster::Grant> grants,
+                           std::span<const JobId> beside) const {
+  if (jobs_[index(job)].alike == kCpuJob) {
+    double cpus = 0;
+    for (const cluster::Grant& grant : grants) cpus += grant.cpu_milli / 1e3;
+    const double wanted = jobs_[index(job)].cpus;
+    return {.rate = cpus < wanted ? cpus / wanted : 1, .computing = 0};
+  }
+  const Alike& alike = of(job);
+  Short<perf::Grant> held(grants.size());
+  for (std::size_t at = 0; at < grants.size(); ++at) held[at] = translated(alike, grants[at]);
+  Short<const perf::SpeedModel*> others(beside.size());
+  for (std::size_t at = 0; at < beside.size(); ++at) others[at] = &model(beside[at]);
+  return alike.speed.pace(held, others);
+}
+
+perf::Parts SpeedBook::parts(JobId job, std::span<const cluster::Grant> grants,
+                             std::span<const JobId> beside) const {
+  const Alike& alike = of(job);
+  std::vector<perf::Grant> held;
+  for (const cluster::Grant& grant : grants) held.push_back(translated(alike, grant));
+  std::vector<const perf::SpeedModel*> others;
+  for (const JobId other : beside) others.push_back(&model(other));
+  return alike.speed.parts(held, others);
+}
+
+double SpeedBook::rate(JobId job, const cluster::Amount& unit) const {
+  const Alike& alike = of(job);
+  const perf::Grant each{.gpus = 1,
+                         .cpus = usual_.cpus > 0 ? unit.cpus() : kNoBound,
+                         .memory_gb = usual_.memory_gb > 0 ? unit.memory_gb() : kNoBound,
+                         .type = alike.type,
+                         .power = power_of(alike, usual_class_)};
+  return alike.speed.rate(spread(alike.gpus, alike.nodes, each));
+}
+
+}  // namespace almanac::policy

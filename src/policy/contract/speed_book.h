@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How fast each job of a trace runs with what it is given: the speed models of `perf`, asked in
+/// the terms of a cluster.
+///
+/// A rate of 1 is the speed at which the job's run time was recorded: with the cores and memory of
+/// Outcome::reference_cpus and reference_memory_gb, else with those that it asked, on as few nodes
+/// as hold its GPUs, of the type that it asked, without neighbours that it did not ask for. A job
+/// that tells its batch and its steps, of a model that says what they mean (perf/genie.h), keeps
+/// both on any number of GPUs: its rate is the latency at the reference by that on what it holds. A
+/// CPU job runs in proportion to its cores, up to those that it asked. What is recorded ran without
+/// a power limit.
+#pragma once
+
+#include <deque>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "cluster/cluster.h"
+#include "cluster/ledger.h"
+#include "perf/speed_models.h"
+#include "policy/contract/power_limits.h"
+#include "trace/trace.h"
+
+namespace almanac::policy {
+
+/// Read-only once made, so that several runs may ask at once. Cost: 8 bytes a job.
+class SpeedBook {
+ public:
+  SpeedBook(const cluster::Cluster& cluster, const trace::Trace& trace, perf::Catalogue catalogue,
+            PowerLimits limits = {});
+  SpeedBook(const SpeedBook&) = delete;
+  SpeedBook& operator=(const SpeedBook&) = delete;
+
+  /// Of a job that holds `grants`, as far as cores, memory, GPUs and `beside`, the jobs on the most
+  /// crowded of its GPUs, decide.
+  perf::Pace pace(JobId job, std::span<const cluster::Grant> grants,
+                  std::span<const JobId> beside = {}) const;
+  double rate(JobId job, std::span<const cluster::Grant> grants) const {
+    return pace(job, grants).rate;
+  }
+  /// The same, taken apart. A GPU job's.
+  perf::Parts parts(JobId job, std::span<const cluster::Grant> grants,
+                    std::span<const JobId> beside = {}) const;
+  /// Of a GPU job on as few nodes as hold it, with the cores and memory of `unit` for each GPU.
+  double rate(JobId job, const cluster::Amount& unit) const;
+  /// Of a GPU job on `nodes` nodes with so many GPUs on each, with the cores and memory of its
+  /// reference for each. Costs no more than rate().
+  double rate(JobId job, int nodes, int gpus_per_node) const {
+    const Alike& alike = of(job);
+    return alike.speed.rate(nodes, gpus_per_node, power_of(alike, usual_class_));
+  }
+  /// What a GPU job tells of batch and steps, ready to be asked; null where it does not, or its
+  /// model does not say what they mean.
+  const perf::GenieTask* task(JobId job) const { return of(job).speed.task(); }
+  /// What a node costs beside its GPUs (perf::cost()).
+  double theta() const { return models_.catalogue().theta; }
+  /// The model of a GPU job.
+  const perf::SpeedModel& model(JobId job) const { return of(job).speed.model(); }
+  /// What a power limit takes off the draw of a GPU of this node in use (PowerLimits::spared()).
+  double spared(NodeId node) const { return spared_[class_of_[index(node)]]; }
+  /// What the user should know of the models that were found, one line each.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  /// GPU jobs that are alike.
+  struct Alike {
+    perf::JobSpeed speed;
+    int gpus;
+    int nodes;
+    perf::GpuType type;
+    std::vector<double> power;  ///< By class of nodes; empty = no node has a power limit.
+  };
+  struct Job {
+    std::uint32_t alike = kCpuJob;  // position in alike_
+    float cpus = 0;                 // that a CPU job asks
+  };
+  static constexpr std::uint32_t kCpuJob = ~std::uint32_t{0};
+
+  const Alike& of(JobId job) const { return alike_[jobs_[index(job)].alike]; }
+  void add_gpu_jobs(const trace::Trace& trace);
+  /// Grants of `gpus` GPUs, each with so much, on `nodes` nodes; 0 = on as few of the usual as hold
+  /// them.
+  std::vector<perf::Grant> spread(int gpus, int nodes, const perf::Grant& each) const;
+  perf::Grant reference_gpu(const trace::Job& job, const Names& names) const;
+  perf::Grant translated(const Alike& alike, const cluster::Grant& grant) const;
+  static double power_of(const Alike& alike, std::size_t node_class) {
+    return alike.power.empty() ? 1 : alike.power[node_class];
+  }
+
+  perf::SpeedModels models_;
+  PowerLimits limits_;
+  std::vector<cluster::NodeClass> classes_;
+  std::vector<std::uint32_t> class_of_;  // of each node
+  std::vector<perf::GpuType> type_of_class_;
+  std::vector<double> spared_;  // of each class
+  std::size_t usual_class_;     // what most nodes with GPUs are
+  cluster::NodeClass usual_;
+  std::vector<Job> jobs_;
+  std::deque<Alike> alike_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace almanac::policy

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/kit/pipeline.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+#include "policy/kit/desk.h"
+#include "policy/kit/node_keeper.h"
+#include "policy/kit/quota_keeper.h"
+#include "policy/registry.h"
+
+namespace almanac::policy {
+namespace {
+
+/// Binds a desk to the view and the plan of a question, and then again to those of the decision.
+class Question {
+ public:
+  Question(Desk& desk, const View& view, Plan& plan) : desk_(desk), before_(desk.bound()) {
+    desk.open(view, plan);
+  }
+  ~Question() { desk_.bind(before_); }
+  Question(const Question&) = delete;
+  Question& operator=(const Question&) = delete;
+
+ private:
+  Desk& desk_;
+  Desk::Bound before_;
+};
+
+class Pipeline final : public Policy {
+ public:
+  Pipeline(const Composition& composition, Host host)
+      : desk_(std::make_unique<Desk>(registry().orders.make(composition.order),
+                                     registry().placements.make(composition.placement, host),
+                                     registry().shapes.make(composition.shape),
+                                     registry().sizes.make(composition.size),
+                                     std::move(host.estimator))),
+        throttle_(registry().throttles.make(composition.throttle)),
+        pass_(registry().passes.make(composition.pass, *desk_)),
+        packing_(registry().packings.make(composition.packing, *desk_, std::move(host.may_share))) {
+    if (packing_) desk_->set_packing(*packing_);
+    if (auto capacity = registry().capacities.make(composition.capacity)) {
+      const bool strict = registry().passes.at(composition.pass).traits.has.has(Trait::keeps_line);
+      keeper_ = std::make_unique<NodeKeeper>(*desk_, std::move(capacity), strict, host.binds);
+    }
+  }
+
+  void decide(std::span<const Event> events, const View& view, Plan& plan) override {
+    desk_->open(view, plan);
+    if (vcs_.size() < view.cluster.vcs.size()) add_vcs(view.cluster.vcs.size());
+    need_.clear();
+    requeue_stopped();
+    for (const JobId job : desk_->refile(vcs_)) {
+      VcState& vc = vcs_[index(view.progress(job).vc)];
+      if (!is_aside(vc, job)) pass_->refiled(vc, job);
+      need_.push_back(vc.vc);
+    }
+    for (const Event& event : events) take(event);
+    for (const NodeId node : desk_->touched) offer(view.cluster.nodes[index(node)].vc);
+    if (plan.quotas != nullptr) keep_quotas();
+    if (need_.size() > 1) {
+      std::sort(need_.begin(), need_.end());
+      need_.erase(std::unique(need_.begin(), need_.end()), need_.end());
+    }
+    for (const VcId vc : need_) {
+      pass_->run(vcs_[index(vc)]);
+      while (keeper_ && keeper_->bind(vcs_[index(vc)])) pass_->run(vcs_[index(vc)]);
+    }
+    // A job that quotas put aside after a start may have been in the way of others.
+    if (!regrouped_.empty()) plan.wake(view.now);
+    const std::size_t seen = desk_->touched.size();
+    desk_->freed = false;
+    if (packing_) {
+      each_change(stops, [&](JobId job) { packing_->ended(job); });
+      each_change(starts, [&](JobId job) { packing_->started(job); });
+    }
+    follow(desk_->size());
+    follow(throttle_.get());
+    desk_->touched.erase(desk_->touched.begin(),
+                         desk_->touched.begin() + static_cast<std::ptrdiff_t>(seen));
+    if (desk_->freed) plan.wake(view.now);
+    if (keeper_) keeper_->run(vcs_, need_);
+  }
+
+  Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const override {
+    const Progress& state = view.progress(job);
+    Plan scratch(ledger, view);
+    const Question question(*desk_, view, scratch);
+    const cluster::Demand& demand = desk_->demand(job);
+    if (is_aside(vcs_[index(state.vc)], job)) {
+      return {.kind = ReasonKind::at_quota, .wanted = demand.gpus};
+    }
+    Reason reason{.kind = ReasonKind::short_of_gpus, .wanted = demand.gpus};
+    for (const cluster::Pool& pool : ledger.pools(state.vc)) {
+      if (pool.suits(demand)) reason.available += pool.free_gpus;
+    }
+    if (ledger.free_gpus(state.vc, demand) >= demand.gpus && lacks_cores(state.vc, demand)) {
+      reason.kind = ReasonKind::short_of_cores;
+    } else if (reason.available >= demand.gpus) {
+      reason.kind = ReasonKind::fragmented;
+    }
+    if (!desk_->fits(state.vc, demand)) {
+      if (keeper_ && keeper_->holds_back(state.vc, job)) reason.kind = ReasonKind::booting;
+      return pass_->refused(vcs_[index(state.vc)], job, reason);
+    }
+    const VcState& vc = vcs_[index(state.vc)];
+    // It has just been stopped and joins the queue at the next decision.
+    if (vc.waiting.empty()) return {.wanted = reason.wanted, .available = reason.available};
+    const Reason blocked = pass_->blocker(vc, job);
+    if (blocked.other == job) return {.wanted = reason.wanted, .available = reason.available};
+    reason.kind = blocked.kind;
+    reason.other = blocked.other;
+    return reason;
+  }
+
+  void line_up(std::vector<JobId>& line) const override {
+    for (const VcState& vc : vcs_) {
+      for (WaitingQueue::Walk at(vc.waiting); !at.at_end(); at.advance()) line.push_back(at.job());
+    }
+  }
+
+ private:
+  void keep_quotas() {
+    if (!quota_keeper_) {
+      quota_keeper_.emplace(*desk_, *pass_, vcs_, regrouped_);
+      desk_->set_quota_keeper(*quota_keeper_);
+    }
+    quota_keeper_->look();
+    need_.insert(need_.end(), regrouped_.begin(), regrouped_.end());
+    regrouped_.clear();
+  }
+
+  bool is_aside(const VcState& vc, JobId job) const {
+    return vc.waiting.is_aside(desk_->demand_id(job));
+  }
+
+  /// Something of it has come free.
+  void offer(VcId vc) {
+    vcs_[index(vc)].blocked = kNoJob;
+    need_.push_back(vc);
+  }
+
+  static bool stops(Plan::Action action) {
+    return action == Plan::Action::stop || action == Plan::Action::move;
+  }
+  static bool starts(Plan::Action action) {
+    return action == Plan::Action::start || action == Plan::Action::move;
+  }
+  /// Calls `act` with each job to which that happens; `act` may plan more.
+  template <typename Act>
+  void each_change(bool (*what)(Plan::Action), Act&& act) {
+    for (std::size_t at = 0; at < desk_->plan().changes().size(); ++at) {
+      const Plan::Change change = desk_->plan().changes()[at];
+      if (what(change.action)) act(change.job);
+    }
+  }
+
+  void follow(Follower* follower) {
+    if (follower == nullptr) return;
+    each_change(stops, [&](JobId job) { follower->ended(job, *desk_); });
+    each_change(starts, [&](JobId job) { follower->started(job, *desk_); });
+    follower->follow(*desk_);
+  }
+
+  /// Whether the GPUs alone would fit.
+  bool lacks_cores(VcId vc, const cluster::Demand& demand) const {
+    if (demand.is_cpu_job()) return true;
+    if (demand.cpu_milli == 0 && demand.memory_mb == 0) return false;
+    return desk_->fits(vc, {.gpus = demand.gpus,
+                            .gpu_types = demand.gpu_types,
+                            .nodes = demand.nodes,
+                            .gpu_milli = demand.gpu_milli});
+  }
+
+  void change_capacity(VcId id) {
+    VcState& vc = vcs_[index(id)];
+    vc.blocked = kNoJob;
+    pass_->capacity_changed(vc);
+    need_.push_back(id);
+  }
+
+  void add_vcs(std::size_t count) {
+    while (vcs_.size() < count) {
+      vcs_.emplace_back();
+      vcs_.back().vc = VcId{static_cast<std::uint32_t>(vcs_.size() - 1)};
+    }
+  }
+
+  void requeue_stopped() {
+    for (const JobId job : desk_->stopped) {
+      VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
+      desk_->enqueue(vc, job);
+      if (!is_aside(vc, job)) pass_->arrived(vc, job);
+      need_.push_back(vc.vc);
+    }
+    desk_->stopped.clear();
+  }
+
+  void take(const Event& event) {
+    const JobId job{event.subject};
+    switch (event.kind) {
+      case EventKind::job_ended: {
+        VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
+        desk_->learn(job);
+        pass_->ended(vc, job);
+        if (Size* const size = desk_->size()) size->ended(job, *desk_);
+        if (throttle_) throttle_->ended(job, *desk_);
+        if (packing_) packing_->ended(job);
+        desk_->ended(vc, job);
+        need_.push_back(vc.vc);
+        break;
+      }
+      case EventKind::job_failed: {
+        VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
+        pass_->ended(vc, job);
+        if (Size* const size = desk_->size()) size->ended(job, *desk_);
+        if (throttle_) throttle_->ended(job, *desk_);
+        if (packing_) packing_->ended(job);
+        desk_->failed(vc, job);
+        pass_->file(*desk_, vc, job);
+        if (!is_aside(vc, job)) pass_->arrived(vc, job);
+        need_.push_back(vc.vc);
+        break;
+      }
+      case EventKind::job_withdrawn: {
+        VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
+        if (!is_aside(vc, job)) pass_->withdrawn(vc, job);
+        desk_->withdraw(vc, job);
+        need_.push_back(vc.vc);
+        break;
+      }
+      case EventKind::job_adopted: {
+        VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
+        desk_->believe(job);
+        desk_->adopt(vc, job);
+        pass_->adopted(vc, job);
+        if (Size* const size = desk_->size()) size->started(job, *desk_);
+        if (throttle_) throttle_->started(job, *desk_);
+        if (packing_) packing_->started(job);
+        need_.push_back(vc.vc);
+        break;
+      }
+      case EventKind::job_arrived: {
+        VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
+        desk_->believe(job);
+        pass_->file(*desk_, vc, job);
+        if (!is_aside(vc, job)) pass_->arrived(vc, job);
+        need_.push_back(vc.vc);
+        break;
+      }
+      case EventKind::capacity_changed:
+        change_capacity(VcId{event.subject});
+        break;
+      case EventKind::node_down:
+      case EventKind::node_up:
+        change_capacity(desk_->view().cluster.nodes[event.subject].vc);
+        break;
+      case EventKind::job_released:
+      case EventKind::job_reported:
+      case EventKind::node_notice:
+      case EventKind::signal_changed:
+        break;  // no slot asks
+      case EventKind::timer:
+        pass_->timer(vcs_, need_);
+        break;
+    }
+  }
+
+  std::unique_ptr<Desk> desk_;
+  std::unique_ptr<Throttle> throttle_;  // null = no job is slowed
+  std::unique_ptr<Pass> pass_;
+  std::unique_ptr<Packing> packing_;    // null = every GPU asked for whole is
+  std::unique_ptr<NodeKeeper> keeper_;  // null = every node stays on
+  std::vector<VcState> vcs_;
+  std::vector<VcId> need_;
+  std::vector<VcId> regrouped_;              // where quotas let others wait since the last runs
+  std::optional<QuotaKeeper> quota_keeper_;  // none = there were no quotas so far
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_pipeline(const Composition& composition, Host host) {
+  return std::make_unique<Pipeline>(composition, std::move(host));
+}
+
+}  // namespace almanac::policy

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/kit/shape_choices.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace almanac::policy {
+
+const ShapeChoices::Machines& ShapeChoices::machines(VcId vc, const View& view) {
+  if (machines_.size() <= index(vc)) machines_.resize(index(vc) + 1);
+  Machines& made = machines_[index(vc)];
+  if (made.gpus > 0) return made;
+  const std::vector<std::string> types = view.cluster.gpu_types();
+  const cluster::VirtualCluster& owner = view.cluster.vcs[index(vc)];
+  for (std::uint32_t offset = 0; offset < owner.num_nodes; ++offset) {
+    const std::uint32_t node_class = view.cluster.nodes[index(owner.first) + offset].node_class;
+    const cluster::NodeClass& make = view.cluster.classes[node_class];
+    if (make.gpus == 0) continue;
+    auto known = std::find_if(made.alike.begin(), made.alike.end(),
+                              [&](const Alike& each) { return each.node_class == node_class; });
+    if (known == made.alike.end()) {
+      const auto bound = [](double given, std::int32_t amount) {
+        return given > 0 ? amount : cluster::kUnbounded;
+      };
+      const auto type = std::find(types.begin(), types.end(), make.gpu_type) - types.begin();
+      known = made.alike.insert(
+          known, {.node_class = node_class,
+                  .gpu_type = std::uint64_t{1} << type,
+                  .node = {make.gpus, bound(make.cpus, cluster::cpu_milli(make.cpus)),
+                           bound(make.memory_gb, cluster::memory_mb(make.memory_gb))}});
+    }
+    ++known->nodes;
+    ++made.nodes;
+    made.gpus += make.gpus;
+  }
+  return made;
+}
+
+const std::vector<ShapeChoice>& ShapeChoices::of(JobId job, const View& view) {
+  const trace::Request& request = view.request(job);
+  const cluster::Demand& asked = view.demand(view.progress(job).demand);
+  const Machines& have = machines(view.progress(job).vc, view);
+  const int most = request.batch > 0 ? std::min(request.max_gpus, request.batch) : request.max_gpus;
+  const auto is_there = [&](int nodes, int each) {
+    return std::any_of(have.alike.begin(), have.alike.end(), [&](const Alike& alike) {
+      return alike.nodes >= nodes && (alike.gpu_type & asked.gpu_types) != 0 &&
+             alike.node.covers(asked.of(each));
+    });
+  };
+  found_.clear();
+  for (int gpus = 1; gpus <= most; gpus *= 2) {
+    for (int nodes = 1; nodes <= gpus; nodes *= 2) {
+      const int each = gpus / nodes;
+      if (!is_there(nodes, each)) continue;
+      found_.push_back({.nodes = nodes,
+                        .gpus_per_node = each,
+                        .rate = view.speeds->rate(job, nodes, each),
+                        .cost = static_cast<double>(gpus) / have.gpus +
+                                view.speeds->theta() * nodes / have.nodes});
+    }
+  }
+  ALMANAC_CHECK(!found_.empty(), "job {} was let in and fits nowhere", index(job));
+  return found_;
+}
+
+}  // namespace almanac::policy
