@@ -2,6 +2,7 @@
 #include "predict/boosted.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -46,23 +47,19 @@ class Forest {
   }
 
   void add_to(const Row& row, std::span<float> sums) const {
-    for (const Tree& tree : trees_) {
-      const Node* node = &nodes_[tree.root];
-      while (node->left != kLeaf) {
-        const float value = row[node->feature];
-        const bool left = std::isnan(value) ? node->missing_left : value < node->value;
-        node = &nodes_[left ? node->left : node->right];
-      }
-      sums[tree.of] += node->value;
+    std::size_t first = 0;
+    for (; first + kAbreast <= trees_.size(); first += kAbreast) {
+      walk<kAbreast>(row, std::span(trees_).subspan(first), sums);
     }
+    for (; first < trees_.size(); ++first) walk<1>(row, std::span(trees_).subspan(first), sums);
   }
 
  private:
-  static constexpr std::uint32_t kLeaf = std::numeric_limits<std::uint32_t>::max();
+  /// A step waits for the node that it reads; steps in several trees wait together.
+  static constexpr std::size_t kAbreast = 8;
   struct Node {
-    float value = 0;  // where to split, or what a leaf adds
-    std::uint32_t left = kLeaf;
-    std::uint32_t right = 0;
+    float value = 0;                       // where to split, or what a leaf adds
+    std::array<std::uint32_t, 2> child{};  // right, left; a leaf has itself on either side
     std::uint16_t feature = 0;
     bool missing_left = false;
   };
@@ -70,6 +67,26 @@ class Forest {
     std::uint32_t root = 0;
     std::uint32_t of = 0;  // class
   };
+
+  template <std::size_t kTrees>
+  void walk(const Row& row, std::span<const Tree> trees, std::span<float> sums) const {
+    std::array<std::uint32_t, kTrees> at;
+    for (std::size_t tree = 0; tree < kTrees; ++tree) at[tree] = trees[tree].root;
+    for (std::uint32_t moved = 1; moved != 0;) {
+      moved = 0;
+      for (std::uint32_t& here : at) {
+        const Node& node = nodes_[here];
+        const float value = row[node.feature];
+        const bool left = (value < node.value) | (std::isnan(value) & node.missing_left);
+        const std::uint32_t next = node.child[left ? 1 : 0];
+        moved |= next ^ here;
+        here = next;
+      }
+    }
+    for (std::size_t tree = 0; tree < kTrees; ++tree) {
+      sums[trees[tree].of] += nodes_[at[tree]].value;
+    }
+  }
 
   void add(const nlohmann::json& tree, std::uint32_t of) {
     const auto root = static_cast<std::uint32_t>(nodes_.size());
@@ -80,10 +97,11 @@ class Forest {
     const auto value = tree.at("split_conditions").get<std::vector<float>>();
     const auto missing_left = tree.at("default_left").get<std::vector<int>>();
     for (std::size_t at = 0; at < left.size(); ++at) {
-      Node node{.value = value.at(at)};
+      const auto own = root + static_cast<std::uint32_t>(at);
+      Node node{.value = value.at(at), .child = {own, own}};
       if (left[at] >= 0) {
-        node.left = root + static_cast<std::uint32_t>(left[at]);
-        node.right = root + static_cast<std::uint32_t>(right.at(at));
+        node.child = {root + static_cast<std::uint32_t>(right.at(at)),
+                      root + static_cast<std::uint32_t>(left[at])};
         node.feature = feature.at(at);
         node.missing_left = missing_left.at(at) != 0;
       }
