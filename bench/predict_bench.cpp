@@ -83,7 +83,7 @@ void fit(benchmark::State& state) {
       [&](JobId job, const trace::Request& request, const Ended& ended) {
         learned.learn(job, request, ended);
       });
-  for (auto _ : state) benchmark::DoNotOptimize(Model::fit(learned.examples(), {}));
+  for (auto _ : state) benchmark::DoNotOptimize(Model::fit(learned.examples().all(), {}));
 }
 BENCHMARK(fit)->Arg(5'000)->Arg(20'000)->Unit(benchmark::kMillisecond);
 

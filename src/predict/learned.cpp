@@ -15,7 +15,7 @@ Learned::Learned(const Names& names, std::shared_ptr<const StoredModel> brought)
     : memory_(names),
       model_(brought, &brought->model),
       brought_(true),
-      fitted_on_(static_cast<std::size_t>(brought->training.jobs)) {
+      fitted_on_(static_cast<std::uint64_t>(brought->training.jobs)) {
   memory_.recall(brought->history);
 }
 
@@ -24,11 +24,16 @@ Seen Learned::look(const trace::Request& request) {
 }
 
 bool Learned::is_due(Time now) const {
-  if (fixed_ || ended_.size() < Model::kFewest) return false;
+  const std::uint64_t ended = examples_.ended();
+  if (fixed_ || ended < Model::kFewest) return false;
   if (!model_) return true;
-  if (brought_ && ended_.size() >= fitted_on_) return true;
+  if (brought_ && ended >= fitted_on_) return true;
+  if (!brought_ && ended >= 2 * fitted_on_) return true;
+  // In a log that outgrows a fit, fits would otherwise cost as much a week however little is new.
+  constexpr std::uint64_t kOneOf = 8;
+  const bool outgrown = !brought_ && fitted_on_ > options_.most;
+  if (outgrown && kOneOf * (ended - fitted_on_) < fitted_on_) return false;
   if (!brought_ && now - fitted_at_ >= options_.refresh) return true;
-  if (!brought_ && ended_.size() >= 2 * fitted_on_) return true;
   // Drift: a day at least between fits, and enough forecasts that it is not chance.
   constexpr std::size_t kEnough = 300;
   constexpr double kFarWorse = 1.5;
@@ -38,47 +43,39 @@ bool Learned::is_due(Time now) const {
 
 void Learned::Fit::run() {
   const auto start = std::chrono::steady_clock::now();
-  model = std::make_shared<const Model>(earlier ? Model::refit(examples, options, *earlier, fresh)
+  model = std::make_shared<const Model>(earlier ? Model::refit(examples, *earlier, fresh)
                                                 : Model::fit(examples, options));
   took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 Learned::Fit Learned::begin_fit(Time now) {
+  examples_.thin();
+  const std::span<const Example> all = examples_.all();
   // What a model that came from elsewhere was given is not at hand.
-  const std::size_t fresh = model_ && !brought_ ? ended_.size() - fitted_on_ : 0;
-  const bool again = fresh >= Model::kFewest && ended_.size() < Model::kMany;
+  const std::size_t fresh = model_ && !brought_ ? examples_.since(fitted_on_) : 0;
   fitted_at_ = now;
-  return {.examples = std::exchange(ended_, {}),
+  return {.examples = {all.begin(), all.end()},
           .options = options_.model,
-          .earlier = again ? model_ : nullptr,
-          .fresh = fresh};
+          .earlier = fresh >= Model::kFewest ? model_ : nullptr,
+          .fresh = fresh,
+          .ended = examples_.ended()};
 }
 
-void Learned::take(Fit done) {
-  model_ = std::move(done.model);
+void Learned::take(const Fit& done) {
+  model_ = done.model;
   brought_ = false;
   fit_s_ += done.took_s;
-  fitted_on_ = done.examples.size();
+  fitted_on_ = done.ended;
   recent_error_ = 0;
   judged_ = 0;
   ++fits_;
-  // Behind those that it was fitted to: who has ended since.
-  done.examples.insert(done.examples.end(), ended_.begin(), ended_.end());
-  ended_ = std::move(done.examples);
-  // What no later model looks at any more is let go.
-  const std::size_t most = 2 * options_.model.most;
-  if (ended_.size() > most) {
-    const std::size_t gone = std::min(ended_.size() - most, fitted_on_);
-    ended_.erase(ended_.begin(), ended_.begin() + static_cast<std::ptrdiff_t>(gone));
-    fitted_on_ -= gone;
-  }
 }
 
 void Learned::fit(Time now) {
-  if (ended_.size() < Model::kFewest) return;
+  if (examples_.ended() < Model::kFewest) return;
   Fit fit = begin_fit(now);
   fit.run();
-  take(std::move(fit));
+  take(fit);
 }
 
 void Learned::fit_aside(Time now) {
@@ -91,7 +88,6 @@ void Learned::fit_aside(Time now) {
     });
   } catch (const std::system_error&) {
     // No thread is to be had: the next question tries again.
-    ended_ = std::move(fit_->examples);
     fitted_at_ = before;
   }
 }
@@ -124,7 +120,8 @@ Prediction Learned::guess(const Seen& seen) const {
 Prediction Learned::foresee(JobId job, const trace::Request& request) {
   if (fitting_.valid() && fitting_.wait_for(0s) == std::future_status::ready) {
     fitting_.get();
-    take(std::move(*fit_));
+    take(*fit_);
+    fit_.reset();
   }
   if (!fitting_.valid() && is_due(request.submit)) {
     if (fits_aside_) {
@@ -176,7 +173,7 @@ void Learned::learn(JobId job, const trace::Request& request, const Ended& ended
   if (found == underway_.end()) return;
   const double log = log_time(ended.ran);
   judge(found->second, log);
-  ended_.push_back({.seen = found->second.seen, .log = static_cast<float>(log)});
+  examples_.add({.seen = found->second.seen, .log = static_cast<float>(log)});
   underway_.erase(found);
 }
 

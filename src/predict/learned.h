@@ -5,13 +5,14 @@
 /// ended by then.
 ///
 /// Source   Hu et al., SC'21, section 4.1: the Model Update Engine feeds ended jobs back and fits
-/// the
-///          model anew from time to time.
+///          the model anew from time to time.
 /// Differs  The interval is not published; a week here, and at once when the number of ended jobs
 ///          has doubled, so that a cold start does not last a week, or when the forecasts have
 ///          become far worse than when the model was fitted. A model that was brought along stays
 ///          until as many jobs have ended here as it was learned from, or until it has become far
 ///          worse.
+/// Cost     A fit looks at LearnedOptions::most jobs at most. Once more have ended, there is none
+///          before an eighth more of them have: to n jobs 6 log2(n / most) fits more, at most.
 #pragma once
 
 #include <future>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "predict/estimator.h"
+#include "predict/examples.h"
 #include "predict/forecast.h"
 #include "predict/model_file.h"
 
@@ -27,6 +29,7 @@ namespace almanac::predict {
 
 struct LearnedOptions {
   Duration refresh = 7 * 24h;
+  std::size_t most = 20'000;  ///< Examples that a model is fitted to (predict/examples.h).
   ModelOptions model{};
 };
 
@@ -41,8 +44,8 @@ class Learned final : public Estimator {
   /// With a model fitted before and what had ended then, to go on from there.
   Learned(const Names& names, std::shared_ptr<const StoredModel> brought);
 
-  /// What is believed of a job that is submitted now. About 20 us; a new model every so often takes
-  /// seconds, unless answer_at_once() was said.
+  /// What is believed of a job that is submitted now. About 10 us; a new model every so often takes
+  /// a second or two, unless answer_at_once() was said.
   Prediction foresee(JobId job, const trace::Request& request);
   /// The same in numbers.
   Forecast forecast(const Prediction& prediction) const;
@@ -60,7 +63,8 @@ class Learned final : public Estimator {
   const Model* model() const { return model_.get(); }
   /// Fits a model of all that has ended; does nothing when that is too little.
   void fit(Time now);
-  const std::vector<Example>& examples() const { return ended_; }
+  /// What a fit would look at.
+  const Examples& examples() const { return examples_; }
   const Memory& memory() const { return memory_; }
   int fits() const { return fits_; }
   double fit_s() const { return fit_s_; }  ///< That fits took, on the wall.
@@ -76,6 +80,7 @@ class Learned final : public Estimator {
     ModelOptions options{};
     std::shared_ptr<const Model> earlier{};  // null = begins from nothing
     std::size_t fresh = 0;                   // examples that it was not fitted to
+    std::uint64_t ended = 0;                 // jobs by then
     std::shared_ptr<const Model> model{};
     double took_s = 0;
 
@@ -87,12 +92,12 @@ class Learned final : public Estimator {
   void judge(const Waiting& job, double log);
   Fit begin_fit(Time now);
   void fit_aside(Time now);
-  void take(Fit done);
+  void take(const Fit& done);
 
   Memory memory_;
   LearnedOptions options_{};
   std::unordered_map<std::uint32_t, Waiting> underway_;  // by JobId
-  std::vector<Example> ended_;
+  Examples examples_{options_.most};
   std::shared_ptr<const Model> model_;
   bool fixed_ = false;
   bool brought_ = false;
@@ -100,7 +105,7 @@ class Learned final : public Estimator {
   std::shared_ptr<Fit> fit_;  // that is under way in `fitting_`
   std::future<void> fitting_;
   Time fitted_at_{};
-  std::size_t fitted_on_ = 0;
+  std::uint64_t fitted_on_ = 0;  // jobs that had ended by then
   int fits_ = 0;
   double fit_s_ = 0;
   double recent_error_ = 0;  // of forecasts since the last fit, fading

@@ -14,8 +14,9 @@ namespace almanac::predict {
 namespace {
 
 /// What is said of the first `count` jobs, in the order in which they come.
-std::vector<Forecast> forecasts(const trace::Trace& trace, std::size_t count) {
-  Learned learned(trace.names, {.refresh = 24h});
+std::vector<Forecast> forecasts(const trace::Trace& trace, std::size_t count,
+                                std::size_t most = LearnedOptions{}.most) {
+  Learned learned(trace.names, {.refresh = 24h, .most = most});
   std::vector<Forecast> made;
   replay(
       std::span(trace.jobs).first(count),
@@ -56,6 +57,67 @@ TEST(Learned, SaysTheSameTwice) {
   expect_same(forecasts(log, 700), forecasts(log, 700));
 }
 
+TEST(Learned, SaysTheSameBesideAnother) {
+  const trace::Trace log = testing_log(700);
+  const auto alone = forecasts(log, 700);
+  std::vector<Forecast> beside;
+  std::thread other([&] { beside = forecasts(log, 700); });
+  const auto here = forecasts(log, 700);
+  other.join();
+  expect_same(alone, here);
+  expect_same(alone, beside);
+}
+
+TEST(Learned, IsFittedToAllOfALogThatIsNoLongerThanAFit) {
+  constexpr std::size_t kCount = 900;
+  const trace::Trace log = testing_log(kCount);
+  expect_same(forecasts(log, kCount, kCount), forecasts(log, kCount, 100 * kCount));
+}
+
+TEST(Learned, BoundsWhatAFitLooksAtAndHowManyThereAre) {
+  constexpr std::size_t kCount = 3'000;
+  constexpr std::size_t kMost = 400;
+  const trace::Trace log = testing_log(kCount);
+  Learned learned(log.names, {.refresh = 6h, .most = kMost});
+  int outgrown_at = 0;
+  replay(
+      log.jobs,
+      [&](JobId job, const trace::Request& request) {
+        const int before = learned.fits();
+        static_cast<void>(learned.foresee(job, request));
+        const std::size_t kept = learned.examples().all().size();
+        ASSERT_LE(kept, learned.fits() > before ? kMost : 2 * kMost);
+        if (learned.examples().ended() <= kMost) outgrown_at = learned.fits();
+      },
+      [&](JobId job, const trace::Request& request, const Ended& ended) {
+        learned.learn(job, request, ended);
+      });
+  EXPECT_EQ(learned.examples().ended(), kCount);
+  // A week is six hours here, 72 jobs: 36 of them follow. Each fit knows of an eighth more.
+  EXPECT_LE(learned.fits() - outgrown_at, 2 + std::log(kCount / 400.0) / std::log(1.125));
+  EXPECT_GE(learned.fits() - outgrown_at, 8);
+}
+
+TEST(Learned, IsCalibratedOnTheLatestOnly) {
+  const trace::Trace log = testing_log(1'000 + Model::kCalibrated);
+  Learned learned(log.names);
+  replay(
+      log.jobs, [&](JobId job, const trace::Request& request) { learned.watch(job, request); },
+      [&](JobId job, const trace::Request& request, const Ended& ended) {
+        learned.learn(job, request, ended);
+      });
+  const std::span<const Example> all = learned.examples().all();
+  const std::size_t fresh = Model::kCalibrated + 500;
+  const Model earlier = Model::fit(all.first(500), {});
+  const auto error = [&](std::size_t altered) {
+    std::vector<Example> examples(all.begin(), all.end());
+    examples[altered].log += 3;
+    return Model::refit(examples, earlier, fresh).calibration().mean_error;
+  };
+  EXPECT_EQ(error(0), error(999)) << "the latest but a few are not looked at";
+  EXPECT_NE(error(0), error(1'000));
+}
+
 TEST(Learned, BeatsTheSimpleOnesAndKeepsItsIntervals) {
   const trace::Trace log = testing_log(6000);
   const auto evaluation = evaluate(log, {});
@@ -76,7 +138,7 @@ TEST(Learned, NeedsNoModelForJobsThatNobodyAsksAbout) {
   Learned learned(log.names, {.refresh = 24h});
   teach(learned, log.jobs);
   EXPECT_EQ(learned.fits(), 0);
-  EXPECT_EQ(learned.examples().size(), 900U);
+  EXPECT_EQ(learned.examples().all().size(), 900U);
   learned.answer_at_once(log.jobs.back().request.submit);
   EXPECT_EQ(learned.fits(), 1);
 }
@@ -101,7 +163,7 @@ TEST(Learned, FitsAsideForWhoCannotWait) {
   }
   ASSERT_EQ(learned.fits(), 2);
   EXPECT_GT(asked, kEnd) << "it was waited for";
-  EXPECT_EQ(learned.examples().size(), kTaught + kEnd);
+  EXPECT_EQ(learned.examples().all().size(), kTaught + kEnd);
 }
 
 RC_GTEST_PROP(Learned, SaysSomethingPossibleOfAnyJob, ()) {

@@ -44,70 +44,72 @@ Boosted grow(std::span<const Example> examples, const std::vector<std::size_t>& 
   return Boosted::fit(rows, labels, options);
 }
 
-/// More examples carry larger trees, and more of them. Chosen while looking at the last thirds of
-/// four logs, on which docs/predict.md reports: its margins are that much too good.
-BoostOptions suited_to(std::size_t examples) {
-  BoostOptions options;
-  if (examples < Model::kMany) return options;
-  options.depth = 6;
-  options.rounds = 40;
-  options.learning_rate = 0.15;
-  return options;
+/// The mass of each class.
+std::vector<double> mass_of(const Distribution& of, const std::vector<std::size_t>& edges) {
+  std::vector<double> masses;
+  for (std::size_t at = 0; at + 1 < edges.size(); ++at) {
+    double sum = 0;
+    for (std::size_t cell = edges[at]; cell < edges[at + 1]; ++cell) {
+      sum += static_cast<double>(of.mass(cell));
+    }
+    masses.push_back(sum);
+  }
+  return masses;
 }
 
 }  // namespace
 
-Distribution Model::combine(std::span<const float> classes, const Nearby& nearby,
-                            double nearby_weight, double within_weight) const {
-  Distribution near = nearby.spread(kSpread);
-  const double near_total = near.total();
-  if (near_total > 0) near.normalize();
+Model::Model(Boosted trees, Parts parts)
+    : trees_(std::move(trees)),
+      parts_(std::move(parts)),
+      all_classes_(mass_of(parts_.all, parts_.edges)) {}
+
+Model::Near Model::near_of(const Nearby& nearby) const {
+  Near made{.spread = nearby.spread(kSpread)};
+  made.any = made.spread.total() > 0;
+  if (made.any) made.spread.normalize();
+  made.classes = mass_of(made.spread, parts_.edges);
+  return made;
+}
+
+Distribution Model::combine(std::span<const float> classes, const Near& near, double nearby_weight,
+                            double within_weight) const {
   Distribution made;
   for (std::size_t at = 0; at + 1 < parts_.edges.size(); ++at) {
-    double of_all = 0;
-    double of_near = 0;
-    for (std::size_t cell = parts_.edges[at]; cell < parts_.edges[at + 1]; ++cell) {
-      of_all += static_cast<double>(parts_.all.mass(cell));
-      of_near += static_cast<double>(near.mass(cell));
-    }
+    const double of_all = all_classes_[at];
+    const double of_near = near.classes[at];
     const double by_near = of_near > 0 ? within_weight : 0;
     const auto mass = static_cast<double>(classes[at]);
     const auto to_all = static_cast<float>(of_all > 0 ? mass * (1 - by_near) / of_all : 0);
     const auto to_near = static_cast<float>(by_near > 0 ? mass * by_near / of_near : 0);
     for (std::size_t cell = parts_.edges[at]; cell < parts_.edges[at + 1]; ++cell) {
-      made.add_cell(cell, to_all * parts_.all.mass(cell) + to_near * near.mass(cell));
+      made.add_cell(cell, to_all * parts_.all.mass(cell) + to_near * near.spread.mass(cell));
     }
   }
   made.normalize();
-  if (near_total > 0) {
-    Distribution mixed;
-    mixed.add(made, static_cast<float>(1 - nearby_weight));
-    mixed.add(near, static_cast<float>(nearby_weight));
-    return mixed;
-  }
-  return made;
+  if (!near.any) return made;
+  Distribution mixed;
+  mixed.add(made, static_cast<float>(1 - nearby_weight));
+  mixed.add(near.spread, static_cast<float>(nearby_weight));
+  return mixed;
 }
 
 Model Model::fit(std::span<const Example> examples, const ModelOptions& options) {
   ALMANAC_CHECK(examples.size() >= kFewest, "{} examples", examples.size());
-  if (examples.size() > options.most) examples = examples.last(options.most);
   const auto held_out =
       static_cast<std::size_t>(options.held_out * static_cast<double>(examples.size()));
-  const BoostOptions boost = suited_to(examples.size());
+  const BoostOptions boost;
   Parts parts = parts_of(examples, boost);
   const Model without(grow(examples.first(examples.size() - held_out), parts.edges, boost), parts);
   parts.calibration = without.calibrate(examples.last(held_out));
   return {grow(examples, parts.edges, boost), std::move(parts)};
 }
 
-Model Model::refit(std::span<const Example> examples, const ModelOptions& options,
-                   const Model& earlier, std::size_t fresh) {
+Model Model::refit(std::span<const Example> examples, const Model& earlier, std::size_t fresh) {
   ALMANAC_CHECK(fresh >= kFewest && fresh <= examples.size(), "{} of {}", fresh, examples.size());
-  const std::span<const Example> recent = examples.last(std::min(fresh, options.most));
-  if (examples.size() > options.most) examples = examples.last(options.most);
-  const BoostOptions boost = suited_to(examples.size());
+  const BoostOptions boost;
   Parts parts = parts_of(examples, boost);
-  parts.calibration = earlier.calibrate(recent);
+  parts.calibration = earlier.calibrate(examples.last(fresh));
   return {grow(examples, parts.edges, boost), std::move(parts)};
 }
 
@@ -121,15 +123,18 @@ Model::Parts Model::parts_of(std::span<const Example> examples, const BoostOptio
 }
 
 Calibration Model::calibrate(std::span<const Example> examples) const {
+  examples = examples.last(std::min(examples.size(), kCalibrated));
   Calibration made;
   const auto of = static_cast<std::size_t>(trees_.classes());
   std::vector<float> classes(examples.size() * of);
+  std::vector<Near> near;
+  near.reserve(examples.size());
   for (std::size_t at = 0; at < examples.size(); ++at) {
     trees_.predict(examples[at].seen.row, std::span(classes).subspan(at * of, of));
+    near.push_back(near_of(examples[at].seen.nearby));
   }
   const auto predicted = [&](std::size_t at, double nearby_weight, double within_weight) {
-    return combine(std::span(classes).subspan(at * of, of), examples[at].seen.nearby, nearby_weight,
-                   within_weight);
+    return combine(std::span(classes).subspan(at * of, of), near[at], nearby_weight, within_weight);
   };
 
   double best = -1e300;
@@ -195,11 +200,12 @@ std::vector<double> Model::class_middles() const {
 Prediction Model::predict(const Seen& job) const {
   std::vector<float> classes(static_cast<std::size_t>(trees_.classes()));
   trees_.predict(job.row, classes);
-  return {.believed = combine(classes, job.nearby, parts_.calibration.nearby_weight,
-                              parts_.calibration.within_weight),
-          .typical = combine(classes, job.nearby, parts_.calibration.typical_nearby_weight,
-                             parts_.calibration.typical_within_weight)
-                         .densest(parts_.calibration.half_width)};
+  const Near near = near_of(job.nearby);
+  const Calibration& found = parts_.calibration;
+  return {
+      .believed = combine(classes, near, found.nearby_weight, found.within_weight),
+      .typical = combine(classes, near, found.typical_nearby_weight, found.typical_within_weight)
+                     .densest(found.half_width)};
 }
 
 }  // namespace almanac::predict

@@ -48,7 +48,7 @@ TEST_F(ModelFile, BringsTheSameModelBack) {
   EXPECT_EQ(read->training.trace, "log.csv");
   EXPECT_EQ(read->training.to, Time(7s));
   EXPECT_EQ(read->training.jobs, 600);
-  for (const Example& each : learned_.examples()) {
+  for (const Example& each : learned_.examples().all()) {
     const Prediction made = learned_.model()->predict(each.seen);
     const Prediction again = read->model.predict(each.seen);
     ASSERT_EQ(made.typical, again.typical);
@@ -110,7 +110,7 @@ TEST_F(ModelFile, WalksTheTreesAsXgboostDoes) {
   const auto classes = static_cast<std::size_t>(trees.classes());
   std::vector<float> ours(classes);
   for (std::size_t at = 0; at < 50; ++at) {
-    const Row& row = learned_.examples()[at].seen.row;
+    const Row& row = learned_.examples().all()[at].seen.row;
     trees.predict(row, ours);
     // The contributions of all features add up to the log-odds that XGBoost itself sees.
     const std::vector<float> parts = trees.contributions(row);
@@ -128,7 +128,7 @@ TEST_F(ModelFile, WalksTheTreesAsXgboostDoes) {
 }
 
 TEST_F(ModelFile, ExplainsByWhatMatters) {
-  const auto reasons = explain(*learned_.model(), learned_.examples().back().seen.row, 5);
+  const auto reasons = explain(*learned_.model(), learned_.examples().all().back().seen.row, 5);
   ASSERT_EQ(reasons.size(), 5U);
   EXPECT_GE(std::abs(std::log(reasons[0].factor)), std::abs(std::log(reasons[4].factor)));
   EXPECT_NE(reasons[0].factor, 1);

@@ -43,7 +43,7 @@ Result<int> train(const Options& options) {
         last = ended.at;
       },
       until);
-  const auto jobs = static_cast<std::int64_t>(learned.examples().size());
+  const auto jobs = static_cast<std::int64_t>(learned.examples().ended());
   learned.fit(kNever);
   if (learned.model() == nullptr) {
     return fail(Code::invalid,
