@@ -11,17 +11,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/wall_clock.h"
+
 namespace almanac::agent {
 namespace {
 
 /// Between two attempts to reach the daemon, and how long one takes at most.
 constexpr Duration kRedial = 5s;
 constexpr Duration kDial = 5s;
-
-Time steady() {
-  return Time{
-      std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch())};
-}
 
 }  // namespace
 

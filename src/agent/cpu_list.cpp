@@ -25,12 +25,11 @@ std::optional<std::vector<int>> read_cpus(std::string_view list) {
   std::vector<int> made;
   while (!list.empty() && list.back() == '\n') list.remove_suffix(1);
   while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    const std::string_view part = list.substr(0, comma);
-    list.remove_prefix(std::min(comma + 1, list.size()));
-    const std::size_t dash = std::min(part.find('-'), part.size());
+    const std::string_view part = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(part.size() + 1, list.size()));
+    const std::size_t dash = part.find('-');
     const auto first = read_number(part.substr(0, dash));
-    const auto last = dash == part.size() ? first : read_number(part.substr(dash + 1));
+    const auto last = dash == part.npos ? first : read_number(part.substr(dash + 1));
     if (!first || !last || *last < *first) return std::nullopt;
     for (int cpu = *first; cpu <= *last; ++cpu) made.push_back(cpu);
   }

@@ -11,14 +11,14 @@
 namespace almanac::cli {
 namespace {
 
-struct Options {
+struct ChangeOptions {
   ServiceOptions service;
   std::vector<std::string> jobs;
   bool dry_run = false;
 };
 
 /// Goes on after a job that cannot be changed: the others were meant too.
-Result<int> change(const Options& options, const std::string& verb, const std::string& done) {
+Result<int> change(const ChangeOptions& options, const std::string& verb, const std::string& done) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
   int status = kDone;
@@ -44,7 +44,7 @@ Result<int> change(const Options& options, const std::string& verb, const std::s
 void add_change(Program& program, const std::string& verb, const std::string& description,
                 const std::string& done) {
   CLI::App& command = program.command(Purpose::jobs, verb, description);
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ChangeOptions>();
   command
       .add_option("JOB", options->jobs,
                   "17; of an array 12 for all its tasks, 12_3 for one of them")

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "cli/quoted.h"
+
 namespace almanac::cli {
 namespace {
 
@@ -15,13 +17,6 @@ Kind kind_of(const Argument& argument) {
   if (argument.value.starts_with("POLIC")) return Kind::policies;
   if (argument.value == "DIR") return Kind::folders;
   return Kind::files;
-}
-
-/// In single quotes, for any of the shells.
-std::string quoted(const std::string& text, const char* quote_in_quotes = "'\\''") {
-  std::string made = "'";
-  for (const char c : text) made += c == '\'' ? std::string(quote_in_quotes) : std::string(1, c);
-  return made + "'";
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }

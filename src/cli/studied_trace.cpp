@@ -19,7 +19,7 @@ namespace almanac::cli {
 std::string short_name(const std::string& path) {
   std::string name = std::filesystem::path(path).filename().string();
   for (const char* const ending : {".gz", ".zst", ".csv", ".json", ".swf"}) {
-    if (name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
+    if (name.ends_with(ending)) name.erase(name.size() - std::string_view(ending).size());
   }
   return name;
 }

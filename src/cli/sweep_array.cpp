@@ -14,6 +14,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/program.h"
+#include "cli/quoted.h"
 #include "sim/sweep_part.h"
 #include "slurm/command_link.h"
 #include "slurm/task_array.h"
@@ -63,12 +64,6 @@ Result<std::optional<slurm::JobNumber>> running_array(const SweepParts& parts) {
   } catch (const nlohmann::json::exception& error) {
     return fail(Code::corrupt, error.what(), {.file = memory_of(parts)}, "remove it");
   }
-}
-
-std::string quoted(const std::string& word) {
-  std::string made = "'";
-  for (const char c : word) made += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return made + "'";
 }
 
 /// sbatch's pattern for SweepParts::words(): in the rest a % stands for itself.

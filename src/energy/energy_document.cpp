@@ -19,7 +19,7 @@ using figure::Figure;
 using figure::Unit;
 using Plans = std::vector<JudgedPlan>;
 
-constexpr Duration kAhead = 3h;
+constexpr Duration kShownAhead = 3h;
 
 double hundredths(double value) { return std::round(100 * value) / 100; }
 
@@ -180,7 +180,7 @@ figure::Document energy_document(const Demand& demand, const Plans& plans,
   const JudgedPlan& ours = chosen_plan(plans, options.prices);
   const PlanFigures& got = ours.figures;
   ForecastOptions forecast{.start = demand.start, .step = demand.step};
-  forecast.horizon = std::max<std::size_t>(1, static_cast<std::size_t>(kAhead / demand.step));
+  forecast.horizon = std::max<std::size_t>(1, static_cast<std::size_t>(kShownAhead / demand.step));
   const std::vector<double> used(demand.used.begin(), demand.used.end());
   const Backtest test = backtest(used, time_at(demand, options.first), forecast);
 

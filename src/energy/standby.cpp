@@ -9,14 +9,14 @@ namespace {
 
 constexpr double kNeedLevel = 0.95;
 const std::vector<double> kKeepLevels = {0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995};
-constexpr std::array<Duration, 2> kAhead = {1h, 3h};
+constexpr std::array<Duration, 2> kHorizons = {1h, 3h};
 constexpr std::array<Duration, 5> kWhiles = {0h, 1h, 6h, 24h, 72h};
 // Fewer nodes than these are not sent to sleep.
 constexpr int kLeastSleep = 2;
 // Before that, nothing sleeps: no rule has a past.
 constexpr std::size_t kFirstDays = 3;
 // Days over which what rules have cost fades to 1/e.
-constexpr double kFadeDays = 60;
+constexpr double kStandbyFadeDays = 60;
 
 std::size_t steps_of(Duration length, Duration step) {
   return std::max<std::size_t>(1, static_cast<std::size_t>(length / step));
@@ -44,8 +44,8 @@ int next_on(int on, const Standby& known, const Band& rule) {
 StandbyForecaster::StandbyForecaster(Time start, Duration step)
     : day_(steps_of(24h, step)),
       next_(peak_of(start, step, step, {kNeedLevel})),
-      ahead_{Forecaster(peak_of(start, step, kAhead[0], kKeepLevels)),
-             Forecaster(peak_of(start, step, kAhead[1], kKeepLevels))} {}
+      ahead_{Forecaster(peak_of(start, step, kHorizons[0], kKeepLevels)),
+             Forecaster(peak_of(start, step, kHorizons[1], kKeepLevels))} {}
 
 Standby StandbyForecaster::observe(int used, int total) {
   used_.push_back(used);
@@ -82,7 +82,7 @@ StandbyRules::StandbyRules(const StandbyPrices& prices, Duration step)
     : prices_(prices),
       step_h_(seconds(step) / 3600),
       day_(steps_of(24h, step)),
-      fade_(std::exp(-1 / (kFadeDays * static_cast<double>(day_)))) {}
+      fade_(std::exp(-1 / (kStandbyFadeDays * static_cast<double>(day_)))) {}
 
 int StandbyRules::decide(const Standby& known) {
   if (steps_ == 0) {

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBlock = std::size_t{64} << 10;
+constexpr std::size_t kReadAtOnce = std::size_t{64} << 10;
 
 bool hidden(const fs::path& path) {
   const std::string name = path.filename().string();
@@ -57,7 +57,7 @@ void judge(const std::string& path, Classifier& classifier, JudgedLog& log) try 
     log.trouble = stream.error().message;
     return;
   }
-  std::string block(kBlock, '\0');
+  std::string block(kReadAtOnce, '\0');
   try {
     while (const std::size_t count = (*stream)->read(block.data(), block.size())) {
       classifier.feed({block.data(), count});

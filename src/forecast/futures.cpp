@@ -26,9 +26,6 @@ Duration at_rate(Duration work, double rate) {
   return Duration{std::llround(static_cast<double>(work.count()) / rate)};
 }
 
-/// Time never comes for a job that does not start, or end.
-Time or_never(Time at) { return at == kNoTime ? kNever : at; }
-
 }  // namespace
 
 Forecast::Forecast(Time at, std::vector<Time> starts, std::vector<Time> ends)

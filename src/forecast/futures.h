@@ -48,6 +48,9 @@ struct Setting {
   double rate = 1;
 };
 
+/// Time never comes for a job that does not start, or end.
+inline Time or_never(Time at) { return at == kNoTime ? kNever : at; }
+
 /// Starts and ends of one job, a pair for each future, each in order of time.
 class Forecast {
  public:

@@ -6,12 +6,6 @@
 #include "sim/profile.h"
 
 namespace almanac::forecast {
-namespace {
-
-Time or_never(Time at) { return at == kNoTime ? kNever : at; }
-
-}  // namespace
-
 Score score(std::span<const Told> told, std::span<const sim::JobResult> truth) {
   Score made;
   int started = 0;

@@ -27,8 +27,6 @@ using slurm::Job;
 using slurm::JobNumber;
 using slurm::State;
 
-constexpr double kMibPerGb = 1024;
-
 /// The same as slurm/states.h says of words.
 State state_of(std::uint32_t state) {
   if ((state & (JOB_COMPLETING | JOB_STAGE_OUT | JOB_SIGNALING)) != 0) return State::completing;
@@ -95,7 +93,7 @@ void tell_holds(const slurm_job_info_t& info, Job& job) {
       held.cpus =
           std::max(0, slurm_job_cpus_allocated_on_node_id(info.job_resrcs, static_cast<int>(at)));
     }
-    const auto memory = static_cast<double>(info.pn_min_memory & ~MEM_PER_CPU) / kMibPerGb;
+    const auto memory = static_cast<double>(info.pn_min_memory & ~MEM_PER_CPU) / slurm::kMibPerGb;
     if (info.pn_min_memory != NO_VAL64) {
       held.memory_gb = (info.pn_min_memory & MEM_PER_CPU) != 0 ? memory * held.cpus : memory;
     }

@@ -20,8 +20,6 @@ using slurm::Partition;
 using slurm::Power;
 using slurm::Reservation;
 
-constexpr double kMibPerGb = 1024;
-
 Power power_of(std::uint32_t state) {
   if ((state & NODE_STATE_POWERING_DOWN) != 0) return Power::powering_down;
   // One that is woken is still POWERED_DOWN until its program has been called.
@@ -75,7 +73,7 @@ std::vector<Node> tell(const node_info_msg_t& nodes, const std::vector<Partition
     node.gpus = gres.gpus;
     node.shards = gres.shards;
     node.cpus = info.cpus_efctv != 0 ? info.cpus_efctv : info.cpus;
-    node.memory_gb = static_cast<double>(info.real_memory) / kMibPerGb;
+    node.memory_gb = static_cast<double>(info.real_memory) / slurm::kMibPerGb;
     node.weight = info.weight;
     node.partitions = std::move(of_node[node.name]);
     node.features = text(info.features);

@@ -11,8 +11,7 @@
 namespace almanac::gpu {
 namespace {
 
-constexpr double kGigabyte = 1024.0 * 1024 * 1024;
-constexpr int kFine = 0;              // NVML_SUCCESS
+constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 constexpr int kInsufficientSize = 7;  // NVML_ERROR_INSUFFICIENT_SIZE
 /// NVML_VALUE_NOT_AVAILABLE.
 constexpr std::uint64_t kNotTold = ~std::uint64_t{0};
@@ -69,7 +68,7 @@ Holders list_holders(ListProcesses ask, void* device) {
     // A process may be there once for each part of a GPU that is cut up.
     auto& held = all.try_emplace(process, 0.0).first->second;
     held = held && memory != kNotTold
-               ? std::optional(*held + static_cast<double>(memory) / kGigabyte)
+               ? std::optional(*held + static_cast<double>(memory) / kGibibyte)
                : std::nullopt;
   }
   for (const auto& [process, held] : all) made.all.push_back({process, held});

@@ -29,8 +29,10 @@ struct Holder {
 /// What NVML exports: a device, how many entries there is room for and were written, the entries.
 using ListProcesses = int (*)(void* device, unsigned* count, void* entries);
 
+constexpr int kFine = 0;  ///< NVML_SUCCESS.
+
 struct Holders {
-  int status = 0;              ///< NVML's; 0 = fine.
+  int status = kFine;          ///< NVML's.
   bool is_understood = false;  ///< Entries were of a length that we know.
   std::vector<Holder> all{};   ///< In order of process, each once.
 };

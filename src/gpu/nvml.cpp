@@ -13,7 +13,6 @@ namespace almanac::gpu {
 namespace {
 
 constexpr double kGigabyte = 1024.0 * 1024 * 1024;
-constexpr int kFine = 0;                        // NVML_SUCCESS
 constexpr int kNotSupported = 3;                // NVML_ERROR_NOT_SUPPORTED
 constexpr int kGpuIsLost = 15;                  // NVML_ERROR_GPU_IS_LOST
 constexpr int kUncorrected = 1;                 // NVML_MEMORY_ERROR_TYPE_UNCORRECTED

@@ -32,7 +32,7 @@ namespace {
 /// it is little.
 constexpr std::size_t kWorthIt = 20;
 /// A store that could not be read is read again after so long.
-constexpr Duration kTryAgain = 1min;
+constexpr Duration kPrepareAgain = 1min;
 /// A process costs nothing to stop but the work since its checkpoint, which nobody tells us.
 constexpr schedule::RestartCost kNoCost{.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
 
@@ -181,7 +181,7 @@ void LocalService::Core::renew_policy() {
   preparation_.reset();
   if (!next) {
     log_warning(fmt::format("the policy goes on as it is: {}", to_string(next.error())));
-    prepare_again_ = now_ + kTryAgain;
+    prepare_again_ = now_ + kPrepareAgain;
   } else if (!is_stale) {
     begin_policy(std::move(*next));
     if (is_new) log_info(fmt::format("policy {} was read anew", config_.policy));

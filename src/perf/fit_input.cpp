@@ -16,15 +16,15 @@ constexpr int kScan = 400;
 /// Sums of squares closer than this are the same.
 constexpr double kSame = 1e-9;
 
-struct Point {
+struct FedPoint {
   double cpus;
   double memory_gb;
   double log_speed;  ///< Of a GPU.
 };
 
-std::vector<Point> points_of(std::span<const Measurement> rows) {
+std::vector<FedPoint> points_of(std::span<const Measurement> rows) {
   const double enough = std::numeric_limits<double>::infinity();
-  std::vector<Point> points;
+  std::vector<FedPoint> points;
   for (const Measurement& row : rows) {
     points.push_back({std::isnan(row.cpus_per_gpu) ? enough : row.cpus_per_gpu,
                       std::isnan(row.memory_gb_per_gpu) ? enough : row.memory_gb_per_gpu,
@@ -39,13 +39,13 @@ struct Fed {
   double log_full = 0;
   double sum = std::numeric_limits<double>::infinity();
 
-  double log_speed(const Point& at) const {
+  double log_speed(const FedPoint& at) const {
     return log_full + std::log(std::min(1.0, curve(at.cpus, at.memory_gb)));
   }
 };
 
 /// Least squares from `start`; `memory` = whether its two parameters may move.
-Fed descend(std::span<const Point> points, const Fed& start, double least_cpus, double most_cpus,
+Fed descend(std::span<const FedPoint> points, const Fed& start, double least_cpus, double most_cpus,
             bool memory) {
   const double least = std::log(least_cpus);
   const double most = std::log(most_cpus);
@@ -81,12 +81,12 @@ Fed descend(std::span<const Point> points, const Fed& start, double least_cpus, 
 
 /// The curve of cores, from the points with most memory. Started from each number of cores; of
 /// equals the fewest.
-Fed fit_cpus(std::span<const Point> points, const std::set<double>& cpus) {
+Fed fit_cpus(std::span<const FedPoint> points, const std::set<double>& cpus) {
   double most_memory_gb = 0;
-  for (const Point& point : points) most_memory_gb = std::max(most_memory_gb, point.memory_gb);
-  std::vector<Point> fed_well;
+  for (const FedPoint& point : points) most_memory_gb = std::max(most_memory_gb, point.memory_gb);
+  std::vector<FedPoint> fed_well;
   double log_full = -100;
-  for (const Point& point : points) {
+  for (const FedPoint& point : points) {
     if (point.memory_gb < most_memory_gb) continue;
     fed_well.push_back(point);
     log_full = std::max(log_full, point.log_speed);
@@ -100,17 +100,17 @@ Fed fit_cpus(std::span<const Point> points, const std::set<double>& cpus) {
   return best;
 }
 
-double sum_over(std::span<const Point> points, const Fed& fed) {
+double sum_over(std::span<const FedPoint> points, const Fed& fed) {
   double sum = 0;
-  for (const Point& point : points) sum += std::pow(fed.log_speed(point) - point.log_speed, 2);
+  for (const FedPoint& point : points) sum += std::pow(fed.log_speed(point) - point.log_speed, 2);
   return sum;
 }
 
 /// Adds the curve of memory. Of equals the largest data set: what was not measured is not promised.
-Fed fit_memory(std::span<const Point> points, Fed fed) {
+Fed fit_memory(std::span<const FedPoint> points, Fed fed) {
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
-  for (const Point& point : points) {
+  for (const FedPoint& point : points) {
     if (std::isinf(point.memory_gb)) continue;
     least = std::min(least, point.memory_gb);
     most = std::max(most, point.memory_gb);
@@ -136,9 +136,9 @@ Fed fit_memory(std::span<const Point> points, Fed fed) {
   return best;
 }
 
-Fed fit_points(std::span<const Point> points) {
+Fed fit_points(std::span<const FedPoint> points) {
   std::set<double> cpus;
-  for (const Point& point : points) {
+  for (const FedPoint& point : points) {
     if (std::isfinite(point.cpus)) cpus.insert(point.cpus);
   }
   if (cpus.empty()) cpus.insert(1);
@@ -150,15 +150,15 @@ Fed fit_points(std::span<const Point> points) {
   return fed;
 }
 
-double held_out_error(std::span<const Point> points) {
+double held_out_error(std::span<const FedPoint> points) {
   std::set<double> cpus;
-  for (const Point& point : points) cpus.insert(point.cpus);
+  for (const FedPoint& point : points) cpus.insert(point.cpus);
   if (cpus.size() < 3) return kNotSaid;
   double sum = 0;
   for (const double left_out : cpus) {
-    std::vector<Point> others;
-    std::vector<Point> held_out;
-    for (const Point& point : points) {
+    std::vector<FedPoint> others;
+    std::vector<FedPoint> held_out;
+    for (const FedPoint& point : points) {
       (point.cpus == left_out ? held_out : others).push_back(point);
     }
     sum += sum_over(held_out, fit_points(others));
@@ -179,7 +179,7 @@ Input fit_input(std::span<const Measurement> rows) {
   for (const Measurement& row : rows) {
     if (row.gpus == fewest) fitted.push_back(row);
   }
-  const std::vector<Point> points = points_of(fitted);
+  const std::vector<FedPoint> points = points_of(fitted);
   const Fed fed = fit_points(points);
   return {.curve = fed.curve,
           .source = {},
@@ -188,11 +188,11 @@ Input fit_input(std::span<const Measurement> rows) {
 }
 
 double judge_input(const InputCurve& curve, std::span<const Measurement> rows) {
-  const std::vector<Point> points = points_of(rows);
+  const std::vector<FedPoint> points = points_of(rows);
   // The full speed of these rows is not the curve's to tell: their mean error is taken out.
   Fed fed{.curve = curve};
   double mean = 0;
-  for (const Point& point : points) {
+  for (const FedPoint& point : points) {
     mean += (point.log_speed - fed.log_speed(point)) / static_cast<double>(points.size());
   }
   fed.log_full = mean;

@@ -12,12 +12,12 @@
 namespace almanac::perf {
 namespace {
 
-constexpr double kMost = 1e9;  ///< Of a parameter: no bound that data would meet.
+constexpr double kNoBound = 1e9;  ///< Of a parameter: no bound that data would meet.
 
 /// A line through the logarithm or the batch itself: linear in k, so one start does.
 template <typename Curve>
 BatchCurve fit_parabola(std::span<const RatePoint> points) {
-  const std::vector<stats::Parameter> start(3, {1, -kMost, kMost});
+  const std::vector<stats::Parameter> start(3, {1, -kNoBound, kNoBound});
   const auto found = stats::least_squares(
       start, points.size(), [&](std::span<const double> k, std::span<double> errors) {
         const BatchCurve curve = Curve{{k[0], k[1], k[2]}};
@@ -112,7 +112,7 @@ Comm fit_comm(Comm::Form form, std::span<const CommPoints> tasks) {
   };
   stats::LeastSquares best{.parameters = {}, .sum = std::numeric_limits<double>::infinity()};
   for (const double start : {0.05, 0.5}) {
-    const std::vector<stats::Parameter> parameters{{start, 0, kMost}, {start, 0, kMost}};
+    const std::vector<stats::Parameter> parameters{{start, 0, kNoBound}, {start, 0, kNoBound}};
     auto found = stats::least_squares(parameters, joint.size(),
                                       [&](std::span<const double> p, std::span<double> errors) {
                                         const Comm comm = comm_of(p);
@@ -128,13 +128,13 @@ Comm fit_comm(Comm::Form form, std::span<const CommPoints> tasks) {
 }
 
 double fit_startup(std::span<const std::vector<TimedRun>> groups) {
-  std::vector<stats::Parameter> parameters{{0, 0, kMost}};
+  std::vector<stats::Parameter> parameters{{0, 0, kNoBound}};
   std::size_t runs = 0;
   for (const auto& group : groups) {
     const auto longest = std::max_element(
         group.begin(), group.end(),
         [](const TimedRun& one, const TimedRun& other) { return one.seconds < other.seconds; });
-    parameters.push_back({longest->seconds / longest->steps, 0, kMost});
+    parameters.push_back({longest->seconds / longest->steps, 0, kNoBound});
     runs += group.size();
   }
   const auto found = stats::least_squares(

@@ -9,9 +9,9 @@
 namespace almanac::perf {
 namespace {
 
-constexpr std::size_t kTurns = 10;
+constexpr std::size_t kPairTurns = 10;
 /// Logarithms of what a model suffers or causes stay within these.
-constexpr double kMost = 8;
+constexpr double kMostLog = 8;
 constexpr double kMostPower = 2;
 
 using Job = std::pair<std::string, double>;  ///< Model and batch.
@@ -68,7 +68,7 @@ Models fit_pairs(std::span<const Pair> pairs) {
     first[model] = parameters.size();
     const double most_power = sizes.size() > 1 ? kMostPower : 0;
     for (int side = 0; side < 2; ++side) {
-      parameters.push_back({0, -kMost, kMost});
+      parameters.push_back({0, -kMostLog, kMostLog});
       parameters.push_back({0, -most_power, most_power});
     }
   }
@@ -159,10 +159,10 @@ double held_out_error(const Pairs& all) {
   const auto couple = [](const Pair& pair) { return std::minmax(pair.job, pair.beside); };
   for (const Pair& pair : all.pairs) couples.insert(couple(pair));
   std::map<std::pair<Job, Job>, std::size_t> turn_of;
-  for (const auto& jobs : couples) turn_of.emplace(jobs, turn_of.size() % kTurns);
+  for (const auto& jobs : couples) turn_of.emplace(jobs, turn_of.size() % kPairTurns);
   double sum = 0;
   std::size_t count = 0;
-  for (std::size_t turn = 0; turn < kTurns; ++turn) {
+  for (std::size_t turn = 0; turn < kPairTurns; ++turn) {
     std::vector<Pair> others;
     std::vector<Pair> held_out;
     for (const Pair& pair : all.pairs) {

@@ -17,7 +17,6 @@
 namespace almanac::predict {
 namespace {
 
-constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 constexpr int kThreads = 1;
 
 void must(int status) { ALMANAC_CHECK(status == 0, "XGBoost: {}", XGBGetLastError()); }

@@ -2,7 +2,6 @@
 #include "predict/features.h"
 
 #include <chrono>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -11,8 +10,6 @@
 
 namespace almanac::predict {
 namespace {
-
-constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
 
 constexpr std::size_t kBurstFeatures = 4 + 2 * Burst::kMates;
 constexpr std::size_t kUserFeatures = 12 + kBurstFeatures;

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ inline constexpr std::size_t kOwnFeatures = 33;
 inline constexpr std::size_t kKindFeatures = 7;
 inline constexpr std::size_t kFeatures = kOwnFeatures + kKindFeatures * kKinds;
 
-/// NaN = not known.
+/// Stands in a Row for what is not known: NaN.
+inline constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
+
 using Row = std::array<float, kFeatures>;
 
 /// The row of a job that is submitted now, of which `memory` has not been told yet. About 2 us.

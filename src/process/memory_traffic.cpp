@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 /// So that groups of others are not touched.
 constexpr const char* kPrefix = "almanac-";
-constexpr double kGigabyte = 1e9;
+constexpr double kBytesPerGb = 1e9;
 
 bool counts_all_traffic(const std::string& features) {
   std::ifstream file(features);
@@ -100,7 +100,7 @@ Result<void> MemoryTraffic::follow(const std::string& name, std::span<const pid_
 
 std::optional<double> MemoryTraffic::moved_gb(const std::string& name) const {
   const auto bytes = bytes_of(folder_of(name));
-  return bytes ? std::optional(*bytes / kGigabyte) : std::nullopt;
+  return bytes ? std::optional(*bytes / kBytesPerGb) : std::nullopt;
 }
 
 std::optional<double> MemoryTraffic::moved_gb() const {
@@ -113,7 +113,7 @@ std::optional<double> MemoryTraffic::moved_gb() const {
     if (!more) return std::nullopt;
     *bytes += *more;
   }
-  return *bytes / kGigabyte;
+  return *bytes / kBytesPerGb;
 }
 
 void MemoryTraffic::keep_only(const std::set<std::string>& names) {

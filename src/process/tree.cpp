@@ -20,7 +20,7 @@ namespace {
 /// PF_FORKNOEXEC of the kernel's include/linux/sched.h.
 constexpr std::uint64_t kForkedOnly = 0x40;
 
-constexpr double kGigabyte = 1024.0 * 1024 * 1024;
+constexpr double kGibibyte = 1024.0 * 1024 * 1024;
 
 /// What proc_pid_stat(5) tells of a process.
 struct Stat {
@@ -65,7 +65,7 @@ bool read_stat(pid_t process, Stat& stat) {
   stat.executed = (flags & kForkedOnly) == 0;
   stat.cpu_s = static_cast<double>(ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
   stat.memory_gb =
-      static_cast<double>(pages) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / kGigabyte;
+      static_cast<double>(pages) * static_cast<double>(::sysconf(_SC_PAGESIZE)) / kGibibyte;
   return !fields.fail();
 }
 
@@ -94,8 +94,8 @@ void add_disk(pid_t process, Usage& usage) {
   std::istringstream lines(content(process, "io"));
   std::string key;
   for (double bytes = 0; lines >> key >> bytes;) {
-    if (key == "read_bytes:") usage.read_gb += bytes / kGigabyte;
-    if (key == "write_bytes:") usage.written_gb += bytes / kGigabyte;
+    if (key == "read_bytes:") usage.read_gb += bytes / kGibibyte;
+    if (key == "write_bytes:") usage.written_gb += bytes / kGibibyte;
   }
 }
 
@@ -155,7 +155,7 @@ double proportional_memory_gb(pid_t root) {
     for (std::string word; lines >> word;) {
       double kilobytes = 0;
       if (word == "Pss:" && lines >> kilobytes) {
-        of_process = kilobytes * 1024 / kGigabyte;
+        of_process = kilobytes * 1024 / kGibibyte;
         break;
       }
     }

@@ -54,7 +54,7 @@ std::optional<std::size_t> best_of(const Policies& policies, Fit fit) {
 }
 
 /// Whether it may be recommended: a cluster can run it, and the simulation came to its end.
-bool is_choice(const Summary& summary) { return !summary.bound && summary.complete; }
+bool is_advisable(const Summary& summary) { return !summary.bound && summary.complete; }
 
 std::string times(double ratio) { return fmt::format("{:.{}f} times", ratio, ratio < 10 ? 1 : 0); }
 
@@ -72,8 +72,9 @@ std::string advice_on(const RunInput& input, const Policies& policies, const Sum
                      best.policy);
   }
   if (!stops_jobs(input, best)) return {};
-  const auto other = best_of(
-      policies, [&](const Summary& each) { return is_choice(each) && !stops_jobs(input, each); });
+  const auto other = best_of(policies, [&](const Summary& each) {
+    return is_advisable(each) && !stops_jobs(input, each);
+  });
   const std::string stops =
       fmt::format("{} stops jobs, which must be able to go on from a checkpoint.", best.policy);
   if (!other) return stops;
@@ -345,7 +346,7 @@ std::optional<Finding> unfinished(const Policies& policies) {
 }  // namespace
 
 std::size_t best_policy(const Policies& policies) {
-  if (const auto choice = best_of(policies, is_choice)) return *choice;
+  if (const auto choice = best_of(policies, is_advisable)) return *choice;
   if (const auto whole = best_of(policies, [](const Summary& each) { return each.complete; })) {
     return *whole;
   }

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +12,7 @@
 #include "report/comparison.h"
 #include "report/shown_command.h"
 #include "stats/mean.h"
+#include "stats/quantile.h"
 #include "table/digest.h"
 #include "text/human.h"
 
@@ -25,7 +25,7 @@ using sim::SweepPoint;
 using text::human_time;
 using Points = std::vector<SweepPoint>;
 
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+using stats::kNaN;
 
 /// Loads in ascending order, policies and seeds in the order of the sweep.
 struct Axes {
@@ -179,7 +179,7 @@ figure::Figure table(const Points& points) {
 /// The choice with the least mean completion time at a load; nothing where none has one.
 const std::string* best_at(const Points& points, const Axes& axes, double load) {
   const std::string* best = nullptr;
-  double least = kNothing;
+  double least = kNaN;
   for (const std::string& policy : axes.choices) {
     const double jct = spread_at(points, load, policy, &Summary::avg_jct_s).mean;
     if (std::isnan(jct) || (best != nullptr && jct >= least)) continue;
@@ -236,8 +236,8 @@ void add_crossings(std::vector<Finding>& findings, const Points& points, const A
   std::size_t count = 0;
   for (std::size_t a = 0; a < axes.policies.size(); ++a) {
     for (std::size_t b = a + 1; b < axes.policies.size(); ++b) {
-      double before = kNothing;
-      double before_load = kNothing;
+      double before = kNaN;
+      double before_load = kNaN;
       for (const double load : axes.loads) {
         const double gap = spread_at(points, load, axes.policies[a], &Summary::avg_jct_s).mean -
                            spread_at(points, load, axes.policies[b], &Summary::avg_jct_s).mean;
@@ -300,7 +300,7 @@ Spread spread_of(const std::vector<double>& values) {
   std::vector<double> known;
   std::copy_if(values.begin(), values.end(), std::back_inserter(known),
                [](double value) { return std::isfinite(value); });
-  if (known.empty()) return {kNothing, kNothing, kNothing};
+  if (known.empty()) return {kNaN, kNaN, kNaN};
   const double mean = stats::mean(known);
   if (known.size() < 3) {
     const auto [low, high] = std::minmax_element(known.begin(), known.end());

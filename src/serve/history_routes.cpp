@@ -19,7 +19,7 @@
 namespace almanac::serve {
 namespace {
 
-constexpr std::int64_t kMost = 10'000;
+constexpr std::int64_t kMostEvents = 10'000;
 
 /// The job log as text. The writer writes files only; this one is gone before anybody sees it.
 Result<std::string> csv_of(const trace::Trace& trace, const std::string& folder) {
@@ -50,7 +50,7 @@ Answer Api::history(const Ask& ask) const {
   const auto known = knows(ask, {"since", "until", "format", "limit", "below", "user", "order"});
   const auto since = time(ask, "since");
   const auto until = time(ask, "until");
-  const auto limit = whole(ask, "limit", kMost);
+  const auto limit = whole(ask, "limit", kMostEvents);
   const auto below = whole(ask, "below", 0);
   if (!known) return problem(known.error());
   if (!since) return problem(since.error());
@@ -77,7 +77,7 @@ Answer Api::history(const Ask& ask) const {
   if (!order.empty() && order != "number" && order != "end") {
     return problem(400, fmt::format("order is number or end, not {}", order));
   }
-  const std::int64_t most = std::clamp<std::int64_t>(*limit, 1, kMost);
+  const std::int64_t most = std::clamp<std::int64_t>(*limit, 1, kMostEvents);
   store::Filter filter{
       .user = word(ask, "user"),
       .states = {trace::JobState::completed, trace::JobState::failed, trace::JobState::cancelled,

@@ -22,7 +22,7 @@
 namespace almanac::serve {
 namespace {
 
-constexpr std::int64_t kMost = 1 << 20;
+constexpr std::int64_t kMostBytes = 1 << 20;
 
 /// Whether the user of `uid` can be shown the file because it is theirs. A service that is not
 /// root's runs every job as itself, and can read nothing that they could not.
@@ -69,8 +69,8 @@ Answer Api::log(const Ask& ask, const std::string& part) const {
   const std::int64_t size = file ? about.st_size : 0;
   const std::int64_t from =
       *offset < 0 ? std::max<std::int64_t>(0, size + *offset) : std::min(*offset, size);
-  answer.body.resize(
-      static_cast<std::size_t>(std::min({size - from, kMost, std::max<std::int64_t>(*limit, 0)})));
+  answer.body.resize(static_cast<std::size_t>(
+      std::min({size - from, kMostBytes, std::max<std::int64_t>(*limit, 0)})));
   const ssize_t got = file ? ::pread(file.get(), answer.body.data(), answer.body.size(), from) : 0;
   if (got < 0) {
     return problem(

@@ -12,7 +12,7 @@ namespace {
 /// controller that is slow is not taken for one that is gone.
 constexpr std::size_t kChangesAtOnce = 200;
 /// Hostnames of one request.
-constexpr std::size_t kNodesAtOnce = 1000;
+constexpr std::size_t kNodesPerRequest = 1000;
 
 /// For questions that are answered by a mere yes.
 Result<void> take_nothing(Answer&&) { return {}; }
@@ -177,7 +177,7 @@ Result<void> GatewayLink::weigh(std::span<const std::string> nodes, std::uint32_
 
 Result<void> GatewayLink::ask_of(std::span<const std::string> nodes, const Request& what) {
   while (!nodes.empty()) {
-    const auto some = nodes.first(std::min(kNodesAtOnce, nodes.size()));
+    const auto some = nodes.first(std::min(kNodesPerRequest, nodes.size()));
     Request request = what;
     request.nodes.assign(some.begin(), some.end());
     if (auto done = ask(std::move(request), take_nothing); !done) return done;

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using process::Descriptor;
 
 /// Of what it says last so much is told.
-constexpr std::size_t kWords = 2000;
+constexpr std::size_t kLastWords = 2000;
 /// One that has nothing to release ends in less; nobody waits longer for one that has.
 constexpr int kLeaveMs = 500;
 
@@ -118,7 +118,7 @@ Result<void> GatewayProgram::start() {
 
 void GatewayProgram::listen() {
   if (!process::read_available(words_, last_words_)) words_.close();
-  if (last_words_.size() > kWords) last_words_.erase(0, last_words_.size() - kWords);
+  if (last_words_.size() > kLastWords) last_words_.erase(0, last_words_.size() - kLastWords);
 }
 
 /// ": " and the last line that it wrote as an error.

@@ -15,6 +15,9 @@
 
 namespace almanac::slurm {
 
+/// Slurm counts memory in MiB.
+constexpr double kMibPerGb = 1024;
+
 /// Slurm's own number. A task of an array has one of its own as soon as it differs from the others.
 enum class JobNumber : std::uint32_t {};
 

@@ -14,8 +14,6 @@
 namespace almanac::slurm {
 namespace {
 
-constexpr double kMibPerGb = 1024;
-
 std::uint32_t whole(std::optional<double> value) {
   return static_cast<std::uint32_t>(
       std::clamp(value.value_or(0), 0.0, double{std::numeric_limits<std::uint32_t>::max()}));

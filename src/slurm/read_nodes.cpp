@@ -12,8 +12,6 @@
 namespace almanac::slurm {
 namespace {
 
-constexpr double kMibPerGb = 1024;
-
 std::vector<std::string> hosts(Value record, std::string_view path) {
   auto names = expand_hosts(text(record, path));
   if (!names) throw BadShape{to_string(names.error())};

@@ -13,7 +13,7 @@
 namespace almanac::slurm {
 namespace {
 
-constexpr Duration kPatience = 60s;
+constexpr Duration kScontrolPatience = 60s;
 
 /// What a plugin says stands before what Slurm says: all lines tell.
 std::string in_one_line(std::string text) {
@@ -23,7 +23,7 @@ std::string in_one_line(std::string text) {
 }
 
 Result<std::string> ask(const RunCommand& run, const std::vector<std::string>& argv) {
-  auto said = run(argv, kPatience);
+  auto said = run(argv, kScontrolPatience);
   if (!said) return tl::unexpected(said.error());
   if (said->status == 0) return std::move(said->out);
   const std::string& why = said->err.empty() ? said->out : said->err;

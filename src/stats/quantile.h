@@ -4,9 +4,13 @@
 /// Finds medians and other quantiles of a sample.
 #pragma once
 
+#include <limits>
 #include <span>
 
 namespace almanac::stats {
+
+/// Stands for a figure of no values.
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// The `q` quantile (0 .. 1), interpolated between neighbours as numpy and R (type 7) do; NaN for
 /// an empty sample. Reorders `scratch`. O(n).

@@ -9,7 +9,7 @@
 namespace almanac::stats {
 namespace {
 
-constexpr int kRounds = 2000;
+constexpr int kMostRounds = 2000;
 constexpr double kSteepest = 20;  // powers of the cost, either way
 constexpr double kLongestStep = 0.5;
 constexpr double kExact = 1e-9;
@@ -30,7 +30,7 @@ class Table {
   }
 
   std::vector<double> fit() {
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kMostRounds; ++round) {
       // The wanted means are ratios: the columns alone fix the mean of the whole table.
       const double scale = grand_mean() / wanted_mean();
       double error = 0;

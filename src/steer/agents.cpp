@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/wall_clock.h"
 #include "live/log.h"
 
 namespace almanac::steer {
@@ -30,11 +31,6 @@ constexpr Duration kWarning = 1min;
 constexpr std::ptrdiff_t kMostStrangers = 256;
 /// Reports that nobody takes are dropped, the oldest first.
 constexpr std::size_t kMostReports = 4096;
-
-Time steady() {
-  return Time{
-      std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch())};
-}
 
 std::string address_of(const sockaddr_storage& address, socklen_t size) {
   char host[NI_MAXHOST] = "";

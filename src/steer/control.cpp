@@ -28,7 +28,7 @@ std::optional<std::string> content(const std::string& path) {
 }
 
 template <typename Value>
-void put(Json& into, const char* name, const std::optional<Value>& value) {
+void put_known(Json& into, const char* name, const std::optional<Value>& value) {
   if (value) into[name] = *value;
 }
 
@@ -39,10 +39,10 @@ std::optional<double> number(const Json& from, const char* name) {
 
 Json json_of(const NodeSaid& node) {
   Json made{{"name", node.name}, {"load", node.load}, {"jobs", node.jobs}, {"held", node.held}};
-  put(made, "cpu_pressure", node.cpu_pressure);
-  put(made, "memory_pressure", node.memory_pressure);
-  put(made, "io_pressure", node.io_pressure);
-  put(made, "gb_s", node.bandwidth_gbs);
+  put_known(made, "cpu_pressure", node.cpu_pressure);
+  put_known(made, "memory_pressure", node.memory_pressure);
+  put_known(made, "io_pressure", node.io_pressure);
+  put_known(made, "gb_s", node.bandwidth_gbs);
   return made;
 }
 

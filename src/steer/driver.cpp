@@ -19,10 +19,10 @@ namespace {
 /// Given to Slurm in one call.
 constexpr std::size_t kAtOnce = 50;
 /// A slice that takes longer ends early: there may be news.
-constexpr std::chrono::seconds kLongest{2};
+constexpr std::chrono::seconds kLongestSlice{2};
 /// How long held jobs stay so without us, and how often we say that we are there.
 constexpr Duration kPatience = 60s;
-constexpr Duration kSign = 10s;
+constexpr Duration kPresenceSign = 10s;
 /// So many jobs within an hour whose order somebody else has set are no chance.
 constexpr std::size_t kTooMany = 5;
 constexpr std::size_t kShown = 5;
@@ -263,7 +263,7 @@ void Driver::name_held(const Mirror& mirror, Time now, Slice& slice) {
   }
   const bool all_named =
       std::includes(held_named_.begin(), held_named_.end(), held.begin(), held.end());
-  if (all_named && watched_ != kNoTime && now - watched_ < kSign) return;
+  if (all_named && watched_ != kNoTime && now - watched_ < kPresenceSign) return;
   watched_ = now;
   slice.watch.emplace(held.begin(), held.end());
 }
@@ -387,7 +387,7 @@ void Driver::carry_out(Slice& slice, slurm::Link& link) {
       results.push_back(link.power(power.nodes, power.on));
     }
     const bool answers = results.back() || results.back().error().code != Code::unavailable;
-    goes_on = answers && std::chrono::steady_clock::now() - begun < kLongest;
+    goes_on = answers && std::chrono::steady_clock::now() - begun < kLongestSlice;
   }
   slice.tried = results.size();
   slice.took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun);

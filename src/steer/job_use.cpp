@@ -8,11 +8,11 @@ namespace almanac::steer {
 namespace {
 
 /// What was said longer ago is not known any more.
-constexpr Duration kFresh = 30s;
+constexpr Duration kKnownFor = 30s;
 /// GPUs that are hardly ever busy are not kept waiting by cores.
 constexpr double kIdle = 0.01;
 /// Below that of what they were, GPUs are hurt.
-constexpr double kHurt = 0.9;
+constexpr double kHurtSpeed = 0.9;
 
 bool same_cores(const std::optional<double>& a, const std::optional<double>& b) {
   constexpr double kRounding = 1e-3;
@@ -81,7 +81,7 @@ std::optional<double> JobUse::mean() const {
 void JobUse::look(const Cores& held, Time now) {
   is_held_ = std::all_of(parts_.begin(), parts_.end(), [&](const auto& each) {
     const auto wanted = held.find(each.first);
-    return each.second.at != kNoTime && now - each.second.at <= kFresh &&
+    return each.second.at != kNoTime && now - each.second.at <= kKnownFor &&
            same_cores(each.second.last.limit,
                       wanted == held.end() ? std::nullopt : std::optional(wanted->second));
   });
@@ -92,7 +92,7 @@ void JobUse::look(const Cores& held, Time now) {
     if (has_all_) full_ = use;
     if (full_ && *full_ >= kIdle) told_ = *use / *full_;
   }
-  if (has_all_ || (told_ && *told_ >= kHurt)) {
+  if (has_all_ || (told_ && *told_ >= kHurtSpeed)) {
     hurt_since_ = kNoTime;
   } else if (told_ && hurt_since_ == kNoTime) {
     hurt_since_ = now;
@@ -104,7 +104,7 @@ std::optional<double> JobUse::sum(Field field, Time now) const {
   double made = 0;
   for (const auto& [node, part] : parts_) {
     const std::optional<double>& value = part.last.*field;
-    if (part.at == kNoTime || now - part.at > kFresh || !value) return std::nullopt;
+    if (part.at == kNoTime || now - part.at > kKnownFor || !value) return std::nullopt;
     made += *value;
   }
   return made;

@@ -21,7 +21,7 @@ using process::Descriptor;
 namespace {
 
 constexpr int kBacklog = 64;
-constexpr std::size_t kLongest = 64 << 10;
+constexpr std::size_t kLongestQuestion = 64 << 10;
 /// The plugin writes right after it has connected.
 constexpr int kPatience_ms = 20;
 /// Whoever could not be let in, for want of descriptors or memory, still stands at the door.
@@ -101,7 +101,7 @@ void Newcomers::answer(const Descriptor& plugin) {
   }
   pollfd source{plugin.get(), POLLIN, 0};
   if (::poll(&source, 1, kPatience_ms) != 1) return;
-  std::string question(kLongest, '\0');
+  std::string question(kLongestQuestion, '\0');
   const ssize_t length = ::recv(plugin.get(), question.data(), question.size(), 0);
   if (length <= 0) return;
   question.resize(static_cast<std::size_t>(length));

@@ -54,7 +54,7 @@ bool same_nodes(const std::string& a, const std::string& b) {
 }
 
 /// How long Slurm may take to show that a node powers down.
-constexpr Duration kShows = 2min;
+constexpr Duration kPowerDownShows = 2min;
 
 bool is_off(slurm::Power power) {
   return power == slurm::Power::off || power == slurm::Power::powering_down ||
@@ -157,7 +157,7 @@ void Ours::forget_gone(const Mirror& mirror) {
     const auto found = mirror.nodes().find(each.first);
     if (found == mirror.nodes().end()) return true;
     if (is_off(found->second.power)) return false;
-    return each.second.on != kNoTime || mirror.at() > each.second.off + kShows;
+    return each.second.on != kNoTime || mirror.at() > each.second.off + kPowerDownShows;
   });
 }
 

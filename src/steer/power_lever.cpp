@@ -23,7 +23,7 @@ namespace {
 
 using policy::kCapacityPeriod;
 using slurm::Power;
-using Names = std::set<std::string>;
+using NodeNames = std::set<std::string>;
 
 constexpr const char* kGivenBack = "power is not on";
 /// So long Slurm may take to show what a node weighs.
@@ -43,9 +43,9 @@ bool is_on(const slurm::Node& node) {
 /// What there is to power, at one look.
 struct Nodes {
   policy::NodeUse use{};
-  std::vector<Names> idle{};    ///< That may sleep, by virtual cluster.
-  std::vector<Names> asleep{};  ///< By us, the same.
-  std::vector<int> spare{};     ///< On, or nearly so, and without a job; the same.
+  std::vector<NodeNames> idle{};    ///< That may sleep, by virtual cluster.
+  std::vector<NodeNames> asleep{};  ///< By us, the same.
+  std::vector<int> spare{};         ///< On, or nearly so, and without a job; the same.
 };
 
 class PowerLever final : public Lever {
@@ -167,8 +167,8 @@ class PowerLever final : public Lever {
   }
 
   /// Virtual clusters where jobs wait keep their idle nodes, and so do jobs that are to start.
-  static Names needed(const Scene& scene) {
-    Names made;
+  static NodeNames needed(const Scene& scene) {
+    NodeNames made;
     const World& world = *scene.decision.world;
     for (const Decision::Start& start : scene.decision.starts) {
       for (const cluster::Grant& grant : start.held) {
@@ -185,8 +185,8 @@ class PowerLever final : public Lever {
   Nodes look(const Scene& scene) const {
     const World& world = *scene.decision.world;
     const Duration back = power_facts(scene.site).back;
-    const Names needed_ones = needed(scene);
-    Names held;
+    const NodeNames needed_ones = needed(scene);
+    NodeNames held;
     for (const auto& [number, job] : scene.mirror.jobs()) {
       if (!holds_nodes(job)) continue;
       for (const slurm::Held& each : job.holds) held.insert(each.node);
@@ -194,7 +194,7 @@ class PowerLever final : public Lever {
     Nodes made{.use = {.now = scene.mirror.at()}};
     for (auto* const of : {&made.idle, &made.asleep}) of->resize(world.cluster.vcs.size());
     made.spare.resize(world.cluster.vcs.size());
-    Names ours;
+    NodeNames ours;
     for (std::string& each : scene.ours->asleep(scene.mirror)) ours.insert(std::move(each));
     for (const auto& [name, node] : scene.mirror.nodes()) {
       const NodeId id = world.node(name);
@@ -237,7 +237,7 @@ class PowerLever final : public Lever {
         std::clamp(capacity_->nodes_on(use), std::min(settings.minimum_on, use.total), use.total);
     to_sleep_.clear();
     to_wake_.clear();
-    std::vector<Names> idle = nodes.idle;
+    std::vector<NodeNames> idle = nodes.idle;
     for (int count = use.on - wanted_; count > 0; --count) {
       const auto most =
           std::max_element(idle.begin(), idle.end(),
@@ -251,7 +251,7 @@ class PowerLever final : public Lever {
 
   /// Each where the fewest are idle.
   void wake(const Nodes& nodes, int count) {
-    std::vector<Names> asleep = nodes.asleep;
+    std::vector<NodeNames> asleep = nodes.asleep;
     std::vector<int> spare = nodes.spare;
     for (; count > 0; --count) {
       std::size_t least = asleep.size();
@@ -268,7 +268,7 @@ class PowerLever final : public Lever {
 
   void add_wakes(std::vector<Action>& made, const Nodes& nodes, const Scene& scene) {
     wake(nodes, std::exchange(spare_, 0));
-    for (const Names& each : nodes.asleep) {
+    for (const NodeNames& each : nodes.asleep) {
       for (const std::string& name : each) {
         if (is_due(name, scene.mirror, power_facts(scene.site).back)) to_wake_.insert(name);
       }
@@ -288,8 +288,8 @@ class PowerLever final : public Lever {
   }
 
   void add_sleeps(std::vector<Action>& made, const Nodes& nodes, const Scene& scene) {
-    Names idle;
-    for (const Names& each : nodes.idle) idle.insert(each.begin(), each.end());
+    NodeNames idle;
+    for (const NodeNames& each : nodes.idle) idle.insert(each.begin(), each.end());
     std::erase_if(to_sleep_, [&](const std::string& name) {
       const auto found = scene.mirror.nodes().find(name);
       return found == scene.mirror.nodes().end() || found->second.power != Power::on;
@@ -315,8 +315,8 @@ class PowerLever final : public Lever {
   int most_used_ = 0;  // nodes, since it was asked
   int wanted_ = 0;     // that are to be on, when it was asked last
   int spare_ = 0;      // to be woken beside those that Slurm woke
-  Names to_sleep_;
-  Names to_wake_;
+  NodeNames to_sleep_;
+  NodeNames to_wake_;
   NodeCommands commands_;
   std::deque<Time> woken_;  // by us, within the last minute
   std::map<std::string, Power> power_;

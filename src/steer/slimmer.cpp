@@ -27,7 +27,7 @@ constexpr Duration kHurt = 5min;
 constexpr std::size_t kMostJobs = 50'000;
 constexpr Duration kFresh = 30s;
 
-std::uint32_t subject(JobId job) { return static_cast<std::uint32_t>(index(job)); }
+std::uint32_t subject_of(JobId job) { return static_cast<std::uint32_t>(index(job)); }
 
 /// As the policy may have it: it runs on GPUs of its own, each of which is known.
 bool is_plain(const slurm::Job& job) {
@@ -142,13 +142,13 @@ void Slimmer::adopt(const slurm::Job& job, Running& running) {
   const Time since = job.start == kNoTime ? now_ : std::min(job.start, now_);
   running.is_in_round = !round_->adopt(id, running.slurms, {.since = since, .start = since});
   running.id = running.is_in_round ? id : kNoJob;
-  if (running.is_in_round) events_.push_back({EventKind::job_adopted, subject(id)});
+  if (running.is_in_round) events_.push_back({EventKind::job_adopted, subject_of(id)});
 }
 
 void Slimmer::leave(Running& running) {
   if (!running.is_in_round) return;
   round_->end(now_, running.id);
-  events_.push_back({EventKind::job_ended, subject(running.id)});
+  events_.push_back({EventKind::job_ended, subject_of(running.id)});
   running.is_in_round = false;
   touch(running);
 }

@@ -11,7 +11,6 @@
 namespace almanac::steer {
 
 using live::Caller;
-using store::JobNumber;
 
 namespace {
 
@@ -38,7 +37,7 @@ Result<void> SlurmService::change(std::function<Result<void>(slurm::Link&)> act)
   return answer.get();
 }
 
-Result<slurm::Job> SlurmService::own(JobNumber number, const Caller& caller) const {
+Result<slurm::Job> SlurmService::own(store::JobNumber number, const Caller& caller) const {
   const std::lock_guard lock(mutex_);
   const slurm::Job* const job = mirror_.find(to_slurm(number));
   if (job == nullptr) {
@@ -52,7 +51,8 @@ Result<slurm::Job> SlurmService::own(JobNumber number, const Caller& caller) con
   return *job;
 }
 
-Result<void> SlurmService::change_job(JobNumber number, const Caller& caller, MakeChange make) {
+Result<void> SlurmService::change_job(store::JobNumber number, const Caller& caller,
+                                      MakeChange make) {
   return change([=, this](slurm::Link& link) -> Result<void> {
     const auto job = own(number, caller);
     if (!job) return tl::unexpected(job.error());
@@ -69,7 +69,8 @@ Result<void> SlurmService::change_job(JobNumber number, const Caller& caller, Ma
   });
 }
 
-Result<void> SlurmService::end_job(JobNumber number, const Caller& caller, slurm::Fate fate) {
+Result<void> SlurmService::end_job(store::JobNumber number, const Caller& caller,
+                                   slurm::Fate fate) {
   return change([=, this](slurm::Link& link) -> Result<void> {
     const auto job = own(number, caller);
     if (!job) return tl::unexpected(job.error());
@@ -77,15 +78,15 @@ Result<void> SlurmService::end_job(JobNumber number, const Caller& caller, slurm
   });
 }
 
-Result<std::vector<JobNumber>> SlurmService::submit(store::Submission) {
+Result<std::vector<store::JobNumber>> SlurmService::submit(store::Submission) {
   return better_by_slurm("jobs of a Slurm are submitted to Slurm", "submit with sbatch");
 }
 
-Result<void> SlurmService::cancel(JobNumber number, const Caller& caller) {
+Result<void> SlurmService::cancel(store::JobNumber number, const Caller& caller) {
   return end_job(number, caller, slurm::Fate::cancel);
 }
 
-Result<void> SlurmService::hold(JobNumber number, const Caller& caller) {
+Result<void> SlurmService::hold(store::JobNumber number, const Caller& caller) {
   return change_job(number, caller, [this, of_user = !caller.may_all](const slurm::Job& job) {
     // Without our mark: what is marked, levers release when its time has come.
     const std::lock_guard lock(mutex_);
@@ -97,7 +98,7 @@ Result<void> SlurmService::hold(JobNumber number, const Caller& caller) {
   });
 }
 
-Result<void> SlurmService::release(JobNumber number, const Caller& caller) {
+Result<void> SlurmService::release(store::JobNumber number, const Caller& caller) {
   return change_job(number, caller, [caller](const slurm::Job& job) -> Result<slurm::JobChange> {
     if (job.held && !caller.may_all && job.reason != kHeldByUser) {
       return fail(Code::conflict, fmt::format("job {} is held by an administrator, or by Almanac",
@@ -107,7 +108,7 @@ Result<void> SlurmService::release(JobNumber number, const Caller& caller) {
   });
 }
 
-Result<void> SlurmService::requeue(JobNumber number, const Caller& caller) {
+Result<void> SlurmService::requeue(store::JobNumber number, const Caller& caller) {
   return end_job(number, caller, slurm::Fate::requeue);
 }
 

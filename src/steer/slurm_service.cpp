@@ -50,12 +50,6 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-/// A clock that never goes back, for budgets.
-Time steady() {
-  return Time{
-      std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch())};
-}
-
 Result<std::unique_ptr<Decider>> decider_for(Chosen policy, const store::Store& store,
                                              const Config& config) {
   auto lessons = store.log(wall_clock() - live::kLesson, live::kLessons);

@@ -19,7 +19,6 @@
 namespace almanac::steer {
 
 using live::JobView;
-using store::JobNumber;
 
 std::string SlurmService::why_waiting(const slurm::Job& job) const {
   const Decision& decision = decider_->last();
@@ -79,7 +78,7 @@ std::vector<JobView> SlurmService::jobs(std::optional<Time> ended_since, const W
   return made;
 }
 
-Result<JobView> SlurmService::job(JobNumber number) const {
+Result<JobView> SlurmService::job(store::JobNumber number) const {
   {
     const std::lock_guard lock(mutex_);
     if (const slurm::Job* const job = mirror_.find(to_slurm(number))) {
@@ -97,7 +96,7 @@ Result<JobView> SlurmService::job(JobNumber number) const {
   return JobView{.job = std::move(**kept)};
 }
 
-Result<std::vector<std::string>> SlurmService::explain(JobNumber number) const {
+Result<std::vector<std::string>> SlurmService::explain(store::JobNumber number) const {
   const std::string shown = fmt::format("job {}", static_cast<std::int64_t>(number));
   {
     const std::lock_guard lock(mutex_);
@@ -219,7 +218,7 @@ live::Counters SlurmService::counters() const {
   return made;
 }
 
-Result<std::string> SlurmService::log_path(JobNumber, bool) const {
+Result<std::string> SlurmService::log_path(store::JobNumber, bool) const {
   return fail(Code::unsupported, "where a job of Slurm writes is not known here", {},
               "scontrol show job tells");
 }

@@ -15,7 +15,7 @@ namespace almanac::study {
 namespace {
 
 /// Trials of one category.
-struct Row {
+struct ReasonRow {
   std::optional<std::size_t> category{};  ///< Nothing = no signature.
   std::int64_t trials = 0;
   std::set<std::string> jobs{};
@@ -35,13 +35,13 @@ double per(std::int64_t trials, std::size_t owners) {
                      : static_cast<double>(trials) / static_cast<double>(owners);
 }
 
-std::vector<Row> count(const FailureTrials& trials, std::span<const failure::JudgedLog> logs,
-                       const failure::RuleSet& set, const trace::Trace* trace) {
-  std::vector<Row> rows(set.rules.categories.size() + 1);
+std::vector<ReasonRow> count(const FailureTrials& trials, std::span<const failure::JudgedLog> logs,
+                             const failure::RuleSet& set, const trace::Trace* trace) {
+  std::vector<ReasonRow> rows(set.rules.categories.size() + 1);
   for (std::size_t at = 0; at < set.rules.categories.size(); ++at) rows[at].category = at;
   for (const FailedTrial& trial : trials.trials) {
     const failure::Verdict& verdict = logs[trial.log].verdict;
-    Row& row = verdict.rule ? rows[set.rules.rules[*verdict.rule].category] : rows.back();
+    ReasonRow& row = verdict.rule ? rows[set.rules.rules[*verdict.rule].category] : rows.back();
     ++row.trials;
     if (verdict.rule) ++row.rules[*verdict.rule];
     if (!trial.job_id.empty()) row.jobs.insert(trial.job_id);
@@ -54,8 +54,8 @@ std::vector<Row> count(const FailureTrials& trials, std::span<const failure::Jud
     row.runtime_min += trial.runtime_s / 60;
     row.gpu_min += trial.runtime_s / 60 * trial.gpus;
   }
-  std::erase_if(rows, [](const Row& row) { return row.trials == 0; });
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+  std::erase_if(rows, [](const ReasonRow& row) { return row.trials == 0; });
+  std::stable_sort(rows.begin(), rows.end(), [](const ReasonRow& a, const ReasonRow& b) {
     if (a.category.has_value() != b.category.has_value()) return a.category.has_value();
     if (a.gpu_min != b.gpu_min) return a.gpu_min > b.gpu_min;
     return a.trials > b.trials;
@@ -64,14 +64,14 @@ std::vector<Row> count(const FailureTrials& trials, std::span<const failure::Jud
 }
 
 /// That of the rule which decides most of its trials.
-std::string suggestion_of(const Row& row, const failure::Rules& rules) {
+std::string suggestion_of(const ReasonRow& row, const failure::Rules& rules) {
   if (row.rules.empty()) return "Read these logs; where they have a pattern, write a rule";
   const auto most = std::max_element(row.rules.begin(), row.rules.end(),
                                      [](auto& a, auto& b) { return a.second < b.second; });
   return failure::suggestion_of(rules, rules.rules[most->first]);
 }
 
-std::string caption_of(const FailureTrials& trials, const std::vector<Row>& rows) {
+std::string caption_of(const FailureTrials& trials, const std::vector<ReasonRow>& rows) {
   std::string caption = fmt::format("{} failed attempts in {} logs",
                                     text::grouped(static_cast<std::int64_t>(trials.trials.size())),
                                     text::grouped(trials.logs));
@@ -81,7 +81,7 @@ std::string caption_of(const FailureTrials& trials, const std::vector<Row>& rows
   std::set<std::string> jobs;
   std::set<NameId> users;
   std::int64_t in_all = 0;
-  for (const Row& row : rows) {
+  for (const ReasonRow& row : rows) {
     jobs.insert(row.jobs.begin(), row.jobs.end());
     users.insert(row.users.begin(), row.users.end());
     in_all += row.trials;
@@ -95,10 +95,10 @@ std::string caption_of(const FailureTrials& trials, const std::vector<Row>& rows
       text::grouped(trials.cancelled));
 }
 
-void add_findings(Drawing& drawing, const std::vector<Row>& rows, const failure::Rules& rules,
+void add_findings(Drawing& drawing, const std::vector<ReasonRow>& rows, const failure::Rules& rules,
                   bool joined, double trials, double gpu_min) {
   if (rows.empty() || !rows.front().category) return;
-  const Row& worst = rows.front();
+  const ReasonRow& worst = rows.front();
   const std::string& name = rules.categories[*worst.category].name;
   const std::string part = text::human_share(static_cast<double>(worst.trials) / trials);
   figure::Finding finding{.figure = "philly_table7", .advice = suggestion_of(worst, rules)};
@@ -119,10 +119,10 @@ void add_findings(Drawing& drawing, const std::vector<Row>& rows, const failure:
 Drawing draw_failure_table(const FailureTrials& trials, std::span<const failure::JudgedLog> logs,
                            const failure::RuleSet& set, const trace::Trace* trace) {
   using figure::Unit;
-  std::vector<Row> rows = count(trials, logs, set, trace);
+  std::vector<ReasonRow> rows = count(trials, logs, set, trace);
   double runtime_min = 0;
   double gpu_min = 0;
-  for (const Row& row : rows) {
+  for (const ReasonRow& row : rows) {
     runtime_min += row.runtime_min;
     gpu_min += row.gpu_min;
   }
@@ -139,7 +139,7 @@ Drawing draw_failure_table(const FailureTrials& trials, std::span<const failure:
   auto& classes = figure.text("class", "Class");
   auto& number = figure.number("trials", "Failed attempts");
   auto& percent = figure.number("trials_percent", "Share of them", Unit::percent);
-  for (const Row& row : rows) {
+  for (const ReasonRow& row : rows) {
     const failure::Category* const home =
         row.category ? &set.rules.categories[*row.category] : nullptr;
     category.add(home != nullptr ? home->name : std::string(failure::kNoSignature));
@@ -150,32 +150,32 @@ Drawing draw_failure_table(const FailureTrials& trials, std::span<const failure:
   if (trials.joined) {
     const auto column = [&](const char* name, const char* label, Unit unit, auto value) {
       auto& made = figure.number(name, label, unit);
-      for (Row& row : rows) made.add(static_cast<double>(value(row)));
+      for (ReasonRow& row : rows) made.add(static_cast<double>(value(row)));
     };
-    column("jobs", "Jobs", Unit::jobs, [](Row& row) { return row.jobs.size(); });
-    column("users", "Users", Unit::users, [](Row& row) { return row.users.size(); });
+    column("jobs", "Jobs", Unit::jobs, [](ReasonRow& row) { return row.jobs.size(); });
+    column("users", "Users", Unit::users, [](ReasonRow& row) { return row.users.size(); });
     for (const auto& [name, label, q] : {std::tuple{"rtf_p50_min", "RTF, median (min)", 0.5},
                                          std::tuple{"rtf_p90_min", "RTF, 90 % (min)", 0.9},
                                          std::tuple{"rtf_p95_min", "RTF, 95 % (min)", 0.95}}) {
       column(name, label, Unit::none,
-             [at = q](Row& row) { return stats::quantile(row.runtimes_min, at); });
+             [at = q](ReasonRow& row) { return stats::quantile(row.runtimes_min, at); });
     }
     column("rtf_percent", "Share of the RTF", Unit::percent,
-           [&](Row& row) { return share(row.runtime_min, runtime_min); });
-    column("demand_1", "On 1 GPU", Unit::none, [](Row& row) { return row.demand[0]; });
-    column("demand_2_4", "On 2-4", Unit::none, [](Row& row) { return row.demand[1]; });
-    column("demand_over_4", "On more", Unit::none, [](Row& row) { return row.demand[2]; });
+           [&](ReasonRow& row) { return share(row.runtime_min, runtime_min); });
+    column("demand_1", "On 1 GPU", Unit::none, [](ReasonRow& row) { return row.demand[0]; });
+    column("demand_2_4", "On 2-4", Unit::none, [](ReasonRow& row) { return row.demand[1]; });
+    column("demand_over_4", "On more", Unit::none, [](ReasonRow& row) { return row.demand[2]; });
     column("rtf_x_demand_gpu_min", "RTF x demand (GPU min)", Unit::none,
-           [](Row& row) { return row.gpu_min; });
+           [](ReasonRow& row) { return row.gpu_min; });
     column("rtf_x_demand_percent", "Share of it", Unit::percent,
-           [&](Row& row) { return share(row.gpu_min, gpu_min); });
+           [&](ReasonRow& row) { return share(row.gpu_min, gpu_min); });
     column("trials_per_job", "For each job", Unit::ratio,
-           [](Row& row) { return per(row.trials, row.jobs.size()); });
+           [](ReasonRow& row) { return per(row.trials, row.jobs.size()); });
     column("trials_per_user", "For each user", Unit::ratio,
-           [](Row& row) { return per(row.trials, row.users.size()); });
+           [](ReasonRow& row) { return per(row.trials, row.users.size()); });
   }
   auto& suggestion = figure.text("suggestion", "What to do");
-  for (const Row& row : rows) suggestion.add(suggestion_of(row, set.rules));
+  for (const ReasonRow& row : rows) suggestion.add(suggestion_of(row, set.rules));
   add_findings(drawing, rows, set.rules, trials.joined, total, gpu_min);
   return drawing;
 }

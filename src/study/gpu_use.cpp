@@ -16,7 +16,7 @@ using Minute = std::int32_t;
 constexpr std::size_t kNone = SIZE_MAX;
 constexpr std::size_t kMaxGpus = 64;
 
-Minute minute_of(Time time) {
+Minute whole_minute(Time time) {
   return static_cast<Minute>(
       std::chrono::floor<std::chrono::minutes>(time.time_since_epoch()).count());
 }
@@ -72,7 +72,7 @@ class Join {
     const auto name = trace_.names.find(row.machine);
     if (!name) return;
     auto& gpus = machines_[index(*name)];
-    const Minute minute = minute_of(row.at);
+    const Minute minute = whole_minute(row.at);
     for (std::size_t g = 0; g < std::min(gpus.size(), row.values.size()); ++g) {
       const double percent = row.values[g];
       if (std::isnan(percent)) continue;
@@ -103,7 +103,7 @@ class Join {
       for (std::size_t g = 0; g < kMaxGpus; ++g) {
         if ((piece.gpu_mask >> g & 1) == 0) continue;
         if (gpus.size() <= g) gpus.resize(g + 1);
-        gpus[g].holds.push_back({minute_of(given.start), minute_of(given.end), a});
+        gpus[g].holds.push_back({whole_minute(given.start), whole_minute(given.end), a});
       }
     }
   }

@@ -3,14 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "stats/quantile.h"
 
 namespace almanac::study {
-namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
+using stats::kNaN;
 
 void PercentHistogram::add(double percent) {
   const double value = std::clamp(percent, 0.0, 100.0);

@@ -16,7 +16,7 @@
 namespace almanac::study {
 namespace {
 
-std::string day_of(Time time) { return text::format_datetime(time).substr(0, 10); }
+std::string date_of(Time time) { return text::format_datetime(time).substr(0, 10); }
 
 std::int64_t distinct(const trace::Trace& trace, NameId trace::Request::*field) {
   std::vector<bool> seen(trace.names.size());
@@ -34,7 +34,7 @@ void introduce(figure::Document& document, const Study& study, const Introductio
   const Time first = trace.jobs.front().request.submit;
   const Time last = trace.jobs.back().request.submit;
   const std::string span = study.has(Need::calendar)
-                               ? fmt::format("{} to {}", day_of(first), day_of(last))
+                               ? fmt::format("{} to {}", date_of(first), date_of(last))
                                : fmt::format("{} from the first submission to the last",
                                              text::human_time(seconds(last - first)));
   document.title = introduction.title;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <span>
 
 #include "stats/bootstrap.h"
@@ -15,7 +14,8 @@
 namespace almanac::study {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using stats::kNaN;
+
 constexpr double kTop = 0.05;
 
 /// Lengths of time counted in 32 bins an octave, from 0 (and below 1 s) to 2^32 s.

@@ -7,13 +7,14 @@
 
 #include <fmt/format.h>
 
+#include "stats/quantile.h"
 #include "table/lines.h"
 #include "text/datetime.h"
 
 namespace almanac::study {
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using stats::kNaN;
 
 /// Takes the text up to the next comma off `line`.
 std::string_view field(std::string_view& line) {

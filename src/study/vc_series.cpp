@@ -17,7 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-auto day_of(Time time) { return std::chrono::floor<std::chrono::days>(time.time_since_epoch()); }
+auto day_since_epoch(Time time) {
+  return std::chrono::floor<std::chrono::days>(time.time_since_epoch());
+}
 
 /// "vcvlY" of "vcvlY.csv.gz"; "" for a file of another kind.
 std::string name_of(const fs::path& path) {
@@ -50,7 +52,7 @@ Result<VcSeries> read_one(const fs::path& path, const std::vector<Time>& exclude
                   csv->where());
     }
     if (std::any_of(excluded.begin(), excluded.end(),
-                    [&](Time each) { return day_of(each) == day_of(*at); })) {
+                    [&](Time each) { return day_since_epoch(each) == day_since_epoch(*at); })) {
       continue;
     }
     series.gpus = std::max(series.gpus, static_cast<int>(*gpus));

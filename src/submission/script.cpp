@@ -17,8 +17,6 @@ namespace {
 constexpr std::string_view kOwn = "#ALMANAC";
 constexpr std::string_view kSlurm = "#SBATCH";
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 /// What stands behind `mark` at the start of a line; nothing if it does not.
 std::optional<std::string_view> behind(std::string_view mark, std::string_view line) {
   if (!line.starts_with(mark)) return std::nullopt;

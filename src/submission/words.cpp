@@ -4,11 +4,8 @@
 #include <fmt/format.h>
 
 namespace almanac::submission {
-namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
-}  // namespace
 
 Result<std::vector<std::string>> split_words(std::string_view line) {
   std::vector<std::string> words;

@@ -21,7 +21,7 @@
 namespace almanac::table {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{256} << 10;
+constexpr std::size_t kGzipBlock = std::size_t{256} << 10;
 constexpr int kGzipLevel = 6;
 constexpr int kZstdLevel = 3;
 
@@ -37,7 +37,7 @@ class Packer {
 
 class GzipPacker final : public Packer {
  public:
-  GzipPacker() : block_(kBlock) {
+  GzipPacker() : block_(kGzipBlock) {
     // zlib writes no name and no time into the header, so that equal content gives equal bytes.
     constexpr int kDefaultMemory = 8;
     if (deflateInit2(&state_, kGzipLevel, Z_DEFLATED, 16 + MAX_WBITS, kDefaultMemory,
@@ -51,7 +51,7 @@ class GzipPacker final : public Packer {
 
   void pack(std::string_view bytes, bool last, const Sink& sink) override {
     do {
-      const std::string_view part = bytes.substr(0, kBlock);
+      const std::string_view part = bytes.substr(0, kGzipBlock);
       bytes.remove_prefix(part.size());
       state_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(part.data()));
       state_.avail_in = static_cast<uInt>(part.size());

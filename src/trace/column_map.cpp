@@ -83,9 +83,9 @@ std::vector<std::string> names_of(const Table& table) {
 }
 
 /// Walks one TOML file; the first mistake is kept in `error`.
-class Loader {
+class ColumnMapLoader {
  public:
-  explicit Loader(std::string path) : path_(std::move(path)) {}
+  explicit ColumnMapLoader(std::string path) : path_(std::move(path)) {}
 
   Result<ColumnMap> load(const toml::table& root) {
     for (const auto& [key, node] : root) {
@@ -218,7 +218,7 @@ Result<ColumnMap> load_column_map(const std::string& path) {
   if (!text) return tl::unexpected(std::move(text.error()));
   try {
     const toml::table root = toml::parse(*text);
-    return Loader(path).load(root);
+    return ColumnMapLoader(path).load(root);
   } catch (const toml::parse_error& error) {
     const auto begin = error.source().begin;
     return fail(Code::invalid, fmt::format("not valid TOML: {}", error.description()),

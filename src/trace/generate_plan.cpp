@@ -14,7 +14,7 @@ namespace {
 using Weights = std::vector<double>;
 
 constexpr double kSecondsPerDay = 86400;
-constexpr double kLongest = 1e9;  // s: no run is longer
+constexpr double kLongestRun = 1e9;  // s: no run is longer
 
 template <typename Rows, typename Field>
 Weights column(const Rows& rows, Field field) {
@@ -109,7 +109,7 @@ void add_log_normals(const Workload& workload, Plan& plan, Weights& means) {
     gpus += size.jobs * static_cast<double>(size.gpus);
   }
   const Workload::Run& run = workload.run;
-  const double most = run.most_s > 0 ? run.most_s : kLongest;
+  const double most = run.most_s > 0 ? run.most_s : kLongestRun;
   for (const Workload::Size& size : workload.size) {
     const double own = size.jobs * static_cast<double>(size.gpus);
     const double stretch = own > 0 ? size.gpu_time / own / (gpu_time / gpus) : 1;
@@ -126,7 +126,8 @@ void add_cpu_jobs(const Workload& workload, Plan& plan) {
   const auto first = static_cast<std::uint32_t>(plan.sizes.size());
   Weights table;
   for (const Workload::CpuSize& size : workload.cpu_size) {
-    plan.sizes.push_back({.cpus = size.cpus, .runs = stats::LogNormal(median, spread, kLongest)});
+    plan.sizes.push_back(
+        {.cpus = size.cpus, .runs = stats::LogNormal(median, spread, kLongestRun)});
   }
   for (const Workload::Vc& vc : workload.vc) {
     for (const Workload::CpuSize& size : workload.cpu_size) table.push_back(vc.jobs * size.jobs);

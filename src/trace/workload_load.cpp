@@ -19,9 +19,9 @@ Where place(const toml::source_region& source, const std::string& name) {
 }
 
 /// Takes fields out of one table, then objects to what nobody asked for.
-class TableReader {
+class TomlTableReader {
  public:
-  TableReader(const toml::table& table, std::string title, const std::string& name)
+  TomlTableReader(const toml::table& table, std::string title, const std::string& name)
       : table_(table), title_(std::move(title)), name_(name) {}
 
   void field(const char* key, double& value, Range range) {
@@ -118,9 +118,9 @@ class TableReader {
 };
 
 /// Visits the fields of a workload and fills them from a document.
-class Loader {
+class WorkloadLoader {
  public:
-  Loader(const toml::table& document, const std::string& name)
+  WorkloadLoader(const toml::table& document, const std::string& name)
       : name_(name), top_(document, "at the top of the file", name) {}
 
   template <typename Row, typename Fields>
@@ -131,7 +131,7 @@ class Loader {
     if (node->is_array() && node->as_array()->empty()) return;
     if (!node->is_array_of_tables()) return top_.complain(*node, key, "a list of tables");
     for (const toml::node& element : *node->as_array()) {
-      TableReader reader(*element.as_table(), fmt::format("of {}", key), name_);
+      TomlTableReader reader(*element.as_table(), fmt::format("of {}", key), name_);
       fields(reader, rows.emplace_back());
       keep(reader.finish());
     }
@@ -167,8 +167,8 @@ class Loader {
   }
 
   const std::string& name_;
-  TableReader top_;
-  std::optional<TableReader> section_;
+  TomlTableReader top_;
+  std::optional<TomlTableReader> section_;
   std::optional<Error> error_;
 };
 
@@ -182,7 +182,7 @@ Result<Workload> parse_workload(std::string_view text, const std::string& name) 
     return fail(Code::invalid, std::string(error.description()), place(error.source(), name));
   }
   Workload workload;
-  Loader loader(document, name);
+  WorkloadLoader loader(document, name);
   visit_fields(workload, loader);
   if (std::optional<Error> error = loader.finish()) return tl::unexpected(*std::move(error));
   if (Result<void> fine = check(workload); !fine) {

@@ -40,7 +40,7 @@ using text::human_time;
 
 constexpr std::size_t kLosersShown = 5;
 
-struct Options {
+struct AdviseOptions {
   TraceOptions log;
   std::string history;
   std::string slurm;
@@ -67,7 +67,7 @@ Result<std::optional<slurm::Limits>> limits_of(slurm::Link& link, const slurm::N
 }
 
 /// Its nodes and its past.
-Result<Subject> load_slurm(const Options& options) {
+Result<Subject> load_slurm(const AdviseOptions& options) {
   const auto vc = vc_from(options.vc);
   const auto link = slurm::connect(options.slurm);
   if (!link) return tl::unexpected(link.error());
@@ -89,7 +89,7 @@ Result<Subject> load_slurm(const Options& options) {
   return subject;
 }
 
-Result<Subject> load(const Options& options) {
+Result<Subject> load(const AdviseOptions& options) {
   const int sources = static_cast<int>(!options.log.path.empty()) +
                       static_cast<int>(!options.history.empty()) +
                       static_cast<int>(!options.slurm.empty());
@@ -224,7 +224,7 @@ void print_json(const Advice& advice) {
   fmt::print("{}\n", document.dump(2));
 }
 
-Result<int> advise(const Options& options) {
+Result<int> advise(const AdviseOptions& options) {
   auto policies = advice::candidates(options.policies);
   if (!policies) return tl::unexpected(policies.error());
   auto subject = load(options);
@@ -257,7 +257,7 @@ void register_advise(Program& program) {
   CLI::App& command =
       program.command(Purpose::choose, "advise",
                       "Say which policy would have served a site better, from its own last weeks");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<AdviseOptions>();
   options->log.add_to(command, "LOG");
   command.get_option("LOG")->required(false);
   command

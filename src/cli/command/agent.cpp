@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct AgentOptions {
   std::string daemon;
   std::string secret = SlurmEngine::kAgentSecret;
   std::string node;
@@ -37,12 +37,12 @@ struct Options {
   bool undo = false;
 };
 
-std::atomic<bool> stops = false;
-agent::Agent* running = nullptr;  // of the signal handler
+std::atomic<bool> agent_stops = false;
+agent::Agent* running_agent = nullptr;  // of the signal handler
 
-void on_signal(int) {
-  stops = true;
-  running->wake();
+void stop_agent(int) {
+  agent_stops = true;
+  running_agent->wake();
 }
 
 /// As slurmd has it, else the machine's name up to its first dot, which is Slurm's usual.
@@ -66,7 +66,7 @@ Result<void> keep_folder(const std::string& path, mode_t mode) {
   return {};
 }
 
-Result<int> run(const Options& options) {
+Result<int> run(const AgentOptions& options) {
   constexpr mode_t kOwners = 0700;
   constexpr mode_t kEverybodys = 01777;
   if (auto made = keep_folder(options.state, kOwners); !made) return tl::unexpected(made.error());
@@ -97,12 +97,12 @@ Result<int> run(const Options& options) {
   auto made =
       agent::Agent::open(std::move(config), [](const std::string& line) { live::log_info(line); });
   if (!made) return tl::unexpected(made.error());
-  running = made->get();
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  running_agent = made->get();
+  std::signal(SIGINT, stop_agent);
+  std::signal(SIGTERM, stop_agent);
   live::tell_ready(fmt::format("node {}, service at {}", node, options.daemon));
   live::Watchdog watchdog;
-  running->run(stops, [&] { watchdog.alive(); });
+  running_agent->run(agent_stops, [&] { watchdog.alive(); });
   live::tell_stopping();
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
@@ -115,7 +115,7 @@ void register_agent(Program& program) {
   CLI::App& command = program.command(
       Purpose::run, "agent",
       "Report to the service how Slurm's jobs on this node fare, and hold them to fewer cores");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<AgentOptions>();
   command.add_option("--daemon", options->daemon, "Where the service listens: its --agents")
       ->type_name("HOST:PORT");
   command.add_option("--secret", options->secret, "What service and agents know each other by")

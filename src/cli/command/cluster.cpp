@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/program.h"
+#include "cli/service_options.h"
 #include "cli/trace_options.h"
 #include "cluster/read.h"
 #include "sim/infer_cluster.h"
@@ -46,30 +47,24 @@ Result<int> print(const Result<cluster::Cluster>& cluster, const std::string& ou
   return kDone;
 }
 
-void add_output(CLI::App& command, std::string& output) {
-  command.add_option("-o,--output", output, "How to print: table or toml")
-      ->check(CLI::IsMember({"table", "toml"}))
-      ->capture_default_str();
-}
-
 }  // namespace
 
 void register_cluster(Program& program) {
   CLI::App& noun = program.noun(Purpose::understand, "cluster", "Cluster files");
   const auto text = std::make_shared<std::string>();
-  const auto shown_as = std::make_shared<std::string>("table");
+  const auto shown_as = std::make_shared<std::string>();
   CLI::App& show =
       *noun.add_subcommand("show", "Show a cluster, or convert it to TOML with -o toml");
   show.add_option("CLUSTER", *text, "TOML or CSV file, or NxG")->required();
-  add_output(show, *shown_as);
+  add_output(show, *shown_as, {"table", "toml"});
   add_example(show, "almanac cluster show 20x8 -o toml");
   program.on(show, [text, shown_as] { return print(cluster::read_cluster(*text), *shown_as); });
 
   const auto trace = std::make_shared<TraceOptions>();
-  const auto inferred_as = std::make_shared<std::string>("toml");
+  const auto inferred_as = std::make_shared<std::string>();
   CLI::App& infer = *noun.add_subcommand("infer", "Guess the cluster that a job log came from");
   trace->add_to(infer);
-  add_output(infer, *inferred_as);
+  add_output(infer, *inferred_as, {"toml", "table"});
   add_example(infer, "almanac cluster infer log.csv > cluster.toml");
   program.on(infer, [trace, inferred_as]() -> Result<int> {
     const auto loaded = trace->load();

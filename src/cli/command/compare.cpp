@@ -13,12 +13,12 @@
 namespace almanac::cli {
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::vector<std::string> runs;
   std::string output = "table";
 };
 
-Result<int> compare(const Options& options) {
+Result<int> compare(const CompareOptions& options) {
   std::vector<sim::Summary> all;
   std::string trace;
   for (const std::string& run : options.runs) {
@@ -45,7 +45,7 @@ Result<int> compare(const Options& options) {
 void register_compare(Program& program) {
   CLI::App& command =
       program.command(Purpose::choose, "compare", "Show the summaries of runs side by side");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CompareOptions>();
   command.add_option("RUN", options->runs, "Run directories")->required();
   add_summary_output(command, options->output);
   add_example(command, "almanac compare out/before out/after -o csv");

@@ -18,7 +18,7 @@ void register_compare_traces(Program& program);
 
 namespace {
 
-struct Options {
+struct CompareTracesOptions {
   TraceOptions a{};
   TraceOptions b{};
   StudyOptions of_a{};
@@ -34,7 +34,8 @@ std::string name_of(const StudiedTrace& studied, const StudiedTrace& other) {
   return studied.filter.empty() ? "all of " + name : studied.filter;
 }
 
-Result<int> compare_traces(const Options& options, const std::vector<std::string>& command) {
+Result<int> compare_traces(const CompareTracesOptions& options,
+                           const std::vector<std::string>& command) {
   const auto a = options.of_a.load(options.a);
   if (!a) return tl::unexpected(a.error());
   const auto b = options.of_b.load(options.b);
@@ -66,7 +67,7 @@ Result<int> compare_traces(const Options& options, const std::vector<std::string
 }  // namespace
 
 void register_compare_traces(Program& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<CompareTracesOptions>();
   CLI::App& command =
       program.command(Purpose::understand, "compare-traces",
                       "Show what is different between two job logs or two periods of one");

@@ -53,7 +53,7 @@ constexpr std::ptrdiff_t kAtOnce = 30;
 constexpr std::ptrdiff_t kPast = 2'000;
 constexpr std::int64_t kJobsOfPreset = 20'000;
 
-struct Options {
+struct DemoOptions {
   std::string policy = "qssf";
   double speedup = 120;
   std::uint64_t seed = 1;
@@ -110,7 +110,7 @@ std::vector<store::Job> made_up_past(const std::vector<Arrival>& arrivals,
   return made;
 }
 
-Result<Day> made_up_day(const Options& options, const cluster::Cluster& cluster) {
+Result<Day> made_up_day(const DemoOptions& options, const cluster::Cluster& cluster) {
   auto workload = trace::parse_workload(*trace::preset("venus"), "venus.toml");
   if (!workload) return tl::unexpected(workload.error());
   const trace::Trace log =
@@ -213,12 +213,12 @@ live::Machine made_up_machine() {
   return made;
 }
 
-std::atomic<bool> stops = false;
-live::Service* running = nullptr;  // of the signal handler
+std::atomic<bool> demo_stops = false;
+live::Service* demo_service = nullptr;  // of the signal handler
 
-void on_signal(int) {
-  stops = true;
-  running->wake();
+void stop_demo(int) {
+  demo_stops = true;
+  demo_service->wake();
 }
 
 void submit_all(live::Service& service, const std::vector<Arrival>& day) {
@@ -226,10 +226,10 @@ void submit_all(live::Service& service, const std::vector<Arrival>& day) {
   for (const Arrival& arrival : day) {
     const auto at = begun + std::chrono::duration_cast<std::chrono::milliseconds>(
                                 std::chrono::duration<double>(arrival.at_s));
-    while (!stops && std::chrono::steady_clock::now() < at) {
+    while (!demo_stops && std::chrono::steady_clock::now() < at) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
-    if (stops) return;
+    if (demo_stops) return;
     static_cast<void>(service.submit(arrival.asked));
   }
 }
@@ -246,7 +246,7 @@ void cancel_all(live::Service& service, std::thread& deciding, std::atomic<bool>
   deciding.join();
 }
 
-Result<int> run(const Options& options, int port) {
+Result<int> run(const DemoOptions& options, int port) {
   live::Machine machine = made_up_machine();
   auto day = made_up_day(options, machine.cluster);
   if (!day) return tl::unexpected(day.error());
@@ -277,9 +277,9 @@ Result<int> run(const Options& options, int port) {
     const auto server =
         serve::Server::start(**service, {.port = port, .page = std::string(report::dashboard())});
     if (!server) return tl::unexpected(server.error());
-    running = service->get();
-    std::signal(SIGINT, on_signal);
-    std::signal(SIGTERM, on_signal);
+    demo_service = service->get();
+    std::signal(SIGINT, stop_demo);
+    std::signal(SIGTERM, stop_demo);
     std::atomic<bool> end = false;
     std::thread deciding([&] { (*service)->run(end); });
     fmt::print("{} GPUs, {} jobs to come, an hour of them in {:.0f} s\n", kNodes * kGpusOfNode,
@@ -290,7 +290,7 @@ Result<int> run(const Options& options, int port) {
     fmt::print("End       Ctrl-C; nothing stays\n");
     std::fflush(stdout);
     submit_all(**service, day->to_come);
-    while (!stops) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    while (!demo_stops) std::this_thread::sleep_for(std::chrono::milliseconds(100));
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGTERM, SIG_DFL);
     cancel_all(**service, deciding, end);
@@ -305,7 +305,7 @@ Result<int> run(const Options& options, int port) {
 void register_demo(Program& program) {
   CLI::App& command = program.command(Purpose::run, "demo",
                                       "A service with made-up GPUs, users and jobs, to look at");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<DemoOptions>();
   const auto port = std::make_shared<int>(0);
   command.add_option("--port", *port, "Of 127.0.0.1, for the dashboard; 0 = any that is free")
       ->check(CLI::Range(0, 65535));

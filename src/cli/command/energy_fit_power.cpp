@@ -22,7 +22,7 @@ void register_energy_fit_power(Program& program);
 
 namespace {
 
-struct Options {
+struct EnergyFitPowerOptions {
   std::vector<std::string> paths;
   std::string output = "table";
   std::string out;
@@ -127,7 +127,7 @@ void print_json(const std::vector<Fitted>& all) {
   fmt::print("{}\n", list.dump(2));
 }
 
-Result<int> fit_power(const Options& options) {
+Result<int> fit_power(const EnergyFitPowerOptions& options) {
   if (!options.out.empty() && options.paths.size() > 1) {
     return fail(Code::usage, "--out takes one profile, for a model has one type of GPU");
   }
@@ -148,7 +148,7 @@ Result<int> fit_power(const Options& options) {
 }  // namespace
 
 void register_energy_fit_power(Program& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EnergyFitPowerOptions>();
   CLI::App& command =
       *program.noun(Purpose::predict, "energy", "Let nodes sleep that are not needed")
            .add_subcommand("fit-power", "Fit what power limits do to a GPU's draw and speed");

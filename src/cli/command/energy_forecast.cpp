@@ -22,7 +22,7 @@ void register_energy_forecast(Program& program);
 
 namespace {
 
-struct Options {
+struct EnergyForecastOptions {
   std::string path;
   std::string column = "active";
   std::string time_column;
@@ -48,7 +48,7 @@ Result<Duration> parse_length(const char* option, const std::string& text) {
               {}, "such as 10m or 3h");
 }
 
-Result<Told> read(const Options& options, Duration horizon) {
+Result<Told> read(const EnergyForecastOptions& options, Duration horizon) {
   energy::SeriesOptions series{.time_column = options.time_column};
   if (!options.step.empty()) {
     const auto step = parse_length("--step", options.step);
@@ -125,7 +125,7 @@ void print_table(const energy::Backtest& test, const std::vector<double>& levels
   }
 }
 
-Result<int> forecast(const Options& options) {
+Result<int> forecast(const EnergyForecastOptions& options) {
   const auto length = parse_length("--horizon", options.horizon);
   if (!length) return tl::unexpected(length.error());
   const auto told = read(options, *length);
@@ -174,7 +174,7 @@ Result<int> forecast(const Options& options) {
 }  // namespace
 
 void register_energy_forecast(Program& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EnergyForecastOptions>();
   CLI::App& command =
       *program.noun(Purpose::predict, "energy", "Let nodes sleep that are not needed")
            .add_subcommand("forecast", "Forecast the demand of a series and score the forecasts");

@@ -20,7 +20,7 @@ void register_energy_plan(Program& program);
 
 namespace {
 
-struct Options {
+struct EnergyPlanOptions {
   DemandOptions demand{};
   energy::AdviceOptions advice{};
   std::string power = "helios";
@@ -60,7 +60,7 @@ void print_json(const energy::Advice& advice, double level) {
   fmt::print("{}\n", made.dump(2));
 }
 
-Result<int> plan(const Options& options) {
+Result<int> plan(const EnergyPlanOptions& options) {
   const auto power = energy::read_power(options.power);
   if (!power) return tl::unexpected(power.error());
   const auto demand = options.demand.load();
@@ -77,7 +77,7 @@ Result<int> plan(const Options& options) {
 }  // namespace
 
 void register_energy_plan(Program& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EnergyPlanOptions>();
   CLI::App& command =
       *program.noun(Purpose::predict, "energy", "Let nodes sleep that are not needed")
            .add_subcommand("plan",

@@ -23,7 +23,7 @@ void register_energy_simulate(Program& program);
 
 namespace {
 
-struct Options {
+struct EnergySimulateOptions {
   DemandOptions demand{};
   std::string from;
   std::string profile = "earth";
@@ -74,7 +74,8 @@ Result<std::size_t> first_step(const energy::Demand& demand, const std::string& 
   return fail(Code::usage, fmt::format("--from {} is after the end of the series", from));
 }
 
-Result<int> simulate(const Options& options, const std::vector<std::string>& command) {
+Result<int> simulate(const EnergySimulateOptions& options,
+                     const std::vector<std::string>& command) {
   const auto ces = energy::ces_profile(options.profile);
   if (!ces) return tl::unexpected(ces.error());
   const auto power = energy::read_power(options.power);
@@ -108,7 +109,7 @@ Result<int> simulate(const Options& options, const std::vector<std::string>& com
 }  // namespace
 
 void register_energy_simulate(Program& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<EnergySimulateOptions>();
   CLI::App& command =
       *program.noun(Purpose::predict, "energy", "Let nodes sleep that are not needed")
            .add_subcommand("simulate",

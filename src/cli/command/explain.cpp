@@ -29,7 +29,7 @@
 namespace almanac::cli {
 namespace {
 
-struct Options {
+struct ExplainOptions {
   ServiceOptions service;
   std::string run;  ///< Or a job of the service, if `job` is not given.
   std::string job;
@@ -231,7 +231,7 @@ class Explanation {
   std::vector<forecast::Told> told_;  // none = it could never start
 };
 
-Result<int> explain_live(const Options& options) {
+Result<int> explain_live(const ExplainOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
   const std::string path = fmt::format("/v1/jobs/{}/explain", options.run);
@@ -244,7 +244,7 @@ Result<int> explain_live(const Options& options) {
   return kDone;
 }
 
-Result<int> explain(const Options& options) {
+Result<int> explain(const ExplainOptions& options) {
   if (options.job.empty()) {
     if (options.run.find_first_not_of("0123456789_") != std::string::npos) {
       return fail(Code::usage, fmt::format("which job of the run {}?", options.run), {},
@@ -286,7 +286,7 @@ void register_explain(Program& program) {
   CLI::App& command =
       program.command(Purpose::choose, "explain",
                       "Say why a job waits: of the service, or each reason and how long of a run");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExplainOptions>();
   command
       .add_option("RUN|JOB", options->run, "Run directory, or the number of a job of the service")
       ->required();

@@ -20,7 +20,7 @@
 namespace almanac::cli {
 namespace {
 
-struct Options {
+struct ForecastOptions {
   std::string run;
   std::string policy;
   int jobs = 200;
@@ -107,7 +107,8 @@ forecast::Score score_some(const std::vector<forecast::Told>& told,
   return forecast::score(some, theirs);
 }
 
-Result<Judgement> judge(const sim::Prepared& prepared, std::size_t run, const Options& options) {
+Result<Judgement> judge(const sim::Prepared& prepared, std::size_t run,
+                        const ForecastOptions& options) {
   const auto asked = draw_jobs(prepared, options.jobs, options.playing.seed);
   const auto told = forecast::tell(prepared, run, asked, options.playing);
   if (!told) return tl::unexpected(told.error());
@@ -131,7 +132,7 @@ Result<Judgement> judge(const sim::Prepared& prepared, std::size_t run, const Op
   return made;
 }
 
-Result<int> run(const Options& options) {
+Result<int> run(const ForecastOptions& options) {
   const auto prepared = prepare_again(options.run);
   if (!prepared) return tl::unexpected(prepared.error());
   if (options.playing.other_gpus && !prepared->speeds) {
@@ -166,7 +167,7 @@ void register_forecast(Program& program) {
   CLI::App& command =
       program.command(Purpose::choose, "forecast",
                       "Say how often what jobs of a run would have heard when they came was true");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ForecastOptions>();
   command.add_option("RUN", options->run, "Run directory")->required();
   command.add_option("--policy", options->policy, "Only under this policy")->type_name("POLICY");
   command.add_option("--jobs", options->jobs, "How many jobs are asked about, drawn at random")

@@ -17,7 +17,7 @@
 namespace almanac::cli {
 namespace {
 
-struct Options {
+struct HistoryOptions {
   ServiceOptions service;
   std::string since = "7d";
   std::string until;
@@ -25,7 +25,7 @@ struct Options {
   std::string output;
 };
 
-Result<int> history(const Options& options) {
+Result<int> history(const HistoryOptions& options) {
   const Time now = wall_clock();
   const auto since = parse_since("--since", options.since, now);
   if (!since) return tl::unexpected(since.error());
@@ -64,7 +64,7 @@ void register_history(Program& program) {
   CLI::App& command =
       program.command(Purpose::jobs, "history",
                       "Show the service's jobs that have ended, or write them as a job log");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<HistoryOptions>();
   command.add_option("--since", options->since, "Those that ended since: 7d, 2026-11-22")
       ->type_name("TIME")
       ->capture_default_str();

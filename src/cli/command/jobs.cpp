@@ -15,7 +15,7 @@
 namespace almanac::cli {
 namespace {
 
-struct Options {
+struct JobsOptions {
   ServiceOptions service;
   std::string user;
   std::string state;
@@ -24,7 +24,7 @@ struct Options {
   std::string output;
 };
 
-Result<int> jobs(const Options& options) {
+Result<int> jobs(const JobsOptions& options) {
   const Time now = wall_clock();
   const auto since = parse_since("--since", options.since, now);
   if (!since) return tl::unexpected(since.error());
@@ -50,7 +50,7 @@ Result<int> jobs(const Options& options) {
 void register_jobs(Program& program) {
   CLI::App& command = program.command(Purpose::jobs, "jobs",
                                       "Show the service's jobs, those too that have ended lately");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<JobsOptions>();
   command.add_option("-u,--user", options->user, "Only this user's")->type_name("NAME");
   command.add_option("-t,--state", options->state, "Only those: PD, R, CD, F, CA, TO, NF")
       ->type_name("STATE");

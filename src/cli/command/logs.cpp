@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(300);
 
-struct Options {
+struct LogsOptions {
   ServiceOptions service;
   std::string job;
   bool follow = false;
@@ -37,7 +37,7 @@ Result<bool> has_ended(serve::Client& client, const std::string& job) {
   return state != trace::JobState::pending && state != trace::JobState::running;
 }
 
-Result<int> logs(const Options& options) {
+Result<int> logs(const LogsOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
   const std::string path = "/v1/jobs/" + options.job + "/log";
@@ -67,7 +67,7 @@ Result<int> logs(const Options& options) {
 void register_logs(Program& program) {
   CLI::App& command =
       program.command(Purpose::jobs, "logs", "Show what a job of the service has written");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<LogsOptions>();
   command.add_option("JOB", options->job, "17, or 12_3 of an array")->required();
   command.add_flag("-f,--follow", options->follow, "Go on until the job ends");
   command.add_flag("--err", options->err, "Its errors, where they have a file of their own");

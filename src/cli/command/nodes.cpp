@@ -18,7 +18,7 @@
 namespace almanac::cli {
 namespace {
 
-struct Options {
+struct NodesOptions {
   ServiceOptions service;
   std::string drain;
   std::string resume;
@@ -57,7 +57,7 @@ void print(const std::vector<live::NodeView>& nodes) {
                 rows);
 }
 
-Result<int> nodes(const Options& options) {
+Result<int> nodes(const NodesOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
   const bool drains = !options.drain.empty();
@@ -81,7 +81,7 @@ Result<int> nodes(const Options& options) {
 void register_nodes(Program& program) {
   CLI::App& command =
       program.command(Purpose::jobs, "nodes", "Show the service's GPUs and which jobs hold them");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<NodesOptions>();
   CLI::Option* const drain =
       command.add_option("--drain", options->drain, "Start nothing new on this node")
           ->type_name("NODE");

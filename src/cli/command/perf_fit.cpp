@@ -21,7 +21,7 @@ void register_perf_fit(Program& program);
 
 namespace {
 
-struct Options {
+struct PerfFitOptions {
   std::vector<std::string> paths;
   std::string output = "table";
   std::string out;
@@ -171,7 +171,7 @@ void print_json(const perf::Fit& fit) {
   fmt::print("{}\n", made.dump(2));
 }
 
-Result<int> fit_profiles(const Options& options) {
+Result<int> fit_profiles(const PerfFitOptions& options) {
   std::vector<perf::Profile> profiles;
   for (const std::string& path : options.paths) {
     auto profile = perf::read_profile(path);
@@ -192,7 +192,7 @@ Result<int> fit_profiles(const Options& options) {
 }  // namespace
 
 void register_perf_fit(Program& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PerfFitOptions>();
   CLI::App& command =
       *program.noun(Purpose::predict, "perf", "How fast jobs run with what they are given")
            .add_subcommand("fit", "Fit speed models to measurements");

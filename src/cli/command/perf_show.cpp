@@ -19,7 +19,7 @@ void register_perf_show(Program& program);
 
 namespace {
 
-struct Options {
+struct PerfShowOptions {
   std::string model;
   std::string catalogue = perf::kUsualCatalogue;
   std::string output = "table";
@@ -141,7 +141,7 @@ void print_task(const char* what, const perf::Genie& task) {
   fmt::print("\n");
 }
 
-nlohmann::ordered_json known(double value) {
+nlohmann::ordered_json known_error(double value) {
   return std::isnan(value) ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
 }
 
@@ -153,8 +153,8 @@ nlohmann::ordered_json json_of(perf::SpeedModels& models, const perf::Model& mod
     made["input"] = {{"source", model.input->source},
                      {"enough_cpus", curve.enough_cpus},
                      {"enough_memory_gb", curve.enough_memory_gb()},
-                     {"error", known(model.input->error.seen)},
-                     {"held_out", known(model.input->error.held_out)}};
+                     {"error", known_error(model.input->error.seen)},
+                     {"held_out", known_error(model.input->error.held_out)}};
     for (const int cpus : kCpus) {
       made["input"]["cpus"].push_back(
           {{"cpus_per_gpu", cpus}, {"rate", std::min(1.0, model.input->by_cpus(cpus))}});
@@ -172,8 +172,8 @@ nlohmann::ordered_json json_of(perf::SpeedModels& models, const perf::Model& mod
                                {"batch_per_gpu", board.usual_batch()},
                                {"step_s", board.step.compute(board.usual_batch())},
                                {"alone", shown.alone()},
-                               {"error", known(board.error.seen)},
-                               {"held_out", known(board.error.held_out)}};
+                               {"error", known_error(board.error.seen)},
+                               {"held_out", known_error(board.error.held_out)}};
     for (const auto& [gpus, nodes] : kPlacements) {
       if (gpus > board.most_gpus) continue;
       one["placements"].push_back(
@@ -189,8 +189,9 @@ nlohmann::ordered_json json_of(perf::SpeedModels& models, const perf::Model& mod
   const auto add_task = [&](const char* what, const std::optional<perf::Genie>& task) {
     if (!task) return;
     nlohmann::ordered_json& one = made[what];
-    one = {
-        {"source", task->source}, {"batch", task->most_batch}, {"error", known(task->error.seen)}};
+    one = {{"source", task->source},
+           {"batch", task->most_batch},
+           {"error", known_error(task->error.seen)}};
     for (const auto& [nodes, gpus] : kShapes) {
       one["shapes"].push_back(
           {{"nodes", nodes},
@@ -203,7 +204,7 @@ nlohmann::ordered_json json_of(perf::SpeedModels& models, const perf::Model& mod
   return made;
 }
 
-Result<int> show(const Options& options) {
+Result<int> show(const PerfShowOptions& options) {
   auto catalogue = perf::read_catalogue(options.catalogue);
   if (!catalogue) return tl::unexpected(catalogue.error());
   perf::SpeedModels models(std::move(*catalogue));
@@ -250,7 +251,7 @@ Result<int> show(const Options& options) {
 }  // namespace
 
 void register_perf_show(Program& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PerfShowOptions>();
   CLI::App& command =
       *program.noun(Purpose::predict, "perf", "How fast jobs run with what they are given")
            .add_subcommand("show", "Show what a model needs; without MODEL, list the models");

@@ -33,7 +33,7 @@ using predict::Group;
 using predict::Score;
 using predict::Tried;
 
-struct Options {
+struct PredictEvaluateOptions {
   TraceOptions trace{};
   std::string from;
   std::string out;
@@ -120,7 +120,8 @@ void print_table(const Evaluation& evaluation, const std::vector<Group>& groups)
   }
 }
 
-Result<int> evaluate(const Options& options, const std::vector<std::string>& command) {
+Result<int> evaluate(const PredictEvaluateOptions& options,
+                     const std::vector<std::string>& command) {
   const auto trace = options.trace.load();
   if (!trace) return tl::unexpected(trace.error());
   predict::EvaluateOptions how;
@@ -163,7 +164,7 @@ Result<int> evaluate(const Options& options, const std::vector<std::string>& com
 }  // namespace
 
 void register_predict_evaluate(Program& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PredictEvaluateOptions>();
   CLI::App& command =
       *program
            .noun(Purpose::predict, "predict", "Tell run times in advance, from what ended before")

@@ -24,14 +24,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct PredictExplainOptions {
   TraceOptions trace{};
   std::string job;
   std::string model;
   std::string output = "table";
 };
 
-double length(double log) { return std::pow(10.0, log); }
+double from_log(double log) { return std::pow(10.0, log); }
 
 Result<std::size_t> find_job(trace::Trace& trace, const std::string& id) {
   const trace::JobKey key = trace.key(id);
@@ -47,15 +47,16 @@ void print_words(const std::string& id, const predict::Forecast& forecast, doubl
                  const predict::Distribution& believed,
                  const std::vector<predict::Reason>& reasons) {
   fmt::print("Job {} is most likely to run about {}; as likely shorter as longer than {}.\n", id,
-             text::human_time(length(forecast.typical)), text::human_time(length(forecast.median)));
-  fmt::print("Nine in ten such jobs run {} to {}.\n", text::human_time(length(forecast.low)),
-             text::human_time(length(forecast.high)));
+             text::human_time(from_log(forecast.typical)),
+             text::human_time(from_log(forecast.median)));
+  fmt::print("Nine in ten such jobs run {} to {}.\n", text::human_time(from_log(forecast.low)),
+             text::human_time(from_log(forecast.high)));
   fmt::print("Below 15 min: {}; 15 min to 6 h: {}; above 6 h: {}.\n",
              text::human_share(believed.position(std::log10(900.0))),
              text::human_share(believed.position(std::log10(21600.0)) -
                                believed.position(std::log10(900.0))),
              text::human_share(1 - believed.position(std::log10(21600.0))));
-  fmt::print("It did run {}.\n\n", text::human_time(length(truth)));
+  fmt::print("It did run {}.\n\n", text::human_time(from_log(truth)));
   for (const predict::Reason& each : reasons) {
     const bool longer = each.factor >= 1;
     fmt::print("{:>5.2f}x {:7} {} is {}\n", longer ? each.factor : 1 / each.factor,
@@ -73,16 +74,16 @@ void print_json(const std::string& id, const predict::Forecast& forecast, double
                     {"factor", each.factor}});
   }
   const Json json{{"job_id", id},
-                  {"typical_s", length(forecast.typical)},
-                  {"median_s", length(forecast.median)},
-                  {"low_s", length(forecast.low)},
-                  {"high_s", length(forecast.high)},
-                  {"ran_s", length(truth)},
+                  {"typical_s", from_log(forecast.typical)},
+                  {"median_s", from_log(forecast.median)},
+                  {"low_s", from_log(forecast.low)},
+                  {"high_s", from_log(forecast.high)},
+                  {"ran_s", from_log(truth)},
                   {"reasons", list}};
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-Result<int> explain(const Options& options) {
+Result<int> explain(const PredictExplainOptions& options) {
   std::optional<predict::StoredModel> stored;
   if (!options.model.empty()) {
     auto read = predict::read_model(options.model);
@@ -125,7 +126,7 @@ Result<int> explain(const Options& options) {
 }  // namespace
 
 void register_predict_explain(Program& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PredictExplainOptions>();
   CLI::App& command =
       *program
            .noun(Purpose::predict, "predict", "Tell run times in advance, from what ended before")

@@ -19,13 +19,13 @@ void register_predict_train(Program& program);
 
 namespace {
 
-struct Options {
+struct PredictTrainOptions {
   TraceOptions trace{};
   std::string until;
   std::string out;
 };
 
-Result<int> train(const Options& options) {
+Result<int> train(const PredictTrainOptions& options) {
   const auto trace = options.trace.load();
   if (!trace) return tl::unexpected(trace.error());
   Time until = kNever;
@@ -68,7 +68,7 @@ Result<int> train(const Options& options) {
 }  // namespace
 
 void register_predict_train(Program& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<PredictTrainOptions>();
   CLI::App& command =
       *program
            .noun(Purpose::predict, "predict", "Tell run times in advance, from what ended before")

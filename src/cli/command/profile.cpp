@@ -27,7 +27,7 @@ namespace {
 
 using namespace profiling;
 
-struct Options {
+struct ProfileOptions {
   std::vector<std::string> command;
   std::vector<double> batches;
   std::vector<int> gpus;
@@ -58,7 +58,7 @@ std::vector<Number> sorted(std::vector<Number> list) {
   return list;
 }
 
-Result<std::vector<int>> gpus_to_try(const Options& options, const Machine& machine) {
+Result<std::vector<int>> gpus_to_try(const ProfileOptions& options, const Machine& machine) {
   const auto there = static_cast<int>(machine.gpus.size());
   std::vector<int> gpus = sorted(options.gpus);
   if (gpus.empty()) {
@@ -73,7 +73,7 @@ Result<std::vector<int>> gpus_to_try(const Options& options, const Machine& mach
   return gpus;
 }
 
-Result<Question> question_of(const Options& options, const Machine& machine,
+Result<Question> question_of(const ProfileOptions& options, const Machine& machine,
                              const CommandLine& command) {
   Question question{.batch_of_a_gpu = command.names("batch_per_gpu")};
   const bool named = question.batch_of_a_gpu || command.names("batch");
@@ -134,7 +134,7 @@ void print_plan(const Question& question, double run_s, double budget_s) {
   for (const Condition& condition : plan) fmt::print("  {}\n", to_string(condition));
 }
 
-Result<int> profile(const Options& options) {
+Result<int> profile(const ProfileOptions& options) {
   const Machine machine = this_machine();
   CommandLine command(options.command);
   Result<Question> question = question_of(options, machine, command);
@@ -206,7 +206,7 @@ Result<int> profile(const Options& options) {
 }  // namespace
 
 void register_profile(Program& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ProfileOptions>();
   CLI::App& command =
       program.command(Purpose::predict, "profile",
                       "Run a command a few times, briefly, and tell how fast it is with what");

@@ -16,7 +16,7 @@
 namespace almanac::cli {
 namespace {
 
-struct Options {
+struct QueueOptions {
   ServiceOptions service;
   std::string user;
   std::string state;
@@ -31,7 +31,7 @@ auto order(const serve::ListedJob& job) {
   return std::tuple(!runs, runs ? 0 : place, job.view.job.number);
 }
 
-Result<int> queue(const Options& options) {
+Result<int> queue(const QueueOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
   serve::Client::Query query;
@@ -56,7 +56,7 @@ void register_queue(Program& program) {
   CLI::App& command = program.command(
       Purpose::jobs, "queue",
       "Show the service's jobs that run and wait, and when they are expected to start");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<QueueOptions>();
   command.add_option("-u,--user", options->user, "Only this user's")->type_name("NAME");
   command.add_option("-t,--state", options->state, "Only those: PD, R")->type_name("STATE");
   add_output(command, options->output, {"table", "wide", "json", "csv"});

@@ -32,14 +32,14 @@ Result<sim::Prepared> prepare_again(const std::string& run) {
 
 namespace {
 
-struct Options {
+struct RerunOptions {
   std::string run;
   std::string out;
   std::string output = "table";
   int threads = 0;
 };
 
-Result<int> rerun(const Options& options, const std::vector<std::string>& command) {
+Result<int> rerun(const RerunOptions& options, const std::vector<std::string>& command) {
   const auto record = sim::read_run(options.run);
   if (!record) return tl::unexpected(record.error());
   const auto before = sim::read_summaries(options.run);
@@ -73,7 +73,7 @@ void register_rerun(Program& program) {
   CLI::App& command =
       program.command(Purpose::choose, "rerun",
                       "Repeat a run and check that its schedules are the same (status 1 if not)");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RerunOptions>();
   command.add_option("RUN", options->run, "Run directory")->required();
   command.add_option("--out", options->out, "Run directory to write, with report.html")
       ->type_name("DIR");

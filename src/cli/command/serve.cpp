@@ -31,7 +31,7 @@ namespace {
 /// As simulations take it that are told nothing else.
 constexpr const char* kPower = "dgx1";
 
-struct Options {
+struct ServeOptions {
   std::string state = serve::default_state();
   std::string cluster;
   std::string policy;
@@ -44,14 +44,14 @@ struct Options {
   int gpus = -1;
 };
 
-std::atomic<bool> stops = false;
-live::Service* running = nullptr;  // of the signal handler
+std::atomic<bool> service_stops = false;
+live::Service* running_service = nullptr;  // of the signal handler
 
-void on_hangup(int) { running->reload(); }
+void on_hangup(int) { running_service->reload(); }
 
-void on_signal(int) {
-  stops = true;
-  running->wake();
+void stop_service(int) {
+  service_stops = true;
+  running_service->wake();
 }
 
 /// "127.0.0.1:PORT", "localhost:PORT" or "PORT".
@@ -89,14 +89,14 @@ Result<void> set_gpus(live::Machine& machine, int gpus) {
 }
 
 /// Null where nothing is told of how jobs scale.
-Result<SlurmEngine::Speeds> read_speeds(const Options& options) {
+Result<SlurmEngine::Speeds> read_speeds(const ServeOptions& options) {
   if (options.speed.empty()) return SlurmEngine::Speeds{};
   auto speeds = perf::read_catalogue(options.speed);
   if (!speeds) return tl::unexpected(speeds.error());
   return std::make_shared<const perf::Catalogue>(*std::move(speeds));
 }
 
-Result<live::Config> read_config(const Options& options) {
+Result<live::Config> read_config(const ServeOptions& options) {
   auto machine = live::find_machine(options.cluster);
   if (!machine) return tl::unexpected(machine.error());
   if (options.gpus >= 0) {
@@ -124,7 +124,7 @@ Result<live::Config> read_config(const Options& options) {
   return config;
 }
 
-Result<std::unique_ptr<live::Service>> open_service(const Options& options) {
+Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options) {
   if (options.engine == "slurm") {
     if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty()) {
       return fail(Code::usage, "--cluster, --gpus and --power are of one machine", {},
@@ -148,7 +148,7 @@ Result<std::unique_ptr<live::Service>> open_service(const Options& options) {
   return std::unique_ptr<live::Service>(std::move(*service));
 }
 
-Result<int> run(const Options& options) {
+Result<int> run(const ServeOptions& options) {
   // A pool of memory for each thread that ever answered would hold several times what is in use.
   ::mallopt(M_ARENA_MAX, 2);
   std::optional<int> port;
@@ -162,9 +162,9 @@ Result<int> run(const Options& options) {
   const auto server =
       serve::Server::start(**service, {.port = port, .page = std::string(report::dashboard())});
   if (!server) return tl::unexpected(server.error());
-  running = service->get();
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  running_service = service->get();
+  std::signal(SIGINT, stop_service);
+  std::signal(SIGTERM, stop_service);
   std::signal(SIGHUP, on_hangup);
   live::log_info(fmt::format("answers at {}", (*server)->socket()));
   if ((*server)->port()) {
@@ -175,7 +175,7 @@ Result<int> run(const Options& options) {
   }
   live::tell_ready(
       fmt::format("policy {}, answers at {}", (*service)->overview().policy, (*server)->socket()));
-  (*service)->run(stops);
+  (*service)->run(service_stops);
   live::tell_stopping();
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
@@ -187,7 +187,7 @@ Result<int> run(const Options& options) {
 void register_serve(Program& program) {
   CLI::App& command = program.command(
       Purpose::run, "serve", "Run this machine as a cluster, or steer a Slurm: the service");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ServeOptions>();
   command.add_option("--state", options->state, "Folder of all that it keeps")
       ->type_name("DIR")
       ->capture_default_str();

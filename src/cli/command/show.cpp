@@ -17,7 +17,7 @@
 namespace almanac::cli {
 namespace {
 
-struct Options {
+struct ShowOptions {
   ServiceOptions service;
   std::string job;
   std::string output;
@@ -92,7 +92,7 @@ void print(const serve::ListedJob& listed, Time now) {
   line("Folder", asked.directory);
 }
 
-Result<int> show(const Options& options) {
+Result<int> show(const ShowOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
   const std::string path = "/v1/jobs/" + options.job;
@@ -110,7 +110,7 @@ Result<int> show(const Options& options) {
 void register_show(Program& program) {
   CLI::App& command =
       program.command(Purpose::jobs, "show", "Show all that the service tells of a job");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ShowOptions>();
   command.add_option("JOB", options->job, "17, or 12_3 of an array")->required();
   add_output(command, options->output, {"table", "json"});
   options->service.add_to(command);

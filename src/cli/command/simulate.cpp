@@ -11,14 +11,14 @@
 namespace almanac::cli {
 namespace {
 
-struct Options {
+struct SimulateOptions {
   ExperimentOptions experiment{};
   std::string out;
   std::string output = "table";
   int threads = 0;
 };
 
-Result<int> simulate(const Options& options, const std::vector<std::string>& command) {
+Result<int> simulate(const SimulateOptions& options, const std::vector<std::string>& command) {
   const Result<sim::Experiment> experiment = options.experiment.parse();
   if (!experiment) return tl::unexpected(experiment.error());
   const Result<sim::Prepared> prepared = sim::prepare(*experiment);
@@ -38,7 +38,7 @@ Result<int> simulate(const Options& options, const std::vector<std::string>& com
 void register_simulate(Program& program) {
   CLI::App& command = program.command(Purpose::choose, "simulate",
                                       "Run a job log through scheduling policies and compare them");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SimulateOptions>();
   options->experiment.add_to(command);
   options->experiment.add_single_run_to(command);
   command.add_option("--out", options->out, "Run directory to write, with report.html")

@@ -24,7 +24,7 @@ using slurm::Finding;
 using slurm::Lever;
 using slurm::Verdict;
 
-struct Options {
+struct SlurmDoctorOptions {
   std::string way;
   std::string output;
 };
@@ -79,7 +79,7 @@ void print_table(const slurm::Site& site, const Diagnosis& diagnosis) {
   }
 }
 
-Result<int> doctor(const Options& options) {
+Result<int> doctor(const SlurmDoctorOptions& options) {
   const auto link = slurm::connect(options.way);
   if (!link) return tl::unexpected(link.error());
   auto site = (*link)->site();
@@ -111,7 +111,7 @@ void register_slurm_doctor(Program& program) {
   CLI::App& command =
       *program.noun(Purpose::run, "slurm", "Almanac as the brain of a Slurm cluster")
            .add_subcommand("doctor", "Say what of Almanac will work at this Slurm site");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SlurmDoctorOptions>();
   command.add_option("--way", options->way, slurm::kWays)->type_name("WAY");
   add_output(command, options->output, {"table", "json"});
   add_example(command, "almanac slurm doctor");

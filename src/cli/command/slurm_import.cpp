@@ -19,14 +19,14 @@
 namespace almanac::cli {
 namespace {
 
-struct Options {
+struct SlurmImportOptions {
   std::string way;
   std::string state = serve::default_state();
   std::string since = "365d";
   std::string vc = "partition";
 };
 
-Result<int> import(const Options& options) {
+Result<int> import(const SlurmImportOptions& options) {
   const auto since = parse_since("--since", options.since, wall_clock());
   if (!since) return tl::unexpected(since.error());
   const auto link = slurm::connect(options.way);
@@ -57,7 +57,7 @@ void register_slurm_import(Program& program) {
   CLI::App& command =
       *program.noun(Purpose::run, "slurm", "Almanac as the brain of a Slurm cluster")
            .add_subcommand("import", "Bring the past from Slurm's accounting into a state folder");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SlurmImportOptions>();
   command.add_option("--way", options->way, slurm::kWays)->type_name("WAY");
   command.add_option("--state", options->state, "Folder with the store, not in use by a service")
       ->type_name("DIR")

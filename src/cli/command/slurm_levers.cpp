@@ -26,7 +26,7 @@
 namespace almanac::cli {
 namespace {
 
-struct Options {
+struct SlurmLeversOptions {
   std::string state = serve::default_state();
   std::string way;
   std::string lever;
@@ -56,7 +56,7 @@ void print_levers(const steer::Status& status) {
   }
 }
 
-Result<int> show_status(const Options& options) {
+Result<int> show_status(const SlurmLeversOptions& options) {
   const auto status = steer::read_status(options.state);
   if (!status) return tl::unexpected(status.error());
   fmt::print("Slurm {} ({}), by {}, policy {}\n", status->cluster, status->version, status->way,
@@ -80,7 +80,7 @@ Result<int> show_status(const Options& options) {
   return kUnavailable;
 }
 
-Result<int> show_agents(const Options& options) {
+Result<int> show_agents(const SlurmLeversOptions& options) {
   const auto status = steer::read_status(options.state);
   if (!status) return tl::unexpected(status.error());
   if (status->nodes.empty()) {
@@ -109,7 +109,7 @@ Result<int> show_agents(const Options& options) {
   return kDone;
 }
 
-Result<int> set_lever(const Options& options) {
+Result<int> set_lever(const SlurmLeversOptions& options) {
   const auto how = steer::parse_switch(options.how);
   if (!how) return tl::unexpected(how.error());
   const auto status = steer::read_status(options.state);
@@ -134,7 +134,7 @@ int say_what_is_left(const std::vector<std::string>& left) {
   return kCheckFailed;
 }
 
-Result<int> undo(const Options& options) {
+Result<int> undo(const SlurmLeversOptions& options) {
   const auto done =
       steer::undo_without_service(options.state, [&] { return slurm::connect(options.way); });
   if (done) {
@@ -166,7 +166,7 @@ Result<int> undo(const Options& options) {
 
 void register_slurm_levers(Program& program) {
   CLI::App& slurm = program.noun(Purpose::run, "slurm", "Almanac as the brain of a Slurm cluster");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SlurmLeversOptions>();
   const auto add_state = [&](CLI::App& command) {
     command.add_option("--state", options->state, "Folder of the service")
         ->type_name("DIR")

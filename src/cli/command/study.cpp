@@ -22,7 +22,7 @@ void register_study(Program& program);
 
 namespace {
 
-struct Options {
+struct StudyRunOptions {
   TraceOptions trace{};
   StudyOptions study{};
   std::string gpu_util;
@@ -36,7 +36,7 @@ struct Options {
   std::string output = "table";
 };
 
-Result<int> study(const Options& options, const std::vector<std::string>& command) {
+Result<int> study(const StudyRunOptions& options, const std::vector<std::string>& command) {
   const auto loaded = options.study.load(options.trace);
   if (!loaded) return tl::unexpected(loaded.error());
   std::optional<study::GpuUse> gpu_use;
@@ -92,7 +92,7 @@ Result<int> study(const Options& options, const std::vector<std::string>& comman
 }  // namespace
 
 void register_study(Program& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<StudyRunOptions>();
   CLI::App& command =
       program.noun(Purpose::understand, "study",
                    "Show how a cluster is used: the Helios and Philly analyses of its job log");

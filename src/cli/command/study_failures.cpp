@@ -25,7 +25,7 @@ void register_study_failures(Program& program);
 
 namespace {
 
-struct Options {
+struct StudyFailuresOptions {
   std::string folder;
   std::string trace;
   std::string format;
@@ -102,7 +102,7 @@ Result<void> write_all(const std::string& folder, const JudgedLogs& judged) {
   return table::write_file((path / "failures.json").string(), to_json(judged));
 }
 
-Result<int> study_failures(const Options& options) {
+Result<int> study_failures(const StudyFailuresOptions& options) {
   std::optional<trace::Trace> trace;
   if (!options.trace.empty()) {
     trace::ReadOptions read;
@@ -133,7 +133,7 @@ Result<int> study_failures(const Options& options) {
 }  // namespace
 
 void register_study_failures(Program& program) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<StudyFailuresOptions>();
   CLI::App& command = *program.noun(Purpose::understand, "study", "Analyse a job log")
                            .add_subcommand("failures", "Say why jobs failed, from their logs");
   command

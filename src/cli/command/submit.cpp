@@ -35,9 +35,9 @@ namespace {
 
 /// How long a forecast is waited for: it is a courtesy, the job is submitted.
 constexpr auto kPatience = std::chrono::milliseconds(1500);
-constexpr auto kPause = std::chrono::milliseconds(25);
+constexpr auto kLookAgain = std::chrono::milliseconds(25);
 
-struct Options {
+struct SubmitOptions {
   ServiceOptions service;
   std::vector<std::string> asked;  ///< "--gpus=2", in order; read as a script's lines are.
   std::vector<std::string> words;
@@ -86,7 +86,7 @@ constexpr Help kHelp[] = {
     {"export", "NAME,...", "What it gets of the environment; default: ALL"},
 };
 
-void add_asked(CLI::App& command, const std::shared_ptr<Options>& options) {
+void add_asked(CLI::App& command, const std::shared_ptr<SubmitOptions>& options) {
   for (const submission::Option& option : submission::own_options()) {
     const auto* const help =
         std::find_if(std::begin(kHelp), std::end(kHelp),
@@ -136,7 +136,7 @@ Result<store::Submission> read_script(const std::string& path, store::Submission
 }
 
 /// The command behind "--", or a script; what the options say counts before the script's lines.
-Result<store::Submission> read_submission(const Options& options,
+Result<store::Submission> read_submission(const SubmitOptions& options,
                                           const std::vector<std::string>& command_line) {
   auto base = base_submission();
   if (!base) return base;
@@ -181,7 +181,7 @@ std::string look(serve::Client& client, store::JobNumber number) {
     const auto said = client.get(path + "/forecast");
     if (!said) return job->body;
     is_foreseen = said->status == 200;
-    if (!is_foreseen) std::this_thread::sleep_for(kPause);
+    if (!is_foreseen) std::this_thread::sleep_for(kLookAgain);
   }
 }
 
@@ -218,7 +218,7 @@ void print_json(const std::vector<store::JobNumber>& numbers, const std::string&
   fmt::print("{}\n", out.dump(2));
 }
 
-Result<int> submit(const Options& options, const std::vector<std::string>& command_line) {
+Result<int> submit(const SubmitOptions& options, const std::vector<std::string>& command_line) {
   const auto asked = read_submission(options, command_line);
   if (!asked) return tl::unexpected(asked.error());
   if (options.dry_run) {
@@ -251,7 +251,7 @@ Result<int> submit(const Options& options, const std::vector<std::string>& comma
 
 void register_submit(Program& program) {
   CLI::App& command = program.command(Purpose::jobs, "submit", "Give a job to the service");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SubmitOptions>();
   command.add_option("COMMAND", options->words,
                      "A command and its arguments after --, or a script and its arguments");
   add_asked(command, options);

@@ -39,7 +39,7 @@
 namespace almanac::cli {
 namespace {
 
-struct Options {
+struct SweepOptions {
   ExperimentOptions experiment{};
   std::string loads = "1";
   std::string seeds = "1";
@@ -117,7 +117,7 @@ std::string page_beside(const std::string& csv) {
 }
 
 /// The points as CSV and, where this build has a page, the report beside it.
-Result<void> write_points(const Options& options, const std::vector<sim::SweepPoint>& points,
+Result<void> write_points(const SweepOptions& options, const std::vector<sim::SweepPoint>& points,
                           const std::vector<std::string>& command) {
   if (auto written = table::write_file(options.out, sim::to_csv(points)); !written) return written;
   if (!report::has_page()) {
@@ -149,7 +149,7 @@ Prepare saying_what_is_left_out(Prepare prepare) {
   };
 }
 
-Result<sim::SweepPlan> plan_of(const Options& options) {
+Result<sim::SweepPlan> plan_of(const SweepOptions& options) {
   auto experiment = options.experiment.parse();
   if (!experiment) return tl::unexpected(experiment.error());
   constexpr double kLoadStep = 0.1;
@@ -181,7 +181,7 @@ Result<sim::SweepPlan> plan_of(const Options& options) {
 }
 
 /// This very program with the same arguments, less what says where it runs.
-Result<SweepArray> array_of(const Options& options, const std::vector<std::string>& command) {
+Result<SweepArray> array_of(const SweepOptions& options, const std::vector<std::string>& command) {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return fail(Code::unavailable, error.message(), {.file = "/proc/self/exe"});
@@ -196,8 +196,8 @@ Result<SweepArray> array_of(const Options& options, const std::vector<std::strin
 }
 
 /// Runs the parts that are not there, here or by Slurm. Gives the exit status.
-Result<int> run_missing(const Options& options, const sim::SweepPlan& plan, const SweepParts& parts,
-                        const std::vector<std::string>& command) {
+Result<int> run_missing(const SweepOptions& options, const sim::SweepPlan& plan,
+                        const SweepParts& parts, const std::vector<std::string>& command) {
   if (options.on_slurm()) {
     const auto array = array_of(options, command);
     if (!array) return tl::unexpected(array.error());
@@ -210,7 +210,7 @@ Result<int> run_missing(const Options& options, const sim::SweepPlan& plan, cons
   return kDone;
 }
 
-Result<int> show(const Options& options, const sim::SweepPlan& plan,
+Result<int> show(const SweepOptions& options, const sim::SweepPlan& plan,
                  const std::vector<sim::SweepPoint>& points,
                  const std::vector<std::string>& command) {
   print_sweep(points, plan.seeds.size());
@@ -222,7 +222,7 @@ Result<int> show(const Options& options, const sim::SweepPlan& plan,
   return interrupted() ? kInterrupted : kDone;
 }
 
-Result<int> run_in_parts(const Options& options, const sim::SweepPlan& plan,
+Result<int> run_in_parts(const SweepOptions& options, const sim::SweepPlan& plan,
                          const std::vector<std::string>& command) {
   if (options.out.empty()) {
     return fail(Code::usage, "parts are kept beside the file of all points: --out is needed");
@@ -249,7 +249,7 @@ Result<int> run_in_parts(const Options& options, const sim::SweepPlan& plan,
   return show(options, plan, *points, command);
 }
 
-Result<int> run(const Options& options, const std::vector<std::string>& command) {
+Result<int> run(const SweepOptions& options, const std::vector<std::string>& command) {
   auto plan = plan_of(options);
   if (!plan) return tl::unexpected(plan.error());
   if (options.on_slurm() || options.parts > 0 || !options.part.empty()) {
@@ -274,7 +274,7 @@ void register_sweep(Program& program) {
   CLI::App& command =
       program.command(Purpose::choose, "sweep",
                       "Run policies at many loads and seeds; TRACE may be a workload file (.toml)");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<SweepOptions>();
   options->experiment.add_to(command);
   command
       .add_option("--load", options->loads,

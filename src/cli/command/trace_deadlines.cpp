@@ -19,7 +19,7 @@ void register_trace_deadlines(Program& program);
 
 namespace {
 
-struct Arguments {
+struct DeadlinesArguments {
   TraceOptions trace;
   std::string out = "-";
   std::string speed = "genie";
@@ -27,7 +27,7 @@ struct Arguments {
   sim::DeadlineOptions options;
 };
 
-Result<int> run(Arguments& arguments) {
+Result<int> run(DeadlinesArguments& arguments) {
   auto trace = arguments.trace.load();
   if (!trace) return tl::unexpected(trace.error());
   const auto catalogue = perf::read_catalogue(arguments.speed);
@@ -46,7 +46,7 @@ Result<int> run(Arguments& arguments) {
 }  // namespace
 
 void register_trace_deadlines(Program& program) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<DeadlinesArguments>();
   CLI::App& command =
       *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
            .add_subcommand("deadlines",

@@ -29,7 +29,7 @@ namespace {
 
 using trace::Workload;
 
-struct Arguments {
+struct GenerateArguments {
   std::string preset;
   std::string workload;
   std::string like;
@@ -74,7 +74,7 @@ Result<Workload> from_trace(const std::string& path) {
   return std::move(learnt->workload);
 }
 
-Result<Workload> load(const Arguments& arguments) {
+Result<Workload> load(const GenerateArguments& arguments) {
   if (!arguments.like.empty()) return from_trace(arguments.like);
   if (!arguments.workload.empty()) return trace::load_workload(arguments.workload);
   return from_preset(arguments.preset.empty() ? "venus" : arguments.preset);
@@ -99,7 +99,7 @@ double offered_load(const Workload& workload) {
 
 /// More jobs take longer, more copies of the cluster do not. A load decides what of the number of
 /// jobs and the length of the span is not given.
-Result<Workload> resized(Workload workload, const Arguments& arguments) {
+Result<Workload> resized(Workload workload, const GenerateArguments& arguments) {
   if (arguments.jobs && arguments.days && arguments.gpu_load) {
     return fail(Code::usage, "give two of --jobs, --days and --gpu-load: the third follows");
   }
@@ -128,7 +128,7 @@ Result<Workload> resized(Workload workload, const Arguments& arguments) {
   return workload;
 }
 
-Result<int> run(const Arguments& arguments) {
+Result<int> run(const GenerateArguments& arguments) {
   if (arguments.preset == "list") {
     for (const std::string& name : workload_presets()) fmt::print("{}\n", name);
     return kDone;
@@ -164,7 +164,7 @@ Result<int> run(const Arguments& arguments) {
 }  // namespace
 
 void register_trace_generate(Program& program) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<GenerateArguments>();
   CLI::App& command =
       *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
            .add_subcommand("generate", "Make a job log: from a preset, a workload, a log");

@@ -18,7 +18,7 @@ void register_trace_sample(Program& program);
 
 namespace {
 
-struct Arguments {
+struct SampleArguments {
   TraceOptions trace;
   std::string out = "-";
   std::string to_format;
@@ -29,7 +29,7 @@ struct Arguments {
   trace::Sample sample;
 };
 
-Result<int> run(Arguments& arguments) {
+Result<int> run(SampleArguments& arguments) {
   trace::Sample& sample = arguments.sample;
   if (!arguments.from.empty()) {
     const auto time = parse_time_option("--from", arguments.from);
@@ -57,7 +57,7 @@ Result<int> run(Arguments& arguments) {
 }  // namespace
 
 void register_trace_sample(Program& program) {
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<SampleArguments>();
   CLI::App& command =
       *program.noun(Purpose::understand, "trace", "Read, check, convert and make job logs")
            .add_subcommand("sample", "Write a part of a job log");

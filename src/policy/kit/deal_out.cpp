@@ -59,9 +59,9 @@ double missing(const PackNode& node, const cluster::Amount& more) {
          part(node.room.memory_mb, node.wished.memory_mb, more.memory_mb);
 }
 
-class Packing {
+class Packer {
  public:
-  Packing(std::span<PackedJob> jobs, VcId vc, cluster::Ledger& ledger)
+  Packer(std::span<PackedJob> jobs, VcId vc, cluster::Ledger& ledger)
       : jobs_(jobs), ledger_(ledger), home_(jobs.size(), kNowhere) {
     std::size_t first = kNowhere;
     std::size_t last = 0;
@@ -429,7 +429,7 @@ class Packing {
 }  // namespace
 
 void pack(std::span<PackedJob> jobs, VcId vc, cluster::Ledger& ledger) {
-  Packing(jobs, vc, ledger).run();
+  Packer(jobs, vc, ledger).run();
 }
 
 }  // namespace almanac::policy

@@ -10,7 +10,7 @@
 namespace almanac::policy {
 namespace {
 
-constexpr double kNowhere = -std::numeric_limits<double>::infinity();
+constexpr double kNoPlace = -std::numeric_limits<double>::infinity();
 constexpr double kAtOnce = std::numeric_limits<double>::infinity();
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
@@ -108,7 +108,7 @@ std::uint32_t RoomByRank::board_of(const cluster::Demand& demand) {
   if (number < boards_.size()) return number;
   Board& known = boards_.emplace_back();
   known.demand = alike;
-  known.last.assign(nodes_.size() + 1, {.key = {.rank = kNowhere}});
+  known.last.assign(nodes_.size() + 1, {.key = {.rank = kNoPlace}});
   // Of no version that there is yet.
   known.seen.assign(nodes_.size(), kNone);
   const std::size_t leaves = std::bit_ceil(nodes_.size());
@@ -141,7 +141,7 @@ void RoomByRank::look_at(Board& board, std::uint32_t node) {
 }
 
 RoomByRank::Last RoomByRank::last_to_go(std::uint32_t node, const cluster::Demand& demand) {
-  const Last nowhere{.key = {.rank = kNowhere}};
+  const Last nowhere{.key = {.rank = kNoPlace}};
   const cluster::Ledger& ledger = desk_.ledger();
   const NodeId id = node_of(node);
   const bool ready = !ledger.drained(id) && ledger.power(id) == cluster::Power::on;

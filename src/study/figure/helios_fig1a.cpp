@@ -19,21 +19,22 @@ void register_helios_fig1a(Figures& registry);
 
 namespace {
 
-constexpr std::array kHelios{63176.,   77987.,   100362.,  121686.,  169455.,  255247.,
-                             393233.,  597589.,  894132.,  1068054., 1189238., 1329166.,
-                             1383438., 1434273., 1491390., 1521429., 1545216., 1563085.,
-                             1573347., 1578209., 1579877., 1580457.};
+constexpr std::array kHeliosCounts{63176.,   77987.,   100362.,  121686.,  169455.,  255247.,
+                                   393233.,  597589.,  894132.,  1068054., 1189238., 1329166.,
+                                   1383438., 1434273., 1491390., 1521429., 1545216., 1563085.,
+                                   1573347., 1578209., 1579877., 1580457.};
 constexpr double kHeliosJobs = 1580464;
-constexpr std::array kPhilly{35.,    107.,   237.,    582.,    1753.,   4829.,  13752., 23927.,
-                             28954., 34679., 45747.,  59836.,  74226.,  82538., 89714., 93515.,
-                             96246., 98799., 100857., 102202., 103036., 103351.};
+constexpr std::array kPhillyCounts{
+    35.,    107.,   237.,   582.,   1753.,  4829.,  13752., 23927.,  28954.,  34679.,  45747.,
+    59836., 74226., 82538., 89714., 93515., 96246., 98799., 100857., 102202., 103036., 103351.};
 constexpr double kPhillyJobs = 103467;
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig1a(const Study& study) {
   Drawing drawing;
-  drawing.figure = duration_cdf(study, study.gpu_jobs(),
-                                {published_cdf("Helios, as published", kHelios, kHeliosJobs),
-                                 published_cdf("Philly, as published", kPhilly, kPhillyJobs)});
+  drawing.figure =
+      duration_cdf(study, study.gpu_jobs(),
+                   {published_cdf("Helios, as published", kHeliosCounts, kHeliosJobs),
+                    published_cdf("Philly, as published", kPhillyCounts, kPhillyJobs)});
   drawing.figure.caption =
       "GPU jobs by how long they last, from the first start to the last end, at powers of two.";
   const std::vector<double> durations = sorted_durations(study, study.gpu_jobs());
@@ -60,7 +61,7 @@ void register_helios_fig1a(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 1(a)",
                 .part = Part::jobs,
                 .needs = {Need::gpu_jobs},
-                .draw = draw});
+                .draw = draw_helios_fig1a});
 }
 
 }  // namespace almanac::study

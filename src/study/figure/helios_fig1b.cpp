@@ -19,10 +19,10 @@ void register_helios_fig1b(Figures& registry);
 
 namespace {
 
-constexpr std::array kHelios{0.513, 0.394, 0.093};
-constexpr std::array kPhilly{0.313, 0.326, 0.361};
+constexpr std::array kHeliosStates{0.513, 0.394, 0.093};
+constexpr std::array kPhillyStates{0.313, 0.326, 0.361};
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig1b(const Study& study) {
   std::array<double, kEndings.size()> time{};
   std::int64_t jobs = 0;
   for (const std::uint32_t at : study.gpu_jobs()) {
@@ -50,8 +50,8 @@ Drawing draw(const Study& study) {
     ending.add(std::string(to_string(each)));
     gpu_s.add(time[at]);
     fraction.add(time[at] / total);
-    helios.add(kHelios[at]);
-    philly.add(kPhilly[at]);
+    helios.add(kHeliosStates[at]);
+    philly.add(kPhillyStates[at]);
   }
   figure.charts.push_back(
       {.kind = "bar", .x = "ending", .y = {"fraction", "helios_fraction", "philly_fraction"}});
@@ -79,7 +79,7 @@ void register_helios_fig1b(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 1(b), implication 5",
                 .part = Part::jobs,
                 .needs = {Need::gpu_jobs, Need::state},
-                .draw = draw});
+                .draw = draw_helios_fig1b});
 }
 
 }  // namespace almanac::study

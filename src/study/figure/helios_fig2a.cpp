@@ -22,7 +22,7 @@ void register_helios_fig2a(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig2a(const Study& study) {
   const Minutes minutes = minutes_of(study);
   const auto running = gpus_in_use(study, minutes, study.gpu_jobs());
   const auto there = gpus_there(study.cluster(), minutes, kNoVc);
@@ -73,7 +73,7 @@ void register_helios_fig2a(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 2(a), implication 1",
                 .part = Part::cluster,
                 .needs = {Need::gpu_jobs, Need::start, Need::calendar},
-                .draw = draw});
+                .draw = draw_helios_fig2a});
 }
 
 }  // namespace almanac::study

@@ -18,7 +18,7 @@ void register_helios_fig2b(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig2b(const Study& study) {
   std::array<double, 24> count{};
   for (const std::uint32_t at : study.gpu_jobs()) {
     const auto since = study.job(at).request.submit.time_since_epoch();
@@ -65,7 +65,7 @@ void register_helios_fig2b(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 2(b), implication 1",
                 .part = Part::cluster,
                 .needs = {Need::gpu_jobs, Need::calendar},
-                .draw = draw});
+                .draw = draw_helios_fig2b});
 }
 
 }  // namespace almanac::study

@@ -74,7 +74,7 @@ double variation(const std::vector<double>& counts) {
   return std::sqrt(squares / static_cast<double>(counts.size())) / mean;
 }
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig3(const Study& study) {
   std::map<int, Month> months;
   for (const std::uint32_t at : study.gpu_jobs()) {
     const trace::Request& request = study.job(at).request;
@@ -140,7 +140,7 @@ void register_helios_fig3(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 3, implication 2",
                 .part = Part::cluster,
                 .needs = {Need::gpu_jobs, Need::calendar},
-                .draw = draw});
+                .draw = draw_helios_fig3});
 }
 
 }  // namespace almanac::study

@@ -106,7 +106,7 @@ std::vector<double> scaled(const std::vector<Vc>& vcs, double Vc::*field) {
   return values;
 }
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig4(const Study& study) {
   const std::vector<Vc> vcs = vcs_of(study);
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
@@ -171,7 +171,7 @@ void register_helios_fig4(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 4, implication 3",
                 .part = Part::vcs,
                 .needs = {Need::gpu_jobs, Need::vc, Need::start},
-                .draw = draw});
+                .draw = draw_helios_fig4});
 }
 
 }  // namespace almanac::study

@@ -14,7 +14,7 @@ void register_helios_fig4_measured(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig4_measured(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.caption =
@@ -44,7 +44,7 @@ void register_helios_fig4_measured(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 4",
                 .part = Part::vcs,
                 .needs = {Need::vc_series},
-                .draw = draw});
+                .draw = draw_helios_fig4_measured});
 }
 
 }  // namespace almanac::study

@@ -13,7 +13,7 @@ void register_helios_fig5a(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig5a(const Study& study) {
   Drawing drawing;
   drawing.figure = duration_cdf(study, study.gpu_jobs());
   drawing.figure.caption = "GPU jobs of this cluster by how long they last, at powers of two.";
@@ -28,7 +28,7 @@ void register_helios_fig5a(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 5(a)",
                 .part = Part::jobs,
                 .needs = {Need::gpu_jobs},
-                .draw = draw});
+                .draw = draw_helios_fig5a});
 }
 
 }  // namespace almanac::study

@@ -17,7 +17,7 @@ void register_helios_fig5b(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig5b(const Study& study) {
   Drawing drawing;
   drawing.figure = duration_cdf(study, study.cpu_jobs());
   drawing.figure.caption = "Jobs without GPUs by how long they last, at powers of two.";
@@ -45,7 +45,7 @@ void register_helios_fig5b(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 5(b)",
                 .part = Part::jobs,
                 .needs = {Need::cpu_jobs},
-                .draw = draw});
+                .draw = draw_helios_fig5b});
 }
 
 }  // namespace almanac::study

@@ -13,7 +13,7 @@ void register_helios_fig6a(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig6a(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
@@ -39,7 +39,7 @@ void register_helios_fig6a(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 6(a)",
                 .part = Part::jobs,
                 .needs = {Need::gpu_jobs},
-                .draw = draw});
+                .draw = draw_helios_fig6a});
 }
 
 }  // namespace almanac::study

@@ -16,7 +16,7 @@ void register_helios_fig6b(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig6b(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
@@ -63,7 +63,7 @@ void register_helios_fig6b(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 6(b), implication 4",
                 .part = Part::jobs,
                 .needs = {Need::gpu_jobs},
-                .draw = draw});
+                .draw = draw_helios_fig6b});
 }
 
 }  // namespace almanac::study

@@ -22,7 +22,7 @@ void register_helios_fig7a(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig7a(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.caption = "Jobs whose final state is known, by how they ended.";
@@ -85,7 +85,7 @@ void register_helios_fig7a(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 7(a), implication 6",
                 .part = Part::jobs,
                 .needs = {Need::gpu_jobs, Need::state},
-                .draw = draw});
+                .draw = draw_helios_fig7a});
 }
 
 }  // namespace almanac::study

@@ -30,7 +30,7 @@ constexpr std::array<Size, 7> kExact{{{"1", 1, 1},
                                       {"32", 32, 32},
                                       {">=64", 64, std::numeric_limits<int>::max()}}};
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig7b(const Study& study) {
   std::array<std::array<double, kEndings.size()>, kExact.size()> counts{};
   std::int64_t known = 0;
   for (const std::uint32_t at : study.gpu_jobs()) {
@@ -76,7 +76,7 @@ void register_helios_fig7b(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 7(b)",
                 .part = Part::jobs,
                 .needs = {Need::gpu_jobs, Need::state},
-                .draw = draw});
+                .draw = draw_helios_fig7b});
 }
 
 }  // namespace almanac::study

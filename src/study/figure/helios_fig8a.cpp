@@ -17,7 +17,7 @@ void register_helios_fig8a(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig8a(const Study& study) {
   figure::Column quantity{.name = "gpu_time_gpu_s",
                           .label = "GPU time",
                           .unit = figure::Unit::gpu_seconds,
@@ -50,7 +50,7 @@ void register_helios_fig8a(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 8(a)",
                 .part = Part::users,
                 .needs = {Need::gpu_jobs, Need::user},
-                .draw = draw});
+                .draw = draw_helios_fig8a});
 }
 
 }  // namespace almanac::study

@@ -17,7 +17,7 @@ void register_helios_fig8b(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig8b(const Study& study) {
   figure::Column quantity{.name = "cpu_time_cpu_s",
                           .label = "CPU time",
                           .unit = figure::Unit::cpu_seconds,
@@ -51,7 +51,7 @@ void register_helios_fig8b(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 8(b)",
                 .part = Part::users,
                 .needs = {Need::cpu_jobs, Need::user, Need::cpus},
-                .draw = draw});
+                .draw = draw_helios_fig8b});
 }
 
 }  // namespace almanac::study

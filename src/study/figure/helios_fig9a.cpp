@@ -19,7 +19,7 @@ void register_helios_fig9a(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig9a(const Study& study) {
   figure::Column quantity{.name = "wait_s",
                           .label = "Waiting",
                           .unit = figure::Unit::seconds,
@@ -53,7 +53,7 @@ void register_helios_fig9a(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 9(a), implication 7",
                 .part = Part::users,
                 .needs = {Need::gpu_jobs, Need::user, Need::start},
-                .draw = draw});
+                .draw = draw_helios_fig9a});
 }
 
 }  // namespace almanac::study

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kBins = 10;
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_fig9b(const Study& study) {
   struct Counts {
     std::int64_t completed = 0, known = 0;
     bool on_cpus = false;
@@ -91,7 +91,7 @@ void register_helios_fig9b(Figures& registry) {
                 .source = "Hu et al., SC'21, Figure 9(b)",
                 .part = Part::users,
                 .needs = {Need::gpu_jobs, Need::user, Need::state},
-                .draw = draw});
+                .draw = draw_helios_fig9b});
 }
 
 }  // namespace almanac::study

@@ -19,19 +19,20 @@ void register_helios_table1(Figures& registry);
 
 namespace {
 
-struct Row {
+struct ClusterRow {
   const char* cluster;
   const char* gpu_type;
   double vcs, nodes, gpus, jobs;
 };
 
-constexpr std::array<Row, 5> kPublished{{{"Venus", "Volta", 27, 133, 1064, 247e3},
-                                         {"Earth", "Volta", 25, 143, 1144, 873e3},
-                                         {"Saturn", "Pascal & Volta", 28, 262, 2096, 1753e3},
-                                         {"Uranus", "Pascal", 25, 264, 2112, 490e3},
-                                         {"Helios, total", "", 105, 802, 6416, 3363e3}}};
+constexpr std::array<ClusterRow, 5> kPublishedClusters{
+    {{"Venus", "Volta", 27, 133, 1064, 247e3},
+     {"Earth", "Volta", 25, 143, 1144, 873e3},
+     {"Saturn", "Pascal & Volta", 28, 262, 2096, 1753e3},
+     {"Uranus", "Pascal", 25, 264, 2112, 490e3},
+     {"Helios, total", "", 105, 802, 6416, 3363e3}}};
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_table1(const Study& study) {
   const cluster::Cluster& cluster = study.cluster();
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
@@ -54,7 +55,7 @@ Drawing draw(const Study& study) {
   nodes.add(static_cast<double>(cluster.nodes.size()));
   gpus.add(cluster.gpus());
   jobs.add(static_cast<double>(jobs_here));
-  for (const Row& row : kPublished) {
+  for (const ClusterRow& row : kPublishedClusters) {
     name.add(std::string(row.cluster));
     type.add(std::string(row.gpu_type));
     vcs.add(row.vcs);
@@ -73,7 +74,7 @@ void register_helios_table1(Figures& registry) {
                 .source = "Hu et al., SC'21, Table 1",
                 .part = Part::trace,
                 .needs = {},
-                .draw = draw});
+                .draw = draw_helios_table1});
 }
 
 }  // namespace almanac::study

@@ -17,18 +17,18 @@ void register_helios_table2(Figures& registry);
 
 namespace {
 
-struct Row {
+struct TraceRow {
   const char* trace;
   double vcs, jobs, gpu_jobs, cpu_jobs, days, mean_gpus, mean_duration_s, max_gpus, max_days;
 };
 
-constexpr std::array<Row, 2> kPublished{
+constexpr std::array<TraceRow, 2> kPublishedTraces{
     {{"Helios, as published", 105, 3.36e6, 1.58e6, 1.78e6, 181, 3.72, 6652, 2048, 50},
      {"Philly, as published", 14, 103e3, 103e3, 0, 83, 1.75, 28329, 128, 60}}};
 constexpr double kDay = 86400;
 
-Row row_of(const Study& study) {
-  Row row{"this trace", 0, 0, 0, 0, 0, 0, 0, 0, 0};
+TraceRow row_of(const Study& study) {
+  TraceRow row{"this trace", 0, 0, 0, 0, 0, 0, 0, 0, 0};
   std::vector<bool> vcs(study.trace().names.size());
   const auto& jobs = study.trace().jobs;
   for (const std::uint32_t at : study.gpu_jobs()) {
@@ -54,7 +54,7 @@ Row row_of(const Study& study) {
   return row;
 }
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_table2(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.caption = "Jobs that never ran are left out. Durations include retries.";
@@ -68,9 +68,9 @@ Drawing draw(const Study& study) {
   auto& mean = figure.number("mean_duration_s", "Mean duration", figure::Unit::seconds);
   auto& max_gpus = figure.number("max_gpus", "Most GPUs", figure::Unit::gpus);
   auto& max_days = figure.number("max_duration_days", "Longest, days");
-  const Row own = row_of(study);
+  const TraceRow own = row_of(study);
   figure.n = static_cast<std::int64_t>(own.jobs);
-  for (const Row& row : {own, kPublished[0], kPublished[1]}) {
+  for (const TraceRow& row : {own, kPublishedTraces[0], kPublishedTraces[1]}) {
     name.add(std::string(row.trace));
     vcs.add(row.vcs);
     jobs.add(row.jobs);
@@ -93,7 +93,7 @@ void register_helios_table2(Figures& registry) {
                 .source = "Hu et al., SC'21, Table 2",
                 .part = Part::trace,
                 .needs = {},
-                .draw = draw});
+                .draw = draw_helios_table2});
 }
 
 }  // namespace almanac::study

@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <span>
 
 #include "stats/quantile.h"
@@ -20,15 +19,15 @@ void register_helios_table_summary(Figures& registry);
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+using stats::kNaN;
 
 /// A measure and its published values: Venus, Earth, Saturn, Uranus, all.
-struct Row {
+struct SummaryRow {
   const char* measure;
   std::array<double, 5> published;
 };
 
-constexpr std::array<Row, 19> kRows{{
+constexpr std::array<SummaryRow, 19> kRows{{
     {"job_num", {246708, 872886, 1753078, 490309, 3362981}},
     {"cpu_job_num", {121405, 445738, 1054182, 161192, 1782517}},
     {"gpu_job_num", {125303, 427148, 698896, 329117, 1580464}},
@@ -88,7 +87,7 @@ Means means_of(const Study& study, std::span<const std::uint32_t> jobs) {
   return means;
 }
 
-Drawing draw(const Study& study) {
+Drawing draw_helios_table_summary(const Study& study) {
   const Means gpu = means_of(study, study.gpu_jobs());
   const Means cpu = means_of(study, study.cpu_jobs());
   const auto gpu_jobs = static_cast<double>(study.gpu_jobs().size());
@@ -142,7 +141,7 @@ void register_helios_table_summary(Figures& registry) {
                 .source = "Hu et al., SC'21, HeliosData cluster summary",
                 .part = Part::trace,
                 .needs = {},
-                .draw = draw});
+                .draw = draw_helios_table_summary});
 }
 
 }  // namespace almanac::study

@@ -22,7 +22,7 @@ void register_philly_fig2(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_philly_fig2(const Study& study) {
   std::array<std::vector<double>, kSizes.size()> durations;
   for (const std::uint32_t at : study.gpu_jobs()) {
     const trace::Job& job = study.job(at);
@@ -63,7 +63,7 @@ void register_philly_fig2(Figures& registry) {
                 .source = "Jeon et al., ATC'19, Figure 2",
                 .part = Part::jobs,
                 .needs = {Need::gpu_jobs},
-                .draw = draw});
+                .draw = draw_philly_fig2});
 }
 
 }  // namespace almanac::study

@@ -27,12 +27,12 @@ void register_philly_fig3(Figures& registry);
 
 namespace {
 
-constexpr std::size_t kShown = 5;
+constexpr std::size_t kShownVcs = 5;
 
-using OfSizes = std::array<std::vector<double>, kSizes.size()>;
+using WaitsOfSizes = std::array<std::vector<double>, kSizes.size()>;
 
 struct Waits {
-  OfSizes waits{};
+  WaitsOfSizes waits{};
   std::int64_t jobs = 0;
 };
 
@@ -67,7 +67,7 @@ std::map<NameId, Waits> waits_of(const Study& study) {
   return by_vc;
 }
 
-Drawing draw(const Study& study) {
+Drawing draw_philly_fig3(const Study& study) {
   std::map<NameId, Waits> by_vc = waits_of(study);
   std::vector<std::pair<NameId, Waits*>> largest;
   std::vector<double> all;
@@ -77,7 +77,7 @@ Drawing draw(const Study& study) {
   }
   std::stable_sort(largest.begin(), largest.end(),
                    [](const auto& a, const auto& b) { return a.second->jobs > b.second->jobs; });
-  if (largest.size() > kShown) largest.resize(kShown);
+  if (largest.size() > kShownVcs) largest.resize(kShownVcs);
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(all.size());
@@ -129,7 +129,7 @@ void register_philly_fig3(Figures& registry) {
                 .source = "Jeon et al., ATC'19, Figure 3",
                 .part = Part::waiting,
                 .needs = {Need::gpu_jobs, Need::start},
-                .draw = draw});
+                .draw = draw_philly_fig3});
 }
 
 }  // namespace almanac::study

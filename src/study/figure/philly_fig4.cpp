@@ -22,7 +22,7 @@ void register_philly_fig4(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_philly_fig4(const Study& study) {
   std::map<std::pair<std::size_t, int>, std::vector<double>> waits;
   std::int64_t jobs = 0;
   for (const std::uint32_t at : study.gpu_jobs()) {
@@ -62,7 +62,7 @@ void register_philly_fig4(Figures& registry) {
                 .source = "Jeon et al., ATC'19, Figure 4",
                 .part = Part::locality,
                 .needs = {Need::gpu_jobs, Need::start, Need::nodes},
-                .draw = draw});
+                .draw = draw_philly_fig4});
 }
 
 }  // namespace almanac::study

@@ -15,7 +15,7 @@ void register_philly_fig5(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_philly_fig5(const Study& study) {
   const GpuUse& use = *study.measured().gpu;
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
@@ -55,7 +55,7 @@ void register_philly_fig5(Figures& registry) {
                 .source = "Jeon et al., ATC'19, Figure 5",
                 .part = Part::locality,
                 .needs = {Need::gpu_utilization},
-                .draw = draw});
+                .draw = draw_philly_fig5});
 }
 
 }  // namespace almanac::study

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array kGpus{"8", "16"};
 
-Drawing draw(const Study& study) {
+Drawing draw_philly_fig6(const Study& study) {
   const GpuUse& use = *study.measured().gpu;
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
@@ -62,7 +62,7 @@ void register_philly_fig6(Figures& registry) {
                 .source = "Jeon et al., ATC'19, Figure 6",
                 .part = Part::locality,
                 .needs = {Need::gpu_utilization},
-                .draw = draw});
+                .draw = draw_philly_fig6});
 }
 
 }  // namespace almanac::study

@@ -17,7 +17,7 @@ void register_philly_fig7(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_philly_fig7(const Study& study) {
   const HostUse& use = *study.measured().host;
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
@@ -57,7 +57,7 @@ void register_philly_fig7(Figures& registry) {
                 .source = "Jeon et al., ATC'19, Figure 7",
                 .part = Part::locality,
                 .needs = {Need::host_utilization},
-                .draw = draw});
+                .draw = draw_philly_fig7});
 }
 
 }  // namespace almanac::study

@@ -12,7 +12,7 @@ void register_philly_fig8(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study&) { return {}; }
+Drawing draw_philly_fig8(const Study&) { return {}; }
 
 }  // namespace
 
@@ -22,7 +22,7 @@ void register_philly_fig8(Figures& registry) {
                 .source = "Jeon et al., ATC'19, Figure 8",
                 .part = Part::failures,
                 .needs = {Need::convergence},
-                .draw = draw});
+                .draw = draw_philly_fig8});
 }
 
 }  // namespace almanac::study

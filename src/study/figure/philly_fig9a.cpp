@@ -19,9 +19,9 @@ void register_philly_fig9a(Figures& registry);
 
 namespace {
 
-constexpr std::array kPhilly{0.33, 0.98, 1.09, 1.11, 0.44};
+constexpr std::array kPhillyRetries{0.33, 0.98, 1.09, 1.11, 0.44};
 
-Drawing draw(const Study& study) {
+Drawing draw_philly_fig9a(const Study& study) {
   std::array<double, kSizes.size() + 1> jobs{}, retries{};  // the last: all
   for (const std::uint32_t at : study.gpu_jobs()) {
     const trace::Job& job = study.job(at);
@@ -43,7 +43,7 @@ Drawing draw(const Study& study) {
     size.add(each < kSizes.size() ? std::string(kSizes[each]) : "all");
     count.add(jobs[each]);
     mean.add(retries[each] / jobs[each]);
-    philly.add(kPhilly[each]);
+    philly.add(kPhillyRetries[each]);
   }
   figure.charts.push_back(
       {.kind = "bar", .x = "size", .y = {"mean_retries", "philly_mean_retries"}});
@@ -68,7 +68,7 @@ void register_philly_fig9a(Figures& registry) {
                 .source = "Jeon et al., ATC'19, Figure 9(a)",
                 .part = Part::failures,
                 .needs = {Need::gpu_jobs, Need::attempts},
-                .draw = draw});
+                .draw = draw_philly_fig9a});
 }
 
 }  // namespace almanac::study

@@ -19,9 +19,9 @@ void register_philly_fig9b(Figures& registry);
 
 namespace {
 
-constexpr std::array kPhilly{0.13, 0.37, 0.42, 0.47, 0.17};
+constexpr std::array kPhillyFailures{0.13, 0.37, 0.42, 0.47, 0.17};
 
-Drawing draw(const Study& study) {
+Drawing draw_philly_fig9b(const Study& study) {
   std::array<double, kSizes.size() + 1> jobs{}, failed{};  // the last: all
   for (const std::uint32_t at : study.gpu_jobs()) {
     const trace::Job& job = study.job(at);
@@ -45,7 +45,7 @@ Drawing draw(const Study& study) {
     size.add(each < kSizes.size() ? std::string(kSizes[each]) : "all");
     count.add(jobs[each]);
     rate.add(failed[each] / jobs[each]);
-    philly.add(kPhilly[each]);
+    philly.add(kPhillyFailures[each]);
   }
   figure.charts.push_back(
       {.kind = "bar", .x = "size", .y = {"unsuccessful_fraction", "philly_fraction"}});
@@ -73,7 +73,7 @@ void register_philly_fig9b(Figures& registry) {
                 .source = "Jeon et al., ATC'19, Figure 9(b)",
                 .part = Part::failures,
                 .needs = {Need::gpu_jobs, Need::state},
-                .draw = draw});
+                .draw = draw_philly_fig9b});
 }
 
 }  // namespace almanac::study

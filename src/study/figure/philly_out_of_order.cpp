@@ -32,9 +32,9 @@ struct Counts {
   double overtaken = 0;
 };
 
-using OfSizes = std::array<Counts, kSizes.size()>;
+using CountsOfSizes = std::array<Counts, kSizes.size()>;
 
-void count(const Study& study, const VcJobs& group, OfSizes& sizes) {
+void count(const Study& study, const VcJobs& group, CountsOfSizes& sizes) {
   const VcLoad load(study, group);
   const auto start = [&](std::size_t at) { return study.job(group.jobs[at]).outcome.start; };
   const std::size_t jobs = group.jobs.size();
@@ -67,8 +67,8 @@ void count(const Study& study, const VcJobs& group, OfSizes& sizes) {
   }
 }
 
-Drawing draw(const Study& study) {
-  OfSizes sizes{};
+Drawing draw_philly_out_of_order(const Study& study) {
+  CountsOfSizes sizes{};
   double starts = 0;
   for (const VcJobs& group : jobs_by_vc(study)) {
     count(study, group, sizes);
@@ -125,7 +125,7 @@ void register_philly_out_of_order(Figures& registry) {
                 .source = "Jeon et al., ATC'19, section 3.1.1",
                 .part = Part::waiting,
                 .needs = {Need::gpu_jobs, Need::start},
-                .draw = draw});
+                .draw = draw_philly_out_of_order});
 }
 
 }  // namespace almanac::study

@@ -31,7 +31,7 @@ struct Cell {
   double wait_s = 0;
 };
 
-Drawing draw(const Study& study) {
+Drawing draw_philly_table2(const Study& study) {
   std::array<std::array<Cell, kSizes.size()>, kCauses> cells{};
   for (const VcJobs& group : jobs_by_vc(study)) {
     const VcLoad load(study, group);
@@ -99,7 +99,7 @@ void register_philly_table2(Figures& registry) {
                 .source = "Jeon et al., ATC'19, Table 2",
                 .part = Part::waiting,
                 .needs = {Need::gpu_jobs, Need::start},
-                .draw = draw});
+                .draw = draw_philly_table2});
 }
 
 }  // namespace almanac::study

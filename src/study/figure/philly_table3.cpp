@@ -18,7 +18,7 @@ void register_philly_table3(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_philly_table3(const Study& study) {
   const GpuUse& use = *study.measured().gpu;
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
@@ -74,7 +74,7 @@ void register_philly_table3(Figures& registry) {
                 .source = "Jeon et al., ATC'19, Table 3",
                 .part = Part::locality,
                 .needs = {Need::gpu_utilization},
-                .draw = draw});
+                .draw = draw_philly_table3});
 }
 
 }  // namespace almanac::study

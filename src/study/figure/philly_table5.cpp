@@ -13,7 +13,7 @@ void register_philly_table5(Figures& registry);
 
 namespace {
 
-Drawing draw(const Study& study) {
+Drawing draw_philly_table5(const Study& study) {
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.caption = "Jobs with 16 GPUs by the number of machines, one sample a GPU and minute.";
@@ -47,7 +47,7 @@ void register_philly_table5(Figures& registry) {
                 .source = "Jeon et al., ATC'19, Table 5",
                 .part = Part::locality,
                 .needs = {Need::gpu_utilization},
-                .draw = draw});
+                .draw = draw_philly_table5});
 }
 
 }  // namespace almanac::study

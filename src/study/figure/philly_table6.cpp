@@ -24,7 +24,7 @@ struct Published {
 constexpr std::array<Published, kEndings.size()> kPhilly{
     {{0.693, 0.4453}, {0.135, 0.3769}, {0.172, 0.1776}}};
 
-Drawing draw(const Study& study) {
+Drawing draw_philly_table6(const Study& study) {
   std::array<double, kEndings.size()> jobs{}, time{};
   for (const std::uint32_t at : study.gpu_jobs()) {
     const trace::Job& job = study.job(at);
@@ -77,7 +77,7 @@ void register_philly_table6(Figures& registry) {
                 .source = "Jeon et al., ATC'19, Table 6",
                 .part = Part::failures,
                 .needs = {Need::gpu_jobs, Need::state},
-                .draw = draw});
+                .draw = draw_philly_table6});
 }
 
 }  // namespace almanac::study

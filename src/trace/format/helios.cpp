@@ -19,9 +19,9 @@ void register_helios(Formats& registry);
 
 namespace {
 
-enum Extra { kLogRow, kClamped };
+enum HeliosExtra { kLogRow, kClamped };
 
-std::string finish(Draft& draft, Intake& intake) {
+std::string finish_helios(Draft& draft, Intake& intake) {
   if (!draft.has_id && !draft.extras[kLogRow].empty()) {
     draft.job.id = intake.trace().key(fmt::format("log-{}", draft.extras[kLogRow]));
     draft.has_id = true;
@@ -55,7 +55,7 @@ void register_helios(Formats& registry) {
       {Field::wait_s, "queue"},
   };
   format.extras = {"log_row", "clamped_48h"};
-  format.finish = finish;
+  format.finish = finish_helios;
   registry.add(as_format(std::move(format)));
 }
 

@@ -26,7 +26,7 @@ namespace {
 constexpr const char* kNoDeletion =
     "pods without a deletion_time, taken to run until the last time of the file";
 
-enum Extra { kGpuMilli };
+enum OpenbExtra { kGpuMilli };
 
 /// 1000 is a whole GPU, and so is the 0 of pods that ask for no GPU.
 std::string read_share(Draft& draft) {
@@ -41,7 +41,7 @@ std::string read_share(Draft& draft) {
   return {};
 }
 
-std::string finish(Draft& draft, Intake& intake) {
+std::string finish_openb(Draft& draft, Intake& intake) {
   Outcome& outcome = draft.job.outcome;
   if (outcome.start == kNoTime) {
     outcome.run = Duration::zero();
@@ -101,7 +101,7 @@ void register_openb(Formats& registry) {
                                                       {Field::end_s, "deletion_time", true},
                                                       {Field::state, "pod_phase"},
                                                   });
-  pods.finish = finish;
+  pods.finish = finish_openb;
   pods.conclude = conclude;
   registry.add(as_format(std::move(pods)));
 }

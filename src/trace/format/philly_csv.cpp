@@ -17,14 +17,14 @@ void register_philly_csv(Formats& registry);
 
 namespace {
 
-enum Extra { kStatus, kSource };
+enum PhillyExtra { kWrittenStatus, kRunSource };
 
-std::string finish(Draft& draft, Intake& intake) {
-  if (draft.extras[kStatus] == "Unsuccessful") {
+std::string finish_philly_csv(Draft& draft, Intake& intake) {
+  if (draft.extras[kWrittenStatus] == "Unsuccessful") {
     ++intake.trace().unsuccessful;
     intake.remark("jobs that are Unsuccessful (killed or failed, unknown which), taken as FAILED");
   }
-  if (draft.extras[kSource] == "e2e") {
+  if (draft.extras[kRunSource] == "e2e") {
     intake.remark("jobs whose run_seconds is the time from the first start to the last end");
   }
   return {};
@@ -50,7 +50,7 @@ void register_philly_csv(Formats& registry) {
   };
   format.map.states = {{"Unsuccessful", JobState::failed}};
   format.extras = {"status", "run_source"};
-  format.finish = finish;
+  format.finish = finish_philly_csv;
   registry.add(as_format(std::move(format)));
 }
 

@@ -19,16 +19,16 @@ void register_sacct_text(Formats& registry);
 
 namespace {
 
-enum Extra { kAllocTres, kReqTres, kAllocGres, kReqGres, kJobId };
+enum SacctExtra { kAllocTres, kReqTres, kAllocGres, kReqGres, kJobId };
 
-std::string finish(Draft& draft, Intake& intake) {
+std::string finish_sacct_text(Draft& draft, Intake& intake) {
   if (draft.extras[kJobId].find('.') != std::string_view::npos) {
     draft.is_job = false;
     intake.skip("lines of job steps left out");
     return {};
   }
   std::string_view source;
-  for (const Extra extra : {kAllocTres, kReqTres, kAllocGres, kReqGres}) {
+  for (const SacctExtra extra : {kAllocTres, kReqTres, kAllocGres, kReqGres}) {
     if (source.empty()) source = draft.extras[extra];
   }
   const auto tres = parse_tres(source);
@@ -80,7 +80,7 @@ void register_sacct_text(Formats& registry) {
   };
   format.extras = {"AllocTRES", "ReqTRES", "AllocGRES", "ReqGRES", "JobID"};
   format.needed_extras = 4;
-  format.finish = finish;
+  format.finish = finish_sacct_text;
   Format made = as_format(std::move(format));
   made.likeness = [](const Head& head) {
     for (const std::string_view column : head.columns('|')) {

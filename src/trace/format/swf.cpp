@@ -25,7 +25,7 @@ void register_swf(Formats& registry);
 
 namespace {
 
-enum Item {
+enum SwfItem {
   kNumber,
   kSubmit,
   kWait,
@@ -44,36 +44,36 @@ enum Item {
   kPartition,
   kAfter,
   kThink,
-  kItems,
+  kSwfItems,
 };
-constexpr std::array<const char*, kItems> kNames{"job number",
-                                                 "submit time",
-                                                 "wait time",
-                                                 "run time",
-                                                 "allocated processors",
-                                                 "CPU time",
-                                                 "used memory",
-                                                 "requested processors",
-                                                 "requested time",
-                                                 "requested memory",
-                                                 "status",
-                                                 "user",
-                                                 "group",
-                                                 "application",
-                                                 "queue",
-                                                 "partition",
-                                                 "preceding job",
-                                                 "think time"};
-constexpr double kLargest = 1e12;  // seconds: sums must fit into milliseconds of 64 bits
+constexpr std::array<const char*, kSwfItems> kNames{"job number",
+                                                    "submit time",
+                                                    "wait time",
+                                                    "run time",
+                                                    "allocated processors",
+                                                    "CPU time",
+                                                    "used memory",
+                                                    "requested processors",
+                                                    "requested time",
+                                                    "requested memory",
+                                                    "status",
+                                                    "user",
+                                                    "group",
+                                                    "application",
+                                                    "queue",
+                                                    "partition",
+                                                    "preceding job",
+                                                    "think time"};
+constexpr double kLargestValue = 1e12;  // seconds: sums must fit into milliseconds of 64 bits
 constexpr double kMostProcessors = 1e6;
 constexpr double kKbPerGb = 1024.0 * 1024.0;
 
-using Items = std::array<double, kItems>;
+using SwfItems = std::array<double, kSwfItems>;
 
 Duration length(double secs) { return Duration(std::llround(secs * 1000)); }
 
 /// Splits a line at blanks; says what is wrong with it, if anything.
-std::string split(std::string_view line, Items& items) {
+std::string split(std::string_view line, SwfItems& items) {
   constexpr std::string_view kBlank = " \t\r";
   std::size_t count = 0;
   for (auto at = line.find_first_not_of(kBlank); at != std::string_view::npos;
@@ -81,17 +81,17 @@ std::string split(std::string_view line, Items& items) {
     line.remove_prefix(at);
     const std::string_view word = line.substr(0, line.find_first_of(kBlank));
     line.remove_prefix(word.size());
-    if (count < kItems) {
+    if (count < kSwfItems) {
       const auto value = text::parse_decimal(word);
-      if (!value || std::abs(*value) > kLargest) {
+      if (!value || std::abs(*value) > kLargestValue) {
         return fmt::format("{} must be a number: \"{}\"", kNames[count], word.substr(0, 60));
       }
       items[count] = *value;
     }
     ++count;
   }
-  if (count == kItems) return {};
-  return fmt::format("a line must have {} numbers: {}", static_cast<int>(kItems), count);
+  if (count == kSwfItems) return {};
+  return fmt::format("a line must have {} numbers: {}", static_cast<int>(kSwfItems), count);
 }
 
 class SwfReader {
@@ -110,7 +110,7 @@ class SwfReader {
       if (text.front() == ';') {
         message = read_header(text.substr(1));
       } else {
-        Items items{};
+        SwfItems items{};
         message = split(text, items);
         if (message.empty()) {
           if (auto done = take(items, lines.line(), message); !done) return done;
@@ -137,7 +137,7 @@ class SwfReader {
     const std::string_view value = trim(text.substr(colon + 1));
     if (key == "UnixStartTime") {
       const auto seconds = text::parse_whole(value);
-      if (!seconds || std::abs(static_cast<double>(*seconds)) > kLargest) {
+      if (!seconds || std::abs(static_cast<double>(*seconds)) > kLargestValue) {
         return fmt::format("UnixStartTime must be a number: \"{}\"", value.substr(0, 60));
       }
       zero_ = std::chrono::seconds(std::max<std::int64_t>(*seconds, 0));  // -1 = unknown
@@ -151,7 +151,7 @@ class SwfReader {
     return {};
   }
 
-  Result<void> take(const Items& items, std::int64_t line, std::string& message) {
+  Result<void> take(const SwfItems& items, std::int64_t line, std::string& message) {
     const double status = items[kStatus];
     if (status >= 2 && status <= 4) {
       intake_.skip("lines left out that are pieces of a checkpointed job");
@@ -211,14 +211,14 @@ class SwfReader {
 };
 
 /// Comments, then a line of 18 numbers.
-double likeness(const Head& head) {
+double swf_likeness(const Head& head) {
   std::string_view rest = head.text;
   while (!rest.empty()) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     const auto first = line.find_first_not_of(" \t\r");
     if (first == std::string_view::npos) continue;
-    Items items{};
+    SwfItems items{};
     if (line[first] != ';') return split(line, items).empty() ? 1 : 0;
   }
   return head.first_line().starts_with("; Version") ? 1 : 0;
@@ -230,7 +230,7 @@ void register_swf(Formats& registry) {
   Format format;
   format.name = "swf";
   format.summary = "Standard Workload Format 2.2 (processors are taken as GPUs)";
-  format.likeness = likeness;
+  format.likeness = swf_likeness;
   format.read = [](const std::string& path, Intake& intake) -> Result<void> {
     auto lines = table::Lines::open(path);
     if (!lines) return tl::unexpected(std::move(lines.error()));

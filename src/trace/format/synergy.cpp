@@ -45,19 +45,19 @@ constexpr std::array<Iteration, 10> kIterations{{{"alexnet", 600ms},
 constexpr double kShareCpus = 3;  // of a GPU
 constexpr double kShareMemoryGb = 62.5;
 constexpr std::int64_t kMostIterations = 1'000'000'000'000;
-constexpr std::int64_t kMostGpus = 1'000'000;
+constexpr std::int64_t kMostSynergyGpus = 1'000'000;
 constexpr std::int64_t kLatestMs = 1'000'000'000'000'000;
 
-enum Item { kId, kModel, kArrival, kIterationCount, kGpus, kItems };
-using Items = std::array<std::string_view, kItems>;
+enum SynergyItem { kId, kModel, kArrival, kIterationCount, kGpus, kSynergyItems };
+using SynergyItems = std::array<std::string_view, kSynergyItems>;
 
 /// Whether a line has five fields.
-bool split(std::string_view line, Items& items) {
-  for (std::size_t item = 0; item < kItems; ++item) {
+bool split(std::string_view line, SynergyItems& items) {
+  for (std::size_t item = 0; item < kSynergyItems; ++item) {
     const auto comma = line.find(',');
-    if ((comma == std::string_view::npos) != (item + 1 == kItems)) return false;
+    if ((comma == std::string_view::npos) != (item + 1 == kSynergyItems)) return false;
     items[item] = line.substr(0, comma);
-    if (item + 1 < kItems) line.remove_prefix(comma + 1);
+    if (item + 1 < kSynergyItems) line.remove_prefix(comma + 1);
   }
   return true;
 }
@@ -77,7 +77,7 @@ std::string known_models() {
 
 /// Fills `job` from a line; says what is wrong with it, if anything.
 std::string take(std::string_view line, Trace& trace, Job& job) {
-  Items items;
+  SynergyItems items;
   if (!split(line, items)) {
     return fmt::format("a line must have the fields id, model, arrival, iterations, GPUs: \"{}\"",
                        line.substr(0, 60));
@@ -98,7 +98,7 @@ std::string take(std::string_view line, Trace& trace, Job& job) {
     return fmt::format("the iterations must be a whole number of 1 or more: \"{}\"",
                        items[kIterationCount].substr(0, 60));
   }
-  if (!gpus || *gpus < 1 || *gpus > kMostGpus) {
+  if (!gpus || *gpus < 1 || *gpus > kMostSynergyGpus) {
     return fmt::format("the GPUs must be a whole number of 1 or more: \"{}\"",
                        items[kGpus].substr(0, 60));
   }
@@ -114,7 +114,7 @@ std::string take(std::string_view line, Trace& trace, Job& job) {
   return {};
 }
 
-Result<void> read(const std::string& path, Intake& intake) {
+Result<void> read_synergy(const std::string& path, Intake& intake) {
   auto lines = table::Lines::open(path);
   if (!lines) return tl::unexpected(std::move(lines.error()));
   for (;;) {
@@ -134,10 +134,10 @@ Result<void> read(const std::string& path, Intake& intake) {
 }
 
 /// Five fields, of which the second is a model and the others begin with a digit.
-double likeness(const Head& head) {
-  Items items;
+double synergy_likeness(const Head& head) {
+  SynergyItems items;
   if (!split(head.first_line(), items) || iteration_of(items[kModel]) == nullptr) return 0;
-  for (const Item item : {kId, kArrival, kIterationCount, kGpus}) {
+  for (const SynergyItem item : {kId, kArrival, kIterationCount, kGpus}) {
     if (items[item].empty() || items[item].front() < '0' || items[item].front() > '9') return 0;
   }
   return 1;
@@ -149,8 +149,8 @@ void register_synergy(Formats& registry) {
   Format format;
   format.name = "synergy";
   format.summary = "deployment log of Synergy's artifact (OSDI'22): iterations of known models";
-  format.likeness = likeness;
-  format.read = read;
+  format.likeness = synergy_likeness;
+  format.read = read_synergy;
   registry.add(std::move(format));
 }
 

@@ -16,9 +16,9 @@ void register_tacc(Formats& registry);
 
 namespace {
 
-enum Extra { kExitCode };
+enum TaccExtra { kExitCode };
 
-std::string finish(Draft& draft, Intake&) {
+std::string finish_tacc(Draft& draft, Intake&) {
   const std::string_view exit = draft.extras[kExitCode];
   if (exit.empty()) return {};
   const auto colon = exit.find(':');
@@ -58,7 +58,7 @@ void register_tacc(Formats& registry) {
   };
   format.extras = {"exit_code"};
   format.ignored = {"priority"};
-  format.finish = finish;
+  format.finish = finish_tacc;
   registry.add(as_format(std::move(format)));
 }
 
