@@ -74,6 +74,8 @@ function(add_almanac_test name)
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_ROOMS} ${TEST_LIBS} almanac::test_support)
   target_precompile_headers(${name} REUSE_FROM precompiled_tests)
+  # Tests are edited one at a time, and may call their helpers alike.
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
   set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABEL}"
     ENVIRONMENT "ALMANAC_SOURCE_DIR=${PROJECT_SOURCE_DIR};ALMANAC_PROGRAM=$<TARGET_FILE:almanac>;ALMANAC_SHEPHERD=$<TARGET_FILE:almanac-shepherd>;RC_PARAMS=seed=1;TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp")

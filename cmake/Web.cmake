@@ -41,6 +41,7 @@ std::string_view @function@() {
 }  // namespace @namespace@
 ]] @ONLY)
   set(generated ${CMAKE_CURRENT_BINARY_DIR}/${page}_page.gen.cpp)
-  set_source_files_properties(${generated} PROPERTIES OBJECT_DEPENDS ${html})
+  set_source_files_properties(${generated} PROPERTIES OBJECT_DEPENDS ${html}
+    SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(${room} PRIVATE ${generated})
 endfunction()
