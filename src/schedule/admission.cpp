@@ -140,6 +140,12 @@ std::optional<policy::Reason> Admission::never(VcId vc, DemandId demand) const {
     if (most_tasks(vc, wanted) >= wanted.tasks) return std::nullopt;
     return policy::Reason{.kind = ReasonKind::too_many_cores};
   }
+  // Nearly every job fits one kind of nodes.
+  for (const Size& size : sizes_[index(vc)]) {
+    if ((size.gpu_type & wanted.gpu_types) != 0 && size.gpus_with_room(wanted) >= wanted.gpus) {
+      return std::nullopt;
+    }
+  }
   int most = -1;
   bool too_many_cores = false;
   for (std::size_t type = 0; type < gpu_types_.size(); ++type) {
@@ -150,10 +156,7 @@ std::optional<policy::Reason> Admission::never(VcId vc, DemandId demand) const {
     for (const Size& size : sizes_[index(vc)]) {
       if (size.gpu_type != bit) continue;
       most = std::max(most, gpus += size.nodes * size.gpus_per_node);
-      // All of it on one node, or on whole nodes.
-      const int units = std::min(wanted.gpus, size.gpus_per_node);
-      const cluster::Amount node{size.gpus_per_node, size.cpu_milli, size.memory_mb};
-      if (node.covers(wanted.of(units))) with_cores += size.nodes * size.gpus_per_node;
+      with_cores += size.gpus_with_room(wanted);
     }
     if (with_cores >= wanted.gpus) return std::nullopt;
     too_many_cores = too_many_cores || gpus >= wanted.gpus;

@@ -42,6 +42,14 @@ class Admission {
     int gpus_per_node = 0;
     std::int32_t cpu_milli = 0;
     std::int32_t memory_mb = 0;
+
+    /// GPUs of these nodes, if a node has room for the cores and memory of all units of `wanted`
+    /// that it could hold: a job lies on one node or on whole nodes.
+    int gpus_with_room(const cluster::Demand& wanted) const {
+      const cluster::Amount node{gpus_per_node, cpu_milli, memory_mb};
+      const bool has_room = node.covers(wanted.of(std::min(wanted.gpus, gpus_per_node)));
+      return has_room ? nodes * gpus_per_node : 0;
+    }
   };
   /// What comes with a GPU, or with a task, that does not say.
   struct Share {

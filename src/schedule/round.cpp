@@ -183,11 +183,16 @@ void Round::booted(NodeId node) {
 
 /// Each job comes once and goes once; all else may be of the policy's own making.
 void Round::check_time_goes_on(Time now, std::span<const Event> events) {
+  if (now != at_) {
+    at_ = now;
+    rounds_at_it_ = 0;
+    return;
+  }
   constexpr int kMostRounds = 10'000;
   const bool any_job = std::any_of(events.begin(), events.end(), [](const Event& event) {
     return event.kind != EventKind::timer && event.kind != EventKind::capacity_changed;
   });
-  rounds_at_it_ = now == std::exchange(at_, now) && !any_job ? rounds_at_it_ + 1 : 0;
+  rounds_at_it_ = any_job ? 0 : rounds_at_it_ + 1;
   ALMANAC_CHECK(rounds_at_it_ < kMostRounds,
                 "policy {} asked {} times at {} s to be woken at that instant", name_,
                 rounds_at_it_, seconds(now));
@@ -199,13 +204,16 @@ void Round::run(Time now, std::span<const Event> events) {
   plan_.clear();
   view_.now = now;
   policy_.decide(holds_.empty() ? events : with_released(now, events), view_, plan_);
+  const bool has_verbs = plan_.has_verbs();
   // Before the jobs that are to begin there.
-  for (const NodeId node : plan_.boots) actuator_.boot(node);
+  if (has_verbs) {
+    for (const NodeId node : plan_.boots) actuator_.boot(node);
+  }
   const auto changes = plan_.changes();
   for (const policy::Plan::Change& each : changes) {
     if (each.action == Action::stop || each.action == Action::move) check_and_stop(now, each);
   }
-  if (!plan_.ended.empty() || !plan_.declined.empty() || !plan_.holds.empty()) carry_out_verbs(now);
+  if (has_verbs) carry_out_verbs(now);
   for (const policy::Plan::Change& each : changes) {
     if (each.action == Action::resize) check_and_resize(each);
   }
@@ -219,6 +227,7 @@ void Round::run(Time now, std::span<const Event> events) {
                 "the plan takes {} cores/1000 and says whose {} are", ledger_.busy_cpu_milli(),
                 busy_cpu_milli_);
   ledger_.commit();
+  if (!has_verbs) return;
   for (const JobId job : plan_.held_back) held_since_.try_emplace(job, now);
   for (const NodeId node : plan_.sleeps) actuator_.sleep(node);
 }
@@ -381,11 +390,10 @@ void Round::remember_grants(JobId job, std::span<const cluster::Grant> held) {
   constexpr std::size_t kMostNodes = std::numeric_limits<std::uint16_t>::max();
   ALMANAC_CHECK(held.size() <= kMostNodes, "job {} is given {} nodes, more than {}", index(job),
                 held.size(), kMostNodes);
-  if (places_.size() < progress_.size()) places_.resize(progress_.size(), 0);
   // A job that runs again reuses its places if they are enough.
-  if (held.size() > places_[index(job)]) {
+  if (held.size() > state.max_grants) {
     state.first_grant = static_cast<std::uint32_t>(grants_.size());
-    places_[index(job)] = static_cast<std::uint16_t>(held.size());
+    state.max_grants = static_cast<std::uint16_t>(held.size());
     grants_.resize(grants_.size() + held.size());
   }
   state.num_grants = static_cast<std::uint16_t>(held.size());

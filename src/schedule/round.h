@@ -68,7 +68,7 @@ struct HeldBack {
 
 /// The trace may grow: a job can join that was not in it when the round was made.
 ///
-/// Cost: 66 bytes a job and 32 a grant. Not thread-safe.
+/// Cost: 64 bytes a job and 32 a grant. Not thread-safe.
 class Round {
  public:
   /// `name` is what messages call the policy.
@@ -167,7 +167,6 @@ class Round {
   cluster::Ledger ledger_;
   std::vector<policy::Progress> progress_;
   std::vector<cluster::Grant> grants_;
-  std::vector<std::uint16_t> places_;  // of each job in grants_, from Progress::first_grant on
   std::unordered_map<JobId, policy::Config> configs_;  // of jobs that do not run as they come
   std::unordered_map<JobId, Time> holds_;              // until when waiting jobs are held
   policy::View view_;

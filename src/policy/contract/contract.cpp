@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policy/contract/contract.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace almanac::policy {
 namespace {
 
@@ -37,27 +40,44 @@ Plan::Action Plan::action(JobId job, const Target& target) const {
   return same ? Action::none : Action::resize;
 }
 
+const Plan::Change* Plan::find_among_many(JobId job) const {
+  if (index(job) >= position_.size()) return nullptr;
+  const std::uint32_t position = position_[index(job)];
+  if (position >= changes_.size() || changes_[position].job != job) return nullptr;
+  return &changes_[position];
+}
+
 void Plan::set(JobId job, const Target& target) {
-  if (position_.size() <= index(job)) position_.resize(view_.num_jobs());
-  std::uint32_t& position = position_[index(job)];
-  const bool again = position < changes_.size() && changes_[position].job == job;
-  const auto stops = [](Action action) { return action == Action::stop || action == Action::move; };
-  const bool runs = view_.progress(job).phase == Phase::running;
-  const bool ran = again ? changes_[position].num_grants > 0 : runs;
   Change change{.job = job,
                 .action = action(job, target),
                 .first_grant = static_cast<std::uint32_t>(grants_.size()),
                 .num_grants = static_cast<std::uint32_t>(target.grants.size()),
                 .config = target.config};
-  grants_.insert(grants_.end(), target.grants.begin(), target.grants.end());
-  if (again && stops(changes_[position].action)) --num_stops_;
-  if (stops(change.action)) ++num_stops_;
-  if (quotas != nullptr) count(*quotas, view_, job, ran, target);
-  if (again) {
-    changes_[position] = change;
-  } else {
-    position = static_cast<std::uint32_t>(changes_.size());
-    changes_.push_back(change);
+  for (const cluster::Grant& grant : target.grants) grants_.push_back(grant);
+  const auto stops = [](const Change& each) {
+    return each.action == Action::stop || each.action == Action::move;
+  };
+  const Change* const before = find(job);
+  if (before != nullptr && stops(*before)) --num_stops_;
+  if (stops(change)) ++num_stops_;
+  if (quotas != nullptr) {
+    const bool runs = view_.progress(job).phase == Phase::running;
+    count(*quotas, view_, job, before != nullptr ? before->num_grants > 0 : runs, target);
+  }
+  if (before != nullptr) {
+    changes_[static_cast<std::size_t>(before - changes_.data())] = change;
+    return;
+  }
+  changes_.push_back(change);
+  if (changes_.size() > kFew) file_changes();
+}
+
+void Plan::file_changes() {
+  if (position_.size() < view_.num_jobs()) position_.resize(view_.num_jobs());
+  // The first ones are filed with the one too many.
+  std::size_t at = changes_.size() == kFew + 1 ? 0 : changes_.size() - 1;
+  for (; at < changes_.size(); ++at) {
+    position_[index(changes_[at].job)] = static_cast<std::uint32_t>(at);
   }
 }
 
@@ -65,13 +85,14 @@ void Plan::clear() {
   changes_.clear();
   grants_.clear();
   num_stops_ = 0;
+  wakes.clear();
+  if (!std::exchange(has_verbs_, false)) return;
   holds.clear();
   declined.clear();
   ended.clear();
   sleeps.clear();
   boots.clear();
   held_back.clear();
-  wakes.clear();
 }
 
 }  // namespace almanac::policy

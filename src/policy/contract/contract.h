@@ -101,7 +101,8 @@ struct alignas(64) Progress {
   std::uint32_t preemptions = 0;
   std::uint32_t first_grant = 0;
   std::uint16_t num_grants = 0;
-  TenantId tenant = kNoTenant;  ///< Of Cluster::tenants; kNoTenant = none that is declared.
+  std::uint16_t max_grants = 0;  ///< Of which there is room from first_grant on.
+  TenantId tenant = kNoTenant;   ///< Of Cluster::tenants; kNoTenant = none that is declared.
   Phase phase = Phase::unknown;
 };
 
@@ -243,10 +244,11 @@ class Plan {
   void set(JobId job, const Target& target);
   /// What becomes of a job; null = it is not mentioned.
   const Change* find(JobId job) const {
-    if (changes_.empty() || index(job) >= position_.size()) return nullptr;
-    const std::uint32_t position = position_[index(job)];
-    if (position >= changes_.size() || changes_[position].job != job) return nullptr;
-    return &changes_[position];
+    if (changes_.size() > kFew) return find_among_many(job);
+    for (const Change& each : changes_) {
+      if (each.job == job) return &each;
+    }
+    return nullptr;
   }
   std::span<const cluster::Grant> grants(const Change& change) const {
     return {grants_.data() + change.first_grant, change.num_grants};
@@ -257,27 +259,29 @@ class Plan {
   std::size_t num_stops() const { return num_stops_; }
 
   /// Keeps a waiting job from starting before `until`; then job_released is told.
-  void hold(JobId job, Time until) { holds.push_back({job, until}); }
+  void hold(JobId job, Time until) { said(holds).push_back({job, until}); }
   /// Turns a waiting job away for good.
-  void decline(JobId job) { declined.push_back(job); }
+  void decline(JobId job) { said(declined).push_back(job); }
   /// Ends a job that waits or runs, for good: nothing more is wanted of it. What it holds is given
   /// back in the ledger already.
-  void end(JobId job) { ended.push_back(job); }
+  void end(JobId job) { said(ended).push_back(job); }
   /// Sends a node that runs nothing to sleep; in the ledger at once.
   void sleep(NodeId node) {
     ledger.set_power(node, cluster::Power::asleep);
-    sleeps.push_back(node);
+    said(sleeps).push_back(node);
   }
   /// Boots a node that sleeps. Once it is there, the host tells capacity_changed.
   void boot(NodeId node) {
     ledger.set_power(node, cluster::Power::booting);
-    boots.push_back(node);
+    said(boots).push_back(node);
   }
   /// Says that a waiting job would run now if no node slept or booted.
-  void hold_back(JobId job) { held_back.push_back(job); }
+  void hold_back(JobId job) { said(held_back).push_back(job); }
   /// Asks for a timer event; at `now` means one more decision at this instant.
   void wake(Time at) { wakes.push_back(at); }
   void clear();
+  /// Whether any verb but wake() was said.
+  bool has_verbs() const { return has_verbs_; }
 
   std::vector<Hold> holds;
   std::vector<JobId> declined;
@@ -289,12 +293,23 @@ class Plan {
 
  private:
   Action action(JobId job, const Target& target) const;
+  /// Changes up to which a job is looked for among them: nearly all plans have no more.
+  static constexpr std::size_t kFew = 8;
+  const Change* find_among_many(JobId job) const;
+  /// Notes where the last change is, and where all are once there are many.
+  void file_changes();
+  template <typename Verb>
+  Verb& said(Verb& verb) {
+    has_verbs_ = true;
+    return verb;
+  }
 
   const View& view_;
   std::vector<Change> changes_;
   std::vector<cluster::Grant> grants_;
-  std::vector<std::uint32_t> position_;  // of each job's change, while that names the job
+  std::vector<std::uint32_t> position_;  // of the change of each job, where there are many
   std::size_t num_stops_ = 0;
+  bool has_verbs_ = false;
 };
 
 class Policy {
