@@ -208,6 +208,21 @@ TEST_F(Box, NeverGivesAGpuTwice) {
   EXPECT_EQ(text("faults"), "");
 }
 
+TEST_F(Box, RunsWholePolicies) {
+  for (const std::string policy : {"tiresias:1:2", "yarn_cs", "afs"}) {
+    begin(policy, 2);
+    std::vector<JobNumber> jobs;
+    for (int at = 0; at < 4; ++at) {
+      store::Submission asked = shell("sleep 0.3");
+      asked.gpus = 1 + at % 2;
+      asked.requeue = true;
+      jobs.push_back(submit(asked));
+    }
+    for (const JobNumber job : jobs) EXPECT_TRUE(comes_to(job, JobState::completed)) << policy;
+    end();
+  }
+}
+
 TEST_F(Box, ChangesThePolicyWhileJobsRunAndWait) {
   begin("fifo", 1);
   const JobNumber runs = submit(shell("sleep 0.5"));

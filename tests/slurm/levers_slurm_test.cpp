@@ -268,6 +268,23 @@ TEST(LeversSlurmTest, RequeuesWhoIsStopped) {
   EXPECT_EQ(cluster.of_job(firm, "state"), "RUNNING");
 }
 
+TEST(LeversSlurmTest, RequeuesWhatAWholePolicyStops) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster({.nodes = 1});
+  const auto first = cluster.submit("--requeue --gres=gpu:8 -t 600 --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster.becomes(first, "RUNNING"));
+  const auto second = cluster.submit("--requeue --gres=gpu:8 -t 600 --wrap 'sleep 600'");
+  Settings settings;
+  settings.preemption.once_in = 0s;
+  // It leaves the first queue with its first second on eight GPUs, where the second is.
+  Desk desk("tiresias:8", make_preemption_lever(), settings);
+  EXPECT_TRUE(eventually([&] {
+    desk.step();
+    return cluster.of_job(first, "state") == "PENDING";
+  }));
+  EXPECT_TRUE(cluster.becomes(second, "RUNNING"));
+}
+
 /// The GPU of a job that runs, as Slurm tells it; "" = it has none.
 std::string gpu_of(const TestCluster& cluster, std::uint32_t job) {
   return cluster.must(fmt::format(
