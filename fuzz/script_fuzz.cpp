@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Any bytes as a batch script: an error with a message and a place, or a submission that somebody
+/// Any bytes as a batch script: an error with a message and a place, or a submission that a user
 /// could be given.
 #include <algorithm>
 #include <cmath>

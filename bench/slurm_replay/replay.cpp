@@ -279,7 +279,7 @@ Result<std::vector<std::uint32_t>> uids_of(const trace::Trace& trace) {
       const std::string user(trace.names[job.request.user]);
       const passwd* const entry = ::getpwnam(user.c_str());
       if (entry == nullptr) {
-        return fail(Code::not_found, fmt::format("nobody here is called \"{}\"", user), {},
+        return fail(Code::not_found, fmt::format("no user here is called \"{}\"", user), {},
                     "every user of the trace needs a line in /etc/passwd");
       }
       found->second = entry->pw_uid;

@@ -35,7 +35,7 @@ constexpr double kWorthIt = 1.1;
 constexpr double kLikeReal = 1.5;
 /// Waits shorter than this are no trouble, whatever their ratio.
 constexpr double kNoTrouble_s = 60;
-/// Policies so close to each other are chosen by who loses.
+/// Between policies so close to each other the number of users who lose decides.
 constexpr double kAsGood = 1.05;
 constexpr Duration kDay = 24h;
 
@@ -190,7 +190,8 @@ Gain gain_of(const Play& play, const std::vector<Lived>& before, const std::vect
   return {.times = ratio(old_s, new_s), .from = from, .to = to};
 }
 
-/// Of those whose gain is sure, the one with the shortest waits; among equals who hurts fewest.
+/// Of those whose gain is sure, the one with the shortest waits; among equals the one that hurts
+/// fewest.
 std::optional<std::size_t> choose(const Advice& advice) {
   std::optional<std::size_t> best;
   const auto wait_s = [&](std::size_t at) { return advice.outcomes[at].figures.avg_wait_s; };
@@ -224,7 +225,7 @@ std::string recommend(const Advice& advice) {
       best.policy, human_time(best.figures.avg_wait_s), human_time(advice.stock.avg_wait_s),
       best.wait.times, best.wait.from, best.wait.to);
   made += best.losers.empty()
-              ? "; nobody would wait noticeably longer."
+              ? "; no user would wait noticeably longer."
               : fmt::format("; {} of {} users would wait noticeably longer, most of all {}.",
                             best.users_losing, advice.users, best.losers.front().who);
   return made + " First in shadow, then on one partition.";
@@ -274,7 +275,7 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
   Play play(std::move(log), advice.since, cluster, question);
   const auto stopped = [] { return fail(Code::unavailable, "interrupted"); };
 
-  // Who cannot start now could not under any policy.
+  // A job that cannot start now could not under any policy.
   auto stock_lived = play.under(stock());
   if (!stock_lived) return stopped();
   std::vector<bool> ended;

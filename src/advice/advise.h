@@ -2,14 +2,14 @@
 
 /// \file
 /// Plays the last weeks of a log under several policies and says what would have changed, how sure
-/// that is, who would lose, and what to do.
+/// that is, which users would lose, and what to do.
 ///
 /// All policies are played on the same jobs from the same moment, a week before the weeks that
 /// count, so that the cluster is not empty when they begin (not where the log has less than two
 /// weeks); earlier jobs are learned from. What the policies believe of run times they have learned
 /// by then and learn as the weeks go by. The site's quotas bind all of them, stock Slurm too, as
-/// they are today. Jobs that never ran, because their users took them back, are left out: nobody
-/// knows how long they would have run.
+/// they are today. Jobs that never ran, because their users took them back, are left out: it is not
+/// known how long they would have run.
 #pragma once
 
 #include <atomic>
@@ -65,7 +65,7 @@ struct Outcome {
   Figures figures{};
   Gain wait{};
   Gain jct{};
-  std::vector<Loser> losers{};  ///< Who loses most first.
+  std::vector<Loser> losers{};  ///< Those that lose most first.
   std::int64_t users_losing = 0;
 };
 

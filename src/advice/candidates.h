@@ -17,7 +17,7 @@ namespace almanac::advice {
 policy::Composition stock();
 
 /// Those of the registry that need nothing that Slurm does not do: no job that changes while it
-/// runs, no leases, no stops. Each as it is and, where it lets nobody pass, with backfill too,
+/// runs, no leases, no stops. Each as it is and, where it lets no job pass, with backfill too,
 /// which Slurm has anyway. What only a simulation can know is learned (live::compose).
 std::vector<policy::Composition> candidates();
 

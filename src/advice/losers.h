@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Who would wait longer: users, and jobs of a size.
+/// Users, and jobs of a size, that would wait longer.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ struct Waited {
   double after_s = 0;
 };
 
-/// Users first, then sizes; of each who loses most job-seconds first.
+/// Users first, then sizes; of each, those that lose most job-seconds first.
 std::vector<Loser> losers_of(std::span<const Waited> jobs, const Names& names);
 
 }  // namespace almanac::advice

@@ -16,7 +16,7 @@
 namespace almanac::agent {
 namespace {
 
-/// Between two attempts to reach the daemon, and how long one takes at most.
+/// The pause between two attempts to reach the daemon, and how long one takes at most.
 constexpr Duration kRedial = 5s;
 constexpr Duration kDial = 5s;
 

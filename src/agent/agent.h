@@ -38,13 +38,14 @@ class Agent {
     Places places{};
     Duration every = kEvery;
   };
-  /// One line for whoever reads the log.
+  /// One line for the log.
   using Say = std::function<void(const std::string&)>;
 
   /// Lets go what an earlier agent held. Fails as Limits::open().
   static Result<std::unique_ptr<Agent>> open(Config config, Say say);
 
-  /// Until `stop` is set and wake() called; then all is let go. `alive` is called at each step.
+  /// Runs until `stop` is set and wake() called; then all is let go. `alive` is called at each
+  /// step.
   void run(const std::atomic<bool>& stop, const std::function<void()>& alive);
   /// Safe in a signal handler.
   void wake();

@@ -43,7 +43,7 @@ struct JobGroups {
   std::string freezer{};
 };
 
-/// Of all jobs of a node, by number.
+/// The groups of all jobs of a node, by number.
 std::vector<JobGroups> find_jobs(const Mounts& mounts, const std::string& node);
 /// All processes of a job, those of its steps with them.
 std::vector<pid_t> processes_of(const JobGroups& job);

@@ -5,12 +5,12 @@
 ///
 /// By the processor time of the job's own group (cpu.max, cpu.cfs_quota_us), which changes nothing
 /// that Slurm or the job have set; where Slurm has made no group for that, by its processors
-/// (cpuset.cpus), of which the first stay. Never more than Slurm gave: who is to have that, or
-/// more, is let go.
+/// (cpuset.cpus), of which the first stay. Never more than Slurm gave: a job that is to have that,
+/// or more, is let go.
 ///
-/// What a file said before is in a file of ours before it is changed, so that whoever comes after a
-/// crash lets go. What somebody else has written since is theirs and stays; Slurm writes its own
-/// again when a step begins, and is held again at the next look.
+/// What a file said before is in a file of ours before it is changed, so that an agent that comes
+/// after a crash lets go. What another process has written since is its own and stays; Slurm writes
+/// its own again when a step begins, and is held again at the next look.
 ///
 /// Source   Linux, cgroup-v2.rst "CPU", sched-bwc.rst, cpusets.rst: a group's processors are a part
 ///          of its parent's, in v1 as written.

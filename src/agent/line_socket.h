@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Lines over TCP, between the daemon and an agent. Who does not take what it is sent for two
-/// seconds is taken for gone.
+/// Lines over TCP, between the daemon and an agent. A peer that does not take what it is sent for
+/// two seconds is taken for gone.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ Result<void> check_address(const std::string& address);
 Result<process::Descriptor> dial(const std::string& address, Duration patience);
 /// The same, to be dialled at; port 0 = any.
 Result<process::Descriptor> listen_at(const std::string& address);
-/// Of a socket that listens.
+/// The port of a socket that listens.
 int port_of(const process::Descriptor& socket);
 
 class LineSocket {
@@ -34,7 +34,7 @@ class LineSocket {
   bool take();
   /// The next line that is here in whole, valid until the next call; one too long is told as such.
   std::optional<slurm::Lines::Line> next() { return lines_.next(); }
-  /// With its newline; false = the other is gone.
+  /// Sends a line with its newline; false = the other is gone.
   bool send(std::string_view line);
   /// From now on lines may be so long. Nothing must have been taken that is not read.
   void allow(std::size_t longest) { lines_ = slurm::Lines(longest); }

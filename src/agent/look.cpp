@@ -30,7 +30,7 @@ std::optional<double> value_of(const std::string& text, const std::string& key) 
   return std::nullopt;
 }
 
-/// Processor time that the job has used; nothing = nobody counts it.
+/// Processor time that the job has used; nothing = it is not counted.
 std::optional<double> cpu_seconds(const JobGroups& job) {
   if (!job.unified.empty()) {
     const auto text = read_file(job.unified + "/cpu.stat");
@@ -44,7 +44,7 @@ std::optional<double> cpu_seconds(const JobGroups& job) {
   return ns / 1e9;
 }
 
-/// Who runs processes in the job.
+/// The users who run processes in the job.
 std::set<uid_t> users_of(const JobGroups& job) {
   std::set<uid_t> made;
   for (const pid_t process : processes_of(job)) {

@@ -51,7 +51,7 @@ class Look {
   JobReport look_at(const JobGroups& job, Time now, const Limits& limits);
   void listen(const JobGroups& job, Time now, Seen& seen, JobReport& report) const;
   void count_traffic(Time now, const std::vector<JobGroups>& jobs, Report& report);
-  /// Files of jobs that have gone are of no use to anybody.
+  /// Files of jobs that have gone are of no use.
   void forget_gone(const std::vector<JobGroups>& jobs);
 
   Places places_;

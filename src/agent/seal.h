@@ -3,9 +3,9 @@
 /// \file
 /// By what the daemon and its agents know each other: a secret file that both have, which never
 /// goes over the wire. Each line is sealed (HMAC-SHA256) with a key of this connection, this
-/// direction and its place among the lines; so none can be made, changed, repeated or moved by
-/// somebody without the secret. Lines are not hidden: there is nothing in them but job numbers and
-/// how busy they are.
+/// direction and its place among the lines; so none can be made, changed, repeated or moved without
+/// the secret. Lines are not hidden: there is nothing in them but job numbers and how busy they
+/// are.
 ///
 ///   daemon  almanac-agents 1 NONCE
 ///   agent   SEAL almanac-agent 1 NODE NONCE
@@ -31,7 +31,7 @@ inline constexpr std::size_t kLongestHello = 512;
 /// What both have.
 class Secret {
  public:
-  /// Of a file of 16 bytes or more, which others than its owner cannot read: fails with invalid.
+  /// Reads a file of 16 bytes or more, which others than its owner cannot read: fails with invalid.
   static Result<Secret> read(const std::string& path);
   explicit Secret(std::string bytes) : bytes_(std::move(bytes)) {}
 
@@ -53,8 +53,8 @@ class Seal {
 
   /// The next line, with its newline.
   std::string close(std::string_view text);
-  /// The text of the next line, which is given without its newline; nothing = it is not of one who
-  /// has the secret, or not the next.
+  /// The text of the next line, which is given without its newline; nothing = it is not of a peer
+  /// that has the secret, or not the next.
   std::optional<std::string_view> open(std::string_view line);
 
  private:
@@ -71,14 +71,14 @@ std::string greeting(const std::string& nonce);
 /// is none.
 Result<std::string> read_greeting(std::string_view line);
 
-/// Who an agent says it is.
+/// What an agent says it is.
 struct Hello {
   std::string node{};
   std::string nonce{};
 };
-/// To be sealed as its first line.
+/// The agent's first line, which is to be sealed.
 std::string to_text(const Hello& hello);
-/// Of a sealed line; who it is must be known to open it. Fails as read_greeting().
+/// Reads a sealed line; to open it, the node that it names must be known. Fails as read_greeting().
 Result<Hello> read_hello(std::string_view line);
 
 }  // namespace almanac::agent

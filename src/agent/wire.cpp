@@ -16,7 +16,7 @@ constexpr double kMostCores = 65536;
 constexpr double kLongest_ms = 24.0 * 3600 * 1000;
 constexpr double kAny = 1e12;
 
-/// Of a field that is not what it should be.
+/// Thrown at a field that is not what it should be.
 struct Wrong {
   std::string field;
 };

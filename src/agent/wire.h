@@ -8,7 +8,8 @@
 ///       {"job": 12, "cores": 7.9, "cpus": 16, "limit": 8, "gpu_use": 0.8, "gpu_use_ms": 5000}]}}
 ///   {"orders": {"patience_ms": 60000, "limits": [{"job": 12, "cores": 8}]}}
 ///
-/// Orders are all there are: whoever is not named is as Slurm has it. What is missing is not known.
+/// Orders are all there are: a job that is not named is as Slurm has it. What is missing is not
+/// known.
 #pragma once
 
 #include <cstddef>

@@ -13,8 +13,8 @@ namespace almanac {
 /// Its destructor waits until all have ended.
 class Retirement {
  public:
-  /// Destroys `what`, of which nobody else may have a part, where nobody waits for it; here, where
-  /// no thread is to be had.
+  /// Destroys `what`, of which no other owner may be left, where no caller waits for it; here,
+  /// where no thread is to be had.
   void take(std::shared_ptr<void> what);
 
  private:

@@ -12,7 +12,7 @@ using forecast::kSaid;
 
 namespace {
 
-/// Nobody knows the future to the second: times of day are whole minutes, the later one, so that
+/// The future is not known to the second: times of day are whole minutes, the later one, so that
 /// "by then" stays true; times of the trace's own zero are whole seconds.
 std::string about(Time at) {
   if (at == kNever) return moment(at);

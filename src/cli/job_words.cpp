@@ -105,7 +105,7 @@ std::string end_text(const live::JobView& view, Time now) {
 std::string in_words(const live::Expected& expected, Time now) {
   std::string text;
   if (expected.start_to == kNoTime) {
-    text = "nobody knows when it starts";
+    text = "it is not known when it starts";
   } else if (expected.start_to <= expected.at) {
     text = "starts at once";
   } else {
@@ -128,7 +128,7 @@ std::string in_words(const live::Pace& pace) {
 }
 
 std::string end_in_words(const live::Expected& expected, Time now) {
-  if (expected.end_to == kNoTime) return "nobody knows when it ends";
+  if (expected.end_to == kNoTime) return "it is not known when it ends";
   return fmt::format("ends between {} and {} (90 %)", clock_text(expected.end_from, now),
                      clock_text(expected.end_to, now)) +
          kept_in_words(expected);
@@ -137,7 +137,7 @@ std::string end_in_words(const live::Expected& expected, Time now) {
 std::string in_words(const live::WithGpus& other, Time now) {
   std::string text = fmt::format("with {} GPU{}: ", other.gpus, other.gpus == 1 ? "" : "s");
   text += other.end_by == kNoTime
-              ? "nobody knows when it ends"
+              ? "it is not known when it ends"
               : fmt::format("ends by {} with 90 %", clock_text(other.end_by, now));
   if (other.kept) text += fmt::format("; its deadline is kept with {:.0f} %", 100 * *other.kept);
   return text;

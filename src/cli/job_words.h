@@ -18,7 +18,7 @@ std::string short_state(trace::JobState state);
 Duration ran(const store::Job& job, Time now);
 /// "2", "0.5", "2-8" where it leaves that open.
 std::string gpus_text(const store::Submission& asked);
-/// When it is expected to start, or has; "" = nobody knows. `end` likewise.
+/// When it is expected to start, or has; "" = that is not known. `end` likewise.
 std::string start_text(const live::JobView& view, Time now);
 std::string end_text(const live::JobView& view, Time now);
 /// "starts between 13:05:00 and 14:20:00 (90 %), ends by 18:10:00 with 90 %".

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What is wrong with a command line, for whoever typed it.
+/// What is wrong with a command line, for the user who typed it.
 #pragma once
 
 #include <string>
@@ -10,8 +10,9 @@
 
 namespace almanac::cli {
 
-/// After a parse of `app` that threw `error`: one line that names the nearest known command or
-/// option, and where help is; of a line that ends where a command is to come, the whole help.
+/// What to say after a parse of `app` that threw `error`: one line that names the nearest known
+/// command or option, and where help is; of a line that ends where a command is to come, the whole
+/// help.
 std::string misuse(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace almanac::cli

@@ -50,7 +50,7 @@ inline Amount most(const Amount& a, const Amount& b) {
           std::max(a.memory_mb, b.memory_mb)};
 }
 
-/// Cores or memory of a node of which that is not said: more than anybody asks.
+/// Cores or memory of a node of which that is not said: more than any job asks.
 inline constexpr std::int32_t kUnbounded = std::int32_t{1} << 30;
 
 /// From cores and GB. More than kUnbounded is that.

@@ -10,7 +10,7 @@
 /// it has are without bound, and cost nothing.
 ///
 /// A GPU may be held in parts. Then it is not free, and the pool files what is left of it: "is
-/// there a GPU with so much left" takes a few steps too. While nobody holds a part, that costs
+/// there a GPU with so much left" takes a few steps too. While no job holds a part, that costs
 /// nothing.
 ///
 /// Everything is journaled until commit(): a policy plans on the ledger itself, what-ifs are taken
@@ -55,8 +55,8 @@ struct Grant {
 };
 
 /// What a job needs before it can start: so many units, each of which lies on one node. The unit of
-/// a GPU job is a GPU with its share of cores and memory; that of a CPU job is a task. Jobs with
-/// equal demands fit or do not fit together.
+/// a GPU job is a GPU with the cores and memory that go with it; that of a CPU job is a task. Jobs
+/// with equal demands fit or do not fit together.
 struct Demand {
   std::int32_t gpus = 0;
   std::int32_t tasks = 0;                       ///< Of a CPU job; 0 for a GPU job.
@@ -95,7 +95,7 @@ struct Demand {
   }
 };
 
-/// A GPU of which somebody holds a part, but not all is held. In order of what is left.
+/// A GPU of which some job holds a part, but not all is held. In order of what is left.
 struct OpenGpu {
   std::int32_t free_milli = 0;
   std::uint32_t member = 0;  ///< Position of its node in Pool::nodes.
@@ -168,17 +168,17 @@ class Ledger {
     if (!state.ready()) return {};
     return {std::popcount(state.free), state.free_cpu_milli, state.free_memory_mb};
   }
-  /// Whether any GPU has been held in parts: what somebody gives back may free none then.
+  /// Whether any GPU has been held in parts: what a job gives back may free none then.
   bool knows_parts() const { return !parts_.empty(); }
-  /// The most that is left of a GPU of which somebody holds a part; nothing unless it is ready.
+  /// The most that is left of a GPU of which some job holds a part; nothing unless it is ready.
   int open_milli(NodeId node) const;
-  /// The fullest GPU of those that somebody holds a part of, with as much left as `demand`, a part,
+  /// The fullest GPU of those that some job holds a part of, with as much left as `demand`, a part,
   /// asks, on a node with room for the rest; ties to the lowest number. No GPU = there is none.
   /// O(log nodes), and a step for each such GPU on a node without the room.
   Grant find_part(VcId vc, const Demand& demand) const;
   /// The same on one node, where a free GPU does too.
   Grant find_part(NodeId node, const Demand& demand) const;
-  /// Takes all that is left of the GPUs of a node of which somebody holds a part.
+  /// Takes all that is left of the GPUs of a node of which some job holds a part.
   void take_open(NodeId node);
   /// Whether a job of `demand` may run on a node.
   bool suits(NodeId node, const Demand& demand) const {
@@ -259,7 +259,7 @@ class Ledger {
     /// Whether it counts in nodes().
     bool counts() const { return !drained || busy(); }
   };
-  /// What is left of the GPUs of a node of which somebody holds a part.
+  /// What is left of the GPUs of a node of which some job holds a part.
   struct Parts {
     GpuMask open = 0;                  // those of which anything is
     std::vector<std::int32_t> free{};  // of each GPU; 0 of those that are free or taken

@@ -61,7 +61,7 @@ TEST(Ledger, FindsANodeWithRoomForCoresAndMemory) {
   ledger.take(NodeId{1}, {.gpus = 1, .cpu_milli = 1000, .memory_mb = 90'000});
   EXPECT_EQ(pool.find(3, {.cpu_milli = 2000, .memory_mb = 90'000}), NodeId{0});
   EXPECT_EQ(pool.find(3, {.cpu_milli = 2001}), NodeId{1});
-  EXPECT_EQ(pool.find(3, {.cpu_milli = 3000, .memory_mb = 20'000}), kNoNode) << "no one has both";
+  EXPECT_EQ(pool.find(3, {.cpu_milli = 3000, .memory_mb = 20'000}), kNoNode) << "no node has both";
   EXPECT_EQ(pool.find(4, {}), kNoNode);
   EXPECT_EQ(ledger.units(NodeId{0}, {.gpus = 8, .cpu_milli = 500}), 3) << "GPUs are the least";
   EXPECT_EQ(ledger.units(NodeId{0}, {.gpus = 8, .cpu_milli = 1500}), 1) << "cores are";
@@ -218,7 +218,7 @@ TEST(Ledger, APartGoesToTheFullestGpuThatIsOpen) {
   ledger.take(Grant{.node = NodeId{1}, .gpu_milli = 700, .gpus = 0b01});
   ledger.take(Grant{.node = NodeId{2}, .gpu_milli = 400, .gpus = 0b11});
   EXPECT_EQ(ledger.free_gpus(VcId{0}), 3);
-  EXPECT_EQ(ledger.busy_gpus(), 3) << "GPUs that anybody holds a part of";
+  EXPECT_EQ(ledger.busy_gpus(), 3) << "GPUs that any job holds a part of";
   EXPECT_EQ(ledger.busy_gpu_milli(), 700 + 2 * 400);
   const auto find = [&](int milli) {
     return ledger.find_part(VcId{0}, {.gpus = 1, .gpu_milli = milli});

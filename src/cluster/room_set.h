@@ -12,8 +12,8 @@
 namespace almanac::cluster {
 
 /// Members lie in blocks of 64, each with a bound of the room that any of its members has. An
-/// insert may raise the bound, an erase leaves it: a search that finds nobody in a block tightens
-/// it. So a change costs two stores, and a search looks at few blocks more than it must.
+/// insert may raise the bound, an erase leaves it: a search that finds no member in a block
+/// tightens it. So a change costs two stores, and a search looks at few blocks more than it must.
 ///
 /// Not thread-safe, not even for reading: a search writes bounds.
 class RoomSet {
@@ -78,7 +78,7 @@ class RoomSet {
   }
 
   std::vector<Room> rooms_;
-  std::vector<std::uint64_t> words_;  // who is in, a bit each
+  std::vector<std::uint64_t> words_;  // which are in, a bit each
   mutable std::vector<Room> bounds_;
 };
 

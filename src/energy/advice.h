@@ -33,7 +33,7 @@ struct Advice {
   std::vector<Ahead> ahead{};  ///< 1, 2, 3, 6 and 12 hours from now.
 };
 
-/// From all of `demand`, of which there must be a step.
+/// Advice from all of `demand`, of which there must be a step.
 Advice advise(const Demand& demand, const AdviceOptions& options);
 
 }  // namespace almanac::energy

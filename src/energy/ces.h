@@ -62,7 +62,7 @@ class CesLoop {
   };
   /// Decides the next step of a cluster with `before` nodes on.
   Decision step(const CesStep& now, int before);
-  /// Nobody sleeps for `keep_steps`: nodes were woken since the last step.
+  /// No node is put to sleep for `keep_steps`: nodes were woken since the last step.
   void hold() { stable_ = static_cast<std::int64_t>(used_.size()) + settings_.keep_steps; }
 
  private:

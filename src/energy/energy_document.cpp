@@ -64,7 +64,7 @@ Figure draw_demand(const Demand& demand, const JudgedPlan& ours, const JudgedPla
 
 Figure draw_frontier(const Plans& plans) {
   Figure made{.id = "energy_frontier",
-              .title = "What sleeps against who is delayed",
+              .title = "Nodes that sleep against jobs that are delayed",
               .caption =
                   "One point a plan, over the days that count. Up and to the left is "
                   "better. The published loop with half to twice its buffer; standby "

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The report of letting nodes sleep: demand and what is on, what sleeps against who is delayed,
-/// each plan's figures, how far the forecast can be believed.
+/// The report of letting nodes sleep: demand and what is on, nodes that sleep against jobs that are
+/// delayed, each plan's figures, how far the forecast can be believed.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace almanac::energy {
 
-/// `plans` as compare_plans() gives them for `demand` and `options`. Who calls says where the
+/// `plans` as compare_plans() gives them for `demand` and `options`. The caller says where the
 /// demand came from: title and provenance.
 figure::Document energy_document(const Demand& demand, const std::vector<JudgedPlan>& plans,
                                  const FrontierOptions& options);

@@ -20,7 +20,7 @@ class History {
   const std::vector<double>& values() const { return values_; }
   double operator[](std::size_t at) const { return values_[at]; }
   double newest() const { return values_.back(); }
-  /// Of `count` values up to and with `last`; of fewer at the beginning.
+  /// The mean of `count` values up to and with `last`; of fewer at the beginning.
   double mean(std::size_t last, std::size_t count) const;
 
  private:

@@ -7,10 +7,10 @@
 /// The forecast is the newest value plus an expected change. The change is a mixture: of "none"
 /// (persistence), and of lines fitted to the least absolute error over lags, recent means and
 /// extremes, what followed at this time of earlier days, and whatever the caller knows besides (job
-/// log). The mixture follows what each would have achieved until now, so that a series nobody can
-/// forecast is forecast as persistence does; where the mixture has been worse, persistence answers
-/// alone. An outage of the meter is expected to be over by then for an hour; after that, to go on.
-/// Quantiles come from the errors made until now, scaled by how restless the series is, and
+/// log). The mixture follows what each would have achieved until now, so that a series that cannot
+/// be forecast is forecast as persistence does; where the mixture has been worse, persistence
+/// answers alone. An outage of the meter is expected to be over by then for an hour; after that, to
+/// go on. Quantiles come from the errors made until now, scaled by how restless the series is, and
 /// are kept at their level (Gibbs & Candes, NeurIPS'21).
 ///
 /// Differs from the Helios artifact, whose lags reach into the future of the decision
@@ -60,7 +60,7 @@ class Forecaster {
   /// are further values of this moment that tell of the future, such as the change that running
   /// jobs' predicted ends let expect, in nodes.
   void observe(double value, std::span<const double> known = {});
-  /// Of the newest observation, which there must be. O(1) between observations.
+  /// The forecast at the newest observation, which there must be. O(1) between observations.
   const Forecast& forecast() const { return forecast_; }
   std::size_t observed() const { return history_.size(); }
 

@@ -47,7 +47,7 @@ std::vector<JudgedPlan> compare_plans(const Demand& demand, const FrontierOption
   for (const double delay : delays) {
     StandbyPrices prices = options.prices;
     prices.delayed = delay;
-    // To whom a delay is cheaper than a wake-up, wake-ups are no dearer either.
+    // To an operator to whom a delay is cheaper than a wake-up, wake-ups are no dearer either.
     if (delay < options.prices.delayed) prices.wake_up = std::min(prices.wake_up, delay);
     judge("standby", priced(delay), standby_plan(known, demand.step, prices));
   }

@@ -80,7 +80,7 @@ PlanFigures judge_plan(const std::string& name, const Demand& demand, const Plan
     const int on = std::max(plan.on[at], used);
     const int there = std::max(demand.total[at], on);
     const int before = at == first ? on : plan.on[at - 1];
-    // A cluster that grows wakes nobody: its new nodes come up with it.
+    // A cluster that grows wakes no node: its new nodes come up with it.
     const int grown = at == first ? 0 : std::max(0, demand.total[at] - demand.total[at - 1]);
     const int started = std::max(0, on - before - grown);
     if (at > 0) requests += std::max(0, used - demand.used[at - 1]);

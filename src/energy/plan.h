@@ -45,7 +45,7 @@ Trend forecast_trend(const Demand& demand, const CesSettings& settings);
 /// The published loop on forecasts that were made at each step from what was known then.
 Plan published_loop(const Demand& demand, const Trend& trend, const CesSettings& settings);
 
-/// The bound: knows the future, delays nobody, and lets a node sleep where that spares energy:
+/// The bound: knows the future, delays no job, and lets a node sleep where that spares energy:
 /// where it idles for longer than the boot that follows takes and costs. `power.idle_w` is above
 /// asleep.
 Plan offline_optimum(const Demand& demand, const PowerModel& power);

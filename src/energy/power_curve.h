@@ -27,7 +27,7 @@ namespace almanac::energy {
 /// type with another one. `use` is 0 (idle) to 1 (as much as the hungriest job measured); `limit`
 /// above 1 is no limit, and must be above `idle`.
 struct PowerCurve {
-  double idle = 0;    ///< Draw of a GPU that nobody uses.
+  double idle = 0;    ///< Draw of a GPU that no process uses.
   double full = 1;    ///< Draw at full use, without a limit; above idle, at most 1.
   double bend = 1;    ///< Above 0. Great: the limit cuts late and sharply.
   double strain = 1;  ///< At least 1. Great: the last watts buy little speed.

@@ -7,8 +7,8 @@
 ///          network, batch size, optimizer) at each limit of the board.
 /// Differs  a job's use is not measured. It is what the job draws at the highest limit, between the
 ///          least and the greatest draw of any job; so `idle` is an upper bound of a free GPU's
-///          draw, and `errors` are those of one who has seen a job run without a limit. One who
-///          knows only its network takes the mean use of the network's jobs; who does not know that
+///          draw, and `errors` are those where the job was seen to run without a limit. Where only
+///          its network is known, the mean use of the network's jobs is taken; where that is not
 ///          either, the mean of the networks.
 /// Cost     about 310 evaluations of the curve a row, for each network and once more.
 #pragma once

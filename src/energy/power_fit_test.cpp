@@ -66,7 +66,7 @@ TEST(PowerFit, TellsHowMuchEachNetworkUsesAGpu) {
   EXPECT_NEAR(fit->uses[0].use, 0.4, 1e-6);
   EXPECT_NEAR(fit->uses[1].use, 0.6, 1e-6);
   EXPECT_NEAR(mean_use(fit->uses), 0.5, 1e-6);
-  EXPECT_EQ(mean_use({}), 1) << "who knows nothing fears the most";
+  EXPECT_EQ(mean_use({}), 1) << "where nothing is known, the most is feared";
   EXPECT_GT(fit->speed_by_network, fit->errors.speed) << "its jobs differ";
   EXPECT_GT(fit->speed_unseen, fit->speed_by_network);
 }

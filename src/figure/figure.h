@@ -56,7 +56,7 @@ struct Column {
   std::size_t size() const { return type == Type::text ? texts.size() : numbers.size(); }
 };
 
-/// A curve of somebody else's, drawn beside ours: facts with a source.
+/// A curve that others have published, drawn beside ours: facts with a source.
 struct Reference {
   std::string name{};
   std::vector<double> x{};

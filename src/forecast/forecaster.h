@@ -46,7 +46,7 @@ class Forecaster final : public sim::Listener {
 
   /// In order of submission.
   const std::vector<Told>& told() const { return told_; }
-  /// Becomes true when all who asked were told.
+  /// Becomes true when all jobs that asked were told.
   const std::atomic<bool>& done() const { return done_; }
 
  private:

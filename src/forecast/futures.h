@@ -36,9 +36,9 @@ struct Belief {
 };
 using Beliefs = std::unordered_map<JobId, Belief>;
 
-/// Who decides, where, about what.
+/// The policy that decides, its cluster, and its jobs.
 struct Setting {
-  const trace::Trace& trace;  ///< Nobody looks at an Outcome's run time, start, end or state.
+  const trace::Trace& trace;  ///< An Outcome's run time, start, end and state are not read.
   const cluster::Cluster& cluster;
   const policy::Composition& composition;
   sim::Options options{};  ///< Restart costs, speeds, seed.

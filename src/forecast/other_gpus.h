@@ -2,7 +2,7 @@
 
 /// \file
 /// What if the job asked another number of GPUs? The same futures are played again with each: the
-/// same draws for everybody, so that two answers differ by the GPUs and not by luck.
+/// same draws for all jobs, so that two answers differ by the GPUs and not by luck.
 ///
 /// The job then asks exactly so many GPUs, with as much of cores and memory for each, and runs at
 /// the speed that `speeds` give it there. A policy with an estimate believes it to be so much

@@ -62,7 +62,7 @@ std::vector<sim::JobResult> had_asked_other_gpus(const sim::Prepared& prepared, 
   for (const Told& each : told) {
     for (const OtherGpus& other : each.other_gpus) {
       trace::Trace trace = asking(prepared.trace, each.job, other.gpus);
-      // The engine knows how fast it is with so many; who estimates is to believe the same.
+      // The engine knows how fast it is with so many; the estimator is to believe the same.
       const double rate = rate_with(*prepared.speeds, prepared.cluster, each.job, other.gpus);
       Duration& believed = trace.jobs[index(each.job)].outcome.run;
       believed = Duration{std::llround(static_cast<double>(believed.count()) / rate)};

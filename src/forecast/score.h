@@ -39,14 +39,14 @@ Score score(std::span<const Told> told, std::span<const sim::JobResult> truth);
 
 /// What became of the jobs in the run as it was.
 std::vector<sim::JobResult> as_it_was(const sim::Schedule& schedule, std::span<const Told> told);
-/// What would have become of them, with the run times as they were, had nobody come after them: how
+/// What would have become of them, with the run times as they were, had no job come after them: how
 /// good the forecasts are but for what they cannot know.
 std::vector<sim::JobResult> had_nobody_come(const sim::Prepared& prepared, std::size_t run,
                                             std::span<const Told> told);
 
 /// What was told of other numbers of GPUs, each as if of the job itself.
 std::vector<Told> of_other_gpus(std::span<const Told> told);
-/// What would have become of those, one each, had nobody come after.
+/// What would have become of those, one each, had no job come after.
 std::vector<sim::JobResult> had_asked_other_gpus(const sim::Prepared& prepared, std::size_t run,
                                                  std::span<const Told> told);
 

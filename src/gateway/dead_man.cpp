@@ -16,22 +16,23 @@ namespace {
 
 using slurm::JobNumber;
 
-/// Between two attempts while the controller does not answer.
+/// The pause between two attempts while the controller does not answer.
 constexpr std::chrono::seconds kPause{1};
-/// After that somebody has taken the cluster into his own hands. Where nobody is named there is
-/// hardly anybody to release.
+/// After that an operator has taken the cluster into their own hands. Where no job is named there
+/// is hardly one to release.
 constexpr std::chrono::hours kGivesUp{24};
 constexpr std::chrono::minutes kGivesUpSoon{1};
 
 /// What slurmctld takes at most to keep a job that its plugin was told to hold.
 constexpr std::chrono::milliseconds kNewcomer{200};
 
-/// To whoever may still read it: often nobody, which must be no reason to stop (fmt::print throws).
+/// Often no process reads this any more, which must be no reason to stop (fmt::print throws).
 void say(const std::string& what) {
   std::fputs(("almanac-slurm-gateway: " + what + "\n").c_str(), stderr);
 }
 
-/// As Almanac marks whom it holds; a hold that a user has put on it is the user's.
+/// Whether it is marked as Almanac marks jobs that it holds; a hold that a user has put on it is
+/// the user's.
 bool is_marked(const slurm_job_info_t& job) {
   return job.admin_comment != nullptr && job.admin_comment == slurm::kMark &&
          job.state_reason != WAIT_HELD_USER;
@@ -61,7 +62,7 @@ bool release_held(const std::set<JobNumber>& jobs) {
       say(done.error().message);
     }
   }
-  say(fmt::format("nobody holds them any more: {} jobs released", released));
+  say(fmt::format("the daemon holds them no more: {} jobs released", released));
   return is_done;
 }
 
@@ -110,7 +111,7 @@ void DeadMan::run() {
     lock.unlock();
     const bool is_done = release_held(jobs);
     lock.lock();
-    // Whoever has said meanwhile what he holds lives.
+    // A daemon that has said meanwhile what it holds lives.
     if (due_ != due) continue;
     due_ = is_done ? Clock::time_point::max() : Clock::now() + kPause;
     if (is_done) changed_.notify_all();

@@ -27,10 +27,10 @@ class DeadMan {
   DeadMan& operator=(const DeadMan&) = delete;
   ~DeadMan();
 
-  /// These are held, and who is marked, and no others, until `patience` has passed.
+  /// These are held, and jobs that are marked, and no others, until `patience` has passed.
   void watch(std::vector<slurm::JobNumber> held, Duration patience);
   /// Releases at once what is watched; gives up after a day without a controller, after a minute
-  /// where nobody is named. Whether all are released.
+  /// where no job is named. Gives whether all are released.
   bool release_all();
 
  private:
@@ -46,8 +46,8 @@ class DeadMan {
   std::thread thread_;
 };
 
-/// Releases those that wait and are held, of `jobs` and of all who are marked. What runs or is gone
-/// needs nothing. Whether the controller has answered to all of it.
+/// Releases those that wait and are held, of `jobs` and of all that are marked. What runs or is
+/// gone needs nothing. Gives whether the controller has answered to all of it.
 bool release_held(const std::set<slurm::JobNumber>& jobs);
 
 }  // namespace almanac::gateway

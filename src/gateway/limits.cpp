@@ -15,7 +15,7 @@
 namespace almanac::gateway {
 namespace {
 
-/// Of an array in the order of the controller's TRES; nothing = no limit.
+/// The limit on GPUs in an array in the order of the controller's TRES; nothing = no limit.
 std::optional<int> most_at(const std::uint64_t* most, std::size_t gpu) {
   constexpr std::uint64_t kAny = std::numeric_limits<int>::max();
   if (most == nullptr || most[gpu] >= kAny) return std::nullopt;

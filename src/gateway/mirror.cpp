@@ -15,9 +15,9 @@
 namespace almanac::gateway {
 namespace {
 
-/// Nobody needs to know a new partition sooner.
+/// A new partition need not be known sooner.
 constexpr Duration kRestPause = 5s;
-/// Nor a new limit.
+/// A new limit may be known later still.
 constexpr Duration kSitePause = 30s;
 
 /// Whether it is so long ago; a clock that was set back is no reason to wait.
@@ -87,7 +87,7 @@ std::vector<slurm::Node> Mirror::told_nodes() const {
 
 Result<bool> Mirror::look_at_site() {
   auto most = limits();
-  // Whoever has no right to know them is told none.
+  // A user who has no right to know them is told none.
   if (!most && most.error().code == Code::unavailable) return tl::unexpected(most.error());
   topo_info_response_msg_t* raw = nullptr;
   std::map<std::string, std::string> switches;

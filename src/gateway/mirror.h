@@ -28,9 +28,9 @@ class Mirror {
  private:
   Result<bool> look(bool whole);
   Result<bool> look_at_jobs();
-  /// At partitions, reservations and licences.
+  /// Looks at partitions, reservations and licences.
   Result<bool> look_at_rest();
-  /// At limits and switches, which the controller tells whole each time.
+  /// Looks at limits and switches, which the controller tells whole each time.
   Result<bool> look_at_site();
   std::vector<slurm::Node> told_nodes() const;
 

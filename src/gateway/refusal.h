@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 
 /// \file
-/// What an errno of Slurm means to whoever asked.
+/// What an errno of Slurm means to the daemon that asked.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ namespace almanac::gateway {
 /// Source   slurm/slurm_errno.h of Slurm 22.05.
 Code code_of(int slurm_errno);
 
-/// Of what has just failed in this thread: "cannot release job 7: Invalid job id specified".
+/// The error of what has just failed in this thread: "cannot release job 7: Invalid job id
+/// specified".
 tl::unexpected<Error> refusal(const std::string& what);
 
 }  // namespace almanac::gateway

@@ -36,7 +36,7 @@ class Service {
  public:
   explicit Service(int out) : out_(out) {}
 
-  /// False once nobody reads answers any more.
+  /// False once no process reads answers any more.
   bool take(std::string_view line) {
     const auto request = slurm::read_request(line);
     if (!request) {

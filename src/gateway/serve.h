@@ -6,8 +6,8 @@
 
 namespace almanac::gateway {
 
-/// From `in` to `out`; which may be one socket. Signals SIGTERM like the end of the line. At the
-/// end releases what is watched. Gives the exit status.
+/// Answers requests from `in` at `out`, which may be one socket. SIGTERM counts as the end of the
+/// line. At the end it releases what is watched. Gives the exit status.
 int serve(int in, int out);
 
 }  // namespace almanac::gateway

@@ -11,7 +11,7 @@
 #include "gateway/refusal.h"
 #include "gateway/tell_job.h"
 
-// In libslurm for whoever links it, though in no header.
+// libslurm exports it, though no header declares it.
 extern "C" {
 void slurm_destroy_federation_rec(void* federation);
 }

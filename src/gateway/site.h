@@ -13,7 +13,7 @@ namespace almanac::gateway {
 
 Result<slurm::Site> site();
 
-/// Of libslurm, which needs not be the controller's: "22.05.8".
+/// The version of libslurm, which need not be the controller's: "22.05.8".
 std::string library_version();
 
 }  // namespace almanac::gateway

@@ -13,7 +13,7 @@
 #include "slurm/host_list.h"
 #include "trace/tres.h"
 
-// In libslurm for whoever links it, though in no header.
+// libslurm exports it, though no header declares it.
 extern "C" {
 char* slurm_job_state_string(std::uint32_t state);
 char* slurm_job_reason_string(job_state_reason reason);
@@ -134,7 +134,7 @@ std::string name_of(std::uint32_t uid) {
   std::array<char, 16384> room{};
   const int error = ::getpwuid_r(uid, &entry, room.data(), room.size(), &found);
   std::string name = found != nullptr ? found->pw_name : std::to_string(uid);
-  // A directory that does not answer now may know him later.
+  // A directory that does not answer now may know the user later.
   if (error == 0) names.emplace(uid, name);
   return name;
 }

@@ -16,8 +16,8 @@ trace::JobState outcome_of(std::uint32_t state);
 /// Fills the fields of a job that say of which array it is.
 void tell_array(std::uint32_t array, std::uint32_t task, const char* tasks, slurm::Job& job);
 
-/// The name of a user, asked once each: directories of users are slow. Its number where nobody
-/// knows it, or says.
+/// The name of a user, asked once each: directories of users are slow. Its number where the name is
+/// not known.
 std::string name_of(std::uint32_t uid);
 
 /// Slurm counts in seconds, 0 = never.

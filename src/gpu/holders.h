@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Who computes on a GPU and how much of its memory each holds, as NVML lists it.
+/// Which processes compute on a GPU and how much of its memory each holds, as NVML lists it.
 ///
 /// Source   NVML API reference, nvmlDeviceGetComputeRunningProcesses. Under the one name
 ///          (.._v3) drivers write entries of 16, 24 or 32 bytes: NVIDIA/go-nvml issue 75 and
@@ -39,7 +39,7 @@ struct Holders {
 
 Holders list_holders(ListProcesses ask, void* device);
 
-/// Those of both lists; of who is in both, the greater figure.
+/// Those of both lists; of a process in both, the greater figure.
 std::vector<Holder> joined(const std::vector<Holder>& some, const std::vector<Holder>& others);
 
 }  // namespace almanac::gpu

@@ -23,7 +23,7 @@ namespace almanac::gpu {
 /// A moment of one GPU.
 struct Sample {
   std::optional<double> use{};        ///< 0 to 1; nothing where the driver does not tell.
-  std::optional<double> memory_gb{};  ///< Used, by whomever.
+  std::optional<double> memory_gb{};  ///< Used, by any process.
   std::optional<double> power_w{};    ///< Of the board.
 };
 
@@ -55,13 +55,13 @@ class Nvml {
   std::string uuid(int gpu) const;
   std::optional<double> memory_gb(int gpu) const;
   Sample sample(int gpu) const;
-  /// Who computes on it, clients of MPS too. Fails with unavailable, and why: the driver does not
-  /// say, or not to us.
+  /// The processes that compute on it, clients of MPS too. Fails with unavailable, and why: the
+  /// driver does not say, or not to us.
   Result<std::vector<Holder>> holders(int gpu) const;
   /// What makes it unfit for work now: uncorrectable memory errors since the driver was loaded,
   /// rows of memory that could not be replaced, too hot, lost. "" = nothing that the driver tells.
   std::string trouble(int gpu) const;
-  /// Lets the driver keep what the GPU is told when nobody uses it any more (persistence mode),
+  /// Lets the driver keep what the GPU is told when no process uses it any more (persistence mode),
   /// until it is loaded anew. Fails with unavailable and the driver's words: only root may.
   Result<void> persist(int gpu);
   /// Lets the board draw so much at most, for as long as the driver keeps that: see persist().

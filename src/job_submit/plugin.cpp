@@ -2,10 +2,10 @@
 
 /// \file
 /// Slurm's plugin job_submit/almanac: asks the service for a new job's place before Slurm first
-/// looks at it, so that no job passes others only because nobody has ranked it yet.
+/// looks at it, so that no job passes others only because it has no rank yet.
 ///
 /// It runs within slurmctld, under its locks. So it never waits for more than 10 ms, stays quiet
-/// for 5 s when nobody has answered, and lets every job pass: with the service dead or slow, Slurm
+/// for 5 s when there was no answer, and lets every job pass: with the service dead or slow, Slurm
 /// goes on as without it.
 ///
 /// One question a job over the service's socket, one answer, both of lines "name value"
@@ -177,7 +177,7 @@ int job_submit(job_desc_msg_t* job, std::uint32_t uid, char** /*message*/) {
   const auto answer = ask(question_of(*job, uid));
   if (!answer) {
     rests_until = Clock::now() + kRest;
-    slurm_error("almanac: nobody answers at %s; jobs pass unranked for a while", socket_path());
+    slurm_error("almanac: no answer at %s; jobs pass unranked for a while", socket_path());
     return SLURM_SUCCESS;
   }
   if (const auto factor = number_after(*answer, "site_factor");

@@ -34,7 +34,7 @@ store::Job past_job(const slurm::Job& row, VcFrom vc);
 bool is_of(const store::Job& known, const store::Job& row);
 
 /// `known` with the run of `row`, which began before or ended after all that it has. Nothing if it
-/// has that run already, or if somebody who sees it run keeps it.
+/// has that run already, or if the service that sees it run keeps it.
 std::optional<store::Job> with_run(const store::Job& known, const store::Job& row);
 
 }  // namespace almanac::learning

@@ -38,7 +38,7 @@ class SteadyUse {
   void change(Time now);
   /// The share of the time in which its GPUs computed; later than what was told before.
   void add(const Stretch& use);
-  /// 0 to 1; nothing = too early to tell, or nobody tells.
+  /// 0 to 1; nothing = too early to tell, or it is not told.
   std::optional<double> mean() const;
 
  private:

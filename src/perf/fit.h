@@ -36,7 +36,7 @@ struct InputTrial {
 struct SharingTrial {
   std::string gpu_type;
   int pairs = 0;
-  double mean = 0;  ///< Error on unseen models of who tells the mean of the other pairs.
+  double mean = 0;  ///< Error on unseen models where the mean of the other pairs is told.
 };
 
 struct Fit {

@@ -134,7 +134,7 @@ TEST_F(PublicProfiles, SharingIsAsFarOffAsDocumented) {
   }
 }
 
-// The measurements say so, and so must the models: nobody gains by a neighbour.
+// The measurements say so, and so must the models: no job gains by a neighbour.
 TEST_F(PublicProfiles, NoPairIsFasterThanBothAlone) {
   std::map<std::tuple<std::string, std::string, double>, double> alone;
   for (const Profile& profile : profiles_) {

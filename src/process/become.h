@@ -16,7 +16,7 @@
 
 namespace almanac::process {
 
-/// Whom to become; only root can become another.
+/// The user to become; only root can become another.
 struct User {
   uid_t uid;
   gid_t gid;

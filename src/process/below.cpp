@@ -52,7 +52,7 @@ void kill_all_below() {
 }
 
 void bind_all_below(const std::vector<int>& cpus) {
-  // Who is born meanwhile to one not yet bound is found by the next pass.
+  // A process that is born meanwhile to one not yet bound is found by the next pass.
   std::set<pid_t> bound;
   for (bool found = true; found;) {
     found = false;

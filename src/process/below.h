@@ -19,8 +19,8 @@ namespace almanac::process {
 
 /// Those that lose their parent become our children.
 void become_reaper();
-/// Waits, without waiting, for whoever has ended; `hear` is told who, and its status as waitpid(2)
-/// has it. False once there is no child.
+/// Reaps the children that have ended, without waiting; `hear` is told which, and its status as
+/// waitpid(2) has it. False once there is no child.
 bool reap(const std::function<void(pid_t, int)>& hear);
 
 /// Asks to end (SIGTERM), each once; those that are stopped are continued, to hear it.
@@ -29,11 +29,12 @@ class Asking {
   /// All below us.
   void all();
   /// Those only that have lost their parent: to be done whenever one has ended after that. A shell
-  /// may be just starting somebody as it dies; but what one that lives on starts in order to end
-  /// well (a copy of its work to elsewhere) is not ours to disturb. Whoever was asked between its
-  /// fork and its exec is asked again after the exec: a shell's child forgets what came before.
+  /// may be just starting a process as it dies; but what one that lives on starts in order to end
+  /// well (a copy of its work to elsewhere) is not ours to disturb. A process that was asked
+  /// between its fork and its exec is asked again after the exec: a shell's child forgets what came
+  /// before.
   void orphans();
-  /// Whether somebody is between the two: then orphans() is to be called again soon. One that only
+  /// Whether a process is between the two: then orphans() is to be called again soon. One that only
   /// ever forks stays there until it ends.
   bool unsure() const { return !unborn_.empty(); }
 

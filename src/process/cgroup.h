@@ -25,19 +25,19 @@ struct CgroupTree {
   std::string own;    ///< The group that we are in, from the root: "/user.slice/...".
 };
 
-/// Of this machine, from procfs.
+/// The tree of this machine, from procfs.
 CgroupTree cgroup_tree();
 
 struct CgroupLimits {
   std::optional<double> cpus{};
-  std::optional<double> memory_gb{};  ///< Whoever wants more ends all of the group.
+  std::optional<double> memory_gb{};  ///< A process that wants more ends all of the group.
   /// MB (of 1024 KiB) a second that it may read from each disk of the machine, and write to it.
   std::optional<double> io_mbs{};
 
   bool operator==(const CgroupLimits&) const = default;
 };
 
-/// Limits are those of the group, its processes are in a group within. For whoever owns the groups
+/// Limits are those of the group, its processes are in a group within. For the owner of the groups
 /// above (systemd, when the last of its own there ends) takes the controllers back from groups that
 /// use them themselves, limits and all, but cannot from one that shares them out.
 ///

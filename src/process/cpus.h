@@ -10,7 +10,8 @@
 
 namespace almanac::process {
 
-/// Of this process: their numbers, rising, as the scheduler has them; cpusets and taskset(1) count.
+/// The processors of this process: their numbers, rising, as the scheduler has them; cpusets and
+/// taskset(1) count.
 std::vector<int> allowed_cpus();
 /// Binds a thread (0 = this one) and what it starts from now on to processors, rising. False with
 /// errno.

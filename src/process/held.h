@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A process held by a descriptor (pidfd): whoever gets its number when it is gone is not it.
+/// A process held by a descriptor (pidfd): a process that gets its number when it is gone is not
+/// it.
 #pragma once
 
 #include <sys/types.h>

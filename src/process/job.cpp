@@ -110,7 +110,7 @@ const std::optional<Ending>& Job::ended() {
   while (!ending_ && socket_ && ::poll(&wait, 1, 0) > 0) {
     Message message;
     if (!receive(socket_.get(), message)) {
-      // Somebody killed the keeper: what became of the command cannot be told.
+      // The keeper was killed: what became of the command cannot be told.
       ending_ = Ending{.status = 0, .signal = SIGKILL};
     } else if (message.kind == Message::Kind::ended) {
       ending_ = ending_from(message.value);

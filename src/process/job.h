@@ -40,7 +40,7 @@ struct Ending {
   bool good() const { return status == 0 && signal == 0; }
 };
 
-/// Of a status as waitpid(2) has it.
+/// The ending that a status of waitpid(2) tells.
 Ending ending_from(int wait_status);
 
 /// "exit status 3", "killed by signal 9 (Killed)".
@@ -60,9 +60,9 @@ class Job {
   const std::optional<Ending>& ended();
   /// Readable when there is news for ended(); for poll(2).
   int news() const { return socket_.get(); }
-  /// Of the command and all it started.
+  /// What the command and all it started use.
   Usage usage() const { return usage_of(keeper_); }
-  /// SIGTERM to all that it started, after `grace` SIGKILL to who is left. Waits for it; gives how
+  /// SIGTERM to all that it started, after `grace` SIGKILL to what is left. Waits for it; gives how
   /// many would not go even so (they sit in the kernel, or are not ours to kill).
   int end(Duration grace);
 

@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 /// A keeper whose owner is gone gives the command so long to end in good order.
 constexpr std::chrono::milliseconds kOrphanGrace{1000};
-/// What does not die of SIGKILL sits in the kernel; waiting longer would help nobody.
+/// What does not die of SIGKILL sits in the kernel; waiting longer would not help.
 constexpr std::chrono::seconds kPatience{10};
 
 void say(int socket, const Message& message) {
@@ -99,7 +99,7 @@ class Keeper {
 void keep(const Start& start, int socket) {
   ::setsid();
   become_reaper();
-  // What the terminal or an operator sends is for our owner, who tells us.
+  // What the terminal or an operator sends is for our owner, which tells us.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::signal(signal, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);
   sigset_t child;

@@ -122,7 +122,7 @@ void MemoryTraffic::keep_only(const std::set<std::string>& names) {
     if (!folder.starts_with(kPrefix) || !folder.ends_with(suffix_)) continue;
     const std::size_t before = std::strlen(kPrefix);
     if (names.contains(folder.substr(before, folder.size() - before - suffix_.size()))) continue;
-    ::rmdir(group.c_str());  // who is left in it counts to the root again
+    ::rmdir(group.c_str());  // a process left in it counts to the root again
   }
 }
 

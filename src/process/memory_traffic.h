@@ -4,7 +4,7 @@
 /// What processes move between processor and memory, by the processor's own counters (Intel MBM,
 /// AMD QoS), where the file system resctrl is mounted. Only root may make groups there.
 ///
-/// The groups of a machine lie in one folder, whoever made them: ours are "almanac-NAME@OWNER".
+/// The groups of all programs on a machine lie in one folder: ours are "almanac-NAME@OWNER".
 ///
 /// Limits   a processor counts some dozens to hundreds of groups at once; one more is refused.
 /// Source   Linux, Documentation/arch/x86/resctrl.rst.
@@ -30,7 +30,7 @@ class MemoryTraffic {
                                     const std::string& mount = "/sys/fs/resctrl");
 
   /// Counts `processes`, and whatever they start from now on, in the group `name`, which is made if
-  /// there is none; who has gone meanwhile is left out.
+  /// there is none; a process that has gone meanwhile is left out.
   Result<void> follow(const std::string& name, std::span<const pid_t> processes);
   /// Gigabytes (10^9 bytes) that a group has moved, counted from some beginning; nothing = the
   /// processor does not tell now.

@@ -30,7 +30,7 @@ class LineCutter {
   Escape escape_ = Escape::none;
 };
 
-/// The last lines of a log, for whoever asks why.
+/// The last lines of a log, to tell why a run failed.
 class LastLines {
  public:
   explicit LastLines(std::size_t most) : most_(most) {}

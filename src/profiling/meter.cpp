@@ -52,7 +52,7 @@ void Meter::count(Series& series, double counter, double at_s) {
 }
 
 void Meter::rate(Series& series, double steps_a_second, double at_s) {
-  // The rate is of the time since the line before; of the first line nobody knows since when.
+  // The rate is of the time since the line before; of the first line that time is not known.
   const double seconds = at_s - series.since_s;
   if (series.begun && seconds < kAtOnce_s) return;
   if (series.begun) series.intervals.push_back({seconds, seconds * steps_a_second});

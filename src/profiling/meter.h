@@ -28,7 +28,7 @@ class Meter {
   /// A line read `at_s`, in any clock that does not jump; times do not fall.
   void add(const Progress& progress, double at_s);
 
-  /// Of the series with most of them.
+  /// The intervals of the series with most of them.
   std::span<const Interval> intervals() const;
   /// The pattern of that series; nothing has come yet if there is no line at all.
   std::size_t pattern() const;

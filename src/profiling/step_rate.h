@@ -9,7 +9,7 @@
 ///               estimator), by Student's t; of 20 batches and of 10 the wider, since neighbouring
 ///               steps are alike and that shows more in short batches
 ///   stop        looked at only when a fifth more has been seen than the last time, and twice in a
-///               row: whoever looks all the time stops by luck
+///               row: a rule that looks all the time stops by luck
 ///
 /// Source   White, Simulation 1997 (MSER); Law, Simulation Modeling and Analysis, section 9.5
 /// (batch

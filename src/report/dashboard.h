@@ -2,7 +2,7 @@
 
 /// \file
 /// The dashboard of the live service: one HTML file that asks the service that it came from
-/// (/v1/..., openapi.json), and nobody else. It is built from web/src/live/ and is part of the
+/// (/v1/..., openapi.json), and no other. It is built from web/src/live/ and is part of the
 /// program.
 #pragma once
 

@@ -55,8 +55,8 @@ figure::Figure draw_energy(const std::vector<PolicyDigest>& policies,
       "Power model {}: a node of {} GPUs draws {:g} W idle, {:g} W at full use of its GPUs and "
       "{:g} W asleep, and boots in {}; GPUs in use count as fully used. The facility takes {:g} "
       "times as much. Spared is what nodes would have drawn idling while they slept or booted; the "
-      "least is what the same "
-      "schedule would have drawn, had nodes slept by the hand of somebody who knows the future.",
+      "least is what the same schedule would have drawn, had it been known when each node would be "
+      "needed.",
       power.name, power.gpus, power.idle_w, power.full_w, power.asleep_w,
       text::human_time(power.boot_s), power.facility.pue);
   figure.charts.push_back({.kind = "bar",

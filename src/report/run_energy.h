@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the nodes drew under each policy, what sleeping spared, and whom it delayed.
+/// What the nodes drew under each policy, what sleeping spared, and which jobs it delayed.
 #pragma once
 
 #include <optional>

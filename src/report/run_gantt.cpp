@@ -192,7 +192,8 @@ std::vector<GanttBar> gantt_of(const RunInput& input, const std::vector<GanttWin
 
 figure::Figure draw_gantt(const RunInput& input, const std::vector<GanttWindow>& windows,
                           std::span<const Gantt> policies, const GanttLimits& limits) {
-  figure::Figure figure{.id = "run_gantt", .title = "Who held which node in the busiest hours"};
+  figure::Figure figure{.id = "run_gantt",
+                        .title = "Which job held which node in the busiest hours"};
   auto& vc = figure.text("vc", "Virtual cluster");
   auto& policy = figure.text("policy", "Policy");
   auto& row = figure.text("node", "Node");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Who held which node in the busiest hours of a virtual cluster: the bars of a Gantt chart.
+/// Which job held which node in the busiest hours of a virtual cluster: the bars of a Gantt chart.
 ///
 /// The hours are chosen from the job log alone, so that they are the same under every policy: those
 /// around the moment at which most work had been submitted that the virtual cluster could not have

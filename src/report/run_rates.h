@@ -80,7 +80,7 @@ struct Rates {
   std::vector<SlowedJob> gave_way{};  ///< CPU jobs that were cut most, then stopped most.
 };
 
-/// Without speeds in the run, nothing but who was stopped. O(jobs log jobs).
+/// Without speeds in the run, nothing but which jobs were stopped. O(jobs log jobs).
 Rates rates_of(const RunInput& input, const sim::Schedule& schedule);
 
 }  // namespace almanac::report

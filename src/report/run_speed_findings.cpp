@@ -121,7 +121,7 @@ std::optional<Finding> cpu_waits(const Policies& policies, std::size_t best) {
   return finding;
 }
 
-/// Who was throttled or evicted, under the policy that did most of it.
+/// Which jobs were throttled or evicted, under the policy that did most of it.
 std::optional<Finding> gave_way(const Policies& policies) {
   const auto most =
       std::max_element(policies.begin(), policies.end(), [](const auto& a, const auto& b) {

@@ -3,8 +3,8 @@
 /// \file
 /// The API, version 1: what src/serve/openapi.json says, answered by a Service.
 ///
-/// Everybody on this machine may look. A user changes only their own jobs; what stands in a log is
-/// told to who may change the job. Environments and scripts are told to nobody.
+/// Every user of this machine may look. A user changes only their own jobs; what stands in a log is
+/// told to users who may change the job. Environments and scripts are not told at all.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ class Api {
   /// `page` is the dashboard; "" = this build has none. `service` outlives this.
   Api(live::Service& service, Guard guard, std::string page);
 
-  /// By any thread.
+  /// Any thread may call it.
   Answer answer(const Ask& ask) const;
   const Router& router() const { return router_; }
 

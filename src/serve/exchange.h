@@ -3,8 +3,8 @@
 /// \file
 /// Turns the bytes of one whole request into the bytes of its answer, by cpp-httplib.
 ///
-/// The library reads and writes memory here, never a socket: who is at the other end is told by
-/// the caller, and no header can claim otherwise.
+/// The library reads and writes memory here, never a socket: the caller says which peer is at the
+/// other end, and no header can claim otherwise.
 #pragma once
 
 #include <memory>

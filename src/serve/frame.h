@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Finds where a request ends, so that it is looked at only once it is there: who sends slowly
-/// costs a buffer, not a thread.
+/// Finds where a request ends, so that it is looked at only once it is there: a client that sends
+/// slowly costs a buffer, not a thread.
 ///
 /// Source   RFC 9112 §2, §6.
 /// Differs  strict where the RFC allows to be lenient: no bare line feeds, no folded lines, no two
 ///          lengths. Bodies have a Content-Length: chunked ones, coded ones and ranges are refused.
-///          So what is handed on reads the same to everybody.
+///          So what is handed on reads the same to every reader.
 #pragma once
 
 #include <cstddef>
@@ -27,13 +27,13 @@ class Frame {
   /// The next request.
   void clear() { *this = Frame(); }
 
-  /// Of one that is whole.
+  /// The sizes of a request that is whole.
   std::size_t head_size() const { return head_; }
   std::size_t size() const { return head_ + body_; }
   /// True once: the client waits to be told to send its body.
   bool wants_continue();
 
-  /// Of one that is refused.
+  /// The answer to a request that is refused.
   int status() const { return status_; }
   const std::string& message() const { return message_; }
 

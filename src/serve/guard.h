@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Decides whether a request is let in, and as whom.
+/// Decides whether a request is let in, and as which user's.
 ///
-/// By the Unix socket everybody is who the kernel says. By TCP everybody on this machine, and any
-/// page in their browsers, can send anything: so a Host that is not this machine is refused (a name
-/// that was made to point here), so is a change that another site's page asks for, and a change
-/// needs the token.
+/// By the Unix socket a user is the one that the kernel says. By TCP every user of this machine,
+/// and any page in their browsers, can send anything: so a Host that is not this machine is refused
+/// (a name that was made to point here), so is a change that another site's page asks for, and a
+/// change needs the token.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,9 @@ class Guard {
 
   /// Why the request is refused, or nothing.
   std::optional<Answer> refuses(const Ask& ask) const;
-  /// Why a log of the user `uid` is not shown, or nothing: it may say what is nobody else's
-  /// business.
+  /// Why a log of the user `uid` is not shown, or nothing: it may say what is for that user alone.
   std::optional<Answer> refuses_log(const Ask& ask, std::uint32_t uid) const;
-  /// Who asks, of a request that is not refused and changes something.
+  /// The user who asks, of a request that is not refused and changes something.
   live::Caller caller(const Ask& ask) const;
 
   static bool changes(const Ask& ask) { return ask.method != "GET" && ask.method != "HEAD"; }

@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::int64_t kMostEvents = 10'000;
 
-/// The job log as text. The writer writes files only; this one is gone before anybody sees it.
+/// The job log as text. The writer writes files only; this one is gone before any other process
+/// sees it.
 Result<std::string> csv_of(const trace::Trace& trace, const std::string& folder) {
   std::string path = folder + "/history-XXXXXX";
   const process::Descriptor reserved(::mkstemp(path.data()));

@@ -19,7 +19,7 @@
 namespace almanac::serve {
 namespace {
 
-/// As the system calls the user; the number where it has no name.
+/// What the system calls the user; the number where it has no name.
 std::string user_name(std::uint32_t uid) {
   std::array<char, 16'384> space;
   passwd entry{};
@@ -61,7 +61,7 @@ void Api::add_jobs() {
   on("GET", "/v1/jobs/{number}/forecast", [this](const Ask&, const std::string& part) {
     const auto found = find_job(service_, part);
     if (!found) return problem(found.error());
-    // A worker waits for nobody; who wants to wait asks again.
+    // A worker does not wait for forecasts; a client that wants to wait asks again.
     const auto expected = service_.expect(found->job.number, 0ms);
     return expected ? json(to_json(*expected)) : none_yet();
   });

@@ -31,7 +31,7 @@ namespace {
 using process::Descriptor;
 using Clock = std::chrono::steady_clock;
 
-/// Who shares limits: a user, or all that come by TCP.
+/// The client whose connections share limits: a user, or all that come by TCP.
 std::uint64_t client_of(const Peer& peer) {
   return peer.is_local ? std::uint64_t{peer.uid} : ~std::uint64_t{0};
 }
@@ -64,7 +64,7 @@ class Listener::Loop {
  private:
   static constexpr std::uint64_t kBell = 0;
   static constexpr std::uint64_t kFirstSocket = 1;
-  /// After which what clients have not read is dropped, at the end.
+  /// At the end, what clients have not read by then is dropped.
   static constexpr Duration kLastWords = 2s;
 
   void ring() {
@@ -90,7 +90,7 @@ class Listener::Loop {
     }
   }
 
-  /// Until the next deadline, in milliseconds; -1 = there is none.
+  /// Milliseconds until the next deadline; -1 = there is none.
   int patience() const {
     Clock::time_point next = Clock::time_point::max();
     for (const auto& [who, each] : connections_) next = std::min(next, each.deadline());
@@ -154,7 +154,7 @@ class Listener::Loop {
     }
   }
 
-  /// After something has happened to a connection: hands on, listens for what comes next.
+  /// Hands on what has come of a connection, and listens for what comes next.
   void go_on(std::uint64_t who, Connection& connection) {
     while (connection.has_request()) hand_on(who, connection);
     switch (connection.phase()) {

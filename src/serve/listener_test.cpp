@@ -93,11 +93,11 @@ std::string post(const std::string& path, const std::string& body) {
          "\r\n\r\n" + body;
 }
 
-/// Says who asks and what.
+/// Says which peer asks, and what.
 Answer echo(const Ask& ask) {
   const std::string* const claimed = ask.header("remote_addr");
   return {.body = ask.method + " " + ask.path + " by " +
-                  (ask.peer.is_local ? std::to_string(ask.peer.uid) : "nobody") + " of process " +
+                  (ask.peer.is_local ? std::to_string(ask.peer.uid) : "no user") + " of process " +
                   std::to_string(ask.peer.process) + " with " + std::to_string(ask.body.size()) +
                   (claimed == nullptr ? "" : " claims " + *claimed)};
 }
@@ -128,12 +128,12 @@ TEST_F(ListenerTest, TellsWhoAsksByTheKernelsWord) {
   const std::string me =
       " by " + std::to_string(::getuid()) + " of process " + std::to_string(::getpid()) + " with 0";
   EXPECT_THAT(Wire(path_).say(get("/a")).hear(), HasSubstr("GET /a" + me));
-  EXPECT_THAT(Wire(port_).say(get("/a")).hear(), HasSubstr("GET /a by nobody of process 0"));
+  EXPECT_THAT(Wire(port_).say(get("/a")).hear(), HasSubstr("GET /a by no user of process 0"));
   // Headers of that name change nothing.
   EXPECT_THAT(Wire(port_)
                   .say("GET /a HTTP/1.1\r\nREMOTE_ADDR: uid 0\r\nX-Uid: 0\r\nHost: a\r\n\r\n")
                   .hear(),
-              HasSubstr("GET /a by nobody of process 0"));
+              HasSubstr("GET /a by no user of process 0"));
 }
 
 TEST_F(ListenerTest, KeepsAConnectionForManyRequests) {
@@ -216,7 +216,7 @@ TEST_F(ListenerTest, RefusesWhatIsTooLargeOrMalformed) {
   EXPECT_THAT(Wire(path_).say("HELLO\r\n\r\n").hear(), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(Wire(path_).say("FROB / HTTP/1.1\r\n\r\n").hear(), StartsWith("HTTP/1.1 400"));
   EXPECT_THAT(Wire(path_).say("GET / HTTP/9.9\r\n\r\n").hear(), StartsWith("HTTP/1.1 400"));
-  // Whoever sends on is told all the same.
+  // A client that goes on sending is told all the same.
   Wire long_winded(path_);
   long_winded.say("POST / HTTP/1.1\r\nContent-Length: 5000000\r\n\r\n" +
                   std::string(5'000'000, 'x'));

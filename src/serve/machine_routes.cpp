@@ -47,7 +47,7 @@ void Api::add_machine() {
     if (!drained) return problem(drained.error());
     if (!*drained) return problem(400, "say {\"drained\": true} or false");
     const live::Caller caller = guard_.caller(ask);
-    if (!caller.may_all) return problem(403, "only who runs the service drains nodes");
+    if (!caller.may_all) return problem(403, "only the user who runs the service drains nodes");
     const auto done = service_.set_drained(part, **drained, caller);
     return done ? json(to_json(service_.nodes())) : problem(done.error());
   });
@@ -75,7 +75,8 @@ void Api::add_machine() {
       const auto name = read_policy_name(ask.body);
       if (!name) return problem(name.error());
       const live::Caller caller = guard_.caller(ask);
-      if (!caller.may_all) return problem(403, "only who runs the service sets its policy");
+      if (!caller.may_all)
+        return problem(403, "only the user who runs the service sets its policy");
       const auto done = (service_.*act)(*name, caller);
       return done ? json(dumped({{"policy", *name}})) : problem(done.error());
     });

@@ -15,9 +15,9 @@
 
 namespace almanac::serve {
 
-/// Who is at the other end.
+/// The other end of a connection.
 struct Peer {
-  bool is_local = false;  ///< Came by the Unix socket: the kernel says who it is.
+  bool is_local = false;  ///< Came by the Unix socket: the kernel says which user it is.
   std::uint32_t uid = 0;  ///< Of a local peer.
   std::uint32_t gid = 0;
   pid_t process = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Finds who answers a request: by path, then by method.
+/// Finds the function that answers a request: by path, then by method.
 #pragma once
 
 #include <functional>

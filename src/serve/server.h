@@ -32,7 +32,7 @@ class Server {
 
   const std::string& socket() const { return socket_; }
   std::optional<int> port() const { return port_; }
-  /// That a change by TCP must show.
+  /// The token that a change by TCP must show.
   const std::string& token() const { return token_; }
 
  private:

@@ -24,7 +24,7 @@ Descriptor new_socket(int family) {
   return Descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-/// Whether somebody accepts connections there.
+/// Whether a process accepts connections there.
 bool is_answered(const sockaddr_un& address) {
   const Descriptor probe = new_socket(AF_UNIX);
   return ::connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||

@@ -22,7 +22,7 @@ namespace {
 constexpr std::chrono::minutes kGood{5};
 /// "The last day" is another by then, even where nothing has changed.
 constexpr std::chrono::hours kOld{1};
-/// That there is nothing to study may be otherwise soon.
+/// Where there was nothing to study there may be soon.
 constexpr std::chrono::seconds kNothing{5};
 /// Pages are some megabytes each.
 constexpr std::size_t kMostKept = 4;
@@ -55,7 +55,7 @@ std::optional<Studies::Made> Studies::ask(int days) {
   const auto found = kept_.find(days);
   if (found != kept_.end() && is_good(found->second)) return found->second.made;
   if (std::find(asked_.begin(), asked_.end(), days) == asked_.end()) asked_.push_back(days);
-  // Whoever still waits for one that is forgotten asks for it again.
+  // A client that still waits for one that is forgotten asks for it again.
   if (asked_.size() > kMostKept) asked_.pop_front();
   news_.notify_all();
   return std::nullopt;
@@ -99,7 +99,7 @@ Studies::Made Studies::make(int days) const {
                             text::grouped(kMostJobs), span),
                 {}, "ask for fewer days, or: almanac history -o csv; almanac study");
   }
-  // Where the store lies is nobody's business.
+  // Readers are not told where the store lies.
   log->path = "job log of the service";
   const std::shared_ptr<const cluster::Cluster> cluster = service_.cluster();
   const study::Study subject(*log, *cluster);

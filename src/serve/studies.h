@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Studies of the service's own job log, as pages: made when somebody asks, one at a time, by a
-/// thread that rounds and answers go before.
+/// Studies of the service's own job log, as pages: made when a request asks for them, one at a
+/// time, by a thread that rounds and answers go before.
 ///
 /// A page is good until a job comes, starts or ends; five minutes at least, an hour at most.
 #pragma once
@@ -40,8 +40,8 @@ class Studies {
   Studies(const Studies&) = delete;
   Studies& operator=(const Studies&) = delete;
 
-  /// Of the jobs that ended within so many days, 1 to kLongest; nothing = it is being made, ask
-  /// again. Fails with not_found where none has, unsupported where the build has no page.
+  /// A study of the jobs that ended within so many days, 1 to kLongest; nothing = it is being made,
+  /// ask again. Fails with not_found where none has, unsupported where the build has no page.
   std::optional<Made> ask(int days);
 
  private:

@@ -9,7 +9,7 @@
 
 namespace almanac::serve {
 
-/// What a job says of itself to everybody.
+/// What all users are told of a job.
 template <typename Fields, typename Submission>
 void list_public(Fields& fields, Submission& of) {
   fields.field("name", of.name);
@@ -40,7 +40,7 @@ void list_public(Fields& fields, Submission& of) {
   fields.sparse("requeue", of.requeue);
 }
 
-/// What only who runs it needs to know.
+/// What only the service that runs it needs to know.
 template <typename Fields, typename Submission>
 void list_private(Fields& fields, Submission& of) {
   fields.sparse("script", of.script);

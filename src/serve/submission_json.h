@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Submissions as JSON: the body of POST /v1/jobs. Who submits is not part of it.
+/// Submissions as JSON: the body of POST /v1/jobs. The user who submits is not part of it.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace almanac::serve {
 
 std::string to_json(const store::Submission& submission);
 
-/// Without `user`, `uid` and `gid`: the socket tells those. Fails with invalid at the first field
-/// that is unknown, of another type or out of its range.
+/// A submission without `user`, `uid` and `gid`: the socket tells those. Fails with invalid at the
+/// first field that is unknown, of another type or out of its range.
 Result<store::Submission> read_submission(std::string_view text);
 
 }  // namespace almanac::serve

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How long nodes run nothing, and for how much of that they could have slept by somebody who knows
-/// the future and delays nobody.
+/// How long nodes run nothing, and for how much of that they could have slept, were the future
+/// known and no job delayed.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ TEST(IdleGaps, SleepsInLongGapsAndIsBackForTheNextJob) {
   gaps.give_back(NodeId{0}, at(1300s));
   gaps.take(NodeId{0}, at(1700s));  // 400 s: not worth it
   gaps.give_back(NodeId{0}, at(2000s));
-  const SleepBound bound = gaps.end(at(2050s));  // 50 s at the end: nobody comes
+  const SleepBound bound = gaps.end(at(2050s));  // 50 s at the end: no job comes
   EXPECT_EQ(bound.asleep_gpu_s, 4 * (700 + 50));
   EXPECT_EQ(bound.booting_gpu_s, 4 * 300);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Guesses the cluster that a job log came from, when nobody says.
+/// Guesses the cluster that a job log came from, when it is not said.
 #pragma once
 
 #include "base/result.h"

@@ -186,7 +186,7 @@ struct Shared {
 TEST(Pacer, HalvesTheSpeedOfTwoThatFillAGpuEach) {
   Shared shared({{1, 100s}, {1, 30s}});
   shared.start(0, 0, 500);
-  EXPECT_EQ(shared.pacer->computing_gpus(), 1) << "half of a GPU is slow for nobody alone";
+  EXPECT_EQ(shared.pacer->computing_gpus(), 1) << "half of a GPU is slow for no job alone";
   shared.start(1, 10, 500);
   EXPECT_EQ(shared.pacer->gpu_use(JobId{0}), 0.5);
   EXPECT_EQ(shared.pacer->computing_gpus(), 1) << "half of it for each";

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Who holds parts of which GPUs.
+/// Which jobs hold parts of which GPUs.
 ///
-/// Tenants slow each other where they ask together more than the GPU. Who asks a part, and shares
-/// with others that ask no more than the rest, runs as it was recorded: with others beside it.
+/// Jobs on one GPU slow each other where they ask together more than the GPU. A job that asks a
+/// part, and shares with others that ask no more than the rest, runs as it was recorded: with
+/// others beside it.
 ///
-/// Cost     A step for each tenant of a job's GPUs; nothing is kept of jobs that hold whole GPUs.
+/// Cost     A step for each job on a job's GPUs; nothing is kept of jobs that hold whole GPUs.
 #pragma once
 
 #include <cmath>
@@ -41,7 +42,7 @@ class SharedGpus {
   /// What a job that has entered holds.
   std::span<const cluster::Grant> held(JobId job) const { return held_.at(job); }
 
-  /// Those who slow `job` and are slowed by it, each once, in order of number.
+  /// Those that slow `job` and are slowed by it, each once, in order of number.
   std::vector<JobId> neighbours(JobId job) const;
   /// The same for each of its GPUs, in order of number; GPUs with the same ones once.
   std::vector<std::vector<JobId>> crowds(JobId job) const;

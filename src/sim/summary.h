@@ -64,8 +64,8 @@ struct Summary {
   double avg_hold_s = 0;             ///< Of those, by how much; NaN without any.
   double energy_j = 0;               ///< Of the nodes, GPUs in use at full use.
   double energy_saved_j = 0;         ///< Less than if nodes that slept or booted had idled.
-  double energy_bound_j = 0;         ///< Of the same schedule, had nodes slept as somebody would
-                                     ///< let them who knows the future and delays nobody.
+  double energy_bound_j = 0;         ///< Of the same schedule, were the future known: nodes
+                                     ///< sleep where that pays, and no job is delayed.
   double facility_kwh = 0;           ///< Of the facility, cooling and losses included.
   double cost = 0;                   ///< In the currency of the power model.
   double kg_co2 = 0;

@@ -68,7 +68,7 @@ bool is_user(const std::string& told, std::uint32_t uid) {
 }  // namespace
 
 Result<Printed> run_slurm(const std::vector<std::string>& argv, Duration patience) {
-  // By these a user tells the commands how to answer to a human, or whom to leave out.
+  // By these variables a user tells the commands how to answer a human, or which jobs to leave out.
   auto captured =
       process::capture({.argv = argv,
                         .environment = {{"SLURM_TIME_FORMAT", "%s"}, {"LC_ALL", "C"}},

@@ -161,7 +161,7 @@ TEST(CommandLink, TellsWhatASiteIs) {
   EXPECT_NE(site->skew, kNoDuration);
 }
 
-/// Who we are is somebody without rights for as long as it lives; needs root.
+/// This process runs as a user without rights for as long as it lives; needs root.
 class AsNobody {
  public:
   AsNobody() : is_done_(::seteuid(kNobody) == 0) {}
@@ -179,7 +179,7 @@ class AsNobody {
 
 TEST(CommandLink, AsksAccountingForRightsByName) {
   const AsNobody nobody;
-  if (!nobody.is_done()) GTEST_SKIP() << "only root can be somebody else";
+  if (!nobody.is_done()) GTEST_SKIP() << "only root can become another user";
   Slurm slurm;
   slurm.answers["scontrol show config"] = {
       .out = "SLURM_VERSION = 22.05.8\nSlurmUser = slurm(64030)\n"};

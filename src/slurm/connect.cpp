@@ -16,7 +16,8 @@ namespace almanac::slurm {
 
 namespace {
 
-/// Of the socket in "unix:/path", which is who runs slurmrestd: it acts as that one, whoever asks.
+/// The owner of the socket in "unix:/path" is the user who runs slurmrestd: it acts as that user,
+/// whichever user asks.
 std::uint32_t owner_of(const std::string& way) {
   struct stat found {};
   const std::string path = way.substr(way.find(':') + 1);

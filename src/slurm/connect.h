@@ -17,7 +17,7 @@ namespace almanac::slurm {
 /// with usage for another word, and for TCP without a token.
 Result<std::unique_ptr<Link>> connect(const std::string& way);
 
-/// The same in words, for whoever offers the choice.
+/// The same in words, for the commands that offer the choice.
 inline constexpr const char* kWays =
     "How to reach Slurm: gateway, commands, or unix:/path or http://host:port of slurmrestd; "
     "default: the gateway where it is there, else commands";

@@ -25,12 +25,13 @@ constexpr Duration kSkew = 5s;
 /// is 120 s.
 constexpr std::int64_t kCredentialsLive_s = 30;
 constexpr std::int64_t kUsualCredentialsLive_s = 120;
-/// Between two scheduling passes that nothing prompts; a change of a node's power prompts none.
+/// Seconds between two scheduling passes that nothing prompts; a change of a node's power prompts
+/// none.
 constexpr std::int64_t kPass_s = 10;
 constexpr std::int64_t kUsualPass_s = 60;
 /// A job that ended must be seen before the controller forgets it.
 constexpr std::int64_t kLeastJobAge_s = 60;
-/// Of SuspendTime: Slurm's own wish to let nodes sleep comes later than any of ours.
+/// A SuspendTime by which Slurm's own wish to let nodes sleep comes later than any of ours.
 constexpr std::int64_t kOutOfTheWay_s = 86'400;
 
 constexpr const char* kBuild = "build the gateway (almanac-slurm-gateway)";
@@ -134,7 +135,7 @@ class Doctor {
     }
     if (!can_.watches) {
       add("held jobs", "", Verdict::broken,
-          "placing and sharing hold jobs, and nobody would release them if we died", kBuild,
+          "placing and sharing hold jobs, and nothing would release them if we died", kBuild,
           {placement, sharing});
     }
     if (!can_.requeue) {
@@ -151,7 +152,7 @@ class Doctor {
     if (!site_.is_operator) {
       add("rights", fmt::format("user {}", site_.uid), Verdict::unknown,
           "whether that is an operator is not told this way",
-          "sacctmgr show user NAME format=adminlevel; over a Unix socket NAME is who runs "
+          "sacctmgr show user NAME format=adminlevel; over a Unix socket NAME is the user of "
           "slurmrestd",
           kActing);
     } else if (*site_.is_operator) {
@@ -161,7 +162,7 @@ class Doctor {
           "may look, and not change the jobs of others",
           says("AccountingStorageType", "slurmdbd")
               ? "run as SlurmUser, or: sacctmgr modify user NAME set adminlevel=operator"
-              : "run as SlurmUser: without slurmdbd nobody else may",
+              : "run as SlurmUser: without slurmdbd no other user may",
           kActing);
       if (says("PrivateData", "jobs")) {
         add("PrivateData", value("PrivateData"), Verdict::broken, "hides the jobs of others",

@@ -30,7 +30,7 @@ using process::Descriptor;
 
 /// Of what it says last so much is told.
 constexpr std::size_t kLastWords = 2000;
-/// One that has nothing to release ends in less; nobody waits longer for one that has.
+/// A gateway that has nothing to release ends in less; one that has is not waited for any longer.
 constexpr int kLeaveMs = 500;
 
 tl::unexpected<Error> cannot(const std::string& what, int number) {

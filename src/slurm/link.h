@@ -82,16 +82,16 @@ class Link {
   virtual Result<Site> site() = 0;
   /// The first answer, and the first after a failure, is whole.
   virtual Result<News> news() = 0;
-  /// An answer for each, in order: conflict = it does not wait any more, not_found = nobody knows
-  /// it, unsupported = we may not, unavailable = try again.
+  /// An answer for each, in order: conflict = it does not wait any more, not_found = Slurm does not
+  /// know it, unsupported = we may not, unavailable = try again.
   virtual std::vector<Result<void>> change(std::span<const JobChange> changes) = 0;
   virtual Result<void> end(JobNumber job, Fate fate) = 0;
   /// Powers nodes down or up; unsupported where the site has no programs for that.
   virtual Result<void> power(std::span<const std::string> nodes, bool on) = 0;
   virtual Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) = 0;
   /// Says which jobs we hold. Unless it is said again within `patience`, they are released without
-  /// us, also when we are dead; and with them all that are marked (mark.h) and held, though nobody
-  /// has named them yet. Only where can().watches.
+  /// us, also when we are dead; and with them all that are marked (mark.h) and held, though they
+  /// have not been named yet. Only where can().watches.
   virtual Result<void> watch(std::span<const JobNumber> held, Duration patience) = 0;
   /// The jobs that accounting says ended in [from, until), in order of end.
   virtual Result<void> ended(Time from, Time until, const TakeEnded& take) = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// By what a job is known that Almanac, and nobody else, holds back until it is to start: this, in
-/// the administrator's comment. The plugin job_submit/almanac writes the same words.
+/// Marks a job that Almanac, and no user, holds back until it is to start: these words stand in the
+/// administrator's comment. The plugin job_submit/almanac writes the same words.
 #pragma once
 
 #include <string_view>

@@ -82,7 +82,7 @@ struct Quota {
   bool operator==(const Quota&) const = default;
 };
 
-/// What accounting says of who may have what.
+/// What each user, account and QOS may have, as accounting tells.
 struct Limits {
   std::vector<Quota> quotas{};                    ///< Whether or not the site enforces them.
   std::map<std::string, std::string> parents{};   ///< Of each account that has one.

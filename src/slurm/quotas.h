@@ -7,8 +7,8 @@
 /// Source   acct_policy.c of Slurm 22.05, and seen: a job that runs counts for its QOS and for its
 ///          association and all above; whether it may start says its QOS alone where that has a
 ///          quota, else each of these. Where its user has an association for its partition that
-///          is its own, and not the one for any; who has one may not ask several partitions at
-///          once.
+///          is its own, and not the one for any; a user who has one may not ask several
+///          partitions at once.
 /// Differs  counted are the GPUs of GrpTRES whatever their type. Limits of a job, of each user of a
 ///          QOS, of minutes or of jobs are Slurm's alone.
 #pragma once
@@ -32,7 +32,7 @@ std::string whose(const Quota& quota);
 
 class QuotaFinder {
  public:
-  /// By their place in Limits::quotas.
+  /// Quotas by their place in Limits::quotas.
   struct Found {
     std::vector<std::uint32_t> counted{};
     std::vector<std::uint32_t> asked{};  ///< Those of them that say whether it may start.
@@ -47,7 +47,7 @@ class QuotaFinder {
  private:
   using Whose = std::tuple<std::string, std::string, std::string, std::string>;
 
-  /// Of an association of the user for this partition; "" = there is none that is known.
+  /// The partition of the job, where its user has an association for it; "" = none is known.
   std::string own_partition(const Job& job) const;
   bool counts(const Quota& quota, const Job& job, const std::string& own_partition) const;
 

@@ -38,7 +38,7 @@ auto read_document(std::string_view json, std::string_view what, Read&& read)
   }
 }
 
-/// Of each record below `key` what `read` makes of it.
+/// What `read` makes of each record below `key`.
 template <typename Read>
 auto read_each(std::string_view json, std::string_view key, Read&& read)
     -> Result<std::vector<decltype(read(Value{}))>> {

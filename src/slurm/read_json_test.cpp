@@ -181,7 +181,7 @@ TEST(ReadJson, TakesNoNumberOfAJobForAMissingOne) {
     const Job job = job_of(*jobs, number);
     EXPECT_EQ(job.array, JobNumber{number});
     EXPECT_EQ(job.task, static_cast<std::int32_t>(number));
-    EXPECT_EQ(job.uid, number) << "nobody is not root";
+    EXPECT_EQ(job.uid, number) << "the user nobody is not root";
     EXPECT_EQ(job.priority, number);
     EXPECT_FALSE(job.held);
   }

@@ -36,7 +36,7 @@ bool is_nothing(std::string_view value) {
   return value == "(null)" || value == "N/A" || value == "None" || value == "NONE";
 }
 
-/// Of each line that has `key` what `read` makes of its fields.
+/// What `read` makes of the fields of each line that has `key`.
 template <typename Record, typename Read>
 Result<std::vector<Record>> each_line(std::string_view text, const char* key, Read&& read) {
   std::vector<Record> made;

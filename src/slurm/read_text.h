@@ -4,8 +4,8 @@
 /// Reads the text of scontrol and sacct, which has hardly changed from release to release: what
 /// 22.05 has no JSON for.
 ///
-/// Times must be asked for as seconds since 1970 (SLURM_TIME_FORMAT=%s): otherwise they are the
-/// local time of who asks.
+/// Times must be asked for as seconds since 1970 (SLURM_TIME_FORMAT=%s): otherwise they are in the
+/// local time of the process that asks.
 #pragma once
 
 #include <map>
@@ -24,22 +24,22 @@ using Fields = std::map<std::string, std::string>;
 /// "Key=Value Key=Value ..." of one line of scontrol -o. A value may have blanks.
 Fields read_fields(std::string_view line);
 
-/// Of scontrol show partition | reservation | license -o. Lines that are no record ("No
+/// What scontrol show partition | reservation | license -o prints. Lines that are no record ("No
 /// reservations in the system") are passed over.
 Result<std::vector<Partition>> partitions_in(std::string_view text);
 Result<std::vector<Reservation>> reservations_in(std::string_view text);
 Result<std::vector<Licence>> licences_in(std::string_view text);
-/// Of scontrol show topology -o: the switch that each node is plugged into.
+/// The switch that each node is plugged into, of scontrol show topology -o.
 Result<std::map<std::string, std::string>> switches_in(std::string_view text);
-/// Of scontrol show config: "Key = Value" a line. "(null)" and "N/A" are "".
+/// The fields of scontrol show config: "Key = Value" a line. "(null)" and "N/A" are "".
 Fields config_in(std::string_view text);
 
 /// What to ask sacct for with -o. The name, which may be any bytes, is last.
 inline constexpr std::string_view kAccountingColumns =
     "JobIDRaw,JobID,State,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,NNodes,AllocTRES,"
     "ReqTRES,Priority,UID,User,Account,Partition,QOS,JobName";
-/// The rows of what sacct printed so: lines, but a name may have several. Who gives a job its name
-/// must not know the delimiter, or a part of the name passes for a row.
+/// The rows of what sacct printed so: lines, but a name may have several. A user who gives a job
+/// its name must not know the delimiter, or a part of the name passes for a row.
 std::vector<std::string_view> accounting_rows(std::string_view text, std::string_view delimiter);
 /// The job of a row.
 Result<Job> accounting_in(std::string_view row, std::string_view delimiter);

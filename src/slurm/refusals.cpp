@@ -8,8 +8,8 @@ namespace {
 
 /// The first that is found counts.
 constexpr std::pair<std::string_view, Code> kWords[] = {
-    // Nobody answered, or who did cannot just now: the way there, the credential, a controller that
-    // begins or stands by, its database.
+    // There was no answer, or none can be given just now: the way there, the credential, a
+    // controller that begins or stands by, its database.
     {"Unable to contact slurm controller", Code::unavailable},
     {"Unable to connect to database", Code::unavailable},
     {"timed out", Code::unavailable},

@@ -19,9 +19,9 @@ tl::unexpected<Error> without_slurm();
 bool is_silence(std::string_view message);
 
 /// conflict = a job does not wait any more, or is held; not_found = no such job or node;
-/// unsupported = we may not, or the site does not; unavailable = nobody answered, or the controller
-/// cannot now, and nothing is known of what was done; else invalid: whoever says words that are not
-/// known here has answered, and will say them again.
+/// unsupported = we may not, or the site does not; unavailable = there was no answer, or the
+/// controller cannot now, and nothing is known of what was done; else invalid: a Slurm that says
+/// words that are not known here has answered, and will say them again.
 ///
 /// Source   slurm_errno.c of Slurm 22.05 and 23.11.
 Code code_of_refusal(std::string_view message);

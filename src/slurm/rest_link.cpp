@@ -71,9 +71,9 @@ Result<std::string> RestLink::ask(const std::string& method, const std::string& 
 
 Result<std::string> RestLink::content_of(HttpAnswer&& answer, const std::string& path) {
   if (answer.status == 401 || answer.status == 403) {
-    return fail(Code::unsupported, "slurmrestd does not take us for who we are", {},
+    return fail(Code::unsupported, "slurmrestd does not accept our identity", {},
                 "over TCP set SLURM_JWT to what `scontrol token` prints; over a Unix socket run as "
-                "root, or as who runs slurmrestd");
+                "root, or as the user of slurmrestd");
   }
   // It may refuse and yet answer 200: the errors count. A list that is there is an answer.
   const auto trouble = read_trouble(answer.body);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The way to a controller by slurmrestd: over a Unix socket with the rights of who runs it, or
-/// over TCP with a token (`scontrol token`).
+/// The way to a controller by slurmrestd: over a Unix socket with the rights of the user who runs
+/// it, or over TCP with a token (`scontrol token`).
 ///
 /// It has no way to power nodes, to requeue jobs, to tell slurm.conf, nor, until 22.05, to say on
 /// which nodes a job is to run. Each news() asks for everything and tells what differs. A token
-/// stands in clear in each request: TCP is for this machine, or behind who encrypts.
+/// stands in clear in each request: TCP is for this machine, or behind a proxy that encrypts.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ struct HttpAnswer {
   std::string body{};
 };
 
-/// Method ("GET", "POST"), path, body. Fails with unavailable where nobody answers.
+/// Method ("GET", "POST"), path, body. Fails with unavailable where there is no answer.
 using AskRest = std::function<Result<HttpAnswer>(const std::string& method, const std::string& path,
                                                  const std::string& body)>;
 
-/// Asks `place`: "unix:/run/slurmrestd.sock", "http://127.0.0.1:6820". `user` and `token` are who
-/// asks; "" over a Unix socket. Fails with usage for another place.
+/// Asks `place`: "unix:/run/slurmrestd.sock", "http://127.0.0.1:6820". `user` and `token` say which
+/// user asks; "" over a Unix socket. Fails with usage for another place.
 Result<AskRest> rest_at(const std::string& place, const std::string& user,
                         const std::string& token);
 

@@ -23,8 +23,8 @@ Result<AskRest> rest_at(const std::string& place, const std::string& user,
     return fail(Code::usage,
                 fmt::format("slurmrestd is at unix:/path or http://host:port, not {}", place));
   }
-  // A connection for each question: slurmrestd closes them after some answers, and who writes to
-  // one that is closed is ended by SIGPIPE.
+  // A connection for each question: slurmrestd closes them after some answers, and a process that
+  // writes to one that is closed is ended by SIGPIPE.
   http->set_keep_alive(false);
   http->set_connection_timeout(5);
   http->set_read_timeout(120);

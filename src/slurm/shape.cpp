@@ -13,7 +13,7 @@ namespace almanac::slurm {
 namespace {
 
 // INFINITE and NO_VAL of slurm.h, in 32 and 64 bits. Those in 16 bits are numbers of jobs too, and
-// a user: nobody.
+// of the user `nobody`.
 constexpr double kReserved[] = {4294967295.0, 4294967294.0, 1.8446744073709552e19};
 constexpr double kLatest = 1e12;  // seconds; sums of such times fit
 

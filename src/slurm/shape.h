@@ -30,12 +30,12 @@ struct BadShape {
 std::optional<Value> find(Value from, std::string_view path);
 /// Missing, unlimited and Slurm's reserved numbers (NO_VAL, INFINITE) are nothing.
 std::optional<double> number(Value from, std::string_view path);
-/// Of a list the words with commas between; "" when absent.
+/// The words of a list with commas between; "" when absent.
 std::string text(Value from, std::string_view path);
-/// Of a text its words, parted at ',' and '+'. In upper case.
+/// The words of a text, parted at ',' and '+', in upper case.
 std::vector<std::string> words(Value from, std::string_view path);
 bool truth(Value from, std::string_view path);
-/// Of seconds since 1970; 0 is missing.
+/// The time that seconds since 1970 stand for; 0 is missing.
 Time moment(Value from, std::string_view path);
 /// The records below `key`. Throws BadShape where there is no such list.
 simdjson::dom::array records(Value from, std::string_view key);

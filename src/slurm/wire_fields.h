@@ -234,7 +234,7 @@ inline constexpr auto words(Code) {
       {"usage", "invalid", "corrupt", "not_found", "conflict", "unavailable", "unsupported"});
 }
 
-/// Whoever visits fields and learns nothing.
+/// Visits fields and learns nothing.
 struct Blind {
   void operator()(std::string_view, auto) const {}
 };

@@ -4,8 +4,8 @@
 /// Fills a table whose row sums, column sums and row means are known, and of which nothing else
 /// is: the evenest such table.
 ///
-/// With rows = virtual clusters and columns = job sizes it says who runs what; with rows = job
-/// sizes and columns = run times it says how long each size runs.
+/// With rows = virtual clusters and columns = job sizes it says which cluster runs what; with rows
+/// = job sizes and columns = run times it says how long each size runs.
 ///
 /// Source   Deming, Stephan, Annals of Mathematical Statistics 1940 (raking to margins); the row
 ///          means add an exponential tilt a row, as in maximum-entropy fitting.

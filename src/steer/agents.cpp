@@ -18,18 +18,18 @@
 namespace almanac::steer {
 namespace {
 
-/// To say who it is.
+/// An agent has so long to say which node it is on.
 constexpr Duration kIntroduction = 5s;
 /// Agents report every five.
 constexpr Duration kSilent = 30s;
 /// How often orders are said again at least.
 constexpr Duration kSign = 10s;
 constexpr Duration kRemembered = 1h;
-/// The log says so often that somebody was turned away.
+/// The log says at most so often that a peer was turned away.
 constexpr Duration kWarning = 1min;
-/// Who have not said who they are; others are turned away then.
+/// Of peers that have not said which node they are on; others are turned away then.
 constexpr std::ptrdiff_t kMostStrangers = 256;
-/// Reports that nobody takes are dropped, the oldest first.
+/// Of reports that are not taken; more are dropped, the oldest first.
 constexpr std::size_t kMostReports = 4096;
 
 std::string address_of(const sockaddr_storage& address, socklen_t size) {
@@ -128,7 +128,8 @@ void Agents::welcome() {
   Descriptor socket(
       ::accept4(socket_.get(), reinterpret_cast<sockaddr*>(&address), &size, SOCK_CLOEXEC));
   if (!socket) {
-    // Out of descriptors, most likely: whoever waits at the door would wake us at once again.
+    // The descriptors have run out, most likely: a connection that waits would wake us at once
+    // again.
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     return;
   }
@@ -173,7 +174,7 @@ bool Agents::take_hello(Guest& guest, std::string_view line) {
   using Towards = agent::Seal::Towards;
   agent::Seal seal(secret_, Towards::daemon, hello->node, guest.nonce, hello->nonce);
   if (!seal.open(line)) return refuse(guest, "has another secret than we");
-  // Who comes again has lost the line before we have.
+  // An agent that connects again has noticed before us that its line was lost.
   for (auto& each : guests_) {
     if (each && each->node == hello->node) each->is_replaced = true;
   }
@@ -203,7 +204,7 @@ bool Agents::tell(Guest& guest) {
 
 bool Agents::refuse(const Guest& guest, const std::string& why) {
   const std::string line =
-      fmt::format("somebody at {}{} who would be an agent was turned away: {}", guest.from,
+      fmt::format("a peer at {}{} that would be an agent was turned away: {}", guest.from,
                   guest.node.empty() ? "" : ", as " + guest.node + ",", why);
   if (steady() >= next_warning_) {
     live::log_warning(line);

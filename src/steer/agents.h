@@ -4,8 +4,9 @@
 /// The daemon's end of what the agents on the nodes say (agent/agent.h): listens for them, keeps
 /// what they report, and tells each which jobs to hold to how many cores.
 ///
-/// A thread of its own. Who cannot prove within a moment that they have the secret is turned away;
-/// an agent that is silent for half a minute is taken for gone, and lets go by itself what it held.
+/// It has a thread of its own. A peer that cannot prove within a moment that it has the secret is
+/// turned away; an agent that is silent for half a minute is taken for gone, and lets go by itself
+/// what it held.
 #pragma once
 
 #include <map>
@@ -32,10 +33,10 @@ class Agents {
     std::string node{};
     agent::Report report{};
   };
-  /// Of each node; who is not named is as Slurm has it.
+  /// Of each node; a job that is not named is as Slurm has it.
   using Orders = std::map<std::string, std::vector<agent::Limit>>;
 
-  /// At "HOST:PORT"; port 0 = any. `patience`: how long orders stand without us. Fails with
+  /// Listens at "HOST:PORT"; port 0 = any. `patience`: how long orders stand without us. Fails with
   /// unavailable.
   static Result<std::unique_ptr<Agents>> listen(const std::string& address, agent::Secret secret,
                                                 Duration patience = 60s);
@@ -48,21 +49,21 @@ class Agents {
   std::vector<Told> take_reports();
   /// Nodes with an agent that reports.
   std::set<std::string> present() const;
-  /// From now on; told at once where it is new, and again and again as long as this is called:
-  /// where it is not for `patience`, agents hear nothing any more.
+  /// Gives agents these orders from now on; they are told at once where they are new, and again and
+  /// again as long as this is called: where it is not for `patience`, agents hear nothing any more.
   void order(const Orders& orders);
-  /// Why somebody was turned away last; "" = nobody was within the hour.
+  /// Why a peer was turned away last; "" = none was within the hour.
   std::string refusal() const;
 
  private:
   using Descriptor = process::Descriptor;
-  /// Somebody who has connected.
+  /// A peer that has connected.
   struct Guest {
     agent::LineSocket line;
     std::string nonce;  // ours
     std::string from;   // address
     Time heard{};
-    std::string node{};  // "" = it has not proved who it is
+    std::string node{};  // "" = it has not proved which it is
     bool is_replaced = false;
     std::optional<agent::Seal> towards_agent{};
     std::optional<agent::Seal> towards_daemon{};
@@ -78,7 +79,7 @@ class Agents {
   bool take(Guest& guest, std::string_view line);
   bool take_hello(Guest& guest, std::string_view line);
   bool tell(Guest& guest);
-  /// Notes why somebody is turned away; gives false.
+  /// Notes why a peer is turned away; gives false.
   bool refuse(const Guest& guest, const std::string& why);
   void forget_silent();
 

@@ -23,7 +23,7 @@ enum class Aside : std::uint8_t {
   partition_down,
   no_partition,   ///< Of none that is known.
   heterogeneous,  ///< Its parts have to start together, which no policy knows of.
-  reserved,       ///< Runs in a reservation, on nodes that are nobody else's.
+  reserved,       ///< Runs in a reservation, on nodes that no other job may use.
   limited,        ///< At a limit of its user, account or QOS, or short of licences.
   at_quota,       ///< Asks more GPUs than a quota that is known leaves (slurm/quotas.h).
   exempt,

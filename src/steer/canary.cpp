@@ -100,7 +100,7 @@ Result<Band> expect(sim::Past past, const std::set<std::string>& vcs,
   for (std::size_t at = 0; at < courses.size(); ++at) {
     courses[at].start = schedule.jobs[numbers[at]].start;
   }
-  // Who asks more than nodes or quotas have today could not run at all.
+  // A job that asks more than nodes or quotas have today could not run at all.
   std::erase_if(courses, [](const Course& course) { return course.start == kNoTime; });
   if (courses.empty()) {
     return fail(Code::unavailable,

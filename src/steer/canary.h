@@ -7,8 +7,8 @@
 /// What is to be expected is learned from the last weeks' own jobs: how long they would have waited
 /// under the policy, played again, and how many of them failed. Both are averages over a window;
 /// what 99 of 100 windows stayed below, and some slack, is the most that is expected (a minute
-/// more, or five jobs of a hundred more, are no reason). Waits count all who started within the
-/// window, and all who wait still.
+/// more, or five jobs of a hundred more, are no reason). Waits count all jobs that started within
+/// the window, and all that wait still.
 #pragma once
 
 #include <atomic>
@@ -47,7 +47,7 @@ struct Averages {
   double failed = 0;  ///< Share of those that ended.
 };
 
-/// Over (until - window, until].
+/// The averages over (until - window, until].
 Averages averages(const std::vector<Course>& jobs, Time until, Duration window);
 
 /// The most that is expected.

@@ -26,9 +26,9 @@ using Switches = std::map<std::string, Switch>;
 
 /// Those that were ever set; nothing where none was. Fails with corrupt.
 Result<Switches> read_switches(const std::string& state);
-/// Lets `change` have them as they are in the file now, and keeps what it makes of them: of two who
-/// change at once neither loses what the other did. A file that is corrupt counts as one that
-/// nobody has written yet.
+/// Lets `change` have them as they are in the file now, and keeps what it makes of them: of two
+/// processes that change them at once neither loses what the other did. A file that is corrupt
+/// counts as one that has not been written yet.
 Result<void> change_switches(const std::string& state,
                              const std::function<void(Switches&)>& change);
 

@@ -92,8 +92,8 @@ bool Decider::lets_share() const {
   return policy::registry().traits(chosen_.composition).has(policy::Trait::shares_gpus);
 }
 
-/// To a policy that lets jobs share, one that asks shards asks whole GPUs: with whom it shares them
-/// is the policy's to say.
+/// To a policy that lets jobs share, a job that asks shards asks whole GPUs: it is the policy that
+/// says with which jobs it shares them.
 trace::Request Decider::request_of(const slurm::Job& job, const World& world) {
   trace::Request made = to_request(job, world, trace_.names);
   if (lets_share() && asks_shards(job) && made.gpus > 0) {

@@ -55,7 +55,7 @@ struct Decision {
   struct Clash {
     std::string node{};
     int gpu = 0;
-    std::vector<slurm::JobNumber> jobs{};  ///< First who came first.
+    std::vector<slurm::JobNumber> jobs{};  ///< In the order in which they came.
     double speed = 0;  ///< Of the slowest, of its speed alone; NaN where one asked a whole GPU.
   };
 
@@ -80,18 +80,19 @@ struct Decision {
 class Decider final : public schedule::Actuator {
  public:
   /// `lessons` are ended jobs of this cluster to learn run times from; `speeds` tells how jobs slow
-  /// each other on a GPU, null = nobody knows.
+  /// each other on a GPU, null = that is not known.
   Decider(Chosen policy, trace::Trace lessons, std::uint64_t seed,
           std::shared_ptr<const perf::Catalogue> speeds = nullptr);
 
-  /// By the controller's clock. A policy of leases decides at the first call in each lease, as of
-  /// when that began; in between its last decision stands. `announced` are waiting jobs that the
-  /// mirror does not know yet, by made-up numbers, which the decision then has too.
+  /// Decides at an instant of the controller's clock. A policy of leases decides at the first call
+  /// in each lease, as of when that began; in between its last decision stands. `announced` are
+  /// waiting jobs that the mirror does not know yet, by made-up numbers, which the decision then
+  /// has too.
   const Decision& decide(const Mirror& mirror, std::shared_ptr<const World> world,
                          const Exempt& exempt, std::span<const slurm::Job> announced = {});
   const Decision& last() const { return decision_; }
   const Chosen& policy() const { return chosen_; }
-  /// Of a job in one of the lines. Nothing where it was in none, or was to start.
+  /// Why a job in one of the lines waits. Nothing where it was in none, or was to start.
   std::optional<policy::Reason> why(slurm::JobNumber job);
   /// The number that Reason::other stands for.
   slurm::JobNumber number(JobId job) const { return numbers_[index(job)]; }
@@ -113,7 +114,8 @@ class Decider final : public schedule::Actuator {
   std::vector<slurm::JobNumber> line_with(const slurm::Job& newcomer);
   Duration believed(const slurm::Job& job, const World& world);
   void learn(const slurm::Job& ended, const World& world);
-  /// Of so many jobs it has learned since it was made; the more, the more it keeps of the past.
+  /// The number of jobs that it has learned of since it was made; the more, the more it keeps of
+  /// the past.
   std::size_t learned() const { return learned_; }
   /// One that was announced is known by another number now, or is gone.
   void forget(slurm::JobNumber job) { beliefs_.forget(job); }
@@ -136,7 +138,7 @@ class Decider final : public schedule::Actuator {
   trace::Request request_of(const slurm::Job& job, const World& world);
 
   // decision_limits.cpp: quotas, and jobs that are at a limit.
-  /// Says who was shown and is at a quota now, and at which.
+  /// Notes which jobs were shown and are at a quota now, and at which.
   void note_quotas(const Mirror& mirror);
   void rank_limited(const Mirror& mirror);
 

@@ -14,7 +14,7 @@ using slurm::JobNumber;
 
 namespace {
 
-/// Of a round in which nothing can start.
+/// The actuator of a round in which nothing can start.
 class Idle final : public schedule::Actuator {
  public:
   void start(JobId) override {}
@@ -36,8 +36,8 @@ void Decider::note_quotas(const Mirror& mirror) {
   }
 }
 
-/// In the order in which the policy looks at all that wait where nothing is free. What runs counts
-/// for none of them there.
+/// Ranks the jobs at a limit in the order in which the policy looks at all that wait where nothing
+/// is free. What runs counts for none of them there.
 void Decider::rank_limited(const Mirror& mirror) {
   std::set<JobNumber> limited;
   for (const auto& [number, why] : decision_.aside) {
@@ -76,7 +76,7 @@ void Decider::rank_limited(const Mirror& mirror) {
   std::set<JobNumber> starts;
   for (const Decision::Start& each : decision_.starts) starts.insert(each.job);
   for (Decision::Line& line : decision_.lines) {
-    // Each stands before whom the policy would look at next.
+    // Each stands before the job that the policy would look at next.
     std::map<JobNumber, std::vector<JobNumber>> before;
     std::vector<JobNumber> held_up;
     for (const JobId id : order) {

@@ -91,7 +91,8 @@ void Decider::find_clashes() {
   }
 }
 
-/// Of its speed alone, with what it holds; 1 where it is told to hold no GPU.
+/// Its speed beside others, as a fraction of its speed alone with what it holds; 1 where it is told
+/// to hold no GPU.
 double Decider::relative_speed(JobId job, const std::vector<JobId>& beside) const {
   const auto held = round_->grants(job);
   const bool has_gpu = std::any_of(held.begin(), held.end(),

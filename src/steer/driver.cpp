@@ -23,15 +23,15 @@ constexpr std::chrono::seconds kLongestSlice{2};
 /// How long held jobs stay so without us, and how often we say that we are there.
 constexpr Duration kPatience = 60s;
 constexpr Duration kPresenceSign = 10s;
-/// So many jobs within an hour whose order somebody else has set are no chance.
+/// That somebody else has set the order of so many jobs within an hour is no chance.
 constexpr std::size_t kTooMany = 5;
 constexpr std::size_t kShown = 5;
 /// What Slurm has refused once is not asked again at once.
 constexpr Duration kRest = 60s;
-/// In bytes: some 400,000 changes.
+/// A journal of more bytes begins anew: some 400,000 changes.
 constexpr std::int64_t kLargestJournal = 64 << 20;
 
-/// Of what was planned and not even tried.
+/// What is said of an action that was planned and not even tried.
 constexpr const char* kNotTried = "was not tried";
 Result<void> not_tried() { return fail(Code::unavailable, kNotTried); }
 
@@ -88,7 +88,8 @@ slurm::JobNumber job_of(const Action& action) {
   return change == nullptr ? slurm::JobNumber{} : change->job;
 }
 
-/// Of another job, or node, than those that levers are for. What is given back may be of any.
+/// Whether it is about another job, or node, than those that levers are for. What is given back may
+/// be of any.
 bool is_out_of_scope(const Action& action, const Scene& scene) {
   if (const auto* const power = std::get_if<PowerChange>(&action.change)) {
     return std::any_of(power->nodes.begin(), power->nodes.end(), [&](const std::string& name) {
@@ -179,7 +180,7 @@ void Driver::set(const std::string& lever, Switch how) {
   for (Mounted& each : levers_) {
     if (each.state.name == lever) each.state.how = how;
   }
-  // Whoever turns it on again knows who the others are.
+  // An operator who turns it on again knows who the others are.
   others_.clear();
   taken_over_.clear();
 }
@@ -250,8 +251,9 @@ Driver::Slice Driver::plan(const Scene& given, Time now) {
   return slice;
 }
 
-/// Whoever is to release jobs when we are gone knows of each before it is held, and until it is
-/// released, whatever becomes of the lever; of those that the plugin held as soon as they are seen.
+/// The gateway, which is to release jobs when we are gone, knows of each before it is held, and
+/// until it is released, whatever becomes of the lever; of those that the plugin held it knows as
+/// soon as they are seen.
 void Driver::name_held(const Mirror& mirror, Time now, Slice& slice) {
   std::set<slurm::JobNumber> held;
   for (const auto& [number, job] : mirror.jobs()) {
@@ -343,8 +345,8 @@ Driver::Slice Driver::plan_undo(const Mirror& mirror, const std::string& why,
 void Driver::carry_out(Slice& slice, slurm::Link& link) {
   if (slice.watch) {
     if (const auto told = link.watch(*slice.watch, kPatience); !told) {
-      slice.trouble =
-          fmt::format("nobody knows whom we hold, nothing is changed: {}", to_string(told.error()));
+      slice.trouble = fmt::format("the jobs we hold are not watched over, nothing is changed: {}",
+                                  to_string(told.error()));
       slice.watch.reset();
       slice.actions.clear();
     }

@@ -5,7 +5,7 @@
 /// each of which stands in the journal before it is done.
 ///
 /// A slice is made, done and settled in three steps, of which only the second talks to Slurm and to
-/// the disk: it may take seconds, and whoever asks something meanwhile need not wait.
+/// the disk: it may take seconds, and a request that comes meanwhile need not wait.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ class Driver {
     std::optional<std::vector<Entry>> standing{};          // the journal is to begin anew with that
     std::optional<std::vector<slurm::JobNumber>> watch{};  // is to be said before all else
     Duration took{};
-    std::string trouble{};  // of the journal, or of whoever watches
+    std::string trouble{};  // of the journal, or of the watch over what is held
   };
 
   Driver(const Settings& settings, Journal journal, Ours ours);
@@ -61,8 +61,8 @@ class Driver {
   void carry_out(Slice& slice, slurm::Link& link);
   /// Notes what has become of it; whether anything was changed.
   bool settle(Slice& slice, Mirror& mirror);
-  /// Nothing will be said for a while, though we live: whom we hold stays held for so long. The
-  /// next slice says it as always again.
+  /// Nothing will be said for a while, though we live: the jobs that we hold stay held for so long.
+  /// The next slice says it as always again.
   void fall_silent(Duration at_most, slurm::Link& link);
   /// All that is to be undone, as a slice, but for what is said so in words; levers should be off.
   Slice plan_undo(const Mirror& mirror, const std::string& why,

@@ -30,7 +30,7 @@ std::optional<std::string> forbidden_change(const FateChange& change, const Scen
 }
 
 std::optional<std::string> forbidden_change(const CoresChange& change, const Scene& scene) {
-  // What is given back may be anybody's.
+  // What is given back may belong to any job.
   if (change.cores.empty()) return std::nullopt;
   if (auto why = forbidden_for(change.job, false, scene)) return why;
   constexpr double kLeastCores = 1;
@@ -67,7 +67,7 @@ std::optional<std::string> forbidden_change(const WeightChange& change, const Sc
 
 std::optional<std::string> forbidden_change(const slurm::JobChange& change, const Scene& scene) {
   const slurm::Job* const job = scene.mirror.find(change.job);
-  // What is given back to Slurm may be anybody's.
+  // What is given back to Slurm may belong to any job.
   if (job != nullptr && waits(*job) && scene.ours->without_mark(*job) == change)
     return std::nullopt;
   if (auto why = forbidden_for(change.job, true, scene)) return why;

@@ -51,7 +51,7 @@ std::optional<std::string> HoldingLever::obstacle(const slurm::Site& site,
                                                   const slurm::Abilities& can) const {
   if (site.is_operator == false) return "we have no operator's rights in this Slurm";
   if (!can.watches) {
-    return "nobody would release the jobs it holds if Almanac died: only the gateway does that";
+    return "nothing would release the jobs it holds if Almanac died: only the gateway does that";
   }
   return std::nullopt;
 }
@@ -96,8 +96,8 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
     const Aside why = aside(job, scene.mirror, scene.settings.exempt, at_);
     const bool is_at_quota = scene.decision.quotas.contains(number);
     const bool is_new = why == Aside::no && !is_at_quota && !scene.decision.never.contains(number);
-    // Who has just come waits for the next lease; who was requeued, until we look again; who is at
-    // a quota, until it leaves enough.
+    // A job that has just come waits for the next lease; one that was requeued, until we look
+    // again; one that is at a quota, until the quota leaves enough.
     const bool was_requeued = is_early(why) && (is_marked(job) || job.restarts > 0);
     const bool is_kept = (is_new && decides_by_leases) || was_requeued || is_at_quota;
     if (is_kept && leave(job, scene).empty()) {
@@ -149,7 +149,7 @@ void HoldingLever::hear(const Action& action, const Result<void>& result) {
   if (!may_be && has_nodes) anywhere_.insert(change->job);
 }
 
-/// Forgets who does not wait any more, and notices whom somebody else has released.
+/// Forgets jobs that do not wait any more, and notices those that somebody else has released.
 void HoldingLever::look(const Scene& scene) {
   const Mirror& mirror = scene.mirror;
   const auto is_gone = [&](JobNumber number) {
@@ -210,7 +210,7 @@ std::optional<Action> HoldingLever::let_start(const slurm::Job& job, const Decis
   return Action{change, fmt::format("{} under {}", where, scene.policy.composition.name)};
 }
 
-/// Of a job that Slurm may start.
+/// Whether a job that Slurm may start is to be held.
 bool HoldingLever::is_to_be_held(const slurm::Job& job, bool starts,
                                  const PlacementSettings& settings) const {
   if (job.held) return false;

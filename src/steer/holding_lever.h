@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What levers have in common that hold waiting jobs until the policy starts them: who is held,
-/// released, taken back and left to Slurm. Where a job goes is for each of them to say.
+/// What levers have in common that hold waiting jobs until the policy starts them: which jobs are
+/// held, released, taken back and left to Slurm. Where a job goes is for each of them to say.
 ///
 /// Left to Slurm: jobs that ask for nodes themselves, have a comment of an administrator's, have
 /// waited for longer than the age cap, were released by somebody else, or were released in vain

@@ -4,7 +4,7 @@
 /// What the agents of its nodes have told of one running job, as a policy may be told.
 ///
 /// A policy hears how busy the GPUs are beside how busy they were with all the cores that Slurm
-/// gave, so that less is always less: 1 is as good as it gets, and nobody wants more than that.
+/// gave, so that less is always less: 1 is as good as it gets, and no policy wants more than that.
 #pragma once
 
 #include <map>
@@ -25,15 +25,15 @@ class JobUse {
  public:
   JobUse(const slurm::Job& job, const measure::Measuring& measuring, Time now);
 
-  /// Of one of its nodes, at `now`.
+  /// Takes what an agent has told of the job on one of its nodes, at `now`.
   void take(const std::string& node, const agent::Report& report, const agent::JobReport& told,
             Time now);
   /// To be called after reports were taken. `held`: fewer cores than Slurm's, on the nodes where
   /// that is wanted.
   void look(const Cores& held, Time now);
 
-  /// 0 to 1 and, by chance, a little more; nothing = too early to tell, nobody tells, or it does
-  /// not hold what is wanted.
+  /// 0 to 1 and, by chance, a little more; nothing = too early to tell, no agent tells it, or the
+  /// job does not hold what is wanted.
   std::optional<double> gpu_use() const { return told_; }
   /// Over all of its nodes.
   std::optional<double> bandwidth_gbs(Time now) const;

@@ -21,7 +21,8 @@ std::string first_line(int file) {
 }
 
 constexpr useconds_t kInstant_us = 2'000;
-/// Who only looks whether it is held has it for an instant, in which nobody is to be refused.
+/// A process that only looks whether it is held has it for an instant, in which none is to be
+/// refused.
 constexpr int kAFewTimes = 5;
 constexpr int kForASecond = 500;
 
@@ -63,8 +64,8 @@ Result<Lock> Lock::briefly(const std::string& folder) {
   process::Descriptor file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!file) return fail(Code::unavailable, std::strerror(errno), {.file = folder});
   if (!is_taken(file.get(), LOCK_EX, kForASecond)) {
-    return fail(Code::conflict, "somebody has kept this folder locked for a second",
-                {.file = folder}, "try again; `fuser` names who has it open");
+    return fail(Code::conflict, "a process has kept this folder locked for a second",
+                {.file = folder}, "try again; `fuser` names the processes that have it open");
   }
   return Lock(std::move(file));
 }

@@ -14,15 +14,15 @@ namespace almanac::steer {
 /// Held until it is destroyed, or its process is dead however it died.
 class Lock {
  public:
-  /// `what` is what it says who finds it taken: "the folder /var/lib/almanac". Fails with conflict,
-  /// and with unavailable where the file cannot be made.
+  /// `what` names the thing that is locked, for the message where it is taken: "the folder
+  /// /var/lib/almanac". Fails with conflict where it is taken, and with unavailable where the file
+  /// cannot be made.
   static Result<Lock> take(const std::string& path, const std::string& what);
-  /// Of a folder itself, for as long as it takes to read, change and write one of its small files.
-  /// Who may read the folder may have it, and no file is left behind. Waits for a second; fails
-  /// with conflict then, and with unavailable where there is no such folder.
+  /// Locks a folder itself, for as long as it takes to read, change and write one of its small
+  /// files. A process that may read the folder may have it, and no file is left behind. Waits for a
+  /// second; fails with conflict then, and with unavailable where there is no such folder.
   static Result<Lock> briefly(const std::string& folder);
-  /// Whether somebody holds it now. Who may not read the file, or finds none, is told that nobody
-  /// does.
+  /// Whether a process holds it now; false, too, where the file cannot be read or there is none.
   static bool is_held(const std::string& path);
 
  private:
@@ -32,7 +32,7 @@ class Lock {
 
 /// Where the lock of a state folder lies.
 inline std::string lock_of_folder(const std::string& state) { return state + "/lock"; }
-/// Where the lock of a Slurm lies: the same for all who are on this host and mean this cluster.
+/// Where the lock of a Slurm lies: the same for all processes on this host that mean this cluster.
 std::string lock_of_cluster(const std::string& cluster, const std::string& controller);
 
 }  // namespace almanac::steer

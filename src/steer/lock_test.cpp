@@ -20,7 +20,7 @@ TEST(LockTest, IsHeldAsLongAsItsHolderLives) {
   }
   // The number of its process is still in the file, and may be another's by now.
   EXPECT_FALSE(Lock::is_held(path));
-  EXPECT_TRUE(Lock::take(path, "this folder")) << "looking keeps nobody out";
+  EXPECT_TRUE(Lock::take(path, "this folder")) << "looking keeps no other process out";
 }
 
 }  // namespace

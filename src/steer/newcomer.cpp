@@ -91,7 +91,7 @@ std::string to_text(const Answer& answer) {
   std::string made;
   if (answer.site_factor) made += fmt::format("site_factor {}\n", *answer.site_factor);
   if (answer.hold) made += "hold 1\n";
-  // An empty message reads as nobody there.
+  // The plugin takes an empty message for no answer.
   if (made.empty()) made = "pass\n";
   return made;
 }

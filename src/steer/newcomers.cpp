@@ -24,7 +24,7 @@ constexpr int kBacklog = 64;
 constexpr std::size_t kLongestQuestion = 64 << 10;
 /// The plugin writes right after it has connected.
 constexpr int kPatience_ms = 20;
-/// Whoever could not be let in, for want of descriptors or memory, still stands at the door.
+/// A connection that could not be accepted, for want of descriptors or memory, still waits.
 constexpr int kBreath_ms = 100;
 
 }  // namespace

@@ -2,8 +2,8 @@
 
 /// \file
 /// Answers Slurm's plugin job_submit/almanac: a new job has its place in the line before Slurm
-/// first looks at it. From a thread of its own; whoever asks waits with all of slurmctld behind it,
-/// so an answer is never waited for.
+/// first looks at it. It has a thread of its own. The plugin that asks waits, and all of slurmctld
+/// behind it, so the answer waits for nothing.
 #pragma once
 
 #include <atomic>

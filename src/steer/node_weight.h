@@ -33,7 +33,7 @@ inline std::uint32_t usual_weight(const slurm::Node& node) {
   return node.weight;
 }
 
-/// Of nodes that weigh more by us: which are to have which weight again.
+/// Which of the nodes that weigh more by us are to have which weight again.
 inline std::map<std::uint32_t, std::vector<std::string>> usual_weights(
     const std::map<std::string, slurm::Node>& nodes) {
   std::map<std::uint32_t, std::vector<std::string>> made;

@@ -71,7 +71,7 @@ class Room {
  private:
   struct Node {
     std::vector<std::int32_t> gpu_milli{};
-    std::int32_t cpu_milli = 0;  // 0 where it is not said: nobody counts them then
+    std::int32_t cpu_milli = 0;  // 0 where it is not said: cores are not counted then
     std::int32_t memory_mb = 0;
   };
   const cluster::Cluster& cluster_;

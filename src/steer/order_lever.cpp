@@ -76,7 +76,7 @@ class OrderLever final : public Lever {
                                              vc, scene.policy.composition.name)}});
       }
     }
-    // Who is first in its virtual cluster is first.
+    // Jobs that are first in their virtual clusters come first.
     std::stable_sort(wanted.begin(), wanted.end(),
                      [](const Wanted& a, const Wanted& b) { return a.place < b.place; });
     std::vector<Action> made;

@@ -177,7 +177,7 @@ Time Ours::suspended_at(slurm::JobNumber job) const {
 
 bool Ours::chose_nodes_of(const slurm::Job& job) const {
   const auto found = jobs_.find(job.number);
-  // Who has only been ordered may have been placed before the journal began.
+  // A job that has only been ordered may have been placed before the journal began.
   const bool is_told =
       found != jobs_.end() && (found->second.becomes.held || found->second.becomes.comment ||
                                found->second.becomes.required_nodes);
@@ -240,7 +240,7 @@ std::vector<Entry> Ours::undoing(const Mirror& mirror) const {
       back.required_nodes = unmarked->required_nodes;
       back.comment = unmarked->comment;
     } else {
-      // Without our mark a hold is somebody else's by now.
+      // A hold without our mark is a user's or an operator's by now.
       bring_back(back.comment, was.comment, now.comment, job->comment);
       if (was.required_nodes && now.required_nodes && *was.required_nodes != *now.required_nodes &&
           same_nodes(*now.required_nodes, job->required_nodes)) {
@@ -251,7 +251,7 @@ std::vector<Entry> Ours::undoing(const Mirror& mirror) const {
   }
   for (const auto& [number, job] : mirror.jobs()) {
     if (!waits(job) || jobs_.contains(number) || undone_.contains(number)) continue;
-    // That the plugin held, and nobody since.
+    // The plugin held this job, and nothing has been done to it since.
     if (const auto unmarked = without_mark(job)) {
       add(OfJob{.was = as_it_is(job, *unmarked, false), .becomes = *unmarked});
     }

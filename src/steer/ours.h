@@ -20,8 +20,8 @@ namespace almanac::steer {
 /// Not thread-safe.
 class Ours {
  public:
-  /// As Journal::Take: in the order in which it was done. What may have been done counts as done,
-  /// what may have been taken back does not.
+  /// Takes entries as Journal::Take does: in the order in which they were done. What may have been
+  /// done counts as done, what may have been taken back does not.
   void take(const Entry& entry, const Failure& failed);
   /// A job that has ended needs no undoing. One that runs may yet be requeued.
   void forget_gone(const Mirror& mirror);
@@ -45,8 +45,8 @@ class Ours {
   bool chose_nodes_of(const slurm::Job& job) const;
   /// What leaves a waiting job to Slurm as if it had never been marked; nothing where it is not.
   std::optional<slurm::JobChange> without_mark(const slurm::Job& job) const;
-  /// Of each node, before we changed that; what it asks now where we did not, or somebody else has
-  /// since.
+  /// The shards of each node that it asked before we changed that; what it asks now where we did
+  /// not, or somebody else has since.
   int asked_shards(const slurm::Job& job) const;
 
   /// Jobs that we hold to fewer cores than Slurm gave them.

@@ -73,7 +73,7 @@ class Builder {
  private:
   JobId next() const { return JobId{static_cast<std::uint32_t>(made_.jobs.size())}; }
 
-  /// With what policies take it to ask.
+  /// The job, with what policies take it to ask.
   store::Job as_asked(const slurm::Job& job) {
     store::Job made = to_stored(job, world_);
     const trace::Request request = to_request(job, world_, names_);

@@ -13,16 +13,16 @@ namespace almanac::steer {
 
 /// What of a policy changes the cores of jobs that run.
 struct Slimming {
-  policy::Composition composition{};  ///< Its size and throttle, and nobody waits.
+  policy::Composition composition{};  ///< Its size and throttle; no job waits under it.
 
   bool slims() const { return composition.size != "asked" || composition.throttle != "none"; }
 };
 
-/// A policy, taken apart: what decides who is next and where, what decides which nodes are on, and
-/// what decides how many cores jobs keep.
+/// A policy, taken apart: what decides which job is next and where, what decides which nodes are
+/// on, and what decides how many cores jobs keep.
 struct Chosen {
   policy::Composition composition{};  ///< With every node on, and cores as they are asked.
-  policy::Choice capacity = "all";    ///< As the policy has it, for whoever powers nodes.
+  policy::Choice capacity = "all";    ///< As the policy has it, for the lever that powers nodes.
   Slimming slimming{};
 };
 

@@ -58,7 +58,7 @@ class PowerLever final : public Lever {
     if (!can.power) return "this way to Slurm cannot power nodes";
     const PowerFacts facts = power_facts(site);
     if (!facts.has_programs) {
-      return "slurm.conf names no SuspendProgram and ResumeProgram: nobody would power nodes";
+      return "slurm.conf names no SuspendProgram and ResumeProgram: nothing would power nodes";
     }
     if (!facts.is_on) return "slurm.conf has no SuspendTime: Slurm powers no nodes without it";
     return std::nullopt;

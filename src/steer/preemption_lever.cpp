@@ -17,7 +17,7 @@ using slurm::Fate;
 using slurm::JobNumber;
 using slurm::State;
 
-/// Who is to come in the place of a suspended job needs a moment to do so.
+/// A job that is to come in the place of a suspended one needs a moment to do so.
 constexpr Duration kComes = 1min;
 
 class PreemptionLever final : public Lever {
@@ -91,7 +91,7 @@ class PreemptionLever final : public Lever {
     return found == stopped_.end() ? start : std::max(start, found->second);
   }
 
-  /// Whether nobody has begun since on the nodes of one that we have suspended.
+  /// Whether no job has begun since on the nodes of one that we have suspended.
   static bool may_go_on(const slurm::Job& job, const Scene& scene) {
     const Time since = scene.ours->suspended_at(job.number);
     if (job.state != State::suspended || since == kNoTime) return false;

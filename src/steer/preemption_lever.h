@@ -5,7 +5,7 @@
 ///
 /// Only jobs that Slurm may requeue, and each only once in a while: not before it has run for as
 /// long. Slurm keeps the GPUs of a suspended job for it, so only jobs without GPUs are suspended;
-/// they resume when who came in their place has gone.
+/// they resume when the job that came in their place has gone.
 #pragma once
 
 #include <memory>

@@ -14,7 +14,7 @@ int gpus_of(const slurm::Job& job) {
   return made;
 }
 
-/// Slurm counts nobody who has ended, though his nodes are still being cleaned.
+/// Slurm counts no job that has ended, though its nodes are still being cleaned.
 bool counts(const slurm::Job& job) { return job.state != slurm::State::completing; }
 
 }  // namespace

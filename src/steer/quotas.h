@@ -14,7 +14,7 @@ namespace almanac::steer {
 
 class Quotas {
  public:
-  /// With all that runs, of which no round knows yet. `mirror` must outlive it, and not change.
+  /// Counts all that runs, of which no round knows yet. `mirror` must outlive it, and not change.
   explicit Quotas(const Mirror& mirror);
 
   bool empty() const { return book_.empty(); }

@@ -41,7 +41,7 @@ std::string owner_of_nodes(const slurm::Job& job, const World& world);
 /// its virtual cluster have; one of shards a part of a GPU.
 trace::Request to_request(const slurm::Job& job, const World& world, Names& names);
 
-/// As users see it. Nodes that the world does not know are left out of what it holds.
+/// The job as users see it. Nodes that the world does not know are left out of what it holds.
 store::Job to_stored(const slurm::Job& job, const World& world);
 
 /// All jobs that have ended, as they are played on `world`: accounting tells partitions, of which

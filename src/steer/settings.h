@@ -48,8 +48,8 @@ struct OrderSettings {
   /// Site factors, or priorities, are never set outside of it.
   std::int64_t lowest = 1;
   std::int64_t highest = 1'000'000'000;
-  /// Who has waited longer goes first, whoever waited longest before the others. kNoDuration = no
-  /// such bound.
+  /// Jobs that have waited longer go first, the one that waited longest before the others.
+  /// kNoDuration = no such bound.
   Duration age_cap = 24h * 7;
 };
 
@@ -69,7 +69,7 @@ struct PreemptionSettings {
 };
 
 struct SlimmingSettings {
-  /// Of a node's memory, GB/s; 0 = not known, and nobody is slowed for the sake of others.
+  /// Of a node's memory, GB/s; 0 = not known, and no job is slowed for the sake of others.
   double bandwidth_gbs = 0;
 };
 
@@ -101,7 +101,7 @@ struct Settings {
   }
 };
 
-/// From a TOML file, as docs/slurm.md describes it.
+/// Reads them from a TOML file, as docs/slurm.md describes it.
 Result<Settings> read_settings(const std::string& path);
 
 }  // namespace almanac::steer

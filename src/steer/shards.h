@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// GPUs that jobs share by gres/shard: who asks for a share, and what is taken of each GPU.
+/// GPUs that jobs share by gres/shard: which jobs ask for a part, and what is taken of each GPU.
 ///
 /// Which GPU of a node a job of shards gets is for Slurm to say: the first with room (22.05), of
 /// one socket or another where GPUs belong to sockets. What can be told whatever the order: it lies
@@ -18,7 +18,7 @@
 
 namespace almanac::steer {
 
-/// Of gres/shard; Slurm refuses jobs that want GPUs too.
+/// Whether it asks gres/shard; Slurm refuses jobs that want GPUs too.
 inline bool asks_shards(const slurm::Job& job) { return job.gpus == 0 && job.shards > 0; }
 
 inline int shards_of_a_node(const slurm::Job& job) { return job.shards / std::max(1, job.nodes); }
@@ -26,7 +26,7 @@ inline int shards_of_a_node(const slurm::Job& job) { return job.shards / std::ma
 /// A node with shards, as far as Slurm tells.
 struct SharedNode {
   struct Gpu {
-    std::vector<slurm::JobNumber> jobs{};  ///< First who came first.
+    std::vector<slurm::JobNumber> jobs{};  ///< In the order in which they came.
     int shards = 0;                        ///< Taken.
     bool has_whole = false;                ///< By a job that wants it whole.
   };
@@ -49,7 +49,7 @@ struct SharedNode {
 /// Whether a job may be requeued that comes beside another by chance: once.
 inline bool may_be_parted(const slurm::Job& job) { return job.requeueable && job.restarts == 0; }
 
-/// By name; only nodes with at least two shards a GPU.
+/// The nodes by name; only those with at least two shards a GPU.
 std::map<std::string, SharedNode> shared_nodes(const Mirror& mirror);
 
 }  // namespace almanac::steer

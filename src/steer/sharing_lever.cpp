@@ -151,7 +151,7 @@ class SharingLever final : public HoldingLever {
     return {change, fmt::format("{} on {}", how, node)};
   }
 
-  /// With all shards of a GPU, of the largest number that its partition's nodes have.
+  /// Releases it with all shards of a GPU, of the largest number that its partition's nodes have.
   std::variant<Release, NotYet> alone_anywhere(const slurm::Job& job, const Scene& scene) const {
     int shards = 0;
     for (const std::string& name : nodes_of(job, scene.mirror)) {

@@ -7,7 +7,7 @@
 /// Slurm chooses the GPU, so a job is released only where it must get the right one (shards.h):
 /// beside another on a node where that is the only job that has a GPU in part; with half the shards
 /// of a GPU, open to a second job, where no job has a GPU in part; elsewhere with all shards of a
-/// GPU, which nobody can share. One with less than a whole GPU at a time on a node. A job for which
+/// GPU, which no job can share. One with less than a whole GPU at a time on a node. A job for which
 /// none of this holds waits. Where two jobs share a GPU of the node already, one of them may end
 /// before the new job starts and leave it a place that was not there: so far is risked only what
 /// may be requeued.

@@ -21,15 +21,15 @@ using slurm::JobNumber;
 
 namespace {
 
-/// So long hurt, a job gets all back.
+/// A job that is hurt for so long gets all back.
 constexpr Duration kHurt = 5min;
-/// Then all begins anew: the round remembers each job that it ever saw.
+/// After so many jobs all begins anew: the round remembers each job that it ever saw.
 constexpr std::size_t kMostJobs = 50'000;
 constexpr Duration kFresh = 30s;
 
 std::uint32_t subject_of(JobId job) { return static_cast<std::uint32_t>(index(job)); }
 
-/// As the policy may have it: it runs on GPUs of its own, each of which is known.
+/// Whether the policy may have it: it runs on GPUs of its own, each of which is known.
 bool is_plain(const slurm::Job& job) {
   if (job.state != slurm::State::running || job.het != JobNumber{} || job.shards > 0) return false;
   return !job.holds.empty() &&
@@ -103,7 +103,7 @@ void Slimmer::follow(const Mirror& mirror, const Settings& settings) {
     if (is_exempt(job, settings.exempt) || !is_in_scope(job, settings)) continue;
     here.emplace(job.number, at);
   }
-  // Who leaves comes before who joins: they may have had the same cores.
+  // Jobs that leave are told before jobs that join: they may have had the same cores.
   for (auto each = running_.begin(); each != running_.end();) {
     auto& [number, running] = *each;
     const auto found = here.find(number);
@@ -128,7 +128,7 @@ void Slimmer::follow(const Mirror& mirror, const Settings& settings) {
 }
 
 void Slimmer::adopt(const slurm::Job& job, Running& running) {
-  // Nobody's name: what others of it came to need is no reason to give it more.
+  // Without its name: what other jobs of that name came to need is no reason to give it more.
   slurm::Job nobodys = job;
   nobodys.name.clear();
   nobodys.user.clear();

@@ -5,9 +5,10 @@
 /// jobs hold (coda, and all with adaptive or halve).
 ///
 /// Such a policy learns by trying, over minutes, so here a round goes on from look to look, unlike
-/// the one that decides who is next (decision.h). It knows only what runs: whoever begins is taken
-/// over with what Slurm gave; who has ended, or holds something else, leaves. Nothing ever gets
-/// more than Slurm gave, and a job begins with that whatever others of its name came to need.
+/// the one that decides which job is next (decision.h). It knows only what runs: a job that begins
+/// is taken over with what Slurm gave; one that has ended, or holds something else, leaves. Nothing
+/// ever gets more than Slurm gave, and a job begins with that whatever others of its name came to
+/// need.
 ///
 /// A job whose GPUs have been a tenth less busy for five minutes gets all back, and is left alone.
 ///
@@ -115,7 +116,7 @@ class Slimmer final : public schedule::Actuator, public policy::Telemetry {
     Time at{};
   };
   std::map<std::string, Heard> heard_;   // by node
-  std::map<std::string, Time> changed_;  // when somebody began, ended or was held otherwise there
+  std::map<std::string, Time> changed_;  // when a job began, ended or was held otherwise there
 };
 
 }  // namespace almanac::steer

@@ -3,7 +3,7 @@
 /// \file
 /// The lever `slimming`: jobs that run are held to as many cores as the policy leaves them, by the
 /// agents on their nodes (slimmer.h says which; agents.h tells them). Slurm's ledger does not know
-/// of it: the cores that are free so are nobody's.
+/// of it: the cores that become free go to no other job.
 #pragma once
 
 #include <functional>

@@ -131,7 +131,7 @@ Result<void> SlurmService::set_policy(const std::string& policy, const Caller& c
   if (!made) return tl::unexpected(made.error());
   auto set = change([this, policy, &made](slurm::Link&) -> Result<void> {
     const std::lock_guard lock(mutex_);
-    std::swap(decider_, *made);  // the old one ends where nobody waits for that
+    std::swap(decider_, *made);  // the old one is destroyed where no request waits for that
     slimmer_->decide_by(decider_->policy().slimming);
     config_.policy = policy;
     values_.emplace_back(live::kPolicyKey, policy);

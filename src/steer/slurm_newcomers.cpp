@@ -14,7 +14,7 @@
 namespace almanac::steer {
 namespace {
 
-/// Of "slurm(64030)"; nobody's where it is not told.
+/// The uid in "slurm(64030)"; one that no user has where it is not told.
 std::uint32_t slurm_uid(const slurm::Site& site) {
   std::uint32_t uid = std::numeric_limits<std::uint32_t>::max();
   const auto user = site.parameters.find("SlurmUser");
@@ -26,7 +26,7 @@ std::uint32_t slurm_uid(const slurm::Site& site) {
   return uid;
 }
 
-/// Between those of its neighbours in the line, of which either may be missing.
+/// A number between those of its neighbours in the line, of which either may be missing.
 std::int64_t number_between(std::optional<std::int64_t> before, std::optional<std::int64_t> behind,
                             const Window& window) {
   const std::int64_t step = usual_step(window);
@@ -85,8 +85,8 @@ Answer SlurmService::rank(slurm::Job newcomer) {
     const slurm::Job* const known = mirror_.find(job);
     return known == nullptr ? announced_.site_factor(job) : std::optional(known->site_factor);
   };
-  // Who is to start now stands before all others, whatever number that was given as it came; only
-  // those count that are above all who stand behind.
+  // A job that is to start now stands before all others, whatever number that was given as it came;
+  // only those numbers count that are above all that stand behind.
   std::optional<std::int64_t> before;
   std::optional<std::int64_t> behind;
   for (auto at = own + 1; at != line.end(); ++at) {

@@ -28,7 +28,7 @@ constexpr Duration kTryAgain = 1min;
 void SlurmService::make_aside() {
   const bool is_told = renew_;
   std::string policy = overview().policy;
-  // A file that has become another is for whoever asks for that.
+  // A file that has changed is read only where an operator asks for that.
   auto chosen = is_told ? compose(policy) : Result<Chosen>(decider_->policy());
   try {
     auto made = std::async(std::launch::async, [this, chosen = std::move(chosen)] {

@@ -40,10 +40,10 @@ constexpr Duration kStale = 10s;
 constexpr Duration kLongestPause = 30s;
 constexpr Duration kMoment = 1min;
 constexpr Duration kStatus = 2s;
-/// Between two weeks of accounting; between two looks whether there is more.
+/// Pauses between two weeks of accounting, and between two looks whether there is more.
 constexpr Duration kNextWeek = 5s;
 constexpr Duration kFollow = 5min;
-/// That its database may need for a week, while nobody else is asked anything.
+/// Its database may need so long for a week, while nothing else is asked of Slurm.
 constexpr Duration kSlowAccounting = 15min;
 
 double seconds_since(std::chrono::steady_clock::time_point begun) {
@@ -277,7 +277,7 @@ void SlurmService::take_controls() {
     live::log_error(fmt::format("undo: {}", to_string(done.error())));
     return;
   }
-  say_status();  // by which whoever has asked knows what is left
+  say_status();  // the command that asked for the undo reads there what is left
   undo_is_done(config_.state);
 }
 
@@ -407,7 +407,7 @@ bool SlurmService::decide() {
   if (!look_again_ && !is_stale) return false;
   look_again_ = false;
   const auto begun = std::chrono::steady_clock::now();
-  // Nobody is stopped for a job that may have been refused.
+  // No job is stopped for one that may have been refused.
   const std::vector<slurm::Job> nobody;
   decider_->decide(mirror_, world_, config_.settings.exempt,
                    moves("preemption") ? nobody : announced_.jobs());

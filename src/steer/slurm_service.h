@@ -2,14 +2,13 @@
 
 /// \file
 /// The service of a Slurm cluster: watches it, decides by a policy of the registry, moves the
-/// levers that an operator has turned on, and answers whoever asks as the service of one machine
-/// does.
+/// levers that an operator has turned on, and answers requests as the service of one machine does.
 ///
 /// Slurm starts, ends and accounts, with or without us. Where its controller does not answer, the
 /// levers rest and it is said; when it is back, all it has is told anew.
 ///
 /// One thread talks to the controller, and to the disk. It waits for either without the lock that
-/// whoever asks takes; a decision is made under it.
+/// each request takes; a decision is made under that lock.
 #pragma once
 
 #include <atomic>
@@ -53,11 +52,11 @@ struct Config {
   Settings settings{};
   std::string agents{};  ///< "HOST:PORT" at which agents of nodes are listened for; "" = none.
   std::string agent_secret{};  ///< Path of what they know us by.
-  /// How jobs slow each other on a GPU; null = nobody knows, and none are brought together.
+  /// How jobs slow each other on a GPU; null = that is not known, and none are brought together.
   std::shared_ptr<const perf::Catalogue> speeds{};
   std::uint64_t seed = 0;
   Duration retention = 24h * 365;  ///< Jobs that ended earlier are forgotten.
-  /// Of so many jobs that ended the policy learns before it is begun anew without them.
+  /// The policy learns of so many jobs that ended before it is begun anew without them.
   std::size_t most_ended = 20'000;
 };
 
@@ -164,7 +163,7 @@ class SlurmService final : public live::Service {
 
   // slurm_watching.cpp: the shadow and the forecasts.
   void look_on();
-  /// Of this world; no jobs where it is another by now, or where Slurm decides.
+  /// The outlook of this world; without jobs where it is another by now, or where Slurm decides.
   live::Outlook outlook(const World& world);
   slurm::Limits limits() const;
 
@@ -221,7 +220,7 @@ class SlurmService final : public live::Service {
   bool closed_ = false;
   std::unique_ptr<Newcomers> newcomers_;  // its thread asks all of the above
 
-  // Of the one thread.
+  // Only the one thread uses these.
   bool renew_ = false;  // the policy is to be begun anew
   struct Making {
     std::string policy{};

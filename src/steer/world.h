@@ -2,7 +2,7 @@
 
 /// \file
 /// The machines of a Slurm cluster as a cluster::Cluster: what policies know. Made anew when nodes
-/// come or go; whoever uses the old one keeps it as long as they need.
+/// come or go; code that uses the old one keeps it for as long as it needs.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ struct World {
     const auto found = nodes.find(name);
     return found == nodes.end() ? kNoNode : found->second;
   }
-  /// Of "a,b" the first that is known; kNoVc = none is.
+  /// The first of "a,b" that is known; kNoVc = none is.
   VcId vc_of(const std::string& partitions) const;
 };
 

@@ -4,7 +4,7 @@
 namespace almanac::store {
 namespace {
 
-/// For as long waits a writer or a reader for somebody with an SQLite shell.
+/// A writer or a reader waits so long for an operator with an SQLite shell.
 constexpr int kPatienceMs = 1000;
 
 }  // namespace

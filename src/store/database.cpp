@@ -24,15 +24,15 @@ using process::Descriptor;
                  error == ENOENT ? "make the folder first" : ""}};
 }
 
-/// For its owner alone: environments have passwords in them.
+/// Opens a file for its owner alone: environments have passwords in them.
 Descriptor open_own(const std::string& path) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file) refuse_file("cannot write " + path);
   return file;
 }
 
-/// Held until the descriptor is closed. A file of its own: who closes a descriptor of the database
-/// takes SQLite's locks away.
+/// Held until the descriptor is closed. It has a file of its own: a process that closes a
+/// descriptor of the database takes SQLite's locks away.
 Descriptor lock(const std::string& path) {
   Descriptor file = open_own(path + ".lock");
   if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;

@@ -24,7 +24,7 @@ class Database {
 
   /// All that `work` writes, or nothing.
   Result<void> write(const std::function<void(Connection&)>& work);
-  /// What `work` reads. Any thread; does not wait for who writes.
+  /// What `work` reads. Any thread; does not wait for a writer.
   template <typename Work>
   auto read(Work&& work) {
     return guarded(path_, [&] {
@@ -35,7 +35,7 @@ class Database {
   const std::string& path() const { return path_; }
 
  private:
-  /// A connection, for as long as somebody reads.
+  /// A connection, for as long as a thread reads.
   class Reader {
    public:
     explicit Reader(Database& database) : database_(database), connection_(database.take()) {}

@@ -21,7 +21,7 @@ struct Refused {
 
 /// What `thrown` means for the store.
 Error error_of(const SQLite::Exception& thrown);
-/// Of a file that is not as we wrote it.
+/// The error of a file that is not as we wrote it.
 Error damaged(const std::string& what);
 
 /// What `work` gives, or why it could not with the file at `path`.

@@ -36,7 +36,7 @@ enum class After : std::uint8_t {
 
 /// What a user asks. Missing: 0, "", NaN, kNoDuration, kNoTime as in trace::Request.
 struct Submission {
-  // Who and what for.
+  // Its user, and what it is for.
   std::string name{};
   std::string user{};
   std::uint32_t uid = 0;

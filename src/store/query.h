@@ -25,12 +25,12 @@ class Query {
     bind(statement_, ++parameter_, value);
     return *this;
   }
-  /// To the next row; false = there is none.
+  /// Steps to the next row; false = there is none.
   bool step() {
     column_ = 0;
     return statement_.executeStep();
   }
-  /// Of a statement without rows: gives how many it changed.
+  /// Runs a statement without rows; gives how many it changed.
   int run() { return statement_.exec(); }
   /// The next column.
   template <typename T>

@@ -52,7 +52,7 @@ struct Moment {
   std::int32_t gpus = 0, gpus_busy = 0, jobs_running = 0, jobs_waiting = 0;
   double gpu_use = 0;  ///< Measured, of all GPUs, 0 to 1; NaN = not measured.
   double power_w = 0;
-  std::optional<bool> power_is_measured{};  ///< Else a model's; nothing = nobody has kept which.
+  std::optional<bool> power_is_measured{};  ///< Else a model's; nothing = that was not kept.
 };
 
 /// Which jobs; empty fields do not narrow. The largest number first.

@@ -25,7 +25,7 @@ void write(Connection& connection, const std::pair<std::string, std::string>& se
 std::optional<Job> read_job(Connection& connection, JobNumber number);
 std::vector<Job> read_unfinished(Connection& connection);
 std::vector<Job> read_jobs(Connection& connection, const Filter& filter);
-/// That ended then or later, by submission.
+/// The jobs that ended then or later, by submission.
 std::vector<Job> read_ended(Connection& connection, Time since, std::int64_t most);
 std::vector<Note> read_notes(Connection& connection, JobNumber number);
 std::vector<Told> read_told(Connection& connection, JobNumber number);

@@ -26,7 +26,7 @@ std::string packed(const std::vector<std::string>& words);
 std::vector<std::string> unpacked(const std::string& bytes);
 
 // Of statements and their parameters, from 1. A text must outlive the statement's run. Throw
-// Refused (invalid) at a word of a command with a zero byte in it, which nobody could run.
+// Refused (invalid) at a word of a command with a zero byte in it, which cannot be run.
 void bind(SQLite::Statement& statement, int at, bool value);
 void bind(SQLite::Statement& statement, int at, std::int32_t value);
 void bind(SQLite::Statement& statement, int at, std::uint32_t value);

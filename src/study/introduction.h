@@ -12,7 +12,7 @@
 
 namespace almanac::study {
 
-/// What only whoever asks for the study knows.
+/// What only the caller that asks for the study knows.
 struct Introduction {
   std::string title{};
   std::string filter{};   ///< "submitted from 2020-05-01"; "" = every job.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Utilisation of virtual clusters that somebody measured minute by minute: the series from which
-/// the Helios study draws its boxes.
+/// Utilisation of virtual clusters as it was measured minute by minute: the series from which the
+/// Helios study draws its boxes.
 ///
 /// Source   Hu et al., SC'21, Figure 4 (the notebooks' cluster_sequence_vc.csv, one file a virtual
 ///          cluster; Earth's were drawn without one day of a reconfiguration).

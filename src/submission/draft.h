@@ -30,7 +30,7 @@ struct Draft {
   std::optional<double> memory_gb_per_cpu{};
   std::optional<double> memory_gb_per_gpu{};
 
-  /// Makes totals of these. Fails with invalid when they are too much for anybody.
+  /// Makes totals of these. Fails with invalid when they are more than there can be.
   Result<void> settle();
 };
 
@@ -38,7 +38,7 @@ struct Draft {
 enum class Argument : std::uint8_t { none, needed, optional };
 
 /// An option and what it does. Failing with invalid, it says what its argument must be ("a whole
-/// number"), with another code what is wrong; who reads the line says where and what was found.
+/// number"), with another code what is wrong; the reader of the line says where and what was found.
 struct Option {
   std::string_view name;
   char letter = '\0';  ///< '\0' = it has none.

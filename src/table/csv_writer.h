@@ -24,7 +24,7 @@ namespace almanac::table {
 ///   csv.text(name).whole(gpus).time(submit).missing().end_row();
 ///
 /// Missing values (NaN, kNoTime, kNoDuration) are empty fields. Nothing is promised before
-/// flush(); the file stays the caller's, who commits it.
+/// flush(); the file stays the caller's, which commits it.
 class CsvWriter {
  public:
   explicit CsvWriter(OutputFile& file) : file_(&file), buffer_(kBuffer, '\0') {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Guesses which known name somebody meant.
+/// Guesses which known name a user meant.
 #pragma once
 
 #include <cstddef>

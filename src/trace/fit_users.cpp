@@ -24,7 +24,7 @@ constexpr std::int64_t kEnoughJobs = 25000;
 struct Concentration {
   double jobs = 0;
   double gpu_time = 0;
-  double users = 0;  ///< Who submitted anything.
+  double users = 0;  ///< Those who submitted anything.
 };
 
 template <typename Jobs>

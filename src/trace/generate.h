@@ -19,7 +19,7 @@ namespace almanac::trace {
 /// The log, sorted by submission, job ids from 1 on; times are whole seconds.
 ///
 /// The number of jobs of each size and virtual cluster and the run times of each size are those
-/// of the workload, whatever the seed; the seed decides who submits which when. Of tasks
+/// of the workload, whatever the seed; the seed decides which user submits which when. Of tasks
 /// (generate_tasks.h) everything is drawn.
 /// Requires: check(workload) finds nothing.
 /// Cost: about 190 bytes a job at the peak. Deterministic.

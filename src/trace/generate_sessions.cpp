@@ -84,7 +84,7 @@ class Filler {
 
   static stats::Alias user_weights(const Setting& in, const PlanCell& cell) {
     // Sizes are told apart by their logarithm; three doublings from 8 GPUs are one unit of taste.
-    // CPU jobs are to everybody's.
+    // CPU jobs are to the taste of every user.
     const auto gpus = static_cast<double>(in.plan.sizes[cell.size].gpus);
     const double steep = gpus > 0 ? in.workload.user.size_spread * std::log2(gpus / 8) / 3 : 0;
     std::vector<double> weights;

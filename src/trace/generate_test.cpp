@@ -117,7 +117,7 @@ TEST(VenusMonth, SubmissionsFollowFigure2) {
 }
 
 // Figure 8(a): the top tenth of the users holds 74.6 % of the GPU time. Over five months, as one
-// month's is a matter of who runs the few largest jobs.
+// month's is a matter of which users run the few largest jobs.
 TEST(VenusMonth, FewUsersHoldMostGpuTimeAsInFigure8) {
   double mean = 0;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {

@@ -22,7 +22,7 @@ Users make_users(const Workload& workload, std::uint64_t seed, Names& names) {
   const std::size_t count = made.bounds.back();
   made.users.resize(count);
   // Evenly spaced quantiles, not draws: a month has few users, and the share curve hangs on the
-  // first of them. Chance decides only who gets which.
+  // first of them. Chance decides only which user gets which.
   for (std::size_t i = 0; i < count; ++i) {
     const double rank = (static_cast<double>(i) + 0.5) / static_cast<double>(count);
     made.users[i].activity = std::exp(workload.user.activity_spread * stats::normal_quantile(rank));

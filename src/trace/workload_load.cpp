@@ -18,7 +18,7 @@ Where place(const toml::source_region& source, const std::string& name) {
   return {name, source.begin.line, source.begin.column};
 }
 
-/// Takes fields out of one table, then objects to what nobody asked for.
+/// Takes fields out of one table, then objects to those that it does not know.
 class TomlTableReader {
  public:
   TomlTableReader(const toml::table& table, std::string title, const std::string& name)

@@ -2,8 +2,8 @@
 
 /// \file
 /// An agent and the service's end of the line, over TCP on this machine: what is ordered is done on
-/// control groups that are made up, and taken back by itself; who has not the secret, or speaks
-/// otherwise, is turned away on either side.
+/// control groups that are made up, and taken back by itself; a peer that has not the secret, or
+/// speaks otherwise, is turned away on either side.
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -109,7 +109,7 @@ class ConversationTest : public testing::Test {
       return node_.read(node_.v2(12) + "/cpu.max") == cpu_max;
     });
   }
-  /// What is said to whoever connects and says `bytes`, until the line is closed.
+  /// What is said to a peer that connects and says `bytes`, until the line is closed.
   std::string say(const std::string& bytes) const {
     auto socket = agent::dial(address_, 5s);
     EXPECT_TRUE(socket);
@@ -232,7 +232,7 @@ TEST_F(ConversationTest, TurnsAwayWhoeverIsNoAgent) {
     const std::string answer = say(bytes);
     EXPECT_TRUE(eventually([&] { return agents_->refusal().find(why) != std::string::npos; }))
         << why << ": " << agents_->refusal();
-    // Nobody is told more than that it is we; a line cut off by a reset is as good.
+    // No peer is told more than that it is we; a line cut off by a reset is as good.
     EXPECT_TRUE(answer.empty() || answer.starts_with("almanac-agents 1 ")) << answer;
   }
   EXPECT_THAT(agents_->present(), IsEmpty());
@@ -240,7 +240,7 @@ TEST_F(ConversationTest, TurnsAwayWhoeverIsNoAgent) {
   EXPECT_TRUE(eventually([&] { return !agents_->take_reports().empty(); })) << "others go on";
 }
 
-/// As an agent that has said who it is.
+/// As an agent that has said which node it is on.
 TEST_F(ConversationTest, TurnsAwayAReportThatIsNone) {
   for (const bool sealed : {true, false}) {
     auto socket = agent::dial(address_, 5s);

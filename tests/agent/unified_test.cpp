@@ -83,7 +83,7 @@ class UnifiedJob {
       ::waitpid(process_, nullptr, 0);
     }
     for (auto each = made_.rbegin(); each != made_.rend(); ++each) {
-      // Who was killed leaves a moment later.
+      // A process that was killed leaves a moment later.
       for (int tries = 0; ::rmdir(each->c_str()) != 0 && errno == EBUSY && tries < 1000; ++tries) {
         ::usleep(10'000);
       }
@@ -200,7 +200,7 @@ TEST_F(UnifiedTest, ItIsMeasured) {
 TEST_F(UnifiedTest, ItIsHeldByItsProcessorsWhereItsTimeIsNotShared) {
   const UnifiedJob job({"cpuset"});
   SKIP_WITHOUT(job);
-  if (!job.read("cpu.max").empty()) GTEST_SKIP() << "somebody has the cpu controller shared out";
+  if (!job.read("cpu.max").empty()) GTEST_SKIP() << "the cpu controller is shared out already";
   const std::string all = job.read("cpuset.cpus.effective");
   if (all.find_first_of(",-") == std::string::npos) GTEST_SKIP() << "one processor only";
   // As slurmd writes it with ConstrainCores=yes.

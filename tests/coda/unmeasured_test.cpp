@@ -92,7 +92,7 @@ TEST(Unmeasured, JobsThatAreMeasuredTeachThoseOfTheirName) {
   const Given given = play(std::move(input), [](JobId job, Time) { return job == JobId{0}; });
   EXPECT_LT(given.at(0).back().second, 16);
   EXPECT_EQ(given.at(1), Given::mapped_type({{2h, given.at(0).back().second}}));
-  EXPECT_EQ(given.at(2), Given::mapped_type({{4h, 16}})) << "nobody says that it is like those";
+  EXPECT_EQ(given.at(2), Given::mapped_type({{4h, 16}})) << "nothing says that it is like those";
 }
 
 TEST(Unmeasured, JobThatStartedWithTooFewGetsTheRestWhenItIsFree) {

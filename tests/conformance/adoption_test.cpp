@@ -121,7 +121,7 @@ TEST_P(EveryPolicyTakesOver, WhatRunsAndWhatWaits) {
         EXPECT_EQ(after.phase, policy::Phase::unknown) << "job " << job << " was over";
         continue;
       }
-      // Nobody is lost, and everybody does the work that there was to do, restarts beside.
+      // No job is lost, and each does the work that there was to do, restarts beside.
       EXPECT_EQ(after.phase, told.whole.jobs[job].phase) << "job " << job;
       if (after.phase != policy::Phase::ended) continue;
       EXPECT_GE(after.ran, input.trace.jobs[job].outcome.run) << "job " << job;

@@ -33,7 +33,7 @@ class Host final : public schedule::Actuator {
  public:
   Host(const cluster::Cluster& cluster, const std::string& policy) : cluster_(cluster) {
     auto composition = registry().compose(policy);
-    composition->estimate = "limit";  // nobody knows the truth of jobs that are yet to come
+    composition->estimate = "limit";  // the truth is not known of jobs that are yet to come
     policy_ = *sim::make_policy(*composition, trace_);
     round_ = std::make_unique<schedule::Round>(cluster_, trace_, *policy_, *this,
                                                schedule::RestartCost{}, 0, policy);

@@ -127,8 +127,8 @@ TEST_F(QueueTest, DoesNotKnowHowJobsTurnOut) {
 }
 
 TEST_F(QueueTest, ThePolicyOfAFutureBelievesWhatItBelievedThen) {
-  // D asks two GPUs and is promised a start; may C go ahead? A policy with an estimate goes by it,
-  // one that knows the truth by each future's own.
+  // D asks two GPUs and reserves a start; may C go ahead? A policy with an estimate goes by it, one
+  // that knows the truth by each future's own.
   for (const char* policy :
        {"easy+limit", "easy+oracle", "srtf", "conservative+oracle", "gittins"}) {
     for (trace::Job& job : input_.trace.jobs) job.request.time_limit = 2h;
@@ -206,7 +206,8 @@ TEST(OtherGpus, AreComparedInTheSameFutures) {
   // Four is all that there is: with as many as eight it would never start.
   input.trace.jobs[0].request.max_gpus = 8;
   EXPECT_EQ(with_other_gpus(setting, &speeds, present, beliefs, JobId{0}, 8, 0).size(), 2U);
-  // Who leaves nothing open, and does not tell batch and steps, scales nobody knows how.
+  // Of a job that leaves nothing open, and does not tell batch and steps, it is not known how it
+  // scales.
   input.trace.jobs[0].request.max_gpus = 0;
   EXPECT_TRUE(with_other_gpus(setting, &speeds, present, beliefs, JobId{0}, 8, 0).empty());
 }
@@ -227,14 +228,14 @@ TEST(OtherGpus, AreJudgedByWhatWouldHaveBeen) {
   const std::vector<Told> others = of_other_gpus(*told);
   ASSERT_EQ(others.size(), 1U);
   EXPECT_EQ(others[0].forecast.at(), Time{5s});
-  // It waits for A, and C, who would have gone ahead, is not there; two GPUs do as much as one.
+  // It waits for A, and C, which would have gone ahead, is not there; two GPUs do as much as one.
   const auto had = had_asked_other_gpus(*prepared, 0, *told);
   ASSERT_EQ(had.size(), 1U);
   EXPECT_EQ(had[0].start, Time{100s});
   EXPECT_EQ(had[0].end, Time{160s});
 }
 
-/// Jobs whose run times are drawn from what is believed of them, nobody comes after the one that
+/// Jobs whose run times are drawn from what is believed of them, and none comes after the one that
 /// asks: then nine in ten starts lie where it was said, but for the luck of the draw.
 TEST(Calibration, NineInTenStartsLieWhereItWasSaid) {
   int within = 0;

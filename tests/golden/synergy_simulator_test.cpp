@@ -146,7 +146,8 @@ TEST_F(SynergySimulator, IsMatchedToTheDigit) {
 }
 
 // Of several mixes that are equally good the artifact's solver takes one and ours another, and jobs
-// of one model are not equally long. So OPT is matched in what it reaches, not in who gets it.
+// of one model are not equally long. So OPT is matched in what it reaches, not in which jobs get
+// it.
 TEST_F(SynergySimulator, OptReachesAsMuch) {
   int rows = 0;
   for (const Noted& noted : noted_rows(*shared_path(kNoted))) {

@@ -26,7 +26,7 @@ void step() {
   if (at != nullptr && calls == std::atoi(at)) ::kill(::getpid(), SIGKILL);
   const char* const count = std::getenv("CRASH_COUNT");
   if (count == nullptr) return;
-  // Written over, never emptied: whoever reads it may have killed us in between.
+  // The file is written over, never emptied: the test that reads it may have killed us in between.
   std::FILE* file = std::fopen(count, "r+");
   if (file == nullptr) file = std::fopen(count, "w");
   if (file == nullptr) return;

@@ -192,7 +192,7 @@ class Killed : public testing::Test {
     }
     return false;
   }
-  /// A job that has said who its shepherd and itself are, and has stopped the shepherd.
+  /// A job that has told the ids of its shepherd and of itself, and has stopped the shepherd.
   struct Sleeper {
     pid_t shepherd = -1;
     pid_t command = -1;
@@ -278,9 +278,10 @@ TEST_F(Killed, AtEveryStep) {
   EXPECT_GT(died, steps / every / 2);
 }
 
-// A long job, and a short one that needs its GPUs; a third that is cancelled while it runs. Whoever
-// was preempted runs again to its end, and who was cancelled does not. A service that dies before
-// it answers a cancellation may have kept it or not: then the job is cancelled or runs, never both.
+// A long job, and a short one that needs its GPUs; a third that is cancelled while it runs. The one
+// that was preempted runs again to its end, and the one that was cancelled does not. A service that
+// dies before it answers a cancellation may have kept it or not: then the job is cancelled or runs,
+// never both.
 TEST_F(Killed, AtEveryStepOfAPreemptionAndACancellation) {
   policy_ = "srtf+limit";
   const std::string preload = std::string("LD_PRELOAD=") + CRASH_HERE;

@@ -109,7 +109,8 @@ TEST_F(Drawn, IsNeitherLostNorDoubledWhereTheServiceIsBegunAgain) {
   ASSERT_TRUE(comes_to(job, JobState::completed));
   const store::Job ended = look(job);
   EXPECT_NEAR(ended.energy.modelled_j, modelled_j(ended, 2), 1e-6);
-  EXPECT_LE(ended.energy.counted_to, gone + 100ms) << "not to when somebody saw that it had ended";
+  EXPECT_LE(ended.energy.counted_to, gone + 100ms)
+      << "not to when the service saw that it had ended";
 }
 
 TEST_F(Drawn, AddsUpOverTheRunsOfAJob) {

@@ -129,7 +129,7 @@ TEST_F(Refused, ChangesNeitherPolicyNorNodes) {
   EXPECT_FALSE(service_->nodes().front().drained);
 }
 
-// It would have gone first, and would have driven out who runs.
+// It would have gone first, and would have driven out the job that runs.
 TEST_F(Refused, SubmissionDrivesNobodyOut) {
   begin("srtf+limit", 2);
   const JobNumber runs = submit(

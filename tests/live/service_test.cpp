@@ -311,7 +311,7 @@ TEST_F(Box, LearnsOfEndsThatNobodySaw) {
   begin("fifo", 1);
   ASSERT_TRUE(comes_to(runs, JobState::failed));
   EXPECT_EQ(look(runs).exit_status, 5);
-  // It counts for as long as it ran, not until somebody looked.
+  // It counts for as long as it ran, not until the service looked.
   EXPECT_LT(look(runs).end, ended + 1s);
   EXPECT_EQ(look(runs).end - look(runs).start, look(runs).attained);
 }
@@ -342,7 +342,7 @@ TEST_F(Box, GivesNobodyAGpuThatIsOutOfService) {
   const JobNumber runs = submit(shell("while [ ! -e go ]; do sleep 0.02; done", 1));
   ASSERT_TRUE(comes_to(runs, JobState::running));
   const std::string node = service_->nodes().front().name;
-  // Its own GPU: it goes on, and nobody follows it there.
+  // Its own GPU: it goes on, and no job follows it there.
   ASSERT_TRUE(service_->set_gpu_trouble(node, 0, "uncorrectable memory errors", me_));
   const JobNumber other = submit(shell("echo $CUDA_VISIBLE_DEVICES"));
   ASSERT_TRUE(comes_to(other, JobState::completed));
@@ -522,7 +522,7 @@ TEST_F(Box, TellsWhatOtherNumbersOfGpusWouldBring) {
   EXPECT_LE(four.end_by, two.end_by);
   EXPECT_GE(four.kept.value(), two.kept.value());
   EXPECT_EQ(service_->job(scales)->expected->other_gpus, expected->other_gpus);
-  // Nobody knows how a job scales that no model is named like.
+  // It is not known how a job scales that no model is named like.
   const auto plain = service_->expect(unknown, 30s);
   ASSERT_TRUE(plain);
   EXPECT_TRUE(plain->other_gpus && plain->other_gpus->empty());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A service that runs for long: the policy is begun anew without the jobs that have ended, and
-/// nobody notices.
+/// A service that runs for long: the policy is begun anew without the jobs that have ended, and no
+/// user notices.
 #include <atomic>
 #include <cstdint>
 #include <fstream>

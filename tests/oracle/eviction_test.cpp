@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Nobody is stopped in vain, whoever else there is and whatever nodes are drained.
+/// No job is stopped in vain, whatever other jobs there are and whatever nodes are drained.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ bool share_a_node(const Run& a, const Run& b) {
   });
 }
 
-/// Who is stopped makes way for somebody who starts there in that instant.
+/// A job that is stopped makes way for one that starts there in that instant.
 void expect_no_stop_in_vain(const DraftLimits& limits) {
   Case input = to_case(*drafts(limits), limits);
   input.policy = *rc::gen::element<std::string>("srtf", "las", "gittins", "srtf+best_fit",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Deadlines that can be promised are met, whoever else there is.
+/// Deadlines that can be promised are met, whatever other jobs there are.
 #include <map>
 
 #include <gtest/gtest.h>

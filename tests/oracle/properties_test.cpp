@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What holds for every composition of slots, also for those that nobody has named.
+/// What holds for every composition of slots, also for those without a name.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -113,7 +113,7 @@ struct Moment {
   std::vector<JobId> waiting{};  ///< In order of the trace.
 };
 
-/// Who waits, and how many GPUs are free, in `vc` right after `now`.
+/// Which jobs wait, and how many GPUs are free, in `vc` right after `now`.
 Moment moment(const Case& input, const Played& played, VcId vc, Time now) {
   Moment found{.free = input.cluster.gpus(vc)};
   for (std::uint32_t job = 0; job < input.trace.jobs.size(); ++job) {
@@ -178,7 +178,7 @@ RC_GTEST_PROP(Preemption, LeavesRoomForNobody, ()) {
   });
 }
 
-/// When the head would start if all who run now ran to their end and nobody else came.
+/// When the head would start if all that run now ran to their end and no other came.
 Time start_if_alone(const Case& input, const std::vector<Run>& running, JobId head, VcId vc) {
   int free = input.cluster.gpus(vc);
   std::vector<std::pair<Time, int>> ends;
@@ -208,7 +208,7 @@ RC_GTEST_PROP(Easy, NeverDelaysTheHeadBeyondItsFirstPromise, ()) {
   const std::vector<Run>& runs = played->runs;
   for (const Run& head : runs) {
     const VcId vc = input.cluster.nodes[index(head.grants.front().node)].vc;
-    // It is the head once all who came before it have started.
+    // It is the head once all that came before it have started.
     Time since = input.trace.jobs[index(head.job)].request.submit;
     const auto here = [&](const Run& run) {
       return input.cluster.nodes[index(run.grants.front().node)].vc == vc;
@@ -226,7 +226,7 @@ RC_GTEST_PROP(Easy, NeverDelaysTheHeadBeyondItsFirstPromise, ()) {
   }
 }
 
-/// Those who come later change nothing for those who came first.
+/// Jobs that come later change nothing for those that came first.
 void expect_independent_of_later_jobs(const std::string& policy, const DraftLimits& limits) {
   const Draft draft = *drafts(limits);
   RC_PRE(!draft.jobs.empty());

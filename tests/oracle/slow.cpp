@@ -41,7 +41,7 @@ struct SlowJob {
   Time believed_end() const { return since + std::max(Duration{1}, total() - attained); }
 };
 
-/// A node: who has how much of each GPU, and what is left of the rest.
+/// A node: which job has how much of each GPU, and what is left of the rest.
 struct SlowNode {
   using Owners = std::map<const SlowJob*, int>;  // thousandths
   std::vector<Owners> owners{};
@@ -379,7 +379,7 @@ class SlowVc {
     for (std::size_t at = 1; at < waiting.size(); ++at) backfill(*waiting[at]);
   }
 
-  /// What is free when only those who run now and end later than `at` still run.
+  /// What is free when only those that run now and end later than `at` still run.
   Nodes free_at(Time at) const {
     Nodes free = this->free();
     for (const SlowJob& job : jobs_) {

@@ -2,8 +2,8 @@
 
 /// \file
 /// A machine of eight processors, whatever it has: preloaded (LD_PRELOAD) before the C library, it
-/// answers who asks which processors there are. Binding to them does nothing; the training of the
-/// tests is told its cores in words.
+/// answers when it is asked which processors there are. Binding to them does nothing; the training
+/// of the tests is told its cores in words.
 #include <sched.h>
 
 extern "C" {

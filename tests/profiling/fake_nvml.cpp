@@ -3,11 +3,12 @@
 /// \file
 /// A driver that is none: two GPUs, of which the first is 80 % busy with 10 of 80 GB, and the
 /// second tells nothing of its use, as one cut up by MIG. The first draws up to 300 W and may be
-/// limited to 100 W or more, the second only by root, who never asks; without persistence mode,
-/// which FAKE_NVML_FORGETS keeps it from, it forgets the limit when nobody uses it any more. Who
-/// computes on the first is told by the lines "PROCESS MEGABYTES" of the file that
-/// FAKE_NVML_PROCESSES names, without megabytes where the memory is not told, with "mps" behind
-/// them for clients of MPS; the second says that to nobody. Built as libnvidia-ml.so.1, for tests.
+/// limited to 100 W or more, the second only by root, which never asks; without persistence mode,
+/// which FAKE_NVML_FORGETS keeps it from, it forgets the limit when no process uses it any more.
+/// The processes that compute on the first are told by the lines "PROCESS MEGABYTES" of the file
+/// that FAKE_NVML_PROCESSES names, without megabytes where the memory is not told, with "mps"
+/// behind them for clients of MPS; the second never says that. Built as libnvidia-ml.so.1, for
+/// tests.
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

@@ -55,7 +55,7 @@ TEST(NvmlTest, HoldsAGpuToWhatItMayDraw) {
 }
 
 TEST(NvmlTest, KeepsTheLimitWhenNobodyUsesTheGpu) {
-  // The library's memory stands for the driver's: it is to outlive those who open it.
+  // The library's memory stands for the driver's: it is to outlive those that open it.
   ASSERT_NE(::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_NODELETE), nullptr);
   EXPECT_TRUE(Nvml::open()->limit_power(0, 150));
   EXPECT_EQ(Nvml::open()->sample(0).power_w, 300);

@@ -30,7 +30,7 @@ double number(const Options& options, const std::string& name, double otherwise)
   return at == options.end() ? otherwise : std::strtod(at->second.c_str(), nullptr);
 }
 
-/// The seats of a GPU: files that are locked as long as somebody trains there.
+/// The seats of a GPU: files that are locked as long as a process trains there.
 class Gpu {
  public:
   explicit Gpu(std::string file) : file_(std::move(file)) {

@@ -113,7 +113,7 @@ TEST_F(ApiTest, RunsAJobAsWhoSubmitsIt) {
   ASSERT_EQ(made.status, 201) << made.body;
   const auto number = nlohmann::json::parse(made.body).at("numbers").at(0).dump();
   EXPECT_EQ(service_.get("/v1/jobs/" + number).at("uid"), 4321);
-  EXPECT_EQ(service_.get("/v1/jobs/" + number).at("user"), "4321");  // who has no name
+  EXPECT_EQ(service_.get("/v1/jobs/" + number).at("user"), "4321");  // a user without a name
   EXPECT_EQ(status(TestService::by_user(ask("POST", "/v1/jobs/" + number + "/cancel"), 4321)), 200);
 }
 

@@ -3,7 +3,7 @@
 /// \file
 /// Requests made from the OpenAPI document, as it allows and as it does not, over TCP to a running
 /// service: each answer is one that the document names, what breaks the document is refused, and
-/// who may not change anything has changed nothing.
+/// a client that may not change anything has changed nothing.
 #include <gtest/gtest.h>
 #include <httplib.h>
 
@@ -161,7 +161,7 @@ TEST_F(FuzzTest, ChangesNothingWithoutTheToken) {
   }
 }
 
-// By the Unix socket, where the kernel says who asks. Everybody may submit.
+// By the Unix socket, where the kernel says which user asks. Every user may submit.
 TEST_F(FuzzTest, ChangesNothingOfOthers) {
   const std::string before = state();
   for (const Operation& each : operations(document_)) {

@@ -23,7 +23,7 @@ namespace almanac::serve {
 
 inline constexpr const char* kToken = "0123456789abcdef";
 
-/// One node of four GPUs that nobody has; nothing but what is held back is submitted, so no
+/// One node of four GPUs that no job has; nothing but what is held back is submitted, so no
 /// process is started.
 class TestService {
  public:
@@ -62,7 +62,7 @@ class TestService {
     }
     return made;
   }
-  /// As somebody of this machine who comes by TCP.
+  /// As a user of this machine who comes by TCP.
   static Ask by_tcp(Ask ask) {
     ask.peer = {};
     ask.headers["host"] = "127.0.0.1:8080";

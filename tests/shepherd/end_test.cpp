@@ -19,7 +19,7 @@ TEST(EndTest, TellsHowACommandEnded) {
   EXPECT_EQ(runs.text(), "hello\nthere\n");
   EXPECT_EQ(shepherd::Run::look(runs.path("1.1")), shepherd::Run::Found::ended);
   EXPECT_THAT(runs.text("1.1/exit.json"), HasSubstr("\"cause\": \"by_itself\""));
-  // Whoever comes later hears the same.
+  // A service that comes later hears the same.
   shepherd::Run again = shepherd::Run::adopt(runs.path("1.1")).value();
   EXPECT_EQ(Runs::exit_of(again).ending.status, 3);
 
@@ -57,7 +57,7 @@ TEST(EndTest, WhatACommandStartsInOrderToEndWellIsNotDisturbed) {
 
 TEST(EndTest, WhatAShellStartsAsItDiesIsAskedToo) {
   const Runs runs;
-  // Asked, it leaves somebody behind that its own death makes an orphan.
+  // Asked, it leaves a process behind that its own death makes an orphan.
   shepherd::Run run =
       runs.start(runs.shell("trap 'sleep 1000 & exit 0' TERM; touch $HERE/ready; "
                             "while :; do sleep 0.01; done"));

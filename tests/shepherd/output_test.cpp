@@ -116,7 +116,8 @@ TEST(OutputTest, GoesOnWhenThereIsRoomAgain) {
   disk.fill();
   std::ofstream(runs.path("b")) << "";
   ASSERT_TRUE(runs.comes("c"));
-  // Who knows how far the shepherd is; a tenth of a second is long, and too short does no harm.
+  // It is not known how far the shepherd is; a tenth of a second is long, and too short does no
+  // harm.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   disk.clear();
   std::ofstream(runs.path("d")) << "";

@@ -96,7 +96,7 @@ class Runs {
     }
     throw std::runtime_error("no such command");
   }
-  /// Whoever has the folder of this test in its environment or its arguments.
+  /// The processes that have the folder of this test in their environment or their arguments.
   std::set<pid_t> alive() const {
     std::set<pid_t> found;
     for (const pid_t process : process::numbers_in("/proc")) {

@@ -71,7 +71,7 @@ TEST_F(UserTest, WritesHowItGoesIntoAFileOfItsOwn) {
   EXPECT_TRUE(comes_true([&] { return !runs_.text("theirs/out").empty(); }));
   EXPECT_THAT(runs_.text("theirs/out"), HasSubstr("Permission denied"));
   struct stat file {};
-  EXPECT_EQ(::stat(path.c_str(), &file), 0) << "nobody can put another file in its place";
+  EXPECT_EQ(::stat(path.c_str(), &file), 0) << "no user can put another file in its place";
   EXPECT_EQ(file.st_uid, kNobody);
   EXPECT_EQ(file.st_mode & 0777U, 0600U);
   run.end();

@@ -2,7 +2,7 @@
 
 /// \file
 /// almanac agent on a node of a real Slurm: it finds the job in Slurm's control groups, tells what
-/// it uses, holds it to a core and lets it go, whoever falls silent.
+/// it uses, holds it to a core and lets it go, whether the daemon or the agent falls silent.
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -213,7 +213,7 @@ TEST_F(AgentSlurmTest, IsStartedAndWatchedAsItsUnitSays) {
   int status = 0;
   ::waitpid(unit, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  EXPECT_EQ(has(), all) << "whoever is stopped lets go";
+  EXPECT_EQ(has(), all) << "an agent that is stopped lets go";
 }
 
 }  // namespace

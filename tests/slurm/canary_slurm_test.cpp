@@ -37,7 +37,7 @@ using Numbers = std::vector<std::uint32_t>;
 /// Fewer say nothing to a canary.
 constexpr int kEnough = 24;
 
-/// Two days in which nobody waited in vc1, and nobody failed.
+/// Two days in which no job waited in vc1, and none failed.
 void remember_quiet_days(const std::string& state) {
   store::Store::Batch past;
   const Time now = wall_clock();

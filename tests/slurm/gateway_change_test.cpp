@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the gateway changes at a real Slurm, what Slurm refuses, and what is released when nobody
-/// is left who holds it.
+/// What the gateway changes at a real Slurm, what Slurm refuses, and what is released when the
+/// daemon that holds it is gone.
 #include <algorithm>
 #include <csignal>
 #include <limits>
@@ -172,7 +172,7 @@ TEST(GatewayChangeTest, ReleasesWhatIsHeldWhenTheDaemonIsKilled) {
   const TestCluster cluster({.nodes = 1});
   const auto ours = cluster.submit("-H -N 1 --exclusive --wrap 'sleep 600'");
   const auto theirs = cluster.submit("-H --wrap true");
-  // As the plugin holds who is submitted, of whom the daemon has not heard yet.
+  // As the plugin holds a job that is submitted, of which the daemon has not heard yet.
   const auto newcomer = cluster.submit("--begin=now+1hour --wrap 'sleep 600'");
   cluster.must(fmt::format("scontrol hold {}", newcomer));
   const auto mark = [&](std::uint32_t job) {
@@ -230,7 +230,7 @@ TEST(GatewayChangeTest, WaitsForTheControllerToReleaseWhatIsHeld) {
 
 TEST(GatewayChangeTest, IsNotAskedOfASilentControllerJobByJob) {
   SKIP_WITHOUT_SLURM();
-  // Nobody waits for longer than that for one answer.
+  // No caller waits for longer than that for one answer.
   const TestCluster cluster({.nodes = 1, .more = "MessageTimeout=2"});
   std::vector<JobChange> changes;
   for (int job = 0; job < 20; ++job) {

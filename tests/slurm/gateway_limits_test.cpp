@@ -67,7 +67,7 @@ TEST(GatewayLimitsTest, ARealSlurmsQuotasAndSwitchesAreHeeded) {
   urgent.gpus = 4;
   EXPECT_FALSE(quotas.is_at(urgent)) << "a QOS that limits counts instead of the account";
 
-  // What is free again is offered to who waited for it.
+  // What is free again is offered to the job that waited for it.
   cluster.must(fmt::format("scancel {}", runs));
   EXPECT_TRUE(eventually([&] {
     if (auto more = link.news()) mirror.take(std::move(*more));
@@ -89,9 +89,9 @@ TEST(GatewayLimitsTest, AUsersQuotaIsNotThatOfHisAssociationForOnePartition) {
   cluster.must("sacctmgr -i modify user root where account=speech set GrpTRES=gres/gpu=4");
   cluster.must("sacctmgr -i add user root account=speech partition=vc1 Cluster=test");
   const auto apart = cluster.submit("-A speech -p vc1 --gres=gpu:8 --wrap 'sleep 600'");
-  ASSERT_TRUE(cluster.becomes(apart, "RUNNING")) << "no quota of his";
+  ASSERT_TRUE(cluster.becomes(apart, "RUNNING")) << "no quota of this user";
   const auto within = cluster.submit("-A speech -p vc2 --gres=gpu:4 --wrap 'sleep 600'");
-  ASSERT_TRUE(cluster.becomes(within, "RUNNING")) << "and it does not count for his";
+  ASSERT_TRUE(cluster.becomes(within, "RUNNING")) << "and it does not count for the user's own";
   const auto beyond = cluster.submit("-A speech -p vc2 --gres=gpu:1 --wrap 'sleep 600'");
   EXPECT_TRUE(eventually([&] { return cluster.of_job(beyond, "reason") == "AssocGrpGRES"; }));
 

@@ -32,8 +32,8 @@ namespace {
 using slurm::eventually;
 using slurm::TestCluster;
 
-/// Slurm's commands, and somebody who says to watch over what is held: the levers are tested here,
-/// not who releases jobs when all else is dead.
+/// Slurm's commands, and a link that says that it watches over what is held: the levers are tested
+/// here, not what releases jobs when all else is dead.
 class WatchedCommands final : public slurm::Link {
  public:
   slurm::Abilities can() const override {
@@ -321,13 +321,13 @@ TEST(LeversSlurmTest, BringsHarmlessJobsTogetherAndNoOthers) {
   const auto loud = submit("loud", 1);
   const auto guest = submit("quiet", 1);
   for (int times = 0; times < 3; ++times) desk.step();
-  EXPECT_EQ(cluster.of_job(loud, "state"), "PENDING") << "the head of the line harms all who run";
+  EXPECT_EQ(cluster.of_job(loud, "state"), "PENDING") << "the head of the line harms all that run";
   EXPECT_EQ(cluster.of_job(guest, "state"), "PENDING") << "and it is first come, first served";
   cluster.must(fmt::format("scancel {}", loud));
   ASSERT_TRUE(runs(guest));
   EXPECT_EQ(gpu_of(cluster, guest), gpu_of(cluster, open));
 
-  // Who is left can be joined again.
+  // The job that is left can be joined again.
   cluster.must(fmt::format("scancel {}", open));
   const auto next = submit("quiet", 1);
   ASSERT_TRUE(runs(next));

@@ -2,8 +2,8 @@
 
 /// \file
 /// A real Slurm through a real slurmrestd: it tells what Slurm's commands tell; over a Unix socket
-/// it has the rights of who runs it, over TCP those of the token; the lever order works by it, and
-/// the others say why they do not.
+/// it has the rights of the user who runs it, over TCP those of the token; the lever order works by
+/// it, and the others say why they do not.
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
@@ -73,7 +73,7 @@ class RestSlurmTest : public testing::Test {
     std::ofstream(folder_ / "key") << std::string(32, 'k');
     ASSERT_EQ(::chmod((folder_ / "key").c_str(), 0644), 0);
     ASSERT_EQ(::chmod((folder_ / ".").c_str(), 0777), 0);
-    // Of a controller that is gone nobody waits for longer.
+    // No test waits longer for a controller that is gone.
     cluster_.emplace(TestPlan{.nodes = nodes,
                               .more = fmt::format("AuthAltTypes=auth/jwt\n"
                                                   "AuthAltParameters=jwt_key={}\nMessageTimeout=2",

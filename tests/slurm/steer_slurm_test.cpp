@@ -2,7 +2,7 @@
 
 /// \file
 /// The daemon at a real Slurm: its queue is brought into the order of the policy, and starts in it;
-/// who is exempt is left alone; all of it can be taken back; and Slurm goes on without it.
+/// jobs that are exempt are left alone; all of it can be taken back; and Slurm goes on without it.
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>

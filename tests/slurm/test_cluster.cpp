@@ -32,7 +32,7 @@ std::string script() {
   return std::string(source) + "/tests/slurm/cluster";
 }
 
-/// In the environment of who starts the script.
+/// The plan goes into the environment of this process, which starts the script.
 void say(const TestPlan& plan) {
   ::setenv("NODES", std::to_string(plan.nodes).c_str(), 1);
   ::setenv("POWER", plan.power ? "1" : "", 1);
@@ -105,7 +105,7 @@ TestCluster::TestCluster(const TestPlan& plan)
   const std::string program = script();
   cluster_ = ::fork();
   if (cluster_ == 0) {
-    // Whoever kills the test with its whole group leaves this one to clean up.
+    // A signal that kills the test with its whole group leaves this process to clean up.
     ::setsid();
     ::dup2(life_end.get(), STDIN_FILENO);
     ::dup2(saying.get(), STDOUT_FILENO);

@@ -72,7 +72,8 @@ class TestCluster {
 
   /// sbatch with these arguments; gives the number of the job.
   std::uint32_t submit(const std::string& arguments) const;
-  /// A field as `squeue -O` has it: state, reason, priority ... "" = nobody knows the job any more.
+  /// A field as `squeue -O` has it: state, reason, priority ... "" = Slurm does not know the job
+  /// any more.
   std::string of_job(std::uint32_t job, const std::string& field) const;
   /// Whether the job comes to that state, waited for patiently.
   bool becomes(std::uint32_t job, const std::string& state) const;

@@ -41,18 +41,18 @@ struct FakeSlurm {
                    .parameters = {{"PriorityType", "priority/multifactor"}},
                    .is_operator = true};
   std::uint32_t last = 0;
-  bool is_down = false;                  ///< Nobody answers.
+  bool is_down = false;                  ///< There is no answer.
   int changes = 0;                       ///< Made so far.
-  int most_changes = 1 << 30;            ///< Then nobody answers who wants more.
+  int most_changes = 1 << 30;            ///< A change after so many gets no answer.
   bool loses_answers = false;            ///< To changes: they are made.
   std::set<slurm::JobNumber> refused{};  ///< May not be changed by us.
   std::function<void()> meanwhile{};     ///< What others do whenever it is asked for news.
   std::set<slurm::JobNumber> watched;
-  Duration patience{};          ///< Of whoever watches.
+  Duration patience{};          ///< Of the watch.
   bool powers = true;           ///< The way to it can power and weigh nodes.
   bool requeues = true;         ///< The way to it can requeue, suspend and resume.
   bool last_gpu_first = false;  ///< Of the GPUs that have room for a job of shards.
-  bool is_watching = true;      ///< Somebody hears whom to release when we are gone.
+  bool is_watching = true;      ///< A watch hears which jobs to release when we are gone.
 
   void add_partition(const std::string& name, int count, int gpus) {
     slurm::Partition partition{.name = name};

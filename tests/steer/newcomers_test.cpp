@@ -33,7 +33,7 @@ std::string ask(const std::string& path, const std::string& question) {
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
   if (::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-    return "nobody listens";
+    return "no listener";
   }
   EXPECT_EQ(::send(socket.get(), question.data(), question.size(), 0), ssize_t(question.size()));
   std::string answer(4096, '\0');
@@ -88,7 +88,7 @@ TEST(NewcomersTest, AreAnsweredOneByOne) {
   EXPECT_EQ(ask(path, "almanac-job-submit 1\nuid 0\n"), "pass\n");
   EXPECT_EQ(ask(path, "what is this"), "pass\n");
   listening->reset();
-  EXPECT_EQ(ask(path, "almanac-job-submit 1\nuid 0\n"), "nobody listens");
+  EXPECT_EQ(ask(path, "almanac-job-submit 1\nuid 0\n"), "no listener");
 }
 
 // Shortest first: what the policy believes of run times is what users say here.
@@ -150,13 +150,14 @@ TEST(AnnouncedTest, AreKnownUntilTheControllerTellsOfThem) {
   mirror.take(*link.news());
   EXPECT_EQ(announced.look(mirror, {}), std::vector{first});
   EXPECT_FALSE(announced.site_factor(first));
-  // Nobody has heard of the second: it was refused.
+  // The controller has not told of the second: it was refused.
   slurm.pass(3s);
   mirror.take(*link.news());
   EXPECT_EQ(announced.look(mirror, {}), std::vector{second});
 }
 
-// The controller's news is always somewhat old. Who has come since keeps the place that it has.
+// The controller's news is always somewhat old. A job that has come since keeps the place that it
+// has.
 TEST(AnnouncedTest, KeepTheirPlaceOverADecision) {
   FakeSlurm slurm;
   slurm.site.cluster = "announced";

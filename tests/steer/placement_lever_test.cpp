@@ -40,7 +40,7 @@ TEST(Placement, HoldsAllButWhoStartsAndSaysWhere) {
   EXPECT_TRUE(slurm.job(2).held);
   EXPECT_TRUE(slurm.job(3).held);
   EXPECT_THAT(slurm.watched, UnorderedElementsAre(slurm::JobNumber{2}, slurm::JobNumber{3}))
-      << "who releases them when we are gone knows them before they are held";
+      << "the watch that releases them when we are gone knows them before they are held";
   slurm.pass(1s);
   EXPECT_EQ(slurm.job(4).state, State::running);
   EXPECT_EQ(slurm.job(4).holds.front().node, "v002");

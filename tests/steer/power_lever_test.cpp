@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Power against a Slurm in memory: who sleeps, who is woken, what nodes weigh, and that all are on
-/// and as they were when it is turned off.
+/// Power against a Slurm in memory: which nodes sleep, which are woken, what they weigh, and that
+/// all are on and as they were when it is turned off.
 #include <algorithm>
 #include <filesystem>
 #include <string>

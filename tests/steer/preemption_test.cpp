@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The lever preemption, and placement beside it: who is stopped, who has his place, and when,
-/// under leases too.
+/// The lever preemption, and placement beside it: which job is stopped, which has its place, and
+/// when, under leases too.
 #include <string>
 
 #include <gmock/gmock.h>
@@ -70,8 +70,8 @@ TEST(PlacementWithLeases, HoldsWhoWasStoppedAndWhoComesUntilTheNextLease) {
   slurm.pass(1s);
   ASSERT_EQ(slurm.job(2).state, State::running) << "for the short one";
   slurm.submit("bob", 8, 1min);
-  slurm.pass(2min);  // the short one has ended, who was stopped may start again
-  ASSERT_EQ(slurm.job(3).state, State::running) << "which comes when nobody looks";
+  slurm.pass(2min);  // the short one has ended, the one that was stopped may start again
+  ASSERT_EQ(slurm.job(3).state, State::running) << "which comes when we do not look";
   slurm.submit("bob", 8, 30min);
   desk.step();
   EXPECT_TRUE(slurm.job(4).held) << "and is not to start within the lease";

@@ -112,7 +112,7 @@ TEST(QuotasOfASlurm, HoldUpNobodyElseAndAreOrderedWithin) {
   slurm.pass(1s);
   EXPECT_EQ(slurm.job(5).state, State::running);
   slurm.pass(1h);
-  EXPECT_EQ(slurm.job(4).state, State::running) << "the shortest, before anybody has looked again";
+  EXPECT_EQ(slurm.job(4).state, State::running) << "the shortest, before we have looked again";
 }
 
 TEST(QuotasOfASlurm, LeaveRoomForWhoComesFirstInTheOrderOfThePolicy) {

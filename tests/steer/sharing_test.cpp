@@ -28,7 +28,7 @@ using testing::HasSubstr;
 
 constexpr const char* kPolicy = "fifo+harmless";
 
-/// Two "quiet" jobs keep 0.94 of their speed on a GPU, beside a "loud" one nobody does.
+/// Two "quiet" jobs keep 0.94 of their speed on a GPU, beside a "loud" one no job does.
 std::shared_ptr<const perf::Catalogue> speeds() {
   const char* const source = std::getenv("ALMANAC_SOURCE_DIR");
   const std::string folder = source == nullptr ? "." : source;
@@ -60,8 +60,8 @@ TEST(Sharing, BringsHarmlessJobsTogetherWhenThereIsNoFreeGpu) {
   EXPECT_EQ(slurm.job(1).shards, 1) << "the first stays open to a second";
   EXPECT_EQ(gpu_of(slurm, 2), 1);
   EXPECT_EQ(slurm.job(2).shards, 2) << "with one shard it would have come to job 1";
-  EXPECT_EQ(gpu_of(slurm, 3), 0) << "no GPU is free, and beside job 1 it harms nobody";
-  EXPECT_TRUE(slurm.job(4).held) << "nobody could be joined";
+  EXPECT_EQ(gpu_of(slurm, 3), 0) << "no GPU is free, and beside job 1 it harms none";
+  EXPECT_TRUE(slurm.job(4).held) << "no job could be joined";
   EXPECT_THAT(slurm.watched, ElementsAre(slurm::JobNumber{4}));
   EXPECT_EQ(desk.step(), 0);
 }
@@ -101,7 +101,7 @@ TEST(Sharing, JoinsNobodyWhereJobsOfWholeGpusMayCome) {
   Desk desk(slurm, kPolicy, with("sharing"), speeds());
   desk.live(3);
   EXPECT_EQ(slurm.job(2).state, State::running);
-  EXPECT_EQ(slurm.job(2).shards, 2) << "nobody is ever to be on its GPU";
+  EXPECT_EQ(slurm.job(2).shards, 2) << "no other job is ever to be on its GPU";
   EXPECT_TRUE(slurm.job(3).held);
   EXPECT_EQ(slurm.job(1).comment, "") << "jobs of whole GPUs are none of ours";
 }

@@ -415,7 +415,7 @@ TEST(Slimming, MayNotDoWhatItShouldNeverWant) {
   EXPECT_EQ(why(2, {{"v001", 4}}), "it is exempt");
   EXPECT_EQ(why(3, {{"v001", 4}}), "it does not run");
   EXPECT_EQ(why(9, {{"v001", 4}}), "it is not there any more");
-  EXPECT_EQ(why(2, {}), "") << "whoever it is may have all back";
+  EXPECT_EQ(why(2, {}), "") << "any job may have all back";
 }
 
 TEST(Slimming, OfCodaIsApartFromWhoIsNext) {

@@ -225,7 +225,7 @@ TEST_F(SlurmServiceTest, ForeseesThatWhoIsAtAQuotaWaitsForIt) {
   ASSERT_TRUE(limited && other);
   EXPECT_EQ(other->start_to, other->at) << "the second node is free";
   EXPECT_GT(limited->start_from, limited->at);
-  EXPECT_LE(limited->start_to, limited->at + 1h) << "the time limit of who has the 8 GPUs";
+  EXPECT_LE(limited->start_to, limited->at + 1h) << "the time limit of the job that has the 8 GPUs";
 }
 
 TEST_F(SlurmServiceTest, ForeseesNothingWhereSlurmDecides) {
@@ -512,7 +512,7 @@ TEST_F(SlurmServiceTest, LearnsOfNodesThatComeAndGo) {
   slurm_.partitions.front().nodes.push_back("v003");
   settle();
   EXPECT_EQ(service_->cluster()->gpus(), 24);
-  EXPECT_EQ(before->gpus(), 16) << "whoever has the old one may go on with it";
+  EXPECT_EQ(before->gpus(), 16) << "a holder of the old one may go on with it";
   slurm_.nodes.erase("v003");
   slurm_.partitions.front().nodes.pop_back();
   settle();

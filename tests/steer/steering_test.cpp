@@ -38,7 +38,7 @@ TEST(Steering, BringsTheQueueIntoTheOrderOfThePolicy) {
   EXPECT_EQ(slurm.queue(), (Numbers{10, 9, 8, 7, 6, 5, 4, 3, 2}));
   EXPECT_EQ(desk.step(), 0) << "what is in order is left alone";
   slurm.submit("ann", 8, 270s);
-  EXPECT_EQ(desk.step(), 1) << "who comes is put in its place, and nobody else is touched";
+  EXPECT_EQ(desk.step(), 1) << "a job that comes is put in its place, and no other is touched";
   EXPECT_EQ(slurm.queue(), (Numbers{10, 9, 8, 7, 11, 6, 5, 4, 3, 2}));
 }
 
@@ -88,7 +88,7 @@ TEST(Steering, TakesBackAllThatItDid) {
   const Numbers before = slurm.queue();
   Desk desk(slurm, "sjf+limit", with("order"));
   desk.step();
-  slurm.job(6).site_factor = 5;  // somebody's own wish since
+  slurm.job(6).site_factor = 5;  // a user's own wish since
   desk.open();
   desk.undo();
   EXPECT_EQ(std::exchange(slurm.job(6).site_factor, 0), 5);
@@ -200,7 +200,7 @@ TEST(Steering, StandsDownWhereSomebodyElseSetsTheOrderToo) {
   Desk desk(slurm, "sjf+limit", with("order"));
   desk.step();
   slurm.job(4).site_factor = 1234;
-  EXPECT_EQ(desk.step(), 0) << "one job is left to whoever wants it elsewhere";
+  EXPECT_EQ(desk.step(), 0) << "one job is left to the user who wants it elsewhere";
   EXPECT_EQ(desk.driver().states().front().how, Switch::on);
   for (const std::uint32_t job : {5U, 6U, 7U, 8U}) slurm.job(job).site_factor = 1000 + job;
   EXPECT_EQ(desk.step(), 0);

@@ -100,7 +100,7 @@ class Recount {
     }
   }
 
-  /// No node gives more cores and memory than it has, or less than none to anybody.
+  /// No node gives more cores and memory than it has, or less than none to any job.
   void check_rooms() {
     for (const auto& [node, some] : changes_) {
       const cluster::NodeClass& make =
@@ -119,8 +119,8 @@ class Recount {
     }
   }
 
-  /// A node that sleeps or boots runs nothing, whoever waits for its boot waits no longer, and the
-  /// books say how long it did.
+  /// A node that sleeps or boots runs nothing, a job that waits for its boot waits no longer, and
+  /// the books say how long it did.
   void check_power() {
     double asleep_node_s = 0;
     double asleep_gpu_s = 0;

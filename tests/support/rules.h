@@ -21,7 +21,8 @@ namespace almanac {
 /// - every job ends, or is told why it never can, and never both; CPU jobs are left alone where no
 ///   node says how many cores it has;
 /// - no job starts before it is submitted or holds GPUs twice at once;
-/// - no job runs on a node that sleeps or boots, and who is bound to one begins when it is on;
+/// - no job runs on a node that sleeps or boots, and a job bound to one begins when it is
+///   on;
 /// - a job runs for its run time plus what restarts and launches are charged, where each runs as
 ///   recorded;
 /// - results, samples and integrals tell the same story as the runs.

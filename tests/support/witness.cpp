@@ -170,7 +170,7 @@ void Witness::check_ledger(const std::vector<FreeRoom>& before, const policy::Vi
   const auto take_all = [&](const Change& held, bool may_be_drained) {
     for (const Grant& grant : grants_of(plan, held)) {
       if (may_be_drained && plan.ledger.drained(grant.node)) continue;
-      // It was not free before either; the rules look who else has it.
+      // It was not free before either; the rules look which other job has it.
       if (plan.ledger.power(grant.node) == cluster::Power::booting) continue;
       if (take(expected[index(grant.node)], grant)) continue;
       fault(view, fmt::format("it gives away node {} twice", index(grant.node)));
@@ -188,7 +188,7 @@ void Witness::check_ledger(const std::vector<FreeRoom>& before, const policy::Vi
 }
 
 /// All that wait and do not start now stand in line, each once, virtual cluster by virtual cluster;
-/// but for those whose quotas have no room, which who is stopped in this plan may yet give back.
+/// but for those whose quotas have no room, which a job stopped in this plan may yet give back.
 void Witness::check_line(const policy::View& view, const policy::Plan& plan) {
   constexpr std::size_t kFew = 300;
   if (view.num_jobs() > kFew) return;

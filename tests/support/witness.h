@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Stands between a host and a policy and writes down who ran when and where, so that tests can
-/// recount a simulation without trusting the engine's own books.
+/// Stands between a host and a policy and writes down which job ran when and where, so that tests
+/// can recount a simulation without trusting the engine's own books.
 #pragma once
 
 #include <map>

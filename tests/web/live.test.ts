@@ -154,14 +154,14 @@ describe('of a real service, a reader', {skip: real ? false : 'ALMANAC_LIVE name
 
   test('sees when a job that runs is expected to end', async (t) => {
     const {page, faults} = await open(t, real, 'queue?state=running');
-    // Forecasts are played when nobody else wants the machine.
+    // Forecasts are played when no other process wants the machine.
     await page.getByText(/^ends /).first().waitFor({timeout: 60_000});
     assert.deepEqual(faults, []);
   });
 });
 
 describe('what a reader does', {skip: real ? 'a real service has other jobs' : false}, () => {
-  test('sees who has which GPU, what is broken, and names that are no HTML', async (t) => {
+  test('sees which job has which GPU, what is broken, and names that are no HTML', async (t) => {
     const mock = await served(t);
     const {page, faults} = await open(t, mock.url, 'now');
     await settled(page, 'now');
@@ -251,7 +251,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     const parts = page.getByRole('region', {name: 'How fast it runs'});
     assert.match(said(await parts.innerText()), /Cores that feed its GPUs\s× 0\.66/);
     assert.match(said(await parts.innerText()), /GPU use measured\s87 %\s[^]*Cores busy measured\s7\.2 of 8/);
-    // Of a model that nobody knows what is measured is said, and that it is no more.
+    // Of a model that is not known what is measured is said, and that it is no more.
     await page.goto(`${mock.url}/#/job/${notebook}`);
     await parts.getByText('No model of its name is known here').waitFor();
     assert.match(said(await parts.innerText()), /Cores busy measured\s7\.2 of 8/);

@@ -65,7 +65,7 @@ test('a job is said in a few words', () => {
   assert.equal(expectation(job({state: 'RUNNING', expected: {at_s: 0, start_from_s: 1, start_to_s: 2}}), 0), '', 'what runs has started');
   const now = at('2026-11-21T22:30:00Z');
   assert.equal(said(withGpus({gpus: 2, end_by_s: now, deadline_kept: 0.8}, now)), 'With 2 GPUs it ends by 23:30 (9 in 10), and keeps its deadline in 80 % of futures.');
-  assert.equal(withGpus({gpus: 1}, now), 'With 1 GPU nobody knows when it ends.');
+  assert.equal(withGpus({gpus: 1}, now), 'With 1 GPU it is not known when it ends.');
 });
 
 test('each user has a colour of their own while there are enough', () => {
@@ -103,7 +103,7 @@ test('quantiles, days and waits are those of the jobs', () => {
   assert.deepEqual(perDay([]).data, {day: []});
 });
 
-test('watts say who told them', () => {
+test('watts say whether they were measured', () => {
   const moment = (at_s: number, power_is_measured?: boolean): Moment =>
     ({at_s, gpus: 4, gpus_busy: 1, jobs_running: 1, jobs_waiting: 0, power_w: 900, ...(power_is_measured === undefined ? {} : {power_is_measured})});
   assert.equal(powerSource([moment(0), moment(60)]), '');

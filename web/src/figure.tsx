@@ -6,7 +6,7 @@ import {plain, prose} from './format';
 import {TableView} from './table';
 import type {Theme} from './theme';
 
-/** Who serves a report may forbid what a file allows itself: style attributes. */
+/** A server of reports may forbid what a file allows itself: style attributes. */
 const kIsServed = location.protocol.startsWith('http');
 
 interface Props {

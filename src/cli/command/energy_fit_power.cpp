@@ -44,7 +44,7 @@ std::string type_of(const std::string& path) {
   return type;
 }
 
-/// To the digits that a file keeps: more the measurements do not hold.
+/// Rounds to the digits that a file keeps: the measurements hold no more.
 double rounded(double value, double digits) {
   const double scale = std::pow(10.0, digits);
   return std::round(value * scale) / scale;
@@ -96,9 +96,9 @@ void print_table(const std::vector<Fitted>& all) {
   }
   fmt::print(
       "\nErrors of draw in watts, then of speed in percent of the unlimited speed. RMSE and held "
-      "out are\nof who knows what a job draws without a limit; network: who knows its network; "
-      "unseen: who does not.\nHeld out and unseen: each network's jobs, from a curve of the other "
-      "networks.\n");
+      "out are\nwhere it is known what a job draws without a limit; network: where its network is; "
+      "unseen: where neither is.\nHeld out and unseen: each network's jobs, from a curve of the "
+      "other networks.\n");
 }
 
 void print_json(const std::vector<Fitted>& all) {

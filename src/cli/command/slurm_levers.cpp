@@ -126,7 +126,7 @@ Result<int> set_lever(const SlurmLeversOptions& options) {
   return kDone;
 }
 
-/// 1 where something is left: whoever goes on must know that Slurm is not as it was.
+/// 1 where something is left: a script that goes on must know that Slurm is not as it was.
 int say_what_is_left(const std::vector<std::string>& left) {
   if (left.empty()) return kDone;
   for (const std::string& each : left) note(each);

@@ -199,7 +199,7 @@ void print_expected(const std::string& body) {
   }
 }
 
-/// Disks are held on few machines, which nobody who asks for that would guess.
+/// Disks are held on few machines, which users who ask for that would not guess.
 void print_means(serve::Client& client) {
   const auto said = client.get("/v1/overview");
   if (!said) return;
@@ -242,7 +242,7 @@ Result<int> submit(const SubmitOptions& options, const std::vector<std::string>&
              asked->indices.empty() ? "" : fmt::format(" of {} tasks", numbers->size()));
   if (asked->io_mbs) print_means(*client);
   std::fflush(stdout);
-  // Where nobody reads it, it is not waited for.
+  // Where no terminal shows it, it is not waited for.
   if (::isatty(STDOUT_FILENO) != 0) print_expected(look(*client, numbers->front()));
   return kDone;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Conservative backfill: every waiting job is promised a start.
+/// Conservative backfill: every waiting job holds a reservation.
 ///
 /// Source   Mu'alem & Feitelson, TPDS 2001, section 2.
 #include "policy/registry.h"

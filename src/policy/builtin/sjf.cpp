@@ -11,8 +11,7 @@ namespace almanac::policy::builtin {
 void register_sjf(Registry& registry) {
   registry.add_policy(
       {.name = "sjf",
-       .summary =
-           "shortest job first, knowing the truth; nobody passes a job that cannot be placed",
+       .summary = "shortest job first, knowing the truth; no job passes one that cannot be placed",
        .source = "Hu et al. SC'21 §4.2.3",
        .order = "sjf"});
 }

@@ -82,8 +82,8 @@ double best_by_frontiers(const Kinds& kinds, std::int64_t cpu_milli, std::int64_
 }
 
 TEST(BestMixTest, GivesCoresToWhomTheyHelpMost) {
-  // 12 cores: four shares of 3. One job gains 1.94 with 12 cores, but then nobody else fits; with 9
-  // for the second kind and 1 each for those that need no more, all fit.
+  // 12 cores: four times 3. One job gains 1.94 with 12 cores, but then no other fits; with 9 for
+  // the second kind and 1 each for those that need no more, all fit.
   const Kinds kinds{{.jobs = 1, .choices = {{3'000, 1, 1.0}, {9'000, 1, 2.4}, {12'000, 1, 2.94}}},
                     {.jobs = 3, .choices = {{1'000, 1, 1.0}, {3'000, 1, 1.0}}}};
   const auto mix = best_mix(kinds, 12'000, 100);
@@ -158,7 +158,8 @@ RC_GTEST_PROP(BestMixTest, IsTheBestForFourServers, ()) {
   for (int gpus = 0; gpus < kGpus;) {
     const int wide = std::min(kGpus - gpus, 1 << *rc::gen::inRange(0, 4));
     const int jobs = *rc::gen::inRange(1, (kGpus - gpus) / wide + 1);
-    // What it needs for its share, then more cores for ever less gain; some gain by memory too.
+    // What it needs for its proportional share, then more cores for ever less gain; some gain by
+    // memory too.
     const int share = *rc::gen::inRange(1, 4);
     JobKind made{.jobs = jobs, .choices = {{1'000 * share * wide, kMemoryOfGpu * wide / 3, 1}}};
     double worth = 1;

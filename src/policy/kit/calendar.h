@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Knows when GPUs of one virtual cluster are believed to come free and which jobs have been
-/// promised them, and answers "when would it fit, and where?".
+/// Knows when GPUs of one virtual cluster are believed to come free and which jobs have reserved
+/// them, and answers "when would it fit, and where?".
 ///
-/// Free GPUs of a node change downwards only where a promise begins, so a placement that holds now
-/// and at the beginning of every later promise on its nodes holds throughout. Each promise
-/// therefore keeps, for each of its nodes, the slack: GPUs still free there when it begins.
+/// Free GPUs of a node change downwards only where a reservation (Promise) begins, so a placement
+/// that holds now and at the beginning of every later reservation on its nodes holds throughout.
+/// Each therefore keeps, for each of its nodes, the slack: GPUs still free there when it begins.
 ///
-/// A job that holds a part of a GPU, or is promised one, counts with all of it: others may
+/// A job that holds a part of a GPU, or has reserved one, counts with all of it: others may
 /// wait longer than they must, but none is delayed by sharing. Where parts are packed otherwise
-/// than foreseen, a promised part may find no place on its node when its time comes; it is then
-/// promised anew, like that of a job whose predecessor runs longer than believed.
+/// than foreseen, a reserved part may find no place on its node when its time comes; it is then
+/// reserved anew, like that of a job whose predecessor runs longer than believed.
 ///
 /// Source   Lifka, JSSPP'95 (EASY); Mu'alem & Feitelson, TPDS 2001, section 2 (conservative).
-/// Differs  Those count processors; here a promise names nodes, so it cannot break by
+/// Differs  Those count processors; here a reservation names nodes, so it cannot break by
 /// fragmentation.
 #pragma once
 

@@ -13,7 +13,7 @@
 namespace almanac::policy {
 namespace {
 
-/// Shares are 4 cores: nodes of 2 GPUs and 8 cores.
+/// The proportional share is 4 cores: nodes of 2 GPUs and 8 cores.
 const JobChoices kHungry{
     .all = {{4'000, 0, 1}, {6'000, 0, 1.5}, {8'000, 0, 2}}, .least = 0, .best = 2};
 const JobChoices kModest{.all = {{2'000, 0, 1}}, .least = 0, .best = 0};
@@ -118,7 +118,7 @@ RC_GTEST_FIXTURE_PROP(PackingTest, EveryJobThatFitsByGpusRunsAtItsShareAtLeast, 
     add(*rc::gen::arbitrary<bool>() ? kHungry : kModest, gpus);
     left -= gpus;
   }
-  pack_on(count);  // the ledger sees to it that nobody takes what is not there
+  pack_on(count);  // the ledger sees to it that no job takes what is not there
   for (const PackedJob& job : jobs_) {
     int gpus = 0;
     for (const cluster::Grant& grant : job.grants) {

@@ -9,7 +9,7 @@
 namespace almanac::policy {
 namespace {
 
-/// Cores in thousandths, memory in MB; the share is 3 cores and 60 GB.
+/// Cores in thousandths, memory in MB; the proportional share is 3 cores and 60 GB.
 const JobChoices& hungry() {
   static const JobChoices made{.all = {{3'000, 60'000, 1},
                                        {4'000, 60'000, 1.25},

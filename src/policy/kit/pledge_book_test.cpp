@@ -75,7 +75,7 @@ TEST_F(PledgeBookTest, PaysForTheRestartsThatAPledgeTakes) {
 }
 
 TEST_F(PledgeBookTest, PaysForStoppingWhoRuns) {
-  // Whoever runs on one GPU and needs two leases of five is stopped first.
+  // A job that runs on one GPU and needs two leases of five is stopped first.
   const auto waits = book_.least(need(200s, 500s), kAny);
   const auto runs = book_.least(need(200s, 500s, 1), kAny);
   EXPECT_EQ(waits->stretches.back().first, 3);

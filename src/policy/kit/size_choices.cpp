@@ -12,7 +12,7 @@ namespace {
 /// Less is not worth a choice.
 constexpr double kWorthIt = 0.005;
 constexpr std::int32_t kWholeCore = 1'000;
-/// Of a share, in thirds.
+/// Memory, in thirds of the proportional share.
 constexpr std::array<std::int32_t, 8> kThirds{1, 2, 3, 4, 5, 6, 9, 12};
 
 /// The most that each of `gpus` GPUs can have beside it on one node of `vc`, or on several full

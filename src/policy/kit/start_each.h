@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Starts whoever fits, past those that do not.
+/// Starts the jobs that fit, past those that do not.
 #pragma once
 
 #include <vector>

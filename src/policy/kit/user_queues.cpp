@@ -106,7 +106,7 @@ JobId UserQueues::next_of(const cluster::Demand& least) const {
 
 void UserQueues::sleep() {
   std::uint32_t number = 0;
-  ALMANAC_CHECK(least_awake(number) != nullptr, "nobody waits");
+  ALMANAC_CHECK(least_awake(number) != nullptr, "no job waits");
   classes_[number].asleep = true;
   std::erase(awake_, number);
   asleep_.push_back(number);

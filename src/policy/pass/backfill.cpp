@@ -2,12 +2,12 @@
 
 /// \file
 /// Lets jobs go ahead of a blocked one if they delay none of the first `depth` blocked jobs, each
-/// of which is promised a start. depth 1 is EASY; every job is conservative backfill.
+/// of which holds a reservation. depth 1 is EASY; every job is conservative backfill.
 ///
 /// Source   Lifka, JSSPP'95 (EASY); Mu'alem & Feitelson, TPDS 2001, section 2.
-/// Differs  Promises name nodes. With depth 1 .. k they are made anew whenever the future turns out
-///          different from what was believed; conservative promises are kept, and time that comes
-///          free is offered to whoever can start at once. A job that outruns its estimate is
+/// Differs  Reservations name nodes. With depth 1 .. k they are made anew whenever the future turns
+///          out different from what was believed; conservative ones are kept, and time that comes
+///          free is offered to the jobs that can start at once. A job that outruns its estimate is
 ///          believed to run as long again.
 #include <algorithm>
 #include <limits>
@@ -43,7 +43,7 @@ class BackfillPass final : public Pass {
       if (book.changed) backfill(vc, book);
     } else {
       if (desk_.start_in_order(vc)) book.calendar.clear();
-      // Promises cost a walk through the future: not unless a job could use the gap.
+      // Reservations cost a walk through the future: none is made unless a job could use the gap.
       if (!anybody_fits(vc)) return;
       book.lost = false;
       promise_first(vc, book);
@@ -128,8 +128,8 @@ class BackfillPass final : public Pass {
   struct Book {
     Book(Desk& desk, const cluster::VirtualCluster& vc) : calendar(desk, vc) {}
     Calendar calendar;
-    std::vector<JobId> newcomers;  // conservative: not promised anything yet
-    bool changed = false;          // the promises were made for another future: time may be free
+    std::vector<JobId> newcomers;  // conservative: those without a reservation yet
+    bool changed = false;          // reservations were made for another future: time may be free
     bool lost = false;             // by a start of this run: the next begins anew
   };
 
@@ -191,8 +191,7 @@ class BackfillPass final : public Pass {
     return unmet_.rules_out(demand) && !desk_.placement().draws();
   }
 
-  /// Promises the first `depth_` waiting jobs a start each, unless they hold those promises
-  /// already.
+  /// Reserves a start for each of the first `depth_` waiting jobs, unless they hold one already.
   void promise_first(VcState& vc, Book& book) {
     if (all_held(vc, book)) return;
     book.calendar.clear();
@@ -251,7 +250,7 @@ class BackfillPass final : public Pass {
     }
   }
 
-  /// Starts a job whose promise, which is not kept, says that it can start at once.
+  /// Starts a job whose reservation, which is not kept, says that it can start at once.
   void start_as_promised(VcState& vc, Book& book, JobId job, const Calendar::Promise& promise) {
     const auto grants = book.calendar.take(promise);
     book.calendar.occupy(grants, promise.start, promise.end, +1);
@@ -259,7 +258,7 @@ class BackfillPass final : public Pass {
   }
 
   void backfill(VcState& vc, Book& book) {
-    // Starts only take GPUs and slack, but for the promise that the starting job held: a demand
+    // Starts only take GPUs and slack, but for the reservation that the starting job held: a demand
     // that found no job finds none later.
     exhausted_.assign(vc.waiting.classes().size(), false);
     for (;;) {
@@ -297,7 +296,7 @@ class BackfillPass final : public Pass {
             .gap = book.calendar.at(book.calendar.first()).start - desk_.now()};
   }
 
-  /// The first job of a demand that can start now and delays no promise of another; null = none.
+  /// The first job of a demand that can start now and delays no other's reservation; null = none.
   const QueueEntry* first_harmless(VcState& vc, Book& book, const WaitingQueue::Class& from) {
     if (only_brief_.holds_for(from.demand)) {
       const QueueEntry* const brief = from.jobs.first_within(only_brief_.gap);
@@ -328,7 +327,7 @@ class BackfillPass final : public Pass {
     return can_start(vc, book, *front, from.demand) ? front : brief;
   }
 
-  /// Whether `entry` can start now, its own promise set aside.
+  /// Whether `entry` can start now, its own reservation set aside.
   bool can_start(const VcState& vc, Book& book, const QueueEntry& entry,
                  const cluster::Demand& demand) {
     const bool promised = book.calendar.holds(entry.job);

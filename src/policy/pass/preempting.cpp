@@ -63,7 +63,7 @@ class PreemptingPass final : public Pass {
       start(vc, entry.job, grants);
       if (desk_.plan().num_stops() > stopped) look_again(vc, key);
     }
-    // Whoever was stopped may fit elsewhere.
+    // A job that was stopped may fit elsewhere.
     if (desk_.plan().num_stops() > stops) desk_.plan().wake(desk_.now());
   }
 

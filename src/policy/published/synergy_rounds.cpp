@@ -8,7 +8,7 @@
 ///   remaining time counts at the speed of the last lease, or the best if the job did not run
 ///   FTF runs the least unfair first; LAS tries the first jobs that fill the GPUs by count only
 ///   TUNE takes from neighbours in turn until the need is covered, also from those with nothing to
-///   give; then they are at their share
+///   give; then they are at their proportional share
 ///   a job that has not run for 1,000 hours goes first
 ///
 /// Source   Mohan et al., OSDI'22; github.com/msr-fiddle/synergy (MIT), simulator/schedulers and
@@ -35,9 +35,10 @@ namespace almanac::policy {
 namespace {
 
 constexpr Duration kForgotten = 1000h;
-/// Its profiles say 20 GB of models whose tables begin at a third of a share, 20.83 GB.
+/// Its profiles say 20 GB of models whose tables begin at a third of the proportional share, 20.83
+/// GB.
 constexpr std::int64_t kLeastMemoryMb = 20'000;
-/// Cores of a GPU, and memory in thirds of a share, that its tables know.
+/// Cores of a GPU, and memory in thirds of the proportional share, that its tables know.
 constexpr std::array<std::int64_t, 9> kTableCores{1, 2, 3, 4, 5, 6, 9, 12, 24};
 constexpr std::array<std::int64_t, 5> kTableThirds{1, 3, 6, 9, 12};
 
@@ -391,7 +392,7 @@ class SynergyRounds final : public LeasedPass {
   std::vector<JobId> cpu_jobs_;
   std::vector<Server> servers_;
   int free_gpus_ = 0;
-  std::unordered_set<JobId> slowed_;  // in the last lease, by having been brought to a share
+  std::unordered_set<JobId> slowed_;  // in the last lease, by having been brought to that share
   std::unordered_map<JobId, Time> last_run_;
   std::unordered_set<JobId> forgotten_;
   std::vector<cluster::Grant> held_;

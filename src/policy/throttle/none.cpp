@@ -7,7 +7,7 @@
 namespace almanac::policy::throttle {
 
 void register_none(Registry& registry) {
-  registry.throttles.add({"none", "nobody is slowed", "common practice"},
+  registry.throttles.add({"none", "no job is slowed", "common practice"},
                          [](const Parameters&) { return nullptr; });
 }
 

@@ -162,7 +162,7 @@ void register_tiresias(Registry& registry) {
        .traits = {.has = {Trait::stops_jobs}},
        .parameters = {numbers("queues_gpu_s", "attained GPU time at which a job leaves each queue",
                               {3250, 7200}, 0, 1e15),
-                      word("within", "who is first within a queue", {"las", "gittins"}),
+                      word("within", "which job is first within a queue", {"las", "gittins"}),
                       number("delta_gpu_s", "how far the Gittins index looks ahead", 3250, 1e-3,
                              1e15),
                       number("promote",

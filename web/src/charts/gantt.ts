@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gantt charts: who held what, from when to when.
+// Gantt charts: which job held what, from when to when.
 import type {CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams} from 'echarts';
 import {graphic} from 'echarts/core';
 import {duration, show} from '../format';

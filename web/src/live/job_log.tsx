@@ -73,7 +73,7 @@ export function LogView({job}: {job: Job}) {
         )}
       </div>
       {!began ? <p class="nothing">It has not run, so there is no log.</p>
-        : !has ? <p class="nothing">What a job writes may be nobody else’s business: the log needs the token.</p> : (
+        : !has ? <p class="nothing">What a job writes may be for its user alone: the log needs the token.</p> : (
           <>
             {about.error && <p class="refused" role="status">{about.error}</p>}
             {about.cut > 0 && <p class="hint">The last part; {plain(about.cut)} bytes stand before it: <code>almanac logs {job.job_id}</code></p>}

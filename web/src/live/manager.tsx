@@ -53,7 +53,7 @@ function Levers({levers, policy}: {levers: Lever[]; policy: string}) {
           </li>
         ))}
       </ul>
-      <p class="foot">Who runs the service turns them: <code>almanac slurm levers order on</code>; all back at once: <code>almanac slurm undo</code></p>
+      <p class="foot">The user who runs the service turns them: <code>almanac slurm levers order on</code>; all back at once: <code>almanac slurm undo</code></p>
     </section>
   );
 }

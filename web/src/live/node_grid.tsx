@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many nodes as a map: a tile each, a cell a GPU, in the colour of whoever has it, filled as far as it is used.
+// Many nodes as a map: a tile each, a cell a GPU, in the colour of the user who has it, filled as far as it is used.
 import {percent} from '../format';
 import {style, type Theme} from '../theme';
 import {jobLink, nodeLink} from './route';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What there is and who has it, now.
+// What there is and which jobs have it, now.
 import {useEffect, useRef} from 'preact/hooks';
 import {duration, percent, plain, quantity} from '../format';
 import {ago, clock} from './clock';
@@ -67,7 +67,7 @@ export function NowView({overview, now, route, theme}: ViewProps) {
       <div class="halves">
         <section aria-labelledby="next-title">
           <h2 id="next-title">Next</h2>
-          {overview.waiting === 0 ? <p class="nothing">Nobody waits.</p> : (
+          {overview.waiting === 0 ? <p class="nothing">No job waits.</p> : (
             <ol class="brief">{next.slice(0, kListed).map((job) => (
               <Line key={job.number} job={job} right={expectation(job, now) || `waits ${duration(Math.max(0, now - job.since_s))}`} below={job.why ?? ''} />
             ))}</ol>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits, why, and when each is expected to start; who runs, and when it is expected to end.
+// Which jobs wait, why, and when each is expected to start; which run, and when each is expected to end.
 import {useMemo, useState} from 'preact/hooks';
 import {duration, percent, plain} from '../format';
 import {clock, exact} from './clock';

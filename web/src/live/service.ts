@@ -185,7 +185,7 @@ export interface Moment {
   jobs_waiting: number;
   gpu_use?: number;
   power_w?: number;
-  /** Else by the model; absent where nobody has kept which. */
+  /** Else by the model; absent where that was not kept. */
   power_is_measured?: boolean;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds the GPUs, as one bar: a part a user, what is free at its end.
+// Which users hold the GPUs, as one bar: a part a user, what is free at its end.
 import {plain} from '../format';
 import {style, type Theme} from '../theme';
 import type {Job} from './service';

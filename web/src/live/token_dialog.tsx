@@ -19,7 +19,7 @@ export function TokenButton() {
           setTyped('');
         }}>
           <h2 id="token-title">Token</h2>
-          <p>Everybody on this machine may look. Changes, and what stands in logs, need the token: it is in the file <code>token</code> of
+          <p>Every user of this machine may look. Changes, and what stands in logs, need the token: it is in the file <code>token</code> of
             the service’s state folder, and only its owner can read it. It is kept in this tab until the tab is closed.</p>
           <label>Token <input type="password" autocomplete="off" spellcheck={false} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} /></label>
           <div class="buttons">

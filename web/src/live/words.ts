@@ -65,7 +65,7 @@ function yetToCome(what: string, from: number | undefined, to: number | undefine
 /** "With 2 GPUs it ends by 13:40 (9 in 10), and keeps its deadline in 80 % of futures." */
 export function withGpus(other: WithGpus, now: number): string {
   const kept = other.deadline_kept === undefined ? '' : `, and keeps its deadline in ${percent(other.deadline_kept)} of futures`;
-  const end = other.end_by_s === undefined ? 'nobody knows when it ends' : `it ends by ${clock(other.end_by_s, now)} (9 in 10)`;
+  const end = other.end_by_s === undefined ? 'it is not known when it ends' : `it ends by ${clock(other.end_by_s, now)} (9 in 10)`;
   return `With ${other.gpus} GPU${other.gpus === 1 ? '' : 's'} ${end}${kept}.`;
 }
 
@@ -87,7 +87,7 @@ export function memory(gb: number): string {
   return gb < 1 ? `${plain(gb * 1000, 2)}\u00a0MB` : `${plain(gb)}\u00a0GB`;
 }
 
-/** Which of `colours` each user has: mostly the same whoever else is there, and no two the same while there are enough. */
+/** Which of `colours` each user has: mostly the same whichever other users are there, and no two the same while there are enough. */
 export function coloursOf(users: Iterable<string>, colours: number): Map<string, number> {
   const given = new Map<string, number>();
   for (const user of [...new Set(users)].sort()) {
