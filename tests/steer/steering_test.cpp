@@ -303,8 +303,8 @@ RC_GTEST_PROP(Steering, LeavesTheQueueAsThePolicyHasIt, ()) {
   Settings settings = with("order");
   settings.order.highest = *rc::gen::inRange(200, 1'000'000);
   settings.order.age_cap = kNoDuration;
-  const auto policy = *rc::gen::element<std::string>("sjf+limit", "fifo", "las", "easy",
-                                                           "tiresias", "yarn_cs");
+  const auto policy =
+      *rc::gen::element<std::string>("sjf+limit", "fifo", "las", "easy", "tiresias", "yarn_cs");
   Desk desk(slurm, policy, settings);
   const auto rounds = *rc::gen::inRange(1, 20);
   for (int round = 0; round < rounds; ++round) {
