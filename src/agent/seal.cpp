@@ -86,6 +86,11 @@ Result<Secret> Secret::read(const std::string& path) {
                 fmt::format("cannot read the secret: {}", std::strerror(errno)), {.file = path},
                 "openssl rand -hex 32 makes one; the same on all nodes");
   }
+  if (state.st_uid != ::geteuid() && state.st_uid != 0) {
+    return fail(Code::invalid,
+                fmt::format("the secret belongs to user {}, who knows it, then", state.st_uid),
+                {.file = path}, "make a new one that only root may read, on all nodes");
+  }
   if ((state.st_mode & 077) != 0) {
     return fail(Code::invalid, "others may read the secret", {.file = path}, "chmod 600 it");
   }

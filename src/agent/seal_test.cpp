@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "support/temporary_folder.h"
 
@@ -142,6 +143,15 @@ TEST_F(SecretTest, OthersMayNotReadIt) {
   const auto read = Secret::read(file(std::string(32, 'x'), std::filesystem::perms{0640}));
   ASSERT_FALSE(read);
   EXPECT_THAT(to_string(read.error()), HasSubstr("chmod 600"));
+}
+
+TEST_F(SecretTest, IsOfNoOtherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  const std::string path = file(std::string(32, 'x'), std::filesystem::perms{0600});
+  ASSERT_EQ(::chown(path.c_str(), 4321, 4321), 0);
+  const auto read = Secret::read(path);
+  ASSERT_FALSE(read);
+  EXPECT_THAT(to_string(read.error()), HasSubstr("belongs to user 4321"));
 }
 
 TEST_F(SecretTest, IsNotShort) {

@@ -98,6 +98,9 @@ TEST(SubmissionJson, RefusesWhatMakesNoSense) {
             "time_limit_s is a number of seconds, not 1e+300");
   EXPECT_EQ(refusal(R"(, "hold": 1)"), "hold is true or false, not 1");
   EXPECT_EQ(refusal(R"(, "after_what": "good")"), "after_what is one of any, ok, not_ok, not good");
+  std::string many = "1";
+  for (int more = 0; more < 1000; ++more) many += ",1";
+  EXPECT_EQ(refusal(R"(, "after": [)" + many + "]"), "after has at most 1000 jobs, not 1001");
   EXPECT_EQ(refusal(R"(, "indices": [1, 1])"), "indices has 1 twice");
   EXPECT_EQ(refusal(R"(, "environment": ["PATH"])"), "environment has NAME=value only, not PATH");
   EXPECT_EQ(refusal(R"(, "name": "a\u0000b")"),

@@ -4,16 +4,20 @@
 /// The route of a job's log: bytes of it from any place on.
 ///
 /// A log is a file that its user may have put anywhere, and a service that runs as root could read
-/// every file. So nothing is read but a plain file that is the job's user's own.
+/// every file. So it is opened with the rights of the job's user, and nothing is read but a plain
+/// file that is the user's own: what the answer tells the user could have found out alone.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "process/as_user.h"
 #include "process/descriptor.h"
 #include "serve/answers.h"
 #include "serve/api.h"
@@ -28,6 +32,25 @@ constexpr std::int64_t kMostBytes = 1 << 20;
 /// root's runs every job as itself, and can read nothing that they could not.
 bool is_of(const struct stat& file, std::uint32_t uid) {
   return S_ISREG(file.st_mode) && (::geteuid() != 0 || file.st_uid == uid);
+}
+
+struct Opened {
+  process::Descriptor file{};
+  int error = 0;
+};
+
+Opened open_as(const process::User& user, const std::string& path) {
+  const process::AsUser as_user(user);
+  if (!as_user.holds()) return {.error = EPERM};
+  constexpr int kHow = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  process::Descriptor file(::open(path.c_str(), kHow));
+  const int error = file ? 0 : errno;
+  return {std::move(file), error};
+}
+
+/// Whether the user may not open the file, or it is no plain one.
+bool is_refusal(int error) {
+  return error == EACCES || error == EPERM || error == ELOOP || error == ENXIO || error == ENODEV;
 }
 
 }  // namespace
@@ -55,15 +78,19 @@ Answer Api::log(const Ask& ask, const std::string& part) const {
   if (!path) return problem(path.error());
 
   Answer answer{.type = "text/plain; charset=utf-8"};
-  const process::Descriptor file(
-      ::open(path->c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat about {};
-  if (!file && errno != ENOENT) {
-    return problem(
-        {.code = Code::unavailable, .message = std::strerror(errno), .where = {.file = *path}});
+  const store::Submission& asked = found->job.asked;
+  const Opened opened = open_as({.uid = asked.uid, .gid = asked.gid}, *path);
+  const process::Descriptor& file = opened.file;
+  if (opened.error != 0 && opened.error != ENOENT && !is_refusal(opened.error)) {
+    return problem({.code = Code::unavailable,
+                    .message = std::strerror(opened.error),
+                    .where = {.file = *path}});
   }
-  if (file && (::fstat(file.get(), &about) != 0 || !is_of(about, found->job.asked.uid))) {
-    return problem(403, fmt::format("{} is no plain file of {}'s", *path, found->job.asked.user));
+  struct stat about {};
+  const bool is_theirs =
+      file && ::fstat(file.get(), &about) == 0 && is_of(about, found->job.asked.uid);
+  if (opened.error != ENOENT && !is_theirs) {
+    return problem(403, fmt::format("{} is no plain file of {}'s", *path, asked.user));
   }
   // What is not there yet is empty; from the end on when the offset is negative.
   const std::int64_t size = file ? about.st_size : 0;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kLongestName = 256;
 constexpr std::size_t kMostTasks = 100'000;
+constexpr std::size_t kMostBefore = 1000;
 /// More bytes a second than that no integer holds, nor any disk moves.
 constexpr double kMostIoMbs = 1e9;
 
@@ -69,6 +70,9 @@ void check(const store::Submission& asked) {
   }
   if (asked.indices.size() > kMostTasks) {
     refuse(fmt::format("an array has at most {} tasks", kMostTasks));
+  }
+  if (asked.after.size() > kMostBefore) {
+    refuse(fmt::format("after has at most {} jobs, not {}", kMostBefore, asked.after.size()));
   }
   std::set<std::int32_t> distinct;
   for (const std::int32_t each : asked.indices) {

@@ -50,6 +50,13 @@ Result<std::string> keep_token(const std::string& path) {
   if (!file) return failed(path, "read");
   struct stat kept {};
   if (::fstat(file.get(), &kept) != 0) return failed(path, "read");
+  // A user who could put a file there would know what it says.
+  if (kept.st_uid != ::geteuid()) {
+    return fail(Code::invalid,
+                fmt::format("the token belongs to user {}, the service is user {}", kept.st_uid,
+                            ::geteuid()),
+                {.file = path}, "remove it to get a new one; look who may write to the folder");
+  }
   if ((kept.st_mode & 077) != 0) {
     return fail(Code::invalid, "others may read the token", {.file = path},
                 "chmod 600 it, or remove it to get a new one");

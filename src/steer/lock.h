@@ -2,8 +2,12 @@
 
 /// \file
 /// One Almanac at a time: on a state folder, and on a Slurm of this host.
+///
+/// To open a file is enough to lock it, so only its owner may open a lock: no other user can keep a
+/// service from starting, or an undo from being carried out.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -15,15 +19,19 @@ namespace almanac::steer {
 class Lock {
  public:
   /// `what` names the thing that is locked, for the message where it is taken: "the folder
-  /// /var/lib/almanac". Fails with conflict where it is taken, and with unavailable where the file
-  /// cannot be made.
+  /// /var/lib/almanac". Fails with conflict where it is taken, with unavailable where the file
+  /// cannot be made, and with invalid where it is a link or another user's.
   static Result<Lock> take(const std::string& path, const std::string& what);
-  /// Locks a folder itself, for as long as it takes to read, change and write one of its small
-  /// files. A process that may read the folder may have it, and no file is left behind. Waits for a
-  /// second; fails with conflict then, and with unavailable where there is no such folder.
+  /// The lock of a Slurm, for all processes of this user on this host: in /run/almanac for root,
+  /// else in a folder of the user's in /tmp. Fails as take() does, and where that folder is another
+  /// user's.
+  static Result<Lock> of_cluster(const std::string& cluster, const std::string& controller);
+  /// Locks a folder for as long as it takes to read, change and write one of its small files. Waits
+  /// for a second; fails with conflict then, and as take() does.
   static Result<Lock> briefly(const std::string& folder);
-  /// Whether a process holds it now; false, too, where the file cannot be read or there is none.
-  static bool is_held(const std::string& path);
+  /// Whether a process holds it now; false, too, where there is none. Nothing = the caller may not
+  /// look.
+  static std::optional<bool> is_held(const std::string& path);
 
  private:
   explicit Lock(process::Descriptor file) : file_(std::move(file)) {}
@@ -32,7 +40,5 @@ class Lock {
 
 /// Where the lock of a state folder lies.
 inline std::string lock_of_folder(const std::string& state) { return state + "/lock"; }
-/// Where the lock of a Slurm lies: the same for all processes on this host that mean this cluster.
-std::string lock_of_cluster(const std::string& cluster, const std::string& controller);
 
 }  // namespace almanac::steer

@@ -107,8 +107,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
     return fail(Code::unsupported, fmt::format("cluster {} is one of a federation", site->cluster),
                 {}, "jobs of a federation are moved by Slurm itself; steer clusters by themselves");
   }
-  auto cluster = Lock::take(lock_of_cluster(site->cluster, site->controller),
-                            fmt::format("the Slurm {}", site->cluster));
+  auto cluster = Lock::of_cluster(site->cluster, site->controller);
   if (!cluster) return tl::unexpected(cluster.error());
   locks.push_back(std::move(*cluster));
 

@@ -2,10 +2,13 @@
 #include "serve/api.h"
 
 #include <chrono>
+#include <fstream>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "report/page.h"
 #include "serve/test_service.h"
@@ -206,6 +209,36 @@ TEST_F(ApiTest, ShowsALogOnlyWhereItIsTheUsersOwnFile) {
   // Of a file that belongs to another user, root's service says nothing.
   ASSERT_EQ(::chown(out.c_str(), 4321, 4321), 0);
   EXPECT_EQ(log(out).status, 403);
+}
+
+TEST_F(ApiTest, SaysNothingOfFilesThatAUserMayNotSee) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only a service of root could see more than its users";
+  constexpr std::uint32_t kUser = 4321;
+  const auto log = [&](const std::string& file) {
+    Ask submit = ask("POST", "/v1/jobs", TestService::held(R"(, "out": ")" + file + '"'));
+    submit.peer.gid = kUser;
+    const Answer made = service_.answer(TestService::by_user(submit, kUser));
+    EXPECT_EQ(made.status, 201) << made.body;
+    const auto number = nlohmann::json::parse(made.body).at("numbers").at(0).get<std::int64_t>();
+    return service_.answer(
+        TestService::by_user(ask("GET", "/v1/jobs/" + std::to_string(number) + "/log"), kUser));
+  };
+  const std::string folder = service_.folder() / "";
+  ASSERT_EQ(::chmod(folder.c_str(), 0755), 0);
+  const std::string secret = service_.folder() / "secret";
+  ASSERT_EQ(::mkdir(secret.c_str(), 0700), 0);
+  service_.folder().write("secret/there", "0123456789");
+  EXPECT_EQ(log(secret + "/there").status, 403);
+  EXPECT_EQ(log(secret + "/missing").status, 403);
+  // Even a file of their own: others closed the way to it.
+  ASSERT_EQ(::chown((secret + "/there").c_str(), kUser, kUser), 0);
+  EXPECT_EQ(log(secret + "/there").status, 403);
+  const std::string own = service_.folder().write("own", "0123456789");
+  ASSERT_EQ(::chown(own.c_str(), kUser, kUser), 0);
+  EXPECT_EQ(log(own).body, "0123456789");
+  EXPECT_EQ(log(service_.folder() / "not-yet").status, 200);
+  // We are root again.
+  EXPECT_TRUE(std::ifstream(secret + "/there").good());
 }
 
 TEST_F(ApiTest, StudiesItsOwnJobLogBesideWhatItDoes) {

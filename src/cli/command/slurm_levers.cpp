@@ -72,7 +72,13 @@ Result<int> show_status(const SlurmLeversOptions& options) {
   print_levers(*status);
   const Duration age = wall_clock() - status->at;
   const std::string old = fmt::format("this is {} old", text::human_time(seconds(age)));
-  if (steer::Lock::is_held(steer::lock_of_folder(options.state))) {
+  const auto is_held = steer::Lock::is_held(steer::lock_of_folder(options.state));
+  if (!is_held.has_value()) {
+    if (age > kOld)
+      note(fmt::format("{}; only its user sees whether process {} is there", old, status->process));
+    return kDone;
+  }
+  if (*is_held) {
     if (age > kOld) note(fmt::format("{}: process {} waits for something", old, status->process));
     return kDone;
   }
