@@ -34,7 +34,11 @@ struct Entry {
   bool too_much_gpu = false;  ///< Its process is to be killed for the GPU memory that it holds.
   bool starting = false;      ///< It runs as the policy sees it, but has no process yet.
   std::vector<cluster::Grant> draws{};  ///< The GPUs that its process has from its start on.
-  measure::SteadyUse gpu_use{};         ///< Of its process.
+  /// When its process is looked at again, which nobody could tell anything of; kNever = there is
+  /// nothing to wait for but news.
+  Time look_again = kNever;
+  Duration look_pause{};                            ///< Before that.
+  measure::SteadyUse gpu_use{};                     ///< Of its process.
   std::optional<measure::Stretch> bandwidth_gbs{};  ///< What it drew of the memory's, when looked
                                                     ///< at last.
 };

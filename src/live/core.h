@@ -142,7 +142,9 @@ class LocalService::Core final : public schedule::Actuator {
   std::optional<std::string> never(const store::Job& job);
   void join(Entry& entry);
   void leave_queue(Entry& entry);
-  void process_gone(Entry& entry, const Result<std::optional<shepherd::Exit>>& how);
+  void process_gone(Entry& entry, const shepherd::Outcome& how);
+  /// Of a process that nobody can tell anything of now: it is looked at again later.
+  void look_later(Entry& entry, const shepherd::Outcome& how);
   /// It has ended at `at`, now or before.
   void finish(Entry& entry, trace::JobState state, const std::string& reason, Time at);
   void finish(Entry& entry, trace::JobState state, const std::string& reason) {

@@ -212,8 +212,9 @@ bool LocalService::Core::is_free_of_others(const Entry& entry) const {
 
 void LocalService::Core::start_process(Entry& entry, const store::Job& whole) {
   store::Job& job = entry.job;
-  auto run = shepherd::Run::start(folder_of(job),
-                                  spec_of(job, whole.asked, config_.machine, folder_of(job)));
+  shepherd::Spec spec = spec_of(job, whole.asked, config_.machine, folder_of(job));
+  spec.open_files = config_.open_files;
+  auto run = shepherd::Run::start(folder_of(job), spec);
   if (!run && run.error().code != Code::invalid) {
     // No process to be had, or the shepherd's program is just being replaced: not the job's fault.
     if (start_again_ == kNever) log_error(to_string(run.error()));
@@ -246,15 +247,15 @@ void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
   measured_.change(now_);
 }
 
-void LocalService::Core::process_gone(Entry& entry,
-                                      const Result<std::optional<shepherd::Exit>>& how) {
+void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how) {
   using shepherd::Cause;
   store::Job& job = entry.job;
-  const Time at = how ? ended_at(**how, job.since, now_) : now_;
+  const Time at = how.exit ? ended_at(*how.exit, job.since, now_) : now_;
   // Nobody knows for how long one ran that is lost: the machine may have been off.
-  if (how) count_energy(entry, at);
+  if (how.exit) count_energy(entry, at);
   old_folders_.push_back(entry.run->folder());
   entry.run.reset();
+  entry.look_again = kNever;
   processes_.erase(job.number);
   measured_.change(now_);
   const bool makes_room = std::exchange(entry.makes_room, false);
@@ -262,7 +263,7 @@ void LocalService::Core::process_gone(Entry& entry,
   changed_ = true;
   if (has_ended(job)) return touch(entry);  // while it made room
   const bool only_stopped = makes_room && to_end.empty() && !entry.again;
-  if (only_stopped && (!how || (*how)->cause == Cause::told)) {
+  if (only_stopped && (!how.exit || how.exit->cause == Cause::told)) {
     // It waits, or is to start again, as the policy has it.
     note(job, "stopped");
     return touch(entry);
@@ -275,14 +276,15 @@ void LocalService::Core::process_gone(Entry& entry,
     leave_queue(entry);  // stopped, and ended by itself before it was
   }
   entry.starting = false;
-  if (!how) {
-    const bool untried = how.error().code == Code::unavailable;  // nothing was started
-    if (untried && !to_end.empty()) return finish(entry, JobState::cancelled, to_end);
-    const bool again = untried || entry.again || (job.asked.requeue && to_end.empty());
-    if (!again) return finish(entry, JobState::node_fail, how.error().message);
-    return begin_again(entry, how.error().message);
+  if (!how.exit) {
+    // Nothing of it runs any more, and that is what was wanted.
+    if (!to_end.empty()) return finish(entry, JobState::cancelled, to_end);
+    const bool untried = how.kind == shepherd::Outcome::Kind::never_started;
+    const bool again = untried || entry.again || job.asked.requeue;
+    if (!again) return finish(entry, JobState::node_fail, how.why);
+    return begin_again(entry, how.why);
   }
-  const shepherd::Exit& exit = **how;
+  const shepherd::Exit& exit = *how.exit;
   if (entry.again) return begin_again(entry, "requeued");
   if (exit.cause == Cause::told && to_end.empty()) {
     // Not by us: the machine was going down.

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +42,8 @@ struct Config {
   std::shared_ptr<const perf::Catalogue> speeds{};
   measure::Measuring measuring{};
   std::optional<energy::PowerModel> power{};  ///< What is drawn where no driver tells.
+  /// Files that a job may have open unless it asks for more; nothing = as the service.
+  std::optional<std::uint64_t> open_files{};
 };
 
 class Foresight;

@@ -152,8 +152,11 @@ Result<void> LocalService::Core::take_over_runs() {
     const Entry* const entry = book_.find(name->job);
     const Found found = shepherd::Run::look(folder);
     const bool counts = entry != nullptr && name->attempt > entry->job.annulled;
-    if (found == Found::never_started || (!counts && found != Found::lives)) {
+    const bool is_known_to_be_over = found != Found::lives && found != Found::unreadable;
+    if (found == Found::never_started || (!counts && is_known_to_be_over)) {
       old_folders_.push_back(folder);
+    } else if (!counts && found == Found::unreadable) {
+      log_warning(fmt::format("{}: cannot be read now, and is kept as it is", folder));
     } else if (entry == nullptr) {
       log_warning(fmt::format("{}: a run of a job that is not known; it is ended", folder));
       auto run = shepherd::Run::adopt(folder);

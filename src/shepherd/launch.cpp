@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include <fcntl.h>
@@ -18,6 +19,7 @@
 
 #include "base/wall_clock.h"
 #include "process/become.h"
+#include "process/open_files.h"
 #include "process/pipe.h"
 #include "shepherd/folder.h"
 #include "shepherd/report.h"
@@ -43,6 +45,7 @@ struct Plan {
   process::Start start{};
   std::vector<std::string> files{};
   bool append = false;
+  std::optional<std::uint64_t> open_files{};
   pid_t shepherd = -1;
 };
 
@@ -54,6 +57,7 @@ struct Plan {
     ::_exit(127);
   };
   ::umask(022);
+  if (plan.open_files) process::limit_open_files(*plan.open_files);
   if (const Step failed = process::prepare(plan.start); failed != Step::none) {
     give_up({.failed = failed});
   }
@@ -149,7 +153,7 @@ Result<Launched> launch(const std::string& folder, const Spec& spec, const Bound
   const std::vector<char*> environment_pointers = pointers(environment);
   const process::User user{spec.uid.value_or(::geteuid()), spec.gid.value_or(::getegid())};
 
-  Plan plan{.append = spec.append, .shepherd = ::getpid()};
+  Plan plan{.append = spec.append, .open_files = spec.open_files, .shepherd = ::getpid()};
   plan.files.push_back(spec.out);
   if (!spec.err.empty() && spec.err != spec.out) plan.files.push_back(spec.err);
   std::vector<process::Pipe> pipes;

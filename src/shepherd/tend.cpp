@@ -265,7 +265,8 @@ int tend(const std::string& folder) {
   const Exit exit = run(folder, std::move(signals));
   // A word that cannot be said now (the disk) is said later; without a folder there is none to
   // hear.
-  while (!last_word->commit(to_json(exit)) && is_there(folder) && !is_there(folder + kExitFile)) {
+  while (!last_word->commit(to_json(exit)) && is_there(folder) != There::absent &&
+         is_there(folder + kExitFile) != There::present) {
     ::sleep(1);
   }
   return 0;

@@ -35,7 +35,7 @@ TEST(EndTest, ToldToEndACommandMayEndInGoodOrder) {
                             "while :; do sleep 0.01; done"));
   ASSERT_TRUE(runs.comes("ready"));
   EXPECT_EQ(shepherd::Run::look(run.folder()), shepherd::Run::Found::lives);
-  EXPECT_FALSE(run.exited().value());
+  EXPECT_EQ(run.exited().kind, Outcome::Kind::lives);
   run.end();
   const Exit exit = Runs::exit_of(run);
   EXPECT_EQ(exit.cause, Cause::told);

@@ -3,11 +3,13 @@
 /// \file
 /// almanac serve: the service of this machine, or of a Slurm cluster, until SIGTERM or Ctrl-C; jobs
 /// that run go on, and the next service takes them over.
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,6 +23,7 @@
 #include "live/notify.h"
 #include "live/power.h"
 #include "perf/catalogue_file.h"
+#include "process/open_files.h"
 #include "report/dashboard.h"
 #include "serve/client.h"
 #include "serve/server.h"
@@ -30,6 +33,8 @@ namespace {
 
 /// As simulations take it that are told nothing else.
 constexpr const char* kPower = "dgx1";
+/// Of the files that the service may have open clients have one in so many; the rest is for jobs.
+constexpr std::uint64_t kClientsPart = 4;
 
 struct Options {
   std::string state = serve::default_state();
@@ -124,7 +129,9 @@ Result<live::Config> read_config(const Options& options) {
   return config;
 }
 
-Result<std::unique_ptr<live::Service>> open_service(const Options& options) {
+/// `open_files`: that a job may have open.
+Result<std::unique_ptr<live::Service>> open_service(const Options& options,
+                                                    std::uint64_t open_files) {
   if (options.engine == "slurm") {
     if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty()) {
       return fail(Code::usage, "--cluster, --gpus and --power are of one machine", {},
@@ -140,6 +147,7 @@ Result<std::unique_ptr<live::Service>> open_service(const Options& options) {
   }
   auto config = read_config(options);
   if (!config) return tl::unexpected(config.error());
+  config->open_files = open_files;
   live::limit_gpus(config->machine);
   for (const std::string& each : config->machine.notes) live::log_info(each);
   live::log_info(fmt::format("jobs are held to limits by: {}", config->machine.limits_by));
@@ -157,10 +165,14 @@ Result<int> run(const Options& options) {
     if (!read) return tl::unexpected(read.error());
     port = *read;
   }
-  const auto service = open_service(options);
+  // Each job takes one as long as it runs, and each client.
+  const std::uint64_t open_files = process::raise_open_files();
+  const auto service = open_service(options, open_files);
   if (!service) return tl::unexpected(service.error());
-  const auto server =
-      serve::Server::start(**service, {.port = port, .page = std::string(report::dashboard())});
+  serve::Config serving{.port = port, .page = std::string(report::dashboard())};
+  serving.limits.connections =
+      std::min<std::size_t>(serving.limits.connections, process::most_open_files() / kClientsPart);
+  const auto server = serve::Server::start(**service, std::move(serving));
   if (!server) return tl::unexpected(server.error());
   running = service->get();
   std::signal(SIGINT, on_signal);
