@@ -74,7 +74,7 @@ Result<pid_t> spawn(const std::string& program, const std::string& folder, const
       &how, ::posix_spawnattr_destroy);
   sigset_t orders;
   ::sigemptyset(&orders);
-  for (const int signal : {SIGTERM, SIGUSR1, SIGUSR2}) ::sigaddset(&orders, signal);
+  for (const int signal : {SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2}) ::sigaddset(&orders, signal);
   ::posix_spawnattr_setsigmask(&how, &orders);
   ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
   std::string program_name = "almanac-shepherd";
@@ -237,6 +237,10 @@ Outcome Run::exited() {
 }
 
 void Run::end() { order(SIGTERM); }
+
+void Run::end_now() { order(SIGQUIT); }
+
+void Run::kill() { order(SIGKILL); }
 
 void Run::end_for_memory() { order(SIGUSR2); }
 

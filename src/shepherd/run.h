@@ -114,6 +114,10 @@ class Run {
   Outcome exited();
   /// Asks it to end: SIGTERM to all below, SIGKILL after the grace of the spec. Does not wait.
   void end();
+  /// Kills it without grace, also when it was asked to end before. Does not wait.
+  void end_now();
+  /// Kills the shepherd, for one that follows no order: exited() then says `lost`.
+  void kill();
   /// Kills it, as it is where the shepherd itself sees too much memory: it has taken some that is
   /// watched from outside, a GPU's. Does not wait.
   void end_for_memory();
