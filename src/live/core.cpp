@@ -15,6 +15,7 @@
 #include "live/ends.h"
 #include "live/log.h"
 #include "live/notify.h"
+#include "shepherd/record.h"
 
 namespace almanac::live {
 
@@ -65,6 +66,7 @@ void LocalService::Core::step(Lock& lock) {
   take_entrants(lock);
   std::optional<Answer> fulfilled = take_wish(lock);
   take_exits();
+  press();
   take_excesses();
   if (reload_.exchange(false)) take_policy_file();
   let_in();
@@ -90,6 +92,9 @@ Time LocalService::Core::next_alarm() const {
     const Entry& entry = *book_.find(number);
     const bool is_unheld = entry.run->news() < 0 && entry.look_again == kNever;
     next = std::min(next, is_unheld ? now_ : entry.look_again);
+    if (entry.obey_by) {
+      next = std::min(next, now_ + std::max(*entry.obey_by - shepherd::since_boot(), 0ms));
+    }
   }
   return next;
 }
@@ -261,10 +266,11 @@ void LocalService::Core::save(Lock& lock) {
 }
 
 void LocalService::Core::launch(Lock& lock) {
+  if (start_again_ <= now_) start_again_ = kNever;
   if (!trouble_.empty()) return;
   for (const JobNumber number : std::exchange(to_stop_, {})) {
     Entry* const entry = book_.find(number);
-    if (entry != nullptr && entry->run) entry->run->end();
+    if (entry != nullptr && entry->run) tell_to_end(*entry);
   }
   for (const JobNumber number : std::exchange(to_kill_, {})) {
     Entry* const entry = book_.find(number);
@@ -275,13 +281,12 @@ void LocalService::Core::launch(Lock& lock) {
     const bool goes_on = entry != nullptr && entry->run && !entry->makes_room && !entry->starting;
     if (goes_on) resize_process(*entry);
   }
-  if (to_start_.empty()) return;
-  start_again_ = kNever;
+  if (!may_start() || to_start_.empty()) return;
   std::vector<JobNumber> later;
   for (const JobNumber number : std::exchange(to_start_, {})) {
     const Entry* const entry = book_.find(number);
     if (entry == nullptr || !entry->starting) continue;
-    if (!is_free_of_others(*entry)) {
+    if (start_again_ != kNever || !is_free_of_others(*entry)) {
       later.push_back(number);
       continue;
     }

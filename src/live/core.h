@@ -51,7 +51,8 @@ class LocalService::Core final : public schedule::Actuator {
 
   // Users' side; any thread.
   Result<std::vector<store::JobNumber>> submit(store::Submission submission);
-  Result<void> cancel(store::JobNumber number, const Caller& caller);
+  /// Those of several that have ended are left alone.
+  Result<void> cancel(const std::vector<store::JobNumber>& numbers, const Caller& caller, bool now);
   Result<void> hold(store::JobNumber number, const Caller& caller);
   Result<void> release(store::JobNumber number, const Caller& caller);
   Result<void> requeue(store::JobNumber number, const Caller& caller);
@@ -134,7 +135,9 @@ class LocalService::Core final : public schedule::Actuator {
   void take_entrants(Lock& lock);
   void refuse_all();
   Result<Entry*> own(store::JobNumber number, const Caller& caller);
-  Change end_now(Entry& entry, const std::string& why);
+  /// Adds to `kept` that it is to end, without grace if `now`; gives what does it.
+  std::function<void()> end_job(Entry& entry, const std::string& why, bool now,
+                                store::Store::Batch& kept);
 
   // jobs.cpp: what happens to a job.
   Result<std::vector<store::Job>> enlist(const store::Submission& asked);
@@ -166,6 +169,16 @@ class LocalService::Core final : public schedule::Actuator {
   void note(const store::Job& job, std::string what, std::string detail = {});
   /// Ends the process of a job once it is on the disk why.
   void end_process(Entry& entry);
+  /// Tells its process so.
+  void tell_to_end(Entry& entry);
+  /// Kills what has not ended though it was told to, and its grace is over.
+  void press();
+  /// A start has failed, or what was started went before it did anything: later ones wait, each
+  /// time for longer, and one at a time is tried.
+  void start_failed(store::JobNumber number, const std::string& why);
+  /// Whether it is time to start something.
+  bool may_start();
+  void start_works();
   void touch(const Entry& entry) { dirty_.insert(entry.job.number); }
 
   // recovery.cpp: what an earlier service left.
@@ -267,6 +280,10 @@ class LocalService::Core final : public schedule::Actuator {
   std::int64_t last_number_ = 0;
   Time save_again_ = kNever;
   Time start_again_ = kNever;  // what could not be started
+  int failed_starts_ = 0;      // in a row; while there are any, one job is tried at a time
+  std::optional<store::JobNumber> probe_;  // that one
+  Time probed_{};
+  std::string start_trouble_;  // why; "" = none
   std::string trouble_;        // with the store; "" = none
   Counters counters_;
   std::atomic<std::uint64_t> revision_ = 1;

@@ -186,9 +186,9 @@ Result<void> LocalService::Core::take_over_runs() {
       entry.makes_room = true;
       // What it holds was overwritten when another run was to follow.
       entry.leaves = latest ? entry.job.held_gpus : whole_machine();
-      run->end();
     }
     has_process(entry, std::move(*run));
+    if (entry.makes_room) tell_to_end(entry);
   }
   return {};
 }

@@ -106,6 +106,10 @@ std::vector<std::int64_t> LocalService::Core::places() const {
 JobView LocalService::Core::view_of(const Entry& entry,
                                     const std::vector<std::int64_t>& places) const {
   JobView made{.job = entry.job};
+  if (entry.starting && !start_trouble_.empty()) {
+    made.why = start_trouble_;
+    made.why_word = "JobLaunchFailure";
+  }
   if (entry.job.state != JobState::pending) return made;
   if (!in_round(entry, Phase::waiting)) {
     made.why = why_aside(entry, made.why_word);
@@ -211,6 +215,7 @@ Overview LocalService::Core::overview() const {
   made.limits_by = config_.machine.limits_by;
   made.warnings = config_.machine.notes;
   if (!trouble_.empty()) made.warnings.push_back(trouble_);
+  if (!start_trouble_.empty()) made.warnings.push_back(start_trouble_);
   return made;
 }
 
@@ -330,7 +335,9 @@ Result<std::vector<std::string>> LocalService::Core::explain(JobNumber number) c
       lines.push_back(fmt::format("{} waits under {}: {}", shown, config_.policy, view->why));
       break;
     case JobState::running:
-      lines.push_back(fmt::format("{} runs on {}", shown, where_text(job, config_.machine)));
+      lines.push_back(view->why.empty()
+                          ? fmt::format("{} runs on {}", shown, where_text(job, config_.machine))
+                          : fmt::format("{} is to start: {}", shown, view->why));
       break;
     default:
       lines.push_back(fmt::format("{} has ended: {}{}{}", shown, to_string(job.state),

@@ -3,7 +3,9 @@
 /// \file
 /// A service that is short of what the machine lends it: it believes nothing of a job that it could
 /// not look at.
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -65,6 +67,32 @@ TEST_P(Short, OfDescriptorsItWaitsUntilItCanTellHowAJobEnded) {
   ASSERT_TRUE(comes_to(job, JobState::completed)) << look(job).reason;
   EXPECT_EQ(look(job).attempts, 1);
   EXPECT_EQ(text("log"), "once\n");
+}
+
+TEST_F(Box, TriesSeldomToStartWhatCannotBeStarted) {
+  const std::string program = std::getenv("ALMANAC_SHEPHERD");
+  const fs::path broken = folder_ / "shepherd";
+  std::ofstream(broken) << "#!/bin/sh\necho >> " << (folder_ / "work" / "tries").string()
+                        << "\nexit 1\n";
+  fs::permissions(broken, fs::perms::owner_all);
+  ::setenv("ALMANAC_SHEPHERD", broken.c_str(), 1);
+  begin("fifo", 2);
+  const JobNumber first = submit(shell("echo once >> log"));
+  const JobNumber second = submit(shell("echo once >> log"));
+  ASSERT_TRUE(eventually([&] { return text("tries").size() >= 4; }));
+  // However long that took: the next try is twice as far as the last.
+  EXPECT_LE(text("tries").size(), 10U);
+  EXPECT_TRUE(eventually([&] {
+    return service_->job(first)->why.find("jobs cannot be started") != std::string::npos;
+  }));
+  EXPECT_EQ(service_->overview().warnings.size(), 1U);
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  EXPECT_LE(text("tries").size(), 10U);
+  ::setenv("ALMANAC_SHEPHERD", program.c_str(), 1);
+  ASSERT_TRUE(comes_to(first, JobState::completed));
+  ASSERT_TRUE(comes_to(second, JobState::completed));
+  EXPECT_EQ(text("log"), "once\nonce\n");
+  EXPECT_TRUE(service_->overview().warnings.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(RequeueOrNot, Short, testing::Bool());

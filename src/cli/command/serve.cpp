@@ -27,6 +27,7 @@
 #include "report/dashboard.h"
 #include "serve/client.h"
 #include "serve/server.h"
+#include "text/duration.h"
 
 namespace almanac::cli {
 namespace {
@@ -35,6 +36,7 @@ namespace {
 constexpr const char* kPower = "dgx1";
 /// Of the files that the service may have open clients have one in so many; the rest is for jobs.
 constexpr std::uint64_t kClientsPart = 4;
+constexpr Duration kLongestGrace = 24h * 7;
 
 struct Options {
   std::string state = serve::default_state();
@@ -44,6 +46,7 @@ struct Options {
   std::string listen;
   std::string speed;
   std::string power;
+  std::string max_grace;
   std::string engine = "machine";
   SlurmEngine slurm;
   int gpus = -1;
@@ -126,6 +129,14 @@ Result<live::Config> read_config(const Options& options) {
   auto power = energy::read_power(options.power.empty() ? kPower : options.power);
   if (!power) return tl::unexpected(power.error());
   config.power = *std::move(power);
+  if (!options.max_grace.empty()) {
+    const auto most = text::parse_duration(options.max_grace);
+    if (!most || *most < Duration{0} || *most > kLongestGrace) {
+      return fail(Code::usage, fmt::format("--max-grace is a time of at most a week, not {}",
+                                           options.max_grace));
+    }
+    config.max_grace = *most;
+  }
   return config;
 }
 
@@ -133,8 +144,9 @@ Result<live::Config> read_config(const Options& options) {
 Result<std::unique_ptr<live::Service>> open_service(const Options& options,
                                                     std::uint64_t open_files) {
   if (options.engine == "slurm") {
-    if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty()) {
-      return fail(Code::usage, "--cluster, --gpus and --power are of one machine", {},
+    if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
+        !options.max_grace.empty()) {
+      return fail(Code::usage, "--cluster, --gpus, --power and --max-grace are of one machine", {},
                   "Slurm tells what there is, and its nodes' watts are not counted");
     }
     auto speeds = read_speeds(options);
@@ -233,6 +245,10 @@ void register_serve(Program& program) {
                   "What nodes draw where no driver tells: a name or a TOML file, see energy power; "
                   "default: dgx1")
       ->type_name("MODEL");
+  command
+      .add_option("--max-grace", options->max_grace,
+                  "The longest --grace of a job, from SIGTERM to SIGKILL; default: 15:00")
+      ->type_name("TIME");
   command
       .add_option("--engine", options->engine,
                   "What runs the jobs: this machine itself, or the Slurm that it belongs to")
