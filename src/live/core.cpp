@@ -63,6 +63,7 @@ void LocalService::Core::reload() {
 void LocalService::Core::step(Lock& lock) {
   now_ = clock_.now();
   renew_policy();
+  go_on_forgetting();
   take_entrants(lock);
   std::optional<Answer> fulfilled = take_wish(lock);
   take_exits();

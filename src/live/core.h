@@ -189,6 +189,17 @@ class LocalService::Core final : public schedule::Actuator {
   void end_as_promised(Entry& entry);
   /// Takes what a running job holds; fails with conflict where the cluster has it no more.
   Result<void> take(const store::Job& job, cluster::Ledger& room);
+  /// Settles a job that cannot have what it held, if nothing of it runs any more: the machine has
+  /// come back without a GPU. False where it runs on.
+  bool settle_gone(Entry& entry, const Error& why);
+
+  // forgetting.cpp: history that is older than it is kept.
+  Result<void> begin_forgetting();
+  /// From time to time, beside the rounds.
+  void go_on_forgetting();
+  /// Moves the time that is believed towards the clock's; by at most `most` where that is far
+  /// ahead.
+  void believe_clock(Duration most);
 
   // succession.cpp: one policy after the other.
   /// Takes long; any thread.
@@ -285,6 +296,9 @@ class LocalService::Core final : public schedule::Actuator {
   Time probed_{};
   std::string start_trouble_;  // why; "" = none
   std::string trouble_;        // with the store; "" = none
+  std::string clock_trouble_;  // "" = none
+  Time believed_{};            // by which history is forgotten
+  Duration forget_at_{};       // since boot
   Counters counters_;
   std::atomic<std::uint64_t> revision_ = 1;
   bool changed_ = false;
@@ -305,6 +319,7 @@ class LocalService::Core final : public schedule::Actuator {
     std::future<void> thread;
   };
   Time prepare_again_{};
+  std::future<void> forgetting_;
   // The last: their threads use what is above.
   std::optional<Preparation> preparation_;
   Retirement retirement_;

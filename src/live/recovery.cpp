@@ -119,9 +119,9 @@ Result<void> LocalService::Core::take(const store::Job& job, cluster::Ledger& ro
   for (const cluster::Grant& grant : job.held_gpus) {
     const bool has_node = index(grant.node) < config_.machine.cluster.nodes.size();
     if (!has_node || !room.can_take(grant)) return refuse("what it holds the cluster has no more");
-    room.take(grant);
   }
   if (const auto why = never(job)) return refuse(fmt::format("could not start today: {}", *why));
+  for (const cluster::Grant& grant : job.held_gpus) room.take(grant);
   return {};
 }
 
@@ -193,10 +193,17 @@ Result<void> LocalService::Core::take_over_runs() {
   return {};
 }
 
+bool LocalService::Core::settle_gone(Entry& entry, const Error& why) {
+  using Kind = shepherd::Outcome::Kind;
+  const shepherd::Outcome how = entry.run->exited();
+  if (how.kind == Kind::lives || how.kind == Kind::unreadable) return false;
+  log_warning(fmt::format("{}; nothing of it runs any more", why.message));
+  process_gone(entry, how);
+  return true;
+}
+
 Result<void> LocalService::Core::recover() {
-  if (const auto gone = store_.forget(now_ - config_.retention); !gone) {
-    return tl::unexpected(gone.error());
-  }
+  if (auto forgotten = begin_forgetting(); !forgotten) return forgotten;
   auto successor = prepare(composition_, now_);
   if (!successor) return tl::unexpected(successor.error());
   auto unfinished = store_.unfinished();
@@ -217,7 +224,10 @@ Result<void> LocalService::Core::recover() {
     }
     if (!job.reason.empty()) end_as_promised(entry);
     if (job.state != JobState::running) continue;
-    if (auto fits = take(job, room); !fits) return fits;
+    if (auto fits = take(job, room); !fits) {
+      if (!settle_gone(entry, fits.error())) return fits;
+      continue;
+    }
     running.push_back(&entry);
     to_resize_.push_back(number);  // what was on the disk its process may not have heard
     book_.count_task(job, +1);

@@ -216,6 +216,7 @@ Overview LocalService::Core::overview() const {
   made.warnings = config_.machine.notes;
   if (!trouble_.empty()) made.warnings.push_back(trouble_);
   if (!start_trouble_.empty()) made.warnings.push_back(start_trouble_);
+  if (!clock_trouble_.empty()) made.warnings.push_back(clock_trouble_);
   return made;
 }
 
@@ -255,6 +256,8 @@ std::vector<NodeView> LocalService::Core::nodes_now() const {
   for (const auto& [number, entry] : book_.all()) {
     if (entry.job.state != JobState::running && !entry.makes_room) continue;
     for (const cluster::Grant& grant : entry.job.held_gpus) {
+      // What is to end may hold what a cluster file of before had.
+      if (index(grant.node) >= made.size()) continue;
       NodeView& node = made[index(grant.node)];
       node.cpus_held += grant.cpu_milli / 1e3;
       node.memory_held_gb += grant.memory_mb / 1e3;
