@@ -15,6 +15,7 @@ struct ChangeOptions {
   ServiceOptions service;
   std::vector<std::string> jobs;
   bool dry_run = false;
+  bool now = false;
 };
 
 /// Goes on after a job that cannot be changed: the others were meant too.
@@ -27,7 +28,8 @@ Result<int> change(const ChangeOptions& options, const std::string& verb, const 
       fmt::print("would {} job {}\n", verb, job);
       continue;
     }
-    const auto said = client->post(fmt::format("/v1/jobs/{}/{}", job, verb));
+    const auto said =
+        client->post(fmt::format("/v1/jobs/{}/{}{}", job, verb, options.now ? "?now=1" : ""));
     if (said) {
       fmt::print("job {} {}\n", job, done);
       continue;
@@ -42,7 +44,7 @@ Result<int> change(const ChangeOptions& options, const std::string& verb, const 
 }  // namespace
 
 void add_change(Program& program, const std::string& verb, const std::string& description,
-                const std::string& done) {
+                const std::string& done, const std::string& now) {
   CLI::App& command = program.command(Purpose::jobs, verb, description);
   const auto options = std::make_shared<ChangeOptions>();
   command
@@ -50,6 +52,7 @@ void add_change(Program& program, const std::string& verb, const std::string& de
                   "17; of an array 12 for all its tasks, 12_3 for one of them")
       ->required();
   command.add_flag("--dry-run", options->dry_run, "Say what would be done, do nothing");
+  if (!now.empty()) command.add_flag("--now", options->now, now);
   options->service.add_to(command);
   add_example(command, "almanac " + verb + " 17");
   program.on(command, [options, verb, done] { return change(*options, verb, done); });

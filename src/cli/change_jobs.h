@@ -10,8 +10,9 @@
 
 namespace almanac::cli {
 
-/// Adds `almanac VERB JOB...`; `done` is what is said of a job then: "cancelled".
+/// Adds `almanac VERB JOB...`; `done` is what is said of a job then: "cancelled". `now`: what the
+/// flag --now does; "" = there is none.
 void add_change(Program& program, const std::string& verb, const std::string& description,
-                const std::string& done);
+                const std::string& done, const std::string& now = "");
 
 }  // namespace almanac::cli

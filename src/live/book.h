@@ -32,9 +32,18 @@ struct Entry {
   std::vector<cluster::Grant> leaves{};  ///< What that process holds until it has gone.
   bool again = false;         ///< It is to run again from its beginning when its process has gone.
   bool too_much_gpu = false;  ///< Its process is to be killed for the GPU memory that it holds.
-  bool starting = false;      ///< It runs as the policy sees it, but has no process yet.
+  bool at_once = false;       ///< Its process is to end without grace.
+  /// When its process must have ended, since boot; nothing = it was not told to. Beyond, it is
+  /// killed.
+  std::optional<Duration> obey_by{};
+  bool is_pressed = false;              ///< It did not end as it was told, and was killed.
+  bool starting = false;                ///< It runs as the policy sees it, but has no process yet.
   std::vector<cluster::Grant> draws{};  ///< The GPUs that its process has from its start on.
-  measure::SteadyUse gpu_use{};         ///< Of its process.
+  /// When its process is looked at again, which nobody could tell anything of; kNever = there is
+  /// nothing to wait for but news.
+  Time look_again = kNever;
+  Duration look_pause{};                            ///< Before that.
+  measure::SteadyUse gpu_use{};                     ///< Of its process.
   std::optional<measure::Stretch> bandwidth_gbs{};  ///< What it drew of the memory's, when looked
                                                     ///< at last.
 };

@@ -15,6 +15,7 @@
 #include "live/ends.h"
 #include "live/log.h"
 #include "live/notify.h"
+#include "shepherd/record.h"
 
 namespace almanac::live {
 
@@ -62,9 +63,11 @@ void LocalService::Core::reload() {
 void LocalService::Core::step(Lock& lock) {
   now_ = clock_.now();
   renew_policy();
+  go_on_forgetting();
   take_entrants(lock);
   std::optional<Answer> fulfilled = take_wish(lock);
   take_exits();
+  press();
   take_excesses();
   if (reload_.exchange(false)) take_policy_file();
   let_in();
@@ -86,6 +89,14 @@ Time LocalService::Core::next_alarm() const {
     const Time begin = entry->job.asked.not_before;
     if (!entry->job.held && begin != kNoTime && begin > now_) next = std::min(next, begin);
   }
+  for (const JobNumber number : processes_) {
+    const Entry& entry = *book_.find(number);
+    const bool is_unheld = entry.run->news() < 0 && entry.look_again == kNever;
+    next = std::min(next, is_unheld ? now_ : entry.look_again);
+    if (entry.obey_by) {
+      next = std::min(next, now_ + std::max(*entry.obey_by - shepherd::since_boot(), 0ms));
+    }
+  }
   return next;
 }
 
@@ -94,7 +105,8 @@ void LocalService::Core::wait_for_news(Duration at_most) {
   {
     const Lock lock(mutex_);
     for (const JobNumber number : processes_) {
-      sources.push_back({book_.find(number)->run->news(), POLLIN, 0});
+      const Entry& entry = *book_.find(number);
+      if (entry.look_again == kNever) sources.push_back({entry.run->news(), POLLIN, 0});
     }
     const Time next = next_alarm();
     at_most = std::min(at_most, kHeartbeat);
@@ -113,13 +125,34 @@ void LocalService::Core::take_exits() {
     sources.push_back({book_.find(number)->run->news(), POLLIN, 0});
     whose.push_back(number);
   }
-  if (sources.empty() || ::poll(sources.data(), sources.size(), 0) <= 0) return;
+  if (sources.empty()) return;
+  ::poll(sources.data(), sources.size(), 0);
   for (std::size_t at = 0; at < sources.size(); ++at) {
-    if (sources[at].revents == 0) continue;
+    using Kind = shepherd::Outcome::Kind;
+    const bool has_news = sources[at].revents != 0;
     Entry& entry = *book_.find(whose[at]);
-    const auto how = entry.run->exited();
-    if (how && !*how) continue;
-    process_gone(entry, how);
+    const bool is_due =
+        entry.look_again == kNever ? has_news || sources[at].fd < 0 : entry.look_again <= now_;
+    if (!is_due) continue;
+    const shepherd::Outcome how = entry.run->exited();
+    if (how.kind == Kind::unreadable || (how.kind == Kind::lives && has_news)) {
+      look_later(entry, how);
+    } else if (how.kind == Kind::lives) {
+      entry.look_again = kNever;
+    } else {
+      process_gone(entry, how);
+    }
+  }
+}
+
+void LocalService::Core::look_later(Entry& entry, const shepherd::Outcome& how) {
+  constexpr Duration kAtFirst = 10ms;
+  constexpr Duration kAtMost = 10s;
+  const bool is_first = entry.look_again == kNever;
+  entry.look_pause = is_first ? kAtFirst : std::min(2 * entry.look_pause, kAtMost);
+  entry.look_again = now_ + entry.look_pause;
+  if (is_first && how.kind == shepherd::Outcome::Kind::unreadable) {
+    log_warning(fmt::format("{} now; it is kept as it is, and looked at again", how.why));
   }
 }
 
@@ -234,10 +267,11 @@ void LocalService::Core::save(Lock& lock) {
 }
 
 void LocalService::Core::launch(Lock& lock) {
+  if (start_again_ <= now_) start_again_ = kNever;
   if (!trouble_.empty()) return;
   for (const JobNumber number : std::exchange(to_stop_, {})) {
     Entry* const entry = book_.find(number);
-    if (entry != nullptr && entry->run) entry->run->end();
+    if (entry != nullptr && entry->run) tell_to_end(*entry);
   }
   for (const JobNumber number : std::exchange(to_kill_, {})) {
     Entry* const entry = book_.find(number);
@@ -248,13 +282,12 @@ void LocalService::Core::launch(Lock& lock) {
     const bool goes_on = entry != nullptr && entry->run && !entry->makes_room && !entry->starting;
     if (goes_on) resize_process(*entry);
   }
-  if (to_start_.empty()) return;
-  start_again_ = kNever;
+  if (!may_start() || to_start_.empty()) return;
   std::vector<JobNumber> later;
   for (const JobNumber number : std::exchange(to_start_, {})) {
     const Entry* const entry = book_.find(number);
     if (entry == nullptr || !entry->starting) continue;
-    if (!is_free_of_others(*entry)) {
+    if (start_again_ != kNever || !is_free_of_others(*entry)) {
       later.push_back(number);
       continue;
     }

@@ -51,7 +51,8 @@ class LocalService::Core final : public schedule::Actuator {
 
   // Users' side; any thread.
   Result<std::vector<store::JobNumber>> submit(store::Submission submission);
-  Result<void> cancel(store::JobNumber number, const Caller& caller);
+  /// Those of several that have ended are left alone.
+  Result<void> cancel(const std::vector<store::JobNumber>& numbers, const Caller& caller, bool now);
   Result<void> hold(store::JobNumber number, const Caller& caller);
   Result<void> release(store::JobNumber number, const Caller& caller);
   Result<void> requeue(store::JobNumber number, const Caller& caller);
@@ -134,7 +135,9 @@ class LocalService::Core final : public schedule::Actuator {
   void take_entrants(Lock& lock);
   void refuse_all();
   Result<Entry*> own(store::JobNumber number, const Caller& caller);
-  Change end_now(Entry& entry, const std::string& why);
+  /// Adds to `kept` that it is to end, without grace if `now`; gives what does it.
+  std::function<void()> end_job(Entry& entry, const std::string& why, bool now,
+                                store::Store::Batch& kept);
 
   // jobs.cpp: what happens to a job.
   Result<std::vector<store::Job>> enlist(const store::Submission& asked);
@@ -142,7 +145,9 @@ class LocalService::Core final : public schedule::Actuator {
   std::optional<std::string> never(const store::Job& job);
   void join(Entry& entry);
   void leave_queue(Entry& entry);
-  void process_gone(Entry& entry, const Result<std::optional<shepherd::Exit>>& how);
+  void process_gone(Entry& entry, const shepherd::Outcome& how);
+  /// Of a process that nobody can tell anything of now: it is looked at again later.
+  void look_later(Entry& entry, const shepherd::Outcome& how);
   /// It has ended at `at`, now or before.
   void finish(Entry& entry, trace::JobState state, const std::string& reason, Time at);
   void finish(Entry& entry, trace::JobState state, const std::string& reason) {
@@ -164,6 +169,16 @@ class LocalService::Core final : public schedule::Actuator {
   void note(const store::Job& job, std::string what, std::string detail = {});
   /// Ends the process of a job once it is on the disk why.
   void end_process(Entry& entry);
+  /// Tells its process so.
+  void tell_to_end(Entry& entry);
+  /// Kills what has not ended though it was told to, and its grace is over.
+  void press();
+  /// A start has failed, or what was started went before it did anything: later ones wait, each
+  /// time for longer, and one at a time is tried.
+  void start_failed(store::JobNumber number, const std::string& why);
+  /// Whether it is time to start something.
+  bool may_start();
+  void start_works();
   void touch(const Entry& entry) { dirty_.insert(entry.job.number); }
 
   // recovery.cpp: what an earlier service left.
@@ -174,6 +189,17 @@ class LocalService::Core final : public schedule::Actuator {
   void end_as_promised(Entry& entry);
   /// Takes what a running job holds; fails with conflict where the cluster has it no more.
   Result<void> take(const store::Job& job, cluster::Ledger& room);
+  /// Settles a job that cannot have what it held, if nothing of it runs any more: the machine has
+  /// come back without a GPU. False where it runs on.
+  bool settle_gone(Entry& entry, const Error& why);
+
+  // forgetting.cpp: history that is older than it is kept.
+  Result<void> begin_forgetting();
+  /// From time to time, beside the rounds.
+  void go_on_forgetting();
+  /// Moves the time that is believed towards the clock's; by at most `most` where that is far
+  /// ahead.
+  void believe_clock(Duration most);
 
   // succession.cpp: one policy after the other.
   /// Takes long; any thread.
@@ -265,7 +291,14 @@ class LocalService::Core final : public schedule::Actuator {
   std::int64_t last_number_ = 0;
   Time save_again_ = kNever;
   Time start_again_ = kNever;  // what could not be started
+  int failed_starts_ = 0;      // in a row; while there are any, one job is tried at a time
+  std::optional<store::JobNumber> probe_;  // that one
+  Time probed_{};
+  std::string start_trouble_;  // why; "" = none
   std::string trouble_;        // with the store; "" = none
+  std::string clock_trouble_;  // "" = none
+  Time believed_{};            // by which history is forgotten
+  Duration forget_at_{};       // since boot
   Counters counters_;
   std::atomic<std::uint64_t> revision_ = 1;
   bool changed_ = false;
@@ -286,6 +319,7 @@ class LocalService::Core final : public schedule::Actuator {
     std::future<void> thread;
   };
   Time prepare_again_{};
+  std::future<void> forgetting_;
   // The last: their threads use what is above.
   std::optional<Preparation> preparation_;
   Retirement retirement_;

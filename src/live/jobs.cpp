@@ -13,7 +13,9 @@
 #include "live/ends.h"
 #include "live/environment.h"
 #include "live/log.h"
+#include "shepherd/record.h"
 #include "store/log.h"
+#include "text/duration.h"
 
 namespace almanac::live {
 
@@ -89,6 +91,13 @@ Result<std::vector<store::Job>> LocalService::Core::enlist(const store::Submissi
     return fail(Code::usage, fmt::format("an array has at most {} tasks, this one {}",
                                          kLargestArray, asked.indices.size()));
   }
+  if (asked.grace > config_.max_grace) {
+    return fail(
+        Code::usage,
+        fmt::format("grace is at most {} here, not {}", text::format_duration(config_.max_grace),
+                    text::format_duration(asked.grace)),
+        {}, "serve --max-grace says how much");
+  }
   for (const JobNumber before : asked.after) {
     if (book_.find(before) != nullptr) continue;
     const auto known = store_.job(before);
@@ -154,6 +163,35 @@ void LocalService::Core::end_process(Entry& entry) {
   touch(entry);
 }
 
+void LocalService::Core::tell_to_end(Entry& entry) {
+  const Duration grace =
+      entry.at_once ? Duration{0} : std::min(entry.job.asked.grace, config_.max_grace);
+  const Duration by = shepherd::since_boot() + grace + config_.patience;
+  entry.obey_by = std::min(entry.obey_by.value_or(by), by);
+  if (entry.at_once) {
+    entry.run->end_now();
+  } else {
+    entry.run->end();
+  }
+}
+
+void LocalService::Core::press() {
+  const Duration now = shepherd::since_boot();
+  for (const JobNumber number : processes_) {
+    Entry& entry = *book_.find(number);
+    if (!entry.obey_by || now < *entry.obey_by) continue;
+    entry.obey_by = now + config_.patience;
+    if (std::exchange(entry.is_pressed, true)) {
+      // It hangs, or its user has stopped what it waits for.
+      entry.run->kill();
+      continue;
+    }
+    log_warning(fmt::format("job {} has not ended as it was told; it is killed",
+                            static_cast<std::int64_t>(number)));
+    entry.run->end_now();
+  }
+}
+
 void LocalService::Core::start(JobId id) {
   Entry& entry = entry_of(id);
   store::Job& job = entry.job;
@@ -212,14 +250,18 @@ bool LocalService::Core::is_free_of_others(const Entry& entry) const {
 
 void LocalService::Core::start_process(Entry& entry, const store::Job& whole) {
   store::Job& job = entry.job;
-  auto run = shepherd::Run::start(folder_of(job),
-                                  spec_of(job, whole.asked, config_.machine, folder_of(job)));
+  if (failed_starts_ > 0) {
+    probe_ = job.number;
+    probed_ = now_;
+  }
+  shepherd::Spec spec = spec_of(job, whole.asked, config_.machine, folder_of(job));
+  spec.open_files = config_.open_files;
+  spec.grace = std::min(spec.grace, config_.max_grace);
+  auto run = shepherd::Run::start(folder_of(job), spec);
   if (!run && run.error().code != Code::invalid) {
     // No process to be had, or the shepherd's program is just being replaced: not the job's fault.
-    if (start_again_ == kNever) log_error(to_string(run.error()));
-    start_again_ = now_ + 1s;
     to_start_.push_back(job.number);
-    return;
+    return start_failed(job.number, to_string(run.error()));
   }
   entry.starting = false;
   if (!run) {
@@ -229,10 +271,54 @@ void LocalService::Core::start_process(Entry& entry, const store::Job& whole) {
                   fmt::format("cannot start: {}", to_string(run.error())));
   }
   has_process(entry, std::move(*run));
+  if (failed_starts_ > 0) {
+    constexpr Duration kLook = 100ms;
+    start_again_ = now_ + kLook;
+  }
   job.energy.counted_to = now_;
   touch(entry);
   ++counters_.started;
   note(job, "started", where_text(job, config_.machine));
+}
+
+void LocalService::Core::start_failed(JobNumber number, const std::string& why) {
+  constexpr Duration kAtMost = 1min;
+  constexpr int kDoublings = 6;
+  // Of those that were started together one failure counts.
+  if (failed_starts_ > 0 && probe_ != number) return;
+  const Duration pause =
+      std::min(Duration{1s} * (1 << std::min(failed_starts_, kDoublings)), kAtMost);
+  ++failed_starts_;
+  probe_.reset();
+  start_again_ = now_ + pause;
+  start_trouble_ = fmt::format("jobs cannot be started, after {} tries: {}", failed_starts_, why);
+  log_warning(fmt::format("{}; tried again in {} s", start_trouble_, pause / 1s));
+  changed_ = true;
+}
+
+bool LocalService::Core::may_start() {
+  if (failed_starts_ == 0) return true;
+  if (start_again_ != kNever) return false;
+  constexpr Duration kPatience = 5s;
+  const Entry* const tried = probe_ ? book_.find(*probe_) : nullptr;
+  if (tried != nullptr && tried->run) {
+    // What lives so long has begun, whatever holds it up.
+    if (tried->run->process() < 0 && now_ < probed_ + kPatience) {
+      start_again_ = now_ + 100ms;
+      return false;
+    }
+    start_works();
+    return true;
+  }
+  return true;
+}
+
+void LocalService::Core::start_works() {
+  failed_starts_ = 0;
+  probe_.reset();
+  start_trouble_.clear();
+  log_info("jobs can be started again");
+  changed_ = true;
 }
 
 void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
@@ -240,21 +326,29 @@ void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
   processes_.insert(entry.job.number);
   entry.draws = entry.job.held_gpus;
   entry.too_much_gpu = false;
+  entry.at_once = false;
+  entry.obey_by.reset();
+  entry.is_pressed = false;
   entry.gpu_use = measure::SteadyUse(config_.measuring);
   entry.gpu_use.start(now_);
   entry.bandwidth_gbs.reset();
   measured_.change(now_);
 }
 
-void LocalService::Core::process_gone(Entry& entry,
-                                      const Result<std::optional<shepherd::Exit>>& how) {
+void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how) {
   using shepherd::Cause;
   store::Job& job = entry.job;
-  const Time at = how ? ended_at(**how, job.since, now_) : now_;
+  const Time at = how.exit ? ended_at(*how.exit, job.since, now_) : now_;
   // Nobody knows for how long one ran that is lost: the machine may have been off.
-  if (how) count_energy(entry, at);
+  if (how.exit) count_energy(entry, at);
   old_folders_.push_back(entry.run->folder());
   entry.run.reset();
+  entry.look_again = kNever;
+  if (how.kind == shepherd::Outcome::Kind::never_started) {
+    start_failed(job.number, how.why);
+  } else if (failed_starts_ > 0 && probe_ == job.number) {
+    start_works();
+  }
   processes_.erase(job.number);
   measured_.change(now_);
   const bool makes_room = std::exchange(entry.makes_room, false);
@@ -262,7 +356,7 @@ void LocalService::Core::process_gone(Entry& entry,
   changed_ = true;
   if (has_ended(job)) return touch(entry);  // while it made room
   const bool only_stopped = makes_room && to_end.empty() && !entry.again;
-  if (only_stopped && (!how || (*how)->cause == Cause::told)) {
+  if (only_stopped && (!how.exit || how.exit->cause == Cause::told)) {
     // It waits, or is to start again, as the policy has it.
     note(job, "stopped");
     return touch(entry);
@@ -275,14 +369,15 @@ void LocalService::Core::process_gone(Entry& entry,
     leave_queue(entry);  // stopped, and ended by itself before it was
   }
   entry.starting = false;
-  if (!how) {
-    const bool untried = how.error().code == Code::unavailable;  // nothing was started
-    if (untried && !to_end.empty()) return finish(entry, JobState::cancelled, to_end);
-    const bool again = untried || entry.again || (job.asked.requeue && to_end.empty());
-    if (!again) return finish(entry, JobState::node_fail, how.error().message);
-    return begin_again(entry, how.error().message);
+  if (!how.exit) {
+    // Nothing of it runs any more, and that is what was wanted.
+    if (!to_end.empty()) return finish(entry, JobState::cancelled, to_end);
+    const bool untried = how.kind == shepherd::Outcome::Kind::never_started;
+    const bool again = untried || entry.again || job.asked.requeue;
+    if (!again) return finish(entry, JobState::node_fail, how.why);
+    return begin_again(entry, how.why);
   }
-  const shepherd::Exit& exit = **how;
+  const shepherd::Exit& exit = *how.exit;
   if (entry.again) return begin_again(entry, "requeued");
   if (exit.cause == Cause::told && to_end.empty()) {
     // Not by us: the machine was going down.

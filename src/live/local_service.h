@@ -12,6 +12,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +42,12 @@ struct Config {
   std::shared_ptr<const perf::Catalogue> speeds{};
   measure::Measuring measuring{};
   std::optional<energy::PowerModel> power{};  ///< What is drawn where no driver tells.
+  /// Files that a job may have open unless it asks for more; nothing = as the service.
+  std::optional<std::uint64_t> open_files{};
+  /// The longest that a job may take between SIGTERM and SIGKILL.
+  Duration max_grace = 15min;
+  /// How long after the grace a job must have ended, before it is killed past its shepherd.
+  Duration patience = 10s;
 };
 
 class Foresight;
@@ -57,6 +64,8 @@ class LocalService final : public Service {
   void reload() override;
   Result<std::vector<store::JobNumber>> submit(store::Submission submission) override;
   Result<void> cancel(store::JobNumber number, const Caller& caller) override;
+  Result<void> cancel_all(const std::vector<store::JobNumber>& numbers, const Caller& caller,
+                          bool now) override;
   Result<void> hold(store::JobNumber number, const Caller& caller) override;
   Result<void> release(store::JobNumber number, const Caller& caller) override;
   Result<void> requeue(store::JobNumber number, const Caller& caller) override;

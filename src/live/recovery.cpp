@@ -119,9 +119,9 @@ Result<void> LocalService::Core::take(const store::Job& job, cluster::Ledger& ro
   for (const cluster::Grant& grant : job.held_gpus) {
     const bool has_node = index(grant.node) < config_.machine.cluster.nodes.size();
     if (!has_node || !room.can_take(grant)) return refuse("what it holds the cluster has no more");
-    room.take(grant);
   }
   if (const auto why = never(job)) return refuse(fmt::format("could not start today: {}", *why));
+  for (const cluster::Grant& grant : job.held_gpus) room.take(grant);
   return {};
 }
 
@@ -152,8 +152,11 @@ Result<void> LocalService::Core::take_over_runs() {
     const Entry* const entry = book_.find(name->job);
     const Found found = shepherd::Run::look(folder);
     const bool counts = entry != nullptr && name->attempt > entry->job.annulled;
-    if (found == Found::never_started || (!counts && found != Found::lives)) {
+    const bool is_known_to_be_over = found != Found::lives && found != Found::unreadable;
+    if (found == Found::never_started || (!counts && is_known_to_be_over)) {
       old_folders_.push_back(folder);
+    } else if (!counts && found == Found::unreadable) {
+      log_warning(fmt::format("{}: cannot be read now, and is kept as it is", folder));
     } else if (entry == nullptr) {
       log_warning(fmt::format("{}: a run of a job that is not known; it is ended", folder));
       auto run = shepherd::Run::adopt(folder);
@@ -183,17 +186,24 @@ Result<void> LocalService::Core::take_over_runs() {
       entry.makes_room = true;
       // What it holds was overwritten when another run was to follow.
       entry.leaves = latest ? entry.job.held_gpus : whole_machine();
-      run->end();
     }
     has_process(entry, std::move(*run));
+    if (entry.makes_room) tell_to_end(entry);
   }
   return {};
 }
 
+bool LocalService::Core::settle_gone(Entry& entry, const Error& why) {
+  using Kind = shepherd::Outcome::Kind;
+  const shepherd::Outcome how = entry.run->exited();
+  if (how.kind == Kind::lives || how.kind == Kind::unreadable) return false;
+  log_warning(fmt::format("{}; nothing of it runs any more", why.message));
+  process_gone(entry, how);
+  return true;
+}
+
 Result<void> LocalService::Core::recover() {
-  if (const auto gone = store_.forget(now_ - config_.retention); !gone) {
-    return tl::unexpected(gone.error());
-  }
+  if (auto forgotten = begin_forgetting(); !forgotten) return forgotten;
   auto successor = prepare(composition_, now_);
   if (!successor) return tl::unexpected(successor.error());
   auto unfinished = store_.unfinished();
@@ -214,7 +224,10 @@ Result<void> LocalService::Core::recover() {
     }
     if (!job.reason.empty()) end_as_promised(entry);
     if (job.state != JobState::running) continue;
-    if (auto fits = take(job, room); !fits) return fits;
+    if (auto fits = take(job, room); !fits) {
+      if (!settle_gone(entry, fits.error())) return fits;
+      continue;
+    }
     running.push_back(&entry);
     to_resize_.push_back(number);  // what was on the disk its process may not have heard
     book_.count_task(job, +1);

@@ -37,6 +37,18 @@ void Counters::count_round(double length_s) {
   ++round_us[std::min<std::size_t>(std::bit_width(us), round_us.size() - 1)];
 }
 
+Result<void> Service::cancel_all(const std::vector<JobNumber>& numbers, const Caller& caller,
+                                 bool now) {
+  if (now) {
+    return fail(Code::unsupported, "this cluster's manager has a grace of its own", {},
+                "cancel without --now");
+  }
+  for (const JobNumber each : numbers) {
+    if (auto done = cancel(each, caller); !done) return done;
+  }
+  return {};
+}
+
 LocalService::LocalService(std::unique_ptr<Core> core) : core_(std::move(core)) {}
 LocalService::~LocalService() = default;
 
@@ -81,7 +93,11 @@ Result<std::vector<JobNumber>> LocalService::submit(store::Submission submission
   return core_->submit(std::move(submission));
 }
 Result<void> LocalService::cancel(JobNumber number, const Caller& caller) {
-  return core_->cancel(number, caller);
+  return core_->cancel({number}, caller, false);
+}
+Result<void> LocalService::cancel_all(const std::vector<JobNumber>& numbers, const Caller& caller,
+                                      bool now) {
+  return core_->cancel(numbers, caller, now);
 }
 Result<void> LocalService::hold(JobNumber number, const Caller& caller) {
   return core_->hold(number, caller);

@@ -120,6 +120,10 @@ class Service {
   /// Numbers in order of index for an array, else one. Fails with usage when it can never run here.
   virtual Result<std::vector<store::JobNumber>> submit(store::Submission submission) = 0;
   virtual Result<void> cancel(store::JobNumber number, const Caller& caller) = 0;
+  /// Ends these, as one: none of them starts meanwhile, and all are told or none. Of several, those
+  /// that have ended are left alone. `now`: without grace; another manager may not know how.
+  virtual Result<void> cancel_all(const std::vector<store::JobNumber>& numbers,
+                                  const Caller& caller, bool now);
   virtual Result<void> hold(store::JobNumber number, const Caller& caller) = 0;
   virtual Result<void> release(store::JobNumber number, const Caller& caller) = 0;
   /// Runs an ended or running job again, from its beginning.

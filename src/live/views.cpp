@@ -106,6 +106,10 @@ std::vector<std::int64_t> LocalService::Core::places() const {
 JobView LocalService::Core::view_of(const Entry& entry,
                                     const std::vector<std::int64_t>& places) const {
   JobView made{.job = entry.job};
+  if (entry.starting && !start_trouble_.empty()) {
+    made.why = start_trouble_;
+    made.why_word = "JobLaunchFailure";
+  }
   if (entry.job.state != JobState::pending) return made;
   if (!in_round(entry, Phase::waiting)) {
     made.why = why_aside(entry, made.why_word);
@@ -211,6 +215,8 @@ Overview LocalService::Core::overview() const {
   made.limits_by = config_.machine.limits_by;
   made.warnings = config_.machine.notes;
   if (!trouble_.empty()) made.warnings.push_back(trouble_);
+  if (!start_trouble_.empty()) made.warnings.push_back(start_trouble_);
+  if (!clock_trouble_.empty()) made.warnings.push_back(clock_trouble_);
   return made;
 }
 
@@ -250,6 +256,8 @@ std::vector<NodeView> LocalService::Core::nodes_now() const {
   for (const auto& [number, entry] : book_.all()) {
     if (entry.job.state != JobState::running && !entry.makes_room) continue;
     for (const cluster::Grant& grant : entry.job.held_gpus) {
+      // What is to end may hold what a cluster file of before had.
+      if (index(grant.node) >= made.size()) continue;
       NodeView& node = made[index(grant.node)];
       node.cpus_held += grant.cpu_milli / 1e3;
       node.memory_held_gb += grant.memory_mb / 1e3;
@@ -330,7 +338,9 @@ Result<std::vector<std::string>> LocalService::Core::explain(JobNumber number) c
       lines.push_back(fmt::format("{} waits under {}: {}", shown, config_.policy, view->why));
       break;
     case JobState::running:
-      lines.push_back(fmt::format("{} runs on {}", shown, where_text(job, config_.machine)));
+      lines.push_back(view->why.empty()
+                          ? fmt::format("{} runs on {}", shown, where_text(job, config_.machine))
+                          : fmt::format("{} is to start: {}", shown, view->why));
       break;
     default:
       lines.push_back(fmt::format("{} has ended: {}{}{}", shown, to_string(job.state),

@@ -143,25 +143,25 @@ Result<Entry*> LocalService::Core::own(JobNumber number, const Caller& caller) {
   return entry;
 }
 
-LocalService::Core::Change LocalService::Core::end_now(Entry& entry, const std::string& why) {
-  Change change;
+std::function<void()> LocalService::Core::end_job(Entry& entry, const std::string& why, bool now,
+                                                  store::Store::Batch& kept) {
   if (entry.run) {
     store::Job told = entry.job;
     told.reason = why;
-    change.kept.put(told);
-    change.kept.note(note_of(told, now_, "told to end", why));
-    change.apply = [this, &entry, why] {
+    kept.put(told);
+    kept.note(note_of(told, now_, now ? "told to end at once" : "told to end", why));
+    return [this, &entry, why, now] {
       entry.to_end = why;
       entry.again = false;
+      entry.at_once = entry.at_once || now;
       entry.job.reason = why;
       end_process(entry);
     };
-    return change;
   }
   const store::Job after = ended(entry.job, JobState::cancelled, why, now_);
-  change.kept.put(after);
-  change.kept.note(note_of_end(after, now_));
-  change.apply = [this, &entry, after] {
+  kept.put(after);
+  kept.note(note_of_end(after, now_));
+  return [this, &entry, after] {
     if (in_round(entry, Phase::running)) {  // has no process yet
       round_->end(now_, entry.id);
       events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
@@ -172,14 +172,26 @@ LocalService::Core::Change LocalService::Core::end_now(Entry& entry, const std::
     entry.job = after;
     settle(entry);
   };
-  return change;
 }
 
-Result<void> LocalService::Core::cancel(JobNumber number, const Caller& caller) {
-  return change([this, number, caller]() -> Result<Change> {
-    const auto found = own(number, caller);
-    if (!found) return tl::unexpected(found.error());
-    return end_now(**found, fmt::format("cancelled by user {}", caller.uid));
+Result<void> LocalService::Core::cancel(const std::vector<JobNumber>& numbers, const Caller& caller,
+                                        bool now) {
+  return change([this, numbers, caller, now]() -> Result<Change> {
+    const std::string why = fmt::format("cancelled by user {}", caller.uid);
+    Change change;
+    std::vector<std::function<void()>> all;
+    for (const JobNumber number : numbers) {
+      const Entry* const known = book_.find(number);
+      const bool is_over = known == nullptr || has_ended(known->job);
+      if (is_over && numbers.size() > 1) continue;
+      const auto found = own(number, caller);
+      if (!found) return tl::unexpected(found.error());
+      all.push_back(end_job(**found, why, now, change.kept));
+    }
+    change.apply = [all = std::move(all)] {
+      for (const auto& each : all) each();
+    };
+    return change;
   });
 }
 

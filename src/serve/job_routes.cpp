@@ -90,7 +90,22 @@ void Api::add_jobs() {
       return json(numbers_json(*numbers));
     });
   };
-  change("/v1/jobs/{number}/cancel", &live::Service::cancel);
+  on("POST", "/v1/jobs/{number}/cancel", [this](const Ask& ask, const std::string& part) {
+    const auto known = knows(ask, {"now"});
+    if (!known) return problem(known.error());
+    const auto now = whole(ask, "now", 0);
+    if (!now) return problem(now.error());
+    const auto numbers = find_jobs(service_, part);
+    if (!numbers) return problem(numbers.error());
+    const live::Caller caller = guard_.caller(ask);
+    // Tasks of an array are one user's.
+    const auto job = service_.job(numbers->front());
+    if (job && !caller.may_all && job->job.asked.uid != caller.uid) {
+      return problem(403, fmt::format("job {} is {}'s", part, job->job.asked.user));
+    }
+    const auto done = service_.cancel_all(*numbers, caller, *now != 0);
+    return done ? json(numbers_json(*numbers)) : problem(done.error());
+  });
   change("/v1/jobs/{number}/hold", &live::Service::hold);
   change("/v1/jobs/{number}/release", &live::Service::release);
   change("/v1/jobs/{number}/requeue", &live::Service::requeue);

@@ -127,6 +127,7 @@ class Listener::Loop {
 
   void accept(const Descriptor& socket) {
     for (;;) {
+      if (is_full()) return listen(false);
       Descriptor accepted(::accept4(socket.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!accepted) {
         // Without descriptors left the connection stays in the kernel's queue; look again later.
@@ -154,6 +155,16 @@ class Listener::Loop {
     }
   }
 
+  /// Also those that are told that there are too many take a descriptor each. Beyond, clients stay
+  /// in the kernel's queue: what the service itself opens must find one.
+  bool is_full() const { return connections_.size() >= limits_.connections + limits_.refused; }
+  void listen(bool on) {
+    listens_ = on;
+    for (std::size_t i = 0; i < sockets_.size(); ++i) {
+      watch(sockets_[i].get(), kFirstSocket + i, on ? std::uint32_t{EPOLLIN} : 0, EPOLL_CTL_MOD);
+    }
+  }
+
   /// Hands on what has come of a connection, and listens for what comes next.
   void go_on(std::uint64_t who, Connection& connection) {
     while (connection.has_request()) hand_on(who, connection);
@@ -162,6 +173,7 @@ class Listener::Loop {
         const auto held = held_.find(client_of(connection.peer()));
         if (--held->second == 0) held_.erase(held);
         connections_.erase(who);  // closes the socket, which leaves the poll by that
+        if (!listens_ && !is_full()) listen(true);
         return;
       }
       case Connection::Phase::answering:
@@ -229,6 +241,7 @@ class Listener::Loop {
   std::map<std::uint64_t, Connection> connections_;
   std::map<std::uint64_t, std::size_t> held_;  // connections of each client
   std::uint64_t next_ = 0;
+  bool listens_ = true;
   int answering_ = 0;
   std::optional<Clock::time_point> leave_by_;
   std::atomic<bool> ends_ = false;

@@ -3,8 +3,12 @@
 
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <future>
+#include <iterator>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
@@ -243,6 +247,30 @@ TEST_F(ListenerTest, HoldsAClientToItsConnections) {
   EXPECT_THAT(second.say(get("/")).hear(), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(Wire(path_).hear(), StartsWith("HTTP/1.1 503"));
   EXPECT_THAT(Wire(port_).say(get("/")).hear(), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(ListenerTest, LeavesDescriptorsToOthersHoweverManyCome) {
+  start({.connections = 1, .refused = 1});
+  const auto open_files = []() -> std::int64_t {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"),
+                         std::filesystem::directory_iterator());
+  };
+  const std::int64_t before = open_files();
+  Wire first(path_);
+  EXPECT_THAT(first.say(get("/")).hear(), StartsWith("HTTP/1.1 200"));
+  auto refused = std::make_unique<Wire>(path_);
+  EXPECT_THAT(refused->hear(), StartsWith("HTTP/1.1 503"));
+  refused = std::make_unique<Wire>(path_);
+  std::vector<std::unique_ptr<Wire>> others;
+  for (int i = 0; i < 10; ++i) others.push_back(std::make_unique<Wire>(path_));
+  // Twice: what came before the second was looked at.
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(first.say(get("/")).hear(), StartsWith("HTTP/1.1 200"));
+  EXPECT_LE(open_files() - before, 12 + 2) << "12 are the clients' own";
+  refused.reset();
+  others.clear();
+  EXPECT_THAT(first.say(get("/")).hear(), StartsWith("HTTP/1.1 200"));
+  Wire last(port_);
+  EXPECT_THAT(last.say(get("/")).hear(), StartsWith("HTTP/1.1 503"));
 }
 
 TEST_F(ListenerTest, OutlivesClientsThatGoAway) {

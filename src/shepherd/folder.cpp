@@ -31,17 +31,24 @@ bool write_all(int file, std::string_view content) {
 
 }  // namespace
 
-bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+There is_there(const std::string& path) {
+  if (::access(path.c_str(), F_OK) == 0) return There::present;
+  return errno == ENOENT ? There::absent : There::unreadable;
+}
 
-std::optional<std::string> read_file(const std::string& path) {
+Result<std::string> read_file(const std::string& path) {
+  const auto cannot_read = [&](int number) {
+    return fail(number == ENOENT ? Code::not_found : Code::unavailable,
+                fmt::format("cannot read {}: {}", path, std::strerror(number)));
+  };
   const process::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return std::nullopt;
+  if (!file) return cannot_read(errno);
   std::string content;
   std::array<char, 1 << 14> block;
   for (;;) {
     const ssize_t got = ::read(file.get(), block.data(), block.size());
     if (got == 0) return content;
-    if (got < 0 && errno != EINTR) return std::nullopt;
+    if (got < 0 && errno != EINTR) return cannot_read(errno);
     if (got > 0) content.append(block.data(), static_cast<std::size_t>(got));
   }
 }

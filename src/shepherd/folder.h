@@ -5,7 +5,6 @@
 /// there.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,9 +23,13 @@ inline constexpr const char* kScriptFile = "/script";
 /// The descriptor that a shepherd inherits its lock by.
 inline constexpr int kLockDescriptor = 3;
 
-bool is_there(const std::string& path);
-/// Nothing when there is no such file.
-std::optional<std::string> read_file(const std::string& path);
+/// What a look at a file comes to. `absent` is known (ENOENT alone says so); of one that is
+/// `unreadable` nothing is known, and a later look may tell: descriptors or memory are short, the
+/// disk has a fault.
+enum class There { present, absent, unreadable };
+There is_there(const std::string& path);
+/// Fails with not_found when it is absent, with unavailable when it is unreadable.
+Result<std::string> read_file(const std::string& path);
 
 /// Puts the names of a folder's files on the disk.
 Result<void> sync_folder(const std::string& path);

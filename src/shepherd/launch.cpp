@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shepherd/launch.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include <fcntl.h>
@@ -18,6 +20,7 @@
 
 #include "base/wall_clock.h"
 #include "process/become.h"
+#include "process/open_files.h"
 #include "process/pipe.h"
 #include "shepherd/folder.h"
 #include "shepherd/report.h"
@@ -43,6 +46,7 @@ struct Plan {
   process::Start start{};
   std::vector<std::string> files{};
   bool append = false;
+  std::optional<std::uint64_t> open_files{};
   pid_t shepherd = -1;
 };
 
@@ -54,6 +58,7 @@ struct Plan {
     ::_exit(127);
   };
   ::umask(022);
+  if (plan.open_files) process::limit_open_files(*plan.open_files);
   if (const Step failed = process::prepare(plan.start); failed != Step::none) {
     give_up({.failed = failed});
   }
@@ -79,15 +84,30 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return made;
 }
 
+/// Whether the machine is short of something that comes back.
+bool is_short(int number) {
+  constexpr std::array kShort{EAGAIN, ENOMEM, ENOSPC, EDQUOT, EMFILE, ENFILE, EIO};
+  return std::find(kShort.begin(), kShort.end(), number) != kShort.end();
+}
+
+tl::unexpected<NotLaunched> not_launched(Error why, bool is_transient) {
+  return tl::unexpected(NotLaunched{std::move(why), is_transient});
+}
+
 /// A file that belongs to the user; for others it is not to read.
-Result<void> write_users_file(const std::string& path, const std::string& text, mode_t mode,
-                              const Spec& spec) {
+tl::expected<void, NotLaunched> write_users_file(const std::string& path, const std::string& text,
+                                                 mode_t mode, const Spec& spec) {
   const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   const auto size = static_cast<ssize_t>(text.size());
   if (!file || ::write(file.get(), text.data(), text.size()) != size ||
       ::fchmod(file.get(), mode) != 0 ||
       (spec.uid && ::fchown(file.get(), *spec.uid, spec.gid.value_or(::getegid())) != 0)) {
-    return fail(Code::unavailable, fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    const int number = errno;
+    return not_launched({Code::unavailable,
+                         fmt::format("cannot write {}: {}", path, std::strerror(number)),
+                         {},
+                         {}},
+                        is_short(number));
   }
   return {};
 }
@@ -132,7 +152,8 @@ Result<void> make_known(const std::string& folder, const Started& started) {
 
 }  // namespace
 
-Result<Launched> launch(const std::string& folder, const Spec& spec, const Bounds& bounds) {
+tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec& spec,
+                                           const Bounds& bounds) {
   const process::Cgroup* const group = bounds.group();
   std::vector<std::string> argv = spec.argv;
   if (!spec.script.empty()) {
@@ -149,13 +170,13 @@ Result<Launched> launch(const std::string& folder, const Spec& spec, const Bound
   const std::vector<char*> environment_pointers = pointers(environment);
   const process::User user{spec.uid.value_or(::geteuid()), spec.gid.value_or(::getegid())};
 
-  Plan plan{.append = spec.append, .shepherd = ::getpid()};
+  Plan plan{.append = spec.append, .open_files = spec.open_files, .shepherd = ::getpid()};
   plan.files.push_back(spec.out);
   if (!spec.err.empty() && spec.err != spec.out) plan.files.push_back(spec.err);
   std::vector<process::Pipe> pipes;
   for (std::size_t at = 0; at < plan.files.size(); ++at) {
     auto pipe = process::Pipe::create();
-    if (!pipe) return tl::unexpected(pipe.error());
+    if (!pipe) return not_launched(pipe.error(), true);
     pipes.push_back(std::move(*pipe));
   }
   plan.start = {.argv = argv_pointers.data(),
@@ -170,12 +191,12 @@ Result<Launched> launch(const std::string& folder, const Spec& spec, const Bound
 
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return tl::unexpected(process::step_error(Step::fork, errno, "", ""));
+    return not_launched(process::step_error(Step::fork, errno, "", ""), true);
   }
   const Descriptor ours(ends[0]);
   Descriptor theirs(ends[1]);
   const pid_t process = ::fork();
-  if (process < 0) return tl::unexpected(process::step_error(Step::fork, errno, "", ""));
+  if (process < 0) return not_launched(process::step_error(Step::fork, errno, "", ""), true);
   if (process == 0) {
     ::close(ends[0]);
     child(plan, ends[1]);
@@ -186,19 +207,22 @@ Result<Launched> launch(const std::string& folder, const Spec& spec, const Bound
   std::vector<Descriptor> files;
   if (!receive_report(ours.get(), report, files) || report.number != 0) {
     ::waitpid(process, nullptr, 0);
-    return tl::unexpected(words(report, plan, spec));
+    const bool is_ours = report.log < 0 && report.failed == Step::cgroup;
+    return not_launched(words(report, plan, spec), is_ours && is_short(report.number));
   }
   Launched launched{.process = process, .started = now_started(process, bounds)};
   const auto known = make_known(folder, launched.started);
   if (!known) {
     ::kill(process, SIGKILL);
     ::waitpid(process, nullptr, 0);
-    return tl::unexpected(known.error());
+    // What stays says that the command may have run.
+    ::unlink((folder + kStartedFile).c_str());
+    return not_launched(known.error(), true);
   }
   ::send(ours.get(), "!", 1, MSG_NOSIGNAL);
   if (receive_report(ours.get(), report, files)) {
     ::waitpid(process, nullptr, 0);
-    return tl::unexpected(words(report, plan, spec));
+    return not_launched(words(report, plan, spec), false);
   }
   for (std::size_t at = 0; at < pipes.size(); ++at) {
     launched.logs.emplace_back(std::move(pipes[at].read), std::move(files[at]), spec.log_limit_gb);

@@ -26,7 +26,17 @@ struct Launched {
   Started started{};
 };
 
-/// In the group of `bounds`, or where we are. The error says in words why the command does not run.
-Result<Launched> launch(const std::string& folder, const Spec& spec, const Bounds& bounds);
+/// Why a command does not run, in words.
+struct NotLaunched {
+  Error why;
+  /// The machine is short of processes, descriptors, memory or room on the disk of the folder:
+  /// nothing of the command has run, and it may be tried again. What a user can bring about (no
+  /// room for its log) is not.
+  bool is_transient = false;
+};
+
+/// In the group of `bounds`, or where we are.
+tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec& spec,
+                                           const Bounds& bounds);
 
 }  // namespace almanac::shepherd

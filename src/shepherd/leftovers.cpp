@@ -6,6 +6,9 @@
 #include <optional>
 #include <string_view>
 #include <thread>
+#include <vector>
+
+#include <unistd.h>
 
 #include "process/cgroup.h"
 #include "process/held.h"
@@ -20,10 +23,11 @@ namespace {
 constexpr int kTries = 500;
 constexpr std::chrono::milliseconds kPause{10};
 
-/// Whether the environment that a process began with has exactly this entry.
-bool began_with(pid_t process, std::string_view entry) {
+/// Whether the environment that a process began with has exactly this entry. Nothing when it cannot
+/// be read: the process is gone, or another user's and we are not root, or descriptors are short.
+std::optional<bool> began_with(pid_t process, std::string_view entry) {
   const auto environment = read_file("/proc/" + std::to_string(process) + "/environ");
-  if (!environment) return false;  // it is gone, or another user's and we are not root
+  if (!environment) return std::nullopt;
   for (std::string_view rest = *environment; !rest.empty();) {
     const std::size_t end = rest.find('\0');
     if (rest.substr(0, end) == entry) return true;
@@ -33,13 +37,20 @@ bool began_with(pid_t process, std::string_view entry) {
   return false;
 }
 
-/// Kills those of the run; gives how many there were.
-int kill_marked(const std::string& marker) {
+/// Whether we can look at processes at all: at ourselves we always may.
+bool can_look() { return process::hold(::getpid()) && read_file("/proc/self/environ").has_value(); }
+
+/// Kills those of the run; gives how many there were. Nothing when some could not be looked at.
+std::optional<int> kill_marked(const std::string& marker) {
   int found = 0;
-  for (const pid_t process : process::numbers_in("/proc")) {
+  const std::vector<pid_t> all = process::numbers_in("/proc");
+  if (all.empty()) return std::nullopt;
+  for (const pid_t process : all) {
     // Held before it is looked at: its number may come again for another.
     const process::Descriptor held = process::hold(process);
-    if (!held || !began_with(process, marker)) continue;
+    const std::optional<bool> is_of_it = held ? began_with(process, marker) : std::nullopt;
+    if (!is_of_it && !can_look()) return std::nullopt;
+    if (!is_of_it.value_or(false)) continue;
     ++found;
     process::send_signal(held, SIGKILL);
   }
@@ -48,17 +59,21 @@ int kill_marked(const std::string& marker) {
 
 }  // namespace
 
-int end_leftovers(const std::string& folder) {
-  if (const auto started = read_record<Started>(folder + kStartedFile)) {
-    if (started->boot != boot_id()) return 0;
-    if (!started->cgroup.empty() && is_there(started->cgroup)) {
+std::optional<int> end_leftovers(const std::string& folder) {
+  const auto started = read_record<Started>(folder + kStartedFile);
+  if (!started && started.error().code == Code::unavailable) return std::nullopt;
+  if (started) {
+    const std::string boot = boot_id();
+    if (boot.empty()) return std::nullopt;
+    if (started->boot != boot) return 0;
+    if (!started->cgroup.empty() && is_there(started->cgroup) != There::absent) {
       const auto killed = process::Cgroup::take_over(started->cgroup);
     }
   }
   const std::string marker = "ALMANAC_RUN=" + folder;
-  int left = kill_marked(marker);
+  std::optional<int> left = kill_marked(marker);
   // Again, for they may have started others meanwhile, and dying takes a moment.
-  for (int tries = 0; left > 0 && tries < kTries; ++tries) {
+  for (int tries = 0; left && *left > 0 && tries < kTries; ++tries) {
     std::this_thread::sleep_for(kPause);
     left = kill_marked(marker);
   }

@@ -8,11 +8,13 @@
 /// wiped its environment where there is no control group is not found.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace almanac::shepherd {
 
 /// Kills all of the run; gives how many would not go (they sit in the kernel, or are not ours).
-int end_leftovers(const std::string& folder);
+/// Nothing when that cannot be known now, for want of descriptors or memory: some may live on.
+std::optional<int> end_leftovers(const std::string& folder);
 
 }  // namespace almanac::shepherd

@@ -62,6 +62,7 @@ void read(const json& from, Spec& to) {
   const json& limit = from.at("time_limit_ms");
   to.time_limit = limit.is_null() ? kNoDuration : Duration{limit.get<std::int64_t>()};
   to.grace = Duration{from.at("grace_ms").get<std::int64_t>()};
+  if (from.contains("open_files")) take(from, "open_files", to.open_files);
   take(from, "uid", to.uid);
   take(from, "gid", to.gid);
 }
@@ -121,6 +122,7 @@ Result<std::string> to_json(const Spec& spec) try {
       {"io_mbs", optional(spec.io_mbs)},
       {"time_limit_ms", spec.time_limit == kNoDuration ? json() : json(spec.time_limit.count())},
       {"grace_ms", spec.grace.count()},
+      {"open_files", optional(spec.open_files)},
       {"uid", optional(spec.uid)},
       {"gid", optional(spec.gid)}}
       .dump(1);
@@ -169,8 +171,8 @@ std::string to_json(const Limits& limits) {
 
 template <typename Record>
 Result<Record> read_record(const std::string& path) {
-  const std::optional<std::string> text = read_file(path);
-  if (!text) return fail(Code::not_found, "there is no such file", {.file = path});
+  const auto text = read_file(path);
+  if (!text) return tl::unexpected(text.error());
   try {
     Record record;
     read(json::parse(*text), record);

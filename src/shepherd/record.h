@@ -48,8 +48,8 @@ std::string to_json(const Identity& identity);
 std::string to_json(const Started& started);
 std::string to_json(const Limits& limits);
 
-/// Reads the record of a file. Fails with not_found when there is none, with corrupt when it is not
-/// one of these.
+/// Reads the record of a file. Fails with not_found when there is none, with unavailable when it
+/// cannot be read now, with corrupt when it is not one of these.
 template <typename Record>
 Result<Record> read_record(const std::string& path);
 

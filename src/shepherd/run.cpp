@@ -74,7 +74,7 @@ Result<pid_t> spawn(const std::string& program, const std::string& folder, const
       &how, ::posix_spawnattr_destroy);
   sigset_t orders;
   ::sigemptyset(&orders);
-  for (const int signal : {SIGTERM, SIGUSR1, SIGUSR2}) ::sigaddset(&orders, signal);
+  for (const int signal : {SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2}) ::sigaddset(&orders, signal);
   ::posix_spawnattr_setsigmask(&how, &orders);
   ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
   std::string program_name = "almanac-shepherd";
@@ -84,13 +84,6 @@ Result<pid_t> spawn(const std::string& program, const std::string& folder, const
   const int number = ::posix_spawn(&process, program.c_str(), &files, &how, argv.data(), environ);
   if (number != 0) return cannot("start " + program, number);
   return process;
-}
-
-/// Of one that lives and has said who it is.
-std::optional<Identity> holder_of(const std::string& folder) {
-  const auto identity = read_record<Identity>(folder + kLockFile);
-  if (!identity) return std::nullopt;
-  return *identity;
 }
 
 }  // namespace
@@ -127,70 +120,127 @@ Result<Run> Run::start(const std::string& folder, const Spec& spec) {
     return tl::unexpected(shepherd.error());
   }
   run.shepherd_ = *shepherd;
-  // Nobody has waited for it yet, so the number is still its own.
+  // Nobody has waited for it yet, so the number is still its own. It runs, whether or not a
+  // descriptor is to be had now.
   run.news_ = process::hold(run.shepherd_);
-  if (!run.news_) return adopt(run.folder_);
   return run;
 }
 
 Run::Found Run::look(const std::string& folder) {
-  if (is_there(folder + kExitFile)) return Found::ended;
+  const There ended = is_there(folder + kExitFile);
+  if (ended == There::present) return Found::ended;
+  if (ended == There::unreadable) return Found::unreadable;
   const Descriptor lock(::open((folder + kLockFile).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!lock) return Found::never_started;
-  if (::flock(lock.get(), LOCK_SH | LOCK_NB) != 0) return Found::lives;
+  if (!lock) return errno == ENOENT ? Found::never_started : Found::unreadable;
+  if (::flock(lock.get(), LOCK_SH | LOCK_NB) != 0) {
+    return errno == EWOULDBLOCK ? Found::lives : Found::unreadable;
+  }
   // It may have ended between the first look and the lock.
-  if (is_there(folder + kExitFile)) return Found::ended;
-  return is_there(folder + kStartedFile) ? Found::lost : Found::never_started;
+  switch (is_there(folder + kExitFile)) {
+    case There::present:
+      return Found::ended;
+    case There::unreadable:
+      return Found::unreadable;
+    case There::absent:
+      break;
+  }
+  switch (is_there(folder + kStartedFile)) {
+    case There::present:
+      return Found::lost;
+    case There::absent:
+      return Found::never_started;
+    case There::unreadable:
+      break;
+  }
+  return Found::unreadable;
 }
 
 Result<Run> Run::adopt(const std::string& folder) {
   Run run;
   run.folder_ = spelled(folder);
   for (int tries = 0; tries < kAdoptTries; ++tries) {
-    const Found found = look(run.folder_);
-    if (found == Found::never_started) {
-      return fail(Code::not_found, fmt::format("{}: nothing of this run was ever started", folder));
+    switch (look(run.folder_)) {
+      case Found::never_started:
+        return fail(Code::not_found,
+                    fmt::format("{}: nothing of this run was ever started", folder));
+      case Found::unreadable:
+        return run;
+      case Found::ended:
+      case Found::lost:
+        run.news_ = Descriptor(::eventfd(1, EFD_CLOEXEC));
+        return run;
+      case Found::lives:
+        break;
     }
-    if (found != Found::lives) {
-      run.news_ = Descriptor(::eventfd(1, EFD_CLOEXEC));
-      return run;
-    }
-    if (const auto holder = holder_of(run.folder_)) {
-      run.shepherd_ = holder->process;
-      run.news_ = process::hold(holder->process);
-      if (run.news_ && process::birth_of(holder->process) == holder->birth) return run;
-    }
+    if (run.take_hold()) return run;
     std::this_thread::sleep_for(kAdoptPause);
   }
   return fail(Code::unavailable, fmt::format("{} is locked, but by no shepherd", folder), {},
               "does another program have its file lock open?");
 }
 
-Result<std::optional<Exit>> Run::exited() {
-  pollfd wait{news_.get(), POLLIN, 0};
-  if (::poll(&wait, 1, 0) <= 0) return std::nullopt;
-  if (shepherd_ >= 0) process::bury(news_);
+bool Run::take_hold() {
+  // Our own child, which nobody has waited for.
+  if (shepherd_ >= 0) {
+    news_ = process::hold(shepherd_);
+    return static_cast<bool>(news_);
+  }
+  const auto holder = read_record<Identity>(folder_ + kLockFile);
+  if (!holder) return false;
+  Descriptor held = process::hold(holder->process);
+  if (!held || process::birth_of(holder->process) != holder->birth) return false;
+  shepherd_ = holder->process;
+  news_ = std::move(held);
+  return true;
+}
+
+Outcome Run::exited() {
+  using Kind = Outcome::Kind;
+  const auto unreadable = [&] {
+    return Outcome{.kind = Kind::unreadable, .why = folder_ + ": nobody can tell how this run is"};
+  };
+  if (news_) {
+    pollfd wait{news_.get(), POLLIN, 0};
+    if (::poll(&wait, 1, 0) <= 0) return {};
+    if (shepherd_ >= 0) process::bury(news_);
+  }
+  // A folder that somebody has taken away does not say that nothing was started.
+  if (is_there(folder_) == There::absent) {
+    return {.kind = Kind::lost, .why = folder_ + ": the folder of the run is gone"};
+  }
   switch (look(folder_)) {
-    case Found::lives:  // its child, which has not become the command yet and never will
-      return std::nullopt;
-    case Found::ended:
-      return read_record<Exit>(folder_ + kExitFile).map([](Exit&& exit) {
-        return std::optional(std::move(exit));
-      });
+    case Found::lives:  // or its child does, which has not become the command and never will
+      return news_ || take_hold() ? Outcome{} : unreadable();
+    case Found::unreadable:
+      return unreadable();
+    case Found::ended: {
+      auto exit = read_record<Exit>(folder_ + kExitFile);
+      if (exit) return {.kind = Kind::ended, .exit = std::move(*exit)};
+      if (exit.error().code == Code::corrupt) {
+        return {.kind = Kind::corrupt, .why = to_string(exit.error())};
+      }
+      return unreadable();
+    }
+    case Found::never_started:
+      return {.kind = Kind::never_started,
+              .why = folder_ +
+                     ": the shepherd went before it started anything (is the disk full? "
+                     "the service's own log has its words)"};
     case Found::lost:
       break;
-    case Found::never_started:
-      return fail(Code::unavailable,
-                  fmt::format("{}: the shepherd went before it started anything", folder_), {},
-                  "is the disk full? the service's own log has its words");
   }
-  const int left = end_leftovers(folder_);
-  return fail(Code::corrupt,
-              fmt::format("{}: the shepherd went without a word, it was killed{}", folder_,
-                          left == 0 ? "" : fmt::format("; {} processes would not go", left)));
+  const std::optional<int> left = end_leftovers(folder_);
+  if (!left) return unreadable();
+  return {.kind = Kind::lost,
+          .why = fmt::format("{}: the shepherd went without a word, it was killed{}", folder_,
+                             *left == 0 ? "" : fmt::format("; {} processes would not go", *left))};
 }
 
 void Run::end() { order(SIGTERM); }
+
+void Run::end_now() { order(SIGQUIT); }
+
+void Run::kill() { order(SIGKILL); }
 
 void Run::end_for_memory() { order(SIGUSR2); }
 
@@ -211,8 +261,9 @@ process::Usage Run::usage() const {
   return shepherd_ < 0 ? process::Usage{} : process::usage_of(shepherd_);
 }
 
-void Run::order(int signal) const {
-  if (shepherd_ >= 0) process::send_signal(news_, signal);
+void Run::order(int signal) {
+  if (!news_) take_hold();
+  if (shepherd_ >= 0 && news_) process::send_signal(news_, signal);
 }
 
 Run::~Run() {

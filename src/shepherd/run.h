@@ -40,6 +40,8 @@ struct Spec {
   std::optional<double> io_mbs{};          ///< Of each disk, by cgroup, else not held.
   Duration time_limit = kNoDuration;
   Duration grace = 30s;
+  /// Files that it may have open unless it asks for more (RLIMIT_NOFILE, soft); nothing = as we.
+  std::optional<std::uint64_t> open_files{};
   std::optional<uid_t> uid{};  ///< To become, with its groups; only root can.
   std::optional<gid_t> gid{};
 };
@@ -62,6 +64,21 @@ struct Exit {
   std::int64_t log_dropped = 0;  ///< Bytes of output.
 };
 
+/// What has become of a run.
+struct Outcome {
+  enum class Kind {
+    lives,
+    ended,
+    lost,           ///< The shepherd is gone without a word; what it left has been killed now.
+    corrupt,        ///< The same, and its last word makes no sense.
+    never_started,  ///< Nothing of it ran: it may be started again.
+    unreadable,     ///< Nobody can tell now: it may be any of the others.
+  };
+  Kind kind = Kind::lives;
+  std::optional<Exit> exit{};  ///< Of one that has ended.
+  std::string why{};           ///< In words, of all that follow.
+};
+
 /// How limits are held. Of a run: "" = it has no such limit.
 struct Means {
   std::string cpus{};    ///< "cgroup v2", "affinity".
@@ -78,23 +95,29 @@ class Run {
   /// Fails with unavailable, not_found (the shepherd's program), invalid (text not UTF-8); then the
   /// folder is gone again.
   static Result<Run> start(const std::string& folder, const Spec& spec);
-  /// What a folder says. Of one whose starter has gone: never_started stays so for ever.
-  enum class Found { lives, ended, lost, never_started };
+  /// What a folder says. Of one whose starter has gone: never_started stays so for ever. Of one
+  /// that is unreadable nothing is known yet: it may be any of the others.
+  enum class Found { lives, ended, lost, never_started, unreadable };
   static Found look(const std::string& folder);
-  /// Takes over one that lives, has ended or is lost. Fails with not_found when it never started.
+  /// Takes over one that lives, has ended, is lost or unreadable. Fails with not_found when it
+  /// never started.
   static Result<Run> adopt(const std::string& folder);
   Run(Run&&) noexcept = default;
   Run& operator=(Run&&) noexcept = default;
   ~Run();
 
-  /// Readable when the shepherd has gone; for poll(2).
+  /// Readable when the shepherd has gone; for poll(2). -1 = it could not be held: only exited()
+  /// tells.
   int news() const { return news_.get(); }
-  /// How it ended, if it has. Fails with corrupt when it is lost: the shepherd is gone without a
-  /// word, and what it left behind has been killed now. Fails with unavailable when nothing was
-  /// started and it may be tried again.
-  Result<std::optional<Exit>> exited();
+  /// What has become of it. `unreadable`, and `lives` though there is news: to be asked again,
+  /// later.
+  Outcome exited();
   /// Asks it to end: SIGTERM to all below, SIGKILL after the grace of the spec. Does not wait.
   void end();
+  /// Kills it without grace, also when it was asked to end before. Does not wait.
+  void end_now();
+  /// Kills the shepherd, for one that follows no order: exited() then says `lost`.
+  void kill();
   /// Kills it, as it is where the shepherd itself sees too much memory: it has taken some that is
   /// watched from outside, a GPU's. Does not wait.
   void end_for_memory();
@@ -111,10 +134,13 @@ class Run {
 
  private:
   Run() = default;
-  void order(int signal) const;
+  /// Holds the shepherd of one that lives. False when that cannot be now.
+  bool take_hold();
+  void order(int signal);
 
   std::string folder_;
-  process::Descriptor news_;  // pidfd of the shepherd; of one that has gone, readable for ever
+  process::Descriptor news_;  // pidfd of the shepherd; of one that has gone, readable for ever;
+                              // empty = not held yet
   pid_t shepherd_ = -1;       // -1 = gone when we took over
 };
 

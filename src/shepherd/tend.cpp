@@ -42,19 +42,24 @@ constexpr Duration kAgainAtMost = 1s;
 /// Room for exit.json, kept free for the day when the disk is full.
 constexpr std::size_t kExitSize = 4096;
 
+/// How long the order to end may come behind a SIGTERM that the command died of, if it comes: who
+/// ends all processes (a machine that is switched off) asks some before others.
+constexpr Duration kLastOrder = 500ms;
+
 constexpr Duration kForever = Duration::max();
 
 Duration later(Duration at, Duration by) { return by < kForever - at ? at + by : kForever; }
 
 /// Blocks the signals that are orders and gives them as a descriptor; ignores what is not for us.
 Descriptor orders() {
-  for (const int signal : {SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) {
+  for (const int signal : {SIGINT, SIGHUP, SIGPIPE, SIGXFSZ}) {
     ::signal(signal, SIG_IGN);
   }
   ::signal(SIGCHLD, SIG_DFL);
   sigset_t signals;
   ::sigemptyset(&signals);
-  for (const int signal : {SIGCHLD, SIGTERM, SIGUSR1, SIGUSR2}) ::sigaddset(&signals, signal);
+  for (const int signal : {SIGCHLD, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2})
+    ::sigaddset(&signals, signal);
   ::sigprocmask(SIG_SETMASK, &signals, nullptr);
   return Descriptor(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
@@ -88,7 +93,8 @@ class Shepherd {
         some_ended = true;
         if (process == command_) ending_ = process::ending_from(status);
       });
-      if (!some_left) return finish();
+      told_ = told_ || orders.end || orders.end_now;
+      if (!some_left && !may_still_be_told()) return finish();
       if (ending_) end(Cause::by_itself, spec_.grace);
       const bool look_again = asking_.unsure() && since_boot() >= ask_at_;
       if (end_begun_ && (some_ended || look_again)) ask_again();
@@ -100,14 +106,28 @@ class Shepherd {
  private:
   struct Orders {
     bool end = false;
+    bool end_now = false;
     bool limits = false;
     bool too_much_memory = false;
   };
 
+  /// By whomever: it is what a shell says of a program that it ran, too.
+  bool died_of_sigterm() const {
+    return ending_ && (ending_->signal == SIGTERM || ending_->status == 128 + SIGTERM);
+  }
+
+  /// Of a command of which nothing is left: whether its end may have been an order of which our own
+  /// part is yet to come.
+  bool may_still_be_told() {
+    if (told_ || cause_ != Cause::by_itself || !died_of_sigterm()) return false;
+    if (give_up_at_ == kForever) give_up_at_ = since_boot() + kLastOrder;
+    return since_boot() < give_up_at_;
+  }
+
   /// Sleeps until there is something to do.
   void wait() {
     const Duration next =
-        std::min({end_begun_ ? kForever : limit_at_, kill_at_,
+        std::min({end_begun_ ? kForever : limit_at_, kill_at_, give_up_at_,
                   asking_.unsure() ? ask_at_ : kForever, bounds_.watches() ? watch_at_ : kForever});
     itimerspec when{};
     if (next != kForever) {
@@ -126,6 +146,7 @@ class Shepherd {
     signalfd_siginfo heard;
     while (::read(signals_.get(), &heard, sizeof heard) == sizeof heard) {
       if (heard.ssi_signo == SIGTERM) orders.end = true;
+      if (heard.ssi_signo == SIGQUIT) orders.end_now = true;
       if (heard.ssi_signo == SIGUSR1) orders.limits = true;
       if (heard.ssi_signo == SIGUSR2) orders.too_much_memory = true;
     }
@@ -135,6 +156,7 @@ class Shepherd {
   void follow(const Orders& orders) {
     if (orders.too_much_memory) end_for_memory();
     if (orders.end) end(Cause::told, spec_.grace);
+    if (orders.end_now) end(Cause::told, Duration{0});
     if (!orders.limits) return;
     if (const auto limits = read_record<Limits>(folder_ + kLimitsFile)) bounds_.set(*limits);
   }
@@ -160,11 +182,11 @@ class Shepherd {
     ask_again_ = std::min(2 * ask_again_, kAgainAtMost);
   }
 
-  /// Begins to end all that is left; the first cause is the cause.
+  /// Begins to end all that is left; the first cause is the cause, the shortest grace holds.
   void end(Cause cause, Duration grace) {
+    kill_at_ = std::min(kill_at_, later(since_boot(), grace));
     if (std::exchange(end_begun_, true)) return;
     cause_ = cause;
-    kill_at_ = later(since_boot(), grace);
     if (grace > Duration{0}) asking_.all();
     ask_at_ = since_boot() + ask_again_;
   }
@@ -172,7 +194,6 @@ class Shepherd {
   void end_for_memory() {
     // Grace would cost others their memory.
     end(Cause::memory, Duration{0});
-    kill_at_ = std::min(kill_at_, since_boot());
   }
 
   Exit finish() {
@@ -185,6 +206,8 @@ class Shepherd {
     if (cause_ == Cause::by_itself && !exit.ending.good() && bounds_.ran_out()) {
       exit.cause = Cause::memory;
     }
+    // It heard of the order before we did.
+    if (exit.cause == Cause::by_itself && told_ && died_of_sigterm()) exit.cause = Cause::told;
     rusage ended{};
     ::getrusage(RUSAGE_CHILDREN, &ended);
     const double largest_gb = static_cast<double>(ended.ru_maxrss) / (1024.0 * 1024);
@@ -206,6 +229,7 @@ class Shepherd {
   Descriptor timer_;
   std::optional<process::Ending> ending_;
   bool end_begun_ = false;
+  bool told_ = false;
   process::Asking asking_;
   Cause cause_ = Cause::by_itself;
   Duration limit_at_ = kForever;
@@ -214,6 +238,7 @@ class Shepherd {
   Duration kill_again_ = kAgain;
   Duration ask_at_ = kForever;
   Duration ask_again_ = kAgain;
+  Duration give_up_at_ = kForever;
 };
 
 Exit never_ran(const Error& why) {
@@ -225,12 +250,21 @@ Exit never_ran(const Error& why) {
           .end = now};
 }
 
-Exit run(const std::string& folder, Descriptor signals) {
+/// Nothing when the machine is short of something, and nothing of the command has run.
+std::optional<Exit> run(const std::string& folder, Descriptor signals) {
+  const auto give_up = [](const Error& why) -> std::optional<Exit> {
+    std::fprintf(stderr, "almanac-shepherd: %s\n", to_string(why).c_str());
+    return std::nullopt;
+  };
   const auto spec = read_record<Spec>(folder + kSpecFile);
+  if (!spec && spec.error().code == Code::unavailable) return give_up(spec.error());
   if (!spec) return never_ran(spec.error());
   Bounds bounds(*spec);
   auto launched = launch(folder, *spec, bounds);
-  if (!launched) return never_ran(launched.error());
+  if (!launched && launched.error().is_transient) return give_up(launched.error().why);
+  // Whoever waits for the end of what our starter writes shall not wait for us.
+  ::dup2(STDOUT_FILENO, STDERR_FILENO);
+  if (!launched) return never_ran(launched.error().why);
   return Shepherd(folder, *spec, std::move(*launched), std::move(bounds), std::move(signals)).run();
 }
 
@@ -260,12 +294,12 @@ int tend(const std::string& folder) {
     std::fprintf(stderr, "almanac-shepherd: %s\n", to_string(here.error()).c_str());
     return 1;
   }
-  // Whoever waits for the end of what our starter writes shall not wait for us.
-  ::dup2(STDOUT_FILENO, STDERR_FILENO);
-  const Exit exit = run(folder, std::move(signals));
+  const std::optional<Exit> exit = run(folder, std::move(signals));
+  if (!exit) return 1;
   // A word that cannot be said now (the disk) is said later; without a folder there is none to
   // hear.
-  while (!last_word->commit(to_json(exit)) && is_there(folder) && !is_there(folder + kExitFile)) {
+  while (!last_word->commit(to_json(*exit)) && is_there(folder) != There::absent &&
+         is_there(folder + kExitFile) != There::present) {
     ::sleep(1);
   }
   return 0;

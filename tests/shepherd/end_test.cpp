@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "process/job.h"
+#include "shepherd/end_all.h"
 #include "shepherd/runs.h"
 
 namespace almanac::shepherd {
@@ -35,7 +41,7 @@ TEST(EndTest, ToldToEndACommandMayEndInGoodOrder) {
                             "while :; do sleep 0.01; done"));
   ASSERT_TRUE(runs.comes("ready"));
   EXPECT_EQ(shepherd::Run::look(run.folder()), shepherd::Run::Found::lives);
-  EXPECT_FALSE(run.exited().value());
+  EXPECT_EQ(run.exited().kind, Outcome::Kind::lives);
   run.end();
   const Exit exit = Runs::exit_of(run);
   EXPECT_EQ(exit.cause, Cause::told);
@@ -86,6 +92,116 @@ TEST(EndTest, AnOrderThatComesBeforeTheCommandRunsIsHeard) {
   const Exit exit = Runs::exit_of(run);
   EXPECT_EQ(exit.cause, Cause::told);
   EXPECT_EQ(exit.ending.signal, SIGTERM);
+}
+
+bool is_dead(pid_t process) {
+  const std::string stat = content("/proc/" + std::to_string(process) + "/stat");
+  return stat.empty() || stat.find(") Z") != std::string::npos;
+}
+
+/// As a machine that is switched off ends its processes: command and shepherd, in some order.
+TEST(EndTest, AnOrderThatIsHeardWithTheEndOfTheCommandIsWhyItEnded) {
+  for (const bool command_first : {true, false}) {
+    for (const char* const script :
+         {"touch $HERE/ready; exec sleep 1000",
+          "trap 'exit 143' TERM; touch $HERE/ready; while :; do sleep 0.01; done"}) {
+      const Runs runs;
+      shepherd::Run run = runs.start(runs.shell(script));
+      ASSERT_TRUE(runs.comes("ready") && comes_true([&] { return run.process() > 0; }));
+      const pid_t command = run.process();
+      const pid_t shepherd = Runs::shepherd_of(command);
+      ::kill(shepherd, SIGSTOP);
+      ::kill(command_first ? command : shepherd, SIGTERM);
+      ::kill(command_first ? shepherd : command, SIGTERM);
+      ASSERT_TRUE(comes_true([&] { return is_dead(command); }));
+      ::kill(shepherd, SIGCONT);
+      EXPECT_EQ(Runs::exit_of(run).cause, Cause::told) << script;
+    }
+  }
+}
+
+TEST(EndTest, AnOrderThatComesBehindTheEndOfTheCommandIsHeard) {
+  const Runs runs;
+  bool was_told = false;
+  // A busy machine may let it come too late, but not each time.
+  for (int at = 0; at < 20 && !was_told; ++at) {
+    Spec spec = runs.shell("touch $HERE/ready" + std::to_string(at) + "; exec sleep 1000");
+    spec.id = std::to_string(at);
+    shepherd::Run run = runs.start(spec);
+    ASSERT_TRUE(runs.comes("ready" + spec.id) && comes_true([&] { return run.process() > 0; }));
+    const pid_t command = run.process();
+    const pid_t shepherd = Runs::shepherd_of(command);
+    ::kill(command, SIGTERM);
+    while (::kill(command, 0) == 0) std::this_thread::yield();  // it is waited for
+    ::kill(shepherd, SIGTERM);
+    was_told = Runs::exit_of(run).cause == Cause::told;
+  }
+  EXPECT_TRUE(was_told);
+}
+
+TEST(EndTest, ASigtermOfSomebodyElseIsNoOrder) {
+  const Runs runs;
+  const Exit exit = runs.result(runs.shell("kill -TERM $$"));
+  EXPECT_EQ(exit.cause, Cause::by_itself);
+  EXPECT_EQ(exit.ending.signal, SIGTERM);
+}
+
+TEST(EndTest, AllRunsAreEndedInGoodOrder) {
+  const Runs runs;
+  for (const char* const id : {"1.1", "2.1"}) {
+    Spec spec = runs.shell(
+        "trap 'echo bye; exit 0' TERM; touch $HERE/ready$0; "
+        "while :; do sleep 0.01; done");
+    spec.argv.push_back(id);
+    spec.id = id;
+    spec.out = std::string("out") + id;
+    runs.start(spec);
+    ASSERT_TRUE(runs.comes(std::string("ready") + id));
+  }
+  EXPECT_EQ(end_all(runs.path("")), 0);
+  for (const char* const id : {"1.1", "2.1"}) {
+    EXPECT_EQ(shepherd::Run::look(runs.path(id)), shepherd::Run::Found::ended);
+    EXPECT_THAT(runs.text(std::string("out") + id), HasSubstr("bye"));
+  }
+}
+
+TEST(EndTest, ALaterOrderMayTakeTheGraceAway) {
+  const Runs runs;
+  shepherd::Run run =
+      runs.start(runs.shell("trap 'touch $HERE/heard' TERM; touch $HERE/ready; "
+                            "while :; do sleep 0.01; done"));
+  ASSERT_TRUE(runs.comes("ready"));
+  run.end();
+  ASSERT_TRUE(runs.comes("heard"));
+  run.end_now();
+  const Exit exit = Runs::exit_of(run);
+  EXPECT_EQ(exit.cause, Cause::told);
+  EXPECT_EQ(exit.ending.signal, SIGKILL);
+}
+
+TEST(EndTest, AShepherdThatObeysNobodyIsKilledWithItsRun) {
+  const Runs runs;
+  shepherd::Run run = runs.start(runs.shell("touch $HERE/ready; exec sleep 1000"));
+  ASSERT_TRUE(runs.comes("ready") && comes_true([&] { return run.process() > 0; }));
+  ::kill(Runs::shepherd_of(run.process()), SIGSTOP);
+  run.end_now();
+  run.kill();
+  EXPECT_EQ(Runs::end_of(run).kind, Outcome::Kind::lost);
+  EXPECT_TRUE(runs.alive().empty());
+}
+
+TEST(EndTest, ThatTheMachineIsShortOfSomethingIsNoEnd) {
+  const Runs runs;
+  const std::string program = std::getenv("ALMANAC_SHEPHERD");
+  const std::string wrapper = runs.path("shepherd");
+  // As many descriptors as it needs to begin, but not to start a command.
+  std::ofstream(wrapper) << "#!/bin/sh\nulimit -n 8\nexec " << program << " \"$1\"\n";
+  ::chmod(wrapper.c_str(), 0755);
+  ::setenv("ALMANAC_SHEPHERD", wrapper.c_str(), 1);
+  shepherd::Run run = runs.start(runs.shell("touch $HERE/ran"));
+  ::setenv("ALMANAC_SHEPHERD", program.c_str(), 1);
+  EXPECT_EQ(Runs::end_of(run).kind, Outcome::Kind::never_started);
+  EXPECT_FALSE(runs.has("ran"));
 }
 
 TEST(EndTest, ADaemonOfTheCommandIsEndedWhenTheCommandHasEnded) {

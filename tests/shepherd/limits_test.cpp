@@ -89,6 +89,14 @@ TEST(LimitsTest, NewLimitsThatComeBeforeTheCommandRunsHold) {
   EXPECT_TRUE(Runs::exit_of(run).ending.good());
 }
 
+TEST(LimitsTest, ACommandMayOpenAsManyFilesAsItIsTold) {
+  const Runs runs;
+  Spec spec = runs.shell("ulimit -Sn");
+  spec.open_files = 100;
+  EXPECT_TRUE(runs.result(spec).ending.good());
+  EXPECT_EQ(runs.text(), "100\n");
+}
+
 TEST(LimitsTest, SaysWhatTheMachineAllows) {
   using testing::AnyOf;
   EXPECT_THAT(means().cpus, AnyOf("cgroup v2", "affinity"));

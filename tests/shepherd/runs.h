@@ -66,16 +66,15 @@ class Runs {
   }
 
   /// Waits as a service does.
-  static Result<std::optional<Exit>> end_of(Run& run) {
+  static Outcome end_of(Run& run) {
     pollfd wait{run.news(), POLLIN, 0};
     EXPECT_EQ(::poll(&wait, 1, 120'000), 1);
     return run.exited();
   }
   static Exit exit_of(Run& run) {
-    const auto exit = end_of(run);
-    if (!exit) throw std::runtime_error(to_string(exit.error()));
-    if (!*exit) throw std::runtime_error("news, but no end");
-    return **exit;
+    const Outcome outcome = end_of(run);
+    if (!outcome.exit) throw std::runtime_error("news, but no end: " + outcome.why);
+    return *outcome.exit;
   }
 
   std::string path(const std::string& name) const {

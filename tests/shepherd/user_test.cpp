@@ -97,7 +97,7 @@ TEST_F(UserTest, ItsCommandDiesWithTheShepherdToo) {
   const pid_t command = run.process();
   ASSERT_TRUE(runs_.alive().contains(command));
   ::kill(runs_.shepherd_of(command), SIGKILL);
-  EXPECT_EQ(Runs::end_of(run).error().code, Code::corrupt);
+  EXPECT_EQ(Runs::end_of(run).kind, Outcome::Kind::lost);
   EXPECT_TRUE(comes_true([&] { return runs_.alive().empty(); }));
 }
 

@@ -155,7 +155,7 @@ describe('of a real service, a reader', {skip: real ? false : 'ALMANAC_LIVE name
   test('sees when a job that runs is expected to end', async (t) => {
     const {page, faults} = await open(t, real, 'queue?state=running');
     // Forecasts are played when no other process wants the machine.
-    await page.getByText(/^ends /).first().waitFor({timeout: 60_000});
+    await page.getByText(/^ends /).first().waitFor({timeout: 180_000});
     assert.deepEqual(faults, []);
   });
 });

@@ -8,7 +8,7 @@ namespace almanac::cli {
 
 void register_cancel(Program& program) {
   add_change(program, "cancel", "End jobs of the service, or take them out of its queue",
-             "cancelled");
+             "cancelled", "Kill them: without SIGTERM and grace, also where that goes on");
 }
 
 }  // namespace almanac::cli

@@ -3,11 +3,13 @@
 /// \file
 /// almanac serve: the service of this machine, or of a Slurm cluster, until SIGTERM or Ctrl-C; jobs
 /// that run go on, and the next service takes them over.
+#include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,15 +23,20 @@
 #include "live/notify.h"
 #include "live/power.h"
 #include "perf/catalogue_file.h"
+#include "process/open_files.h"
 #include "report/dashboard.h"
 #include "serve/client.h"
 #include "serve/server.h"
+#include "text/duration.h"
 
 namespace almanac::cli {
 namespace {
 
 /// As simulations take it that are told nothing else.
 constexpr const char* kPower = "dgx1";
+/// Of the files that the service may have open clients have one in so many; the rest is for jobs.
+constexpr std::uint64_t kClientsPart = 4;
+constexpr Duration kLongestGrace = 24h * 7;
 
 struct ServeOptions {
   std::string state = serve::default_state();
@@ -39,6 +46,7 @@ struct ServeOptions {
   std::string listen;
   std::string speed;
   std::string power;
+  std::string max_grace;
   std::string engine = "machine";
   SlurmEngine slurm;
   int gpus = -1;
@@ -121,13 +129,24 @@ Result<live::Config> read_config(const ServeOptions& options) {
   auto power = energy::read_power(options.power.empty() ? kPower : options.power);
   if (!power) return tl::unexpected(power.error());
   config.power = *std::move(power);
+  if (!options.max_grace.empty()) {
+    const auto most = text::parse_duration(options.max_grace);
+    if (!most || *most < Duration{0} || *most > kLongestGrace) {
+      return fail(Code::usage, fmt::format("--max-grace is a time of at most a week, not {}",
+                                           options.max_grace));
+    }
+    config.max_grace = *most;
+  }
   return config;
 }
 
-Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options) {
+/// `open_files`: that a job may have open.
+Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options,
+                                                    std::uint64_t open_files) {
   if (options.engine == "slurm") {
-    if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty()) {
-      return fail(Code::usage, "--cluster, --gpus and --power are of one machine", {},
+    if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
+        !options.max_grace.empty()) {
+      return fail(Code::usage, "--cluster, --gpus, --power and --max-grace are of one machine", {},
                   "Slurm tells what there is, and its nodes' watts are not counted");
     }
     auto speeds = read_speeds(options);
@@ -140,6 +159,7 @@ Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options)
   }
   auto config = read_config(options);
   if (!config) return tl::unexpected(config.error());
+  config->open_files = open_files;
   live::limit_gpus(config->machine);
   for (const std::string& each : config->machine.notes) live::log_info(each);
   live::log_info(fmt::format("jobs are held to limits by: {}", config->machine.limits_by));
@@ -157,10 +177,14 @@ Result<int> run(const ServeOptions& options) {
     if (!read) return tl::unexpected(read.error());
     port = *read;
   }
-  const auto service = open_service(options);
+  // Each job takes one as long as it runs, and each client.
+  const std::uint64_t open_files = process::raise_open_files();
+  const auto service = open_service(options, open_files);
   if (!service) return tl::unexpected(service.error());
-  const auto server =
-      serve::Server::start(**service, {.port = port, .page = std::string(report::dashboard())});
+  serve::Config serving{.port = port, .page = std::string(report::dashboard())};
+  serving.limits.connections =
+      std::min<std::size_t>(serving.limits.connections, process::most_open_files() / kClientsPart);
+  const auto server = serve::Server::start(**service, std::move(serving));
   if (!server) return tl::unexpected(server.error());
   running_service = service->get();
   std::signal(SIGINT, stop_service);
@@ -221,6 +245,10 @@ void register_serve(Program& program) {
                   "What nodes draw where no driver tells: a name or a TOML file, see energy power; "
                   "default: dgx1")
       ->type_name("MODEL");
+  command
+      .add_option("--max-grace", options->max_grace,
+                  "The longest --grace of a job, from SIGTERM to SIGKILL; default: 15:00")
+      ->type_name("TIME");
   command
       .add_option("--engine", options->engine,
                   "What runs the jobs: this machine itself, or the Slurm that it belongs to")
