@@ -3,8 +3,9 @@
 /// \file
 /// Jobs that are told to end: as one, in the time that they have, whatever they and their shepherds
 /// do about it.
-#include <algorithm>
 #include <csignal>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,28 @@ TEST_F(Box, CancelledAtOnceAJobHasNoGrace) {
   ASSERT_TRUE(service_->cancel_all({job}, me_, true));
   ASSERT_TRUE(comes_to(job, JobState::cancelled));
   EXPECT_EQ(look(job).signal, SIGKILL);
+}
+
+TEST_F(Box, RunsAgainWhatEndedWithAllProcessesOfTheMachine) {
+  begin("fifo", 1);
+  store::Submission asked =
+      shell("[ $ALMANAC_ATTEMPT = 2 ] || { echo ready > ready; exec sleep 1000; }");
+  asked.requeue = true;
+  const JobNumber job = submit(asked);
+  ASSERT_TRUE(eventually([&] { return text("ready") == "ready\n"; }));
+  const shepherd::Run run = *shepherd::Run::adopt(state() + "/runs/1.1");
+  const std::string stat = "/proc/" + std::to_string(run.process()) + "/stat";
+  // It hears of both at once.
+  ::kill(run.shepherd(), SIGSTOP);
+  ::kill(run.process(), SIGTERM);
+  ::kill(run.shepherd(), SIGTERM);
+  ASSERT_TRUE(eventually([&] {
+    std::ifstream file(stat);
+    return std::string(std::istreambuf_iterator<char>(file), {}).find(") Z") != std::string::npos;
+  }));
+  ::kill(run.shepherd(), SIGCONT);
+  ASSERT_TRUE(comes_to(job, JobState::completed)) << look(job).reason;
+  EXPECT_EQ(look(job).attempts, 2);
 }
 
 TEST_F(Box, EndsAJobPastAShepherdThatDoesNotObey) {
