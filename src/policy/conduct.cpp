@@ -23,8 +23,7 @@ constexpr Need kNeeds[] = {
      "It reads deadlines (deadline_s): where no job has one, that part of it has nothing to do."},
     {Trait::reads_tenants, "tenants",
      "It reads the guarantees of tenants ([[tenant]] in the cluster file): without, that part of "
-     "it "
-     "has nothing to do."},
+     "it has nothing to do."},
     {Trait::reads_speeds, "speeds",
      "It reads how fast jobs run with what (--speed): without, that part of it has nothing to do."},
 };

@@ -37,15 +37,16 @@ bool is_of(const struct stat& file, std::uint32_t uid) {
 struct Opened {
   process::Descriptor file{};
   int error = 0;
+  bool is_user = true;  // whether we could take on the user's rights
 };
 
 Opened open_as(const process::User& user, const std::string& path) {
   const process::AsUser as_user(user);
-  if (!as_user.holds()) return {.error = EPERM};
+  if (!as_user.holds()) return {.is_user = false};
   constexpr int kHow = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   process::Descriptor file(::open(path.c_str(), kHow));
   const int error = file ? 0 : errno;
-  return {std::move(file), error};
+  return {.file = std::move(file), .error = error};
 }
 
 /// Whether the user may not open the file, or it is no plain one.
@@ -81,6 +82,11 @@ Answer Api::log(const Ask& ask, const std::string& part) const {
   const store::Submission& asked = found->job.asked;
   const Opened opened = open_as({.uid = asked.uid, .gid = asked.gid}, *path);
   const process::Descriptor& file = opened.file;
+  if (!opened.is_user) {
+    return problem({.code = Code::unavailable,
+                    .message = fmt::format("cannot take on the rights of user {}", asked.uid),
+                    .where = {.file = *path}});
+  }
   if (opened.error != 0 && opened.error != ENOENT && !is_refusal(opened.error)) {
     return problem({.code = Code::unavailable,
                     .message = std::strerror(opened.error),

@@ -47,7 +47,7 @@ std::string to_string(const Reason& reason, const std::string& other) {
     case ReasonKind::unknown_vc:
       return "never: the cluster has no such virtual cluster";
     case ReasonKind::too_large:
-      return fmt::format("never: asks {} GPUs, its virtual cluster has at most {} of a kind",
+      return fmt::format("never: asks {} GPUs, its virtual cluster has at most {} of one type",
                          reason.wanted, reason.available);
     case ReasonKind::too_many_cores:
       return "never: asks more cores or memory than its nodes have";

@@ -23,7 +23,7 @@ TEST(Reason, SaysNotNowWithNumbersAndNames) {
 
 TEST(Reason, SaysNeverAsNever) {
   EXPECT_EQ(to_string({.kind = ReasonKind::too_large, .wanted = 9, .available = 8}, ""),
-            "never: asks 9 GPUs, its virtual cluster has at most 8 of a kind");
+            "never: asks 9 GPUs, its virtual cluster has at most 8 of one type");
   for (const ReasonKind kind : {ReasonKind::unknown_vc, ReasonKind::too_large,
                                 ReasonKind::too_many_cores, ReasonKind::no_such_gpu}) {
     EXPECT_TRUE(is_never({.kind = kind}));

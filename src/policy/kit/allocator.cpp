@@ -164,15 +164,8 @@ bool Allocator::will_run(JobId job, const View& view, const Plan& plan) {
 }
 
 bool Allocator::place(VcId vc, const Wish& wish, const View& view, Plan& plan) {
-  const cluster::Demand demand = wanted(wish, view);
-  if (Quotas* const quotas = plan.quotas) {
-    const bool waits = view.progress(wish.job).phase == Phase::waiting;
-    const ClaimId claim = quotas->sized(demand.claim, demand.gpus);
-    if (!(waits ? quotas->has_room(claim) : quotas->may_change(wish.job, claim))) {
-      plan.wake(view.now);  // others may have what was meant for it
-      return false;
-    }
-  }
+  cluster::Demand demand = wanted(wish, view);
+  if (plan.quotas != nullptr && !cut_to_quotas(wish.job, demand, view, plan)) return false;
   grants_.clear();
   if (!place_demand(*placement_, plan.ledger, vc, demand, view.rng, grants_)) return false;
   plan.set(wish.job, {.grants = grants_});
@@ -244,6 +237,20 @@ std::uint64_t Allocator::type_held(JobId job, const View& view) {
     return std::uint64_t{1} << at;
   }
   return 0;
+}
+
+bool Allocator::cut_to_quotas(JobId job, cluster::Demand& demand, const View& view, Plan& plan) {
+  Quotas& quotas = *plan.quotas;
+  const bool waits = view.progress(job).phase == Phase::waiting;
+  const int least = std::min(demand.gpus, asked(job, view).gpus);
+  for (; demand.gpus >= least; --demand.gpus) {
+    const ClaimId claim = quotas.sized(demand.claim, demand.gpus);
+    if (waits ? quotas.has_room(claim) : quotas.may_change(job, claim)) return true;
+    if (demand.is_cpu_job()) break;
+  }
+  // There was room as the decision began: others may have what was meant for it.
+  if (waits) plan.wake(view.now);
+  return false;
 }
 
 double Allocator::rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, const View& view,

@@ -95,6 +95,9 @@ class Allocator : public Policy {
   void take_in(std::span<const Event> events, const View& view);
   void settle(VcId vc, const View& view, Plan& plan);
   bool place(VcId vc, const Wish& wish, const View& view, Plan& plan);
+  /// Takes GPUs that `job` does not insist on from `demand` until quotas have room for it; false =
+  /// they have none even for what it asks.
+  static bool cut_to_quotas(JobId job, cluster::Demand& demand, const View& view, Plan& plan);
   /// Notes which jobs that wait find no room in a quota, as the plan leaves it.
   void leave_aside(const Plan& plan);
   bool is_aside(JobId job) const;

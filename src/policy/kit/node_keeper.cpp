@@ -49,6 +49,7 @@ bool NodeKeeper::bind(VcState& vc) {
   JobId bound = kNoJob;
   std::size_t woken = 0;
   Unmet unmet;
+  const bool draws = desk_.placement().draws();
   for (WaitingQueue::Walk waiting(vc.waiting); !waiting.at_end(); waiting.leave_out()) {
     const cluster::Demand& demand = waiting.demand();
     if (unmet.rules_out(demand)) continue;
@@ -57,7 +58,7 @@ bool NodeKeeper::bind(VcState& vc) {
       break;
     }
     if (strict_) break;
-    unmet.add(demand);
+    if (!draws) unmet.add(demand);
   }
   ledger.undo(before);
   if (bound == kNoJob) return false;
@@ -110,11 +111,12 @@ void NodeKeeper::wake_for_waiting(const VcState& vc, Off& off) {
   std::vector<NodeId> needed;
   std::size_t woken = 0;
   Unmet unmet;
+  const bool draws = desk_.placement().draws();
   for (WaitingQueue::Walk waiting(vc.waiting); !waiting.at_end();) {
     const cluster::Demand& demand = waiting.demand();
     if (unmet.rules_out(demand) || !place(vc, demand, off, woken)) {
       if (strict_) break;
-      unmet.add(demand);
+      if (!draws) unmet.add(demand);
       waiting.leave_out();
       continue;
     }
