@@ -5,8 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "policy/kit/kinds.h"
 #include "policy/kit/placer.h"
-#include "policy/placement/kinds.h"
 
 namespace almanac::policy {
 
@@ -258,7 +258,7 @@ double Allocator::rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, cons
   cluster::Demand demand = asked(job, view);
   demand.gpu_types = type;
   std::vector<cluster::Grant> grants;
-  const bool fits = placement::by_kind(ledger.pools(vc), demand, [&](placement::Kinds kinds) {
+  const bool fits = by_kind(ledger.pools(vc), demand, [&](Kinds kinds) {
     grants.clear();
     int left = gpus;
     for (const cluster::Pool* const pool : kinds) {

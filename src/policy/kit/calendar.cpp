@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "policy/placement/kinds.h"
+#include "policy/kit/kinds.h"
 
 namespace almanac::policy {
 namespace {
@@ -67,7 +67,7 @@ bool Calendar::has_room_beside(VcId vc, const cluster::Demand& demand, Time from
     if (!pool.suits(demand)) continue;
     const Placement::Footprint print = desk_.placement().footprint(demand, pool);
     // Nodes of another kind may give what these lack.
-    if (print.nodes > 1 && placement::spans_kinds(ledger.pools(vc), demand)) return true;
+    if (print.nodes > 1 && spans_kinds(ledger.pools(vc), demand)) return true;
     const Amount wanted = enough.of(print.units);
     int missing = print.nodes;
     for (int free = pool.tightest(wanted.gpus); free > 0; free = pool.tightest(free + 1)) {

@@ -147,6 +147,13 @@ DemandId demand_id(std::size_t position) { return DemandId{static_cast<std::uint
 /// The same jobs in one list.
 using Plain = std::map<QueueKey, std::pair<std::size_t, Duration>, Before>;
 
+void fill(const Asked& asked, WaitingQueue& ours, Plain& model) {
+  for (const auto& [demand, entry] : asked.jobs) {
+    ours.insert(demand_id(demand), asked.demands[demand], entry);
+    model[entry.key] = {demand, entry.believed};
+  }
+}
+
 RC_GTEST_PROP(WaitingQueue, IsOneQueueFiledByDemand, ()) {
   const Asked asked = random_jobs();
   WaitingQueue ours;
@@ -182,10 +189,7 @@ RC_GTEST_PROP(WaitingQueue, IsWalkedPastDemandsThatAreLeftOut, ()) {
   const Asked asked = random_jobs();
   WaitingQueue ours;
   Plain model;
-  for (const auto& [demand, entry] : asked.jobs) {
-    ours.insert(demand_id(demand), asked.demands[demand], entry);
-    model[entry.key] = {demand, entry.believed};
-  }
+  fill(asked, ours, model);
   WaitingQueue::Walk walk(ours);
   std::set<std::size_t> left_out;
   for (const auto& [key, job] : model) {
@@ -211,10 +215,7 @@ RC_GTEST_PROP(WaitingQueue, FindsTheFirstOfThoseThatAreNotSkipped, ()) {
     return std::any_of(unmet.begin(), unmet.end(),
                        [&](const cluster::Demand& each) { return demand.covers(each); });
   };
-  for (const auto& [demand, entry] : asked.jobs) {
-    ours.insert(demand_id(demand), asked.demands[demand], entry);
-    model[entry.key] = {demand, entry.believed};
-  }
+  fill(asked, ours, model);
   for (const Duration limit : {Duration::max(), Duration{40s}, Duration{2s}}) {
     while (true) {
       const auto expected = std::find_if(model.begin(), model.end(), [&](const auto& each) {

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "policy/placement/kinds.h"
+#include "policy/kit/kinds.h"
 #include "policy/placement/racks.h"
 #include "policy/placement/tasks.h"
 #include "policy/registry.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "policy/placement/kinds.h"
+#include "policy/kit/kinds.h"
 
 namespace almanac::policy::placement {
 

@@ -11,7 +11,7 @@
 
 #include "cluster/ledger.h"
 
-namespace almanac::policy::placement {
+namespace almanac::policy {
 
 /// Pools from which one job is placed.
 using Kinds = std::span<const cluster::Pool* const>;
@@ -57,4 +57,4 @@ inline int free_gpus(Kinds kinds) {
   return free;
 }
 
-}  // namespace almanac::policy::placement
+}  // namespace almanac::policy
