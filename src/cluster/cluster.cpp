@@ -81,6 +81,19 @@ std::string Cluster::node_label(NodeId node) const {
   return std::to_string(index(node) - index(vcs[index(described.vc)].first));
 }
 
+bool is_one_of(std::string_view type, std::string_view wanted) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  if (wanted.empty()) return true;
+  while (!wanted.empty()) {
+    const std::string_view one = wanted.substr(0, wanted.find('|'));
+    const bool equal = std::equal(one.begin(), one.end(), type.begin(), type.end(),
+                                  [&](char x, char y) { return lower(x) == lower(y); });
+    if (equal) return true;
+    wanted.remove_prefix(std::min(wanted.size(), one.size() + 1));
+  }
+  return false;
+}
+
 Cluster merged(const Cluster& cluster) {
   Cluster made = cluster;
   made.takes_every_job = true;

@@ -100,6 +100,9 @@ struct Cluster {
   std::string node_label(NodeId node) const;
 };
 
+/// Whether a GPU of `type` is one of `wanted`: "v100", or "v100|a100", in either case; "" = any.
+bool is_one_of(std::string_view type, std::string_view wanted);
+
 /// The same nodes in one virtual cluster that takes every job; its capacity changes as the sum of
 /// the virtual clusters' did. For job logs that name no virtual cluster.
 Cluster merged(const Cluster& cluster);

@@ -4,16 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "trace/alternative.h"
+
 namespace almanac::schedule {
 namespace {
 
 constexpr std::uint64_t kAnyType = ~std::uint64_t{0};
-
-bool equal_ignoring_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
-                                            [&](char x, char y) { return lower(x) == lower(y); });
-}
 
 }  // namespace
 
@@ -56,19 +52,12 @@ TenantId Admission::tenant(const trace::Request& request) const {
   return named != kNoTenant ? named : cluster_.find_tenant(names_[request.user]);
 }
 
-std::uint64_t Admission::types_of(NameId gpu_type) {
-  if (gpu_type == kNoName) return kAnyType;
+std::uint64_t Admission::types_of(std::string_view wanted) const {
   const bool untyped = gpu_types_.size() == 1 && gpu_types_[0].empty();
-  if (untyped) return kAnyType;
-  // "V100|A100": any of these.
+  if (wanted.empty() || untyped) return kAnyType;
   std::uint64_t types = 0;
-  std::string_view rest = names_[gpu_type];
-  while (!rest.empty()) {
-    const std::string_view one = rest.substr(0, rest.find('|'));
-    for (std::size_t type = 0; type < gpu_types_.size(); ++type) {
-      if (equal_ignoring_case(gpu_types_[type], one)) types |= std::uint64_t{1} << type;
-    }
-    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+  for (std::size_t type = 0; type < gpu_types_.size(); ++type) {
+    if (cluster::is_one_of(gpu_types_[type], wanted)) types |= std::uint64_t{1} << type;
   }
   return types;
 }
@@ -87,6 +76,30 @@ Admission::Share Admission::usual_share(VcId vc) const {
 }
 
 DemandId Admission::demand(const trace::Request& request, VcId vc, ClaimId claim) {
+  return demand(request, names_[request.gpu_type], vc, claim);
+}
+
+std::vector<policy::Acceptable> Admission::acceptable(const trace::Request& request, VcId vc,
+                                                      ClaimId claim) {
+  std::vector<policy::Acceptable> made;
+  const auto add = [&](const trace::Request& wanted, std::string_view gpu_type, double rate) {
+    const DemandId id = demand(wanted, gpu_type, vc, claim);
+    if (!never(vc, id)) made.push_back({id, static_cast<float>(rate)});
+  };
+  add(request, names_[request.gpu_type], 1);
+  const auto alternatives = trace::parse_alternatives(names_[request.alternatives]).value();
+  for (const trace::Alternative& each : alternatives) {
+    trace::Request wanted = request;
+    wanted.gpus = each.gpus;
+    wanted.gpu_share = 1;
+    if (each.gpus == 0) wanted.cpus = each.cpus;
+    add(wanted, each.gpu_type, each.rate);
+  }
+  return made;
+}
+
+DemandId Admission::demand(const trace::Request& request, std::string_view gpu_type, VcId vc,
+                           ClaimId claim) {
   cluster::Demand wanted{.gpus = request.gpus};
   wanted.claim = claim;
   // Less than a thousandth is that, more than 999 are a GPU.
@@ -95,7 +108,7 @@ DemandId Admission::demand(const trace::Request& request, VcId vc, ClaimId claim
   if (wanted.is_cpu_job()) {
     wanted.tasks = std::max(1, request.nodes);
   } else {
-    wanted.gpu_types = types_of(request.gpu_type);
+    wanted.gpu_types = types_of(gpu_type);
   }
   if (vc != kNoVc && counts_[index(vc)]) {
     const Share share =

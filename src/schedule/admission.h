@@ -12,7 +12,7 @@
 #include "cluster/cluster.h"
 #include "cluster/demand_table.h"
 #include "cluster/ledger.h"
-#include "policy/contract/reason.h"
+#include "policy/contract/contract.h"
 #include "trace/job.h"
 
 namespace almanac::schedule {
@@ -30,6 +30,10 @@ class Admission {
   /// memory. Where nodes do not say how much they have, neither is counted. Request::gpu_share
   /// counts where one GPU is asked; a part of each of several GPUs is all of them.
   DemandId demand(const trace::Request& request, VcId vc, ClaimId claim = kNoClaim);
+  /// The demands with which a request that names alternatives can start in `vc`, best first: what
+  /// it asks, then those. `claim` is of the quotas of what it asks.
+  std::vector<policy::Acceptable> acceptable(const trace::Request& request, VcId vc,
+                                             ClaimId claim = kNoClaim);
   /// Why it can never start in `vc`, whatever ends; nothing if it can.
   std::optional<policy::Reason> never(VcId vc, DemandId demand) const;
   const std::vector<cluster::Demand>& demands() const { return demands_.all(); }
@@ -66,7 +70,8 @@ class Admission {
   };
 
   Share usual_share(VcId vc) const;
-  std::uint64_t types_of(NameId gpu_type);
+  std::uint64_t types_of(std::string_view wanted) const;
+  DemandId demand(const trace::Request& request, std::string_view gpu_type, VcId vc, ClaimId claim);
   /// How many tasks of a CPU job its virtual cluster holds when nothing else runs, or more than it
   /// has.
   std::int64_t most_tasks(VcId vc, const cluster::Demand& wanted) const;

@@ -34,8 +34,8 @@ Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy:
       admission_(cluster, trace.names),
       ledger_(cluster),
       progress_(trace.jobs.size()),
-      view_(cluster, trace.jobs, progress_, admission_.demands(), grants_, rng_, &configs_,
-            &holds_),
+      view_(cluster, trace.jobs, progress_, admission_.demands(), grants_, rng_, &configs_, &holds_,
+            &acceptable_),
       plan_(ledger_, view_) {
   grants_.reserve(trace.jobs.size());
   view_.restart = cost;
@@ -55,6 +55,13 @@ std::optional<policy::Reason> Round::introduce(JobId job, const Past& past) {
   const policy::Quotas* const quotas = plan_.quotas;
   const ClaimId claim = quotas == nullptr ? kNoClaim : quotas->of(job);
   state.demand = admission_.demand(request, state.vc, claim);
+  if (request.alternatives != kNoName) {
+    auto acceptable = admission_.acceptable(request, state.vc, claim);
+    if (!acceptable.empty()) {
+      state.demand = acceptable.front().demand;
+      acceptable_[job] = std::move(acceptable);
+    }
+  }
   state.since = past.since;
   state.start = past.start;
   state.attained = past.attained;
@@ -76,7 +83,7 @@ std::optional<policy::Reason> Round::admit(JobId job, const Past& past) {
   }
   state.phase = Phase::waiting;
   ++load_.jobs_waiting;
-  load_.gpus_waiting += trace_.jobs[index(job)].request.gpus;
+  load_.gpus_waiting += asked_gpus(state);
   return std::nullopt;
 }
 
@@ -94,7 +101,9 @@ std::optional<policy::Reason> Round::adopt(JobId job, std::span<const cluster::G
   if (policy::Quotas* const quotas = plan_.quotas) {
     int gpus = 0;
     for (const cluster::Grant& grant : held) gpus += grant.count();
-    if (trace_.jobs[index(job)].request.max_gpus > 0) quotas->ask(job, gpus);
+    const bool may_differ =
+        trace_.jobs[index(job)].request.max_gpus > 0 || acceptable_.contains(job);
+    if (may_differ) quotas->ask(job, gpus);
     quotas->adopt(quotas->of(job));
   }
   remember_grants(job, held);
@@ -347,7 +356,6 @@ void Round::check_and_start(Time now, const policy::Plan::Change& start) {
   ALMANAC_CHECK(state.phase == Phase::waiting, "job {} starts but does not wait", index(start.job));
   ALMANAC_CHECK(view_.held_until(start.job) <= now, "job {} starts but is held", index(start.job));
   const std::span<const cluster::Grant> held = plan_.grants(start);
-  const int wanted = asked_gpus(state);
   int given = 0;
   for (const cluster::Grant& grant : held) {
     ALMANAC_CHECK(cluster_.nodes[index(grant.node)].vc == state.vc,
@@ -356,20 +364,27 @@ void Round::check_and_start(Time now, const policy::Plan::Change& start) {
     given += grant.count();
     count(grant, +1);
   }
-  const int most = trace_.jobs[index(start.job)].request.max_gpus;
-  ALMANAC_CHECK(given == wanted || (given > 0 && given <= most),
-                "job {} asks {} GPUs, at most {}, and is given {}", index(start.job), wanted,
-                std::max(wanted, most), given);
+  ALMANAC_CHECK(accepts(start.job, given), "job {} asks {} GPUs and is given {}, which will not do",
+                index(start.job), asked_gpus(state), given);
   remember_grants(start.job, held);
   state.since = now;
   if (state.start == kNoTime) state.start = now;
   state.phase = Phase::running;
   --load_.jobs_waiting;
   ++load_.jobs_running;
-  load_.gpus_waiting -= wanted;
+  load_.gpus_waiting -= asked_gpus(state);
   set_config(start.job, start.config);
   if (!held_since_.empty()) note_start(now, start.job);
   actuator_.start(start.job);
+}
+
+bool Round::accepts(JobId job, int gpus) const {
+  if (gpus == asked_gpus(progress(job))) return true;
+  if (gpus > 0 && gpus <= trace_.jobs[index(job)].request.max_gpus) return true;
+  const std::span<const policy::Acceptable> acceptable = view_.acceptable(job);
+  return std::any_of(acceptable.begin(), acceptable.end(), [&](const policy::Acceptable& each) {
+    return admission_.demands()[index(each.demand)].gpus == gpus;
+  });
 }
 
 void Round::count(const cluster::Grant& grant, int sign) {
@@ -409,7 +424,7 @@ policy::Reason Round::why_waiting(Time now, JobId job) {
   // A stream of its own: looking must not change what a random placement does next.
   Rng rng = rng_;
   policy::View view(cluster_, trace_.jobs, progress_, admission_.demands(), grants_, rng, &configs_,
-                    &holds_);
+                    &holds_, &acceptable_);
   view.now = now;
   view.speeds = view_.speeds;
   view.telemetry = view_.telemetry;

@@ -149,6 +149,8 @@ class Round {
   void take_out(NodeId node);
   void count(const cluster::Grant& grant, int sign);
   void note_start(Time now, JobId job);
+  /// Whether a job may run on so many GPUs.
+  bool accepts(JobId job, int gpus) const;
   int asked_gpus(const policy::Progress& state) const {
     return admission_.demands()[index(state.demand)].gpus;
   }
@@ -169,6 +171,8 @@ class Round {
   std::vector<cluster::Grant> grants_;
   std::unordered_map<JobId, policy::Config> configs_;  // of jobs that do not run as they come
   std::unordered_map<JobId, Time> holds_;              // until when waiting jobs are held
+  std::unordered_map<JobId, std::vector<policy::Acceptable>> acceptable_;  // of jobs that accept
+                                                                           // several
   policy::View view_;
   policy::Plan plan_;
   std::vector<policy::Event> told_;

@@ -269,8 +269,16 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
     if (!content) return tl::unexpected(content.error());
     made.catalogue = made.catalogue.empty() ? *content : *content + " " + made.catalogue;
     made.speeds = std::make_shared<policy::SpeedBook>(made.cluster, made.trace,
-                                                      std::move(*catalogue), std::move(*limits));
+                                                      std::move(*catalogue), *limits);
     made.notes.insert(made.notes.end(), made.speeds->notes().begin(), made.speeds->notes().end());
+  }
+  const bool any_alternatives =
+      std::any_of(made.trace.jobs.begin(), made.trace.jobs.end(),
+                  [](const trace::Job& job) { return job.request.alternatives != kNoName; });
+  if (made.speeds == nullptr && any_alternatives) {
+    // At what rate jobs run on what they take instead stands in the log.
+    made.speeds =
+        std::make_shared<policy::SpeedBook>(made.cluster, made.trace, perf::Catalogue{}, *limits);
   }
   for (Prepared::Run& run : made.runs) {
     const auto fitted = fit_profile(run, made.trace, made.speeds != nullptr);

@@ -10,6 +10,7 @@
 #include "text/datetime.h"
 #include "text/duration.h"
 #include "text/number.h"
+#include "trace/alternative.h"
 
 namespace almanac::trace {
 namespace {
@@ -92,6 +93,8 @@ const char* expectation(const Column& column) {
       return "a number of 0 or more";
     case Field::state:
       return "a job state";
+    case Field::alternatives:
+      return "what the job would take instead, such as gpu:v100:4@0.8|cpu:32@0.1";
     default:
       return "a text";
   }
@@ -196,6 +199,9 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
       return intern(request.model);
     case Field::qos:
       return intern(request.qos);
+    case Field::alternatives:
+      if (is_missing(text)) return {};
+      return parse_alternatives(text) ? intern(request.alternatives) : bad(column, text);
     case Field::gpus:
     case Field::nodes:
     case Field::attempts:

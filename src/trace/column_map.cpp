@@ -16,7 +16,7 @@
 namespace almanac::trace {
 namespace {
 
-constexpr std::array<std::pair<Field, std::string_view>, 36> kFields{{
+constexpr std::array<std::pair<Field, std::string_view>, 37> kFields{{
     {Field::job_id, "job_id"},
     {Field::name, "name"},
     {Field::user, "user"},
@@ -25,6 +25,7 @@ constexpr std::array<std::pair<Field, std::string_view>, 36> kFields{{
     {Field::gpu_type, "gpu_type"},
     {Field::model, "model"},
     {Field::qos, "qos"},
+    {Field::alternatives, "alternatives"},
     {Field::after, "after"},
     {Field::gpus, "gpus"},
     {Field::nodes, "nodes"},

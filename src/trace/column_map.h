@@ -25,6 +25,7 @@ enum class Field {
   gpu_type,
   model,
   qos,
+  alternatives,
   after,
   gpus,
   nodes,

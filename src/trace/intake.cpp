@@ -56,6 +56,9 @@ std::string contradiction(const Request& request, std::string_view id) {
     return fmt::format("max_gpus must not be below gpus: job {} asks {} and at most {}", id,
                        request.gpus, request.max_gpus);
   }
+  if (request.max_gpus > 0 && request.alternatives != kNoName) {
+    return fmt::format("max_gpus and alternatives do not go together: job {} has both", id);
+  }
   return {};
 }
 

@@ -122,6 +122,14 @@ TEST_F(ReadTrace, RefusesARequestThatContradictsItself) {
               HasSubstr("worthless_at_s must not come before deadline_s: job 1 is 10 s before"));
   EXPECT_THAT(with("max_gpus", "4,2"),
               HasSubstr("max_gpus must not be below gpus: job 1 asks 4 and at most 2"));
+  EXPECT_THAT(with("max_gpus,alternatives", "1,2,cpu:8"),
+              HasSubstr("max_gpus and alternatives do not go together: job 1 has both"));
+  for (const std::string_view wrong : {"gpu", "gpu:", "gpu:0", "gpu:1.5", "gpu::2", "cpu:v100:2",
+                                       "cpu:0", "gpu:2@0", "gpu:2@x", "tpu:2", "cpu:8||gpu:1"}) {
+    EXPECT_THAT(with("alternatives", fmt::format("1,{}", wrong).c_str()),
+                HasSubstr("alternatives must be what the job would take instead, such as "))
+        << wrong;
+  }
   EXPECT_THAT(with("max_gpus", "0,2"),
               HasSubstr("max_gpus needs gpus of 1 or more: job 1 asks none"));
   EXPECT_THAT(with("value", "4,-1"), HasSubstr("value must be a number of 0 or more: \"-1\""));

@@ -120,6 +120,7 @@ std::vector<OutColumn> columns_of(const Trace& trace) {
   add_count("batch", &Request::batch);
   add_count("steps", &Request::steps);
   add_count("max_gpus", &Request::max_gpus);
+  add_name("alternatives", &Request::alternatives);
   add_asked_time("deadline_s", &Request::deadline);
   add_asked_time("worthless_at_s", &Request::worthless_at);
   add_amount("value", &Request::value);

@@ -350,7 +350,9 @@ Case mixed_day(std::uint64_t seed) {
   made.cluster.add_nodes(node, 1);
   made.cluster.add_nodes({.gpus = 0, .cpus = 8, .memory_gb = 32}, 1);
   const char* const models[] = {"", "two", "four", "half", "quiet", "quiet", "loud"};
+  const char* const alternatives[] = {"gpu:2@1.5|cpu:8@0.2", "cpu:4@0.25", "gpu:1@4", ""};
   Rng rng(seed);
+  Rng other(seed + 1);
   std::int64_t now = 0;
   for (int job = 0; job < 100; ++job) {
     if (rng.below(3) > 0) now += static_cast<std::int64_t>(rng.below(200));
@@ -370,6 +372,7 @@ Case mixed_day(std::uint64_t seed) {
                          .kind = rng.below(2) == 0 ? "image" : "",
                          .deadline = urgent ? now * 1s : deadline,
                          .max_gpus = max_gpus,
+                         .alternatives = max_gpus > 0 ? "" : alternatives[other.below(4)],
                          .cpus = tells_cores ? static_cast<float>(1 + rng.below(8))
                                              : std::numeric_limits<float>::quiet_NaN(),
                          .memory_gb = static_cast<float>(rng.below(10)),

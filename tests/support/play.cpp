@@ -50,6 +50,7 @@ void add_job(trace::Trace& trace, const JobSpec& spec) {
   if (spec.deadline != kNoDuration) job.request.deadline = Time{spec.deadline};
   if (spec.worthless_at != kNoDuration) job.request.worthless_at = Time{spec.worthless_at};
   job.request.max_gpus = spec.max_gpus;
+  job.request.alternatives = trace.names.intern(spec.alternatives);
   job.request.gpu_share = spec.gpu_share;
   job.request.cpus = spec.cpus;
   job.request.memory_gb = spec.memory_gb;

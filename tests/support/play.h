@@ -48,6 +48,7 @@ struct JobSpec {
   Duration deadline = kNoDuration;  ///< Since the beginning, as `submit`.
   Duration worthless_at = kNoDuration;
   int max_gpus = 0;
+  std::string_view alternatives{};
   float cpus = std::numeric_limits<float>::quiet_NaN();
   float memory_gb = std::numeric_limits<float>::quiet_NaN();
   float reference_cpus = std::numeric_limits<float>::quiet_NaN();

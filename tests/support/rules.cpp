@@ -161,7 +161,16 @@ class Recount {
   void check_gang(const Run& run) {
     const trace::Request& request = input_.trace.jobs[index(run.job)].request;
     const VcId vc = admission_.vc(request);
-    const cluster::Demand demand = admission_.demands()[index(admission_.demand(request, vc))];
+    cluster::Demand demand = admission_.demands()[index(admission_.demand(request, vc))];
+    int held = 0;
+    for (const cluster::Grant& grant : run.grants) held += grant.count();
+    if (request.alternatives != kNoName) {
+      for (const policy::Acceptable& each : admission_.acceptable(request, vc)) {
+        const cluster::Demand& other = admission_.demands()[index(each.demand)];
+        const bool suits = cluster::Ledger(input_.cluster).suits(run.grants.front().node, other);
+        if (suits && other.gpus == held) demand = other;
+      }
+    }
     const std::vector<std::string> types = input_.cluster.gpu_types();
     for (const Run::Resize& resize : run.resizes) {
       const bool same = std::equal(
@@ -169,13 +178,11 @@ class Recount {
           [](const auto& a, const auto& b) { return a.node == b.node && a.gpus == b.gpus; });
       if (!same) say("job {} is resized to other GPUs", index(run.job));
     }
-    int gpus = 0;
     std::set<NodeId> nodes;
     for (const cluster::Grant& grant : run.grants) {
       const cluster::Node& node = input_.cluster.nodes[index(grant.node)];
       const std::string& type = input_.cluster.classes[node.node_class].gpu_type;
       const auto bit = std::find(types.begin(), types.end(), type) - types.begin();
-      gpus += grant.count();
       const bool as_asked = grant.gpu_milli == demand.gpu_milli;
       // The pass may count GPUs, or let the job join another.
       const bool otherwise =
@@ -190,8 +197,8 @@ class Recount {
       if (node.vc != vc) say("job {} runs in another virtual cluster", index(run.job));
       if ((demand.gpu_types >> bit & 1) == 0) say("job {} on a wrong type", index(run.job));
     }
-    if (gpus != request.gpus && gpus > request.max_gpus) {
-      say("job {} asks {} GPUs and gets {}", index(run.job), request.gpus, gpus);
+    if (held != demand.gpus && held > request.max_gpus) {
+      say("job {} asks {} GPUs and gets {}", index(run.job), demand.gpus, held);
     }
   }
 

@@ -289,6 +289,7 @@ class Parser {
     if (key == "type") return &JobSpec::gpu_type;
     if (key == "model") return &JobSpec::model;
     if (key == "kind") return &JobSpec::kind;
+    if (key == "alternatives") return &JobSpec::alternatives;
     return nullptr;
   }
 

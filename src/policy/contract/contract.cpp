@@ -10,7 +10,8 @@ namespace {
 /// What a job that is given other GPUs than it asks claims of quotas is what it is given.
 void count(Quotas& quotas, const View& view, JobId job, bool ran, const Target& target) {
   ClaimId claim = view.demand(view.progress(job).demand).claim;
-  if (view.request(job).max_gpus > 0 && !target.grants.empty()) {
+  const bool may_differ = view.request(job).max_gpus > 0 || !view.acceptable(job).empty();
+  if (may_differ && !target.grants.empty()) {
     int gpus = 0;
     for (const cluster::Grant& grant : target.grants) gpus += grant.count();
     claim = quotas.sized(claim, gpus);

@@ -82,6 +82,12 @@ struct Target {
   Config config{};
 };
 
+/// A demand that will do for a job.
+struct Acceptable {
+  DemandId demand{};
+  float rate = 1;  ///< The job's speed there, beside that on what it asks.
+};
+
 /// What every policy may know and no job is about: the price of power, carbon, any named series.
 struct Signal {
   std::string name;
@@ -133,7 +139,8 @@ class View {
        const std::vector<Progress>& progress, const std::vector<cluster::Demand>& demands,
        const std::vector<cluster::Grant>& grants, Rng& random,
        const std::unordered_map<JobId, Config>* configs = nullptr,
-       const std::unordered_map<JobId, Time>* holds = nullptr)
+       const std::unordered_map<JobId, Time>* holds = nullptr,
+       const std::unordered_map<JobId, std::vector<Acceptable>>* acceptable = nullptr)
       : cluster(machines),
         rng(random),
         jobs_(jobs),
@@ -141,7 +148,8 @@ class View {
         demands_(demands),
         grants_(grants),
         configs_(configs),
-        holds_(holds) {}
+        holds_(holds),
+        acceptable_(acceptable) {}
 
   Time now{};
   const cluster::Cluster& cluster;
@@ -173,6 +181,13 @@ class View {
     const auto found = configs_->find(job);
     return found == configs_->end() ? Config{} : found->second;
   }
+  /// The demands that will do for a job that accepts several and can start with them, best first:
+  /// the first is Progress::demand. Empty = that one will do alone.
+  std::span<const Acceptable> acceptable(JobId job) const {
+    if (acceptable_ == nullptr || acceptable_->empty()) return {};
+    const auto found = acceptable_->find(job);
+    return found == acceptable_->end() ? std::span<const Acceptable>{} : found->second;
+  }
   /// Until when a waiting job is held; Time::min() = it is not.
   Time held_until(JobId job) const {
     if (holds_ == nullptr) return Time::min();
@@ -202,6 +217,7 @@ class View {
   const std::vector<cluster::Grant>& grants_;
   const std::unordered_map<JobId, Config>* configs_;
   const std::unordered_map<JobId, Time>* holds_;
+  const std::unordered_map<JobId, std::vector<Acceptable>>* acceptable_;
 };
 
 /// What shall change; whatever is not mentioned stays as it is.

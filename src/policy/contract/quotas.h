@@ -40,7 +40,7 @@ class Quotas {
     return index(job) < of_job_.size() ? of_job_[index(job)] : kNoClaim;
   }
 
-  /// The claim of so many GPUs, 1 or more, on the same quotas.
+  /// The claim of so many GPUs on the same quotas; of none, on none.
   ClaimId sized(ClaimId claim, int gpus);
   /// `job`, which holds nothing, claims so many GPUs of the same quotas.
   void ask(JobId job, int gpus) { put(job, sized(of(job), gpus)); }

@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "trace/alternative.h"
+
 namespace almanac::policy {
 namespace {
 
@@ -78,6 +80,49 @@ SpeedBook::SpeedBook(const cluster::Cluster& cluster, const trace::Trace& trace,
     spared_.push_back(limits_.spared(spared_.size()));
   }
   add_gpu_jobs(trace);
+  add_alternatives(trace);
+}
+
+void SpeedBook::add_alternatives(const trace::Trace& trace) {
+  const auto nodes_of = [&](std::string_view types) {
+    std::vector<bool> will_do;
+    for (const cluster::NodeClass& make : classes_) {
+      will_do.push_back(cluster::is_one_of(make.gpu_type, types));
+    }
+    return will_do;
+  };
+  for (std::size_t at = 0; at < trace.jobs.size(); ++at) {
+    const trace::Request& asked = trace.jobs[at].request;
+    if (asked.alternatives == kNoName) continue;
+    std::vector<Instead>& made = instead_[JobId{static_cast<std::uint32_t>(at)}];
+    made.push_back({asked.gpus, nodes_of(trace.names[asked.gpu_type]), 0, 1});
+    const auto others = trace::parse_alternatives(trace.names[asked.alternatives]).value();
+    for (const trace::Alternative& each : others) {
+      made.push_back({each.gpus, nodes_of(each.gpu_type), double{each.cpus}, each.rate});
+    }
+  }
+}
+
+std::optional<double> SpeedBook::instead(JobId job, std::span<const cluster::Grant> grants) const {
+  if (instead_.empty()) return std::nullopt;
+  const auto found = instead_.find(job);
+  if (found == instead_.end()) return std::nullopt;
+  int gpus = 0;
+  double cpus = 0;
+  for (const cluster::Grant& grant : grants) {
+    gpus += grant.count();
+    cpus += grant.cpu_milli / 1e3;
+  }
+  for (std::size_t at = 0; at < found->second.size(); ++at) {
+    const Instead& each = found->second[at];
+    const bool will_do = std::all_of(
+        grants.begin(), grants.end(),
+        [&](const cluster::Grant& grant) { return each.will_do[class_of_[index(grant.node)]]; });
+    if (each.gpus != gpus || (gpus > 0 && !will_do)) continue;
+    if (at == 0) return std::nullopt;
+    return each.cpus > 0 ? each.rate * std::min(1.0, cpus / each.cpus) : each.rate;
+  }
+  return std::nullopt;
 }
 
 void SpeedBook::add_gpu_jobs(const trace::Trace& trace) {
@@ -195,6 +240,9 @@ perf::Grant SpeedBook::translated(const Alike& alike, const cluster::Grant& gran
 
 perf::Pace SpeedBook::pace(JobId job, std::span<const cluster::Grant> grants,
                            std::span<const JobId> beside) const {
+  if (const auto rate = instead(job, grants)) {
+    return {.rate = *rate, .computing = grants.front().gpus == 0 ? 0.0 : 1.0};
+  }
   if (jobs_[index(job)].alike == kCpuJob) {
     double cpus = 0;
     for (const cluster::Grant& grant : grants) cpus += grant.cpu_milli / 1e3;
@@ -211,6 +259,7 @@ perf::Pace SpeedBook::pace(JobId job, std::span<const cluster::Grant> grants,
 
 perf::Parts SpeedBook::parts(JobId job, std::span<const cluster::Grant> grants,
                              std::span<const JobId> beside) const {
+  if (const auto rate = instead(job, grants)) return {.type = *rate};
   const Alike& alike = of(job);
   std::vector<perf::Grant> held;
   for (const cluster::Grant& grant : grants) held.push_back(translated(alike, grant));

@@ -10,12 +10,15 @@
 /// that tells its batch and its steps, of a model that says what they mean (perf/genie.h), keeps
 /// both on any number of GPUs: its rate is the latency at the reference by that on what it holds. A
 /// CPU job runs in proportion to its cores, up to those that it asked. What is recorded ran without
-/// a power limit.
+/// a power limit. A job that runs on what it would take instead (Request::alternatives) does so at
+/// the rate that it says, whatever its model.
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/ids.h"
@@ -74,12 +77,22 @@ class SpeedBook {
     perf::GpuType type;
     std::vector<double> power;  ///< By class of nodes; empty = no node has a power limit.
   };
+  /// What a job would take instead of what it asks.
+  struct Instead {
+    int gpus;
+    std::vector<bool> will_do;  ///< By class of nodes.
+    double cpus;                ///< Of one without GPUs.
+    double rate;
+  };
   struct Job {
     std::uint32_t alike = kCpuJob;  // position in alike_
     float cpus = 0;                 // that a CPU job asks
   };
   static constexpr std::uint32_t kCpuJob = ~std::uint32_t{0};
 
+  void add_alternatives(const trace::Trace& trace);
+  /// How fast a job is with what it took instead of what it asks; nothing where it did not.
+  std::optional<double> instead(JobId job, std::span<const cluster::Grant> grants) const;
   const Alike& of(JobId job) const { return alike_[jobs_[index(job)].alike]; }
   void add_gpu_jobs(const trace::Trace& trace);
   /// Grants of `gpus` GPUs, each with so much, on `nodes` nodes; 0 = on as few of the usual as hold
@@ -101,6 +114,7 @@ class SpeedBook {
   cluster::NodeClass usual_;
   std::vector<Job> jobs_;
   std::deque<Alike> alike_;
+  std::unordered_map<JobId, std::vector<Instead>> instead_;  // as asked first
   std::vector<std::string> notes_;
 };
 

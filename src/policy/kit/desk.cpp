@@ -113,10 +113,14 @@ Duration Desk::remaining(JobId job) const {
 }
 
 Time Desk::choose_demand(JobId job) {
-  if (!chooses()) return Time::max();
-  cluster::Demand demand = view_->demand(view_->progress(job).demand);
   Slot& slot = slots_[index(job)];
   slot.rate = 1;
+  if (const auto acceptable = view_->acceptable(job); !acceptable.empty()) {
+    slot.rate = chosen_.try_emplace(job, acceptable.front()).first->second.rate;
+    if (view_->progress(job).phase == Phase::waiting) undecided_.insert(job);
+  }
+  if (!chooses()) return Time::max();
+  cluster::Demand demand = view_->demand(asked_id(job));
   Time until = Time::max();
   if (shape_ && view_->speeds != nullptr && view_->request(job).max_gpus > 0) {
     const Shaped shaped = shape_->choose(job, work_left(job), *view_, plan_->ledger);
@@ -163,8 +167,42 @@ std::span<const JobId> Desk::refile(std::span<VcState> vcs) {
   return refiled_;
 }
 
+std::span<const JobId> Desk::choose_again(VcState& vc) {
+  refiled_.clear();
+  for (const JobId job : undecided_) {
+    const bool is_here = view_->progress(job).vc == vc.vc;
+    if (!is_here || vc.waiting.is_aside(demand_id(job))) continue;
+    const Acceptable best = first_with_room(vc.vc, job);
+    if (best.demand == asked_id(job)) continue;
+    vc.waiting.erase(demand_id(job), key(job));
+    chosen_[job] = best;
+    std::erase_if(stale_, [&](const auto& each) { return each.second == job; });
+    file(vc, job, slots_[index(job)].sequence);
+    vc.blocked = kNoJob;
+    refiled_.push_back(job);
+  }
+  return refiled_;
+}
+
+Acceptable Desk::first_with_room(VcId vc, JobId job) {
+  const std::span<const Acceptable> acceptable = view_->acceptable(job);
+  const auto has_room = [&](const Acceptable& each) {
+    const cluster::Demand& asked = view_->demand(each.demand);
+    return fits(vc, size_ ? size_->demand(job, asked, *view_) : asked);
+  };
+  const auto found = std::find_if(acceptable.begin(), acceptable.end(), has_room);
+  return found == acceptable.end() ? acceptable.front() : *found;
+}
+
+void Desk::forget_choice(JobId job) {
+  if (chosen_.empty()) return;
+  chosen_.erase(job);
+  undecided_.erase(job);
+}
+
 void Desk::withdraw(VcState& vc, JobId job) {
   vc.waiting.erase(demand_id(job), key(job));
+  forget_choice(job);
   vc.blocked = kNoJob;
   if (!likely_.empty()) likely_[index(job)].reset();
 }
@@ -255,6 +293,7 @@ void Desk::start(VcState& vc, JobId job, std::span<const cluster::Grant> grants)
 void Desk::start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> grants) {
   const JobId job = entry.job;
   vc.waiting.erase(demand_id(job), entry.key);
+  if (!undecided_.empty()) undecided_.erase(job);
   plan_->set(job, {.grants = grants});
   Slot& slot = slots_[index(job)];
   if (quota_keeper_ != nullptr) quota_keeper_->started(demand(job).claim);
@@ -273,17 +312,23 @@ void Desk::start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> 
 double Desk::time_left(JobId job, std::span<const cluster::Grant> grants) const {
   // A job without run time ends in a later round of this instant: its GPUs are in use until then.
   const double work = static_cast<double>(std::max(Duration{1}, work_left(job)).count());
-  return view_->speeds == nullptr ? work : work / view_->speeds->rate(job, grants);
+  if (view_->speeds == nullptr) return work / slots_[index(job)].rate;
+  return work / view_->speeds->rate(job, grants);
 }
 
 void Desk::adopt(VcState& vc, JobId job) {
-  choose_demand(job);
   const std::span<const cluster::Grant> held = view_->grants(job);
+  int gpus = 0;
+  for (const cluster::Grant& grant : held) gpus += grant.count();
+  // It has what it has, whatever would be chosen today.
+  for (const Acceptable& each : view_->acceptable(job)) {
+    const cluster::Demand& asked = view_->demand(each.demand);
+    const bool holds = asked.gpus == gpus && plan_->ledger.suits(held.front().node, asked);
+    if (holds && chosen_.try_emplace(job, each).second) break;
+  }
+  choose_demand(job);
   Slot& slot = slots_[index(job)];
   if (shape_) {
-    // It has the shape that it has, whatever would be chosen today.
-    int gpus = 0;
-    for (const cluster::Grant& grant : held) gpus += grant.count();
     const cluster::Demand& chosen = demands_[slot.demand];
     const int nodes = chosen.nodes > 0 ? static_cast<int>(held.size()) : 0;
     slot.demand = demands_.id_of(shaped(chosen, gpus, nodes));
@@ -369,6 +414,7 @@ void Desk::ended(VcState& vc, JobId job) {
   vc.blocked = kNoJob;
   for (const cluster::Grant& grant : view_->grants(job)) touched.push_back(grant.node);
   if (track != Track::nothing) vc.running.erase(key(job));
+  forget_choice(job);
   if (!likely_.empty()) likely_[index(job)].reset();
 }
 

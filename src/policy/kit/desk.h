@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -66,8 +67,7 @@ class Desk {
   void learn(JobId job);
   /// What a job needs to start, and the number of that; as of when it joined the queue.
   const cluster::Demand& demand(JobId job) const {
-    return chooses() ? demands_[slots_[index(job)].demand]
-                     : view_->demand(view_->progress(job).demand);
+    return chooses() ? demands_[slots_[index(job)].demand] : view_->demand(asked_id(job));
   }
   /// What is enough for it to start.
   cluster::Demand least(JobId job) const { return least(demand(job)); }
@@ -75,7 +75,7 @@ class Desk {
     return size_ ? size_->least(demand) : demand;
   }
   DemandId demand_id(JobId job) const {
-    return chooses() ? slots_[index(job)].demand : view_->progress(job).demand;
+    return chooses() ? slots_[index(job)].demand : asked_id(job);
   }
   /// Puts a job in the queue at its rank.
   void enqueue(VcState& vc, JobId job);
@@ -83,6 +83,11 @@ class Desk {
   void withdraw(VcState& vc, JobId job);
   /// Files those waiting jobs anew whose shape or rank may be another by now, and gives them.
   std::span<const JobId> refile(std::span<VcState> vcs);
+  /// Lets each job that waits in `vc` and accepts several demands ask for the first that has room,
+  /// else for the best; gives those that are filed anew. A placement for each demand of such a job.
+  std::span<const JobId> choose_again(VcState& vc);
+  /// Whether any job waits that accepts several.
+  bool has_undecided() const { return !undecided_.empty(); }
   /// Puts a job in the queue at a rank of the caller's.
   void enqueue_at(VcState& vc, JobId job, double rank, double tie);
 
@@ -179,6 +184,14 @@ class Desk {
  private:
   /// Whether jobs may be given something else than they ask.
   bool chooses() const { return size_ != nullptr || shape_ != nullptr; }
+  /// Of the demands that will do for a job the one that it asks for now.
+  DemandId asked_id(JobId job) const {
+    if (chosen_.empty()) return view_->progress(job).demand;
+    const auto found = chosen_.find(job);
+    return found == chosen_.end() ? view_->progress(job).demand : found->second.demand;
+  }
+  Acceptable first_with_room(VcId vc, JobId job);
+  void forget_choice(JobId job);
   /// Chooses what a job is to have; gives until when that stands.
   Time choose_demand(JobId job);
   /// Puts a job in the queue as the slots say.
@@ -203,7 +216,7 @@ class Desk {
     Duration believed{};  // of the whole run
     std::uint32_t sequence = 0;
     DemandId demand{};  // if there is a shape or a size
-    float rate = 1;     // of that demand's shape
+    float rate = 1;     // with that demand's shape, or with the choice
 
     QueueKey key() const { return {rank, tie, sequence}; }
   };
@@ -217,6 +230,8 @@ class Desk {
   std::vector<JobId> refiled_;
   /// Until when what waiting jobs are filed under stands.
   std::set<std::pair<Time, JobId>> stale_;
+  std::unordered_map<JobId, Acceptable> chosen_;  // of jobs that accept several
+  std::set<JobId> undecided_;                     // those of them that wait
   std::vector<PooledAmount> total_;  // of each virtual cluster, if the order reads shares
   const View* view_ = nullptr;
   Plan* plan_ = nullptr;

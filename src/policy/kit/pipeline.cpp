@@ -41,8 +41,13 @@ class Pipeline final : public Policy {
         pass_(registry().passes.make(composition.pass, *desk_)),
         packing_(registry().packings.make(composition.packing, *desk_, std::move(host.may_share))) {
     if (packing_) desk_->set_packing(*packing_);
+    const Traits& traits = registry().passes.at(composition.pass).traits;
+    // What tells GPU jobs from CPU jobs is not told that a job becomes the other.
+    offers_choice_ = !traits.bars.has(Trait::revises_waiting) &&
+                     !traits.has.has(Trait::splits_queue) && desk_->size() == nullptr &&
+                     throttle_ == nullptr;
     if (auto capacity = registry().capacities.make(composition.capacity)) {
-      const bool strict = registry().passes.at(composition.pass).traits.has.has(Trait::keeps_line);
+      const bool strict = traits.has.has(Trait::keeps_line);
       keeper_ = std::make_unique<NodeKeeper>(*desk_, std::move(capacity), strict, host.binds);
     }
   }
@@ -51,6 +56,7 @@ class Pipeline final : public Policy {
     desk_->open(view, plan);
     if (vcs_.size() < view.cluster.vcs.size()) add_vcs(view.cluster.vcs.size());
     need_.clear();
+    std::swap(need_, chosen_again_);
     requeue_stopped();
     for (const JobId job : desk_->refile(vcs_)) {
       VcState& vc = vcs_[index(view.progress(job).vc)];
@@ -64,10 +70,17 @@ class Pipeline final : public Policy {
       std::sort(need_.begin(), need_.end());
       need_.erase(std::unique(need_.begin(), need_.end()), need_.end());
     }
-    for (const VcId vc : need_) {
-      pass_->run(vcs_[index(vc)]);
-      while (keeper_ && keeper_->bind(vcs_[index(vc)])) pass_->run(vcs_[index(vc)]);
+    for (const VcId id : need_) {
+      VcState& vc = vcs_[index(id)];
+      choose_again(vc);
+      pass_->run(vc);
+      while (keeper_ && keeper_->bind(vc)) pass_->run(vc);
     }
+    // What a job counted on may have gone to another.
+    for (const VcId vc : need_) {
+      if (choose_again(vcs_[index(vc)])) chosen_again_.push_back(vc);
+    }
+    if (!chosen_again_.empty()) plan.wake(view.now);
     // A job that quotas put aside after a start may have been in the way of others.
     if (!regrouped_.empty()) plan.wake(view.now);
     const std::size_t seen = desk_->touched.size();
@@ -130,6 +143,14 @@ class Pipeline final : public Policy {
     quota_keeper_->look();
     need_.insert(need_.end(), regrouped_.begin(), regrouped_.end());
     regrouped_.clear();
+  }
+
+  /// Gives whether any waiting job asks something else than before.
+  bool choose_again(VcState& vc) {
+    if (!offers_choice_ || !desk_->has_undecided()) return false;
+    const std::span<const JobId> refiled = desk_->choose_again(vc);
+    for (const JobId job : refiled) pass_->refiled(vc, job);
+    return !refiled.empty();
   }
 
   bool is_aside(const VcState& vc, JobId job) const {
@@ -273,8 +294,10 @@ class Pipeline final : public Policy {
   std::unique_ptr<Pass> pass_;
   std::unique_ptr<Packing> packing_;    // null = every GPU asked for whole is
   std::unique_ptr<NodeKeeper> keeper_;  // null = every node stays on
+  bool offers_choice_ = false;          // whether jobs take what is free of what they accept
   std::vector<VcState> vcs_;
   std::vector<VcId> need_;
+  std::vector<VcId> chosen_again_;           // where a job asks something else since the last runs
   std::vector<VcId> regrouped_;              // where quotas let others wait since the last runs
   std::optional<QuotaKeeper> quota_keeper_;  // none = there were no quotas so far
 };

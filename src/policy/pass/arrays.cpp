@@ -109,7 +109,7 @@ class ArraysPass final : public Pass {
   }
 
  private:
-  bool is_cpu_job(JobId job) const { return desk_.view().request(job).gpus == 0; }
+  bool is_cpu_job(JobId job) const { return desk_.demand(job).is_cpu_job(); }
   NameId user(JobId job) const { return desk_.view().request(job).user; }
   std::int32_t idle(NodeId node) const { return desk_.ledger().room(node).cpu_milli; }
   UserQueues::Place place_of(JobId job) const {

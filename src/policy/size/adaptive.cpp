@@ -63,7 +63,7 @@ class Adaptive final : public Size {
   void started(JobId job, const Desk& desk) override {
     const View& view = desk.view();
     if (view.telemetry == nullptr || !view.cluster.counts_cpus()) return;
-    if (view.request(job).gpus == 0) return;
+    if (desk.demand(job).is_cpu_job()) return;
     if (on_node_.empty()) on_node_.resize(view.cluster.nodes.size());
     const bool informed = remembered(view.request(job)).of_its_own;
     jobs_.insert_or_assign(

@@ -113,8 +113,7 @@ class Halve final : public Throttle {
     return desk.view().telemetry->bandwidth_gbs(job);
   }
   static bool draws_beside_gpus(JobId job, const Desk& desk) {
-    return desk.view().request(job).gpus > 0 && desk.runs(job) &&
-           drawn_by(job, desk).value_or(1) > 0;
+    return !desk.demand(job).is_cpu_job() && desk.runs(job) && drawn_by(job, desk).value_or(1) > 0;
   }
 
   /// Unless it is to be looked at earlier or later already.
@@ -168,7 +167,7 @@ class Halve final : public Throttle {
     JobId most = kNoJob;
     double most_drawn = 0;
     for (const JobId job : here.jobs) {
-      if (desk.view().request(job).gpus > 0 || !desk.runs(job)) continue;
+      if (!desk.demand(job).is_cpu_job() || !desk.runs(job)) continue;
       if (cores(job, node, desk) <= kLeast) continue;
       const auto drawn = drawn_by(job, desk);
       if (!drawn || (most != kNoJob && *drawn <= most_drawn)) continue;

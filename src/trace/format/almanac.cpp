@@ -38,6 +38,7 @@ void register_almanac(Formats& registry) {
       {Field::batch, "batch"},
       {Field::steps, "steps"},
       {Field::max_gpus, "max_gpus"},
+      {Field::alternatives, "alternatives"},
       {Field::deadline_s, "deadline_s", false, Unit::s},
       {Field::worthless_at_s, "worthless_at_s", false, Unit::s},
       {Field::value, "value"},
