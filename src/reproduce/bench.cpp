@@ -2,11 +2,11 @@
 #include "reproduce/bench.h"
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/check.h"
 
@@ -25,13 +25,16 @@ std::string_view plain(std::string_view name) {
   return name.ends_with(".jsonl") ? name.substr(0, name.size() - 1) : name;
 }
 
-/// Whether `name` is `pattern`, in which one `*` may stand for anything.
+/// Whether `name` is `pattern`, in which each `*` stands for anything.
 bool matches(std::string_view name, std::string_view pattern) {
   const auto star = pattern.find('*');
   if (star == std::string_view::npos) return name == pattern;
-  const std::string_view head = pattern.substr(0, star);
-  const std::string_view tail = pattern.substr(star + 1);
-  return name.size() >= head.size() + tail.size() && name.starts_with(head) && name.ends_with(tail);
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  const std::string_view rest = pattern.substr(star + 1);
+  for (std::size_t at = star; at <= name.size(); ++at) {
+    if (matches(name.substr(at), rest)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -79,7 +82,7 @@ void Bench::each(std::string_view pattern, const std::function<void(const File&)
       work(file);
     } catch (const Malformed& malformed) {
       give_up(malformed.error);
-    } catch (const nlohmann::json::exception& wrong) {
+    } catch (const std::exception& wrong) {  // of a parser
       give_up({.code = Code::invalid, .message = wrong.what()});
     }
   }

@@ -15,7 +15,7 @@ namespace almanac::reproduce {
 
 /// Files of the public data that a recipe reads.
 struct Need {
-  /// "golden/ces/*_ces.csv": below the data's folder, one `*` in the last part. Packed files (.gz,
+  /// "golden/ces/*_ces.csv": below the data's folder, `*` in the last part only. Packed files (.gz,
   /// .zst) count as what is in them, and .jsonl as .json.
   std::string files{};
   std::string from{};  ///< Who published them, and where.
