@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gavel/engine.h"
+
+#include <gtest/gtest.h>
+
+#include "gavel/rules.h"
+
+namespace almanac::gavel {
+namespace {
+
+std::vector<double> jcts(std::string_view policy, const std::vector<Job>& jobs, int gpus) {
+  const auto rule = make_rule(policy, {});
+  const Course course =
+      play({.types = {"v100"}, .gpus = {gpus}}, {.alone = {{1.0}, {0.998046875}}}, jobs, *rule, {});
+  std::vector<double> all;
+  for (const Ended& job : course.ended) all.push_back(job.jct_s);
+  return all;
+}
+
+TEST(Engine, LetsJobsTakeTurns) {
+  EXPECT_EQ(jcts("isolated", {{.number = 0, .steps = 720}, {.number = 1, .steps = 360}}, 1),
+            (std::vector<double>{1080, 720}));
+}
+
+// 0.998046875 steps per second are 359 whole steps a round of 360 s, which take 359.7 s.
+TEST(Engine, RunsWholeStepsARound) {
+  const double round_s = 359 / 0.998046875;
+  EXPECT_EQ(jcts("isolated", {{.number = 0, .kind = 1, .steps = 359}}, 1),
+            (std::vector<double>{round_s}));
+  EXPECT_EQ(
+      jcts("isolated", {{.number = 0, .steps = 720}, {.number = 1, .kind = 1, .steps = 359}}, 1),
+      (std::vector<double>{720 + round_s, 360 + round_s}));
+}
+
+// Half a step on each of two GPUs is no step: five rounds later the job is dropped.
+TEST(Engine, DropsAJobThatFailsFiveTimes) {
+  EXPECT_EQ(jcts("isolated", {{.number = 0, .gpus = 2, .steps = 361}}, 2),
+            (std::vector<double>{365}));
+}
+
+TEST(Rules, HaveNames) {
+  for (const std::string_view name : rule_names()) EXPECT_NE(make_rule(name, {}), nullptr) << name;
+  EXPECT_EQ(make_rule("no_such_policy", {}), nullptr);
+}
+
+}  // namespace
+}  // namespace almanac::gavel

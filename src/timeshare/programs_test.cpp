@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "timeshare/programs.h"
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "timeshare/packed.h"
+#include "timeshare/partition.h"
+
+namespace almanac::timeshare {
+namespace {
+
+constexpr double kClose = 1e-7;
+
+/// Two jobs of different speeds, one GPU each.
+Problem two_jobs() {
+  return {
+      .gpus = {1, 1, 1},
+      .jobs = {{.rates = {0.5, 1, 2}, .steps_left = 300}, {.rates = {1, 2, 3}, .steps_left = 500}}};
+}
+
+// Proportional rates 7/6 and 2. Job 0 has 9/19 of the third type, job 1 the rest of it, and both
+// fill up with the second: 28/19 = 24/19 x 7/6, 48/19 = 24/19 x 2.
+TEST(MaxMinFairness, EvensOutWhatEachHasOfItsProportionalRate) {
+  const Problem problem = two_jobs();
+  EXPECT_NEAR(least_normalised_rate(problem, max_min_fairness(problem)), 24.0 / 19, kClose);
+}
+
+// 300 steps at 1.5 per second and 500 at 2.5.
+TEST(MinTotalDuration, LetsBothEndTogether) {
+  const Problem problem = two_jobs();
+  EXPECT_NEAR(total_duration_s(problem, min_total_duration(problem)), 200, 1e-4);
+}
+
+// Each alone would have half of each type, cut to the whole of its time a third: 7/6 and 2.
+TEST(FinishTimeFairness, EvensOutTimesRelativeToThoseAlone) {
+  const Problem problem = two_jobs();
+  EXPECT_NEAR(worst_finish_time_ratio(problem, finish_time_fairness(problem)), 19.0 / 24, kClose);
+}
+
+TEST(FinishTimeFairness, CatchesUpForAJobThatHasWaited) {
+  Problem problem{
+      .gpus = {1},
+      .jobs = {{.rates = {1}, .steps_left = 100, .age_s = 100}, {.rates = {1}, .steps_left = 100}}};
+  const Fractions fractions = finish_time_fairness(problem);
+  EXPECT_GT(fractions[0][0], fractions[1][0]);
+  // (100 + 100 / x) / 200 = (100 / (1 - x)) / 200
+  const double x = (std::sqrt(5.0) - 1) / 2;
+  EXPECT_NEAR(fractions[0][0], x, 1e-6);
+}
+
+TEST(MaxSumThroughput, KeepsDeadlinesWhereAllCanBeKept) {
+  Problem problem{.gpus = {1},
+                  .jobs = {{.rates = {3}, .steps_left = 300}, {.rates = {1}, .steps_left = 100}}};
+  const double none = std::numeric_limits<double>::infinity();
+  EXPECT_NEAR(max_sum_throughput(problem, {}, std::vector<double>{none, none})[0][0], 1, kClose);
+  EXPECT_NEAR(max_sum_throughput(problem, {}, std::vector<double>{none, 400})[1][0], 0.25, kClose);
+  EXPECT_NEAR(max_sum_throughput(problem, {}, std::vector<double>{none, 50})[0][0], 1, kClose);
+}
+
+TEST(MaxSumThroughput, CountsWhatTypesCost) {
+  const Problem problem{.gpus = {1, 1}, .jobs = {{.rates = {2, 3}}}};
+  EXPECT_NEAR(max_sum_throughput(problem)[0][1], 1, kClose);
+  EXPECT_NEAR(max_sum_throughput(problem, std::vector<double>{1, 3})[0][0], 1, kClose);
+}
+
+// Jobs of two entities with weights 1 and 2: the first entity has two, the second one job.
+TEST(WaterFilling, SharesTheWeightOfAnEntityAmongItsJobs) {
+  const Problem problem{.gpus = {1}, .jobs = {{.rates = {1}}, {.rates = {1}}, {.rates = {1}}}};
+  const std::vector<Entity> entities{{.weight = 1, .jobs = {0, 1}}, {.weight = 2, .jobs = {2}}};
+  const Fractions fair = water_filling(problem, entities);
+  EXPECT_NEAR(fair[0][0], 1.0 / 6, kClose);
+  EXPECT_NEAR(fair[2][0], 2.0 / 3, kClose);
+  const std::vector<Entity> first{{.weight = 1, .within = Within::fifo, .jobs = {1, 0}},
+                                  {.weight = 2, .jobs = {2}}};
+  const Fractions in_order = water_filling(problem, first);
+  EXPECT_NEAR(in_order[1][0], 1.0 / 3, kClose);
+  EXPECT_NEAR(in_order[0][0], 0, kClose);
+}
+
+// A job that is full leaves its weight to those behind it.
+TEST(WaterFilling, GoesOnWhereAJobCanHaveNoMore) {
+  const Problem problem{.gpus = {2}, .jobs = {{.rates = {1}}, {.rates = {1}}, {.rates = {1}}}};
+  const std::vector<Entity> entities{{.weight = 4, .within = Within::fifo, .jobs = {0, 1}},
+                                     {.weight = 1, .jobs = {2}}};
+  const Fractions fractions = water_filling(problem, entities);
+  EXPECT_NEAR(fractions[0][0], 1, kClose);
+  EXPECT_NEAR(fractions[1][0], 0.6, kClose);
+  EXPECT_NEAR(fractions[2][0], 0.4, kClose);
+}
+
+TEST(Packed, LetsTwoJobsShareWhatOneCannotFill) {
+  const Problem one{.gpus = {1}, .jobs = {{.rates = {1}, .count = 2}}};
+  const auto pairs = [](double rate) {
+    return [rate](std::size_t, std::size_t, std::size_t) { return std::array{rate, rate}; };
+  };
+  EXPECT_NEAR(effective_rates(one, packed_max_min_fairness(one, pairs(0.8)), pairs(0.8))[0], 0.8,
+              kClose);
+  EXPECT_NEAR(effective_rates(one, packed_max_min_fairness(one, pairs(0.4)), pairs(0.4))[0], 0.5,
+              kClose);
+}
+
+/// Up to six jobs on up to three types, some of which some jobs cannot use.
+Problem random_problem() {
+  Problem problem;
+  const auto types = *rc::gen::inRange(1, 4);
+  for (int type = 0; type < types; ++type) {
+    problem.gpus.push_back(*rc::gen::inRange(type == 0 ? 8 : 0, 12));
+  }
+  const auto jobs = *rc::gen::inRange(1, 7);
+  for (int at = 0; at < jobs; ++at) {
+    Job& job = problem.jobs.emplace_back();
+    for (int type = 0; type < types; ++type) {
+      job.rates.push_back(*rc::gen::inRange(type == 0 ? 1 : 0, 30) / 10.0);
+    }
+    job.gpus = 1 << *rc::gen::inRange(0, 4);
+    job.weight = *rc::gen::inRange(1, 4);
+    job.steps_left = *rc::gen::inRange(1, 100'000);
+    job.age_s = *rc::gen::inRange(0, 10'000);
+  }
+  return problem;
+}
+
+void expect_possible(const Problem& problem, const Fractions& fractions) {
+  std::vector<double> taken(problem.types(), 0.0);
+  for (std::size_t job = 0; job < fractions.size(); ++job) {
+    RC_ASSERT(std::accumulate(fractions[job].begin(), fractions[job].end(), 0.0) < 1 + 1e-6);
+    for (std::size_t type = 0; type < taken.size(); ++type) {
+      RC_ASSERT(fractions[job][type] >= 0);
+      taken[type] += fractions[job][type] * problem.jobs[job].gpus;
+    }
+  }
+  for (std::size_t type = 0; type < taken.size(); ++type) {
+    RC_ASSERT(taken[type] < problem.gpus[type] + 1e-5);
+  }
+}
+
+// Sharing incentive, and: no program is beaten at its own objective by another's answer.
+RC_GTEST_PROP(Programs, AreBestAtWhatTheyOptimise, ()) {
+  const Problem problem = random_problem();
+  const Fractions fair = max_min_fairness(problem);
+  const Fractions in_time = finish_time_fairness(problem);
+  const Fractions shortest = min_total_duration(problem);
+  const Fractions most = max_sum_throughput(problem);
+  for (const Fractions* each : {&fair, &in_time, &shortest, &most}) expect_possible(problem, *each);
+  const Fractions alone = isolated(problem);
+  for (const Fractions* other : {&fair, &in_time, &shortest, &most, &alone}) {
+    const double slack = 1 + 1e-6;
+    RC_ASSERT(least_normalised_rate(problem, *other) <=
+              least_normalised_rate(problem, fair) * slack);
+    RC_ASSERT(worst_finish_time_ratio(problem, *other) * slack >=
+              worst_finish_time_ratio(problem, in_time));
+    RC_ASSERT(total_duration_s(problem, *other) * slack >= total_duration_s(problem, shortest));
+    RC_ASSERT(sum_of_rates(problem, *other) <= sum_of_rates(problem, most) * slack);
+  }
+}
+
+RC_GTEST_PROP(Programs, CountJobsThatAreAlikeOnce, ()) {
+  Problem problem = random_problem();
+  const std::vector<Job> once = problem.jobs;
+  problem.jobs.insert(problem.jobs.end(), once.begin(), once.end());
+  const Fractions all = max_min_fairness(problem);
+  expect_possible(problem, all);
+  for (std::size_t job = 0; job < once.size(); ++job) RC_ASSERT(all[job] == all[job + once.size()]);
+}
+
+RC_GTEST_PROP(Partition, OfOnePartIsTheWhole, ()) {
+  const Problem problem = random_problem();
+  RC_ASSERT(by_parts(problem, 1, max_min_fairness) == max_min_fairness(problem));
+}
+
+TEST(Partition, DealsJobsAndGpusOutInTurn) {
+  Problem problem{.gpus = {5}, .jobs = {}};
+  for (const int weight : {1, 2, 3})
+    problem.jobs.push_back({.rates = {1}, .weight = double(weight)});
+  const std::vector<Problem> parts = split(problem, 2);
+  EXPECT_EQ(parts[1].gpus[0], 2);
+  ASSERT_EQ(parts[0].jobs.size(), 2U);
+  EXPECT_EQ(parts[0].jobs[1].weight, 3);
+  const Fractions together = by_parts(problem, 2, [](const Problem& part) {
+    Fractions marks;
+    for (const Job& job : part.jobs) marks.push_back({job.weight});
+    return marks;
+  });
+  EXPECT_EQ(together, (Fractions{{1}, {2}, {3}}));
+}
+
+}  // namespace
+}  // namespace almanac::timeshare
