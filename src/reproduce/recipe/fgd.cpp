@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The fill experiment of FGD and its baselines: what is allocated and what lies in fragments at
+/// each percent of demand, and where each pod lands.
+///
+/// Source   Weng et al., ATC'23, section 6; results published with it.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+#include "fragment/curve.h"
+#include "fragment/fill.h"
+#include "fragment/rule.h"
+#include "reproduce/read.h"
+#include "reproduce/recipe.h"
+#include "text/number.h"
+
+namespace almanac::reproduce {
+
+void register_fgd(Recipes& registry);
+
+namespace {
+
+using fragment::Curve;
+using fragment::kPoints;
+
+constexpr const char* kNodes = "data/fgd/nodes.csv";
+constexpr const char* kPods = "data/fgd/pods/*.csv";
+constexpr const char* kArrivals = "data/fgd/arrivals/*.csv";
+constexpr const char* kRanks = "data/fgd/node_rank/*.csv";
+constexpr const char* kRuns = "data/fgd/runs.csv";
+constexpr const char* kAllocated = "golden/fgd/alloc_percent.csv";
+constexpr const char* kFragments = "golden/fgd/frag_percent.csv";
+constexpr const char* kOfTheIdle = "golden/fgd/frag_ratio_percent.csv";
+constexpr const char* kPlacements = "golden/fgd/placements_*.csv";
+constexpr const char* kKinds = "golden/fgd/typical_pods/*.csv";
+
+/// Workload, policy, seed: one run of the experiment.
+using RunName = std::tuple<std::string, std::string, std::string>;
+
+/// By seed, a number a row; kNothing where the seed's list is shorter.
+using Columns = std::map<std::string, std::vector<std::int32_t>>;
+constexpr std::int64_t kNothing = -1;
+
+struct PlannedRun {
+  std::string arrivals;
+  std::string ranks;
+  std::size_t length = 0;  ///< Of the list; workloads that share one end at places of their own.
+};
+
+struct Inputs {
+  std::vector<fragment::Node> nodes;
+  int gpus = 0;
+  std::vector<std::string> models;  // bit of a model = its place here
+  std::map<std::string, std::vector<fragment::Pod>> pods;
+  std::map<std::string, Columns> arrivals;
+  std::map<std::string, Columns> ranks;
+  std::map<std::pair<std::string, std::string>, PlannedRun> runs;  // by workload, seed
+
+  fragment::Models model(std::string_view name) {
+    auto at = std::find(models.begin(), models.end(), name);
+    if (at == models.end()) at = models.insert(models.end(), std::string(name));
+    require(models.size() <= 64, "more than 64 models of GPUs");
+    return fragment::Models{1} << (at - models.begin());
+  }
+};
+
+int whole_between(const Rows& rows, std::string_view column, std::int64_t low, std::int64_t high) {
+  const std::int64_t value = rows.whole(column);
+  rows.require(value >= low && value <= high,
+               fmt::format("{} must be from {} to {}", column, low, high));
+  return static_cast<int>(value);
+}
+
+void read_nodes(Inputs& inputs, const File& file) {
+  Rows rows(file.path, {"cpu_milli", "memory_mib", "gpus", "model"});
+  while (rows.next()) {
+    fragment::Node& node = inputs.nodes.emplace_back();
+    node.cpu_milli = rows.whole("cpu_milli");
+    node.memory_mib = rows.whole("memory_mib");
+    node.gpus = whole_between(rows, "gpus", 0, fragment::kMaxGpus);
+    if (node.gpus > 0) node.model = inputs.model(rows.text("model"));
+    std::fill_n(node.free_milli.begin(), node.gpus, std::int16_t{fragment::kWhole});
+    inputs.gpus += node.gpus;
+  }
+  require(inputs.gpus > 0, "no GPU");
+}
+
+void read_pods(Inputs& inputs, const File& file) {
+  Rows rows(file.path, {"cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec"});
+  std::vector<fragment::Pod> pods;
+  while (rows.next()) {
+    fragment::Pod& pod = pods.emplace_back();
+    pod.request.cpu_milli = rows.whole("cpu_milli");
+    pod.request.memory_mib = rows.whole("memory_mib");
+    pod.request.gpus = whole_between(rows, "num_gpu", 0, fragment::kMaxGpus);
+    pod.request.gpu_milli = whole_between(rows, "gpu_milli", 0, fragment::kWhole);
+    const bool whole = pod.request.gpu_milli == fragment::kWhole;
+    rows.require(pod.request.gpus <= 1 || whole, "a part of several GPUs");
+    rows.require((pod.request.gpus > 0) == (pod.request.gpu_milli > 0),
+                 "GPUs without a part of them");
+    pod.models = rows.text("gpu_spec");
+    if (pod.models.empty()) continue;
+    pod.request.models = 0;
+    for (std::string_view left = pod.models; !left.empty();) {
+      const std::size_t end = std::min(left.find('|'), left.size());
+      if (end > 0) pod.request.models |= inputs.model(left.substr(0, end));
+      left.remove_prefix(std::min(end + 1, left.size()));
+    }
+  }
+  inputs.pods[file.stem] = std::move(pods);
+}
+
+/// Columns s42, s43 ... behind the first: a number a row.
+Columns read_columns(const File& file) {
+  table::CsvReader csv = value_or_throw(table::CsvReader::open(file.path));
+  Columns columns;
+  while (value_or_throw(csv.next())) {
+    for (std::size_t at = 1; at < csv.header().size(); ++at) {
+      const auto value = csv[at].empty() ? std::optional(kNothing) : text::parse_whole(csv[at]);
+      if (!value || *value < kNothing || *value > std::numeric_limits<std::int32_t>::max()) {
+        throw Malformed{{.code = Code::invalid,
+                         .message = fmt::format("expected a row's number, found '{}'", csv[at]),
+                         .where = csv.where()}};
+      }
+      columns[csv.header()[at].substr(1)].push_back(static_cast<std::int32_t>(*value));
+    }
+  }
+  return columns;
+}
+
+Inputs read_inputs(Bench& bench) {
+  Inputs inputs;
+  bench.each(kNodes, [&](const File& file) { read_nodes(inputs, file); });
+  bench.each(kPods, [&](const File& file) { read_pods(inputs, file); });
+  bench.each(kArrivals, [&](const File& file) { inputs.arrivals[file.stem] = read_columns(file); });
+  bench.each(kRanks, [&](const File& file) { inputs.ranks[file.stem] = read_columns(file); });
+  bench.each(kRuns, [&](const File& file) {
+    Rows rows(file.path, {"workload", "seed", "arrivals_file", "rank_file", "arrivals"});
+    while (rows.next()) {
+      inputs.runs[{std::string(rows.text("workload")), std::string(rows.text("seed"))}] = {
+          std::string(rows.text("arrivals_file")), std::string(rows.text("rank_file")),
+          static_cast<std::size_t>(whole_between(rows, "arrivals", 0, 1'000'000'000))};
+    }
+  });
+  return inputs;
+}
+
+/// One run, and where each of its pods landed.
+struct Filled {
+  Curve curve;
+  std::vector<std::optional<fragment::Fill::Place>> places;
+};
+
+template <typename Map, typename Key>
+const auto& look_up(const Map& map, const Key& key, std::string_view what) {
+  const auto found = map.find(key);
+  require(found != map.end(), fmt::format("{} is not there", what));
+  return found->second;
+}
+
+Filled fill(const Inputs& inputs, const RunName& name) {
+  const auto& [workload, policy, seed] = name;
+  const auto& run = look_up(inputs.runs, std::pair(workload, seed),
+                            fmt::format("{} with seed {} in runs.csv", workload, seed));
+  const auto& pods = look_up(inputs.pods, workload, fmt::format("data/fgd/pods/{}", workload));
+  const auto& arrivals = look_up(look_up(inputs.arrivals, run.arrivals, "the list of arrivals"),
+                                 seed, "the seed's list of arrivals");
+  const auto& ranks =
+      look_up(look_up(inputs.ranks, run.ranks, "the list of ranks"), seed, "the seed's ranks");
+  require(ranks.size() == inputs.nodes.size(), "as many ranks as nodes are needed");
+  const fragment::RuleEntry* entry = fragment::find_rule(policy);
+  require(entry != nullptr, fmt::format("no rule is called {}", policy));
+
+  const fragment::Mix mix = fragment::Mix::of(pods);
+  const std::unique_ptr<fragment::Rule> rule = entry->make(mix);
+  fragment::Fill cluster(inputs.nodes, ranks, mix, *rule,
+                         static_cast<std::uint64_t>(text::parse_whole(seed).value_or(0)));
+  fragment::CurveSampler sampler(inputs.gpus);
+  Filled filled;
+  std::int64_t arrived = 0;
+  std::int64_t used = 0;
+  for (const std::int32_t pod : arrivals) {
+    if (pod == kNothing || filled.places.size() == run.length) break;
+    require(pod >= 0 && static_cast<std::size_t>(pod) < pods.size(),
+            "a pod arrives that is not there");
+    const fragment::Request& request = pods[static_cast<std::size_t>(pod)].request;
+    arrived += request.total_milli();
+    filled.places.push_back(cluster.place(request));
+    if (filled.places.back()) used += request.total_milli();
+    sampler.sample(arrived, used, cluster.unusable());
+  }
+  filled.curve = sampler.curve();
+  return filled;
+}
+
+using Published = std::map<RunName, std::array<double, kPoints>>;
+
+Published read_published(const File& file) {
+  Rows rows(file.path, {"workload", "policy", "seed"});
+  Published published;
+  while (rows.next()) {
+    auto& points = published[{std::string(rows.text("workload")), std::string(rows.text("policy")),
+                              std::string(rows.text("seed"))}];
+    for (std::size_t point = 0; point < kPoints; ++point) {
+      points[point] = rows.number_or_nan(fmt::format("p{}", point));
+    }
+  }
+  return published;
+}
+
+/// A measure as it is published, and where it stands in a curve.
+struct Measure {
+  const char* files;
+  const char* name;
+  std::array<double, kPoints> Curve::*of;
+  int decimals;  ///< That are printed.
+};
+constexpr std::array kMeasures{
+    Measure{kAllocated, "allocation", &Curve::allocated, 2},
+    Measure{kFragments, "fragments", &Curve::fragments, 2},
+    Measure{kOfTheIdle, "fragments of the idle", &Curve::of_the_idle, 4}};
+
+/// One row a workload and policy: of all seeds and points the one that differs most. `drawn`
+/// policies are compared by their means over the seeds.
+void compare_curves(Bench& bench, const Measure& measure, const Published& published,
+                    const std::map<RunName, Filled>& filled) {
+  std::map<std::pair<std::string, std::string>, std::vector<RunName>> groups;
+  for (const auto& [name, points] : published) {
+    if (filled.contains(name)) groups[{std::get<0>(name), std::get<1>(name)}].push_back(name);
+  }
+  for (const auto& [group, names] : groups) {
+    const auto ours = [&](const RunName& name, std::size_t point) {
+      return fragment::printed((filled.at(name).curve.*measure.of)[point], measure.decimals);
+    };
+    const auto n = static_cast<double>(names.size());
+    const bool drawn = group.second == "Random";
+    double worst = -1;
+    Row row{.unit = "%"};
+    for (std::size_t point = 0; point < kPoints; ++point) {
+      double mean = 0;
+      double our_mean = 0;
+      double squares = 0;
+      for (const RunName& name : names) {
+        const double here = published.at(name)[point];
+        const double difference = std::abs(ours(name, point) - here);
+        mean += here / n;
+        our_mean += ours(name, point) / n;
+        squares += here * here / n;
+        if (drawn || !(difference > worst)) continue;
+        worst = difference;
+        row.published = here;
+        row.ours = ours(name, point);
+        row.what =
+            fmt::format("{} {}: {}, {} runs x {} points, the one that differs most (seed {}, {} %)",
+                        group.first, group.second, measure.name, names.size(), kPoints,
+                        std::get<2>(name), point);
+      }
+      if (!drawn) continue;
+      // Two means of n draws each.
+      const double error =
+          std::sqrt(std::max(squares - mean * mean, 0.0) * 2 / std::max(n - 1, 1.0));
+      const double errors = std::abs(our_mean - mean) / std::max(error, 1e-9);
+      if (point != 100) continue;
+      worst = errors;
+      row.published = mean;
+      row.ours = our_mean;
+      row.what = fmt::format("{} {}: {}, mean of {} runs at {} % ({:.1f} standard errors apart)",
+                             group.first, group.second, measure.name, names.size(), point, errors);
+    }
+    if (worst >= 0) bench.add(std::move(row));
+  }
+}
+
+std::string gpu_list(fragment::Gpus gpus) {
+  std::string text;
+  for (int gpu = 0; gpu < fragment::kMaxGpus; ++gpu) {
+    if ((gpus >> gpu & 1U) != 0) text += fmt::format("{}{}", text.empty() ? "" : "-", gpu);
+  }
+  return text;
+}
+
+/// placements_<workload>_s<seed>_<policy>.csv
+RunName run_of_placements(const File& file) {
+  const std::size_t start = std::string_view("placements_").size();
+  const std::size_t policy = file.stem.rfind('_');
+  const std::size_t seed = file.stem.rfind("_s", policy - 1);
+  require(policy != std::string::npos && seed != std::string::npos && seed > start,
+          "the name is not placements_<workload>_s<seed>_<policy>");
+  return {file.stem.substr(start, seed - start), file.stem.substr(policy + 1),
+          file.stem.substr(seed + 2, policy - seed - 2)};
+}
+
+void compare_placements(Bench& bench, const File& file, const Filled& filled) {
+  Rows rows(file.path, {"position", "node_index", "gpus"});
+  std::size_t count = 0;
+  std::size_t equal = 0;
+  for (; rows.next(); ++count) {
+    rows.require(count < filled.places.size(), "more placements than pods arrive");
+    const auto& place = filled.places[count];
+    const std::string node = place ? std::to_string(place->node) : "";
+    const std::string gpus = place ? gpu_list(place->gpus) : "";
+    equal += rows.text("node_index") == node && rows.text("gpus") == gpus ? 1 : 0;
+  }
+  bench.add(fmt::format("{}: pods on the same node and GPUs", file.stem),
+            static_cast<double>(count), static_cast<double>(equal), "pods");
+}
+
+void compare_kinds(Bench& bench, const Inputs& inputs, const File& file) {
+  const fragment::Mix mix = fragment::Mix::of(look_up(inputs.pods, file.stem, "the list of pods"));
+  Rows rows(file.path, {"cpu_milli", "num_gpu", "gpu_milli", "gpu_spec", "frequency"});
+  std::size_t count = 0;
+  std::size_t equal = 0;
+  for (; rows.next(); ++count) {
+    if (count >= mix.kinds().size()) continue;
+    const fragment::Mix::Kind& kind = mix.kinds()[count];
+    equal += kind.request.cpu_milli == rows.whole("cpu_milli") &&
+                     kind.request.gpus == rows.whole("num_gpu") &&
+                     kind.request.gpu_milli == rows.whole("gpu_milli") &&
+                     kind.models == rows.text("gpu_spec") &&
+                     std::abs(kind.frequency - rows.number("frequency")) < 1e-9
+                 ? 1
+                 : 0;
+  }
+  bench.add(fmt::format("{}: kinds of requests in the mix", file.stem), static_cast<double>(count),
+            static_cast<double>(equal), "kinds");
+}
+
+void make(Bench& bench) {
+  const Inputs inputs = read_inputs(bench);
+  std::array<Published, kMeasures.size()> published;
+  std::set<RunName> names;
+  for (std::size_t at = 0; at < kMeasures.size(); ++at) {
+    bench.each(kMeasures[at].files,
+               [&](const File& file) { published[at] = read_published(file); });
+    for (const auto& [name, points] : published[at]) names.insert(name);
+  }
+  bench.each(kPlacements, [&](const File& file) { names.insert(run_of_placements(file)); });
+
+  const std::vector<RunName> all(names.begin(), names.end());
+  std::vector<Filled> results(all.size());
+  std::vector<std::string> wrong(all.size());
+  tbb::parallel_for(std::size_t{0}, all.size(), [&](std::size_t at) {
+    try {
+      results[at] = fill(inputs, all[at]);
+    } catch (const Malformed& malformed) {
+      wrong[at] = malformed.error.message;
+    }
+  });
+  std::map<RunName, Filled> filled;
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    if (wrong[at].empty()) {
+      filled.emplace(all[at], std::move(results[at]));
+    } else {
+      bench.note(fmt::format("{} {} seed {} is left out: {}.", std::get<0>(all[at]),
+                             std::get<1>(all[at]), std::get<2>(all[at]), wrong[at]));
+    }
+  }
+  for (std::size_t at = 0; at < kMeasures.size(); ++at) {
+    compare_curves(bench, kMeasures[at], published[at], filled);
+  }
+  bench.each(kPlacements, [&](const File& file) {
+    compare_placements(bench, file, look_up(filled, run_of_placements(file), "its run"));
+  });
+  bench.each(kKinds, [&](const File& file) { compare_kinds(bench, inputs, file); });
+  bench.note("Ours is rounded as the published results are printed. Random draws other numbers.");
+}
+
+}  // namespace
+
+void register_fgd(Recipes& registry) {
+  const std::string from = "Weng et al., ATC'23: the simulator and the results published with it";
+  registry.add(
+      {.name = "fgd",
+       .summary = "a cluster filled by FGD and its baselines, at each percent of demand",
+       .paper = "Weng et al., ATC'23, section 6",
+       .needs = {{kNodes, from},
+                 {kPods, from},
+                 {kArrivals, from},
+                 {kRanks, from},
+                 {kRuns, from},
+                 {kAllocated, from},
+                 {kFragments, from},
+                 {kOfTheIdle, from},
+                 {kPlacements, "computed from the published rules; equal to all published runs"},
+                 {kKinds, "computed from the published lists of pods"}},
+       .make = make});
+}
+
+}  // namespace almanac::reproduce
