@@ -88,9 +88,8 @@ void Replica::end(Micros now, std::vector<RequestId>& finished) {
     Sequence& sequence = sequences_[share.slot];
     Outcome& outcome = books_.outcomes[sequence.request];
     backlog_ -= share.tokens;
-    const bool prefilled = sequence.prefilling();
     sequence.done += share.tokens;
-    if (!prefilled) {
+    if (!share.prefill) {
       outcome.decoding += now - began_;
       outcome.longest_gap = std::max(outcome.longest_gap, now - sequence.token_at);
     } else if (!sequence.prefilling()) {
@@ -129,7 +128,7 @@ void Replica::add_to_batch(Slot slot, std::int32_t tokens, std::int32_t done) {
     ++batch_.decodes;
     batch_.context += sequence.done;
   }
-  shares_.push_back({slot, tokens});
+  shares_.push_back({slot, tokens, sequence.prefilling()});
 }
 
 void Replica::name_full_blocks(Sequence& sequence, std::int32_t from, std::int32_t to) {

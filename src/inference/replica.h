@@ -29,7 +29,8 @@ struct Limits {
   bool reuse = false;  ///< Requests find the KV of equal prompt heads again.
   /// The ways of inference-sim: what a prompt finds in the cache is not read when the rest of it is
   /// computed; a prompt that is found wholly is not computed, and holds none of its blocks; the
-  /// last token of an answer takes a place before all are given back.
+  /// last token of an answer takes a place before all are given back; an iteration is over as soon
+  /// as it begins, but for its time, so that a replica it empties takes the next request at once.
   bool as_blis = false;
 };
 
@@ -71,6 +72,7 @@ class Replica {
   // What routers and scalers look at.
   std::int32_t number() const { return number_; }
   bool busy() const { return busy_; }
+  bool empty() const { return running_.empty() && waiting_.empty(); }
   std::size_t waiting() const { return waiting_.size(); }
   std::size_t running() const { return running_.size(); }
   /// Tokens that requests here still have to be given or to have computed.
@@ -100,6 +102,7 @@ class Replica {
   struct Share {
     Slot slot;
     std::int32_t tokens;
+    bool prefill;
   };
   void add_to_batch(Slot slot, std::int32_t tokens, std::int32_t done);
   void name_full_blocks(Sequence& sequence, std::int32_t from, std::int32_t to);

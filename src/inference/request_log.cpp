@@ -105,7 +105,9 @@ Result<Requests> read_table(const std::string& path, const LogColumns& columns) 
   if (!prompt) return tl::unexpected(prompt.error());
   const auto output = column(columns.output);
   if (!output) return tl::unexpected(output.error());
-  const auto blocks = columns.blocks.empty() ? std::nullopt : reader->find(columns.blocks);
+  constexpr std::size_t kNone = std::string_view::npos;
+  const std::size_t blocks =
+      columns.blocks.empty() ? kNone : reader->find(columns.blocks).value_or(kNone);
 
   RequestIntake intake;
   while (true) {
@@ -132,8 +134,8 @@ Result<Requests> read_table(const std::string& path, const LogColumns& columns) 
     if (auto added = intake.add(reader->where(), *at, *in, *out); !added) {
       return tl::unexpected(added.error());
     }
-    if (blocks && !add_blocks((*reader)[*blocks], intake)) {
-      return wrong(columns.blocks, *blocks, "list of blocks, as \"0 14-27\"");
+    if (blocks != kNone && !add_blocks((*reader)[blocks], intake)) {
+      return wrong(columns.blocks, blocks, "list of blocks, as \"0 14-27\"");
     }
   }
   return intake.done(path, columns.tokens_per_block, columns.micros == 0);

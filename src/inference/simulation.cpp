@@ -57,16 +57,23 @@ void Simulation::arrive(RequestId request, Router& router) {
 }
 
 void Simulation::iterate(Replica& replica) {
-  done_.clear();
-  if (replica.busy()) replica.end(now_, done_);
-  if (finished_) {
-    for (const RequestId request : done_) finished_(request, now_);
+  if (replica.busy()) end(replica, now_);
+  const Micros at = replica.begin(now_);
+  if (at == kNever) return;
+  if (replica.limits().as_blis) {
+    end(replica, at);
+    if (replica.empty()) return;
   }
   const auto number = static_cast<std::uint32_t>(replica.number());
-  if (const Micros at = replica.begin(now_); at != kNever) {
-    planned_iteration_[number] = true;
-    plan(at, Kind::iteration, number);
-  }
+  planned_iteration_[number] = true;
+  plan(at, Kind::iteration, number);
+}
+
+void Simulation::end(Replica& replica, Micros at) {
+  done_.clear();
+  replica.end(at, done_);
+  if (!finished_) return;
+  for (const RequestId request : done_) finished_(request, at);
 }
 
 }  // namespace almanac::inference

@@ -58,6 +58,7 @@ class Simulation {
   }
   void arrive(RequestId request, Router& router);
   void iterate(Replica& replica);
+  void end(Replica& replica, Micros at);
 
   Requests requests_;
   std::size_t logged_;  // the others were submitted

@@ -127,7 +127,6 @@ Latency latency(const Request& request, const Outcome& outcome, const Overheads&
 
 void run(Simulation& simulation, const Engine& engine) {
   simulation.add(engine.limits, *engine.step, registry().formers.find("chunked")->make());
-  simulation.delay_arrivals(engine.overheads.queue);
   const auto router = registry().routers.find("round_robin")->make(0);
   simulation.run(*router);
 }
@@ -233,6 +232,7 @@ Result<void> compare_engine(const std::string& path, const Shared& shared, const
     if (!added) return added;
   }
   Simulation simulation(std::move(requests));
+  simulation.delay_arrivals(engine->overheads.queue);
   run(simulation, *engine);
   std::vector<double> our_ttft, our_e2e;
   double preemptions = 0;
@@ -309,6 +309,7 @@ Played play(const Sessions& sessions, const Engine& engine) {
   }
   played.simulation = std::make_unique<Simulation>(std::move(requests));
   Simulation& simulation = *played.simulation;
+  simulation.delay_arrivals(engine.overheads.queue);
   for (std::size_t each = 0; each < firsts.size(); ++each) {
     simulation.submit(firsts[each]);
     played.rounds.push_back({each, 0});
@@ -451,18 +452,16 @@ Result<Comparison> compare_blis(const Shared& shared) try {
 
   Comparison made;
   if (auto done = compare_steps(folder + "/step_times.csv", trained, made); !done) {
-    return tl::unexpected(done.error());
+    made.fail(done.error());
   }
   const auto runs = files(folder, "", ".csv.gz");
   if (!runs) return tl::unexpected(runs.error());
   for (const std::string& path : *runs) {
     if (stem(path).starts_with("requests_")) continue;
-    if (auto done = compare_engine(path, shared, trained, made); !done) {
-      return tl::unexpected(done.error());
-    }
+    if (auto done = compare_engine(path, shared, trained, made); !done) made.fail(done.error());
   }
   if (auto done = compare_sessions(setups.at("setups"), shared, trained, made); !done) {
-    return tl::unexpected(done.error());
+    made.fail(done.error());
   }
   return made;
 } catch (const json::exception& error) {

@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -27,10 +28,14 @@ class Comparison {
                   std::span<const double> ours, const std::string& unit);
   /// How many of a kind differ (published 0).
   void add_mismatches(std::string what, std::size_t differ);
+  /// A file of the family cannot be read; the others still are.
+  void fail(Error error) { errors_.push_back(std::move(error)); }
   const std::vector<Figure>& figures() const { return figures_; }
+  const std::vector<Error>& errors() const { return errors_; }
 
  private:
   std::vector<Figure> figures_;
+  std::vector<Error> errors_;
 };
 
 /// Where a recipe finds its inputs and what was published of them.

@@ -174,7 +174,7 @@ Result<Comparison> compare_distserve(const Shared& shared) {
   if (!runs) return tl::unexpected(runs.error());
   Comparison made;
   std::map<std::string, Played> by_name;
-  for (const std::string& path : *runs) {
+  const auto compare_run = [&](const std::string& path) -> Result<void> {
     const auto run = parse_run(stem(path));
     if (!run) return tl::unexpected(run.error());
     const auto sheet = Sheet::read(path, {"req_id", "ttft_ms", "tpot_ms"});
@@ -188,6 +188,10 @@ Result<Comparison> compare_distserve(const Shared& shared) {
     made.add_column(stem(path) + ": TTFT", *ttft, played->ttft, "ms");
     made.add_column(stem(path) + ": TPOT", *tpot, played->tpot, "ms");
     by_name.emplace(stem(path), std::move(*played));
+    return {};
+  };
+  for (const std::string& path : *runs) {
+    if (auto done = compare_run(path); !done) made.fail(done.error());
   }
   for (std::size_t row = 0; row < summary->rows(); ++row) {
     const std::string& name = summary->text("run", row);

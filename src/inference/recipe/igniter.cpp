@@ -120,10 +120,10 @@ Result<Comparison> compare_igniter(const Shared& shared) {
     for (const auto& done :
          {compare_predictions(shared.golden + "/igniter/predictions.csv", *profile, made),
           compare_plans(plans, *profile, made)}) {
-      if (!done) return tl::unexpected(done.error());
+      if (!done) made.fail(done.error());
     }
   } catch (const json::exception& error) {
-    return fail(Code::invalid, error.what(), {.file = plans});
+    made.fail({Code::invalid, error.what(), {.file = plans}});
   }
   return made;
 }

@@ -258,7 +258,7 @@ Result<Comparison> compare_mig(const Shared& shared) try {
   for (const auto& done : {compare_counts(folder + "counts.csv", cards, made),
                            compare_maximal(folder + "maximal_states.csv", cards, made),
                            compare_sequences(folder + "sequences.jsonl", cards, made)}) {
-    if (!done) return tl::unexpected(done.error());
+    if (!done) made.fail(done.error());
   }
   return made;
 } catch (const nlohmann::json::exception& error) {

@@ -93,10 +93,13 @@ Result<Comparison> compare_mooncake(const Shared& shared) {
       const std::size_t end = name.rfind('_');
       const auto requests =
           read_requests(shared.data + "/inference/mooncake_" + name.substr(0, end) + ".csv.gz");
-      if (!requests) return tl::unexpected(requests.error());
+      if (!requests) {
+        made.fail(requests.error());
+        continue;
+      }
       const auto done = name.ends_with("_lru") ? compare_totals(path, *requests, made)
                                                : compare_requests(path, *requests, made);
-      if (!done) return tl::unexpected(done.error());
+      if (!done) made.fail(done.error());
     }
   }
   return made;

@@ -225,7 +225,7 @@ Result<Comparison> compare_splitwise(const Shared& shared) {
     if (!*group) continue;
     for (const std::string& path : **group) {
       if (auto done = compare_run(path, shared, *log, tables, made); !done) {
-        return tl::unexpected(done.error());
+        made.fail(done.error());
       }
     }
   }
