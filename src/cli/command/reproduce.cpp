@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac reproduce: published tables and figures again, ours beside the paper's.
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+#include "reproduce/recipe.h"
+#include "table/csv_writer.h"
+#include "text/nearest.h"
+
+namespace almanac::cli {
+
+void register_reproduce(Program& program);
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ReproduceOptions {
+  std::vector<std::string> names;
+  std::string data;
+  std::string output = "table";
+};
+
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+std::string shown(double value) {
+  return std::isfinite(value) ? fmt::format("{:.7g}", value) : "-";
+}
+
+void print_list(const std::string& output) {
+  Json all = Json::array();
+  for (const reproduce::Recipe& recipe : reproduce::recipes().all()) {
+    Json needs = Json::array();
+    for (const reproduce::Need& need : recipe.needs) {
+      needs.push_back({{"files", need.files}, {"from", need.from}});
+    }
+    all.push_back({{"name", recipe.name},
+                   {"summary", recipe.summary},
+                   {"paper", recipe.paper},
+                   {"needs", std::move(needs)}});
+    if (output == "table") {
+      fmt::print("{:18} {}  [{}]\n", recipe.name, recipe.summary, recipe.paper);
+    }
+  }
+  if (output == "json") fmt::print("{}\n", all.dump(2));
+}
+
+void print_json(const std::vector<reproduce::Row>& rows) {
+  Json all = Json::array();
+  for (const reproduce::Row& row : rows) {
+    all.push_back({{"what", row.what},
+                   {"published", number(row.published)},
+                   {"ours", number(row.ours)},
+                   {"difference", number(row.difference())},
+                   {"unit", row.unit}});
+  }
+  fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+Result<void> print_csv(const std::vector<reproduce::Row>& rows) {
+  table::OutputFile file = table::OutputFile::standard_output();
+  table::CsvWriter csv(file);
+  csv.header({"what", "published", "ours", "difference", "unit"});
+  for (const reproduce::Row& row : rows) {
+    csv.text(row.what).decimal(row.published).decimal(row.ours).decimal(row.difference());
+    csv.text(row.unit).end_row();
+  }
+  csv.flush();
+  return file.commit();
+}
+
+void print_table(const std::vector<reproduce::Row>& rows) {
+  std::size_t width = 4;
+  for (const reproduce::Row& row : rows) width = std::max(width, row.what.size());
+  fmt::print("{:{}}  {:>12}  {:>12}  {:>12}  unit\n", "what", width, "published", "ours",
+             "difference");
+  for (const reproduce::Row& row : rows) {
+    fmt::print("{:{}}  {:>12}  {:>12}  {:>12}  {}\n", row.what, width, shown(row.published),
+               shown(row.ours), shown(row.difference()), row.unit);
+  }
+}
+
+Result<std::vector<const reproduce::Recipe*>> chosen(const std::vector<std::string>& names) {
+  const auto& all = reproduce::recipes().all();
+  std::vector<const reproduce::Recipe*> found;
+  if (names == std::vector<std::string>{"all"}) {
+    for (const reproduce::Recipe& recipe : all) found.push_back(&recipe);
+    return found;
+  }
+  for (const std::string& name : names) {
+    found.push_back(reproduce::recipes().find(name));
+    if (found.back() != nullptr) continue;
+    std::vector<std::string> known{"list", "all"};
+    for (const reproduce::Recipe& recipe : all) known.push_back(recipe.name);
+    return fail(Code::usage, fmt::format("no recipe is called '{}'", name), {},
+                text::meant_or_known(name, known));
+  }
+  return found;
+}
+
+Result<int> reproduce_named(const ReproduceOptions& options) {
+  if (options.names == std::vector<std::string>{"list"}) {
+    if (options.output == "csv") return fail(Code::usage, "the list is a table or json");
+    print_list(options.output);
+    return kDone;
+  }
+  const auto recipes = chosen(options.names);
+  if (!recipes) return tl::unexpected(recipes.error());
+  std::vector<reproduce::Row> rows;
+  Exit status = kDone;
+  for (const reproduce::Recipe* recipe : *recipes) {
+    if (options.data.empty()) {
+      for (const reproduce::Need& need : recipe->needs) {
+        note(fmt::format("{} needs {}: {}", recipe->name, need.files, need.from));
+      }
+      continue;
+    }
+    reproduce::Outcome made = reproduce::reproduce(*recipe, options.data);
+    for (const std::string& sentence : made.notes) {
+      note(fmt::format("{}: {}", recipe->name, sentence));
+    }
+    for (const reproduce::Need& need : made.absent) {
+      note(fmt::format("{}: {} has no {} ({})", recipe->name, options.data, need.files, need.from));
+    }
+    for (const Error& error : made.malformed) {
+      note(fmt::format("{}: left out {}", recipe->name, to_string(error)));
+      status = kBadData;
+    }
+    if (made.rows.empty() && status == kDone) status = kNoInput;
+    for (reproduce::Row& row : made.rows) {
+      if (recipes->size() > 1) row.what = fmt::format("{}: {}", recipe->name, row.what);
+      rows.push_back(std::move(row));
+    }
+  }
+  if (options.data.empty()) {
+    return fail(Code::not_found, "the public data are not at hand", {},
+                "name their folder, with data/ and golden/ in it, by --data or ALMANAC_SHARED");
+  }
+  if (options.output == "json") {
+    print_json(rows);
+  } else if (options.output == "csv") {
+    if (const auto printed = print_csv(rows); !printed) return tl::unexpected(printed.error());
+  } else {
+    print_table(rows);
+  }
+  return status;
+}
+
+}  // namespace
+
+void register_reproduce(Program& program) {
+  CLI::App& command =
+      program.command(Purpose::understand, "reproduce",
+                      "Make published tables and figures again, ours beside the paper's");
+  const auto options = std::make_shared<ReproduceOptions>();
+  command.add_option("NAME", options->names, "Recipes; list shows all, all makes all")->required();
+  command
+      .add_option("--data", options->data,
+                  "Folder of the public data, with data/ and golden/ in it")
+      ->envname("ALMANAC_SHARED")
+      ->type_name("DIR");
+  command.add_option("-o,--output", options->output, "How to print: table, json or csv")
+      ->check(CLI::IsMember({"table", "json", "csv"}))
+      ->capture_default_str();
+  add_example(command, "almanac reproduce list");
+  add_example(command, "almanac reproduce afs --data ~/public -o json");
+  program.on(command, [options] { return reproduce_named(*options); });
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reproduce/bench.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/check.h"
+
+namespace almanac::reproduce {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string_view without(std::string_view name, std::string_view ending) {
+  return name.ends_with(ending) ? name.substr(0, name.size() - ending.size()) : name;
+}
+
+/// Without the ending of what it is packed by; "cases.jsonl" is JSON too.
+std::string_view plain(std::string_view name) {
+  name = without(without(name, ".gz"), ".zst");
+  return name.ends_with(".jsonl") ? name.substr(0, name.size() - 1) : name;
+}
+
+/// Whether `name` is `pattern`, in which one `*` may stand for anything.
+bool matches(std::string_view name, std::string_view pattern) {
+  const auto star = pattern.find('*');
+  if (star == std::string_view::npos) return name == pattern;
+  const std::string_view head = pattern.substr(0, star);
+  const std::string_view tail = pattern.substr(star + 1);
+  return name.size() >= head.size() + tail.size() && name.starts_with(head) && name.ends_with(tail);
+}
+
+}  // namespace
+
+void require(bool holds, std::string_view message) {
+  if (!holds) throw Malformed{{.code = Code::invalid, .message = std::string(message)}};
+}
+
+Bench::Bench(std::string folder, std::vector<Need> needs)
+    : folder_(std::move(folder)), needs_(std::move(needs)) {}
+
+std::vector<File> Bench::files(std::string_view pattern) const {
+  const fs::path wanted(pattern);
+  std::vector<File> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fs::path(folder_) / wanted.parent_path(), error)) {
+    const std::string name = entry.path().filename().string();
+    const std::string_view kind = plain(name);
+    const bool fits = matches(kind, wanted.filename().string()) && !name.starts_with("README");
+    if (!fits || !entry.is_regular_file(error)) continue;
+    found.push_back({.path = entry.path().string(),
+                     .name = (wanted.parent_path() / name).string(),
+                     .stem = std::string(kind.substr(0, kind.rfind('.')))});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const File& a, const File& b) { return a.name < b.name; });
+  return found;
+}
+
+void Bench::each(std::string_view pattern, const std::function<void(const File&)>& work) {
+  const auto need = std::find_if(needs_.begin(), needs_.end(),
+                                 [&](const Need& each) { return each.files == pattern; });
+  ALMANAC_CHECK(need != needs_.end(), "{} is read but not said to be needed", pattern);
+  const std::vector<File> all = files(pattern);
+  if (all.empty()) outcome_.absent.push_back(*need);
+  for (const File& file : all) {
+    const std::size_t before = outcome_.rows.size();
+    const auto give_up = [&](Error error) {
+      if (error.where.file.empty()) error.where.file = file.path;
+      outcome_.malformed.push_back(std::move(error));
+      outcome_.rows.resize(before);
+    };
+    try {
+      work(file);
+    } catch (const Malformed& malformed) {
+      give_up(malformed.error);
+    } catch (const nlohmann::json::exception& wrong) {
+      give_up({.code = Code::invalid, .message = wrong.what()});
+    }
+  }
+}
+
+File Bench::beside(const File& file, std::string_view name) const {
+  const std::string wanted = (fs::path(file.name).parent_path() / name).string();
+  const std::vector<File> found = files(wanted);
+  require(!found.empty(), fmt::format("needs {} beside it", name));
+  return found.front();
+}
+
+void Bench::add(std::string what, double published, double ours, std::string unit) {
+  add({.what = std::move(what), .published = published, .ours = ours, .unit = std::move(unit)});
+}
+
+}  // namespace almanac::reproduce

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Where a recipe works: it takes files of the public data from the bench and lays rows on it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace almanac::reproduce {
+
+/// Files of the public data that a recipe reads.
+struct Need {
+  /// "golden/ces/*_ces.csv": below the data's folder, one `*` in the last part. Packed files (.gz,
+  /// .zst) count as what is in them, and .jsonl as .json.
+  std::string files{};
+  std::string from{};  ///< Who published them, and where.
+};
+
+/// One number, as published and as we have it.
+struct Row {
+  std::string what{};    ///< Understood alone: begins with the table or the file that it is of.
+  double published = 0;  ///< NaN = none is published.
+  double ours = 0;
+  std::string unit{};  ///< "s", "jobs", "%", ""; both numbers are in it.
+
+  double difference() const { return ours - published; }
+};
+
+/// What a recipe has made.
+struct Outcome {
+  std::vector<Row> rows{};
+  std::vector<std::string> notes{};  ///< What a reader of the rows should know, in sentences.
+  std::vector<Need> absent{};        ///< What no file was there for.
+  std::vector<Error> malformed{};    ///< One a file; it has no rows.
+};
+
+/// What is wrong with a file. Whoever throws it need not know which file and line he reads: `each`
+/// and the readers of reproduce/read.h add them.
+struct Malformed {
+  Error error;
+};
+
+/// Throws Malformed unless `holds`.
+void require(bool holds, std::string_view message);
+
+/// A file of the public data.
+struct File {
+  std::string path;  ///< To open it.
+  std::string name;  ///< "golden/ces/earth_ces.csv": below the data's folder.
+  std::string stem;  ///< "earth_ces": without the endings.
+};
+
+class Bench {
+ public:
+  /// `folder` holds the public data, `data/` and `golden/`.
+  Bench(std::string folder, std::vector<Need> needs);
+
+  /// Calls `work` for each file of `pattern`, which must be one of the needs, sorted by name;
+  /// READMEs are none. A malformed one is reported without rows, and the next one goes on. That
+  /// there is none is reported too.
+  void each(std::string_view pattern, const std::function<void(const File&)>& work);
+
+  /// The file `name` (packed or not) of the folder of `file`; Malformed when it is not there.
+  File beside(const File& file, std::string_view name) const;
+
+  void add(Row row) { outcome_.rows.push_back(std::move(row)); }
+  /// The same in order of what, published, ours, unit.
+  void add(std::string what, double published, double ours, std::string unit);
+  void note(std::string sentence) { outcome_.notes.push_back(std::move(sentence)); }
+
+  Outcome outcome() && { return std::move(outcome_); }
+
+ private:
+  std::vector<File> files(std::string_view pattern) const;
+
+  std::string folder_;
+  std::vector<Need> needs_;
+  Outcome outcome_;
+};
+
+}  // namespace almanac::reproduce

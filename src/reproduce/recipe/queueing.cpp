@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Waits that queueing theory knows: by its formulas, and as our simulator has them under fifo.
+///
+/// Source   M/D/1 and M/M/c in closed form; two models on two GPUs as AlpaServe has them (Li et
+/// al.,
+///          OSDI'23, section 3.3).
+#include "stats/queueing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "base/rng.h"
+#include "policy/registry.h"
+#include "reproduce/read.h"
+#include "reproduce/recipe.h"
+#include "sim/profile.h"
+#include "sim/simulation.h"
+#include "stats/student.h"
+
+namespace almanac::reproduce {
+
+void register_queueing(Recipes& registry);
+
+namespace {
+
+constexpr const char* kConstant = "golden/queueing/md1_summary*.csv";
+constexpr const char* kDistribution = "golden/queueing/md1_wait_cdf*.csv";
+constexpr const char* kExponential = "golden/queueing/mmc*.csv";
+constexpr const char* kTwoModels = "golden/queueing/two_models_two_gpus*.csv";
+
+constexpr int kJobs = 400'000;
+constexpr int kBatches = 20;
+/// So long that whole milliseconds do not matter.
+constexpr double kServiceSeconds = 1000;
+
+struct Simulated {
+  double mean_wait = 0;   ///< In mean services.
+  double half_width = 0;  ///< Of the interval of 95 %, by batch means.
+};
+
+/// Jobs of one GPU each on `servers` GPUs, in order of arrival; `draw` gives services of mean 1.
+Simulated simulate_wait(int servers, double load, const std::function<double(Rng&)>& draw) {
+  trace::Trace trace;
+  Rng arrivals(1, 1);
+  Rng services(1, 2);
+  const auto length = [](double s) {
+    return Duration{static_cast<Duration::rep>(std::llround(s * kServiceSeconds * 1e3))};
+  };
+  double now = 0;
+  for (int at = 0; at < kJobs; ++at) {
+    now += arrivals.exponential() / (load * servers);
+    trace::Job job;
+    job.id = trace.key("job");
+    job.request.gpus = 1;
+    job.request.submit = Time{length(now)};
+    job.outcome.run = std::max(Duration{1}, length(draw(services)));
+    trace.jobs.push_back(job);
+  }
+  const auto policy =
+      value_or_throw(sim::make_policy(value_or_throw(policy::registry().compose("fifo")), trace));
+  const sim::Schedule schedule =
+      sim::simulate(trace, cluster::uniform(static_cast<std::uint32_t>(servers), 1), *policy, {});
+  // The first batch, which begins with nobody there, is left out.
+  constexpr int kBatch = kJobs / (kBatches + 1);
+  std::vector<double> means;
+  for (int batch = 1; batch <= kBatches; ++batch) {
+    double sum = 0;
+    for (int at = batch * kBatch; at < (batch + 1) * kBatch; ++at) {
+      const auto job = static_cast<std::size_t>(at);
+      sum += seconds(schedule.jobs[job].start - trace.jobs[job].request.submit);
+    }
+    means.push_back(sum / kBatch / kServiceSeconds);
+  }
+  Simulated made;
+  for (const double mean : means) made.mean_wait += mean / kBatches;
+  double variance = 0;
+  for (const double mean : means) variance += std::pow(mean - made.mean_wait, 2) / (kBatches - 1);
+  made.half_width = stats::student_two_tailed(0.05, kBatches - 1) * std::sqrt(variance / kBatches);
+  return made;
+}
+
+double load_of(const Rows& rows) {
+  const double load = rows.number("rho");
+  rows.require(load > 0 && load < 1, "expected rho between 0 and 1");
+  return load;
+}
+
+/// Adds the simulated wait, and a note where chance may have moved it by more than 1 %.
+void add_simulated(Bench& bench, const std::string& what, double published, const Simulated& ours) {
+  bench.add(what + ": mean wait, simulated", published, ours.mean_wait, "services");
+  if (ours.half_width <= 0.01 * ours.mean_wait) return;
+  bench.note(fmt::format("{}: {} jobs give {:.4g} ± {:.2g} (95 %)", what, kJobs, ours.mean_wait,
+                         ours.half_width));
+}
+
+void constant_services(Bench& bench, const File& file) {
+  Rows rows(file.path, {"rho", "mean_wait", "mean_queue_length", "mean_in_system", "var_wait"});
+  while (rows.next()) {
+    const double load = load_of(rows);
+    stats::ConstantQueue queue(load);
+    const std::string what = fmt::format("{} rho {}", file.name, load);
+    const double mean = queue.mean_wait();
+    bench.add(what + ": mean wait", rows.number("mean_wait"), mean, "services");
+    bench.add(what + ": mean jobs that wait", rows.number("mean_queue_length"), load * mean,
+              "jobs");
+    bench.add(what + ": mean jobs in the system", rows.number("mean_in_system"), load * (mean + 1),
+              "jobs");
+    bench.add(what + ": variance of the wait", rows.number("var_wait"), queue.wait_variance(), "");
+    for (const auto& [column, q] : {std::pair{"p50_wait", 0.5},
+                                    {"p90_wait", 0.9},
+                                    {"p95_wait", 0.95},
+                                    {"p99_wait", 0.99},
+                                    {"p999_wait", 0.999}}) {
+      if (!rows.has(column)) continue;
+      bench.add(fmt::format("{}: {}", what, column), rows.number(column), queue.wait_quantile(q),
+                "services");
+    }
+    add_simulated(bench, what, rows.number("mean_wait"),
+                  simulate_wait(1, load, [](Rng&) { return 1.0; }));
+  }
+}
+
+void distribution(Bench& bench, const File& file) {
+  Rows rows(file.path, {"rho", "wait_in_services", "p_wait_le"});
+  while (rows.next()) {
+    const double load = load_of(rows);
+    const double wait = rows.number("wait_in_services");
+    rows.require(wait >= 0 && wait <= 1e4, "expected a wait from 0 to 10,000 services");
+    bench.add(fmt::format("{} rho {}: P(wait <= {})", file.name, load, wait),
+              rows.number("p_wait_le"), stats::ConstantQueue(load).wait_at_most(wait), "");
+  }
+}
+
+void exponential_services(Bench& bench, const File& file) {
+  Rows rows(file.path, {"servers", "rho", "p_wait", "mean_wait_in_services"});
+  while (rows.next()) {
+    const double load = load_of(rows);
+    const std::int64_t servers = rows.whole("servers");
+    rows.require(servers >= 1 && servers <= 10'000, "expected 1 to 10,000 servers");
+    const stats::ExponentialQueue queue(static_cast<int>(servers), load);
+    const std::string what = fmt::format("{} {} servers rho {}", file.name, servers, load);
+    const double mean = rows.number("mean_wait_in_services");
+    bench.add(what + ": P(wait)", rows.number("p_wait"), queue.probability_of_wait(), "");
+    bench.add(what + ": mean wait", mean, queue.mean_wait(), "services");
+    if (rows.has("p99_wait_in_services")) {
+      bench.add(what + ": p99_wait", rows.number("p99_wait_in_services"), queue.wait_quantile(0.99),
+                "services");
+    }
+    add_simulated(bench, what, mean, simulate_wait(static_cast<int>(servers), load, [](Rng& rng) {
+                    return rng.exponential();
+                  }));
+  }
+}
+
+/// Mean latency of arrivals of `rate` at a server whose longest stage takes `stage` of `total`.
+double latency(double rate, double total, double stage) {
+  return total + stage * stats::ConstantQueue(rate * stage).mean_wait();
+}
+
+void two_models(Bench& bench, const File& file) {
+  Rows rows(file.path, {"lambda_total_times_D", "share_of_first", "replicated_mean_latency",
+                        "pipeline_mean_latency_overhead0", "pipeline_mean_latency_overhead10pct"});
+  while (rows.next()) {
+    const double rate = rows.number("lambda_total_times_D");
+    const double share = rows.number("share_of_first");
+    const bool serves =
+        share >= 0 && share <= 1 && rate > 0 && rate * std::max({share, 1 - share, 0.55}) < 1;
+    rows.require(serves, "the GPUs cannot serve so many requests");
+    const std::string what = fmt::format("{} rate {} share {}", file.name, rate, share);
+    bench.add(what + ": mean latency, a GPU for each", rows.number("replicated_mean_latency"),
+              share * latency(share * rate, 1, 1) + (1 - share) * latency((1 - share) * rate, 1, 1),
+              "services");
+    bench.add(what + ": pipelined", rows.number("pipeline_mean_latency_overhead0"),
+              latency(rate, 1, 0.5), "services");
+    bench.add(what + ": pipelined with 10 % overhead",
+              rows.number("pipeline_mean_latency_overhead10pct"), latency(rate, 1.1, 0.55),
+              "services");
+  }
+}
+
+}  // namespace
+
+void register_queueing(Recipes& registry) {
+  constexpr const char* kFrom = "closed forms of queueing theory, worked out";
+  registry.add(
+      {.name = "queueing",
+       .summary =
+           "Waits in M/D/1 and M/M/c by formula and by our simulator; two models on two GPUs",
+       .paper = "Erlang; Pollaczek and Khinchine; Li et al., OSDI'23, section 3.3",
+       .needs =
+           {{kConstant, kFrom}, {kDistribution, kFrom}, {kExponential, kFrom}, {kTwoModels, kFrom}},
+       .make = [](Bench& bench) {
+         bench.each(kConstant, [&](const File& file) { constant_services(bench, file); });
+         bench.each(kDistribution, [&](const File& file) { distribution(bench, file); });
+         bench.each(kExponential, [&](const File& file) { exponential_services(bench, file); });
+         bench.each(kTwoModels, [&](const File& file) { two_models(bench, file); });
+       }});
+}
+
+}  // namespace almanac::reproduce
