@@ -4,8 +4,8 @@
 /// What is believed of a run time: not one number but how likely each length is.
 ///
 /// Run times of GPU jobs have several modes (it crashes at once, it is a test, it trains). No
-/// single number serves everybody: who reserves GPUs needs a quantile, who orders a queue the mean
-/// or a rank, who tells a user "about so long" the likeliest length.
+/// single number serves every use: a reservation of GPUs needs a quantile, the order of a queue the
+/// mean or a rank, the answer "about so long" to a user the likeliest length.
 #pragma once
 
 #include <array>

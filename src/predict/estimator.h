@@ -44,9 +44,9 @@ class Estimator {
     static_cast<void>(request);
     static_cast<void>(ended);
   }
-  /// For whoever cannot wait when he asks: what is due and takes long is done now, and from now on
-  /// in a thread of its own. What comes of it is believed from the first question on that finds it
-  /// done, so answers hang on how fast the machine is.
+  /// For a caller that cannot wait for an answer: what is due and takes long is done now, and from
+  /// now on in a thread of its own. What comes of it is believed from the first question on that
+  /// finds it done, so answers hang on how fast the machine is.
   virtual void answer_at_once(Time now) { static_cast<void>(now); }
 };
 

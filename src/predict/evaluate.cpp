@@ -177,7 +177,7 @@ Score score(const Evaluation& evaluation, const Tried& tried, std::span<const st
           .interval_width = stats::quantile(widths, 0.5)};
 }
 
-std::vector<std::uint32_t> everybody(const Evaluation& evaluation) {
+std::vector<std::uint32_t> all_tested(const Evaluation& evaluation) {
   std::vector<std::uint32_t> all(evaluation.jobs.size());
   for (std::size_t at = 0; at < all.size(); ++at) all[at] = static_cast<std::uint32_t>(at);
   return all;

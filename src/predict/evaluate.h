@@ -78,6 +78,6 @@ struct Group {
 /// the user's, by how long the job ran; empty groups left out.
 std::vector<Group> groups(const Evaluation& evaluation);
 /// Every tested job.
-std::vector<std::uint32_t> everybody(const Evaluation& evaluation);
+std::vector<std::uint32_t> all_tested(const Evaluation& evaluation);
 
 }  // namespace almanac::predict

@@ -31,7 +31,7 @@ Figure draw_estimators(const Evaluation& evaluation) {
   auto& width = made.number("interval_width_log10", "Width of the interval, decades");
   auto& mae = made.number("mae_s", "Mean absolute error", Unit::seconds);
   for (const Tried& tried : evaluation.estimators) {
-    const Score got = score(evaluation, tried, everybody(evaluation));
+    const Score got = score(evaluation, tried, all_tested(evaluation));
     name.add(tried.name);
     error.add(got.median_abs_log10_error);
     rank.add(got.spearman_gpu_time);
@@ -112,14 +112,14 @@ std::pair<std::string, Score> best_simple(const Evaluation& evaluation, Better b
   std::pair<std::string, Score> best;
   for (std::size_t at = kFirstSimple; at < evaluation.estimators.size(); ++at) {
     const Tried& tried = evaluation.estimators[at];
-    const Score got = score(evaluation, tried, everybody(evaluation));
+    const Score got = score(evaluation, tried, all_tested(evaluation));
     if (best.first.empty() || better(got, best.second)) best = {tried.name, got};
   }
   return best;
 }
 
 std::vector<figure::Finding> findings(const Evaluation& evaluation) {
-  const Score learned = score(evaluation, evaluation.estimators.front(), everybody(evaluation));
+  const Score learned = score(evaluation, evaluation.estimators.front(), all_tested(evaluation));
   const auto error = best_simple(evaluation, [](const Score& a, const Score& b) {
     return a.median_abs_log10_error < b.median_abs_log10_error;
   });

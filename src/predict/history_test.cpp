@@ -45,7 +45,7 @@ TEST_F(HistoryTest, FallsBackFromNameToUserToDemandToAll) {
   EXPECT_EQ(estimate(request("ann", "train", 8)), 100)
       << "her jobs of that name, whatever they ask";
   EXPECT_EQ(estimate(request("ann", "other", 1)), 100) << "her jobs of that demand";
-  EXPECT_EQ(estimate(request("ann", "other", 2)), 300) << "anybody's jobs of that demand";
+  EXPECT_EQ(estimate(request("ann", "other", 2)), 300) << "all users' jobs of that demand";
   EXPECT_EQ(estimate(request("eve", "other", 2)), 300);
   EXPECT_EQ(estimate(request("eve", "other", 8)), 200) << "all jobs";
 }
@@ -53,7 +53,7 @@ TEST_F(HistoryTest, FallsBackFromNameToUserToDemandToAll) {
 TEST_F(HistoryTest, KnowsNobodyWhoseNameIsNotGiven) {
   learn(request("", "train", 1), 100s);
   learn(request("ann", "train", 1), 300s);
-  EXPECT_EQ(estimate(request("", "train", 1)), 200) << "anybody's jobs of that demand";
+  EXPECT_EQ(estimate(request("", "train", 1)), 200) << "all users' jobs of that demand";
   EXPECT_EQ(estimate(request("ann", "", 1)), 300) << "her jobs of that demand";
 }
 

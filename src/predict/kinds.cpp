@@ -42,17 +42,17 @@ std::string_view words_of(Kind kind) {
     case Kind::user:
       return "this user's jobs";
     case Kind::name:
-      return "anybody's jobs of this name";
+      return "all users' jobs of this name";
     case Kind::stem:
-      return "anybody's jobs of a name that differs in numbers only";
+      return "all users' jobs of a name that differs in numbers only";
     case Kind::shape:
-      return "anybody's jobs that ask for exactly the same";
+      return "all users' jobs that ask for exactly the same";
     case Kind::vc_gpus:
       return "the virtual cluster's jobs of as many GPUs";
     case Kind::vc:
       return "the virtual cluster's jobs";
     case Kind::gpus:
-      return "anybody's jobs of as many GPUs";
+      return "all users' jobs of as many GPUs";
     case Kind::all:
       return "all jobs";
   }

@@ -122,10 +122,10 @@ TEST(Learned, BeatsTheSimpleOnesAndKeepsItsIntervals) {
   const trace::Trace log = testing_log(6000);
   const auto evaluation = evaluate(log, {});
   ASSERT_TRUE(evaluation);
-  const Score learned = score(*evaluation, evaluation->estimators.front(), everybody(*evaluation));
+  const Score learned = score(*evaluation, evaluation->estimators.front(), all_tested(*evaluation));
   EXPECT_NEAR(learned.coverage_90, 0.9, 0.02);
   for (std::size_t at = 2; at < evaluation->estimators.size(); ++at) {
-    const Score other = score(*evaluation, evaluation->estimators[at], everybody(*evaluation));
+    const Score other = score(*evaluation, evaluation->estimators[at], all_tested(*evaluation));
     EXPECT_LT(learned.median_abs_log10_error, other.median_abs_log10_error)
         << evaluation->estimators[at].name;
     EXPECT_GT(learned.spearman_gpu_time, other.spearman_gpu_time)

@@ -51,7 +51,7 @@ class MeanTable {
  private:
   struct Slot {
     std::uint64_t key = 0;
-    DecayingMean mean;  // empty = nobody's slot: whoever gets one adds to it at once
+    DecayingMean mean;  // empty = a free slot: a caller that gets one adds to it at once
   };
 
   /// Where `key` is, or would be put.

@@ -52,7 +52,7 @@ class UnderwayList {
   std::vector<Underway> jobs_;  // job ids ascend
 };
 
-/// What one user does; jobs without a user are nobody's, and together look like one more.
+/// What one user does; jobs without a user together look like one more.
 struct Activity {
   static constexpr std::size_t kClasses = 5;
   /// Run time classes: below 1 min, 10 min, 1 h, 6 h, and above.
@@ -93,7 +93,7 @@ class Memory {
   explicit Memory(const Names& names) : kinds_(names) {}
 
   KindKeys keys(const trace::Request& request) { return kinds_.keys(request); }
-  /// A job whose end is all that anybody wants to know need not be told of when it is submitted.
+  /// A job of which only the end matters need not be told of when it is submitted.
   void submitted(JobId job, const trace::Request& request);
   void ended(JobId job, const trace::Request& request, const Ended& ended);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What anybody would try first: the estimates that a learned one has to beat.
+/// What one would try first: the estimates that a learned one has to beat.
 #pragma once
 
 #include <array>

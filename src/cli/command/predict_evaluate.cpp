@@ -56,7 +56,7 @@ void print_json(const Evaluation& evaluation, const std::vector<Group>& groups) 
   Json list = Json::array();
   for (const Tried& tried : evaluation.estimators) {
     Json object{{"name", tried.name}};
-    put(object, score(evaluation, tried, everybody(evaluation)));
+    put(object, score(evaluation, tried, all_tested(evaluation)));
     object["summary"] = tried.words;
     object["groups"] = Json::array();
     for (const Group& group : groups) {
@@ -82,7 +82,7 @@ Result<void> print_csv(const Evaluation& evaluation, const std::vector<Group>& g
     csv.rounded(got.coverage_90, 4).rounded(got.interval_width, 3).end_row();
   };
   for (const Tried& tried : evaluation.estimators) {
-    row(tried, "", "", everybody(evaluation));
+    row(tried, "", "", all_tested(evaluation));
     for (const Group& group : groups) row(tried, group.by, group.name, group.jobs);
   }
   csv.flush();
@@ -101,7 +101,7 @@ void print_table(const Evaluation& evaluation, const std::vector<Group>& groups)
   fmt::print("{:18} {:>10} {:>12} {:>12} {:>9} {:>9}\n", "ESTIMATOR", "MAE", "|LOG10 ERR|",
              "RANK CORR", "IN 90 %", "WIDTH");
   for (const Tried& tried : evaluation.estimators) {
-    const Score got = score(evaluation, tried, everybody(evaluation));
+    const Score got = score(evaluation, tried, all_tested(evaluation));
     fmt::print("{:18} {:>10} {:>12} {:>12} {:>9} {:>9}\n", tried.name, text::human_time(got.mae_s),
                decimal(got.median_abs_log10_error, 3), decimal(got.spearman_gpu_time, 3),
                decimal(got.coverage_90, 3), decimal(got.interval_width, 2));
