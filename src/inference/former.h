@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Which sequences the next iteration of a replica computes: the slot `former`.
+#pragma once
+
+namespace almanac::inference {
+
+class Replica;
+
+class Former {
+ public:
+  virtual ~Former() = default;
+  /// Calls `grow`, `admit` and `preempt_last` of the replica until the batch is as it is to be.
+  /// Called when an iteration has ended, or when something arrives at an idle replica.
+  virtual void form(Replica& replica) = 0;
+};
+
+}  // namespace almanac::inference

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Decodes and parts of prompts in one batch, up to a budget of tokens.
+///
+/// Source   vLLM v1's scheduler; Agrawal et al., OSDI'24 (Sarathi-Serve), section 4.
+#include <algorithm>
+
+#include "inference/registry.h"
+
+namespace almanac::inference::former {
+namespace {
+
+class Chunked final : public Former {
+ public:
+  void form(Replica& replica) override {
+    const Limits& limits = replica.limits();
+    std::int32_t budget = limits.tokens;
+    bool preempted = false;
+    for (std::size_t each = 0; each < replica.run().size() && budget > 0; ++each) {
+      const Replica::Slot slot = replica.run()[each];
+      const Replica::Sequence& sequence = replica.at(slot);
+      const std::int32_t tokens =
+          sequence.prefilling()
+              ? std::min({sequence.prompt - sequence.done, limits.chunk, budget})
+              : 1;
+      while (!replica.grow(slot, tokens)) {
+        preempted = true;
+        const bool itself = replica.run().size() == each + 1;
+        replica.preempt_last();
+        if (itself) return;
+      }
+      budget -= tokens;
+    }
+    if (preempted) return;
+    while (budget > 0 && replica.next() != nullptr &&
+           replica.run().size() < static_cast<std::size_t>(limits.sequences)) {
+      const auto tokens = replica.admit(std::min(limits.chunk, budget));
+      if (!tokens) return;
+      budget -= *tokens;
+    }
+  }
+};
+
+}  // namespace
+
+void register_chunked(Registry& registry) {
+  registry.formers.add({.name = "chunked",
+                        .summary = "decodes first, then parts of prompts, up to a token budget",
+                        .source = "vLLM v1; Agrawal et al. OSDI'24 §4",
+                        .make = [] { return std::make_unique<Chunked>(); }});
+}
+
+}  // namespace almanac::inference::former

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inference/profile/roofline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace almanac::inference {
+
+Roofline::Roofline(Model model, Board board, int gpus)
+    : model_(std::move(model)), board_(std::move(board)), gpus_(gpus) {}
+
+/// Of `tokens` new tokens; `token_contexts` is the sum over them of the tokens that each looks at.
+double Roofline::flops(double tokens, double token_contexts) const {
+  const double d = model_.hidden;
+  const double heads = model_.heads;
+  const double attention = 2 * tokens * (d * d + 2 * d * model_.kv_size()) + 2 * tokens * d * d +
+                           4 * heads * token_contexts * model_.head_size() +
+                           5 * heads * token_contexts + 2 * tokens * d;
+  const double mlp = 4 * tokens * d *
+                     (static_cast<double>(model_.dense_layers()) * model_.mlp +
+                      static_cast<double>(model_.moe_layers) * model_.expert_mlp *
+                          model_.active_experts);
+  return model_.layers * attention + mlp;
+}
+
+Micros Roofline::operator()(const Batch& batch) const {
+  const double layers = model_.layers;
+  const double d = model_.hidden;
+  const double kv = model_.kv_size();
+  double fresh = 0, seen = 0, token_contexts = 0;
+  for (const Chunk& chunk : batch.prefills) {
+    const double n = chunk.fresh;
+    fresh += n;
+    seen += chunk.done;
+    token_contexts += n * (chunk.done + (n > 1 ? (n - 1) / 2 : 0));
+  }
+  const auto decodes = static_cast<double>(batch.decodes);
+  const auto context = static_cast<double>(batch.context);
+  const double peak = board_.peak(model_.weight_bytes);
+  const double compute = flops(fresh, token_contexts) / gpus_ / (peak * board_.prefill_use) +
+                         flops(decodes, context) / gpus_ / (peak * board_.decode_use);
+
+  const double tokens = fresh + decodes;
+  double weights = layers * (d * (d + 2 * kv) + d * d) +
+                   static_cast<double>(model_.dense_layers()) * 2 * d * model_.mlp;
+  if (model_.moe_layers > 0) {
+    const double experts = model_.experts;
+    const double idle = (experts - model_.active_experts) / experts;
+    weights += model_.moe_layers * 2 * d * model_.expert_mlp * experts *
+               (1 - std::pow(idle, tokens));
+  }
+  const double bytes = weights * model_.weight_bytes + 4 * layers * kv * (tokens + seen + context) +
+                       2 * layers * d * tokens;
+  return std::max(1.0, std::floor(1e6 * std::max(compute, bytes / gpus_ / board_.bandwidth)));
+}
+
+}  // namespace almanac::inference

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// MArk: which instances to rent for a forecast of demand.
+///
+/// Source   Zhang et al., ATC'19, section 4.2, and the planner that its released scheduler calls.
+#pragma once
+
+#include <vector>
+
+namespace almanac::inference::published {
+
+struct MarkInstance {
+  double capacity = 0;  ///< Requests a minute.
+  double price = 0;     ///< A second.
+  double launch = 0;    ///< Cost of starting one.
+};
+
+struct MarkPlan {
+  std::vector<int> target{}, launch{}, destroy{};  ///< By type of instance.
+};
+
+/// `current` of each type run; `forecast` is requests a minute, minute by minute. Adds the instance
+/// that serves a request at the least cost until the next six minutes are covered.
+MarkPlan plan_mark(const std::vector<MarkInstance>& instances, const std::vector<int>& current,
+                   const std::vector<double>& forecast);
+
+}  // namespace almanac::inference::published

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inference/registry.h"
+
+namespace almanac::inference {
+
+const Registry& registry() {
+  static const Registry made = [] {
+    Registry all;
+    former::register_former(all);
+    router::register_router(all);
+    format::register_format(all);
+    return all;
+  }();
+  return made;
+}
+
+}  // namespace almanac::inference

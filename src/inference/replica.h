@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// One copy of a model that serves: requests wait, are batched iteration by iteration, and hold KV
+/// memory while they run.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "inference/former.h"
+#include "inference/kv_cache.h"
+#include "inference/request.h"
+#include "inference/step_time.h"
+
+namespace almanac::inference {
+
+/// What bounds a replica.
+struct Limits {
+  std::int32_t sequences = 256;    ///< That run at a time.
+  std::int32_t tokens = 2048;      ///< Of one iteration.
+  std::int32_t chunk = 0;          ///< Most tokens of one prompt in an iteration; 0 = `tokens`.
+  std::int32_t kv_blocks = 0;      ///< Above 0.
+  std::int32_t block_tokens = 16;
+  bool reuse = false;  ///< Requests find the KV of equal prompt heads again.
+  /// The ways of inference-sim: what a prompt finds in the cache is not read when the rest of it is
+  /// computed; a prompt that is found wholly is not computed, and holds none of its blocks; the
+  /// last token of an answer takes a place before all are given back; an iteration is over as soon
+  /// as it begins, but for its time, so that a replica it empties takes the next request at once.
+  bool as_blis = false;
+};
+
+/// What an outcome is written to, and what the requests are. They outlive the replicas.
+struct Books {
+  const Requests& requests;
+  std::vector<Outcome>& outcomes;
+};
+
+class Replica {
+ public:
+  /// A request that waits or runs here.
+  struct Sequence {
+    RequestId request = 0;
+    std::int32_t prompt = 0;
+    std::int32_t last = 0;    ///< Tokens with KV when it is finished.
+    std::int32_t done = 0;    ///< Tokens with KV.
+    std::int32_t ready = 0;   ///< Tokens whose KV comes with it from another replica.
+    std::int32_t blocks = 0;  ///< Held.
+    std::int32_t bare = 0;    ///< Tokens done that no held block covers.
+    Micros token_at = 0;      ///< When its last token came.
+    std::vector<KvCache::Block> held{};
+    std::vector<KvCache::Key> keys{};  ///< Of its full prompt blocks.
+    bool prefilling() const { return done < prompt; }
+  };
+  using Slot = std::uint32_t;
+
+  Replica(std::int32_t number, const Limits& limits, const StepTime& step,
+          std::unique_ptr<Former> former, Books books);
+
+  /// Lets a request wait here; `ready` of its prompt tokens come with their KV, and with
+  /// `only_prefill` it ends with its first token. False = it can never fit.
+  bool enqueue(RequestId request, std::int32_t ready = 0, bool only_prefill = false);
+  /// Starts an iteration and says when it ends; kNever when there is nothing to do.
+  Micros begin(Micros now);
+  /// Ends it. Adds the requests that are finished to `finished`.
+  void end(Micros now, std::vector<RequestId>& finished);
+
+  // What routers and scalers look at.
+  std::int32_t number() const { return number_; }
+  bool busy() const { return busy_; }
+  bool empty() const { return running_.empty() && waiting_.empty(); }
+  std::size_t waiting() const { return waiting_.size(); }
+  std::size_t running() const { return running_.size(); }
+  /// Tokens that requests here still have to be given or to have computed.
+  std::int64_t backlog() const { return backlog_; }
+  const KvCache& cache() const { return cache_; }
+  const Limits& limits() const { return limits_; }
+  /// Tokens of the request's prompt that would be found here.
+  std::int32_t would_find(RequestId request) const;
+
+  // What formers do.
+  std::span<const Slot> run() const { return running_; }
+  const Sequence& at(Slot slot) const { return sequences_[slot]; }
+  /// The one that has waited longest; null = none.
+  const Sequence* next() const {
+    return waiting_.empty() ? nullptr : &sequences_[waiting_.front()];
+  }
+  /// Takes a running sequence into the batch with `tokens` more. False = no block is left for it.
+  bool grow(Slot slot, std::int32_t tokens);
+  /// Lets the next waiting sequence run with at most `most` tokens in this batch, what it finds in
+  /// the cache not counted. The tokens that it got, or nothing where `spare` blocks more than it
+  /// needs are not free.
+  std::optional<std::int32_t> admit(std::int32_t most, std::int32_t spare = 0);
+  /// Sends the last running sequence back to the head of the queue; it loses its KV.
+  void preempt_last();
+
+ private:
+  struct Share {
+    Slot slot;
+    std::int32_t tokens;
+    bool prefill;
+  };
+  void add_to_batch(Slot slot, std::int32_t tokens, std::int32_t done);
+  void name_full_blocks(Sequence& sequence, std::int32_t from, std::int32_t to);
+  std::int32_t blocks_for(std::int32_t tokens) const {
+    return (tokens + limits_.block_tokens - 1) / limits_.block_tokens;
+  }
+
+  std::int32_t number_;
+  Limits limits_;
+  const StepTime* step_;
+  std::unique_ptr<Former> former_;
+  Books books_;
+  KvCache cache_;
+  std::vector<Sequence> sequences_;
+  std::vector<Slot> spare_slots_;
+  std::deque<Slot> waiting_;
+  std::vector<Slot> running_;
+  std::vector<Share> shares_;
+  Batch batch_;
+  Micros began_ = 0;
+  std::int64_t backlog_ = 0;
+  bool busy_ = false;
+};
+
+/// The keys of the full prompt blocks of a request, each naming its block and all before it.
+std::vector<KvCache::Key> prompt_keys(const Requests& requests, RequestId request,
+                                      std::int32_t block_tokens);
+
+}  // namespace almanac::inference

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inference/request_log.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "inference/registry.h"
+#include "table/csv_reader.h"
+#include "table/stream.h"
+#include "text/datetime.h"
+#include "text/number.h"
+
+namespace almanac::inference {
+namespace {
+
+/// A date with a time, in microseconds since 1970 and tenths of them.
+std::optional<Micros> parse_moment(std::string_view text) {
+  const std::size_t point = text.find('.');
+  std::string whole(text.substr(0, point));
+  double fraction = 0;
+  if (point != std::string_view::npos) {
+    double unit = 1e5;
+    std::size_t at = point + 1;
+    for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10) {
+      fraction += (text[at] - '0') * unit;
+    }
+    whole += text.substr(at);
+  }
+  const auto time = text::parse_datetime(whole);
+  if (!time) return std::nullopt;
+  return static_cast<double>(time->time_since_epoch().count()) * 1e3 +
+         std::round(fraction * 10) / 10;
+}
+
+/// "0 14-27" = 0 and 14 to 27.
+bool add_blocks(std::string_view text, RequestIntake& intake) {
+  constexpr std::int64_t kMost = 1'000'000;
+  while (!text.empty()) {
+    const std::size_t blank = text.find(' ');
+    const std::string_view part = text.substr(0, blank);
+    text.remove_prefix(blank == std::string_view::npos ? text.size() : blank + 1);
+    if (part.empty()) continue;
+    const std::size_t dash = part.find('-');
+    const auto first = text::parse_whole(part.substr(0, dash));
+    const auto last =
+        dash == std::string_view::npos ? first : text::parse_whole(part.substr(dash + 1));
+    if (!first || !last || *first < 0 || *last < *first || *last - *first > kMost) return false;
+    for (auto id = *first; id <= *last; ++id) intake.add_block(static_cast<std::uint64_t>(id));
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<void> RequestIntake::add(const Where& where, Micros at, double prompt, double output) {
+  constexpr double kMostTokens = 1e8;
+  if (!(prompt >= 1 && prompt <= kMostTokens) || prompt != std::floor(prompt)) {
+    return fail(Code::invalid, fmt::format("a prompt of {} tokens cannot be", prompt), where);
+  }
+  if (!(output >= 0 && output <= kMostTokens) || output != std::floor(output)) {
+    return fail(Code::invalid, fmt::format("an answer of {} tokens cannot be", output), where);
+  }
+  requests_.all.push_back({.arrival = at,
+                           .prompt = static_cast<std::int32_t>(prompt),
+                           .output = static_cast<std::int32_t>(output),
+                           .first_block = static_cast<std::uint32_t>(requests_.blocks.size())});
+  return {};
+}
+
+void RequestIntake::add_block(std::uint64_t id) {
+  requests_.blocks.push_back(id);
+  ++requests_.all.back().blocks;
+}
+
+Result<Requests> RequestIntake::done(const std::string& path, std::int32_t tokens_per_block,
+                                     bool from_first) {
+  auto& all = requests_.all;
+  if (all.empty()) return fail(Code::invalid, "has no requests", {.file = path});
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Request& a, const Request& b) { return a.arrival < b.arrival; });
+  if (from_first) {
+    const Micros first = all.front().arrival;
+    // Differences of times since 1970 in doubles are off by some hundredths of a microsecond.
+    for (Request& each : all) each.arrival = std::round((each.arrival - first) * 10) / 10;
+  }
+  requests_.tokens_per_block = tokens_per_block;
+  return std::move(requests_);
+}
+
+Result<Requests> read_table(const std::string& path, const LogColumns& columns) {
+  auto reader = table::CsvReader::open(path);
+  if (!reader) return tl::unexpected(reader.error());
+  const auto column = [&](std::string_view name) -> Result<std::size_t> {
+    if (const auto found = reader->find(name)) return *found;
+    return fail(Code::invalid, fmt::format("has no column {}", name), {.file = path, .line = 1});
+  };
+  const auto arrival = column(columns.arrival);
+  if (!arrival) return tl::unexpected(arrival.error());
+  const auto prompt = column(columns.prompt);
+  if (!prompt) return tl::unexpected(prompt.error());
+  const auto output = column(columns.output);
+  if (!output) return tl::unexpected(output.error());
+  constexpr std::size_t kNone = std::string_view::npos;
+  const std::size_t blocks =
+      columns.blocks.empty() ? kNone : reader->find(columns.blocks).value_or(kNone);
+
+  RequestIntake intake;
+  while (true) {
+    const auto more = reader->next();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) break;
+    const auto wrong = [&](std::string_view name, std::size_t position, const char* what) {
+      return fail(Code::invalid,
+                  fmt::format("{}: \"{}\" is no {}", name, (*reader)[position], what),
+                  reader->where());
+    };
+    std::optional<Micros> at;
+    if (columns.micros == 0) {
+      at = parse_moment((*reader)[*arrival]);
+    } else if (const auto value = text::parse_decimal((*reader)[*arrival])) {
+      at = *value * columns.micros;
+    }
+    if (!at) return wrong(columns.arrival, *arrival, columns.micros == 0 ? "date" : "time");
+    const auto in = text::parse_decimal((*reader)[*prompt]);
+    if (!in) return wrong(columns.prompt, *prompt, "count of tokens");
+    const auto out = text::parse_decimal((*reader)[*output]);
+    if (!out) return wrong(columns.output, *output, "count of tokens");
+    if (columns.skip_unanswered && *out == 0) continue;
+    if (auto added = intake.add(reader->where(), *at, *in, *out); !added) {
+      return tl::unexpected(added.error());
+    }
+    if (blocks != kNone && !add_blocks((*reader)[blocks], intake)) {
+      return wrong(columns.blocks, blocks, "list of blocks, as \"0 14-27\"");
+    }
+  }
+  return intake.done(path, columns.tokens_per_block, columns.micros == 0);
+}
+
+bool has_columns(std::string_view header, std::initializer_list<std::string_view> columns) {
+  return std::all_of(columns.begin(), columns.end(), [&](std::string_view name) {
+    for (std::size_t at = 0; (at = header.find(name, at)) != std::string_view::npos; ++at) {
+      const bool begins = at == 0 || header[at - 1] == ',' || header[at - 1] == '"';
+      const std::size_t end = at + name.size();
+      const bool ends = end == header.size() || header[end] == ',' || header[end] == '"';
+      if (begins && ends) return true;
+    }
+    return false;
+  });
+}
+
+Result<Requests> read_requests(const std::string& path) {
+  constexpr std::size_t kHead = 65'536;
+  const auto head = table::read_head(path, kHead);
+  if (!head) return tl::unexpected(head.error());
+  std::string_view first(*head);
+  if (first.starts_with("\xEF\xBB\xBF")) first.remove_prefix(3);
+  first = first.substr(0, first.find_first_of("\r\n"));
+  for (const auto& each : registry().formats.entries()) {
+    if (each.make.knows(first)) return each.make.read(path);
+  }
+  return fail(Code::unsupported, "is no log of requests that we know", {.file = path},
+              fmt::format("formats: {}", fmt::join(registry().formats.names(), ", ")));
+}
+
+}  // namespace almanac::inference

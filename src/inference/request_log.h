@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Reads logs of requests: which columns of a table say when a request came and how many tokens it
+/// had. A format is a file in format/ that names them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "inference/request.h"
+
+namespace almanac::inference {
+
+/// Takes requests in the order of a log, judges them, and sorts them in the end.
+class RequestIntake {
+ public:
+  /// Fails with invalid, naming the place, for what cannot be: counts of tokens below 0 or beyond
+  /// 100 million, a prompt of none.
+  Result<void> add(const Where& where, Micros at, double prompt, double output);
+  /// Adds an id of a block to the request that was added last.
+  void add_block(std::uint64_t id);
+  /// Requests by arrival, the first at 0 where `from_first`. Fails with invalid where there are
+  /// none.
+  Result<Requests> done(const std::string& path, std::int32_t tokens_per_block, bool from_first);
+
+ private:
+  Requests requests_;
+};
+
+/// A table of requests: the names of its columns, and what its times count.
+struct LogColumns {
+  std::string_view arrival{};
+  std::string_view prompt{};
+  std::string_view output{};
+  std::string_view blocks = "";  ///< Ids as "0 14-27"; "" = none.
+  /// Microseconds of one unit of the arrival; 0 = dates with times.
+  double micros = 1e6;
+  std::int32_t tokens_per_block = 0;
+  bool skip_unanswered = false;  ///< Rows with no output are failures.
+};
+
+/// Fails with not_found, corrupt, and invalid naming file, line and cell.
+Result<Requests> read_table(const std::string& path, const LogColumns& columns);
+
+/// Reads a log of any known format. Fails also with unsupported, naming the formats.
+Result<Requests> read_requests(const std::string& path);
+
+/// Whether `header` has all of `columns` between its commas.
+bool has_columns(std::string_view header, std::initializer_list<std::string_view> columns);
+
+}  // namespace almanac::inference

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Which replica a request goes to: the slot `router`.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "inference/replica.h"
+
+namespace almanac::inference {
+
+class Router {
+ public:
+  virtual ~Router() = default;
+  /// The position in `replicas`, which is not empty, of the one to take `request`.
+  virtual std::size_t choose(RequestId request, std::span<Replica* const> replicas) = 0;
+};
+
+/// The first position of the least `load(replica)`.
+template <typename Load>
+std::size_t least(std::span<Replica* const> replicas, const Load& load) {
+  std::size_t best = 0;
+  auto lowest = load(*replicas[0]);
+  for (std::size_t each = 1; each < replicas.size(); ++each) {
+    if (const auto value = load(*replicas[each]); value < lowest) {
+      best = each;
+      lowest = value;
+    }
+  }
+  return best;
+}
+
+}  // namespace almanac::inference
