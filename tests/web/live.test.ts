@@ -176,25 +176,25 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     assert.deepEqual(faults, []);
   });
 
-  test('reads a queue of 5,000: few rows on the page, filters, order, keys', async (t) => {
+  test('reads a queue of 5,000: a page of it at a time, filters, order, keys', async (t) => {
     const mock = await served(t, 5000);
     const {page, faults} = await open(t, mock.url, 'queue');
     await page.locator('.jobs .row a').first().waitFor();
     const table = page.getByRole('table');
     assert.equal(await table.getAttribute('aria-rowcount'), '5010');
     const shown = () => page.locator('.jobs [role="rowgroup"]:not(.heads) .row');
-    assert.ok(await shown().count() < 120);
-    await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+    assert.equal(await shown().count(), 50);
+    await page.getByRole('button', {name: 'Last'}).click();
     await page.waitForFunction(() => document.querySelector('.jobs [role="rowgroup"]:not(.heads) .row:last-child')?.getAttribute('aria-rowindex') === '5010');
-    assert.ok(await shown().count() < 120);
+    assert.match(page.url(), /page=101/);
     assert.match(await shown().last().innerText(), /maybe-later/);
 
-    await page.evaluate(() => window.scrollTo(0, 0));
     await page.getByRole('button', {name: /^Waiting/}).click();
     await page.getByLabel('User').selectOption('grace');
     const count = Number(await table.getAttribute('aria-rowcount')) - 1;
     assert.equal(count, mock.world.jobs.filter((job) => job.user === 'grace' && job.state === 'PENDING' && !job.held).length);
     assert.match(page.url(), /state=waiting&user=grace/);
+    assert.doesNotMatch(page.url(), /page=/, 'what is chosen anew begins with its first page');
     await page.getByRole('button', {name: /^GPUs/}).click();
     await page.getByRole('button', {name: /^GPUs/}).click();
     assert.equal(await shown().first().locator('.c-gpus').innerText(), '8');
@@ -204,11 +204,39 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
 
     await shown().first().locator('a').focus();
     for (let n = 0; n < 60; ++n) await page.keyboard.press('ArrowDown');
+    assert.equal(await table.locator('[aria-sort="descending"]').innerText(), 'GPUs ▾');
     const row = await page.evaluate(() => document.activeElement?.closest('.row')?.getAttribute('aria-rowindex'));
     assert.equal(row, '62');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', {name: 'Why it waits'}).waitFor();
     assert.deepEqual(faults, []);
+  });
+
+  test('turns the pages of a history of 2,000, and finds the same page again', async (t) => {
+    const mock = await served(t);
+    const [some] = mock.world.ended as [Job];
+    mock.world.ended = Array.from({length: 2000}, (_, n) => ({...some, job_id: `${9000 + n}`, number: 9000 + n, name: `run-${n}`}));
+    for (const width of [1400, 400]) {
+      const {page, faults} = await open(t, mock.url, 'history', width);
+      await page.locator('.jobs .row a').first().waitFor();
+      const rows = () => page.locator('.jobs [role="rowgroup"]:not(.heads) .row');
+      assert.equal(await rows().count(), 50);
+      const high = await page.evaluate(() => document.documentElement.scrollHeight);
+      assert.ok(high < 6000, `${high} px`);
+      assert.ok(await page.getByRole('button', {name: 'Before'}).isDisabled());
+      await page.getByRole('button', {name: 'Next'}).click();
+      await page.getByText('51 to 100 of 2,000').waitFor();
+      assert.match(await rows().first().innerText(), /run-50\b/);
+      await page.reload();
+      await page.getByText('51 to 100 of 2,000').waitFor();
+      // Up from the first row of a page is the last of the one before.
+      await rows().first().locator('a').focus();
+      await page.keyboard.press('ArrowUp');
+      await page.getByText('1 to 50 of 2,000').waitFor();
+      assert.equal(await page.evaluate(() => document.activeElement?.closest('.row')?.getAttribute('aria-rowindex')), '51');
+      assert.deepEqual(faults, []);
+      await page.close();
+    }
   });
 
   test('hears of a job what other numbers of GPUs would bring, where that is known', async (t) => {

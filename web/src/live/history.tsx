@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What has ended: how many, how long they waited, each of them; the whole as a job log to study.
-import {useMemo, useState} from 'preact/hooks';
+import {useMemo} from 'preact/hooks';
 import {duration, percent, plain, quantity} from '../format';
 import {clock, exact} from './clock';
 import {perDay, quantile, waits} from './history_figures';
-import {JobTable, sorted, type JobColumn, type Sorted} from './job_table';
+import {JobTable, sorted, sortedBy, type JobColumn} from './job_table';
 import {LiveFigure} from './live_figure';
 import {useAnswer, useTicks} from './poll';
 import {refine} from './route';
@@ -22,7 +22,6 @@ export function HistoryView({now, route, theme}: ViewProps) {
   const since = useMemo(() => (range[2] === Infinity ? 0 : Math.floor(now - range[2] * 86400)), [range]);
   const minute = useTicks(60);
   const {value} = useAnswer<Jobs>(`/v1/history?order=end&since=${since}&limit=${kMost}`, minute);
-  const [by, setBy] = useState<Sorted>();
   const user = route.query.get('user') ?? '';
   const state = route.query.get('state') ?? '';
   const text = route.query.get('find') ?? '';
@@ -33,7 +32,7 @@ export function HistoryView({now, route, theme}: ViewProps) {
       && words.every((word) => `${job.job_id} ${job.name} ${job.reason ?? ''}`.toLowerCase().includes(word)));
   }, [value, user, state, text]);
   const columns = columnsAt(now);
-  const rows = useMemo(() => sorted(chosen, columns, by), [chosen, by]);
+  const rows = useMemo(() => sorted(chosen, columns, sortedBy(route)), [chosen, route]);
   const figures = useMemo(() => [perDay(chosen), waits(chosen)], [chosen]);
   return (
     <>
@@ -60,7 +59,7 @@ export function HistoryView({now, route, theme}: ViewProps) {
       {value && <Summary jobs={chosen} />}
       {value?.next !== undefined && <p class="hint">These are the latest {plain(value.jobs.length)}; the job log has all.</p>}
       {value && chosen.length > 0 && <div class="halves charts">{figures.map((figure) => <LiveFigure key={figure.id} figure={figure} theme={theme} />)}</div>}
-      {value && <JobTable label="Jobs that have ended" jobs={rows} columns={columns} by={by} onSort={setBy} />}
+      {value && <JobTable label="Jobs that have ended" jobs={rows} columns={columns} route={route} />}
       <p class="foot">The study is of all jobs of the time, whichever are chosen here. Elsewhere: <code>almanac history -o csv &gt; log.csv; almanac study log.csv</code></p>
     </>
   );

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of jobs of any length: only the rows that are seen are on the page.
+// A table of jobs of any length, a page of it at a time; order and page are in the address.
 import type {ComponentChildren} from 'preact';
-import {useLayoutEffect, useRef, useState} from 'preact/hooks';
+import {useLayoutEffect, useRef} from 'preact/hooks';
 import {plain} from '../format';
 import {useIsNarrow} from './narrow';
-import {jobLink} from './route';
+import {jobLink, refine, type Route} from './route';
 import type {Job} from './service';
 
 export interface JobColumn {
@@ -21,6 +21,12 @@ export interface JobColumn {
 export interface Sorted {
   column: string;
   down: boolean;
+}
+
+/** The order that the address names: "gpus", or "-gpus" for the largest first. */
+export function sortedBy(route: Route): Sorted | undefined {
+  const text = route.query.get('sort') ?? '';
+  return text === '' ? undefined : {column: text.replace(/^-/, ''), down: text.startsWith('-')};
 }
 
 const kNames = new Intl.Collator('en', {numeric: true});
@@ -43,52 +49,51 @@ interface Props {
   label: string;
   jobs: Job[];
   columns: JobColumn[];
-  by: Sorted | undefined;
-  onSort(by: Sorted): void;
+  route: Route;
 }
 
-// Pixels; live.css makes rows as high.
-const kRow = 34;
-const kNarrowRow = 62;
-const kMargin = 12;  // rows beyond what is seen
+const kPage = 50;
 
-export function JobTable({label, jobs, columns, by, onSort}: Props) {
+export function JobTable({label, jobs, columns, route}: Props) {
   const narrow = useIsNarrow();
-  const high = narrow ? kNarrowRow : kRow;
+  const top = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
-  const [seen, setSeen] = useState({from: 0, to: 60});
+  /** Which end of the page the keyboard goes to once it is there. */
+  const enter = useRef<'first' | 'last' | undefined>(undefined);
+  const by = sortedBy(route);
+  const pages = Math.max(1, Math.ceil(jobs.length / kPage));
+  const page = Math.min(pages, Math.max(1, Math.floor(Number(route.query.get('page'))) || 1));
+  const from = (page - 1) * kPage;
+  const to = Math.min(jobs.length, from + kPage);
+  const turn = (next: number) => refine(route, {page: next === 1 ? '' : String(next)});
+  const before = useRef(page);
   useLayoutEffect(() => {
-    const look = () => {
-      if (!body.current) return;
-      const top = -body.current.getBoundingClientRect().top;
-      const from = Math.max(0, Math.floor(top / high) - kMargin);
-      const to = Math.max(0, Math.ceil((top + window.innerHeight) / high)) + kMargin;
-      setSeen((before) => (before.from === from && before.to === to ? before : {from, to}));
-    };
-    look();
-    window.addEventListener('scroll', look, {passive: true});
-    window.addEventListener('resize', look);
-    return () => {
-      window.removeEventListener('scroll', look);
-      window.removeEventListener('resize', look);
-    };
-  }, [high, jobs.length]);
+    if (before.current === page) return;
+    before.current = page;
+    const links = body.current?.querySelectorAll<HTMLElement>('[role="row"] a');
+    if (enter.current) links?.[enter.current === 'first' ? 0 : links.length - 1]?.focus();
+    else top.current?.scrollIntoView();
+    enter.current = undefined;
+  }, [page]);
 
-  const from = Math.min(seen.from, Math.max(0, jobs.length - 1));
-  const to = Math.min(jobs.length, seen.to);
   const step = (event: KeyboardEvent) => {
     const move = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     const row = (event.target as HTMLElement).closest('[role="row"]');
-    const other = move > 0 ? row?.nextElementSibling : move < 0 ? row?.previousElementSibling : null;
-    const link = other?.querySelector('a');
-    if (!link) return;
+    if (move === 0 || !row) return;
+    const link = (move > 0 ? row.nextElementSibling : row.previousElementSibling)?.querySelector('a');
+    if (!link && (page + move < 1 || page + move > pages)) return;
     event.preventDefault();
-    link.focus();
+    if (link) {
+      link.focus();
+      return;
+    }
+    enter.current = move > 0 ? 'first' : 'last';
+    turn(page + move);
   };
-  const sort = (column: JobColumn) => onSort(by?.column === column.name ? {...by, down: !by.down} : {column: column.name, down: false});
+  const sort = (column: JobColumn) => refine(route, {sort: by?.column === column.name && !by.down ? `-${column.name}` : column.name});
   const tracks = columns.map((column) => column.width).join(' ');
   return (
-    <div class="jobs">
+    <div class="jobs" ref={top}>
       <div role="table" aria-label={label} aria-rowcount={jobs.length + 1}>
         <div role="rowgroup" class="heads">
           <div role="row" class="row" aria-rowindex={1} style={narrow ? undefined : {gridTemplateColumns: tracks}}>
@@ -102,7 +107,7 @@ export function JobTable({label, jobs, columns, by, onSort}: Props) {
             })}
           </div>
         </div>
-        <div role="rowgroup" ref={body} onKeyDown={step} style={{paddingTop: `${from * high}px`, paddingBottom: `${(jobs.length - to) * high}px`}}>
+        <div role="rowgroup" ref={body} onKeyDown={step}>
           {jobs.slice(from, to).map((job, n) => (
             <div key={job.number} role="row" class="row" aria-rowindex={from + n + 2} style={narrow ? undefined : {gridTemplateColumns: tracks}}>
               {columns.map((column, place) => (
@@ -115,7 +120,15 @@ export function JobTable({label, jobs, columns, by, onSort}: Props) {
         </div>
       </div>
       {jobs.length === 0 && <p class="nothing">No job is like that.</p>}
-      {jobs.length > 100 && <p class="unseen">{plain(jobs.length)} rows; arrow keys go from row to row.</p>}
+      {pages > 1 && (
+        <nav class="pages" aria-label={`Pages of: ${label}`}>
+          <button type="button" disabled={page === 1} onClick={() => turn(1)}>First</button>
+          <button type="button" disabled={page === 1} onClick={() => turn(page - 1)}>Before</button>
+          <span role="status">{plain(from + 1)} to {plain(to)} of {plain(jobs.length)}</span>
+          <button type="button" disabled={page === pages} onClick={() => turn(page + 1)}>Next</button>
+          <button type="button" disabled={page === pages} onClick={() => turn(pages)}>Last</button>
+        </nav>
+      )}
     </div>
   );
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which jobs wait, why, and when each is expected to start; which run, and when each is expected to end.
-import {useMemo, useState} from 'preact/hooks';
+import {useMemo} from 'preact/hooks';
 import {duration, percent, plain} from '../format';
 import {clock, exact} from './clock';
-import {JobTable, sorted, type JobColumn, type Sorted} from './job_table';
+import {JobTable, sorted, sortedBy, type JobColumn} from './job_table';
 import {useAnswer} from './poll';
 import {refine} from './route';
 import type {Job, Jobs} from './service';
@@ -31,7 +31,6 @@ function matches(job: Job, words: string[]): boolean {
 
 export function QueueView({overview, now, route}: ViewProps) {
   const {value, error} = useAnswer<Jobs>('/v1/jobs', overview.revision);
-  const [by, setBy] = useState<Sorted>();
   const state = kStates.find((each) => each.name === (route.query.get('state') ?? '')) ?? kStates[0] as (typeof kStates)[0];
   const user = route.query.get('user') ?? '';
   const text = route.query.get('find') ?? '';
@@ -54,7 +53,7 @@ export function QueueView({overview, now, route}: ViewProps) {
     return all.filter((job) => state.is(job) && (user === '' || job.user === user) && (why === '' || job.why_word === why) && matches(job, words));
   }, [all, state, user, why, text]);
   const columns = columnsAt(now);
-  const rows = useMemo(() => sorted(chosen, columns, by), [chosen, by]);
+  const rows = useMemo(() => sorted(chosen, columns, sortedBy(route)), [chosen, route]);
   return (
     <>
       <h1>Queue</h1>
@@ -84,7 +83,7 @@ export function QueueView({overview, now, route}: ViewProps) {
         </div>
       )}
       {error !== undefined && !value && <p class="nothing">The jobs could not be had.</p>}
-      {value && <JobTable label="Jobs that wait or run" jobs={rows} columns={columns} by={by} onSort={setBy} />}
+      {value && <JobTable label="Jobs that wait or run" jobs={rows} columns={columns} route={route} />}
       {value?.next !== undefined && <p class="hint">These are the first {plain(value.jobs.length)} jobs; there are more.</p>}
       <p class="foot">A stretch of time is where 9 of 10 starts or ends fall, as the service expects now.</p>
     </>

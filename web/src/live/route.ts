@@ -33,9 +33,10 @@ export function useRoute(): Route {
   return route;
 }
 
-/** Changes what follows "?" of the view that is shown; "" takes a part away. Going back leaves the view. */
+/** Changes what follows "?" of the view that is shown; "" takes a part away. What is then shown begins with its first page. Going back leaves the view. */
 export function refine(route: Route, parts: Record<string, string>): void {
   const query = new URLSearchParams(route.query);
+  query.delete('page');
   for (const [name, value] of Object.entries(parts)) {
     if (value === '') query.delete(name); else query.set(name, value);
   }
