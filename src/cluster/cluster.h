@@ -33,6 +33,7 @@ struct NodeClass {
   double memory_gb = 0;          ///< 0 = not given.
   double bandwidth_gbs = 0;      ///< GB/s of memory traffic that all its jobs share; 0 = not given.
   double gpu_power_limit_w = 0;  ///< That each GPU may draw; 0 = as much as its board allows.
+  int sockets = 1;  ///< Over which its GPUs are spread evenly, in order of number; at least 1.
 
   bool operator==(const NodeClass&) const = default;
 };

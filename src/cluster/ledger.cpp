@@ -67,7 +67,8 @@ Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(clus
       const std::int32_t memory = bound_of(make.memory_gb, cluster::memory_mb(make.memory_gb));
       auto pool = std::find_if(pools_.begin() + first, pools_.end(), [&](const Pool& known) {
         return known.gpus_per_node == make.gpus && known.gpu_type == type_bit &&
-               known.cpu_milli == cpus && known.memory_mb == memory;
+               known.cpu_milli == cpus && known.memory_mb == memory &&
+               known.sockets == make.sockets;
       });
       if (pool == pools_.end()) {
         pool = pools_.insert(pools_.end(), Pool{});
@@ -75,6 +76,8 @@ Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(clus
         pool->gpu_type = type_bit;
         pool->cpu_milli = cpus;
         pool->memory_mb = memory;
+        pool->sockets = make.sockets;
+        has_sockets_ = has_sockets_ || make.sockets > 1;
       }
       nodes_[index(id)] = {.free = all_gpus(make.gpus),
                            .all = all_gpus(make.gpus),
@@ -278,11 +281,35 @@ inline void Ledger::move(NodeState& state, const Grant& grant, bool back) {
   pool.rooms[static_cast<std::size_t>(after)].insert(state.member, state.room());
 }
 
+GpuMask Ledger::choose(const NodeState& state, int gpus) const {
+  const Pool& pool = pools_[state.pool];
+  const int size = pool.gpus_per_node / pool.sockets;
+  GpuMask chosen = 0;
+  while (gpus > 0) {
+    // The fullest socket with enough; else all of the emptiest.
+    GpuMask best = 0;
+    for (int socket = 0; socket < pool.sockets; ++socket) {
+      const GpuMask free = state.free & ~chosen & (all_gpus(size) << (socket * size));
+      const int had = std::popcount(best);
+      const int has = std::popcount(free);
+      const bool better = had < gpus ? has > had : has >= gpus && has < had;
+      if (better) best = free;
+    }
+    if (best == 0) break;
+    const GpuMask taken = lowest_bits(best, std::min(gpus, std::popcount(best)));
+    chosen |= taken;
+    gpus -= std::popcount(taken);
+  }
+  return chosen;
+}
+
 Grant Ledger::take(NodeId node, const Amount& amount) {
-  const Grant grant{.node = node,
-                    .gpus = lowest_bits(nodes_[index(node)].free, amount.gpus),
-                    .cpu_milli = amount.cpu_milli,
-                    .memory_mb = amount.memory_mb};
+  const NodeState& state = nodes_[index(node)];
+  const Grant grant{
+      .node = node,
+      .gpus = has_sockets_ ? choose(state, amount.gpus) : lowest_bits(state.free, amount.gpus),
+      .cpu_milli = amount.cpu_milli,
+      .memory_mb = amount.memory_mb};
   ALMANAC_CHECK(grant.count() == amount.gpus, "node {}: {} of {} GPUs", index(node), amount.gpus,
                 free_on(node));
   take(grant);

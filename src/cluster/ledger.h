@@ -113,6 +113,7 @@ struct Pool {
   std::uint64_t gpu_type = 0;           ///< One bit.
   std::int32_t cpu_milli = kUnbounded;  ///< Of a node.
   std::int32_t memory_mb = kUnbounded;  ///< Of a node.
+  int sockets = 1;                      ///< Of a node, over which its GPUs are spread.
   int free_gpus = 0;                    ///< On ready nodes.
   int capacity = 0;                     ///< GPUs on ready nodes.
   std::vector<NodeId> nodes;            ///< In order of number; positions are the members below.
@@ -209,7 +210,8 @@ class Ledger {
   /// Nodes that run a job.
   int busy_nodes() const { return busy_nodes_; }
 
-  /// Takes `amount` of `node`, the lowest-numbered free GPUs. O(1).
+  /// Takes `amount` of `node`: GPUs of as few of its sockets as can be, of the fullest that has as
+  /// many free; among those the lowest-numbered. O(sockets).
   Grant take(NodeId node, const Amount& amount);
   /// Takes exactly these GPUs, and the cores and memory.
   void take(const Grant& grant);
@@ -273,6 +275,7 @@ class Ledger {
 
   void file(const NodeState& state);
   void unfile(const NodeState& state);
+  GpuMask choose(const NodeState& state, int gpus) const;
   void move(NodeState& state, const Grant& grant, bool back);
   GpuMask move_parts(const NodeState& state, const Grant& grant, bool back);
   bool is_free(const Grant& grant) const {
@@ -305,6 +308,7 @@ class Ledger {
   int busy_ = 0;
   std::int64_t open_milli_ = 0;  // that is left of busy GPUs
   int busy_nodes_ = 0;
+  bool has_sockets_ = false;  // any node has several
   std::int64_t total_cpu_milli_ = 0;
   std::int64_t busy_cpu_milli_ = 0;
   struct Count {

@@ -40,6 +40,19 @@ TEST(Ledger, TakesTheLowestNumberedFreeGpus) {
   EXPECT_EQ(ledger.take(NodeId{0}, Amount{.gpus = 2}).gpus, 0b10001U);
 }
 
+TEST(Ledger, TakesGpusOfFewSockets) {
+  Cluster machine;
+  machine.add_vc("all");
+  machine.add_nodes({.gpus = 8, .sockets = 2}, 1);
+  Ledger ledger(machine);
+  const auto take = [&](int gpus) { return ledger.take(NodeId{0}, Amount{.gpus = gpus}).gpus; };
+  EXPECT_EQ(take(3), 0b0000'0111U);
+  EXPECT_EQ(take(2), 0b0011'0000U) << "not one of each socket";
+  EXPECT_EQ(take(1), 0b0000'1000U) << "the one that is left of the first";
+  ledger.give_back({.node = NodeId{0}, .gpus = 0b111});
+  EXPECT_EQ(take(5), 0b1100'0111U) << "all of the emptier socket, then of the other";
+}
+
 TEST(Ledger, HoldsNodesOf64Gpus) {
   Ledger ledger(uniform(2, 64));
   EXPECT_EQ(ledger.take(NodeId{1}, Amount{.gpus = 64}).gpus, ~GpuMask{0});

@@ -79,8 +79,8 @@ class Reader final : text::TomlReader {
 
   /// Refuses a key that neither says of what kind a node is nor is among `others`.
   void allow_kind(const toml::table& from, std::vector<std::string> others) {
-    for (const char* const key :
-         {"gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs", "gpu_power_limit_w"}) {
+    for (const char* const key : {"gpus", "gpu_type", "cpus", "memory_gb", "bandwidth_gbs",
+                                  "gpu_power_limit_w", "sockets"}) {
       others.emplace_back(key);
     }
     allow(from, others);
@@ -94,6 +94,13 @@ class Reader final : text::TomlReader {
     made.memory_gb = amount(from, "memory_gb", usual.memory_gb);
     made.bandwidth_gbs = amount(from, "bandwidth_gbs", usual.bandwidth_gbs);
     made.gpu_power_limit_w = amount(from, "gpu_power_limit_w", usual.gpu_power_limit_w);
+    made.sockets = static_cast<int>(whole(from, "sockets", usual.sockets, 1, kMaxGpusPerNode));
+    if (made.gpus % made.sockets != 0) {
+      const toml::node* const said = from.get(from.contains("sockets") ? "sockets" : "gpus");
+      refuse(
+          said == nullptr ? from : *said,
+          fmt::format("{} GPUs cannot be spread evenly over {} sockets", made.gpus, made.sockets));
+    }
     return made;
   }
 
@@ -191,6 +198,7 @@ void append_class(std::string& toml, const NodeClass& make) {
   if (make.gpu_power_limit_w > 0) {
     toml += fmt::format("gpu_power_limit_w = {}\n", make.gpu_power_limit_w);
   }
+  if (make.sockets > 1) toml += fmt::format("sockets = {}\n", make.sockets);
 }
 
 }  // namespace
