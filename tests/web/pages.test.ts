@@ -5,9 +5,9 @@ import {mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync} from 'nod
 import {tmpdir} from 'node:os';
 import {basename, join} from 'node:path';
 import {after, before, describe, test} from 'node:test';
-import {pathToFileURL} from 'node:url';
 import type {BrowserContext, Download, Locator, Page} from 'playwright-core';
-import {checkPlain, env, launch, marks, watch} from './browser';
+import {checkPlain, env, launch, marks} from './browser';
+import {fixture as fixtureIn, open as openIn, written} from './report_page';
 
 const folder = mkdtempSync(join(tmpdir(), 'almanac-pages-'));
 let browser: BrowserContext;
@@ -20,28 +20,7 @@ after(async () => {
   rmSync(folder, {recursive: true, force: true});
 });
 
-/** The page with a document in it, as C++ makes it. */
-function written(name: string, json: string): string {
-  const file = join(folder, `${name}.html`);
-  writeFileSync(file, readFileSync(env('PAGE'), 'utf8').replace('@document@', () => json.replaceAll('<', '\\u003c')));
-  return file;
-}
-
-interface Opened {
-  page: Page;
-  /** What the browser complained about, and what it asked of a network. */
-  faults: string[];
-}
-
-async function open(file: string, width: number, colorScheme: 'light' | 'dark'): Promise<Opened> {
-  const page = await browser.newPage();
-  const faults = watch(page, (url) => url === pathToFileURL(file).href);
-  await page.setViewportSize({width, height: 900});
-  await page.emulateMedia({colorScheme, reducedMotion: 'reduce'});
-  await page.goto(pathToFileURL(file).href);
-  await page.waitForSelector('h1');
-  return {page, faults};
-}
+const open = (file: string, width: number, colorScheme: 'light' | 'dark') => openIn(browser, file, width, colorScheme);
 
 async function textOf(download: Promise<Download>): Promise<{name: string; text: Buffer}> {
   const done = await download;
@@ -65,8 +44,7 @@ async function checkFigures(page: Page, width: number): Promise<void> {
       assert.ok(await marks(picture) > 0, `${what}: blank`);
       assert.ok(await tooltip(page, picture), `${what}: no tooltip`);
     }
-    const table = figure.locator('details > summary');
-    if (await table.count() > 0) await table.click();
+    for (const folded of await figure.locator('details > summary').all()) await folded.click();
   }
 }
 
@@ -99,13 +77,13 @@ async function tooltip(page: Page, picture: Locator): Promise<boolean> {
 
 async function checkTables(page: Page): Promise<void> {
   for (const table of await page.locator('.table').all()) {
-    const heads = await table.locator('th button').all();
+    const heads = await table.locator('thead th button').all();
     const last = heads[heads.length - 1];
     if (!last) continue;
     await last.click();
     const before = await table.locator('tbody tr').allInnerTexts();
     await last.click();
-    const head = table.locator('th').last();
+    const head = table.locator('thead th').last();
     assert.match((await head.getAttribute('aria-sort')) ?? '', /ascending|descending/);
     const cells = await table.locator('tbody tr td:last-child').allInnerTexts();
     if (new Set(cells.filter((cell) => cell !== '–')).size > 1) {
@@ -130,7 +108,7 @@ async function checkPage(file: string, width: number, scheme: 'light' | 'dark'):
 }
 
 const fixtures = readdirSync(env('FIXTURES')).filter((name) => name.endsWith('.json')).sort();
-const fixture = (name: string) => written(basename(name, '.json'), readFileSync(join(env('FIXTURES'), name), 'utf8'));
+const fixture = (name: string) => fixtureIn(folder, name);
 const reports = env('ALMANAC_REPORTS').split(/\s+/).filter((name) => name !== '');
 
 describe('every page', {concurrency: 2}, () => {
@@ -268,7 +246,7 @@ describe('what a reader does', () => {
        charts: [{kind: 'gantt', x: 'from', end: 'to', y: ['node'], by: 'user'}]},
     ]}]});
     const begin = Date.now();
-    const {page, faults} = await open(written('large', json), 1400, 'light');
+    const {page, faults} = await open(written(folder, 'large', json), 1400, 'light');
     for (const [n, picture] of (await page.locator('.picture').all()).entries()) assert.ok(await marks(picture) > 0, `chart ${n + 1}: blank`);
     await page.locator('summary').first().click();
     assert.equal(await page.locator('.table').first().locator('tbody tr').count(), 50);

@@ -2,14 +2,15 @@
 // The parts of the page that need no browser.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
+import {fragment, joined, parted, parseFragment} from '../../web/src/address';
 import {drawBar} from '../../web/src/charts/bar';
 import {hasNothing} from '../../web/src/charts/drawing';
 import {allRows, split} from '../../web/src/charts/rows';
 import {csv} from '../../web/src/csv';
 import {parse, type Chart, type Column, type Figure} from '../../web/src/document';
-import {cell, dateTick, duration, measure, percent, plain, prose, quantity, short, shortDuration, time} from '../../web/src/format';
-import {order} from '../../web/src/order';
-import {kLight} from '../../web/src/theme';
+import {cell, dateTick, difference, duration, measure, percent, plain, prose, quantity, short, shortDuration, time} from '../../web/src/format';
+import {matching, order} from '../../web/src/order';
+import {kDark, kLight, style} from '../../web/src/theme';
 import {dateTicks, ticks} from '../../web/src/ticks';
 
 /** Narrow and other spaces are all one to these tests. */
@@ -167,6 +168,38 @@ test('rows sort by numbers or by names, missing ones last either way', () => {
   assert.deepEqual(order(rows, {column: 'size', down: true}), [0, 3, 2, 1]);
   assert.deepEqual(order(rows, {column: 'name', down: false}), [3, 1, 0, 2]);
   assert.deepEqual(order(rows, undefined), [0, 1, 2, 3]);
+});
+
+test('a filter finds rows by the words of their texts', () => {
+  const rows = figure({name: ['Fair share', 'FIFO', 'share'], size: [1, 2, 3]});
+  assert.deepEqual(['share', 'SHARE fair', 'nothing', '', '2'].map((text) => matching(rows, [2, 1, 0], text)), [[2, 0], [0], [], [2, 1, 0], []]);
+});
+
+test('a difference is said in percent, of shares in points, and not where there is no base', () => {
+  const plain = (text: string) => text.replace(/\s/gu, ' ');
+  const said = [difference(50, 100, 's'), difference(103.1, 100, 's'), difference(2000, 100, 's'), difference(0.75, 0.5, 'fraction'), difference(40, 45.5, 'percent'),
+    difference(3, 0, ''), difference(null, 3, 's'), difference(3, undefined, 's'), difference(7, 7, 's')];
+  assert.deepEqual(said.map(plain), ['−50 %', '+3.1 %', '20×', '+25 points', '−5.5 points', '', '', '', '']);
+  assert.deepEqual([quantity(0.01, 'points'), quantity(-0.0004, 'points')], ['+1 point', '0 points']);
+});
+
+test('no two of 32 series look alike, as lines or as bars', () => {
+  for (const theme of [kLight, kDark]) {
+    const all = Array.from({length: 32}, (_, n) => style(theme, n));
+    assert.equal(new Set(all.map(({colour, dash}) => `${colour} ${String(dash)}`)).size, 32);
+    assert.equal(new Set(all.map(({colour, symbol}) => `${colour} ${symbol}`)).size, 32);
+    assert.equal(new Set(all.map(({colour, hatch}) => `${colour} ${hatch}`)).size, 32);
+  }
+});
+
+test('an address keeps names of any letters', () => {
+  const names = ['easy:4', 'a,b', '100%', 'out/run:las+best_fit', '%2C'];
+  const choices = new URLSearchParams({policies: joined(names), baseline: 'a&b=c?d#e'});
+  const {anchor, choices: read} = parseFragment(fragment({anchor: 'figure-run_users', choices}));
+  assert.equal(anchor, 'figure-run_users');
+  assert.deepEqual(parted(read.get('policies') ?? ''), names);
+  assert.equal(read.get('baseline'), 'a&b=c?d#e');
+  assert.equal(fragment(parseFragment('#section-who')), '#section-who');
 });
 
 test('CSV quotes what must be quoted and rounds nothing', () => {

@@ -34,7 +34,8 @@ export class Canvas {
   /** `strict`: the page's policy allows no style attributes, which ECharts gives to words in SVG. */
   constructor(private readonly host: HTMLElement, private readonly zoomed: (is: boolean) => void, private readonly strict: boolean) {}
 
-  paint(drawing: Drawing, width: number): void {
+  /** `windows`: what is to be seen along each axis that can be zoomed; none = all. */
+  paint(drawing: Drawing, width: number, windows: {start: number; end: number}[] = []): void {
     const renderer = this.strict || drawing.marks > kManyMarks ? 'canvas' : 'svg';
     if (this.renderer !== renderer) this.dispose();
     this.drawing = drawing;
@@ -48,7 +49,8 @@ export class Canvas {
     if (drawing.zoom.length > 0 && !this.finger) {
       this.chart.dispatchAction({type: 'takeGlobalCursor', key: 'dataZoomSelect', dataZoomSelectActive: true});
     }
-    this.zoomed(false);
+    if (windows.length === 0) this.zoomed(false);
+    drawing.zoom.slice(0, windows.length).forEach((_, n) => this.chart?.dispatchAction({type: 'dataZoom', dataZoomIndex: n, ...windows[n]}));
   }
 
   dispose(): void {

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // A chart on the page: choices and legend above, the picture, buttons that save it.
 import {options} from 'preact';
-import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {useContext, useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {joined, parted, parseChosen, parseWindows, writeChosen, writeWindows} from './address';
 import {Canvas, picture, type Words} from './canvas';
 import {draw} from './charts/draw';
-import {hasNothing, type Key} from './charts/drawing';
-import {allRows} from './charts/rows';
+import {hasNothing} from './charts/drawing';
+import {allRows, split} from './charts/rows';
+import {Marks, PickedPolicies, PolicyPicker} from './compared';
 import type {Chart, Figure} from './document';
+import {plain} from './format';
+import {useKept} from './kept';
 import {saveText, savePng} from './save';
+import {Swatch} from './swatch';
 import {kLight, type Theme} from './theme';
 
 interface Props {
@@ -22,7 +27,7 @@ interface Props {
 
 const kPaperWidth = 672;  // A4 between its margins
 const kPictureWidth = 960;
-/** So many series are drawn at first; the legend switches on the rest. */
+/** Of other series than policies so many are drawn at first; the legend switches on the rest. */
 const kSeries = 12;
 
 export function ChartView({figure, chart, theme, name, words, strict = false}: Props) {
@@ -30,28 +35,49 @@ export function ChartView({figure, chart, theme, name, words, strict = false}: P
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<Canvas | undefined>(undefined);
   const at = useRef(-1);
+  const settled = useRef(0);
   const width = useWidth(frame);
   const near = useNear(frame);
   const [zoomed, setZoomed] = useState(false);
   const all = useMemo(() => allRows(figure), [figure]);
   const choices = useMemo(
     () => chart.choose.filter((column) => all.column(column)).map((column) => ({column, values: all.distinct(column)})), [all, chart]);
-  const [chosen, setChosen] = useState<Record<string, string>>({});
-  const picked = (column: string, values: string[]) => chosen[column] ?? values[0] ?? '';
+  const pick = useContext(PickedPolicies);
+  const [keptChoice, keepChoice] = useKept(`show.${name}`);
+  const chosen = useMemo(() => parseChosen(keptChoice), [keptChoice]);
+  /** Of a policy the best that can be had is shown first. */
+  const telling = (values: string[]) => values.find((value) => pick?.roles.get(value)?.startsWith('best') && !pick.cautions.has(value));
+  const picked = (column: string, values: string[]) => {
+    const wanted = chosen[column];
+    return wanted !== undefined && values.includes(wanted) ? wanted : telling(values) ?? values[0] ?? '';
+  };
   const rows = useMemo(
     () => choices.reduce((left, {column, values}) => left.where(column, picked(column, values)), all), [all, choices, chosen]);
-  const [hidden, setHidden] = useState<ReadonlySet<string>>();
+  const [keptOff, keepOff] = useKept(`off.${name}`);
+  /** Series by what they compare, where that is policies: the page says which of them are drawn. */
+  const policies = useMemo(() => {
+    const series = split(chart, all).filter(({of}) => pick?.places.has(of));
+    return series.length > 1 ? new Map(series.map((each) => [each.name, each.of])) : undefined;
+  }, [chart, all, pick]);
+  const [keptWindows, keepWindows] = useKept(`zoom.${name}`);
 
   const drawnAt = (across: number, inColours: Theme) => {
-    const first = draw({chart, rows, width: across, theme: inColours, hidden: hidden ?? new Set()});
-    if (hidden || hasNothing(first) || first.keys.length <= kSeries) return {drawn: first, off: hidden ?? new Set<string>()};
-    const off = new Set(first.keys.slice(kSeries).map((key) => key.name));
-    return {drawn: draw({chart, rows, width: across, theme: inColours, hidden: off}), off};
+    const input = {
+      chart, rows, width: across, theme: inColours,
+      ...(pick ? {places: pick.places, cautions: pick.cautions} : {}),
+    };
+    const unpicked = [...policies ?? []].filter(([, policy]) => !pick?.drawn.has(policy)).map(([series]) => series);
+    const first = draw({...input, hidden: new Set([...unpicked, ...parted(keptOff ?? '')])});
+    const off = new Set(parted(keptOff ?? ''));
+    if (hasNothing(first)) return {drawn: first, off};
+    if (!policies && keptOff === undefined && first.keys.length > kSeries) for (const key of first.keys.slice(kSeries)) off.add(key.name);
+    const drawn = draw({...input, hidden: new Set([...unpicked, ...off])});
+    return {drawn: hasNothing(drawn) ? drawn : {...drawn, keys: drawn.keys.filter((key) => !unpicked.includes(key.name))}, off};
   };
   const paper = usePaper();
   const pixels = paper ? kPaperWidth : width;
   const colours = paper ? kLight : theme;
-  const {drawn, off} = useMemo(() => drawnAt(Math.max(pixels, 200), colours), [chart, rows, pixels, colours, hidden]);
+  const {drawn, off} = useMemo(() => drawnAt(Math.max(pixels, 200), colours), [chart, rows, pixels, colours, keptOff, pick]);
 
   useLayoutEffect(() => {
     if (!host.current || hasNothing(drawn)) {
@@ -60,12 +86,17 @@ export function ChartView({figure, chart, theme, name, words, strict = false}: P
       return;
     }
     if (!(near || paper) || pixels === 0) return;
-    canvas.current ??= new Canvas(host.current, setZoomed, strict);
-    canvas.current.paint(drawn, pixels);
+    canvas.current ??= new Canvas(host.current, onZoom, strict);
+    canvas.current.paint(drawn, pixels, parseWindows(keptWindows));
     at.current = -1;
   }, [drawn, near, paper, pixels]);
   useEffect(() => () => canvas.current?.dispose(), []);
 
+  const onZoom = (is: boolean) => {
+    setZoomed(is);
+    clearTimeout(settled.current);
+    settled.current = window.setTimeout(() => keepWindows(is ? writeWindows(canvas.current?.windows() ?? []) : undefined), 300);
+  };
   const asSvg = () => {
     const {drawn: wide} = drawnAt(kPictureWidth, kLight);
     return hasNothing(wide) ? '' : picture(wide, canvas.current?.windows() ?? [], words, kPictureWidth, kLight);
@@ -73,7 +104,7 @@ export function ChartView({figure, chart, theme, name, words, strict = false}: P
   const toggle = (key: string) => {
     const next = new Set(off);
     if (!next.delete(key)) next.add(key);
-    setHidden(next);
+    keepOff(joined([...next]));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const moves: Record<string, () => void> = {
@@ -103,23 +134,27 @@ export function ChartView({figure, chart, theme, name, words, strict = false}: P
           {pickers.map(({column, values}) => (
             <label key={column}>
               <span>{all.column(column)?.label}</span>
-              <select value={picked(column, values)} onChange={(event) => setChosen({...chosen, [column]: event.currentTarget.value})}>
-                {values.map((value) => <option key={value} value={value}>{value || '(none)'}</option>)}
+              <select value={picked(column, values)} onChange={(event) => keepChoice(writeChosen({...chosen, [column]: event.currentTarget.value}))}>
+                {values.map((value) => <option key={value} value={value}>{value || '(none)'}{[pick?.roles.get(value), pick?.cautions.get(value)].filter(Boolean).map((word) => ` · ${word}`).join('')}</option>)}
               </select>
             </label>
           ))}
         </div>
       )}
+      {policies && <PolicyPicker of={chart.title || figure.title} />}
       {hasNothing(drawn) ? <p class="nothing">{drawn.nothing}</p> : (
         <>
           {drawn.keys.length > 0 && (
             <div class="legend" role="group" aria-label="Series">
               {drawn.keys.map((key) => (
                 <button key={key.name} type="button" aria-pressed={!off.has(key.name)} title={key.name} onClick={() => toggle(key.name)}>
-                  <Swatch of={key} /><span>{key.name}</span>
+                  <Swatch of={key} /><span>{key.name}</span>{policies && <Marks of={policies.get(key.name) ?? ''} />}
                 </button>
               ))}
             </div>
+          )}
+          {!policies && drawn.keys.some((key) => off.has(key.name)) && (
+            <p class="hint">{plain(drawn.keys.filter((key) => !off.has(key.name)).length)} of {plain(drawn.keys.length)} are drawn; a name switches one on or off.</p>
           )}
           <div
             class="picture" ref={host} role="img" tabIndex={0} aria-label={`${label} The numbers are in the table below.`}
@@ -137,23 +172,6 @@ export function ChartView({figure, chart, theme, name, words, strict = false}: P
         </>
       )}
     </div>
-  );
-}
-
-function Swatch({of}: {of: Key}) {
-  if (of.mark === 'area') return <svg width="12" height="12" aria-hidden="true"><rect width="12" height="12" fill={of.colour} /></svg>;
-  const dash = of.dash === 'solid' ? undefined : of.dash.join(' ');
-  const hollow = of.symbol.startsWith('empty');
-  const paint = hollow ? {fill: 'var(--paper)', stroke: of.colour, 'stroke-width': 1.5} : {fill: of.colour};
-  const shape = of.symbol.replace('empty', '').toLowerCase();
-  return (
-    <svg width="26" height="12" aria-hidden="true">
-      <line x1="0" y1="6" x2="26" y2="6" stroke={of.colour} stroke-width="2" stroke-dasharray={dash} />
-      {shape === 'circle' && <circle cx="13" cy="6" r="3.2" {...paint} />}
-      {shape === 'rect' && <rect x="10" y="3" width="6" height="6" {...paint} />}
-      {shape === 'triangle' && <path d="M13 2.2 L16.8 9 L9.2 9 Z" {...paint} />}
-      {shape === 'diamond' && <path d="M13 2 L16.6 6 L13 10 L9.4 6 Z" {...paint} />}
-    </svg>
   );
 }
 

@@ -2,7 +2,7 @@
 // The report document: what a C++ command hands to the page. docs/report.md describes it in words.
 
 export type Unit =
-  | '' | 's' | 'fraction' | 'percent' | 'jobs' | 'gpus' | 'gpu_s' | 'cpu_s' | 'users' | 'nodes' | 'W' | 'x';
+  | '' | 's' | 'fraction' | 'percent' | 'jobs' | 'gpus' | 'gpu_s' | 'cpu_s' | 'users' | 'nodes' | 'W' | 'x' | 'points';
 
 export type Value = number | string | null;
 
@@ -12,11 +12,17 @@ export interface Column {
   unit: Unit;
   /** time: seconds since the epoch, or since the trace began. */
   type: 'number' | 'text' | 'time';
+  /** A text column that says the unit of each row instead; "" = none. */
+  units?: string;
+  /** What of it is better, if anything is. */
+  better?: '' | 'less' | 'more';
+  /** Shown when the reader asks for all columns. */
+  detail?: boolean;
   /** The clock that times were moved to before they came here; absent: UTC. */
   zone?: string;
 }
 
-export type Kind = 'line' | 'step' | 'bar' | 'points' | 'box' | 'heatmap' | 'gantt';
+export type Kind = 'line' | 'step' | 'bar' | 'points' | 'interval' | 'box' | 'heatmap' | 'gantt';
 export type Scale = 'linear' | 'log';
 
 /** A published or expected curve, drawn behind ours. */
@@ -35,6 +41,12 @@ export interface Box {
   mean: string;
 }
 
+/** Columns between which an interval of `y` lies. */
+export interface Band {
+  low: string;
+  high: string;
+}
+
 /** How columns become a picture; texts are column names. */
 export interface Chart {
   kind: Kind;
@@ -44,11 +56,14 @@ export interface Chart {
   by: string;
   choose: string[];
   stacked: boolean;
+  /** Bars rise with the first of `y`. */
+  sorted: boolean;
   x_scale: Scale;
   y_scale: Scale;
   right: string[];
   labels: string;
   box: Box;
+  band: Band;
   value: string;
   end: string;
   reference: Reference[];
@@ -60,6 +75,8 @@ export interface Figure {
   caption: string;
   source: string;
   n: number | null;
+  /** The text column of what is compared row by row; "" = none. */
+  compared?: string;
   columns: Column[];
   /** Column name to values, all of one length. */
   data: Record<string, Value[]>;
@@ -91,12 +108,22 @@ export interface Provenance {
   command: string;
 }
 
+/** Policies that figures show beside each other. */
+export interface Compared {
+  policies: {name: string; caution: string}[];
+  baseline: string;
+  best: string;
+  /** The best without a caution. */
+  best_choice: string;
+}
+
 export interface Document {
   schema: number;
-  kind: 'study' | 'run' | 'sweep' | 'traces' | 'prediction' | 'energy';
+  kind: 'study' | 'run' | 'sweep' | 'runs' | 'traces' | 'prediction' | 'energy';
   title: string;
   subtitle: string;
   facts: {label: string; value: string}[];
+  compared: Compared;
   findings: Finding[];
   sections: Section[];
   absent: {id: string; title: string; needs: string}[];
@@ -129,6 +156,7 @@ export function parse(text: string): Document {
     title: json.title || 'Report',
     subtitle: json.subtitle ?? '',
     facts: json.facts ?? [],
+    compared: {policies: [], baseline: '', best: '', best_choice: '', ...json.compared},
     findings: (json.findings ?? []).map((finding: Written<Finding>) => ({
       headline: finding.headline ?? '',
       detail: finding.detail ?? '',
@@ -158,6 +186,7 @@ function figureOf(figure: Written<Figure>): Figure {
     caption: figure.caption ?? '',
     source: figure.source ?? '',
     n: figure.n ?? null,
+    compared: figure.compared ?? '',
     columns: (figure.columns ?? [])
       .filter((column) => column.name in data)
       .map((column: Written<Column>) => ({
@@ -165,6 +194,9 @@ function figureOf(figure: Written<Figure>): Figure {
         label: column.label || (column.name ?? ''),
         unit: column.unit ?? '',
         type: column.type ?? 'number',
+        units: column.units ?? '',
+        better: column.better ?? '',
+        detail: column.detail ?? false,
       })),
     data,
     charts: (figure.charts ?? []).map(chartOf),
@@ -181,11 +213,13 @@ export function chartOf(chart: Written<Chart>): Chart {
     by: chart.by ?? '',
     choose: chart.choose ?? [],
     stacked: chart.stacked ?? false,
+    sorted: chart.sorted ?? false,
     x_scale: chart.x_scale ?? 'linear',
     y_scale: chart.y_scale ?? 'linear',
     right: chart.right ?? [],
     labels: chart.labels ?? '',
     box: {low: '', q1: '', median: '', q3: '', high: '', mean: '', ...chart.box},
+    band: {low: '', high: '', ...chart.band},
     value: chart.value ?? '',
     end: chart.end ?? '',
     reference: chart.reference ?? [],

@@ -29,11 +29,12 @@ export function FigureView({figure, number, provenance, theme}: Props) {
     provenance.hash && `hash ${provenance.hash}`,
   ].filter((part) => part !== '');
   return (
-    <figure id={anchor(figure.id)} class={figure.charts.length > 0 ? '' : figure.columns.length > 5 ? 'wide' : 'narrow'} aria-labelledby={`${anchor(figure.id)}-title`}>
+    <figure id={anchor(figure.id)} class={figure.compared ? 'wide' : figure.charts.length > 0 ? '' : figure.columns.length > 5 ? 'wide' : 'narrow'} aria-labelledby={`${anchor(figure.id)}-title`}>
       <div class="plate">
         <h3 id={`${anchor(figure.id)}-title`}>
           <a class="number" href={`#${anchor(figure.id)}`}>Figure {number}</a> {figure.title}
         </h3>
+        {figure.compared && rows > 0 && <TableView figure={figure} name={figure.id} />}
         {figure.charts.map((chart, n) => (
           <ChartView
             key={n} figure={figure} chart={chart} theme={theme} strict={kIsServed}
@@ -50,7 +51,7 @@ export function FigureView({figure, number, provenance, theme}: Props) {
         {figure.source && <p class="source">After {figure.source}.</p>}
         {origin.length > 0 && <p class="origin">{origin.map((part, n) => <span key={n}>{part}</span>)}</p>}
       </figcaption>
-      {rows === 0 ? figure.charts.length === 0 && <p class="nothing">There are no rows.</p> : figure.charts.length === 0
+      {figure.compared && rows > 0 ? null : rows === 0 ? figure.charts.length === 0 && <p class="nothing">There are no rows.</p> : figure.charts.length === 0
         ? <TableView figure={figure} name={figure.id} />
         : (
           <details>

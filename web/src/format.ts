@@ -104,6 +104,7 @@ export function quantity(value: Value | undefined, unit: Unit): string {
     case 'fraction': return percent(value, true);
     case 'percent': return percent(value / 100, true);
     case 'x': return `${plain(value)}×`;
+    case 'points': return `${signed(100 * value)} ${Math.abs(100 * value) === 1 ? 'point' : 'points'}`;
     case 'gpu_s': case 'cpu_s': case 'W': {
       const {divisor, name} = measure(unit, Math.abs(value));
       return `${plain(value / divisor, 4)} ${name}`;
@@ -123,8 +124,29 @@ export function tick(value: number, unit: Unit, divisor = 1): string {
     case 'fraction': return percent(value);
     case 'percent': return percent(value / 100);
     case 'x': return `${plain(value)}×`;
+    case 'points': return plain(100 * value);
     default: return short(Number((value / divisor).toPrecision(12)));
   }
+}
+
+/** "+3.1", "−0.4", "0": one digit behind the point. */
+function signed(value: number): string {
+  const text = minus(value.toFixed(1)).replace(/\.0$/, '');
+  return value > 0 && text !== '0' ? `+${text}` : text === '−0' ? '0' : text;
+}
+
+/**
+ * How a value differs from that of a baseline: "−34 %", shares in points; "" where that says nothing.
+ */
+export function difference(value: Value | undefined, base: Value | undefined, unit: Unit): string {
+  if (typeof value !== 'number' || typeof base !== 'number' || value === base) return '';
+  if (unit === 'fraction') return quantity(value - base, 'points');
+  if (unit === 'percent') return quantity((value - base) / 100, 'points');
+  if (base <= 0) return '';
+  const by = value / base - 1;
+  if (by >= 9) return `${plain(value / base)}×`;
+  const text = Math.abs(by) < 0.1 ? signed(100 * by) : signed(Math.round(100 * by));
+  return `${text}${kNarrow}%`;
 }
 
 /** Times before this are no dates: they count from the start of the trace. */
@@ -189,7 +211,7 @@ export function cell(value: Value | undefined, column: Column, size: Measure): s
   if (typeof value === 'string') return value;
   if (column.type === 'time') return time(value);
   switch (column.unit) {
-    case 's': case 'fraction': case 'percent': case 'x': return quantity(value, column.unit);
+    case 's': case 'fraction': case 'percent': case 'x': case 'points': return quantity(value, column.unit);
     default: return plain(value / size.divisor, 4);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of the rows of a table.
+// Which rows of a table are shown, and in which order.
 import {allRows} from './charts/rows';
 import type {Figure, Value} from './document';
 
@@ -21,6 +21,17 @@ export function order(figure: Figure, by: Order | undefined): number[] {
     const less = typeof left === 'number' && typeof right === 'number'
       ? left - right : kNames.compare(String(left), String(right));
     return sign * less || a - b;
+  });
+}
+
+/** Those of `rows` whose texts hold every word, in whatever letters. */
+export function matching(figure: Figure, rows: number[], text: string): number[] {
+  const words = text.toLowerCase().split(/\s+/).filter((word) => word !== '');
+  if (words.length === 0) return rows;
+  const texts = figure.columns.filter((column) => column.type === 'text').map((column) => figure.data[column.name] ?? []);
+  return rows.filter((row) => {
+    const whole = texts.map((values) => String(values[row] ?? '')).join(' ').toLowerCase();
+    return words.every((word) => whole.includes(word));
   });
 }
 

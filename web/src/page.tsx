@@ -1,20 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: findings, sections of figures, what could not be shown, where it all comes from.
 import {useEffect, useState} from 'preact/hooks';
+import {PickedPolicies, usePick} from './compared';
 import type {Document, Provenance} from './document';
 import {FigureView} from './figure';
 import {Findings} from './findings';
 import {plain, prose} from './format';
+import {KeptChoices, useFragment} from './kept';
+import {copy} from './save';
 import {kDark, kLight} from './theme';
 import {useThemeName} from './theme_switch';
 
 const kKinds: Record<Document['kind'], string> = {
   study: 'Cluster study', run: 'Simulation', sweep: 'Sweep', traces: 'Comparison of traces',
-  prediction: 'Prediction',
+  prediction: 'Prediction', runs: 'Comparison of runs',
   energy: 'Energy',
 };
 
+/** The page, with the reader's choices in its address. */
 export function Page({content}: {content: Document}) {
+  return <KeptChoices.Provider value={useFragment()}><Report content={content} /></KeptChoices.Provider>;
+}
+
+function Report({content}: {content: Document}) {
+  const pick = usePick(content.compared);
+  const [copied, setCopied] = useState('');
   const [themeName, switchTheme] = useThemeName();
   const theme = themeName === 'dark' ? kDark : kLight;
   const figures = content.sections.flatMap((section) => section.figures);
@@ -27,7 +37,7 @@ export function Page({content}: {content: Document}) {
   ];
   const here = useHere(parts.map((part) => part.id));
   return (
-    <>
+    <PickedPolicies.Provider value={pick}>
       <a class="skip" href="#content">To the report</a>
       <header class="top">
         <p class="kind">{kKinds[content.kind] ?? 'Report'}</p>
@@ -38,7 +48,12 @@ export function Page({content}: {content: Document}) {
             {content.facts.map((fact, n) => <div key={n}><dt>{fact.label}</dt><dd>{prose(fact.value)}</dd></div>)}
           </dl>
         )}
-        <button class="theme" type="button" onClick={switchTheme}>{themeName === 'dark' ? 'Light' : 'Dark'}</button>
+        <div class="page-tools">
+          <button type="button" title="The address of this page with all that you have chosen" onClick={() => void copy(location.href).then((done) => setCopied(done ? 'Copied' : 'Copy the address instead'))}>
+            <span aria-live="polite">{copied || 'Copy link'}</span>
+          </button>
+          <button type="button" onClick={switchTheme}>{themeName === 'dark' ? 'Light' : 'Dark'}</button>
+        </div>
       </header>
       <nav aria-label="Contents">
         <ol>
@@ -73,10 +88,10 @@ export function Page({content}: {content: Document}) {
         {content.notes.length > 0 && <ul class="notes">{content.notes.map((note, n) => <li key={n}>{prose(note)}</li>)}</ul>}
         <Origin of={content.provenance} />
         <p class="keys">
-          In a chart: drag, or + and −, to zoom; 0 to see all; ← and → to read points; a name of the legend to switch it off.
+          In a chart: drag, or + and −, to zoom; 0 to see all; ← and → to read points; a name of the legend to switch it off. The address keeps what you choose: send it to show the same.
         </p>
       </footer>
-    </>
+    </PickedPolicies.Provider>
   );
 }
 

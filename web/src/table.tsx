@@ -1,31 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of a figure: sorted by any column, the first rows at first, the whole of it as CSV.
-import {useMemo, useState} from 'preact/hooks';
+// The table of a figure: sorted by any column, filtered, the first rows at first, the whole of it as CSV.
+import {useContext, useMemo, useState} from 'preact/hooks';
+import {Marks, PickedPolicies, type Pick} from './compared';
 import {csv} from './csv';
-import type {Column, Figure} from './document';
-import {cell, measure} from './format';
-import {order, type Order} from './order';
+import type {Column, Figure, Unit} from './document';
+import {cell, difference, measure, plain, quantity, type Measure} from './format';
+import {useKept} from './kept';
+import {matching, order, type Order} from './order';
 import {copy, saveText} from './save';
 
 const kFirst = 50;
 const kMore = 500;
+/** Fewer rows are found without a filter. */
+const kFilter = 12;
+
+/** "avg_wait_s", or "-avg_wait_s" for the largest first. */
+const parseOrder = (text: string | undefined): Order | undefined =>
+  (text ? {column: text.replace(/^-/, ''), down: text.startsWith('-')} : undefined);
 
 export function TableView({figure, name}: {figure: Figure; name: string}) {
-  const [by, setBy] = useState<Order>();
+  const pick = useContext(PickedPolicies);
+  const [keptOrder, keepOrder] = useKept(`sort.${name}`);
+  const [keptWords, keepWords] = useKept(`find.${name}`);
+  const [keptColumns, keepColumns] = useKept(`columns.${name}`);
+  const [keptRows, keepRows] = useKept(`rows.${name}`);
   const [shown, setShown] = useState(kFirst);
   const [copied, setCopied] = useState('');
-  const rows = useMemo(() => order(figure, by), [figure, by]);
+  const by = useMemo(() => parseOrder(keptOrder), [keptOrder]);
+  const names = figure.compared && pick ? figure.data[figure.compared] ?? [] : undefined;
+  const ordered = useMemo(() => order(figure, by), [figure, by]);
+  const pinned = names ? names.indexOf(pick?.baseline ?? '') : -1;
+  const rows = useMemo(() => {
+    const left = matching(figure, ordered, keptWords ?? '')
+      .filter((row) => keptRows !== 'choices' || !pick?.cautions.has(String(names?.[row])));
+    return pinned < 0 ? left : [pinned, ...left.filter((row) => row !== pinned)];
+  }, [figure, ordered, keptWords, keptRows, pinned]);
+
+  const units = new Set(figure.columns.map((column) => column.units));
+  const told = figure.columns.filter((column) => !units.has(column.name));
+  const some = told.filter((column) => !column.detail);
+  const columns = keptColumns === 'all' ? told : some;
   const sizes = useMemo(() => new Map(figure.columns.map((column) => [column.name, sizeOf(figure, column)])), [figure]);
-  const sort = (column: Column) =>
-    setBy(by?.column === column.name ? {...by, down: !by.down} : {column: column.name, down: column.type === 'number'});
+  const sort = (column: Column) => {
+    const down = by?.column === column.name ? !by.down : column.type === 'number' && column.better !== 'less';
+    keepOrder(`${down ? '-' : ''}${column.name}`);
+  };
   const left = rows.length - shown;
+  const hasCautions = names?.some((each) => pick?.cautions.has(String(each)));
   return (
     <div class="table">
+      {(ordered.length > kFilter || names || told.length > some.length) && (
+        <div class="choices">
+          {(ordered.length > kFilter || names) && (
+            <label><span>Filter</span><input type="search" value={keptWords ?? ''} placeholder="words of a row" onInput={(event) => keepWords(event.currentTarget.value || undefined)} /></label>
+          )}
+          {names && pick && (
+            <label>
+              <span>Compare with</span>
+              <select value={pick.baseline} onChange={(event) => pick.setBaseline(event.currentTarget.value)}>
+                {names.map((each) => <option key={each} value={String(each)}>{each}</option>)}
+              </select>
+            </label>
+          )}
+          {hasCautions && (
+            <label class="tick"><input type="checkbox" checked={keptRows === 'choices'} onChange={(event) => keepRows(event.currentTarget.checked ? 'choices' : undefined)} /><span>Only what a cluster can run</span></label>
+          )}
+          {told.length > some.length && (
+            <label class="tick"><input type="checkbox" checked={keptColumns === 'all'} onChange={(event) => keepColumns(event.currentTarget.checked ? 'all' : undefined)} /><span>All {told.length} columns</span></label>
+          )}
+          <span class="hint" role="status">{rows.length < ordered.length ? `${plain(rows.length)} of ${plain(ordered.length)} rows` : ''}</span>
+        </div>
+      )}
       <div class="scroll" role="region" aria-label={`Table: ${figure.title}`} tabIndex={0}>
-        <table>
+        <table class={names ? 'compared' : ''}>
           <thead>
             <tr>
-              {figure.columns.map((column) => {
+              {columns.map((column) => {
                 const mine = by?.column === column.name;
                 const size = sizes.get(column.name);
                 return (
@@ -41,17 +91,17 @@ export function TableView({figure, name}: {figure: Figure; name: string}) {
           </thead>
           <tbody>
             {rows.slice(0, shown).map((row) => (
-              <tr key={row}>
-                {figure.columns.map((column) => (
-                  <Cell key={column.name} column={column} text={cell(figure.data[column.name]?.[row], column, sizes.get(column.name) ?? {divisor: 1, name: ''})} />
-                ))}
+              <tr key={row} class={row === pinned ? 'pinned' : ''}>
+                {columns.map((column) => (names && pick && column.name === figure.compared
+                  ? <Name key={column.name} of={String(names[row])} pick={pick} />
+                  : <Cell key={column.name} figure={figure} column={column} row={row} base={row === pinned ? -1 : pinned} size={sizes.get(column.name) ?? {divisor: 1, name: ''}} />))}
               </tr>
             ))}
           </tbody>
         </table>
       </div>
       <div class="tools">
-        {left > 0 && <span class="hint">{shown.toLocaleString('en-US')} of {rows.length.toLocaleString('en-US')} rows</span>}
+        {left > 0 && <span class="hint">{plain(shown)} of {plain(rows.length)} rows</span>}
         {left > 0 && <button type="button" onClick={() => setShown(shown + kMore)}>Show {Math.min(kMore, left)} more</button>}
         <button type="button" class="save" onClick={() => void copy(csv(figure, rows)).then((done) => setCopied(done ? 'Copied' : 'Not allowed here'))}>
           {copied || 'Copy CSV'}
@@ -62,14 +112,48 @@ export function TableView({figure, name}: {figure: Figure; name: string}) {
   );
 }
 
+/** A policy: whether figures draw it, its name and what is to be known of it, and whether others are set against it. */
+function Name({of, pick}: {of: string; pick: Pick}) {
+  const next = new Set(pick.drawn);
+  if (!next.delete(of)) next.add(of);
+  const pinned = of === pick.baseline;
+  return (
+    <th scope="row"><div>
+      <input type="checkbox" title="Drawn in figures" aria-label={`Draw ${of} in figures`} checked={pick.drawn.has(of)} onChange={() => pick.draw(next)} />
+      <span class="name">{foldable(of)}</span>
+      <Marks of={of} />
+      <button type="button" class="pin" aria-pressed={pinned} aria-label={`${pinned ? 'baseline' : 'pin'} ${of}`} title="Compare the others with it" onClick={() => pick.setBaseline(of)}>{pinned ? 'baseline' : 'pin'}</button>
+    </div></th>
+  );
+}
+
 /** Names of files and columns may be broken where they have a joint. */
 function foldable(text: string) {
-  return text.split(/(?<=_)/).map((part, n) => (n === 0 ? part : <><wbr />{part}</>));
+  return text.split(/(?<=[_+/:])/).map((part, n) => (n === 0 ? part : <><wbr />{part}</>));
+}
+
+interface CellProps {
+  figure: Figure;
+  column: Column;
+  row: number;
+  /** The row that this one is set against; -1 = none. */
+  base: number;
+  size: Measure;
 }
 
 /** Numbers and short texts stay on one line; the table scrolls. */
-function Cell({column, text}: {column: Column; text: string}) {
-  return <td class={column.type !== 'text' ? 'number' : text.length <= 28 ? 'short' : ''}>{text}</td>;
+function Cell({figure, column, row, base, size}: CellProps) {
+  const value = figure.data[column.name]?.[row];
+  const unit = column.units ? (String(figure.data[column.units]?.[row] ?? '') as Unit) : undefined;
+  const text = unit === undefined ? cell(value, column, size) : quantity(value, unit);
+  const other = base < 0 || column.type !== 'number' ? undefined : figure.data[column.name]?.[base];
+  const by = difference(value, other, unit ?? column.unit);
+  const gain = typeof value === 'number' && typeof other === 'number' ? (column.better === 'more' ? value - other : column.better === 'less' ? other - value : 0) : 0;
+  return (
+    <td class={column.type !== 'text' ? 'number' : text.length <= 28 ? 'short' : ''}>
+      {text}{by && <span class={`by${gain > 0 ? ' better' : gain < 0 ? ' worse' : ''}`}>{by}</span>}
+    </td>
+  );
 }
 
 function sizeOf(figure: Figure, column: Column) {

@@ -46,11 +46,38 @@ export const kFont = "system-ui, -apple-system, 'Segoe UI', Inter, Roboto, 'Helv
 const kDashes: (number[] | 'solid')[] = ['solid', [7, 3], [2, 2.5], [10, 3, 2, 3]];
 const kSymbols = ['circle', 'rect', 'triangle', 'diamond', 'emptyCircle', 'emptyRect', 'emptyTriangle', 'emptyDiamond'];
 
+/** Lines across a filled mark: so long, so far apart, turned so; none at all for the first. */
+interface Hatch {
+  symbol: string;
+  dashArrayX: number[] | number;
+  dashArrayY: number[];
+  rotation: number;
+  symbolSize: number;
+}
+
+const kHatches: (Hatch | undefined)[] = [
+  undefined,
+  {symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [1, 5], rotation: -Math.PI / 4, symbolSize: 1},
+  {symbol: 'circle', dashArrayX: [[6, 6], [0, 6, 6, 0]] as unknown as number[], dashArrayY: [6, 0], rotation: 0, symbolSize: 0.5},
+  {symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [1, 5], rotation: Math.PI / 4, symbolSize: 1},
+  {symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [1, 5], rotation: 0, symbolSize: 1},
+  {symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [1, 5], rotation: Math.PI / 2, symbolSize: 1},
+  {symbol: 'rect', dashArrayX: [[5, 5], [0, 5, 5, 0]] as unknown as number[], dashArrayY: [5, 0], rotation: 0, symbolSize: 0.7},
+];
+
 /** How a series looks: the same wherever it stands on the page. */
 export interface Style {
   colour: string;
   dash: number[] | 'solid';
   symbol: string;
+  /** Of filled marks. */
+  hatch: number;
+}
+
+/** The paint of a filled mark: its colour, and lines of paper across that tell it in grey too. */
+export function filled(style: Style, theme: Theme): Record<string, unknown> {
+  const hatch = kHatches[style.hatch];
+  return {color: style.colour, ...(hatch ? {decal: {...hatch, color: theme.paper, symbolKeepAspect: true}} : {})};
 }
 
 /** How a mark is painted; hollow ones are of paper inside. */
@@ -60,12 +87,13 @@ export function marker(style: Style, theme: Theme) {
   return {symbol, itemStyle: {color: theme.paper, borderColor: style.colour, borderWidth: 1.5}};
 }
 
-/** The style of the n-th series; all 32 of dash and colour differ. */
+/** The style of the n-th series: where a colour comes again, its dash, mark and hatch are others. */
 export function style(theme: Theme, n: number): Style {
   const round = Math.floor(n / theme.colours.length);
   return {
     colour: theme.colours[n % theme.colours.length] as string,
     dash: kDashes[(n + round) % kDashes.length] as number[] | 'solid',
-    symbol: kSymbols[n % kSymbols.length] as string,
+    symbol: kSymbols[(n + round) % kSymbols.length] as string,
+    hatch: n % kHatches.length,
   };
 }

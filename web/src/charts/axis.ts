@@ -244,7 +244,7 @@ export const kGrid = {left: 4, right: 16, top: 30, bottom: 26, containLabel: tru
 
 const kNouns: Record<Unit, string> = {
   '': '', s: 'Time', fraction: 'Share', percent: 'Share', jobs: 'Jobs', gpus: 'GPUs', gpu_s: 'GPU time', cpu_s: 'CPU time',
-  users: 'Users', nodes: 'Nodes', W: 'Power', x: 'Ratio',
+  users: 'Users', nodes: 'Nodes', W: 'Power', x: 'Ratio', points: 'Percentage points',
 };
 
 /** What several columns measure together, where the legend names each; else the column itself. */

@@ -2,9 +2,9 @@
 // Bars, beside each other or stacked; names that do not fit below turn the chart on its side.
 import type {Column, Scale} from '../document';
 import {bare, measure, plain, show} from '../format';
-import {marker, style} from '../theme';
-import {categoryAxis, common, kGrid, longest, named, nameOf, numberAxis, upTitle} from './axis';
-import {frame, tip, type Drawing, type Input, type Nothing} from './drawing';
+import {filled, marker} from '../theme';
+import {categoryAxis, common, kGrid, longest, named, nameOf, numberAxis, upTitle, type Axis} from './axis';
+import {frame, styleOf, tip, type Drawing, type Input, type Nothing} from './drawing';
 import {split} from './rows';
 
 export function drawBar(input: Input): Drawing | Nothing {
@@ -14,28 +14,31 @@ export function drawBar(input: Input): Drawing | Nothing {
   const [first] = all;
   if (!column || !first) return {nothing: 'There are no columns to draw.'};
 
-  // Names stand in the order of the rows; numbers and times rise.
-  const order = column.type === 'text' ? rows.at : [...rows.at].sort((a, b) => (rows.number(chart.x, a) ?? 0) - (rows.number(chart.x, b) ?? 0));
+  // Names stand in the order of the rows, unless they rise with their first bars; numbers and times rise.
+  const key = column.type !== 'text' ? chart.x : chart.sorted ? chart.y[0] ?? '' : '';
+  const order = key === '' ? rows.at : [...rows.at].sort((a, b) => (rows.number(key, a) ?? Infinity) - (rows.number(key, b) ?? Infinity) || a - b);
   const names = [...new Set(order.map((row) => nameOf(rows.value(chart.x, row), column)))];
   const tables = all.map((series, n) => {
     const values = new Map<string, number | null>();
     for (const row of series.rows.at) values.set(nameOf(rows.value(chart.x, row), column), rows.number(series.column.name, row));
     // A line must stand out against the bars that it crosses.
-    return {...series, values, style: series.right ? {...style(theme, n), colour: theme.ink} : style(theme, n)};
+    const own = styleOf(input, series.of, n);
+    return {...series, values, style: series.right ? {...own, colour: theme.ink} : own};
   }).filter((table) => [...table.values.values()].some((value) => value !== null));
   if (tables.length === 0) return {nothing: 'No rows were left to draw.'};
 
   const seen = tables.filter((table) => !input.hidden.has(table.name));
   const left = seen.filter((table) => !table.right);
   const right = seen.filter((table) => table.right);
-  const sideways = right.length === 0 && isWide(names, width);
+  const sideways = right.length === 0 && (chart.sorted || isWide(names, width));
   const depth = chart.stacked ? 1 : Math.max(1, left.length);
   const plot = width - (sideways ? 30 + Math.min(190, longest(names) * 7) : right.length > 0 ? 120 : 70);
   const name = categoryAxis(column, names, theme, sideways, sideways ? width : plot);
+  const starred = star(input, name, names);
   // Where there is room, the number itself stands at the bar.
   const largest = left.reduce((high, table) => Math.max(high, ...[...table.values.values()].map((amount) => Math.abs(amount ?? 0))), 0);
   const words = longest(left.flatMap((table) => [...table.values.values()].map((amount) => shortly(amount, table.column, largest)))) * 6.4;
-  const numbered = !chart.stacked && right.length === 0 && names.length <= 15
+  const numbered = !chart.stacked && right.length === 0 && (sideways || names.length <= 15)
     && (sideways ? depth <= 3 : words + 4 <= plot / names.length * (depth === 1 ? 1 : 0.7 / depth));
   const height = sideways ? Math.min(1600, 70 + names.length * Math.max(20, depth * (numbered ? 14 : 9) + 8)) : names.length <= 6 ? 270 : 330;
   const pixels = sideways ? plot - (numbered ? words : 0) : height - 60;
@@ -76,7 +79,7 @@ export function drawBar(input: Input): Drawing | Nothing {
     ...(table.right
       ? {...marker(table.style, theme), symbolSize: 7, lineStyle: {color: table.style.colour, width: 1.5, type: [4, 3]}}
       : {barMaxWidth: 46, barCategoryGap: '28%', barGap: '6%', ...(chart.stacked ? {stack: 'all'} : {})}),
-    ...(table.right ? {} : {itemStyle: {color: table.style.colour, ...(chart.stacked ? {borderColor: theme.paper, borderWidth: 0.75} : {})}}),
+    ...(table.right ? {} : {itemStyle: {...filled(table.style, theme), ...(chart.stacked ? {borderColor: theme.paper, borderWidth: 0.75} : {})}}),
     label: {
       show: numbered && !table.right, color: theme.soft, fontSize: 11.5,
       formatter: ({dataIndex}: {dataIndex: number}) => shortly(table.values.get(names[dataIndex] ?? '') ?? null, table.column, largest),
@@ -103,8 +106,18 @@ export function drawBar(input: Input): Drawing | Nothing {
     marks: names.length * seen.length,
     zoom: !sideways && names.length > 30 ? [{axis: 'x'}] : [],
     keys: tables.length > 1 ? tables.map((table) => ({name: table.name, mark: table.right ? 'line' : 'area', ...table.style, ...(table.right ? {dash: [4, 3]} : {})})) : [],
-    left_out: '',
+    left_out: starred.join('. '),
   };
+}
+
+/** Puts a star behind each name that has a caution; says what the star means. */
+function star({cautions}: Input, axis: Axis, names: string[]): string[] {
+  const marked = names.filter((name) => cautions?.has(name));
+  if (!cautions || marked.length === 0) return [];
+  const label = axis.option['axisLabel'] as {formatter: (name: string) => string};
+  axis.option['axisLabel'] = {...label, formatter: (name: string) => label.formatter(name) + (cautions.has(name) ? '\u2009*' : '')};
+  const words = [...new Set(marked.map((name) => cautions.get(name)))];
+  return words.map((word) => (words.length === 1 ? `* ${word}` : `* ${marked.filter((name) => cautions.get(name) === word).join(', ')}: ${word}`));
 }
 
 /** Whether names would overlap below a chart: they are long, and too many. */

@@ -6,6 +6,7 @@ import {drawBox} from './box';
 import type {Drawing, Input, Nothing} from './drawing';
 import {drawGantt} from './gantt';
 import {drawHeatmap} from './heatmap';
+import {drawInterval} from './interval';
 import {drawLine} from './line';
 import {drawPoints} from './points';
 import {drawStep} from './step';
@@ -15,6 +16,7 @@ const kKinds: Record<Kind, (input: Input) => Drawing | Nothing> = {
   step: drawStep,
   bar: drawBar,
   points: drawPoints,
+  interval: drawInterval,
   box: drawBox,
   heatmap: drawHeatmap,
   gantt: drawGantt,

@@ -2,7 +2,7 @@
 // What every kind of chart is given, and what it gives back.
 import type {EChartsCoreOption} from 'echarts/core';
 import type {Chart} from '../document';
-import type {Style, Theme} from '../theme';
+import {style, type Style, type Theme} from '../theme';
 import type {Rows} from './rows';
 
 export interface Input {
@@ -12,6 +12,15 @@ export interface Input {
   theme: Theme;
   /** Names of series that the reader has switched off. */
   hidden: ReadonlySet<string>;
+  /** Places among colours and marks by name: elsewhere a series takes its own number. */
+  places?: ReadonlyMap<string, number>;
+  /** What is to be known of a name beside it: it gets a star, and a word below. */
+  cautions?: ReadonlyMap<string, string>;
+}
+
+/** How the n-th series looks, called `name` where it is one of those that the whole page compares. */
+export function styleOf(input: Input, name: string, n: number): Style {
+  return style(input.theme, input.places?.get(name) ?? n);
 }
 
 /** A line of the legend. */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines, and steps: cumulative distributions, series over time.
+// Lines, and steps, with the bands of intervals: cumulative distributions, series over time.
+import type {CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams} from 'echarts';
+import {graphic} from 'echarts/core';
 import type {Column, Scale} from '../document';
 import {show} from '../format';
-import {marker, style, type Style} from '../theme';
+import {marker, type Style} from '../theme';
 import {axisAlong, common, kGrid, named, numberAxis, upTitle, type Axis} from './axis';
-import {frame, tip, type Drawing, type Input, type Nothing, type TipLine} from './drawing';
+import {frame, kAtOnce, styleOf, tip, type Drawing, type Input, type Nothing, type TipLine} from './drawing';
 import {split} from './rows';
 
 interface Curve {
@@ -13,7 +15,23 @@ interface Curve {
   right: boolean;
   published: boolean;
   column: Column;
-  points: {x: number | string; at: number | null; y: number | null}[];  // at: place on the y axis
+  points: Point[];
+  band: Stretch[];
+}
+
+interface Point {
+  x: number | string;
+  at: number | null;  // place on the y axis
+  y: number | null;
+}
+
+/** What an interval spans at a place, in places on the y axis and in values. */
+interface Stretch {
+  x: number | string;
+  from: number;
+  to: number;
+  low: number;
+  high: number;
 }
 
 export function drawLine(input: Input, stepped = false): Drawing | Nothing {
@@ -38,8 +56,11 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
   const left = fitted(all.filter((series) => !series.right));
   const right = fitted(all.filter((series) => series.right));
   const valuesOf = (of: typeof all) => of.flatMap((series) => series.rows.at.map((row) => rows.number(series.column.name, row)));
+  const banded = (series: (typeof all)[number]) => !series.right && series.column.name === chart.y[0];
+  const bandEnds = [chart.band.low, chart.band.high].filter((name) => rows.column(name));
+  const bandValues = left.filter(banded).flatMap((series) => series.rows.at.flatMap((row) => bandEnds.map((name) => rows.number(name, row))));
   const stackedTop = chart.stacked ? sums(left.map((series) => series.rows.at.map((row) => [rows.text(chart.x, row), rows.number(series.column.name, row) ?? 0]))) : [];
-  const up = yAxis(left.length > 0 ? left : all, [...valuesOf(left), ...stackedTop, ...chart.reference.flatMap((reference) => reference.y)], chart.y_scale);
+  const up = yAxis(left.length > 0 ? left : all, [...valuesOf(left), ...bandValues, ...stackedTop, ...chart.reference.flatMap((reference) => reference.y)], chart.y_scale);
   const upRight = right[0] ? yAxis(right, valuesOf(right), 'linear') : undefined;
 
   let unseen = 0;
@@ -51,26 +72,36 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
   };
   const curves: Curve[] = all.map((series, n) => ({
     name: series.name,
-    style: series.right ? {...style(theme, n), dash: [4, 3]} : style(theme, n),
+    style: series.right ? {...styleOf(input, series.of, n), dash: [4, 3]} : styleOf(input, series.of, n),
     right: series.right,
     published: false,
     column: series.column,
     points: series.rows.at
       .map((row) => place(rows.value(chart.x, row), rows.number(series.column.name, row), series.right && upRight ? upRight : up))
-      .filter((point): point is NonNullable<typeof point> => point !== null),
+      .filter((point): point is Point => point !== null),
+    band: bandEnds.length < 2 || !banded(series) ? [] : series.rows.at.flatMap((row) => {
+      const [x, low, high] = [along.place(rows.value(chart.x, row)), rows.number(chart.band.low, row), rows.number(chart.band.high, row)];
+      if (x === null || low === null || high === null) return [];
+      // An interval down to 0 ends at the edge of a logarithmic axis.
+      return [{x, from: (up.place(low) as number | null) ?? up.low, to: (up.place(high) as number | null) ?? up.low, low, high}];
+    }),
   }));
   chart.reference.forEach((reference, n) => curves.push({
     name: reference.name,
-    style: {colour: theme.grey, dash: [[3, 3], [8, 3], [1.5, 3]][n % 3] as number[], symbol: 'none'},
+    style: {colour: theme.grey, dash: [[3, 3], [8, 3], [1.5, 3]][n % 3] as number[], symbol: 'none', hatch: 0},
     right: false,
     published: true,
     column: left[0]?.column ?? first.column,
     points: reference.x
       .map((x, at) => place(x, reference.y[at] ?? null, up))
-      .filter((point): point is NonNullable<typeof point> => point !== null),
+      .filter((point): point is Point => point !== null),
+    band: [],
   }));
   const ordered = along.option['type'] !== 'category';
-  if (ordered) for (const curve of curves) curve.points.sort((a, b) => Number(a.x) - Number(b.x));
+  if (ordered) for (const curve of curves) {
+    curve.points.sort((a, b) => Number(a.x) - Number(b.x));
+    curve.band.sort((a, b) => Number(a.x) - Number(b.x));
+  }
 
   const drawn = curves.filter((curve) => curve.points.some((point) => point.at !== null));
   if (!drawn.some((curve) => !curve.published)) {
@@ -91,32 +122,56 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
       grid: kGrid,
       xAxis: {...named(along), ...(ordered ? {} : {boundaryGap: false})},
       yAxis: [up.option, ...(upRight ? [{...upRight.option, position: 'right', splitLine: {show: false}}] : [])],
-      series: seen.map((curve) => ({
+      series: [...seen.map((curve) => ({
         type: 'line',
         name: curve.name,
         data: curve.points.map((point) => [point.x, point.at]),
         yAxisIndex: curve.right ? 1 : 0,
         step: stepped && !curve.published ? 'end' : false,
         ...(chart.stacked && !curve.right && !curve.published ? {stack: 'all', areaStyle: {color: curve.style.colour, opacity: 0.75}} : {}),
-        lineStyle: {color: curve.style.colour, width: curve.published || curve.right ? 1.5 : 2, type: chart.stacked && !curve.right && !curve.published ? 'solid' : curve.style.dash},
+        lineStyle: {color: curve.style.colour, width: curve.published || curve.right ? 1.5 : 2, type: curve.style.dash},
         ...marker(curve.style, theme),
         symbolSize: sparse(curve.points.length, curves.indexOf(curve), curves.length),
-        showSymbol: !chart.stacked,
         showAllSymbol: true,
         emphasis: {disabled: true},
         z: curve.published ? 1 : 3,
         clip: true,
-      })),
+      })), ...seen.filter((curve) => curve.band.length > 0).map((curve) => bandOf(curve, stepped))],
     }),
     height: kHeight + along.deep,
     marks: seen.length,
     zoom: ordered ? [{axis: 'x', ...(along.ticks ? {ticks: along.ticks} : {})}] : [],
-    keys: drawn.length > 1 ? drawn.map((curve) => ({name: curve.name, mark: chart.stacked ? 'area' : 'line', ...curve.style})) : [],
+    keys: drawn.length > 1 ? drawn.map((curve) => ({name: curve.name, mark: 'line', ...curve.style})) : [],
     left_out: unseen === 0 ? '' : `${unseen} ${unseen === 1 ? 'point' : 'points'} at 0 cannot stand on a logarithmic axis; the table has them.`,
   };
 }
 
 const kHeight = 330;
+
+/** A shape between the ends of a curve's intervals, behind the curves. */
+function bandOf(curve: Curve, stepped: boolean) {
+  const {band} = curve;
+  return {
+    type: 'custom',
+    name: curve.name,
+    data: [[0]],
+    silent: true,
+    tooltip: {show: false},
+    clip: true,
+    z: 1,
+    ...kAtOnce,
+    renderItem: (params: CustomSeriesRenderItemParams, api: CustomSeriesRenderItemAPI) => {
+      const edge = (end: 'from' | 'to') => band.flatMap((stretch, n) => {
+        const at = api.coord([stretch.x, stretch[end]]) as [number, number];
+        const next = band[n + 1];
+        return stepped && next ? [at, [(api.coord([next.x, next[end]]) as [number, number])[0], at[1]]] : [at];
+      });
+      const area = params.coordSys as unknown as {x: number; y: number; width: number; height: number};
+      const points = graphic.clipPointsByRect([...edge('from'), ...edge('to').reverse()] as [number, number][], area);
+      return {type: 'polygon' as const, shape: {points}, style: {fill: curve.style.colour, opacity: 0.18}};
+    },
+  };
+}
 
 /** All points get a mark when there are few; else about eight of them, not where other lines have theirs. */
 function sparse(points: number, n: number, lines: number) {
@@ -136,7 +191,9 @@ function sums(parts: [string, number][][]): number[] {
 
 /** What a curve says at a place, between its points too: curves seldom share their points. */
 function readOff(curve: Curve, place: number | string, ordered: boolean, stepped: boolean): TipLine {
-  const line = (y: number | null) => ({style: curve.style, name: curve.name, value: show(y, curve.column)});
+  const there = curve.band.find((stretch) => stretch.x === (ordered ? Number(place) : place));
+  const span = there ? ` (${show(there.low, curve.column)} to ${show(there.high, curve.column)})` : '';
+  const line = (y: number | null) => ({style: curve.style, name: curve.name, value: `${show(y, curve.column)}${span}`});
   if (!ordered) return line(curve.points.find((point) => point.x === place)?.y ?? null);
   const at = Number(place);
   let low = -1;

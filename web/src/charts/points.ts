@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points: two numbers of each row against each other.
 import {show} from '../format';
-import {marker, style} from '../theme';
+import {marker} from '../theme';
 import {axisAlong, kGrid, named, numberAxis, upTitle} from './axis';
-import {frame, kAtOnce, tip, type Drawing, type Input, type Nothing} from './drawing';
+import {frame, kAtOnce, styleOf, tip, type Drawing, type Input, type Nothing} from './drawing';
 import {split} from './rows';
 
 export function drawPoints(input: Input): Drawing | Nothing {
@@ -29,7 +29,7 @@ export function drawPoints(input: Input): Drawing | Nothing {
       if (x !== null && y !== null) points.push({at: [x, y], row});
       else if (rows.number(series.column.name, row) !== null) ++unseen;
     }
-    return {...series, points, style: style(theme, n)};
+    return {...series, points, style: styleOf(input, series.of, n)};
   }).filter((cloud) => cloud.points.length > 0);
   if (clouds.length === 0) {
     return {nothing: rows.at.length === 0 ? 'No rows were left to draw.' : 'None of the values can be shown on these axes; the table has them.'};

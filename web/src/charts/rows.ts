@@ -43,6 +43,8 @@ export function allRows(figure: Figure): Rows {
 /** One line, or the bars of one colour. */
 export interface Series {
   name: string;
+  /** The value of `by`, else the label of the column: what is compared. */
+  of: string;
   column: Column;
   rows: Rows;
   right: boolean;
@@ -62,7 +64,7 @@ export function split(chart: Chart, rows: Rows): Series[] {
     for (const {name, right} of known) {
       const column = rows.column(name) as Column;
       const label = !rows.column(chart.by) ? column.label : known.length > 1 ? `${group || '(none)'}, ${column.label}` : group || '(none)';
-      series.push({name: label, column, rows: part, right});
+      series.push({name: label, of: rows.column(chart.by) ? group : column.label, column, rows: part, right});
     }
   }
   return series;
