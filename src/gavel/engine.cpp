@@ -22,6 +22,9 @@ struct Live {
   Job job;
   double done = 0;
   int failures = 0;
+  double run_s = 0;
+  int first_round = 0;
+  double active_before = 0;  ///< Sum over rounds of the jobs there were, until it came.
   double left() const { return job.steps - done; }
 };
 
@@ -48,18 +51,20 @@ struct Running {
   Unit unit;
   std::size_t type = 0;
   std::vector<double> steps{};
+  double lost_s = 0;
   double finish_s = 0;
 };
 
 class Engine {
  public:
   Engine(const Cluster& cluster, const Speeds& speeds, const std::vector<Job>& jobs, Rule& rule,
-         const Settings& settings)
+         const Settings& settings, Training* training)
       : cluster_(cluster),
         speeds_(speeds),
         jobs_(jobs),
         rule_(rule),
         settings_(settings),
+        training_(training),
         shuffler_(settings.seed + kShuffleSeed),
         total_(cluster.types.size(), 0.0) {
     for (const Job& job : jobs) {
@@ -83,6 +88,11 @@ class Engine {
       for (const Running& each : running_) account(each, round_start_s_);
       if (!none_ran) round_start_s_ = now_s_;
       running_.clear();
+      if (training_ != nullptr) {
+        for (const auto& [number, live] : live_) {
+          training_->round_over(number, {live.job.kind, live.job.steps, live.done});
+        }
+      }
       while (next_ < jobs_.size() && jobs_[next_].arrival_s <= now_s_) arrive(jobs_[next_++]);
       if (none_ran && !arrivals_left) reset_s_ = 0;
       if (changed_ && (now_s_ - reset_s_ >= settings_.reset_s || reset_s_ == 0)) allocate();
@@ -118,13 +128,16 @@ class Engine {
         if (other.job.gpus == job.gpus) add_unit(number, job.number, job.gpus);
       }
     }
-    live_.emplace(job.number, Live{job});
+    live_.emplace(job.number,
+                  Live{.job = job, .first_round = course_.rounds, .active_before = active_});
     changed_ = true;
   }
 
   void leave(int number, double at_s) {
     const Live& live = live_.at(number);
-    course_.ended.push_back({number, live.job.arrival_s, at_s - live.job.arrival_s});
+    const int rounds = course_.rounds - live.first_round;
+    course_.ended.push_back({number, live.job.arrival_s, at_s - live.job.arrival_s,
+                             rounds > 0 ? (active_ - live.active_before) / rounds : 0});
     measured_left_ -= is_measured(number) ? 1 : 0;
     live_.erase(number);
     units_.erase(std::remove_if(units_.begin(), units_.end(),
@@ -146,13 +159,14 @@ class Engine {
   }
 
   void account(const Running& run, double round_start_s) {
-    const double time_s = run.finish_s - round_start_s;
+    const double time_s = run.finish_s - round_start_s - run.lost_s;
     // Fault: what rounds to no step on one of its GPUs, or takes no time, counts as a failure.
-    bool failed = time_s <= 0;
+    bool no_steps = false;
     for (const double steps : run.steps) {
-      failed =
-          failed || steps <= 0 || (run.unit.gpus > 1 && std::floor(steps / run.unit.gpus) <= 0);
+      no_steps =
+          no_steps || steps <= 0 || (run.unit.gpus > 1 && std::floor(steps / run.unit.gpus) <= 0);
     }
+    const bool failed = settings_.fails_late ? no_steps && time_s <= 0 : no_steps || time_s <= 0;
     busy_s_ += time_s * run.unit.gpus;
     const std::vector<int> numbers = members(run.unit);
     if (failed) {
@@ -171,7 +185,17 @@ class Engine {
       Live& live = live_.at(numbers[at]);
       live.failures = 0;
       live.done += run.steps[at];
-      if (live.left() <= 0) leave(numbers[at], run.finish_s);
+      live.run_s += time_s;
+      if (live.left() <= 0 ||
+          (training_ != nullptr && training_->is_cut_off(numbers[at], live.run_s))) {
+        leave(numbers[at], run.finish_s);
+      } else if (training_ != nullptr) {
+        Progress progress{live.job.kind, live.job.steps, live.done};
+        training_->ran(numbers[at], progress);
+        live.job.kind = progress.kind;
+        live.job.steps = progress.steps;
+        live.done = progress.done;
+      }
     }
   }
 
@@ -200,7 +224,7 @@ class Engine {
       state.problem.jobs.push_back({.rates = speeds_.alone[live.job.kind],
                                     .gpus = live.job.gpus,
                                     .weight = live.job.weight,
-                                    .steps_left = live.left(),
+                                    .steps_left = std::max(live.left(), 0.0),
                                     .age_s = now_s_ - live.job.arrival_s});
     }
     const Allocation allocation = rule_.allocate(state);
@@ -268,22 +292,82 @@ class Engine {
     return chosen;
   }
 
+  /// Larger jobs first; who was on the type keeps its GPUs where they are free, the others take the
+  /// lowest numbers.
+  void number_gpus(std::vector<Chosen>& chosen) {
+    std::vector<std::size_t> order(chosen.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return units_[chosen[a].unit].gpus > units_[chosen[b].unit].gpus;
+    });
+    std::vector<std::vector<bool>> taken;
+    for (const int gpus : cluster_.gpus) {
+      taken.emplace_back(static_cast<std::size_t>(gpus), false);
+    }
+    for (std::size_t from = 0; from < order.size();) {
+      std::size_t until = from;
+      const int gpus = units_[chosen[order[from]].unit].gpus;
+      while (until < order.size() && units_[chosen[order[until]].unit].gpus == gpus) ++until;
+      for (std::size_t at = from; at < until; ++at) {
+        Chosen& each = chosen[order[at]];
+        const auto before = placed_.find(name_of(units_[each.unit]));
+        if (before == placed_.end() || before->second.type != each.type) continue;
+        std::vector<bool>& on_type = taken[each.type];
+        const auto is_taken = [&](int gpu) { return bool{on_type[static_cast<std::size_t>(gpu)]}; };
+        const std::vector<int>& held = before->second.gpus;
+        if (std::any_of(held.begin(), held.end(), is_taken)) continue;
+        each.gpus = held;
+        for (const int gpu : held) on_type[static_cast<std::size_t>(gpu)] = true;
+      }
+      for (; from < until; ++from) {
+        Chosen& each = chosen[order[from]];
+        std::vector<bool>& on_type = taken[each.type];
+        for (int gpu = 0; static_cast<int>(each.gpus.size()) < gpus; ++gpu) {
+          if (on_type[static_cast<std::size_t>(gpu)]) continue;
+          on_type[static_cast<std::size_t>(gpu)] = true;
+          each.gpus.push_back(gpu);
+        }
+      }
+    }
+  }
+
+  static std::pair<int, int> name_of(const Unit& unit) {
+    return {unit.one, unit.other.value_or(-1)};
+  }
+
   void start(std::vector<Chosen> chosen) {
+    // Fault: a job that came after the last allocation was counted as it was chosen, and does not
+    // start.
+    chosen.erase(std::remove_if(chosen.begin(), chosen.end(),
+                                [&](const Chosen& each) { return !units_[each.unit].allocated; }),
+                 chosen.end());
+    number_gpus(chosen);
+    std::map<std::pair<int, int>, Chosen> placed;
     for (const Chosen& each : chosen) {
       const Unit& unit = units_[each.unit];
-      // Fault: a job that came after the last allocation takes its GPUs and does not start.
-      if (!unit.allocated) continue;
+      placed.emplace(name_of(unit), each);
       Running run{.unit = unit, .type = each.type, .finish_s = now_s_};
       const std::vector<int> numbers = members(unit);
       const std::vector<double> speed = rates(unit, each.type);
+      const bool restarts = course_.rounds > 0 && placed_.count(name_of(unit)) == 0;
       for (std::size_t at = 0; at < numbers.size(); ++at) {
-        const double steps =
-            std::min(std::floor(speed[at] * settings_.round_s), live_.at(numbers[at]).left());
+        double steps = std::min(std::floor(speed[at] * settings_.round_s),
+                                std::max(live_.at(numbers[at]).left(), 0.0));
+        const double time_s = steps / speed[at];
+        run.finish_s = std::max(run.finish_s, now_s_ + time_s);
+        if (restarts && settings_.restart_s > 0 && time_s > settings_.restart_beyond_s) {
+          run.lost_s = settings_.restart_s;
+          steps = std::floor(steps * (time_s - settings_.restart_s) / time_s);
+        }
         run.steps.push_back(steps);
-        run.finish_s = std::max(run.finish_s, now_s_ + steps / speed[at]);
+        if (settings_.keeps_rounds) {
+          course_.ran.push_back({course_.rounds, numbers[at], each.type, each.gpus});
+        }
       }
       running_.push_back(std::move(run));
     }
+    placed_ = std::move(placed);
+    active_ += static_cast<double>(live_.size());
     ++course_.rounds;
   }
 
@@ -292,11 +376,13 @@ class Engine {
   const std::vector<Job>& jobs_;
   Rule& rule_;
   const Settings& settings_;
+  Training* training_;
   Mersenne shuffler_;
   Course course_;
   std::map<int, Live> live_;
   std::vector<Unit> units_;
   std::vector<Running> running_;
+  std::map<std::pair<int, int>, Chosen> placed_;  ///< In the round before.
   std::vector<double> total_;
   std::size_t next_ = 0;
   int measured_left_ = 0;
@@ -304,6 +390,7 @@ class Engine {
   double round_start_s_ = 0;
   double reset_s_ = 0;
   double busy_s_ = 0;
+  double active_ = 0;  ///< Sum over rounds of the jobs there were.
   bool changed_ = false;
   bool idle_before_ = false;
 };
@@ -311,8 +398,8 @@ class Engine {
 }  // namespace
 
 Course play(const Cluster& cluster, const Speeds& speeds, const std::vector<Job>& jobs, Rule& rule,
-            const Settings& settings) {
-  return Engine(cluster, speeds, jobs, rule, settings).play();
+            const Settings& settings, Training* training) {
+  return Engine(cluster, speeds, jobs, rule, settings, training).play();
 }
 
 }  // namespace almanac::gavel

@@ -4,7 +4,10 @@
 /// Gavel's published simulator: rounds in which jobs run where they have least of what they are to
 /// have. Its faults are repeated, and each is named in engine.cpp where it acts.
 ///
-/// Source   Narayanan et al., OSDI'20, section 5, and its published program in simulation mode.
+/// Source   Narayanan et al., OSDI'20, section 5, and its published program in simulation mode;
+/// Zheng
+///          et al., NSDI'23 (Shockwave), whose program is the same with jobs that change and
+///          restarts.
 #pragma once
 
 #include <array>
@@ -15,6 +18,7 @@
 #include <vector>
 
 #include "gavel/rule.h"
+#include "gavel/training.h"
 
 namespace almanac::gavel {
 
@@ -44,6 +48,12 @@ struct Job {
 struct Settings {
   double round_s = 360;
   double reset_s = 1920;  ///< At least so far apart are two allocations.
+  /// Work lost by a job that did not run in the round before, where it would run for longer than
+  /// restart_beyond_s.
+  double restart_s = 0;
+  double restart_beyond_s = 0;
+  /// A run is a failure only where it has neither steps nor time.
+  bool fails_late = false;
   std::uint32_t seed = 0;
   bool keeps_rounds = false;
   /// The run ends when the jobs of these numbers, first to before last, have ended.
@@ -55,6 +65,7 @@ struct Ended {
   int number = 0;
   double arrival_s = 0;
   double jct_s = 0;
+  double mean_active = 0;  ///< Jobs there were, over the rounds that it was there.
 };
 
 /// A job that ran in a round, with the numbers of its GPUs from 0 within its type.
@@ -73,8 +84,9 @@ struct Course {
   int rounds = 0;
 };
 
-/// Plays `jobs`, in order of arrival, under `rule`. Cost: a sort of jobs x types a round.
+/// Plays `jobs`, in order of arrival, under `rule`; null = jobs stay as they are. Cost: a sort of
+/// jobs x types a round.
 Course play(const Cluster& cluster, const Speeds& speeds, const std::vector<Job>& jobs, Rule& rule,
-            const Settings& settings);
+            const Settings& settings, Training* training = nullptr);
 
 }  // namespace almanac::gavel

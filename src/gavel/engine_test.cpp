@@ -38,6 +38,26 @@ TEST(Engine, DropsAJobThatFailsFiveTimes) {
             (std::vector<double>{365}));
 }
 
+// A job that did not run in the round before loses 20 of its 120 s; not in the first round, and not
+// where it would run for 115 s at most.
+TEST(Engine, ChargesRestarts) {
+  const auto rule = make_rule("gandiva_fair", {});
+  const std::vector<Job> jobs{{.number = 0, .steps = 230}, {.number = 1, .steps = 120}};
+  const Course course = play({.types = {"v100"}, .gpus = {1}}, {.alone = {{1.0}}}, jobs, *rule,
+                             {.round_s = 120,
+                              .reset_s = 1000,
+                              .restart_s = 20,
+                              .restart_beyond_s = 115,
+                              .fails_late = true,
+                              .keeps_rounds = true});
+  std::vector<int> order;
+  for (const Ran& ran : course.ran) order.push_back(ran.number);
+  // 120 of job 0, 100 of job 1 (which has had least), 20 of it, 110 of job 0.
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 1, 0}));
+  EXPECT_EQ(course.ended[1].jct_s, 260);
+  EXPECT_EQ(course.ended[0].jct_s, 370);
+}
+
 TEST(Rules, HaveNames) {
   for (const std::string_view name : rule_names()) EXPECT_NE(make_rule(name, {}), nullptr) << name;
   EXPECT_EQ(make_rule("no_such_policy", {}), nullptr);

@@ -120,7 +120,7 @@ Fractions allox(const Problem& problem, const Fractions& before, double consider
     if (whole != before[job].end()) {
       fractions[job] = before[job];
       free[static_cast<std::size_t>(whole - before[job].begin())] -= 1;
-    } else if (problem.jobs[job].gpus == 1) {
+    } else {
       others.push_back(job);
     }
   }

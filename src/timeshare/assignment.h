@@ -31,8 +31,8 @@ struct Line {
 Line least_sum_of_times(std::span<const Job> jobs, std::span<const int> free);
 
 /// AlloX: jobs that have a whole type (1 in `before`) stay; of the others the oldest share
-/// `considered` (at least as many as GPUs are free) are lined up, and those that start have it.
-/// Jobs of more than one GPU get nothing.
+/// `considered` (at least as many as GPUs are free) are lined up, and those that start have it. It
+/// knows jobs of one GPU only, and takes each for such a one.
 Fractions allox(const Problem& problem, const Fractions& before, double considered);
 
 /// Each job in turn wholly on the type where it is fastest among those with room for it. Stops

@@ -62,8 +62,7 @@ Fractions finish_time_fairness(const Problem& problem) {
       levels.set_need(at, needs[at]);
     }
   }
-  levels.fill();
-  return levels.fractions();
+  return raise_from(problem, needs);
 }
 
 double worst_finish_time_ratio(const Problem& problem, const Fractions& fractions) {

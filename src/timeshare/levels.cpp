@@ -2,6 +2,7 @@
 #include "timeshare/levels.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace almanac::timeshare {
 namespace {
@@ -26,6 +27,14 @@ std::vector<Way> ways_alone(const Problem& problem) {
     }
   }
   return ways;
+}
+
+std::vector<double> fair_needs(const Problem& problem) {
+  std::vector<double> needs;
+  for (const Job& job : problem.jobs) {
+    needs.push_back(proportional_rate(problem, job) * job.weight / job.gpus);
+  }
+  return needs;
 }
 
 Levels::Levels(const Problem& problem, std::vector<Way> ways, std::span<const double> needs)
@@ -98,12 +107,14 @@ double Levels::price(std::size_t job) const {
   return program_.price(rows_[job]) / rise * problem_.jobs[job].count / fastest_[job];
 }
 
-std::vector<double> Levels::fill() {
-  return fill([&](const std::vector<bool>&) { return std::vector<double>(needs_.size(), 1.0); });
+std::vector<double> Levels::fill(std::vector<double> levels) {
+  return fill([&](const std::vector<bool>&) { return std::vector<double>(needs_.size(), 1.0); },
+              std::move(levels));
 }
 
-std::vector<double> Levels::fill(const Paces& paces) {
-  std::vector<double> levels(needs_.size(), 0.0);
+std::vector<double> Levels::fill(const Paces& paces, std::vector<double> levels) {
+  levels.resize(needs_.size(), 0.0);
+  for (double& level : levels) level *= unit_;
   std::vector<bool> fixed(needs_.size(), false);
   for (std::size_t job = 0; job < fixed.size(); ++job) fixed[job] = stays_out(job);
   while (std::find(fixed.begin(), fixed.end(), false) != fixed.end()) {
@@ -163,6 +174,17 @@ Fractions Levels::fractions() const {
     all[way.job][way.type] = std::min(spent[at] / problem_.jobs[way.job].count, 1.0);
   }
   return all;
+}
+
+Fractions raise_from(const Problem& problem, std::span<const double> rates) {
+  const std::vector<double> needs = fair_needs(problem);
+  std::vector<double> levels;
+  for (std::size_t job = 0; job < needs.size(); ++job) {
+    levels.push_back(needs[job] > 0 ? rates[job] / needs[job] : 0);
+  }
+  Levels surplus(problem, needs);
+  surplus.fill(std::move(levels));
+  return surplus.fractions();
 }
 
 }  // namespace almanac::timeshare

@@ -11,10 +11,10 @@
 ///
 /// where a way is a job on a type, or two jobs that share GPUs of a type.
 ///
-/// Rule for answers that are not unique, everywhere in this room: levels are raised until no job's
-/// can be without lowering one that is no higher (lexicographic max-min), then the least GPU time.
-/// Source   Gavel, sections 4.1 and 4.3 (water filling).
-/// Differs  a job that can rise no further is found by the price of its row, so no integer program
+/// Rule for answers that are not unique, everywhere in this room: all levels are raised together,
+/// and those that still can be go on, until none can (lexicographic max-min from where they began);
+/// then the least GPU time. Source   Gavel, sections 4.1 and 4.3 (water filling). Differs  a job
+/// that can rise no further is found by the price of its row, so no integer program
 ///          is needed: a row with a price is tight in every best answer, and a stage has one.
 #pragma once
 
@@ -43,6 +43,9 @@ struct Way {
 /// Each job alone on each type where it runs.
 std::vector<Way> ways_alone(const Problem& problem);
 
+/// What max-min fairness evens out: proportional rate x weight / GPUs.
+std::vector<double> fair_needs(const Problem& problem);
+
 class Levels {
  public:
   /// Jobs without a way, or that need nothing, stay out: their level is 0.
@@ -63,10 +66,11 @@ class Levels {
   /// does not count.
   using Paces = std::function<std::vector<double>(const std::vector<bool>& fixed)>;
 
-  /// Raises all as far as that goes, fixes those that can rise no further, and so on; then takes
-  /// the least GPU time. Returns the levels. A program a stage, at most as many stages as jobs.
-  std::vector<double> fill(const Paces& paces);
-  std::vector<double> fill();  ///< All at the same pace.
+  /// Raises all from `levels` (none: 0), which must be possible, as far as that goes, fixes those
+  /// that can rise no further, and so on; then takes the least GPU time. Returns the levels. A
+  /// program a stage, at most as many stages as jobs.
+  std::vector<double> fill(const Paces& paces, std::vector<double> levels = {});
+  std::vector<double> fill(std::vector<double> levels = {});  ///< All at the same pace.
 
   /// Of the ways, over all jobs that are alike together.
   std::vector<double> times() const;
@@ -88,5 +92,8 @@ class Levels {
   int rise_ = 0;
   std::vector<int> rows_;
 };
+
+/// Gives each job the rate that it must have, then raises all from there as max-min fairness does.
+Fractions raise_from(const Problem& problem, std::span<const double> rates);
 
 }  // namespace almanac::timeshare

@@ -6,27 +6,15 @@
 #include "timeshare/programs.h"
 
 namespace almanac::timeshare {
-namespace {
-
-std::vector<double> needs_of(const Problem& problem) {
-  std::vector<double> needs;
-  for (const Job& job : problem.jobs) {
-    needs.push_back(proportional_rate(problem, job) * job.weight / job.gpus);
-  }
-  return needs;
-}
-
-}  // namespace
-
 Fractions max_min_fairness(const Problem& problem) {
   const Kinds kinds = kinds_of(problem);
-  Levels levels(kinds.problem, needs_of(kinds.problem));
+  Levels levels(kinds.problem, fair_needs(kinds.problem));
   levels.fill();
   return of_jobs(kinds, levels.fractions());
 }
 
 double least_normalised_rate(const Problem& problem, const Fractions& fractions) {
-  const std::vector<double> needs = needs_of(problem);
+  const std::vector<double> needs = fair_needs(problem);
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t job = 0; job < needs.size(); ++job) {
     if (needs[job] <= 0) continue;

@@ -9,9 +9,9 @@ namespace almanac::timeshare {
 Fractions min_total_duration(const Problem& problem) {
   std::vector<double> needs;
   for (const Job& job : problem.jobs) needs.push_back(job.steps_left);
-  Levels levels(problem, needs);
-  levels.fill();
-  return levels.fractions();
+  const double ends_a_second = Levels(problem, needs).raise_all();
+  for (double& need : needs) need *= ends_a_second;
+  return raise_from(problem, needs);
 }
 
 double total_duration_s(const Problem& problem, const Fractions& fractions) {

@@ -30,12 +30,8 @@ std::vector<Way> all_ways(const Problem& kinds, const PairRates& pair_rates) {
 }  // namespace
 
 Packing packed_max_min_fairness(const Problem& kinds, const PairRates& pair_rates) {
-  std::vector<double> needs;
-  for (const Job& job : kinds.jobs) {
-    needs.push_back(proportional_rate(kinds, job) * job.weight / job.gpus);
-  }
   const std::vector<Way> ways = all_ways(kinds, pair_rates);
-  Levels levels(kinds, ways, needs);
+  Levels levels(kinds, ways, fair_needs(kinds));
   levels.fill();
   const std::vector<double> times = levels.times();
   Packing packing;
