@@ -65,12 +65,17 @@ class Bench {
   /// there is none is reported too.
   void each(std::string_view pattern, const std::function<void(const File&)>& work);
 
+  /// Where the public data are.
+  const std::string& folder() const { return folder_; }
+
   /// The file `name` (packed or not) of the folder of `file`; Malformed when it is not there.
   File beside(const File& file, std::string_view name) const;
 
   void add(Row row) { outcome_.rows.push_back(std::move(row)); }
   /// The same in order of what, published, ours, unit.
   void add(std::string what, double published, double ours, std::string unit);
+  /// Reports a file that cannot be read, beside the rows of others.
+  void add(Error malformed) { outcome_.malformed.push_back(std::move(malformed)); }
   void note(std::string sentence) { outcome_.notes.push_back(std::move(sentence)); }
 
   Outcome outcome() && { return std::move(outcome_); }

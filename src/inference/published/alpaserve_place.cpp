@@ -42,11 +42,17 @@ AlpaPlacement fill(const AlpaTask& task, AlpaPlacement placement) {
   const auto models = static_cast<int>(task.models.size());
   while (true) {
     const auto outcomes = simulate_alpa(placement, task.models, task.requests);
-    std::vector<double> unserved(task.models.size()), received(placement.size());
+    std::vector<double> asked(task.models.size()), good(task.models.size()),
+        unserved(task.models.size()), received(placement.size());
     for (std::size_t each = 0; each < outcomes.size(); ++each) {
       const auto model = static_cast<std::size_t>(task.requests[each].model);
-      unserved[model] += !outcomes[each].good;
+      ++asked[model];
+      good[model] += outcomes[each].good;
       if (outcomes[each].group >= 0) ++received[static_cast<std::size_t>(outcomes[each].group)];
+    }
+    for (std::size_t model = 0; model < unserved.size(); ++model) {
+      // In this form, for its rounding breaks ties.
+      unserved[model] = asked[model] > 0 ? asked[model] * (1 - good[model] / asked[model]) : 0;
     }
     std::vector<int> groups(placement.size()), wanted(task.models.size());
     std::iota(groups.begin(), groups.end(), 0);
@@ -54,10 +60,13 @@ AlpaPlacement fill(const AlpaTask& task, AlpaPlacement placement) {
     std::stable_sort(groups.begin(), groups.end(), [&](int a, int b) {
       return received[static_cast<std::size_t>(a)] < received[static_cast<std::size_t>(b)];
     });
-    std::stable_sort(wanted.begin(), wanted.end(), [&](int a, int b) {
-      return unserved[static_cast<std::size_t>(a)] < unserved[static_cast<std::size_t>(b)];
-    });
-    std::reverse(wanted.begin(), wanted.end());
+    // Of equals the last comes first, but where all are served they come in their own order.
+    if (std::any_of(unserved.begin(), unserved.end(), [](double each) { return each > 0; })) {
+      std::stable_sort(wanted.begin(), wanted.end(), [&](int a, int b) {
+        return unserved[static_cast<std::size_t>(a)] < unserved[static_cast<std::size_t>(b)];
+      });
+      std::reverse(wanted.begin(), wanted.end());
+    }
     bool added = false;
     for (const int group : groups) {
       AlpaGroup& taker = placement[static_cast<std::size_t>(group)];
@@ -78,11 +87,9 @@ AlpaPlacement fill(const AlpaTask& task, AlpaPlacement placement) {
 AlpaPlacement empty_groups(const AlpaTask& task, const AlpaCut& cut) {
   AlpaPlacement placement(static_cast<std::size_t>(task.devices / cut.devices()),
                           AlpaGroup{.cut = cut});
-  for (int left = task.devices % cut.devices(); left > 0;) {
-    int size = 1;
-    while (2 * size <= left) size *= 2;
-    placement.push_back({.cut = {1, size}});
-    left -= size;
+  const int left = task.devices % cut.devices();
+  for (int size = 1; size <= left; size *= 2) {
+    if ((left & size) != 0) placement.push_back({.cut = {1, size}});
   }
   return placement;
 }

@@ -97,7 +97,7 @@ std::optional<NexusShare> alone(const NexusProfiles& profiles, const NexusSessio
   const double around = profiles.around(session.model, multiplier);
   for (int batch = 1; batch <= made.max_batch; ++batch) {
     const double forward = profiles.forward(session.model, batch, multiplier);
-    if ((batch - 1) * kSecond / session.rate + forward + around > session.slo) continue;
+    if ((batch - 1) * kSecond / session.rate + forward + around > session.slo) break;
     made.batch = batch;
     made.forward = forward;
   }
@@ -207,10 +207,10 @@ std::optional<NexusSplit> split_nexus(const NexusProfiles& profiles,
                                       const std::vector<NexusStage>& stages, double slo_ms,
                                       int segments, bool whole) {
   constexpr double kNo = std::numeric_limits<double>::infinity();
-  const auto time_ms = [&](int count) { return std::round(slo_ms * count / segments); };
+  const double segment = std::round(slo_ms * 1e3 / segments);
   const auto cost = [&](const NexusStage& stage, int count) {
-    const int most = profiles.max_batch(stage.model, time_ms(count) * 1e3, 1);
-    const double budget = (time_ms(count) * 1e3 - kNetwork - profiles.around(stage.model, 1)) / 2;
+    const int most = profiles.max_batch(stage.model, count * segment, 1);
+    const double budget = (count * segment - kNetwork - profiles.around(stage.model, 1)) / 2;
     if (profiles.forward(stage.model, 1, 1) > budget) return kNo;
     double best = kNo;
     for (int batch = 1; batch <= most; ++batch) {
@@ -245,7 +245,7 @@ std::optional<NexusSplit> split_nexus(const NexusProfiles& profiles,
   std::vector<int> budgets(stages.size(), segments);
   for (std::size_t stage = 0; stage < stages.size(); ++stage) {
     const int mine = own[stage][static_cast<std::size_t>(budgets[stage])];
-    split.budgets_ms.push_back(time_ms(mine));
+    split.budgets_ms.push_back(std::round(mine * segment / 1e3));
     for (std::size_t child = stage + 1; child < stages.size(); ++child) {
       if (stages[child].parent == static_cast<int>(stage)) {
         budgets[child] = budgets[stage] - mine;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac inference size: the fewest replicas with which requests are served as asked.
+#include "cli/inference_options.h"
+#include "cli/program.h"
+
+namespace almanac::cli {
+
+void register_inference_size(Program& program);
+
+namespace {
+
+struct SizeOptions {
+  double share = 0.9;
+  int most = 64;
+};
+
+Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
+  auto told = inference_case(options);
+  if (!told) return tl::unexpected(told.error());
+  if (options.first_token.empty() && options.per_token.empty()) {
+    return fail(Code::usage, "without an objective one replica is enough", {},
+                "give --ttft, --tpot or both");
+  }
+  const auto replicas = inference::fewest_replicas(told->service, told->requests, told->objective,
+                                                   asked.share, asked.most);
+  if (!replicas) return tl::unexpected(replicas.error());
+  told->service.replicas = *replicas;
+  const auto outcomes = inference::play(told->service, told->requests);
+  if (!outcomes) return tl::unexpected(outcomes.error());
+  print_seen(options, *told, inference::summarize(told->requests, *outcomes, told->objective));
+  return kDone;
+}
+
+}  // namespace
+
+void register_inference_size(Program& program) {
+  CLI::App& command =
+      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
+           .add_subcommand("size", "Find the fewest replicas that serve requests as asked");
+  const auto options = add_inference_options(command);
+  const auto asked = std::make_shared<SizeOptions>();
+  command.add_option("--share", asked->share, "Share of the requests that must meet the objective")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command.add_option("--most", asked->most, "Replicas at most")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  add_example(command,
+              "almanac inference size requests.csv --model llama-3.1-8b --ttft 500ms --tpot 50ms");
+  program.on(command, [options, asked] { return size(*options, *asked); });
+}
+
+}  // namespace almanac::cli

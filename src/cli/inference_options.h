@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What the commands of `almanac inference` ask alike: requests, a service, an objective.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "inference/service.h"
+
+namespace almanac::cli {
+
+struct InferenceOptions {
+  std::string requests;
+  std::string model;
+  std::string board = "h100";
+  int gpus = 1;
+  std::string former = "chunked";
+  std::string router = "shortest_queue";
+  int sequences = 256;
+  int tokens = 2048;
+  int kv_blocks = 0;
+  bool prefix_cache = false;
+  double rate = 1;
+  std::string first_token;
+  std::string per_token;
+  std::string output = "table";
+};
+
+/// Adds the options to a command, all but the number of replicas.
+std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command);
+
+/// What the options mean.
+struct InferenceCase {
+  inference::Requests requests{};
+  inference::Service service{};
+  inference::Objective objective{};
+};
+Result<InferenceCase> inference_case(const InferenceOptions& options);
+
+/// Prints what requests saw as a table, JSON or CSV.
+void print_seen(const InferenceOptions& options, const InferenceCase& told,
+                const inference::Seen& seen);
+
+}  // namespace almanac::cli

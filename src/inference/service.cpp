@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inference/service.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "inference/profile/roofline.h"
+#include "inference/registry.h"
+#include "inference/simulation.h"
+#include "stats/mean.h"
+#include "stats/quantile.h"
+#include "text/nearest.h"
+
+namespace almanac::inference {
+namespace {
+
+Spread spread(std::vector<double>& values) {
+  if (values.empty()) return {};
+  return {.mean = stats::mean(values),
+          .p50 = stats::quantile(values, 0.50),
+          .p90 = stats::quantile(values, 0.90),
+          .p99 = stats::quantile(values, 0.99),
+          .most = *std::max_element(values.begin(), values.end())};
+}
+
+template <typename Choices>
+tl::unexpected<Error> no_choice(const char* slot, const std::string& name, const Choices& all) {
+  const auto names = all.names();
+  return fail(Code::not_found, fmt::format("no {} is called \"{}\"", slot, name), {},
+              text::meant_or_known(name, names));
+}
+
+}  // namespace
+
+std::int64_t fitting_blocks(const Service& service) {
+  constexpr double kGib = 1024.0 * 1024 * 1024;
+  const double gpus = service.gpus;
+  const double activations = service.model.moe_layers > 0 ? 8 : 5.5;
+  const double overhead = service.gpus == 1 ? 0.15 : 0.6 * gpus;
+  const double left = (0.9 * service.board.memory_gib * gpus - activations - overhead) * kGib -
+                      service.model.bytes();
+  return static_cast<std::int64_t>(
+      std::floor(left / (service.model.kv_bytes() * service.limits.block_tokens)));
+}
+
+Result<std::vector<Outcome>> play(const Service& service, const Requests& requests) {
+  const auto* former = registry().formers.find(service.former);
+  if (former == nullptr) return no_choice("former", service.former, registry().formers);
+  const auto* router = registry().routers.find(service.router);
+  if (router == nullptr) return no_choice("router", service.router, registry().routers);
+  Limits limits = service.limits;
+  if (limits.kv_blocks <= 0) {
+    constexpr std::int64_t kMost = 100'000'000;
+    const std::int64_t blocks = std::min(fitting_blocks(service), kMost);
+    if (blocks < 1) {
+      return fail(Code::invalid, fmt::format("{} does not fit on {} {}", service.model.name,
+                                             service.gpus, service.board.name),
+                  {}, "give a replica more GPUs");
+    }
+    limits.kv_blocks = static_cast<std::int32_t>(blocks);
+  }
+  const Roofline step(service.model, service.board, service.gpus);
+  Simulation simulation(requests);
+  for (int each = 0; each < service.replicas; ++each) {
+    simulation.add(limits, step, former->make());
+  }
+  const auto chosen = router->make(service.seed);
+  simulation.run(*chosen);
+  return simulation.outcomes();
+}
+
+Seen summarize(const Requests& requests, const std::vector<Outcome>& outcomes,
+               const Objective& objective) {
+  Seen seen{.requests = requests.size()};
+  std::vector<double> first_token, per_token, longest_gap, end_to_end;
+  Micros last = 0;
+  for (RequestId id = 0; id < requests.size(); ++id) {
+    const Request& request = requests[id];
+    const Outcome& outcome = outcomes[id];
+    seen.preemptions += outcome.preemptions;
+    if (outcome.finish == kNever) continue;
+    ++seen.finished;
+    seen.prompt_tokens += request.prompt;
+    seen.hit_tokens += outcome.hit_tokens;
+    seen.output_tokens += std::max(request.output, 1);
+    last = std::max(last, outcome.finish);
+    const Micros first = outcome.first_token - request.arrival;
+    const Micros rest = request.output > 1
+                            ? (outcome.finish - outcome.first_token) / (request.output - 1)
+                            : 0;
+    first_token.push_back(first);
+    end_to_end.push_back(outcome.finish - request.arrival);
+    if (request.output > 1) {
+      per_token.push_back(rest);
+      longest_gap.push_back(outcome.longest_gap);
+    }
+    seen.attained += first <= objective.first_token && rest <= objective.per_token;
+  }
+  if (requests.size() > 0) seen.span = std::max(0.0, last - requests.all.front().arrival);
+  seen.first_token = spread(first_token);
+  seen.per_token = spread(per_token);
+  seen.longest_gap = spread(longest_gap);
+  seen.end_to_end = spread(end_to_end);
+  return seen;
+}
+
+Result<int> fewest_replicas(Service service, const Requests& requests, const Objective& objective,
+                            double share, int most) {
+  const auto enough = [&](int replicas) -> Result<bool> {
+    service.replicas = replicas;
+    const auto outcomes = play(service, requests);
+    if (!outcomes) return tl::unexpected(outcomes.error());
+    return summarize(requests, *outcomes, objective).attainment() >= share;
+  };
+  // Doubling finds a number that does, halving the fewest between it and one that does not.
+  int fails = 0, does = 0;
+  for (int tried = 1; does == 0; tried = std::min(2 * tried, most)) {
+    const auto found = enough(tried);
+    if (!found) return tl::unexpected(found.error());
+    if (*found) {
+      does = tried;
+    } else if (tried == most) {
+      return fail(Code::unavailable,
+                  fmt::format("{} replicas do not serve {:.4g} % of the requests as asked", most,
+                              100 * share),
+                  {}, "more replicas, GPUs of a replica, or time");
+    } else {
+      fails = tried;
+    }
+  }
+  while (does - fails > 1) {
+    const int middle = fails + (does - fails) / 2;
+    const auto found = enough(middle);
+    if (!found) return tl::unexpected(found.error());
+    (*found ? does : fails) = middle;
+  }
+  return does;
+}
+
+}  // namespace almanac::inference

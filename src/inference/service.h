@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A service as a user describes it, and what its requests saw of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "inference/profile/model.h"
+#include "inference/replica.h"
+#include "inference/request.h"
+
+namespace almanac::inference {
+
+/// A model on some replicas that are alike.
+struct Service {
+  Model model{};
+  Board board{};
+  int gpus = 1;      ///< Of one replica.
+  int replicas = 1;
+  Limits limits{};   ///< kv_blocks 0 = as many as fit.
+  std::string former = "chunked";
+  std::string router = "shortest_queue";
+  std::uint64_t seed = 1;
+};
+
+/// Blocks of KV cache that fit beside the weights of `service` on one replica; below 1 = none do.
+///
+/// Source   inference-sim (BLIS): nine tenths of the memory, less what activations take.
+std::int64_t fitting_blocks(const Service& service);
+
+/// What of a request must hold for it to count as served well, microseconds; infinite = anything.
+struct Objective {
+  Micros first_token = kNever;  ///< From arrival.
+  Micros per_token = kNever;    ///< After the first, on average.
+};
+
+/// Of the requests that were finished; microseconds.
+struct Spread {
+  double mean = 0, p50 = 0, p90 = 0, p99 = 0, most = 0;
+};
+
+struct Seen {
+  std::size_t requests = 0;
+  std::size_t finished = 0;
+  std::size_t attained = 0;  ///< Finished, and the objective met.
+  std::int64_t prompt_tokens = 0;
+  std::int64_t hit_tokens = 0;
+  std::int64_t output_tokens = 0;
+  std::int64_t preemptions = 0;
+  Micros span = 0;  ///< From the first arrival to the last token.
+  Spread first_token{};
+  Spread per_token{};    ///< After the first; of requests with more than one.
+  Spread longest_gap{};  ///< Between two tokens of a request.
+  Spread end_to_end{};
+
+  double attainment() const {
+    return requests == 0 ? 1 : static_cast<double>(attained) / static_cast<double>(requests);
+  }
+};
+
+/// Plays `requests` on the service. Fails with not_found for a former or router that is none, with
+/// invalid where the model does not fit. O(tokens / batch + iterations).
+Result<std::vector<Outcome>> play(const Service& service, const Requests& requests);
+Seen summarize(const Requests& requests, const std::vector<Outcome>& outcomes,
+               const Objective& objective);
+
+/// The fewest replicas, at most `most`, with which `share` of the requests meet the objective. Fails
+/// with unavailable where `most` do not do, and as play() does. Tries O(log most) numbers.
+Result<int> fewest_replicas(Service service, const Requests& requests, const Objective& objective,
+                            double share, int most);
+
+}  // namespace almanac::inference

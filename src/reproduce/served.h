@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Comparisons of the room inference as recipes.
+#pragma once
+
+#include <string>
+
+#include "inference/recipe/recipes.h"
+#include "reproduce/recipe.h"
+
+namespace almanac::reproduce {
+
+/// A recipe that lays on the bench what `compare` makes of all files of golden/`name`/.
+Recipe served(std::string name, std::string summary, std::string paper, inference::Compare compare);
+
+}  // namespace almanac::reproduce

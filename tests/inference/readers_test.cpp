@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Logs of requests: each format as it was published, and what is wrong with a file in one line.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "inference/request_log.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::inference {
+namespace {
+
+class Logs : public testing::Test {
+ protected:
+  Result<Requests> read(const std::string& content) {
+    return read_requests(folder_.write("log.csv", content));
+  }
+  std::string error(const std::string& content) {
+    const auto made = read(content);
+    return made ? "read" : to_string(made.error());
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(Logs, OfAzureHaveTenthsOfMicroseconds) {
+  const auto made = read(
+      "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+      "2023-11-16 18:17:03.9799600,4808,10\n"
+      "2023-11-16 18:17:04.0319601,3180,8\n");
+  ASSERT_TRUE(made.has_value()) << to_string(made.error());
+  EXPECT_EQ(made->all[0].arrival, 0);
+  EXPECT_EQ(made->all[1].arrival, 52'000.1);
+  EXPECT_EQ(made->all[1].prompt, 3180);
+  EXPECT_EQ(made->all[1].output, 8);
+}
+
+TEST_F(Logs, OfAzureFrom2024TellTheirZone) {
+  const auto made = read(
+      "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+      "2024-05-10 00:00:00.009930+00:00,2162,5\n"
+      "2024-05-10 00:00:00.017335+00:00,2399,6\n");
+  ASSERT_TRUE(made.has_value()) << to_string(made.error());
+  EXPECT_EQ(made->all[1].arrival, 7405);
+}
+
+TEST_F(Logs, OfMooncakeTellBlocks) {
+  const auto table = read(
+      "timestamp_ms,input_tokens,output_tokens,block_ids\n"
+      "0,1300,5,0-1 7\n");
+  ASSERT_TRUE(table.has_value()) << to_string(table.error());
+  EXPECT_EQ(table->blocks, (std::vector<std::uint64_t>{0, 1, 7}));
+  EXPECT_EQ(table->tokens_per_block, 512);
+  const auto lines = read(
+      "{\"timestamp\": 3000, \"input_length\": 600, \"output_length\": 2, \"hash_ids\": [4, 9]}\n");
+  ASSERT_TRUE(lines.has_value()) << to_string(lines.error());
+  EXPECT_EQ(lines->all[0].arrival, 3e6);
+  EXPECT_EQ(lines->blocks, (std::vector<std::uint64_t>{4, 9}));
+}
+
+TEST_F(Logs, OfBurstGptLeaveOutWhatWasNotAnswered) {
+  const auto made = read(
+      "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type\n"
+      "5,ChatGPT,472,18,490,Conversation log\n"
+      "45,GPT-4,100,0,100,API log\n");
+  ASSERT_TRUE(made.has_value()) << to_string(made.error());
+  ASSERT_EQ(made->size(), 1U);
+  EXPECT_EQ(made->all[0].arrival, 5e6);
+}
+
+TEST_F(Logs, ThatAreOutOfOrderAreSorted) {
+  const auto made = read("arrival_s,prompt_tokens,output_tokens\n2,10,1\n1.5,20,1\n2,30,1\n");
+  ASSERT_TRUE(made.has_value()) << to_string(made.error());
+  EXPECT_EQ(made->all[0].prompt, 20);
+  EXPECT_EQ(made->all[1].prompt, 10);
+  EXPECT_EQ(made->all[2].prompt, 30);
+}
+
+TEST_F(Logs, SayWhatIsWrongInOneLine) {
+  const std::string head = "arrival_s,prompt_tokens,output_tokens\n";
+  EXPECT_NE(error(head + "1,ten,5\n").find("log.csv:2: prompt_tokens: \"ten\" is no count of"),
+            std::string::npos);
+  EXPECT_NE(error(head + "1,0,5\n").find("log.csv:2: a prompt of 0 tokens cannot be"),
+            std::string::npos);
+  EXPECT_NE(error(head + "1,10,-5\n").find("an answer of -5 tokens cannot be"), std::string::npos);
+  EXPECT_NE(error(head + "soon,10,5\n").find("arrival_s: \"soon\" is no time"), std::string::npos);
+  EXPECT_NE(error(head).find("has no requests"), std::string::npos);
+  EXPECT_NE(error("a,b\n1,2\n").find("is no log of requests that we know"), std::string::npos);
+  EXPECT_NE(error("timestamp_ms,input_tokens,output_tokens,block_ids\n0,5,5,9-3\n")
+                .find("block_ids: \"9-3\" is no list of blocks"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace almanac::inference

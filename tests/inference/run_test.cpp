@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What must hold of every run of a fleet, whatever batches and routes it.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "inference/profile/fitted.h"
+#include "inference/registry.h"
+#include "inference/service.h"
+#include "inference/simulation.h"
+
+namespace almanac::inference {
+namespace {
+
+Requests draw(std::size_t count, double rate_s, std::int32_t prompt, std::int32_t output) {
+  Rng rng(7);
+  Requests made;
+  double at = 0;
+  for (std::size_t each = 0; each < count; ++each) {
+    at += rng.exponential() / rate_s * 1e6;
+    made.all.push_back(
+        {.arrival = at,
+         .prompt = 1 + static_cast<std::int32_t>(rng.exponential() * prompt),
+         .output = 1 + static_cast<std::int32_t>(rng.exponential() * output)});
+  }
+  return made;
+}
+
+/// An iteration of so many microseconds, whatever is in it, and so many a token.
+Fitted linear(double iteration, double token) {
+  return {{iteration, token, 0}, {iteration, token, 0}, {iteration, token, 0}, 1};
+}
+
+/// Counts the tokens that iterations compute.
+class Counting final : public StepTime {
+ public:
+  Micros operator()(const Batch& batch) const override {
+    prefilled += batch.prefill_tokens();
+    decoded += batch.decodes;
+    busy += 1000;
+    return 1000;
+  }
+  mutable std::int64_t prefilled = 0, decoded = 0;
+  mutable Micros busy = 0;
+};
+
+struct Choice {
+  std::string former, router;
+};
+
+class Runs : public testing::TestWithParam<Choice> {
+ protected:
+  static constexpr std::size_t kRequests = 2000;
+  Requests requests_ = draw(kRequests, 400, 300, 50);
+
+  void run(Simulation& simulation, const StepTime& step, std::int32_t blocks) {
+    for (int each = 0; each < 3; ++each) {
+      simulation.add({.sequences = 32, .tokens = 512, .kv_blocks = blocks}, step,
+                     registry().formers.find(GetParam().former)->make());
+    }
+    const auto router = registry().routers.find(GetParam().router)->make(1);
+    simulation.run(*router);
+  }
+};
+
+TEST_P(Runs, EveryTokenOfEveryRequestIsComputedOnceWhereNothingIsSentBack) {
+  const Counting step;
+  Simulation simulation(requests_);
+  run(simulation, step, 100'000);
+  std::int64_t prompts = 0, outputs = 0;
+  for (RequestId id = 0; id < requests_.size(); ++id) {
+    prompts += requests_[id].prompt;
+    outputs += requests_[id].output - 1;
+    const Outcome& outcome = simulation.outcomes()[id];
+    ASSERT_EQ(outcome.preemptions, 0);
+    ASSERT_LE(requests_[id].arrival, outcome.start);
+    ASSERT_LT(outcome.start, outcome.first_token);
+    ASSERT_LE(outcome.first_token, outcome.finish);
+    ASSERT_LT(outcome.finish, kNever);
+  }
+  EXPECT_EQ(step.prefilled, prompts);
+  EXPECT_EQ(step.decoded, outputs);
+}
+
+TEST_P(Runs, SequencesThatAreSentBackForWantOfMemoryStillFinish) {
+  const Counting step;
+  Simulation simulation(requests_);
+  run(simulation, step, 250);
+  std::int64_t preemptions = 0, outputs = 0;
+  for (RequestId id = 0; id < requests_.size(); ++id) {
+    const Outcome& outcome = simulation.outcomes()[id];
+    preemptions += outcome.preemptions;
+    outputs += requests_[id].output - 1;
+    ASSERT_LT(outcome.finish, kNever) << id;
+  }
+  EXPECT_GT(preemptions, 0);
+  EXPECT_GT(step.decoded, outputs);
+}
+
+TEST_P(Runs, TheNumberPresentIsTheRateTimesTheStay) {
+  // Little's law, with the number present counted at every end and arrival from what the run tells
+  // as it goes, and the stay from what it says in the end.
+  const Fitted step = linear(2000, 10);
+  Simulation simulation(requests_);
+  std::size_t finished = 0;
+  double area = 0, last = 0;
+  std::size_t arrived = 0;
+  const auto advance = [&](Micros now) {
+    while (arrived < requests_.size() && requests_.all[arrived].arrival <= now) {
+      area += static_cast<double>(arrived - finished) * (requests_.all[arrived].arrival - last);
+      last = requests_.all[arrived++].arrival;
+    }
+    area += static_cast<double>(arrived - finished) * (now - last);
+    last = now;
+  };
+  simulation.on_finish([&](RequestId, Micros now) {
+    advance(now);
+    ++finished;
+  });
+  run(simulation, step, 100'000);
+  double stay = 0;
+  for (RequestId id = 0; id < requests_.size(); ++id) {
+    stay += simulation.outcomes()[id].finish - requests_[id].arrival;
+  }
+  EXPECT_EQ(finished, requests_.size());
+  EXPECT_NEAR(area / stay, 1, 1e-9);
+}
+
+TEST_P(Runs, AreTheSameTwice) {
+  const Fitted step = linear(2000, 10);
+  Simulation one(requests_), other(requests_);
+  run(one, step, 300);
+  run(other, step, 300);
+  for (RequestId id = 0; id < requests_.size(); ++id) {
+    ASSERT_EQ(one.outcomes()[id].finish, other.outcomes()[id].finish);
+  }
+}
+
+std::vector<Choice> choices() {
+  std::vector<Choice> all;
+  for (const auto& former : registry().formers.names()) {
+    for (const auto& router : registry().routers.names()) all.push_back({former, router});
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Runs, testing::ValuesIn(choices()), [](const auto& each) {
+  return each.param.former + "_" + each.param.router;
+});
+
+TEST(Prefix, IsComputedOnceForRequestsThatShareIt) {
+  Requests requests;
+  requests.tokens_per_block = 16;
+  requests.blocks = {1, 2, 3, 4};
+  for (int each = 0; each < 5; ++each) {
+    requests.all.push_back(
+        {.arrival = each * 1e6, .prompt = 100, .output = 1, .first_block = 0, .blocks = 4});
+  }
+  const Counting step;
+  Simulation simulation(requests);
+  simulation.add({.kv_blocks = 100, .reuse = true}, step,
+                 registry().formers.find("chunked")->make());
+  const auto router = registry().routers.find("round_robin")->make(1);
+  simulation.run(*router);
+  EXPECT_EQ(step.prefilled, 100 + 4 * 36);
+  EXPECT_EQ(simulation.outcomes()[4].hit_tokens, 64);
+}
+
+TEST(Size, IsTheFewestReplicasThatDo) {
+  const auto model = find_model("llama-3.1-8b");
+  const auto board = find_board("h100");
+  ASSERT_TRUE(model && board);
+  const Requests requests = draw(400, 30, 1000, 100);
+  Service service{.model = *model, .board = *board, .router = "least_tokens"};
+  const Objective objective{.first_token = 500e3, .per_token = 25e3};
+  const auto found = fewest_replicas(service, requests, objective, 0.9, 16);
+  ASSERT_TRUE(found.has_value()) << to_string(found.error());
+  for (const int replicas : {*found, *found - 1}) {
+    if (replicas == 0) continue;
+    service.replicas = replicas;
+    const auto outcomes = play(service, requests);
+    ASSERT_TRUE(outcomes.has_value());
+    EXPECT_EQ(summarize(requests, *outcomes, objective).attainment() >= 0.9, replicas == *found);
+  }
+}
+
+}  // namespace
+}  // namespace almanac::inference
