@@ -2,7 +2,6 @@
 #include "reproduce/bench.h"
 
 #include <algorithm>
-#include <exception>
 #include <filesystem>
 #include <utility>
 
@@ -41,6 +40,12 @@ bool matches(std::string_view name, std::string_view pattern) {
 
 void require(bool holds, std::string_view message) {
   if (!holds) throw Malformed{{.code = Code::invalid, .message = std::string(message)}};
+}
+
+std::string said(const std::exception& wrong) {
+  const std::string_view text = wrong.what();
+  const auto end = text.find("] ");
+  return std::string(end == std::string_view::npos ? text : text.substr(end + 2));
 }
 
 Bench::Bench(std::string folder, std::vector<Need> needs)
@@ -83,7 +88,7 @@ void Bench::each(std::string_view pattern, const std::function<void(const File&)
     } catch (const Malformed& malformed) {
       give_up(malformed.error);
     } catch (const std::exception& wrong) {  // of a parser
-      give_up({.code = Code::invalid, .message = wrong.what()});
+      give_up({.code = Code::invalid, .message = said(wrong)});
     }
   }
 }

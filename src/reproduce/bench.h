@@ -4,6 +4,7 @@
 /// Where a recipe works: it takes files of the public data from the bench and lays rows on it.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -47,6 +48,9 @@ struct Malformed {
 
 /// Throws Malformed unless `holds`.
 void require(bool holds, std::string_view message);
+
+/// What a parser says, without its own number of the fault: "type must be number, but is string".
+std::string said(const std::exception& wrong);
 
 /// A file of the public data.
 struct File {

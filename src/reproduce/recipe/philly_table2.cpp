@@ -76,7 +76,7 @@ void compare(Bench& bench, const File& file, const cluster::Cluster& cluster) {
   bench.note(
       fmt::format("{}: {} public jobs since October 2017, simulated under fifo on the virtual "
                   "clusters of the Helios study; the paper counts attempts of Philly's own "
-                  "scheduler for another set of jobs, so only the direction can be compared",
+                  "scheduler for another set of jobs, so the two can be compared in kind only",
                   file.name, trace.jobs.size()));
 }
 
