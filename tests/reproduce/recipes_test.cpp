@@ -66,5 +66,25 @@ TEST(Recipes, QueuesWaitAsTheorySays) {
   });
 }
 
+TEST(Recipes, OptimusEndsEachJobAsPublished) {
+  ALMANAC_MADE_OR_SKIP(outcome, "optimus");
+  expect_near(*outcome, [](const Row& row) { return row.unit == "jobs" ? 0 : 1e-6; });
+}
+
+TEST(Recipes, TiresiasEndsEachJobAsPublished) {
+  ALMANAC_MADE_OR_SKIP(outcome, "tiresias");
+  expect_near(*outcome, [](const Row& row) { return row.unit == "jobs" ? 0 : 1e-6; });
+}
+
+TEST(Recipes, SiaFindsEachOptimum) {
+  ALMANAC_MADE_OR_SKIP(outcome, "sia");
+  expect_near(*outcome, [](const Row& row) { return row.unit == "programs" ? 0 : 1e-3; });
+}
+
+TEST(Recipes, AshaAndHyperSchedDecideAsPublished) {
+  ALMANAC_MADE_OR_SKIP(outcome, "asha");
+  expect_near(*outcome, exactly);
+}
+
 }  // namespace
 }  // namespace almanac::reproduce
