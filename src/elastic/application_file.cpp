@@ -116,10 +116,10 @@ std::string fault(const Application& made) {
 
 }  // namespace
 
-Result<std::map<std::string, Application>> read_applications(const std::string& folder,
+Result<std::map<std::string, Application>> read_applications(const std::string& file,
+                                                             const std::string& folder,
                                                              const std::string& profiles) {
-  const std::string path = plain_or_packed(fs::path(folder) / "applications.json");
-  const auto text = table::read_text_file(path);
+  const auto text = table::read_text_file(file);
   if (!text) return tl::unexpected(text.error());
   std::map<std::string, Application> made;
   try {
@@ -130,11 +130,11 @@ Result<std::map<std::string, Application>> read_applications(const std::string& 
                                     fs::path(profiles) / name, each);
       if (!read) return tl::unexpected(read.error());
       if (const std::string wrong = fault(each); !wrong.empty()) {
-        return fail(Code::invalid, fmt::format("application {}: {}", name, wrong), {.file = path});
+        return fail(Code::invalid, fmt::format("application {}: {}", name, wrong), {.file = file});
       }
     }
   } catch (const Json::exception& wrong) {
-    return fail(Code::invalid, wrong.what(), {.file = path});
+    return fail(Code::invalid, wrong.what(), {.file = file});
   }
   return made;
 }

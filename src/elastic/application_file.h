@@ -12,10 +12,10 @@
 
 namespace almanac::elastic {
 
-/// All applications of `folder`/applications.json by name, with the segments of
-/// `folder`/interpolation and, of `profiles`/NAME, the measured placements and validation runs.
-/// Fails with not_found or invalid.
-Result<std::map<std::string, Application>> read_applications(const std::string& folder,
+/// All applications of `file` by name, with the segments of `folder`/interpolation and, of
+/// `profiles`/NAME, the measured placements and validation runs. Fails with not_found or invalid.
+Result<std::map<std::string, Application>> read_applications(const std::string& file,
+                                                             const std::string& folder,
                                                              const std::string& profiles);
 
 }  // namespace almanac::elastic

@@ -29,4 +29,8 @@ struct PolluxOptions {
 /// Source   Qiao et al., OSDI'21 (Pollux), section 4.2.
 std::unique_ptr<TickPolicy> make_pollux(PolluxOptions options);
 
+/// Ours: GPUs so that jobs end soon (deal_ahead.h). What the jobs of an application report is one
+/// belief, by which its later jobs start; a job says how long it is to train, and nothing else.
+std::unique_ptr<TickPolicy> make_hasten();
+
 }  // namespace almanac::elastic
