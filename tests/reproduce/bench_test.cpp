@@ -57,10 +57,11 @@ TEST_F(Afs, GoesOnBehindAMalformedFile) {
   write("b.json", fmt::format("[{}]", kCase));
   write("c.json", R"([{"total_gpus": 3, "allocation_rule": [], "jobs": [{"submit": "x"}]}])");
   write("d.jsonl", fmt::format("{}\n{{}}\n", kCase));
+  write("e.json", R"([{"total_gpus": -3, "allocation_rule": [], "jobs": []}])");
   const Outcome outcome = make();
   ASSERT_THAT(outcome.rows, SizeIs(1));
   EXPECT_THAT(outcome.rows[0].what, HasSubstr("b.json"));
-  ASSERT_THAT(outcome.malformed, SizeIs(3));
+  ASSERT_THAT(outcome.malformed, SizeIs(4));
   EXPECT_THAT(to_string(outcome.malformed[1]), HasSubstr("case 1: "));
   EXPECT_THAT(to_string(outcome.malformed[2]), HasSubstr("d.jsonl:2: "));
 }

@@ -149,7 +149,7 @@ Result<int> reproduce_named(const ReproduceOptions& options) {
     print_json(rows);
   } else if (options.output == "csv") {
     if (const auto printed = print_csv(rows); !printed) return tl::unexpected(printed.error());
-  } else {
+  } else if (!rows.empty()) {
     print_table(rows);
   }
   if (lacks_data) return no_data();

@@ -221,7 +221,7 @@ void two_models(Bench& bench, const File& file) {
 }  // namespace
 
 void register_queueing(Recipes& registry) {
-  constexpr const char* kFrom = "closed forms of queueing theory, worked out";
+  constexpr const char* kFrom = "closed forms worked out, part of the shared data";
   registry.add(
       {.name = "queueing",
        .summary =
