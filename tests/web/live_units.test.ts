@@ -111,6 +111,8 @@ test('watts say whether they were measured', () => {
   assert.equal(powerSource([moment(0, false), moment(60, false)]), ', by the model');
   assert.equal(powerSource([moment(0), moment(60, true)]), ', in part measured');
   assert.equal(figuresOf([moment(0, false), moment(60, false)]).at(-1)?.title, 'Power, by the model');
+  assert.match(figuresOf([moment(0, false), moment(60, false)]).at(-1)?.caption ?? '', /DGX-1, unless/);
+  assert.equal(figuresOf([moment(0, true), moment(60, true)]).at(-1)?.caption, '');
   const many = Array.from({length: 43200}, (_, n) => moment(n * 60, n > 300 ? true : false));
   const few = binned(many);
   assert.equal(few[0]?.power_is_measured, false);

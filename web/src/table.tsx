@@ -4,7 +4,7 @@ import {useContext, useMemo, useState} from 'preact/hooks';
 import {Marks, PickedPolicies, type Pick} from './compared';
 import {csv} from './csv';
 import type {Column, Figure, Unit} from './document';
-import {cell, difference, measure, plain, quantity, type Measure} from './format';
+import {bare, cell, difference, measure, plain, type Measure} from './format';
 import {useKept} from './kept';
 import {matching, order, type Order} from './order';
 import {copy, saveText} from './save';
@@ -145,7 +145,7 @@ interface CellProps {
 function Cell({figure, column, row, base, size}: CellProps) {
   const value = figure.data[column.name]?.[row];
   const unit = column.units ? (String(figure.data[column.units]?.[row] ?? '') as Unit) : undefined;
-  const text = unit === undefined ? cell(value, column, size) : quantity(value, unit);
+  const text = unit === undefined || typeof value !== 'number' ? cell(value, column, size) : bare(value, {...column, unit});
   const other = base < 0 || column.type !== 'number' ? undefined : figure.data[column.name]?.[base];
   const by = difference(value, other, unit ?? column.unit);
   const gain = typeof value === 'number' && typeof other === 'number' ? (column.better === 'more' ? value - other : column.better === 'less' ? other - value : 0) : 0;

@@ -3,7 +3,7 @@
 import type {CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams} from 'echarts';
 import {graphic} from 'echarts/core';
 import type {Column, Scale} from '../document';
-import {show} from '../format';
+import {plain, show} from '../format';
 import {marker, type Style} from '../theme';
 import {axisAlong, common, kGrid, named, numberAxis, upTitle, type Axis} from './axis';
 import {frame, kAtOnce, styleOf, tip, type Drawing, type Input, type Nothing, type TipLine} from './drawing';
@@ -63,11 +63,11 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
   const up = yAxis(left.length > 0 ? left : all, [...valuesOf(left), ...bandValues, ...stackedTop, ...chart.reference.flatMap((reference) => reference.y)], chart.y_scale);
   const upRight = right[0] ? yAxis(right, valuesOf(right), 'linear') : undefined;
 
-  let unseen = 0;
-  const place = (x: number | string | null, value: number | null, axis: Axis) => {
+  const unseen = new Map<string, number>();
+  const place = (name: string, x: number | string | null, value: number | null, axis: Axis) => {
     const at = axis.place(value);
     const shown = along.place(x);
-    if (shown === null || (at === null && value !== null)) ++unseen;
+    if (shown === null || (at === null && value !== null)) unseen.set(name, (unseen.get(name) ?? 0) + 1);
     return shown === null ? null : {x: shown, at: at as number | null, y: value};
   };
   const curves: Curve[] = all.map((series, n) => ({
@@ -77,7 +77,7 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
     published: false,
     column: series.column,
     points: series.rows.at
-      .map((row) => place(rows.value(chart.x, row), rows.number(series.column.name, row), series.right && upRight ? upRight : up))
+      .map((row) => place(series.name, rows.value(chart.x, row), rows.number(series.column.name, row), series.right && upRight ? upRight : up))
       .filter((point): point is Point => point !== null),
     band: bandEnds.length < 2 || !banded(series) ? [] : series.rows.at.flatMap((row) => {
       const [x, low, high] = [along.place(rows.value(chart.x, row)), rows.number(chart.band.low, row), rows.number(chart.band.high, row)];
@@ -93,7 +93,7 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
     published: true,
     column: left[0]?.column ?? first.column,
     points: reference.x
-      .map((x, at) => place(x, reference.y[at] ?? null, up))
+      .map((x, at) => place(reference.name, x, reference.y[at] ?? null, up))
       .filter((point): point is Point => point !== null),
     band: [],
   }));
@@ -108,6 +108,7 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
     return {nothing: rows.at.length === 0 ? 'No rows were left to draw.' : 'None of the values can be shown on these axes; the table has them.'};
   }
   const seen = drawn.filter((curve) => !input.hidden.has(curve.name));
+  const lost = [...unseen].reduce((sum, [name, count]) => sum + (input.hidden.has(name) ? 0 : count), 0);
   return {
     option: frame(input, {
       trigger: 'axis',
@@ -142,7 +143,7 @@ export function drawLine(input: Input, stepped = false): Drawing | Nothing {
     marks: seen.length,
     zoom: ordered ? [{axis: 'x', ...(along.ticks ? {ticks: along.ticks} : {})}] : [],
     keys: drawn.length > 1 ? drawn.map((curve) => ({name: curve.name, mark: 'line', ...curve.style})) : [],
-    left_out: unseen === 0 ? '' : `${unseen} ${unseen === 1 ? 'point' : 'points'} at 0 cannot stand on a logarithmic axis; the table has them.`,
+    left_out: lost === 0 ? '' : `${plain(lost)} ${lost === 1 ? 'point' : 'points'} at 0 cannot stand on a logarithmic axis; the table has them.`,
   };
 }
 

@@ -10,6 +10,7 @@ import {jobLink} from './route';
 import type {Job, Jobs, Node} from './service';
 import {Shares} from './shares';
 import type {ViewProps} from './shell';
+import {kModelledPower} from './use_figures';
 import {ending, expectation, gpusOf, stateOf} from './words';
 
 const kListed = 6;
@@ -49,7 +50,7 @@ export function NowView({overview, now, route, theme}: ViewProps) {
         <div><dt>Wait</dt><dd>{plain(overview.waiting)}</dd></div>
         {overview.held > 0 && <div><dt>Held</dt><dd>{plain(overview.held)}</dd></div>}
         {(overview.power_w ?? 0) > 0 && (
-          <div><dt>Power, {overview.power_is_measured ? 'measured' : 'by the model'}</dt><dd>{quantity(overview.power_w, 'W')}</dd></div>
+          <div title={overview.power_is_measured ? undefined : kModelledPower}><dt>Power, {overview.power_is_measured ? 'measured' : 'by the model'}</dt><dd>{quantity(overview.power_w, 'W')}</dd></div>
         )}
         <div><dt>Policy</dt><dd><a href="#/policy">{overview.policy}</a></dd></div>
         <div><dt>Up</dt><dd>{duration(Math.max(0, now - overview.started_s))}</dd></div>

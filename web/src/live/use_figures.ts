@@ -52,6 +52,9 @@ export function powerSource(moments: Moment[]): string {
   return told.every((each) => each === false) ? ', by the model' : ', in part measured';
 }
 
+/** Whose watts those of the model are. */
+export const kModelledPower = 'The model is the one that serve was given with --power: a DGX-1, unless it was given another.';
+
 export interface Sums {
   /** Of all GPU time: held, measured to be used, held and not used. */
   held: number;
@@ -100,6 +103,9 @@ export function figuresOf(moments: Moment[]): Figure[] {
     figure('gpus', 'GPUs held', 'step', [['gpus_busy', 'held', 'gpus'], ['gpus', 'there are', 'gpus']]),
     ...(moments.some((moment) => moment.gpu_use !== undefined) ? [figure('gpu_use', 'GPU use, measured', 'line', [['gpu_use', 'GPU use', 'fraction']])] : []),
     figure('jobs', 'Jobs', 'step', [['jobs_running', 'run', 'jobs'], ['jobs_waiting', 'wait', 'jobs']]),
-    ...(has('power_w') ? [figure('power', `Power${powerSource(moments)}`, 'line', [['power_w', 'Power', 'W']])] : []),
+    ...(has('power_w') ? [{
+      ...figure('power', `Power${powerSource(moments)}`, 'line', [['power_w', 'Power', 'W']]),
+      caption: powerSource(moments) === ', measured' ? '' : kModelledPower,
+    }] : []),
   ];
 }
