@@ -48,8 +48,7 @@ std::vector<std::pair<std::string, double>> figures(const InferenceCase& told,
           {"goodput_rps", a_second(seen.attained)},
           {"throughput_rps", a_second(seen.finished)},
           {"output_tokens_per_s", a_second(seen.output_tokens)},
-          {"prefix_hit_share",
-           prompts > 0 ? static_cast<double>(seen.hit_tokens) / prompts : 0},
+          {"prefix_hit_share", prompts > 0 ? static_cast<double>(seen.hit_tokens) / prompts : 0},
           {"preemptions", static_cast<double>(seen.preemptions)},
           {"span_s", seconds}};
 }
@@ -163,15 +162,14 @@ void print_seen(const InferenceOptions& options, const InferenceCase& told,
   fmt::print("\n");
   for (const auto& [name, spread] : shown(seen)) {
     std::vector<std::string> row{fmt::format("{}_ms", name)};
-    for (const double value :
-         {spread->mean, spread->p50, spread->p90, spread->p99, spread->most}) {
+    for (const double value : {spread->mean, spread->p50, spread->p90, spread->p99, spread->most}) {
       row.push_back(fmt::format("{:.2f}", value / 1e3));
     }
     rows.push_back(std::move(row));
   }
-  print_columns({{"latency"}, {"mean", true}, {"p50", true}, {"p90", true}, {"p99", true},
-                 {"max", true}},
-                rows);
+  print_columns(
+      {{"latency"}, {"mean", true}, {"p50", true}, {"p90", true}, {"p99", true}, {"max", true}},
+      rows);
 }
 
 }  // namespace almanac::cli

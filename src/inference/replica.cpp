@@ -142,8 +142,7 @@ void Replica::name_full_blocks(Sequence& sequence, std::int32_t from, std::int32
 
 bool Replica::grow(Slot slot, std::int32_t tokens) {
   Sequence& sequence = sequences_[slot];
-  const std::int32_t more =
-      blocks_for(sequence.done + tokens - sequence.bare) - sequence.blocks;
+  const std::int32_t more = blocks_for(sequence.done + tokens - sequence.bare) - sequence.blocks;
   if (more > 0) {
     if (more > cache_.free()) return false;
     cache_.take(more, sequence.held);

@@ -21,10 +21,10 @@ namespace almanac::inference {
 
 /// What bounds a replica.
 struct Limits {
-  std::int32_t sequences = 256;    ///< That run at a time.
-  std::int32_t tokens = 2048;      ///< Of one iteration.
-  std::int32_t chunk = 0;          ///< Most tokens of one prompt in an iteration; 0 = `tokens`.
-  std::int32_t kv_blocks = 0;      ///< Above 0.
+  std::int32_t sequences = 256;  ///< That run at a time.
+  std::int32_t tokens = 2048;    ///< Of one iteration.
+  std::int32_t chunk = 0;        ///< Most tokens of one prompt in an iteration; 0 = `tokens`.
+  std::int32_t kv_blocks = 0;    ///< Above 0.
   std::int32_t block_tokens = 16;
   bool reuse = false;  ///< Requests find the KV of equal prompt heads again.
   /// The ways of inference-sim: what a prompt finds in the cache is not read when the rest of it is

@@ -22,8 +22,8 @@ using RequestId = std::uint32_t;
 
 struct Request {
   Micros arrival = 0;
-  std::int32_t prompt = 0;  ///< Tokens that come in, at least 1.
-  std::int32_t output = 0;  ///< Tokens that go out; the prefill yields the first of them.
+  std::int32_t prompt = 0;        ///< Tokens that come in, at least 1.
+  std::int32_t output = 0;        ///< Tokens that go out; the prefill yields the first of them.
   std::uint32_t first_block = 0;  ///< Into Requests::blocks.
   std::uint32_t blocks = 0;       ///< How many; 0 = shares nothing.
 };

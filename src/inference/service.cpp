@@ -56,8 +56,9 @@ Result<std::vector<Outcome>> play(const Service& service, const Requests& reques
     constexpr std::int64_t kMost = 100'000'000;
     const std::int64_t blocks = std::min(fitting_blocks(service), kMost);
     if (blocks < 1) {
-      return fail(Code::invalid, fmt::format("{} does not fit on {} {}", service.model.name,
-                                             service.gpus, service.board.name),
+      return fail(Code::invalid,
+                  fmt::format("{} does not fit on {} {}", service.model.name, service.gpus,
+                              service.board.name),
                   {}, "give a replica more GPUs");
     }
     limits.kv_blocks = static_cast<std::int32_t>(blocks);
@@ -88,9 +89,8 @@ Seen summarize(const Requests& requests, const std::vector<Outcome>& outcomes,
     seen.output_tokens += std::max(request.output, 1);
     last = std::max(last, outcome.finish);
     const Micros first = outcome.first_token - request.arrival;
-    const Micros rest = request.output > 1
-                            ? (outcome.finish - outcome.first_token) / (request.output - 1)
-                            : 0;
+    const Micros rest =
+        request.output > 1 ? (outcome.finish - outcome.first_token) / (request.output - 1) : 0;
     first_token.push_back(first);
     end_to_end.push_back(outcome.finish - request.arrival);
     if (request.output > 1) {

@@ -19,9 +19,9 @@ namespace almanac::inference {
 struct Service {
   Model model{};
   Board board{};
-  int gpus = 1;      ///< Of one replica.
+  int gpus = 1;  ///< Of one replica.
   int replicas = 1;
-  Limits limits{};   ///< kv_blocks 0 = as many as fit.
+  Limits limits{};  ///< kv_blocks 0 = as many as fit.
   std::string former = "chunked";
   std::string router = "shortest_queue";
   std::uint64_t seed = 1;
@@ -68,8 +68,8 @@ Result<std::vector<Outcome>> play(const Service& service, const Requests& reques
 Seen summarize(const Requests& requests, const std::vector<Outcome>& outcomes,
                const Objective& objective);
 
-/// The fewest replicas, at most `most`, with which `share` of the requests meet the objective. Fails
-/// with unavailable where `most` do not do, and as play() does. Tries O(log most) numbers.
+/// The fewest replicas, at most `most`, with which `share` of the requests meet the objective.
+/// Fails with unavailable where `most` do not do, and as play() does. Tries O(log most) numbers.
 Result<int> fewest_replicas(Service service, const Requests& requests, const Objective& objective,
                             double share, int most);
 

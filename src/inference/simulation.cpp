@@ -7,8 +7,8 @@
 namespace almanac::inference {
 
 void Simulation::add(const Limits& limits, const StepTime& step, std::unique_ptr<Former> former) {
-  replicas_.push_back(std::make_unique<Replica>(static_cast<std::int32_t>(replicas_.size()),
-                                                limits, step, std::move(former),
+  replicas_.push_back(std::make_unique<Replica>(static_cast<std::int32_t>(replicas_.size()), limits,
+                                                step, std::move(former),
                                                 Books{requests_, outcomes_}));
   open_.push_back(replicas_.back().get());
   planned_iteration_.push_back(false);

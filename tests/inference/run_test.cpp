@@ -23,10 +23,9 @@ Requests draw(std::size_t count, double rate_s, std::int32_t prompt, std::int32_
   double at = 0;
   for (std::size_t each = 0; each < count; ++each) {
     at += rng.exponential() / rate_s * 1e6;
-    made.all.push_back(
-        {.arrival = at,
-         .prompt = 1 + static_cast<std::int32_t>(rng.exponential() * prompt),
-         .output = 1 + static_cast<std::int32_t>(rng.exponential() * output)});
+    made.all.push_back({.arrival = at,
+                        .prompt = 1 + static_cast<std::int32_t>(rng.exponential() * prompt),
+                        .output = 1 + static_cast<std::int32_t>(rng.exponential() * output)});
   }
   return made;
 }

@@ -12,10 +12,17 @@ void register_azure_llm(Registry& registry) {
       {.name = "azure_llm",
        .summary = "TIMESTAMP, ContextTokens, GeneratedTokens",
        .source = "Azure public dataset; Patel et al. ISCA'24, Stojkovic et al. HPCA'25",
-       .make = {.knows = [](std::string_view header) { return has_columns(header, {"TIMESTAMP", "ContextTokens", "GeneratedTokens"}); },
-                .read = [](const std::string& path) {
-                  return read_table(path, {.arrival = "TIMESTAMP", .prompt = "ContextTokens", .output = "GeneratedTokens", .micros = 0});
-                }}});
+       .make = {.knows =
+                    [](std::string_view header) {
+                      return has_columns(header, {"TIMESTAMP", "ContextTokens", "GeneratedTokens"});
+                    },
+                .read =
+                    [](const std::string& path) {
+                      return read_table(path, {.arrival = "TIMESTAMP",
+                                               .prompt = "ContextTokens",
+                                               .output = "GeneratedTokens",
+                                               .micros = 0});
+                    }}});
 }
 
 }  // namespace almanac::inference::format

@@ -12,10 +12,18 @@ void register_burstgpt(Registry& registry) {
       {.name = "burstgpt",
        .summary = "Timestamp, Request tokens, Response tokens",
        .source = "Wang et al. KDD'25 (BurstGPT)",
-       .make = {.knows = [](std::string_view header) { return has_columns(header, {"Timestamp", "Request tokens", "Response tokens"}); },
-                .read = [](const std::string& path) {
-                  return read_table(path, {.arrival = "Timestamp", .prompt = "Request tokens", .output = "Response tokens", .skip_unanswered = true});
-                }}});
+       .make = {
+           .knows =
+               [](std::string_view header) {
+                 return has_columns(header, {"Timestamp", "Request tokens", "Response tokens"});
+               },
+           .read =
+               [](const std::string& path) {
+                 return read_table(path, {.arrival = "Timestamp",
+                                          .prompt = "Request tokens",
+                                          .output = "Response tokens",
+                                          .skip_unanswered = true});
+               }}});
 }
 
 }  // namespace almanac::inference::format

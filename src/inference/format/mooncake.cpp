@@ -52,9 +52,10 @@ void register_mooncake(Registry& registry) {
       {.name = "mooncake",
        .summary = "one JSON a line: timestamp (ms), input_length, output_length, hash_ids",
        .source = "Qin et al. FAST'25 (Mooncake)",
-       .make = {.knows = [](std::string_view line) {
-                  return line.starts_with("{") && line.find("\"input_length\"") != line.npos;
-                },
+       .make = {.knows =
+                    [](std::string_view line) {
+                      return line.starts_with("{") && line.find("\"input_length\"") != line.npos;
+                    },
                 .read = read}});
 }
 

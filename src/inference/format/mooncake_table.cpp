@@ -12,10 +12,19 @@ void register_mooncake_table(Registry& registry) {
       {.name = "mooncake_table",
        .summary = "timestamp_ms, input_tokens, output_tokens, block_ids",
        .source = "Qin et al. FAST'25 (Mooncake)",
-       .make = {.knows = [](std::string_view header) { return has_columns(header, {"timestamp_ms", "input_tokens", "output_tokens"}); },
-                .read = [](const std::string& path) {
-                  return read_table(path, {.arrival = "timestamp_ms", .prompt = "input_tokens", .output = "output_tokens", .blocks = "block_ids", .micros = 1e3, .tokens_per_block = 512});
-                }}});
+       .make = {.knows =
+                    [](std::string_view header) {
+                      return has_columns(header, {"timestamp_ms", "input_tokens", "output_tokens"});
+                    },
+                .read =
+                    [](const std::string& path) {
+                      return read_table(path, {.arrival = "timestamp_ms",
+                                               .prompt = "input_tokens",
+                                               .output = "output_tokens",
+                                               .blocks = "block_ids",
+                                               .micros = 1e3,
+                                               .tokens_per_block = 512});
+                    }}});
 }
 
 }  // namespace almanac::inference::format

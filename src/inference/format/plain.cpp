@@ -12,10 +12,16 @@ void register_plain(Registry& registry) {
       {.name = "plain",
        .summary = "arrival_s, prompt_tokens, output_tokens",
        .source = "",
-       .make = {.knows = [](std::string_view header) { return has_columns(header, {"arrival_s", "prompt_tokens", "output_tokens"}); },
-                .read = [](const std::string& path) {
-                  return read_table(path, {.arrival = "arrival_s", .prompt = "prompt_tokens", .output = "output_tokens"});
-                }}});
+       .make = {.knows =
+                    [](std::string_view header) {
+                      return has_columns(header, {"arrival_s", "prompt_tokens", "output_tokens"});
+                    },
+                .read =
+                    [](const std::string& path) {
+                      return read_table(path, {.arrival = "arrival_s",
+                                               .prompt = "prompt_tokens",
+                                               .output = "output_tokens"});
+                    }}});
 }
 
 }  // namespace almanac::inference::format

@@ -21,9 +21,8 @@ class Chunked final : public Former {
       const Replica::Slot slot = replica.run()[each];
       const Replica::Sequence& sequence = replica.at(slot);
       const std::int32_t tokens =
-          sequence.prefilling()
-              ? std::min({sequence.prompt - sequence.done, limits.chunk, budget})
-              : 1;
+          sequence.prefilling() ? std::min({sequence.prompt - sequence.done, limits.chunk, budget})
+                                : 1;
       while (!replica.grow(slot, tokens)) {
         preempted = true;
         const bool itself = replica.run().size() == each + 1;

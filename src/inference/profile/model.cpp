@@ -65,9 +65,7 @@ double Model::bytes() const {
   return weight_bytes * (layers * attention + ffn);
 }
 
-Result<Model> find_model(std::string_view name) {
-  return find<Model>("model", name, kModels);
-}
+Result<Model> find_model(std::string_view name) { return find<Model>("model", name, kModels); }
 
 Result<Board> find_board(std::string_view name) {
   if (lower(name) == "a100") name = "a100-sxm";
@@ -94,13 +92,12 @@ Result<Model> read_model(const std::string& path) {
     into = found->get<int>();
     return "";
   };
-  for (const std::string& wrong : {
-           read("num_hidden_layers", model.layers, -1), read("hidden_size", model.hidden, -1),
-           read("num_attention_heads", model.heads, -1),
-           read("num_key_value_heads", model.kv_heads, 0),
-           read("intermediate_size", model.mlp, -1),
-           read("num_local_experts", model.experts, 0),
-           read("num_experts_per_tok", model.active_experts, 0)}) {
+  for (const std::string& wrong :
+       {read("num_hidden_layers", model.layers, -1), read("hidden_size", model.hidden, -1),
+        read("num_attention_heads", model.heads, -1),
+        read("num_key_value_heads", model.kv_heads, 0), read("intermediate_size", model.mlp, -1),
+        read("num_local_experts", model.experts, 0),
+        read("num_experts_per_tok", model.active_experts, 0)}) {
     if (!wrong.empty()) return fail(Code::invalid, wrong, {.file = path});
   }
   if (model.layers == 0 || model.hidden == 0 || model.heads == 0) {

@@ -37,9 +37,9 @@ struct Model {
 /// A GPU.
 struct Board {
   std::string name{};
-  double flops = 0;      ///< A second, at 2-byte numbers.
-  double fp8_flops = 0;  ///< 0 = it has none.
-  double bandwidth = 0;  ///< Of its memory, bytes a second.
+  double flops = 0;        ///< A second, at 2-byte numbers.
+  double fp8_flops = 0;    ///< 0 = it has none.
+  double bandwidth = 0;    ///< Of its memory, bytes a second.
   double prefill_use = 0;  ///< Share of the peak that prefills reach.
   double decode_use = 0;
   double memory_gib = 0;

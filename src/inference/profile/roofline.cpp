@@ -18,10 +18,10 @@ double Roofline::flops(double tokens, double token_contexts) const {
   const double attention = 2 * tokens * (d * d + 2 * d * model_.kv_size()) + 2 * tokens * d * d +
                            4 * heads * token_contexts * model_.head_size() +
                            5 * heads * token_contexts + 2 * tokens * d;
-  const double mlp = 4 * tokens * d *
-                     (static_cast<double>(model_.dense_layers()) * model_.mlp +
-                      static_cast<double>(model_.moe_layers) * model_.expert_mlp *
-                          model_.active_experts);
+  const double mlp =
+      4 * tokens * d *
+      (static_cast<double>(model_.dense_layers()) * model_.mlp +
+       static_cast<double>(model_.moe_layers) * model_.expert_mlp * model_.active_experts);
   return model_.layers * attention + mlp;
 }
 
@@ -48,8 +48,8 @@ Micros Roofline::operator()(const Batch& batch) const {
   if (model_.moe_layers > 0) {
     const double experts = model_.experts;
     const double idle = (experts - model_.active_experts) / experts;
-    weights += model_.moe_layers * 2 * d * model_.expert_mlp * experts *
-               (1 - std::pow(idle, tokens));
+    weights +=
+        model_.moe_layers * 2 * d * model_.expert_mlp * experts * (1 - std::pow(idle, tokens));
   }
   const double bytes = weights * model_.weight_bytes + 4 * layers * kv * (tokens + seen + context) +
                        2 * layers * d * tokens;

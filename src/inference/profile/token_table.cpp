@@ -12,9 +12,8 @@ namespace almanac::inference {
 
 Result<TokenTable> TokenTable::read(const std::string& path, const std::string& model,
                                     const std::string& hardware, int gpus) {
-  const auto sheet =
-      Sheet::read(path, {"model", "hardware", "tensor_parallel", "batch_tokens", "prompt_ms",
-                         "token_ms"});
+  const auto sheet = Sheet::read(
+      path, {"model", "hardware", "tensor_parallel", "batch_tokens", "prompt_ms", "token_ms"});
   if (!sheet) return tl::unexpected(sheet.error());
   std::vector<Knot> knots;
   for (std::size_t row = 0; row < sheet->rows(); ++row) {
@@ -31,7 +30,8 @@ Result<TokenTable> TokenTable::read(const std::string& path, const std::string& 
     knots.push_back({*tokens, *prompt * 1e3, *decode * 1e3});
   }
   if (knots.size() < 2) {
-    return fail(Code::not_found, fmt::format("tells too little of {} on {} x {}", model, gpus, hardware),
+    return fail(Code::not_found,
+                fmt::format("tells too little of {} on {} x {}", model, gpus, hardware),
                 {.file = path});
   }
   std::sort(knots.begin(), knots.end(),

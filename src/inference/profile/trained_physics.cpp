@@ -47,19 +47,18 @@ Micros TrainedPhysics::operator()(const Batch& batch) const {
   const double dense = model_.dense_layers();
   const double moe = model_.moe_layers;
   const double wb = model_.weight_bytes;
-  const double weights =
-      (layers * d * (2 * d + 2 * kv) * wb / gpus_ +
-       moe * (model_.experts / gpus_) * 3 * d * model_.expert_mlp * wb +
-       dense * 3 * d * model_.mlp * wb / gpus_) /
-      bandwidth_;
+  const double weights = (layers * d * (2 * d + 2 * kv) * wb / gpus_ +
+                          moe * (model_.experts / gpus_) * 3 * d * model_.expert_mlp * wb +
+                          dense * 3 * d * model_.mlp * wb / gpus_) /
+                         bandwidth_;
   const double messages = layers + dense + (gpus_ > 1 ? moe : 0);
-  const double communication = messages * (fresh + decodes) * d * 2 * 2 * (gpus_ - 1) / gpus_ /
-                               bandwidth_;
+  const double communication =
+      messages * (fresh + decodes) * d * 2 * 2 * (gpus_ - 1) / gpus_ / bandwidth_;
   const double entries = static_cast<double>(batch.prefills.size()) + decodes;
   const double alternating = moe > 0 && dense > 0 ? moe : 0;
   const double step = b_[0] * prefill_compute + b_[8] * prefill_kv + b_[1] * decode_compute +
-                      b_[9] * decode_kv + b_[2] * weights + b_[3] * communication +
-                      b_[4] * layers + b_[5] * entries + b_[6] + b_[7] * alternating;
+                      b_[9] * decode_kv + b_[2] * weights + b_[3] * communication + b_[4] * layers +
+                      b_[5] * entries + b_[6] + b_[7] * alternating;
   return std::max(1.0, std::floor(step));
 }
 

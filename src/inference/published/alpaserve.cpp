@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <deque>
+#include <functional>
 #include <limits>
+#include <queue>
+#include <tuple>
 
 namespace almanac::inference::published {
 namespace {
 
-constexpr double kOverhead = 0.011;         // s a request
-constexpr double kPenalty = 0.009;          // of a latency, a stage
+constexpr double kOverhead = 0.011;  // s a request
+constexpr double kPenalty = 0.009;   // of a latency, a stage
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The groups of a placement with the latencies of what they hold.
@@ -27,8 +30,8 @@ class Groups {
         for (const auto& [batch, stages] : models[id]->at(placement[group].cut).latency) {
           auto& made = latency_[{group, model, batch}];
           for (const double each : stages) {
-            made.push_back(static_cast<float>(
-                each * (1 + kPenalty * static_cast<double>(stages.size()))));
+            made.push_back(
+                static_cast<float>(each * (1 + kPenalty * static_cast<double>(stages.size()))));
           }
         }
       }
@@ -98,10 +101,7 @@ class BatchedPlay {
  public:
   BatchedPlay(const AlpaPlacement& placement, const std::vector<const AlpaModel*>& models,
               const std::vector<AlpaRequest>& requests)
-      : requests_(requests),
-        groups_(placement, models),
-        queues_(models.size()),
-        due_(placement.size(), kInfinity) {}
+      : requests_(requests), groups_(placement, models), queues_(models.size()) {}
 
   std::vector<AlpaOutcome> run() {
     for (const AlpaRequest& each : requests_) made_.push_back({.finish = each.arrival});
@@ -114,47 +114,45 @@ class BatchedPlay {
       queue(request.model).push_back(id);
       if (groups_.first(*group) <= request.arrival) serve(*group, request.model, request.arrival);
     }
-    free_groups(kInfinity);
+    while (!free_.empty()) free_groups(kInfinity);
     return std::move(made_);
   }
 
  private:
+  using Free = std::pair<double, std::size_t>;  // when, and the group
+
   std::deque<std::size_t>& queue(int model) { return queues_[static_cast<std::size_t>(model)]; }
 
-  /// Lets groups whose first stage is free before `until` take what waits.
+  /// Lets groups whose first stage was to be free by `until` take what waits. One that finds
+  /// nothing ends it.
   void free_groups(double until) {
-    while (true) {
-      const auto first = std::min_element(due_.begin(), due_.end());
-      if (first == due_.end() || *first > until || *first == kInfinity) return;
-      const auto group = static_cast<std::size_t>(first - due_.begin());
-      const double now = std::exchange(*first, kInfinity);
-      int oldest = -1;
-      for (const int model : groups_.models(group)) {
-        if (queue(model).empty()) continue;
-        if (oldest < 0 || queue(model).front() < queue(oldest).front()) oldest = model;
+    while (!free_.empty() && free_.top().first <= until) {
+      const auto [now, group] = free_.top();
+      free_.pop();
+      bool served = false;
+      while (!served) {
+        int oldest = -1;
+        for (const int model : groups_.models(group)) {
+          if (queue(model).empty()) continue;
+          if (oldest < 0 || queue(model).front() < queue(oldest).front()) oldest = model;
+        }
+        if (oldest < 0) return;
+        served = serve(group, oldest, now);
       }
-      if (oldest < 0) return;
-      serve(group, oldest, now);
     }
   }
 
-  double finish(std::size_t group, int model, int batch, double now) const {
-    return groups_.pass(group, model, batch, now + kOverhead).back();
-  }
-
-  void serve(std::size_t group, int model, double now) {
+  /// False = all that waited was too late.
+  bool serve(std::size_t group, int model, double now) {
     auto& waiting = queue(model);
     const auto meets = [&](int batch) {
       const AlpaRequest& oldest = requests_[waiting.front()];
-      return finish(group, model, batch, now) - oldest.arrival <=
+      const double start = std::max(now, groups_.first(group)) + kOverhead;
+      return groups_.pass(group, model, batch, start).back() - oldest.arrival <=
              static_cast<double>(oldest.slo);
     };
     while (!waiting.empty() && !meets(1)) waiting.pop_front();
-    if (waiting.empty()) {
-      due_[group] = std::max(now, groups_.first(group));
-      if (due_[group] <= now) due_[group] = kInfinity;
-      return;
-    }
+    if (waiting.empty()) return false;
     int batch = 1;
     while (static_cast<int>(waiting.size()) >= 2 * batch && groups_.has(group, model, 2 * batch) &&
            meets(2 * batch)) {
@@ -164,19 +162,19 @@ class BatchedPlay {
     for (int each = 0; each < batch; ++each) {
       AlpaOutcome& outcome = made_[waiting.front()];
       outcome.finish = ends.back();
-      outcome.good = ends.back() - requests_[waiting.front()].arrival <=
-                     static_cast<double>(requests_[waiting.front()].slo);
+      outcome.good = true;
       outcome.group = static_cast<int>(group);
       waiting.pop_front();
     }
     groups_.set(group, std::move(ends));
-    due_[group] = groups_.first(group);
+    free_.push({groups_.first(group), group});
+    return true;
   }
 
   const std::vector<AlpaRequest>& requests_;
   Groups groups_;
   std::vector<std::deque<std::size_t>> queues_;  // by model
-  std::vector<double> due_;                      // when a first stage becomes free
+  std::priority_queue<Free, std::vector<Free>, std::greater<>> free_;
   std::vector<AlpaOutcome> made_;
 };
 

@@ -32,9 +32,8 @@ bool fits(const AlpaTask& task, const AlpaGroup& group, int model) {
 
 void sort_groups(AlpaPlacement& placement) {
   for (AlpaGroup& group : placement) std::sort(group.models.begin(), group.models.end());
-  std::stable_sort(placement.begin(), placement.end(), [](const AlpaGroup& a, const AlpaGroup& b) {
-    return a.models < b.models;
-  });
+  std::stable_sort(placement.begin(), placement.end(),
+                   [](const AlpaGroup& a, const AlpaGroup& b) { return a.models < b.models; });
 }
 
 /// Adds the replica that is missed most, where it is missed least to have, until none fits.

@@ -147,8 +147,7 @@ class Play {
       wake(number + 1);
       return;
     }
-    const std::uint32_t decoder =
-        stage.prefilling && split_ ? stages_.back().first : stage.first;
+    const std::uint32_t decoder = stage.prefilling && split_ ? stages_.back().first : stage.first;
     for (const RequestId id : batch) {
       if (stage.prefilling) {
         times_[id].prefilled = now_;

@@ -72,13 +72,12 @@ std::vector<IgniterForecast> forecast(const IgniterProfile& profile,
     const double alone = model.active(each.batch, each.share);
     const double own_l2 = model.l2_slope * (1000 * each.batch / alone) + model.l2_offset;
     const double active = alone * (1 + model.l2_sensitivity * (l2 - own_l2));
-    const double gpu = (model.sched_base + model.kernels * delay + active) /
-                       (frequency / board.frequency);
-    made.push_back(
-        {.latency = gpu + each.batch * (model.input_bytes + model.output_bytes) /
-                              board.bytes_per_ms,
-         .throughput = 1000 * each.batch /
-                       (gpu + each.batch * model.output_bytes / board.bytes_per_ms)});
+    const double gpu =
+        (model.sched_base + model.kernels * delay + active) / (frequency / board.frequency);
+    made.push_back({.latency = gpu + each.batch * (model.input_bytes + model.output_bytes) /
+                                         board.bytes_per_ms,
+                    .throughput = 1000 * each.batch /
+                                  (gpu + each.batch * model.output_bytes / board.bytes_per_ms)});
   }
   return made;
 }
@@ -134,8 +133,8 @@ class Planner {
   void dedicate(IgniterResident& wanted) {
     constexpr int kMostBatch = 32;
     IgniterWorkload& asked = workloads_[static_cast<std::size_t>(wanted.workload)];
-    IgniterResident alone{.workload = wanted.workload, .model = asked.model, .batch = 1,
-                          .share = 100};
+    IgniterResident alone{
+        .workload = wanted.workload, .model = asked.model, .batch = 1, .share = 100};
     for (int batch = 1; batch <= kMostBatch; ++batch) {
       IgniterResident tried = alone;
       tried.batch = batch;

@@ -28,8 +28,7 @@ MarkPlan plan_mark(const std::vector<MarkInstance>& instances, const std::vector
   MarkPlan plan{std::vector<int>(types), std::vector<int>(types), current};
   std::vector<double> residual = forecast;
   while (!residual.empty()) {
-    const auto ahead = residual.begin() +
-                       std::min<std::ptrdiff_t>(kAhead, std::ssize(residual));
+    const auto ahead = residual.begin() + std::min<std::ptrdiff_t>(kAhead, std::ssize(residual));
     const auto first = std::max_element(residual.begin(), ahead);
     if (*first <= 0) break;
     const auto last = std::find_if(first, residual.end(), [](double each) { return each < 0; });

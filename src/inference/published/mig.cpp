@@ -19,9 +19,8 @@ int MigCard::find(std::string_view profile) const {
 }
 
 Result<std::vector<MigCard>> read_mig_cards(const std::string& path) {
-  const auto sheet =
-      Sheet::read(path, {"gpu", "profile", "max_instances", "profile_compute_slices",
-                         "profile_memory_slices", "starts", "sm", "media"});
+  const auto sheet = Sheet::read(path, {"gpu", "profile", "max_instances", "profile_compute_slices",
+                                        "profile_memory_slices", "starts", "sm", "media"});
   if (!sheet) return tl::unexpected(sheet.error());
   std::vector<MigCard> cards;
   for (std::size_t row = 0; row < sheet->rows(); ++row) {
@@ -32,10 +31,10 @@ Result<std::vector<MigCard>> read_mig_cards(const std::string& path) {
       into = static_cast<std::remove_reference_t<decltype(into)>>(*value);
       return {};
     };
-    for (const auto& done : {read("max_instances", profile.most),
-                             read("profile_compute_slices", profile.compute),
-                             read("profile_memory_slices", profile.memory),
-                             read("sm", profile.sm), read("media", profile.media)}) {
+    for (const auto& done :
+         {read("max_instances", profile.most), read("profile_compute_slices", profile.compute),
+          read("profile_memory_slices", profile.memory), read("sm", profile.sm),
+          read("media", profile.media)}) {
       if (!done) return tl::unexpected(done.error());
     }
     const std::string& starts = sheet->text("starts", row);

@@ -18,7 +18,7 @@ namespace almanac::inference {
 
 struct MigProfile {
   std::string name{};
-  int most = 0;  ///< Instances of it on one GPU.
+  int most = 0;     ///< Instances of it on one GPU.
   int compute = 0;  ///< Slices.
   int memory = 0;
   std::vector<int> starts{};  ///< Memory slices at which it may begin.

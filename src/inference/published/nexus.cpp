@@ -15,8 +15,8 @@
 namespace almanac::inference::published {
 namespace {
 
-constexpr double kNetwork = 2000;    // us, there and back
-constexpr double kRounding = 1e-3;   // of a batch or a rate, that counts as none
+constexpr double kNetwork = 2000;   // us, there and back
+constexpr double kRounding = 1e-3;  // of a batch or a rate, that counts as none
 constexpr double kSecond = 1e6;
 
 }  // namespace
@@ -40,9 +40,9 @@ Result<NexusProfiles> NexusProfiles::read(const std::string& folder) {
     model.mean.push_back(*mean);
     model.deviation.push_back(*deviation);
   }
-  const auto stages = Sheet::read(
-      folder + "/stages.csv", {"model", "preprocess_mean_us", "preprocess_std_us",
-                               "postprocess_mean_us", "postprocess_std_us"});
+  const auto stages =
+      Sheet::read(folder + "/stages.csv", {"model", "preprocess_mean_us", "preprocess_std_us",
+                                           "postprocess_mean_us", "postprocess_std_us"});
   if (!stages) return tl::unexpected(stages.error());
   for (std::size_t row = 0; row < stages->rows(); ++row) {
     const auto found = made.models_.find(stages->text("model", row));
@@ -108,8 +108,7 @@ std::optional<NexusShare> alone(const NexusProfiles& profiles, const NexusSessio
   return made;
 }
 
-std::optional<std::pair<NexusShare, double>> NexusNode::what_if(
-    const NexusSession& session) const {
+std::optional<std::pair<NexusShare, double>> NexusNode::what_if(const NexusSession& session) const {
   NexusNode tried = *this;
   auto share = tried.add(session);
   if (!share) return std::nullopt;

@@ -13,7 +13,7 @@
 namespace almanac::inference::published {
 namespace {
 
-constexpr double kServerMemory = 687'194'767'360;  // bytes
+constexpr double kServerMemory = 687'194'767'360;                // bytes
 constexpr double kBandwidth = 200.0 * 1024 * 1024 * 1024 / 1e6;  // bytes a microsecond
 constexpr Micros kRetry = 1e6;
 constexpr double kQueuedTokens = 8192;  // beyond which mixed_pool opens another server
@@ -33,8 +33,8 @@ class Play {
         times_(requests.size()),
         tasks_(requests.size()) {
     for (const SplitwiseServer& each : setup.servers) {
-      servers_.push_back({.instance = {*each.times, capacity_, setup.orca}, .home = each.pool,
-                          .now = each.pool});
+      servers_.push_back(
+          {.instance = {*each.times, capacity_, setup.orca}, .home = each.pool, .now = each.pool});
     }
     for (RequestId id = 0; id < requests.size(); ++id) {
       const Request& request = requests[id];
@@ -43,9 +43,8 @@ class Play {
                            .memory = (request.prompt + 1) * kv_bytes_,
                            .size = request.prompt,
                            .left = request.prompt};
-      tasks_[id].token = {.request = id,
-                          .memory = (request.output - 1) * kv_bytes_,
-                          .left = request.output - 1};
+      tasks_[id].token = {
+          .request = id, .memory = (request.output - 1) * kv_bytes_, .left = request.output - 1};
     }
   }
 
@@ -211,8 +210,8 @@ class Play {
     Server& server = servers_[number];
     const Micros at = server.instance.start(now_);
     for (const SplitwiseTask* task : server.instance.batch()) {
-      Micros& began = task->is_prompt ? times_[task->request].prompt_start
-                                      : times_[task->request].token_start;
+      Micros& began =
+          task->is_prompt ? times_[task->request].prompt_start : times_[task->request].token_start;
       if (began == kNever) began = now_;
     }
     if (at != kNever) {

@@ -43,7 +43,7 @@ struct SplitwiseSetup {
   std::vector<SplitwiseServer> servers{};
   SplitwiseModel model{};
   SplitwiseScheduler scheduler = SplitwiseScheduler::token_jsq;
-  bool orca = false;             ///< Batches bounded by requests only, and no preemption.
+  bool orca = false;            ///< Batches bounded by requests only, and no preemption.
   double bandwidth_factor = 1;  ///< Of what moves KV between servers.
 };
 

@@ -29,8 +29,8 @@ bool SplitwiseInstance::in_batch(const Task& task) const {
 
 bool SplitwiseInstance::fits(const Task& task) const {
   if (orca_) return batch_.size() < kMostRequests;
-  return batch_.empty() || (batch_.size() < kMostRequests &&
-                            batch_tokens_ + task.tokens() <= kMostTokens);
+  return batch_.empty() ||
+         (batch_.size() < kMostRequests && batch_tokens_ + task.tokens() <= kMostTokens);
 }
 
 void SplitwiseInstance::take(Task& task) {
@@ -124,8 +124,7 @@ bool SplitwiseInstance::asks_for_pause(const Task* task) const {
   if (task == nullptr) return room && batch_tokens_ < kMostTokens;
   if (room && batch_tokens_ + task->tokens() <= kMostTokens) return true;
   const std::int32_t decodes = size - batch_prompts_;
-  return task->is_prompt && decodes > 0 &&
-         batch_tokens_ - decodes + task->tokens() <= kMostTokens;
+  return task->is_prompt && decodes > 0 && batch_tokens_ - decodes + task->tokens() <= kMostTokens;
 }
 
 Micros SplitwiseInstance::pause(Micros now) {

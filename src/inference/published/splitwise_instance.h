@@ -20,9 +20,9 @@ namespace almanac::inference::published {
 struct SplitwiseTask {
   RequestId request = 0;
   bool is_prompt = false;
-  double memory = 0;          ///< Bytes, held from its first iteration to the end of the request.
-  std::int32_t size = 0;      ///< Tokens of a prompt.
-  std::int32_t left = 0;      ///< Tokens still to come.
+  double memory = 0;      ///< Bytes, held from its first iteration to the end of the request.
+  std::int32_t size = 0;  ///< Tokens of a prompt.
+  std::int32_t left = 0;  ///< Tokens still to come.
   std::int32_t passed_over = 0;  ///< Batches that were formed without it.
   bool started = false;
   std::int32_t tokens() const { return is_prompt ? size : 1; }

@@ -3,15 +3,17 @@
 /// \file
 /// AlpaServe: requests through fixed placements, placements that the policies find, and the
 /// experiment that aligned the simulator with a cluster.
+#include "inference/published/alpaserve.h"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
+#include <stdexcept>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "inference/published/alpaserve.h"
 #include "inference/recipe/recipes.h"
 #include "inference/recipe/sheet.h"
 #include "stats/mean.h"
@@ -116,6 +118,8 @@ Result<void> compare_simulations(const std::string& folder, const Models& models
     const auto placement = placement_of(told.at("groups"));
     const auto which = picked(models, told.at("models"));
     for (const bool batched : {false, true}) {
+      // Not every case was played with batches.
+      if (batched && sheet->text("finish_batching_s", rows[id].front()).empty()) continue;
       const auto outcomes = batched ? simulate_alpa_batched(placement, which, asked)
                                     : simulate_alpa(placement, which, asked);
       std::vector<double> published, ours;
@@ -135,8 +139,7 @@ Result<void> compare_simulations(const std::string& folder, const Models& models
         ++group_requests[group];
         group_good[group] += outcomes[each].good;
       }
-      const std::string what =
-          fmt::format("simulation {}{}: ", id, batched ? " with batches" : "");
+      const std::string what = fmt::format("simulation {}{}: ", id, batched ? " with batches" : "");
       made.add_column(what + "finish", published, ours, "s");
       made.add_mismatches(what + "good or not", differ);
       made.add(what + "good", told.at(batched ? "good_batching" : "good").get<double>(), good);
@@ -153,8 +156,7 @@ Result<void> compare_simulations(const std::string& folder, const Models& models
   });
 }
 
-Result<void> compare_placements(const std::string& folder, const Models& models,
-                                Comparison& made) {
+Result<void> compare_placements(const std::string& folder, const Models& models, Comparison& made) {
   const std::map<std::string, AlpaPlacement (*)(const AlpaTask&)> policies{
       {"sr-greedy", place_alpa_replicas},
       {"mp-search", place_alpa_search},
@@ -195,8 +197,8 @@ Result<void> compare_placements(const std::string& folder, const Models& models,
 Result<void> compare_alignment(const Shared& shared, Comparison& made) {
   const auto latency = read_json(shared.data + "/alpaserve/align_latency.json");
   if (!latency) return tl::unexpected(latency.error());
-  const auto arrivals = Sheet::read(shared.data + "/alpaserve/align_arrivals.csv.gz",
-                                    {"arrival_s", "model"});
+  const auto arrivals =
+      Sheet::read(shared.data + "/alpaserve/align_arrivals.csv.gz", {"arrival_s", "model"});
   if (!arrivals) return tl::unexpected(arrivals.error());
   const auto times = arrivals->numbers("arrival_s");
   const auto which = arrivals->numbers("model");
@@ -228,10 +230,9 @@ Result<void> compare_alignment(const Shared& shared, Comparison& made) {
     for (std::size_t each = left_out; each + left_out < outcomes.size(); ++each) {
       good.push_back(outcomes[each].good);
     }
-    made.add(fmt::format("alignment {} x{}: attainment", told.at("policy").get<std::string>(),
-                         scale),
-             told.at("attainment_simulated").get<double>(),
-             std::round(stats::mean(good) * 1000) / 1000);
+    made.add(
+        fmt::format("alignment {} x{}: attainment", told.at("policy").get<std::string>(), scale),
+        told.at("attainment_simulated").get<double>(), std::round(stats::mean(good) * 1000) / 1000);
   });
 }
 

@@ -77,8 +77,8 @@ Result<Batch> parse_batch(const Sheet& sheet, std::size_t row) {
   for (std::string_view text = sheet.text("decodes", row); !text.empty();) {
     std::int32_t context = 0;
     if (!next(text, context)) {
-      return fail(Code::invalid,
-                  fmt::format("decodes: \"{}\" is no list of contexts", sheet.text("decodes", row)));
+      return fail(Code::invalid, fmt::format("decodes: \"{}\" is no list of contexts",
+                                             sheet.text("decodes", row)));
     }
     ++batch.decodes;
     batch.context += context;
@@ -87,8 +87,8 @@ Result<Batch> parse_batch(const Sheet& sheet, std::size_t row) {
 }
 
 Result<void> compare_steps(const std::string& path, const Trained& trained, Comparison& made) {
-  const auto sheet = Sheet::read(
-      path, {"model", "gpu", "tp", "prefills", "decodes", "roofline_us", "trained_us"});
+  const auto sheet =
+      Sheet::read(path, {"model", "gpu", "tp", "prefills", "decodes", "roofline_us", "trained_us"});
   if (!sheet) return tl::unexpected(sheet.error());
   for (std::size_t row = 0; row < sheet->rows(); ++row) {
     const auto batch = parse_batch(*sheet, row);
@@ -136,9 +136,9 @@ Result<Engine> parse_engine(const std::string& name, const Trained& trained) {
   Engine engine;
   engine.limits.reuse = engine.limits.as_blis = true;
   const std::map<std::string, std::string, std::less<>> short_names{
-      {"llama7b", "llama-2-7b"},   {"llama8b", "llama-3.1-8b"}, {"llama70b", "llama-3.1-70b"},
-      {"qwen7b", "qwen2.5-7b"},    {"yi34b", "yi-34b"},         {"nemo", "mistral-nemo"},
-      {"scout", "llama-4-scout"},  {"mixtral", "mixtral-8x7b"}, {"mistralnemo", "mistral-nemo"},
+      {"llama7b", "llama-2-7b"},      {"llama8b", "llama-3.1-8b"}, {"llama70b", "llama-3.1-70b"},
+      {"qwen7b", "qwen2.5-7b"},       {"yi34b", "yi-34b"},         {"nemo", "mistral-nemo"},
+      {"scout", "llama-4-scout"},     {"mixtral", "mixtral-8x7b"}, {"mistralnemo", "mistral-nemo"},
       {"mixtral8x7b", "mixtral-8x7b"}};
   std::vector<std::string> parts;
   for (std::size_t at = 0; at <= name.size();) {
@@ -417,9 +417,9 @@ Result<void> compare_sessions(const json& setups, const Shared& shared, const Tr
                        .block_tokens = setup.at("block_tokens").get<std::int32_t>(),
                        .reuse = true,
                        .as_blis = true};
-      auto step = step_time(setup.at("model").get<std::string>(),
-                            setup.at("hardware").get<std::string>(), setup.at("tp").get<int>(),
-                            fitted ? &trained.weights : nullptr);
+      auto step =
+          step_time(setup.at("model").get<std::string>(), setup.at("hardware").get<std::string>(),
+                    setup.at("tp").get<int>(), fitted ? &trained.weights : nullptr);
       if (!step) return tl::unexpected(step.error());
       engine.step = std::move(*step);
       if (fitted) engine.overheads = trained.overheads;

@@ -26,8 +26,8 @@ void Comparison::add_column(const std::string& what, std::span<const double> pub
   for (std::size_t each = 0; each < std::min(published.size(), ours.size()); ++each) {
     const double difference = std::abs(published[each] - ours[each]);
     // A figure that is none differs as much as one can.
-    largest = difference >= 0 ? std::max(largest, difference)
-                              : std::numeric_limits<double>::infinity();
+    largest =
+        difference >= 0 ? std::max(largest, difference) : std::numeric_limits<double>::infinity();
   }
   add(what + ", largest difference", 0, largest, unit);
 }

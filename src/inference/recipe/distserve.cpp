@@ -2,6 +2,8 @@
 
 /// \file
 /// DistServe: each run request by request, and its summary.
+#include "inference/published/distserve.h"
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -11,7 +13,6 @@
 #include <fmt/format.h>
 
 #include "inference/profile/fitted.h"
-#include "inference/published/distserve.h"
 #include "inference/recipe/recipes.h"
 #include "inference/recipe/sheet.h"
 #include "inference/request_log.h"
@@ -113,8 +114,8 @@ Result<Played> play(const Run& run, const Requests& log, std::size_t count, cons
     if (!capacity) return tl::unexpected(capacity.error());
     workers.push_back({&fits.back(), degrees->stages, *capacity});
   }
-  const auto times = published::play_distserve(requests, workers[0],
-                                               workers.size() > 1 ? &workers[1] : nullptr);
+  const auto times =
+      published::play_distserve(requests, workers[0], workers.size() > 1 ? &workers[1] : nullptr);
   Played played;
   for (std::size_t each = 0; each < times.size(); ++each) {
     const Request& request = requests.all[each];

@@ -2,13 +2,14 @@
 
 /// \file
 /// iGniter: what residents of one GPU are predicted to see, and plans of whole mixes.
+#include "inference/published/igniter.h"
+
 #include <cmath>
 #include <map>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "inference/published/igniter.h"
 #include "inference/recipe/recipes.h"
 #include "inference/recipe/sheet.h"
 #include "table/lines.h"
@@ -71,8 +72,8 @@ Result<void> compare_plans(const std::string& path, const published::IgniterProf
     const auto name = plan.at("id").get<std::string>();
     std::vector<published::IgniterWorkload> workloads;
     for (const json& each : plan.at("workloads")) {
-      workloads.push_back({each.at(0).get<std::string>(), each.at(1).get<double>(),
-                           each.at(2).get<double>()});
+      workloads.push_back(
+          {each.at(0).get<std::string>(), each.at(1).get<double>(), each.at(2).get<double>()});
       if (auto found = known(profile, workloads.back().model, path); !found) return found;
     }
     const auto gpus = published::plan_igniter(profile, workloads);

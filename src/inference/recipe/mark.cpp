@@ -2,10 +2,11 @@
 
 /// \file
 /// MArk: what the released planner rents, starts and ends.
+#include "inference/published/mark.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "inference/published/mark.h"
 #include "inference/recipe/recipes.h"
 #include "table/lines.h"
 

@@ -2,6 +2,8 @@
 
 /// \file
 /// MIG: all states of each card, those that nothing can be added to, and sequences of operations.
+#include "inference/published/mig.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -10,7 +12,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "inference/published/mig.h"
 #include "inference/recipe/recipes.h"
 #include "inference/recipe/sheet.h"
 #include "table/lines.h"
@@ -19,8 +20,8 @@ namespace almanac::inference {
 namespace {
 
 using nlohmann::json;
-using State = std::vector<MigGpu::Instance>;   // ascending
-using Kinds = std::vector<int>;                // instances of each profile
+using State = std::vector<MigGpu::Instance>;  // ascending
+using Kinds = std::vector<int>;               // instances of each profile
 
 bool is_wide(const MigProfile& profile) { return profile.compute == 1 && profile.memory > 1; }
 bool is_extra(const MigProfile& profile) { return profile.name.ends_with("+me"); }
@@ -39,7 +40,7 @@ MigCard restricted(const MigCard& card, const std::string& used) {
 struct States {
   std::set<State> valid{}, maximal{};
   std::set<Kinds> kinds{}, maximal_kinds{};
-  int outermost = 0;       // kinds that are in no larger kinds
+  int outermost = 0;  // kinds that are in no larger kinds
   int most_compute = 0;
 };
 
@@ -73,8 +74,8 @@ States states_of(const MigCard& card) {
   States states;
   visit(card, MigGpu(card), states);
   for (const Kinds& kinds : states.kinds) {
-    states.outermost += std::none_of(
-        states.kinds.begin(), states.kinds.end(), [&](const Kinds& other) {
+    states.outermost +=
+        std::none_of(states.kinds.begin(), states.kinds.end(), [&](const Kinds& other) {
           return other != kinds && std::equal(kinds.begin(), kinds.end(), other.begin(),
                                               [](int a, int b) { return a <= b; });
         });
@@ -143,8 +144,8 @@ Result<void> compare_counts(const std::string& path, Cards& cards, Comparison& m
       if (!sheet->has(name)) continue;
       const auto published = sheet->number(name, row);
       if (!published) return tl::unexpected(published.error());
-      made.add(fmt::format("{} {}: {}", sheet->text("gpu", row),
-                           sheet->text("profiles_used", row), name),
+      made.add(fmt::format("{} {}: {}", sheet->text("gpu", row), sheet->text("profiles_used", row),
+                           name),
                *published, value);
     }
   }
@@ -157,10 +158,9 @@ Result<void> compare_maximal(const std::string& path, Cards& cards, Comparison& 
   if (!sheet) return tl::unexpected(sheet.error());
   std::map<std::pair<std::string, std::string>, std::set<std::string>> published;
   for (std::size_t row = 0; row < sheet->rows(); ++row) {
-    published[{sheet->text("gpu", row), sheet->text("profiles_used", row)}].insert(
-        fmt::format("{} {} {} {}", sheet->text("placements", row),
-                    sheet->text("compute_slices", row), sheet->text("memory_slices", row),
-                    sheet->text("sm", row)));
+    published[{sheet->text("gpu", row), sheet->text("profiles_used", row)}].insert(fmt::format(
+        "{} {} {} {}", sheet->text("placements", row), sheet->text("compute_slices", row),
+        sheet->text("memory_slices", row), sheet->text("sm", row)));
   }
   for (const auto& [key, theirs] : published) {
     const auto* const found = cards.states(key.first, key.second);
@@ -242,8 +242,8 @@ Result<void> compare_sequences(const std::string& path, const Cards& cards, Comp
     if (card == nullptr) return no_card(path, name);
     const auto differ = replay(sequence, *card);
     if (!differ) return tl::unexpected(differ.error());
-    made.add_mismatches(fmt::format("sequence {}: operations", sequence.at("id").get<std::string>()),
-                        *differ);
+    made.add_mismatches(
+        fmt::format("sequence {}: operations", sequence.at("id").get<std::string>()), *differ);
   }
 }
 

@@ -34,8 +34,8 @@ std::optional<std::size_t> parse_capacity(std::string_view text) {
 }
 
 Result<void> compare_totals(const std::string& path, const Requests& requests, Comparison& made) {
-  const auto sheet = Sheet::read(
-      path, {"capacity_blocks", "prefix_hit_blocks", "total_blocks", "hit_ratio"});
+  const auto sheet =
+      Sheet::read(path, {"capacity_blocks", "prefix_hit_blocks", "total_blocks", "hit_ratio"});
   if (!sheet) return tl::unexpected(sheet.error());
   for (std::size_t row = 0; row < sheet->rows(); ++row) {
     const std::string& told = sheet->text("capacity_blocks", row);
@@ -58,8 +58,7 @@ Result<void> compare_totals(const std::string& path, const Requests& requests, C
   return {};
 }
 
-Result<void> compare_requests(const std::string& path, const Requests& requests,
-                              Comparison& made) {
+Result<void> compare_requests(const std::string& path, const Requests& requests, Comparison& made) {
   constexpr std::string_view kCap = "hit_cap", kHit = "hit_";
   const auto sheet = Sheet::read(path, {"request"});
   if (!sheet) return tl::unexpected(sheet.error());
@@ -72,8 +71,8 @@ Result<void> compare_requests(const std::string& path, const Requests& requests,
     }
     const auto published = sheet->numbers(name);
     if (!published) return tl::unexpected(published.error());
-    made.add_column(fmt::format("{}: {}", stem(path), name), *published,
-                    hits(requests, *capacity), "blocks");
+    made.add_column(fmt::format("{}: {}", stem(path), name), *published, hits(requests, *capacity),
+                    "blocks");
   }
   return {};
 }

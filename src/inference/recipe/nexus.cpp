@@ -3,13 +3,14 @@
 /// \file
 /// Nexus: single sessions, sessions offered to one GPU one after another, allocations, and queries
 /// of several stages.
+#include "inference/published/nexus.h"
+
 #include <algorithm>
 #include <functional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "inference/published/nexus.h"
 #include "inference/recipe/recipes.h"
 #include "inference/recipe/sheet.h"
 #include "table/lines.h"
@@ -41,8 +42,8 @@ NexusSession session_of(const json& told) {
 
 Result<void> compare_single(const std::string& path, const NexusProfiles& profiles,
                             Comparison& made) {
-  const std::vector<std::string> figures{"batch",          "max_batch",      "forward_us",
-                                         "max_duty_cycle_us", "throughput_rps", "occupancy"};
+  const std::vector<std::string> figures{
+      "batch", "max_batch", "forward_us", "max_duty_cycle_us", "throughput_rps", "occupancy"};
   const auto sheet = Sheet::read(
       path, {"case", "profile_multiplier", "model", "slo_ms", "rate_rps", "batch", "max_batch",
              "forward_us", "max_duty_cycle_us", "throughput_rps", "occupancy", "accepted"});
@@ -145,9 +146,9 @@ void compare_query(const json& told, const NexusProfiles& profiles, Comparison& 
   }
   for (const char* variant : {"artifact", "fixed"}) {
     const json& theirs = told.at(variant);
-    const auto split = split_nexus(profiles, stages, told.at("slo_ms").get<double>(),
-                                   told.at("segments").get<int>(),
-                                   std::string_view(variant) == "fixed");
+    const auto split =
+        split_nexus(profiles, stages, told.at("slo_ms").get<double>(),
+                    told.at("segments").get<int>(), std::string_view(variant) == "fixed");
     const std::string what = fmt::format("query {} {}: ", told.at("case").dump(), variant);
     const bool feasible = theirs.is_object() && theirs.at("min_gpus").is_number();
     made.add_mismatches(what + "feasible", feasible != split.has_value());

@@ -25,15 +25,7 @@ Result<Comparison> compare_nexus(const Shared& shared);
 Result<Comparison> compare_mark(const Shared& shared);
 /// Plans and predictions of iGniter (Xu et al., TPDS'22).
 Result<Comparison> compare_igniter(const Shared& shared);
-/// Plans of gpulet (Choi et al., ATC'22).
-Result<Comparison> compare_gpulet(const Shared& shared);
 /// States of a GPU in instances, and operations on it.
 Result<Comparison> compare_mig(const Shared& shared);
-/// Drawn requests of ServeGen (Xiang et al., 2025), as distributions.
-Result<Comparison> compare_servegen(const Shared& shared);
-/// Waits of queues whose theory is known.
-Result<Comparison> compare_queueing(const Shared& shared);
-/// Measured latencies of Sarathi-Serve (Agrawal et al., OSDI'24).
-Result<Comparison> compare_sarathi(const Shared& shared);
 
 }  // namespace almanac::inference

@@ -2,6 +2,8 @@
 
 /// \file
 /// Splitwise: the example of the project and each run of the Azure requests, request by request.
+#include "inference/published/splitwise.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -12,7 +14,6 @@
 
 #include <fmt/format.h>
 
-#include "inference/published/splitwise.h"
 #include "inference/recipe/recipes.h"
 #include "inference/recipe/sheet.h"
 #include "inference/request_log.h"
@@ -108,10 +109,14 @@ Result<SplitwiseScheduler> find_scheduler(std::string name, double& bandwidth) {
     name.resize(name.size() - std::string_view("ethernet").size());
   }
   const std::map<std::string, SplitwiseScheduler, std::less<>> known{
-      {"", SplitwiseScheduler::token_jsq},       {"tok", SplitwiseScheduler::token_jsq},
-      {"tokjsq", SplitwiseScheduler::token_jsq}, {"rr", SplitwiseScheduler::round_robin},
-      {"jsq", SplitwiseScheduler::jsq},          {"mixed", SplitwiseScheduler::mixed_pool},
-      {"kvrr", SplitwiseScheduler::kv_round_robin}, {"kvjsq", SplitwiseScheduler::kv_jsq},
+      {"", SplitwiseScheduler::token_jsq},
+      {"tok", SplitwiseScheduler::token_jsq},
+      {"tokjsq", SplitwiseScheduler::token_jsq},
+      {"rr", SplitwiseScheduler::round_robin},
+      {"jsq", SplitwiseScheduler::jsq},
+      {"mixed", SplitwiseScheduler::mixed_pool},
+      {"kvrr", SplitwiseScheduler::kv_round_robin},
+      {"kvjsq", SplitwiseScheduler::kv_jsq},
       {"kvtok", SplitwiseScheduler::kv_token_jsq}};
   const auto found = known.find(name);
   if (found != known.end()) return found->second;
@@ -157,9 +162,8 @@ Result<void> compare_run(const std::string& path, const Shared& shared, const Re
   const auto run = parse_run(name);
   if (!run) return tl::unexpected(run.error());
   const std::array columns{"ttft_s", "response_s", "prompt_start_s", "token_start_s"};
-  const auto sheet =
-      Sheet::read(path, {"ttft_s", "response_s", "prompt_instance", "token_instance",
-                         "prompt_start_s", "token_start_s"});
+  const auto sheet = Sheet::read(path, {"ttft_s", "response_s", "prompt_instance", "token_instance",
+                                        "prompt_start_s", "token_start_s"});
   if (!sheet) return tl::unexpected(sheet.error());
 
   published::SplitwiseSetup setup{.orca = run->orca};

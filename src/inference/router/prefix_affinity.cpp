@@ -22,10 +22,11 @@ class PrefixAffinity final : public Router {
 }  // namespace
 
 void register_prefix_affinity(Registry& registry) {
-  registry.routers.add({.name = "prefix_affinity",
-                        .summary = "fewest tokens to compute, those found in the prefix cache left out",
-                        .source = "Qin et al. FAST'25 (Mooncake) §5, local prefixes",
-                        .make = [](std::uint64_t) { return std::make_unique<PrefixAffinity>(); }});
+  registry.routers.add(
+      {.name = "prefix_affinity",
+       .summary = "fewest tokens to compute, those found in the prefix cache left out",
+       .source = "Qin et al. FAST'25 (Mooncake) §5, local prefixes",
+       .make = [](std::uint64_t) { return std::make_unique<PrefixAffinity>(); }});
 }
 
 }  // namespace almanac::inference::router

@@ -9,7 +9,8 @@ namespace almanac::reproduce {
 void register_alpaserve(Recipes& registry);
 
 void register_alpaserve(Recipes& registry) {
-  registry.add(served("alpaserve", "requests through groups of GPUs, and placements of models on them",
+  registry.add(served("alpaserve",
+                      "requests through groups of GPUs, and placements of models on them",
                       "Li et al., OSDI'23 (AlpaServe)", inference::compare_alpaserve));
 }
 
