@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "interleave/antman.h"
+#include "interleave/engine.h"
+#include "interleave/matching.h"
+#include "interleave/muri.h"
+
+namespace almanac::interleave {
+namespace {
+
+TEST(Period, OfOneJobIsItsStages) {
+  const std::array job{Stages{1, 2, 3}};
+  EXPECT_DOUBLE_EQ(period(job).best, 6);
+  EXPECT_DOUBLE_EQ(period(job).worst, 6);
+}
+
+TEST(Period, OfStagesThatFitIsTheLongerJob) {
+  const std::array jobs{Stages{3, 1, 0}, Stages{1, 3, 0}};
+  EXPECT_DOUBLE_EQ(period(jobs).best, 4);
+}
+
+/// The heaviest matching of the vertices that `used` leaves, by trying all.
+std::int64_t heaviest(const Weights& weight, unsigned used) {
+  std::size_t a = 0;
+  while (a < weight.size() && (used >> a & 1U) != 0) ++a;
+  if (a == weight.size()) return 0;
+  std::int64_t most = heaviest(weight, used | 1U << a);
+  for (std::size_t b = a + 1; b < weight.size(); ++b) {
+    if ((used >> b & 1U) != 0) continue;
+    most = std::max(most, weight[a][b] + heaviest(weight, used | 1U << a | 1U << b));
+  }
+  return most;
+}
+
+TEST(Matching, IsTheHeaviest) {
+  Rng rng(1);
+  for (int round = 0; round < 3000; ++round) {
+    const std::size_t n = 1 + rng.below(8);
+    const std::uint64_t largest = 1 + rng.below(12);
+    Weights weight(n, std::vector<std::int64_t>(n, 0));
+    for (std::size_t a = 0; a < n; ++a) {
+      for (std::size_t b = a + 1; b < n; ++b) {
+        if (rng.below(3) == 0) continue;
+        weight[a][b] = weight[b][a] = static_cast<std::int64_t>(rng.below(largest));
+      }
+    }
+    const std::vector<int> mates = heaviest_matching(weight);
+    std::int64_t sum = 0;
+    for (std::size_t a = 0; a < n; ++a) {
+      if (mates[a] < 0) continue;
+      const auto mate = static_cast<std::size_t>(mates[a]);
+      ASSERT_EQ(mates[mate], static_cast<int>(a)) << "round " << round;
+      if (mate > a) sum += weight[a][mate];
+    }
+    ASSERT_EQ(sum, heaviest(weight, 0)) << "round " << round;
+  }
+}
+
+TEST(Groups, FormOnlyUntilAllFit) {
+  const Candidate loads{8, {3, 1, 0}, 4};
+  const Candidate computes{8, {1, 3, 0}, 4};
+  const std::array jobs{loads, computes, computes, loads};
+  EXPECT_THAT(group(jobs, 32), testing::SizeIs(4));
+  const std::vector<Group> pairs = group(jobs, 16);
+  ASSERT_THAT(pairs, testing::SizeIs(2));
+  for (const Group& pair : pairs) {
+    ASSERT_THAT(pair, testing::SizeIs(2));
+    EXPECT_NE(jobs[pair[0]].stages.load, jobs[pair[1]].stages.load);
+  }
+  EXPECT_THAT(group(jobs, 24), testing::SizeIs(3));
+}
+
+Job job_of(int gpus, double submit, double iterations, bool opportunistic = false) {
+  return {.gpus = gpus,
+          .submit = submit,
+          .iterations = iterations,
+          .iteration_s = 1,
+          .duration_s = iterations,
+          .overhead_s = 2,
+          .stages = {0.25, 0.5, 0.25},
+          .opportunistic = opportunistic};
+}
+
+TEST(Engine, ChargesEachEventToThoseThatRun) {
+  const std::array jobs{job_of(4, 0, 100), job_of(4, 10, 5)};
+  const auto srtf = make_scheduler("srtf", {1, 8});
+  const auto results = simulate(jobs, *srtf);
+  EXPECT_DOUBLE_EQ(results[1].end, 15);
+  // It lost 2 s at the arrival and at the end of the other, none on its last leg.
+  EXPECT_DOUBLE_EQ(results[0].end, 104);
+}
+
+TEST(Engine, SaysThatAJobCannotStart) {
+  const std::array jobs{job_of(9, 0, 100)};
+  const auto srsf = make_scheduler("srsf", {1, 8});
+  EXPECT_TRUE(std::isnan(simulate(jobs, *srsf)[0].start));
+}
+
+TEST(AntMan, LeavesTheGuaranteedJobItsSpeed) {
+  std::array jobs{job_of(8, 0, 100), job_of(8, 0, 30, true)};
+  for (Job& job : jobs) job.overhead_s = 0;
+  const auto antman = make_scheduler("antman", {1, 8});
+  const auto results = simulate(jobs, *antman);
+  EXPECT_DOUBLE_EQ(results[0].end, 100);
+  EXPECT_GT(results[1].end, 30);
+}
+
+}  // namespace
+}  // namespace almanac::interleave

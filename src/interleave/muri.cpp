@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interleave/muri.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "interleave/matching.h"
+
+namespace almanac::interleave {
+namespace {
+
+std::vector<Stages> stages_of(const Group& group, std::span<const Candidate> jobs) {
+  std::vector<Stages> stages;
+  for (const std::size_t job : group) stages.push_back(jobs[job].stages);
+  return stages;
+}
+
+Group joined(const Group& one, const Group& other) {
+  Group both = one;
+  both.insert(both.end(), other.begin(), other.end());
+  return both;
+}
+
+/// Merges pairs of `groups` while `excess` GPUs are too many.
+void merge(std::vector<Group>& groups, std::span<const Candidate> jobs, int& excess) {
+  const std::size_t n = groups.size();
+  Weights weights(n, std::vector<std::int64_t>(n, 0));
+  for (std::size_t one = 0; one < n; ++one) {
+    for (std::size_t other = one + 1; other < n; ++other) {
+      if (groups[one].size() + groups[other].size() > kMaxGroup) continue;
+      const double weight = weight_of(joined(groups[one], groups[other]), jobs);
+      weights[one][other] = weights[other][one] = std::llround(weight * 1e9);
+    }
+  }
+  const std::vector<int> mates = heaviest_matching(weights);
+  for (std::size_t at = 0; at < n && excess > 0; ++at) {
+    if (mates[at] < 0 || static_cast<std::size_t>(mates[at]) > at) continue;
+    Group& other = groups[static_cast<std::size_t>(mates[at])];
+    groups[at] = joined(other, groups[at]);
+    other.clear();
+    excess -= jobs[groups[at].front()].gpus;
+  }
+  std::erase_if(groups, [](const Group& each) { return each.empty(); });
+}
+
+class Muri final : public Scheduler {
+ public:
+  Muri(const Machines& machines, bool by_remaining)
+      : machines_(machines), by_remaining_(by_remaining) {}
+
+  void plan(double, std::vector<Live*>& live) override {
+    std::stable_sort(live.begin(), live.end(),
+                     [&](const Live* one, const Live* other) { return key(*one) < key(*other); });
+    const std::vector<Live*> chosen = choose(live);
+    for (Live* each : live) each->runs = false;
+    std::vector<Candidate> jobs;
+    for (const Live* each : chosen) {
+      jobs.push_back({each->job->gpus, each->job->stages, each->job->iteration_s});
+    }
+    std::vector<Group> groups;
+    for (const Group& each : group(jobs, machines_.nodes * machines_.gpus)) {
+      if (!in_vain(each, jobs)) {
+        groups.push_back(each);
+        continue;
+      }
+      for (const std::size_t job : each) groups.push_back({job});
+    }
+    // Jobs stand in order of their keys, so the least place of a group is its least key.
+    std::sort(groups.begin(), groups.end(), [](const Group& one, const Group& other) {
+      return *std::min_element(one.begin(), one.end()) <
+             *std::min_element(other.begin(), other.end());
+    });
+    FreeGpus free(machines_);
+    for (const Group& each : groups) {
+      if (!free.take(jobs[each.front()].gpus)) continue;
+      double overhead = 0;
+      for (const std::size_t job : each) overhead += chosen[job]->job->overhead_s;
+      for (const std::size_t job : each) chosen[job]->run(iteration_of(each, jobs), overhead);
+    }
+  }
+
+ private:
+  double key(const Live& each) const {
+    const Job& job = *each.job;
+    if (!by_remaining_) return each.ran_s * job.gpus;
+    return (each.ran_s > 0 ? each.left * job.iteration_s : job.duration_s) * job.gpus;
+  }
+  /// The jobs that are to run, if up to four share what one of them needs.
+  std::vector<Live*> choose(const std::vector<Live*>& live) const {
+    std::vector<char> marked(live.size(), 0);
+    FreeGpus free(machines_);
+    for (std::size_t at = 0; at < live.size(); ++at) {
+      if (marked[at] != 0 || !free.take(live[at]->job->gpus)) continue;
+      std::size_t count = 0;
+      for (std::size_t other = at; other < live.size() && count < kMaxGroup; ++other) {
+        if (marked[other] != 0 || live[other]->job->gpus != live[at]->job->gpus) continue;
+        marked[other] = 1;
+        ++count;
+      }
+    }
+    std::vector<Live*> chosen;
+    for (std::size_t at = 0; at < live.size(); ++at) {
+      if (marked[at] != 0) chosen.push_back(live[at]);
+    }
+    return chosen;
+  }
+
+  Machines machines_;
+  bool by_remaining_;
+};
+
+}  // namespace
+
+double iteration_of(const Group& group, std::span<const Candidate> jobs) {
+  if (group.size() == 1) return jobs[group.front()].iteration_s;
+  return group_iteration_s(period(stages_of(group, jobs)).best, group.size());
+}
+
+double weight_of(const Group& group, std::span<const Candidate> jobs) {
+  return used_ratio(stages_of(group, jobs), iteration_of(group, jobs));
+}
+
+bool in_vain(const Group& group, std::span<const Candidate> jobs) {
+  double alone = 0;
+  for (const std::size_t job : group) alone += jobs[job].iteration_s;
+  return group.size() > 1 && iteration_of(group, jobs) > alone;
+}
+
+std::vector<Group> group(std::span<const Candidate> jobs, int gpus) {
+  std::vector<int> counts;  // of GPUs, in order of appearance
+  std::vector<std::vector<Group>> by_count;
+  int excess = -gpus;
+  for (std::size_t job = 0; job < jobs.size(); ++job) {
+    excess += jobs[job].gpus;
+    const auto known = std::find(counts.begin(), counts.end(), jobs[job].gpus);
+    const auto at = static_cast<std::size_t>(known - counts.begin());
+    if (known == counts.end()) {
+      counts.push_back(jobs[job].gpus);
+      by_count.emplace_back();
+    }
+    by_count[at].push_back({job});
+  }
+  for (std::size_t pass = 0; pass < kMaxGroup; ++pass) {
+    for (std::vector<Group>& groups : by_count) {
+      if (excess > 0) merge(groups, jobs, excess);
+    }
+  }
+  std::vector<Group> all;
+  for (const std::vector<Group>& groups : by_count)
+    all.insert(all.end(), groups.begin(), groups.end());
+  return all;
+}
+
+std::unique_ptr<Scheduler> make_muri(const Machines& machines, bool by_remaining) {
+  return std::make_unique<Muri>(machines, by_remaining);
+}
+
+}  // namespace almanac::interleave

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Muri: jobs of as many GPUs form groups that take turns on the same GPUs.
+///
+/// Source   Zhao et al., SIGCOMM'22, sections 4 and 5, and the simulator published with it.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "interleave/engine.h"
+
+namespace almanac::interleave {
+
+/// A job that may join a group.
+struct Candidate {
+  int gpus = 1;
+  Stages stages{};
+  double iteration_s = 0;  ///< Alone.
+};
+
+/// Jobs, as places in the list of candidates.
+using Group = std::vector<std::size_t>;
+
+/// Seconds that an iteration of each job of a group takes; alone that of the job.
+double iteration_of(const Group& group, std::span<const Candidate> jobs);
+/// The weight of a group: the share of four resources that it uses.
+double weight_of(const Group& group, std::span<const Candidate> jobs);
+/// Whether its jobs would be done sooner one after the other.
+bool in_vain(const Group& group, std::span<const Candidate> jobs);
+
+/// Groups of up to four jobs of as many GPUs, merged by matchings of the greatest weight until what
+/// they need fits into `gpus`. Cost: four matchings a number of GPUs.
+std::vector<Group> group(std::span<const Candidate> jobs, int gpus);
+
+/// `by_remaining`: Muri-S, which knows how long jobs run; else Muri-L.
+std::unique_ptr<Scheduler> make_muri(const Machines& machines, bool by_remaining);
+
+}  // namespace almanac::interleave
