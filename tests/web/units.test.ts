@@ -6,9 +6,10 @@ import {drawBar} from '../../web/src/charts/bar';
 import {hasNothing} from '../../web/src/charts/drawing';
 import {allRows, split} from '../../web/src/charts/rows';
 import {csv} from '../../web/src/csv';
-import {parse, type Chart, type Column, type Figure} from '../../web/src/document';
+import {parse, type Chart, type Column, type Document, type Figure} from '../../web/src/document';
 import {cell, dateTick, duration, measure, percent, plain, prose, quantity, short, shortDuration, time} from '../../web/src/format';
-import {order} from '../../web/src/order';
+import {highlights} from '../../web/src/highlights';
+import {arranged, order} from '../../web/src/order';
 import {kLight} from '../../web/src/theme';
 import {dateTicks, ticks} from '../../web/src/ticks';
 
@@ -167,6 +168,7 @@ test('rows sort by numbers or by names, missing ones last either way', () => {
   assert.deepEqual(order(rows, {column: 'size', down: true}), [0, 3, 2, 1]);
   assert.deepEqual(order(rows, {column: 'name', down: false}), [3, 1, 0, 2]);
   assert.deepEqual(order(rows, undefined), [0, 1, 2, 3]);
+  assert.deepEqual(arranged(rows, [3, 1, 0, 2], '', 0), [0, 3, 1, 2]);
 });
 
 test('CSV quotes what must be quoted and rounds nothing', () => {
@@ -180,4 +182,20 @@ test('a document of another schema, or none, is refused in words', () => {
   assert.throws(() => parse('nonsense'), /no report document/);
   const least = parse('{"schema":1}');
   assert.deepEqual([least.title, least.sections, least.provenance.jobs], ['Report', [], null]);
+});
+
+test('of many policies the first, the best and the best that a cluster can run are drawn first', () => {
+  const column = (name: string, type: 'text' | 'number') => ({name, label: name, unit: '' as const, type});
+  const figure = {
+    id: 'run_comparison', columns: [column('policy', 'text'), column('caution', 'text'), column('avg_jct_s', 'number')], charts: [],
+    data: {
+      policy: ['fifo', 'cut', 'easy', 'srtf', 'gittins', 'as recorded'],
+      caution: ['', 'interrupted', '', 'a bound', '', 'no policy: recorded'],
+      avg_jct_s: [100, 1, 60, 20, 30, 10],
+    },
+  };
+  const content = {sections: [{figures: [figure]}]} as unknown as Document;
+  assert.deepEqual(highlights(content), ['fifo', 'gittins', 'srtf']);
+  assert.deepEqual(highlights({sections: []} as unknown as Document), []);
+  assert.deepEqual(arranged(figure as unknown as Figure, [0, 1, 2, 3, 4, 5], 'bound', 0), [0, 3]);
 });

@@ -18,14 +18,17 @@ interface Props {
   words: Words;
   /** Whether the page allows no style attributes. */
   strict?: boolean;
+  /** Names of series that are drawn first where there are too many. */
+  first?: string[];
 }
 
+const kNone: string[] = [];
 const kPaperWidth = 672;  // A4 between its margins
 const kPictureWidth = 960;
-/** So many series are drawn at first; the legend switches on the rest. */
-const kSeries = 12;
+/** So many series are drawn at first, for more would share colours; the legend switches on the rest. */
+const kSeries = 8;
 
-export function ChartView({figure, chart, theme, name, words, strict = false}: Props) {
+export function ChartView({figure, chart, theme, name, words, strict = false, first: wanted = kNone}: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<Canvas | undefined>(undefined);
@@ -45,13 +48,16 @@ export function ChartView({figure, chart, theme, name, words, strict = false}: P
   const drawnAt = (across: number, inColours: Theme) => {
     const first = draw({chart, rows, width: across, theme: inColours, hidden: hidden ?? new Set()});
     if (hidden || hasNothing(first) || first.keys.length <= kSeries) return {drawn: first, off: hidden ?? new Set<string>()};
-    const off = new Set(first.keys.slice(kSeries).map((key) => key.name));
+    const names = first.keys.map((key) => key.name);
+    const on = new Set(names.filter((name) => wanted.includes(name)));
+    for (const name of names) if (on.size < kSeries) on.add(name);
+    const off = new Set(names.filter((name) => !on.has(name)));
     return {drawn: draw({chart, rows, width: across, theme: inColours, hidden: off}), off};
   };
   const paper = usePaper();
   const pixels = paper ? kPaperWidth : width;
   const colours = paper ? kLight : theme;
-  const {drawn, off} = useMemo(() => drawnAt(Math.max(pixels, 200), colours), [chart, rows, pixels, colours, hidden]);
+  const {drawn, off} = useMemo(() => drawnAt(Math.max(pixels, 200), colours), [chart, rows, pixels, colours, hidden, wanted]);
 
   useLayoutEffect(() => {
     if (!host.current || hasNothing(drawn)) {

@@ -3,6 +3,7 @@
 import {ChartView} from './chart';
 import type {Figure, Provenance} from './document';
 import {plain, prose} from './format';
+import {kCompared} from './highlights';
 import {TableView} from './table';
 import type {Theme} from './theme';
 
@@ -14,13 +15,15 @@ interface Props {
   number: number;
   provenance: Provenance;
   theme: Theme;
+  /** Names of series that are drawn first where there are many. */
+  first: string[];
 }
 
 export function anchor(id: string): string {
   return `figure-${id}`;
 }
 
-export function FigureView({figure, number, provenance, theme}: Props) {
+export function FigureView({figure, number, provenance, theme, first}: Props) {
   const rows = Math.max(0, ...figure.columns.map((column) => figure.data[column.name]?.length ?? 0));
   const origin = [
     figure.n === null ? '' : `n\u00a0=\u00a0${plain(figure.n)}`,
@@ -36,7 +39,7 @@ export function FigureView({figure, number, provenance, theme}: Props) {
         </h3>
         {figure.charts.map((chart, n) => (
           <ChartView
-            key={n} figure={figure} chart={chart} theme={theme} strict={kIsServed}
+            key={n} figure={figure} chart={chart} theme={theme} strict={kIsServed} first={first}
             name={figure.charts.length > 1 ? `${figure.id}_${n + 1}` : figure.id}
             words={{
               title: [figure.title, chart.title].filter((part) => part !== '').join(': '),
@@ -53,7 +56,7 @@ export function FigureView({figure, number, provenance, theme}: Props) {
       {rows === 0 ? figure.charts.length === 0 && <p class="nothing">There are no rows.</p> : figure.charts.length === 0
         ? <TableView figure={figure} name={figure.id} />
         : (
-          <details>
+          <details open={figure.id === kCompared}>
             <summary>Table <span class="hint">{plain(rows)} {rows === 1 ? 'row' : 'rows'}</span></summary>
             <TableView figure={figure} name={figure.id} />
           </details>

@@ -24,5 +24,16 @@ export function order(figure: Figure, by: Order | undefined): number[] {
   });
 }
 
+/** Those of `rows` of which some text has each word of `find`, and before them the pinned one. */
+export function arranged(figure: Figure, rows: number[], find: string, pinned: number | undefined): number[] {
+  const words = find.toLowerCase().split(/\s+/).filter((word) => word !== '');
+  const texts = figure.columns.filter((column) => column.type === 'text').map((column) => figure.data[column.name] ?? []);
+  const found = rows.filter((row) => {
+    const all = texts.map((values) => String(values[row] ?? '').toLowerCase()).join(' ');
+    return row !== pinned && words.every((word) => all.includes(word));
+  });
+  return pinned === undefined ? found : [pinned, ...found];
+}
+
 /** "vc9" before "vc10". */
 const kNames = new Intl.Collator('en', {numeric: true});

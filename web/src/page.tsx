@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page: findings, sections of figures, what could not be shown, where it all comes from.
-import {useEffect, useState} from 'preact/hooks';
+import {useEffect, useMemo, useState} from 'preact/hooks';
 import type {Document, Provenance} from './document';
 import {FigureView} from './figure';
 import {Findings} from './findings';
 import {plain, prose} from './format';
+import {highlights} from './highlights';
 import {kDark, kLight} from './theme';
 import {useThemeName} from './theme_switch';
 
@@ -25,6 +26,7 @@ export function Page({content}: {content: Document}) {
     ...(content.absent.length > 0 ? [{id: 'absent', title: 'Not shown'}] : []),
     {id: 'about', title: 'About this report'},
   ];
+  const first = useMemo(() => highlights(content), [content]);
   const here = useHere(parts.map((part) => part.id));
   return (
     <>
@@ -54,7 +56,7 @@ export function Page({content}: {content: Document}) {
             <h2 id={`section-${section.id}-title`}>{section.title}</h2>
             {section.text.split(/\n\s*\n/).filter((text) => text.trim() !== '').map((text, n) => <p key={n} class="text">{prose(text)}</p>)}
             {section.figures.map((figure) => (
-              <FigureView key={figure.id} figure={figure} number={numbers.get(figure.id) ?? 0} provenance={content.provenance} theme={theme} />
+              <FigureView key={figure.id} figure={figure} number={numbers.get(figure.id) ?? 0} provenance={content.provenance} theme={theme} first={first} />
             ))}
           </section>
         ))}
