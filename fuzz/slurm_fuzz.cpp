@@ -10,9 +10,9 @@
 
 #include "base/check.h"
 #include "slurm/gres.h"
-#include "slurm/host_list.h"
 #include "slurm/read_json.h"
 #include "slurm/read_text.h"
+#include "text/host_list.h"
 
 namespace {
 
@@ -45,9 +45,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ALMANAC_CHECK(gres->gpus >= 0 && gres->shards >= 0, "{} GPUs, {} shards", gres->gpus,
                   gres->shards);
   }
-  if (const auto names = expand_hosts(bytes)) {
-    ALMANAC_CHECK(names->size() <= kMostHosts, "{} names", names->size());
-    ALMANAC_CHECK(names->empty() || expand_hosts(join_hosts(*names)) == *names, "names changed");
+  if (const auto names = almanac::text::expand_hosts(bytes)) {
+    ALMANAC_CHECK(names->size() <= almanac::text::kMostHosts, "{} names", names->size());
+    ALMANAC_CHECK(
+        names->empty() || almanac::text::expand_hosts(almanac::text::join_hosts(*names)) == *names,
+        "names changed");
   }
   return 0;
 }

@@ -78,6 +78,7 @@ struct Cluster {
   std::vector<CapacityChange> changes;  ///< In order of time; Time::min() = from the beginning.
   std::vector<Tenant> tenants;          ///< A parent comes before its children.
   bool takes_every_job = false;         ///< One virtual cluster, whatever a job's own says.
+  bool inferred = false;                ///< Guessed from a job log: no proof of what was there.
   std::vector<std::string> notes;       ///< What the user should know. One line each.
 
   /// Adds `count` nodes of class `make` to the virtual cluster added last.

@@ -10,8 +10,8 @@
 
 #include "gateway/owned.h"
 #include "gateway/refusal.h"
-#include "slurm/host_list.h"
 #include "slurm/refusals.h"
+#include "text/host_list.h"
 
 namespace almanac::gateway {
 namespace {
@@ -205,7 +205,7 @@ Result<void> power(std::span<const std::string> nodes, bool on) {
     return fail(Code::unsupported, "this site has no programs that power nodes down and up", {},
                 "SuspendProgram and ResumeProgram of slurm.conf");
   }
-  std::string names = slurm::join_hosts(nodes);
+  std::string names = text::join_hosts(nodes);
   update_node_msg_t asked;
   slurm_init_update_node_msg(&asked);
   asked.node_names = names.data();
@@ -215,7 +215,7 @@ Result<void> power(std::span<const std::string> nodes, bool on) {
 }
 
 Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) {
-  std::string names = slurm::join_hosts(nodes);
+  std::string names = text::join_hosts(nodes);
   update_node_msg_t asked;
   slurm_init_update_node_msg(&asked);
   asked.node_names = names.data();

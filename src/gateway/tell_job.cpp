@@ -10,7 +10,7 @@
 #include <pwd.h>
 
 #include "slurm/gres.h"
-#include "slurm/host_list.h"
+#include "text/host_list.h"
 #include "trace/tres.h"
 
 // libslurm exports it, though no header declares it.
@@ -78,7 +78,7 @@ void tell_asked(const slurm_job_info_t& info, Job& job) {
 }
 
 void tell_holds(const slurm_job_info_t& info, Job& job) {
-  const auto names = slurm::expand_hosts(text(info.nodes));
+  const auto names = text::expand_hosts(text(info.nodes));
   if (!names) return;
   for (std::size_t at = 0; at < names->size(); ++at) {
     Held held{.node = (*names)[at]};

@@ -9,7 +9,7 @@
 
 #include "gateway/tell_job.h"
 #include "slurm/gres.h"
-#include "slurm/host_list.h"
+#include "text/host_list.h"
 
 namespace almanac::gateway {
 namespace {
@@ -53,7 +53,7 @@ std::string oversubscribe_of(std::uint16_t max_share) {
 }
 
 std::vector<std::string> names_in(const char* list) {
-  return slurm::expand_hosts(text(list)).value_or(std::vector<std::string>{});
+  return text::expand_hosts(text(list)).value_or(std::vector<std::string>{});
 }
 
 }  // namespace

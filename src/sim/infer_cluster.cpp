@@ -97,6 +97,7 @@ Result<cluster::Cluster> infer_cluster(const trace::Trace& trace) {
 
   cluster::Cluster made;
   made.takes_every_job = !by_vc;
+  made.inferred = true;
   const int per_node = gpus_per_node(trace);
   for (auto& [name, demand] : vcs) {
     const int enough = recorded ? demand.most_at_once() : demand.enough_for(kShareOfTime, last);

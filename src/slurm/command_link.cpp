@@ -13,10 +13,10 @@
 #include "base/wall_clock.h"
 #include "process/capture.h"
 #include "slurm/ended.h"
-#include "slurm/host_list.h"
 #include "slurm/read_json.h"
 #include "slurm/read_text.h"
 #include "slurm/refusals.h"
+#include "text/host_list.h"
 #include "text/number.h"
 
 namespace almanac::slurm {
@@ -258,7 +258,7 @@ Result<void> CommandLink::update(std::span<const std::string> nodes, const std::
   while (!nodes.empty()) {
     const auto some = nodes.first(std::min(nodes.size(), kNodesAtOnce));
     nodes = nodes.subspan(some.size());
-    const auto done = ask({"scontrol", "update", "nodename=" + join_hosts(some), what});
+    const auto done = ask({"scontrol", "update", "nodename=" + text::join_hosts(some), what});
     if (!done) return tl::unexpected(done.error());
   }
   return {};

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "slurm/gres.h"
-#include "slurm/host_list.h"
 #include "slurm/read_document.h"
 #include "slurm/read_json.h"
 #include "slurm/states.h"
+#include "text/host_list.h"
 #include "trace/tres.h"
 
 namespace almanac::slurm {
@@ -90,7 +90,7 @@ void read_share(Value record, std::size_t at, Held& held) {
 }
 
 void read_holds(Value record, Job& job) {
-  const auto names = expand_hosts(text(record, "nodes"));
+  const auto names = text::expand_hosts(text(record, "nodes"));
   if (!names) throw BadShape{to_string(names.error())};
   const auto details = find(record, "gres_detail");
   simdjson::dom::array gres_list;

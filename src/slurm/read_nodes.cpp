@@ -4,16 +4,16 @@
 #include <utility>
 
 #include "slurm/gres.h"
-#include "slurm/host_list.h"
 #include "slurm/node_words.h"
 #include "slurm/read_document.h"
 #include "slurm/read_json.h"
+#include "text/host_list.h"
 
 namespace almanac::slurm {
 namespace {
 
 std::vector<std::string> hosts(Value record, std::string_view path) {
-  auto names = expand_hosts(text(record, path));
+  auto names = text::expand_hosts(text(record, path));
   if (!names) throw BadShape{to_string(names.error())};
   return std::move(*names);
 }

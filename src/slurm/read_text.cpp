@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "slurm/host_list.h"
 #include "text/duration.h"
+#include "text/host_list.h"
 #include "text/number.h"
 #include "text/utf8.h"
 #include "trace/tres.h"
@@ -68,7 +68,7 @@ Time time_in(std::string_view text) {
 }
 
 Result<Partition> partition_of(const Fields& fields) {
-  auto nodes = expand_hosts(value_of(fields, "Nodes"));
+  auto nodes = text::expand_hosts(value_of(fields, "Nodes"));
   if (!nodes) return tl::unexpected(nodes.error());
   const std::string state = value_of(fields, "State");
   Partition made{.name = value_of(fields, "PartitionName"),
@@ -85,7 +85,7 @@ Result<Partition> partition_of(const Fields& fields) {
 }
 
 Result<Reservation> reservation_of(const Fields& fields) {
-  auto nodes = expand_hosts(value_of(fields, "Nodes"));
+  auto nodes = text::expand_hosts(value_of(fields, "Nodes"));
   if (!nodes) return tl::unexpected(nodes.error());
   return Reservation{.name = value_of(fields, "ReservationName"),
                      .nodes = std::move(*nodes),
@@ -170,7 +170,8 @@ Result<std::map<std::string, std::string>> switches_in(std::string_view text) {
     std::vector<std::string> nodes;
   };
   const auto told = each_line<Switch>(text, "SwitchName", [](const Fields& fields) {
-    auto nodes = expand_hosts(value_of(fields, "Level") == "0" ? value_of(fields, "Nodes") : "");
+    auto nodes =
+        text::expand_hosts(value_of(fields, "Level") == "0" ? value_of(fields, "Nodes") : "");
     if (!nodes) return Result<Switch>(tl::unexpected(nodes.error()));
     return Result<Switch>(Switch{value_of(fields, "SwitchName"), std::move(*nodes)});
   });

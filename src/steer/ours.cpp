@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "slurm/host_list.h"
 #include "steer/mark.h"
 #include "steer/node_weight.h"
 #include "steer/shards.h"
+#include "text/host_list.h"
 
 namespace almanac::steer {
 namespace {
@@ -45,8 +45,8 @@ void bring_back(std::optional<Value>& back, const std::optional<Value>& was,
 /// Slurm writes the same nodes in other ways: "n1,n2", "n[1-2]".
 bool same_nodes(const std::string& a, const std::string& b) {
   if (a == b) return true;
-  auto one = slurm::expand_hosts(a);
-  auto other = slurm::expand_hosts(b);
+  auto one = text::expand_hosts(a);
+  auto other = text::expand_hosts(b);
   if (!one || !other) return false;
   std::sort(one->begin(), one->end());
   std::sort(other->begin(), other->end());

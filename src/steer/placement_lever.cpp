@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "slurm/host_list.h"
 #include "steer/chosen_nodes.h"
 #include "steer/holding_lever.h"
 #include "steer/shards.h"
+#include "text/host_list.h"
 
 namespace almanac::steer {
 namespace {
@@ -29,7 +29,7 @@ class PlacementLever final : public HoldingLever {
       if (!job.required_nodes.empty()) change.required_nodes = "";
       return Release{change, "starts where Slurm likes"};
     }
-    change.required_nodes = slurm::join_hosts(*nodes);
+    change.required_nodes = text::join_hosts(*nodes);
     return Release{change, fmt::format("starts on {}", *change.required_nodes)};
   }
 };

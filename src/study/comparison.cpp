@@ -51,7 +51,7 @@ std::string value_text(const Measure& measure, double value) {
 
 std::string change_text(const Change& change, double value) {
   if (change.a.unit == Unit::fraction) return fmt::format("{:+.1f} points", 100 * value);
-  return fmt::format("x {:.2f}", value);
+  return fmt::format("{:.2f} times", value);
 }
 
 Figure changes_figure(const std::vector<Change>& changes, const Named& a, const Named& b) {
@@ -139,8 +139,9 @@ figure::Finding finding_of(const Change& change, const Named& a, const Named& b)
   return {.headline = fmt::format("{}: {} in {}, {} in {}.", change.a.label,
                                   value_text(change.a, change.a.value), a.name,
                                   value_text(change.b, change.b.value), b.name),
-          .detail = fmt::format("{} ({} to {} with 95 %).", change_text(change, change.change),
-                                change_text(change, change.low), change_text(change, change.high)),
+          .detail = fmt::format("{}; between {} and {} with 95 % confidence.",
+                                change_text(change, change.change), change_text(change, change.low),
+                                change_text(change, change.high)),
           .figure = "changes",
           .advice = {}};
 }

@@ -2,12 +2,14 @@
 #include "study/introduction.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "cluster/capacity.h"
 #include "cluster/read.h"
 #include "table/digest.h"
 #include "text/datetime.h"
@@ -38,10 +40,18 @@ void introduce(figure::Document& document, const Study& study, const Introductio
                                : fmt::format("{} from the first submission to the last",
                                              text::human_time(seconds(last - first)));
   document.title = introduction.title;
-  document.subtitle = fmt::format("{} jobs, {}", text::grouped(jobs), span);
+  document.subtitle = fmt::format("{}, {}", text::counted(trace.jobs.size(), "job"), span);
 
   double gpu_s = 0;
-  for (const std::uint32_t at : study.gpu_jobs()) gpu_s += gpu_time(study.job(at));
+  double run_gpu_s = 0;
+  for (const std::uint32_t at : study.gpu_jobs()) {
+    const trace::Job& job = study.job(at);
+    gpu_s += gpu_time(job);
+    run_gpu_s +=
+        seconds(job.outcome.run) * job.request.gpus * static_cast<double>(job.request.gpu_share);
+  }
+  constexpr double kAlike = 0.005;
+  const bool other_runs = std::abs(gpu_s - run_gpu_s) > kAlike * gpu_s;
   const auto fact = [&](const char* label, std::int64_t value) {
     if (value > 0) document.facts.emplace_back(label, text::grouped(value));
   };
@@ -50,9 +60,15 @@ void introduce(figure::Document& document, const Study& study, const Introductio
   fact("never ran", study.never_ran());
   fact("users", distinct(trace, &trace::Request::user));
   fact("virtual clusters", distinct(trace, &trace::Request::vc));
-  fact("GPU-hours", static_cast<std::int64_t>(gpu_s / 3600));
-  fact("nodes", static_cast<std::int64_t>(cluster.nodes.size()));
-  fact("GPUs", cluster.gpus());
+  fact(other_runs ? "GPU-hours from first starts to last ends" : "GPU-hours",
+       static_cast<std::int64_t>(gpu_s / 3600));
+  if (other_runs) {
+    fact("GPU-hours of run time alone, as trace info counts",
+         static_cast<std::int64_t>(run_gpu_s / 3600));
+  }
+  const cluster::Capacity most = cluster::most_at_once(cluster);
+  fact("nodes", most.nodes);
+  fact("GPUs", most.gpus);
 
   document.notes = trace.notes;
   document.notes.insert(document.notes.end(), cluster.notes.begin(), cluster.notes.end());

@@ -8,23 +8,17 @@
 namespace almanac::study {
 namespace {
 
-constexpr std::int64_t kMinutesADay = 24 * 60;
-
 std::int64_t minute_of(Time time) {
   return std::chrono::floor<std::chrono::minutes>(time.time_since_epoch()).count();
-}
-
-std::int64_t day_of(Time time) {
-  return std::chrono::floor<std::chrono::days>(time.time_since_epoch()).count();
 }
 
 }  // namespace
 
 Minutes minutes_of(const Study& study) {
   if (study.gpu_jobs().empty()) return {};
-  const std::int64_t first = day_of(study.job(study.gpu_jobs().front()).request.submit);
-  const std::int64_t last = day_of(study.job(study.gpu_jobs().back()).request.submit);
-  return {first * kMinutesADay, (last - first + 1) * kMinutesADay};
+  const std::int64_t first = minute_of(study.job(study.gpu_jobs().front()).request.submit);
+  const std::int64_t last = minute_of(study.job(study.gpu_jobs().back()).request.submit);
+  return {first, last - first + 1};
 }
 
 std::vector<std::int32_t> gpus_in_use(const Study& study, Minutes minutes,

@@ -21,9 +21,10 @@ struct Minutes {
   std::int64_t count = 0;
 };
 
-/// From the midnight before the first submission of a GPU job to the midnight after the last; UTC.
-/// The Helios study ends its grid like that, and jobs that run on beyond it would only show the
-/// cluster emptying.
+/// The minutes that the log covers: from that of the first submission of a GPU job to that of the
+/// last. Jobs that run on beyond it would only show the cluster emptying.
+/// Differs  The Helios study begins and ends its grid at midnight, and so counts hours before its
+///          log begins as idle ones.
 Minutes minutes_of(const Study& study);
 
 /// GPUs held in each minute by those of `jobs` (positions in the trace) whose start is known.

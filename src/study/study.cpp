@@ -63,6 +63,8 @@ std::string_view to_string(Ending ending) {
       return "cancelled";
     case Ending::failed:
       return "failed";
+    case Ending::timed_out:
+      return "timed out";
   }
   ALMANAC_CHECK(false, "ending {}", static_cast<int>(ending));
 }
@@ -84,6 +86,11 @@ std::optional<Ending> ending_of(const trace::Job& job) {
       return Ending::failed;
   }
   ALMANAC_CHECK(false, "state {}", static_cast<int>(job.outcome.state));
+}
+
+std::optional<Ending> ending_or_timeout(const trace::Job& job) {
+  if (job.outcome.state == trace::JobState::timeout) return Ending::timed_out;
+  return ending_of(job);
 }
 
 Study::Study(const trace::Trace& trace, const cluster::Cluster& cluster, Measured measured)

@@ -48,11 +48,18 @@ std::string_view to_string(Need need);
 
 /// How Helios counts a job: whatever neither completed nor was cancelled has failed, time-outs and
 /// node failures included (Hu et al., SC'21, section 2.3 and its notebooks).
-enum class Ending : std::uint8_t { completed, cancelled, failed };
+enum class Ending : std::uint8_t { completed, cancelled, failed, timed_out };
 inline constexpr std::array kEndings{Ending::completed, Ending::cancelled, Ending::failed};
 std::string_view to_string(Ending ending);
-/// Nothing for a job whose state is not known, or that has not ended.
+/// One of kEndings; nothing for a job whose state is not known, or that has not ended.
 std::optional<Ending> ending_of(const trace::Job& job);
+
+/// Beside what the papers tell apart, a job that ran into its time limit: it may have done what it
+/// was for, and nothing was wrong with it.
+inline constexpr std::array kEndingsAndTimeouts{Ending::completed, Ending::cancelled,
+                                                Ending::failed, Ending::timed_out};
+/// One of kEndingsAndTimeouts, else as ending_of().
+std::optional<Ending> ending_or_timeout(const trace::Job& job);
 
 /// What was measured beside the job log; null = was not.
 struct Measured {

@@ -43,7 +43,8 @@ bool has_open_quote(const char* line) {
 
 }  // namespace
 
-CsvReader::CsvReader(Lines lines, char delimiter) : lines_(std::move(lines)), quotes_(true) {
+CsvReader::CsvReader(Lines lines, char delimiter)
+    : lines_(std::move(lines)), delimiter_(delimiter), quotes_(true) {
   switch (delimiter) {
     case ';':
       split_ = kQuoted<';'>;
@@ -92,6 +93,7 @@ Result<bool> CsvReader::next() {
   if (*record == nullptr) return false;
   fields_.clear();
   split_(*record, fields_);
+  if (free_ && fields_.size() > header_.size()) join_surplus();
   if (fields_.size() != header_.size()) {
     return fail(Code::invalid,
                 fmt::format("a row must have as many fields as the header ({}): {}", header_.size(),
@@ -99,6 +101,23 @@ Result<bool> CsvReader::next() {
                 where());
   }
   return true;
+}
+
+/// The fields lie in one line of ours, so what is between the first and the last of them is the
+/// text, but for what the splitter ended each field with: a delimiter, or the first blank before
+/// it.
+void CsvReader::join_surplus() {
+  const std::size_t surplus = fields_.size() - header_.size();
+  char* const begin = const_cast<char*>(fields_[*free_].data());
+  const std::string_view last = fields_[*free_ + surplus];
+  const auto size = static_cast<std::size_t>(last.data() + last.size() - begin);
+  for (char* at = begin; at < begin + size; ++at) {
+    if (*at != '\0') continue;
+    *at = at[1 + std::strspn(at + 1, " ")] == delimiter_ ? ' ' : delimiter_;
+  }
+  fields_[*free_] = {begin, size};
+  const auto behind = fields_.begin() + static_cast<std::ptrdiff_t>(*free_) + 1;
+  fields_.erase(behind, behind + static_cast<std::ptrdiff_t>(surplus));
 }
 
 /// The next line that is not blank, with those that its quotes reach into; nullptr at the end.

@@ -31,6 +31,10 @@ class CsvReader {
   /// The position of a column, if the table has it.
   std::optional<std::size_t> find(std::string_view column) const;
 
+  /// From now on a row with more fields than the header has them in this column: its text holds the
+  /// delimiter. For delimiters without quotes.
+  void join_surplus_into(std::size_t column) { free_ = column; }
+
   /// Goes to the next row; false at the end. After invalid (too few or too many fields) reading can
   /// go on with the row behind; after corrupt (damage, a quote that never closes) it cannot.
   Result<bool> next();
@@ -45,14 +49,17 @@ class CsvReader {
 
   CsvReader(Lines lines, char delimiter);
   Result<char*> next_record();
+  void join_surplus();
 
   Lines lines_;
   Split split_;
+  char delimiter_;
   bool quotes_;
   std::vector<std::string> header_;
   std::vector<std::string_view> fields_;
   std::string joined_;  // a record whose quotes span lines
   std::int64_t line_ = 0;
+  std::optional<std::size_t> free_;
 };
 
 }  // namespace almanac::table

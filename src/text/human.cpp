@@ -29,6 +29,11 @@ std::string grouped(std::int64_t value) {
   return text;
 }
 
+std::string counted(std::uint64_t value, const std::string& one, const std::string& many) {
+  const std::string word = value == 1 ? one : many.empty() ? one + "s" : many;
+  return grouped(static_cast<std::int64_t>(value)) + " " + word;
+}
+
 std::string human_share(double share) {
   if (!std::isfinite(share)) return "-";
   const double percent = 100 * share;

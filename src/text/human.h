@@ -15,6 +15,9 @@ std::string human_time(double duration_s);
 /// 24359 as "24,359".
 std::string grouped(std::int64_t value);
 
+/// "1 job", "24,359 jobs"; `many` where it is not `one` and an s.
+std::string counted(std::uint64_t value, const std::string& one, const std::string& many = "");
+
 /// 0.613 as "61 %", 0.042 as "4.2 %", 0.0004 as "0.04 %"; "-" for NaN.
 std::string human_share(double share);
 

@@ -28,6 +28,11 @@ bool is_missing(std::string_view text) {
   return false;
 }
 
+/// What Slurm writes for a job without a limit of its own, in minutes too.
+bool is_no_limit(std::string_view text) {
+  return text == "UNLIMITED" || text == "Partition_Limit" || text == "INVALID";
+}
+
 constexpr std::int64_t milliseconds(Unit unit) {
   switch (unit) {
     case Unit::ms:
@@ -249,7 +254,10 @@ std::string CellReader::read_number(const Column& column, std::string_view text,
   if (is_whole(column.field) && column.scale == 1) {
     const auto value = text::parse_whole(text);
     if (!value) return is_missing(text) ? std::string() : bad(column, text);
-    if (*value < 0 || *value > most(column.field)) return bad(column, text);
+    if (*value > most(column.field)) {
+      return fmt::format("{} must be {} or less: \"{}\"", column.name, most(column.field), text);
+    }
+    if (*value < 0) return bad(column, text);
     set_whole(column.field, *value, draft.job);
     return {};
   }
@@ -320,6 +328,7 @@ std::string CellReader::read_length(const Column& column, std::string_view text,
   } else if (const auto count = parse_count(text, column.unit)) {
     length = Duration(*count);
   }
+  if (!length && column.field == Field::time_limit_s && is_no_limit(text)) return {};
   if (!length) return is_missing(text) ? std::string() : bad(column, text);
   if (*length < Duration::zero() && column.field != Field::predicted_s) return bad(column, text);
   if (*length == text::kUnlimited) length = kNoDuration;  // no limit is no limit known

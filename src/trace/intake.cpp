@@ -80,6 +80,13 @@ Result<void> Intake::add(const Job& job, std::int64_t line) {
                         where(line)});
   }
   const Request& request = job.request;
+  if (request.submit < Time{}) {
+    return refuse(Error{Code::invalid,
+                        fmt::format("the submission must be at 0 s or later: job {} is submitted "
+                                    "at {} s",
+                                    trace_->id(job.id), seconds(request.submit)),
+                        where(line)});
+  }
   if (request.worthless_at != kNoTime || request.max_gpus > 0) {
     std::string message = contradiction(request, trace_->id(job.id));
     if (!message.empty()) return refuse(Error{Code::invalid, std::move(message), where(line)});

@@ -25,8 +25,9 @@ class Intake {
   Where where(std::int64_t line) const { return {trace_->path, line}; }
 
   /// Takes the job of the record in `line`; its attempts, if any, were added with the position
-  /// trace().jobs.size(). Refuses a job with run < 0, an end before its start, or a request that
-  /// contradicts itself: value that ends before the deadline, fewer GPUs at most than asked.
+  /// trace().jobs.size(). Refuses a job with submit < 0 or run < 0, an end before its start, or a
+  /// request that contradicts itself: value that ends before the deadline, fewer GPUs at most than
+  /// asked.
   Result<void> add(const Job& job, std::int64_t line);
   /// Drops a record for `error` when lenient, else gives the error. Only what is invalid can be
   /// dropped: damage is always an error.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "table/digest.h"
+#include "table/spool.h"
 #include "table/stream.h"
 #include "trace/column_map.h"
 #include "trace/format.h"
@@ -36,9 +37,7 @@ Result<Format> from_column_map(const std::string& map_path) {
   return as_format(std::move(format));
 }
 
-}  // namespace
-
-Result<Trace> read_trace(const std::string& path, const ReadOptions& options) {
+Result<Trace> read_file(const std::string& path, const ReadOptions& options) {
   Format format;
   if (options.column_map.empty()) {
     const auto chosen = choose(path, options.format);
@@ -62,6 +61,21 @@ Result<Trace> read_trace(const std::string& path, const ReadOptions& options) {
   auto digest = table::sha256_file(path);
   if (!digest) return tl::unexpected(std::move(digest.error()));
   trace.sha256 = std::move(*digest);
+  return trace;
+}
+
+}  // namespace
+
+Result<Trace> read_trace(const std::string& path, const ReadOptions& options) {
+  if (path != "-") return read_file(path, options);
+  const auto spooled = table::spool_standard_input();
+  if (!spooled) return tl::unexpected(spooled.error());
+  auto trace = read_file(*spooled, options);
+  if (trace) {
+    trace->path = kStandardInput;
+  } else if (trace.error().where.file == *spooled) {
+    trace.error().where.file = kStandardInput;
+  }
   return trace;
 }
 

@@ -17,7 +17,11 @@ struct ReadOptions {
   bool lenient = false;      ///< Drop bad rows and say how many and why, rather than fail.
 };
 
-/// Reads the log at `path`; ".gz" and ".zst" are unpacked by their content.
+/// What messages call a log that came that way.
+inline constexpr const char* kStandardInput = "standard input";
+
+/// Reads the log at `path`, or of "-" standard input; ".gz" and ".zst" are unpacked by their
+/// content.
 ///
 /// The result is sorted by submission (stable) and every job has submit, run >= 0 and gpus >= 0.
 /// Fails with not_found, corrupt or invalid, naming file and line.

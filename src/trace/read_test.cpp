@@ -259,6 +259,16 @@ TEST_F(ReadTrace, RefusesNumbersBeyondReason) {
   EXPECT_THAT(error(std::string(kHeader) + "1,9e17,1,1\n"), HasSubstr("submit_s must be"));
 }
 
+TEST_F(ReadTrace, SaysOfANumberWhatIsWrongWithIt) {
+  EXPECT_THAT(error(std::string(kHeader) + "1,0,1,2147483648\n"),
+              HasSubstr("t.csv:2: gpus must be 1000000 or less: \"2147483648\""));
+  EXPECT_THAT(error(std::string(kHeader) + "1,0,1,nan\n"),
+              HasSubstr("t.csv:2: gpus must be known: \"nan\""));
+  EXPECT_THAT(error(std::string(kHeader) + "1,-5,1,1\n"),
+              HasSubstr("t.csv:2: the submission must be at 0 s or later: job 1 is submitted at -5 "
+                        "s"));
+}
+
 TEST_F(ReadTrace, SaysWhatItSawWhenItKnowsNoFormat) {
   EXPECT_EQ(
       error("id;when;how long\n1;2;3\n"),

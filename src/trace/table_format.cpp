@@ -37,6 +37,7 @@ class TableReader {
  private:
   std::string row(Draft& draft);
   std::string missing(Field field) const;
+  std::string hint(const std::string& column) const;
   std::string complete(Draft& draft);
 
   const TableFormat& format_;
@@ -49,8 +50,16 @@ class TableReader {
   CellReader cells_;
 };
 
+/// How to have a column that is missing.
+std::string TableReader::hint(const std::string& column) const {
+  std::string meant = text::did_you_mean(column, csv_.header());
+  if (!meant.empty() || format_.command.empty()) return meant;
+  return "all columns: " + format_.command;
+}
+
 /// Finds the columns in the header.
 Result<void> TableReader::bind() {
+  if (const auto free = csv_.find(format_.free_text)) csv_.join_surplus_into(*free);
   const auto& columns = format_.map.columns;
   const auto is_bound = [&](Field field) {
     return std::any_of(bound_.begin(), bound_.end(),
@@ -68,7 +77,7 @@ Result<void> TableReader::bind() {
       return fail(Code::invalid,
                   fmt::format("the column \"{}\" is missing ({} format): the header has {}",
                               column.name, format_.name, fmt::join(csv_.header(), ", ")),
-                  csv_.where(), text::did_you_mean(column.name, csv_.header()));
+                  csv_.where(), hint(column.name));
     }
   }
   for (const auto& [field, text] : format_.map.constants) {
@@ -83,7 +92,7 @@ Result<void> TableReader::bind() {
                 fmt::format("the column \"{}\" is missing ({} format): the header has {}",
                             fmt::join(std::span(format_.extras).first(needed.size()), "\" or \""),
                             format_.name, fmt::join(csv_.header(), ", ")),
-                csv_.where());
+                csv_.where(), hint({}));
   }
   return {};
 }
@@ -161,6 +170,12 @@ std::string TableReader::complete(Draft& draft) {
 }
 
 std::string TableReader::missing(Field field) const {
+  for (const Bound& bound : bound_) {
+    if (bound.column->field != field) continue;
+    const std::string_view text = csv_[bound.position];
+    if (text.empty()) return fmt::format("{} must not be empty", bound.column->name);
+    return fmt::format("{} must be known: \"{}\"", bound.column->name, text);
+  }
   const Column* const column = format_.map.find(field);
   return fmt::format("{} must not be empty", column ? column->name : to_string(field));
 }

@@ -91,9 +91,7 @@ std::string draw_text() {
 
 Duration draw_length() { return Duration(*inRange<std::int64_t>(0, 100'000'000'000)); }
 
-Time draw_time() {
-  return Time(Duration(*inRange<std::int64_t>(-1'000'000'000, 2'000'000'000'000)));
-}
+Time draw_time() { return Time(Duration(*inRange<std::int64_t>(0, 2'000'000'000'000))); }
 
 Job draw_job(Trace& trace, std::uint64_t number) {
   const auto maybe = [] { return *inRange(0, 2) == 1; };

@@ -5,11 +5,12 @@
 /// a row of sections, each a line that names it and the lines below:
 ///
 ///   trace [FORMAT]        the job log; FORMAT as --format takes it
-///   cluster TEXT          as --cluster takes it; without it, inferred
+///   cluster [TEXT]        as --cluster takes it, or TOML in the lines below; without it, inferred
 ///   gpu_util | cpu_util | mem_util    a utilisation file
 ///   expect ID [where COLUMN=VALUE ...]   the figure's rows, with the columns that the first line
 ///                         names; numbers may differ by 1e-9 of their size
 ///   finding TEXT          some headline has this text
+///   says TEXT             some finding has it in headline, detail or advice; `silent TEXT`: none
 ///   absent ID TEXT        the figure is not drawn, for want of this
 #include <cmath>
 #include <filesystem>
@@ -76,7 +77,8 @@ std::vector<Section> sections_of(const fs::path& path) {
       std::vector<std::string> words = split(line, ' ');
       const std::string& kind = words.front();
       // These say all in their first line.
-      inside = kind != "cluster" && kind != "finding" && kind != "absent";
+      inside = !(kind == "cluster" && words.size() > 1) && kind != "finding" && kind != "says" &&
+               kind != "silent" && kind != "absent";
       sections.push_back({.words = std::move(words), .lines = {}, .line = number});
     }
   }
@@ -110,6 +112,8 @@ class Player {
       SCOPED_TRACE(fmt::format("{}:{}", path_.string(), section.line));
       if (section.words[0] == "expect") expect(document, section);
       if (section.words[0] == "finding") expect_finding(document, section.rest(1));
+      if (section.words[0] == "says") expect_says(document, section.rest(1), true);
+      if (section.words[0] == "silent") expect_says(document, section.rest(1), false);
       if (section.words[0] == "absent") expect_absent(document, section);
     }
   }
@@ -130,8 +134,10 @@ class Player {
     ASSERT_TRUE(trace) << to_string(trace.error());
     trace_ = std::move(*trace);
     const Section* const given = find("cluster");
-    auto cluster =
-        given != nullptr ? cluster::read_cluster(given->rest(1)) : sim::infer_cluster(*trace_);
+    auto cluster = given == nullptr ? sim::infer_cluster(*trace_)
+                   : given->words.size() > 1
+                       ? cluster::read_cluster(given->rest(1))
+                       : cluster::read_cluster(folder_.write("cluster.toml", given->text()));
     cluster_ = cluster ? std::move(*cluster) : cluster::Cluster{};
     if (const Section* const file = find("gpu_util")) {
       auto use = read_gpu_use(folder_.write("gpu", file->text()), *trace_);
@@ -190,6 +196,14 @@ class Player {
       all += finding.headline + "\n";
     }
     ADD_FAILURE() << "no finding says \"" << text << "\":\n" << all;
+  }
+
+  static void expect_says(const figure::Document& document, const std::string& text, bool wanted) {
+    std::string all;
+    for (const figure::Finding& finding : document.findings) {
+      all += finding.headline + " " + finding.detail + " " + finding.advice + "\n";
+    }
+    EXPECT_EQ(all.find(text) != std::string::npos, wanted) << "\"" << text << "\" in:\n" << all;
   }
 
   static void expect_absent(const figure::Document& document, const Section& section) {

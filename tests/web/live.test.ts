@@ -421,7 +421,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
     assert.ok(told);
     [told.start_from_s, told.start_to_s] = [late.start_s - 1200, late.start_s - 600];
     const {page} = await open(t, mock.url, `job/${late.job_id}`);
-    await page.getByText(/^It was told to start .*\(90\s%\) and did at .*, 10m\s00s later\.$/).waitFor();
+    await page.getByText(/^It was expected to start .*\(90\s% sure, as said when it came\) and did at .*, 10m\s00s later\.$/).waitFor();
   });
 
   test('is told when the service goes, and when it is back', async (t) => {

@@ -6,6 +6,7 @@
 /// Source   Hu et al., SC'21, Figure 1(b). Its mapping of Philly: Pass is completed, Killed is
 ///          cancelled, Failed is failed.
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -19,34 +20,36 @@ void register_helios_fig1b(Figures& registry);
 
 namespace {
 
-constexpr std::array kHeliosStates{0.513, 0.394, 0.093};
-constexpr std::array kPhillyStates{0.313, 0.326, 0.361};
+constexpr double kNotOfThePaper = std::numeric_limits<double>::quiet_NaN();
+constexpr std::array kHeliosStates{0.513, 0.394, 0.093, kNotOfThePaper};
+constexpr std::array kPhillyStates{0.313, 0.326, 0.361, kNotOfThePaper};
 
 Drawing draw_helios_fig1b(const Study& study) {
-  std::array<double, kEndings.size()> time{};
+  std::array<double, kEndingsAndTimeouts.size()> time{};
   std::int64_t jobs = 0;
   for (const std::uint32_t at : study.gpu_jobs()) {
     const trace::Job& job = study.job(at);
-    const auto ending = ending_of(job);
+    const auto ending = ending_or_timeout(job);
     if (!ending) continue;
     ++jobs;
     time[static_cast<std::size_t>(*ending)] += gpu_time(job);
   }
-  const double total = time[0] + time[1] + time[2];
+  const double total = time[0] + time[1] + time[2] + time[3];
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = jobs;
   figure.caption =
-      "GPU time (duration x GPUs) of the jobs whose final state is known. Time-outs and "
-      "node failures count as failed.";
+      "GPU time (duration x GPUs) of the jobs whose final state is known. Node failures count as "
+      "failed; the papers count jobs that ran into their time limit so too.";
   figure.caption += failed_caption(study);
   auto& ending = figure.text("ending", "Ending");
   auto& gpu_s = figure.number("gpu_time_gpu_s", "GPU time", figure::Unit::gpu_seconds);
   auto& fraction = figure.number("fraction", "This trace", figure::Unit::fraction);
   auto& helios = figure.number("helios_fraction", "Helios", figure::Unit::fraction);
   auto& philly = figure.number("philly_fraction", "Philly", figure::Unit::fraction);
-  for (const Ending each : kEndings) {
+  for (const Ending each : kEndingsAndTimeouts) {
     const auto at = static_cast<std::size_t>(each);
+    if (each == Ending::timed_out && time[at] == 0) continue;
     ending.add(std::string(to_string(each)));
     gpu_s.add(time[at]);
     fraction.add(time[at] / total);
@@ -56,18 +59,29 @@ Drawing draw_helios_fig1b(const Study& study) {
   figure.charts.push_back(
       {.kind = "bar", .x = "ending", .y = {"fraction", "helios_fraction", "philly_fraction"}});
   if (!known_for_most(study, jobs)) return drawing;
-  drawing.findings.push_back(
-      {.headline = fmt::format("{} of the GPU time went to jobs that were cancelled or failed.",
-                               text::human_share((time[1] + time[2]) / total)),
-       .detail =
-           (tells_failed_from_cancelled(study)
-                ? fmt::format("Cancelled: {}; failed: {}. ", text::human_share(time[1] / total),
-                              text::human_share(time[2] / total))
-                : std::string()) +
-           "Many jobs of deep learning that are cancelled have converged early. Not completed in "
-           "Helios: 48.7 %, in Philly: 68.7 %.",
-       .figure = {},
-       .advice = "Let jobs report progress, and stop those that no longer improve."});
+  const double lost = (total - time[0]) / total;
+  if (!(lost > 0)) return drawing;
+  figure::Finding finding{.headline =
+                              fmt::format("{} of the GPU time went to jobs that did not complete.",
+                                          text::human_share(lost))};
+  if (tells_failed_from_cancelled(study)) {
+    finding.detail = fmt::format("Cancelled: {}; failed: {}", text::human_share(time[1] / total),
+                                 text::human_share(time[2] / total));
+    if (time[3] > 0) {
+      finding.detail += fmt::format(
+          "; ended by their time limit, which says nothing of what they "
+          "had done: {}",
+          text::human_share(time[3] / total));
+    }
+    finding.detail += ". ";
+  }
+  finding.detail += "Not completed in Helios: 48.7 %, in Philly: 68.7 %.";
+  constexpr double kMuch = 0.1;
+  if (tells_failed_from_cancelled(study) && time[1] / total >= kMuch) {
+    finding.detail += " Many jobs of deep learning that are cancelled have converged early.";
+    finding.advice = "Let jobs report progress, and stop those that no longer improve.";
+  }
+  drawing.findings.push_back(std::move(finding));
   return drawing;
 }
 

@@ -4,16 +4,16 @@
 /// How busy the cluster is over the day.
 ///
 /// Source   Hu et al., SC'21, Figure 2(a): the mean over all days of the minutes of an hour; GPUs
-/// in
-///          use never count as more than there are.
+///          in use never count as more than there are.
+/// Differs  Only the time that the log covers counts (study/minutes.h).
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "study/figures.h"
 #include "study/minutes.h"
+#include "study/rhythm.h"
 #include "text/human.h"
 
 namespace almanac::study {
@@ -26,42 +26,53 @@ Drawing draw_helios_fig2a(const Study& study) {
   const Minutes minutes = minutes_of(study);
   const auto running = gpus_in_use(study, minutes, study.gpu_jobs());
   const auto there = gpus_there(study.cluster(), minutes, kNoVc);
-  std::array<double, 24> sum{};
-  std::array<std::int64_t, 24> count{};
+  DailyRhythm rhythm;
   for (std::size_t minute = 0; minute < running.size(); ++minute) {
     const double use = use_of(std::min(running[minute], there[minute]), there[minute]);
-    if (std::isnan(use)) continue;
-    const std::size_t hour = minute / 60 % 24;  // the grid begins at midnight
-    sum[hour] += use;
-    ++count[hour];
+    if (!std::isnan(use)) rhythm.add(minutes.first + static_cast<std::int64_t>(minute), use);
   }
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(study.gpu_jobs().size());
   figure.caption =
-      "GPUs in use of those there, by hour of the day (the clock of the log), mean over all days.";
+      "GPUs in use of those there, by hour of the day (the clock of the log), mean over all days, "
+      "from the first submission to the last.";
   auto& hour = figure.number("hour", "Hour of the day");
   auto& use = figure.number("utilization", "GPUs in use", figure::Unit::fraction);
-  for (std::size_t h = 0; h < 24; ++h) {
+  for (std::size_t h = 0; h < DailyRhythm::kHours; ++h) {
     hour.add(static_cast<double>(h));
-    use.add(sum[h] / static_cast<double>(count[h]));
+    use.add(rhythm.mean(h));
   }
   figure.charts.push_back({.kind = "line", .x = "hour", .y = {"utilization"}});
-  const auto [low, high] = std::minmax_element(use.numbers.begin(), use.numbers.end());
-  double mean = 0;
-  for (const double value : use.numbers) mean += value / 24;
+  const double mean = rhythm.mean();
   if (std::isnan(mean)) return drawing;
-  drawing.findings.push_back(
-      {.headline =
-           fmt::format("On average {} of the GPUs are in use: {} at {:02}:00, {} at {:02}:00.",
-                       text::human_share(mean), text::human_share(*low), low - use.numbers.begin(),
-                       text::human_share(*high), high - use.numbers.begin()),
-       .detail =
-           fmt::format("The other {} stand idle and powered. Helios' clusters ran at 65 to 90 % "
-                       "and fell by 5 to 8 points at night.",
-                       text::human_share(1 - mean)),
-       .figure = {},
-       .advice = "A daily rhythm can be forecast: put idle nodes to sleep and wake them in time."});
+  figure::Finding finding;
+  finding.headline = fmt::format("On average {} of the GPUs are in use", text::human_share(mean));
+  constexpr double kSwing = 0.05;
+  const auto [low, high] = std::minmax_element(use.numbers.begin(), use.numbers.end());
+  const bool repeats = rhythm.repeats() && *high - *low >= kSwing;
+  if (repeats) {
+    finding.headline += fmt::format(": {} at {:02}:00, {} at {:02}:00", text::human_share(*low),
+                                    low - use.numbers.begin(), text::human_share(*high),
+                                    high - use.numbers.begin());
+  }
+  finding.headline += ".";
+  finding.detail = fmt::format("From the first submission to the last, {}. ",
+                               text::human_time(60.0 * static_cast<double>(minutes.count)));
+  if (study.cluster().inferred) {
+    finding.detail +=
+        "The GPUs are those that ever ran jobs at once: the log does not tell how many there are "
+        "(--cluster does). ";
+  }
+  finding.detail += "Helios' clusters ran at 65 to 90 % and fell by 5 to 8 points at night.";
+  const double gpus = study.cluster().gpus();
+  const double a_node = gpus / static_cast<double>(study.cluster().nodes.size());
+  if (repeats && !study.cluster().inferred && (1 - *low) * gpus >= a_node) {
+    finding.advice =
+        "The rhythm repeats from day to day, so it can be forecast: idle nodes could sleep and "
+        "wake in time (almanac energy simulate says what that saves).";
+  }
+  drawing.findings.push_back(std::move(finding));
   return drawing;
 }
 

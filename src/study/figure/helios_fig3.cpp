@@ -50,18 +50,19 @@ void add_use(const Study& study, std::map<int, Month>& months) {
   const auto all = gpus_in_use(study, minutes, study.gpu_jobs());
   const auto single = gpus_in_use(study, minutes, with_one);
   const auto there = gpus_there(study.cluster(), minutes, kNoVc);
-  constexpr std::size_t kDay = 24 * 60;
-  for (std::size_t day = 0; day < all.size(); day += kDay) {
-    const auto since = std::chrono::minutes(minutes.first + static_cast<std::int64_t>(day));
-    Month& month = months[month_of(Time(since))];
-    for (std::size_t minute = day; minute < day + kDay; ++minute) {
-      const double use = use_of(std::min(all[minute], there[minute]), there[minute]);
-      if (std::isnan(use)) continue;
-      month.use += use;
-      month.use_single += use_of(single[minute], there[minute]);
-      month.use_multi += use_of(all[minute] - single[minute], there[minute]);
-      ++month.minutes;
+  constexpr std::int64_t kDay = 24 * 60;
+  Month* month = nullptr;
+  for (std::size_t minute = 0; minute < all.size(); ++minute) {
+    const std::int64_t since = minutes.first + static_cast<std::int64_t>(minute);
+    if (month == nullptr || since % kDay == 0) {
+      month = &months[month_of(Time(std::chrono::minutes(since)))];
     }
+    const double use = use_of(std::min(all[minute], there[minute]), there[minute]);
+    if (std::isnan(use)) continue;
+    month->use += use;
+    month->use_single += use_of(single[minute], there[minute]);
+    month->use_multi += use_of(all[minute] - single[minute], there[minute]);
+    ++month->minutes;
   }
 }
 
@@ -119,16 +120,20 @@ Drawing draw_helios_fig3(const Study& study) {
   };
   const double of_single = variation(inner(single));
   const double of_multi = variation(inner(multi));
+  // As in Helios: those with several GPUs hold most of what is held, and vary less.
+  const bool decide = starts && of_multi < of_single &&
+                      stats::mean(inner(use_multi)) > stats::mean(inner(use_single));
   drawing.findings.push_back(
       {.headline =
            fmt::format("From month to month, jobs with one GPU vary by {}, those with several "
                        "by {}.",
                        text::human_share(of_single), text::human_share(of_multi)),
        .detail =
-           "Standard deviation in parts of the mean, over the months that are whole. In Helios "
-           "jobs with one GPU come and go, and those with several decide the utilisation.",
+           "Standard deviation in parts of the mean, over the months between the first and the "
+           "last. In Helios jobs with one GPU come and go, and those with several decide the "
+           "utilisation.",
        .figure = {},
-       .advice = "Plan capacity by the jobs with several GPUs."});
+       .advice = decide ? "Plan capacity by the jobs with several GPUs." : ""});
   return drawing;
 }
 

@@ -151,15 +151,28 @@ Drawing draw_helios_fig4(const Study& study) {
   const auto longest = std::max_element(vcs.begin(), vcs.end(), [](const Vc& a, const Vc& b) {
     return a.mean_wait_s < b.mean_wait_s;
   });
+  // The borders are at fault where jobs wait in one that is busy while another has room.
+  constexpr double kRoom = 0.1;
+  constexpr double kNoTrouble_s = 60;
+  const bool guessed = study.cluster().inferred;
+  const bool apart = !guessed && busiest->box.mean - idlest->box.mean >= kRoom &&
+                     longest->box.mean - idlest->box.mean >= kRoom &&
+                     longest->mean_wait_s > kNoTrouble_s;
   drawing.findings.push_back(
       {.headline = fmt::format("{} uses {} of its GPUs, {} uses {}; jobs wait longest in {}, {} on "
                                "average.",
                                busiest->name, text::human_share(busiest->box.mean), idlest->name,
                                text::human_share(idlest->box.mean), longest->name,
                                text::human_time(longest->mean_wait_s)),
-       .detail = "Fixed virtual clusters leave GPUs idle in one while jobs queue in another.",
+       .detail = guessed ? "How many GPUs each has is inferred from the log: as many as ever ran "
+                           "its jobs at once. What they share cannot be told from that."
+                 : apart
+                     ? "Fixed virtual clusters leave GPUs idle in one while jobs queue in another."
+                     : "",
        .figure = {},
-       .advice = "Let idle GPUs of one virtual cluster serve another, or redraw the borders."});
+       .advice = apart
+                     ? "Let idle GPUs of one virtual cluster serve another, or redraw the borders."
+                     : ""});
   return drawing;
 }
 

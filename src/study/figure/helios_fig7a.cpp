@@ -6,6 +6,7 @@
 /// Source   Hu et al., SC'21, Figure 7(a).
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -34,23 +35,30 @@ Drawing draw_helios_fig7a(const Study& study) {
   std::int64_t all = 0;
   std::int64_t known_gpu = 0;
   std::vector<double> failed_s;
+  std::vector<double> failed_wait_s;
+  double timed_out = 0;
   for (const auto& [name, jobs] :
        {std::pair{"CPU jobs", study.cpu_jobs()}, std::pair{"GPU jobs", study.gpu_jobs()}}) {
-    std::array<std::int64_t, kEndings.size()> counts{};
+    std::array<std::int64_t, kEndingsAndTimeouts.size()> counts{};
     std::int64_t known = 0;
     const bool on_gpus = name == std::string_view("GPU jobs");
     for (const std::uint32_t at : jobs) {
       const trace::Job& job = study.job(at);
-      const auto each = ending_of(job);
+      const auto each = ending_or_timeout(job);
       if (!each) continue;
       ++known;
       ++counts[static_cast<std::size_t>(*each)];
-      if (on_gpus && *each == Ending::failed) failed_s.push_back(seconds(duration_of(job)));
+      if (!on_gpus) continue;
+      if (*each == Ending::timed_out) ++timed_out;
+      if (*each != Ending::failed) continue;
+      failed_s.push_back(seconds(duration_of(job)));
+      if (const double wait = wait_s(job); !std::isnan(wait)) failed_wait_s.push_back(wait);
     }
     if (on_gpus) known_gpu = known;
     all += known;
     if (known == 0) continue;
-    for (const Ending each : kEndings) {
+    for (const Ending each : kEndingsAndTimeouts) {
+      if (each == Ending::timed_out && counts[static_cast<std::size_t>(each)] == 0) continue;
       const auto number = static_cast<double>(counts[static_cast<std::size_t>(each)]);
       kind.add(std::string(name));
       ending.add(std::string(to_string(each)));
@@ -64,16 +72,31 @@ Drawing draw_helios_fig7a(const Study& study) {
   if (failed_s.empty() || !known_for_most(study, known_gpu)) return drawing;
   const double share = static_cast<double>(failed_s.size()) / static_cast<double>(known_gpu);
   const double median = stats::quantile(failed_s, 0.5);
-  drawing.findings.push_back(
-      {.headline =
-           fmt::format("{} of the GPU jobs {}, half of them within {}.", text::human_share(share),
-                       tells_failed_from_cancelled(study) ? "fail" : "do not complete",
-                       text::human_time(median)),
-       .detail = "In Helios 15.5 % of the GPU jobs fail, mostly short ones that debug a script.",
-       .figure = {},
-       .advice = median < 600 ? "Give debugging a queue of its own with a short limit, so that it "
-                                "does not wait behind production."
-                              : "They end late here: checkpoints and early checks save most."});
+  figure::Finding finding{
+      .headline =
+          fmt::format("{} of the GPU jobs {}, half of them within {}.", text::human_share(share),
+                      tells_failed_from_cancelled(study) ? "fail" : "do not complete",
+                      text::human_time(median)),
+      .detail = "In Helios 15.5 % of the GPU jobs fail, mostly short ones that debug a script."};
+  if (timed_out > 0) {
+    finding.detail += fmt::format(" Not counted here: {} reach their time limit.",
+                                  text::human_share(timed_out / static_cast<double>(known_gpu)));
+  }
+  constexpr double kOften = 0.05;
+  constexpr double kShort_s = 600;
+  if (share >= kOften && median < kShort_s) {
+    const double wait = stats::quantile(failed_wait_s, 0.5);
+    if (known_for_most(study, known_gpu) && wait > median) {
+      finding.detail += fmt::format(" Half of those that fail had waited longer than {}.",
+                                    text::human_time(wait));
+      finding.advice =
+          "Give debugging a queue of its own with a short limit, so that it does not wait behind "
+          "production.";
+    }
+  } else if (share >= kOften) {
+    finding.advice = "They end late here: checkpoints and early checks save most.";
+  }
+  drawing.findings.push_back(std::move(finding));
   return drawing;
 }
 

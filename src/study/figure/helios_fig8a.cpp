@@ -33,12 +33,15 @@ Drawing draw_helios_fig8a(const Study& study) {
   if (shares.users < 20 || !(shares.top_5 > 0) || !known_for_most(study, *drawing.figure.n)) {
     return drawing;
   }
+  constexpr double kMuch = 0.3;
   drawing.findings.push_back(
       {.headline = fmt::format("The top 5 % of the users ({}) hold {} of the GPU time.",
                                shares.users_at_top, text::human_share(shares.top_5)),
        .detail = "In Helios the top 5 % hold 45 to 60 %.",
        .figure = {},
-       .advice = "Talk to these users first: what they change, the cluster notices."});
+       .advice = shares.top_5 >= kMuch
+                     ? "Talk to these users first: what they change, the cluster notices."
+                     : ""});
   return drawing;
 }
 

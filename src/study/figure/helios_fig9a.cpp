@@ -5,6 +5,10 @@
 ///
 /// Source   Hu et al., SC'21, Figure 9(a): the time that a user's GPU jobs waited.
 #include <cmath>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -18,6 +22,22 @@ namespace almanac::study {
 void register_helios_fig9a(Figures& registry);
 
 namespace {
+
+/// The part of the GPU time that the first `count` of `users` hold.
+double gpu_time_share(const Study& study, const std::vector<std::string>& users,
+                      std::size_t count) {
+  std::set<std::string_view> first;
+  for (std::size_t at = 0; at < count; ++at) first.insert(users[at]);
+  double held = 0;
+  double all = 0;
+  for (const std::uint32_t at : study.gpu_jobs()) {
+    const trace::Job& job = study.job(at);
+    const double time = gpu_time(job);
+    all += time;
+    if (first.contains(study.trace().names[job.request.user])) held += time;
+  }
+  return held / all;
+}
 
 Drawing draw_helios_fig9a(const Study& study) {
   figure::Column quantity{.name = "wait_s",
@@ -35,13 +55,19 @@ Drawing draw_helios_fig9a(const Study& study) {
   if (shares.users < 20 || !(shares.top_5 > 0) || !known_for_most(study, *drawing.figure.n)) {
     return drawing;
   }
+  const double held = gpu_time_share(study, drawing.figure["user"].texts, shares.users_at_top);
+  // Users who wait long because they ask much wait for themselves.
+  const bool wait_for_others = shares.top_5 >= 0.5 && held < shares.top_5 / 2;
   drawing.findings.push_back(
       {.headline = fmt::format("The top 5 % of the users ({}) bear {} of the waiting.",
                                shares.users_at_top, text::human_share(shares.top_5)),
-       .detail = "In Uranus 1 % of the users bore over 70 %.",
+       .detail = fmt::format("They hold {} of the GPU time. In Uranus 1 % of the users bore over "
+                             "70 % of the waiting.",
+                             text::human_share(held)),
        .figure = {},
-       .advice = "Where few wait for all the others, raise their priority or move them to another "
-                 "virtual cluster."});
+       .advice = wait_for_others ? "These few wait for others: raise their priority or move them "
+                                   "to another virtual cluster."
+                                 : ""});
   return drawing;
 }
 

@@ -106,6 +106,7 @@ Drawing draw_philly_fig3(const Study& study) {
   if (all.empty()) return drawing;
   std::sort(all.begin(), all.end());
   const auto started = static_cast<double>(study.gpu_jobs().size());
+  constexpr double kNoTrouble_s = 60;
   drawing.findings.push_back(
       {.headline =
            fmt::format("Of the waits, half are longer than {} and one in ten is longer than {}.",
@@ -117,7 +118,9 @@ Drawing draw_philly_fig3(const Study& study) {
            text::grouped(static_cast<std::int64_t>(started)),
            text::human_share(std::max(0.0, 1 - static_cast<double>(all.size()) / started))),
        .figure = {},
-       .advice = "Try other policies on this log: almanac simulate TRACE --policy all."});
+       .advice = stats::quantile_sorted(all, 0.9) > kNoTrouble_s
+                     ? "almanac advise LOG says whether another policy would shorten them."
+                     : ""});
   return drawing;
 }
 

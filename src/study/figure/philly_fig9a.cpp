@@ -48,14 +48,15 @@ Drawing draw_philly_fig9a(const Study& study) {
   figure.charts.push_back(
       {.kind = "bar", .x = "size", .y = {"mean_retries", "philly_mean_retries"}});
   const double all = retries.back() / jobs.back();
+  constexpr double kOften = 0.1;
   if (all > 0 && known_for_most(study, *figure.n)) {
     drawing.findings.push_back(
         {.headline = fmt::format("A job is tried {:.2f} times on average.", 1 + all),
          .detail = "In Philly 1.44 times, and twice with several GPUs.",
          .figure = {},
-         .advice =
-             "Retry only what can succeed the next time: almanac study failures tells these apart "
-             "from the jobs' own logs."});
+         .advice = all >= kOften ? "Retry only what can succeed the next time: almanac study "
+                                   "failures tells these apart from the jobs' own logs."
+                                 : ""});
   }
   return drawing;
 }

@@ -30,6 +30,9 @@ struct Counts {
   double harmless = 0;
   double waited = 0;
   double overtaken = 0;
+  double jobs = 0;
+  double wait_s = 0;
+  double mean_wait_s() const { return jobs > 0 ? wait_s / jobs : 0; }
 };
 
 using CountsOfSizes = std::array<Counts, kSizes.size()>;
@@ -63,6 +66,8 @@ void count(const Study& study, const VcJobs& group, CountsOfSizes& sizes) {
     const trace::Job& job = study.job(group.jobs[at]);
     Counts& counts = sizes[size_of(job.request.gpus)];
     if (wait_s(job) > 0) ++counts.waited;
+    ++counts.jobs;
+    counts.wait_s += wait_s(job);
     if (overtaken[at]) ++counts.overtaken;
   }
 }
@@ -102,18 +107,32 @@ Drawing draw_philly_out_of_order(const Study& study) {
   }
   figure.charts.push_back({.kind = "bar", .x = "size", .y = {"starts_past", "harmless"}});
   if (all.starts_past == 0) return drawing;
-  drawing.findings.push_back(
-      {.headline = fmt::format("{} of the starts were out of order; {} of these did no harm.",
-                               text::human_share(all.starts_past / starts),
-                               text::human_share(all.harmless / all.starts_past)),
-       .detail =
-           "In Philly 38 % of the decisions were out of order, and 85 % of those past large jobs "
-           "used GPUs that these could not.",
-       .figure = {},
-       .advice =
-           all.harmless < all.starts_past / 2
-               ? "Reservations (easy, conservative) keep large jobs from being overtaken for ever."
-               : ""});
+  figure::Finding finding{.headline = fmt::format("{} of the starts were out of order",
+                                                  text::human_share(all.starts_past / starts))};
+  if (study.cluster().inferred) {
+    finding.detail = "Which of them did harm cannot be told: how many GPUs were free is inferred. ";
+  } else {
+    finding.headline +=
+        fmt::format("; {} of these did no harm", text::human_share(all.harmless / all.starts_past));
+    const Counts& one = sizes.front();
+    const Counts& large = sizes.back();
+    constexpr double kEnough = 20;
+    const bool hold_up_large = large.starts_past - large.harmless >= kEnough &&
+                               large.harmless < large.starts_past / 2 && one.jobs >= kEnough &&
+                               large.mean_wait_s() > 2 * one.mean_wait_s();
+    if (hold_up_large) {
+      finding.detail =
+          fmt::format("Jobs of more than 8 GPUs wait {} on average, those of one {}. ",
+                      text::human_time(large.mean_wait_s()), text::human_time(one.mean_wait_s()));
+      finding.advice =
+          "Reservations (easy, conservative) keep large jobs from being overtaken for ever.";
+    }
+  }
+  finding.headline += ".";
+  finding.detail +=
+      "In Philly 38 % of the decisions were out of order, and 85 % of those past large jobs used "
+      "GPUs that these could not.";
+  drawing.findings.push_back(std::move(finding));
   return drawing;
 }
 

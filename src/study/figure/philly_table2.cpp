@@ -8,7 +8,9 @@
 ///          waited a minute or longer is labelled by what was free when it was submitted: fair
 ///          share when fewer GPUs of the virtual cluster were free than it asks, else
 ///          fragmentation.
+#include <algorithm>
 #include <array>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -30,6 +32,54 @@ struct Cell {
   double jobs = 0;
   double wait_s = 0;
 };
+
+struct Owed {
+  std::string because{};
+  std::string advice{};
+};
+
+/// What the waiting while enough GPUs were free is owed to, as far as that is known: free GPUs lie
+/// in fragments only where jobs hold parts of nodes.
+Owed owed_to(const Study& study, double share, double waited_s) {
+  const cluster::Cluster& cluster = study.cluster();
+  if (cluster.inferred) {
+    return {.because =
+                "How many were free is inferred from the most that ever ran at once: nodes "
+                "may have been down or kept for others (--cluster tells the real ones).",
+            .advice = {}};
+  }
+  int a_node = 0;
+  for (const cluster::NodeClass& make : cluster.classes) a_node = std::max(a_node, make.gpus);
+  if (a_node == 0) return {};
+  double part_of_node = 0;
+  double all = 0;
+  for (const std::uint32_t at : study.gpu_jobs()) {
+    const double time = gpu_time(study.job(at));
+    all += time;
+    if (study.job(at).request.gpus % a_node != 0) part_of_node += time;
+  }
+  constexpr double kMany = 0.05;
+  constexpr double kMostly = 0.5;
+  if (part_of_node < kMany * all) {
+    return {.because =
+                "Nearly all GPU time goes to jobs of whole nodes, which leave no fragments: "
+                "GPUs were kept for others, by priorities, reservations or limits, or were "
+                "out of service.",
+            .advice = {}};
+  }
+  if (share > kMostly) {
+    return {.because = "They were free in the wrong places, or kept for others.",
+            .advice = "Pack small jobs tightly, or move them, so that whole nodes stay free."};
+  }
+  const double mean_s = waited_s / static_cast<double>(study.gpu_jobs().size());
+  constexpr double kNoTrouble_s = 60;
+  if (mean_s < kNoTrouble_s) return {};
+  return {.because = "The rest waited for GPUs that were all taken.",
+          .advice = cluster.vcs.size() > 1
+                        ? "Virtual clusters are full: more GPUs, or other borders, would help."
+                        : "The cluster is full: more GPUs, or an order that lets short jobs go "
+                          "first, would help."};
+}
 
 Drawing draw_philly_table2(const Study& study) {
   std::array<std::array<Cell, kSizes.size()>, kCauses> cells{};
@@ -76,18 +126,16 @@ Drawing draw_philly_table2(const Study& study) {
       {.kind = "bar", .x = "size", .y = {"fraction"}, .by = "cause", .stacked = true});
   if (count == 0) return drawing;
   const double share = waited[kFragmentation] / (waited[kFairShare] + waited[kFragmentation]);
-  drawing.findings.push_back(
-      {.headline =
-           fmt::format("{} of the waiting of jobs with several GPUs began while enough GPUs were "
-                       "free.",
-                       text::human_share(share)),
-       .detail =
-           "They were free in the wrong places, or kept for others. In Philly about 80 % of the "
-           "waiting was of this kind.",
-       .figure = {},
-       .advice = share > 0.5
-                     ? "Pack small jobs tightly, or move them, so that whole nodes stay free."
-                     : "The virtual clusters are full: more GPUs, or other borders, would help."});
+  figure::Finding finding{
+      .headline = fmt::format("{} of the waiting of jobs with several GPUs began while enough GPUs "
+                              "were free.",
+                              text::human_share(share))};
+  const Owed owed = owed_to(study, share, waited[kFairShare] + waited[kFragmentation]);
+  finding.detail = owed.because;
+  finding.advice = owed.advice;
+  if (!finding.detail.empty()) finding.detail += " ";
+  finding.detail += "In Philly about 80 % of the waiting was of this kind.";
+  drawing.findings.push_back(std::move(finding));
   return drawing;
 }
 

@@ -55,14 +55,17 @@ Drawing draw_philly_table3(const Study& study) {
   figure.n = everything.count();
   figure.charts.push_back({.kind = "bar", .x = "gpus", .y = {"mean_percent"}, .by = "ending"});
   if (everything.count() == 0) return drawing;
+  constexpr double kBusy_percent = 75;
   drawing.findings.push_back(
       {.headline =
            fmt::format("GPUs that jobs hold are busy {:.0f} % of the time on average, and idle in "
                        "{} of the minutes.",
                        everything.mean(), text::human_share(everything.zeros())),
-       .detail = "In Philly 52 %: input, communication and neighbours keep the rest waiting.",
+       .detail = "In Philly 52 %: input, communication and neighbours kept the rest waiting.",
        .figure = {},
-       .advice = "Look at the CPU cores that the input of the idlest jobs gets."});
+       .advice = everything.mean() < kBusy_percent
+                     ? "Look at the CPU cores that the input of the idlest jobs gets."
+                     : ""});
   return drawing;
 }
 

@@ -5,6 +5,8 @@
 ///
 /// Source   Jeon et al., ATC'19, Table 6: passed, killed, unsuccessful.
 #include <array>
+#include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -21,20 +23,21 @@ struct Published {
   double fraction, gpu_time_fraction;
 };
 
-constexpr std::array<Published, kEndings.size()> kPhilly{
-    {{0.693, 0.4453}, {0.135, 0.3769}, {0.172, 0.1776}}};
+constexpr double kNotPublished = std::numeric_limits<double>::quiet_NaN();
+constexpr std::array<Published, kEndingsAndTimeouts.size()> kPhilly{
+    {{0.693, 0.4453}, {0.135, 0.3769}, {0.172, 0.1776}, {kNotPublished, kNotPublished}}};
 
 Drawing draw_philly_table6(const Study& study) {
-  std::array<double, kEndings.size()> jobs{}, time{};
+  std::array<double, kEndingsAndTimeouts.size()> jobs{}, time{};
   for (const std::uint32_t at : study.gpu_jobs()) {
     const trace::Job& job = study.job(at);
-    const auto ending = ending_of(job);
+    const auto ending = ending_or_timeout(job);
     if (!ending) continue;
     ++jobs[static_cast<std::size_t>(*ending)];
     time[static_cast<std::size_t>(*ending)] += gpu_time(job);
   }
-  const double known = jobs[0] + jobs[1] + jobs[2];
-  const double total = time[0] + time[1] + time[2];
+  const double known = std::accumulate(jobs.begin(), jobs.end(), 0.0);
+  const double total = std::accumulate(time.begin(), time.end(), 0.0);
   Drawing drawing;
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(known);
@@ -52,8 +55,9 @@ Drawing draw_philly_table6(const Study& study) {
       figure.number("philly_fraction", "Philly: share of the jobs", figure::Unit::fraction);
   auto& p_time =
       figure.number("philly_gpu_time_fraction", "Philly: of the GPU time", figure::Unit::fraction);
-  for (const Ending each : kEndings) {
+  for (const Ending each : kEndingsAndTimeouts) {
     const auto at = static_cast<std::size_t>(each);
+    if (each == Ending::timed_out && jobs[at] == 0) continue;
     ending.add(std::string(to_string(each)));
     count.add(jobs[at]);
     fraction.add(jobs[at] / known);

@@ -13,6 +13,7 @@
 
 #include "trace/format.h"
 #include "trace/json_records.h"
+#include "trace/partitions.h"
 #include "trace/tres.h"
 
 namespace almanac::trace {
@@ -97,7 +98,8 @@ bool read_tres(JsonObject& lists, const char* key, Tres& tres) {
   return any;
 }
 
-JobState read_state(JsonObject& record) {
+/// Nothing for a row of a job before it was resized.
+std::optional<JobState> read_state(JsonObject& record) {
   auto state = object_of(record, "state");
   if (!state) return JobState::unknown;
   std::string word;
@@ -111,22 +113,28 @@ JobState read_state(JsonObject& record) {
       }
     }
   }
+  if (word == "RESIZING") return std::nullopt;
   const auto known = parse_state(word);
   if (!known) throw BadRecord{fmt::format("state/current must be a job state: \"{}\"", word)};
   return *known;
 }
 
-Result<void> take(JsonObject& record, std::int64_t line, Intake& intake) {
+Result<void> take(JsonObject& record, std::int64_t line, Intake& intake, Partitions& partitions) {
   Trace& trace = intake.trace();
   Job job;
   job.id = trace.key(id_of(record));
   read_times(record, job);
-  job.outcome.state = read_state(record);
+  const auto state = read_state(record);
+  if (!state) {
+    intake.skip("rows of jobs before they were resized left out");
+    return {};
+  }
+  job.outcome.state = *state;
   Request& request = job.request;
   const auto intern = [&](const char* key) { return trace.names.intern(text_of(record, key)); };
   request.name = intern("name");
   request.user = intern("user");
-  request.vc = intern("partition");
+  request.vc = partitions.take(text_of(record, "partition"), text_of(record, "nodes"), intake);
   if (request.vc == kNoName) request.vc = intern("account");
   request.qos = intern("qos");
   auto lists = object_of(record, "tres");
@@ -159,9 +167,13 @@ void register_sacct_json(Formats& registry) {
                : 0.0;
   };
   format.read = [](const std::string& path, Intake& intake) {
-    return read_records(path, "jobs", intake, [&](JsonObject& record, std::int64_t line) {
-      return take(record, line, intake);
+    Partitions partitions;
+    auto read = read_records(path, "jobs", intake, [&](JsonObject& record, std::int64_t line) {
+      return take(record, line, intake, partitions);
     });
+    partitions.conclude(intake);
+    note_no_gpus(intake);
+    return read;
   };
   registry.add(std::move(format));
 }

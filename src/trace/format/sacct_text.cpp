@@ -6,10 +6,13 @@
 ///
 /// Lines of job steps (123.batch) are left out; ids of array tasks (123_4) and of parts of
 /// heterogeneous jobs (123+0) stay as they are. GPUs, CPUs and memory are those given, else those
-/// asked for. The partition is the VC, without one the account. Times are read as UTC: sacct
-/// prints the local time of the cluster and does not say which.
+/// asked for. The partition is the VC, without one the account; partitions whose jobs ran on the
+/// same nodes are one VC. Times are read as UTC: sacct prints the local time of the cluster and
+/// does not say which. A job that was resized has a row for each size; those before the last,
+/// RESIZING, are left out.
 ///
 /// Source   sacct(1) of Slurm 22.05.
+#include "trace/partitions.h"
 #include "trace/table_format.h"
 #include "trace/tres.h"
 
@@ -19,12 +22,19 @@ void register_sacct_text(Formats& registry);
 
 namespace {
 
-enum SacctExtra { kAllocTres, kReqTres, kAllocGres, kReqGres, kJobId };
+constexpr std::string_view kResizing = "RESIZING";
 
-std::string finish_sacct_text(Draft& draft, Intake& intake) {
+enum SacctExtra { kAllocTres, kReqTres, kAllocGres, kReqGres, kJobId, kState, kPartition, kNodes };
+
+std::string finish_sacct_text(Draft& draft, Intake& intake, Partitions& partitions) {
   if (draft.extras[kJobId].find('.') != std::string_view::npos) {
     draft.is_job = false;
     intake.skip("lines of job steps left out");
+    return {};
+  }
+  if (draft.extras[kState] == kResizing) {
+    draft.is_job = false;
+    intake.skip("rows of jobs before they were resized left out");
     return {};
   }
   std::string_view source;
@@ -37,6 +47,9 @@ std::string finish_sacct_text(Draft& draft, Intake& intake) {
            "\"";
   }
   Request& request = draft.job.request;
+  if (const std::string_view partition = draft.extras[kPartition]; !partition.empty()) {
+    request.vc = partitions.take(partition, draft.extras[kNodes], intake);
+  }
   request.gpus = tres->gpus;
   if (tres->nodes > 0) request.nodes = tres->nodes;
   if (!std::isnan(tres->cpus)) request.cpus = tres->cpus;
@@ -50,9 +63,7 @@ std::string finish_sacct_text(Draft& draft, Intake& intake) {
   return {};
 }
 
-}  // namespace
-
-void register_sacct_text(Formats& registry) {
+TableFormat sacct_text() {
   TableFormat format;
   format.name = "sacct";
   format.summary = "text of sacct -P (Slurm)";
@@ -78,10 +89,31 @@ void register_sacct_text(Formats& registry) {
       {Field::cpus, "AllocCPUS"},
       {Field::cpus, "ReqCPUS"},
   };
-  format.extras = {"AllocTRES", "ReqTRES", "AllocGRES", "ReqGRES", "JobID"};
+  format.map.states.emplace(kResizing, JobState::unknown);
+  format.extras = {"AllocTRES", "ReqTRES", "AllocGRES", "ReqGRES",
+                   "JobID",     "State",   "Partition", "NodeList"};
   format.needed_extras = 4;
-  format.finish = finish_sacct_text;
-  Format made = as_format(std::move(format));
+  format.free_text = "JobName";
+  format.command = kSacctCommand;
+  return format;
+}
+
+}  // namespace
+
+void register_sacct_text(Formats& registry) {
+  Format made = as_format(sacct_text());
+  made.read = [](const std::string& path, Intake& intake) {
+    Partitions partitions;
+    TableFormat format = sacct_text();
+    format.finish = [&](Draft& draft, Intake& into) {
+      return finish_sacct_text(draft, into, partitions);
+    };
+    format.conclude = [&](Intake& into) {
+      partitions.conclude(into);
+      note_no_gpus(into);
+    };
+    return read_table(format, path, intake);
+  };
   made.likeness = [](const Head& head) {
     for (const std::string_view column : head.columns('|')) {
       if (column == "JobID" || column == "JobIDRaw") return 1.0;

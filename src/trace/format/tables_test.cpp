@@ -258,6 +258,86 @@ TEST(SacctText, KeepsCpuJobsWithWhatAllTheirNodesGive) {
   EXPECT_EQ(request.memory_gb, 96);
 }
 
+constexpr const char* kSacct =
+    "JobID|JobName|Partition|Submit|Start|End|ElapsedRaw|TimelimitRaw|State|AllocTRES|NodeList\n";
+
+TEST(SacctText, TakesJobsWithoutALimitOfTheirOwn) {
+  const Trace trace = read(
+      kSacct + std::string("1|a|gpu|2024-01-01T00:00:00|||60|UNLIMITED|COMPLETED|gres/gpu=1|g1\n"
+                           "2|a|gpu|2024-01-01T00:00:01|||60|Partition_Limit|COMPLETED|"
+                           "gres/gpu=1|g1\n"
+                           "3|a|gpu|2024-01-01T00:00:02|||60|90|COMPLETED|gres/gpu=1|g1\n"),
+      "sacct");
+  EXPECT_EQ(trace.jobs.at(0).request.time_limit, kNoDuration);
+  EXPECT_EQ(trace.jobs.at(1).request.time_limit, kNoDuration);
+  EXPECT_EQ(trace.jobs.at(2).request.time_limit, 90min);
+}
+
+TEST(SacctText, KeepsBarsInJobNames) {
+  const Trace trace =
+      read(kSacct + std::string("1|lr=1|wd=0||x |gpu|2024-01-01T00:00:00|||60|90|COMPLETED|"
+                                "gres/gpu=4|g1\n"
+                                "2|plain|gpu|2024-01-01T00:00:01|||60|90|FAILED|gres/gpu=2|g1\n"),
+           "sacct");
+  EXPECT_EQ(name(trace, trace.jobs.at(0).request.name), "lr=1|wd=0||x");
+  EXPECT_EQ(trace.jobs.at(0).request.gpus, 4);
+  EXPECT_EQ(name(trace, trace.jobs.at(1).request.name), "plain");
+  EXPECT_THAT(error(kSacct + std::string("1|few|gpu\n")), HasSubstr("as many fields"));
+}
+
+TEST(SacctText, LeavesOutWhatAJobWasBeforeItWasResized) {
+  const Trace trace =
+      read(kSacct + std::string("7|a|gpu|2024-01-01T00:00:00|||60|90|RESIZING|gres/gpu=4|g1\n"
+                                "7|a|gpu|2024-01-01T00:00:00|||90|90|COMPLETED|gres/gpu=2|g1\n"),
+           "sacct");
+  ASSERT_EQ(trace.jobs.size(), 1U);
+  EXPECT_EQ(trace.jobs[0].request.gpus, 2);
+  EXPECT_THAT(trace.notes, ElementsAre("rows of jobs before they were resized left out: 1"));
+}
+
+TEST(SacctText, TakesPartitionsThatShareNodesForOne) {
+  const Trace trace =
+      read(kSacct + std::string(
+                        "1|a|gpu|2024-01-01T00:00:00|||60|90|COMPLETED|gres/gpu=4|g[01-02]\n"
+                        "2|a|debug|2024-01-01T00:00:01|||60|90|COMPLETED|gres/gpu=1|g02\n"
+                        "3|a|a100,gpu|2024-01-01T00:00:02|||60|90|COMPLETED|gres/gpu=8|x1\n"
+                        "4|a|gpu|2024-01-01T00:00:03|||0|90|CANCELLED|gres/gpu=8|None assigned\n"),
+           "sacct");
+  EXPECT_EQ(name(trace, trace.jobs.at(0).request.vc), "debug+gpu");
+  EXPECT_EQ(name(trace, trace.jobs.at(1).request.vc), "debug+gpu");
+  EXPECT_EQ(name(trace, trace.jobs.at(2).request.vc), "a100");
+  EXPECT_EQ(name(trace, trace.jobs.at(3).request.vc), "debug+gpu");
+  EXPECT_THAT(trace.notes,
+              ElementsAre("partitions debug, gpu ran jobs on the same nodes and are taken as one "
+                          "virtual cluster, debug+gpu",
+                          "jobs that name several partitions, counted to the first they name: 1"));
+}
+
+TEST(SacctText, SaysWhatItAssumesOfPartitionsWithoutNodes) {
+  const Trace trace = read(
+      "JobID|Partition|Submit|ElapsedRaw|AllocTRES\n"
+      "1|gpu|2024-01-01T00:00:00|60|gres/gpu=4\n"
+      "2|debug|2024-01-01T00:00:01|60|gres/gpu=4\n",
+      "sacct");
+  EXPECT_EQ(name(trace, trace.jobs.at(0).request.vc), "gpu");
+  ASSERT_EQ(trace.notes.size(), 1U);
+  EXPECT_THAT(trace.notes[0], HasSubstr("2 partitions are taken to share no node"));
+}
+
+TEST(SacctText, SaysWhyThereMayBeNoGpus) {
+  const Trace trace =
+      read("JobID|Submit|ElapsedRaw|AllocTRES\n1|2024-01-01T00:00:00|60|cpu=4\n", "sacct");
+  ASSERT_EQ(trace.notes.size(), 1U);
+  EXPECT_THAT(trace.notes[0], HasSubstr("AccountingStorageTRES=gres/gpu"));
+}
+
+TEST(SacctText, GivesTheCommandWhereAColumnIsMissing) {
+  EXPECT_THAT(error("JobID|JobName|Partition|Account|AllocCPUS|State|ExitCode\n1|a|b|c|1|X|0:0\n"),
+              HasSubstr("sacct -aPX -S now-60days -o JobID,JobName,"));
+  EXPECT_THAT(error("JobID|Submit|Elapsed\n1|2024-01-01T00:00:00|00:01:01\n"),
+              HasSubstr("sacct -aPX"));
+}
+
 TEST(SacctText, NeedsAColumnThatCountsGpus) {
   EXPECT_THAT(
       error("JobID|Submit|Elapsed\n1|2024-01-01T00:00:00|00:01:01\n"),
@@ -267,7 +347,7 @@ TEST(SacctText, NeedsAColumnThatCountsGpus) {
 
 TEST(SacctText, RefusesAJobWithoutASubmission) {
   EXPECT_THAT(error("JobID|Submit|Elapsed|AllocTRES\n1|Unknown|00:01:01|cpu=1\n"),
-              HasSubstr(":2: Submit must not be empty"));
+              HasSubstr(":2: Submit must be known: \"Unknown\""));
 }
 
 TEST(Swf, ReadsTheHeaderAndTheEighteenNumbers) {

@@ -125,7 +125,7 @@ function verdict(job: Job, told: Told | undefined, now: number): string[] {
   const lines: string[] = [];
   const judge = (what: string, at: number | undefined, from: number | undefined, to: number | undefined) => {
     if (from === undefined || to === undefined) return;
-    const said = `was told to ${what} ${stretch(from, to, now)} (${percent(told.share)})`;
+    const said = `was expected to ${what} ${stretch(from, to, now)} (${percent(told.share)} sure, as said when it came)`;
     if (at === undefined) {
       if (now > to && job.end_s === undefined) lines.push(`It ${said} and has not: ${duration(now - to)} late so far.`);
       else if (job.end_s === undefined) lines.push(`It ${said}.`);

@@ -27,7 +27,7 @@ export function ManagerView({overview}: ViewProps) {
         <section aria-labelledby="canary-title">
           <h2 id="canary-title">Canary</h2>
           <p class="brief-text">There is none: what levers do, they do to all jobs that are not exempt.{overview.shadow
-            ? <> What another policy would have gained is on the page of <a href="#/policy">policies</a>.</> : ''}</p>
+            ? <> How jobs would have fared under another policy is on the page of <a href="#/policy">policies</a>.</> : ''}</p>
         </section>
       )}
       {manager.agents.length > 0 && <Agents agents={manager.agents} />}

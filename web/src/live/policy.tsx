@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which policy decides, which one is compared with it, and what that one would have gained.
+// Which policy decides, which one is compared with it, and how jobs would have fared under that one.
 import {useMemo, useState} from 'preact/hooks';
 import {duration, percent, plain} from '../format';
 import {Actions} from './action';
@@ -27,7 +27,7 @@ export function PolicyView({overview, now}: ViewProps) {
       </dl>
       {against !== '' && (
         <section aria-labelledby="shadow-title">
-          <h2 id="shadow-title">What {against} would have gained</h2>
+          <h2 id="shadow-title">Had {against} decided</h2>
           {shadow?.comparison ? <ComparisonTable of={shadow.comparison} now={now} />
             : <p class="nothing">There is no comparison yet: it is made every ten minutes of the jobs that have ended.</p>}
           <Actions note={false} actions={[{label: 'Stop comparing', method: 'PUT', path: '/v1/shadow', body: {policy: ''}}]} />
@@ -118,5 +118,5 @@ function finding(of: Comparison): string {
   const about = `On the last ${plain(of.real.jobs)} jobs ${of.shadow} would have made them wait ${duration(other)} on average, ${of.policy} ${duration(played)}`;
   const [most, least] = [Math.max(played, other), Math.min(played, other)];
   if (most - least < 0.02 * most || most < 1) return `${about}: no difference that counts.`;
-  return `${about}: ${other < played ? `${percent((played - other) / played)} less` : `${percent((other - played) / (played || 1))} more`}.`;
+  return `${about}: ${other < played ? `${percent((played - other) / played)} less` : `${played < 1 ? 'longer' : `${(other / played).toFixed(1)} times as long`}`}.`;
 }

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 
-namespace almanac::slurm {
+namespace almanac::text {
 
 /// Slurm itself takes no more nodes than this (MAX_SLURM_NODES, slurm.h).
 inline constexpr std::size_t kMostHosts = 65'533;
@@ -25,4 +25,4 @@ Result<std::vector<std::string>> expand_hosts(std::string_view list);
 /// The list of `names`, joined by commas: long but always right.
 std::string join_hosts(std::span<const std::string> names);
 
-}  // namespace almanac::slurm
+}  // namespace almanac::text

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "slurm/host_list.h"
+#include "text/host_list.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-namespace almanac::slurm {
+namespace almanac::text {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -36,4 +36,4 @@ RC_GTEST_PROP(HostList, JoinedNamesExpandToThemselves, ()) {
 }
 
 }  // namespace
-}  // namespace almanac::slurm
+}  // namespace almanac::text

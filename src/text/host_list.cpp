@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "slurm/host_list.h"
+#include "text/host_list.h"
 
 #include <algorithm>
 #include <charconv>
@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace almanac::slurm {
+namespace almanac::text {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -104,4 +104,4 @@ std::string join_hosts(std::span<const std::string> names) {
   return fmt::format("{}", fmt::join(names, ","));
 }
 
-}  // namespace almanac::slurm
+}  // namespace almanac::text
