@@ -24,7 +24,16 @@ namespace {
 
 constexpr std::string_view kResizing = "RESIZING";
 
-enum SacctExtra { kAllocTres, kReqTres, kAllocGres, kReqGres, kJobId, kState, kPartition, kNodes };
+enum SacctExtra {
+  kAllocTres,
+  kReqTres,
+  kAllocGres,
+  kReqGres,
+  kJobId,
+  kState,
+  kPartitionExtra,
+  kNodes
+};
 
 std::string finish_sacct_text(Draft& draft, Intake& intake, Partitions& partitions) {
   if (draft.extras[kJobId].find('.') != std::string_view::npos) {
@@ -47,7 +56,7 @@ std::string finish_sacct_text(Draft& draft, Intake& intake, Partitions& partitio
            "\"";
   }
   Request& request = draft.job.request;
-  if (const std::string_view partition = draft.extras[kPartition]; !partition.empty()) {
+  if (const std::string_view partition = draft.extras[kPartitionExtra]; !partition.empty()) {
     request.vc = partitions.take(partition, draft.extras[kNodes], intake);
   }
   request.gpus = tres->gpus;
