@@ -18,13 +18,13 @@
 namespace almanac::inference {
 namespace {
 
-/// A date with a time, in microseconds since 1970 and tenths of them.
-std::optional<Micros> parse_moment(std::string_view text) {
+/// A date with a time, in tenths of microseconds since 1970: more than a double holds.
+std::optional<std::int64_t> parse_moment(std::string_view text) {
   const std::size_t point = text.find('.');
   std::string whole(text.substr(0, point));
-  double fraction = 0;
+  std::int64_t fraction = 0;
   if (point != std::string_view::npos) {
-    double unit = 1e5;
+    std::int64_t unit = 1'000'000;
     std::size_t at = point + 1;
     for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at, unit /= 10) {
       fraction += (text[at] - '0') * unit;
@@ -33,8 +33,7 @@ std::optional<Micros> parse_moment(std::string_view text) {
   }
   const auto time = text::parse_datetime(whole);
   if (!time) return std::nullopt;
-  return static_cast<double>(time->time_since_epoch().count()) * 1e3 +
-         std::round(fraction * 10) / 10;
+  return time->time_since_epoch().count() * 10'000 + fraction;
 }
 
 /// "0 14-27" = 0 and 14 to 27.
@@ -85,7 +84,6 @@ Result<Requests> RequestIntake::done(const std::string& path, std::int32_t token
                    [](const Request& a, const Request& b) { return a.arrival < b.arrival; });
   if (from_first) {
     const Micros first = all.front().arrival;
-    // Differences of times since 1970 in doubles are off by some hundredths of a microsecond.
     for (Request& each : all) each.arrival = std::round((each.arrival - first) * 10) / 10;
   }
   requests_.tokens_per_block = tokens_per_block;
@@ -110,6 +108,7 @@ Result<Requests> read_table(const std::string& path, const LogColumns& columns) 
       columns.blocks.empty() ? kNone : reader->find(columns.blocks).value_or(kNone);
 
   RequestIntake intake;
+  std::optional<std::int64_t> first;  // moment
   while (true) {
     const auto more = reader->next();
     if (!more) return tl::unexpected(more.error());
@@ -121,7 +120,9 @@ Result<Requests> read_table(const std::string& path, const LogColumns& columns) 
     };
     std::optional<Micros> at;
     if (columns.micros == 0) {
-      at = parse_moment((*reader)[*arrival]);
+      const auto moment = parse_moment((*reader)[*arrival]);
+      if (moment && !first) first = moment;
+      if (moment) at = static_cast<double>(*moment - *first) / 10;
     } else if (const auto value = text::parse_decimal((*reader)[*arrival])) {
       at = *value * columns.micros;
     }
