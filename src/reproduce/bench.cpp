@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/check.h"
 
@@ -25,19 +24,28 @@ std::string_view plain(std::string_view name) {
   return name.ends_with(".jsonl") ? name.substr(0, name.size() - 1) : name;
 }
 
-/// Whether `name` is `pattern`, in which one `*` may stand for anything.
+/// Whether `name` is `pattern`, in which each `*` stands for anything.
 bool matches(std::string_view name, std::string_view pattern) {
   const auto star = pattern.find('*');
   if (star == std::string_view::npos) return name == pattern;
-  const std::string_view head = pattern.substr(0, star);
-  const std::string_view tail = pattern.substr(star + 1);
-  return name.size() >= head.size() + tail.size() && name.starts_with(head) && name.ends_with(tail);
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  const std::string_view rest = pattern.substr(star + 1);
+  for (std::size_t at = star; at <= name.size(); ++at) {
+    if (matches(name.substr(at), rest)) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 void require(bool holds, std::string_view message) {
   if (!holds) throw Malformed{{.code = Code::invalid, .message = std::string(message)}};
+}
+
+std::string said(const std::exception& wrong) {
+  const std::string_view text = wrong.what();
+  const auto end = text.find("] ");
+  return std::string(end == std::string_view::npos ? text : text.substr(end + 2));
 }
 
 Bench::Bench(std::string folder, std::vector<Need> needs)
@@ -79,8 +87,8 @@ void Bench::each(std::string_view pattern, const std::function<void(const File&)
       work(file);
     } catch (const Malformed& malformed) {
       give_up(malformed.error);
-    } catch (const nlohmann::json::exception& wrong) {
-      give_up({.code = Code::invalid, .message = wrong.what()});
+    } catch (const std::exception& wrong) {  // of a parser
+      give_up({.code = Code::invalid, .message = said(wrong)});
     }
   }
 }

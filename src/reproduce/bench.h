@@ -4,6 +4,7 @@
 /// Where a recipe works: it takes files of the public data from the bench and lays rows on it.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@ namespace almanac::reproduce {
 
 /// Files of the public data that a recipe reads.
 struct Need {
-  /// "golden/ces/*_ces.csv": below the data's folder, one `*` in the last part. Packed files (.gz,
+  /// "golden/ces/*_ces.csv": below the data's folder, `*` in the last part only. Packed files (.gz,
   /// .zst) count as what is in them, and .jsonl as .json.
   std::string files{};
   std::string from{};  ///< Who published them, and where.
@@ -47,6 +48,9 @@ struct Malformed {
 
 /// Throws Malformed unless `holds`.
 void require(bool holds, std::string_view message);
+
+/// What a parser says, without its own number of the fault: "type must be number, but is string".
+std::string said(const std::exception& wrong);
 
 /// A file of the public data.
 struct File {

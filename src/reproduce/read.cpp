@@ -13,13 +13,6 @@
 namespace almanac::reproduce {
 namespace {
 
-/// What the parser says, without its own number of the fault: "type must be number, but is string".
-std::string said(const Json::exception& wrong) {
-  const std::string_view text = wrong.what();
-  const auto end = text.find("] ");
-  return std::string(end == std::string_view::npos ? text : text.substr(end + 2));
-}
-
 /// Does `work` and names the place in what it throws: a line, or `prefix` before the message.
 void at(const Where& where, const std::string& prefix, const std::function<void()>& work) {
   try {

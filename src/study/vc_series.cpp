@@ -28,8 +28,10 @@ std::string name_of(const fs::path& path) {
   return ending == std::string::npos ? "" : file.substr(0, ending);
 }
 
-Result<VcSeries> read_one(const fs::path& path, const std::vector<Time>& excluded) {
-  auto csv = table::CsvReader::open(path.string());
+}  // namespace
+
+Result<VcSeries> read_vc_file(const std::string& path, const std::vector<Time>& excluded) {
+  auto csv = table::CsvReader::open(path);
   if (!csv) return tl::unexpected(csv.error());
   const auto time = csv->find("time");
   const auto total = csv->find("total_gpu_num");
@@ -63,8 +65,6 @@ Result<VcSeries> read_one(const fs::path& path, const std::vector<Time>& exclude
   return series;
 }
 
-}  // namespace
-
 Result<std::vector<VcSeries>> read_vc_series(const std::string& folder,
                                              const std::vector<Time>& excluded) {
   std::error_code error;
@@ -79,7 +79,7 @@ Result<std::vector<VcSeries>> read_vc_series(const std::string& folder,
   std::sort(files.begin(), files.end());
   std::vector<VcSeries> all;
   for (const fs::path& file : files) {
-    auto series = read_one(file, excluded);
+    auto series = read_vc_file(file.string(), excluded);
     if (!series) return tl::unexpected(series.error());
     all.push_back(std::move(*series));
   }

@@ -24,6 +24,9 @@ struct VcSeries {
   Box use{};  ///< Of gpu_utilization, 0..1.
 };
 
+/// Reads the file of one virtual cluster, as read_vc_series() does.
+Result<VcSeries> read_vc_file(const std::string& path, const std::vector<Time>& excluded);
+
 /// Reads every *.csv, *.csv.gz and *.csv.zst of `folder`, in order of name; a file needs the
 /// columns time, total_gpu_num and gpu_utilization. Minutes of the days in `excluded` (each given
 /// by any time of it) are left out. Fails with not_found or invalid, naming file and line.

@@ -5,7 +5,6 @@
 /// traces at hand go.
 #include <cmath>
 #include <fstream>
-#include <map>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -14,7 +13,6 @@
 #include "stats/quantile.h"
 #include "study/duration_cdf.h"
 #include "study/figures.h"
-#include "study/vc_series.h"
 #include "support/shared_data.h"
 #include "table/csv_reader.h"
 #include "text/datetime.h"
@@ -42,29 +40,6 @@ figure::Figure drawn(const Study& study, const std::string& id) {
   }
   ADD_FAILURE() << id << " is not drawn";
   return {};
-}
-
-/// Hu et al., SC'21, Figure 3, Venus: April to August.
-TEST(PublishedFigures, VenusHasTheJobsOfEachMonth) {
-  const auto path = shared_path("data/traces/helios_venus_gpu_2020-03_to_08.csv.gz");
-  if (!path) GTEST_SKIP() << "the shared traces are not here";
-  const trace::Trace trace = read(*path);
-  const cluster::Cluster cluster = cluster::uniform(133, 8);
-  const figure::Figure figure = drawn(Study(trace, cluster), "helios_fig3");
-  const std::map<std::string, std::pair<double, double>> published{{"2020-04", {10311, 10600}},
-                                                                   {"2020-05", {7635, 9941}},
-                                                                   {"2020-06", {8593, 7634}},
-                                                                   {"2020-07", {13114, 9657}},
-                                                                   {"2020-08", {10611, 11522}}};
-  std::size_t found = 0;
-  for (std::size_t row = 0; row < figure.rows(); ++row) {
-    const auto month = published.find(figure["month"].texts[row]);
-    if (month == published.end()) continue;
-    ++found;
-    EXPECT_EQ(figure["single_gpu_jobs"].numbers[row], month->second.first) << month->first;
-    EXPECT_EQ(figure["multi_gpu_jobs"].numbers[row], month->second.second) << month->first;
-  }
-  EXPECT_EQ(found, published.size());
 }
 
 /// The months at hand cannot have more jobs than the six that the paper draws, and their curve is
@@ -112,38 +87,6 @@ TEST(PublishedFigures, PhillyIsConvertedAsHeliosDid) {
     EXPECT_EQ(figure["count"].numbers[octave],
               std::count_if(spans.begin(), spans.end(), [&](double s) { return s <= limit; }));
   }
-}
-
-/// Hu et al., SC'21, Figure 4: Earth in May 2020 without the 10th. Quartiles and means in percent.
-TEST(PublishedFigures, EarthHasTheBoxesOfItsVirtualClusters) {
-  const auto folder = shared_path("data/series/earth_vcs");
-  if (!folder) GTEST_SKIP() << "the shared series are not here";
-  const auto series = read_vc_series(*folder, {*text::parse_datetime("2020-05-10")});
-  ASSERT_TRUE(series) << to_string(series.error());
-  struct Published {
-    double q1, median, q3, low, mean;
-  };
-  const std::map<std::string, Published> published{
-      {"vcvlY", {50, 75, 100, 0, 69.630}},      {"vchbv", {15.6, 37.5, 67.2, 0, 42.479}},
-      {"vcMod", {0, 75, 100, 0, 52.977}},       {"vc3sl", {48.4, 71.9, 85.9, 0, 64.815}},
-      {"vcTJs", {50, 100, 100, 0, 75.418}},     {"vc8Sj", {4.2, 66.7, 85.4, 0, 51.523}},
-      {"vccaA", {21.9, 46.9, 62.5, 0, 46.237}},
-  };
-  std::size_t found = 0;
-  for (const VcSeries& each : *series) {
-    EXPECT_EQ(each.minutes, 30 * 24 * 60) << each.name;
-    const auto wanted = published.find(each.name);
-    if (wanted == published.end()) continue;
-    ++found;
-    constexpr double kPrinted = 0.0501;  // one digit
-    EXPECT_NEAR(100 * each.use.q1, wanted->second.q1, kPrinted) << each.name;
-    EXPECT_NEAR(100 * each.use.median, wanted->second.median, kPrinted) << each.name;
-    EXPECT_NEAR(100 * each.use.q3, wanted->second.q3, kPrinted) << each.name;
-    EXPECT_NEAR(100 * each.use.low, wanted->second.low, kPrinted) << each.name;
-    EXPECT_NEAR(100 * each.use.high, 100, kPrinted) << each.name;
-    EXPECT_NEAR(100 * each.use.mean, wanted->second.mean, 0.00051) << each.name;
-  }
-  EXPECT_EQ(found, published.size());
 }
 
 }  // namespace

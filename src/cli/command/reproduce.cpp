@@ -114,11 +114,13 @@ Result<int> reproduce_named(const ReproduceOptions& options) {
   if (!recipes) return tl::unexpected(recipes.error());
   std::vector<reproduce::Row> rows;
   Exit status = kDone;
+  bool lacks_data = false;
   for (const reproduce::Recipe* recipe : *recipes) {
-    if (options.data.empty()) {
+    if (options.data.empty() && !recipe->needs.empty()) {
       for (const reproduce::Need& need : recipe->needs) {
         note(fmt::format("{} needs {}: {}", recipe->name, need.files, need.from));
       }
+      lacks_data = true;
       continue;
     }
     reproduce::Outcome made = reproduce::reproduce(*recipe, options.data);
@@ -138,10 +140,11 @@ Result<int> reproduce_named(const ReproduceOptions& options) {
       rows.push_back(std::move(row));
     }
   }
-  if (options.data.empty()) {
+  const auto no_data = [] {
     return fail(Code::not_found, "the public data are not at hand", {},
                 "name their folder, with data/ and golden/ in it, by --data or ALMANAC_SHARED");
-  }
+  };
+  if (lacks_data && rows.empty()) return no_data();
   if (options.output == "json") {
     print_json(rows);
   } else if (options.output == "csv") {
@@ -149,6 +152,7 @@ Result<int> reproduce_named(const ReproduceOptions& options) {
   } else {
     print_table(rows);
   }
+  if (lacks_data) return no_data();
   return status;
 }
 

@@ -102,8 +102,10 @@ trace::Trace as_trace(const Case& input) {
   return trace;
 }
 
-sim::Schedule play(const trace::Trace& trace, std::int64_t nodes, std::string_view policy) {
-  sim::Options options{.timeline_interval = 60s};
+/// A log without samples may be of years, and gets none.
+sim::Schedule play(const Case& input, const trace::Trace& trace, std::string_view policy) {
+  sim::Options options;
+  if (!input.samples.empty()) options.timeline_interval = 60s;
   sim::PolicyRun run{.composition = value_or_throw(policy::registry().compose(
                          policy == "qssf" ? std::string("qssf+given") : std::string(policy))),
                      .restart = options.restart};
@@ -113,7 +115,8 @@ sim::Schedule play(const trace::Trace& trace, std::int64_t nodes, std::string_vi
   }
   options.restart = run.restart;
   const auto made = value_or_throw(sim::make_policy(run, trace));
-  return sim::simulate(trace, cluster::uniform(static_cast<std::uint32_t>(nodes), kGpusPerNode),
+  return sim::simulate(trace,
+                       cluster::uniform(static_cast<std::uint32_t>(input.nodes), kGpusPerNode),
                        *made, options);
 }
 
@@ -134,7 +137,7 @@ Played played(const sim::Schedule& schedule, const trace::Job& asked, std::size_
 /// Jobs of `input` must be in order of arrival.
 void compare(const Case& input, std::string_view policy, Tally& tally) {
   const trace::Trace trace = as_trace(input);
-  const sim::Schedule schedule = play(trace, input.nodes, policy);
+  const sim::Schedule schedule = play(input, trace, policy);
   for (std::size_t job = 0; job < input.jobs.size(); ++job) {
     const Played ours = played(schedule, trace.jobs[job], job);
     ++tally.jobs;
@@ -204,6 +207,12 @@ Case read_case(const Json& golden, const Json& of_policy) {
     input.samples[row.at(0)] = {row.at(1), row.at(2), row.at(3), row.at(4)};
   }
   sort_by_arrival(input);
+  constexpr std::int64_t kLongest = 100'000'000;
+  for (const Asked& job : input.jobs) {
+    require(
+        job.submit + job.run - input.jobs.front().submit <= kLongest,
+        fmt::format("job {} ends {} s or more after the first one's arrival", job.id, kLongest));
+  }
   return input;
 }
 
