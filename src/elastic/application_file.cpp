@@ -74,8 +74,9 @@ Result<void> read_tables(const fs::path& segments, const fs::path& profile, Appl
                   });
   if (!read) return read;
   steps.sort();
-  for (auto& [batch, rows] : made.validated) {
-    const auto name = fmt::format("validation-{}.csv", batch);
+  for (auto& run : made.validated) {
+    std::vector<EpochRow>& rows = run.second;
+    const auto name = fmt::format("validation-{}.csv", run.first);
     read = each_row(plain_or_packed(profile / name),
                     {"progress", "iteration", "grad_sqr", "grad_var"}, [&](const auto& row) {
                       rows.push_back({.progress = row[0],

@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "elastic/best_deal.h"
+#include "elastic/deal_ahead.h"
 #include "elastic/genetic_search.h"
 #include "elastic/marginal_gain.h"
 #include "elastic/pareto.h"
@@ -33,6 +34,50 @@ TEST(DealByGain, StopsWhereNothingIsGained) {
   const std::vector<GainSeeker> jobs{{.steps_left = 10, .most_gpus = 8, .step_s = slower}};
   EXPECT_EQ(deal_by_gain(jobs, 8), std::vector{1});
   EXPECT_EQ(deal_by_gain(std::vector{jobs[0], jobs[0], jobs[0]}, 2), (std::vector{1, 1, 0}));
+}
+
+TEST(DealAhead, GpusGoWhereTheyAddMostSpeed) {
+  // The second job gains nothing beyond one GPU.
+  const std::vector<AheadJob> jobs{{.work_s = 10'000, .speeds = {0, 1, 1.9, 2.7, 3.4}},
+                                   {.work_s = 10'000, .speeds = {0, 1, 1, 1, 1}}};
+  EXPECT_EQ(deal_ahead(jobs, 4), (std::vector{3, 1}));
+  EXPECT_EQ(deal_ahead({}, 4), std::vector<int>{});
+}
+
+TEST(DealAhead, AShortJobGoesFirstWhereNotAllHaveGpus) {
+  const std::vector<AheadJob> jobs{{.work_s = 50'000, .speeds = {0, 1}},
+                                   {.work_s = 500, .speeds = {0, 1}}};
+  EXPECT_EQ(deal_ahead(jobs, 1), (std::vector{0, 1}));
+}
+
+TEST(DealAhead, NoJobRestartsForLessThanItCosts) {
+  // A third GPU makes it 2 % faster, of which a restart in 900 s takes more.
+  std::vector<AheadJob> jobs{
+      {.work_s = 100'000, .speeds = {0, 1, 2, 2.04}, .present = 2, .present_speed = 2}};
+  EXPECT_EQ(deal_ahead(jobs, 3), std::vector{2});
+  jobs[0].speeds[3] = 3;
+  EXPECT_EQ(deal_ahead(jobs, 3), std::vector{3});
+}
+
+TEST(DealAhead, GivesNoMoreThanThereIs) {
+  Rng random(11);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<AheadJob> jobs(1 + random.below(8));
+    for (AheadJob& job : jobs) {
+      job.work_s = 10 + 10'000 * random.uniform();
+      job.speeds = {0};
+      for (std::size_t gpus = 1; gpus <= 1 + random.below(8); ++gpus) {
+        job.speeds.push_back(std::pow(static_cast<double>(gpus), random.uniform()));
+      }
+    }
+    const std::vector<int> deal = deal_ahead(jobs, 6);
+    int given = 0;
+    for (std::size_t job = 0; job < jobs.size(); ++job) {
+      given += deal[job];
+      EXPECT_LT(deal[job], static_cast<int>(jobs[job].speeds.size()));
+    }
+    EXPECT_LE(given, 6);
+  }
 }
 
 TEST(BestDeal, EqualsASearchThroughAllDeals) {

@@ -93,6 +93,13 @@ TEST(FreeNodes, TakesOfTheNodeWithMostUntilItSuffices) {
   EXPECT_EQ(free.take_emptiest(4), (Shares{{.node = 0, .gpus = 3}, {.node = 2, .gpus = 1}}));
 }
 
+TEST(FreeNodes, LeavesAsLittleAsCanBeOfANode) {
+  FreeNodes free({.nodes = 3, .gpus_per_node = 4});
+  free.take({{.node = 1, .gpus = 2}});
+  EXPECT_EQ(free.take_tightest(6), (Shares{{.node = 0, .gpus = 4}, {.node = 1, .gpus = 2}}));
+  EXPECT_EQ(free.take_tightest(6), (Shares{{.node = 2, .gpus = 4}})) << "all that is free";
+}
+
 TEST(Tiresias, WhoHadSixteenGpuHoursGoesBehind) {
   // One node. The first job needs it for longer than 14,400 s, the second comes late and is short.
   Application application = steady();
@@ -130,6 +137,21 @@ TEST(Pollux, LearnsWhereAJobIsFast) {
   ASSERT_TRUE(one);
   EXPECT_EQ(*one, *run_ticks(jobs, {.nodes = 1}, *make_pollux({}))) << "same seed, same schedule";
   EXPECT_LT(one->front(), 60 + 30 + 200) << "a batch of 20 counts twice";
+}
+
+TEST(Hasten, LaterJobsStartByWhatEarlierOnesTold) {
+  Application application = steady();
+  const std::vector<TickJob> jobs{
+      {.name = "a", .application = &application, .submit_s = 0, .asked_gpus = 1, .asked_batch = 10},
+      {.name = "b",
+       .application = &application,
+       .submit_s = 1200,
+       .asked_gpus = 1,
+       .asked_batch = 10}};
+  const auto jcts = run_ticks(jobs, {.nodes = 1}, *make_hasten());
+  ASSERT_TRUE(jcts);
+  EXPECT_LE((*jcts)[1], (*jcts)[0]);
+  EXPECT_EQ(*jcts, *run_ticks(jobs, {.nodes = 1}, *make_hasten()));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ void register_sia(Recipes& registry);
 
 namespace {
 
-constexpr const char* kPrograms = "golden/elastic/sia/*.jsonl";
+constexpr const char* kPrograms = "golden/elastic/sia/*.json";
 /// The published program counts in 32-bit floats.
 constexpr double kTolerance = 2e-5;
 
