@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include "timeshare/linear_program.h"
@@ -48,7 +49,7 @@ Fractions max_sum_throughput(const Problem& problem, std::span<const double> pri
   Fractions fractions(problem.jobs.size(), std::vector<double>(problem.types()));
   for (std::size_t job = 0; job < fractions.size(); ++job) {
     for (std::size_t type = 0; type < problem.types(); ++type) {
-      fractions[job][type] = program.value(column(job, type));
+      fractions[job][type] = std::clamp(program.value(column(job, type)), 0.0, 1.0);
     }
   }
   return fractions;

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Time on several types of GPUs, divided by a program and handed out in leases: a job runs next
+/// where it has had least of what it is to have.
+///
+/// The programs are those of `timeshare`. How fast a job is on a type it does not run on is what
+/// the speed models say; without them all types that a job accepts are as fast. In a lease whatever
+/// becomes free is handed out at once, and no job is stopped; nor is one at its end that has gained
+/// less than a lease of work over what a stop costs it.
+///
+/// Source   Narayanan et al., OSDI'20 (Gavel), sections 3 to 5; SOSP'21 (POP).
+/// Differs  The published rounds go type by type in a fixed order; here all pairs of job and type
+///          are one line, and stops that gain nothing are left out. Jobs that came after the last
+///          division wait behind those that have a part.
+/// Cost     a program where jobs have come or gone, at most once in `reset_s`; else a sort.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "policy/kit/allocator.h"
+#include "policy/registry.h"
+#include "timeshare/partition.h"
+#include "timeshare/programs.h"
+
+namespace almanac::policy::whole {
+namespace {
+
+using timeshare::Fractions;
+using timeshare::Problem;
+
+Fractions most_throughput(const Problem& problem) { return timeshare::max_sum_throughput(problem); }
+
+auto program_of(const std::string& objective) {
+  if (objective == "finish_time") return &timeshare::finish_time_fairness;
+  if (objective == "duration") return &timeshare::min_total_duration;
+  if (objective == "throughput") return &most_throughput;
+  return &timeshare::max_min_fairness;
+}
+
+class Gavel final : public Allocator {
+ public:
+  Gavel(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator,
+        const Parameters& told)
+      : Allocator(std::move(placement), std::move(estimator)),
+        program_(program_of(told.word("objective"))),
+        lease_(told.duration("lease_s")),
+        reset_(told.duration("reset_s")),
+        parts_(static_cast<std::size_t>(told.whole("parts"))) {}
+
+ private:
+  /// What a job is to have of each type, and has had since that was worked out.
+  struct Part {
+    std::map<std::uint64_t, double> due;
+    std::map<std::uint64_t, double> had_s;
+  };
+  struct Vc {
+    std::map<JobId, Part> parts;
+    std::vector<JobId> jobs;  // at the last decision
+    Time divided = kNoTime;
+    Time counted{};
+    Time lease_ends{};
+  };
+  struct Entry {
+    double rank = 0;  // greatest first
+    JobId job{};
+    std::uint64_t type = 0;
+  };
+
+  void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
+                std::vector<Wish>& wishes) override {
+    Vc& vc = vcs_[id];
+    count(vc, jobs, view);
+    const bool changed = !std::equal(jobs.begin(), jobs.end(), vc.jobs.begin(), vc.jobs.end());
+    vc.jobs.assign(jobs.begin(), jobs.end());
+    if (vc.divided == kNoTime || (changed && view.now - vc.divided >= reset_)) {
+      divide(id, vc, view, plan);
+    }
+    std::vector<Stock> left = stock(id, plan.ledger);
+    const bool lease_goes_on = view.now < vc.lease_ends;
+    if (!lease_goes_on) vc.lease_ends = view.now + lease_;
+    std::map<JobId, bool> named;
+    for (const JobId job : jobs) {
+      const bool stays =
+          view.progress(job).phase == Phase::running && (lease_goes_on || !has_gained(job, view));
+      if (!stays && !asked(job, view).is_cpu_job()) continue;
+      if (stays) take(left, job, view);
+      wishes.push_back({job});
+      named[job] = true;
+    }
+    for (const Entry& entry : line(vc, left, view)) {
+      if (named[entry.job]) continue;
+      cluster::Demand demand = asked(entry.job, view);
+      demand.gpu_types = entry.type;
+      if (!take(left, demand)) continue;
+      named[entry.job] = true;
+      wishes.push_back({entry.job, 0, entry.type});
+    }
+  }
+
+  /// Whether a running job has done a lease of work more than it would lose if it were stopped now:
+  /// else jobs whose restarts cost more than a lease would never end.
+  bool has_gained(JobId job, const View& view) const {
+    return view.now - view.progress(job).since >= lease_ + view.cost(job, {});
+  }
+
+  /// Adds what has run since the last decision.
+  static void count(Vc& vc, std::span<const JobId> jobs, const View& view) {
+    for (const JobId job : jobs) {
+      if (view.progress(job).phase != Phase::running) continue;
+      const Time since = std::max(vc.counted, view.progress(job).since);
+      if (since < view.now) vc.parts[job].had_s[type_held(job, view)] += seconds(view.now - since);
+    }
+    vc.counted = view.now;
+  }
+
+  void divide(VcId id, Vc& vc, const View& view, const Plan& plan) {
+    const std::vector<Stock> all = stock(id, plan.ledger);
+    Problem problem;
+    for (const Stock& each : all) problem.gpus.push_back(static_cast<double>(each.milli) / 1000);
+    std::vector<JobId> who;
+    for (const JobId job : vc.jobs) {
+      const cluster::Demand& demand = asked(job, view);
+      if (demand.is_cpu_job()) continue;
+      who.push_back(job);
+      timeshare::Job& made = problem.jobs.emplace_back();
+      made.gpus = std::max(1, static_cast<int>(demand.gpus));
+      for (const Stock& each : all) {
+        const bool accepts = (each.gpu_type & demand.gpu_types) != 0;
+        made.rates.push_back(!accepts ? 0
+                             : view.speeds == nullptr
+                                 ? 1
+                                 : rate_on(job, made.gpus, each.gpu_type, id, view, plan.ledger));
+      }
+      made.steps_left = seconds(work_left(job, view));
+      made.age_s = seconds(view.now - view.request(job).submit);
+    }
+    const Fractions alone = timeshare::isolated(problem);
+    for (std::size_t at = 0; at < who.size(); ++at) {
+      timeshare::Job& job = problem.jobs[at];
+      const double rate = timeshare::effective_rate(job, alone[at]);
+      if (rate > 0) job.alone_s = seconds(view.worked(who[at])) / rate;
+    }
+    const std::size_t parts =
+        std::clamp<std::size_t>(parts_, 1, std::max<std::size_t>(1, who.size()));
+    const Fractions fractions = timeshare::by_parts(problem, parts, program_);
+    vc.parts.clear();
+    for (std::size_t at = 0; at < who.size(); ++at) {
+      for (std::size_t type = 0; type < all.size(); ++type) {
+        vc.parts[who[at]].due[all[type].gpu_type] = fractions[at][type];
+      }
+    }
+    vc.divided = view.now;
+  }
+
+  /// Each job on each type that it accepts, first where it has had least of what is due to it. Half
+  /// a lease counts as had from the beginning, so that a first moment does not outweigh all.
+  std::vector<Entry> line(Vc& vc, const std::vector<Stock>& stock, const View& view) const {
+    std::vector<Entry> entries;
+    for (const JobId job : vc.jobs) {
+      if (asked(job, view).is_cpu_job()) continue;
+      Part& part = vc.parts[job];
+      for (const Stock& each : stock) {
+        if ((each.gpu_type & asked(job, view).gpu_types) == 0) continue;
+        const double had_s = part.had_s[each.gpu_type] + seconds(lease_) / 2;
+        entries.push_back({part.due[each.gpu_type] / had_s, job, each.gpu_type});
+      }
+    }
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Entry& a, const Entry& b) { return a.rank > b.rank; });
+    return entries;
+  }
+
+  /// Wakes at the end of the lease where a job waits and another runs.
+  void settled(VcId id, const View& view, Plan& plan) override {
+    const Vc& vc = vcs_[id];
+    const auto runs = [&](JobId job) { return will_run(job, view, plan); };
+    if (std::all_of(vc.jobs.begin(), vc.jobs.end(), runs)) return;
+    if (std::any_of(vc.jobs.begin(), vc.jobs.end(), runs)) plan.wake(vc.lease_ends);
+  }
+
+  Fractions (*program_)(const Problem&);
+  Duration lease_;
+  Duration reset_;
+  std::size_t parts_;
+  std::map<VcId, Vc> vcs_;
+};
+
+}  // namespace
+
+void register_gavel(Registry& registry) {
+  registry.wholes.add(
+      {.name = "gavel",
+       .summary =
+           "leases on types of GPUs by a program: fairness, finish times, duration, throughput",
+       .source = "Narayanan et al. OSDI'20 (Gavel)",
+       .traits = {.has = {Trait::reads_run_times, Trait::reads_speeds, Trait::stops_jobs,
+                          Trait::moves_jobs, Trait::leases}},
+       .parameters = {word("objective", "what the program optimises",
+                           {"fairness", "finish_time", "duration", "throughput"}),
+                      number("lease_s", "after which all is dealt out anew", 360, 1, 1e6),
+                      number("reset_s", "two programs are at least so far apart", 1'920, 0, 1e7),
+                      whole_number("parts", "into which jobs and GPUs are split (POP)", 1, 1,
+                                   1'000)}},
+      [](const Parameters& told, const Composition& composition, Host host) {
+        return std::make_unique<Gavel>(
+            almanac::policy::registry().placements.make(composition.placement, host),
+            std::move(host.estimator), told);
+      });
+}
+
+}  // namespace almanac::policy::whole
