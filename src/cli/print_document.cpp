@@ -56,7 +56,10 @@ void print_document(const figure::Document& document, const std::string& format,
     if (!needs.empty())
       fmt::print("\nFigures that this log does not allow, and what they need:\n{}", needs);
   }
-  if (folder.empty()) return;
+  if (!folder.empty()) note_report(folder);
+}
+
+void note_report(const std::string& folder) {
   if (report::has_page()) {
     note(fmt::format("the report is {}/report.html; its figures lie beside it as CSV and JSON",
                      folder));

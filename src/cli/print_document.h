@@ -15,4 +15,7 @@ namespace almanac::cli {
 void print_document(const figure::Document& document, const std::string& format,
                     const std::string& folder);
 
+/// Says that the report and its figures are in `folder`.
+void note_report(const std::string& folder);
+
 }  // namespace almanac::cli

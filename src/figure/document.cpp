@@ -42,18 +42,31 @@ Json provenance(const Provenance& from) {
           {"command", from.command}};
 }
 
+Json compared(const Compared& from) {
+  Json policies = Json::array();
+  for (const Compared::Policy& policy : from.policies) {
+    policies.push_back({{"name", policy.name}, {"caution", policy.caution}});
+  }
+  return {{"policies", std::move(policies)},
+          {"baseline", from.baseline},
+          {"best", from.best},
+          {"best_choice", from.best_choice}};
+}
+
 /// The document around `sections`, whose figures are whole or only named.
 Json around(const Document& document, Json sections) {
-  return {{"schema", 1},
-          {"kind", document.kind},
-          {"title", document.title},
-          {"subtitle", document.subtitle},
-          {"facts", facts(document)},
-          {"findings", findings(document)},
-          {"sections", std::move(sections)},
-          {"absent", absent(document)},
-          {"notes", document.notes},
-          {"provenance", provenance(document.provenance)}};
+  Json object = {{"schema", 1},
+                 {"kind", document.kind},
+                 {"title", document.title},
+                 {"subtitle", document.subtitle},
+                 {"facts", facts(document)}};
+  if (!document.compared.policies.empty()) object["compared"] = compared(document.compared);
+  object["findings"] = findings(document);
+  object["sections"] = std::move(sections);
+  object["absent"] = absent(document);
+  object["notes"] = document.notes;
+  object["provenance"] = provenance(document.provenance);
+  return object;
 }
 
 }  // namespace

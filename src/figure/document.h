@@ -38,11 +38,26 @@ struct Provenance {
   std::string command{};
 };
 
+/// Policies that figures show beside each other. The page draws the named ones until the reader
+/// picks others.
+struct Compared {
+  struct Policy {
+    std::string name{};
+    std::string caution{};  ///< What keeps it from being chosen; "" = nothing.
+  };
+  std::vector<Policy> policies{};
+  std::string baseline{};
+  std::string best{};         ///< Of all that came to their end; "" = none.
+  std::string best_choice{};  ///< Of those without a caution; "" = none.
+};
+
 struct Document {
-  std::string kind{};  ///< "study", "run", "sweep", "traces", "prediction", "energy".
+  /// "study", "run", "sweep", "runs", "traces", "prediction", "energy".
+  std::string kind{};
   std::string title{};
   std::string subtitle{};
   std::vector<std::pair<std::string, std::string>> facts{};  ///< Label and value.
+  Compared compared{};
   std::vector<Finding> findings{};
   std::vector<Section> sections{};
   std::vector<Absent> absent{};

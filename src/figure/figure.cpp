@@ -20,6 +20,36 @@ Column& add(std::deque<Column>& columns, std::string name, std::string label, Un
 
 }  // namespace
 
+std::string to_string(Unit unit) {
+  switch (unit) {
+    case Unit::none:
+      return "";
+    case Unit::seconds:
+      return "s";
+    case Unit::fraction:
+      return "fraction";
+    case Unit::percent:
+      return "percent";
+    case Unit::points:
+      return "points";
+    case Unit::jobs:
+      return "jobs";
+    case Unit::gpus:
+      return "gpus";
+    case Unit::gpu_seconds:
+      return "gpu_s";
+    case Unit::cpu_seconds:
+      return "cpu_s";
+    case Unit::users:
+      return "users";
+    case Unit::nodes:
+      return "nodes";
+    case Unit::ratio:
+      return "x";
+  }
+  return "";
+}
+
 Column& Figure::number(std::string name, std::string label, Unit unit) {
   return add(columns, std::move(name), std::move(label), unit, Type::number);
 }

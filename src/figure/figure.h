@@ -25,6 +25,7 @@ enum class Unit : std::uint8_t {
   seconds,   ///< Lengths of time.
   fraction,  ///< 0 to 1.
   percent,   ///< 0 to 100.
+  points,    ///< A difference of two fractions: 0.01 is one percentage point.
   jobs,
   gpus,
   gpu_seconds,
@@ -34,6 +35,9 @@ enum class Unit : std::uint8_t {
   ratio,
 };
 
+/// As documents spell it: "s", "fraction", "gpu_s"; "" of none.
+std::string to_string(Unit unit);
+
 enum class Type : std::uint8_t { number, text, time };
 
 /// A column; its name carries the unit, as in every file of ours.
@@ -42,6 +46,9 @@ struct Column {
   std::string label{};  ///< "Run time": on the page.
   Unit unit = Unit::none;
   Type type = Type::number;
+  std::string units{};   ///< A text column that says the unit of each row instead; "" = none.
+  std::string better{};  ///< "less" or "more" of it is better; "" = neither.
+  bool detail = false;   ///< The page shows it when asked for more.
   std::vector<double> numbers{};     ///< Of a number or a time (s since the epoch); NaN = missing.
   std::vector<std::string> texts{};  ///< Of a text.
 
@@ -65,22 +72,29 @@ struct Reference {
 
 /// How columns become a picture; docs/report.md describes every member.
 struct Chart {
+  /// Columns between which an interval of `y` lies.
+  struct Band {
+    std::string low{}, high{};
+  };
   /// Box columns of a box chart.
   struct Box {
     std::string low{}, q1{}, median{}, q3{}, high{}, mean{};
   };
-  std::string kind{};  ///< "line", "step", "bar", "points", "box", "heatmap", "gantt".
+  /// "line", "step", "bar", "points", "interval", "box", "heatmap", "gantt".
+  std::string kind{};
   std::string title{};
   std::string x{};
   std::vector<std::string> y{};
   std::string by{};                   ///< A text column: one series for each of its values.
   std::vector<std::string> choose{};  ///< Text columns: the reader picks one of their values.
   bool stacked = false;
+  bool sorted = false;  ///< Bars rise with the first of `y`.
   std::string x_scale = "linear";
   std::string y_scale = "linear";
   std::vector<std::string> right{};  ///< Drawn against an axis on the right.
   std::string labels{};
   std::optional<Box> box{};
+  std::optional<Band> band{};
   std::string value{};  ///< Of a cell of a heat map.
   std::string end{};    ///< Of a bar of a Gantt chart.
   std::vector<Reference> references{};
@@ -93,6 +107,8 @@ struct Figure {
   std::string caption{};            ///< What is shown, of which jobs, by which definition.
   std::string source{};             ///< "Hu et al., SC'21, Figure 1(a)"; "" = our own.
   std::optional<std::int64_t> n{};  ///< Jobs (or samples) behind it.
+  /// The text column of what is compared row by row, so that the reader may pin one; "" = none.
+  std::string compared{};
   std::deque<Column> columns{};
   std::vector<Chart> charts{};
 

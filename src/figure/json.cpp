@@ -9,34 +9,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* to_string(Unit unit) {
-  switch (unit) {
-    case Unit::none:
-      return "";
-    case Unit::seconds:
-      return "s";
-    case Unit::fraction:
-      return "fraction";
-    case Unit::percent:
-      return "percent";
-    case Unit::jobs:
-      return "jobs";
-    case Unit::gpus:
-      return "gpus";
-    case Unit::gpu_seconds:
-      return "gpu_s";
-    case Unit::cpu_seconds:
-      return "cpu_s";
-    case Unit::users:
-      return "users";
-    case Unit::nodes:
-      return "nodes";
-    case Unit::ratio:
-      return "x";
-  }
-  return "";
-}
-
 const char* to_string(Type type) {
   return type == Type::text ? "text" : type == Type::time ? "time" : "number";
 }
@@ -73,6 +45,7 @@ Json to_object(const Chart& chart) {
   put(object, "by", chart.by);
   put(object, "choose", chart.choose);
   if (chart.stacked) object["stacked"] = true;
+  if (chart.sorted) object["sorted"] = true;
   if (chart.x_scale != "linear") object["x_scale"] = chart.x_scale;
   if (chart.y_scale != "linear") object["y_scale"] = chart.y_scale;
   put(object, "right", chart.right);
@@ -84,10 +57,22 @@ Json to_object(const Chart& chart) {
                      {"median", chart.box->median}, {"q3", chart.box->q3},
                      {"high", chart.box->high},     {"mean", chart.box->mean}};
   }
+  if (chart.band) object["band"] = {{"low", chart.band->low}, {"high", chart.band->high}};
   for (const Reference& reference : chart.references) {
     object["reference"].push_back(
         {{"name", reference.name}, {"x", numbers(reference.x)}, {"y", numbers(reference.y)}});
   }
+  return object;
+}
+
+Json to_object(const Column& column) {
+  Json object = {{"name", column.name},
+                 {"label", column.label},
+                 {"unit", to_string(column.unit)},
+                 {"type", to_string(column.type)}};
+  put(object, "units", column.units);
+  put(object, "better", column.better);
+  if (column.detail) object["detail"] = true;
   return object;
 }
 
@@ -97,22 +82,21 @@ Json to_object(const Figure& figure) {
   Json columns = Json::array();
   Json data = Json::object();
   for (const Column& column : figure.columns) {
-    columns.push_back({{"name", column.name},
-                       {"label", column.label},
-                       {"unit", to_string(column.unit)},
-                       {"type", to_string(column.type)}});
+    columns.push_back(to_object(column));
     data[column.name] = column.type == Type::text ? Json(column.texts) : numbers(column.numbers);
   }
   Json charts = Json::array();
   for (const Chart& chart : figure.charts) charts.push_back(to_object(chart));
-  return {{"id", figure.id},
-          {"title", figure.title},
-          {"caption", figure.caption},
-          {"source", figure.source},
-          {"n", figure.n ? Json(*figure.n) : Json(nullptr)},
-          {"columns", columns},
-          {"data", data},
-          {"charts", charts}};
+  Json object = {{"id", figure.id},
+                 {"title", figure.title},
+                 {"caption", figure.caption},
+                 {"source", figure.source},
+                 {"n", figure.n ? Json(*figure.n) : Json(nullptr)}};
+  put(object, "compared", figure.compared);
+  object["columns"] = std::move(columns);
+  object["data"] = std::move(data);
+  object["charts"] = std::move(charts);
+  return object;
 }
 
 std::string dumped(const Json& json, int indent) {

@@ -25,8 +25,8 @@ Figure draw_estimators(const Evaluation& evaluation) {
                   "%: the share of jobs inside of the interval that shall hold 90 % of them.",
               .n = static_cast<std::int64_t>(evaluation.jobs.size())};
   auto& name = made.text("estimator", "Estimator");
-  auto& error = made.number("median_abs_log10_error", "Median |log10 error|");
-  auto& rank = made.number("spearman_gpu_time", "Rank correlation", Unit::ratio);
+  auto& error = made.number("median_abs_log10_error", "Median error, decades");
+  auto& rank = made.number("spearman_gpu_time", "Rank correlation");
   auto& coverage = made.number("coverage_90", "Within 90 %", Unit::fraction);
   auto& width = made.number("interval_width_log10", "Width of the interval, decades");
   auto& mae = made.number("mae_s", "Mean absolute error", Unit::seconds);

@@ -5,15 +5,21 @@
 /// distributed.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
-#include "figure/figure.h"
-#include "report/run_digest.h"
+#include "figure/document.h"
+#include "sim/summary.h"
 
 namespace almanac::report {
 
 /// One row a policy.
-figure::Figure draw_comparison(const std::vector<PolicyDigest>& policies);
+figure::Figure draw_comparison(const std::vector<sim::Summary>& policies);
+
+/// The first is the baseline; best is who has the least average completion time. A bound and an
+/// interrupted policy carry a caution and are no choice; an interrupted one is never best.
+figure::Compared compared_of(const std::vector<sim::Summary>& policies);
 
 /// What the curve of a distribution is called.
 struct CurveTitles {
@@ -23,9 +29,15 @@ struct CurveTitles {
   std::string label{};
 };
 
-/// A row for each policy and percentile. `values` is the member of a digest.
+/// How a quantity is distributed under a policy.
+struct Distribution {
+  std::string policy{};
+  std::int64_t finished = 0;       ///< Jobs.
+  std::vector<double> values_s{};  ///< At stats::kPercentiles; none, no values.
+};
+
+/// A row for each policy and percentile.
 figure::Figure draw_percentiles(const CurveTitles& titles,
-                                const std::vector<PolicyDigest>& policies,
-                                std::vector<double> PolicyDigest::*values);
+                                const std::vector<Distribution>& policies);
 
 }  // namespace almanac::report

@@ -286,6 +286,46 @@ TEST(RunDocument, DoesNotRecommendABound) {
   EXPECT_THAT(only.words(), HasSubstr("Each of these policies is told true run times"));
 }
 
+TEST(RunDocument, NamesWhatIsDrawnAtFirst) {
+  const figure::Compared compared =
+      Report(short_behind_long({"fifo", "sjf", "sjf+given"})).document.compared;
+  EXPECT_EQ(compared.baseline, "fifo");
+  EXPECT_EQ(compared.best, "sjf");
+  EXPECT_EQ(compared.best_choice, "sjf+given") << "as good, and told nothing";
+  ASSERT_THAT(compared.policies, SizeIs(3));
+  EXPECT_EQ(compared.policies[1].caution, "a bound");
+  EXPECT_EQ(compared.policies[2].caution, "");
+}
+
+TEST(RunDocument, DrawsEveryPolicyOfAGroup) {
+  const Report report(short_behind_long({"fifo", "sjf", "sjf+given"}));
+  EXPECT_THAT(report.figure("run_lengths").charts[0].y,
+              ElementsAre("avg_wait_s:fifo", "avg_wait_s:sjf", "avg_wait_s:sjf+given"));
+  const figure::Figure& side = report.figure("run_comparison");
+  EXPECT_EQ(side.compared, "policy");
+  EXPECT_TRUE(side.charts[0].sorted);
+  EXPECT_EQ(side["avg_wait_s"].better, "less");
+}
+
+TEST(RunDocument, DrawsARangeAsABand) {
+  const Report report(three_jobs());
+  const figure::Chart& taken = report.figure("run_timeline").charts[1];
+  EXPECT_THAT(taken.y, ElementsAre("gpus_busy", "gpus_total"));
+  ASSERT_TRUE(taken.band);
+  EXPECT_EQ(taken.band->low, "gpus_busy_min");
+  EXPECT_EQ(taken.band->high, "gpus_busy_max");
+}
+
+TEST(RunDocument, SaysThatTheNodesAreAssumedAndDrawsNoSleepOfNodesThatNeverSlept) {
+  const Report report(three_jobs());
+  const figure::Figure& energy = report.figure("run_energy");
+  EXPECT_THAT(energy.charts[0].y, ElementsAre("energy_kwh", "bound_kwh"));
+  EXPECT_THAT(energy.caption, HasSubstr("The nodes are assumed to be dgx1 (--power names others)"));
+  sim::Prepared told = three_jobs();
+  told.experiment.power = "helios";
+  EXPECT_THAT(Report(std::move(told)).figure("run_energy").caption, Not(HasSubstr("assumed")));
+}
+
 TEST(RunDocument, SaysNothingOfBoundsWhereThereAreNone) {
   const Report report(short_behind_long({"fifo", "sjf+given"}));
   EXPECT_THAT(report.words(), Not(HasSubstr("bound")));

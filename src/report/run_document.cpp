@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/run_document.h"
 
-#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -58,19 +57,6 @@ void introduce(Document& document, const RunInput& input, const Policies& polici
                          .command = shown_command(command)};
 }
 
-/// Policies that a crowded chart shows: all where they are few, else the first and the best.
-std::vector<std::size_t> drawn_of(const Policies& policies, std::size_t groups) {
-  constexpr std::size_t kMostBars = 60;
-  std::vector<std::size_t> drawn;
-  if (groups * policies.size() <= kMostBars) {
-    for (std::size_t at = 0; at < policies.size(); ++at) drawn.push_back(at);
-    return drawn;
-  }
-  drawn.push_back(0);
-  if (const std::size_t best = best_policy(policies); best > 0) drawn.push_back(best);
-  return drawn;
-}
-
 figure::Figure groups_figure(const RunInput& input, const Policies& policies, By by,
                              const GroupTitles& titles) {
   std::vector<std::string> names;
@@ -79,9 +65,7 @@ figure::Figure groups_figure(const RunInput& input, const Policies& policies, By
     names.push_back(each.summary.policy);
     totals.push_back(&each.totals[static_cast<std::size_t>(by)]);
   }
-  const Grouping& grouping = input.by(by);
-  const std::size_t groups = std::min(grouping.names.size(), titles.most);
-  return draw_groups(titles, grouping, names, totals, drawn_of(policies, groups));
+  return draw_groups(titles, input.by(by), names, totals);
 }
 
 /// Figures of groups that the log tells apart; what it does not is listed as absent.
@@ -93,6 +77,16 @@ void add_groups(Document& document, const RunInput& input, const Policies& polic
     return;
   }
   section.figures.push_back(groups_figure(input, policies, by, titles));
+}
+
+std::vector<Distribution> distributions(const Policies& policies,
+                                        std::vector<double> PolicyDigest::*values_s) {
+  std::vector<Distribution> made;
+  for (const PolicyDigest& each : policies) {
+    made.push_back(
+        {each.summary.policy, static_cast<std::int64_t>(each.summary.finished), each.*values_s});
+  }
+  return made;
 }
 
 template <class Part>
@@ -110,14 +104,18 @@ Document run_document(const RunInput& input, const DigestPlan& plan, Policies po
   introduce(document, input, policies, command);
   document.findings = run_findings(input, policies);
 
+  std::vector<sim::Summary> summaries;
+  for (const PolicyDigest& each : policies) summaries.push_back(each.summary);
+  document.compared = compared_of(summaries);
   figure::Section compared{.id = "policies", .title = "Policies", .text = {}};
-  compared.figures.push_back(draw_comparison(policies));
+  compared.figures.push_back(draw_comparison(summaries));
   compared.figures.push_back(
-      draw_percentiles({"run_jct_cdf", "How long jobs take", "jct_s", "Completion time"}, policies,
-                       &PolicyDigest::jct_s));
-  compared.figures.push_back(draw_percentiles(
-      {"run_wait_cdf", "How long jobs wait", "wait_s", "Wait"}, policies, &PolicyDigest::wait_s));
-  compared.figures.push_back(draw_energy(policies, input.prepared().power));
+      draw_percentiles({"run_jct_cdf", "How long jobs take", "jct_s", "Completion time"},
+                       distributions(policies, &PolicyDigest::jct_s)));
+  compared.figures.push_back(
+      draw_percentiles({"run_wait_cdf", "How long jobs wait", "wait_s", "Wait"},
+                       distributions(policies, &PolicyDigest::wait_s)));
+  compared.figures.push_back(draw_energy(policies, input.prepared()));
   document.sections.push_back(std::move(compared));
 
   figure::Section speed{.id = "speed", .title = "Cores and speed", .text = {}};

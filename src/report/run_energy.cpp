@@ -17,11 +17,21 @@ constexpr double kJoulesPerKwh = 3.6e6;
 /// Of the energy that the nodes would have drawn had none slept.
 double share_saved(const Summary& s) { return s.energy_saved_j / (s.energy_j + s.energy_saved_j); }
 
+/// Where the numbers of a node come from: nobody has measured the nodes of the log.
+std::string whose_power(const sim::Prepared& prepared) {
+  const sim::Experiment& experiment = prepared.experiment;
+  if (experiment.power != sim::Experiment{}.power) {
+    return fmt::format("Power model {}:", prepared.power.name);
+  }
+  return fmt::format("The nodes are assumed to be {} (--power names others):", prepared.power.name);
+}
+
 }  // namespace
 
 figure::Figure draw_energy(const std::vector<PolicyDigest>& policies,
-                           const energy::PowerModel& power) {
+                           const sim::Prepared& prepared) {
   using figure::Unit;
+  const energy::PowerModel& power = prepared.power;
   figure::Figure figure{.id = "run_energy", .title = "Energy"};
   auto& name = figure.text("policy", "Policy");
   for (const PolicyDigest& each : policies) name.add(each.summary.policy);
@@ -44,7 +54,7 @@ figure::Figure draw_energy(const std::vector<PolicyDigest>& policies,
   numbers("saved_kwh", "Spared by sleep, kWh", Unit::none,
           [](const Summary& s) { return s.energy_saved_j / kJoulesPerKwh; });
   numbers("saved", "Spared by sleep, share", Unit::fraction, share_saved);
-  numbers("bound_kwh", "At least, knowing the future, kWh", Unit::none,
+  numbers("bound_kwh", "Least for this schedule, kWh", Unit::none,
           [](const Summary& s) { return s.energy_bound_j / kJoulesPerKwh; });
   numbers("facility_kwh", "Energy of the facility, kWh", Unit::none,
           [](const Summary& s) { return s.facility_kwh; });
@@ -52,17 +62,26 @@ figure::Figure draw_energy(const std::vector<PolicyDigest>& policies,
           [](const Summary& s) { return s.cost; });
   numbers("kg_co2", "Carbon dioxide, kg", Unit::none, [](const Summary& s) { return s.kg_co2; });
   figure.caption = fmt::format(
-      "Power model {}: a node of {} GPUs draws {:g} W idle, {:g} W at full use of its GPUs and "
+      "{} a node of {} GPUs draws {:g} W idle, {:g} W at full use of its GPUs and "
       "{:g} W asleep, and boots in {}; GPUs in use count as fully used. The facility takes {:g} "
       "times as much. Spared is what nodes would have drawn idling while they slept or booted; the "
       "least is what the same schedule would have drawn, had it been known when each node would be "
       "needed.",
-      power.name, power.gpus, power.idle_w, power.full_w, power.asleep_w,
+      whose_power(prepared), power.gpus, power.idle_w, power.full_w, power.asleep_w,
       text::human_time(power.boot_s), power.facility.pue);
-  figure.charts.push_back({.kind = "bar",
-                           .title = "Energy of the nodes and what sleep spared, kWh",
-                           .x = "policy",
-                           .y = {"energy_kwh", "saved_kwh", "bound_kwh"}});
+  const bool any_slept = std::any_of(policies.begin(), policies.end(), [](const auto& each) {
+    return each.summary.energy_saved_j > 0;
+  });
+  figure::Chart chart{.kind = "bar",
+                      .title = "Energy of the nodes, kWh",
+                      .x = "policy",
+                      .y = {"energy_kwh", "bound_kwh"},
+                      .sorted = true};
+  if (any_slept) {
+    chart.title = "Energy of the nodes and what sleep spared, kWh";
+    chart.y = {"energy_kwh", "saved_kwh", "bound_kwh"};
+  }
+  figure.charts.push_back(std::move(chart));
   return figure;
 }
 

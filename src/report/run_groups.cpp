@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace almanac::report {
 namespace {
@@ -45,8 +44,7 @@ GroupTotals totals_of(const Grouping& grouping, const trace::Trace& trace,
 
 figure::Figure draw_groups(const GroupTitles& titles, const Grouping& grouping,
                            const std::vector<std::string>& policies,
-                           const std::vector<const GroupTotals*>& totals,
-                           const std::vector<std::size_t>& drawn) {
+                           const std::vector<const GroupTotals*>& totals) {
   figure::Figure figure{.id = titles.id, .title = titles.title};
   using figure::Unit;
   auto& name = figure.text(titles.group, titles.label);
@@ -77,14 +75,8 @@ figure::Figure draw_groups(const GroupTitles& titles, const Grouping& grouping,
             ? fmt::format(" The {} of {} with most GPU time, largest first.", shown.size(), there)
             : " Those with most GPU time first.";
   }
-  if (drawn.size() < policies.size()) {
-    std::vector<std::string> names;
-    for (const std::size_t at : drawn) names.push_back(policies[at]);
-    figure.caption +=
-        fmt::format(" Drawn for {}; the table has every policy.", fmt::join(names, " and "));
-  }
   figure::Chart chart{.kind = "bar", .title = "Average wait", .x = titles.group};
-  for (const std::size_t at : drawn) chart.y.push_back(waits[at]->name);
+  for (const figure::Column* const wait : waits) chart.y.push_back(wait->name);
   figure.charts.push_back(std::move(chart));
   return figure;
 }

@@ -42,11 +42,10 @@ struct GroupTitles {
   std::size_t most = std::numeric_limits<std::size_t>::max();
 };
 
-/// One row a group: jobs, GPU time, and a column avg_wait_s:<policy> for each policy. Of many
-/// policies the chart shows those numbered `drawn`. `totals` are by policy.
+/// One row a group: jobs, GPU time, and a column avg_wait_s:<policy> for each policy. `totals` are
+/// by policy.
 figure::Figure draw_groups(const GroupTitles& titles, const Grouping& grouping,
                            const std::vector<std::string>& policies,
-                           const std::vector<const GroupTotals*>& totals,
-                           const std::vector<std::size_t>& drawn);
+                           const std::vector<const GroupTotals*>& totals);
 
 }  // namespace almanac::report

@@ -135,8 +135,8 @@ figure::Figure draw_timelines(std::span<const Timeline> timelines) {
     }
   }
   figure.caption = fmt::format(
-      "Means over {}; least and most within them are in the table. Jobs that can never start do "
-      "not count.",
+      "Means over steps of {}; the table has the least and the most within each. Jobs that can "
+      "never start do not count.",
       text::human_time(seconds(width)));
   figure.charts.push_back({.kind = "line",
                            .title = "Jobs that wait",
@@ -144,13 +144,14 @@ figure::Figure draw_timelines(std::span<const Timeline> timelines) {
                            .y = {"jobs_waiting"},
                            .by = "policy"});
   figure::Chart gpus{.kind = "line",
-                     .title = "GPUs taken, mean and extremes, under one policy",
+                     .title = "GPUs taken under one policy, and the range within each step",
                      .x = "time_s",
-                     .y = {"gpus_busy", "gpus_busy_min", "gpus_busy_max", "gpus_total"},
-                     .choose = {"policy"}};
+                     .y = {"gpus_busy", "gpus_total"},
+                     .choose = {"policy"},
+                     .band = {{"gpus_busy_min", "gpus_busy_max"}}};
   if (computing != nullptr) {
-    gpus.title = "GPUs that compute and GPUs taken, under one policy";
-    gpus.y = {"gpus_computing", "gpus_busy", "gpus_total"};
+    gpus.title = "GPUs taken and GPUs that compute under one policy";
+    gpus.y = {"gpus_busy", "gpus_computing", "gpus_total"};
   }
   figure.charts.push_back(std::move(gpus));
   figure.charts.push_back({.kind = "line",

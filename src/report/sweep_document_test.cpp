@@ -53,7 +53,8 @@ TEST(SweepDocument, SaysWhereCurvesCross) {
   const figure::Figure& jct = document.sections[0].figures[0];
   EXPECT_THAT(jct["load"].numbers, ElementsAre(0.5, 1, 2, 0.5, 1, 2));
   EXPECT_THAT(jct["avg_jct_s"].numbers, ElementsAre(50, 100, 300, 50, 120, 200));
-  EXPECT_THAT(jct.charts, SizeIs(1)) << "no range of one seed";
+  ASSERT_THAT(jct.charts, SizeIs(1));
+  EXPECT_FALSE(jct.charts[0].band) << "no range of one seed";
 }
 
 TEST(SweepDocument, DoesNotRecommendABound) {
@@ -69,12 +70,30 @@ TEST(SweepDocument, DoesNotRecommendABound) {
   EXPECT_THAT(told(true).detail, HasSubstr("Each of them is a bound."));
 }
 
+TEST(SweepDocument, NamesWhatIsDrawnAtFirst) {
+  // easy is better at one load, drf over both; sjf is better than either and no choice.
+  std::vector<sim::SweepPoint> points = {point(1, 1, "fifo", 200), point(1, 1, "easy", 100),
+                                         point(1, 1, "drf", 120),  point(1, 1, "sjf", 50),
+                                         point(2, 1, "fifo", 900), point(2, 1, "easy", 500),
+                                         point(2, 1, "drf", 300),  point(2, 1, "sjf", 90)};
+  for (sim::SweepPoint& each : points) each.summary.bound = each.summary.policy == "sjf";
+  const figure::Compared compared = sweep_document("log.csv", points, {}).compared;
+  EXPECT_EQ(compared.baseline, "fifo");
+  EXPECT_EQ(compared.best, "sjf");
+  EXPECT_EQ(compared.best_choice, "drf");
+  ASSERT_THAT(compared.policies, SizeIs(4));
+  EXPECT_EQ(compared.policies[3].caution, "a bound");
+}
+
 TEST(SweepDocument, ShowsTheRangeOverSeeds) {
   const figure::Document document =
       sweep_document("log.csv", {point(1, 1, "fifo", 10), point(1, 2, "fifo", 30)}, {});
   const figure::Figure& jct = document.sections[0].figures[0];
   EXPECT_THAT(jct["low_s"].numbers, ElementsAre(10));
   EXPECT_THAT(jct["high_s"].numbers, ElementsAre(30));
+  ASSERT_THAT(jct.charts, SizeIs(1)) << "the range is a band of the curve";
+  ASSERT_TRUE(jct.charts[0].band);
+  EXPECT_EQ(jct.charts[0].band->low, "low_s");
   EXPECT_THAT(jct.caption, HasSubstr("the least and the greatest"));
   EXPECT_EQ(document.findings[0].headline, "How long jobs take under fifo at each load.");
 }

@@ -54,31 +54,45 @@ std::string change_text(const Change& change, double value) {
   return fmt::format("{:.2f} times", value);
 }
 
-Figure changes_figure(const std::vector<Change>& changes, const Named& a, const Named& b) {
+/// Shares change by a difference, everything else by a ratio: a figure each, for the two have no
+/// scale in common.
+enum class Kind { ratio, difference };
+
+bool is_of(Kind kind, const Change& change) {
+  return (change.a.unit == Unit::fraction) == (kind == Kind::difference);
+}
+
+const char* id_of(Kind kind) { return kind == Kind::ratio ? "changes" : "changed_shares"; }
+
+Figure changes_figure(Kind kind, const std::vector<Change>& changes, const Named& a,
+                      const Named& b) {
+  const bool ratio = kind == Kind::ratio;
   Figure figure;
-  figure.id = "changes";
-  figure.title = "What is different";
+  figure.id = id_of(kind);
+  figure.title = ratio ? "How many times as much" : "Shares, in percentage points";
   figure.caption = fmt::format(
-      "Each measure of {} and of {}; the change is the second over the first, of shares the second "
-      "minus the first, with the middle 95 % of what {} samples of the days (of the users) of both "
-      "would have given.",
-      a.name, b.name, kDraws);
+      "Each measure of {} and of {}. The change is the second {}, with the middle 95 % of what {} "
+      "samples of the days (of the users) of both would have given.",
+      a.name, b.name, ratio ? "over the first" : "minus the first", kDraws);
   figure.n = static_cast<std::int64_t>(a.study.gpu_jobs().size() + b.study.gpu_jobs().size());
   auto& label = figure.text("label", "Measure");
   auto& name = figure.text("measure", "Name");
+  name.detail = true;
+  auto& unit = figure.text("unit", "Unit");
   auto& first = figure.number("a", a.name);
   auto& second = figure.number("b", b.name);
-  auto& change = figure.number("change", "Change");
-  auto& low = figure.number("change_low", "at least");
-  auto& high = figure.number("change_high", "at most");
+  first.units = unit.name;
+  second.units = unit.name;
+  const Unit of_change = ratio ? Unit::ratio : Unit::points;
+  auto& change = figure.number("change", ratio ? "Times as much" : "Difference", of_change);
+  auto& low = figure.number("change_low", "At least", of_change);
+  auto& high = figure.number("change_high", "At most", of_change);
   auto& verdict = figure.text("verdict", "Verdict");
-  auto& shown_a = figure.text("a_shown", a.name + ", in words");
-  auto& shown_b = figure.text("b_shown", b.name + ", in words");
   for (const Change& each : changes) {
-    shown_a.add(value_text(each.a, each.a.value));
-    shown_b.add(value_text(each.b, each.b.value));
+    if (!is_of(kind, each)) continue;
     label.add(each.a.label);
     name.add(each.a.name);
+    unit.add(figure::to_string(each.a.unit));
     first.add(each.a.value);
     second.add(each.b.value);
     change.add(each.change);
@@ -86,6 +100,12 @@ Figure changes_figure(const std::vector<Change>& changes, const Named& a, const 
     high.add(each.high);
     verdict.add(std::string(to_string(each.verdict)));
   }
+  figure.charts.push_back({.kind = "interval",
+                           .x = "label",
+                           .y = {"change"},
+                           .x_scale = ratio ? "log" : "linear",
+                           .band = {{"change_low", "change_high"}},
+                           .references = {{.name = "no change", .x = {}, .y = {ratio ? 1.0 : 0}}}});
   return figure;
 }
 
@@ -142,7 +162,7 @@ figure::Finding finding_of(const Change& change, const Named& a, const Named& b)
           .detail = fmt::format("{}; between {} and {} with 95 % confidence.",
                                 change_text(change, change.change), change_text(change, change.low),
                                 change_text(change, change.high)),
-          .figure = "changes",
+          .figure = id_of(is_of(Kind::ratio, change) ? Kind::ratio : Kind::difference),
           .advice = {}};
 }
 
@@ -203,10 +223,12 @@ figure::Document draw_comparison(const Study& a, const std::string& a_name, cons
                                  .figure = "changes",
                                  .advice = {}});
   }
-  document.sections.push_back({.id = "changes",
-                               .title = "What is different",
-                               .text = {},
-                               .figures = {changes_figure(changes, logs[0], logs[1])}});
+  document.sections.push_back(
+      {.id = "changes",
+       .title = "What is different",
+       .text = {},
+       .figures = {changes_figure(Kind::ratio, changes, logs[0], logs[1]),
+                   changes_figure(Kind::difference, changes, logs[0], logs[1])}});
   document.sections.push_back({.id = "jobs",
                                .title = "Jobs",
                                .text = {},

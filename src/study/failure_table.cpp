@@ -169,9 +169,9 @@ Drawing draw_failure_table(const FailureTrials& trials, std::span<const failure:
            [](ReasonRow& row) { return row.gpu_min; });
     column("rtf_x_demand_percent", "Share of it", Unit::percent,
            [&](ReasonRow& row) { return share(row.gpu_min, gpu_min); });
-    column("trials_per_job", "For each job", Unit::ratio,
+    column("trials_per_job", "For each job", Unit::none,
            [](ReasonRow& row) { return per(row.trials, row.jobs.size()); });
-    column("trials_per_user", "For each user", Unit::ratio,
+    column("trials_per_user", "For each user", Unit::none,
            [](ReasonRow& row) { return per(row.trials, row.users.size()); });
   }
   auto& suggestion = figure.text("suggestion", "What to do");

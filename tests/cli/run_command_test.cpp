@@ -217,6 +217,40 @@ TEST_F(RunCommand, ComparesRuns) {
   EXPECT_THAT(nowhere.err, HasSubstr("is this a run directory?"));
 }
 
+TEST_F(RunCommand, LeavesAReportOnRunsSideBySide) {
+  ASSERT_EQ(simulate({"--policy", "fifo,sjf"}).status, 0);
+  const std::string other = folder_ / "other";
+  ASSERT_EQ(
+      run_program({"simulate", trace_, "--cluster", cluster_, "--policy", "easy", "--out", other})
+          .status,
+      0);
+  const std::string out = folder_ / "compared";
+  const ProgramRun done = run_program({"compare", run_, other, "--out", out});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr(run_ + ":sjf")) << "the table is printed as before";
+  const auto content = [&](const std::string& name) {
+    std::ifstream stream(out + "/" + name, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(stream), {});
+  };
+  // fifo: waits of 0, 90 and 130 s; sjf: job 3 first, so 0, 100 and 80 s.
+  EXPECT_THAT(content("run_wait_cdf.csv"), HasSubstr(run_ + ":fifo,90,0.5\n"));
+  EXPECT_THAT(content("run_wait_cdf.csv"), HasSubstr(run_ + ":sjf,80,0.5\n"));
+  EXPECT_THAT(content("run_comparison.csv"), HasSubstr(other + ":easy,"));
+  EXPECT_THAT(content("runs_made.csv"), HasSubstr(other + ",trace.csv,"));
+  const json contents = json::parse(content("runs.json"));
+  EXPECT_EQ(contents["kind"], "runs");
+  EXPECT_EQ(contents["compared"]["baseline"], run_ + ":fifo");
+  EXPECT_EQ(contents["compared"]["best"], run_ + ":sjf");
+  EXPECT_NE(contents["compared"]["best_choice"], run_ + ":sjf") << "a bound is no choice";
+  // Another report replaces it; a folder of other things is left alone.
+  EXPECT_EQ(run_program({"compare", run_, "--out", out}).status, 0);
+  EXPECT_THAT(content("run_wait_cdf.csv"), HasSubstr("\nfifo,"));
+  EXPECT_NE(run_program({"compare", run_, "--out", run_}).status, 0);
+  if (done.err.find("no report page") != std::string::npos) GTEST_SKIP() << "no report page";
+  EXPECT_THAT(done.err, HasSubstr("the report is " + out + "/report.html"));
+  EXPECT_THAT(content("report.html"), HasSubstr(R"("kind":"runs")"));
+}
+
 TEST_F(RunCommand, SweepsTheSameWithAnyNumberOfThreads) {
   const auto sweep = [&](const std::string& threads) {
     const std::string out = folder_ / ("sweep" + threads + ".csv");

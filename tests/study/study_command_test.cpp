@@ -163,8 +163,29 @@ TEST_F(StudyCommand, TellsChangeFromChance) {
   EXPECT_THAT(run.out,
               HasSubstr("Mean GPUs a job: 2.0 in a, 4.0 in b.\n  x 2.00 (x 2.00 to x 2.00"));
   EXPECT_THAT(run.out, HasSubstr("Within chance: GPU jobs a day; Mean duration; Median duration;"));
-  EXPECT_THAT(content(out() + "/changes.csv"),
-              HasSubstr("Mean GPUs a job,mean_gpus,2,4,2,2,2,more,2.0,4.0\n"));
+  const std::string ratios = content(out() + "/changes.csv");
+  EXPECT_THAT(ratios, HasSubstr("Mean GPUs a job,mean_gpus,gpus,2,4,2,2,2,more\n"));
+  EXPECT_THAT(ratios, Not(HasSubstr("one_gpu_fraction"))) << "a share changes by a difference";
+  const std::string shares = content(out() + "/changed_shares.csv");
+  EXPECT_THAT(shares, HasSubstr("one_gpu_fraction,fraction,"));
+  EXPECT_THAT(shares, Not(HasSubstr("mean_gpus")));
+}
+
+TEST_F(StudyCommand, ShowsAChangedShareAmongTheShares) {
+  const std::string a = folder_.write("a.csv", weeks(1));
+  const std::string b = folder_.write("b.csv", weeks(4));
+  const ProgramRun run = run_program({"compare-traces", a, b, "--out", out()});
+  ASSERT_EQ(run.status, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("Jobs with one GPU: 100 % in a, 0 % in b.\n  -100.0 points"));
+  EXPECT_THAT(content(out() + "/traces.json"), HasSubstr("\"figure\": \"changed_shares\""));
+}
+
+TEST_F(StudyCommand, PutsUnitsBesideTheNumbersOfTheLog) {
+  const ProgramRun run = run_program({"study", trace(), "--out", out()});
+  ASSERT_EQ(run.status, 0) << run.err;
+  const std::string summary = content(out() + "/helios_table_summary.csv");
+  EXPECT_THAT(summary, HasSubstr("\"Run time of GPU jobs, average\",avg_run_time_gpu,s,"));
+  EXPECT_THAT(summary, HasSubstr("GPU jobs failed,fail_rate_gpu,fraction,"));
 }
 
 TEST_F(StudyCommand, CannotTellChangeFromFewDays) {

@@ -6,8 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "cli/print_document.h"
 #include "cli/program.h"
 #include "cli/run_policies.h"
+#include "report/document_directory.h"
+#include "report/runs_document.h"
 #include "sim/run_directory.h"
 
 namespace almanac::cli {
@@ -15,10 +18,26 @@ namespace {
 
 struct CompareOptions {
   std::vector<std::string> runs;
+  std::string out;
   std::string output = "table";
 };
 
-Result<int> compare(const CompareOptions& options) {
+/// The report on the runs, and where it is.
+Result<void> write_report(const CompareOptions& options, const std::vector<std::string>& command) {
+  if (auto opened = report::open_document_directory(options.out, "runs"); !opened) return opened;
+  std::vector<report::ReadRun> runs;
+  for (const std::string& run : options.runs) {
+    auto read = report::read_whole_run(run, options.runs.size() > 1);
+    if (!read) return tl::unexpected(read.error());
+    runs.push_back(std::move(*read));
+  }
+  const auto written = report::write_document(options.out, report::runs_document(runs, command));
+  if (!written) return written;
+  note_report(options.out);
+  return {};
+}
+
+Result<int> compare(const CompareOptions& options, const std::vector<std::string>& command) {
   std::vector<sim::Summary> all;
   std::string trace;
   for (const std::string& run : options.runs) {
@@ -36,6 +55,11 @@ Result<int> compare(const CompareOptions& options) {
       all.push_back(std::move(summary));
     }
   }
+  if (!options.out.empty()) {
+    if (auto written = write_report(options, command); !written) {
+      return tl::unexpected(written.error());
+    }
+  }
   print_summaries(all, options.output);
   return kDone;
 }
@@ -47,9 +71,13 @@ void register_compare(Program& program) {
       program.command(Purpose::choose, "compare", "Show the summaries of runs side by side");
   const auto options = std::make_shared<CompareOptions>();
   command.add_option("RUN", options->runs, "Run directories")->required();
+  command
+      .add_option("--out", options->out, "Folder for report.html and each figure as CSV and JSON")
+      ->type_name("DIR");
   add_summary_output(command, options->output);
   add_example(command, "almanac compare out/before out/after -o csv");
-  program.on(command, [options] { return compare(*options); });
+  add_example(command, "almanac compare out/before out/after --out out/compared");
+  program.on(command, [options, &program] { return compare(*options, program.command_line); });
 }
 
 }  // namespace almanac::cli

@@ -21,32 +21,56 @@ namespace {
 
 using stats::kNaN;
 
-/// A measure and its published values: Venus, Earth, Saturn, Uranus, all.
+/// A measure, its name in the release, its unit as documents spell it, and its published values:
+/// Venus, Earth, Saturn, Uranus, all.
 struct SummaryRow {
   const char* measure;
+  const char* name;
+  const char* unit;
   std::array<double, 5> published;
 };
 
 constexpr std::array<SummaryRow, 19> kRows{{
-    {"job_num", {246708, 872886, 1753078, 490309, 3362981}},
-    {"cpu_job_num", {121405, 445738, 1054182, 161192, 1782517}},
-    {"gpu_job_num", {125303, 427148, 698896, 329117, 1580464}},
-    {"avg_run_time_cpu", {1649.859, 162.73, 619.062, 1211.799, 628.759}},
-    {"avg_run_time_gpu", {13040.598, 5130.609, 5252.927, 9163.725, 6651.681}},
-    {"avg_que_time_cpu", {773.009, 3.281, 16.255, 119.704, 73.907}},
-    {"avg_que_time_gpu", {1253.288, 319.483, 611.561, 1949.182, 862.047}},
-    {"avg_gpu_num", {6.736, 2.101, 4.01, 4.038, 3.716}},
-    {"med_run_time_cpu", {21, 1, 2, 32, 2}},
-    {"med_run_time_gpu", {204, 234, 124, 280, 206}},
-    {"complete_rate_cpu", {.860, .885, .943, .791, .909}},
-    {"cancel_rate_cpu", {.097, .005, .019, .116, .030}},
-    {"fail_rate_cpu", {.043, .110, .037, .092, .061}},
-    {"complete_rate_gpu", {.526, .735, .582, .607, .624}},
-    {"cancel_rate_gpu", {.272, .136, .272, .201, .221}},
-    {"fail_rate_gpu", {.202, .129, .145, .192, .155}},
-    {"complete_gpu_time", {6373315670, 5713038873, 14375709962, 13532231815, 39994296320}},
-    {"cancel_gpu_time", {4920266598, 4793853520, 10733792235, 10267196772, 30715109125}},
-    {"fail_gpu_time", {1052030340, 932310362, 2542859066, 2761134934, 7288334702}},
+    {"Jobs", "job_num", "jobs", {246708, 872886, 1753078, 490309, 3362981}},
+    {"CPU jobs", "cpu_job_num", "jobs", {121405, 445738, 1054182, 161192, 1782517}},
+    {"GPU jobs", "gpu_job_num", "jobs", {125303, 427148, 698896, 329117, 1580464}},
+    {"Run time of CPU jobs, average",
+     "avg_run_time_cpu",
+     "s",
+     {1649.859, 162.73, 619.062, 1211.799, 628.759}},
+    {"Run time of GPU jobs, average",
+     "avg_run_time_gpu",
+     "s",
+     {13040.598, 5130.609, 5252.927, 9163.725, 6651.681}},
+    {"Wait of CPU jobs, average",
+     "avg_que_time_cpu",
+     "s",
+     {773.009, 3.281, 16.255, 119.704, 73.907}},
+    {"Wait of GPU jobs, average",
+     "avg_que_time_gpu",
+     "s",
+     {1253.288, 319.483, 611.561, 1949.182, 862.047}},
+    {"GPUs of a GPU job, average", "avg_gpu_num", "", {6.736, 2.101, 4.01, 4.038, 3.716}},
+    {"Run time of CPU jobs, median", "med_run_time_cpu", "s", {21, 1, 2, 32, 2}},
+    {"Run time of GPU jobs, median", "med_run_time_gpu", "s", {204, 234, 124, 280, 206}},
+    {"CPU jobs completed", "complete_rate_cpu", "fraction", {.860, .885, .943, .791, .909}},
+    {"CPU jobs cancelled", "cancel_rate_cpu", "fraction", {.097, .005, .019, .116, .030}},
+    {"CPU jobs failed", "fail_rate_cpu", "fraction", {.043, .110, .037, .092, .061}},
+    {"GPU jobs completed", "complete_rate_gpu", "fraction", {.526, .735, .582, .607, .624}},
+    {"GPU jobs cancelled", "cancel_rate_gpu", "fraction", {.272, .136, .272, .201, .221}},
+    {"GPU jobs failed", "fail_rate_gpu", "fraction", {.202, .129, .145, .192, .155}},
+    {"GPU time of completed jobs",
+     "complete_gpu_time",
+     "gpu_s",
+     {6373315670, 5713038873, 14375709962, 13532231815, 39994296320}},
+    {"GPU time of cancelled jobs",
+     "cancel_gpu_time",
+     "gpu_s",
+     {4920266598, 4793853520, 10733792235, 10267196772, 30715109125}},
+    {"GPU time of failed jobs",
+     "fail_gpu_time",
+     "gpu_s",
+     {1052030340, 932310362, 2542859066, 2761134934, 7288334702}},
 }};
 
 struct Means {
@@ -115,16 +139,22 @@ Drawing draw_helios_table_summary(const Study& study) {
   figure::Figure& figure = drawing.figure;
   figure.n = static_cast<std::int64_t>(gpu_jobs + cpu_jobs);
   figure.caption =
-      "Times in seconds, GPU times in GPU seconds, rates of the jobs whose state is "
-      "known; named as in the HeliosData release.";
+      "Shares are of the jobs whose state is known. Names are those of the HeliosData release.";
   auto& measure = figure.text("measure", "Measure");
+  auto& name = figure.text("name", "Name");
+  name.detail = true;
+  auto& unit = figure.text("unit", "Unit");
   auto& here = figure.number("this_trace", "This trace");
+  here.units = unit.name;
   std::array<figure::Column*, 5> published{
       &figure.number("venus", "Venus"), &figure.number("earth", "Earth"),
       &figure.number("saturn", "Saturn"), &figure.number("uranus", "Uranus"),
       &figure.number("helios", "Helios, all")};
+  for (figure::Column* const each : published) each->units = unit.name;
   for (std::size_t row = 0; row < kRows.size(); ++row) {
     measure.add(std::string(kRows[row].measure));
+    name.add(std::string(kRows[row].name));
+    unit.add(std::string(kRows[row].unit));
     here.add(own[row]);
     for (std::size_t at = 0; at < published.size(); ++at) {
       published[at]->add(kRows[row].published[at]);
