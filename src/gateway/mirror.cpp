@@ -2,6 +2,7 @@
 #include "gateway/mirror.h"
 
 #include <chrono>
+#include <set>
 #include <span>
 
 #include <slurm/slurm_errno.h>
@@ -11,6 +12,7 @@
 #include "gateway/refusal.h"
 #include "gateway/tell_job.h"
 #include "gateway/tell_node.h"
+#include "slurm/own_priority.h"
 
 namespace almanac::gateway {
 namespace {
@@ -51,7 +53,33 @@ Result<bool> Mirror::look_at_jobs() {
   for (const slurm_job_info_t& info : std::span(jobs_->job_array, jobs_->record_count)) {
     picture_.jobs.push_back(tell(info));
   }
+  if (const auto told = look_at_priorities(); !told) return tl::unexpected(told.error());
   return true;
+}
+
+Result<void> Mirror::look_at_priorities() {
+  if (!works_out_priorities_) {
+    slurm_conf_t* raw = nullptr;
+    if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return refusal("ask for the configuration");
+    const Configuration configuration(raw);
+    works_out_priorities_ = text(configuration->priority_type) == "priority/multifactor";
+  }
+  if (!*works_out_priorities_) return {};
+  priority_factors_response_msg_t* raw = nullptr;
+  if (slurm_load_job_prio(&raw, nullptr, nullptr, nullptr, 0) != SLURM_SUCCESS) {
+    return refusal("ask for priorities");
+  }
+  const Priorities told(raw);
+  std::set<slurm::JobNumber> worked_out;
+  each<priority_factors_object_t>(told->priority_factors_list,
+                                  [&](const priority_factors_object_t& job) {
+                                    // The others have a priority of their own.
+                                    if (job.direct_prio <= 0)
+                                      worked_out.insert(slurm::JobNumber{job.job_id});
+                                  });
+  slurm::tell_own_priorities(picture_.jobs, worked_out,
+                             Time(std::chrono::seconds(jobs_->last_update)));
+  return {};
 }
 
 Result<bool> Mirror::look_at_rest() {

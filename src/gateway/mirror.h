@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ class Mirror {
  private:
   Result<bool> look(bool whole);
   Result<bool> look_at_jobs();
+  /// Which jobs have a priority of their own.
+  Result<void> look_at_priorities();
   /// Looks at partitions, reservations and licences.
   Result<bool> look_at_rest();
   /// Looks at limits and switches, which the controller tells whole each time.
@@ -44,7 +47,8 @@ class Mirror {
   std::map<std::string, std::string> switches_;  ///< Of each node.
   Time rest_seen_ = kNoTime;                     ///< By our clock.
   Time site_seen_ = kNoTime;
-  Duration ahead_{};  ///< The controller's clock.
+  std::optional<bool> works_out_priorities_;  ///< The controller does.
+  Duration ahead_{};                          ///< The controller's clock.
 };
 
 }  // namespace almanac::gateway

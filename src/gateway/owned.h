@@ -24,6 +24,8 @@ using Reservations = std::unique_ptr<reserve_info_msg_t, Free<slurm_free_reserva
 using Licences = std::unique_ptr<license_info_msg_t, Free<slurm_free_license_info_msg>>;
 using Switches = std::unique_ptr<topo_info_response_msg_t, Free<slurm_free_topo_info_msg>>;
 using Associations = std::unique_ptr<assoc_mgr_info_msg_t, Free<slurm_free_assoc_mgr_info_msg>>;
+using Priorities = std::unique_ptr<priority_factors_response_msg_t,
+                                   Free<slurm_free_priority_factors_response_msg>>;
 using Configuration = std::unique_ptr<slurm_conf_t, Free<slurm_free_ctl_conf>>;
 
 /// Visits what a List holds, as `T*`.

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <chrono>
 #include <random>
+#include <set>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +16,7 @@
 #include "base/wall_clock.h"
 #include "process/capture.h"
 #include "slurm/ended.h"
+#include "slurm/own_priority.h"
 #include "slurm/read_json.h"
 #include "slurm/read_text.h"
 #include "slurm/refusals.h"
@@ -58,6 +62,23 @@ Duration skew_in(const std::string& config) {
   // It tells whole seconds: what is less than one is nothing.
   const Duration ahead = Time(std::chrono::seconds(*clock)) - wall_clock();
   return ahead > -1s && ahead < 1s ? Duration::zero() : ahead;
+}
+
+/// The jobs of sprio's lines (number, priority, its factors) with a factor that is not 0, or with
+/// the priority of a job that has none.
+std::set<JobNumber> worked_out_in(const std::string& printed) {
+  std::set<JobNumber> made;
+  std::istringstream lines(printed);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::uint32_t job = 0;
+    std::uint32_t priority = 0;
+    bool has_factor = false;
+    words >> job >> priority;
+    for (std::string word; words >> word;) has_factor = has_factor || word != "0";
+    if (has_factor || priority <= 1) made.insert(JobNumber{job});
+  }
+  return made;
 }
 
 /// "root(0)" names a user and says the number.
@@ -110,6 +131,7 @@ Result<Site> CommandLink::site() {
                 "is that scontrol Slurm's?");
   }
   if (site.skew != kNoDuration) skew_ = site.skew;
+  works_out_priorities_ = value("PriorityType") == "priority/multifactor";
   // A site without topology/tree has none to show, and may say so as an error.
   const auto topology = ask({"scontrol", "show", "topology", "-o"});
   auto switches = topology ? switches_in(*topology) : std::map<std::string, std::string>();
@@ -138,6 +160,11 @@ Result<Picture> CommandLink::picture() {
   auto jobs = read_jobs(*jobs_text);
   if (!jobs) return tl::unexpected(jobs.error());
   made.jobs = std::move(*jobs);
+  if (works_out_priorities_) {
+    const auto told = ask({"sprio", "--noheader", "--format=%i %Y %A %B %F %J %P %Q %S %N %T"});
+    if (!told) return tl::unexpected(told.error());
+    tell_own_priorities(made.jobs, worked_out_in(*told), made.at);
+  }
 
   const auto nodes_text = year_of(*release) >= kScontrolHasJson
                               ? ask({"scontrol", "show", "nodes", "--json"})

@@ -60,6 +60,7 @@ class CommandLink final : public Link {
   Differences differences_;
   Duration skew_ = Duration::zero();
   std::map<std::string, std::string> switches_;  ///< Of each node, as of site().
+  bool works_out_priorities_ = false;            ///< The same.
   bool silent_ = false;                          ///< No controller answered the last question.
 };
 

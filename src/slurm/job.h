@@ -68,6 +68,9 @@ struct Job {
   bool requeueable = false;
   int restarts = 0;
   std::uint32_t priority = 0;
+  /// An administrator has set its priority: Slurm works it out no more, and forgets it when the job
+  /// is held. False also where that is not told.
+  bool own_priority = false;
   std::int64_t site_factor = 0;
   Time submit{};
   Time eligible = kNoTime;

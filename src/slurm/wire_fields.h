@@ -46,6 +46,7 @@ void fields(const Job*, Visit visit) {
   visit("requeueable", &Job::requeueable);
   visit("restarts", &Job::restarts);
   visit("priority", &Job::priority);
+  visit("own_priority", &Job::own_priority);
   visit("site_factor", &Job::site_factor);
   visit("submit", &Job::submit);
   visit("eligible", &Job::eligible);

@@ -78,6 +78,10 @@ std::string_view to_words(Aside why) {
       return "is at a limit of Slurm's";
     case Aside::at_quota:
       return "asks more GPUs than its account or QOS may have beside those that it has";
+    case Aside::elsewhere:
+      return "waits for nodes that it asks for: none that suits it has room, or is in service";
+    case Aside::in_vain:
+      return "was to start and Slurm did not start it; others go first for a while";
     case Aside::exempt:
       return "is exempt: Almanac leaves it to Slurm";
   }

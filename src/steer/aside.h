@@ -26,6 +26,8 @@ enum class Aside : std::uint8_t {
   reserved,       ///< Runs in a reservation, on nodes that no other job may use.
   limited,        ///< At a limit of its user, account or QOS, or short of licences.
   at_quota,       ///< Asks more GPUs than a quota that is known leaves (slurm/quotas.h).
+  elsewhere,      ///< Would not start on any node that suits it and has room (suitable.h).
+  in_vain,        ///< Slurm did not start it where it could have (lever.h).
   exempt,
 };
 

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 
+#include "steer/suitable.h"
+
 namespace almanac::steer {
 namespace {
 
 bool may_run(const slurm::Job& job, const slurm::Node& node) {
   if (node.drained || node.reserved || node.power != slurm::Power::on) return false;
+  if (has_features(node.features, job.features) != true) return false;
   const auto& own = node.partitions;
   const auto asked = split_names(job.partition);
   return std::all_of(asked.begin(), asked.end(), [&](const std::string& each) {
@@ -20,9 +23,7 @@ bool may_run(const slurm::Job& job, const slurm::Node& node) {
 std::optional<std::vector<std::string>> chosen_nodes(const slurm::Job& job,
                                                      const Decision::Start& start,
                                                      const Scene& scene) {
-  if (!job.features.empty() || !job.excluded_nodes.empty() || start.held.empty()) {
-    return std::nullopt;
-  }
+  if (start.held.empty()) return std::nullopt;
   const cluster::Cluster& cluster = scene.decision.world->cluster;
   std::vector<std::string> made;
   for (const cluster::Grant& grant : start.held) {

@@ -13,7 +13,7 @@
 namespace almanac::steer {
 
 /// Nothing where a node is not on, is drained, reserved or of another partition; or where the job
-/// asks for what the policy does not look at: features, nodes left out, so many GPUs on each of so
+/// asks for what nobody looked at: features in brackets (suitable.h), so many GPUs on each of so
 /// many nodes that the choice has otherwise.
 std::optional<std::vector<std::string>> chosen_nodes(const slurm::Job& job,
                                                      const Decision::Start& start,

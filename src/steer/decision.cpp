@@ -17,6 +17,9 @@ using slurm::JobNumber;
 
 namespace {
 
+/// So often a round is planned, until all that starts is where Slurm would start it.
+constexpr int kPlans = 5;
+
 std::uint32_t subject(JobId job) { return static_cast<std::uint32_t>(index(job)); }
 
 }  // namespace
@@ -47,20 +50,29 @@ std::optional<Time> Decider::instant(Time now) const {
 }
 
 const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const World> world,
-                                const Exempt& exempt, std::span<const slurm::Job> announced) {
+                                const Exempt& exempt, std::span<const slurm::Job> announced,
+                                const std::set<JobNumber>& in_vain) {
   const auto at = instant(mirror.at());
   if (!at) return decision_;
-  begin(*at, std::move(world));
-  quotas_.emplace(mirror);
-  if (!quotas_->empty()) round_->keep(quotas_->book());
-  // What runs stays on nodes where nothing may start any more.
-  take_running(mirror);
-  take_nodes(mirror);
-  take_waiting(mirror, exempt);
-  take_announced(announced);
-  num_shown_ = numbers_.size();
-  look_who_may_share(mirror, exempt);
-  run();
+  pinned_.clear();
+  elsewhere_.clear();
+  suitable_.emplace(mirror, *world);
+  for (int tries = 1;; ++tries) {
+    begin(*at, world);
+    quotas_.emplace(mirror);
+    if (!quotas_->empty()) round_->keep(quotas_->book());
+    // What runs stays on nodes where nothing may start any more.
+    take_running(mirror);
+    take_nodes(mirror);
+    take_pinned(mirror);
+    take_waiting(mirror, exempt, in_vain);
+    take_announced(announced);
+    num_shown_ = numbers_.size();
+    look_who_may_share(mirror, exempt);
+    run();
+    if (!move_misplaced(mirror, tries == kPlans)) break;
+  }
+  suitable_.reset();
   note_quotas(mirror);
   read_plan();
   rank_limited(mirror);
@@ -170,11 +182,16 @@ std::int64_t Decider::tasks_to_show(const slurm::Job& job, const trace::Request&
   return std::max<std::int64_t>(1, most);
 }
 
-void Decider::take_waiting(const Mirror& mirror, const Exempt& exempt) {
+void Decider::take_waiting(const Mirror& mirror, const Exempt& exempt,
+                           const std::set<JobNumber>& in_vain) {
+  std::map<JobNumber, std::int64_t> pinned;
+  for (const auto& [number, held] : pinned_) ++pinned[number];
   std::vector<const slurm::Job*> waiting;
   for (const auto& [number, job] : mirror.jobs()) {
-    if (!waits(job)) continue;
-    const Aside why = aside(job, mirror, exempt, mirror.at());
+    if (!waits(job) || (pinned.contains(number) && job.tasks.empty())) continue;
+    Aside why = aside(job, mirror, exempt, mirror.at());
+    if (why == Aside::no && in_vain.contains(number)) why = Aside::in_vain;
+    if (why == Aside::no && !can_be_placed(job)) why = Aside::elsewhere;
     if (why == Aside::no || (why == Aside::limited && quotas_->is_at(job))) {
       waiting.push_back(&job);
     } else {
@@ -194,7 +211,8 @@ void Decider::take_waiting(const Mirror& mirror, const Exempt& exempt) {
     shown_.emplace(job->number, first);
     events_.push_back({EventKind::job_arrived, subject(first)});
     const trace::Request request = trace_.jobs[index(first)].request;
-    for (std::int64_t more = tasks_to_show(*job, request, mirror); more > 1; --more) {
+    const std::int64_t tasks = tasks_to_show(*job, request, mirror) - pinned[job->number];
+    for (std::int64_t more = tasks; more > 1; --more) {
       const JobId id = add(*job);
       quotas_->put(id, *job);
       round_->admit(id, past);

@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "perf/catalogue.h"
@@ -28,6 +29,7 @@
 #include "steer/policies.h"
 #include "steer/quotas.h"
 #include "steer/shards.h"
+#include "steer/suitable.h"
 #include "steer/world.h"
 #include "trace/trace.h"
 
@@ -87,9 +89,11 @@ class Decider final : public schedule::Actuator {
   /// Decides at an instant of the controller's clock. A policy of leases decides at the first call
   /// in each lease, as of when that began; in between its last decision stands. `announced` are
   /// waiting jobs that the mirror does not know yet, by made-up numbers, which the decision then
-  /// has too.
+  /// has too; the policy does not see those `in_vain` (lever.h), nor what Slurm would not start on
+  /// the nodes that suit it.
   const Decision& decide(const Mirror& mirror, std::shared_ptr<const World> world,
-                         const Exempt& exempt, std::span<const slurm::Job> announced = {});
+                         const Exempt& exempt, std::span<const slurm::Job> announced = {},
+                         const std::set<slurm::JobNumber>& in_vain = {});
   const Decision& last() const { return decision_; }
   const Chosen& policy() const { return chosen_; }
   /// Why a job in one of the lines waits. Nothing where it was in none, or was to start.
@@ -131,11 +135,20 @@ class Decider final : public schedule::Actuator {
   void begin(Time at, std::shared_ptr<const World> world);
   void take_nodes(const Mirror& mirror);
   void take_running(const Mirror& mirror);
-  void take_waiting(const Mirror& mirror, const Exempt& exempt);
+  void take_waiting(const Mirror& mirror, const Exempt& exempt,
+                    const std::set<slurm::JobNumber>& in_vain);
   void take_announced(std::span<const slurm::Job> announced);
   JobId add(const slurm::Job& job);
   bool lets_share() const;
   trace::Request request_of(const slurm::Job& job, const World& world);
+
+  // decision_nodes.cpp: jobs that ask for nodes, or leave some out.
+  bool can_be_placed(const slurm::Job& job);
+  /// Takes over the jobs that are to start where the policy did not plan them.
+  void take_pinned(const Mirror& mirror);
+  /// Finds other nodes for jobs that Slurm would not start where they are planned, or puts them
+  /// aside. True = all is to be planned again with that.
+  bool move_misplaced(const Mirror& mirror, bool is_last);
 
   // decision_limits.cpp: quotas, and jobs that are at a limit.
   /// Notes which jobs were shown and are at a quota now, and at which.
@@ -167,6 +180,10 @@ class Decider final : public schedule::Actuator {
   std::size_t learned_ = 0;
   Decision decision_;
   std::shared_ptr<const perf::Catalogue> catalogue_;
+  // While one decision is made.
+  std::optional<Suitable> suitable_;
+  std::vector<std::pair<slurm::JobNumber, std::vector<cluster::Grant>>> pinned_;
+  std::set<slurm::JobNumber> elsewhere_;
   // Of the last decision.
   std::vector<slurm::JobNumber> numbers_;  // by JobId
   std::size_t num_running_ = 0;            // the first so many of them

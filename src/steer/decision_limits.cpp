@@ -41,7 +41,9 @@ void Decider::note_quotas(const Mirror& mirror) {
 void Decider::rank_limited(const Mirror& mirror) {
   std::set<JobNumber> limited;
   for (const auto& [number, why] : decision_.aside) {
-    if (why == Aside::limited || why == Aside::at_quota) limited.insert(number);
+    const bool is_soon = why == Aside::limited || why == Aside::at_quota ||
+                         why == Aside::elsewhere || why == Aside::in_vain;
+    if (is_soon) limited.insert(number);
   }
   for (Decision::Line& line : decision_.lines) line.ranked = line.jobs;
   if (limited.empty()) return;

@@ -23,7 +23,8 @@ constexpr std::chrono::seconds kLongestSlice{2};
 /// How long held jobs stay so without us, and how often we say that we are there.
 constexpr Duration kPatience = 60s;
 constexpr Duration kPresenceSign = 10s;
-/// That somebody else has set the order of so many jobs within an hour is no chance.
+/// That somebody else has set the order of so many jobs within an hour is no chance, unless they
+/// are of one user, who may lower those of his own.
 constexpr std::size_t kTooMany = 5;
 constexpr std::size_t kShown = 5;
 /// What Slurm has refused once is not asked again at once.
@@ -202,6 +203,12 @@ std::vector<LeverState> Driver::states() const {
   return made;
 }
 
+std::set<slurm::JobNumber> Driver::in_vain() const {
+  std::set<slurm::JobNumber> made;
+  for (const Mounted& each : levers_) made.merge(each.lever->in_vain());
+  return made;
+}
+
 std::vector<std::string> Driver::warnings() const {
   std::vector<std::string> made;
   if (!others_.empty()) made.push_back(others_);
@@ -220,14 +227,17 @@ std::vector<std::string> Driver::warnings() const {
 
 void Driver::look_for_others(const Mirror& mirror) {
   ours_.forget_gone(mirror);
-  std::erase_if(taken_over_, [&](Time at) { return at < mirror.at() - 1h; });
+  std::erase_if(taken_over_, [&](const TakenOver& each) { return each.at < mirror.at() - 1h; });
   for (const slurm::JobNumber job : ours_.taken_over(mirror)) {
     left_alone_.insert(job);
-    taken_over_.push_back(mirror.at());
+    taken_over_.push_back({mirror.at(), mirror.find(job)->user});
   }
   std::erase_if(left_alone_, [&](slurm::JobNumber job) { return mirror.find(job) == nullptr; });
   std::erase_if(resting_, [&](const auto& each) { return each.second <= mirror.at(); });
-  if (taken_over_.size() < kTooMany || !others_.empty()) return;
+  const bool is_one_user =
+      std::all_of(taken_over_.begin(), taken_over_.end(),
+                  [&](const TakenOver& each) { return each.user == taken_over_.front().user; });
+  if (taken_over_.size() < kTooMany || is_one_user || !others_.empty()) return;
   others_ = fmt::format(
       "somebody else sets the order of jobs too, of {} within the hour: all levers are dry now",
       taken_over_.size());

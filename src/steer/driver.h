@@ -75,6 +75,8 @@ class Driver {
   std::vector<std::string> names() const;
   std::vector<LeverState> states() const;
   const Ours& ours() const { return ours_; }
+  /// Of all levers (lever.h).
+  std::set<slurm::JobNumber> in_vain() const;
   /// What an operator should know; one line each.
   std::vector<std::string> warnings() const;
   double changes_per_s() const { return budget_.rate(); }
@@ -100,8 +102,12 @@ class Driver {
   std::set<slurm::JobNumber> left_alone_;  // somebody else has set their order
   /// Slurm has refused to change them; until when they rest, by the controller's clock.
   std::map<slurm::JobNumber, Time> resting_;
-  std::vector<Time> taken_over_;  // when that was seen, by the controller's clock
-  std::string others_;            // why we stood down; "" = we did not
+  struct TakenOver {
+    Time at{};  // when that was seen, by the controller's clock
+    std::string user{};
+  };
+  std::vector<TakenOver> taken_over_;
+  std::string others_;  // why we stood down; "" = we did not
   std::string trouble_;
   std::string rests_;                         // why none may act
   Time watched_ = kNoTime;                    // when it was said last which jobs we hold

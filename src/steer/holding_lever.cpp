@@ -23,8 +23,29 @@ namespace {
 
 /// Released in vain so often, a job is left to Slurm; after the first time it may run anywhere.
 constexpr int kTries = 3;
+/// A job may lose so much of the age that Slurm's priorities count.
+constexpr Duration kLittleAge = 2min;
+/// How long one that was released in vain lets others go first.
+constexpr Duration kRests = 2min;
 
-std::string in_vain() { return fmt::format("it was released {} times in vain", kTries); }
+std::string in_vain_for_good() { return fmt::format("it was released {} times in vain", kTries); }
+
+/// Whether a job that is held begins anew to age.
+///
+/// Source   Slurm 22.05, acct_policy_remove_accrue_time(), which does so where limits are enforced.
+bool loses_age(const slurm::Site& site) {
+  const auto value = [&](const char* key) {
+    const auto found = site.parameters.find(key);
+    return found == site.parameters.end() ? std::string() : found->second;
+  };
+  const std::string enforced = value("AccountingStorageEnforce");
+  const bool are_limits = enforced.find("limits") != std::string::npos ||
+                          enforced.find("safe") != std::string::npos ||
+                          enforced.find("all") != std::string::npos;
+  const std::string weight = value("PriorityWeightAge");
+  return are_limits && !weight.empty() && weight != "0" &&
+         value("PriorityFlags").find("ACCRUE_ALWAYS") == std::string::npos;
+}
 
 bool is_early(Aside why) { return why == Aside::depends || why == Aside::begins_later; }
 
@@ -58,6 +79,9 @@ std::optional<std::string> HoldingLever::obstacle(const slurm::Site& site,
 
 std::vector<Action> HoldingLever::want(const Scene& scene) {
   at_ = scene.mirror.at();
+  loses_age_ = loses_age(scene.site);
+  aged_ = 0;
+  patience_ = scene.settings.placement.patience;
   in_vain_.clear();
   look(scene);
   begin(scene);
@@ -73,6 +97,8 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
       if (job == nullptr || !waits(*job) || !is_for(*job, scene)) continue;
       in_line.insert(number);
       if (const std::string why = leave(*job, scene); !why.empty()) {
+        expect(number, starts.contains(number));
+        aged_ += would_lose_age(*job) ? 1 : 0;
         if (auto action = give_to_slurm(*job, why, scene)) releases.push_back(*std::move(action));
         continue;
       }
@@ -97,9 +123,13 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
     const bool is_at_quota = scene.decision.quotas.contains(number);
     const bool is_new = why == Aside::no && !is_at_quota && !scene.decision.never.contains(number);
     // A job that has just come waits for the next lease; one that was requeued, until we look
-    // again; one that is at a quota, until the quota leaves enough.
+    // again; one that is at a quota, until the quota leaves enough; one whose nodes have no room,
+    // or that was released in vain, until the policy sees it again.
     const bool was_requeued = is_early(why) && (is_marked(job) || job.restarts > 0);
-    const bool is_kept = (is_new && decides_by_leases) || was_requeued || is_at_quota;
+    const auto seen = scene.decision.aside.find(number);
+    const bool may_come = seen != scene.decision.aside.end() &&
+                          (seen->second == Aside::elsewhere || seen->second == Aside::in_vain);
+    const bool is_kept = (is_new && decides_by_leases) || was_requeued || is_at_quota || may_come;
     if (is_kept && leave(job, scene).empty()) {
       if (!job.held) holds.push_back(hold(job, false, scene));
       continue;
@@ -130,6 +160,7 @@ void HoldingLever::forget() {
   released_.clear();
   in_vain_.clear();
   tries_.clear();
+  expected_.clear();
   anywhere_.clear();
   left_.clear();
 }
@@ -141,7 +172,9 @@ void HoldingLever::hear(const Action& action, const Result<void>& result) {
   if (result && in_vain_.contains(change->job)) {
     // Somewhere else it may go, or not at all.
     anywhere_.insert(change->job);
-    if (++tries_[change->job] >= kTries) left_.emplace(change->job, in_vain());
+    Tries& tries = tries_[change->job];
+    tries.last = at_;
+    if (++tries.in_vain >= kTries) left_.emplace(change->job, in_vain_for_good());
   }
   if (may_be && change->comment != "" && change->held != true) released_[change->job] = at_;
   if (result && change->held == true) released_.erase(change->job);
@@ -165,12 +198,45 @@ void HoldingLever::look(const Scene& scene) {
   }
   std::erase_if(released_, [&](const auto& each) { return is_gone(each.first); });
   std::erase_if(tries_, [&](const auto& each) { return is_gone(each.first); });
+  std::erase_if(expected_, [&](const auto& each) { return is_gone(each.first); });
   std::erase_if(left_, [&](const auto& each) { return is_gone(each.first); });
   std::erase_if(anywhere_, is_gone);
   held_.clear();
   for (const auto& [number, job] : mirror.jobs()) {
     if (waits(job) && is_held_by_us(job) && is_for(job, scene)) held_.insert(number);
   }
+}
+
+bool HoldingLever::would_lose_age(const slurm::Job& job) const {
+  return loses_age_ && !is_marked(job) && job.eligible != kNoTime &&
+         at_ - job.eligible > kLittleAge;
+}
+
+std::vector<std::string> HoldingLever::warnings() const {
+  if (aged_ == 0) return {};
+  return {
+      fmt::format("{} waiting jobs are left to Slurm, which would count their age anew after a "
+                  "hold; PriorityFlags=ACCRUE_ALWAYS keeps it",
+                  aged_)};
+}
+
+void HoldingLever::expect(JobNumber job, bool starts) {
+  if (starts) {
+    expected_.try_emplace(job, at_);
+  } else {
+    expected_.erase(job);
+  }
+}
+
+std::set<JobNumber> HoldingLever::in_vain() const {
+  std::set<JobNumber> made;
+  for (const auto& [job, tries] : tries_) {
+    if (tries.in_vain >= kTries || at_ - tries.last < kRests) made.insert(job);
+  }
+  for (const auto& [job, since] : expected_) {
+    if (at_ - since >= kTries * patience_) made.insert(job);
+  }
+  return made;
 }
 
 /// Why a job is none of ours; "" = it is.
@@ -182,6 +248,8 @@ std::string HoldingLever::leave(const slurm::Job& job, const Scene& scene) const
     return "it asks for nodes";
   }
   if (is_aged(job, scene.mirror, scene.settings.order.age_cap)) return "it has waited too long";
+  if (scene.ours->has_own_priority(job)) return "an administrator has set its priority";
+  if (would_lose_age(job)) return "a hold would take the age that it has";
   return "";
 }
 
@@ -228,8 +296,8 @@ Action HoldingLever::hold(const slurm::Job& job, bool starts, const Scene& scene
   if (!starts || !released_.contains(job.number)) return {change, "not yet to start"};
   in_vain_.insert(job.number);
   const auto tries = tries_.find(job.number);
-  const bool is_last = tries != tries_.end() && tries->second + 1 >= kTries;
-  if (is_last && is_marked(job)) return *give_to_slurm(job, in_vain(), scene);
+  const bool is_last = tries != tries_.end() && tries->second.in_vain + 1 >= kTries;
+  if (is_last && is_marked(job)) return *give_to_slurm(job, in_vain_for_good(), scene);
   return {change, "was not started, is taken back"};
 }
 

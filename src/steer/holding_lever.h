@@ -5,10 +5,12 @@
 /// held, released, taken back and left to Slurm. Where a job goes is for each of them to say.
 ///
 /// Left to Slurm: jobs that ask for nodes themselves, have a comment of an administrator's, have
-/// waited for longer than the age cap, were released by somebody else, or were released in vain
-/// too often. Arrays are held and released as a whole, without nodes.
+/// waited for longer than the age cap, were released by somebody else, were released in vain too
+/// often, or would lose by a hold what nobody can give back: a priority that an administrator has
+/// set, or age that Slurm counts. Arrays are held and released as a whole, without nodes.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,6 +29,10 @@ class HoldingLever : public Lever {
   std::vector<Action> want(const Scene& scene) override;
   std::vector<Action> let_go(const Scene& scene) override;
   void hear(const Action& action, const Result<void>& result) override;
+  /// Those that were released in vain, for a while after each time; those that are left to Slurm
+  /// and were to start for long.
+  std::set<slurm::JobNumber> in_vain() const override;
+  std::vector<std::string> warnings() const override;
 
  protected:
   /// How a job that is to start is released.
@@ -60,6 +66,9 @@ class HoldingLever : public Lever {
 
  private:
   void look(const Scene& scene);
+  bool would_lose_age(const slurm::Job& job) const;
+  /// That one which is left to Slurm is to start, or not.
+  void expect(slurm::JobNumber job, bool starts);
   std::string leave(const slurm::Job& job, const Scene& scene) const;
   /// Nothing where it is left already.
   std::optional<Action> give_to_slurm(const slurm::Job& job, const std::string& why,
@@ -71,11 +80,19 @@ class HoldingLever : public Lever {
   Action hold(const slurm::Job& job, bool starts, const Scene& scene);
 
   Time at_{};
+  Duration patience_{};
+  bool loses_age_ = false;           // a job that is held, at this site
+  std::int64_t aged_ = 0;            // jobs that are left to Slurm for that
   std::set<slurm::JobNumber> held_;  // by us, as Slurm told last
   std::map<slurm::JobNumber, Time> released_;
-  std::set<slurm::JobNumber> in_vain_;     // released, and now to be taken back, at last look
-  std::map<slurm::JobNumber, int> tries_;  // that were in vain
-  std::set<slurm::JobNumber> anywhere_;    // that no nodes are chosen for any more
+  std::set<slurm::JobNumber> in_vain_;  // released, and now to be taken back, at last look
+  struct Tries {
+    int in_vain = 0;
+    Time last{};
+  };
+  std::map<slurm::JobNumber, Tries> tries_;
+  std::map<slurm::JobNumber, Time> expected_;  // left to Slurm, and to start since
+  std::set<slurm::JobNumber> anywhere_;        // that no nodes are chosen for any more
   std::map<slurm::JobNumber, std::string> left_;
 };
 

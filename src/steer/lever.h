@@ -9,6 +9,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -87,6 +88,9 @@ class Lever {
     static_cast<void>(action);
     static_cast<void>(result);
   }
+  /// Waiting jobs that Slurm has not started where there was room, for reasons that it does not
+  /// tell. Nothing is planned for them, so that no other job waits for them.
+  virtual std::set<slurm::JobNumber> in_vain() const { return {}; }
   /// What gives back to Slurm all that it took, as far as that is not so yet. Asked, and done, when
   /// it is not on any more or cannot be used.
   virtual std::vector<Action> let_go(const Scene& scene) {

@@ -9,19 +9,25 @@
 
 #include "steer/mark.h"
 #include "steer/order_values.h"
+#include "steer/ours.h"
 
 namespace almanac::steer {
 namespace {
 
 /// The jobs of a line with those in front that have waited longer than the age cap, the oldest
-/// first.
-std::vector<const slurm::Job*> with_aged_first(const Decision::Line& line, const Scene& scene) {
+/// first; without those that have priorities of their own, which are counted.
+std::vector<const slurm::Job*> with_aged_first(const Decision::Line& line, const Scene& scene,
+                                               std::int64_t& own_priorities) {
   std::vector<const slurm::Job*> aged;
   std::vector<const slurm::Job*> others;
   for (const slurm::JobNumber number : line.ranked) {
     const slurm::Job* const job = scene.decision.find(number, scene.mirror);
     // Since the decision; a job that is held has no priority.
     if (job == nullptr || !waits(*job) || job->held) continue;
+    if (scene.ours->has_own_priority(*job)) {
+      ++own_priorities;
+      continue;
+    }
     (is_aged(*job, scene.mirror, scene.settings.order.age_cap) ? aged : others).push_back(job);
   }
   std::stable_sort(aged.begin(), aged.end(), [](const slurm::Job* a, const slurm::Job* b) {
@@ -50,13 +56,14 @@ class OrderLever final : public Lever {
 
   std::vector<Action> want(const Scene& scene) override {
     by_site_factor_ = uses_site_factor(scene.site, scene.can);
+    own_priorities_ = 0;
     struct Wanted {
       std::size_t place;
       Action action;
     };
     std::vector<Wanted> wanted;
     for (const Decision::Line& line : scene.decision.lines) {
-      const std::vector<const slurm::Job*> jobs = with_aged_first(line, scene);
+      const std::vector<const slurm::Job*> jobs = with_aged_first(line, scene, own_priorities_);
       std::vector<std::int64_t> present;
       for (const slurm::Job* const job : jobs) present.push_back(number_of(*job));
       const std::vector<std::int64_t> numbers = renumber(present, window(scene.settings.order));
@@ -84,6 +91,14 @@ class OrderLever final : public Lever {
     return made;
   }
 
+  std::vector<std::string> warnings() const override {
+    if (own_priorities_ == 0) return {};
+    return {
+        fmt::format("{} waiting jobs have a priority that an administrator has set: lever order "
+                    "leaves them where it puts them",
+                    own_priorities_)};
+  }
+
  private:
   std::int64_t number_of(const slurm::Job& job) const {
     return by_site_factor_ ? job.site_factor : std::int64_t{job.priority};
@@ -98,6 +113,7 @@ class OrderLever final : public Lever {
   }
 
   bool by_site_factor_ = true;
+  std::int64_t own_priorities_ = 0;  // of jobs in line, at last look
 };
 
 }  // namespace

@@ -196,6 +196,13 @@ std::optional<slurm::JobChange> Ours::without_mark(const slurm::Job& job) const 
   return made;
 }
 
+bool Ours::has_own_priority(const slurm::Job& job) const {
+  if (!job.own_priority) return false;
+  const auto found = jobs_.find(job.number);
+  return found == jobs_.end() || !found->second.becomes.priority ||
+         !found->second.numbers.contains(job.priority);
+}
+
 int Ours::asked_shards(const slurm::Job& job) const {
   const int present = shards_of_a_node(job);
   const auto found = jobs_.find(job.number);
@@ -211,7 +218,8 @@ std::vector<slurm::JobNumber> Ours::taken_over(const Mirror& mirror) {
     if (job == nullptr || !waits(*job) || job->held) continue;
     const auto number = number_of(*job, each->second.becomes);
     // A controller that was killed comes back with what it last wrote to its disk.
-    if (!number || *number == 0 || each->second.numbers.contains(*number)) continue;
+    const bool is_ours = !number || *number == 0 || each->second.numbers.contains(*number);
+    if (is_ours && !has_own_priority(*job)) continue;
     made.push_back(each->first);
     jobs_.erase(each);
   }

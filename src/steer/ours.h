@@ -49,6 +49,10 @@ class Ours {
   /// not, or somebody else has since.
   int asked_shards(const slurm::Job& job) const;
 
+  /// Whether an administrator has given a waiting job its priority: Slurm heeds no site factor
+  /// then, and forgets that priority when the job is held.
+  bool has_own_priority(const slurm::Job& job) const;
+
   /// Jobs that we hold to fewer cores than Slurm gave them.
   const std::map<slurm::JobNumber, std::map<std::string, double>>& cores() const { return cores_; }
 

@@ -74,7 +74,11 @@ class SharingLever final : public HoldingLever {
     return made;
   }
 
-  std::vector<std::string> warnings() const override { return clashes_; }
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> made = HoldingLever::warnings();
+    made.insert(made.end(), clashes_.begin(), clashes_.end());
+    return made;
+  }
 
  private:
   bool is_for(const slurm::Job& job, const Scene&) const override { return asks_shards(job); }

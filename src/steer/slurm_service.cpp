@@ -409,7 +409,7 @@ bool SlurmService::decide() {
   // No job is stopped for one that may have been refused.
   const std::vector<slurm::Job> nobody;
   decider_->decide(mirror_, world_, config_.settings.exempt,
-                   moves("preemption") ? nobody : announced_.jobs());
+                   moves("preemption") ? nobody : announced_.jobs(), driver_.in_vain());
   counters_.count_round(seconds_since(begun));
   return true;
 }

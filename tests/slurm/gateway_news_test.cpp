@@ -150,6 +150,28 @@ TEST(GatewayNewsTest, TellsOnlyWhatHasChanged) {
   EXPECT_TRUE(eventually([&] { return ask(link).gone == std::vector{JobNumber{one}}; }));
 }
 
+TEST(GatewayNewsTest, TellsWhichPrioritiesAnAdministratorHasSet) {
+  SKIP_WITHOUT_SLURM();
+  for (const std::string type : {"multifactor", "basic"}) {
+    const TestCluster cluster({.nodes = 1, .more = "PriorityType=priority/" + type});
+    const auto runs = cluster.submit("--gres=gpu:8 --wrap 'sleep 600'");
+    ASSERT_TRUE(cluster.becomes(runs, "RUNNING"));
+    const auto usual = cluster.submit("--gres=gpu:8 --wrap true");
+    const auto own = cluster.submit("--gres=gpu:8 --wrap true");
+    GatewayLink link;
+    ask(link);
+    cluster.must("scontrol update jobid=" + std::to_string(own) + " priority=77777");
+    const bool works_out = type == "multifactor";
+    await(link, own,
+          [&](const Job& job) { return job.priority == 77'777 && job.own_priority == works_out; });
+    GatewayLink other;
+    const News news = ask(other);
+    EXPECT_FALSE(find(news, usual)->own_priority) << type;
+    EXPECT_FALSE(find(news, runs)->own_priority) << type;
+    EXPECT_EQ(find(news, own)->own_priority, works_out) << type;
+  }
+}
+
 TEST(GatewayNewsTest, IsWholeAgainAfterTheGatewayWasKilled) {
   SKIP_WITHOUT_SLURM();
   const TestCluster cluster({.nodes = 1});

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -85,7 +86,8 @@ class Desk {
     if (!news) return;
     news->at += ahead_;
     mirror_.take(std::move(*news));
-    decider_.decide(mirror_, make_world(mirror_, settings_.virtual_clusters), settings_.exempt);
+    decider_.decide(mirror_, make_world(mirror_, settings_.virtual_clusters), settings_.exempt, {},
+                    driver_.in_vain());
     clock_ += 10s;
     auto slice = driver_.plan({.settings = settings_,
                                .site = site_,
@@ -171,6 +173,43 @@ TEST(LeversSlurmTest, PlacesJobsWhereThePolicySaysAndGivesThemBack) {
   EXPECT_NE(cluster.of_job(gang, "reason"), "JobHeldAdmin");
   EXPECT_EQ(comment_of(cluster, gang).find(kMark), std::string::npos);
   EXPECT_EQ(cluster.of_job(own, "reason"), "JobHeldUser");
+}
+
+TEST(LeversSlurmTest, LetsNoJobWaitForOneWhoseNodesCannotTakeIt) {
+  SKIP_WITHOUT_SLURM();
+  for (const std::string choosy : {"-w n002", "-x n001"}) {
+    const TestCluster cluster({.nodes = 4});
+    cluster.must("scontrol update nodename=n002 state=drain reason=broken");
+    const auto blocker = cluster.submit("-w n003,n004 -N 2 --gres=gpu:8 --wrap 'sleep 600'");
+    ASSERT_TRUE(cluster.becomes(blocker, "RUNNING"));
+    Desk desk("qssf", make_placement_lever());
+    const auto stopper = cluster.submit("-w n001 -N 1 --gres=gpu:8 --wrap 'sleep 600'");
+    ASSERT_TRUE(cluster.becomes(stopper, "RUNNING"));
+    const auto first =
+        cluster.submit(fmt::format("{} -N 1 --gres=gpu:4 -t 10 --wrap 'sleep 600'", choosy));
+    std::vector<std::uint32_t> others;
+    for (int more = 0; more < 3; ++more) {
+      others.push_back(cluster.submit("-N 1 --gres=gpu:8 -t 20 --wrap 'sleep 600'"));
+    }
+    EXPECT_TRUE(eventually([&] {
+      desk.step();
+      return cluster.of_job(others.back(), "reason") == "JobHeldAdmin";
+    }));
+    cluster.must(fmt::format("scancel {}", stopper));
+    EXPECT_TRUE(eventually([&] {
+      desk.step();
+      return std::any_of(others.begin(), others.end(), [&](std::uint32_t job) {
+        return cluster.of_job(job, "state") == "RUNNING";
+      });
+    })) << choosy
+        << ": n001 stands idle";
+    EXPECT_EQ(cluster.of_job(first, "state"), "PENDING");
+    cluster.must("scontrol update nodename=n002 state=resume");
+    EXPECT_TRUE(eventually([&] {
+      desk.step();
+      return cluster.of_job(first, "state") == "RUNNING";
+    })) << choosy;
+  }
 }
 
 TEST(LeversSlurmTest, PutsIdleNodesToSleepAndWakesThemAll) {

@@ -149,6 +149,25 @@ TEST(SteerSlurm, TakesBackWhatItDid) {
   EXPECT_TRUE(eventually(has_all_back));
 }
 
+TEST(SteerSlurm, LeavesAloneThePrioritiesThatAnAdministratorHasSet) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster;
+  const Queue queue(cluster);
+  const std::uint32_t own = queue.jobs.front();
+  cluster.must(fmt::format("scontrol update jobid={} priority=77777", own));
+  const TemporaryFolder folder;
+  const std::string state = folder / "state";
+  const Daemon daemon(state, "--policy sjf+limit --order on");
+  const Numbers others(queue.jobs.begin() + 1, queue.jobs.end());
+  const Numbers wanted(others.rbegin(), others.rend());
+  EXPECT_TRUE(eventually([&] { return by_priority(cluster, others) == wanted; }));
+  EXPECT_EQ(priority(cluster, own), 77'777);
+  const auto told = cluster.must(fmt::format("{} slurm status --state {}", program(), state));
+  EXPECT_NE(told.find("1 waiting jobs have a priority that"), std::string::npos) << told;
+  EXPECT_EQ(cluster.run(fmt::format("{} slurm undo --state {}", program(), state)).status, 0);
+  EXPECT_EQ(priority(cluster, own), 77'777);
+}
+
 TEST(SteerSlurm, DoesNothingUnlessItIsTold) {
   SKIP_WITHOUT_SLURM();
   const TestCluster cluster;

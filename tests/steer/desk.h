@@ -90,7 +90,8 @@ class Desk {
     auto news = link_.news();
     if (!news) return;
     mirror_.take(std::move(*news));
-    decider_.decide(mirror_, make_world(mirror_, settings_.virtual_clusters), settings_.exempt);
+    decider_.decide(mirror_, make_world(mirror_, settings_.virtual_clusters), settings_.exempt, {},
+                    driver_->in_vain());
   }
 
   void undo() {

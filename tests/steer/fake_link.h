@@ -48,11 +48,12 @@ struct FakeSlurm {
   std::set<slurm::JobNumber> refused{};  ///< May not be changed by us.
   std::function<void()> meanwhile{};     ///< What others do whenever it is asked for news.
   std::set<slurm::JobNumber> watched;
-  Duration patience{};          ///< Of the watch.
-  bool powers = true;           ///< The way to it can power and weigh nodes.
-  bool requeues = true;         ///< The way to it can requeue, suspend and resume.
-  bool last_gpu_first = false;  ///< Of the GPUs that have room for a job of shards.
-  bool is_watching = true;      ///< A watch hears which jobs to release when we are gone.
+  Duration patience{};                 ///< Of the watch.
+  bool powers = true;                  ///< The way to it can power and weigh nodes.
+  bool requeues = true;                ///< The way to it can requeue, suspend and resume.
+  bool last_gpu_first = false;         ///< Of the GPUs that have room for a job of shards.
+  std::set<slurm::JobNumber> stuck{};  ///< Never start, for reasons of Slurm's own.
+  bool is_watching = true;             ///< A watch hears which jobs to release when we are gone.
 
   void add_partition(const std::string& name, int count, int gpus) {
     slurm::Partition partition{.name = name};
@@ -192,7 +193,7 @@ struct FakeSlurm {
   }
 
   void start(slurm::Job& job) {
-    if (job.held || job.eligible > now) return;
+    if (job.held || job.eligible > now || stuck.contains(job.number)) return;
     if (is_at_quota(job)) {
       job.reason = "AssocGrpGRES";
       return;
@@ -201,6 +202,8 @@ struct FakeSlurm {
       const auto& own = node.partitions;
       if (node.power != slurm::Power::on) continue;
       if (!job.required_nodes.empty() && job.required_nodes != name) continue;
+      if (job.excluded_nodes == name) continue;
+      if (!job.features.empty() && job.features != node.features) continue;
       if (node.drained || std::find(own.begin(), own.end(), job.partition) == own.end()) continue;
       if (job.shards > 0) {
         const int gpu = gpu_for(job.shards, node);

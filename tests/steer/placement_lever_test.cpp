@@ -223,7 +223,7 @@ TEST(Placement, KnowsWhoseNodesTheyAreOfOneThatItReleased) {
 
 TEST(Placement, ReleasesWithoutNodesWhatThePolicyCannotPlace) {
   FakeSlurm slurm = half_full();
-  slurm.job(4).features = "nvlink";
+  slurm.job(4).features = "[nvlink]";
   Desk desk(slurm, "sjf+limit", with("placement"));
   desk.step();
   EXPECT_FALSE(slurm.job(4).held);
@@ -234,6 +234,117 @@ TEST(Placement, ReleasesWithoutNodesWhatThePolicyCannotPlace) {
   other.step();
   EXPECT_FALSE(asleep.job(4).held) << "Slurm wakes what it needs";
   EXPECT_EQ(asleep.job(4).required_nodes, "");
+}
+
+/// Four nodes, of which v003 and v004 are full for a day.
+FakeSlurm two_free() {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 4, 8);
+  for (const std::string node : {"v003", "v004"}) {
+    slurm.submit("ann", 8, 24h).required_nodes = node;
+  }
+  slurm.pass(1s);
+  return slurm;
+}
+
+TEST(Placement, LetsNoJobWaitForOneWhoseNodesCannotTakeIt) {
+  for (const std::string why : {"its node is drained", "its node is full", "it leaves out the rest",
+                                "no node in service has its feature"}) {
+    FakeSlurm slurm = two_free();
+    slurm.nodes.at("v002").drained = why != "its node is full";
+    slurm.nodes.at("v002").features = "nvlink";
+    slurm::Job& choosy = slurm.submit("bob", 4, 10min);
+    if (why == "its node is drained") choosy.required_nodes = "v002";
+    if (why == "its node is full") choosy.required_nodes = "v003";
+    if (why == "it leaves out the rest") choosy.excluded_nodes = "v001";
+    if (why == "no node in service has its feature") choosy.features = "nvlink";
+    for (int more = 0; more < 3; ++more) slurm.submit("bob", 8, 1h);
+    Desk desk(slurm, "sjf+limit", with("placement"));
+    desk.live(3);
+    EXPECT_EQ(slurm.job(4).state, State::running) << why;
+    EXPECT_EQ(slurm.job(3).state, State::pending) << why;
+    slurm.nodes.at("v002").drained = false;
+    slurm.pass(1h);
+    desk.live(3);
+    if (why == "its node is full") continue;
+    EXPECT_EQ(slurm.job(3).state, State::running) << why;
+  }
+}
+
+TEST(Placement, StartsAJobOnAnotherNodeThanThePolicysWhereItLeavesThatOut) {
+  for (const bool leaves_out : {true, false}) {
+    FakeSlurm slurm = two_free();
+    slurm.nodes.at("v002").features = "nvlink";
+    slurm::Job& choosy = slurm.submit("bob", 4, 10min);
+    if (leaves_out) choosy.excluded_nodes = "v001";
+    if (!leaves_out) choosy.features = "nvlink";
+    slurm.submit("bob", 8, 1h);
+    Desk desk(slurm, "sjf+limit", with("placement"));
+    desk.step();
+    EXPECT_EQ(slurm.job(3).required_nodes, "v002");
+    EXPECT_EQ(slurm.job(4).required_nodes, "v001") << "which the other does not take";
+    slurm.pass(1s);
+    EXPECT_EQ(slurm.job(3).state, State::running);
+    EXPECT_EQ(slurm.job(4).state, State::running);
+    desk.live(30);
+    EXPECT_EQ(desk.state().failed, 0U);
+  }
+}
+
+TEST(Placement, LetsNoJobWaitForOneThatSlurmDoesNotStart) {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 1, 8);
+  slurm.submit("bob", 8, 10min);
+  slurm.submit("bob", 8, 20min);
+  slurm.stuck = {slurm::JobNumber{1}};
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.live(10);
+  EXPECT_EQ(slurm.job(2).state, State::running) << "while the first one rests";
+  slurm.jobs.erase(slurm::JobNumber{2});
+  slurm.stuck.clear();
+  desk.live(20);
+  EXPECT_EQ(slurm.job(1).state, State::running) << "it is tried again";
+}
+
+TEST(Placement, LetsNoJobWaitForOneThatIsLeftToSlurmAndDoesNotStart) {
+  FakeSlurm slurm;
+  slurm.add_partition("v", 1, 8);
+  slurm.submit("bob", 8, 10min).comment = "ask carol first";
+  slurm.submit("bob", 8, 20min);
+  slurm.stuck = {slurm::JobNumber{1}};
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.live(30);
+  EXPECT_EQ(slurm.job(2).state, State::running);
+}
+
+TEST(Placement, LeavesAPriorityOfItsOwnToTheJob) {
+  FakeSlurm slurm = half_full();
+  slurm.job(2).priority = 77'777;
+  slurm.job(2).own_priority = true;
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.step();
+  EXPECT_FALSE(slurm.job(2).held) << "a hold would take it for good";
+  EXPECT_TRUE(slurm.job(3).held);
+  desk.undo();
+  EXPECT_EQ(slurm.job(2).priority, 77'777U);
+}
+
+TEST(Placement, LeavesToSlurmWhatWouldLoseItsAge) {
+  for (const bool keeps : {false, true}) {
+    FakeSlurm slurm = half_full();
+    slurm.site.parameters["AccountingStorageEnforce"] = "associations,limits,qos";
+    slurm.site.parameters["PriorityWeightAge"] = "1000";
+    if (keeps) slurm.site.parameters["PriorityFlags"] = "ACCRUE_ALWAYS";
+    slurm.job(2).eligible -= 24h;
+    slurm.job(2).submit -= 24h;
+    Desk desk(slurm, "sjf+limit", with("placement"));
+    desk.step();
+    EXPECT_EQ(slurm.job(2).held, keeps);
+    EXPECT_TRUE(slurm.job(3).held) << "which has just come";
+    ASSERT_EQ(desk.driver().warnings().empty(), keeps);
+    if (keeps) continue;
+    EXPECT_THAT(desk.driver().warnings().front(), HasSubstr("ACCRUE_ALWAYS"));
+  }
 }
 
 TEST(Placement, TakesBackWhoDoesNotStartAndGivesUpInTheEnd) {

@@ -109,7 +109,7 @@ TEST(Sharing, JoinsNobodyWhereJobsOfWholeGpusMayCome) {
 TEST(Sharing, GivesArraysAndWhatThePolicyCannotPlaceGpusToThemselves) {
   FakeSlurm slurm = cluster_of(2);
   slurm.submit_shards("quiet", 1, 1h).tasks = "1-2";
-  slurm.submit_shards("quiet", 1, 1h).features = "nvlink";
+  slurm.submit_shards("quiet", 1, 1h).features = "[nvlink]";
   Desk desk(slurm, kPolicy, with("sharing"), speeds());
   desk.step();
   for (const std::uint32_t job : {1U, 2U}) {

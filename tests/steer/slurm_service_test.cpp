@@ -345,7 +345,10 @@ TEST_F(SlurmServiceTest, IsTurnedOnAgainAfterItStoodDown) {
   const std::string state = folder_ / "state";
   open();
   settle();
-  for (const std::uint32_t job : {5U, 6U, 7U, 8U, 9U}) slurm_.job(job).site_factor = 1000 + job;
+  for (const std::uint32_t job : {5U, 6U, 7U, 8U, 9U}) {
+    slurm_.job(job).site_factor = 1000 + job;
+    slurm_.job(job).user = job % 2 == 0 ? "ann" : "bob";
+  }
   settle();
   EXPECT_EQ(service_->status().levers.front().how, Switch::dry);
   EXPECT_EQ(read_switches(state)->at("order"), Switch::dry);
@@ -358,7 +361,10 @@ TEST_F(SlurmServiceTest, KeepsWhatIsSwitchedWhileItStandsDown) {
   const std::string state = folder_ / "state";
   open();
   settle();
-  for (const std::uint32_t job : {5U, 6U, 7U, 8U, 9U}) slurm_.job(job).site_factor = 1000 + job;
+  for (const std::uint32_t job : {5U, 6U, 7U, 8U, 9U}) {
+    slurm_.job(job).site_factor = 1000 + job;
+    slurm_.job(job).user = job % 2 == 0 ? "ann" : "bob";
+  }
   slurm_.meanwhile = [&] {
     ASSERT_TRUE(change_switches(state, [](Switches& all) { all["placement"] = Switch::off; }));
   };

@@ -211,6 +211,37 @@ TEST(Steering, StandsDownWhereSomebodyElseSetsTheOrderToo) {
             "now");
 }
 
+TEST(Steering, StandsNotDownBecauseOfOneUser) {
+  FakeSlurm slurm = crowded();
+  Desk desk(slurm, "sjf+limit", with("order"));
+  desk.step();
+  for (std::uint32_t job = 2; job <= 10; ++job) {
+    if (slurm.job(job).user == "bob") slurm.job(job).site_factor = 1000 + job;
+  }
+  desk.step();
+  EXPECT_EQ(desk.driver().states().front().how, Switch::on) << "who may lower his own jobs";
+}
+
+TEST(Steering, LeavesPrioritiesThatAnAdministratorHasSet) {
+  FakeSlurm slurm = crowded();
+  slurm.job(2).priority = 77'777;
+  slurm.job(2).own_priority = true;
+  Desk desk(slurm, "sjf+limit", with("order"));
+  desk.step();
+  EXPECT_EQ(slurm.job(2).site_factor, 0) << "Slurm would not heed it";
+  EXPECT_EQ(slurm.queue(), (Numbers{10, 9, 8, 7, 6, 5, 4, 3, 2}));
+  ASSERT_FALSE(desk.driver().warnings().empty());
+  EXPECT_EQ(desk.state().wanted, 8);
+  EXPECT_EQ(desk.step(), 0);
+  // Set since, which no site factor shows.
+  for (const std::uint32_t job : {4U, 5U, 6U, 7U, 8U}) {
+    slurm.job(job).priority = 5;
+    slurm.job(job).own_priority = true;
+  }
+  desk.step();
+  EXPECT_EQ(desk.driver().states().front().how, Switch::dry);
+}
+
 TEST(Steering, OrdersEachVirtualClusterByItself) {
   FakeSlurm slurm;
   slurm.add_partition("red", 1, 8);

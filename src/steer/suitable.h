@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Which nodes suit a waiting job beside having room: its partition's, those that it names (`-w`)
+/// and does not leave out (`-x`), those with its features. Policies know nothing of these, so what
+/// they plan is looked at here.
+///
+/// Features in brackets or with counts, which Slurm spreads over nodes in ways of its own, are not
+/// looked at. Nor are the nodes of a job that asks for a part of a GPU.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "cluster/ledger.h"
+#include "steer/world.h"
+
+namespace almanac::steer {
+
+/// Whether a node that has `own` ("a,b") has the features of `asked` ("a&b", "a|b"); nothing where
+/// that is not looked at.
+std::optional<bool> has_features(const std::string& own, const std::string& asked);
+
+/// Of one look at a cluster, which must outlive it.
+class Suitable {
+ public:
+  Suitable(const Mirror& mirror, const World& world) : mirror_(mirror), world_(world) {}
+
+  /// Whether a job says anything of nodes. Those that we chose for it are not its own word.
+  static bool is_choosy(const slurm::Job& job);
+  /// Whether it names nodes itself: then it is left to Slurm.
+  static bool names_nodes(const slurm::Job& job);
+  /// Whether Slurm would start it there.
+  bool suits(const slurm::Job& job, std::span<const cluster::Grant> held);
+  /// Takes `total` for a job of `ledger`, on as few nodes as will do; nothing where there is no
+  /// room. O(nodes) for each number of nodes that it may lie on.
+  std::vector<cluster::Grant> take(const slurm::Job& job, const cluster::Amount& total,
+                                   cluster::Ledger& ledger);
+  /// Whether there is as much on nodes that suit it, by what is free, or with `ever` by what there
+  /// is in service.
+  bool has_room(const slurm::Job& job, const cluster::Amount& total, const cluster::Ledger& ledger,
+                bool ever);
+
+ private:
+  struct Choice {
+    std::vector<NodeId> nodes{};  // those that it names first
+    std::size_t named = 0;
+    bool is_possible = true;  // it names none that does not suit it
+  };
+  struct Piece {
+    NodeId node{};
+    cluster::Amount amount{};
+  };
+
+  const Choice& choice_of(const slurm::Job& job);
+  bool may_run(const slurm::Job& job, const slurm::Node& node) const;
+  /// How `total` lies on nodes of which `room` says what there is; none = it does not fit.
+  template <typename Room>
+  std::vector<Piece> lay(const slurm::Job& job, const cluster::Amount& total, const Room& room);
+
+  const Mirror& mirror_;
+  const World& world_;
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, Choice> choices_;
+};
+
+}  // namespace almanac::steer
