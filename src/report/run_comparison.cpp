@@ -22,27 +22,19 @@ using sim::Summary;
 
 /// What is used beside occupancy, and how GPU jobs and CPU jobs fare apart; what no policy tells is
 /// left out.
-void add_resources(figure::Figure& figure, const std::vector<PolicyDigest>& policies) {
+void add_resources(figure::Figure& figure, const std::vector<Summary>& policies) {
   const auto add = [&](const char* column, const char* label, Unit unit, double Summary::*field) {
-    const bool known = std::any_of(policies.begin(), policies.end(), [&](const auto& each) {
-      return std::isfinite(each.summary.*field);
-    });
+    const bool known = std::any_of(policies.begin(), policies.end(),
+                                   [&](const auto& each) { return std::isfinite(each.*field); });
     if (!known) return;
     auto& values = figure.number(column, label, unit);
-    for (const PolicyDigest& each : policies) values.add(each.summary.*field);
+    for (const Summary& each : policies) values.add(each.*field);
   };
-  const bool has_speeds = std::any_of(policies.begin(), policies.end(), [](const auto& each) {
-    return std::isfinite(each.summary.gpu_utilization);
-  });
-  if (has_speeds) {
-    add("gpu_utilization", "GPUs compute, while jobs arrive", Unit::fraction,
-        &Summary::gpu_utilization);
-    add("gpu_allocation", "GPUs taken, while jobs arrive", Unit::fraction,
-        &Summary::gpu_allocation);
-  }
-  add("cpu_allocation", "Cores taken, while jobs arrive", Unit::fraction, &Summary::cpu_allocation);
+  add("gpu_utilization", "GPUs compute while jobs arrive", Unit::fraction,
+      &Summary::gpu_utilization);
+  add("cpu_allocation", "Cores taken while jobs arrive", Unit::fraction, &Summary::cpu_allocation);
   const bool has_cpu_jobs = std::any_of(policies.begin(), policies.end(),
-                                        [](const auto& each) { return each.summary.cpu_jobs > 0; });
+                                        [](const auto& each) { return each.cpu_jobs > 0; });
   if (!has_cpu_jobs) return;
   add("avg_gpu_job_jct_s", "Completion time of GPU jobs, average", Unit::seconds,
       &Summary::avg_gpu_job_jct_s);
@@ -52,14 +44,13 @@ void add_resources(figure::Figure& figure, const std::vector<PolicyDigest>& poli
 }
 
 /// Whether deadlines were met; nothing where no job has a deadline.
-void add_deadlines(figure::Figure& figure, const std::vector<PolicyDigest>& policies) {
-  const bool any_has = std::any_of(policies.begin(), policies.end(), [](const auto& each) {
-    return std::isfinite(each.summary.guarantee);
-  });
+void add_deadlines(figure::Figure& figure, const std::vector<Summary>& policies) {
+  const bool any_has = std::any_of(policies.begin(), policies.end(),
+                                   [](const auto& each) { return std::isfinite(each.guarantee); });
   if (!any_has) return;
   const auto add = [&](const char* column, const char* label, Unit unit, auto value) {
     auto& values = figure.number(column, label, unit);
-    for (const PolicyDigest& each : policies) values.add(value(each.summary));
+    for (const Summary& each : policies) values.add(value(each));
   };
   add("guarantee", "Ended by their deadline", Unit::fraction,
       [](const Summary& s) { return s.guarantee; });
@@ -72,15 +63,16 @@ void add_deadlines(figure::Figure& figure, const std::vector<PolicyDigest>& poli
 }
 
 /// What keeps a policy from being chosen by its figures, and what each needs.
-void add_needs(figure::Figure& figure, const std::vector<PolicyDigest>& policies) {
+void add_needs(figure::Figure& figure, const std::vector<Summary>& policies) {
   auto& caution = figure.text("caution", "Caution");
-  for (const PolicyDigest& each : policies) {
-    const char* const cut = each.summary.complete ? "" : "interrupted";
-    caution.add(each.summary.bound ? "a bound" : cut);
+  for (const Summary& each : policies) {
+    const char* const bound = each.complete ? "a bound" : "a bound, interrupted";
+    const char* const cut = each.complete ? "" : "interrupted";
+    caution.add(each.recorded ? "no policy: recorded" : each.bound ? bound : cut);
   }
   auto& needs = figure.text("needs", "Needs");
-  for (const PolicyDigest& each : policies) {
-    needs.add(fmt::format("{}", fmt::join(each.summary.needs, ", ")));
+  for (const Summary& each : policies) {
+    needs.add(fmt::format("{}", fmt::join(each.needs, ", ")));
   }
 }
 
@@ -98,24 +90,26 @@ std::vector<std::string> present(const figure::Figure& figure,
 
 }  // namespace
 
-figure::Figure draw_comparison(const std::vector<PolicyDigest>& policies) {
+figure::Figure draw_comparison(const std::vector<Summary>& policies) {
   figure::Figure figure{.id = "run_comparison", .title = "Policies side by side"};
   auto& name = figure.text("policy", "Policy");
   const auto times = [&](const char* column, const char* label, double Summary::*field) {
     auto& values = figure.number(column, label, Unit::seconds);
-    for (const PolicyDigest& each : policies) values.add(each.summary.*field);
+    for (const Summary& each : policies) values.add(each.*field);
   };
   const auto numbers = [&](const char* column, const char* label, Unit unit, auto value) {
     auto& values = figure.number(column, label, unit);
-    for (const PolicyDigest& each : policies) values.add(value(each.summary));
+    for (const Summary& each : policies) values.add(value(each));
   };
-  for (const PolicyDigest& each : policies) name.add(each.summary.policy);
+  for (const Summary& each : policies) name.add(each.policy);
   add_needs(figure, policies);
   times("avg_jct_s", "Completion time, average", &Summary::avg_jct_s);
   times("avg_wait_s", "Wait, average", &Summary::avg_wait_s);
   times("p50_jct_s", "Completion time, median", &Summary::p50_jct_s);
   times("p90_jct_s", "Completion time, 90 %", &Summary::p90_jct_s);
   times("p99_jct_s", "Completion time, 99 %", &Summary::p99_jct_s);
+  times("p50_wait_s", "Wait, median", &Summary::p50_wait_s);
+  times("p90_wait_s", "Wait, 90 %", &Summary::p90_wait_s);
   times("p99_wait_s", "Wait, 99 %", &Summary::p99_wait_s);
   numbers("waited", "Jobs that wait", Unit::fraction, [](const Summary& s) {
     return s.finished > 0 ? static_cast<double>(s.queued_jobs) / static_cast<double>(s.finished)
@@ -128,8 +122,8 @@ figure::Figure draw_comparison(const std::vector<PolicyDigest>& policies) {
         &Summary::worst_vc_avg_wait_s);
   numbers("jain_user_slowdown", "Fairness among users (Jain)", Unit::none,
           [](const Summary& s) { return s.jain_user_slowdown; });
-  numbers("gpu_occupancy", "GPUs taken", Unit::fraction,
-          [](const Summary& s) { return s.gpu_occupancy; });
+  numbers("gpu_allocation", "GPUs taken while jobs arrive", Unit::fraction,
+          [](const Summary& s) { return s.gpu_allocation; });
   add_resources(figure, policies);
   add_deadlines(figure, policies);
   times("makespan_s", "First submission to last end", &Summary::makespan_s);
@@ -139,23 +133,23 @@ figure::Figure draw_comparison(const std::vector<PolicyDigest>& policies) {
           [](const Summary& s) { return static_cast<double>(s.finished); });
   numbers("never_startable", "Jobs that can never start", Unit::jobs,
           [](const Summary& s) { return static_cast<double>(s.never_startable); });
-  figure.n = policies.empty() ? 0 : static_cast<std::int64_t>(policies.front().summary.jobs);
+  figure.n = policies.empty() ? 0 : static_cast<std::int64_t>(policies.front().jobs);
   figure.caption =
       "Completion time is from submission to end; a job waits while it does not run, before its "
       "start and after being stopped. Over the jobs that finished. Slowdown is completion time "
       "over run time, at least 10 s of it.";
-  const bool any_bound = std::any_of(policies.begin(), policies.end(),
-                                     [](const auto& each) { return each.summary.bound; });
+  const bool any_bound =
+      std::any_of(policies.begin(), policies.end(), [](const auto& each) { return each.bound; });
   if (any_bound) figure.caption += fmt::format(" {}", kWhatABoundIs);
   figure.charts.push_back(
       {.kind = "bar", .title = "Averages", .x = "policy", .y = {"avg_jct_s", "avg_wait_s"}});
   figure.charts.push_back({.kind = "bar",
-                           .title = "One job in a hundred takes longer",
+                           .title = "The slowest of a hundred jobs (99th percentile)",
                            .x = "policy",
                            .y = {"p99_jct_s", "p99_wait_s"}});
   figure.charts.push_back(
-      {.kind = "bar", .title = "Share", .x = "policy", .y = {"waited", "gpu_occupancy"}});
-  auto used = present(figure, {"gpu_utilization", "gpu_allocation", "cpu_allocation"});
+      {.kind = "bar", .title = "Jobs that wait", .x = "policy", .y = {"waited"}});
+  auto used = present(figure, {"gpu_allocation", "gpu_utilization", "cpu_allocation"});
   if (!used.empty()) {
     figure.charts.push_back(
         {.kind = "bar", .title = "Used while jobs arrive", .x = "policy", .y = std::move(used)});

@@ -12,8 +12,8 @@
 
 namespace almanac::report {
 
-/// One row a policy.
-figure::Figure draw_comparison(const std::vector<PolicyDigest>& policies);
+/// One row a policy, and one for what was recorded where it is among them.
+figure::Figure draw_comparison(const std::vector<sim::Summary>& policies);
 
 /// What the curve of a distribution is called.
 struct CurveTitles {
