@@ -210,9 +210,27 @@ std::optional<std::size_t> choose(const Advice& advice) {
   return best;
 }
 
+/// Whether the waits played for stock Slurm are those that were; shorter ones are all alike.
+bool like_real(const Advice& advice) {
+  if (!advice.real) return true;
+  const double ratio = std::max(advice.real->avg_wait_s, kNoTrouble_s) /
+                       std::max(advice.stock.avg_wait_s, kNoTrouble_s);
+  return ratio <= kLikeReal && ratio >= 1 / kLikeReal;
+}
+
 std::string recommend(const Advice& advice) {
   using text::human_time;
+  std::string made;
+  if (!advice.reproduces) {
+    made = fmt::format(
+        "This model does not reproduce your cluster: as played, jobs wait {} under stock Slurm; "
+        "really they waited {}. Limits, priorities, reservations or outages that the log does not "
+        "tell were at work{}. ",
+        human_time(advice.stock.avg_wait_s), human_time(advice.real->avg_wait_s),
+        advice.quotas ? "" : " (advise --slurm gateway knows limits)");
+  }
   if (!advice.best) {
+    if (!advice.reproduces) return made + "So it gives no advice.";
     if (advice.stock.avg_wait_s <= kNoTrouble_s) {
       return fmt::format("Stay as you are: jobs wait {} on average, there is nothing to gain.",
                          human_time(advice.stock.avg_wait_s));
@@ -220,27 +238,35 @@ std::string recommend(const Advice& advice) {
     return "Stay as you are: no policy is sure to make waits shorter without making jobs later.";
   }
   const Outcome& best = advice.outcomes[*advice.best];
-  std::string made = fmt::format(
-      "Try {}: an average wait of {} instead of {}, {:.1f} times shorter (95 %: {:.1f} to {:.1f})",
-      best.policy, human_time(best.figures.avg_wait_s), human_time(advice.stock.avg_wait_s),
-      best.wait.times, best.wait.from, best.wait.to);
+  made += fmt::format(
+      "{} {}: an average wait of {} instead of {}, {:.1f} times shorter (between "
+      "{:.1f} and {:.1f} times with 95 % confidence)",
+      advice.reproduces ? "Try" : "In the model the best would be", best.policy,
+      human_time(best.figures.avg_wait_s), human_time(advice.stock.avg_wait_s), best.wait.times,
+      best.wait.from, best.wait.to);
   made += best.losers.empty()
               ? "; no user would wait noticeably longer."
               : fmt::format("; {} of {} users would wait noticeably longer, most of all {}.",
                             best.users_losing, advice.users, best.losers.front().who);
-  return made + " First in shadow, then on one partition.";
+  return made + (advice.reproduces ? " First in shadow, then on one partition."
+                                   : " Watch it in shadow before you believe that.");
+}
+
+void add_assumptions(Advice& advice, const cluster::Cluster& cluster) {
+  if (cluster.inferred) {
+    advice.assumptions.push_back(fmt::format(
+        "the cluster is what was inferred from the log, {} and {}: --cluster tells the real one",
+        text::counted(cluster.nodes.size(), "node"),
+        text::counted(static_cast<std::uint64_t>(cluster.gpus()), "GPU")));
+  }
+  advice.assumptions.emplace_back(
+      "the same jobs are submitted at the same times, and each runs as long as it did");
+  advice.assumptions.emplace_back(
+      "stock Slurm is played as first come, first served with backfill by time limits, without "
+      "priorities, reservations and outages");
 }
 
 void add_cautions(Advice& advice) {
-  if (advice.real) {
-    const double ratio = advice.real->avg_wait_s / advice.stock.avg_wait_s;
-    if (advice.real->avg_wait_s > kNoTrouble_s && (ratio > kLikeReal || ratio < 1 / kLikeReal)) {
-      advice.cautions.push_back(fmt::format(
-          "stock Slurm as played waits {} where really it was {}: limits, priorities or outages "
-          "that the log does not tell were at work, and gains are less sure by as much",
-          text::human_time(advice.stock.avg_wait_s), text::human_time(advice.real->avg_wait_s)));
-    }
-  }
   if (!advice.quotas) {
     advice.cautions.emplace_back(
         "no quotas of GPUs were played, as if the site had none: only --slurm gateway tells them");
@@ -249,9 +275,11 @@ void add_cautions(Advice& advice) {
     advice.cautions.emplace_back("less than two weeks: the intervals are too narrow for that");
   }
   if (advice.never > 0) {
-    advice.cautions.push_back(fmt::format(
-        "{} jobs do not fit on this cluster{} and are left out: is it the one of the log?",
-        advice.never, advice.quotas.value_or(0) > 0 ? ", or ask more than a quota," : ""));
+    advice.cautions.push_back(
+        fmt::format("left out: {} that {} not fit on this cluster{}; is it the one of the log?",
+                    text::counted(static_cast<std::uint64_t>(advice.never), "job"),
+                    advice.never == 1 ? "does" : "do",
+                    advice.quotas.value_or(0) > 0 ? ", or ask more than a quota" : ""));
   }
 }
 
@@ -324,8 +352,10 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
                       [](const Loser& loser) { return loser.who.starts_with("user "); });
     advice.outcomes.push_back(std::move(outcome));
   }
+  advice.reproduces = like_real(advice);
   advice.best = choose(advice);
   advice.recommendation = recommend(advice);
+  add_assumptions(advice, nodes);
   add_cautions(advice);
   return advice;
 }

@@ -88,7 +88,38 @@ TEST(Advise, WarnsWhereThePlayIsNotLikeTheTruth) {
   ASSERT_TRUE(advice) << to_string(advice.error());
   ASSERT_TRUE(advice->real);
   EXPECT_NEAR(advice->real->avg_wait_s, 300 * 3600.0, 1);
-  EXPECT_EQ(advice->cautions.size(), 1U);
+  EXPECT_FALSE(advice->reproduces);
+  EXPECT_TRUE(
+      advice->recommendation.starts_with("This model does not reproduce your cluster: as "
+                                         "played, jobs wait "))
+      << advice->recommendation;
+  EXPECT_EQ(advice->recommendation.find("Try "), std::string::npos);
+  EXPECT_TRUE(advice->cautions.empty());
+}
+
+TEST(Advise, DoesNotSayToStayWhereOnlyTheModelHardlyWaits) {
+  trace::Trace log = crowded_mornings(3);
+  for (trace::Job& job : log.jobs) {
+    job.outcome.start = job.request.submit + 20min;
+    job.outcome.end = job.outcome.start + job.outcome.run;
+  }
+  const auto advice = advise(std::move(log), cluster::uniform(8, 8), question("fifo,qssf"));
+  ASSERT_TRUE(advice) << to_string(advice.error());
+  EXPECT_TRUE(advice->recommendation.starts_with("This model does not reproduce your cluster"));
+  EXPECT_EQ(advice->recommendation.find("Stay"), std::string::npos) << advice->recommendation;
+  EXPECT_EQ(advice->recommendation.find("nothing to gain"), std::string::npos);
+}
+
+TEST(Advise, SaysWhatItAssumes) {
+  cluster::Cluster guessed = cluster::uniform(1, 8);
+  guessed.inferred = true;
+  const auto of_guess = advise(crowded_mornings(3), guessed, question("fifo"));
+  const auto of_told = advise(crowded_mornings(3), cluster::uniform(1, 8), question("fifo"));
+  ASSERT_TRUE(of_guess && of_told);
+  EXPECT_NE(of_guess->assumptions.front().find("inferred from the log, 1 node and 8 GPUs"),
+            std::string::npos)
+      << of_guess->assumptions.front();
+  EXPECT_EQ(of_told->assumptions.size() + 1, of_guess->assumptions.size());
 }
 
 TEST(Advise, LeavesOutWhatCannotRunAndWhatNeverRan) {

@@ -52,8 +52,8 @@ void ExperimentOptions::add_to(CLI::App& command) {
       ->option_text("FILE|NxG");
   command
       .add_option("--policy", policies,
-                  "Policies, by comma; all = every named one to which the log gives something to "
-                  "do; see policy list")
+                  "Policies, by comma; quick = fifo, easy, las and srtf; all = every named one to "
+                  "which the log gives something to do; see policy list")
       ->type_name("POLICIES")
       ->capture_default_str();
   command

@@ -17,7 +17,7 @@ namespace almanac::cli {
 struct ExperimentOptions {
   TraceOptions trace{};
   sim::Experiment experiment{};
-  std::string policies = "all";
+  std::string policies = "quick";
   std::string restart = "7,30,60";
   std::string warm_up;
   std::string timeline;

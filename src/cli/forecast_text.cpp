@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/forecast_text.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "cli/moment.h"
@@ -22,6 +24,15 @@ std::string about(Time at) {
   return text.substr(0, text.rfind(':'));
 }
 
+/// Whether the start is told no better than "soon or in days".
+bool is_vague(const forecast::Forecast& forecast) {
+  const auto [from, to] = forecast.start(kSaid);
+  if (to == kNever) return true;
+  constexpr double kMost = 100;
+  const Duration soonest = std::max(from - forecast.at(), Duration{1min});
+  return to - forecast.at() > 24h && seconds(to - forecast.at()) > kMost * seconds(soonest);
+}
+
 }  // namespace
 
 std::string in_words(const forecast::Forecast& forecast, const trace::Request& request) {
@@ -29,8 +40,17 @@ std::string in_words(const forecast::Forecast& forecast, const trace::Request& r
   const std::string start =
       from == to ? fmt::format("starts {}", to == forecast.at() ? "at once" : "at " + about(to))
                  : fmt::format("starts between {} and {}", about(from), about(to));
-  std::string text = fmt::format("{} ({:.0f} %), ends by {} with {:.0f} %", start, 100 * kSaid,
-                                 about(forecast.ended_by(kSaid)), 100 * kSaid);
+  // As sure as of its latest start, so that no end is told before that.
+  constexpr double kByThen = (1 + kSaid) / 2;
+  const std::string end = about(forecast.ended_by(kByThen));
+  std::string text =
+      is_vague(forecast)
+          ? fmt::format(
+                "hardly anything: too little that is like it had ended (it might end as late "
+                "as {})",
+                end)
+          : fmt::format("{} ({:.0f} % sure) and ends by {} ({:.0f} %)", start, 100 * kSaid, end,
+                        100 * kByThen);
   if (request.deadline != kNoTime) {
     text += fmt::format("; the deadline {} is kept with {:.0f} %", moment(request.deadline),
                         100 * forecast.chance_to_end_by(request.deadline));

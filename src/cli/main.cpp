@@ -2,9 +2,11 @@
 
 /// \file
 /// The program `almanac`: parses the command line, runs the chosen action, reports its error.
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -31,9 +33,22 @@ int main(int argc, char** argv) try {
     return cli::kUsage;
   }
   const Result<int> status = program.action();
-  if (status) return *status;
-  fmt::print(stderr, "almanac: {}\n", to_string(status.error()));
-  return cli::exit_status(status.error().code);
+  if (!status) {
+    fmt::print(stderr, "almanac: {}\n", to_string(status.error()));
+    return cli::exit_status(status.error().code);
+  }
+  // What was printed may still lie in a buffer, and a full disk shows only now.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    throw std::system_error(errno, std::generic_category());
+  }
+  return *status;
+} catch (const std::system_error& error) {
+  if (std::ferror(stdout) == 0) {
+    fmt::print(stderr, "almanac: internal error: {}\n", error.what());
+    return almanac::cli::kInternal;
+  }
+  fmt::print(stderr, "almanac: standard output cannot be written: {}\n", error.code().message());
+  return almanac::cli::kCannotWrite;
 } catch (const std::exception& error) {
   fmt::print(stderr, "almanac: internal error: {}\n", error.what());
   return almanac::cli::kInternal;

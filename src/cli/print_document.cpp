@@ -41,7 +41,10 @@ void print_document(const figure::Document& document, const std::string& format,
     fmt::print("{}", figure::contents_json(document));
   } else {
     fmt::print("{}: {}\n", document.title, document.subtitle);
-    for (const auto& [label, value] : document.facts) fmt::print("  {:>12} {}\n", value, label);
+    for (const auto& [label, value] : document.facts) {
+      const bool one = value == "1" && label.ends_with('s');
+      fmt::print("  {:>12} {}\n", value, one ? label.substr(0, label.size() - 1) : label);
+    }
     const bool colour = colour_on_stdout();
     for (const figure::Finding& finding : document.findings) {
       const std::string headline = wrapped(finding.headline, "");

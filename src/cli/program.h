@@ -42,8 +42,12 @@ enum Exit : int {
   kNoInput = 66,
   kUnavailable = 69,
   kInternal = 70,
+  kCannotWrite = 74,
   kInterrupted = 130,
 };
+
+/// What --threads takes at most.
+inline constexpr int kMostThreads = 4096;
 
 /// The exit status that goes with an error.
 Exit exit_status(Code code);

@@ -2,7 +2,6 @@
 #include "cli/progress.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -11,43 +10,60 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "text/human.h"
+
 namespace almanac::cli {
 namespace {
 
+using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kQuiet{400};  // work that ends sooner needs no bar
-constexpr std::chrono::milliseconds kStep{100};
-
-void draw(const std::string& what, double done, double passed_s) {
-  constexpr int kWidth = 30;
-  const int full = static_cast<int>(std::floor(done * kWidth));
-  const std::string bar = std::string(static_cast<std::size_t>(full), '=') +
-                          std::string(static_cast<std::size_t>(kWidth - full), ' ');
-  const std::string rest =
-      done > 0.01 ? fmt::format("{:.0f} s left", passed_s * (1 - done) / done) : std::string("...");
-  fmt::print(stderr, "\r\x1b[K{} [{}] {:3.0f} %  {}", what, bar, 100 * done, rest);
-  std::fflush(stderr);
-}
+constexpr auto kQuiet = 400ms;  // work that ends sooner needs no bar
+constexpr auto kStep = 100ms;
+constexpr auto kFirstLine = 5s;
+constexpr auto kWorthSaying = 2s;
 
 }  // namespace
 
-ProgressBar::ProgressBar(std::string what, std::function<double()> done) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  thread_ = std::jthread(
-      [this, what = std::move(what), done = std::move(done)](const std::stop_token& stop) {
-        const auto start = Clock::now();
-        std::unique_lock lock(mutex_);
-        const auto stopped = [&] { return stop.stop_requested(); };
-        if (wake_.wait_for(lock, stop, kQuiet, stopped)) return;
-        do {
-          const std::chrono::duration<double> passed = Clock::now() - start;
-          draw(what, std::clamp(done(), 0.0, 1.0), passed.count());
-        } while (!wake_.wait_for(lock, stop, kStep, stopped));
-        fmt::print(stderr, "\r\x1b[K");
-      });
+ProgressBar::ProgressBar(std::string what, std::function<double()> done)
+    : what_(std::move(what)), done_(std::move(done)), terminal_(isatty(STDERR_FILENO) != 0) {
+  thread_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
 }
 
 ProgressBar::~ProgressBar() = default;
+
+void ProgressBar::watch(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  const auto stopped = [&] { return stop.stop_requested(); };
+  Clock::duration pause = terminal_ ? Clock::duration(kQuiet) : Clock::duration(kFirstLine);
+  while (!wake_.wait_for(lock, stop, pause, stopped)) {
+    draw();
+    pause = terminal_ ? Clock::duration(kStep) : Clock::now() - start_;
+  }
+  if (drawn_) fmt::print(stderr, "\r\x1b[K");
+}
+
+void ProgressBar::draw() {
+  const double done = std::clamp(done_(), 0.0, 1.0);
+  const std::chrono::duration<double> passed = Clock::now() - start_;
+  const std::string left =
+      done > 0.01 ? text::human_time(passed.count() * (1 - done) / done) + " left" : "...";
+  if (terminal_) {
+    constexpr int kWidth = 30;
+    const auto full = static_cast<std::size_t>(std::floor(done * kWidth));
+    fmt::print(stderr, "\r\x1b[K{} [{:30}] {:3.0f} %  {}", what_, std::string(full, '='),
+               100 * done, left);
+    drawn_ = true;
+  } else {
+    fmt::print(stderr, "almanac: {}: {:.0f} %, {}\n", what_, 100 * done, left);
+  }
+  std::fflush(stderr);
+}
+
+void ProgressBar::say(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  if (Clock::now() - start_ < kWorthSaying) return;
+  fmt::print(stderr, "{}almanac: {}\n", drawn_ ? "\r\x1b[K" : "", text);
+}
 
 bool colour_on_stdout() { return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Shows on a terminal how far long work has come and when it will be done.
+/// Shows on stderr how far long work has come and when it will be done.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -12,7 +13,8 @@
 
 namespace almanac::cli {
 
-/// Draws a bar on stderr while it lives, if stderr is a terminal and the work takes a while.
+/// While it lives: on a terminal a bar as soon as the work takes a while; elsewhere a line after
+/// five seconds, and again each time it has taken twice as long.
 class ProgressBar {
  public:
   /// `done` gives the part of the work that is done, 0 .. 1; it is called from another thread.
@@ -21,7 +23,19 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
+  /// Says what is ready, if the work has taken two seconds: before, all will be there at once.
+  /// Thread-safe.
+  void say(const std::string& text);
+
  private:
+  void watch(const std::stop_token& stop);
+  void draw();
+
+  std::string what_;
+  std::function<double()> done_;
+  bool terminal_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  bool drawn_ = false;
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::jthread thread_;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_policies.h"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
@@ -13,11 +16,13 @@
 #include "cli/interrupt.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "policy/registry.h"
 #include "report/comparison.h"
 #include "report/document_directory.h"
 #include "report/page.h"
 #include "report/run_document.h"
 #include "sim/run_directory.h"
+#include "text/human.h"
 
 namespace almanac::cli {
 namespace {
@@ -33,8 +38,27 @@ void note_never(const sim::Prepared& prepared, const sim::Schedule& schedule) {
                          prepared.trace.id(prepared.trace.jobs[index(job)].id),
                          policy::to_string(reason, ""));
   }
-  note(fmt::format("{} jobs can never start on this cluster and are left out: {}{}",
-                   schedule.never.size(), shown, schedule.never.size() > kShown ? "; ..." : ""));
+  note(fmt::format("{} can never start on this cluster and {} left out: {}{}",
+                   text::counted(schedule.never.size(), "job"),
+                   schedule.never.size() == 1 ? "is" : "are", shown,
+                   schedule.never.size() > kShown ? "; ..." : ""));
+}
+
+/// The runs in the order in which they are begun: those that take least time first, so that what is
+/// ready soon is there soon. Learning takes longest by far, then reservations for all jobs.
+std::vector<std::size_t> fastest_first(const sim::Prepared& prepared) {
+  const auto cost = [&](std::size_t run) {
+    const policy::Composition& composition = prepared.runs[run].composition;
+    const policy::TraitSet traits = policy::registry().traits(composition);
+    if (traits.has(policy::Trait::reads_model)) return 3;
+    if (!composition.whole.name.empty() || traits.has(policy::Trait::leases)) return 2;
+    return composition.pass.name == "strict" ? 0 : 1;
+  };
+  std::vector<std::size_t> order(prepared.runs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); });
+  return order;
 }
 
 /// What is gathered for report.html while the policies run, whatever their order.
@@ -67,8 +91,11 @@ class RunPage {
 Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string& out, int threads,
                                const std::vector<std::string>& command) {
   const std::atomic<bool>& stop = interrupted();
+  process::Descriptor folder;
   if (!out.empty()) {
-    if (auto opened = sim::open_run_directory(out); !opened) return tl::unexpected(opened.error());
+    auto opened = sim::open_run_directory(out);
+    if (!opened) return tl::unexpected(opened.error());
+    folder = std::move(*opened);
     // Should this be killed, the folder still says what it is, and the next run may have it.
     if (auto begun = sim::write_run(out, prepared, {}, command, false); !begun) {
       return tl::unexpected(begun.error());
@@ -85,16 +112,21 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
   {
     const double total =
         static_cast<double>(runs) * static_cast<double>(prepared.trace.jobs.size());
-    const ProgressBar bar("simulating", [&] {
+    ProgressBar bar("simulating", [&] {
       double sum = 0;
       for (std::size_t run = 0; run < runs; ++run) sum += arrived[run].load();
       return sum / total;
     });
+    const std::vector<std::size_t> order = fastest_first(prepared);
+    std::atomic<std::size_t> begun = 0;
     tbb::task_arena arena(threads > 0 ? threads : tbb::task_arena::automatic);
     arena.execute([&] {
-      tbb::parallel_for(std::size_t{0}, runs, [&](std::size_t run) {
+      // Each task takes what is next in order: which of them are run first is not left to chance.
+      tbb::parallel_for(std::size_t{0}, runs, [&](std::size_t) {
         if (stop.load()) return;
-        auto schedule = sim::simulate_run(prepared, run, &stop, &arrived[run]);
+        const std::size_t run = order[begun++];
+        auto schedule =
+            sim::simulate_run(prepared, run, &stop, &arrived[run], kNoJob, !out.empty());
         Result<void> written;
         if (schedule && !out.empty())
           written = sim::write_policy_run(out, prepared, run, *schedule);
@@ -109,6 +141,12 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
           if (!error) error = !schedule ? schedule.error() : written.error();
           return;
         }
+        if (runs > 1) {
+          bar.say(fmt::format("{}: jobs are done in {} on average and wait {}, took {}",
+                              sim::marked_name(*summary), text::human_time(summary->avg_jct_s),
+                              text::human_time(summary->avg_wait_s),
+                              text::human_time(summary->engine_wall_s)));
+        }
         summaries[run] = std::move(summary);
         if (!never_noted) note_never(prepared, *schedule);
         never_noted = true;
@@ -119,6 +157,10 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
   RunReport report{.summaries = {}, .interrupted = stop.load()};
   for (auto& summary : summaries) {
     if (summary) report.summaries.push_back(std::move(*summary));
+  }
+  if (auto recorded =
+          sim::summarize_recorded(prepared.trace, prepared.cluster, prepared.experiment.warm_up)) {
+    report.summaries.push_back(std::move(*recorded));
   }
   if (page) {
     if (auto written = page->write(out, command); !written) return tl::unexpected(written.error());

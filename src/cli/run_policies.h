@@ -15,7 +15,8 @@
 namespace almanac::cli {
 
 struct RunReport {
-  std::vector<sim::Summary> summaries;  ///< In the order of the policies; of those that were run.
+  /// In the order of the policies, of those that were run; last what was recorded, if it was.
+  std::vector<sim::Summary> summaries;
   bool interrupted = false;
 };
 

@@ -16,6 +16,16 @@
 namespace almanac::cli {
 namespace {
 
+/// Whether any policy's schedule hangs on the seed: a recorded trace is the same for each.
+bool seeds_matter(const std::vector<sim::SweepPoint>& points) {
+  std::map<std::pair<double, std::string>, std::uint64_t> signature;
+  return std::any_of(points.begin(), points.end(), [&](const sim::SweepPoint& point) {
+    const auto& first =
+        *signature.try_emplace({point.load, point.summary.policy}, point.summary.signature).first;
+    return first.second != point.summary.signature;
+  });
+}
+
 /// Means over the seeds, and the least and the greatest average JCT. What no run tells has no
 /// column.
 void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) {
@@ -32,7 +42,7 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
              has_deadlines ? fmt::format(" {:>8} {:>10}", "in time", "makespan") : "",
              has_speeds ? fmt::format(" {:>12}", "GPUs compute") : "",
              has_cpu_jobs ? fmt::format(" {:>14}", "CPU jobs' wait") : "",
-             seeds > 1 ? "  avg JCT over seeds" : "");
+             seeds > 1 ? "  avg JCT, least to most over seeds" : "");
   std::map<std::pair<double, std::string>, std::vector<const sim::Summary*>> groups;
   std::vector<std::pair<double, std::string>> order;
   for (const sim::SweepPoint& point : points) {
@@ -115,8 +125,15 @@ void print_use(const std::vector<sim::SweepPoint>& points) {
 }  // namespace
 
 void print_sweep(const std::vector<sim::SweepPoint>& points, std::size_t seeds) {
-  print_table(points, seeds);
+  const bool matter = seeds > 1 && seeds_matter(points);
+  print_table(points, matter ? seeds : 1);
   print_use(points);
+  if (seeds > 1 && !matter) {
+    fmt::print(
+        "All {} seeds gave the same schedules: nothing here is random, and there is no "
+        "spread to tell.\n",
+        seeds);
+  }
   const bool any_bound = std::any_of(points.begin(), points.end(),
                                      [](const auto& point) { return point.summary.bound; });
   if (any_bound) fmt::print("{}\n", report::kWhatABoundIs);

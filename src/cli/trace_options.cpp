@@ -23,7 +23,8 @@ std::string format_help(const std::string& name) {
 }  // namespace
 
 void TraceOptions::add_to(CLI::App& command, const std::string& name, const std::string& suffix) {
-  command.add_option(name, path, "The job log; .gz and .zst are unpacked")->required();
+  command.add_option(name, path, "The job log, - for standard input; .gz and .zst are unpacked")
+      ->required();
   command.add_option("--format" + suffix, read.format, format_help(name))->type_name("NAME");
   command
       .add_option("--columns" + suffix, read.column_map,
@@ -35,7 +36,7 @@ void TraceOptions::add_to(CLI::App& command, const std::string& name, const std:
 Result<trace::Trace> TraceOptions::load() const {
   auto trace = trace::read_trace(path, read);
   if (trace) {
-    for (const std::string& text : trace->notes) note(path + ": " + text);
+    for (const std::string& text : trace->notes) note(trace->path + ": " + text);
   }
   return trace;
 }

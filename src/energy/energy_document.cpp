@@ -48,7 +48,7 @@ Figure draw_demand(const Demand& demand, const JudgedPlan& ours, const JudgedPla
   auto& used = made.number("used_nodes", "In use", Unit::nodes);
   auto& on = made.number("on_nodes", "On: " + ours.figures.plan, Unit::nodes);
   auto& loop = made.number("published_nodes", "On: published loop", Unit::nodes);
-  auto& total = made.number("total_nodes", "There are", Unit::nodes);
+  auto& total = made.number("total_nodes", "All nodes", Unit::nodes);
   for (std::size_t at = first; at < demand.used.size(); ++at) {
     time.add(seconds(time_at(demand, at)));
     used.add(demand.used[at]);

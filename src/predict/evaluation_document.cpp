@@ -25,7 +25,7 @@ Figure draw_estimators(const Evaluation& evaluation) {
                   "%: the share of jobs inside of the interval that shall hold 90 % of them.",
               .n = static_cast<std::int64_t>(evaluation.jobs.size())};
   auto& name = made.text("estimator", "Estimator");
-  auto& error = made.number("median_abs_log10_error", "Median error, decades");
+  auto& error = made.number("median_abs_log10_error", "Typical error, in powers of ten");
   auto& rank = made.number("spearman_gpu_time", "Rank correlation");
   auto& coverage = made.number("coverage_90", "Within 90 %", Unit::fraction);
   auto& width = made.number("interval_width_log10", "Width of the interval, decades");
@@ -57,7 +57,7 @@ Figure draw_groups(const Evaluation& evaluation) {
   auto& group = made.text("group", "Group");
   auto& estimator = made.text("estimator", "Estimator");
   auto& jobs = made.number("jobs", "Jobs", Unit::jobs);
-  auto& error = made.number("median_abs_log10_error", "Median |log10 error|");
+  auto& error = made.number("median_abs_log10_error", "Typical error, in powers of ten");
   auto& coverage = made.number("coverage_90", "Within 90 %", Unit::fraction);
   for (const Group& each : groups(evaluation)) {
     for (const Tried& tried : evaluation.estimators) {

@@ -40,7 +40,12 @@ Column time_column(std::string title, double Summary::*field) {
 }
 
 /// Whether it may be called best: a cluster can run it, and the simulation came to its end.
-bool is_choice(const Summary& summary) { return !summary.bound && summary.complete; }
+bool is_choice(const Summary& summary) {
+  return !summary.bound && summary.complete && !summary.recorded;
+}
+
+/// Whether others may be compared with it: a simulation of all jobs.
+bool is_whole(const Summary& summary) { return summary.complete && !summary.recorded; }
 
 /// Whether any run has the figure: speeds, cores or CPU jobs may not be simulated.
 bool any_has(const std::vector<Summary>& summaries, double Summary::*field) {
@@ -79,8 +84,8 @@ void add_deadlines(std::vector<Column>& columns, const std::vector<Summary>& sum
 
 std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide) {
   std::vector<Column> columns;
-  const Summary& first = summaries.front();
-  const double reference = first.complete ? first.avg_wait_s : std::nan("");
+  const Summary& first = *std::find_if(summaries.begin(), summaries.end() - 1, is_whole);
+  const double reference = is_whole(first) ? first.avg_wait_s : std::nan("");
   columns.push_back({"policy", sim::marked_name});
   add_deadlines(columns, summaries);
   columns.push_back(time_column("avg JCT", &Summary::avg_jct_s));
@@ -90,12 +95,14 @@ std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide)
   }
   columns.push_back(time_column("p99 JCT", &Summary::p99_jct_s));
   columns.push_back(time_column("avg wait", &Summary::avg_wait_s));
-  columns.push_back({"vs " + summaries.front().policy, [reference](const Summary& s) {
-                       if (!s.complete || !(s.avg_wait_s > 0) || !(reference > 0)) {
+  columns.push_back({"vs " + first.policy, [reference](const Summary& s) {
+                       if (!is_whole(s) || !(s.avg_wait_s > 0) || !(reference > 0)) {
                          return std::string("-");
                        }
                        return fmt::format("{:.2f}x", reference / s.avg_wait_s);
                      }});
+  columns.push_back(time_column("p50 wait", &Summary::p50_wait_s));
+  columns.push_back(time_column("p90 wait", &Summary::p90_wait_s));
   columns.push_back(time_column("p99 wait", &Summary::p99_wait_s));
   columns.push_back(
       {"jobs that waited",
@@ -110,7 +117,7 @@ std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide)
                        [](const Summary& s) { return s.jain_user_slowdown; }, false});
     columns.push_back(time_column("makespan", &Summary::makespan_s));
   }
-  columns.push_back({"GPUs taken", [](const Summary& s) { return percent(s.gpu_occupancy); }});
+  columns.push_back({"GPUs taken", [](const Summary& s) { return percent(s.gpu_allocation); }});
   add_resources(columns, summaries);
   columns.push_back({"preemptions", [](const Summary& s) {
                        return grouped(static_cast<std::int64_t>(s.preemptions));
@@ -188,7 +195,48 @@ std::string comparison_table(const std::vector<Summary>& summaries,
   const bool any_bound = std::any_of(summaries.begin(), summaries.end(),
                                      [](const Summary& summary) { return summary.bound; });
   if (any_bound) table += std::string(kWhatABoundIs) + "\n";
+  const bool all_whole = std::all_of(summaries.begin(), summaries.end(),
+                                     [](const Summary& summary) { return summary.complete; });
+  if (!all_whole) table += std::string(kWhatInterruptedIs) + "\n";
+  if (const auto said = how_well_reproduced(summaries)) {
+    table += said->headline + " " + said->detail + "\n";
+    if (!said->advice.empty()) table += said->advice + "\n";
+  }
   return table;
+}
+
+std::optional<figure::Finding> how_well_reproduced(const std::vector<Summary>& summaries) {
+  const auto recorded = std::find_if(summaries.begin(), summaries.end(),
+                                     [](const Summary& each) { return each.recorded; });
+  if (recorded == summaries.end()) return {};
+  const Summary* closest = nullptr;
+  for (const Summary& each : summaries) {
+    if (!is_choice(each) || !std::isfinite(each.as_recorded)) continue;
+    if (closest == nullptr || each.as_recorded > closest->as_recorded) closest = &each;
+  }
+  if (closest == nullptr) return {};
+  figure::Finding finding{.figure = "run_comparison"};
+  finding.headline = fmt::format(
+      "{} comes closest to what was recorded: {} of the jobs start within {} of their recorded "
+      "start; they wait {} on average, recorded {}.",
+      closest->policy, text::human_share(closest->as_recorded),
+      human_time(seconds(sim::kSameStart)), human_time(closest->avg_wait_s),
+      human_time(recorded->avg_wait_s));
+  finding.detail = fmt::format("Recorded is what the log says of the {} jobs that ran.",
+                               grouped(static_cast<std::int64_t>(recorded->finished)));
+  constexpr double kMostStart = 0.8;
+  constexpr double kLikeRecorded = 1.5;
+  constexpr double kNoWait_s = 60;  // shorter waits are alike, whatever their ratio
+  const double ratio =
+      std::max(closest->avg_wait_s, kNoWait_s) / std::max(recorded->avg_wait_s, kNoWait_s);
+  const bool like = ratio < kLikeRecorded && ratio > 1 / kLikeRecorded;
+  if (closest->as_recorded < kMostStart || !like) {
+    finding.advice =
+        "None of these simulations reproduces the log: what it does not tell (limits, priorities, "
+        "reservations, outages, other nodes) was at work. Compare policies with each other, not "
+        "with what was recorded.";
+  }
+  return finding;
 }
 
 std::string comparison_csv(const std::vector<Summary>& summaries) {

@@ -4,10 +4,12 @@
 /// Shows policies side by side in a terminal.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "figure/figure.h"
 #include "sim/summary.h"
 
 namespace almanac::report {
@@ -16,16 +18,23 @@ inline constexpr std::string_view kWhatABoundIs =
     "A bound is told true run times, which no real cluster knows: it is there to compare with, not "
     "to choose.";
 
+inline constexpr std::string_view kWhatInterruptedIs =
+    "An interrupted row is of the jobs that had come until then, and is compared with nothing.";
+
 struct ComparisonOptions {
   bool wide = false;    ///< More columns.
   bool colour = false;  ///< The best of a column in bold.
 };
 
 /// A table, one row a policy, with times as people read them ("2h 07m") and how many times shorter
-/// the average wait is than under the first policy. What is a bound or was
-/// interrupted is marked, and never best in bold.
+/// the average wait is than under the first policy. What is a bound, was interrupted or is no
+/// policy's but recorded is marked, and never best in bold.
 std::string comparison_table(const std::vector<sim::Summary>& summaries,
                              const ComparisonOptions& options);
+
+/// How close the policies come to what the log says happened; nothing where there is no recorded
+/// row, or no policy that could have made it.
+std::optional<figure::Finding> how_well_reproduced(const std::vector<sim::Summary>& summaries);
 
 /// The same figures as CSV, with the names and units of summary.json.
 std::string comparison_csv(const std::vector<sim::Summary>& summaries);

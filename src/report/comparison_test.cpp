@@ -49,6 +49,55 @@ TEST(Comparison, ComparesNothingWithWhatWasInterrupted) {
   EXPECT_EQ(table.find("\x1b[1m1m 40s"), std::string::npos);
 }
 
+TEST(Comparison, ComparesWithTheFirstThatCameToItsEnd) {
+  std::vector<sim::Summary> three = {summary("fifo", 10), summary("easy", 400),
+                                     summary("sjf", 100)};
+  three[0].complete = false;
+  const std::string table = comparison_table(three, {});
+  EXPECT_NE(table.find("vs easy"), std::string::npos);
+  EXPECT_NE(table.find("4.00x"), std::string::npos);
+  EXPECT_EQ(table.find("40.00x"), std::string::npos);
+  EXPECT_NE(table.find("An interrupted row"), std::string::npos);
+}
+
+sim::Summary recorded(double wait_s) {
+  sim::Summary made = summary(sim::kAsRecorded, wait_s);
+  made.recorded = true;
+  made.finished = 1234;
+  return made;
+}
+
+TEST(Comparison, SaysHowWellAPolicyReproducesTheLog) {
+  std::vector<sim::Summary> rows = {summary("fifo", 4000), summary("easy", 1100),
+                                    summary("sjf", 1000), recorded(1000)};
+  rows[0].as_recorded = 0.5;
+  rows[1].as_recorded = 0.93;
+  rows[2].as_recorded = 0.99;
+  rows[2].bound = true;  // no cluster can have made the log by it
+  const std::string table = comparison_table(rows, {.colour = true});
+  EXPECT_NE(table.find("as recorded"), std::string::npos);
+  EXPECT_NE(table.find("easy comes closest to what was recorded: 93 % of the jobs start within 10m "
+                       "00s of their recorded start; they wait 18m 20s on average, recorded 16m "
+                       "40s. Recorded is what the log says of the 1,234 jobs that ran."),
+            std::string::npos)
+      << table;
+  EXPECT_EQ(table.find("None of these simulations"), std::string::npos);
+  EXPECT_EQ(table.find("\x1b[1m16m 40s"), std::string::npos) << "what was recorded is no choice";
+  EXPECT_EQ(table.find("1.00x  1.00x"), std::string::npos);
+
+  rows[1].as_recorded = 0.6;
+  EXPECT_NE(comparison_table(rows, {}).find("None of these simulations reproduces the log"),
+            std::string::npos)
+      << "too few starts";
+  rows[1].as_recorded = 0.93;
+  rows[3].avg_wait_s = 3000;
+  EXPECT_NE(comparison_table(rows, {}).find("None of these simulations reproduces the log"),
+            std::string::npos)
+      << "other waits";
+  rows.pop_back();
+  EXPECT_EQ(comparison_table(rows, {}).find("recorded"), std::string::npos);
+}
+
 TEST(Comparison, ShowsCoresAndSpeedsOnlyWhereTheyAreKnown) {
   sim::Summary plain = summary("fifo", 400);
   plain.gpu_utilization = plain.cpu_allocation = std::nan("");

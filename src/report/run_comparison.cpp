@@ -26,7 +26,8 @@ constexpr const char* kMore = "more";
 
 /// What keeps a policy from being chosen; "" = nothing.
 std::string caution_of(const Summary& policy) {
-  if (policy.bound) return "a bound";
+  if (policy.recorded) return "no policy: recorded";
+  if (policy.bound) return policy.complete ? "a bound" : "a bound, interrupted";
   return policy.complete ? "" : "interrupted";
 }
 
@@ -42,16 +43,9 @@ void add_resources(figure::Figure& figure, const Summaries& policies) {
     values.better = better;
     for (const Summary& each : policies) values.add(each.*field);
   };
-  const bool has_speeds = std::any_of(policies.begin(), policies.end(), [](const auto& each) {
-    return std::isfinite(each.gpu_utilization);
-  });
-  if (has_speeds) {
-    add("gpu_utilization", "GPUs compute, while jobs arrive", Unit::fraction, kMore,
-        &Summary::gpu_utilization);
-    add("gpu_allocation", "GPUs taken, while jobs arrive", Unit::fraction, "",
-        &Summary::gpu_allocation);
-  }
-  add("cpu_allocation", "Cores taken, while jobs arrive", Unit::fraction, "",
+  add("gpu_utilization", "GPUs compute while jobs arrive", Unit::fraction, kMore,
+      &Summary::gpu_utilization);
+  add("cpu_allocation", "Cores taken while jobs arrive", Unit::fraction, "",
       &Summary::cpu_allocation);
   const bool has_cpu_jobs = std::any_of(policies.begin(), policies.end(),
                                         [](const auto& each) { return each.cpu_jobs > 0; });
@@ -108,12 +102,13 @@ std::vector<std::string> present(const figure::Figure& figure,
   return found;
 }
 
-/// Who has the least average completion time of those of which `may` holds; "" = nobody.
+/// The policy with the least average completion time of those of which `may` holds; "" = none.
 template <typename May>
 std::string least(const Summaries& policies, May may) {
   const Summary* best = nullptr;
   for (const Summary& each : policies) {
-    if (!each.complete || !std::isfinite(each.avg_jct_s) || !may(each)) continue;
+    const bool counts = each.complete && !each.recorded && std::isfinite(each.avg_jct_s);
+    if (!counts || !may(each)) continue;
     if (best == nullptr || each.avg_jct_s < best->avg_jct_s) best = &each;
   }
   return best == nullptr ? "" : best->policy;
@@ -152,6 +147,8 @@ figure::Figure draw_comparison(const Summaries& policies) {
   times("p50_jct_s", "Completion time, median", &Summary::p50_jct_s);
   times("p90_jct_s", "Completion time, 90 %", &Summary::p90_jct_s).detail = true;
   times("p99_jct_s", "Completion time, 99 %", &Summary::p99_jct_s);
+  times("p50_wait_s", "Wait, median", &Summary::p50_wait_s);
+  times("p90_wait_s", "Wait, 90 %", &Summary::p90_wait_s);
   times("p99_wait_s", "Wait, 99 %", &Summary::p99_wait_s);
   numbers("waited", "Jobs that wait", Unit::fraction, kLess, [](const Summary& s) {
     return s.finished > 0 ? static_cast<double>(s.queued_jobs) / static_cast<double>(s.finished)
@@ -167,8 +164,8 @@ figure::Figure draw_comparison(const Summaries& policies) {
   numbers("jain_user_slowdown", "Fairness among users (Jain)", Unit::none, kMore,
           [](const Summary& s) { return s.jain_user_slowdown; })
       .detail = true;
-  numbers("gpu_occupancy", "GPUs taken", Unit::fraction, "",
-          [](const Summary& s) { return s.gpu_occupancy; });
+  numbers("gpu_allocation", "GPUs taken while jobs arrive", Unit::fraction, "",
+          [](const Summary& s) { return s.gpu_allocation; });
   add_resources(figure, policies);
   add_deadlines(figure, policies);
   times("makespan_s", "First submission to last end", &Summary::makespan_s).detail = true;
@@ -196,9 +193,9 @@ figure::Figure draw_comparison(const Summaries& policies) {
   };
   bars("Average completion time and wait", {"avg_jct_s", "avg_wait_s"});
   bars("Completion time and wait that 99 % of the jobs stay within", {"p99_jct_s", "p99_wait_s"});
-  bars("Jobs that wait, and GPUs taken", {"waited", "gpu_occupancy"});
+  bars("Jobs that wait", {"waited"});
   bars("Used while jobs arrive",
-       present(figure, {"gpu_utilization", "gpu_allocation", "cpu_allocation"}));
+       present(figure, {"gpu_allocation", "gpu_utilization", "cpu_allocation"}));
   bars("Deadlines met", present(figure, {"guarantee", "value_share"}));
   return figure;
 }

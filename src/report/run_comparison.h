@@ -14,11 +14,12 @@
 
 namespace almanac::report {
 
-/// One row a policy.
+/// One row a policy, and one for what was recorded where it is among them.
 figure::Figure draw_comparison(const std::vector<sim::Summary>& policies);
 
-/// The first is the baseline; best is who has the least average completion time. A bound and an
-/// interrupted policy carry a caution and are no choice; an interrupted one is never best.
+/// The first is the baseline; best is the one with the least average completion time. A bound, an
+/// interrupted policy and what was recorded carry a caution and are no choice; the latter two are
+/// never best.
 figure::Compared compared_of(const std::vector<sim::Summary>& policies);
 
 /// What the curve of a distribution is called.

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "cluster/capacity.h"
+#include "report/comparison.h"
 #include "report/run_comparison.h"
 #include "report/run_energy.h"
 #include "report/run_findings.h"
@@ -24,21 +26,22 @@ void introduce(Document& document, const RunInput& input, const Policies& polici
                const std::vector<std::string>& command) {
   const sim::Experiment& experiment = input.prepared().experiment;
   const cluster::Cluster& cluster = input.cluster();
+  const cluster::Capacity most = cluster::most_at_once(cluster);
   std::vector<std::string> names;
   for (const PolicyDigest& each : policies) names.push_back(each.summary.policy);
   document.kind = "run";
   document.title = std::filesystem::path(experiment.trace).filename().string();
-  document.subtitle = fmt::format(
-      "{} GPU jobs on {} GPUs under {}", grouped(input.gpu_jobs()), grouped(cluster.gpus()),
-      names.size() == 1 ? names.front() : fmt::format("{} policies", names.size()));
+  document.subtitle =
+      fmt::format("{} GPU jobs on {} GPUs under {}", grouped(input.gpu_jobs()), grouped(most.gpus),
+                  names.size() == 1 ? names.front() : fmt::format("{} policies", names.size()));
   const auto fact = [&](const char* label, std::string value) {
     document.facts.emplace_back(label, std::move(value));
   };
   fact("GPU jobs", grouped(input.gpu_jobs()));
-  fact("GPUs", grouped(cluster.gpus()));
+  fact("GPUs", grouped(most.gpus));
   if (const std::int64_t cpu_jobs = input.cpu_jobs(); cpu_jobs > 0)
     fact("CPU jobs", grouped(cpu_jobs));
-  fact("nodes", grouped(static_cast<std::int64_t>(cluster.nodes.size())));
+  fact("nodes", grouped(most.nodes));
   fact("virtual clusters", grouped(static_cast<std::int64_t>(cluster.vcs.size())));
   fact("users", grouped(static_cast<std::int64_t>(input.by(By::user).names.size())));
   fact("policies", grouped(static_cast<std::int64_t>(names.size())));
@@ -103,12 +106,17 @@ Document run_document(const RunInput& input, const DigestPlan& plan, Policies po
   Document document;
   introduce(document, input, policies, command);
   document.findings = run_findings(input, policies);
+  std::vector<sim::Summary> rows;
+  for (const PolicyDigest& each : policies) rows.push_back(each.summary);
+  if (auto recorded = sim::summarize_recorded(input.trace(), input.cluster(),
+                                              input.prepared().experiment.warm_up)) {
+    rows.push_back(std::move(*recorded));
+  }
+  if (auto said = how_well_reproduced(rows)) document.findings.push_back(std::move(*said));
 
-  std::vector<sim::Summary> summaries;
-  for (const PolicyDigest& each : policies) summaries.push_back(each.summary);
-  document.compared = compared_of(summaries);
+  document.compared = compared_of(rows);
   figure::Section compared{.id = "policies", .title = "Policies", .text = {}};
-  compared.figures.push_back(draw_comparison(summaries));
+  compared.figures.push_back(draw_comparison(rows));
   compared.figures.push_back(
       draw_percentiles({"run_jct_cdf", "How long jobs take", "jct_s", "Completion time"},
                        distributions(policies, &PolicyDigest::jct_s)));

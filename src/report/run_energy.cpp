@@ -54,7 +54,7 @@ figure::Figure draw_energy(const std::vector<PolicyDigest>& policies,
   numbers("saved_kwh", "Spared by sleep, kWh", Unit::none,
           [](const Summary& s) { return s.energy_saved_j / kJoulesPerKwh; });
   numbers("saved", "Spared by sleep, share", Unit::fraction, share_saved);
-  numbers("bound_kwh", "Least for this schedule, kWh", Unit::none,
+  numbers("bound_kwh", "Least possible for this schedule, kWh", Unit::none,
           [](const Summary& s) { return s.energy_bound_j / kJoulesPerKwh; });
   numbers("facility_kwh", "Energy of the facility, kWh", Unit::none,
           [](const Summary& s) { return s.facility_kwh; });

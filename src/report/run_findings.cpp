@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
@@ -55,6 +56,25 @@ std::optional<std::size_t> best_of(const Policies& policies, Fit fit) {
 
 /// Whether it may be recommended: a cluster can run it, and the simulation came to its end.
 bool is_advisable(const Summary& summary) { return !summary.bound && summary.complete; }
+
+/// Which policies were interrupted: their figures are of other jobs than those of the rest.
+std::optional<Finding> interrupted(const RunInput& input, const Policies& policies) {
+  std::string cut;
+  for (const PolicyDigest& each : policies) {
+    if (each.summary.complete) continue;
+    cut += fmt::format("{}{} after {}", cut.empty() ? "" : ", ", each.summary.policy,
+                       grouped(static_cast<std::int64_t>(each.summary.jobs)));
+  }
+  if (cut.empty()) return std::nullopt;
+  return Finding{
+      .headline = fmt::format("The run was interrupted: {} of {} jobs.", cut,
+                              grouped(static_cast<std::int64_t>(input.trace().jobs.size()))),
+      .detail =
+          "Nothing below is said of what was interrupted: the jobs that had come until then "
+          "had waited less than those that would have come later.",
+      .figure = "run_comparison",
+      .advice = "Run the command again to its end, or with fewer policies."};
+}
 
 std::string times(double ratio) { return fmt::format("{:.{}f} times", ratio, ratio < 10 ? 1 : 0); }
 
@@ -112,18 +132,9 @@ Finding completion(const RunInput& input, const Policies& policies, std::size_t 
     finding.headline = fmt::format("Under {} a job takes {} on average from submission to end.",
                                    name, human_time(best.avg_jct_s));
   } else if (at == 0) {
-    const bool all_whole = std::all_of(policies.begin(), policies.end(),
-                                       [](const auto& each) { return each.summary.complete; });
-    finding.headline =
-        fmt::format("No policy{}{} does better on average than {}: jobs are done in {}.",
-                    left.empty() ? "" : " that a cluster can run",
-                    all_whole      ? ""
-                    : left.empty() ? " that came to its end"
-                                   : " and came to its end",
-                    name, human_time(best.avg_jct_s));
-  } else if (!first.complete) {
-    finding.headline = fmt::format("{} has jobs done in {} on average; {} did not come to its end.",
-                                   name, human_time(best.avg_jct_s), first.policy);
+    finding.headline = fmt::format(
+        "No policy{} does better on average than {}: jobs are done in {}.",
+        left.empty() ? "" : " that a cluster can run", name, human_time(best.avg_jct_s));
   } else if (best.avg_jct_s < first.avg_jct_s) {
     finding.headline =
         fmt::format("{} has jobs done in {} on average, {} sooner than {} ({}).", name,
@@ -270,23 +281,26 @@ Finding worst_off(const RunInput& input, const Policies& policies, std::size_t b
   return finding;
 }
 
-Finding gpus(const Policies& policies) {
+/// How much of the GPU time jobs hold while they arrive: the long end, in which the cluster
+/// empties, is the last jobs' and not the policy's. Nothing where all jobs arrive at once.
+std::optional<Finding> gpus(const Policies& policies) {
   const auto [low, high] = std::minmax_element(
       policies.begin(), policies.end(), [](const PolicyDigest& a, const PolicyDigest& b) {
-        return a.summary.gpu_occupancy < b.summary.gpu_occupancy;
+        return a.summary.gpu_allocation < b.summary.gpu_allocation;
       });
-  Finding finding{.figure = "run_timeline"};
   const Summary& most = high->summary;
   const Summary& least = low->summary;
-  if (policies.size() == 1 || most.gpu_occupancy - least.gpu_occupancy < 0.005) {
-    finding.headline =
-        fmt::format("Jobs hold {} of the GPU time{}.", human_share(most.gpu_occupancy),
-                    policies.size() > 1 ? " under every policy" : "");
+  if (!std::isfinite(most.gpu_allocation)) return std::nullopt;
+  Finding finding{.figure = "run_timeline"};
+  if (policies.size() == 1 || most.gpu_allocation - least.gpu_allocation < 0.005) {
+    finding.headline = fmt::format("Jobs hold {} of the GPU time{} while jobs arrive.",
+                                   human_share(most.gpu_allocation),
+                                   policies.size() > 1 ? " under every policy" : "");
   } else {
-    finding.headline = fmt::format("{} keeps {} of the GPU time in use, {} only {}.",
-                                   marked_name(most), human_share(most.gpu_occupancy),
-                                   marked_name(least), human_share(least.gpu_occupancy));
-    finding.detail = fmt::format("From the first submission to the last end: {} and {}.",
+    finding.headline = fmt::format(
+        "{} keeps {} of the GPU time in use while jobs arrive, {} only {}.", marked_name(most),
+        human_share(most.gpu_allocation), marked_name(least), human_share(least.gpu_allocation));
+    finding.detail = fmt::format("The last job ends {} after the first submission, and {}.",
                                  human_time(most.makespan_s), human_time(least.makespan_s));
   }
   return finding;
@@ -353,13 +367,17 @@ std::size_t best_policy(const Policies& policies) {
   return best_of(policies, [](const Summary&) { return true; }).value_or(0);
 }
 
-std::vector<Finding> run_findings(const RunInput& input, const Policies& policies) {
+std::vector<Finding> run_findings(const RunInput& input, const Policies& all) {
   std::vector<Finding> findings;
+  if (auto cut = interrupted(input, all)) findings.push_back(std::move(*cut));
+  Policies policies;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(policies),
+               [](const PolicyDigest& each) { return each.summary.complete; });
   if (policies.empty()) return findings;
   const std::size_t best = best_policy(policies);
   const bool finished = policies[best].summary.finished > 0;
   const Summary& first = policies.front().summary;
-  const bool compared = finished && best > 0 && first.finished > 0 && first.complete;
+  const bool compared = finished && best > 0 && first.finished > 0;
   const auto add = [&](std::optional<Finding> finding) {
     if (finding) findings.push_back(std::move(*finding));
   };

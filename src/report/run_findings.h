@@ -11,7 +11,8 @@
 
 namespace almanac::report {
 
-/// `policies` in the order of the run; the first is what the others are compared with.
+/// `policies` in the order of the run; the first is what the others are compared with. Of those
+/// that were interrupted it is said that they were, and nothing else.
 std::vector<figure::Finding> run_findings(const RunInput& input,
                                           const std::vector<PolicyDigest>& policies);
 

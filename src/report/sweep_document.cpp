@@ -143,7 +143,7 @@ figure::Figure table(const Points& points) {
   auto& wait = figure.number("avg_wait_s", "Wait, average", Unit::seconds);
   auto& p99_wait = figure.number("p99_wait_s", "Wait, 99 %", Unit::seconds);
   auto& slowdown = figure.number("avg_bounded_slowdown", "Slowdown, average", Unit::ratio);
-  auto& taken = figure.number("gpu_occupancy", "GPUs taken", Unit::fraction);
+  auto& taken = figure.number("gpu_allocation", "GPUs taken while jobs arrive", Unit::fraction);
   auto& stops = figure.number("preemptions", "Stops of running jobs");
   auto& finished = figure.number("finished", "Jobs that finished", Unit::jobs);
   for (const Shown& shown : kWhereKnown) {
@@ -162,7 +162,7 @@ figure::Figure table(const Points& points) {
     wait.add(s.avg_wait_s);
     p99_wait.add(s.p99_wait_s);
     slowdown.add(s.avg_bounded_slowdown);
-    taken.add(s.gpu_occupancy);
+    taken.add(s.gpu_allocation);
     stops.add(static_cast<double>(s.preemptions));
     finished.add(static_cast<double>(s.finished));
   }

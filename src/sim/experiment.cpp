@@ -19,6 +19,7 @@
 #include "sim/profile.h"
 #include "table/digest.h"
 #include "text/datetime.h"
+#include "text/human.h"
 
 namespace almanac::sim {
 namespace {
@@ -34,14 +35,19 @@ void note_what_is_left_out(const trace::Trace& trace, const cluster::Cluster& cl
     shared += job.request.gpus > 1 && job.request.gpu_share < 1 ? 1 : 0;
     dependent += job.request.after != trace::kNoJobKey ? 1 : 0;
   }
-  if (cpu > 0) notes.push_back(fmt::format("{} CPU-only jobs are not simulated", cpu));
-  if (shared > 0) {
+  if (cpu > 0) {
     notes.push_back(
-        fmt::format("{} jobs ask a part of several GPUs; each takes whole ones", shared));
+        fmt::format("not simulated: {}, as the cluster does not say how many cores "
+                    "its nodes have",
+                    text::counted(cpu, "CPU-only job")));
+  }
+  if (shared > 0) {
+    notes.push_back(fmt::format("taken to hold whole GPUs: {} of a part of several GPUs",
+                                text::counted(shared, "job")));
   }
   if (dependent > 0) {
-    notes.push_back(fmt::format(
-        "{} jobs follow another job; they are submitted when the trace says", dependent));
+    notes.push_back(fmt::format("submitted when the trace says: {} to run after another",
+                                text::counted(dependent, "job")));
   }
 }
 
@@ -61,12 +67,18 @@ bool asks_all(const Experiment& experiment) {
   return experiment.policies == std::vector<std::string>{"all"};
 }
 
+bool asks_quick(const Experiment& experiment) {
+  return experiment.policies == std::vector<std::string>{"quick"};
+}
+
 Result<std::vector<Prepared::Run>> compose_runs(const Experiment& experiment) {
   if (experiment.policies.empty()) {
     return fail(Code::usage, "no policy is named", {}, "almanac policy list shows them");
   }
   std::vector<Prepared::Run> runs;
-  const auto names = asks_all(experiment) ? all_policies() : experiment.policies;
+  const auto names = asks_all(experiment)     ? all_policies()
+                     : asks_quick(experiment) ? quick_policies()
+                                              : experiment.policies;
   for (const std::string& text : names) {
     Result<policy::Composition> composition = policy::registry().compose(text);
     if (!composition) return tl::unexpected(composition.error());
@@ -173,6 +185,8 @@ std::vector<std::string> parse_policies(const std::string& text) {
   return names;
 }
 
+std::vector<std::string> quick_policies() { return {"fifo", "easy", "las", "srtf"}; }
+
 std::vector<std::string> all_policies() {
   std::vector<std::string> names;
   for (const policy::Composition& known : policy::registry().policies()) {
@@ -189,6 +203,7 @@ void scale_load(trace::Trace& trace, double load) {
   for (trace::Job& job : trace.jobs) {
     const auto since = static_cast<double>((job.request.submit - first).count());
     job.request.submit = first + Duration{std::llround(since / load)};
+    job.outcome.start = job.outcome.end = kNoTime;  // those were of another load
   }
 }
 
@@ -208,6 +223,14 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
                          cluster::Cluster cluster) {
   Result<std::vector<Prepared::Run>> runs = compose_runs(experiment);
   if (!runs) return tl::unexpected(runs.error());
+  const bool any = std::any_of(trace.jobs.begin(), trace.jobs.end(), [&](const trace::Job& job) {
+    return is_simulated(job.request, cluster);
+  });
+  if (!any && !trace.jobs.empty()) {
+    return fail(Code::invalid, "no job asks a GPU, and the cluster does not count cores",
+                {.file = trace.path},
+                "say cpus for its nodes in a --cluster file to simulate CPU jobs");
+  }
   Result<energy::PowerModel> power = energy::read_power(experiment.power);
   if (!power) return tl::unexpected(power.error());
   Prepared made{.experiment = experiment,
@@ -237,6 +260,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
   made.notes.insert(made.notes.end(), made.cluster.notes.begin(), made.cluster.notes.end());
   scale_load(made.trace, experiment.load);
   if (asks_all(experiment)) leave_out_idle(made);
+  if (asks_quick(experiment)) made.experiment.policies = quick_policies();
   made.notes.insert(made.notes.end(), made.left_out.begin(), made.left_out.end());
   note_what_is_left_out(made.trace, made.cluster, made.notes);
   note_capacity_changes(made, made.notes);
@@ -307,13 +331,14 @@ Options options_of(const Prepared& prepared, std::size_t run) {
 
 Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,
                               const std::atomic<bool>* stop, std::atomic<std::uint32_t>* arrived,
-                              JobId watched) {
+                              JobId watched, bool log_waits) {
   const auto policy = make_policy(prepared.runs[run], prepared.trace, prepared.model);
   if (!policy) return tl::unexpected(policy.error());
   Options options = options_of(prepared, run);
   options.stop = stop;
   options.arrived = arrived;
   options.watched = watched;
+  options.log_waits = log_waits;
   return simulate(prepared.trace, prepared.cluster, **policy, options);
 }
 

@@ -31,7 +31,7 @@ struct Experiment {
   trace::ReadOptions reading{};
   std::string cluster;  ///< As read_cluster() takes it; "" = inferred from the trace.
   /// As Registry::compose() takes them; "all" alone = every named one to which the log and the run
-  /// give something to do.
+  /// give something to do, "quick" alone = quick_policies().
   std::vector<std::string> policies;
   std::string profile;
   std::string power = "dgx1";  ///< As energy::read_power() takes it.
@@ -72,19 +72,24 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
 /// Splits at commas.
 std::vector<std::string> parse_policies(const std::string& text);
 
+/// What is shown first, in seconds: nothing clever, backfill, jobs that are stopped, and a bound.
+std::vector<std::string> quick_policies();
+
 /// Names of all policies of the registry; what the others are compared with comes first.
 std::vector<std::string> all_policies();
 
-/// Makes jobs arrive `load` times as fast, from the first arrival on.
+/// Makes jobs arrive `load` times as fast, from the first arrival on. What was recorded of their
+/// starts and ends is of another load then, and goes.
 void scale_load(trace::Trace& trace, double load);
 
 /// What run number `run` is simulated with.
 Options options_of(const Prepared& prepared, std::size_t run);
 
-/// Simulates run number `run`. Thread-safe for different runs.
+/// Simulates run number `run`, and keeps why all jobs waited if asked to. Thread-safe for different
+/// runs.
 Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,
                               const std::atomic<bool>* stop = nullptr,
-                              std::atomic<std::uint32_t>* arrived = nullptr,
-                              JobId watched = kNoJob);
+                              std::atomic<std::uint32_t>* arrived = nullptr, JobId watched = kNoJob,
+                              bool log_waits = false);
 
 }  // namespace almanac::sim

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/run_directory.h"
 
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <sys/file.h>
 
+#include "cluster/capacity.h"
 #include "cluster/read.h"
 #include "policy/registry.h"
 #include "predict/model_file.h"
@@ -25,9 +30,10 @@ using Json = nlohmann::ordered_json;
 
 /// JSON has no NaN: what there is nothing to say of is null.
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+/// NaN too for a figure that the version which wrote it did not have yet.
 double number_in(const Json& object, const char* key) {
-  const Json& value = object.at(key);
-  return value.is_null() ? std::nan("") : value.get<double>();
+  const auto value = object.find(key);
+  return value == object.end() || value->is_null() ? std::nan("") : value->get<double>();
 }
 
 Json to_object(const Summary& summary) {
@@ -35,6 +41,7 @@ Json to_object(const Summary& summary) {
                {"bound", summary.bound},
                {"needs", summary.needs},
                {"complete", summary.complete}};
+  if (summary.recorded) made["recorded"] = true;
   for (const SummaryField& field : summary_fields()) {
     const bool of_fairness = field.where == SummaryField::Where::fairness;
     Json& value = (of_fairness ? made["fairness"] : made)[field.name];
@@ -53,12 +60,13 @@ Summary to_summary(const Json& object) {
   made.policy = object.at("policy");
   made.bound = object.at("bound");
   made.complete = object.at("complete");
+  made.recorded = object.value("recorded", false);
   made.needs = object.at("needs").get<std::vector<std::string>>();
   for (const SummaryField& field : summary_fields()) {
     const bool of_fairness = field.where == SummaryField::Where::fairness;
     const Json& from = of_fairness ? object.at("fairness") : object;
     if (const auto* const count = std::get_if<SummaryField::Count>(&field.member)) {
-      made.*(*count) = from.at(field.name);
+      made.*(*count) = from.value(field.name, std::uint64_t{0});
     } else {
       made.*std::get<SummaryField::Number>(field.member) = number_in(from, field.name);
     }
@@ -163,28 +171,32 @@ Result<Json> read_json(const fs::path& path) {
 
 }  // namespace
 
-Result<void> open_run_directory(const std::string& path) {
+Result<process::Descriptor> open_run_directory(const std::string& path) {
   std::error_code error;
-  if (fs::exists(path, error)) {
-    const bool empty = fs::is_directory(path, error) && fs::is_empty(path, error);
-    const bool earlier_run = fs::exists(fs::path(path) / "run.json", error);
-    if (!empty && !earlier_run) {
-      return fail(Code::conflict, "the folder is not empty and holds no earlier run",
-                  {.file = path}, "name another with --out");
-    }
-    if (earlier_run) {
-      for (const auto& entry : fs::directory_iterator(path, error)) {
-        // What a run does not write stays: a user may keep notes, or the trace itself, there.
-        const std::string name = entry.path().filename().string();
-        const bool ours = name == "run.json" || name == "summary.json" || name == "cluster.toml" ||
-                          name == "report.html" || fs::exists(entry.path() / "jobs.csv");
-        if (ours) fs::remove_all(entry.path(), error);
-      }
-    }
-  }
   fs::create_directories(path, error);
   if (error) return fail(Code::unavailable, error.message(), {.file = path});
-  return {};
+  process::Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) return fail(Code::unavailable, std::strerror(errno), {.file = path});
+  if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return fail(Code::conflict, "another run is being written to this folder", {.file = path},
+                "name another with --out");
+  }
+  const bool empty = fs::is_directory(path, error) && fs::is_empty(path, error);
+  const bool earlier_run = fs::exists(fs::path(path) / "run.json", error);
+  if (!empty && !earlier_run) {
+    return fail(Code::conflict, "the folder is not empty and holds no earlier run", {.file = path},
+                "name another with --out");
+  }
+  if (earlier_run) {
+    for (const auto& entry : fs::directory_iterator(path, error)) {
+      // What a run does not write stays: a user may keep notes, or the trace itself, there.
+      const std::string name = entry.path().filename().string();
+      const bool ours = name == "run.json" || name == "summary.json" || name == "cluster.toml" ||
+                        name == "report.html" || fs::exists(entry.path() / "jobs.csv");
+      if (ours) fs::remove_all(entry.path(), error);
+    }
+  }
+  return folder;
 }
 
 Result<void> write_policy_run(const std::string& path, const Prepared& prepared, std::size_t run,
@@ -194,6 +206,8 @@ Result<void> write_policy_run(const std::string& path, const Prepared& prepared,
   fs::create_directories(folder, error);
   if (error) return fail(Code::unavailable, error.message(), {.file = folder.string()});
   if (auto done = write_jobs((folder / "jobs.csv").string(), prepared, schedule); !done)
+    return done;
+  if (auto done = write_waits((folder / "waits.csv.zst").string(), prepared, schedule); !done)
     return done;
   return write_timeline((folder / "timeline.csv").string(), prepared, schedule);
 }
@@ -223,6 +237,7 @@ Result<void> write_run(const std::string& path, const Prepared& prepared,
   const auto machines =
       table::write_file((folder / "cluster.toml").string(), cluster::to_toml(prepared.cluster));
   if (!machines) return machines;
+  const cluster::Capacity most = cluster::most_at_once(prepared.cluster);
   const Json run = {{"command", command},
                     {"version", ALMANAC_VERSION},
                     {"complete", complete},
@@ -231,8 +246,8 @@ Result<void> write_run(const std::string& path, const Prepared& prepared,
                     {"seed", prepared.experiment.seed},
                     {"trace_sha256", prepared.trace.sha256},
                     {"trace_jobs", prepared.trace.jobs.size()},
-                    {"nodes", prepared.cluster.nodes.size()},
-                    {"gpus", prepared.cluster.gpus()},
+                    {"nodes", most.nodes},
+                    {"gpus", most.gpus},
                     {"notes", prepared.notes}};
   return table::write_file((folder / "run.json").string(), run.dump(2) + "\n");
 }

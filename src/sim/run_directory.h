@@ -8,16 +8,18 @@
 #include <vector>
 
 #include "base/result.h"
+#include "process/descriptor.h"
 #include "sim/experiment.h"
 #include "sim/summary.h"
 
 namespace almanac::sim {
 
-/// Makes the folder `path`, or empties it of an earlier run. Fails with conflict when it holds
-/// anything else.
-Result<void> open_run_directory(const std::string& path);
+/// Makes the folder `path`, or empties it of an earlier run, and keeps others from writing a run
+/// there as long as the result lives. Fails with conflict when it holds anything else, or while
+/// another process writes a run there.
+Result<process::Descriptor> open_run_directory(const std::string& path);
 
-/// Writes <policy>/jobs.csv and <policy>/timeline.csv.
+/// Writes <policy>/jobs.csv, waits.csv.zst and timeline.csv.
 Result<void> write_policy_run(const std::string& path, const Prepared& prepared, std::size_t run,
                               const Schedule& schedule);
 

@@ -143,6 +143,39 @@ Result<void> write_jobs(const std::string& path, const Prepared& prepared,
   return file->commit();
 }
 
+Result<void> write_waits(const std::string& path, const Prepared& prepared,
+                         const Schedule& schedule) {
+  auto file = table::OutputFile::create(path);
+  if (!file) return tl::unexpected(file.error());
+  table::CsvWriter csv(*file);
+  csv.header({"job_id", "from_s", "until_s", "reason", "wanted", "available", "other_job_id"});
+  const auto name = [&](JobId job) {
+    return job == kNoJob ? "" : prepared.trace.id(prepared.trace.jobs[index(job)].id);
+  };
+  for (const auto& [job, wait] : schedule.job_waits) {
+    csv.text(name(job))
+        .time(wait.from)
+        .time(wait.until)
+        .text(policy::name(wait.reason.kind))
+        .whole(wait.reason.wanted)
+        .whole(wait.reason.available)
+        .text(name(wait.reason.other))
+        .end_row();
+  }
+  for (const auto& [job, reason] : schedule.never) {
+    csv.text(name(job))
+        .time(prepared.trace.jobs[index(job)].request.submit)
+        .missing()
+        .text(policy::name(reason.kind))
+        .whole(reason.wanted)
+        .whole(reason.available)
+        .missing()
+        .end_row();
+  }
+  csv.flush();
+  return file->commit();
+}
+
 Result<void> write_timeline(const std::string& path, const Prepared& prepared,
                             const Schedule& schedule) {
   auto file = table::OutputFile::create(path);

@@ -15,6 +15,11 @@ namespace almanac::sim {
 Result<void> write_jobs(const std::string& path, const Prepared& prepared,
                         const Schedule& schedule);
 
+/// waits.csv.zst: why jobs waited, a row a stretch, by job in order of submission; at the end a row
+/// without until_s for each job that can never start.
+Result<void> write_waits(const std::string& path, const Prepared& prepared,
+                         const Schedule& schedule);
+
 /// timeline.csv.
 Result<void> write_timeline(const std::string& path, const Prepared& prepared,
                             const Schedule& schedule);

@@ -154,6 +154,7 @@ class Engine final : public schedule::Actuator {
   Time now_{};
   Time next_sample_{};
   Duration interval_{};
+  WaitLog wait_log_;
   Schedule result_;
 };
 
@@ -194,6 +195,7 @@ void Engine::gather_events() {
       result_.never.emplace_back(job, *reason);
     } else {
       events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(job))});
+      if (options_.log_waits) wait_log_.come(job, now_);
     }
     ++next_arrival_;
     skip_jobs_left_out();
@@ -395,6 +397,7 @@ Schedule Engine::run() {
     gather_events();
     if (events_.empty()) continue;
     decide();
+    if (options_.log_waits) wait_log_.look(now_, round_);
     if (options_.watched != kNoJob) {
       const Phase phase = round_.progress(options_.watched).phase;
       if (phase != Phase::waiting && !result_.waits.empty() &&
@@ -420,6 +423,7 @@ void Engine::finish() {
   result_.sleep_bound = gaps_.end(now_);
   if (interval_ > Duration{0}) sample_until(now_ + Duration{1});  // else there was no job
   if (pacer_) result_.pace_log = pacer_->take_log(now_);
+  result_.job_waits = wait_log_.take(now_);
   result_.jobs = JobResults(round_.take_progress(), now_);
   result_.grants = round_.take_grants();
 }

@@ -22,6 +22,7 @@
 #include "sim/idle_gaps.h"
 #include "sim/pacer.h"
 #include "sim/present.h"
+#include "sim/wait_log.h"
 #include "trace/trace.h"
 
 namespace almanac::sim {
@@ -54,6 +55,7 @@ struct Options {
   const std::atomic<bool>* stop = nullptr;        ///< Becomes true when the user interrupts.
   std::atomic<std::uint32_t>* arrived = nullptr;  ///< Counts arrivals, for a progress bar.
   JobId watched = kNoJob;                         ///< Every reason why this job waits is kept.
+  bool log_waits = false;                         ///< Those of all jobs are, as WaitLog does it.
   Listener* listener = nullptr;
   /// Goes on from there instead of from an empty cluster, without timeline and window; jobs that
   /// are not in it and were submitted by then are over.
@@ -141,13 +143,6 @@ class JobResults {
   Time finish_{};
 };
 
-/// A stretch of time in which a watched job waited for one reason.
-struct Wait {
-  Time from{};
-  Time until{};
-  policy::Reason reason{};
-};
-
 struct Schedule {
   JobResults jobs;                     ///< One a job of the trace; CPU jobs stay Phase::unknown
                                        ///< where nodes do not say how many cores they have.
@@ -156,6 +151,7 @@ struct Schedule {
   std::vector<Sample> timeline;
   std::vector<std::pair<JobId, policy::Reason>> never;  ///< Jobs that can never start, and why.
   std::vector<Wait> waits;                              ///< Of the watched job.
+  std::vector<JobWait> job_waits;                       ///< Of all jobs, if they are kept.
   std::vector<PaceChange> paces;                        ///< Of the watched job, where speeds are
                                                         ///< simulated.
   PaceLog pace_log;                                     ///< Of all jobs; empty where they are not.

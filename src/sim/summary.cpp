@@ -94,6 +94,67 @@ class Deadlines {
   std::vector<double> tardiness_;
 };
 
+/// What happened to the jobs that count, one after the other.
+class Tally {
+ public:
+  /// A job that ended; `waited` is the time in which it did not run.
+  void add(const trace::Job& job, Time start, Time end, Duration waited) {
+    const trace::Request& request = job.request;
+    const Duration completion = end - request.submit;
+    jct_.push_back(seconds(completion));
+    wait_.push_back(seconds(waited));
+    if (waited > Duration{0}) ++queued_;
+    const double run = std::max(10.0, seconds(job.outcome.run));
+    const double slowdown = std::max(1.0, seconds(completion) / run);
+    slowdown_total_ += slowdown;
+    user_slowdown_.add(request.user, slowdown);
+    user_wait_.add(request.user, seconds(waited));
+    vc_wait_.add(request.vc, seconds(waited));
+    request.gpus == 0 ? cpu_wait_.push_back(seconds(waited))
+                      : gpu_jct_.push_back(seconds(completion));
+    if (job.outcome.start == kNoTime) return;
+    ++told_;
+    if (std::chrono::abs(start - job.outcome.start) <= kSameStart) ++as_told_;
+  }
+  void write(Summary& made) {
+    made.finished = jct_.size();
+    made.queued_jobs = queued_;
+    made.avg_jct_s = mean(jct_);
+    made.avg_wait_s = mean(wait_);
+    made.p50_jct_s = stats::quantile(jct_, 0.5);
+    made.p90_jct_s = stats::quantile(jct_, 0.9);
+    made.p99_jct_s = stats::quantile(jct_, 0.99);
+    made.p50_wait_s = stats::quantile(wait_, 0.5);
+    made.p90_wait_s = stats::quantile(wait_, 0.9);
+    made.p99_wait_s = stats::quantile(wait_, 0.99);
+    made.as_recorded = told_ > 0 ? as_told_ / told_ : kNothing;
+    made.avg_gpu_job_jct_s = mean(gpu_jct_);
+    made.cpu_jobs = cpu_wait_.size();
+    made.avg_cpu_job_wait_s = mean(cpu_wait_);
+    made.p99_cpu_job_wait_s = stats::quantile(cpu_wait_, 0.99);
+    made.avg_bounded_slowdown =
+        made.finished > 0 ? slowdown_total_ / static_cast<double>(made.finished) : kNothing;
+    made.jain_user_slowdown = user_slowdown_.jain_index();
+    made.worst_user_avg_wait_s = user_wait_.worst_mean();
+    made.worst_vc_avg_wait_s = vc_wait_.worst_mean();
+  }
+
+ private:
+  std::vector<double> jct_;
+  std::vector<double> wait_;
+  std::vector<double> gpu_jct_;
+  std::vector<double> cpu_wait_;
+  Groups user_slowdown_;
+  Groups user_wait_;
+  Groups vc_wait_;
+  double slowdown_total_ = 0;
+  std::uint64_t queued_ = 0;
+  double told_ = 0;
+  double as_told_ = 0;
+};
+
+double share(double part, double whole) { return whole > 0 ? part / whole : kNothing; }
+
 void add_energy(Summary& made, const Schedule& schedule, const energy::PowerModel& power) {
   const NodeUse& use = schedule.nodes;
   const energy::NodeTime time{.on_s = use.on_gpu_s / power.gpus,
@@ -156,15 +217,8 @@ Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
   made.events = schedule.events;
   made.engine_wall_s = schedule.wall_s;
   made.signature = signature(trace, schedule);
-  std::vector<double> jct;
-  std::vector<double> wait;
-  std::vector<double> gpu_jct;
-  std::vector<double> cpu_wait;
+  Tally tally;
   Deadlines deadlines;
-  Groups user_slowdown;
-  Groups user_wait;
-  Groups vc_wait;
-  double slowdown_total = 0;
   Time last_end = schedule.begin;
   for (std::size_t job = 0; job < schedule.jobs.size(); ++job) {
     const JobResult& record = schedule.jobs[job];
@@ -177,46 +231,70 @@ Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
     if (record.phase != policy::Phase::ended) continue;
     last_end = std::max(last_end, record.end);
     if (!is_counted) continue;
-    const Duration completion = record.end - request.submit;
-    const Duration waited = completion - record.ran;
-    jct.push_back(seconds(completion));
-    wait.push_back(seconds(waited));
-    if (waited > Duration{0}) ++made.queued_jobs;
-    const double run = std::max(10.0, seconds(trace.jobs[job].outcome.run));
-    const double slowdown = std::max(1.0, seconds(completion) / run);
-    slowdown_total += slowdown;
-    user_slowdown.add(request.user, slowdown);
-    user_wait.add(request.user, seconds(waited));
-    vc_wait.add(request.vc, seconds(waited));
-    request.gpus == 0 ? cpu_wait.push_back(seconds(waited))
-                      : gpu_jct.push_back(seconds(completion));
+    tally.add(trace.jobs[job], record.start, record.end, record.end - request.submit - record.ran);
   }
-  made.finished = jct.size();
-  made.avg_jct_s = mean(jct);
-  made.avg_wait_s = mean(wait);
-  made.p50_jct_s = stats::quantile(jct, 0.5);
-  made.p90_jct_s = stats::quantile(jct, 0.9);
-  made.p99_jct_s = stats::quantile(jct, 0.99);
-  made.p99_wait_s = stats::quantile(wait, 0.99);
+  tally.write(made);
   made.makespan_s = seconds(last_end - schedule.begin);
-  made.gpu_occupancy =
-      schedule.total_gpu_s > 0 ? schedule.busy_gpu_s / schedule.total_gpu_s : kNothing;
+  made.gpu_occupancy = share(schedule.busy_gpu_s, schedule.total_gpu_s);
   const Window& window = schedule.window;
-  const auto share = [](double part, double whole) { return whole > 0 ? part / whole : kNothing; };
   made.gpu_utilization = share(window.computing_gpu_s, window.total_gpu_s);
   made.gpu_allocation = share(window.busy_gpu_s, window.total_gpu_s);
   made.cpu_allocation = share(window.busy_cpu_s, window.total_cpu_s);
-  made.avg_gpu_job_jct_s = mean(gpu_jct);
-  made.cpu_jobs = cpu_wait.size();
-  made.avg_cpu_job_wait_s = mean(cpu_wait);
-  made.p99_cpu_job_wait_s = stats::quantile(cpu_wait, 0.99);
-  made.avg_bounded_slowdown =
-      made.finished > 0 ? slowdown_total / static_cast<double>(made.finished) : kNothing;
-  made.jain_user_slowdown = user_slowdown.jain_index();
-  made.worst_user_avg_wait_s = user_wait.worst_mean();
-  made.worst_vc_avg_wait_s = vc_wait.worst_mean();
   deadlines.write(made);
   add_energy(made, schedule, power);
+  return made;
+}
+
+std::optional<Summary> summarize_recorded(const trace::Trace& trace,
+                                          const cluster::Cluster& cluster, Duration warm_up) {
+  const auto counts = [&](const trace::Job& job) {
+    return is_simulated(job.request, cluster) && job.outcome.run > Duration{0};
+  };
+  const auto tells = [](const trace::Job& job) { return job.outcome.start != kNoTime; };
+  double ran = 0;
+  double told = 0;
+  for (const trace::Job& job : trace.jobs) {
+    if (!counts(job)) continue;
+    ++ran;
+    told += tells(job) ? 1 : 0;
+  }
+  constexpr double kEnough = 0.95;
+  if (ran == 0 || told < kEnough * ran) return std::nullopt;
+  Summary made{.policy = kAsRecorded, .recorded = true};
+  const Time begin = trace.jobs.front().request.submit;
+  const Window window{.from = begin + warm_up, .until = trace.jobs.back().request.submit};
+  Tally tally;
+  Time last_end = begin;
+  double busy_gpu_s = 0;
+  for (const trace::Job& job : trace.jobs) {
+    if (!counts(job) || !tells(job)) continue;
+    const trace::Outcome& outcome = job.outcome;
+    const Time end = outcome.end != kNoTime ? outcome.end : outcome.start + outcome.run;
+    const Duration inside = std::min(end, window.until) - std::max(outcome.start, window.from);
+    if (inside > Duration{0}) {
+      busy_gpu_s += seconds(inside) * job.request.gpus * static_cast<double>(job.request.gpu_share);
+    }
+    ++made.jobs;
+    last_end = std::max(last_end, end);
+    if (job.request.submit < window.from) continue;
+    const Duration waited = end - job.request.submit - outcome.run;
+    tally.add(job, outcome.start, end, std::max(Duration{0}, waited));
+  }
+  tally.write(made);
+  made.makespan_s = seconds(last_end - begin);
+  if (!cluster.inferred && cluster.changes.empty()) {
+    made.gpu_allocation = share(busy_gpu_s, seconds(window.until - window.from) * cluster.gpus());
+  } else {
+    made.gpu_allocation = kNothing;
+  }
+  for (double Summary::*const untold :
+       {&Summary::gpu_occupancy, &Summary::gpu_utilization, &Summary::cpu_allocation,
+        &Summary::guarantee, &Summary::avg_tardiness_s, &Summary::p99_tardiness_s,
+        &Summary::value_earned, &Summary::value_possible, &Summary::avg_hold_s, &Summary::energy_j,
+        &Summary::energy_saved_j, &Summary::energy_bound_j, &Summary::facility_kwh, &Summary::cost,
+        &Summary::kg_co2}) {
+    made.*untold = kNothing;
+  }
   return made;
 }
 
@@ -230,17 +308,17 @@ std::string marked_name(const Summary& summary) {
 std::string summary_csv_header() {
   std::string line = "policy";
   for (const SummaryField& field : summary_fields()) {
-    if (field.where != SummaryField::Where::everywhere) continue;
+    if (field.where == SummaryField::Where::json) continue;
     line += ',';
     line += field.name;
   }
-  return line + ",bound,complete,signature";
+  return line + ",bound,complete,recorded,signature";
 }
 
 std::string to_csv_row(const Summary& summary) {
   std::string line = csv_field(summary.policy);
   for (const SummaryField& field : summary_fields()) {
-    if (field.where != SummaryField::Where::everywhere) continue;
+    if (field.where == SummaryField::Where::json) continue;
     line += ',';
     if (const auto* const count = std::get_if<SummaryField::Count>(&field.member)) {
       line += fmt::format("{}", summary.*(*count));
@@ -249,7 +327,8 @@ std::string to_csv_row(const Summary& summary) {
       if (std::isfinite(value)) line += fmt::format("{}", value);
     }
   }
-  return line + fmt::format(",{},{},{:016x}", summary.bound, summary.complete, summary.signature);
+  line += fmt::format(",{},{},{},", summary.bound, summary.complete, summary.recorded);
+  return summary.recorded ? line : line + fmt::format("{:016x}", summary.signature);
 }
 
 }  // namespace almanac::sim

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@
 
 namespace almanac::sim {
 
+/// A job that starts so close to its start in the log has started as recorded.
+inline constexpr Duration kSameStart = 10min;
+
 /// Over the jobs that finished and were submitted after the warm-up, unless said otherwise. *wait*
 /// = time not running between submission and end; *jct* = end - submission. NaN where there is
 /// nothing to average.
@@ -22,6 +26,7 @@ struct Summary {
   std::string policy;
   bool bound = false;                ///< Told what no cluster can know (policy::is_bound).
   bool complete = true;              ///< False = interrupted: of the jobs until then.
+  bool recorded = false;             ///< No policy's: what the log says that happened.
   std::vector<std::string> needs{};  ///< As policy::needs_of() says them.
   std::uint64_t jobs = 0;            ///< Simulated, finished or not.
   std::uint64_t finished = 0;
@@ -31,12 +36,17 @@ struct Summary {
   double p90_jct_s = 0;
   double p99_jct_s = 0;
   double avg_wait_s = 0;
+  double p50_wait_s = 0;
+  double p90_wait_s = 0;
   double p99_wait_s = 0;
+  double as_recorded = 0;  ///< Share of the jobs that start within kSameStart of their start in
+                           ///< the log; NaN where it tells none.
   std::uint64_t queued_jobs = 0;  ///< Jobs with wait > 0.
   double makespan_s = 0;          ///< First submission to last end.
-  double gpu_occupancy = 0;       ///< GPUs taken / GPUs in service, over the makespan.
+  double gpu_occupancy = 0;       ///< GPUs taken / GPUs in service, over the makespan, in which the
+                                  ///< cluster empties after the last arrival.
   /// While jobs arrived (Window): GPUs that computed and that were held / in service; NaN where not
-  /// simulated. Cores likewise.
+  /// simulated. Cores likewise. Tables show these.
   double gpu_utilization = 0;
   double gpu_allocation = 0;
   double cpu_allocation = 0;
@@ -77,6 +87,14 @@ struct Summary {
 /// Cost: linear in jobs.
 Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
                   const Schedule& schedule, const energy::PowerModel& power);
+
+/// What the log says that happened, as a row beside policies: of the jobs that ran and tell their
+/// start, on the nodes of `cluster`. Nothing where fewer than 95 % of those that ran do. What a log
+/// does not tell (energy, stops, sleep) is NaN or 0; so is occupancy where the cluster was guessed
+/// from the log or changes.
+std::optional<Summary> summarize_recorded(const trace::Trace& trace,
+                                          const cluster::Cluster& cluster, Duration warm_up);
+inline constexpr const char* kAsRecorded = "as recorded";
 
 /// "easy", "srtf (bound)", "easy (interrupted)": a policy where it is compared with others.
 std::string marked_name(const Summary& summary);

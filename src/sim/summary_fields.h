@@ -23,7 +23,7 @@ struct SummaryField {
 
 /// In the order in which they are written, all but the policy's name, what is said of it
 /// (Summary::bound, needs, complete) and the signature. Those of `fairness` are an object of their
-/// own in JSON; neither they nor `json` ones are columns of CSV.
+/// own in JSON; `json` ones are no columns of CSV.
 std::span<const SummaryField> summary_fields();
 
 }  // namespace almanac::sim

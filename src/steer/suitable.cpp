@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "slurm/host_list.h"
+#include "text/host_list.h"
 #include "steer/mark.h"
 
 namespace almanac::steer {

@@ -160,9 +160,10 @@ TEST_F(Interrupt, LeavesAValidRunThatSaysThatItIsIncomplete) {
                                                "marked incomplete"));
   std::vector<std::string> left = files();
   std::erase(left, "report.html");  // only where the build has a page
-  EXPECT_THAT(left, UnorderedElementsAre("run.json", "summary.json", "cluster.toml",
-                                         "fifo/jobs.csv", "fifo/timeline.csv",
-                                         "conservative/jobs.csv", "conservative/timeline.csv"));
+  EXPECT_THAT(
+      left, UnorderedElementsAre("run.json", "summary.json", "cluster.toml", "fifo/jobs.csv",
+                                 "fifo/timeline.csv", "fifo/waits.csv.zst", "conservative/jobs.csv",
+                                 "conservative/timeline.csv", "conservative/waits.csv.zst"));
   const json run = json::parse(text(run_ + "/run.json"));
   EXPECT_EQ(run["complete"], false);
   const json summary = json::parse(text(run_ + "/summary.json"));

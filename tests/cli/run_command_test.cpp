@@ -4,13 +4,17 @@
 /// The commands around a run - simulate, compare, rerun, explain, sweep, policy, cluster - as a
 /// user meets them.
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include "support/run_program.h"
 
@@ -76,14 +80,49 @@ TEST_F(RunCommand, LeavesWhatTheFormatPageSays) {
   const json run = json::parse(file("run.json"));
   EXPECT_EQ(run["complete"], true);
   EXPECT_EQ(run["trace_sha256"].get<std::string>().size(), 64U);
-  EXPECT_THAT(done.err, HasSubstr("1 jobs can never start on this cluster and are left out: job 4 "
+  EXPECT_THAT(done.err, HasSubstr("1 job can never start on this cluster and is left out: job 4 "
                                   "never: asks 64 GPUs"));
 }
 
+TEST_F(RunCommand, ShowsWhatWasRecordedBesideThePolicies) {
+  // Job 2 started an hour after the GPUs were free: some limit that the log does not tell.
+  const std::string log = folder_.write("starts.csv",
+                                        "job_id,submit_s,start_s,end_s,run_s,gpus\n"
+                                        "1,0,0,100,100,8\n"
+                                        "2,10,3700,3750,50,8\n"
+                                        "3,4000,4000,4010,10,8\n");
+  const auto run = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"simulate", log,    "--cluster", "1x8",
+                                          "--policy", "fifo", "--out",     run_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  };
+  const ProgramRun done = run({});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("\nas recorded "));
+  EXPECT_THAT(done.out, HasSubstr("fifo comes closest to what was recorded: 67 % of the jobs"));
+  EXPECT_THAT(done.out, HasSubstr("None of these simulations reproduces the log"));
+  const json summary = json::parse(file("summary.json"));
+  ASSERT_EQ(summary.size(), 2U);
+  EXPECT_DOUBLE_EQ(summary[0]["as_recorded"], 2 / 3.0);
+  EXPECT_FALSE(summary[0].contains("recorded"));
+  EXPECT_EQ(summary[1]["policy"], "as recorded");
+  EXPECT_EQ(summary[1]["recorded"], true);
+  EXPECT_DOUBLE_EQ(summary[1]["avg_wait_s"], 3690 / 3.0);
+  EXPECT_DOUBLE_EQ(summary[1]["p50_wait_s"], 0);
+  EXPECT_DOUBLE_EQ(summary[1]["gpu_allocation"], 150 / 4000.0);
+  EXPECT_TRUE(summary[1]["energy_j"].is_null());
+  EXPECT_THAT(run_program({"compare", run_}).out, HasSubstr("\nas recorded "));
+  EXPECT_EQ(run_program({"rerun", run_}).status, 0);
+  // Of another load nothing was recorded; nor where most jobs tell no start.
+  EXPECT_THAT(run({"--load", "2"}).out, Not(HasSubstr("recorded")));
+  EXPECT_THAT(simulate({"--policy", "fifo"}).out, Not(HasSubstr("recorded")));
+}
+
 TEST_F(RunCommand, DoesNotDependOnTheNumberOfThreads) {
-  ASSERT_EQ(simulate({"--threads", "1"}).status, 0);
+  ASSERT_EQ(simulate({"--policy", "all", "--threads", "1"}).status, 0);
   const json one = json::parse(file("summary.json"));
-  ASSERT_EQ(simulate({"--threads", "4"}).status, 0);
+  ASSERT_EQ(simulate({"--policy", "all", "--threads", "4"}).status, 0);
   const json four = json::parse(file("summary.json"));
   ASSERT_GE(one.size(), 7U);
   for (std::size_t at = 0; at < one.size(); ++at) {
@@ -126,7 +165,7 @@ TEST_F(RunCommand, RepeatsARunAndTellsWhenItCannot) {
 }
 
 TEST_F(RunCommand, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
-  const ProgramRun done = simulate();
+  const ProgramRun done = simulate({"--policy", "all"});
   ASSERT_EQ(done.status, 0) << done.err;
   EXPECT_THAT(done.err, HasSubstr("left out of all, as no job has a deadline: chronus\n"));
   EXPECT_THAT(done.out, Not(HasSubstr("chronus")));
@@ -145,7 +184,7 @@ TEST_F(RunCommand, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
   // A log with a deadline.
   folder_.write("trace.csv",
                 "job_id,submit_s,run_s,gpus,deadline_s\n1,0,100,8,150\n2,10,50,8,300\n");
-  const ProgramRun due = simulate();
+  const ProgramRun due = simulate({"--policy", "all"});
   ASSERT_EQ(due.status, 0) << due.err;
   EXPECT_THAT(due.out, HasSubstr("chronus (bound)"));
   EXPECT_THAT(due.err, Not(HasSubstr("has a deadline")));
@@ -168,7 +207,7 @@ TEST_F(RunCommand, MarksABoundWhereverItCompares) {
     EXPECT_THAT(out, HasSubstr("A bound is told true run times"));
   }
   EXPECT_THAT(run_program({"compare", run_, "-o", "csv"}).out,
-              HasSubstr(",bound,complete,signature\n"));
+              HasSubstr(",bound,complete,recorded,signature\n"));
 }
 
 TEST_F(RunCommand, SaysWhatPoliciesNeedAndDo) {
@@ -196,13 +235,115 @@ TEST_F(RunCommand, ExplainsWhyAJobWaitedAndHowLong) {
   ASSERT_EQ(simulate({"--policy", "fifo"}).status, 0);
   const ProgramRun told = run_program({"explain", run_, "3", "-o", "json"});
   ASSERT_EQ(told.status, 0) << told.err;
-  const json explained = json::parse(told.out);
+  const json explained = json::parse(told.out).at(0);
   ASSERT_EQ(explained["waits"].size(), 1U);
   EXPECT_EQ(explained["waits"][0]["reason"], "SHORT_OF_GPUS");
   EXPECT_EQ(explained["waits"][0]["from_s"], 20);
   EXPECT_EQ(explained["waits"][0]["until_s"], 150);
   EXPECT_THAT(run_program({"explain", run_, "4"}).out, HasSubstr("never: asks 64 GPUs"));
   EXPECT_EQ(run_program({"explain", run_, "99"}).status, 2);
+}
+
+TEST_F(RunCommand, ExplainsInWordsAndAsOneJsonList) {
+  ASSERT_EQ(simulate({"--policy", "fifo,easy"}).status, 0);
+  const json both = json::parse(run_program({"explain", run_, "3", "-o", "json"}).out);
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[1]["policy"], "easy");
+  const ProgramRun told = run_program({"explain", run_, "3", "--policy", "fifo"});
+  EXPECT_THAT(told.out, HasSubstr("in all: 00:02:10 for GPUs that others held\n"));
+}
+
+TEST_F(RunCommand, ExplainsWithoutTheLogWhatAReplayTellsToo) {
+  ASSERT_EQ(simulate({"--policy", "fifo,easy"}).status, 0);
+  const auto waits = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"explain", run_, "2", "-o", "json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramRun told = run_program(words);
+    EXPECT_EQ(told.status, 0) << told.err;
+    return json::parse(told.out).at(0).at("waits");
+  };
+  const json replayed = waits({"--replay"});
+  std::filesystem::remove(trace_);
+  EXPECT_EQ(waits({}), replayed);
+  EXPECT_NE(run_program({"explain", run_, "2", "--replay"}).status, 0) << "that needs the log";
+}
+
+TEST_F(RunCommand, ReadsALogFromStandardInput) {
+  const ProgramRun studied = run_program({"study", "-"}, trace_);
+  ASSERT_EQ(studied.status, 0) << studied.err;
+  EXPECT_THAT(studied.out, HasSubstr("standard input: 4 jobs, "));
+  const ProgramRun advised =
+      run_program({"advise", "-", "--cluster", cluster_, "--policy", "fifo"}, trace_);
+  EXPECT_EQ(advised.status, 0) << advised.err;
+  const std::string bad = folder_.write("bad.csv", "job_id,submit_s,run_s,gpus\n1,0,x,8\n");
+  EXPECT_THAT(run_program({"study", "-"}, bad).err, HasSubstr("standard input:2: run_s must be"));
+}
+
+TEST_F(RunCommand, HelpsWhenAskedForHelp) {
+  const ProgramRun all = run_program({"help"});
+  EXPECT_EQ(all.status, 0) << all.err;
+  EXPECT_EQ(all.out, run_program({"--help"}).out);
+  EXPECT_EQ(run_program({"help", "trace", "info"}).out,
+            run_program({"trace", "info", "--help"}).out);
+  const ProgramRun wrong = run_program({"help", "simulat"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean simulate?"));
+}
+
+TEST_F(RunCommand, RefusesALogThatHasNothingToSimulate) {
+  const std::string cpu = folder_.write("cpu.csv", "job_id,submit_s,run_s,gpus,cpus\n1,0,9,0,4\n");
+  const ProgramRun refused = run_program({"simulate", cpu, "--cluster", "1x8"});
+  EXPECT_EQ(refused.status, 65);
+  EXPECT_THAT(refused.err, HasSubstr("no job asks a GPU, and the cluster does not count cores"));
+  EXPECT_EQ(refused.out, "");
+}
+
+TEST_F(RunCommand, RefusesAFolderThatAnotherRunIsWrittenTo) {
+  ASSERT_EQ(simulate({"--policy", "fifo"}).status, 0);
+  const int folder = ::open(run_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(::flock(folder, LOCK_EX | LOCK_NB), 0);
+  const ProgramRun refused = simulate({"--policy", "easy"});
+  EXPECT_EQ(refused.status, 69);
+  EXPECT_THAT(refused.err, HasSubstr("another run is being written to this folder"));
+  EXPECT_EQ(json::parse(file("summary.json"))[0]["policy"], "fifo");
+  ::close(folder);
+  EXPECT_EQ(simulate({"--policy", "easy"}).status, 0);
+}
+
+TEST_F(RunCommand, SaysWhereOutputCannotBeWritten) {
+  const auto full = [&](const std::string& arguments) {
+    const std::string program = std::getenv("ALMANAC_PROGRAM");
+    const int status = std::system(
+        (program + " " + arguments + " >/dev/full 2>'" + folder_ / "err" + "'").c_str());
+    std::ifstream err(folder_ / "err");
+    return std::pair{WEXITSTATUS(status), std::string{std::istreambuf_iterator<char>(err), {}}};
+  };
+  for (const std::string& arguments : {std::string("policy list"), "trace info '" + trace_ + "'"}) {
+    const auto [status, said] = full(arguments);
+    EXPECT_EQ(status, 74) << arguments;
+    EXPECT_EQ(said, "almanac: standard output cannot be written: No space left on device\n");
+  }
+}
+
+TEST_F(RunCommand, SaysAtOnceThatASweepCannotBeKept) {
+  const ProgramRun refused = run_program({"sweep", trace_, "--cluster", cluster_, "--policy",
+                                          "fifo", "--out", folder_ / "nowhere/sweep.csv"});
+  EXPECT_EQ(refused.status, 69) << refused.err;
+  EXPECT_EQ(refused.out, "") << "nothing was simulated";
+}
+
+TEST_F(RunCommand, TellsNoSpreadOfSeedsThatChangeNothing) {
+  const auto sweep = [&](const std::string& policy) {
+    return run_program(
+               {"sweep", trace_, "--cluster", cluster_, "--policy", policy, "--seeds", "1..3"})
+        .out;
+  };
+  EXPECT_THAT(sweep("fifo"), HasSubstr("All 3 seeds gave the same schedules"));
+  EXPECT_THAT(sweep("fifo"), Not(HasSubstr("least to most over seeds")));
+}
+
+TEST_F(RunCommand, RefusesThreadsThatCannotBe) {
+  EXPECT_EQ(simulate({"--threads", "-3"}).status, 2);
 }
 
 TEST_F(RunCommand, ComparesRuns) {

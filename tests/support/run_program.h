@@ -22,8 +22,9 @@ struct ProgramRun {
   std::string err;
 };
 
-/// Runs $ALMANAC_PROGRAM with `arguments`, each passed as it is.
-inline ProgramRun run_program(const std::vector<std::string>& arguments) {
+/// Runs $ALMANAC_PROGRAM with `arguments`, each passed as it is, and the file `in` as its input.
+inline ProgramRun run_program(const std::vector<std::string>& arguments,
+                              const std::string& in = "/dev/null") {
   const TemporaryFolder folder;
   const char* const program = std::getenv("ALMANAC_PROGRAM");
   std::string command = program == nullptr ? "almanac" : program;
@@ -32,7 +33,7 @@ inline ProgramRun run_program(const std::vector<std::string>& arguments) {
     for (const char c : argument) command += c == '\'' ? std::string("'\\''") : std::string(1, c);
     command += '\'';
   }
-  command += " >'" + folder / "out" + "' 2>'" + folder / "err" + "' </dev/null";
+  command += " >'" + folder / "out" + "' 2>'" + folder / "err" + "' <'" + in + "'";
   const int status = std::system(command.c_str());
   const auto content = [&](const char* name) {
     std::ifstream file(folder / name, std::ios::binary);

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "advice/candidates.h"
@@ -138,13 +139,24 @@ std::vector<std::string> row(const std::string& name, const Figures& figures) {
           human_time(figures.avg_jct_s), human_time(figures.p99_jct_s)};
 }
 
+/// How to have the policy at a Slurm, first where it does nothing.
+void print_switch(const std::string& policy) {
+  fmt::print(
+      "\nTo have it at your Slurm:\n"
+      "  almanac slurm doctor                            what will work, and what to change\n"
+      "  almanac serve --engine slurm --policy {:10}shadow: says what it would do, does nothing\n"
+      "  almanac slurm levers order on                   the queue stands in its order\n"
+      "  almanac slurm undo                              all back\n",
+      policy);
+}
+
 void print_table(const Advice& advice) {
   fmt::print("{} jobs of {} users, submitted from {} to {}\n", text::grouped(advice.jobs),
              advice.users, moment(advice.since), moment(advice.until));
   if (advice.quotas) fmt::print("quotas of GPUs played, as they are today: {}\n", *advice.quotas);
-  fmt::print("\n");
+  fmt::print("\n{}\n\n", advice.recommendation);
   std::vector<std::vector<std::string>> rows;
-  if (advice.real) rows.push_back(row("as it was", *advice.real));
+  if (advice.real) rows.push_back(row("as recorded", *advice.real));
   rows.push_back(row("stock Slurm (played)", advice.stock));
   for (const Outcome& outcome : advice.outcomes) {
     auto made = row(outcome.policy, outcome.figures);
@@ -159,8 +171,8 @@ void print_table(const Advice& advice) {
                  {"WAIT P99", true},
                  {"JCT", true},
                  {"JCT P99", true},
-                 {"WAIT SHORTER, TIMES (95 %)", true},
-                 {"JCT SHORTER, TIMES (95 %)", true},
+                 {"WAIT, TIMES SHORTER (95 %)", true},
+                 {"JCT, TIMES SHORTER (95 %)", true},
                  {"USERS LOSING", true}},
                 rows);
   if (advice.best) {
@@ -177,8 +189,10 @@ void print_table(const Advice& advice) {
       }
     }
   }
-  fmt::print("\n{}\n", advice.recommendation);
+  fmt::print("\n");
   for (const std::string& caution : advice.cautions) fmt::print("But {}.\n", caution);
+  fmt::print("Assumed: {}.\n", fmt::join(advice.assumptions, "; "));
+  if (advice.best) print_switch(advice.outcomes[*advice.best].policy);
 }
 
 using Json = nlohmann::ordered_json;
@@ -200,6 +214,7 @@ void print_json(const Advice& advice) {
                 {"jobs", advice.jobs},
                 {"users", advice.users},
                 {"jobs_left_out", advice.never},
+                {"reproduces", advice.reproduces},
                 {"quotas_played", advice.quotas ? Json(*advice.quotas) : Json()}};
   document["real"] = advice.real ? as_json(*advice.real) : Json();
   document["stock"] = as_json(advice.stock);
@@ -220,6 +235,7 @@ void print_json(const Advice& advice) {
   }
   document["best"] = advice.best ? Json(advice.outcomes[*advice.best].policy) : Json();
   document["recommendation"] = advice.recommendation;
+  document["assumptions"] = advice.assumptions;
   document["cautions"] = advice.cautions;
   fmt::print("{}\n", document.dump(2));
 }

@@ -2,11 +2,13 @@
 
 /// \file
 /// almanac explain: of a job of the service why it waits or what became of it; of a job of a run
-/// what it would have heard when it came, and why it waited, each reason and how long.
+/// why it waited, each reason and how long, as the run keeps it (sim/wait_log.h).
 ///
-/// A run keeps no reasons: they would be many times the schedule. The run is repeated instead, with
-/// one job watched; it is deterministic, so what is seen is what happened.
+/// With --replay the run is repeated with one job watched: it is deterministic, so what is seen is
+/// what happened, to the second; and it is told what the job would have heard when it came and how
+/// fast it ran.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -17,8 +19,10 @@
 
 #include "cli/forecast_text.h"
 #include "cli/job_list.h"
+#include "cli/kept_reasons.h"
 #include "cli/moment.h"
 #include "cli/program.h"
+#include "cli/progress.h"
 #include "cli/rerun.h"
 #include "cli/service_options.h"
 #include "forecast/score.h"
@@ -35,6 +39,7 @@ struct ExplainOptions {
   std::string job;
   std::string policy;
   std::string output = "table";
+  bool replay = false;
 };
 
 /// "2 GPUs"; where cores are simulated "2 GPUs, 8 cores, 64 GB", as the job log says.
@@ -58,7 +63,11 @@ class Explanation {
       : prepared_(prepared), run_(run), job_(job) {}
 
   Result<void> look() {
-    auto schedule = sim::simulate_run(prepared_, run_, nullptr, nullptr, job_);
+    std::atomic<std::uint32_t> arrived = 0;
+    const auto jobs = static_cast<double>(prepared_.trace.jobs.size());
+    const ProgressBar bar(fmt::format("playing {} again", policy()),
+                          [&] { return arrived / jobs; });
+    auto schedule = sim::simulate_run(prepared_, run_, nullptr, &arrived, job_);
     if (!schedule) return tl::unexpected(schedule.error());
     schedule_ = std::move(*schedule);
     auto told = forecast::tell(prepared_, run_, {job_}, {.other_gpus = true});
@@ -103,7 +112,7 @@ class Explanation {
     if (waits().empty()) {
       fmt::print("  it never waited\n");
     } else {
-      print_totals(totals);
+      fmt::print("in all: {}\n", in_all(totals));
     }
     print_paces();
   }
@@ -124,15 +133,7 @@ class Explanation {
     fmt::print("\n");
   }
 
-  static void print_totals(const std::map<policy::ReasonKind, Duration>& totals) {
-    fmt::print("in all:");
-    for (const auto& [kind, total] : totals) {
-      fmt::print(" {} {};", policy::name(kind), text::format_duration(total));
-    }
-    fmt::print("\n");
-  }
-
-  void print_json() const {
+  nlohmann::ordered_json to_json() const {
     nlohmann::ordered_json reasons = nlohmann::ordered_json::array();
     for (const sim::Wait& wait : waits()) {
       nlohmann::ordered_json each = {
@@ -165,7 +166,7 @@ class Explanation {
       out["mean_pace"]["held_cpus"] = mean.cpus;
       out["mean_pace"]["throttled_s"] = mean.throttled_s;
     }
-    fmt::print("{}\n", out.dump(2));
+    return out;
   }
 
  private:
@@ -244,14 +245,44 @@ Result<int> explain_live(const ExplainOptions& options) {
   return kDone;
 }
 
-Result<int> explain(const ExplainOptions& options) {
-  if (options.job.empty()) {
-    if (options.run.find_first_not_of("0123456789_") != std::string::npos) {
-      return fail(Code::usage, fmt::format("which job of the run {}?", options.run), {},
-                  "almanac explain RUN JOB; of a job of the service its number alone");
+tl::unexpected<Error> no_policy(const ExplainOptions& options,
+                                const std::vector<std::string>& known) {
+  return fail(Code::usage, fmt::format("the run has no policy {}", options.policy), {},
+              fmt::format("it has {}", fmt::join(known, ", ")));
+}
+
+/// From what the run keeps.
+Result<int> explain_kept(const ExplainOptions& options) {
+  const auto summaries = sim::read_summaries(options.run);
+  if (!summaries) return tl::unexpected(summaries.error());
+  std::vector<std::string> known;
+  bool found = false;
+  nlohmann::ordered_json explanations = nlohmann::ordered_json::array();
+  for (const sim::Summary& summary : *summaries) {
+    if (summary.recorded) continue;
+    known.push_back(summary.policy);
+    if (!options.policy.empty() && summary.policy != options.policy) continue;
+    found = true;
+    auto kept = read_kept(options.run, summary.policy, options.job);
+    if (!kept) {
+      if (kept.error().code == Code::not_found) {
+        kept.error().hint = "a run of an earlier version keeps no reasons: explain --replay";
+      }
+      return tl::unexpected(kept.error());
     }
-    return explain_live(options);
+    if (options.output == "json") {
+      explanations.push_back(to_json(*kept));
+    } else {
+      print_kept(*kept);
+    }
   }
+  if (!found) return no_policy(options, known);
+  if (options.output == "json") fmt::print("{}\n", explanations.dump(2));
+  return kDone;
+}
+
+/// By playing the run again.
+Result<int> replay(const ExplainOptions& options) {
   const auto prepared = prepare_again(options.run);
   if (!prepared) return tl::unexpected(prepared.error());
   const std::vector<trace::Job>& jobs = prepared->trace.jobs;
@@ -266,18 +297,34 @@ Result<int> explain(const ExplainOptions& options) {
     return fail(Code::usage, fmt::format("job {} asks no GPU and was not simulated", options.job));
   }
   bool found = false;
+  nlohmann::ordered_json explanations = nlohmann::ordered_json::array();
   for (std::size_t run = 0; run < prepared->runs.size(); ++run) {
     if (!options.policy.empty() && prepared->runs[run].composition.name != options.policy) continue;
     found = true;
     Explanation explanation(*prepared, run, JobId{static_cast<std::uint32_t>(job - jobs.begin())});
     if (const auto looked = explanation.look(); !looked) return tl::unexpected(looked.error());
-    options.output == "json" ? explanation.print_json() : explanation.print_table();
+    if (options.output == "json") {
+      explanations.push_back(explanation.to_json());
+    } else {
+      explanation.print_table();
+    }
   }
+  if (found && options.output == "json") fmt::print("{}\n", explanations.dump(2));
   if (found) return kDone;
   std::vector<std::string> known;
   for (const auto& run : prepared->runs) known.push_back(run.composition.name);
-  return fail(Code::usage, fmt::format("the run has no policy {}", options.policy), {},
-              fmt::format("it has {}", fmt::join(known, ", ")));
+  return no_policy(options, known);
+}
+
+Result<int> explain(const ExplainOptions& options) {
+  if (options.job.empty()) {
+    if (options.run.find_first_not_of("0123456789_") != std::string::npos) {
+      return fail(Code::usage, fmt::format("which job of the run {}?", options.run), {},
+                  "almanac explain RUN JOB; of a job of the service its number alone");
+    }
+    return explain_live(options);
+  }
+  return options.replay ? replay(options) : explain_kept(options);
 }
 
 }  // namespace
@@ -295,6 +342,9 @@ void register_explain(Program& program) {
   command.add_option("-o,--output", options->output, "How to print: table or json")
       ->check(CLI::IsMember({"table", "json"}))
       ->capture_default_str();
+  command.add_flag("--replay", options->replay,
+                   "Play the run again, which needs its job log: each reason to the second, what "
+                   "the job would have been told when it came, how fast it ran");
   options->service.add_to(command);
   add_example(command, "almanac explain 17");
   add_example(command, "almanac explain out/run 1492 --policy easy");

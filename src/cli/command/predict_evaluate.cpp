@@ -94,26 +94,38 @@ std::string decimal(double value, int digits) {
   return std::isnan(value) ? "-" : fmt::format("{:.{}f}", value, digits);
 }
 
+/// A difference of decimal logarithms as how many times: 0.301 as "2.00x".
+std::string factor(double log10_difference) {
+  return std::isnan(log10_difference) ? "-"
+                                      : fmt::format("{:.2f}x", std::pow(10, log10_difference));
+}
+
 void print_table(const Evaluation& evaluation, const std::vector<Group>& groups) {
   fmt::print("{} jobs from {} on; models fitted {} times, {:.1f} s in all\n\n",
              text::grouped(static_cast<std::int64_t>(evaluation.jobs.size())),
              text::format_datetime(evaluation.from), evaluation.fits, evaluation.fit_s);
-  fmt::print("{:18} {:>10} {:>12} {:>12} {:>9} {:>9}\n", "ESTIMATOR", "MAE", "|LOG10 ERR|",
-             "RANK CORR", "IN 90 %", "WIDTH");
+  fmt::print("{:18} {:>11} {:>11} {:>11} {:>11} {:>11}\n", "estimator", "mean error", "typ. off by",
+             "order right", "in range", "range");
   for (const Tried& tried : evaluation.estimators) {
     const Score got = score(evaluation, tried, all_tested(evaluation));
-    fmt::print("{:18} {:>10} {:>12} {:>12} {:>9} {:>9}\n", tried.name, text::human_time(got.mae_s),
-               decimal(got.median_abs_log10_error, 3), decimal(got.spearman_gpu_time, 3),
-               decimal(got.coverage_90, 3), decimal(got.interval_width, 2));
+    fmt::print("{:18} {:>11} {:>11} {:>11} {:>11} {:>11}\n", tried.name,
+               text::human_time(got.mae_s), factor(got.median_abs_log10_error),
+               decimal(got.spearman_gpu_time, 3), text::human_share(got.coverage_90),
+               factor(got.interval_width));
   }
-  fmt::print("\n|log10 error|, median, by group\n{:18} {:18} {:>8}", "BY", "GROUP", "JOBS");
+  fmt::print(
+      "\nTyp. off by: half of the jobs run at most so many times as long, or as short, as was "
+      "said.\nOrder right: rank correlation of GPU times; 1 = in the right order.\nIn range: jobs "
+      "that end within the range said, which should be 90 %; range: its upper end over its "
+      "lower.\n");
+  fmt::print("\nTypically off by, by group\n{:18} {:18} {:>8}", "by", "group", "jobs");
   for (const Tried& tried : evaluation.estimators)
     fmt::print(" {:>{}}", tried.name, std::max<std::size_t>(8, tried.name.size()));
   fmt::print("\n");
   for (const Group& group : groups) {
     fmt::print("{:18} {:18} {:>8}", group.by, group.name, group.jobs.size());
     for (const Tried& tried : evaluation.estimators) {
-      fmt::print(" {:>{}}", decimal(score(evaluation, tried, group.jobs).median_abs_log10_error, 3),
+      fmt::print(" {:>{}}", factor(score(evaluation, tried, group.jobs).median_abs_log10_error),
                  std::max<std::size_t>(8, tried.name.size()));
     }
     fmt::print("\n");

@@ -45,6 +45,7 @@ void register_simulate(Program& program) {
       ->type_name("DIR");
   command.add_option("--threads", options->threads, "Policies simulated at once; 0 = all cores")
       ->type_name("N")
+      ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
   add_summary_output(command, options->output);
   add_example(command, "almanac simulate log.csv --cluster 20x8 --policy easy,qssf --out out/run");

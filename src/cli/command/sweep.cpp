@@ -250,6 +250,12 @@ Result<int> run_in_parts(const SweepOptions& options, const sim::SweepPlan& plan
 }
 
 Result<int> run(const SweepOptions& options, const std::vector<std::string>& command) {
+  // A folder that cannot be written should not show after hours.
+  if (!options.out.empty()) {
+    if (const auto file = table::OutputFile::create(options.out); !file) {
+      return tl::unexpected(file.error());
+    }
+  }
   auto plan = plan_of(options);
   if (!plan) return tl::unexpected(plan.error());
   if (options.on_slurm() || options.parts > 0 || !options.part.empty()) {
@@ -293,6 +299,7 @@ void register_sweep(Program& program) {
       .add_option("--threads", options->threads,
                   "Simulations at once; 0 = all cores; on Slurm the cores of a task, 0 = one")
       ->type_name("N")
+      ->check(CLI::Range(0, kMostThreads))
       ->capture_default_str();
   CLI::Option* const engine =
       command

@@ -116,7 +116,7 @@ void print_table(const trace::Trace& trace, const Summary& summary) {
   if (summary.users > 0) fmt::print("{:14} {}\n", "users", summary.users);
   if (summary.vcs > 0) fmt::print("{:14} {}\n", "VCs", summary.vcs);
   if (summary.gpu_jobs > 0) {
-    fmt::print("{:14} {:.1f} GPU-hours\n", "GPU time", summary.gpu_time_gpu_s / kHour);
+    fmt::print("{:14} {:.1f} GPU-hours of run time\n", "GPU time", summary.gpu_time_gpu_s / kHour);
     print_amounts("GPUs a job", summary.gpus);
     print_hosts(summary.gpu_hosts);
   }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "study/efficiency.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/temporary_folder.h"
+
+namespace almanac::study {
+namespace {
+
+using testing::HasSubstr;
+
+/// Job 1 computes with 2 of 8 cores and, of four GPUs, as much as 1.2; 2 tells nothing but its
+/// time; 3 never ran; 4 ran for 30 s.
+constexpr const char* kWeek =
+    "JobID|JobName|User|State|Submit|ElapsedRaw|TimelimitRaw|AllocCPUS|AllocTRES|TotalCPU|MaxRSS|"
+    "NTasks|TRESUsageInAve\n"
+    "1|a|b|ann|COMPLETED|2024-05-01T10:00:00|3600|120|8|cpu=8,gres/gpu=4,mem=64G,node=1|02:00:00|||"
+    "\n"
+    "1.batch|batch||COMPLETED|2024-05-01T10:00:00|3600||8|cpu=8|00:01.500|1048576K|1|cpu=00:00:01\n"
+    "1.0|train||COMPLETED|2024-05-01T10:00:00|3600||8|cpu=8|01:59:58|8G|2|cpu=1,gres/gpuutil=60\n"
+    "2|x|bob|CANCELLED by 7|2024-05-02T10:00:00|7200|UNLIMITED|4|cpu=4,mem=8G|1-00:00:00|||\n"
+    "3|x|bob|CANCELLED|2024-05-02T10:00:00|0|60|0||00:00:00|||\n"
+    "4|x|ann|FAILED|2024-05-02T11:00:00|30|60|8|cpu=8,mem=8G|00:00:30|||\n";
+
+TEST(Efficiency, ReadsWhatJobsUsed) {
+  const TemporaryFolder folder;
+  const auto jobs = read_job_use(folder.write("week", kWeek));
+  ASSERT_TRUE(jobs) << to_string(jobs.error());
+  ASSERT_EQ(jobs->size(), 3U) << "a job that never ran used nothing";
+  const JobUse& one = jobs->at(0);
+  EXPECT_EQ(one.name, "a|b");
+  EXPECT_EQ(one.user, "ann");
+  EXPECT_DOUBLE_EQ(one.core_share(), 0.25);
+  EXPECT_DOUBLE_EQ(one.memory_used_gb, 16) << "8 GB of each of two tasks";
+  EXPECT_DOUBLE_EQ(one.memory_share(), 0.25);
+  EXPECT_DOUBLE_EQ(one.time_share(), 0.5);
+  EXPECT_DOUBLE_EQ(one.gpu_use, 0.3) << "60 % of a GPU by each of two tasks, of four";
+  const JobUse& two = jobs->at(1);
+  EXPECT_EQ(two.state, "CANCELLED");
+  EXPECT_DOUBLE_EQ(two.cores_used, 12) << "a day of processor time in two hours";
+  EXPECT_TRUE(std::isnan(two.memory_share()));
+  EXPECT_TRUE(std::isnan(two.gpu_use));
+  EXPECT_TRUE(std::isnan(two.time_share()));
+}
+
+TEST(Efficiency, SumsUpUsersByWhatTheyDidNotUse) {
+  const TemporaryFolder folder;
+  const auto users = by_user(read_job_use(folder.write("week", kWeek)).value());
+  ASSERT_EQ(users.size(), 2U);
+  EXPECT_EQ(users[0].user, "ann");
+  EXPECT_EQ(users[0].jobs, 1) << "one of 30 s says nothing";
+  EXPECT_DOUBLE_EQ(users[0].core_hours, 8);
+  EXPECT_DOUBLE_EQ(users[0].core_hours_unused, 6);
+  EXPECT_DOUBLE_EQ(users[0].gpu_hours, 4);
+  EXPECT_DOUBLE_EQ(users[0].gpu_hours_unused, 2.8);
+  EXPECT_DOUBLE_EQ(users[1].core_hours_unused, 0) << "more than all is all";
+  EXPECT_DOUBLE_EQ(users[1].gpu_hours_known, 0);
+}
+
+TEST(Efficiency, GivesTheCommandWhereAColumnIsMissing) {
+  const TemporaryFolder folder;
+  const auto jobs = read_job_use(folder.write("week", "JobID|User|Elapsed\n1|ann|00:01:00\n"));
+  ASSERT_FALSE(jobs);
+  EXPECT_THAT(to_string(jobs.error()), HasSubstr("the column \"ElapsedRaw\" is missing"));
+  EXPECT_THAT(to_string(jobs.error()), HasSubstr("sacct -aP -S now-7days -o JobID,"));
+}
+
+}  // namespace
+}  // namespace almanac::study
