@@ -2,7 +2,9 @@
 #include "interleave/muri.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "interleave/matching.h"
@@ -22,15 +24,41 @@ Group joined(const Group& one, const Group& other) {
   return both;
 }
 
+/// Weights of groups, worked out once for jobs that are alike: there are few models, and many jobs.
+class KnownWeights {
+ public:
+  explicit KnownWeights(std::span<const Candidate> jobs) : jobs_(jobs) {
+    std::map<std::array<double, 4>, int> kinds;
+    for (const Candidate& job : jobs) {
+      const Stages& stages = job.stages;
+      const std::array<double, 4> times{stages.load, stages.compute, stages.network,
+                                        job.iteration_s};
+      kinds_.push_back(kinds.try_emplace(times, static_cast<int>(kinds.size())).first->second);
+    }
+  }
+  std::int64_t operator()(const Group& group) {
+    std::vector<int> kinds;
+    for (const std::size_t job : group) kinds.push_back(kinds_[job]);
+    const auto [known, fresh] = known_.try_emplace(std::move(kinds), 0);
+    if (fresh) known->second = std::llround(weight_of(group, jobs_) * 1e9);
+    return known->second;
+  }
+
+ private:
+  std::span<const Candidate> jobs_;
+  std::vector<int> kinds_;
+  std::map<std::vector<int>, std::int64_t> known_;
+};
+
 /// Merges pairs of `groups` while `excess` GPUs are too many.
-void merge(std::vector<Group>& groups, std::span<const Candidate> jobs, int& excess) {
+void merge(std::vector<Group>& groups, std::span<const Candidate> jobs, KnownWeights& weight,
+           int& excess) {
   const std::size_t n = groups.size();
   Weights weights(n, std::vector<std::int64_t>(n, 0));
   for (std::size_t one = 0; one < n; ++one) {
     for (std::size_t other = one + 1; other < n; ++other) {
       if (groups[one].size() + groups[other].size() > kMaxGroup) continue;
-      const double weight = weight_of(joined(groups[one], groups[other]), jobs);
-      weights[one][other] = weights[other][one] = std::llround(weight * 1e9);
+      weights[one][other] = weights[other][one] = weight(joined(groups[one], groups[other]));
     }
   }
   const std::vector<int> mates = heaviest_matching(weights);
@@ -141,9 +169,10 @@ std::vector<Group> group(std::span<const Candidate> jobs, int gpus) {
     }
     by_count[at].push_back({job});
   }
+  KnownWeights weight(jobs);
   for (std::size_t pass = 0; pass < kMaxGroup; ++pass) {
     for (std::vector<Group>& groups : by_count) {
-      if (excess > 0) merge(groups, jobs, excess);
+      if (excess > 0) merge(groups, jobs, weight, excess);
     }
   }
   std::vector<Group> all;

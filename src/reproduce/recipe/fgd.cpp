@@ -250,12 +250,14 @@ void compare_curves(Bench& bench, const Measure& measure, const Published& publi
       double mean = 0;
       double our_mean = 0;
       double squares = 0;
+      double our_squares = 0;
       for (const RunName& name : names) {
         const double here = published.at(name)[point];
         const double difference = std::abs(ours(name, point) - here);
         mean += here / n;
         our_mean += ours(name, point) / n;
         squares += here * here / n;
+        our_squares += ours(name, point) * ours(name, point) / n;
         if (drawn || !(difference > worst)) continue;
         worst = difference;
         row.published = here;
@@ -267,8 +269,8 @@ void compare_curves(Bench& bench, const Measure& measure, const Published& publi
       }
       if (!drawn) continue;
       // Two means of n draws each.
-      const double error =
-          std::sqrt(std::max(squares - mean * mean, 0.0) * 2 / std::max(n - 1, 1.0));
+      const double spread = squares - mean * mean + our_squares - our_mean * our_mean;
+      const double error = std::sqrt(std::max(spread, 0.0) / std::max(n - 1, 1.0));
       const double errors = std::abs(our_mean - mean) / std::max(error, 1e-9);
       if (point != 100) continue;
       worst = errors;
