@@ -165,7 +165,7 @@ void register_efficiency(Program& program) {
   const auto options = std::make_shared<EfficiencyOptions>();
   command
       .add_option("LOG", options->log,
-                  "Text of sacct -P with steps, - for standard input; an error names the command")
+                  fmt::format("Text of {}, - for standard input", study::kUseCommand))
       ->required();
   command.add_option("JOB", options->job, "Only this job, or all tasks of this array");
   command
@@ -174,7 +174,7 @@ void register_efficiency(Program& program) {
   command.add_option("--since", options->since, "Jobs submitted at this time or later")
       ->type_name("TIME");
   add_output_option(command, options->output);
-  add_example(command, std::string(study::kUseCommand) + " | almanac efficiency -");
+  add_example(command, "almanac efficiency week.txt");
   add_example(command, "almanac efficiency week.txt --user ann");
   add_example(command, "almanac efficiency week.txt 4711");
   program.on(command, [options] { return efficiency(*options); });
