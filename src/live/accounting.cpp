@@ -11,8 +11,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "live/core.h"
+#include "live/log.h"
 #include "live/power.h"
+#include "text/duration.h"
 
 namespace almanac::live {
 
@@ -57,6 +61,13 @@ void LocalService::Core::count_energy(Entry& entry, Time to) {
   energy.counted_to = to;
 }
 
+void LocalService::Core::heed_jump() {
+  const Duration jump = clock_.take_jump();
+  if (jump == Duration{0}) return;
+  log_warning(fmt::format("the clock was set ahead by {}", text::format_duration(jump)));
+  for (const JobNumber number : processes_) book_.find(number)->job.energy.counted_to += jump;
+}
+
 void LocalService::Core::take_note(const Sight& sight) {
   constexpr Duration kOften = 1min;
   {
@@ -65,6 +76,7 @@ void LocalService::Core::take_note(const Sight& sight) {
     gpu_use_ = sight.gpu_use;
     gpu_w_ = sight.gpu_w;
     const Time now = clock_.now();
+    heed_jump();
     for (const JobNumber number : processes_) {
       Entry& entry = *book_.find(number);
       const bool ended_unseen = entry.run->shepherd() < 0;

@@ -7,7 +7,6 @@
 
 namespace almanac::live {
 
-using store::After;
 using store::JobNumber;
 using trace::JobState;
 
@@ -37,20 +36,31 @@ const Entry* Book::find(JobNumber number) const {
   return found == entries_.end() ? nullptr : &found->second;
 }
 
-Book::Answer Book::may_follow(const store::Job& job) const {
-  Answer answer = Answer::yes;
-  for (const JobNumber number : job.asked.after) {
-    const Entry* const before = find(number);
-    const JobState state =
-        before != nullptr ? before->job.state : ended_(number).value_or(JobState::unknown);
-    if (state == JobState::pending || state == JobState::running) {
-      answer = Answer::not_yet;
-      continue;
-    }
-    const bool went_well = state == JobState::completed;
-    if (job.asked.after_what == After::ok && !went_well) return Answer::never;
-    if (job.asked.after_what == After::not_ok && went_well) return Answer::never;
+Book::Outcome Book::outcome_of(JobNumber number) const {
+  bool all_well = true;
+  // The tasks of an array have numbers that follow its own.
+  for (auto at = entries_.lower_bound(number); at != entries_.end(); ++at) {
+    const store::Job& job = at->second.job;
+    if (at->first != number && !(job.task && job.task->array == number)) break;
+    if (job.state == JobState::pending || job.state == JobState::running) return Outcome::open;
+    all_well = all_well && job.state == JobState::completed;
   }
+  all_well = all_well && ended_well_(number).value_or(find(number) != nullptr);
+  return all_well ? Outcome::well : Outcome::badly;
+}
+
+Book::Answer Book::may_follow(const store::Submission& asked) const {
+  Answer answer = Answer::yes;
+  const auto look = [&](const std::vector<JobNumber>& before, std::optional<Outcome> never) {
+    for (const JobNumber number : before) {
+      const Outcome outcome = outcome_of(number);
+      if (outcome == never) answer = Answer::never;
+      if (outcome == Outcome::open && answer == Answer::yes) answer = Answer::not_yet;
+    }
+  };
+  look(asked.after, std::nullopt);
+  look(asked.after_ok, Outcome::badly);
+  look(asked.after_not_ok, Outcome::well);
   return answer;
 }
 
@@ -58,7 +68,7 @@ Aside Book::aside(const Entry& entry, Time now) const {
   const store::Job& job = entry.job;
   if (job.held) return Aside::held;
   if (job.asked.not_before != kNoTime && job.asked.not_before > now) return Aside::begins_later;
-  switch (may_follow(job)) {
+  switch (may_follow(job.asked)) {
     case Answer::not_yet:
       return Aside::depends;
     case Answer::never:

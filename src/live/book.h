@@ -67,10 +67,11 @@ inline constexpr const char* kToRunAgain = "to run again";
 class Book {
  public:
   using Entries = std::map<store::JobNumber, Entry>;
-  /// How a job ended that is not here any more; nothing = it was never known.
-  using Ended = std::function<std::optional<trace::JobState>(store::JobNumber)>;
+  /// Whether a job that is not here any more ended well, or all of an array's tasks that are not;
+  /// nothing = there was none.
+  using EndedWell = std::function<std::optional<bool>(store::JobNumber)>;
 
-  explicit Book(Ended ended) : ended_(std::move(ended)) {}
+  explicit Book(EndedWell ended_well) : ended_well_(std::move(ended_well)) {}
 
   Entry& add(store::Job job);
   void erase(store::JobNumber number);
@@ -85,11 +86,14 @@ class Book {
 
  private:
   enum class Answer { yes, not_yet, never };
-  Answer may_follow(const store::Job& job) const;
+  enum class Outcome { open, well, badly };
+  /// Of a job, or of all tasks of an array.
+  Outcome outcome_of(store::JobNumber number) const;
+  Answer may_follow(const store::Submission& asked) const;
 
   Entries entries_;
   std::map<store::JobNumber, int> tasks_;  // of each array, among the policy's jobs
-  Ended ended_;
+  EndedWell ended_well_;
 };
 
 }  // namespace almanac::live

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
 #include "base/wall_clock.h"
 
@@ -18,16 +19,21 @@ namespace almanac::live {
 class Clock {
  public:
   /// Never earlier than `floor`: what was said before a restart stays in the past.
-  explicit Clock(Time floor) : wall_(std::max(wall_clock(), floor)), steady_(steady()) {}
+  explicit Clock(Time floor) : Clock(floor, wall_clock(), steady()) {}
+  /// The same by readings of both clocks.
+  Clock(Time floor, Time wall, Duration steady) : wall_(std::max(wall, floor)), steady_(steady) {}
 
-  Time now() {
-    const Time ours = wall_ + (steady() - steady_);
-    const Time theirs = wall_clock();
-    if (theirs <= ours + 1min) return ours;
-    wall_ = theirs;
-    steady_ = steady();
-    return theirs;
+  Time now() { return now(wall_clock(), steady()); }
+  Time now(Time wall, Duration steady) {
+    const Time ours = wall_ + (steady - steady_);
+    if (wall <= ours + 1min) return ours;
+    jumped_ += wall - ours;
+    wall_ = wall;
+    steady_ = steady;
+    return wall;
   }
+  /// How far it was set ahead since this was asked last: time in which nothing happened.
+  Duration take_jump() { return std::exchange(jumped_, Duration{0}); }
 
  private:
   static Duration steady() {
@@ -38,6 +44,7 @@ class Clock {
 
   Time wall_;
   Duration steady_;
+  Duration jumped_{};
 };
 
 }  // namespace almanac::live

@@ -62,6 +62,7 @@ void LocalService::Core::reload() {
 
 void LocalService::Core::step(Lock& lock) {
   now_ = clock_.now();
+  heed_jump();
   renew_policy();
   go_on_forgetting();
   take_entrants(lock);
@@ -256,7 +257,9 @@ void LocalService::Core::save(Lock& lock) {
   for (const JobNumber number : dirty) {
     const Entry& entry = *book_.find(number);
     // One that was stopped may end before its process has gone: it is let go of with that.
-    if (has_ended(entry.job) && !entry.run) book_.erase(number);
+    if (!has_ended(entry.job) || entry.run) continue;
+    gate_.count(entry.job, -1);
+    book_.erase(number);
   }
   notes_.clear();
   values_.clear();

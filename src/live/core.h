@@ -74,6 +74,8 @@ class LocalService::Core final : public schedule::Actuator {
   void hear_of_gpu(NodeId node, int gpu, const std::string& trouble);
   /// Jobs that have a process, to be measured.
   Patients patients();
+  /// Counts no energy in time that the clock jumped over.
+  void heed_jump();
   void take_note(const Sight& sight);
   /// The present for a forecast; what has ended is told once.
   Outlook outlook();
@@ -183,6 +185,7 @@ class LocalService::Core final : public schedule::Actuator {
 
   // recovery.cpp: what an earlier service left.
   Result<void> recover();
+  Result<void> check_store_is_of_runs() const;
   Result<void> take_over_runs();
   std::vector<cluster::Grant> whole_machine() const;
   /// Ends a job, or begins it again, as its reason says that a user was told.
@@ -261,6 +264,7 @@ class LocalService::Core final : public schedule::Actuator {
   std::unique_ptr<trace::Trace> trace_;    // of the jobs that the policy has been told of
   std::vector<store::JobNumber> numbers_;  // by JobId
   Book book_;
+  Gate gate_;  // counts what is in the book
   Measured measured_;
   policy::Composition composition_;
   std::unique_ptr<policy::Policy> policy_;

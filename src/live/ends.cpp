@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live/ends.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,6 +9,56 @@
 namespace almanac::live {
 
 using trace::JobState;
+
+Time ended_at(const shepherd::Exit& exit, Time since, Time now, Time wall) {
+  constexpr Duration kAtOnce = 1s;
+  constexpr Duration kUnset = 1min;
+  if (exit.end - exit.start - exit.ran > kUnset) return std::min(since + exit.ran, now);
+  const Duration ago = wall - exit.end;
+  return ago > kAtOnce ? std::max(since, now - ago) : now;
+}
+
+Next next(const Intent& wanted, const shepherd::Outcome& how) {
+  using shepherd::Cause;
+  using Kind = Next::Kind;
+  const auto ends = [](JobState state, std::string why) {
+    return Next{Kind::ends, state, std::move(why)};
+  };
+  const auto begins_again = [](std::string why) {
+    return Next{Kind::begins_again, {}, std::move(why)};
+  };
+  if (wanted.has_ended) return {};
+  const bool only_stopped = wanted.makes_room && wanted.to_end.empty() && !wanted.again;
+  const bool by_order = !how.exit || how.exit->cause == Cause::told;
+  if (only_stopped && by_order) return {.kind = Kind::waits, .why = "stopped"};
+  if (!how.exit) {
+    // Nothing of it runs any more, and that is what was wanted.
+    if (!wanted.to_end.empty()) return ends(JobState::cancelled, wanted.to_end);
+    const bool untried = how.kind == shepherd::Outcome::Kind::never_started;
+    const bool again = untried || wanted.again || wanted.may_run_again;
+    return again ? begins_again(how.why) : ends(JobState::node_fail, how.why);
+  }
+  if (wanted.again) return begins_again("requeued");
+  if (how.exit->cause == Cause::told && wanted.to_end.empty()) {
+    // Not by us: the machine was going down.
+    constexpr const char* kOutside = "ended from outside";
+    return wanted.may_run_again ? begins_again(kOutside) : ends(JobState::node_fail, kOutside);
+  }
+  switch (how.exit->cause) {
+    case Cause::by_itself:
+      return how.exit->ending.good() ? ends(JobState::completed, "")
+                                     : ends(JobState::failed, to_string(how.exit->ending));
+    case Cause::told:
+      return ends(JobState::cancelled, wanted.to_end);
+    case Cause::time_limit:
+      return ends(JobState::timeout, "over its time limit");
+    case Cause::memory:
+      return ends(JobState::failed, "out of memory");
+    case Cause::cannot_start:
+      return ends(JobState::failed, fmt::format("cannot start: {}", how.exit->message));
+  }
+  return {};
+}
 
 bool has_ended(const store::Job& job) {
   return job.state != JobState::pending && job.state != JobState::running;

@@ -4,13 +4,48 @@
 /// A job's record after it has ended, or when it is to begin again; and what is said of that.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/time.h"
+#include "shepherd/run.h"
 #include "store/job.h"
 #include "store/store.h"
 
 namespace almanac::live {
+
+/// When a run ended that began at `since`: now, or long ago if nobody was there to see it. The
+/// shepherd tells it by the wall's clock, which ours may be ahead of; where that was set ahead
+/// meanwhile, it ended as long after its begin as it ran by a clock that nobody sets.
+Time ended_at(const shepherd::Exit& exit, Time since, Time now, Time wall);
+
+/// What is wanted of a job that has a process.
+struct Intent {
+  bool has_ended = false;      ///< It ended while its process made room.
+  bool makes_room = false;     ///< The policy has stopped it.
+  std::string to_end{};        ///< It is to end, and why; "" = it is not.
+  bool again = false;          ///< It is to run again from its beginning.
+  bool may_run_again = false;  ///< --requeue: also when the machine failed it.
+};
+
+/// What becomes of a job whose process has gone.
+struct Next {
+  enum class Kind : std::uint8_t {
+    nothing,       ///< It has ended already.
+    waits,         ///< Or starts again as the policy has it, and keeps what it has done.
+    begins_again,  ///< Waits as if it had never run.
+    ends,
+  };
+  Kind kind = Kind::nothing;
+  trace::JobState state{};  ///< Of one that ends.
+  std::string why{};
+
+  bool operator==(const Next&) const = default;
+};
+
+/// Pure: all that decides is in what was wanted, and is kept in the store, and in what the shepherd
+/// said.
+Next next(const Intent& wanted, const shepherd::Outcome& how);
 
 bool has_ended(const store::Job& job);
 store::Job ended(store::Job job, trace::JobState state, const std::string& reason, Time at);

@@ -50,6 +50,42 @@ void set(std::vector<std::string>& environment, std::string_view name, const std
   environment.push_back(fmt::format("{}={}", name, value));
 }
 
+/// Whether a script was written for Slurm, and so may read Slurm's variables. No other job gets
+/// them, for programs take them to mean that there is a Slurm.
+bool is_for_slurm(const std::string& script) {
+  return script.find("\n#SBATCH") != std::string::npos;
+}
+
+/// Of what sbatch(1) lists what is true here as well: one node, one task on it.
+void set_as_slurm(std::vector<std::string>& environment, const store::Job& job,
+                  const Machine& machine, const Held& held) {
+  std::erase_if(environment,
+                [](const std::string& each) { return each.starts_with("SLURM_ARRAY_"); });
+  const auto number = static_cast<std::int64_t>(job.number);
+  set(environment, "SLURM_JOB_ID", std::to_string(number));
+  set(environment, "SLURM_JOBID", std::to_string(number));
+  set(environment, "SLURM_JOB_NAME", job.asked.name);
+  set(environment, "SLURM_JOB_USER", job.asked.user);
+  set(environment, "SLURM_SUBMIT_DIR", job.asked.directory);
+  set(environment, "SLURM_JOB_NUM_NODES",
+      std::to_string(std::max<std::size_t>(1, job.held_gpus.size())));
+  if (!job.held_gpus.empty()) {
+    const std::string node = machine.cluster.node_label(job.held_gpus.front().node);
+    set(environment, "SLURM_JOB_NODELIST", node);
+    set(environment, "SLURMD_NODENAME", node);
+  }
+  set(environment, "SLURM_GPUS_ON_NODE", std::to_string(held.gpus.size()));
+  if (const int cpus = static_cast<int>(std::ceil(held.cpus)); cpus > 0) {
+    set(environment, "SLURM_CPUS_PER_TASK", std::to_string(cpus));
+    set(environment, "SLURM_CPUS_ON_NODE", std::to_string(cpus));
+  }
+  if (job.attempts > 1) set(environment, "SLURM_RESTART_COUNT", std::to_string(job.attempts - 1));
+  if (!job.task) return;
+  set(environment, "SLURM_ARRAY_JOB_ID",
+      std::to_string(static_cast<std::int64_t>(job.task->array)));
+  set(environment, "SLURM_ARRAY_TASK_ID", std::to_string(job.task->index));
+}
+
 }  // namespace
 
 std::string log_file(const std::string& pattern, const store::Job& job) {
@@ -123,6 +159,8 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
   if (held.cpus > 0 && !machine.cores.empty()) spec.cpus = held.cpus;
   if (held.memory_gb > 0) spec.memory_gb = held.memory_gb;
   spec.io_mbs = asked.io_mbs;
+  spec.umask = asked.umask.value_or(spec.umask);
+  spec.resource_limits = asked.resource_limits;
   if (::geteuid() == 0) {
     spec.uid = asked.uid;
     spec.gid = asked.gid;
@@ -153,6 +191,7 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
         std::to_string(static_cast<std::int64_t>(job.task->array)));
     set(environment, "ALMANAC_ARRAY_TASK_ID", std::to_string(job.task->index));
   }
+  if (is_for_slurm(asked.script)) set_as_slurm(environment, job, machine, held);
   return spec;
 }
 

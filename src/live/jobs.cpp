@@ -13,6 +13,7 @@
 #include "live/ends.h"
 #include "live/environment.h"
 #include "live/log.h"
+#include "process/resource_limits.h"
 #include "shepherd/record.h"
 #include "store/log.h"
 #include "text/duration.h"
@@ -25,16 +26,6 @@ using store::JobNumber;
 using trace::JobState;
 
 namespace {
-
-constexpr std::size_t kLargestArray = 100'000;
-
-/// When a run ended: now, or long ago if nobody was there to see it. The exit is told by the wall's
-/// clock, which ours may be ahead of.
-Time ended_at(const shepherd::Exit& exit, Time since, Time now) {
-  constexpr Duration kAtOnce = 1s;
-  const Duration ago = wall_clock() - exit.end;
-  return ago > kAtOnce ? std::max(since, now - ago) : now;
-}
 
 /// Whether some text has a byte of zero, which neither a program nor the store can be given.
 bool has_zero(const store::Submission& asked) {
@@ -87,10 +78,6 @@ Result<std::vector<store::Job>> LocalService::Core::enlist(const store::Submissi
                                          "{} and {}",
                                          asked.gpus, asked.gpu_share));
   }
-  if (asked.indices.size() > kLargestArray) {
-    return fail(Code::usage, fmt::format("an array has at most {} tasks, this one {}",
-                                         kLargestArray, asked.indices.size()));
-  }
   if (asked.grace > config_.max_grace) {
     return fail(
         Code::usage,
@@ -98,13 +85,18 @@ Result<std::vector<store::Job>> LocalService::Core::enlist(const store::Submissi
                     text::format_duration(asked.grace)),
         {}, "serve --max-grace says how much");
   }
-  for (const JobNumber before : asked.after) {
-    if (book_.find(before) != nullptr) continue;
-    const auto known = store_.job(before);
-    if (!known) return tl::unexpected(known.error());
-    if (!*known) {
-      return fail(Code::not_found, fmt::format("it is to follow job {}, which there is not",
-                                               static_cast<std::int64_t>(before)));
+  if (const auto limits = process::read_resource_limits(asked.resource_limits); !limits) {
+    return fail(Code::usage, limits.error().message);
+  }
+  for (const auto* const list : {&asked.after, &asked.after_ok, &asked.after_not_ok}) {
+    for (const JobNumber before : *list) {
+      if (book_.find(before) != nullptr) continue;
+      const auto known = store_.ended_well(before);
+      if (!known) return tl::unexpected(known.error());
+      if (!*known) {
+        return fail(Code::not_found, fmt::format("it is to follow job {}, which there is not",
+                                                 static_cast<std::int64_t>(before)));
+      }
     }
   }
   store::Job job{.number = {}, .asked = asked};
@@ -112,6 +104,7 @@ Result<std::vector<store::Job>> LocalService::Core::enlist(const store::Submissi
   job.submit = now_;
   job.since = now_;
   job.held = asked.hold;
+  job.asked.time_limit = gate_.time_limit(asked);
   if (job.asked.name.empty()) {
     const std::string& program = asked.argv.empty() ? "script" : asked.argv.front();
     job.asked.name = program.substr(program.rfind('/') + 1);
@@ -336,9 +329,8 @@ void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
 }
 
 void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how) {
-  using shepherd::Cause;
   store::Job& job = entry.job;
-  const Time at = how.exit ? ended_at(*how.exit, job.since, now_) : now_;
+  const Time at = how.exit ? ended_at(*how.exit, job.since, now_, wall_clock()) : now_;
   // Nobody knows for how long one ran that is lost: the machine may have been off.
   if (how.exit) count_energy(entry, at);
   old_folders_.push_back(entry.run->folder());
@@ -351,14 +343,16 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
   }
   processes_.erase(job.number);
   measured_.change(now_);
-  const bool makes_room = std::exchange(entry.makes_room, false);
-  const std::string to_end = std::exchange(entry.to_end, {});
+  const Next what = next({.has_ended = has_ended(job),
+                          .makes_room = std::exchange(entry.makes_room, false),
+                          .to_end = std::exchange(entry.to_end, {}),
+                          .again = entry.again,
+                          .may_run_again = job.asked.requeue},
+                         how);
   changed_ = true;
-  if (has_ended(job)) return touch(entry);  // while it made room
-  const bool only_stopped = makes_room && to_end.empty() && !entry.again;
-  if (only_stopped && (!how.exit || how.exit->cause == Cause::told)) {
-    // It waits, or is to start again, as the policy has it.
-    note(job, "stopped");
+  if (what.kind == Next::Kind::nothing) return touch(entry);
+  if (what.kind == Next::Kind::waits) {
+    note(job, what.why);
     return touch(entry);
   }
   if (in_round(entry, Phase::running)) {
@@ -369,36 +363,12 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
     leave_queue(entry);  // stopped, and ended by itself before it was
   }
   entry.starting = false;
-  if (!how.exit) {
-    // Nothing of it runs any more, and that is what was wanted.
-    if (!to_end.empty()) return finish(entry, JobState::cancelled, to_end);
-    const bool untried = how.kind == shepherd::Outcome::Kind::never_started;
-    const bool again = untried || entry.again || job.asked.requeue;
-    if (!again) return finish(entry, JobState::node_fail, how.why);
-    return begin_again(entry, how.why);
+  if (what.kind == Next::Kind::begins_again) return begin_again(entry, what.why);
+  if (how.exit && what.state != JobState::node_fail) {
+    job.exit_status = how.exit->ending.status;
+    job.signal = how.exit->ending.signal;
   }
-  const shepherd::Exit& exit = *how.exit;
-  if (entry.again) return begin_again(entry, "requeued");
-  if (exit.cause == Cause::told && to_end.empty()) {
-    // Not by us: the machine was going down.
-    if (job.asked.requeue) return begin_again(entry, "ended from outside");
-    return finish(entry, JobState::node_fail, "ended from outside", at);
-  }
-  job.exit_status = exit.ending.status;
-  job.signal = exit.ending.signal;
-  switch (exit.cause) {
-    case Cause::by_itself:
-      return exit.ending.good() ? finish(entry, JobState::completed, "", at)
-                                : finish(entry, JobState::failed, to_string(exit.ending), at);
-    case Cause::told:
-      return finish(entry, JobState::cancelled, to_end, at);
-    case Cause::time_limit:
-      return finish(entry, JobState::timeout, "over its time limit", at);
-    case Cause::memory:
-      return finish(entry, JobState::failed, "out of memory", at);
-    case Cause::cannot_start:
-      return finish(entry, JobState::failed, fmt::format("cannot start: {}", exit.message), at);
-  }
+  finish(entry, what.state, what.why, at);
 }
 
 void LocalService::Core::finish(Entry& entry, JobState state, const std::string& reason, Time at) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "energy/power.h"
+#include "live/limits.h"
 #include "live/machine.h"
 #include "live/service.h"
 #include "measure/steady_use.h"
@@ -46,6 +47,7 @@ struct Config {
   std::optional<std::uint64_t> open_files{};
   /// The longest that a job may take between SIGTERM and SIGKILL.
   Duration max_grace = 15min;
+  Limits limits{};
   /// How long after the grace a job must have ended, before it is killed past its shepherd.
   Duration patience = 10s;
 };

@@ -50,11 +50,10 @@ LocalService::Core::Core(Config config, store::Store store, policy::Composition 
       now_(clock_.now()),
       started_(now_),
       trace_(std::make_unique<trace::Trace>()),
-      book_([this](JobNumber number) -> std::optional<JobState> {
-        const auto known = store_.job(number);
-        if (!known || !*known) return std::nullopt;
-        return (*known)->state;
+      book_([this](JobNumber number) -> std::optional<bool> {
+        return store_.ended_well(number).value_or(std::nullopt);
       }),
+      gate_(config_.limits),
       measured_(book_, numbers_, config_.measuring, config_.machine.cluster.nodes.size()),
       composition_(std::move(composition)),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -136,6 +135,25 @@ void LocalService::Core::end_as_promised(Entry& entry) {
   end_process(entry);
 }
 
+/// Jobs that the store never gave a number to have run here: it is not the store of this folder.
+/// What runs would else be ended, and numbers given twice.
+Result<void> LocalService::Core::check_store_is_of_runs() const {
+  std::error_code none;  // then nothing ran
+  for (const auto& each : fs::directory_iterator(fs::path(config_.state) / "runs", none)) {
+    const auto name = parse_run_name(each.path().filename().string());
+    if (!name || static_cast<std::int64_t>(name->job) <= last_number_) continue;
+    return fail(
+        Code::conflict,
+        fmt::format("job {} has run here, and the store, whose last job is {}, knows nothing "
+                    "of it",
+                    static_cast<std::int64_t>(name->job), last_number_),
+        {.file = config_.state + "/almanac.db"},
+        "put the store back that was here, or move the folder runs away: then what still "
+        "runs is nobody's");
+  }
+  return {};
+}
+
 Result<void> LocalService::Core::take_over_runs() {
   struct Last {
     int attempt = 0;
@@ -208,8 +226,12 @@ Result<void> LocalService::Core::recover() {
   if (!successor) return tl::unexpected(successor.error());
   auto unfinished = store_.unfinished();
   if (!unfinished) return tl::unexpected(unfinished.error());
-  for (store::Job& job : *unfinished) book_.add(std::move(job));
+  for (store::Job& job : *unfinished) {
+    gate_.count(job, +1);
+    book_.add(std::move(job));
+  }
 
+  if (auto known = check_store_is_of_runs(); !known) return known;
   if (auto taken = take_over_runs(); !taken) return taken;
 
   std::vector<Entry*> running;

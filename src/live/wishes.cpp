@@ -9,6 +9,7 @@
 
 #include "live/core.h"
 #include "live/ends.h"
+#include "shepherd/record.h"
 
 namespace almanac::live {
 
@@ -49,7 +50,9 @@ void LocalService::Core::take_entrants(Lock& lock) {
   std::vector<Enlisted> enlisted;
   store::Store::Batch batch;
   for (Entrant& entrant : taken) {
-    auto jobs = enlist(entrant.asked);
+    auto jobs = gate_.let_in(entrant.asked, shepherd::since_boot()).and_then([&] {
+      return enlist(entrant.asked);
+    });
     if (!jobs) {
       entrant.answer.set_value(tl::unexpected(jobs.error()));
       continue;
@@ -58,6 +61,7 @@ void LocalService::Core::take_entrants(Lock& lock) {
       batch.put(job);
       batch.note(note_of(job, now_, "submitted"));
       forget_what_runs(job);
+      gate_.count(job, +1);
     }
     enlisted.push_back({std::move(entrant), std::move(*jobs)});
   }
@@ -65,6 +69,7 @@ void LocalService::Core::take_entrants(Lock& lock) {
   if (!saved) last_number_ = last_number;
   for (Enlisted& each : enlisted) {
     if (!saved) {
+      for (const store::Job& job : each.jobs) gate_.count(job, -1);
       each.entrant.answer.set_value(tl::unexpected(saved.error()));
       continue;
     }
@@ -273,7 +278,10 @@ Result<void> LocalService::Core::requeue(JobNumber number, const Caller& caller)
     forget_what_runs(again);
     change.kept.put(again);
     change.kept.note(note_of(again, now_, "requeued", fmt::format("by user {}", caller.uid)));
-    change.apply = [this, again] { waits_anew(book_.add(again)); };
+    change.apply = [this, again] {
+      gate_.count(again, +1);
+      waits_anew(book_.add(again));
+    };
     return change;
   });
 }

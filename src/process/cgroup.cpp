@@ -142,7 +142,9 @@ Result<Cgroup> Cgroup::create(const CgroupTree& tree, const std::string& name,
 
 bool Cgroup::set(const CgroupLimits& limits) {
   if (limits.cpus) {
-    const auto quota = static_cast<std::int64_t>(std::llround(*limits.cpus * kPeriodUs));
+    // The kernel refuses less than a millisecond.
+    constexpr std::int64_t kLeastUs = 1000;
+    const auto quota = std::max<std::int64_t>(kLeastUs, std::llround(*limits.cpus * kPeriodUs));
     if (!write(path_ + "/cpu.max", fmt::format("{} {}", quota, kPeriodUs))) return false;
   }
   if (limits.memory_gb) {

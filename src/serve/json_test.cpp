@@ -50,7 +50,10 @@ store::Submission any_submission() {
   made.grace = *lengths();
   made.hold = *rc::gen::arbitrary<bool>();
   made.after = {store::JobNumber{*rc::gen::inRange(1, 1000)}};
-  made.after_what = *rc::gen::element(store::After::any, store::After::ok, store::After::not_ok);
+  made.umask = *rc::gen::inRange(0, 0777);
+  made.resource_limits = {"nofile=1024", "core=unlimited"};
+  made.after_ok = {store::JobNumber{*rc::gen::inRange(1, 1000)}};
+  made.after_not_ok = {store::JobNumber{*rc::gen::inRange(1, 1000)}};
   made.requeue = *rc::gen::arbitrary<bool>();
   made.indices = *rc::gen::unique<std::vector<std::int32_t>>(rc::gen::inRange(0, 10'000));
   made.at_once = *rc::gen::inRange(0, 10);
@@ -97,10 +100,10 @@ TEST(SubmissionJson, RefusesWhatMakesNoSense) {
   EXPECT_EQ(refusal(R"(, "time_limit_s": 1e300)"),
             "time_limit_s is a number of seconds, not 1e+300");
   EXPECT_EQ(refusal(R"(, "hold": 1)"), "hold is true or false, not 1");
-  EXPECT_EQ(refusal(R"(, "after_what": "good")"), "after_what is one of any, ok, not_ok, not good");
   std::string many = "1";
   for (int more = 0; more < 1000; ++more) many += ",1";
   EXPECT_EQ(refusal(R"(, "after": [)" + many + "]"), "after has at most 1000 jobs, not 1001");
+  EXPECT_EQ(refusal(R"(, "after_ok": [)" + many + "]"), "after_ok has at most 1000 jobs, not 1001");
   EXPECT_EQ(refusal(R"(, "indices": [1, 1])"), "indices has 1 twice");
   EXPECT_EQ(refusal(R"(, "environment": ["PATH"])"), "environment has NAME=value only, not PATH");
   EXPECT_EQ(refusal(R"(, "name": "a\u0000b")"),

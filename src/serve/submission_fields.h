@@ -36,7 +36,8 @@ void list_public(Fields& fields, Submission& of) {
   fields.field("grace_s", of.grace);
   fields.sparse("not_before_s", of.not_before);
   fields.sparse("after", of.after);
-  fields.word("after_what", of.after_what, {"any", "ok", "not_ok"});
+  fields.sparse("after_ok", of.after_ok);
+  fields.sparse("after_not_ok", of.after_not_ok);
   fields.sparse("requeue", of.requeue);
 }
 
@@ -46,6 +47,8 @@ void list_private(Fields& fields, Submission& of) {
   fields.sparse("script", of.script);
   fields.sparse("environment", of.environment);
   fields.sparse("hold", of.hold);
+  fields.sparse("umask", of.umask);
+  fields.sparse("resource_limits", of.resource_limits);
   fields.sparse("indices", of.indices);
   fields.sparse("at_once", of.at_once);
 }

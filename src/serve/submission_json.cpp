@@ -63,6 +63,10 @@ void check(const store::Submission& asked) {
   if (asked.time_limit != kNoDuration && asked.time_limit <= 0ms) {
     refuse("time_limit_s is more than 0");
   }
+  constexpr std::int32_t kAllBits = 0777;
+  if (asked.umask && (*asked.umask < 0 || *asked.umask > kAllBits)) {
+    refuse(fmt::format("umask is 0 to {}, as a decimal number, not {}", kAllBits, *asked.umask));
+  }
   for (const std::string& each : asked.environment) {
     if (each.find('=') == std::string::npos || each.front() == '=') {
       refuse(fmt::format("environment has NAME=value only, not {}", each.substr(0, 40)));
@@ -71,9 +75,13 @@ void check(const store::Submission& asked) {
   if (asked.indices.size() > kMostTasks) {
     refuse(fmt::format("an array has at most {} tasks", kMostTasks));
   }
-  if (asked.after.size() > kMostBefore) {
-    refuse(fmt::format("after has at most {} jobs, not {}", kMostBefore, asked.after.size()));
-  }
+  const auto few = [](const char* name, const std::vector<store::JobNumber>& jobs) {
+    if (jobs.size() <= kMostBefore) return;
+    refuse(fmt::format("{} has at most {} jobs, not {}", name, kMostBefore, jobs.size()));
+  };
+  few("after", asked.after);
+  few("after_ok", asked.after_ok);
+  few("after_not_ok", asked.after_not_ok);
   std::set<std::int32_t> distinct;
   for (const std::int32_t each : asked.indices) {
     at_least("indices", each, 0);

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -73,7 +74,12 @@ Result<NewFile> NewFile::create(const std::string& path, std::size_t reserve) {
   return made;
 }
 
-Result<void> NewFile::commit(std::string_view content) { return put(content, true); }
+Result<void> NewFile::commit(std::string_view content) {
+  // A file that has a new name may else be gone after a power cut.
+  return put(content, true).and_then([&] {
+    return sync_folder(std::filesystem::path(path_).parent_path());
+  });
+}
 
 Result<void> NewFile::put(std::string_view content, bool sync) {
   if (!write_all(file_.get(), content) || (sync && ::fsync(file_.get()) != 0) ||

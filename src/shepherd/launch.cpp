@@ -22,6 +22,7 @@
 #include "process/become.h"
 #include "process/open_files.h"
 #include "process/pipe.h"
+#include "process/resource_limits.h"
 #include "shepherd/folder.h"
 #include "shepherd/report.h"
 
@@ -47,6 +48,8 @@ struct Plan {
   std::vector<std::string> files{};
   bool append = false;
   std::optional<std::uint64_t> open_files{};
+  std::vector<process::ResourceLimit> limits{};
+  mode_t umask = 022;
   pid_t shepherd = -1;
 };
 
@@ -57,8 +60,9 @@ struct Plan {
     send_report(socket, report, {});
     ::_exit(127);
   };
-  ::umask(022);
+  ::umask(plan.umask);
   if (plan.open_files) process::limit_open_files(*plan.open_files);
+  process::limit_resources(plan.limits);
   if (const Step failed = process::prepare(plan.start); failed != Step::none) {
     give_up({.failed = failed});
   }
@@ -170,7 +174,13 @@ tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec
   const std::vector<char*> environment_pointers = pointers(environment);
   const process::User user{spec.uid.value_or(::geteuid()), spec.gid.value_or(::getegid())};
 
-  Plan plan{.append = spec.append, .open_files = spec.open_files, .shepherd = ::getpid()};
+  auto limits = process::read_resource_limits(spec.resource_limits);
+  if (!limits) return not_launched(limits.error(), false);
+  Plan plan{.append = spec.append,
+            .open_files = spec.open_files,
+            .limits = *std::move(limits),
+            .umask = static_cast<mode_t>(spec.umask),
+            .shepherd = ::getpid()};
   plan.files.push_back(spec.out);
   if (!spec.err.empty() && spec.err != spec.out) plan.files.push_back(spec.err);
   std::vector<process::Pipe> pipes;

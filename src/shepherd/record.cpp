@@ -63,6 +63,8 @@ void read(const json& from, Spec& to) {
   to.time_limit = limit.is_null() ? kNoDuration : Duration{limit.get<std::int64_t>()};
   to.grace = Duration{from.at("grace_ms").get<std::int64_t>()};
   if (from.contains("open_files")) take(from, "open_files", to.open_files);
+  if (from.contains("umask")) from.at("umask").get_to(to.umask);
+  if (from.contains("resource_limits")) from.at("resource_limits").get_to(to.resource_limits);
   take(from, "uid", to.uid);
   take(from, "gid", to.gid);
 }
@@ -123,6 +125,8 @@ Result<std::string> to_json(const Spec& spec) try {
       {"time_limit_ms", spec.time_limit == kNoDuration ? json() : json(spec.time_limit.count())},
       {"grace_ms", spec.grace.count()},
       {"open_files", optional(spec.open_files)},
+      {"umask", spec.umask},
+      {"resource_limits", spec.resource_limits},
       {"uid", optional(spec.uid)},
       {"gid", optional(spec.gid)}}
       .dump(1);

@@ -75,7 +75,10 @@ inline Submission draw_submission() {
   asked.hold = maybe();
   asked.not_before = draw_time_or_none();
   asked.after = draw_list(draw_other);
-  asked.after_what = static_cast<After>(*rc::gen::inRange(0, 3));
+  if (*rc::gen::arbitrary<bool>()) asked.umask = *rc::gen::inRange(0, 0777);
+  asked.resource_limits = {"nofile=1024"};
+  asked.after_ok = draw_list(draw_other);
+  asked.after_not_ok = draw_list(draw_other);
   asked.requeue = maybe();
   asked.at_once = draw_number<std::int32_t>();
   return asked;

@@ -27,13 +27,6 @@ struct ArrayTask {
   bool operator==(const ArrayTask&) const = default;
 };
 
-/// When the job before has come to what, may this one start.
-enum class After : std::uint8_t {
-  any,     ///< It has ended, however.
-  ok,      ///< It has ended well; else this one is cancelled.
-  not_ok,  ///< It has failed; else this one is cancelled.
-};
-
 /// What a user asks. Missing: 0, "", NaN, kNoDuration, kNoTime as in trace::Request.
 struct Submission {
   // Its user, and what it is for.
@@ -69,12 +62,17 @@ struct Submission {
   std::string out{};                       ///< File names with %j %A %a %x %u; "" = almanac-%j.out.
   std::string err{};                       ///< "" = with `out`.
   Duration grace = 30s;                    ///< Between SIGTERM and SIGKILL.
+  std::optional<std::int32_t> umask{};     ///< Of the submitter; missing = 022.
+  std::vector<std::string> resource_limits{};  ///< The same (process/resource_limits.h).
   // When.
   bool hold = false;
   Time not_before = kNoTime;
-  std::vector<JobNumber> after{};
-  After after_what = After::any;
-  bool requeue = false;  ///< Runs again by itself when the machine failed it.
+  // What it comes after. The number of an array, which is that of its first task, is all of its
+  // tasks; well means that all of them ended well.
+  std::vector<JobNumber> after{};         ///< These have ended, however.
+  std::vector<JobNumber> after_ok{};      ///< These have ended well; else it is cancelled.
+  std::vector<JobNumber> after_not_ok{};  ///< These have not; else it is cancelled.
+  bool requeue = false;                   ///< Runs again by itself when the machine failed it.
   // As an array.
   std::vector<std::int32_t> indices{};  ///< Empty = no array.
   std::int32_t at_once = 0;

@@ -66,6 +66,15 @@ std::optional<Job> read_job(Connection& connection, JobNumber number) {
   return job;
 }
 
+std::optional<bool> read_ended_well(Connection& connection, JobNumber number) {
+  Query query(connection,
+              "SELECT MIN(state = 'COMPLETED') FROM job"
+              " WHERE (number = ? OR submission = ?) AND state NOT IN ('PENDING', 'RUNNING')");
+  query.with(number).with(number).step();
+  const auto all = query.next<std::optional<std::int32_t>>();
+  return all ? std::optional(*all != 0) : std::nullopt;
+}
+
 std::vector<Job> read_unfinished(Connection& connection) {
   static const std::string sql =
       select_jobs() + "WHERE job.state IN ('PENDING', 'RUNNING') ORDER BY job.number";

@@ -48,10 +48,13 @@ void each_field(T& asked, Visit&& visit) {
   visit("out", asked.out);
   visit("err", asked.err);
   visit("grace_ms", asked.grace);
+  visit("umask", asked.umask);
+  visit("resource_limits", asked.resource_limits);
   visit("hold", asked.hold);
   visit("not_before_ms", asked.not_before);
   visit("after", asked.after);
-  visit("after_what", asked.after_what);
+  visit("after_ok", asked.after_ok);
+  visit("after_not_ok", asked.after_not_ok);
   visit("requeue", asked.requeue);
   visit("at_once", asked.at_once);
 }

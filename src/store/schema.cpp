@@ -161,6 +161,16 @@ ALTER TABLE moment ADD COLUMN power_is_measured INTEGER;
 ALTER TABLE submission ADD COLUMN account TEXT NOT NULL DEFAULT '';
 ALTER TABLE submission ADD COLUMN partition TEXT NOT NULL DEFAULT '';
 )sql",
+    R"sql(
+-- A job may come after some that end well and others that do not.
+ALTER TABLE submission ADD COLUMN after_ok TEXT;
+ALTER TABLE submission ADD COLUMN after_not_ok TEXT;
+UPDATE submission SET after_ok = after, after = NULL WHERE after_what = 'ok';
+UPDATE submission SET after_not_ok = after, after = NULL WHERE after_what = 'not_ok';
+ALTER TABLE submission DROP COLUMN after_what;
+ALTER TABLE submission ADD COLUMN umask INTEGER;
+ALTER TABLE submission ADD COLUMN resource_limits BLOB NOT NULL DEFAULT x'';
+)sql",
 };
 
 }  // namespace

@@ -60,6 +60,23 @@ TEST(Schema, KeepsTheJobsOfTheFirstVersion) {
   EXPECT_EQ(job(3).energy, Energy());
 }
 
+TEST(Schema, KeepsWhatJobsOfTheFirstVersionsComeAfter) {
+  for (const std::string what : {"any", "ok", "not_ok"}) {
+    const TemporaryFolder folder;
+    const std::string path =
+        file_of(folder, 5,
+                std::string(kAsked) + kFourJobs +
+                    "UPDATE submission SET after = '[7,8]', after_what = '" + what + "';");
+    const Store store = Store::open(path).value();
+    const Submission asked = store.job(JobNumber{1}).value().value().asked;
+    const std::vector<JobNumber> both{JobNumber{7}, JobNumber{8}};
+    const std::vector<JobNumber> none;
+    EXPECT_EQ(asked.after, what == "any" ? both : none);
+    EXPECT_EQ(asked.after_ok, what == "ok" ? both : none);
+    EXPECT_EQ(asked.after_not_ok, what == "not_ok" ? both : none);
+  }
+}
+
 TEST(Schema, DoesNotKnowWhatToldTheWattsOfTheFirstVersion) {
   const TemporaryFolder folder;
   const std::string path = file_of(folder, 1,

@@ -40,6 +40,11 @@ Result<std::optional<Job>> Store::job(JobNumber number) const {
   return database_->read([&](Connection& connection) { return read_job(connection, number); });
 }
 
+Result<std::optional<bool>> Store::ended_well(JobNumber number) const {
+  return database_->read(
+      [&](Connection& connection) { return read_ended_well(connection, number); });
+}
+
 Result<std::vector<Job>> Store::jobs(const Filter& filter) const {
   return database_->read([&](Connection& connection) { return read_jobs(connection, filter); });
 }

@@ -117,6 +117,9 @@ class Store {
   /// Jobs that wait or run, in order of number.
   Result<std::vector<Job>> unfinished() const;
   Result<std::optional<Job>> job(JobNumber number) const;
+  /// Whether a job that has ended did so well; of an array, by its number, whether all of its tasks
+  /// did that have ended. Nothing where there is none.
+  Result<std::optional<bool>> ended_well(JobNumber number) const;
   Result<std::vector<Job>> jobs(const Filter& filter) const;
   Result<std::vector<Note>> notes(JobNumber number) const;
   Result<std::vector<Told>> told(JobNumber number) const;

@@ -23,6 +23,7 @@ void write(Connection& connection, const Moment& moment);
 void write(Connection& connection, const std::pair<std::string, std::string>& setting);
 
 std::optional<Job> read_job(Connection& connection, JobNumber number);
+std::optional<bool> read_ended_well(Connection& connection, JobNumber number);
 std::vector<Job> read_unfinished(Connection& connection);
 std::vector<Job> read_jobs(Connection& connection, const Filter& filter);
 /// The jobs that ended then or later, by submission.

@@ -17,9 +17,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::array<std::pair<std::string_view, After>, 3> kAfterWords{
-    {{"any", After::any}, {"ok", After::ok}, {"not_ok", After::not_ok}}};
-
 [[noreturn]] void refuse(const SQLite::Column& column, std::string_view expected) {
   throw Refused{damaged(fmt::format("column {} must be {}: found {}", column.getName(), expected,
                                     column.getString()))};
@@ -95,9 +92,6 @@ void bind(SQLite::Statement& statement, int at, Duration value) {
 void bind(SQLite::Statement& statement, int at, trace::JobState value) {
   statement.bind(at, std::string(to_string(value)));
 }
-void bind(SQLite::Statement& statement, int at, After value) {
-  statement.bind(at, std::string(kAfterWords[static_cast<std::size_t>(value)].first));
-}
 void bind(SQLite::Statement& statement, int at, const std::vector<std::string>& words) {
   const std::string bytes = packed(words);
   statement.bind(at, bytes.data(), static_cast<int>(bytes.size()));
@@ -146,15 +140,6 @@ void read(const SQLite::Column& column, trace::JobState& value) {
   const auto state = trace::parse_state(column.getString());
   if (!state) refuse(column, "a job's state");
   value = *state;
-}
-void read(const SQLite::Column& column, After& value) {
-  const std::string text = column.getString();
-  for (const auto& [word, after] : kAfterWords) {
-    if (word != text) continue;
-    value = after;
-    return;
-  }
-  refuse(column, "any, ok or not_ok");
 }
 void read(const SQLite::Column& column, std::vector<std::string>& words) {
   words = unpacked(column.getString());

@@ -103,15 +103,22 @@ void write(Connection& connection, const std::pair<std::string, std::string>& se
 }
 
 std::int64_t drop_jobs(Connection& connection, Time before, std::int64_t most) {
-  Query query(connection,
-              "DELETE FROM job WHERE number IN ("
-              "  SELECT number FROM job WHERE end_ms < ? AND state NOT IN ('PENDING', 'RUNNING')"
-              "  AND number NOT IN ("
-              "    SELECT before.value FROM job AS waiting INDEXED BY job_unfinished"
-              "    JOIN submission ON submission.number = waiting.submission,"
-              "    json_each(submission.after) AS before"
-              "    WHERE waiting.state IN ('PENDING', 'RUNNING'))"
-              "  LIMIT ?)");
+  const auto come_after = [](std::string_view list) {
+    return fmt::format(
+        "SELECT before.value FROM job AS waiting INDEXED BY job_unfinished"
+        " JOIN submission ON submission.number = waiting.submission,"
+        " json_each(submission.{}) AS before"
+        " WHERE waiting.state IN ('PENDING', 'RUNNING')",
+        list);
+  };
+  // The number of an array is that of its submission: its tasks go together.
+  static const std::string sql = fmt::format(
+      "WITH awaited(number) AS ({} UNION {} UNION {}) "
+      "DELETE FROM job WHERE number IN ("
+      "  SELECT number FROM job WHERE end_ms < ? AND state NOT IN ('PENDING', 'RUNNING')"
+      "  AND number NOT IN awaited AND submission NOT IN awaited LIMIT ?)",
+      come_after("after"), come_after("after_ok"), come_after("after_not_ok"));
+  Query query(connection, sql);
   return query.with(before.time_since_epoch().count()).with(most).run();
 }
 

@@ -158,11 +158,11 @@ Result<std::vector<store::JobNumber>> read_jobs(std::string_view text) {
 }
 
 Result<Dependency> read_dependency(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, store::After>, 4> kKinds{
-      {{"after", store::After::any},
-       {"afterany", store::After::any},
-       {"afterok", store::After::ok},
-       {"afternotok", store::After::not_ok}}};
+  constexpr std::array<std::pair<std::string_view, std::vector<store::JobNumber> Dependency::*>, 4>
+      kKinds{{{"after", &Dependency::after},
+              {"afterany", &Dependency::after},
+              {"afterok", &Dependency::after_ok},
+              {"afternotok", &Dependency::after_not_ok}}};
   if (text.find('?') != text.npos) {
     return fail(Code::unsupported, "any one of several jobs cannot be waited for");
   }
@@ -185,12 +185,9 @@ Result<Dependency> read_dependency(std::string_view text) {
     }
     auto jobs = read_jobs(part.substr(colon + 1));
     if (!jobs) return tl::unexpected(std::move(jobs.error()));
-    if (!dependency.after.empty() && kind->second != dependency.what) {
-      return fail(Code::unsupported, "one job waits for others of one kind only");
-    }
-    dependency.what = kind->second;
     dependency.started = dependency.started || word == "after";
-    dependency.after.insert(dependency.after.end(), jobs->begin(), jobs->end());
+    auto& those = dependency.*kind->second;
+    those.insert(those.end(), jobs->begin(), jobs->end());
   }
   return dependency;
 }

@@ -49,10 +49,11 @@ Result<std::vector<store::JobNumber>> read_jobs(std::string_view text);
 
 struct Dependency {
   std::vector<store::JobNumber> after{};
-  store::After what = store::After::any;
+  std::vector<store::JobNumber> after_ok{};
+  std::vector<store::JobNumber> after_not_ok{};
   bool started = false;  ///< Slurm would wait for their start only.
 };
-/// "afterok:12:13", "afterany:12,afterany:13"; all of one kind.
+/// "afterok:12:13", "afterany:12,afternotok:13".
 Result<Dependency> read_dependency(std::string_view text);
 
 /// "now", "now+2hours", "16:00" (the next), "midnight", "noon", "tomorrow", "2026-11-22",

@@ -6,11 +6,6 @@ namespace {
 
 using Text = std::string_view;
 
-Result<void> set_after(Draft& draft, Text text, store::After what) {
-  draft.asked.after_what = what;
-  return put(draft.asked.after, read_jobs(text));
-}
-
 }  // namespace
 
 const std::vector<Option>& own_options() {
@@ -59,11 +54,11 @@ const std::vector<Option>& own_options() {
       {"steps", '\0', needed,
        [](Draft& d, Text t) { return put(d.asked.steps, read_count(t, 1)); }},
       {"array", 'a', needed, set_array},
-      {"after", '\0', needed, [](Draft& d, Text t) { return set_after(d, t, store::After::any); }},
+      {"after", '\0', needed, [](Draft& d, Text t) { return put(d.asked.after, read_jobs(t)); }},
       {"after-ok", '\0', needed,
-       [](Draft& d, Text t) { return set_after(d, t, store::After::ok); }},
+       [](Draft& d, Text t) { return put(d.asked.after_ok, read_jobs(t)); }},
       {"after-not-ok", '\0', needed,
-       [](Draft& d, Text t) { return set_after(d, t, store::After::not_ok); }},
+       [](Draft& d, Text t) { return put(d.asked.after_not_ok, read_jobs(t)); }},
       {"begin", 'b', needed, set_begin},
       {"hold", 'H', none,
        [](Draft& d, Text) -> Result<void> {

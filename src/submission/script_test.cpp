@@ -10,7 +10,6 @@
 namespace almanac::submission {
 namespace {
 
-using store::After;
 using store::JobNumber;
 using store::Submission;
 using testing::ElementsAre;
@@ -167,14 +166,16 @@ TEST_F(SubmissionScript, ReadsArrays) {
 }
 
 TEST_F(SubmissionScript, ReadsDependencies) {
-  EXPECT_THAT(asked("-d afterok:12:13").after, ElementsAre(JobNumber{12}, JobNumber{13}));
-  EXPECT_EQ(asked("-d afterok:12").after_what, After::ok);
-  EXPECT_EQ(asked("-d afterany:12,afterany:14").after_what, After::any);
-  EXPECT_EQ(asked("--dependency=afternotok:12").after_what, After::not_ok);
+  EXPECT_THAT(asked("-d afterok:12:13").after_ok, ElementsAre(JobNumber{12}, JobNumber{13}));
+  EXPECT_THAT(asked("-d afterany:12,afterany:14").after, ElementsAre(JobNumber{12}, JobNumber{14}));
+  EXPECT_THAT(asked("--dependency=afternotok:12").after_not_ok, ElementsAre(JobNumber{12}));
+  const store::Submission several = asked("-d afterok:1,afternotok:2,afterany:3,afterok:4");
+  EXPECT_THAT(several.after_ok, ElementsAre(JobNumber{1}, JobNumber{4}));
+  EXPECT_THAT(several.after_not_ok, ElementsAre(JobNumber{2}));
+  EXPECT_THAT(several.after, ElementsAre(JobNumber{3}));
   EXPECT_THAT(notes("#SBATCH -d after:12\n"),
               ElementsAre(HasSubstr("train.sh:2: --dependency=after")));
   EXPECT_THAT(refusal("#SBATCH -d singleton"), HasSubstr("not done here"));
-  EXPECT_THAT(refusal("#SBATCH -d afterok:1,afterany:2"), HasSubstr("one kind"));
   EXPECT_THAT(refusal("#SBATCH -d afterok:1?afterok:2"), HasSubstr("any one"));
   EXPECT_THAT(refusal("#SBATCH -d afterok"), HasSubstr("afterok:12:13"));
 }
@@ -257,14 +258,15 @@ TEST_F(SubmissionScript, LetsOurLinesOverruleSlurms) {
 
 TEST_F(SubmissionScript, ReadsOurOwnOptions) {
   const auto script = read(
-      "#ALMANAC --gpus 1 --gpu-share 0.5 --gpu-type a100 --after-ok 12,13 --grace 10s --hold\n"
+      "#ALMANAC --gpus 1 --gpu-share 0.5 --gpu-type a100 --after-ok 12,13 --after 7 --grace 10s "
+      "--hold\n"
       "#ALMANAC --array 0-9%3 --steps 1000 --batch 64 --value 2.5 --time 2:00:00\n");
   ASSERT_TRUE(script) << to_string(script.error());
   const Submission& asked = script->asked;
   EXPECT_EQ(asked.gpu_share, 0.5);
   EXPECT_EQ(asked.gpu_type, "a100");
-  EXPECT_THAT(asked.after, ElementsAre(JobNumber{12}, JobNumber{13}));
-  EXPECT_EQ(asked.after_what, After::ok);
+  EXPECT_THAT(asked.after_ok, ElementsAre(JobNumber{12}, JobNumber{13}));
+  EXPECT_THAT(asked.after, ElementsAre(JobNumber{7}));
   EXPECT_EQ(asked.grace, 10s);
   EXPECT_TRUE(asked.hold);
   EXPECT_EQ(asked.at_once, 3);

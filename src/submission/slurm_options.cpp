@@ -57,7 +57,8 @@ Result<void> set_dependency(Draft& draft, Text text) {
   auto dependency = read_dependency(text);
   if (!dependency) return tl::unexpected(std::move(dependency.error()));
   draft.asked.after = std::move(dependency->after);
-  draft.asked.after_what = dependency->what;
+  draft.asked.after_ok = std::move(dependency->after_ok);
+  draft.asked.after_not_ok = std::move(dependency->after_not_ok);
   if (dependency->started) {
     draft.notes.emplace_back(
         "--dependency=after waits for the end of a job here, not for its start");

@@ -102,28 +102,6 @@ TEST_F(Box, HoldsAndReleases) {
   ASSERT_TRUE(comes_to(held, JobState::completed));
 }
 
-TEST_F(Box, FollowsDependencies) {
-  begin();
-  const JobNumber good = submit(shell("sleep 0.1"));
-  const JobNumber bad = submit(shell("sleep 0.1; exit 1"));
-  const auto after = [&](JobNumber before, store::After what) {
-    store::Submission asked = shell("true");
-    asked.after = {before};
-    asked.after_what = what;
-    return submit(asked);
-  };
-  const JobNumber ok = after(good, store::After::ok);
-  const JobNumber in_vain = after(bad, store::After::ok);
-  const JobNumber cleans_up = after(bad, store::After::not_ok);
-  const JobNumber whatever = after(bad, store::After::any);
-  EXPECT_TRUE(comes_to(ok, JobState::completed));
-  EXPECT_TRUE(comes_to(in_vain, JobState::cancelled));
-  EXPECT_TRUE(comes_to(cleans_up, JobState::completed));
-  EXPECT_TRUE(comes_to(whatever, JobState::completed));
-  EXPECT_GE(look(ok).start, look(good).end);
-  EXPECT_EQ(look(in_vain).attempts, 0);
-}
-
 TEST_F(Box, RunsAnArrayAFewAtATime) {
   begin("fifo", 8);
   store::Submission asked =
@@ -239,6 +217,25 @@ TEST_F(Box, ChangesThePolicyWhileJobsRunAndWait) {
   end();
   begin("fifo", 1);
   EXPECT_EQ(service_->overview().policy, "qssf") << "the store remembers";
+}
+
+TEST_F(Box, DoesNotBeginWithoutTheStoreOfWhatRuns) {
+  begin();
+  const JobNumber runs = submit(shell("while [ ! -e go ]; do sleep 0.02; done"));
+  ASSERT_TRUE(comes_to(runs, JobState::running));
+  end();
+  const std::filesystem::path store = state() + "/almanac.db";
+  std::filesystem::rename(store, folder_ / "kept");
+  const auto refused = LocalService::open({.state = state(), .machine = made_up(4), .futures = 0});
+  ASSERT_FALSE(refused) << "what runs would be ended, and its number given again";
+  EXPECT_EQ(refused.error().code, Code::conflict);
+  EXPECT_NE(refused.error().message.find("job 1 has run here"), std::string::npos)
+      << refused.error().message;
+  std::filesystem::rename(folder_ / "kept", store);
+  begin();
+  EXPECT_EQ(look(runs).state, JobState::running);
+  std::ofstream(folder_ / "work" / "go").close();
+  EXPECT_TRUE(comes_to(runs, JobState::completed));
 }
 
 TEST_F(Box, ANewServiceAdoptsWhatRunsAndKeepsTheOrder) {

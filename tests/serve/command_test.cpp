@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -154,6 +155,29 @@ TEST_F(CommandTest, RunsAnArrayAndAScript) {
   ASSERT_TRUE(ends_as(array + "_1", "COMPLETED"));
   ASSERT_TRUE(ends_as(array + "_4", "COMPLETED"));
   EXPECT_EQ(run({"logs", array + "_4"}).out, "4 word\n");
+}
+
+TEST_F(CommandTest, WaitsForTheEndAndTakesItsExitStatus) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  const auto ends = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"submit", "--wait", "--directory", folder_ / ""});
+    return run(words).status;
+  };
+  EXPECT_EQ(ends({"--", "sh", "-c", "sleep 0.2; exit 7"}), 7);
+  EXPECT_EQ(ends({"--", "true"}), 0);
+  EXPECT_EQ(ends({"--array", "3,5,4", "--", "sh", "-c", "exit $ALMANAC_ARRAY_TASK_ID"}), 5);
+  EXPECT_EQ(ends({"--", "sh", "-c", "kill -9 $$"}), 1);
+}
+
+TEST_F(CommandTest, KeepsTheUmaskOfTheShellThatSubmits) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  const mode_t before = ::umask(027);
+  const std::string job = submit({"--out", "said", "--", "sh", "-c", "umask"});
+  ::umask(before);
+  ASSERT_TRUE(ends_as(job, "COMPLETED"));
+  EXPECT_EQ(run({"logs", job}).out, "0027\n");
 }
 
 TEST_F(CommandTest, SaysAtSubmissionWhatIsExpected) {

@@ -39,6 +39,7 @@ class FuzzTest : public testing::Test {
                                            json{{"argv", {"true"}},
                                                 {"directory", service_.folder() / ""},
                                                 {"hold", true},
+                                                {"resource_limits", {"nofile=1024"}},
                                                 {"not_before_s", kFarAhead}},
                                            1);
   }

@@ -162,8 +162,10 @@ TEST(SteerSlurm, LeavesAloneThePrioritiesThatAnAdministratorHasSet) {
   const Numbers wanted(others.rbegin(), others.rend());
   EXPECT_TRUE(eventually([&] { return by_priority(cluster, others) == wanted; }));
   EXPECT_EQ(priority(cluster, own), 77'777);
-  const auto told = cluster.must(fmt::format("{} slurm status --state {}", program(), state));
-  EXPECT_NE(told.find("1 waiting jobs have a priority that"), std::string::npos) << told;
+  EXPECT_TRUE(eventually([&] {  // the status is written every other second
+    const auto told = cluster.must(fmt::format("{} slurm status --state {}", program(), state));
+    return told.find("1 waiting jobs have a priority that") != std::string::npos;
+  }));
   EXPECT_EQ(cluster.run(fmt::format("{} slurm undo --state {}", program(), state)).status, 0);
   EXPECT_EQ(priority(cluster, own), 77'777);
 }

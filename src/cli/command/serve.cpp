@@ -47,6 +47,7 @@ struct ServeOptions {
   std::string speed;
   std::string power;
   std::string max_grace;
+  std::string limits;
   std::string engine = "machine";
   SlurmEngine slurm;
   int gpus = -1;
@@ -137,6 +138,11 @@ Result<live::Config> read_config(const ServeOptions& options) {
     }
     config.max_grace = *most;
   }
+  if (!options.limits.empty()) {
+    auto limits = live::read_limits(options.limits);
+    if (!limits) return tl::unexpected(limits.error());
+    config.limits = *std::move(limits);
+  }
   return config;
 }
 
@@ -145,8 +151,9 @@ Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options,
                                                     std::uint64_t open_files) {
   if (options.engine == "slurm") {
     if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
-        !options.max_grace.empty()) {
-      return fail(Code::usage, "--cluster, --gpus, --power and --max-grace are of one machine", {},
+        !options.max_grace.empty() || !options.limits.empty()) {
+      return fail(Code::usage,
+                  "--cluster, --gpus, --power, --max-grace and --limits are of one machine", {},
                   "Slurm tells what there is, and its nodes' watts are not counted");
     }
     auto speeds = read_speeds(options);
@@ -249,6 +256,11 @@ void register_serve(Program& program) {
       .add_option("--max-grace", options->max_grace,
                   "The longest --grace of a job, from SIGTERM to SIGKILL; default: 15:00")
       ->type_name("TIME");
+  command
+      .add_option("--limits", options->limits,
+                  "A TOML file of what each user may ask; default: 50000 jobs of a user, 200000 of "
+                  "all")
+      ->type_name("FILE");
   command
       .add_option("--engine", options->engine,
                   "What runs the jobs: this machine itself, or the Slurm that it belongs to")

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -23,6 +24,7 @@
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
 #include "cli/words_after_mark.h"
+#include "process/resource_limits.h"
 #include "serve/submission_json.h"
 #include "serve/view_json.h"
 #include "submission/draft.h"
@@ -36,6 +38,8 @@ namespace {
 /// How long a forecast is waited for: it is a courtesy, the job is submitted.
 constexpr auto kPatience = std::chrono::milliseconds(1500);
 constexpr auto kLookAgain = std::chrono::milliseconds(25);
+/// Between two looks whether a job has ended: a service that begins anew is waited for too.
+constexpr auto kWaitAgain = std::chrono::milliseconds(500);
 
 struct SubmitOptions {
   ServiceOptions service;
@@ -44,6 +48,7 @@ struct SubmitOptions {
   bool parsable = false;
   bool json = false;
   bool dry_run = false;
+  bool wait = false;
 };
 
 struct Help {
@@ -117,6 +122,10 @@ Result<store::Submission> base_submission() {
   std::error_code failed;
   base.directory = std::filesystem::current_path(failed);
   if (failed) return fail(Code::unavailable, "the working directory is gone");
+  const mode_t umask = ::umask(0);
+  ::umask(umask);
+  base.umask = static_cast<std::int32_t>(umask);
+  base.resource_limits = process::resource_limits();
   for (char** each = environ; *each != nullptr; ++each) base.environment.emplace_back(*each);
   return base;
 }
@@ -218,6 +227,38 @@ void print_json(const std::vector<store::JobNumber>& numbers, const std::string&
   fmt::print("{}\n", out.dump(2));
 }
 
+void print_submitted(serve::Client& client, const store::Submission& asked,
+                     const std::vector<store::JobNumber>& numbers) {
+  fmt::print("Submitted job {}{}\n", static_cast<std::int64_t>(numbers.front()),
+             asked.indices.empty() ? "" : fmt::format(" of {} tasks", numbers.size()));
+  if (asked.io_mbs) print_means(client);
+  std::fflush(stdout);
+  // Where no terminal shows it, it is not waited for.
+  if (::isatty(STDOUT_FILENO) != 0) print_expected(look(client, numbers.front()));
+}
+
+/// Waits until all have ended. The highest exit status of them; 1 of one that did not end well and
+/// has none.
+int await_ends(serve::Client& client, const std::vector<store::JobNumber>& numbers) {
+  int highest = 0;
+  for (const store::JobNumber number : numbers) {
+    const std::string path = fmt::format("/v1/jobs/{}", static_cast<std::int64_t>(number));
+    for (;; std::this_thread::sleep_for(kWaitAgain)) {
+      const auto answer = client.get(path);
+      constexpr int kNotFound = 404;
+      if (answer && answer->status == kNotFound) return 1;
+      const auto listed = answer ? serve::read_job(answer->body) : tl::unexpected(answer.error());
+      if (!listed) continue;
+      const store::Job& job = listed->view.job;
+      if (job.state == trace::JobState::pending || job.state == trace::JobState::running) continue;
+      const int otherwise = job.state == trace::JobState::completed ? 0 : 1;
+      highest = std::max({highest, otherwise, job.exit_status.value_or(0)});
+      break;
+    }
+  }
+  return highest;
+}
+
 Result<int> submit(const SubmitOptions& options, const std::vector<std::string>& command_line) {
   const auto asked = read_submission(options, command_line);
   if (!asked) return tl::unexpected(asked.error());
@@ -232,19 +273,13 @@ Result<int> submit(const SubmitOptions& options, const std::vector<std::string>&
   const auto first = static_cast<std::int64_t>(numbers->front());
   if (options.parsable) {
     fmt::print("{}\n", first);
-    return kDone;
-  }
-  if (options.json) {
+  } else if (options.json) {
     print_json(*numbers, look(*client, numbers->front()));
-    return kDone;
+  } else {
+    print_submitted(*client, *asked, *numbers);
   }
-  fmt::print("Submitted job {}{}\n", first,
-             asked->indices.empty() ? "" : fmt::format(" of {} tasks", numbers->size()));
-  if (asked->io_mbs) print_means(*client);
   std::fflush(stdout);
-  // Where no terminal shows it, it is not waited for.
-  if (::isatty(STDOUT_FILENO) != 0) print_expected(look(*client, numbers->front()));
-  return kDone;
+  return options.wait ? await_ends(*client, *numbers) : kDone;
 }
 
 }  // namespace
@@ -262,6 +297,8 @@ void register_submit(Program& program) {
                 "Print the numbers and the first job as JSON, with what is expected of it")
       ->excludes(parsable);
   command.add_flag("--dry-run", options->dry_run, "Print what would be submitted, as JSON");
+  command.add_flag("--wait", options->wait,
+                   "Return when it has ended, with its exit status; of an array the highest");
   options->service.add_to(command);
   add_example(command,
               "almanac submit --gpus 2 --cpus 8 --mem 32G --time 2:00:00 -- python train.py");

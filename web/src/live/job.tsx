@@ -112,6 +112,10 @@ function actionsOf(job: Job): Action[] {
   return job.state === 'RUNNING' ? [act('Cancel job', 'cancel', 'End it, and lose what it has not saved?'), requeue] : [requeue];
 }
 
+function listed(jobs: number[] | undefined): string | undefined {
+  return jobs && jobs.length > 0 ? jobs.join(', ') : undefined;
+}
+
 function asked(job: Job, now: number): [string, string][] {
   const all: [string, string | undefined][] = [
     ['User', `${job.user}${job.vc ? `, ${job.vc}` : ''}`],
@@ -127,7 +131,9 @@ function asked(job: Job, now: number): [string, string][] {
     ['Partition', job.partition],
     ['Deadline', job.deadline_s === undefined ? undefined : `${clock(job.deadline_s, now)}${promise(job, now)}`],
     ['Not before', job.not_before_s === undefined ? undefined : clock(job.not_before_s, now)],
-    ['After', job.after && job.after.length > 0 ? `${job.after.join(', ')}${job.after_what === 'ok' ? ' (ended well)' : job.after_what === 'not_ok' ? ' (failed)' : ''}` : undefined],
+    ['After', listed(job.after)],
+    ['After, ended well', listed(job.after_ok)],
+    ['After, failed', listed(job.after_not_ok)],
     ['Array', job.array ? `task ${job.array.index} of ${job.array.number}${job.array.at_once ? `, ${job.array.at_once} at once` : ''}` : undefined],
     ['Model', job.model],
     ['Runs begun', job.attempts > 1 || job.preemptions > 0 ? `${job.attempts}, ${job.preemptions} preempted` : undefined],

@@ -119,7 +119,8 @@ export interface Job {
   err?: string;
   not_before_s?: number;
   after?: number[];
-  after_what?: string;
+  after_ok?: number[];
+  after_not_ok?: number[];
   requeue?: boolean;
   submit_s: number;
   held: boolean;
