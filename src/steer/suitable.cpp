@@ -22,7 +22,7 @@ bool contains(const std::vector<std::string>& all, const std::string& one) {
 }
 
 std::vector<std::string> hosts_of(const std::string& list) {
-  return slurm::expand_hosts(list).value_or(std::vector<std::string>{});
+  return text::expand_hosts(list).value_or(std::vector<std::string>{});
 }
 
 std::int32_t part_of(std::int32_t total, std::size_t parts) {
