@@ -21,6 +21,7 @@ struct Recipe {
   std::string summary{};  ///< What is made again, in a line.
   std::string paper{};    ///< "Hu et al., SC'21, Table 3".
   std::vector<Need> needs{};
+  bool takes_minutes = false;  ///< It is not among those that `all` means.
   /// Reads files of the bench and adds rows to it. What is wrong with a file is thrown as
   /// Malformed.
   std::function<void(Bench&)> make{};

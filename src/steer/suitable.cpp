@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "text/host_list.h"
 #include "steer/mark.h"
+#include "text/host_list.h"
 
 namespace almanac::steer {
 namespace {

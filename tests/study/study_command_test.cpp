@@ -160,8 +160,10 @@ TEST_F(StudyCommand, TellsChangeFromChance) {
   const std::string b = folder_.write("b.csv", weeks(4));
   const ProgramRun run = run_program({"compare-traces", a, b, "--out", out()});
   ASSERT_EQ(run.status, 0) << run.err;
-  EXPECT_THAT(run.out,
-              HasSubstr("Mean GPUs a job: 2.0 in a, 4.0 in b.\n  x 2.00 (x 2.00 to x 2.00"));
+  EXPECT_THAT(
+      run.out,
+      HasSubstr("Mean GPUs a job: 2.0 in a, 4.0 in b.\n  2.00 times; between 2.00 times and "
+                "2.00 times with 95 % confidence."));
   EXPECT_THAT(run.out, HasSubstr("Within chance: GPU jobs a day; Mean duration; Median duration;"));
   const std::string ratios = content(out() + "/changes.csv");
   EXPECT_THAT(ratios, HasSubstr("Mean GPUs a job,mean_gpus,gpus,2,4,2,2,2,more\n"));

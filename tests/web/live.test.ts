@@ -385,7 +385,7 @@ describe('what a reader does', {skip: real ? 'a real service has other jobs' : f
   test('sets the policy, and what it is compared with', async (t) => {
     const mock = await served(t);
     const {page, faults} = await open(t, mock.url, 'policy');
-    await page.getByText(/fifo would have made them wait 21m\s50s on average, qssf 6m\s42s: 226\s% more/).waitFor();
+    await page.getByText(/fifo would have made them wait 21m\s50s on average, qssf 6m\s42s: 3\.3 times as long/).waitFor();
     await giveToken(page, kToken);
     const tiresias = page.locator('.policies li').filter({hasText: 'tiresias'});
     await tiresias.getByRole('button', {name: 'Compare'}).click();

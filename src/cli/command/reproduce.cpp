@@ -43,6 +43,7 @@ void print_list(const std::string& output) {
     all.push_back({{"name", recipe.name},
                    {"summary", recipe.summary},
                    {"paper", recipe.paper},
+                   {"takes_minutes", recipe.takes_minutes},
                    {"needs", std::move(needs)}});
     if (output == "table") {
       fmt::print("{:18} {}  [{}]\n", recipe.name, recipe.summary, recipe.paper);
@@ -90,7 +91,13 @@ Result<std::vector<const reproduce::Recipe*>> chosen(const std::vector<std::stri
   const auto& all = reproduce::recipes().all();
   std::vector<const reproduce::Recipe*> found;
   if (names == std::vector<std::string>{"all"}) {
-    for (const reproduce::Recipe& recipe : all) found.push_back(&recipe);
+    for (const reproduce::Recipe& recipe : all) {
+      if (recipe.takes_minutes) {
+        note(fmt::format("{} takes minutes: name it to have it", recipe.name));
+      } else {
+        found.push_back(&recipe);
+      }
+    }
     return found;
   }
   for (const std::string& name : names) {
@@ -163,7 +170,10 @@ void register_reproduce(Program& program) {
       program.command(Purpose::understand, "reproduce",
                       "Make published tables and figures again, ours beside the paper's");
   const auto options = std::make_shared<ReproduceOptions>();
-  command.add_option("NAME", options->names, "Recipes; list shows all, all makes all")->required();
+  command
+      .add_option("NAME", options->names,
+                  "Recipes; list shows them, all makes those that take no minutes")
+      ->required();
   command
       .add_option("--data", options->data,
                   "Folder of the public data, with data/ and golden/ in it")

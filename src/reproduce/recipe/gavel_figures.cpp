@@ -98,6 +98,7 @@ void register_gavel_figures(Recipes& registry) {
                 .needs = {{kAlone, kGavelData},
                           {kStreams, "generated as the program of the paper does"},
                           {kFigure, "figures of the paper's notebooks"}},
+                .takes_minutes = true,
                 .make = make});
 }
 

@@ -192,12 +192,24 @@ std::optional<TickRun> setting_of(std::string_view setting) {
   return TickRun{.options = {.tick_s = static_cast<int>(*number) * (unit == 'm' ? 60 : 1)}};
 }
 
+std::map<TickRun, TickOutcome> play(const TickWorkloads& data, const std::set<TickRun>& runs) {
+  return play_ticks(data, runs, [](const TickRun& run) {
+    return elastic::make_pollux({.avoids_interference = run.avoids_interference});
+  });
+}
+
 void compare_runs(Bench& bench, const TickWorkloads& data) {
-  const auto [published, sweeps] = read_published(bench, "pollux");
+  const auto published = read_published(bench, "pollux").runs;
   std::set<TickRun> runs;
   for (const auto& [key, run] : published) {
     if (data.workloads.contains(key)) runs.insert({.workload = key});
   }
+  add_means(bench, "pollux", published, play(data, runs));
+}
+
+void compare_sweeps(Bench& bench, const TickWorkloads& data) {
+  const auto sweeps = read_published(bench, "pollux").sweeps;
+  std::set<TickRun> runs;
   for (const auto& [setting, sweep] : sweeps) {
     auto run = setting_of(setting);
     if (!run) {
@@ -209,10 +221,7 @@ void compare_runs(Bench& bench, const TickWorkloads& data) {
       if (data.workloads.contains(run->workload)) runs.insert(*run);
     }
   }
-  const auto played = play_ticks(data, runs, [](const TickRun& run) {
-    return elastic::make_pollux({.avoids_interference = run.avoids_interference});
-  });
-  add_means(bench, "pollux", published, played);
+  const auto played = play(data, runs);
   for (const auto& [setting, sweep] : sweeps) {
     auto run = setting_of(setting);
     if (!run) continue;
@@ -240,22 +249,34 @@ std::vector<Need> needs() {
   return made;
 }
 
+constexpr const char* kRandom =
+    "The search of Pollux is random: means are to be within 2 % of those published.";
+
 }  // namespace
 
 void register_pollux(Recipes& registry) {
-  registry.add(
-      {.name = "pollux",
-       .summary = "the goodput model of Pollux, its completion times and sweeps",
-       .paper = "Qiao et al., OSDI'21, section 5.3",
-       .needs = needs(),
-       .make = [](Bench& bench) {
-         const TickWorkloads data = read_tick_workloads(bench);
-         bench.each(kQueries, [&](const File& file) { ask_throughputs(bench, file, data); });
-         bench.each(kCases, [&](const File& file) { check_model(bench, file, data); });
-         compare_runs(bench, data);
-         bench.note(
-             "The search of Pollux is random: means are to be within 2 % of those published.");
-       }});
+  registry.add({.name = "pollux",
+                .summary = "the goodput model of Pollux, and its completion times",
+                .paper = "Qiao et al., OSDI'21, section 5.3",
+                .needs = needs(),
+                .takes_minutes = true,
+                .make = [](Bench& bench) {
+                  const TickWorkloads data = read_tick_workloads(bench);
+                  bench.each(kQueries,
+                             [&](const File& file) { ask_throughputs(bench, file, data); });
+                  bench.each(kCases, [&](const File& file) { check_model(bench, file, data); });
+                  compare_runs(bench, data);
+                  bench.note(kRandom);
+                }});
+  registry.add({.name = "pollux-sweeps",
+                .summary = "Pollux under other scheduling periods, and with interference",
+                .paper = "Qiao et al., OSDI'21, Figures 8 and 9",
+                .needs = tick_needs(),
+                .takes_minutes = true,
+                .make = [](Bench& bench) {
+                  compare_sweeps(bench, read_tick_workloads(bench));
+                  bench.note(kRandom);
+                }});
 }
 
 }  // namespace almanac::reproduce
