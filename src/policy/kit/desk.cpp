@@ -113,9 +113,11 @@ Duration Desk::remaining(JobId job) const {
 }
 
 Time Desk::choose_demand(JobId job) {
+  const std::span<const Acceptable> acceptable = view_->acceptable(job);
+  if (acceptable.empty() && !chooses()) return Time::max();
   Slot& slot = slots_[index(job)];
   slot.rate = 1;
-  if (const auto acceptable = view_->acceptable(job); !acceptable.empty()) {
+  if (!acceptable.empty()) {
     slot.rate = chosen_.try_emplace(job, acceptable.front()).first->second.rate;
     if (view_->progress(job).phase == Phase::waiting) undecided_.insert(job);
   }

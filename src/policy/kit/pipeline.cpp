@@ -56,7 +56,7 @@ class Pipeline final : public Policy {
     desk_->open(view, plan);
     if (vcs_.size() < view.cluster.vcs.size()) add_vcs(view.cluster.vcs.size());
     need_.clear();
-    std::swap(need_, chosen_again_);
+    if (!chosen_again_.empty()) std::swap(need_, chosen_again_);
     requeue_stopped();
     for (const JobId job : desk_->refile(vcs_)) {
       VcState& vc = vcs_[index(view.progress(job).vc)];
@@ -70,17 +70,14 @@ class Pipeline final : public Policy {
       std::sort(need_.begin(), need_.end());
       need_.erase(std::unique(need_.begin(), need_.end()), need_.end());
     }
+    const bool may_choose = offers_choice_ && desk_->has_undecided();
     for (const VcId id : need_) {
       VcState& vc = vcs_[index(id)];
-      choose_again(vc);
+      if (may_choose) choose_again(vc);
       pass_->run(vc);
       while (keeper_ && keeper_->bind(vc)) pass_->run(vc);
     }
-    // What a job counted on may have gone to another.
-    for (const VcId vc : need_) {
-      if (choose_again(vcs_[index(vc)])) chosen_again_.push_back(vc);
-    }
-    if (!chosen_again_.empty()) plan.wake(view.now);
+    if (may_choose) look_at_choices();
     // A job that quotas put aside after a start may have been in the way of others.
     if (!regrouped_.empty()) plan.wake(view.now);
     const std::size_t seen = desk_->touched.size();
@@ -145,9 +142,16 @@ class Pipeline final : public Policy {
     regrouped_.clear();
   }
 
+  /// What a job counted on may have gone to another.
+  void look_at_choices() {
+    for (const VcId vc : need_) {
+      if (choose_again(vcs_[index(vc)])) chosen_again_.push_back(vc);
+    }
+    if (!chosen_again_.empty()) desk_->plan().wake(desk_->now());
+  }
+
   /// Gives whether any waiting job asks something else than before.
   bool choose_again(VcState& vc) {
-    if (!offers_choice_ || !desk_->has_undecided()) return false;
     const std::span<const JobId> refiled = desk_->choose_again(vc);
     for (const JobId job : refiled) pass_->refiled(vc, job);
     return !refiled.empty();
