@@ -189,8 +189,7 @@ std::span<const JobId> Desk::choose_again(VcState& vc) {
 Acceptable Desk::first_with_room(VcId vc, JobId job) {
   const std::span<const Acceptable> acceptable = view_->acceptable(job);
   const auto has_room = [&](const Acceptable& each) {
-    const cluster::Demand& asked = view_->demand(each.demand);
-    return fits(vc, size_ ? size_->demand(job, asked, *view_) : asked);
+    return fits(vc, view_->demand(each.demand));
   };
   const auto found = std::find_if(acceptable.begin(), acceptable.end(), has_room);
   return found == acceptable.end() ? acceptable.front() : *found;

@@ -84,7 +84,8 @@ class Desk {
   /// Files those waiting jobs anew whose shape or rank may be another by now, and gives them.
   std::span<const JobId> refile(std::span<VcState> vcs);
   /// Lets each job that waits in `vc` and accepts several demands ask for the first that has room,
-  /// else for the best; gives those that are filed anew. A placement for each demand of such a job.
+  /// else for the best; gives those that are filed anew. Not where a size chooses too. A placement
+  /// for each demand of such a job.
   std::span<const JobId> choose_again(VcState& vc);
   /// Whether any job waits that accepts several.
   bool has_undecided() const { return !undecided_.empty(); }
