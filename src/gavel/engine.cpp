@@ -292,7 +292,7 @@ class Engine {
     return chosen;
   }
 
-  /// Larger jobs first; who was on the type keeps its GPUs where they are free, the others take the
+  /// Larger jobs first; a job that was on the type keeps its GPUs where they are free, the others take the
   /// lowest numbers.
   void number_gpus(std::vector<Chosen>& chosen) {
     std::vector<std::size_t> order(chosen.size());
