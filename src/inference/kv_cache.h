@@ -11,8 +11,8 @@
 
 namespace almanac::inference {
 
-/// Blocks of which sequences hold some. A block that no sequence holds keeps its content until it is
-/// taken for another, oldest release first.
+/// Blocks of which sequences hold some. A block that no sequence holds keeps its content until it
+/// is taken for another, oldest release first.
 ///
 /// Source   vLLM's block pool as inference-sim (BLIS) has it: of blocks with equal content the
 ///          latest is found, and taking any of them for something else forgets the content.

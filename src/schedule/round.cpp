@@ -295,11 +295,10 @@ void Round::suspend(Time now, JobId job, const policy::Target& target) {
   view_.now = now;
   const Duration cost = view_.cost(job, target);
   for (const cluster::Grant& grant : grants(job)) count(grant, -1);
-  state.attained += now - state.since;
+  state.attained += std::max(Duration{0}, now - state.since);  // its nodes may not have booted
   state.since = now;
   state.charged += cost;
   state.phase = Phase::waiting;
-  ++state.preemptions;
   --load_.jobs_running;
   ++load_.jobs_waiting;
   load_.gpus_waiting += asked_gpus(state);
@@ -327,6 +326,7 @@ void Round::check_and_stop(Time now, const policy::Plan::Change& stop) {
   ALMANAC_CHECK(progress(stop.job).phase == Phase::running, "job {} is stopped but does not run",
                 index(stop.job));
   suspend(now, stop.job, {.grants = plan_.grants(stop), .config = stop.config});
+  ++progress_[index(stop.job)].preemptions;
   actuator_.stop(stop.job);
 }
 
@@ -428,6 +428,7 @@ policy::Reason Round::why_waiting(Time now, JobId job) {
   view.now = now;
   view.speeds = view_.speeds;
   view.telemetry = view_.telemetry;
+  view.signals = view_.signals;
   view.restart = cost_;
   policy::Reason reason = policy_.why_waiting(job, view, ledger_);
   ledger_.commit();

@@ -78,6 +78,9 @@ class Round {
   /// Lets the policy see how fast jobs run, and what is measured. Either may be null.
   void observe(const policy::SpeedBook* speeds, const policy::Telemetry* telemetry);
 
+  /// Lets the policy see signals; they must outlive the round.
+  void show(std::span<const policy::Signal> signals) { view_.signals = signals; }
+
   /// Lets jobs start only where their quotas have room; claims must be told before jobs join.
   /// `quotas` must outlive the round, which counts there what jobs hold.
   void keep(policy::Quotas& quotas) { plan_.quotas = &quotas; }

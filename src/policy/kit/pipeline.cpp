@@ -58,12 +58,18 @@ class Pipeline final : public Policy {
     need_.clear();
     if (!chosen_again_.empty()) std::swap(need_, chosen_again_);
     requeue_stopped();
+    // They wait already, and what waits may have to be filed anew.
+    for (const Event& event : events) {
+      if (event.kind == EventKind::job_failed) take(event);
+    }
     for (const JobId job : desk_->refile(vcs_)) {
       VcState& vc = vcs_[index(view.progress(job).vc)];
       if (!is_aside(vc, job)) pass_->refiled(vc, job);
       need_.push_back(vc.vc);
     }
-    for (const Event& event : events) take(event);
+    for (const Event& event : events) {
+      if (event.kind != EventKind::job_failed) take(event);
+    }
     for (const NodeId node : desk_->touched) offer(view.cluster.nodes[index(node)].vc);
     if (plan.quotas != nullptr) keep_quotas();
     if (need_.size() > 1) {
