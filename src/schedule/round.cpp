@@ -35,7 +35,7 @@ Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy:
       ledger_(cluster),
       progress_(trace.jobs.size()),
       view_(cluster, trace.jobs, progress_, admission_.demands(), grants_, rng_, &configs_, &holds_,
-            &acceptable_),
+            &acceptable_, &groups_),
       plan_(ledger_, view_) {
   grants_.reserve(trace.jobs.size());
   view_.restart = cost;
@@ -62,6 +62,7 @@ std::optional<policy::Reason> Round::introduce(JobId job, const Past& past) {
       acceptable_[job] = std::move(acceptable);
     }
   }
+  if (request.group != kNoName) groups_[request.group].push_back(job);
   state.since = past.since;
   state.start = past.start;
   state.attained = past.attained;
@@ -424,7 +425,7 @@ policy::Reason Round::why_waiting(Time now, JobId job) {
   // A stream of its own: looking must not change what a random placement does next.
   Rng rng = rng_;
   policy::View view(cluster_, trace_.jobs, progress_, admission_.demands(), grants_, rng, &configs_,
-                    &holds_, &acceptable_);
+                    &holds_, &acceptable_, &groups_);
   view.now = now;
   view.speeds = view_.speeds;
   view.telemetry = view_.telemetry;

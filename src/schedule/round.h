@@ -176,6 +176,7 @@ class Round {
   std::unordered_map<JobId, Time> holds_;              // until when waiting jobs are held
   std::unordered_map<JobId, std::vector<policy::Acceptable>> acceptable_;  // of jobs that accept
                                                                            // several
+  std::unordered_map<NameId, std::vector<JobId>> groups_;
   policy::View view_;
   policy::Plan plan_;
   std::vector<policy::Event> told_;
