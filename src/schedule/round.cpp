@@ -22,6 +22,10 @@ void Actuator::decline(JobId job) {
   ALMANAC_CHECK(false, "a policy declines job {} where the host lets none", index(job));
 }
 
+void Actuator::scale(policy::ServiceId service, int) {
+  ALMANAC_CHECK(false, "a policy scales service {} where the host runs none", index(service));
+}
+
 Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy::Policy& policy,
              Actuator& actuator, const RestartCost& cost, std::uint64_t seed, std::string name)
     : cluster_(cluster),
@@ -213,6 +217,7 @@ void Round::run(Time now, std::span<const Event> events) {
   check_time_goes_on(now, events);
   plan_.clear();
   view_.now = now;
+  if (services_ != nullptr) view_.services = *services_;
   policy_.decide(holds_.empty() ? events : with_released(now, events), view_, plan_);
   const bool has_verbs = plan_.has_verbs();
   // Before the jobs that are to begin there.
@@ -265,6 +270,12 @@ void Round::carry_out_verbs(Time now) {
     withdraw(now, job);
     progress_[index(job)].phase = Phase::declined;
     actuator_.decline(job);
+  }
+  for (const policy::Plan::Scale& each : plan_.scales) {
+    ALMANAC_CHECK(index(each.service) < view_.services.size() && each.replicas >= 0,
+                  "service {} of {} is to have {} replicas", index(each.service),
+                  view_.services.size(), each.replicas);
+    actuator_.scale(each.service, each.replicas);
   }
   for (const policy::Plan::Hold& hold : plan_.holds) {
     ALMANAC_CHECK(progress(hold.job).phase == Phase::waiting, "job {} is held but does not wait",

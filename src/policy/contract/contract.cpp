@@ -91,6 +91,7 @@ void Plan::clear() {
   holds.clear();
   declined.clear();
   ended.clear();
+  scales.clear();
   sleeps.clear();
   boots.clear();
   held_back.clear();

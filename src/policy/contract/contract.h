@@ -22,6 +22,7 @@
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
 #include "elastic/step_fit.h"
+#include "inference/load.h"
 #include "policy/contract/quotas.h"
 #include "policy/contract/reason.h"
 #include "policy/contract/restart_cost.h"
@@ -95,6 +96,18 @@ struct Signal {
   std::string name;
   double value = 0;
   Time since{};
+};
+
+enum class ServiceId : std::uint32_t {};  ///< Position in View::services.
+
+/// A service that answers requests with replicas. Each is a job without end, that only the host
+/// knows as one; more of them arrive, or some end, as Plan::scale says.
+struct Service {
+  std::string name;
+  int least = 0;         ///< Replicas, while requests come.
+  int most = 0;          ///< Replicas.
+  int wanted = 0;        ///< As the last scale() said.
+  inference::Load load;  ///< At View::now.
 };
 
 /// Where a job stands. Kept by the host; one cache line.
@@ -180,6 +193,7 @@ class View {
                                          ///< run as recorded.
   RestartCost restart{};                 ///< What it costs a job to be stopped or moved.
   std::span<const Signal> signals{};     ///< By SignalId; none = the host knows none.
+  std::span<const Service> services{};   ///< By ServiceId; none = the host runs none.
   const Telemetry* telemetry = nullptr;  ///< Null = nothing is ever measured.
 
   const trace::Request& request(JobId job) const { return jobs_[index(job)].request; }
@@ -282,6 +296,12 @@ class Plan {
     Time until{};
   };
 
+  /// A service, and how many replicas it is to have.
+  struct Scale {
+    ServiceId service{};
+    int replicas = 0;
+  };
+
   /// `view` tells what jobs hold now.
   Plan(cluster::Ledger& working_copy, const View& view) : ledger(working_copy), view_(view) {}
 
@@ -315,6 +335,9 @@ class Plan {
   /// Ends a job that waits or runs, for good: nothing more is wanted of it. What it holds is given
   /// back in the ledger already.
   void end(JobId job) { said(ended).push_back(job); }
+  /// Lets a service have so many replicas: jobs arrive, or end once they have answered what they
+  /// have begun, after this plan is carried out.
+  void scale(ServiceId service, int replicas) { said(scales).push_back({service, replicas}); }
   /// Sends a node that runs nothing to sleep; in the ledger at once.
   void sleep(NodeId node) {
     ledger.set_power(node, cluster::Power::asleep);
@@ -336,6 +359,7 @@ class Plan {
   std::vector<Hold> holds;
   std::vector<JobId> declined;
   std::vector<JobId> ended;
+  std::vector<Scale> scales;
   std::vector<NodeId> sleeps;
   std::vector<NodeId> boots;
   std::vector<JobId> held_back;
