@@ -182,7 +182,7 @@ class Round {
   std::unordered_map<JobId, std::vector<policy::Acceptable>> acceptable_;  // of jobs that accept
                                                                            // several
   std::unordered_map<NameId, std::vector<JobId>> groups_;
-  const std::vector<policy::Service>* services_ = nullptr;                 // null = none
+  const std::vector<policy::Service>* services_ = nullptr;  // null = none
   policy::View view_;
   policy::Plan plan_;
   std::vector<policy::Event> told_;
