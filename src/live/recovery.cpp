@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -7,6 +9,8 @@
 
 #include <fmt/format.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/wall_clock.h"
@@ -42,6 +46,19 @@ std::optional<RunName> parse_run_name(const std::string& name) {
   }
 }
 
+/// A user whose folder it is could put another store there, or other runs.
+Result<void> is_own(const std::string& folder) {
+  struct stat about {};
+  if (::stat(folder.c_str(), &about) != 0) {
+    return fail(Code::unavailable, std::strerror(errno), {.file = folder});
+  }
+  if (about.st_uid == ::geteuid() || about.st_uid == 0) return {};
+  return fail(Code::invalid,
+              fmt::format("the state folder belongs to user {}, the service is user {}",
+                          about.st_uid, ::geteuid()),
+              {.file = folder}, "give it one of its own with --state");
+}
+
 }  // namespace
 
 LocalService::Core::Core(Config config, store::Store store, policy::Composition composition,
@@ -69,6 +86,7 @@ Result<std::unique_ptr<LocalService::Core>> LocalService::Core::open(Config conf
     return fail(Code::unavailable, fmt::format("cannot make the folder: {}", error.message()),
                 {.file = config.state});
   }
+  if (auto own = is_own(config.state); !own) return tl::unexpected(own.error());
   // Users' scripts lie below, and are run by their users; nobody may look around.
   const auto may_pass = fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec;
   fs::permissions(config.state, may_pass, error);

@@ -25,6 +25,9 @@ bool is_this_machine(std::string_view host) {
   return host == "127.0.0.1" || host == "localhost" || host == "[::1]";
 }
 
+/// No user has that number: setresuid(2) takes it for "as it is".
+constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+
 /// A browser says where the page is from that asks; other clients say nothing.
 bool is_of_another_site(const Ask& ask) {
   const std::string* const site = ask.header("sec-fetch-site");
@@ -64,8 +67,9 @@ std::optional<Answer> Guard::refuses_log(const Ask& ask, std::uint32_t uid) cons
   return problem(403, "a log is shown to the job's user only");
 }
 
-std::optional<Answer> Guard::refuses_job(const Ask& ask) const {
-  if (ask.peer.is_local || caller(ask).uid != 0) return std::nullopt;
+std::optional<Answer> Guard::refuses_job(const Ask& ask, const live::Caller& caller) {
+  if (caller.uid == kNobody) return problem(401, "the token has been revoked");
+  if (ask.peer.is_local || caller.uid != 0) return std::nullopt;
   return problem(403, "no job runs as root by a token",
                  "use the Unix socket, or a token of another user");
 }
@@ -97,9 +101,7 @@ live::Caller Guard::caller(const Ask& ask) const {
   if (ask.peer.is_local) {
     return {.uid = ask.peer.uid, .may_all = ask.peer.uid == 0 || ask.peer.uid == owner_};
   }
-  // It may have been revoked since it was let in.
   const auto token = token_of(ask);
-  constexpr std::uint32_t kNobody = ~std::uint32_t{0};
   if (!token) return {.uid = kNobody};
   return {.uid = token->uid, .may_all = token->scope == Scope::operate};
 }

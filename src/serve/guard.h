@@ -28,9 +28,11 @@ class Guard {
   std::optional<Answer> refuses(const Ask& ask) const;
   /// Why a log of the user `uid` is not shown, or nothing: it may say what is for that user alone.
   std::optional<Answer> refuses_log(const Ask& ask, std::uint32_t uid) const;
-  /// Why no job is taken from whom it comes: a token never acts as root.
-  std::optional<Answer> refuses_job(const Ask& ask) const;
-  /// The user who asks, of a request that is not refused and changes something.
+  /// Why no job is taken of `caller`, who asks: a token never acts as root, and one that has just
+  /// been revoked as nobody.
+  static std::optional<Answer> refuses_job(const Ask& ask, const live::Caller& caller);
+  /// The user who asks, of a request that is not refused and changes something. Nobody, a user that
+  /// has nothing, where the token has been revoked meanwhile.
   live::Caller caller(const Ask& ask) const;
 
   static bool changes(const Ask& ask) { return ask.method != "GET" && ask.method != "HEAD"; }

@@ -160,8 +160,8 @@ Answer Api::submit(const Ask& ask) const {
   }
   auto asked = read_submission(ask.body);
   if (!asked) return problem(asked.error());
-  if (auto refused = guard_.refuses_job(ask)) return *std::move(refused);
   const live::Caller caller = guard_.caller(ask);
+  if (auto refused = Guard::refuses_job(ask, caller)) return *std::move(refused);
   asked->uid = caller.uid;
   asked->gid = ask.peer.is_local ? ask.peer.gid : group_of(caller.uid);
   asked->user = user_name(caller.uid);

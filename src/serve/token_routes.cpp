@@ -3,6 +3,7 @@
 /// \file
 /// The routes of tokens: made, listed and revoked by whom the kernel names, so by the Unix socket
 /// only.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -93,6 +94,11 @@ Answer Api::make_token(const Ask& ask) const {
   }
   if (asked->name.size() > kLongestTokenName) {
     return problem(400, fmt::format("name has at most {} letters", kLongestTokenName));
+  }
+  // It is shown on terminals, root's too.
+  if (std::any_of(asked->name.begin(), asked->name.end(),
+                  [](unsigned char c) { return c < ' ' || c == 0x7F; })) {
+    return problem(400, "name has a line break or another control character");
   }
   const std::int64_t uid = asked->uid.value_or(caller.uid);
   if (uid < 0 || uid >= 0xFFFF'FFFF) return problem(400, "uid is the number of a user");

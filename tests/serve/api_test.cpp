@@ -189,6 +189,17 @@ TEST_F(ApiTest, RunsNoJobAsRootOrAnotherByAToken) {
   }
 }
 
+TEST_F(ApiTest, TakesNoJobOfATokenThatIsJustRevoked) {
+  const Tokens none = Tokens::open(service_.folder() / "none").value();
+  const Guard guard(none, ::geteuid());
+  const Ask submits = TestService::by_tcp(ask("POST", "/v1/jobs", TestService::held()));
+  const live::Caller caller = guard.caller(submits);
+  EXPECT_FALSE(caller.may_all);
+  const auto refused = Guard::refuses_job(submits, caller);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->status, 401);
+}
+
 TEST_F(ApiTest, ShowsNothingToOtherMachinesWithoutAToken) {
   const auto from_afar = [](Ask asked) {
     asked.peer = {.is_tls = true};
@@ -224,6 +235,8 @@ TEST_F(ApiTest, MakesTokensForWhomTheKernelNames) {
   const Ask operates = ask("POST", "/v1/tokens", R"({"scope": "operate", "name": ""})");
   EXPECT_EQ(status(TestService::by_user(operates, other)), 403);
   EXPECT_EQ(status(operates), 201);
+  EXPECT_EQ(status(ask("POST", "/v1/tokens", "{\"scope\": \"own\", \"name\": \"a\\u001b[2J\"}")),
+            400);
   // By a token none is made, nor seen.
   EXPECT_EQ(status(service_.by_token(made(""), Scope::operate)), 403);
   EXPECT_EQ(status(service_.by_token(ask("GET", "/v1/tokens"), Scope::operate)), 403);
