@@ -129,10 +129,21 @@ class LocalService::Core final : public schedule::Actuator {
   void take_policy_file();
   void let_in();
   void decide();
-  Result<void> commit(Lock& lock, const store::Store::Batch& batch);
-  void save(Lock& lock);
   void launch(Lock& lock);
   Time next_alarm() const;
+
+  // saving.cpp: what has changed, to the disk.
+  struct Unsaved {
+    std::set<store::JobNumber> jobs{};
+    std::vector<store::Note> notes{};
+    std::vector<store::Moment> moments{};
+    std::map<std::string, std::string> values{};
+  };
+  Result<void> commit(Lock& lock, const store::Store::Batch& batch);
+  /// `batch`; or, where the store refuses the record of a job, all but such, which it gives.
+  Result<std::set<store::JobNumber>> commit_what_goes(Lock& lock, const store::Store::Batch& batch,
+                                                      const Unsaved& what);
+  void save(Lock& lock);
 
   // wishes.cpp: what users want.
   /// Lets the deciding thread do what `plan` comes to, and waits until that is on the disk.
@@ -308,7 +319,10 @@ class LocalService::Core final : public schedule::Actuator {
   std::map<std::string, std::string> values_;  // to be kept by the store
   std::vector<std::string> old_folders_;
   std::int64_t last_number_ = 0;
+  std::set<store::JobNumber> refused_;  // changed, but the store does not take their records
   Time save_again_ = kNever;
+  /// A disk that would not take what has changed is tried again after so long.
+  static constexpr Duration kTryAgain = 1s;
   Time start_again_ = kNever;  // what could not be started
   int failed_starts_ = 0;      // in a row; while there are any, one job is tried at a time
   std::optional<store::JobNumber> probe_;  // that one

@@ -9,9 +9,11 @@
 #include <sys/eventfd.h>
 
 #include "base/check.h"
+#include "base/wall_clock.h"
 #include "live/core.h"
 #include "live/log.h"
 #include "live/policies.h"
+#include "text/duration.h"
 
 namespace almanac::live {
 
@@ -97,6 +99,13 @@ Result<std::unique_ptr<LocalService::Core>> LocalService::Core::open(Config conf
   std::unique_ptr<Core> made(
       new Core(std::move(config), std::move(*store), std::move(*composition), begin));
   made->last_number_ = static_cast<std::int64_t>(*last);
+  if (const Time wall = wall_clock(); begin > wall + 1h) {
+    made->config_.machine.notes.push_back(fmt::format(
+        "jobs that wait or run came {} ahead of the clock; the service's clock goes on from there, "
+        "and is right again when it begins anew without them",
+        text::format_duration(begin - wall)));
+    log_warning(made->config_.machine.notes.back());
+  }
   if (auto recovered = made->recover(); !recovered) return tl::unexpected(recovered.error());
   return made;
 }

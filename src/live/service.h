@@ -88,6 +88,7 @@ struct Overview {
   double power_w = 0;         ///< By measurement, else by the model.
   bool power_is_measured = false;
   std::string limits_by{};  ///< What holds jobs to their limits here; "" = another manager.
+  std::string trouble{};    ///< Why it can take nothing now: a full disk; "" = it can.
   std::vector<std::string> warnings{};  ///< Limits that cannot be held here, a full disk...
 };
 

@@ -168,6 +168,7 @@ Answer Api::submit(const Ask& ask) const {
   }
   auto asked = read_submission(ask.body);
   if (!asked) return problem(asked.error());
+  if (auto refused = guard_.refuses_job(ask)) return *std::move(refused);
   const live::Caller caller = guard_.caller(ask);
   asked->uid = caller.uid;
   asked->gid = ask.peer.is_local ? ask.peer.gid : group_of(caller.uid);

@@ -423,7 +423,7 @@ void SlurmService::slim() {
 }
 
 bool SlurmService::turn_levers() {
-  Driver::Slice slice;
+  Slice slice;
   {
     const std::lock_guard lock(mutex_);
     if (decider_->last().world == nullptr) return false;
@@ -450,7 +450,7 @@ bool SlurmService::turn_levers() {
 void SlurmService::tell_agents() {
   if (!agents_) return;
   const std::lock_guard lock(mutex_);
-  agents_->order(orders_of(driver_.ours()));
+  agents_->order(orders_of(driver_.claims()));
 }
 
 void SlurmService::save() {

@@ -121,6 +121,11 @@ std::vector<OutColumn> columns_of(const Trace& trace) {
   add_count("steps", &Request::steps);
   add_count("max_gpus", &Request::max_gpus);
   add_name("alternatives", &Request::alternatives);
+  add_name("group", &Request::group);
+  add(
+      "metric",
+      [&trace](Writer& csv, const Job& job) { csv.text(trace.names[job.outcome.metric]); },
+      [](const Job& job) { return job.outcome.metric != kNoName; });
   add_asked_time("deadline_s", &Request::deadline);
   add_asked_time("worthless_at_s", &Request::worthless_at);
   add_amount("value", &Request::value);

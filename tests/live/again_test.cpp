@@ -50,6 +50,25 @@ TEST_F(Box, BeginsWithoutTheGpuOfAJobThatIsGone) {
   EXPECT_EQ(look(third).attempts, 2);
 }
 
+TEST_F(Box, SaysThatItsJobsCameAheadOfTheClock) {
+  begin("fifo", 1);
+  store::Submission asked = shell("true");
+  asked.hold = true;
+  store::Job job = look(submit(asked));
+  end();
+  {
+    auto store = store::Store::open(state() + "/almanac.db");
+    job.since += 24h * 400;
+    store::Store::Batch batch;
+    batch.put(job);
+    ASSERT_TRUE(store->commit(batch));
+  }
+  begin("fifo", 1);
+  std::string warnings;
+  for (const std::string& each : service_->overview().warnings) warnings += each + "\n";
+  EXPECT_NE(warnings.find("ahead of the clock"), std::string::npos) << warnings;
+}
+
 class History : public Box {
  protected:
   /// Runs a job, and says that it ended so long ago.

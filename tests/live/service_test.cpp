@@ -58,6 +58,19 @@ TEST_F(Box, RefusesWhatCanNeverRun) {
   EXPECT_TRUE(service_->jobs().empty());
 }
 
+TEST_F(Box, RefusesLessThanIsCounted) {
+  begin();
+  for (const auto ask : {+[](store::Submission& asked) { asked.cpus = 0.0004; },
+                         +[](store::Submission& asked) { asked.memory_gb = 0.0004; },
+                         +[](store::Submission& asked) { asked.gpu_share = 0.0004; }}) {
+    store::Submission asked = shell("true");
+    ask(asked);
+    const auto refused = service_->submit(asked);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::usage);
+  }
+}
+
 TEST_F(Box, CancelsWhatWaitsAndWhatRuns) {
   begin();
   const JobNumber runs = submit(shell("sleep 1000", 4));

@@ -463,7 +463,7 @@ TEST_F(SlurmServiceTest, SaysWhatItCannotTakeBackByThisWay) {
   EXPECT_EQ(in_vain->left.size(), 1U);
   int failed = 0;
   ASSERT_TRUE(Journal::read(state + "/journal.jsonl", [&](const Entry& entry, const Failure& why) {
-    if (!std::holds_alternative<OfWeight>(entry.what)) return;
+    if (!std::holds_alternative<WeightChange>(entry.what)) return;
     EXPECT_EQ(why, "this way weighs no nodes");
     ++failed;
   }));
@@ -534,7 +534,7 @@ TEST_F(SlurmServiceTest, IsTheOnlyOneOfItsFolderAndOfItsSlurm) {
   EXPECT_EQ(other.error().code, Code::conflict);
 }
 
-TEST_F(SlurmServiceTest, LearnsOfNodesThatComeAndGo) {
+TEST_F(SlurmServiceTest, LearnsPowerChangeThatComeAndGo) {
   open();
   const auto before = service_->cluster();
   EXPECT_EQ(before->gpus(), 16);

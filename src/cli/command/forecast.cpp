@@ -122,14 +122,14 @@ Result<Judgement> judge(const sim::Prepared& prepared, std::size_t run,
   Judgement made{.policy = prepared.runs[run].composition.name, .jobs = told->size(), .parts = {}};
   for (std::size_t at = 0; at < told->size(); ++at) made.waited += waited(at) ? 1 : 0;
   made.parts = {{"all jobs, as it was", forecast::score(*told, was)},
-                {"all jobs, had nobody come after", forecast::score(*told, alone)},
+                {"all jobs, had no job come after", forecast::score(*told, alone)},
                 {"jobs that waited, as it was", score_some(*told, was, waited)},
-                {"jobs that waited, had nobody come after", score_some(*told, alone, waited)}};
+                {"jobs that waited, had no job come after", score_some(*told, alone, waited)}};
   if (options.playing.other_gpus) {
     const auto others = forecast::of_other_gpus(*told);
     const auto had = forecast::had_asked_other_gpus(prepared, run, *told);
     made.parts.push_back(
-        {"other numbers of GPUs, had nobody come after", forecast::score(others, had)});
+        {"other numbers of GPUs, had no job come after", forecast::score(others, had)});
   }
   return made;
 }
