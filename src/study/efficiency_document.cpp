@@ -157,7 +157,7 @@ figure::Document efficiency_document(const std::vector<JobUse>& jobs, const Pric
     double freed = 0;
     for (const RightSize& each : sizes) freed += each.core_hours;
     made.findings.push_back(
-        {.headline = fmt::format("{} of a user could ask less.",
+        {.headline = fmt::format("{} could ask less.",
                                  text::counted(sizes.size(), "kind of job", "kinds of jobs")),
          .detail = fmt::format(
              "That would have freed {} core-hours. Averages hide peaks: try it with one job first.",

@@ -237,7 +237,7 @@ TEST_F(EfficiencyCommand, LeavesAReport) {
   EXPECT_EQ(run.status, 0) << run.err;
   const std::string contents = content(out() + "/study.json");
   EXPECT_THAT(contents, HasSubstr("90 % of the GPU-hours that jobs held were idle."));
-  EXPECT_THAT(contents, HasSubstr("1 kind of job of a user could ask less."));
+  EXPECT_THAT(contents, HasSubstr("1 kind of job could ask less."));
   EXPECT_THAT(content(out() + "/right_sizes.csv"), HasSubstr("ann,train,6,16,3,64,5,86400,9000"));
 }
 
