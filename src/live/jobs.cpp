@@ -394,7 +394,23 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
 void LocalService::Core::finish(Entry& entry, JobState state, const std::string& reason, Time at) {
   entry.job = ended(std::move(entry.job), state, reason, at);
   notes_.push_back(note_of_end(entry.job, now_));
+  if (state == JobState::failed && entry.job.start != kNoTime && tell_of_failure_) {
+    tell_of_failure_(entry.job);
+  }
   settle(entry);
+}
+
+void LocalService::Core::tell_of_failures(std::function<void(const store::Job&)> tell) {
+  const std::lock_guard lock(mutex_);
+  tell_of_failure_ = std::move(tell);
+}
+
+void LocalService::Core::hear_why(JobNumber job, const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    notes_.push_back({.at = clock_.now(), .job = job, .what = kJudged, .detail = why});
+  }
+  wake();
 }
 
 void LocalService::Core::settle(Entry& entry) {

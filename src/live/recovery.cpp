@@ -74,6 +74,7 @@ LocalService::Core::Core(Config config, store::Store store, policy::Composition 
       }),
       gate_(config_.limits),
       measured_(book_, numbers_, config_.measuring, config_.machine.cluster.nodes.size()),
+      idle_(config_.idle),
       composition_(std::move(composition)),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   admission_.emplace(config_.machine.cluster, trace_->names);

@@ -65,6 +65,11 @@ std::vector<std::string> changes_of_last_run(const std::vector<store::Note>& not
     } else if (note.what == kResized || note.what == kTooMuchGpu) {
       made.push_back(
           fmt::format("after {}: {}", text::format_duration(note.at - begun), note.detail));
+    } else if (note.what == kIdle) {
+      made.push_back(
+          fmt::format("after {}: {}", text::format_duration(note.at - begun), note.detail));
+    } else if (note.what == kJudged) {
+      made.push_back(fmt::format("its log says: {}", note.detail));
     }
   }
   return made;

@@ -131,11 +131,13 @@ JobVitals Vitals::look_at(const Patient& patient, Time now, Found& found, Sight:
   JobVitals made;
   const process::Usage usage = process::usage_of(patient.shepherd);
   made.memory_gb = usage.memory_gb;
+  sight.memory_gb = usage.memory_gb;
   found = is_new ? Found{.folder = patient.folder, .word = measure::OwnWord(now)} : last->second;
   found.at = now;
   found.cpu_s = usage.cpu_s;
   if (passed) {
-    made.cores_busy = measure::rate(last->second.at, last->second.cpu_s, now, usage.cpu_s).value;
+    sight.cores_busy = measure::rate(last->second.at, last->second.cpu_s, now, usage.cpu_s);
+    made.cores_busy = sight.cores_busy->value;
   }
   if (traffic_) {
     found.moved_gb = traffic_->moved_gb(group_of(patient));

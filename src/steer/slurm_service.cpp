@@ -392,6 +392,7 @@ bool SlurmService::take_news(slurm::News news) {
     decider_->learn(job, *world_);
     if (job.outcome == trace::JobState::unknown) continue;
     ended_.push_back(to_stored(job, *world_));
+    if (const JobUse* const use = slimmer_->use(job.number)) ended_.back().used = use->used();
     taught_.push_back(ended_.back());
   }
   return is_other;

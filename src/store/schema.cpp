@@ -171,6 +171,14 @@ ALTER TABLE submission DROP COLUMN after_what;
 ALTER TABLE submission ADD COLUMN umask INTEGER;
 ALTER TABLE submission ADD COLUMN resource_limits BLOB NOT NULL DEFAULT x'';
 )sql",
+    R"sql(
+-- What was measured of a job in all of its runs (store::Used).
+ALTER TABLE job ADD COLUMN used_core_s REAL NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN used_core_seen_s REAL NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN used_gpu_s REAL NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN used_gpu_seen_s REAL NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN used_most_memory_gb REAL NOT NULL DEFAULT 0;
+)sql",
 };
 
 }  // namespace

@@ -125,6 +125,43 @@ TEST_F(CommandTest, RunsAJobFromSubmissionToHistory) {
   EXPECT_EQ(info.status, 0) << info.err << history.out;
 }
 
+TEST_F(CommandTest, ForecastsAJobThatNobodyHasSubmitted) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  const ProgramRun free = run({"forecast", "--gpus", "1,4", "--time", "1:00:00"});
+  EXPECT_EQ(free.status, 0) << free.err;
+  EXPECT_THAT(free.out, HasSubstr("at once"));
+  ASSERT_TRUE(
+      ends_as(submit({"--gpus", "4", "--time", "2:00:00", "--", "sleep", "600"}), "RUNNING"));
+  const ProgramRun full = run({"forecast", "--gpus", "4", "--time", "1:00:00", "-o", "json"});
+  ASSERT_EQ(full.status, 0) << full.err;
+  const auto rows = nlohmann::json::parse(full.out);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_LE(rows[0].at("start_from_s"), rows[0].at("start_by_s"));
+  EXPECT_LE(rows[0].at("start_by_s"), rows[0].at("end_by_s"));
+  const ProgramRun never = run({"forecast", "--gpus", "5"});
+  EXPECT_THAT(never.out, HasSubstr("not known, or never"));
+  EXPECT_EQ(run({"forecast"}).status, 2);
+}
+
+TEST_F(CommandTest, SaysWhatAJobUsedOfWhatItHolds) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  const std::string job =
+      submit({"--gpus", "1", "--cpus", "1", "--mem", "1G", "--time", "1:00:00", "--", "sh", "-c",
+              "while :; do echo gpu_use 0.5 >> $ALMANAC_PROGRESS; sleep 0.1; done"});
+  ASSERT_TRUE(soon([&] {
+    const std::string told = run({"efficiency", job}).out;
+    return told.find("1 held, computing 50 % of the time") != std::string::npos &&
+           told.find("used of 1 on average") != std::string::npos &&
+           told.find("GB used at most of 1.0 GB") != std::string::npos;
+  })) << run({"efficiency", job}).out
+      << run({"efficiency", job}).err;
+  EXPECT_THAT(run({"efficiency", "--user", "nobody-here"}).err,
+              HasSubstr("no job that ran is left"));
+  EXPECT_EQ(run({"cancel", job}).status, 0);
+}
+
 TEST_F(CommandTest, QueuesHoldsReleasesAndCancels) {
   ServiceProcess service(state_);
   wait_for_service();

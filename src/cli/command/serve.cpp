@@ -51,6 +51,7 @@ struct ServeOptions {
   std::string power;
   std::string max_grace;
   std::string limits;
+  std::string idle;
   std::string engine = "machine";
   SlurmEngine slurm;
   int gpus = -1;
@@ -156,6 +157,11 @@ Result<live::Config> read_config(const ServeOptions& options) {
     if (!limits) return tl::unexpected(limits.error());
     config.limits = *std::move(limits);
   }
+  if (!options.idle.empty()) {
+    auto idle = live::read_idle_rule(options.idle);
+    if (!idle) return tl::unexpected(idle.error());
+    config.idle = *std::move(idle);
+  }
   return config;
 }
 
@@ -164,10 +170,10 @@ Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options,
                                                     std::uint64_t open_files) {
   if (options.engine == "slurm") {
     if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
-        !options.max_grace.empty() || !options.limits.empty()) {
+        !options.max_grace.empty() || !options.limits.empty() || !options.idle.empty()) {
       return fail(Code::usage,
-                  "--cluster, --gpus, --power, --max-grace and --limits are of one machine", {},
-                  "Slurm tells what there is, and its nodes' watts are not counted");
+                  "--cluster, --gpus, --power, --max-grace, --limits and --idle are of one machine",
+                  {}, "Slurm tells what there is, and its nodes' watts are not counted");
     }
     auto speeds = read_speeds(options);
     if (!speeds) return tl::unexpected(speeds.error());
@@ -294,6 +300,11 @@ void register_serve(Program& program) {
       .add_option("--limits", options->limits,
                   "A TOML file of what each user may ask; default: 50000 jobs of a user, 200000 of "
                   "all")
+      ->type_name("FILE");
+  command
+      .add_option("--idle", options->idle,
+                  "A TOML file: what is done about jobs whose GPUs do not compute (dry, notify, "
+                  "requeue); default: nothing")
       ->type_name("FILE");
   command
       .add_option("--engine", options->engine,
