@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "policy/composition.h"
 #include "policy/contract/speed_book.h"
 #include "predict/estimator.h"
+#include "script/introduction.h"
 #include "sim/profile.h"
 #include "sim/simulation.h"
 #include "sim/summary.h"
@@ -31,7 +33,7 @@ struct Experiment {
   trace::ReadOptions reading{};
   std::string cluster;  ///< As read_cluster() takes it; "" = inferred from the trace.
   /// As Registry::compose() takes them; "all" alone = every named one to which the log and the run
-  /// give something to do, "quick" alone = quick_policies().
+  /// give something to do, "quick" alone = quick_policies(). "-" = what `guest` decides.
   std::vector<std::string> policies;
   std::string profile;
   std::string power = "dgx1";  ///< As energy::read_power() takes it.
@@ -44,6 +46,7 @@ struct Experiment {
   double load = 1;      ///< Jobs arrive this many times as fast.
   Duration warm_up{0};  ///< From the first arrival on, left out of averages and utilisation.
   Duration timeline_interval{0};
+  std::optional<script::Guest> guest{};  ///< Decides policy "-"; none = nobody does.
 };
 
 /// As it will run. `experiment` is what it came from, with the names of the policies for "all".

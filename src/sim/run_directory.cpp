@@ -84,6 +84,7 @@ Json to_object(const schedule::RestartCost& cost) {
 
 Json to_object(const Prepared::Run& run) {
   Json made = {{"name", run.composition.name}};
+  if (run.composition.scripted) made["scripted"] = true;
   if (!run.composition.whole.name.empty()) {
     const policy::Choice& whole = run.composition.whole;
     made["whole"] = to_string(whole, policy::registry().wholes.at(whole).parameters);
