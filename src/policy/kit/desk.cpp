@@ -198,7 +198,11 @@ void Desk::file(VcState& vc, JobId job, double rank, double tie, std::uint32_t s
 
 bool Desk::place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
                  std::vector<cluster::Grant>& grants) const {
-  if (whole_gpus || !demand.is_part()) return placement_->place(ledger, vc, demand, rng, grants);
+  if (whole_gpus && demand.is_part()) {
+    cluster::Demand whole = demand;
+    whole.gpu_milli = cluster::kWholeGpu;
+    return placement_->place(ledger, vc, whole, rng, grants);
+  }
   return place_demand(*placement_, ledger, vc, demand, rng, grants);
 }
 

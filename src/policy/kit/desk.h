@@ -57,6 +57,8 @@ class Desk {
   cluster::Ledger& ledger() { return plan_->ledger; }
   const Order& order() const { return *order_; }
   const Placement& placement() const { return *placement_; }
+  /// Tells the placement what a job that comes asks.
+  void expect(JobId job) { placement_->expect(view_->demand(view_->progress(job).demand)); }
   /// As place_demand().
   bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
              std::vector<cluster::Grant>& grants) const;

@@ -264,6 +264,7 @@ class Pipeline final : public Policy {
       case EventKind::job_adopted: {
         VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
         desk_->believe(job);
+        desk_->expect(job);
         desk_->adopt(vc, job);
         pass_->adopted(vc, job);
         if (Size* const size = desk_->size()) size->started(job, *desk_);
@@ -275,6 +276,7 @@ class Pipeline final : public Policy {
       case EventKind::job_arrived: {
         VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
         desk_->believe(job);
+        desk_->expect(job);
         pass_->file(*desk_, vc, job);
         if (!is_aside(vc, job)) pass_->arrived(vc, job);
         need_.push_back(vc.vc);
