@@ -50,7 +50,9 @@ Result<std::set<JobNumber>> LocalService::Core::commit_what_goes(Lock& lock,
     if (!one && !is_refusal(one.error())) return tl::unexpected(one.error());
     if (!one) refused.insert(number);
   }
-  if (refused.size() == what.jobs.size()) return tl::unexpected(saved.error());
+  // A store that is damaged refuses them all.
+  const bool is_damaged = saved.error().code == Code::corrupt;
+  if (is_damaged && refused.size() == what.jobs.size()) return tl::unexpected(saved.error());
   store::Store::Batch rest;
   for (const store::Moment& moment : what.moments) rest.sample(moment);
   for (const auto& [key, value] : what.values) rest.set(key, value);
