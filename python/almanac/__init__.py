@@ -9,10 +9,10 @@
 Tables are pandas.DataFrames where pandas is installed, else dicts of columns; columns are named as in the CSV and JSON of the
 program. docs/python.md says more.
 """
-from almanac.frames import to_parquet
+from almanac.frames import to_parquet, with_dates
 from almanac.policy import Cluster, Event, Job, Node, Plan, Policy, View
 from almanac.program import Error
 from almanac.simulation import Run, read_trace, simulate
 
 __all__ = ["Cluster", "Error", "Event", "Job", "Node", "Plan", "Policy", "Run", "View", "read_trace", "simulate",
-           "to_parquet"]
+           "to_parquet", "with_dates"]
