@@ -30,9 +30,11 @@ class Balanced final : public Gradient {
       return cores > 0 ? std::abs(static_cast<double>(node.cpu_milli) / cores - gpus) : 0;
     };
     const double better = off_balance(growth.before) - off_balance(growth.after);
+    const bool takes_gpus = growth.after.total_free() < growth.before.total_free();
+    const double wanted = takes_gpus ? outlook.wanted : 0;
     return kPercent * percent(growth.milli) +
            static_cast<std::int32_t>(
-               std::lround(kWanted * (1 - outlook.wanted) + kGpu * std::clamp(better, -1e3, 1e3)));
+               std::lround(kWanted * (1 - wanted) + kGpu * std::clamp(better, -1e3, 1e3)));
   }
 };
 
