@@ -4,9 +4,11 @@
 /// A policy as a choice for each slot, or as one whole.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "policy/parameters.h"
+#include "policy/traits.h"
 
 namespace almanac::policy {
 
@@ -28,6 +30,9 @@ struct Composition {
   /// Empty = the slots above decide; else a scheduler of its own (whole/), which asks the slots
   /// estimate and placement alone.
   Choice whole{};
+  /// Told = another program decides (room `script`) and does this to jobs; of the slots it is asked
+  /// the estimate and the placement alone, and registries make no such policy.
+  std::optional<TraitSet> scripted{};
 };
 
 }  // namespace almanac::policy

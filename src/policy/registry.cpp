@@ -61,7 +61,9 @@ std::array<Registry::Slot, 9> Registry::slots() const {
 
 TraitSet Registry::traits(const Composition& composition) const {
   TraitSet all;
-  if (!composition.whole.name.empty()) {
+  if (composition.scripted) {
+    all.add(*composition.scripted);
+  } else if (!composition.whole.name.empty()) {
     all.add(wholes.at(composition.whole).traits.has);
   } else {
     for (const Slot& slot : slots()) {
@@ -75,11 +77,13 @@ TraitSet Registry::traits(const Composition& composition) const {
 }
 
 std::unique_ptr<Policy> Registry::make(const Composition& composition, Host host) const {
+  ALMANAC_CHECK(!composition.scripted, "policy {} is another program's", composition.name);
   if (composition.whole.name.empty()) return make_pipeline(composition, std::move(host));
   return wholes.make(composition.whole, composition, std::move(host));
 }
 
 Duration Registry::lease(const Composition& composition) const {
+  if (composition.scripted) return Duration{0};
   const bool is_whole = !composition.whole.name.empty();
   const Choice& choice = is_whole ? composition.whole : composition.pass;
   const Entry& entry = is_whole ? wholes.at(choice) : passes.at(choice);

@@ -39,7 +39,7 @@ Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy:
       ledger_(cluster),
       progress_(trace.jobs.size()),
       view_(cluster, trace.jobs, progress_, admission_.demands(), grants_, rng_, &configs_, &holds_,
-            &acceptable_),
+            &acceptable_, &groups_),
       plan_(ledger_, view_) {
   grants_.reserve(trace.jobs.size());
   view_.restart = cost;
@@ -66,6 +66,7 @@ std::optional<policy::Reason> Round::introduce(JobId job, const Past& past) {
       acceptable_[job] = std::move(acceptable);
     }
   }
+  if (request.group != kNoName) groups_[request.group].push_back(job);
   state.since = past.since;
   state.start = past.start;
   state.attained = past.attained;
@@ -306,11 +307,10 @@ void Round::suspend(Time now, JobId job, const policy::Target& target) {
   view_.now = now;
   const Duration cost = view_.cost(job, target);
   for (const cluster::Grant& grant : grants(job)) count(grant, -1);
-  state.attained += now - state.since;
+  state.attained += std::max(Duration{0}, now - state.since);  // its nodes may not have booted
   state.since = now;
   state.charged += cost;
   state.phase = Phase::waiting;
-  ++state.preemptions;
   --load_.jobs_running;
   ++load_.jobs_waiting;
   load_.gpus_waiting += asked_gpus(state);
@@ -338,6 +338,7 @@ void Round::check_and_stop(Time now, const policy::Plan::Change& stop) {
   ALMANAC_CHECK(progress(stop.job).phase == Phase::running, "job {} is stopped but does not run",
                 index(stop.job));
   suspend(now, stop.job, {.grants = plan_.grants(stop), .config = stop.config});
+  ++progress_[index(stop.job)].preemptions;
   actuator_.stop(stop.job);
 }
 
@@ -435,10 +436,11 @@ policy::Reason Round::why_waiting(Time now, JobId job) {
   // A stream of its own: looking must not change what a random placement does next.
   Rng rng = rng_;
   policy::View view(cluster_, trace_.jobs, progress_, admission_.demands(), grants_, rng, &configs_,
-                    &holds_, &acceptable_);
+                    &holds_, &acceptable_, &groups_);
   view.now = now;
   view.speeds = view_.speeds;
   view.telemetry = view_.telemetry;
+  view.signals = view_.signals;
   view.restart = cost_;
   policy::Reason reason = policy_.why_waiting(job, view, ledger_);
   ledger_.commit();

@@ -81,6 +81,8 @@ class Round {
   /// Lets the policy see how fast jobs run, and what is measured. Either may be null.
   void observe(const policy::SpeedBook* speeds, const policy::Telemetry* telemetry);
 
+  /// Lets the policy see signals; they must outlive the round.
+  void show(std::span<const policy::Signal> signals) { view_.signals = signals; }
   /// Lets the policy see services; they must outlive the round, which looks at each run().
   void show(const std::vector<policy::Service>& services) { services_ = &services; }
 
@@ -179,7 +181,8 @@ class Round {
   std::unordered_map<JobId, Time> holds_;              // until when waiting jobs are held
   std::unordered_map<JobId, std::vector<policy::Acceptable>> acceptable_;  // of jobs that accept
                                                                            // several
-  const std::vector<policy::Service>* services_ = nullptr;                 // null = none
+  std::unordered_map<NameId, std::vector<JobId>> groups_;
+  const std::vector<policy::Service>* services_ = nullptr;  // null = none
   policy::View view_;
   policy::Plan plan_;
   std::vector<policy::Event> told_;

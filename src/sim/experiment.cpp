@@ -15,6 +15,7 @@
 #include "perf/catalogue_file.h"
 #include "policy/registry.h"
 #include "predict/model_file.h"
+#include "script/scripted.h"
 #include "sim/infer_cluster.h"
 #include "sim/profile.h"
 #include "table/digest.h"
@@ -71,6 +72,21 @@ bool asks_quick(const Experiment& experiment) {
   return experiment.policies == std::vector<std::string>{"quick"};
 }
 
+Result<Prepared::Run> compose_run(const Experiment& experiment, const std::string& text) {
+  if (text != "-") {
+    Result<policy::Composition> composition = policy::registry().compose(text);
+    if (!composition) return tl::unexpected(composition.error());
+    return Prepared::Run{.composition = std::move(*composition), .restart = experiment.restart};
+  }
+  if (!experiment.guest) {
+    return fail(Code::usage, "policy - is decided by another program, and only simulate asks one",
+                {}, "simulate it again (docs/script_policies.md)");
+  }
+  return Prepared::Run{.composition = experiment.guest->composition,
+                       .restart = experiment.restart,
+                       .talk = experiment.guest->talk};
+}
+
 Result<std::vector<Prepared::Run>> compose_runs(const Experiment& experiment) {
   if (experiment.policies.empty()) {
     return fail(Code::usage, "no policy is named", {}, "almanac policy list shows them");
@@ -80,9 +96,9 @@ Result<std::vector<Prepared::Run>> compose_runs(const Experiment& experiment) {
                      : asks_quick(experiment) ? quick_policies()
                                               : experiment.policies;
   for (const std::string& text : names) {
-    Result<policy::Composition> composition = policy::registry().compose(text);
-    if (!composition) return tl::unexpected(composition.error());
-    Prepared::Run run{*composition, experiment.restart};
+    Result<Prepared::Run> composed = compose_run(experiment, text);
+    if (!composed) return tl::unexpected(composed.error());
+    Prepared::Run& run = *composed;
     const auto applied = apply_profile(experiment.profile, run);
     if (!applied) return tl::unexpected(applied.error());
     const bool twice = std::any_of(runs.begin(), runs.end(), [&](const Prepared::Run& other) {
@@ -175,16 +191,6 @@ Result<std::shared_ptr<const predict::StoredModel>> read_model(
 
 }  // namespace
 
-std::vector<std::string> parse_policies(const std::string& text) {
-  std::vector<std::string> names;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', from), text.size());
-    if (comma > from) names.push_back(text.substr(from, comma - from));
-    from = comma + 1;
-  }
-  return names;
-}
-
 std::vector<std::string> quick_policies() { return {"fifo", "easy", "las", "srtf"}; }
 
 std::vector<std::string> all_policies() {
@@ -236,6 +242,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
   Prepared made{.experiment = experiment,
                 .trace = std::move(trace),
                 .cluster = std::move(cluster),
+                .incidents = nullptr,
                 .power = std::move(*power),
                 .runs = std::move(*runs),
                 .speeds = nullptr,
@@ -258,6 +265,16 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
         "no job names a virtual cluster: all nodes are one that takes every job");
   }
   made.notes.insert(made.notes.end(), made.cluster.notes.begin(), made.cluster.notes.end());
+  if (!experiment.incidents.empty()) {
+    if (experiment.load != 1) {
+      return fail(Code::usage,
+                  "incidents have times of their own, which another load does not move",
+                  {.file = experiment.incidents}, "leave out --load or --incidents");
+    }
+    auto incidents = cluster::read_incidents(experiment.incidents, made.cluster);
+    if (!incidents) return tl::unexpected(incidents.error());
+    made.incidents = std::make_shared<const cluster::Incidents>(std::move(*incidents));
+  }
   scale_load(made.trace, experiment.load);
   if (asks_all(experiment)) leave_out_idle(made);
   if (asks_quick(experiment)) made.experiment.policies = quick_policies();
@@ -324,6 +341,7 @@ Options options_of(const Prepared& prepared, std::size_t run) {
           .seed = prepared.experiment.seed,
           .speeds = prepared.speeds.get(),
           .believed = prepared.believed.get(),
+          .incidents = prepared.incidents.get(),
           .whole_steps = whole_steps_of(chosen.composition),
           .warm_up = prepared.experiment.warm_up,
           .timeline_interval = prepared.experiment.timeline_interval};
@@ -339,7 +357,13 @@ Result<Schedule> simulate_run(const Prepared& prepared, std::size_t run,
   options.arrived = arrived;
   options.watched = watched;
   options.log_waits = log_waits;
-  return simulate(prepared.trace, prepared.cluster, **policy, options);
+  try {
+    Schedule schedule = simulate(prepared.trace, prepared.cluster, **policy, options);
+    if (const auto& talk = prepared.runs[run].talk) script::say_over(*talk);
+    return schedule;
+  } catch (const script::Broken& broken) {
+    return tl::unexpected(broken.error);
+  }
 }
 
 }  // namespace almanac::sim

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "policy/composition.h"
 #include "policy/contract/speed_book.h"
 #include "predict/estimator.h"
+#include "script/introduction.h"
 #include "sim/profile.h"
 #include "sim/simulation.h"
 #include "sim/summary.h"
@@ -31,18 +33,20 @@ struct Experiment {
   trace::ReadOptions reading{};
   std::string cluster;  ///< As read_cluster() takes it; "" = inferred from the trace.
   /// As Registry::compose() takes them; "all" alone = every named one to which the log and the run
-  /// give something to do, "quick" alone = quick_policies().
+  /// give something to do, "quick" alone = quick_policies(). "-" = what `guest` decides.
   std::vector<std::string> policies;
   std::string profile;
   std::string power = "dgx1";  ///< As energy::read_power() takes it.
   std::string speed;  ///< As perf::read_catalogue() takes it; "" = every job runs as recorded.
   std::string believed_speed;  ///< What policies believe of that, likewise; "" = the truth.
   std::string model;  ///< A file of `predict train` that learned estimates begin with; "" = none.
+  std::string incidents;  ///< As cluster::read_incidents() takes it; "" = nothing happens.
   schedule::RestartCost restart{};
   std::uint64_t seed = 0;
   double load = 1;      ///< Jobs arrive this many times as fast.
   Duration warm_up{0};  ///< From the first arrival on, left out of averages and utilisation.
   Duration timeline_interval{0};
+  std::optional<script::Guest> guest{};  ///< Decides policy "-"; none = nobody does.
 };
 
 /// As it will run. `experiment` is what it came from, with the names of the policies for "all".
@@ -50,6 +54,7 @@ struct Prepared {
   Experiment experiment;
   trace::Trace trace;
   cluster::Cluster cluster;
+  std::shared_ptr<const cluster::Incidents> incidents;  ///< Null = nothing happens.
   energy::PowerModel power;
   using Run = PolicyRun;
   std::vector<Run> runs;

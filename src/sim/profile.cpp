@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "policy/registry.h"
+#include "script/scripted.h"
 #include "text/nearest.h"
 
 namespace almanac::sim {
@@ -66,6 +67,12 @@ Result<void> as_in_slurm(PolicyRun& run) {
 
 Result<void> apply_profile(const std::string& name, PolicyRun& run) {
   if (name.empty()) return {};
+  if (run.talk) {
+    return fail(Code::usage,
+                fmt::format("profile {} knows no policy {}, which another program decides", name,
+                            run.composition.name),
+                {}, "leave --profile out");
+  }
   if (name == "synergy") return as_in_synergy(run);
   if (name == "slurm") return as_in_slurm(run);
   if (name != "helios") {
@@ -125,8 +132,14 @@ Result<std::unique_ptr<policy::Policy>> make_policy(
     std::shared_ptr<const predict::StoredModel> model) {
   auto estimator = make_estimator(run.composition, trace, std::move(model));
   if (!estimator) return tl::unexpected(estimator.error());
-  return policy::registry().make(run.composition,
-                                 {.estimator = std::move(*estimator), .binds = run.binds});
+  const policy::Registry& known = policy::registry();
+  if (run.talk) {
+    const bool believes = run.composition.scripted->has(Trait::reads_run_times);
+    return script::make_scripted(run.talk, trace,
+                                 known.placements.make(run.composition.placement, policy::Host{}),
+                                 believes ? std::move(*estimator) : nullptr);
+  }
+  return known.make(run.composition, {.estimator = std::move(*estimator), .binds = run.binds});
 }
 
 }  // namespace almanac::sim

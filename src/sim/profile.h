@@ -12,6 +12,7 @@
 #include "policy/contract/contract.h"
 #include "predict/estimator.h"
 #include "schedule/round.h"
+#include "script/talk.h"
 #include "sim/pacer.h"
 #include "trace/trace.h"
 
@@ -22,6 +23,8 @@ struct PolicyRun {
   policy::Composition composition;
   schedule::RestartCost restart{};
   bool binds = false;  ///< As policy::Host has it.
+  /// With the program that decides, where the composition is scripted.
+  std::shared_ptr<script::Talk> talk{};
 };
 
 /// Sets the options of profile `name` for one policy; "" sets nothing. Known: "helios", "synergy",

@@ -2,12 +2,18 @@
 
 /// \file
 /// almanac simulate: a trace under several policies.
+#include <algorithm>
 #include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "cli/experiment_options.h"
 #include "cli/program.h"
 #include "cli/run_policies.h"
 #include "cli/with_requests.h"
+#include "script/introduction.h"
 
 namespace almanac::cli {
 namespace {
@@ -20,9 +26,27 @@ struct SimulateOptions {
   int threads = 0;
 };
 
+/// The program that decides policy "-" is at the other end of standard input and output.
+Result<script::Guest> meet_guest(const std::string& trace) {
+  if (::isatty(STDIN_FILENO) != 0 || ::isatty(STDOUT_FILENO) != 0 || trace == "-") {
+    return fail(Code::usage,
+                fmt::format("policy - is decided by a program at the other end of standard input "
+                            "and output, where there is {}",
+                            trace == "-" ? "the trace" : "a terminal"),
+                {}, "docs/python.md says how");
+  }
+  return script::meet(STDIN_FILENO, STDOUT_FILENO);
+}
+
 Result<int> simulate(const SimulateOptions& options, const std::vector<std::string>& command) {
-  const Result<sim::Experiment> experiment = options.experiment.parse();
+  Result<sim::Experiment> experiment = options.experiment.parse();
   if (!experiment) return tl::unexpected(experiment.error());
+  const auto& names = experiment->policies;
+  if (std::find(names.begin(), names.end(), "-") != names.end()) {
+    Result<script::Guest> guest = meet_guest(experiment->trace);
+    if (!guest) return tl::unexpected(guest.error());
+    experiment->guest = std::move(*guest);
+  }
   const Result<sim::Prepared> prepared = sim::prepare(*experiment);
   if (!prepared) return tl::unexpected(prepared.error());
   for (const std::string& text : prepared->notes) note(text);

@@ -21,6 +21,7 @@
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
+#include "elastic/step_fit.h"
 #include "inference/load.h"
 #include "policy/contract/quotas.h"
 #include "policy/contract/reason.h"
@@ -41,7 +42,8 @@ enum class EventKind : std::uint8_t {
   job_adopted,
   job_arrived,
   job_released,  ///< It waits, and the time until which it was held has come.
-  job_reported,  ///< Something that a job reports has changed; `value` is what Telemetry says.
+  job_reported,  ///< View::training says something new of a job; `value` is the metric that it
+                 ///< reports now, NaN where it is something else.
   node_down,     ///< A node is out of service; what ran there was told job_failed.
   node_up,
   node_notice,  ///< A node will go; `value` is in how many seconds.
@@ -125,6 +127,18 @@ struct alignas(64) Progress {
   Phase phase = Phase::unknown;
 };
 
+/// What a job that trains tells of itself: its total and limits from its submission on, all else as
+/// it runs.
+struct Training {
+  double total = 0;     ///< Progress at which it ends; 0 = it does not tell.
+  double progress = 0;  ///< In steps; where the batch may change, in steps at the initial one.
+  elastic::BatchLimits batches{};
+  std::optional<elastic::Gradient> gradient{};   ///< How noisy it is now; nothing = not measured.
+  std::span<const elastic::Observation> seen{};  ///< How long its steps took, each way once.
+  std::optional<double> metric{};                ///< As last reported; the larger the better.
+  double metric_at = 0;                          ///< The progress that it was reported at.
+};
+
 /// What is measured while jobs run, with what they hold now. Nothing = not known: no host tells it,
 /// or it is too early after a start or a resize.
 class Telemetry {
@@ -142,6 +156,12 @@ class Telemetry {
   virtual Duration renewed_every() const = 0;
   /// Work that a job has done until `now`, as time at the speed at which its run time is given.
   virtual std::optional<Duration> worked(JobId job, Time now) const = 0;
+  /// What a job tells of its training; nothing = it tells nothing, or no host asks.
+  virtual std::optional<Training> training(JobId job, Time now) const {
+    static_cast<void>(job);
+    static_cast<void>(now);
+    return std::nullopt;
+  }
 };
 
 /// What a policy may know at `now`: no outcome of a job that has not ended.
@@ -153,7 +173,8 @@ class View {
        const std::vector<cluster::Grant>& grants, Rng& random,
        const std::unordered_map<JobId, Config>* configs = nullptr,
        const std::unordered_map<JobId, Time>* holds = nullptr,
-       const std::unordered_map<JobId, std::vector<Acceptable>>* acceptable = nullptr)
+       const std::unordered_map<JobId, std::vector<Acceptable>>* acceptable = nullptr,
+       const std::unordered_map<NameId, std::vector<JobId>>* groups = nullptr)
       : cluster(machines),
         rng(random),
         jobs_(jobs),
@@ -162,7 +183,8 @@ class View {
         grants_(grants),
         configs_(configs),
         holds_(holds),
-        acceptable_(acceptable) {}
+        acceptable_(acceptable),
+        groups_(groups) {}
 
   Time now{};
   const cluster::Cluster& cluster;
@@ -202,6 +224,17 @@ class View {
     const auto found = acceptable_->find(job);
     return found == acceptable_->end() ? std::span<const Acceptable>{} : found->second;
   }
+  /// The jobs of a group that have come so far, in the order in which they came, what has ended
+  /// too.
+  std::span<const JobId> group(NameId name) const {
+    if (groups_ == nullptr || name == kNoName) return {};
+    const auto found = groups_->find(name);
+    return found == groups_->end() ? std::span<const JobId>{} : found->second;
+  }
+  /// What a job tells of its training; nothing = it tells nothing.
+  std::optional<Training> training(JobId job) const {
+    return telemetry == nullptr ? std::nullopt : telemetry->training(job, now);
+  }
   /// Until when a waiting job is held; Time::min() = it is not.
   Time held_until(JobId job) const {
     if (holds_ == nullptr) return Time::min();
@@ -232,6 +265,7 @@ class View {
   const std::unordered_map<JobId, Config>* configs_;
   const std::unordered_map<JobId, Time>* holds_;
   const std::unordered_map<JobId, std::vector<Acceptable>>* acceptable_;
+  const std::unordered_map<NameId, std::vector<JobId>>* groups_;
 };
 
 /// What shall change; whatever is not mentioned stays as it is.

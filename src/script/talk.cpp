@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "script/talk.h"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <unistd.h>
+
+namespace almanac::script {
+
+Broken::Broken(std::string message, Code code)
+    : error{code, "policy -: " + std::move(message), {}, {}} {}
+
+void Talk::say(std::string_view line) {
+  std::string all(line);
+  all += '\n';
+  for (std::size_t sent = 0; sent < all.size();) {
+    const ssize_t now = ::write(to_, all.data() + sent, all.size() - sent);
+    if (now < 0 && errno == EINTR) continue;
+    if (now < 0) {
+      throw Broken(std::string("the program that decides cannot be told: ") + std::strerror(errno),
+                   Code::unavailable);
+    }
+    sent += static_cast<std::size_t>(now);
+  }
+}
+
+std::string Talk::hear() {
+  for (;;) {
+    const std::size_t end = read_.find('\n', given_);
+    if (end != std::string::npos) {
+      std::string line = read_.substr(given_, end - given_);
+      given_ = end + 1;
+      return line;
+    }
+    read_.erase(0, std::exchange(given_, 0));
+    std::array<char, 65536> more;
+    const ssize_t now = ::read(from_, more.data(), more.size());
+    if (now < 0 && errno == EINTR) continue;
+    if (now <= 0) {
+      throw Broken("the program that decides has ended before the simulation", Code::unavailable);
+    }
+    read_.append(more.data(), static_cast<std::size_t>(now));
+  }
+}
+
+}  // namespace almanac::script
