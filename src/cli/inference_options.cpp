@@ -34,14 +34,17 @@ std::array<Shown, 4> shown(const inference::Seen& seen) {
 
 /// Counts and rates, by the names that JSON and CSV have.
 std::vector<std::pair<std::string, double>> figures(const InferenceCase& told,
-                                                    const inference::Seen& seen) {
+                                                    const inference::Seen& seen, double replica_s) {
   const double seconds = seen.span / 1e6;
+  if (replica_s < 0) replica_s = told.service.replicas * seconds;
+  const double replicas = seconds > 0 ? replica_s / seconds : told.service.replicas;
   const auto a_second = [&](auto count) {
     return seconds > 0 ? static_cast<double>(count) / seconds : 0;
   };
   const double prompts = static_cast<double>(seen.prompt_tokens);
-  return {{"replicas", told.service.replicas},
-          {"gpus", static_cast<double>(told.service.replicas) * told.service.gpus},
+  return {{"replicas", replicas},
+          {"gpus", replicas * told.service.gpus},
+          {"gpu_hours", replica_s * told.service.gpus / 3600},
           {"requests", static_cast<double>(seen.requests)},
           {"finished", static_cast<double>(seen.finished)},
           {"attainment", seen.attainment()},
@@ -99,10 +102,6 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
 
 Result<InferenceCase> inference_case(const InferenceOptions& options) {
   InferenceCase told;
-  auto requests = inference::read_requests(options.requests);
-  if (!requests) return tl::unexpected(requests.error());
-  told.requests = std::move(*requests);
-  for (inference::Request& each : told.requests.all) each.arrival /= options.rate;
   const auto model = options.model.ends_with(".json") ? inference::read_model(options.model)
                                                       : inference::find_model(options.model);
   if (!model) return tl::unexpected(model.error());
@@ -122,14 +121,19 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
   const auto rest = bound("--tpot", options.per_token);
   if (!rest) return tl::unexpected(rest.error());
   told.objective = {*first, *rest};
+  // Last: a wrong name should not cost the time to read a log.
+  auto requests = inference::read_requests(options.requests);
+  if (!requests) return tl::unexpected(requests.error());
+  told.requests = std::move(*requests);
+  for (inference::Request& each : told.requests.all) each.arrival /= options.rate;
   return told;
 }
 
 void print_seen(const InferenceOptions& options, const InferenceCase& told,
-                const inference::Seen& seen) {
+                const inference::Seen& seen, double replica_s) {
   if (options.output == "json") {
     nlohmann::ordered_json made;
-    for (const auto& [name, value] : figures(told, seen)) made[name] = value;
+    for (const auto& [name, value] : figures(told, seen, replica_s)) made[name] = value;
     for (const auto& [name, spread] : shown(seen)) {
       made[std::string(name) + "_ms"] = {{"mean", spread->mean / 1e3},
                                          {"p50", spread->p50 / 1e3},
@@ -142,7 +146,7 @@ void print_seen(const InferenceOptions& options, const InferenceCase& told,
   }
   std::vector<std::vector<std::string>> rows;
   if (options.output == "csv") {
-    for (const auto& [name, value] : figures(told, seen)) {
+    for (const auto& [name, value] : figures(told, seen, replica_s)) {
       rows.push_back({name, fmt::format("{:.9g}", value)});
     }
     for (const auto& [name, spread] : shown(seen)) {
@@ -156,7 +160,7 @@ void print_seen(const InferenceOptions& options, const InferenceCase& told,
     print_csv({"figure", "value"}, rows);
     return;
   }
-  for (const auto& [name, value] : figures(told, seen)) {
+  for (const auto& [name, value] : figures(told, seen, replica_s)) {
     fmt::print("{:20} {:.6g}\n", name, value);
   }
   fmt::print("\n");

@@ -41,8 +41,9 @@ struct InferenceCase {
 };
 Result<InferenceCase> inference_case(const InferenceOptions& options);
 
-/// Prints what requests saw as a table, JSON or CSV.
+/// Prints what requests saw as a table, JSON or CSV. `replica_s` below 0: the service's number of
+/// replicas ran all the time.
 void print_seen(const InferenceOptions& options, const InferenceCase& told,
-                const inference::Seen& seen);
+                const inference::Seen& seen, double replica_s = -1);
 
 }  // namespace almanac::cli

@@ -57,9 +57,15 @@ Exit exit_status(Code code) {
   return kInternal;
 }
 
-std::string CommandList::make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const {
-  if (app->get_parent() != nullptr) return CLI::Formatter::make_subcommands(app, mode);
+std::string CommandList::make_subcommands(const CLI::App* app, CLI::AppFormatMode) const {
   std::string text;
+  if (app->get_parent() != nullptr) {
+    // Those of a group are of the group's purpose all.
+    for (const CLI::App* const each : app->get_subcommands([](const CLI::App*) { return true; })) {
+      text += make_subcommand(each);
+    }
+    return text.empty() ? text : "\nCommands:\n" + text;
+  }
   for (const char* const heading : kHeadings) {
     text += fmt::format("\n{}:\n", heading);
     for (const CLI::App* const each : app->get_subcommands(

@@ -54,11 +54,15 @@ struct Format {
   std::function<Result<Requests>(const std::string& path)> read;
 };
 
+struct ScalerChoice {
+  std::function<std::unique_ptr<Scaler>(const ScalerCase&)> make;
+  bool needs_rate = false;  ///< ScalerCase::replica_requests_per_s must be known.
+};
+
 struct Registry {
-  using Scalers = Slot<std::function<std::unique_ptr<Scaler>(const ScalerCase&)>>;
   Slot<std::function<std::unique_ptr<Former>()>> formers{};
   Slot<std::function<std::unique_ptr<Router>(std::uint64_t seed)>> routers{};
-  Scalers scalers{};
+  Slot<ScalerChoice> scalers{};
   Slot<Format> formats{};
 };
 

@@ -201,15 +201,29 @@ void Replica::preempt_last() {
   const Slot slot = running_.back();
   running_.pop_back();
   Sequence& sequence = sequences_[slot];
-  Outcome& outcome = books_.outcomes[sequence.request];
   cache_.release(sequence.blocks, sequence.held);
   backlog_ += sequence.done;
   sequence.done = sequence.blocks = sequence.bare = 0;
+  forget_tokens(sequence);
+  sequence.ready = 0;
+  waiting_.push_front(slot);
+}
+
+void Replica::forget_tokens(const Sequence& sequence) {
+  Outcome& outcome = books_.outcomes[sequence.request];
   ++outcome.preemptions;
   outcome.decoding = outcome.longest_gap = 0;
   if (sequence.ready == 0) outcome.first_token = kNever;
-  sequence.ready = 0;
-  waiting_.push_front(slot);
+}
+
+void Replica::abandon(std::vector<RequestId>& lost) {
+  for (const Slot slot : running_) {
+    forget_tokens(sequences_[slot]);
+    lost.push_back(sequences_[slot].request);
+  }
+  for (const Slot slot : waiting_) lost.push_back(sequences_[slot].request);
+  running_.clear();
+  waiting_.clear();
 }
 
 }  // namespace almanac::inference

@@ -69,6 +69,9 @@ class Replica {
   /// Ends it. Adds the requests that are finished to `finished`.
   void end(Micros now, std::vector<RequestId>& finished);
 
+  /// Gives up all requests, those that run first; what was computed of them is lost.
+  void abandon(std::vector<RequestId>& lost);
+
   // What routers and scalers look at.
   std::int32_t number() const { return number_; }
   bool busy() const { return busy_; }
@@ -105,6 +108,8 @@ class Replica {
     bool prefill;
   };
   void add_to_batch(Slot slot, std::int32_t tokens, std::int32_t done);
+  /// What the outcome of a request is when its tokens are lost.
+  void forget_tokens(const Sequence& sequence);
   void name_full_blocks(Sequence& sequence, std::int32_t from, std::int32_t to);
   std::int32_t blocks_for(std::int32_t tokens) const {
     return (tokens + limits_.block_tokens - 1) / limits_.block_tokens;

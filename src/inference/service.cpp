@@ -46,7 +46,7 @@ std::int64_t fitting_blocks(const Service& service) {
       std::floor(left / (service.model.kv_bytes() * service.limits.block_tokens)));
 }
 
-Result<std::vector<Outcome>> play(const Service& service, const Requests& requests) {
+Result<Parts> parts(const Service& service) {
   const auto* former = registry().formers.find(service.former);
   if (former == nullptr) return no_choice("former", service.former, registry().formers);
   const auto* router = registry().routers.find(service.router);
@@ -63,13 +63,20 @@ Result<std::vector<Outcome>> play(const Service& service, const Requests& reques
     }
     limits.kv_blocks = static_cast<std::int32_t>(blocks);
   }
-  const Roofline step(service.model, service.board, service.gpus);
+  return Parts{.limits = limits,
+               .step = std::make_unique<Roofline>(service.model, service.board, service.gpus),
+               .former = former->make,
+               .router = router->make(service.seed)};
+}
+
+Result<std::vector<Outcome>> play(const Service& service, const Requests& requests) {
+  const auto made = parts(service);
+  if (!made) return tl::unexpected(made.error());
   Simulation simulation(requests);
   for (int each = 0; each < service.replicas; ++each) {
-    simulation.add(limits, step, former->make());
+    simulation.add(made->limits, *made->step, made->former());
   }
-  const auto chosen = router->make(service.seed);
-  simulation.run(*chosen);
+  simulation.run(*made->router);
   return simulation.outcomes();
 }
 

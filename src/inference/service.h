@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,8 @@
 #include "inference/profile/model.h"
 #include "inference/replica.h"
 #include "inference/request.h"
+#include "inference/router.h"
+#include "inference/step_time.h"
 
 namespace almanac::inference {
 
@@ -31,6 +35,17 @@ struct Service {
 ///
 /// Source   inference-sim (BLIS): nine tenths of the memory, less what activations take.
 std::int64_t fitting_blocks(const Service& service);
+
+/// What the replicas of a service are made from.
+struct Parts {
+  Limits limits{};  ///< kv_blocks as many as there are.
+  std::unique_ptr<StepTime> step;
+  std::function<std::unique_ptr<Former>()> former;
+  std::unique_ptr<Router> router;
+};
+/// Fails with not_found for a former or router that is none, with invalid where the model does not
+/// fit.
+Result<Parts> parts(const Service& service);
 
 /// What of a request must hold for it to count as served well, microseconds; infinite = anything.
 struct Objective {
@@ -62,8 +77,7 @@ struct Seen {
   }
 };
 
-/// Plays `requests` on the service. Fails with not_found for a former or router that is none, with
-/// invalid where the model does not fit. O(tokens / batch + iterations).
+/// Plays `requests` on the service. Fails as parts() does. O(tokens / batch + iterations).
 Result<std::vector<Outcome>> play(const Service& service, const Requests& requests);
 Seen summarize(const Requests& requests, const std::vector<Outcome>& outcomes,
                const Objective& objective);

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "sim/end_queue.h"
+#include "sim/services.h"
 
 namespace almanac::sim {
 namespace {
@@ -37,6 +38,7 @@ class Engine final : public schedule::Actuator {
       : trace_(trace),
         cluster_(cluster),
         changes_(cluster.changes),
+        logged_(trace.jobs.size()),
         options_(options),
         takes_cpu_jobs_(cluster.counts_cpus()),
         round_(cluster, trace, policy, *this, options.restart, options.seed, options.policy),
@@ -48,6 +50,7 @@ class Engine final : public schedule::Actuator {
     } else {
       for (const trace::Job& job : trace.jobs) runs_.push_back(job.outcome.run);
     }
+    if (options.services != nullptr) round_.show(options.services->states());
     if (options.incidents != nullptr) {
       on_node_.resize(cluster.nodes.size());
       for (const std::string& name : options.incidents->signals) signals_.push_back({.name = name});
@@ -68,6 +71,7 @@ class Engine final : public schedule::Actuator {
       gaps_.take(grant.node, now_);
       if (!on_node_.empty()) on_node_[index(grant.node)].push_back(job);
     }
+    if (is_replica(job)) return start_replica(job);
     const Duration work = runs_[index(job)] + state.charged;
     if (pacer_) {
       pacer_->start(job, round_.grants(job), work + options_.restart.launch, now_);
@@ -79,6 +83,10 @@ class Engine final : public schedule::Actuator {
     }
   }
   void stop(JobId job) override {
+    if (is_replica(job)) {
+      options_.services->stopped(job, now_);
+      return give_back(job);
+    }
     pacer_ ? pacer_->stop(job, now_) : ends_.erase(job);
     give_back(job);
   }
@@ -86,9 +94,13 @@ class Engine final : public schedule::Actuator {
     if (pacer_) pacer_->resize(job, round_.grants(job), now_);
   }
   void end(JobId job, bool runs) override {
+    if (is_replica(job)) options_.services->ended(job, now_);
     if (!runs) return;
-    pacer_ ? pacer_->stop(job, now_) : ends_.erase(job);
+    if (!is_replica(job)) pacer_ ? pacer_->stop(job, now_) : ends_.erase(job);
     give_back(job);
+  }
+  void scale(policy::ServiceId service, int replicas) override {
+    options_.services->scale(service, replicas, now_);
   }
   void decline(JobId job) override {
     result_.never.emplace_back(job, policy::Reason{.kind = policy::ReasonKind::declined,
@@ -106,6 +118,10 @@ class Engine final : public schedule::Actuator {
   }
 
  private:
+  bool is_replica(JobId job) const { return index(job) >= logged_; }
+  void start_replica(JobId job);
+  void gather_replicas_gone();
+  void gather_replicas_come();
   void begin();
   void resume(const Present& from);
   void decide();
@@ -154,6 +170,7 @@ class Engine final : public schedule::Actuator {
   const trace::Trace& trace_;
   const cluster::Cluster& cluster_;
   const std::vector<cluster::CapacityChange>& changes_;
+  std::size_t logged_;  // jobs; those behind them are replicas
   const Options& options_;
   bool takes_cpu_jobs_;
   std::optional<policy::Quotas> quotas_;  // none = GPUs are all that limits jobs
@@ -181,18 +198,22 @@ class Engine final : public schedule::Actuator {
 
 void Engine::skip_jobs_left_out() {
   if (takes_cpu_jobs_) return;
-  while (next_arrival_ < trace_.jobs.size() && trace_.jobs[next_arrival_].request.gpus == 0) {
+  while (next_arrival_ < logged_ && trace_.jobs[next_arrival_].request.gpus == 0) {
     ++next_arrival_;
   }
 }
 
 Time Engine::next_event() {
   Time at = kNever;
-  if (next_arrival_ < trace_.jobs.size()) at = trace_.jobs[next_arrival_].request.submit;
+  if (next_arrival_ < logged_) at = trace_.jobs[next_arrival_].request.submit;
   if (at > options_.last_arrival) at = kNever;
   if (!ends_.empty()) at = std::min(at, ends_.next());
   // What else may happen matters only while there are jobs.
-  if (at == kNever && round_.load().jobs_waiting == 0) return kNever;
+  Services* const services = options_.services;
+  const bool serves = services != nullptr && services->go_on();
+  if (at == kNever && serves && services->is_stuck()) return kNever;
+  if (at == kNever && !serves && round_.load().jobs_waiting == 0) return kNever;
+  if (services != nullptr) at = std::min(at, services->next());
   if (!wakes_.empty()) at = std::min(at, wakes_.top());
   if (!boots_.empty()) at = std::min(at, boots_.front().first);
   if (next_change_ < changes_.size()) at = std::min(at, changes_[next_change_].at);
@@ -212,7 +233,8 @@ void Engine::gather_events() {
     round_.end(now_, job);
     events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(job))});
   }
-  while (now_ <= options_.last_arrival && next_arrival_ < trace_.jobs.size() &&
+  if (options_.services != nullptr) gather_replicas_gone();
+  while (now_ <= options_.last_arrival && next_arrival_ < logged_ &&
          trace_.jobs[next_arrival_].request.submit == now_) {
     const JobId job{static_cast<std::uint32_t>(next_arrival_)};
     if (auto reason = round_.admit(job)) {
@@ -224,6 +246,7 @@ void Engine::gather_events() {
     ++next_arrival_;
     skip_jobs_left_out();
   }
+  if (options_.services != nullptr) gather_replicas_come();
   for (; next_change_ < changes_.size() && changes_[next_change_].at <= now_; ++next_change_) {
     const cluster::CapacityChange& change = changes_[next_change_];
     set_nodes(change);
@@ -246,6 +269,39 @@ void Engine::gather_events() {
   bool woken = false;
   for (; !wakes_.empty() && wakes_.top() <= now_; wakes_.pop()) woken = true;
   if (woken) events_.push_back({EventKind::timer, 0});
+}
+
+void Engine::start_replica(JobId job) {
+  const Time begins = boots_.empty() ? now_ : when_on(round_.grants(job));
+  if (begins > now_) round_.begins_later(now_, job, begins);
+  options_.services->started(job, begins);
+}
+
+void Engine::gather_replicas_gone() {
+  options_.services->advance(now_);
+  std::vector<Event> withdrawn;
+  for (const JobId job : options_.services->take_gone()) {
+    const auto subject = static_cast<std::uint32_t>(index(job));
+    if (round_.progress(job).phase == Phase::running) {
+      give_back(job);
+      round_.end(now_, job);
+      events_.push_back({EventKind::job_ended, subject});
+    } else {
+      round_.withdraw(now_, job);
+      withdrawn.push_back({EventKind::job_withdrawn, subject});
+    }
+  }
+  events_.insert(events_.end(), withdrawn.begin(), withdrawn.end());
+}
+
+void Engine::gather_replicas_come() {
+  for (const JobId job : options_.services->take_come()) {
+    if (const auto reason = round_.admit(job)) {
+      options_.services->refused(job, *reason);
+    } else {
+      events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(job))});
+    }
+  }
 }
 
 void Engine::take_incidents() {
@@ -391,7 +447,7 @@ void Engine::watch_pace(JobId job) {
 
 void Engine::begin() {
   skip_jobs_left_out();
-  if (next_arrival_ < trace_.jobs.size()) {
+  if (next_arrival_ < logged_) {
     result_.begin = trace_.jobs[next_arrival_].request.submit;
     const Duration span = trace_.jobs.back().request.submit - result_.begin;
     result_.window.from = result_.begin + options_.warm_up;
@@ -402,6 +458,10 @@ void Engine::begin() {
     next_sample_ = Time{(since_zero / interval_) * interval_};
     if (next_sample_ < result_.begin) next_sample_ += interval_;
     now_ = result_.begin;
+    if (options_.services != nullptr) {
+      options_.services->begin(now_);
+      wakes_.push(now_);
+    }
     gaps_.begin(now_);
     for (std::uint32_t node = 0; node < cluster_.nodes.size(); ++node) {
       gaps_.set_drained(NodeId{node}, round_.ledger().drained(NodeId{node}), now_);
@@ -500,7 +560,10 @@ void Engine::finish() {
   if (interval_ > Duration{0}) sample_until(now_ + Duration{1});  // else there was no job
   if (pacer_) result_.pace_log = pacer_->take_log(now_);
   result_.job_waits = wait_log_.take(now_);
-  result_.jobs = JobResults(round_.take_progress(), now_);
+  if (options_.services != nullptr) options_.services->finish(now_);
+  std::vector<policy::Progress> progress = round_.take_progress();
+  progress.resize(logged_);
+  result_.jobs = JobResults(std::move(progress), now_);
   result_.grants = round_.take_grants();
 }
 

@@ -28,6 +28,8 @@
 
 namespace almanac::sim {
 
+class Services;
+
 /// Hears what a policy is told, before the policy does.
 class Listener {
  public:
@@ -66,7 +68,10 @@ struct Options {
   const Present* from = nullptr;
   const std::vector<Duration>* runs = nullptr;  ///< Run times of all jobs, instead of their own.
   Time last_arrival = kNever;                   ///< Jobs that are submitted later do not come.
-  JobId until_ended = kNoJob;                   ///< It is over when this job has ended.
+  /// Run beside the jobs; null = none. The trace is Services::trace() then, the policy a
+  /// policy::Serving, and `speeds` null.
+  Services* services = nullptr;
+  JobId until_ended = kNoJob;  ///< It is over when this job has ended.
 };
 
 /// A sample of the present, taken after all events at or before `at`.

@@ -12,6 +12,7 @@
 #include "cli/experiment_options.h"
 #include "cli/program.h"
 #include "cli/run_policies.h"
+#include "cli/with_requests.h"
 #include "script/introduction.h"
 
 namespace almanac::cli {
@@ -19,6 +20,7 @@ namespace {
 
 struct SimulateOptions {
   ExperimentOptions experiment{};
+  WithRequests with{};
   std::string out;
   std::string output = "table";
   int threads = 0;
@@ -48,6 +50,12 @@ Result<int> simulate(const SimulateOptions& options, const std::vector<std::stri
   const Result<sim::Prepared> prepared = sim::prepare(*experiment);
   if (!prepared) return tl::unexpected(prepared.error());
   for (const std::string& text : prepared->notes) note(text);
+  if (!options.with.requests.empty()) {
+    if (!options.out.empty()) {
+      return fail(Code::usage, "--with leaves no run directory", {}, "leave --out out, or --with");
+    }
+    return simulate_with_requests(options.with, *prepared, options.output);
+  }
   const Result<RunReport> report = run_policies(*prepared, options.out, options.threads, command);
   if (!report) return tl::unexpected(report.error());
   print_summaries(report->summaries, options.output);
@@ -65,6 +73,7 @@ void register_simulate(Program& program) {
   const auto options = std::make_shared<SimulateOptions>();
   options->experiment.add_to(command);
   options->experiment.add_single_run_to(command);
+  options->with.add_to(command);
   command.add_option("--out", options->out, "Run directory to write, with report.html")
       ->type_name("DIR");
   command.add_option("--threads", options->threads, "Policies simulated at once; 0 = all cores")
@@ -74,6 +83,9 @@ void register_simulate(Program& program) {
   add_summary_output(command, options->output);
   add_example(command, "almanac simulate log.csv --cluster 20x8 --policy easy,qssf --out out/run");
   add_example(command, "almanac simulate log.csv --policy easy+gpu_time+best_fit");
+  add_example(command,
+              "almanac simulate log.csv --policy easy --with requests.csv --service "
+              "model=llama-3.1-8b,replicas=1..4,ttft=500ms");
   program.on(command, [options, &program] { return simulate(*options, program.command_line); });
 }
 

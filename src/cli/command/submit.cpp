@@ -15,22 +15,20 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/check.h"
+#include "cli/draft_submission.h"
 #include "cli/job_words.h"
 #include "cli/program.h"
+#include "cli/replica_service.h"
 #include "cli/service_options.h"
 #include "cli/wall_clock.h"
 #include "cli/words_after_mark.h"
-#include "process/resource_limits.h"
 #include "serve/submission_json.h"
 #include "serve/view_json.h"
 #include "submission/draft.h"
 #include "submission/script.h"
-
-extern char** environ;
 
 namespace almanac::cli {
 namespace {
@@ -45,6 +43,8 @@ struct SubmitOptions {
   ServiceOptions service;
   std::vector<std::string> asked;  ///< "--gpus=2", in order; read as a script's lines are.
   std::vector<std::string> words;
+  ReplicaService replicas;
+  bool is_service = false;
   bool parsable = false;
   bool json = false;
   bool dry_run = false;
@@ -116,20 +116,6 @@ void add_asked(CLI::App& command, const std::shared_ptr<SubmitOptions>& options)
   }
 }
 
-/// The user's environment and folder.
-Result<store::Submission> base_submission() {
-  store::Submission base;
-  std::error_code failed;
-  base.directory = std::filesystem::current_path(failed);
-  if (failed) return fail(Code::unavailable, "the working directory is gone");
-  const mode_t umask = ::umask(0);
-  ::umask(umask);
-  base.umask = static_cast<std::int32_t>(umask);
-  base.resource_limits = process::resource_limits();
-  for (char** each = environ; *each != nullptr; ++each) base.environment.emplace_back(*each);
-  return base;
-}
-
 /// A script and what its lines ask.
 Result<store::Submission> read_script(const std::string& path, store::Submission base) {
   std::ifstream file(path, std::ios::binary);
@@ -147,9 +133,21 @@ Result<store::Submission> read_script(const std::string& path, store::Submission
 /// The command behind "--", or a script; what the options say counts before the script's lines.
 Result<store::Submission> read_submission(const SubmitOptions& options,
                                           const std::vector<std::string>& command_line) {
+  const std::vector<std::string> command = words_after_mark(command_line, {});
+  if (options.is_service) {
+    if (command.empty()) {
+      return fail(Code::usage, "there is no command to run replicas of", {},
+                  "almanac submit --service [OPTIONS] -- COMMAND...; {port} in it is its port");
+    }
+    const auto named = std::find_if(options.asked.begin(), options.asked.end(),
+                                    [](const auto& each) { return each.starts_with("--name="); });
+    const std::string name = named != options.asked.end()
+                                 ? named->substr(named->find('=') + 1)
+                                 : std::filesystem::path(command.front()).filename().string();
+    return service_job(options.replicas, options.service, name, options.asked, command);
+  }
   auto base = base_submission();
   if (!base) return base;
-  const std::vector<std::string> command = words_after_mark(command_line, {});
   if (command.empty() && options.words.empty()) {
     return fail(Code::usage, "there is nothing to run", {},
                 "almanac submit [OPTIONS] -- COMMAND..., or almanac submit [OPTIONS] SCRIPT");
@@ -162,16 +160,7 @@ Result<store::Submission> read_submission(const SubmitOptions& options,
     base->argv = command;
     base->name = std::filesystem::path(command.front()).filename();
   }
-  submission::Draft draft{.asked = *std::move(base), .now = wall_clock()};
-  auto done = submission::apply_words(options.asked, submission::own_options(), {}, draft);
-  if (done) done = draft.settle();
-  if (!done) {
-    if (done.error().code == Code::invalid) done.error().code = Code::usage;
-    return tl::unexpected(done.error());
-  }
-  std::string& directory = draft.asked.directory;
-  directory = std::filesystem::absolute(directory).lexically_normal();
-  return std::move(draft.asked);
+  return with_asked(*std::move(base), options.asked);
 }
 
 /// The job as the service tells it: once it says what it expects of it if it waits, or has not done
@@ -290,6 +279,14 @@ void register_submit(Program& program) {
   command.add_option("COMMAND", options->words,
                      "A command and its arguments after --, or a script and its arguments");
   add_asked(command, options);
+  CLI::Option* const service =
+      command.add_flag("--service", options->is_service,
+                       "Run it as a service: replicas of the command behind one port");
+  options->replicas.add_to(command);
+  for (const char* const each :
+       {"--replicas", "--slo", "--port", "--scaler", "--health", "--at-once", "--rate"}) {
+    command.get_option(each)->needs(service);
+  }
   CLI::Option* const parsable =
       command.add_flag("--parsable", options->parsable, "Print the job's number only");
   command
@@ -303,6 +300,9 @@ void register_submit(Program& program) {
   add_example(command,
               "almanac submit --gpus 2 --cpus 8 --mem 32G --time 2:00:00 -- python train.py");
   add_example(command, "almanac submit --array 0-9%3 --after 17 train.sh");
+  add_example(command,
+              "almanac submit --service --replicas 1..4 --slo ttft=500ms,tpot=50ms --gpus 1 --port "
+              "8000 -- vllm serve MODEL --port {port}");
   add_example(command, "almanac submit --json --gpus 1 --max-gpus 4 --deadline 16:00 -- ./train");
   program.on(command, [options, &program] { return submit(*options, program.command_line); });
 }

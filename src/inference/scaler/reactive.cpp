@@ -51,7 +51,7 @@ void register_reactive(Registry& registry) {
   registry.scalers.add({.name = "reactive",
                         .summary = "by requests that wait and KV memory in use",
                         .source = "Kubernetes HPA; llm-d saturation rule",
-                        .make = [](const ScalerCase&) { return std::make_unique<Reactive>(); }});
+                        .make = {[](const ScalerCase&) { return std::make_unique<Reactive>(); }}});
 }
 
 }  // namespace almanac::inference::scaler

@@ -24,7 +24,7 @@ void register_steady(Registry& registry) {
       {.name = "steady",
        .summary = "as many replicas as may be, all the time",
        .source = "the fleet that is sized for its peak",
-       .make = [](const ScalerCase& told) { return std::make_unique<Steady>(told); }});
+       .make = {[](const ScalerCase& told) { return std::make_unique<Steady>(told); }}});
 }
 
 }  // namespace almanac::inference::scaler

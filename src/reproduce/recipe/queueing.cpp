@@ -16,6 +16,8 @@
 #include <fmt/format.h>
 
 #include "base/rng.h"
+#include "inference/registry.h"
+#include "inference/simulation.h"
 #include "policy/registry.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
@@ -98,6 +100,38 @@ Simulated simulate_wait(int servers, double load, const std::function<double(Rng
   return made;
 }
 
+/// Iterations that are all as long.
+class Constant final : public inference::StepTime {
+ public:
+  inference::Micros operator()(const inference::Batch&) const override { return kLength; }
+  static constexpr inference::Micros kLength = 1000;
+};
+
+/// The mean wait of requests of one replica, in services: each asks for one token, and one runs at
+/// a time.
+double wait_of_requests(double load) {
+  constexpr std::uint64_t kRuns = 16;
+  const Constant step;
+  double sum = 0;
+  for (std::uint64_t run = 0; run < kRuns; ++run) {
+    inference::Requests requests;
+    double now = 0;
+    for (const double gap : drawn([](Rng& rng) { return rng.exponential(); }, 3 + run)) {
+      now += gap / load * Constant::kLength;
+      requests.all.push_back({.arrival = now, .prompt = 1, .output = 1});
+    }
+    inference::Simulation simulation(std::move(requests));
+    simulation.add({.sequences = 1, .kv_blocks = 1000}, step,
+                   inference::registry().formers.find("chunked")->make());
+    simulation.run(*inference::registry().routers.find("round_robin")->make(1));
+    for (std::size_t each = 0; each < kJobs; ++each) {
+      const inference::RequestId id = static_cast<inference::RequestId>(each);
+      sum += simulation.outcomes()[each].start - simulation.requests()[id].arrival;
+    }
+  }
+  return sum / static_cast<double>(kRuns * kJobs) / Constant::kLength;
+}
+
 double load_of(const Rows& rows) {
   const double load = rows.number("rho");
   rows.require(load > 0 && load < 1, "expected rho between 0 and 1");
@@ -140,6 +174,11 @@ void constant_services(Bench& bench, const File& file) {
     const std::string what = fmt::format("{} rho {}", file.name, load);
     const double mean = queue.mean_wait();
     bench.add(what + ": mean wait", rows.number("mean_wait"), mean, "services");
+    for (const double checked : {0.5, 0.8, 0.9}) {
+      if (load != checked) continue;
+      bench.add(what + ": mean wait, as requests of a replica", mean, wait_of_requests(load),
+                "services");
+    }
     bench.add(what + ": mean jobs that wait", rows.number("mean_queue_length"), load * mean,
               "jobs");
     bench.add(what + ": mean jobs in the system", rows.number("mean_in_system"), load * (mean + 1),

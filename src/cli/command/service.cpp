@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac service: replicas of a command behind one port, as many as its requests need.
+#include <memory>
+
+#include "cli/program.h"
+#include "cli/replica_service.h"
+#include "cli/words_after_mark.h"
+
+namespace almanac::cli {
+namespace {
+
+struct Options {
+  ReplicaService service{};
+  ServiceOptions place{};
+  std::string name = "service";
+  std::vector<std::string> each;
+  std::vector<std::string> words;
+};
+
+}  // namespace
+
+void register_service(Program& program) {
+  CLI::App& command =
+      program.command(Purpose::run, "service", "Answer requests with replicas of a command, here");
+  const auto options = std::make_shared<Options>();
+  command.add_option("COMMAND", options->words,
+                     "The command of a replica after --; {port} in it, and $PORT, is its port");
+  options->service.add_to(command);
+  command.add_option("--name", options->name, "Of the service; its replicas are NAME-replica-PORT")
+      ->capture_default_str();
+  command
+      .add_option("--each", options->each,
+                  "What each replica asks, as submit takes it: --each=--gpus=1; may be repeated")
+      ->type_name("OPTION");
+  options->place.add_to(command);
+  add_example(command,
+              "almanac service --replicas 1..4 --each=--gpus=1 --port 8000 -- vllm serve MODEL "
+              "--port {port}");
+  program.on(command, [options, &program] {
+    return run_service(options->service, options->place, options->name, options->each,
+                       words_after_mark(program.command_line, {}));
+  });
+}
+
+}  // namespace almanac::cli

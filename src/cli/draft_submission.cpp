@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/draft_submission.h"
+
+#include <filesystem>
+#include <utility>
+
+#include <sys/stat.h>
+
+#include "cli/wall_clock.h"
+#include "process/resource_limits.h"
+#include "submission/draft.h"
+
+extern char** environ;
+
+namespace almanac::cli {
+
+Result<store::Submission> base_submission() {
+  store::Submission base;
+  std::error_code failed;
+  base.directory = std::filesystem::current_path(failed);
+  if (failed) return fail(Code::unavailable, "the working directory is gone");
+  const mode_t umask = ::umask(0);
+  ::umask(umask);
+  base.umask = static_cast<std::int32_t>(umask);
+  base.resource_limits = process::resource_limits();
+  for (char** each = environ; *each != nullptr; ++each) base.environment.emplace_back(*each);
+  return base;
+}
+
+Result<store::Submission> with_asked(store::Submission base,
+                                     const std::vector<std::string>& asked) {
+  submission::Draft draft{.asked = std::move(base), .now = wall_clock()};
+  auto done = submission::apply_words(asked, submission::own_options(), {}, draft);
+  if (done) done = draft.settle();
+  if (!done) {
+    if (done.error().code == Code::invalid) done.error().code = Code::usage;
+    return tl::unexpected(done.error());
+  }
+  std::string& directory = draft.asked.directory;
+  directory = std::filesystem::absolute(directory).lexically_normal();
+  return std::move(draft.asked);
+}
+
+}  // namespace almanac::cli

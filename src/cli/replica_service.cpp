@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/replica_service.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <csignal>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/draft_submission.h"
+#include "cli/program.h"
+#include "cli/replica_bounds.h"
+#include "inference/scaled.h"
+#include "replicas/front.h"
+#include "replicas/keeper.h"
+#include "serve/view_json.h"
+#include "stats/quantile.h"
+#include "text/duration.h"
+
+namespace almanac::cli {
+namespace {
+
+/// "ttft=500ms,tpot=50ms".
+Result<replicas::Tally::Objective> objective(const std::string& told) {
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  replicas::Tally::Objective made{kAny, kAny};
+  for (std::size_t at = 0; at < told.size();) {
+    const std::size_t end = std::min(told.find(',', at), told.size());
+    const std::string each = told.substr(at, end - at);
+    at = end + 1;
+    const std::size_t equals = each.find('=');
+    const std::string key = each.substr(0, equals);
+    const auto length =
+        equals == std::string::npos ? std::nullopt : text::parse_duration(each.substr(equals + 1));
+    if ((key != "ttft" && key != "tpot") || !length || *length <= Duration{0} ||
+        *length == text::kUnlimited) {
+      return fail(Code::usage, fmt::format("--slo: \"{}\" is no objective", each), {},
+                  "as ttft=500ms,tpot=50ms, or one of them");
+    }
+    (key == "ttft" ? made.first_s : made.each_s) = seconds(*length);
+  }
+  return made;
+}
+
+/// What a scaler takes for granted, microseconds.
+constexpr inference::Micros kColdStart = 30e6;
+
+std::string mark(const std::string& service) { return service + "-replica-"; }
+
+/// Replicas as jobs of the service of this machine.
+class LiveJobs final : public replicas::Jobs {
+ public:
+  LiveJobs(serve::Client client, store::Submission replica)
+      : client_(std::move(client)), replica_(std::move(replica)) {}
+
+  Result<std::int64_t> start(int port) override {
+    store::Submission asked = replica_;
+    const std::string number = std::to_string(port);
+    asked.name = mark(replica_.name) + number;
+    for (std::string& word : asked.argv) {
+      constexpr std::string_view kPort = "{port}";
+      for (std::size_t at; (at = word.find(kPort)) != std::string::npos;) {
+        word.replace(at, kPort.size(), number);
+      }
+    }
+    std::erase_if(asked.environment, [](const auto& each) { return each.starts_with("PORT="); });
+    asked.environment.push_back("PORT=" + number);
+    const auto numbers = client_.submit(asked);
+    if (!numbers) return tl::unexpected(numbers.error());
+    return static_cast<std::int64_t>(numbers->front());
+  }
+  Result<State> state(std::int64_t job) override {
+    const auto said = client_.get(fmt::format("/v1/jobs/{}", job));
+    if (!said && said.error().code == Code::not_found) return State::over;
+    const auto listed = said ? serve::read_job(said->body) : tl::unexpected(said.error());
+    if (!listed) return tl::unexpected(listed.error());
+    switch (listed->view.job.state) {
+      case trace::JobState::pending:
+        return State::waits;
+      case trace::JobState::running:
+        return State::runs;
+      default:
+        return State::over;
+    }
+  }
+  Result<void> end(std::int64_t job) override {
+    const auto said = client_.post(fmt::format("/v1/jobs/{}/cancel", job));
+    // What has ended meanwhile is as well.
+    if (said || said.error().code == Code::conflict || said.error().code == Code::not_found) {
+      return {};
+    }
+    return tl::unexpected(said.error());
+  }
+  Result<std::vector<Job>> left() override {
+    const auto said = client_.get("/v1/jobs");
+    if (!said) return tl::unexpected(said.error());
+    const auto listed = serve::read_jobs(said->body);
+    if (!listed) return tl::unexpected(listed.error());
+    std::vector<Job> made;
+    const std::string prefix = mark(replica_.name);
+    for (const serve::ListedJob& each : listed->jobs) {
+      const store::Job& job = each.view.job;
+      const bool lives =
+          job.state == trace::JobState::pending || job.state == trace::JobState::running;
+      if (!lives || !job.asked.name.starts_with(prefix)) continue;
+      int port = 0;
+      const std::string_view number = std::string_view(job.asked.name).substr(prefix.size());
+      const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), port);
+      if (error != std::errc{} || end != number.data() + number.size()) continue;
+      made.push_back({static_cast<std::int64_t>(job.number), port});
+    }
+    return made;
+  }
+
+ private:
+  serve::Client client_;
+  store::Submission replica_;
+};
+
+std::string status(const std::string& name, const replicas::Pool& pool,
+                   const replicas::Tally& tally, const replicas::Keeper& keeper) {
+  const replicas::Tally::Seen seen = tally.seen();
+  const inference::Load load = pool.load();
+  nlohmann::ordered_json made = {{"service", name},           {"accepted", seen.accepted},
+                                 {"answered", seen.fates[0]}, {"refused", seen.fates[1]},
+                                 {"broken", seen.fates[2]},   {"client_left", seen.fates[3]},
+                                 {"in_hand", seen.in_hand()}, {"tried_again", seen.tried_again},
+                                 {"waiting", load.waiting},   {"running", load.running},
+                                 {"attained", seen.attained}};
+  const auto quantiles = [&](const char* key, std::vector<double> values) {
+    if (values.empty()) return;
+    made[key] = {{"p50", 1e3 * stats::quantile(values, 0.5)},
+                 {"p90", 1e3 * stats::quantile(values, 0.9)},
+                 {"p99", 1e3 * stats::quantile(values, 0.99)}};
+  };
+  quantiles("ttft_ms", seen.first_s);
+  quantiles("tpot_ms", seen.each_s);
+  made["trouble"] = keeper.trouble();
+  made["replicas"] = nlohmann::ordered_json::array();
+  for (const replicas::Keeper::Seen& each : keeper.seen()) {
+    made["replicas"].push_back(
+        {{"job", each.job}, {"port", each.port}, {"state", each.state}, {"in_hand", each.in_hand}});
+  }
+  return made.dump(2) + "\n";
+}
+
+std::atomic<bool> stops = false;
+void stop_now(int) { stops = true; }
+
+/// Whether an option is about the service's job rather than a replica's.
+bool is_of_service(const std::string& asked) {
+  static const char* const kNames[] = {"--name", "--out",   "--err", "--directory",
+                                       "--hold", "--begin", "--vc",  "--qos"};
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [&](const char* name) { return asked.substr(0, asked.find('=')) == name; });
+}
+
+}  // namespace
+
+void ReplicaService::add_to(CLI::App& command) {
+  command.add_option("--replicas", replicas, "How many: 2, or from 1..4, as requests come")
+      ->type_name("N|A..B")
+      ->capture_default_str();
+  command.add_option("--slo", objective, "What is asked of its answers: ttft=500ms,tpot=50ms")
+      ->type_name("KEY=TIME,...");
+  command.add_option("--port", port, "Of 127.0.0.1, where the service answers; 0 = any")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+  command.add_option("--scaler", scaler, "What decides how many replicas there are")
+      ->capture_default_str();
+  command
+      .add_option("--rate", rate,
+                  "Requests a second that a replica answers in time, for scalers that go by it")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--health", health, "What a replica answers with 200 once it is ready")
+      ->type_name("PATH")
+      ->capture_default_str();
+  command.add_option("--at-once", at_once, "Requests of one replica; others wait for it")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
+}
+
+Result<void> ReplicaService::check() const {
+  if (const auto read = read_replica_bounds("--replicas", replicas); !read)
+    return tl::unexpected(read.error());
+  if (const auto read = ::almanac::cli::objective(objective); !read) {
+    return tl::unexpected(read.error());
+  }
+  if (const auto made = inference::make_scaler(scaler, {.replica_requests_per_s = rate}); !made) {
+    Error error = made.error();
+    error.code = Code::usage;
+    if (rate <= 0) error.hint = "tell it with --rate, or take another --scaler: " + error.hint;
+    return tl::unexpected(error);
+  }
+  if (!health.starts_with('/')) {
+    return fail(Code::usage, fmt::format("--health: \"{}\" is no path", health), {}, "as /health");
+  }
+  return {};
+}
+
+std::vector<std::string> ReplicaService::words() const {
+  std::vector<std::string> made = {
+      "--replicas", replicas, "--scaler",           scaler,      "--health",
+      health,       "--port", std::to_string(port), "--at-once", std::to_string(at_once)};
+  if (rate > 0) made.insert(made.end(), {"--rate", fmt::format("{}", rate)});
+  if (!objective.empty()) made.insert(made.end(), {"--slo", objective});
+  return made;
+}
+
+Result<store::Submission> service_job(const ReplicaService& service, const ServiceOptions& place,
+                                      const std::string& name,
+                                      const std::vector<std::string>& asked,
+                                      const std::vector<std::string>& command) {
+  if (const auto checked = service.check(); !checked) return tl::unexpected(checked.error());
+  auto base = base_submission();
+  if (!base) return base;
+  std::error_code failed;
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe", failed);
+  if (failed) return fail(Code::unavailable, "this program's own file cannot be found");
+  base->name = name;
+  base->argv = {self, "service"};
+  for (std::string& word : service.words()) base->argv.push_back(std::move(word));
+  if (!place.place.socket.empty())
+    base->argv.insert(base->argv.end(), {"--socket", place.place.socket});
+  if (!place.place.url.empty()) base->argv.insert(base->argv.end(), {"--url", place.place.url});
+  if (!place.place.token.empty()) base->environment.push_back("ALMANAC_TOKEN=" + place.place.token);
+  base->argv.insert(base->argv.end(), {"--name", name});
+  std::vector<std::string> own;
+  for (const std::string& each : asked) {
+    if (is_of_service(each)) {
+      own.push_back(each);
+      continue;
+    }
+    if (each.starts_with("--array") || each.starts_with("--after")) {
+      return fail(Code::usage, fmt::format("{} does not go with --service", each), {},
+                  "a service has as many replicas as --replicas says");
+    }
+    base->argv.push_back("--each=" + each);
+  }
+  base->argv.push_back("--");
+  base->argv.insert(base->argv.end(), command.begin(), command.end());
+  auto job = with_asked(*std::move(base), own);
+  if (!job) return job;
+  // It needs no GPU itself, and begins again after the machine did.
+  job->gpus = 0;
+  job->requeue = true;
+  return job;
+}
+
+Result<int> run_service(const ReplicaService& service, const ServiceOptions& place,
+                        const std::string& name, const std::vector<std::string>& asked,
+                        const std::vector<std::string>& command) {
+  if (const auto checked = service.check(); !checked) return tl::unexpected(checked.error());
+  if (command.empty()) {
+    return fail(Code::usage, "there is no command to run replicas of", {},
+                "almanac service [OPTIONS] -- COMMAND...; {port} in it is a replica's port");
+  }
+  auto base = base_submission();
+  if (!base) return tl::unexpected(base.error());
+  base->argv = command;
+  auto replica = with_asked(*std::move(base), asked);
+  if (!replica) return tl::unexpected(replica.error());
+  replica->name = name;
+  auto client = place.client();
+  if (!client) return tl::unexpected(client.error());
+  const ReplicaBounds few = *read_replica_bounds("--replicas", service.replicas);
+  LiveJobs jobs(*std::move(client), *std::move(replica));
+  replicas::Pool pool({.at_once = service.at_once});
+  replicas::Tally tally(*objective(service.objective));
+  auto scaler = inference::make_scaler(service.scaler, {.least = few.least,
+                                                        .most = few.most,
+                                                        .replica_requests_per_s = service.rate,
+                                                        .cold_start = kColdStart});
+  if (!scaler) return tl::unexpected(scaler.error());
+  replicas::Keeper keeper(jobs, pool, *std::move(scaler),
+                          {.least = few.least, .most = few.most, .health = service.health});
+  if (const auto begun = keeper.begin(); !begun) return tl::unexpected(begun.error());
+  auto front = replicas::Front::start(service.port, pool, tally,
+                                      [&] { return status(name, pool, tally, keeper); }, {});
+  if (!front) return tl::unexpected(front.error());
+  std::signal(SIGINT, stop_now);
+  std::signal(SIGTERM, stop_now);
+  note(fmt::format("{} answers at http://127.0.0.1:{}; /almanac/status says how it does", name,
+                   (*front)->port()));
+  keeper.run(stops);
+  pool.shut();
+  front->reset();
+  keeper.end();
+  const replicas::Tally::Seen seen = tally.seen();
+  note(fmt::format("{} has ended: {} requests, {} answered, {} refused, {} cut off, {} left", name,
+                   seen.accepted, seen.fates[0], seen.fates[1], seen.fates[2], seen.fates[3]));
+  return kDone;
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// `almanac simulate LOG --with REQUESTS`: what training loses and what requests get.
+#pragma once
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "base/result.h"
+#include "sim/experiment.h"
+
+namespace almanac::cli {
+
+struct WithRequests {
+  std::string requests;  ///< A log of requests; "" = none.
+  std::string service;   ///< key=value,... of the service that answers them.
+
+  void add_to(CLI::App& command);
+};
+
+/// Runs every policy of `prepared` twice, alone and with the service, and prints both beside each
+/// other: `format` is table or json.
+Result<int> simulate_with_requests(const WithRequests& with, const sim::Prepared& prepared,
+                                   const std::string& format);
+
+}  // namespace almanac::cli

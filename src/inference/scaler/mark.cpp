@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Replicas for the rate that is expected when new ones are ready.
+#include <algorithm>
+#include <cmath>
+#include <deque>
+
+#include "inference/registry.h"
+
+namespace almanac::inference::scaler {
+namespace {
+
+/// Source   Zhang et al., ATC'19 (MArk), section 4: steps of a minute, capacity for 1.2 times the
+///          rate that is predicted for the time by which a replica that is asked for now is ready.
+/// Differs  The rate is predicted by the line through the last five minutes instead of by an LSTM;
+///          replicas are of one type. What waits already is worked off within a minute.
+class Mark final : public Scaler {
+ public:
+  explicit Mark(const ScalerCase& told)
+      : capacity_(told.replica_requests_per_s), ahead_s_(told.cold_start / 1e6) {}
+
+  int want(Micros, const Load& load) override {
+    rates_.push_back(static_cast<double>(load.arrived - arrived_) / kStep);
+    arrived_ = load.arrived;
+    if (rates_.size() > kKept) rates_.pop_front();
+    const double expected = kHeadroom * predicted() + static_cast<double>(load.waiting) / kStep;
+    return static_cast<int>(std::ceil(expected / capacity_ - 1e-9));
+  }
+  Micros period() const override { return kStep * 1e6; }
+
+ private:
+  static constexpr double kStep = 60, kHeadroom = 1.2;
+  static constexpr std::size_t kKept = 5;
+
+  /// Requests a second, by least squares; never below the last step's.
+  double predicted() const {
+    const auto count = static_cast<double>(rates_.size());
+    double sum = 0, sum_at = 0, sum_of_both = 0, sum_of_squares = 0;
+    for (std::size_t at = 0; at < rates_.size(); ++at) {
+      const auto x = static_cast<double>(at);
+      sum += rates_[at];
+      sum_at += x;
+      sum_of_both += x * rates_[at];
+      sum_of_squares += x * x;
+    }
+    const double spread = count * sum_of_squares - sum_at * sum_at;
+    const double slope = spread > 0 ? (count * sum_of_both - sum_at * sum) / spread : 0;
+    const double then = count - 1 + std::ceil(ahead_s_ / kStep);
+    return std::max(rates_.back(), sum / count + slope * (then - sum_at / count));
+  }
+
+  double capacity_;
+  double ahead_s_;
+  std::int64_t arrived_ = 0;
+  std::deque<double> rates_;
+};
+
+}  // namespace
+
+void register_mark(Registry& registry) {
+  registry.scalers.add(
+      {.name = "mark",
+       .summary = "for the rate that is expected once new replicas are ready",
+       .source = "Zhang et al. ATC'19 §4",
+       .make = {[](const ScalerCase& told) { return std::make_unique<Mark>(told); }, true}});
+}
+
+}  // namespace almanac::inference::scaler

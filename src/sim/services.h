@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Services whose replicas are jobs of a simulation, on the same ledger as all others.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "inference/scaler.h"
+#include "inference/service.h"
+#include "inference/simulation.h"
+#include "policy/contract/contract.h"
+#include "sim/experiment.h"
+#include "trace/trace.h"
+
+namespace almanac::sim {
+
+/// A service to run beside jobs.
+struct ServiceCase {
+  std::string name = "service";
+  inference::Service service{};    ///< Its own number of replicas means nothing here.
+  inference::Requests requests{};  ///< Arrivals count from the first job's.
+  inference::Objective objective{};
+  int least = 1;              ///< Replicas.
+  int most = 1;               ///< Replicas.
+  Duration cold_start = 30s;  ///< From the start of a replica until it takes requests.
+  std::string scaler = "reactive";
+  double replica_requests_per_s = 0;  ///< For scalers that need it; 0 = not known.
+  std::string vc;                     ///< Whose GPUs it has; "" where jobs name none.
+};
+
+/// What became of a service.
+struct ServiceOutcome {
+  std::vector<inference::Outcome> requests;
+  double gpu_s = 0;                    ///< Held by replicas, cold starts included.
+  std::uint64_t replicas_started = 0;  ///< Once for each time a policy started one.
+  std::uint64_t replicas_stopped = 0;  ///< By the policy, for other jobs; their requests began
+                                       ///< anew.
+  std::string refused;                 ///< Why a replica can never start; "" = it can.
+};
+
+/// The side of a simulation that is about services: which replicas are to come and to go, and what
+/// requests see of those that run. A replica that is stopped loses what it computed; its requests
+/// go to the others, or wait. One that is to go takes no more requests and answers those that it
+/// has.
+///
+/// Cost: an event of the fleet each; what jobs do costs O(replicas) an event.
+class Services {
+ public:
+  /// Fails as inference::parts() does, with not_found for a scaler that is none.
+  static Result<Services> make(const trace::Trace& jobs, std::vector<ServiceCase> told);
+  Services(Services&&) noexcept;
+  Services& operator=(Services&&) noexcept;
+  ~Services();
+
+  /// The jobs of the log and behind them the replicas so far.
+  const trace::Trace& trace() const { return *trace_; }
+  /// As View::services has them.
+  const std::vector<policy::Service>& states() const { return states_; }
+  /// One a service, for policy::Serving.
+  std::vector<std::unique_ptr<inference::Scaler>> scalers() const;
+  std::vector<ServiceOutcome> outcomes() const;
+
+  // What the simulation calls.
+  void begin(Time at) { began_ = at; }
+  /// All that happens to requests until `now`.
+  void advance(Time now);
+  /// When a replica comes or goes next, as far as that is known; kNever = not.
+  Time next() const;
+  /// Whether requests or replicas are left.
+  bool go_on() const;
+  /// Whether requests wait for replicas that will never be.
+  bool is_stuck() const;
+  void scale(policy::ServiceId service, int replicas, Time now);
+  std::vector<JobId> take_gone() { return std::exchange(gone_, {}); }
+  std::vector<JobId> take_come() { return std::exchange(come_, {}); }
+  void refused(JobId job, const policy::Reason& reason);
+  void started(JobId job, Time begins);
+  void stopped(JobId job, Time now);
+  /// A policy has ended it for good.
+  void ended(JobId job, Time now);
+  void finish(Time now);
+
+ private:
+  struct Running;
+  struct Copy;
+  Services();
+  Copy& copy_of(JobId job);
+  bool all_over() const;
+  inference::Micros since_begin(Time at) const;
+  void ask(std::size_t service, Time now);
+  void let_go(std::size_t service, Time now);
+  void leave_gpus(Copy& copy, Time now);
+
+  std::unique_ptr<trace::Trace> trace_;
+  std::size_t logged_ = 0;
+  Time began_{};
+  Time now_{};
+  int looks_in_vain_ = 0;
+  std::vector<policy::Service> states_;
+  std::vector<std::unique_ptr<Running>> services_;
+  std::vector<Copy> copies_;  // by JobId behind the log
+  std::vector<JobId> gone_, come_;
+};
+
+/// Simulates run number `run` with services beside the jobs. Fails as make_policy() does.
+Result<Schedule> simulate_with(const Prepared& prepared, std::size_t run, Services& services,
+                               const std::atomic<bool>* stop = nullptr);
+
+}  // namespace almanac::sim

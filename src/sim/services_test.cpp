@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/services.h"
+
+#include <gtest/gtest.h>
+
+#include "inference/profile/model.h"
+
+namespace almanac::sim {
+namespace {
+
+constexpr double kSecond = 1e6;
+
+trace::Job job(Duration submit, int gpus, Duration run) {
+  trace::Job made;
+  made.request.submit = Time{submit};
+  made.request.gpus = gpus;
+  made.outcome.run = run;
+  return made;
+}
+
+class ServicesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    told_.service.model = *inference::find_model("llama-3.1-8b");
+    told_.service.board = *inference::find_board("h100");
+    told_.scaler = "steady";
+    told_.cold_start = 10s;
+  }
+  void requests(int count, double first_s, double apart_s) {
+    for (int each = 0; each < count; ++each) {
+      told_.requests.all.push_back(
+          {.arrival = (first_s + apart_s * each) * kSecond, .prompt = 1000, .output = 100});
+    }
+  }
+  /// What becomes of jobs and service on one node of so many GPUs.
+  Schedule play(std::vector<trace::Job> jobs, const std::string& policy, int gpus) {
+    trace::Trace log;
+    log.jobs = std::move(jobs);
+    Experiment experiment;
+    experiment.policies = {policy};
+    experiment.restart = {};
+    auto prepared = prepare(experiment, std::move(log), cluster::uniform(gpus, 1));
+    EXPECT_TRUE(prepared) << prepared.error().message;
+    auto services = Services::make(prepared->trace, {told_});
+    EXPECT_TRUE(services) << services.error().message;
+    auto schedule = simulate_with(*prepared, 0, *services);
+    EXPECT_TRUE(schedule) << schedule.error().message;
+    seen_ = services->outcomes().front();
+    return std::move(*schedule);
+  }
+  int finished() const {
+    return static_cast<int>(
+        std::count_if(seen_.requests.begin(), seen_.requests.end(),
+                      [](const auto& each) { return each.finish != inference::kNever; }));
+  }
+
+  ServiceCase told_;
+  ServiceOutcome seen_;
+};
+
+TEST_F(ServicesTest, TakesGpusFromTrainingAndGivesThemBack) {
+  requests(150, 0, 1);
+  const Schedule made = play({job(1s, 4, 100s), job(2s, 8, 100s)}, "fifo", 8);
+  ASSERT_EQ(made.jobs.size(), 2u);
+  EXPECT_EQ(made.jobs[0].start, Time{1s});
+  EXPECT_GT(made.jobs[1].start, Time{101s}) << "all 8 GPUs, and one is the replica's";
+  EXPECT_NE(made.jobs[1].end, kNoTime);
+  EXPECT_EQ(finished(), 150);
+  EXPECT_EQ(seen_.replicas_started, 1u);
+  EXPECT_EQ(seen_.replicas_stopped, 0u);
+}
+
+TEST_F(ServicesTest, LetsARequestWaitForTheColdStart) {
+  requests(1, 0, 1);
+  play({job(0s, 1, 1s)}, "fifo", 2);
+  ASSERT_EQ(finished(), 1);
+  EXPECT_GT(seen_.requests[0].first_token, 10 * kSecond);
+  EXPECT_LT(seen_.requests[0].first_token, 11 * kSecond);
+}
+
+TEST_F(ServicesTest, LosesNoRequestWhenAPolicyStopsAReplica) {
+  requests(200, 0, 0.5);
+  // Shortest remaining time first: a job without end yields to every other.
+  const Schedule made = play({job(0s, 1, 1s), job(30s, 1, 20s)}, "srtf", 1);
+  EXPECT_EQ(made.jobs[1].start, Time{30s});
+  EXPECT_EQ(seen_.replicas_stopped, 1u);
+  EXPECT_EQ(seen_.replicas_started, 2u);
+  EXPECT_EQ(finished(), 200);
+  for (const auto& each : seen_.requests) {
+    const bool in_between = each.first_token > 30 * kSecond && each.first_token < 60 * kSecond;
+    EXPECT_FALSE(in_between) << "no replica ran from 30 to 60 s";
+  }
+}
+
+TEST_F(ServicesTest, FollowsItsRequests) {
+  told_.scaler = "reactive";
+  told_.least = 0;
+  told_.most = 4;
+  requests(1, 600, 1);
+  const Schedule made = play({job(0s, 1, 2000s), job(700s, 4, 10s)}, "fifo", 4);
+  EXPECT_EQ(finished(), 1);
+  EXPECT_GE(seen_.requests[0].first_token, 610 * kSecond);
+  EXPECT_LT(seen_.gpu_s, 400) << "a few looks and 300 s of calm";
+  EXPECT_EQ(made.jobs[1].phase, policy::Phase::ended);
+}
+
+TEST_F(ServicesTest, EndsWhereNoReplicaCanBe) {
+  told_.service.gpus = 16;
+  requests(5, 0, 1);
+  const Schedule made = play({job(0s, 1, 60s)}, "fifo", 8);
+  EXPECT_EQ(made.jobs[0].phase, policy::Phase::ended);
+  EXPECT_EQ(finished(), 0);
+  EXPECT_FALSE(seen_.refused.empty());
+}
+
+TEST_F(ServicesTest, RefusesAScalerThatIsNone) {
+  told_.scaler = "reactiv";
+  trace::Trace log;
+  const auto made = Services::make(log, {told_});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message, "no scaler is called \"reactiv\"");
+}
+
+/// Two runs with no request and none of a service schedule jobs alike.
+TEST_F(ServicesTest, CostsTrainingNothingWhereThereIsRoom) {
+  requests(50, 0, 10);
+  std::vector<trace::Job> jobs;
+  for (int each = 0; each < 50; ++each) jobs.push_back(job(7s * each, 1 + each % 3, 60s));
+  const Schedule made = play(jobs, "easy", 64);
+  for (std::size_t each = 0; each < jobs.size(); ++each) {
+    EXPECT_EQ(made.jobs[each].start, jobs[each].request.submit);
+  }
+}
+
+}  // namespace
+}  // namespace almanac::sim
