@@ -35,6 +35,7 @@ class Machine:
         self.log, self.job = f"{folder}/runs", f"{folder}/job"
         self.did = collections.Counter()
         self.acknowledged, self.requeues, self.cancelled = set(), set(), set()
+        self.arrays = {}  # by their first number
         self.lock = threading.Lock()
         self.service = None
         for each in (self.disk, f"{folder}/locks"):
@@ -114,6 +115,7 @@ class Machine:
         with self.lock:
             numbers = range(first, first + tasks)
             self.acknowledged.update(numbers)
+            self.arrays[first] = numbers
             self.requeues.update(numbers if requeues else ())
         self.did["jobs acknowledged"] += tasks
 
@@ -127,7 +129,7 @@ class Machine:
             self.cancelled.add(number)
         said = self.almanac(how, str(number))
         if how == "requeue":
-            self.requeues.add(number)
+            self.requeues.update(self.arrays.get(number, [number]))  # an array's number is all of it
         if said is not None and said.returncode == 0:
             self.did[f"{how}s"] += 1
         if how == "hold":
