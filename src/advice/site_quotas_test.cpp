@@ -29,7 +29,6 @@ class Told final : public slurm::Link {
   Result<void> end(slurm::JobNumber, slurm::Fate) override { return {}; }
   Result<void> power(std::span<const std::string>, bool) override { return {}; }
   Result<void> weigh(std::span<const std::string>, std::uint32_t) override { return {}; }
-  Result<void> watch(std::span<const slurm::JobNumber>, Duration) override { return {}; }
   Result<void> ended(Time, Time, const slurm::TakeEnded& take) override {
     for (slurm::Job row : rows) {
       if (auto taken = take(std::move(row)); !taken) return taken;

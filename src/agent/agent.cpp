@@ -83,7 +83,7 @@ void Agent::hear() {
   if (!line_->take()) {
     return hang_up(is_known_ || !towards_daemon_
                        ? "the daemon has hung up"
-                       : "the daemon has hung up on our name: is the secret the same there?");
+                       : "the daemon has hung up on our name: is it the key of this node?");
   }
   while (line_) {
     const auto line = line_->next();

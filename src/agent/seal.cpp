@@ -41,13 +41,6 @@ bool is_nonce(std::string_view text) {
          text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= kLongestName &&
-         std::all_of(text.begin(), text.end(), [](unsigned char letter) {
-           return std::isalnum(letter) != 0 || letter == '-' || letter == '_' || letter == '.';
-         });
-}
-
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> made;
   while (!line.empty()) {
@@ -78,18 +71,33 @@ Result<void> check_protocol(std::string_view said) {
 
 }  // namespace
 
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= kLongestName &&
+         std::all_of(text.begin(), text.end(), [](unsigned char letter) {
+           return std::isalnum(letter) != 0 || letter == '-' || letter == '_' || letter == '.';
+         });
+}
+
+Secret Secret::of_node(const std::string& node, std::uint64_t number) const {
+  std::array<unsigned char, kSealDigits / 2> made{};
+  digest_of(reinterpret_cast<const unsigned char*>(bytes_.data()), bytes_.size(),
+            fmt::format("almanac agent key {} of {}", number, node), made);
+  return Secret(hex(made.data(), made.size()));
+}
+
 Result<Secret> Secret::read(const std::string& path) {
   const process::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat state {};
   if (!file || ::fstat(file.get(), &state) != 0) {
-    return fail(errno == ENOENT ? Code::not_found : Code::unavailable,
-                fmt::format("cannot read the secret: {}", std::strerror(errno)), {.file = path},
-                "openssl rand -hex 32 makes one; the same on all nodes");
+    return fail(
+        errno == ENOENT ? Code::not_found : Code::unavailable,
+        fmt::format("cannot read the secret: {}", std::strerror(errno)), {.file = path},
+        "the service's: openssl rand -hex 32; a node's: almanac slurm agents --key NODE there");
   }
   if (state.st_uid != ::geteuid() && state.st_uid != 0) {
     return fail(Code::invalid,
                 fmt::format("the secret belongs to user {}, who knows it, then", state.st_uid),
-                {.file = path}, "make a new one that only root may read, on all nodes");
+                {.file = path}, "make a new one that only root may read");
   }
   if ((state.st_mode & 077) != 0) {
     return fail(Code::invalid, "others may read the secret", {.file = path}, "chmod 600 it");
@@ -100,7 +108,7 @@ Result<Secret> Secret::read(const std::string& path) {
   while (!bytes.empty() && bytes.back() == '\n') bytes.pop_back();
   if (bytes.size() < kLeastSecret) {
     return fail(Code::invalid, fmt::format("a secret is {} bytes at least", kLeastSecret),
-                {.file = path}, "openssl rand -hex 32 makes one; the same on all nodes");
+                {.file = path}, "openssl rand -hex 32 makes one");
   }
   return Secret(std::move(bytes));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// By what the daemon and its agents know each other: a secret file that both have, which never
+/// By what the daemon and its agents know each other: a key that both have (keys.h), which never
 /// goes over the wire. Each line is sealed (HMAC-SHA256) with a key of this connection, this
 /// direction and its place among the lines; so none can be made, changed, repeated or moved without
 /// the secret. Lines are not hidden: there is nothing in them but job numbers and how busy they
@@ -36,11 +36,15 @@ class Secret {
   explicit Secret(std::string bytes) : bytes_(std::move(bytes)) {}
 
   const std::string& bytes() const { return bytes_; }
+  /// One that only its owner can make: the `number`th of a node (keys.h).
+  Secret of_node(const std::string& node, std::uint64_t number) const;
 
  private:
   std::string bytes_;
 };
 
+/// Whether it may be the name of a node.
+bool is_name(std::string_view text);
 /// 128 random bits, in hexadecimal digits.
 std::string new_nonce();
 

@@ -52,6 +52,7 @@ Result<std::unique_ptr<live::Service>> SlurmEngine::open(const std::string& stat
   }
   auto link = slurm::connect(way);
   if (!link) return tl::unexpected(link.error());
+  config.connect = [way = way] { return slurm::connect(way); };
   auto service = steer::SlurmService::open(std::move(config), std::move(*link));
   if (!service) return tl::unexpected(service.error());
   return std::unique_ptr<live::Service>(std::move(*service));

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "gateway/change.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
+#include <ctime>
 #include <thread>
 
 #include <fmt/format.h>
@@ -78,6 +81,12 @@ Result<std::string> with_shards(JobNumber job, int shards) {
   return fmt::format("{}:{}", has_count ? asked.substr(0, end) : asked, shards);
 }
 
+Result<void> release(JobNumber job) {
+  job_desc_msg_t asked = nothing_of(job);
+  asked.priority = INFINITE;
+  return update(asked, "release");
+}
+
 /// A job that is held takes no priority, and one that is released may start at once: so all else
 /// comes before the release, and a priority after it.
 Result<void> change_one(const JobChange& change) {
@@ -105,6 +114,12 @@ Result<void> change_one(const JobChange& change) {
     if (!made) return tl::unexpected(made.error());
     gres = std::move(*made);
     asked.tres_per_node = gres.data();
+    any = true;
+  }
+  if (change.begins) {
+    // Slurm takes what is past for now, and 0 for unchanged.
+    asked.begin_time = std::max<std::time_t>(
+        1, std::chrono::floor<std::chrono::seconds>(change.begins->time_since_epoch()).count());
     any = true;
   }
   if (change.held == true) {
@@ -140,12 +155,6 @@ Result<void> check_running(std::uint32_t number) {
 }
 
 }  // namespace
-
-Result<void> release(JobNumber job) {
-  job_desc_msg_t asked = nothing_of(job);
-  asked.priority = INFINITE;
-  return update(asked, "release");
-}
 
 std::vector<Result<void>> change(std::span<const JobChange> changes) {
   // What is left when the controller falls silent would wait as long, each.

@@ -21,6 +21,4 @@ Result<void> end(slurm::JobNumber job, slurm::Fate fate);
 Result<void> power(std::span<const std::string> nodes, bool on);
 Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight);
 
-Result<void> release(slurm::JobNumber job);
-
 }  // namespace almanac::gateway

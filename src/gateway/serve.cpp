@@ -14,7 +14,6 @@
 
 #include "gateway/accounting.h"
 #include "gateway/change.h"
-#include "gateway/dead_man.h"
 #include "gateway/mirror.h"
 #include "gateway/site.h"
 #include "slurm/lines.h"
@@ -30,7 +29,6 @@ using slurm::Request;
 
 /// So many jobs a line: the daemon reads the first while the next are written.
 constexpr std::size_t kJobsALine = 1000;
-constexpr int kReleaseFailed = 75;  // EX_TEMPFAIL
 
 class Service {
  public:
@@ -51,7 +49,6 @@ class Service {
     return refuse(
         {Code::invalid, fmt::format("a request of more than {} bytes", slurm::kLongestRequest)});
   }
-  bool release_all() { return dead_man_.release_all(); }
 
  private:
   bool answer(const Request& request) {
@@ -79,9 +76,6 @@ class Service {
         return say_done(power(request.nodes, request.on));
       case Ask::weigh:
         return say_done(weigh(request.nodes, request.weight));
-      case Ask::watch:
-        dead_man_.watch(request.held, request.patience);
-        return say({});
       case Ask::ended:
         return say_ended(request);
     }
@@ -137,7 +131,6 @@ class Service {
   int out_;
   std::uint64_t id_ = 0;
   Mirror mirror_;
-  DeadMan dead_man_;
 };
 
 int signals_to_end_by() {
@@ -173,7 +166,7 @@ int serve(int in, int out) {
       goes_on = line->too_long ? service.take_too_long() : service.take(line->text);
     }
   }
-  return service.release_all() ? 0 : kReleaseFailed;
+  return 0;
 }
 
 }  // namespace almanac::gateway

@@ -7,7 +7,7 @@
 namespace almanac::gateway {
 
 /// Answers requests from `in` at `out`, which may be one socket. SIGTERM counts as the end of the
-/// line. At the end it releases what is watched. Gives the exit status.
+/// line. Gives the exit status.
 int serve(int in, int out);
 
 }  // namespace almanac::gateway

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -141,12 +142,16 @@ bool is_ours_to_rank(const job_desc_msg_t& job) {
   return !held && !ranked && !of_several;
 }
 
-/// As Almanac's lever `placement` holds jobs, and knows its own by: with this comment of an
-/// administrator's. A job that has another, or asks for nodes itself, is left to Slurm.
-void hold(job_desc_msg_t& job) {
-  if (job.admin_comment != nullptr || job.req_nodes != nullptr) return;
-  job.admin_comment = slurm_xstrdup("placed by almanac");
-  job.priority = 0;
+/// As Almanac's lever `placement` holds jobs, and knows its own by: for so many seconds, if it does
+/// not put that off, with this comment of an administrator's. A job that has another, asks for
+/// nodes itself, or for a time to begin or to be done, is left to Slurm.
+void hold(job_desc_msg_t& job, long lease_s) {
+  const std::time_t now = std::time(nullptr);
+  const bool is_timed = job.begin_time > now || job.deadline != 0;
+  if (job.admin_comment != nullptr || job.req_nodes != nullptr || is_timed) return;
+  job.begin_time = now + lease_s;
+  const std::string mark = "placed by almanac until " + std::to_string(job.begin_time);
+  job.admin_comment = slurm_xstrdup(mark.c_str());
 }
 
 /// The number that follows `name` at the beginning of a line.
@@ -185,7 +190,11 @@ int job_submit(job_desc_msg_t* job, std::uint32_t uid, char** /*message*/) {
       *factor < static_cast<long>(NICE_OFFSET)) {
     job->site_factor = static_cast<std::uint32_t>(static_cast<long>(NICE_OFFSET) + *factor);
   }
-  if (number_after(*answer, "hold") == 1) hold(*job);
+  constexpr long kLongestLease_s = 86400;
+  if (const auto lease_s = number_after(*answer, "hold");
+      lease_s && *lease_s > 0 && *lease_s <= kLongestLease_s) {
+    hold(*job, *lease_s);
+  }
   return SLURM_SUCCESS;
 }
 

@@ -32,9 +32,6 @@ class Books final : public slurm::Link {
   Result<void> weigh(std::span<const std::string> /*nodes*/, std::uint32_t /*weight*/) override {
     return {};
   }
-  Result<void> watch(std::span<const slurm::JobNumber> /*held*/, Duration /*patience*/) override {
-    return {};
-  }
   Result<void> ended(Time from, Time until, const slurm::TakeEnded& take) override {
     ++questions;
     std::vector<slurm::Job> found;

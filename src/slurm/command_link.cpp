@@ -214,6 +214,10 @@ Result<void> CommandLink::change_one(const JobChange& change) {
   if (change.required_nodes) update.push_back("ReqNodeList=" + *change.required_nodes);
   if (change.comment) update.push_back("AdminComment=" + *change.comment);
   if (change.shards) update.push_back(fmt::format("Gres=shard:{}", *change.shards));
+  if (change.begins) {
+    const bool is_past = *change.begins <= wall_clock() + skew_;
+    update.push_back("StartTime=" + (is_past ? "now" : in_uts(*change.begins)));
+  }
   if (change.site_factor) update.push_back(fmt::format("SiteFactor={}", *change.site_factor));
   if (change.priority && !is_usual) update.push_back(fmt::format("Priority={}", *change.priority));
   std::vector<std::vector<std::string>> commands;
@@ -289,11 +293,6 @@ Result<void> CommandLink::update(std::span<const std::string> nodes, const std::
     if (!done) return tl::unexpected(done.error());
   }
   return {};
-}
-
-Result<void> CommandLink::watch(std::span<const JobNumber> /*held*/, Duration /*patience*/) {
-  return fail(Code::unsupported, "Slurm's commands release nothing by themselves", {},
-              "jobs are held only through the gateway");
 }
 
 Result<void> CommandLink::ended(Time from, Time until, const TakeEnded& take) {

@@ -37,7 +37,7 @@ class CommandLink final : public Link {
  public:
   explicit CommandLink(RunCommand run = run_slurm) : run_(std::move(run)) {}
 
-  Abilities can() const override { return {.requeue = true, .power = true}; }
+  Abilities can() const override { return {.requeue = true, .power = true, .begins = true}; }
   std::string_view way() const override { return "commands"; }
   Result<Site> site() override;
   Result<News> news() override;
@@ -45,7 +45,6 @@ class CommandLink final : public Link {
   Result<void> end(JobNumber job, Fate fate) override;
   Result<void> power(std::span<const std::string> nodes, bool on) override;
   Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) override;
-  Result<void> watch(std::span<const JobNumber> held, Duration patience) override;
   Result<void> ended(Time from, Time until, const TakeEnded& take) override;
 
  private:

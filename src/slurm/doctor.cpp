@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "slurm/age.h"
 #include "text/number.h"
 
 namespace almanac::slurm {
@@ -126,16 +127,16 @@ class Doctor {
 
   void examine_way() {
     if (way_ == "gateway") {
-      fine("way", "gateway", "fast, and releases held jobs when we are gone", kAll);
+      fine("way", "gateway", "fast", kAll);
     } else {
       add("way", std::string(way_), Verdict::partly,
           "thousands of changes take minutes; and a job gets a priority, not a site factor: its "
           "QOS and fair share then count no more",
           kBuild, {order});
     }
-    if (!can_.watches) {
+    if (!can_.begins) {
       add("held jobs", "", Verdict::broken,
-          "placing and sharing hold jobs, and nothing would release them if we died", kBuild,
+          "placing and sharing put off when jobs begin, which this way cannot", kBuild,
           {placement, sharing});
     }
     if (!can_.requeue) {
@@ -220,6 +221,7 @@ class Doctor {
           "a new job has Slurm's own priority until the next round, and may start with it",
           "JobSubmitPlugins=almanac makes it right from the first moment", {order});
     }
+    examine_age();
     const std::string select = value("SelectType");
     if (select.find("cons_tres") == std::string::npos) {
       add("SelectType", select, Verdict::broken, "GPUs are not dealt out one by one",
@@ -227,6 +229,21 @@ class Doctor {
     } else {
       fine("SelectType", select, "GPUs are dealt out one by one", {placement});
     }
+  }
+
+  /// What a hold costs a job of the age that its priority counts.
+  void examine_age() {
+    const std::string weight = value("PriorityWeightAge");
+    if (weight.empty() || weight == "0") return;
+    if (!loses_age_when_held(site_)) {
+      fine("PriorityWeightAge", weight, "a job that is held keeps its age", {placement, sharing});
+      return;
+    }
+    add("PriorityWeightAge", weight, Verdict::partly,
+        fmt::format("a hold begins a job's age anew, which costs it up to {} of its priority, all "
+                    "of it after {}: jobs that have waited for two minutes are not held",
+                    weight, value("PriorityMaxAge").empty() ? "7 days" : value("PriorityMaxAge")),
+        "PriorityFlags=ACCRUE_ALWAYS keeps it", {placement, sharing});
   }
 
   void examine_power() {

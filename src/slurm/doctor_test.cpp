@@ -12,7 +12,7 @@ namespace {
 struct Case {
   Site site;
   News news;
-  Abilities can{.site_factor = true, .requeue = true, .power = true, .watches = true};
+  Abilities can{.site_factor = true, .requeue = true, .power = true, .begins = true};
   std::string way = "gateway";
 
   Diagnosis examine() const { return diagnose(site, news, can, way); }
@@ -85,6 +85,8 @@ TEST(Doctor, NamesWhatIsWrongAndWhatToDo) {
        "PriorityType"},
       {"linear", set("SelectType", "select/linear"), Lever::placement, Verdict::broken,
        "SelectType"},
+      {"age is lost", set("PriorityWeightAge", "1000"), Lever::placement, Verdict::partly,
+       "PriorityWeightAge"},
       {"no database", set("AccountingStorageType", ""), Lever::learning, Verdict::broken,
        "AccountingStorageType"},
       {"no GPUs counted", set("AccountingStorageTRES", "cpu,mem"), Lever::learning, Verdict::broken,
@@ -109,12 +111,12 @@ TEST(Doctor, NamesWhatIsWrongAndWhatToDo) {
          c.news.jobs = {{.partition = "v", .gpus = 1}};
        },
        Lever::sharing, Verdict::partly, "whole GPUs"},
-      {"nothing releases jobs that share", [](Case& c) { c.can.watches = false; }, Lever::sharing,
+      {"nothing releases jobs that share", [](Case& c) { c.can.begins = false; }, Lever::sharing,
        Verdict::broken, "held jobs"},
       {"no GPUs", [](Case& c) { c.news.nodes[0].gpus = 0; }, Lever::watching, Verdict::broken,
        "GRES"},
-      {"nothing releases", [](Case& c) { c.can.watches = false; }, Lever::placement,
-       Verdict::broken, "held jobs"},
+      {"nothing releases", [](Case& c) { c.can.begins = false; }, Lever::placement, Verdict::broken,
+       "held jobs"},
       {"another orders", set("PrioritySiteFactorPlugin", "site_factor/other"), Lever::order,
        Verdict::broken, "PrioritySiteFactorPlugin"},
       {"all down", [](Case& c) { c.news.nodes[0].drained = true; }, Lever::order, Verdict::partly,
@@ -158,6 +160,18 @@ TEST(Doctor, SaysWhatOneWayDoesNotTell) {
     EXPECT_EQ(diagnosis.of(lever), Verdict::broken) << to_string(lever);
   }
   EXPECT_EQ(finding_of(diagnosis, "slurm.conf")->verdict, Verdict::unknown);
+}
+
+TEST(Doctor, TellsWhatAHoldCostsOfAge) {
+  Case site = good();
+  site.site.parameters["PriorityWeightAge"] = "5000";
+  site.site.parameters["PriorityMaxAge"] = "14-00:00:00";
+  const Diagnosis lost = site.examine();
+  ASSERT_NE(finding_of(lost, "PriorityWeightAge"), nullptr);
+  EXPECT_NE(finding_of(lost, "PriorityWeightAge")->means.find("up to 5000"), std::string::npos);
+  EXPECT_NE(finding_of(lost, "PriorityWeightAge")->means.find("14-00:00:00"), std::string::npos);
+  site.site.parameters["PriorityFlags"] = "ACCRUE_ALWAYS";
+  EXPECT_EQ(finding_of(site.examine(), "PriorityWeightAge")->verdict, Verdict::fine);
 }
 
 }  // namespace

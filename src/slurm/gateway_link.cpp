@@ -186,12 +186,6 @@ Result<void> GatewayLink::ask_of(std::span<const std::string> nodes, const Reque
   return {};
 }
 
-Result<void> GatewayLink::watch(std::span<const JobNumber> held, Duration patience) {
-  Request request{.ask = Ask::watch, .patience = patience};
-  request.held.assign(held.begin(), held.end());
-  return ask(std::move(request), take_nothing);
-}
-
 Result<void> GatewayLink::ended(Time from, Time until, const TakeEnded& take) {
   return ask({.ask = Ask::ended, .from = from, .until = until},
              [&](Answer&& answer) -> Result<void> {

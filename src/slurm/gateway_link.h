@@ -30,7 +30,7 @@ class GatewayLink final : public Link {
   explicit GatewayLink(GatewaySetup setup = {}) : setup_(std::move(setup)) {}
 
   Abilities can() const override {
-    return {.site_factor = true, .requeue = true, .power = true, .watches = true};
+    return {.site_factor = true, .requeue = true, .power = true, .begins = true};
   }
   std::string_view way() const override { return "gateway"; }
   Result<Site> site() override;
@@ -39,7 +39,6 @@ class GatewayLink final : public Link {
   Result<void> end(JobNumber job, Fate fate) override;
   Result<void> power(std::span<const std::string> nodes, bool on) override;
   Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) override;
-  Result<void> watch(std::span<const JobNumber> held, Duration patience) override;
   Result<void> ended(Time from, Time until, const TakeEnded& take) override;
 
   /// Of the gateway that runs; -1 = none.

@@ -100,7 +100,7 @@ TEST_F(GatewayLinkTest, RefusesWhatIsNoGateway) {
     return GatewayLink({.program = file}).site().error().code;
   };
   EXPECT_EQ(says(R"({"v":1,"id":1})"), Code::unsupported);
-  EXPECT_EQ(says(R"({"v":2,"id":1})"), Code::corrupt);
+  EXPECT_EQ(says(R"({"v":3,"id":1})"), Code::corrupt);
 }
 
 }  // namespace

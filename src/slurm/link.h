@@ -46,6 +46,7 @@ struct JobChange {
   std::optional<std::uint32_t> priority{};      ///< kUsual = as Slurm itself would have it.
   std::optional<bool> held{};                   ///< True = priority 0; false = released.
   bool of_user = false;                         ///< Of a hold: its user may end it.
+  std::optional<Time> begins{};                 ///< Not earlier; a time that is past = at once.
   std::optional<std::string> required_nodes{};  ///< "" = any.
   std::optional<std::string> comment{};         ///< The administrator's.
   std::optional<int> shards{};  ///< Of each node; of a job that asks shards by --gres.
@@ -65,7 +66,7 @@ struct Abilities {
   bool site_factor = false;  ///< Of one job, not only its priority.
   bool requeue = false;      ///< And to suspend and resume.
   bool power = false;        ///< And to weigh nodes.
-  bool watches = false;      ///< Releases by itself what we hold when we are gone.
+  bool begins = false;       ///< It sets when a job may begin.
 };
 
 /// A row of accounting.
@@ -89,10 +90,6 @@ class Link {
   /// Powers nodes down or up; unsupported where the site has no programs for that.
   virtual Result<void> power(std::span<const std::string> nodes, bool on) = 0;
   virtual Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) = 0;
-  /// Says which jobs we hold. Unless it is said again within `patience`, they are released without
-  /// us, also when we are dead; and with them all that are marked (mark.h) and held, though they
-  /// have not been named yet. Only where can().watches.
-  virtual Result<void> watch(std::span<const JobNumber> held, Duration patience) = 0;
   /// The jobs that accounting says ended in [from, until), in order of end.
   virtual Result<void> ended(Time from, Time until, const TakeEnded& take) = 0;
 };

@@ -173,6 +173,9 @@ Result<void> RestLink::change_one(const JobChange& change) {
                 fmt::format("slurmrestd {} cannot set {} of a job", version_,
                             is_plain ? "site factor, required nodes or comment" : "site factor"));
   }
+  if (change.begins) {
+    return fail(Code::unsupported, "slurmrestd does not change when a job may begin");
+  }
   if (change.shards) {
     return fail(Code::unsupported, "how many shards a job asks is not changed by slurmrestd");
   }
@@ -223,11 +226,6 @@ Result<void> RestLink::power(std::span<const std::string> /*nodes*/, bool /*on*/
 Result<void> RestLink::weigh(std::span<const std::string> /*nodes*/, std::uint32_t /*weight*/) {
   return fail(Code::unsupported, "slurmrestd has no way to weigh nodes", {},
               "the gateway and the commands have");
-}
-
-Result<void> RestLink::watch(std::span<const JobNumber> /*held*/, Duration /*patience*/) {
-  return fail(Code::unsupported, "slurmrestd releases nothing by itself", {},
-              "jobs are held only through the gateway");
 }
 
 Result<void> RestLink::ended(Time from, Time until, const TakeEnded& take) {

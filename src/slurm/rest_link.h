@@ -47,7 +47,6 @@ class RestLink final : public Link {
   Result<void> end(JobNumber job, Fate fate) override;
   Result<void> power(std::span<const std::string> nodes, bool on) override;
   Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) override;
-  Result<void> watch(std::span<const JobNumber> held, Duration patience) override;
   Result<void> ended(Time from, Time until, const TakeEnded& take) override;
 
  private:

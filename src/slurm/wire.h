@@ -22,13 +22,13 @@
 namespace almanac::slurm {
 
 /// Two that speak different ones do not talk.
-inline constexpr int kProtocol = 2;
+inline constexpr int kProtocol = 3;
 
 /// Longer lines are no lines of ours.
 inline constexpr std::size_t kLongestRequest = std::size_t{4} << 20U;
 inline constexpr std::size_t kLongestAnswer = std::size_t{64} << 20U;
 
-enum class Ask : std::uint8_t { hello, site, news, change, end, power, weigh, watch, ended };
+enum class Ask : std::uint8_t { hello, site, news, change, end, power, weigh, ended };
 
 struct Request {
   int v = kProtocol;
@@ -41,8 +41,6 @@ struct Request {
   std::vector<std::string> nodes{};  ///< power, weigh.
   bool on = false;                   ///< power.
   std::uint32_t weight = 0;          ///< weigh.
-  std::vector<JobNumber> held{};     ///< watch.
-  Duration patience{};               ///< watch.
   Time from{};                       ///< ended.
   Time until{};                      ///< ended.
 };

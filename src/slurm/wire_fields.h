@@ -164,6 +164,7 @@ void fields(const JobChange*, Visit visit) {
   visit("priority", &JobChange::priority);
   visit("held", &JobChange::held);
   visit("of_user", &JobChange::of_user);
+  visit("begins", &JobChange::begins);
   visit("required_nodes", &JobChange::required_nodes);
   visit("comment", &JobChange::comment);
   visit("shards", &JobChange::shards);
@@ -181,8 +182,6 @@ void fields(const Request*, Visit visit) {
   visit("nodes", &Request::nodes);
   visit("on", &Request::on);
   visit("weight", &Request::weight);
-  visit("held", &Request::held);
-  visit("patience", &Request::patience);
   visit("from", &Request::from);
   visit("until", &Request::until);
 }

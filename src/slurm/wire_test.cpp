@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "slurm/mark.h"
+
 namespace almanac::slurm {
 namespace {
 
@@ -73,14 +75,13 @@ TEST(WireTest, BringsRequestsAcross) {
   request.changes = {
       {.job = JobNumber{1}, .site_factor = -5},
       {.job = JobNumber{3}, .held = true, .of_user = true},
+      {.job = JobNumber{4}, .begins = Time{60s}, .comment = mark_until(Time{60s})},
       {.job = JobNumber{2}, .held = false, .required_nodes = "", .comment = "x", .shards = 2}};
-  request.patience = 30s;
   const std::string line = to_line(request);
   const auto read = read_request(without_newline(line));
   ASSERT_TRUE(read) << to_string(read.error());
   EXPECT_EQ(read->ask, Ask::change);
   EXPECT_EQ(read->changes, request.changes);
-  EXPECT_EQ(read->patience, 30s);
 }
 
 TEST(WireTest, BringsWeightsAcross) {
@@ -103,7 +104,7 @@ TEST(WireTest, TellsWhatWasDoneOfEach) {
 
 TEST(WireTest, TakesFieldsInAnyOrderAndPassesOverStrangers) {
   const auto read =
-      read_request(R"({"nodes":["a"],"new":{"x":[1]},"on":true,"ask":"power","id":3,"v":2})");
+      read_request(R"({"nodes":["a"],"new":{"x":[1]},"on":true,"ask":"power","id":3,"v":3})");
   ASSERT_TRUE(read) << to_string(read.error());
   EXPECT_EQ(read->id, 3);
   EXPECT_TRUE(read->on);
@@ -116,15 +117,15 @@ TEST(WireTest, RefusesWhatIsNoRequest) {
   EXPECT_THAT(refusal("[]"), HasSubstr("\"v\""));
   EXPECT_THAT(refusal(R"({"id":1,"ask":"hello"})"), HasSubstr("\"v\""));
   EXPECT_THAT(refusal(R"({"v":1,"id":1})"), HasSubstr("protocol 1"));
-  EXPECT_THAT(refusal(R"({"v":2,"ask":"sing"})"), HasSubstr("'ask'"));
-  EXPECT_THAT(refusal(R"({"v":2,"id":-1})"), HasSubstr("'id'"));
-  EXPECT_THAT(refusal(R"({"v":2,"changes":[{"job":4294967296}]})"), HasSubstr("'job'"));
-  EXPECT_THAT(refusal(R"({"v":2,"changes":[{"job":1,"held":"yes"}]})"), HasSubstr("'held'"));
+  EXPECT_THAT(refusal(R"({"v":3,"ask":"sing"})"), HasSubstr("'ask'"));
+  EXPECT_THAT(refusal(R"({"v":3,"id":-1})"), HasSubstr("'id'"));
+  EXPECT_THAT(refusal(R"({"v":3,"changes":[{"job":4294967296}]})"), HasSubstr("'job'"));
+  EXPECT_THAT(refusal(R"({"v":3,"changes":[{"job":1,"held":"yes"}]})"), HasSubstr("'held'"));
   EXPECT_EQ(read_request(R"({"v":1,"id":1})").error().code, Code::unsupported);
 }
 
 TEST(WireTest, FindsWhomToAnswer) {
-  EXPECT_EQ(id_of(R"({"v":2,"id":12})"), 12);
+  EXPECT_EQ(id_of(R"({"v":3,"id":12})"), 12);
   EXPECT_EQ(id_of("nonsense"), 0);
   EXPECT_EQ(id_of(R"({"id":"12"})"), 0);
 }

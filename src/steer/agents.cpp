@@ -41,15 +41,15 @@ std::string address_of(const sockaddr_storage& address, socklen_t size) {
 
 }  // namespace
 
-Result<std::unique_ptr<Agents>> Agents::listen(const std::string& address, agent::Secret secret,
+Result<std::unique_ptr<Agents>> Agents::listen(const std::string& address, agent::Keys keys,
                                                Duration patience) {
   auto socket = agent::listen_at(address);
   if (!socket) return tl::unexpected(socket.error());
-  return std::unique_ptr<Agents>(new Agents(std::move(*socket), std::move(secret), patience));
+  return std::unique_ptr<Agents>(new Agents(std::move(*socket), std::move(keys), patience));
 }
 
-Agents::Agents(Descriptor socket, agent::Secret secret, Duration patience)
-    : secret_(std::move(secret)),
+Agents::Agents(Descriptor socket, agent::Keys keys, Duration patience)
+    : keys_(std::move(keys)),
       patience_(patience),
       socket_(std::move(socket)),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -172,15 +172,19 @@ bool Agents::take_hello(Guest& guest, std::string_view line) {
   const auto hello = agent::read_hello(line);
   if (!hello) return refuse(guest, to_string(hello.error()));
   using Towards = agent::Seal::Towards;
-  agent::Seal seal(secret_, Towards::daemon, hello->node, guest.nonce, hello->nonce);
-  if (!seal.open(line)) return refuse(guest, "has another secret than we");
+  keys_.look();
+  const agent::Secret key = keys_.of(hello->node);
+  agent::Seal seal(key, Towards::daemon, hello->node, guest.nonce, hello->nonce);
+  if (!seal.open(line))
+    return refuse(guest, "has another key than that node's (almanac slurm agents --key NODE)");
   // An agent that connects again has noticed before us that its line was lost.
   for (auto& each : guests_) {
     if (each && each->node == hello->node) each->is_replaced = true;
   }
   guest.node = hello->node;
   guest.towards_daemon.emplace(std::move(seal));
-  guest.towards_agent.emplace(secret_, Towards::agent, hello->node, guest.nonce, hello->nonce);
+  guest.key = keys_.number(hello->node);
+  guest.towards_agent.emplace(key, Towards::agent, hello->node, guest.nonce, hello->nonce);
   guest.heard = steady();
   guest.line.allow(agent::kLongestLine);
   live::log_info(fmt::format("the agent of {} reports, from {}", guest.node, guest.from));
@@ -217,6 +221,12 @@ bool Agents::refuse(const Guest& guest, const std::string& why) {
 }
 
 void Agents::forget_silent() {
+  keys_.look();
+  for (auto& guest : guests_) {
+    const bool is_revoked = !guest->node.empty() && guest->key != keys_.number(guest->node);
+    if (is_revoked) refuse(*guest, "has a key that was revoked");
+    guest->is_replaced = guest->is_replaced || is_revoked;
+  }
   std::erase_if(guests_, [&](const std::unique_ptr<Guest>& guest) {
     if (guest->is_replaced) return true;
     if (steady() - guest->heard <= (guest->node.empty() ? kIntroduction : kSilent)) return false;

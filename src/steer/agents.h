@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "agent/keys.h"
 #include "agent/line_socket.h"
 #include "agent/seal.h"
 #include "agent/wire.h"
@@ -38,7 +39,7 @@ class Agents {
 
   /// Listens at "HOST:PORT"; port 0 = any. `patience`: how long orders stand without us. Fails with
   /// unavailable.
-  static Result<std::unique_ptr<Agents>> listen(const std::string& address, agent::Secret secret,
+  static Result<std::unique_ptr<Agents>> listen(const std::string& address, agent::Keys keys,
                                                 Duration patience = 60s);
   ~Agents();
   Agents(const Agents&) = delete;
@@ -60,8 +61,9 @@ class Agents {
   /// A peer that has connected.
   struct Guest {
     agent::LineSocket line;
-    std::string nonce;  // ours
-    std::string from;   // address
+    std::string nonce;      // ours
+    std::uint64_t key = 0;  // which of its node's
+    std::string from;       // address
     Time heard{};
     std::string node{};  // "" = it has not proved which it is
     bool is_replaced = false;
@@ -71,7 +73,7 @@ class Agents {
     std::vector<agent::Limit> orders{};  // as told last
   };
 
-  Agents(Descriptor socket, agent::Secret secret, Duration patience);
+  Agents(Descriptor socket, agent::Keys keys, Duration patience);
   void work();
   void welcome();
   /// False = it is to go.
@@ -83,7 +85,7 @@ class Agents {
   bool refuse(const Guest& guest, const std::string& why);
   void forget_silent();
 
-  agent::Secret secret_;
+  agent::Keys keys_;  // of its thread
   Duration patience_;
   Descriptor socket_;
   Descriptor bell_;

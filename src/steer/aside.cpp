@@ -36,12 +36,11 @@ bool is_exempt(const slurm::Job& job, const Exempt& exempt) {
 
 Aside aside(const slurm::Job& job, const Mirror& mirror, const Exempt& exempt, Time now) {
   if (is_exempt(job, exempt)) return Aside::exempt;
-  if (job.held && !is_held_by_us(job)) return Aside::held;
+  if (job.held) return Aside::held;
   if (!job.dependency.empty()) return Aside::depends;
   // Slurm's word for it stays until Slurm looks again, long after the time has come.
-  if (job.eligible == kNoTime ? job.reason == "BeginTime" : job.eligible > now) {
-    return Aside::begins_later;
-  }
+  const bool is_later = job.eligible == kNoTime ? job.reason == "BeginTime" : job.eligible > now;
+  if (is_later && !is_leased(job, now)) return Aside::begins_later;
   if (job.het != slurm::JobNumber{}) return Aside::heterogeneous;
   if (!job.reservation.empty()) return Aside::reserved;
   if (is_limit(job.reason)) return Aside::limited;

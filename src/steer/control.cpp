@@ -109,10 +109,20 @@ Result<void> change_switches(const std::string& state,
   return table::write_file(levers_file(state), made.dump() + '\n');
 }
 
-Result<void> ask_for_undo(const std::string& state) {
-  return table::write_file(undo_file(state), "");
+Result<void> ask_for_undo(const std::string& state, const Retreat& how) {
+  const Json made{{"levers", to_string(how.levers)}, {"why", how.why}};
+  return table::write_file(undo_file(state), made.dump() + '\n');
 }
-bool undo_is_asked(const std::string& state) { return fs::exists(undo_file(state)); }
+
+std::optional<Retreat> asked_undo(const std::string& state) {
+  const auto text = content(undo_file(state));
+  if (!text) return std::nullopt;
+  const Json json = Json::parse(*text, nullptr, false);
+  if (!json.is_object()) return Retreat{};
+  return Retreat{parse_switch(json.value("levers", "off")).value_or(Switch::off),
+                 json.value("why", Retreat{}.why)};
+}
+
 void undo_is_done(const std::string& state) {
   std::error_code ignored;  // then it is done once more, and finds nothing
   fs::remove(undo_file(state), ignored);

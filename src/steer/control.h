@@ -5,7 +5,8 @@
 /// with any rights but the folder's, while the daemon is busy, and when it is dead.
 ///
 ///   levers.json   the switches: {"order": "on"}; outlives the daemon
-///   undo          there = take back all that was done; gone when that is done
+///   undo          there = take back all that was done; gone when that is done. What levers are
+///                 turned, and why: {"levers": "off", "why": "as it was before Almanac"}
 ///   status.json   what the daemon did and would do, written every few seconds
 #pragma once
 
@@ -32,8 +33,16 @@ Result<Switches> read_switches(const std::string& state);
 Result<void> change_switches(const std::string& state,
                              const std::function<void(Switches&)>& change);
 
-Result<void> ask_for_undo(const std::string& state);
-bool undo_is_asked(const std::string& state);
+/// That all is taken back, and all levers that are on are turned so.
+struct Retreat {
+  Switch levers = Switch::off;
+  std::string why = "as it was before Almanac";
+};
+
+Result<void> ask_for_undo(const std::string& state, const Retreat& how = {});
+/// Nothing where none is asked for. A file that cannot be read asks for one as it is usual.
+std::optional<Retreat> asked_undo(const std::string& state);
+inline bool undo_is_asked(const std::string& state) { return asked_undo(state).has_value(); }
 void undo_is_done(const std::string& state);
 
 /// What the agent of a node says of it.

@@ -6,13 +6,13 @@
 
 #include <fmt/format.h>
 
-#include "steer/mark.h"
+#include "steer/leases.h"
 
 namespace almanac::steer {
 namespace {
 
-/// How often we say that we are there.
-constexpr Duration kPresenceSign = 10s;
+/// Leases take so much of a slice at most that have no need to be renewed yet.
+constexpr std::size_t kShareOfRenewals = 4;
 /// That somebody else has set the order of so many jobs within an hour is no chance, unless they
 /// are of one user, who may lower those of his own.
 constexpr std::size_t kTooMany = 5;
@@ -132,38 +132,24 @@ Slice Driver::plan(const Scene& given, Time now) {
   for (Mounted& each : levers_) look_whether_it_rests(each, scene);
   scene.places = acts("placement");
   scene.shares = acts("sharing");
+  scene.lease = lease_ = lease_for(count_leases(scene.mirror), budget_.rate());
   Slice slice;
   std::int64_t left = budget_.left(now);
+  const std::int64_t most = left;
   for (auto at = levers_.rbegin(); at != levers_.rend(); ++at) take(*at, scene, left, slice);
   if (journal_.size() > kLargestJournal) slice.standing = claims_.standing(scene.mirror.at());
-  if (scene.can.watches) name_held(scene.mirror, now, slice);
+  renew(scene, most, slice);
   return slice;
 }
 
-/// The gateway, which is to release jobs when we are gone, knows of each before it is held, and
-/// until it is released, whatever becomes of the lever; of those that the plugin held it knows as
-/// soon as they are seen.
-void Driver::name_held(const Mirror& mirror, Time now, Slice& slice) {
-  std::set<slurm::JobNumber> held;
-  for (const auto& [number, job] : mirror.jobs()) {
-    if (waits(job) && is_held_by_us(job)) held.insert(number);
-  }
-  for (const Entry& each : slice.entries) {
-    const auto* const change = std::get_if<QueueChange>(&each.what);
-    if (change != nullptr && change->becomes.held == true) held.insert(change->becomes.job);
-  }
-  const bool all_named =
-      std::includes(held_named_.begin(), held_named_.end(), held.begin(), held.end());
-  if (all_named && watched_ != kNoTime && now - watched_ < kPresenceSign) return;
-  watched_ = now;
-  slice.watch.emplace(held.begin(), held.end());
-}
-
-void Driver::fall_silent(Duration at_most, slurm::Link& link) {
-  if (held_named_.empty()) return;
-  watched_ = kNoTime;
-  // Where that is not heard they are released a while later, and held again: as ever.
-  static_cast<void>(link.watch(held_named_, at_most));
+/// Those that no slice changes. Nothing is renewed where nothing could be released: Slurm then
+/// starts jobs by itself.
+void Driver::renew(const Scene& scene, std::int64_t left, Slice& slice) const {
+  if (!trouble_.empty() || (!scene.places && !scene.shares)) return;
+  std::set<slurm::JobNumber> changed;
+  for (const Entry& each : slice.entries) changed.insert(job_of(each.what));
+  const auto most = static_cast<std::size_t>(left);
+  slice.renewals = renewals(scene.mirror, scene.lease, most / kShareOfRenewals, most, changed);
 }
 
 void Driver::look_whether_it_rests(Mounted& mounted, const Scene& scene) const {
@@ -232,9 +218,10 @@ Slice Driver::plan_undo(const Mirror& mirror, const std::string& why,
 }
 
 bool Driver::settle(Slice& slice, Mirror& mirror) {
-  const bool did_something = !slice.entries.empty() || slice.watch;
-  if (!slice.trouble.empty() || did_something) trouble_ = slice.trouble;
-  if (slice.watch) held_named_ = *std::move(slice.watch);
+  if (!slice.trouble.empty() || !slice.entries.empty()) trouble_ = slice.trouble;
+  for (std::size_t at = 0; at < slice.renewed.size(); ++at) {
+    if (slice.renewed[at]) mirror.note(slice.renewals[at]);
+  }
   bool is_changed = false;
   for (std::size_t at = 0; at < slice.entries.size(); ++at) {
     const Result<void>& result = slice.results[at];
@@ -256,9 +243,8 @@ bool Driver::settle(Slice& slice, Mirror& mirror) {
       ++(result ? mounted.state.done : mounted.state.failed);
     }
   }
-  if (!slice.entries.empty()) {
-    budget_.spend(static_cast<std::int64_t>(slice.tried), slice.took);
-  }
+  const std::size_t asked = slice.tried + slice.renewed.size();
+  if (asked > 0) budget_.spend(static_cast<std::int64_t>(asked), slice.took);
   return is_changed;
 }
 

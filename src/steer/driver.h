@@ -46,9 +46,6 @@ class Driver {
   void carry_out(Slice& slice, slurm::Link& link) { steer::carry_out(slice, journal_, link); }
   /// Notes what has become of it; whether anything was changed.
   bool settle(Slice& slice, Mirror& mirror);
-  /// Nothing will be said for a while, though we live: the jobs that we hold stay held for so long.
-  /// The next slice says it as always again.
-  void fall_silent(Duration at_most, slurm::Link& link);
   /// All that is to be undone, as a slice, but for what is said so in words; levers should be off.
   Slice plan_undo(const Mirror& mirror, const std::string& why,
                   const std::set<std::string>& but = {}) const;
@@ -65,6 +62,8 @@ class Driver {
   /// What an operator should know; one line each.
   std::vector<std::string> warnings() const;
   double changes_per_s() const { return budget_.rate(); }
+  /// How long a job is held that is held now.
+  Duration lease() const { return lease_; }
 
  private:
   struct Mounted {
@@ -78,7 +77,7 @@ class Driver {
   bool acts(std::string_view lever) const;
   void take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slice& slice);
   static void put(Mounted& mounted, Entry entry, Slice& slice);
-  void name_held(const Mirror& mirror, Time now, Slice& slice);
+  void renew(const Scene& scene, std::int64_t left, Slice& slice) const;
 
   Budget budget_;
   Journal journal_;
@@ -94,9 +93,8 @@ class Driver {
   std::vector<TakenOver> taken_over_;
   std::string others_;  // why we stood down; "" = we did not
   std::string trouble_;
-  std::string rests_;                         // why none may act
-  Time watched_ = kNoTime;                    // when it was said last which jobs we hold
-  std::vector<slurm::JobNumber> held_named_;  // which those were
+  std::string rests_;  // why none may act
+  Duration lease_ = 2min;
 };
 
 }  // namespace almanac::steer

@@ -8,8 +8,10 @@
 #include <fmt/format.h>
 
 #include "policy/registry.h"
+#include "slurm/age.h"
 #include "steer/aside.h"
 #include "steer/claims.h"
+#include "steer/leases.h"
 #include "steer/mark.h"
 #include "steer/order_lever.h"
 #include "steer/scope.h"
@@ -29,23 +31,6 @@ constexpr Duration kLittleAge = 2min;
 constexpr Duration kRests = 2min;
 
 std::string in_vain_for_good() { return fmt::format("it was released {} times in vain", kTries); }
-
-/// Whether a job that is held begins anew to age.
-///
-/// Source   Slurm 22.05, acct_policy_remove_accrue_time(), which does so where limits are enforced.
-bool loses_age(const slurm::Site& site) {
-  const auto value = [&](const char* key) {
-    const auto found = site.parameters.find(key);
-    return found == site.parameters.end() ? std::string() : found->second;
-  };
-  const std::string enforced = value("AccountingStorageEnforce");
-  const bool are_limits = enforced.find("limits") != std::string::npos ||
-                          enforced.find("safe") != std::string::npos ||
-                          enforced.find("all") != std::string::npos;
-  const std::string weight = value("PriorityWeightAge");
-  return are_limits && !weight.empty() && weight != "0" &&
-         value("PriorityFlags").find("ACCRUE_ALWAYS") == std::string::npos;
-}
 
 bool is_early(Aside why) { return why == Aside::depends || why == Aside::begins_later; }
 
@@ -71,15 +56,13 @@ bool waits_for_room(const Decision::Start& start, const Scene& scene) {
 std::optional<std::string> HoldingLever::obstacle(const slurm::Site& site,
                                                   const slurm::Abilities& can) const {
   if (site.is_operator == false) return "we have no operator's rights in this Slurm";
-  if (!can.watches) {
-    return "nothing would release the jobs it holds if Almanac died: only the gateway does that";
-  }
+  if (!can.begins) return "this way to Slurm cannot put off when a job may begin";
   return std::nullopt;
 }
 
 std::vector<Action> HoldingLever::want(const Scene& scene) {
   at_ = scene.mirror.at();
-  loses_age_ = loses_age(scene.site);
+  loses_age_ = slurm::loses_age_when_held(scene.site);
   aged_ = 0;
   patience_ = scene.settings.placement.patience;
   in_vain_.clear();
@@ -104,7 +87,7 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
       }
       const auto start = starts.find(number);
       bool may_start = start != starts.end() && !waits_for_room(*start->second, scene);
-      if (may_start && (job->held || !released_.contains(number))) {
+      if (may_start && (is_leased(*job, at_) || !released_.contains(number))) {
         bool waits_on = false;
         if (auto action = let_start(*job, *start->second, scene, waits_on)) {
           releases.push_back(*std::move(action));
@@ -131,7 +114,7 @@ std::vector<Action> HoldingLever::want(const Scene& scene) {
                           (seen->second == Aside::elsewhere || seen->second == Aside::in_vain);
     const bool is_kept = (is_new && decides_by_leases) || was_requeued || is_at_quota || may_come;
     if (is_kept && leave(job, scene).empty()) {
-      if (!job.held) holds.push_back(hold(job, false, scene));
+      if (!job.held && !is_leased(job, at_)) holds.push_back(hold(job, false, scene));
       continue;
     }
     if (is_new) continue;
@@ -156,7 +139,6 @@ std::vector<Action> HoldingLever::let_go(const Scene& scene) {
 }
 
 void HoldingLever::forget() {
-  held_.clear();
   released_.clear();
   in_vain_.clear();
   tries_.clear();
@@ -177,8 +159,9 @@ void HoldingLever::hear(const Change& made, const Result<void>& result) {
     tries.last = at_;
     if (++tries.in_vain >= kTries) left_.emplace(change->job, in_vain_for_good());
   }
-  if (may_be && change->comment != "" && change->held != true) released_[change->job] = at_;
-  if (result && change->held == true) released_.erase(change->job);
+  const bool is_held = change->comment && slurm::lease_end(*change->comment) != kNoTime;
+  if (may_be && change->comment != "" && !is_held) released_[change->job] = at_;
+  if (result && is_held) released_.erase(change->job);
   const bool has_nodes = change->required_nodes && !change->required_nodes->empty();
   if (!may_be && has_nodes) anywhere_.insert(change->job);
 }
@@ -190,10 +173,8 @@ void HoldingLever::look(const Scene& scene) {
     const slurm::Job* const job = mirror.find(number);
     return job == nullptr || !waits(*job);
   };
-  for (const JobNumber number : held_) {
-    const slurm::Job* const job = mirror.find(number);
-    const bool is_free = job != nullptr && waits(*job) && !job->held && is_marked(*job);
-    if (is_free && !released_.contains(number)) {
+  for (const auto& [number, job] : mirror.jobs()) {
+    if (waits(job) && is_freed(job, at_) && is_for(job, scene)) {
       left_.emplace(number, "somebody else has released it");
     }
   }
@@ -202,10 +183,6 @@ void HoldingLever::look(const Scene& scene) {
   std::erase_if(expected_, [&](const auto& each) { return is_gone(each.first); });
   std::erase_if(left_, [&](const auto& each) { return is_gone(each.first); });
   std::erase_if(anywhere_, is_gone);
-  held_.clear();
-  for (const auto& [number, job] : mirror.jobs()) {
-    if (waits(job) && is_held_by_us(job) && is_for(job, scene)) held_.insert(number);
-  }
 }
 
 bool HoldingLever::would_lose_age(const slurm::Job& job) const {
@@ -246,19 +223,17 @@ std::string HoldingLever::leave(const slurm::Job& job, const Scene& scene) const
   if (!is_in_scope(job, scene.settings)) return "it is not of the canary";
   if (!job.comment.empty() && !is_marked(job)) return "an administrator has written a comment";
   if (!job.required_nodes.empty() &&
-      !(is_marked(job) && scene.claims->of<QueueChange>().chose_nodes_of(job))) {
+      !(is_marked(job) && scene.claims->of<QueueChange>().chose_nodes_of(job, at_))) {
     return "it asks for nodes";
   }
   if (is_aged(job, scene.mirror, scene.settings.order.age_cap)) return "it has waited too long";
-  if (scene.claims->of<QueueChange>().has_own_priority(job))
-    return "an administrator has set its priority";
   if (would_lose_age(job)) return "a hold would take the age that it has";
   return "";
 }
 
 std::optional<Action> HoldingLever::give_to_slurm(const slurm::Job& job, const std::string& why,
                                                   const Scene& scene) const {
-  auto change = scene.claims->of<QueueChange>().without_mark(job);
+  auto change = scene.claims->of<QueueChange>().without_mark(job, scene.mirror.at());
   if (!change) return std::nullopt;
   bring_back(job, scene, *change);
   return Action{*change, fmt::format("left to Slurm: {}", why)};
@@ -272,8 +247,8 @@ std::optional<Action> HoldingLever::let_start(const slurm::Job& job, const Decis
     return std::nullopt;
   }
   auto& [change, where] = std::get<Release>(released);
-  if (job.held) change.held = false;
-  if (!is_marked(job)) change.comment = std::string(kMark);
+  if (is_leased(job, at_)) change.begins = scene.claims->of<QueueChange>().may_begin(job.number);
+  if (job.comment != kMark) change.comment = std::string(kMark);
   if (change == JobChange{.job = job.number}) {
     released_.emplace(job.number, at_);
     return std::nullopt;
@@ -284,7 +259,7 @@ std::optional<Action> HoldingLever::let_start(const slurm::Job& job, const Decis
 /// Whether a job that Slurm may start is to be held.
 bool HoldingLever::is_to_be_held(const slurm::Job& job, bool starts,
                                  const PlacementSettings& settings) const {
-  if (job.held) return false;
+  if (job.held || is_leased(job, at_)) return false;
   const auto released = released_.find(job.number);
   if (released == released_.end()) return !starts;
   if (!job.tasks.empty()) return !starts;
@@ -292,8 +267,9 @@ bool HoldingLever::is_to_be_held(const slurm::Job& job, bool starts,
 }
 
 Action HoldingLever::hold(const slurm::Job& job, bool starts, const Scene& scene) {
-  JobChange change{.job = job.number, .held = true};
-  if (!is_marked(job)) change.comment = std::string(kMark);
+  // Slurm lets a job that it requeues begin a while later, which stays so.
+  const Time may_begin = job.eligible == kNoTime ? at_ : std::max(at_, job.eligible);
+  JobChange change = held_until(job.number, may_begin + scene.lease);
   if (!job.required_nodes.empty()) change.required_nodes = "";
   bring_back(job, scene, change);
   if (!starts || !released_.contains(job.number)) return {change, "not yet to start"};

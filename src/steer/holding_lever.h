@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What levers have in common that hold waiting jobs until the policy starts them: which jobs are
-/// held, released, taken back and left to Slurm. Where a job goes is for each of them to say.
+/// What levers have in common that hold waiting jobs until the policy starts them, by leases that
+/// end by themselves (leases.h): which jobs are held, released, taken back and left to Slurm. Where
+/// a job goes is for each of them to say.
 ///
 /// Left to Slurm: jobs that ask for nodes themselves, have a comment of an administrator's, have
 /// waited for longer than the age cap, were released by somebody else, were released in vain too
-/// often, or would lose by a hold what nobody can give back: a priority that an administrator has
-/// set, or age that Slurm counts. Arrays are held and released as a whole, without nodes.
+/// often, or would lose by a hold what cannot be given back: age that Slurm counts. Arrays are held
+/// and released as a whole, without nodes.
 #pragma once
 
 #include <cstdint>
@@ -81,9 +82,8 @@ class HoldingLever : public Lever {
 
   Time at_{};
   Duration patience_{};
-  bool loses_age_ = false;           // a job that is held, at this site
-  std::int64_t aged_ = 0;            // jobs that are left to Slurm for that
-  std::set<slurm::JobNumber> held_;  // by us, as Slurm told last
+  bool loses_age_ = false;  // a job that is held, at this site
+  std::int64_t aged_ = 0;   // jobs that are left to Slurm for that
   std::map<slurm::JobNumber, Time> released_;
   std::set<slurm::JobNumber> in_vain_;  // released, and now to be taken back, at last look
   struct Tries {

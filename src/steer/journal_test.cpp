@@ -120,7 +120,7 @@ TEST_F(JournalTest, PowersOnWhatWasPoweredOffAndResumesWhatWasSuspended) {
   EXPECT_EQ(std::get<PowerChange>(undoing[1].what).nodes, std::vector<std::string>{"a"});
 }
 
-TEST_F(JournalTest, KnowsWhoIsHeldToFewerCoresUntilThatIsUndone) {
+TEST_F(JournalTest, KnowsWhichJobsAreHeldToFewerCoresUntilThatIsUndone) {
   auto journal = Journal::open(path());
   ASSERT_TRUE(journal);
   const std::map<std::string, double> cores{{"a", 4}, {"b", 2.5}};

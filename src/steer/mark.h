@@ -17,11 +17,18 @@ using slurm::kMark;
 /// Slurm's word for why a job waits that its user holds.
 inline constexpr std::string_view kHeldByUser = "JobHeldUser";
 
-inline bool is_marked(const slurm::Job& job) { return job.comment == kMark; }
+inline bool is_marked(const slurm::Job& job) { return job.comment.starts_with(kMark); }
 
-/// Not its user, nor an administrator since: a hold of theirs has Slurm's word for that.
-inline bool is_held_by_us(const slurm::Job& job) {
-  return job.held && is_marked(job) && job.reason != kHeldByUser;
+/// Whether a waiting job may not start yet at `at` because of us alone.
+inline bool is_leased(const slurm::Job& job, Time at) {
+  const Time end = slurm::lease_end(job.comment);
+  return end != kNoTime && end == job.eligible && end > at && !job.held;
+}
+
+/// Whether its lease would still stand, had not somebody else let it begin.
+inline bool is_freed(const slurm::Job& job, Time at) {
+  const Time end = slurm::lease_end(job.comment);
+  return end != kNoTime && end > at && job.eligible <= at && !job.held;
 }
 
 /// Since when a job waits that nothing but its place in the queue keeps. Slurm forgets that of one

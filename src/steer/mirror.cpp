@@ -128,6 +128,7 @@ void Mirror::note(const slurm::JobChange& change) {
     job.priority = *change.priority;
   }
   if (change.held) job.held = *change.held;
+  if (change.begins) job.eligible = std::max(*change.begins, at_);
   if (change.required_nodes) job.required_nodes = *change.required_nodes;
   if (change.comment) job.comment = *change.comment;
   if (change.shards) job.shards = *change.shards * std::max(1, job.nodes);

@@ -90,7 +90,9 @@ std::optional<slurm::Job> read_question(std::string_view text) {
 std::string to_text(const Answer& answer) {
   std::string made;
   if (answer.site_factor) made += fmt::format("site_factor {}\n", *answer.site_factor);
-  if (answer.hold) made += "hold 1\n";
+  if (answer.hold > Duration{0}) {
+    made += fmt::format("hold {}\n", std::chrono::floor<std::chrono::seconds>(answer.hold).count());
+  }
   // The plugin takes an empty message for no answer.
   if (made.empty()) made = "pass\n";
   return made;

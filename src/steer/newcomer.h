@@ -5,7 +5,7 @@
 ///
 /// Lines "name value", the first of which is "almanac-job-submit 1". Names are those of
 /// src/job_submit/plugin.cpp; what is missing the user did not say. The answer: "site_factor N",
-/// "hold 1", or nothing.
+/// "hold SECONDS", or nothing.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ std::optional<slurm::Job> read_question(std::string_view text);
 /// What is to be said of it.
 struct Answer {
   std::optional<std::int64_t> site_factor{};
-  bool hold = false;  ///< It waits until we release it.
+  Duration hold{};  ///< So long it may not begin, unless we release it; 0 = it may.
 };
 std::string to_text(const Answer& answer);
 

@@ -22,8 +22,8 @@ std::vector<const slurm::Job*> with_aged_first(const Decision::Line& line, const
   std::vector<const slurm::Job*> others;
   for (const slurm::JobNumber number : line.ranked) {
     const slurm::Job* const job = scene.decision.find(number, scene.mirror);
-    // Since the decision; a job that is held has no priority.
-    if (job == nullptr || !waits(*job) || job->held) continue;
+    // Since the decision; the place of a job that is held counts for nothing.
+    if (job == nullptr || !waits(*job) || job->held || is_leased(*job, scene.mirror.at())) continue;
     if (scene.claims->of<QueueChange>().has_own_priority(*job)) {
       ++own_priorities;
       continue;

@@ -66,7 +66,7 @@ TEST(Renumber, ChangesOnlyTheOneThatCameOrMoved) {
   }
 }
 
-TEST(Renumber, FindsRoomForAThousandWhoComeToTheFrontOneByOne) {
+TEST(Renumber, FindsRoomForAThousandThatComeToTheFrontOneByOne) {
   Numbers line = renumber(Numbers(1000, 0), kWide);
   for (int each = 0; each < 1000; ++each) {
     line.insert(line.begin(), 0);

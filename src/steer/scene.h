@@ -24,6 +24,7 @@ struct Scene {
   const Claims* claims = nullptr;  ///< What stands of what was done.
   bool places = false;             ///< The lever `placement` is on, and does not rest.
   bool shares = false;             ///< The lever `sharing`.
+  Duration lease{};                ///< How long jobs are held that are not held anew (leases.h).
 };
 
 }  // namespace almanac::steer

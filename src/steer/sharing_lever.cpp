@@ -91,7 +91,8 @@ class SharingLever final : public HoldingLever {
       seen.insert(line.jobs.begin(), line.jobs.end());
     }
     for (const auto& [number, job] : scene.mirror.jobs()) {
-      if (!waits(job) || job.held || !asks_shards(job)) continue;
+      const bool is_held = job.held || is_leased(job, scene.mirror.at());
+      if (!waits(job) || is_held || !asks_shards(job)) continue;
       const bool is_ours = seen.contains(number) && !is_left(job, scene);
       const bool is_sent = is_marked(job) && !job.required_nodes.empty();
       if (is_ours && !is_sent) continue;  // it is released or held now

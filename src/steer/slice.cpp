@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steer/slice.h"
 
+#include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,8 +14,6 @@ namespace {
 
 /// A slice that takes longer ends early: there may be news.
 constexpr std::chrono::seconds kLongestSlice{2};
-/// How long held jobs stay so without us.
-constexpr Duration kPatience = 60s;
 
 /// What is said of an action that was planned and not even tried.
 constexpr const char* kNotTried = "was not tried";
@@ -44,6 +44,19 @@ std::vector<Result<void>> execute_some(const std::vector<Entry>& entries, std::s
       entries[at].what);
 }
 
+void renew(Slice& slice, slurm::Link& link, std::chrono::steady_clock::time_point until) {
+  const std::span<const slurm::JobChange> all = slice.renewals;
+  while (slice.renewed.size() < all.size() && std::chrono::steady_clock::now() < until) {
+    const auto left = all.subspan(slice.renewed.size());
+    auto some = link.change(left.first(std::min(left.size(), QueueChange::kAtOnce)));
+    std::move(some.begin(), some.end(), std::back_inserter(slice.renewed));
+    if (some.empty() ||
+        (!slice.renewed.back() && slice.renewed.back().error().code == Code::unavailable)) {
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 bool is_past(const Result<void>& result) {
@@ -52,14 +65,9 @@ bool is_past(const Result<void>& result) {
 }
 
 void carry_out(Slice& slice, Journal& journal, slurm::Link& link) {
-  if (slice.watch) {
-    if (const auto told = link.watch(*slice.watch, kPatience); !told) {
-      slice.trouble = fmt::format("the jobs we hold are not watched over, nothing is changed: {}",
-                                  to_string(told.error()));
-      slice.watch.reset();
-      slice.entries.clear();
-    }
-  }
+  const auto begun = std::chrono::steady_clock::now();
+  renew(slice, link, begun + kLongestSlice);
+  slice.took = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun);
   if (slice.entries.empty()) return;
   if (slice.standing) {
     if (const auto anew = journal.begin_anew(*slice.standing); !anew) {
@@ -71,7 +79,6 @@ void carry_out(Slice& slice, Journal& journal, slurm::Link& link) {
     slice.entries.clear();
     return;
   }
-  const auto begun = std::chrono::steady_clock::now();
   std::vector<Result<void>>& results = slice.results;
   bool goes_on = true;
   while (goes_on && results.size() < slice.entries.size()) {

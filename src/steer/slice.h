@@ -19,14 +19,15 @@ namespace almanac::steer {
 
 struct Slice {
   std::vector<Entry> entries{};
-  std::vector<Lever*> levers{};                          // of each; null = an undo
-  std::vector<Result<void>> results{};                   // of each, when it is done
-  std::vector<Failure> failures{};                       // the same, as the journal has it
-  std::size_t tried = 0;                                 // the first so many of them
-  std::optional<std::vector<Entry>> standing{};          // the journal is to begin anew with that
-  std::optional<std::vector<slurm::JobNumber>> watch{};  // is to be said before all else
+  std::vector<Lever*> levers{};                  // of each; null = an undo
+  std::vector<Result<void>> results{};           // of each, when it is done
+  std::vector<Failure> failures{};               // the same, as the journal has it
+  std::size_t tried = 0;                         // the first so many of them
+  std::optional<std::vector<Entry>> standing{};  // the journal is to begin anew with that
+  std::vector<slurm::JobChange> renewals{};      // of leases, before all else
+  std::vector<Result<void>> renewed{};           // the first so many of them
   Duration took{};
-  std::string trouble{};  // of the journal, or of the watch over what is held
+  std::string trouble{};  // of the journal
 };
 
 /// Does it, each change once the journal has it; ends early when that takes seconds, or the

@@ -90,8 +90,10 @@ Result<void> SlurmService::hold(store::JobNumber number, const Caller& caller) {
   return change_job(number, caller, [this, of_user = !caller.may_all](const slurm::Job& job) {
     // Without our mark: what is marked, levers release when its time has come.
     const std::lock_guard lock(mutex_);
-    slurm::JobChange made = driver_.claims().of<QueueChange>().without_mark(job).value_or(
-        slurm::JobChange{.job = job.number});
+    slurm::JobChange made = driver_.claims()
+                                .of<QueueChange>()
+                                .without_mark(job, mirror_.at())
+                                .value_or(slurm::JobChange{.job = job.number});
     made.held = true;
     made.of_user = of_user;
     return Result<slurm::JobChange>(std::move(made));
@@ -99,12 +101,16 @@ Result<void> SlurmService::hold(store::JobNumber number, const Caller& caller) {
 }
 
 Result<void> SlurmService::release(store::JobNumber number, const Caller& caller) {
-  return change_job(number, caller, [caller](const slurm::Job& job) -> Result<slurm::JobChange> {
-    if (job.held && !caller.may_all && job.reason != kHeldByUser) {
+  return change_job(number, caller, [=, this](const slurm::Job& job) -> Result<slurm::JobChange> {
+    const std::lock_guard lock(mutex_);
+    const bool is_ours = is_leased(job, mirror_.at());
+    if (!caller.may_all && (is_ours || (job.held && job.reason != kHeldByUser))) {
       return fail(Code::conflict, fmt::format("job {} is held by an administrator, or by Almanac",
                                               static_cast<std::uint32_t>(job.number)));
     }
-    return slurm::JobChange{.job = job.number, .held = false};
+    if (!is_ours) return slurm::JobChange{.job = job.number, .held = false};
+    return slurm::JobChange{.job = job.number,
+                            .begins = driver_.claims().of<QueueChange>().may_begin(job.number)};
   });
 }
 

@@ -76,7 +76,8 @@ Answer SlurmService::rank(slurm::Job newcomer) {
   }
   const Settings& settings = config_.settings;
   if (is_exempt(newcomer, settings.exempt) || !is_in_scope(newcomer, settings)) return {};
-  Answer answer{.hold = moves("placement") || (asks_shards(newcomer) && moves("sharing"))};
+  const bool is_held = moves("placement") || (asks_shards(newcomer) && moves("sharing"));
+  Answer answer{.hold = is_held ? driver_.lease() : Duration{0}};
   if (!moves("order") || !uses_site_factor(site_, link_->can())) return answer;
   const std::vector<slurm::JobNumber> line = decider_->line_with(newcomer);
   const auto own = std::find(line.begin(), line.end(), newcomer.number);

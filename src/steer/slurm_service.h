@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "base/retirement.h"
-#include "learning/import.h"
 #include "live/foresight.h"
+#include "live/notify.h"
 #include "live/service.h"
 #include "perf/catalogue.h"
 #include "process/descriptor.h"
@@ -39,6 +39,7 @@
 #include "steer/lock.h"
 #include "steer/mirror.h"
 #include "steer/newcomers.h"
+#include "steer/past.h"
 #include "steer/settings.h"
 #include "steer/slimmer.h"
 
@@ -55,6 +56,8 @@ struct Config {
   /// How jobs slow each other on a GPU; null = that is not known, and none are brought together.
   std::shared_ptr<const perf::Catalogue> speeds{};
   std::uint64_t seed = 0;
+  /// Another way to the same Slurm, for its accounting, which is not read without.
+  std::function<Result<std::unique_ptr<slurm::Link>>()> connect{};
   Duration retention = 24h * 365;  ///< Jobs that ended earlier are forgotten.
   /// The policy learns of so many jobs that ended before it is begun anew without them.
   std::size_t most_ended = 20'000;
@@ -118,15 +121,21 @@ class SlurmService final : public live::Service {
                std::unique_ptr<Decider> decider, std::unique_ptr<Agents> agents,
                std::unique_ptr<Slimmer> slimmer);
 
-  // slurm_service.cpp: the thread that talks to the controller.
-  void take_wishes();
+  // slurm_open.cpp
+  Result<void> follow_accounting();
+  /// Takes long; any thread.
+  Result<std::unique_ptr<Decider>> make_decider(Chosen policy) const;
+
+  // slurm_controls.cpp: what turns levers.
   void take_controls();
-  Result<void> undo();
-  /// Turns all levers that are on so, and takes back all that was done.
-  Result<void> retreat(Switch to, const std::string& why);
+  /// Takes back all that was done, as it is asked for.
+  Result<void> retreat(const Retreat& how);
   /// Writes the switches where the driver has turned some by itself.
   Result<void> keep_switches();
   void heed_canary();
+
+  // slurm_service.cpp: the thread that talks to the controller.
+  void take_wishes();
   Result<slurm::News> ask_news();
   /// Whether the hardware is another now.
   bool take_news(slurm::News news);
@@ -135,12 +144,8 @@ class SlurmService final : public live::Service {
   bool turn_levers();
   void tell_agents();
   void save();
-  /// A week of accounting, if there is any that is new and it is time.
-  void read_accounting();
   void say_status();
   void sleep_until_news(const std::atomic<bool>& stop);
-  /// Takes long; any thread.
-  Result<std::unique_ptr<Decider>> make_decider(Chosen policy) const;
   Duration pause() const;
 
   // slurm_renewal.cpp: the policy begun anew.
@@ -179,9 +184,6 @@ class SlurmService final : public live::Service {
   store::Store store_;
   std::unique_ptr<slurm::Link> link_;  // of the one thread
   slurm::Site site_;
-  std::optional<learning::Import> import_;  // none = no accounting
-  Time next_import_{};
-  bool is_taught_ = false;  // by all that accounting had when we began
   std::vector<Lock> locks_;
   process::Descriptor bell_;
   std::atomic<bool> reload_ = false;
@@ -200,7 +202,6 @@ class SlurmService final : public live::Service {
   std::string trouble_;         // of the controller; "" = it answers
   std::string store_trouble_;   // of the disk
   std::string switch_trouble_;  // of the file of switches
-  std::string import_trouble_;  // of accounting
   live::Counters counters_;
   double news_s_ = 0;
   bool look_again_ = true;  // a decision is due
@@ -213,8 +214,7 @@ class SlurmService final : public live::Service {
   std::shared_ptr<Watching> watching_;
   Canary canary_;
   std::string retreat_;            // what the canary died of; "" = it lives
-  bool is_all_taken_back_ = true;  // since it died
-  std::vector<std::string> left_;  // that was not, in words
+  std::vector<std::string> left_;  // what the last undo did not take back, in words
 
   std::mutex inbox_mutex_;
   std::deque<Wish> wishes_;
@@ -232,6 +232,8 @@ class SlurmService final : public live::Service {
   std::optional<Making> making_;
   Time make_again_{};
   Retirement retirement_;
+  live::Watchdog watchdog_;
+  std::unique_ptr<Past> past_;  // null = no accounting is kept
 };
 
 }  // namespace almanac::steer

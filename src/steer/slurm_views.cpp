@@ -208,7 +208,9 @@ live::Overview SlurmService::overview() const {
   for (const std::string& each : {store_trouble_, switch_trouble_}) {
     if (!each.empty()) made.warnings.push_back(each);
   }
-  if (!import_trouble_.empty()) made.warnings.push_back(import_trouble_);
+  if (std::string trouble = past_ ? past_->trouble() : ""; !trouble.empty()) {
+    made.warnings.push_back(std::move(trouble));
+  }
   return made;
 }
 

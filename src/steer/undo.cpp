@@ -38,7 +38,7 @@ std::string in_words(const Entry& entry, const Error& error) {
 }  // namespace
 
 Result<TakenBack> take_back(Driver& driver, Mirror& mirror, slurm::Link& link, std::mutex& mutex,
-                            const std::string& why) {
+                            const std::string& why, const std::function<void()>& beat) {
   TakenBack made;
   std::set<std::string> refused;
   std::unique_lock lock(mutex);
@@ -46,6 +46,7 @@ Result<TakenBack> take_back(Driver& driver, Mirror& mirror, slurm::Link& link, s
   while (!slice.entries.empty()) {
     lock.unlock();
     driver.carry_out(slice, link);
+    beat();
     lock.lock();
     if (!slice.trouble.empty()) return fail(Code::unavailable, slice.trouble);
     driver.settle(slice, mirror);

@@ -28,10 +28,11 @@ struct TakenBack {
 };
 
 /// Takes back all that still can be, in as many slices as it takes. `mutex` is of `driver` and
-/// `mirror`, and is not held while Slurm works. The journal says `why`. Fails with unavailable
-/// where the controller, or the disk, does not take all of it now.
-Result<TakenBack> take_back(Driver& driver, Mirror& mirror, slurm::Link& link, std::mutex& mutex,
-                            const std::string& why = "as it was before Almanac");
+/// `mirror`, and is not held while Slurm works; `beat` is called after each. The journal says
+/// `why`. Fails with unavailable where the controller, or the disk, does not take all of it now.
+Result<TakenBack> take_back(
+    Driver& driver, Mirror& mirror, slurm::Link& link, std::mutex& mutex,
+    const std::string& why = "as it was before Almanac", const std::function<void()>& beat = [] {});
 
 /// The same on the folder of a service that does not run, whose levers are off then. Fails with
 /// conflict where one does.

@@ -17,10 +17,13 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "agent/agent.h"
+#include "agent/keys.h"
 #include "made_up_groups.h"
 #include "steer/agents.h"
+#include "support/temporary_folder.h"
 
 namespace almanac {
 namespace {
@@ -33,7 +36,8 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const Secret kSecret("the secret of this site, all of it");
+const agent::Keys kKeys(Secret("the secret of this site, all of it"));
+const Secret kSecret = kKeys.of("n001");
 const Secret kAnother("the secret of another site, really");
 constexpr Duration kPatience = 1s;
 
@@ -93,7 +97,7 @@ class ConversationTest : public testing::Test {
     listen();
   }
   void listen() {
-    auto opened = Agents::listen(address_, kSecret, kPatience);
+    auto opened = Agents::listen(address_, kKeys, kPatience);
     ASSERT_TRUE(opened) << to_string(opened.error());
     agents_ = std::move(*opened);
     address_ = "127.0.0.1:" + std::to_string(agents_->port());
@@ -190,11 +194,34 @@ TEST_F(ConversationTest, LetsGoWhenTheAgentEnds) {
 TEST_F(ConversationTest, TurnsAwayAnAgentWithAnotherSecret) {
   const Runs agent(node_, address_, kAnother);
   EXPECT_TRUE(eventually([&] { return !agents_->refusal().empty(); }));
-  EXPECT_THAT(agents_->refusal(), HasSubstr("has another secret than we"));
+  EXPECT_THAT(agents_->refusal(), HasSubstr("has another key"));
   EXPECT_TRUE(eventually([&] { return !agent.said().empty(); }));
-  EXPECT_THAT(agent.said().front(), HasSubstr("is the secret the same there?"));
+  EXPECT_THAT(agent.said().front(), HasSubstr("is it the key of this node?"));
   EXPECT_THAT(agents_->take_reports(), IsEmpty());
   EXPECT_THAT(agents_->present(), IsEmpty());
+}
+
+TEST_F(ConversationTest, LetsNoAgentSpeakForAnotherNode) {
+  const Runs agent(node_, address_, kKeys.of("n002"));
+  EXPECT_TRUE(eventually([&] { return !agents_->refusal().empty(); }));
+  EXPECT_THAT(agents_->refusal(), HasSubstr("has another key"));
+  EXPECT_THAT(agents_->present(), IsEmpty());
+}
+
+TEST_F(ConversationTest, TurnsAwayAKeyThatIsRevokedWhileItsAgentReports) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("secret", "the secret of this site, all of it\n");
+  ASSERT_EQ(::chmod(path.c_str(), 0600), 0);
+  agents_.reset();
+  auto opened = Agents::listen("127.0.0.1:0", *agent::Keys::read(path), kPatience);
+  ASSERT_TRUE(opened) << to_string(opened.error());
+  agents_ = std::move(*opened);
+  address_ = "127.0.0.1:" + std::to_string(agents_->port());
+  const Runs agent(node_, address_, kSecret);
+  ASSERT_TRUE(eventually([&] { return agents_->present().contains("n001"); }));
+  ASSERT_TRUE(agent::Keys::revoke(path, "n001"));
+  EXPECT_TRUE(eventually([&] { return agents_->present().empty(); }));
+  EXPECT_THAT(agents_->refusal(), HasSubstr("key"));
 }
 
 TEST_F(ConversationTest, AnAgentDoesNothingForAnotherService) {
@@ -218,12 +245,12 @@ TEST_F(ConversationTest, AnAgentDoesNothingForAnotherService) {
   EXPECT_EQ(node_.read(node_.v2(12) + "/cpu.max"), "max 100000");
 }
 
-TEST_F(ConversationTest, TurnsAwayWhoeverIsNoAgent) {
+TEST_F(ConversationTest, TurnsAwayAPeerThatIsNoAgent) {
   const std::pair<std::string, const char*> wrong[] = {
       {"GET / HTTP/1.1\r\n\r\n", "no agent of Almanac"},
       {std::string(64, '0') + " almanac-agent 2 n001 " + std::string(32, 'a') + "\n", "protocol 2"},
       {std::string(64, '0') + " almanac-agent 1 n001 " + std::string(32, 'a') + "\n",
-       "another secret"},
+       "another key"},
       {std::string(64, '0') + " almanac-agent 1 ../etc " + std::string(32, 'a') + "\n",
        "no agent of Almanac"},
       {std::string(1 << 20, 'x'), "too long"},
@@ -250,7 +277,8 @@ TEST_F(ConversationTest, TurnsAwayAReportThatIsNone) {
     ASSERT_TRUE(eventually([&] { return line.take() && (said = line.next()).has_value(); }));
     const std::string nonce = *agent::read_greeting(said->text);
     const agent::Hello hello{"n007", agent::new_nonce()};
-    agent::Seal seal(kSecret, agent::Seal::Towards::daemon, hello.node, nonce, hello.nonce);
+    agent::Seal seal(kKeys.of("n007"), agent::Seal::Towards::daemon, hello.node, nonce,
+                     hello.nonce);
     ASSERT_TRUE(line.send(seal.close(to_text(hello))));
     ASSERT_TRUE(eventually([&] { return line.take() && line.next().has_value(); }));
     EXPECT_THAT(agents_->present(), Contains("n007"));
@@ -260,7 +288,7 @@ TEST_F(ConversationTest, TurnsAwayAReportThatIsNone) {
   }
 }
 
-TEST_F(ConversationTest, WhoComesAgainTakesThePlaceOfTheLineThatWasLost) {
+TEST_F(ConversationTest, AnAgentThatComesAgainTakesThePlaceOfTheLineThatWasLost) {
   const Runs first(node_, address_, kSecret);
   ASSERT_TRUE(eventually([&] { return !agents_->take_reports().empty(); }));
   agent::MadeUpGroups elsewhere;

@@ -66,7 +66,7 @@ TEST_F(LimitsTest, HoldsByTimeInV1AndLetsGo) {
   EXPECT_EQ(node_.read(node_.v1("cpu", 12) + "/cpu.cfs_quota_us"), "-1");
 }
 
-TEST_F(LimitsTest, HoldsByProcessorsWhereNobodyCountsTime) {
+TEST_F(LimitsTest, HoldsByProcessorsWhereTimeIsNotCounted) {
   node_.add_v1(12, "4-7,12-15", "6-7", false);
   const std::string job = node_.v1("cpuset", 12) + "/cpuset.cpus";
   const std::string step = node_.v1("cpuset", 12) + "/step_batch/cpuset.cpus";

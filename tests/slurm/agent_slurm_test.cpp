@@ -96,7 +96,7 @@ class AgentSlurmTest : public testing::Test {
  protected:
   void begin() {
     cluster_.emplace(TestPlan{.nodes = 1, .cgroups = true});
-    folder_.write("secret", "the secret of agents and service\n");
+    folder_.write("secret", keys_.of("n001").bytes() + '\n');
     ASSERT_EQ(::chmod((folder_ / "secret").c_str(), 0600), 0);
     listen("127.0.0.1:0");
     agent_.emplace(agents_->port(), folder_);
@@ -108,7 +108,7 @@ class AgentSlurmTest : public testing::Test {
     ASSERT_TRUE(reports([](const auto& job) { return job.cpus == 2 && job.cores.has_value(); }));
   }
   void listen(const std::string& address) {
-    auto opened = Agents::listen(address, agent::Secret("the secret of agents and service"), 5s);
+    auto opened = Agents::listen(address, keys_, 5s);
     ASSERT_TRUE(opened) << to_string(opened.error());
     agents_ = std::move(*opened);
   }
@@ -136,6 +136,7 @@ class AgentSlurmTest : public testing::Test {
     return has == "100000 100000" || has.find_first_of(",- ") == std::string::npos;
   }
 
+  agent::Keys keys_{agent::Secret("the secret of agents and service")};
   TemporaryFolder folder_;
   std::optional<TestCluster> cluster_;
   std::unique_ptr<Agents> agents_;
@@ -159,7 +160,7 @@ TEST_F(AgentSlurmTest, HoldsAJobAndLetsItGo) {
   EXPECT_EQ(has(), all);
 }
 
-TEST_F(AgentSlurmTest, LetsGoWhoeverIsKilled) {
+TEST_F(AgentSlurmTest, LetsGoWhicheverIsKilled) {
   SKIP_WITHOUT_SLURM(.nodes = 1, .cgroups = true);
   begin();
   const std::string all = has();

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What the gateway changes at a real Slurm, what Slurm refuses, and what is released when the
-/// daemon that holds it is gone.
+/// What the gateway changes at a real Slurm, what Slurm refuses, and how a hold ends when all
+/// that holds it is gone.
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <limits>
 #include <thread>
 
@@ -12,6 +14,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "slurm/gateway_link.h"
 #include "slurm/mark.h"
@@ -167,65 +170,57 @@ TEST(GatewayChangeTest, PowersNodesDownAndUp) {
   EXPECT_EQ(power_of("n001"), Power::on);
 }
 
-TEST(GatewayChangeTest, ReleasesWhatIsHeldWhenTheDaemonIsKilled) {
+TEST(GatewayChangeTest, AHoldEndsWithinSlurmWhenDaemonAndGatewayAreKilled) {
   SKIP_WITHOUT_SLURM();
   const TestCluster cluster({.nodes = 1});
-  const auto ours = cluster.submit("-H -N 1 --exclusive --wrap 'sleep 600'");
-  const auto theirs = cluster.submit("-H --wrap true");
-  // As the plugin holds a job that is submitted, of which the daemon has not heard yet.
-  const auto newcomer = cluster.submit("--begin=now+1hour --wrap 'sleep 600'");
-  cluster.must(fmt::format("scontrol hold {}", newcomer));
-  const auto mark = [&](std::uint32_t job) {
-    cluster.must(fmt::format("scontrol update jobid={} AdminComment='{}'", job, kMark));
-  };
-  mark(newcomer);
-  mark(theirs);
+  const auto blocker = cluster.submit("-N 1 --exclusive --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster.becomes(blocker, "RUNNING"));
+  const auto ours = cluster.submit("-N 1 --exclusive --wrap 'sleep 600'");
+  cluster.must(fmt::format("scontrol update jobid={} priority=77777", ours));
   const pid_t daemon = ::fork();
   if (daemon == 0) {
     GatewayLink link;
-    const bool holds = change(link, {.job = JobNumber{ours}, .held = true}) &&
-                       link.watch(std::vector{JobNumber{ours}}, 1h);
-    if (holds) ::raise(SIGKILL);
-    ::_exit(1);
+    const auto news = link.news();
+    const Time end = news ? news->at + 20s : Time{};
+    const JobChange hold{.job = JobNumber{ours}, .begins = end, .comment = mark_until(end)};
+    if (!news || !change(link, hold)) ::_exit(1);
+    static_cast<void>(std::system(fmt::format("pkill -9 -P {} almanac-slurm", ::getpid()).c_str()));
+    ::raise(SIGKILL);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(daemon, &status, 0), daemon);
   ASSERT_TRUE(WIFSIGNALED(status));
+  cluster.must(fmt::format("scancel {}", blocker));
+  EXPECT_TRUE(eventually([&] { return cluster.of_job(ours, "reason") == "BeginTime"; }));
   EXPECT_TRUE(cluster.becomes(ours, "RUNNING"));
-  EXPECT_TRUE(eventually([&] { return cluster.of_job(newcomer, "reason") == "BeginTime"; }));
-  EXPECT_EQ(cluster.of_job(theirs, "reason"), "JobHeldUser");
+  EXPECT_EQ(cluster.of_job(ours, "prioritylong"), "77777") << "a hold takes no priority";
 }
 
-TEST(GatewayChangeTest, ReleasesWhatIsHeldWhenTheDaemonFallsSilent) {
+TEST(GatewayChangeTest, HoldsAndReleasesAndKeepsAgeWhereNoLimitsAreEnforced) {
   SKIP_WITHOUT_SLURM();
   const TestCluster cluster({.nodes = 1});
-  const auto first = cluster.submit("-H --wrap 'sleep 600'");
-  const auto second = cluster.submit("-H --wrap 'sleep 600'");
-  const auto third = cluster.submit("-H --wrap 'sleep 600'");
+  const auto blocker = cluster.submit("-N 1 --exclusive --wrap 'sleep 600'");
+  ASSERT_TRUE(cluster.becomes(blocker, "RUNNING"));
+  const auto ours = cluster.submit("-N 1 --exclusive --wrap 'sleep 600'");
+  const auto accrues = [&] {
+    return cluster.must(fmt::format("scontrol show job {} | grep -o 'AccrueTime=.*'", ours));
+  };
+  ASSERT_TRUE(eventually([&] { return accrues().find("Unknown") == std::string::npos; }));
+  const std::string before = accrues();
   GatewayLink link;
-  ASSERT_TRUE(link.watch(std::vector{JobNumber{first}}, 1h));
-  // What is said later counts: the first is not held any more, nor is it ours to release.
-  ASSERT_TRUE(link.watch(std::vector{JobNumber{second}}, 100ms));
-  EXPECT_TRUE(cluster.becomes(second, "RUNNING"));
-  EXPECT_EQ(cluster.of_job(first, "reason"), "JobHeldUser");
-  // Nor are those released that the daemon does not hold any more when it ends.
-  ASSERT_TRUE(link.watch(std::vector{JobNumber{third}}, 1h));
-  ASSERT_TRUE(link.watch({}, 1h));
-  { const GatewayLink gone = std::move(link); }
-  EXPECT_EQ(cluster.of_job(third, "reason"), "JobHeldUser");
-}
-
-TEST(GatewayChangeTest, WaitsForTheControllerToReleaseWhatIsHeld) {
-  SKIP_WITHOUT_SLURM();
-  const TestCluster cluster({.nodes = 1, .more = "MessageTimeout=2"});
-  const auto job = cluster.submit("-H --wrap 'sleep 600'");
-  {
-    GatewayLink link;
-    ASSERT_TRUE(link.watch(std::vector{JobNumber{job}}, 1h));
-    cluster.end_controller("TERM");
-  }
-  cluster.start_controller();
-  EXPECT_TRUE(cluster.becomes(job, "RUNNING"));
+  const Time end{
+      std::chrono::floor<std::chrono::seconds>((link.news()->at + 1h).time_since_epoch())};
+  ASSERT_TRUE(change(link, {.job = JobNumber{ours}, .begins = end, .comment = mark_until(end)}));
+  EXPECT_TRUE(eventually([&] { return cluster.of_job(ours, "reason") == "BeginTime"; }));
+  const auto told = link.news();
+  ASSERT_TRUE(told);
+  ASSERT_FALSE(told->jobs.empty());
+  EXPECT_EQ(lease_end(told->jobs.back().comment), end);
+  EXPECT_EQ(told->jobs.back().eligible, end) << "by which a lease is known";
+  ASSERT_TRUE(change(link, {.job = JobNumber{ours}, .begins = Time{}, .comment = ""}));
+  cluster.must(fmt::format("scancel {}", blocker));
+  EXPECT_TRUE(cluster.becomes(ours, "RUNNING"));
+  EXPECT_EQ(accrues(), before);
 }
 
 TEST(GatewayChangeTest, IsNotAskedOfASilentControllerJobByJob) {

@@ -33,39 +33,6 @@ namespace {
 using slurm::eventually;
 using slurm::TestCluster;
 
-/// Slurm's commands, and a link that says that it watches over what is held: the levers are tested
-/// here, not what releases jobs when all else is dead.
-class WatchedCommands final : public slurm::Link {
- public:
-  slurm::Abilities can() const override {
-    slurm::Abilities made = commands_->can();
-    made.watches = true;
-    return made;
-  }
-  std::string_view way() const override { return commands_->way(); }
-  Result<slurm::Site> site() override { return commands_->site(); }
-  Result<slurm::News> news() override { return commands_->news(); }
-  std::vector<Result<void>> change(std::span<const slurm::JobChange> changes) override {
-    return commands_->change(changes);
-  }
-  Result<void> end(slurm::JobNumber job, slurm::Fate fate) override {
-    return commands_->end(job, fate);
-  }
-  Result<void> power(std::span<const std::string> nodes, bool on) override {
-    return commands_->power(nodes, on);
-  }
-  Result<void> weigh(std::span<const std::string> nodes, std::uint32_t weight) override {
-    return commands_->weigh(nodes, weight);
-  }
-  Result<void> watch(std::span<const slurm::JobNumber>, Duration) override { return {}; }
-  Result<void> ended(Time from, Time until, const slurm::TakeEnded& take) override {
-    return commands_->ended(from, until, take);
-  }
-
- private:
-  std::unique_ptr<slurm::Link> commands_ = *slurm::connect("commands");
-};
-
 /// Almanac with one lever at a Slurm.
 class Desk {
  public:
@@ -75,14 +42,14 @@ class Desk {
         name_(lever->name()),
         decider_(*compose(policy), {}, 0, std::move(speeds)),
         driver_(settings_, *Journal::open(folder_ / "journal.jsonl"), {}) {
-    site_ = *link_.site();
+    site_ = *link_->site();
     driver_.add(std::move(lever));
     driver_.set(name_, Switch::on);
   }
 
   /// A look, a decision, and what follows. `ahead` is added to the controller's clock.
   void step() {
-    auto news = link_.news();
+    auto news = link_->news();
     if (!news) return;
     news->at += ahead_;
     mirror_.take(std::move(*news));
@@ -91,12 +58,12 @@ class Desk {
     clock_ += 10s;
     auto slice = driver_.plan({.settings = settings_,
                                .site = site_,
-                               .can = link_.can(),
+                               .can = link_->can(),
                                .mirror = mirror_,
                                .decision = decider_.last(),
                                .policy = decider_.policy()},
                               clock_);
-    driver_.carry_out(slice, link_);
+    driver_.carry_out(slice, *link_);
     for (std::size_t at = 0; at < slice.results.size(); ++at) {
       EXPECT_TRUE(slice.results[at])
           << to_words(slice.entries[at]) << ": " << to_string(slice.results[at].error());
@@ -113,7 +80,7 @@ class Desk {
   Settings settings_;
   std::string name_;
   TemporaryFolder folder_;
-  WatchedCommands link_;
+  std::unique_ptr<slurm::Link> link_ = *slurm::connect("commands");
   slurm::Site site_;
   Mirror mirror_;
   Decider decider_;
@@ -121,6 +88,16 @@ class Desk {
   Time clock_{};
   Duration ahead_{};
 };
+
+/// As the plugin holds a job that comes.
+std::uint32_t submit_held(const TestCluster& cluster, const std::string& arguments) {
+  const auto job = cluster.submit("--begin=now+2minutes " + arguments);
+  cluster.must(fmt::format(
+      "end=$(SLURM_TIME_FORMAT=%s scontrol show job {0} | sed -n 's/.*EligibleTime=//p' | "
+      "cut -d' ' -f1); scontrol update jobid={0} AdminComment=\"{1} until $end\"",
+      job, kMark));
+  return job;
+}
 
 std::string comment_of(const TestCluster& cluster, std::uint32_t job) {
   return cluster.must(fmt::format("scontrol show job {} | grep -o 'AdminComment=.*' || true", job));
@@ -137,11 +114,7 @@ TEST(LeversSlurmTest, PlacesJobsWhereThePolicySaysAndGivesThemBack) {
   const auto own = cluster.submit("-H -N 1 --gres=gpu:8 -t 1 --wrap 'sleep 600'");
   // They wait for Almanac as if the plugin had held them.
   const auto submit = [&](int minutes) {
-    const auto job =
-        cluster.submit(fmt::format("-H -N 1 --gres=gpu:8 -t {} --wrap 'sleep 600'", minutes));
-    cluster.must(fmt::format("scontrol release {0} && scontrol hold {0}", job));
-    cluster.must(fmt::format("scontrol update jobid={} AdminComment='{}'", job, kMark));
-    return job;
+    return submit_held(cluster, fmt::format("-N 1 --gres=gpu:8 -t {} --wrap 'sleep 600'", minutes));
   };
   const auto longer = submit(90);
   const auto shorter = submit(30);
@@ -151,7 +124,7 @@ TEST(LeversSlurmTest, PlacesJobsWhereThePolicySaysAndGivesThemBack) {
     desk.step();
     return cluster.of_job(shorter, "state") == "RUNNING";
   }));
-  EXPECT_EQ(cluster.of_job(longer, "reason"), "JobHeldAdmin");
+  EXPECT_EQ(cluster.of_job(longer, "reason"), "BeginTime");
   EXPECT_EQ(cluster.of_job(own, "reason"), "JobHeldUser");
   cluster.must(fmt::format("scancel {}", blocker));
   EXPECT_TRUE(eventually([&] {
@@ -166,11 +139,11 @@ TEST(LeversSlurmTest, PlacesJobsWhereThePolicySaysAndGivesThemBack) {
   const auto gang = cluster.submit("-N 4 --gres=gpu:8 --wrap 'sleep 600'");
   EXPECT_TRUE(eventually([&] {
     desk.step();
-    return cluster.of_job(gang, "reason") == "JobHeldAdmin";
+    return cluster.of_job(gang, "reason") == "BeginTime";
   })) << "one that came past the plugin is held too";
   desk.set(Switch::off);
   desk.step();
-  EXPECT_NE(cluster.of_job(gang, "reason"), "JobHeldAdmin");
+  EXPECT_NE(cluster.of_job(gang, "reason"), "BeginTime");
   EXPECT_EQ(comment_of(cluster, gang).find(kMark), std::string::npos);
   EXPECT_EQ(cluster.of_job(own, "reason"), "JobHeldUser");
 }
@@ -193,7 +166,7 @@ TEST(LeversSlurmTest, LetsNoJobWaitForOneWhoseNodesCannotTakeIt) {
     }
     EXPECT_TRUE(eventually([&] {
       desk.step();
-      return cluster.of_job(others.back(), "reason") == "JobHeldAdmin";
+      return cluster.of_job(others.back(), "reason") == "BeginTime";
     }));
     cluster.must(fmt::format("scancel {}", stopper));
     EXPECT_TRUE(eventually([&] {
@@ -254,7 +227,7 @@ TEST(LeversSlurmTest, PutsIdleNodesToSleepAndWakesThemAll) {
 }
 
 // Slurm would give it the node that was told to boot.
-TEST(LeversSlurmTest, LetsNobodyWaitForANodeThatBootsBesideOneThatIsOn) {
+TEST(LeversSlurmTest, LetsNoJobWaitForANodeThatBootsBesideOneThatIsOn) {
   SKIP_WITHOUT_SLURM();
   const TestCluster cluster({.nodes = 8, .power = true});
   const auto job = cluster.submit("-N 1 --gres=gpu:8 --wrap 'sleep 600'");
@@ -289,7 +262,7 @@ TEST(LeversSlurmTest, LetsNobodyWaitForANodeThatBootsBesideOneThatIsOn) {
   EXPECT_FALSE(off.contains(node)) << node;
 }
 
-TEST(LeversSlurmTest, RequeuesWhoIsStopped) {
+TEST(LeversSlurmTest, RequeuesAJobThatIsStopped) {
   SKIP_WITHOUT_SLURM();
   const TestCluster cluster({.nodes = 1});
   const auto first = cluster.submit("--requeue --gres=gpu:8 -t 600 --wrap 'sleep 600'");
@@ -333,13 +306,9 @@ std::string gpu_of(const TestCluster& cluster, std::uint32_t job) {
 TEST(LeversSlurmTest, BringsHarmlessJobsTogetherAndNoOthers) {
   SKIP_WITHOUT_SLURM();
   const TestCluster cluster({.nodes = 1, .shards = 16});
-  // As if the plugin had held it.
   const auto submit = [&](const char* name, int shards) {
-    const auto job =
-        cluster.submit(fmt::format("-H -J {} --gres=shard:{} --wrap 'sleep 600'", name, shards));
-    cluster.must(fmt::format("scontrol release {0} && scontrol hold {0}", job));
-    cluster.must(fmt::format("scontrol update jobid={} AdminComment='{}'", job, kMark));
-    return job;
+    return submit_held(cluster,
+                       fmt::format("-J {} --gres=shard:{} --wrap 'sleep 600'", name, shards));
   };
   const std::string source = std::getenv("ALMANAC_SOURCE_DIR");
   Desk desk("fifo+harmless", make_sharing_lever(), {},
@@ -377,7 +346,7 @@ TEST(LeversSlurmTest, BringsHarmlessJobsTogetherAndNoOthers) {
   ASSERT_EQ(cluster.of_job(waits, "state"), "PENDING");
   desk.set(Switch::off);
   desk.step();
-  EXPECT_EQ(cluster.of_job(waits, "reason").find("Held"), std::string::npos);
+  EXPECT_NE(cluster.of_job(waits, "reason"), "BeginTime");
   EXPECT_EQ(comment_of(cluster, waits).find(kMark), std::string::npos);
 }
 

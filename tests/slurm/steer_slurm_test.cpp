@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -122,6 +123,32 @@ TEST(SteerSlurm, StartsJobsInTheOrderOfThePolicy) {
   for (std::size_t at = 1; at < wanted.size(); ++at) {
     EXPECT_LE(start_of(cluster, wanted[at - 1]), start_of(cluster, wanted[at]));
   }
+}
+
+TEST(SteerSlurm, LetsWhatItHeldStartWhenItIsKilledAndNeverComesBack) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster;
+  const TemporaryFolder folder;
+  const std::string levers = folder / "levers.toml";
+  cluster.must(fmt::format("printf '[levers]\\nplacement = \"on\"\\n' > {}", levers));
+  const Queue queue(cluster);
+  Daemon daemon(folder / "state",
+                fmt::format("--policy sjf+limit --way commands --levers {}", levers));
+  ASSERT_TRUE(daemon.answers());
+  const auto all = [&](const std::function<bool(std::uint32_t)>& is) {
+    return std::all_of(queue.jobs.begin(), queue.jobs.end(), is);
+  };
+  ASSERT_TRUE(eventually([&] {
+    return all([&](std::uint32_t job) { return cluster.of_job(job, "reason") == "BeginTime"; });
+  }));
+  daemon.end(SIGKILL);
+  cluster.must(fmt::format("scancel {}", queue.blocker));
+  for (const std::uint32_t job : queue.jobs) EXPECT_EQ(cluster.of_job(job, "state"), "PENDING");
+  EXPECT_TRUE(eventually(
+      [&] {
+        return all([&](std::uint32_t job) { return cluster.of_job(job, "state") != "PENDING"; });
+      },
+      400));
 }
 
 TEST(SteerSlurm, TakesBackWhatItDid) {

@@ -28,7 +28,7 @@ using testing::HasSubstr;
 
 Time at(Duration time) { return Time{time}; }
 
-TEST(CanaryAverages, CountWhoStartedAndWhoWaitsStill) {
+TEST(CanaryAverages, CountJobsThatStartedAndThatWaitStill) {
   const std::vector<Course> jobs{
       {.since = at(0h), .start = at(1h), .end = at(2h), .failed = true},      // all before
       {.since = at(0h), .start = at(5h), .end = at(9h)},                      // waited 5 h
@@ -149,6 +149,32 @@ class CanaryServiceTest : public testing::Test {
     }
   }
 
+  /// Its jobs wait too long, and the controller takes three changes back and no more.
+  void retreat_half_way() {
+    open();
+    live_quietly(60);
+    service_.reset();
+    open();
+    service_->step();
+    wait_for_the_play();
+    ASSERT_EQ(order().rests, "");
+    for (const std::string partition : {"v", "w"}) {
+      slurm_.submit("ann", 8, 100h, partition);
+      slurm_.pass(1s);
+      for (int job = 25; job > 0; --job) slurm_.submit("ann", 8, job * 1h, partition);
+    }
+    service_->step();
+    EXPECT_NE(slurm_.queue("v").front(), 122U) << "the shortest is the first";
+    EXPECT_EQ(slurm_.queue("w").front(), 148U) << "as they came";
+    EXPECT_EQ(order().how, Switch::on);
+    slurm_.most_changes = slurm_.changes + 3;  // the controller is busy when it is to be left alone
+    for (int minutes = 0; minutes < 60; minutes += 5) {
+      slurm_.pass(5min);
+      service_->step();
+    }
+    EXPECT_EQ(order().how, Switch::dry);
+  }
+
   FakeSlurm slurm_ = two_partitions(testing::UnitTest::GetInstance()->current_test_info()->name());
   Duration window_ = 2h;
   TemporaryFolder folder_;
@@ -213,28 +239,7 @@ TEST_F(CanaryServiceTest, LearnsFromAPastThatNamesPartitionsWhichShareNodes) {
 }
 
 TEST_F(CanaryServiceTest, TouchesItsPartitionOnlyAndRetreatsWhenItsJobsWaitTooLong) {
-  open();
-  live_quietly(60);
-  service_.reset();
-  open();
-  service_->step();
-  wait_for_the_play();
-  ASSERT_EQ(order().rests, "");
-  for (const std::string partition : {"v", "w"}) {
-    slurm_.submit("ann", 8, 100h, partition);
-    slurm_.pass(1s);
-    for (int job = 25; job > 0; --job) slurm_.submit("ann", 8, job * 1h, partition);
-  }
-  service_->step();
-  EXPECT_NE(slurm_.queue("v").front(), 122U) << "the shortest is the first";
-  EXPECT_EQ(slurm_.queue("w").front(), 148U) << "as they came";
-  EXPECT_EQ(order().how, Switch::on);
-  slurm_.most_changes = slurm_.changes + 3;  // the controller is busy when it is to be left alone
-  for (int minutes = 0; minutes < 60; minutes += 5) {
-    slurm_.pass(5min);
-    service_->step();
-  }
-  EXPECT_EQ(order().how, Switch::dry);
+  retreat_half_way();
   slurm_.most_changes = 10'000;
   service_->step();
   for (const auto& [number, one] : slurm_.jobs) EXPECT_EQ(one.job.site_factor, 0);
@@ -251,6 +256,17 @@ TEST_F(CanaryServiceTest, TouchesItsPartitionOnlyAndRetreatsWhenItsJobsWaitTooLo
   const auto switches = read_switches(folder_ / "state");
   ASSERT_TRUE(switches);
   EXPECT_EQ(switches->at("order"), Switch::dry) << "and stays so when the service begins anew";
+}
+
+TEST_F(CanaryServiceTest, TakesAllBackThoughItIsKilledWhileItRetreats) {
+  retreat_half_way();
+  service_.reset();
+  slurm_.most_changes = 10'000;
+  open();
+  service_->step();
+  for (const auto& [number, one] : slurm_.jobs) EXPECT_EQ(one.job.site_factor, 0);
+  EXPECT_EQ(order().how, Switch::dry);
+  EXPECT_FALSE(undo_is_asked(folder_ / "state"));
 }
 
 }  // namespace

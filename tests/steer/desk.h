@@ -4,6 +4,7 @@
 /// Almanac with its levers at a Slurm in memory: what the service does, step by step.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -84,6 +85,15 @@ class Desk {
       step();
       slurm_.pass(each);
     }
+  }
+
+  /// Lets so much time pass as it does for a service that looks every half minute.
+  void wait(Duration time) {
+    for (; time > Duration{0}; time -= 30s) {
+      step(30s);
+      slurm_.pass(std::min<Duration>(time, 30s));
+    }
+    step(30s);
   }
 
   void look() {

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "slurm/link.h"
+#include "slurm/mark.h"
 
 namespace almanac::steer {
 
@@ -47,13 +48,11 @@ struct FakeSlurm {
   bool loses_answers = false;            ///< To changes: they are made.
   std::set<slurm::JobNumber> refused{};  ///< May not be changed by us.
   std::function<void()> meanwhile{};     ///< What others do whenever it is asked for news.
-  std::set<slurm::JobNumber> watched;
-  Duration patience{};                 ///< Of the watch.
-  bool powers = true;                  ///< The way to it can power and weigh nodes.
-  bool requeues = true;                ///< The way to it can requeue, suspend and resume.
-  bool last_gpu_first = false;         ///< Of the GPUs that have room for a job of shards.
-  std::set<slurm::JobNumber> stuck{};  ///< Never start, for reasons of Slurm's own.
-  bool is_watching = true;             ///< A watch hears which jobs to release when we are gone.
+  bool powers = true;                    ///< The way to it can power and weigh nodes.
+  bool requeues = true;                  ///< The way to it can requeue, suspend and resume.
+  bool last_gpu_first = false;           ///< Of the GPUs that have room for a job of shards.
+  std::set<slurm::JobNumber> stuck{};    ///< Never start, for reasons of Slurm's own.
+  bool leases = true;                    ///< The way to it can put off when jobs begin.
 
   void add_partition(const std::string& name, int count, int gpus) {
     slurm::Partition partition{.name = name};
@@ -105,6 +104,18 @@ struct FakeSlurm {
   }
 
   slurm::Job& job(std::uint32_t number) { return jobs.at(slurm::JobNumber{number}).job; }
+
+  /// Whether it waits and may not start, whoever holds it.
+  bool is_held(std::uint32_t number) const {
+    const slurm::Job& it = jobs.at(slurm::JobNumber{number}).job;
+    return it.state == slurm::State::pending && (it.held || it.eligible > now);
+  }
+  /// As the plugin holds a job that comes.
+  void hold_newcomer(std::uint32_t number) {
+    slurm::Job& it = job(number);
+    it.eligible = now + 2min;
+    it.comment = slurm::mark_until(it.eligible);
+  }
 
   /// The jobs that wait in the order in which they would start.
   std::vector<std::uint32_t> queue(const std::string& partition = {}) const {
@@ -239,13 +250,15 @@ struct FakeSlurm {
   }
 };
 
-class FakeLink final : public slurm::Link {
+class FakeLink : public slurm::Link {
  public:
   explicit FakeLink(FakeSlurm& slurm) : slurm_(slurm) {}
 
   slurm::Abilities can() const override {
-    return {
-        .site_factor = true, .requeue = slurm_.requeues, .power = slurm_.powers, .watches = true};
+    return {.site_factor = true,
+            .requeue = slurm_.requeues,
+            .power = slurm_.powers,
+            .begins = slurm_.leases};
   }
   std::string_view way() const override { return "fake"; }
 
@@ -345,13 +358,6 @@ class FakeLink final : public slurm::Link {
     return {};
   }
 
-  Result<void> watch(std::span<const slurm::JobNumber> held, Duration patience) override {
-    if (!slurm_.is_watching) return down();
-    slurm_.watched = {held.begin(), held.end()};
-    slurm_.patience = patience;
-    return {};
-  }
-
   Result<void> ended(Time, Time, const slurm::TakeEnded&) override { return {}; }
 
  private:
@@ -373,6 +379,7 @@ class FakeLink final : public slurm::Link {
       job.held = *change.held;
       job.reason = !job.held ? "" : change.of_user ? "JobHeldUser" : "JobHeldAdmin";
     }
+    if (change.begins) job.eligible = std::max(*change.begins, slurm_.now);
     if (change.required_nodes) job.required_nodes = *change.required_nodes;
     if (change.comment) job.comment = *change.comment;
     if (change.shards) job.shards = *change.shards;

@@ -79,12 +79,13 @@ TEST(NewcomersTest, AreAnsweredOneByOne) {
   const TemporaryFolder folder;
   const std::string path = folder / "job_submit.sock";
   auto listening = Newcomers::listen(path, 0, [](const slurm::Job& job) {
-    return job.gpus == 0 ? Answer{} : Answer{.site_factor = 100 - job.gpus, .hold = job.gpus > 8};
+    return job.gpus == 0 ? Answer{}
+                         : Answer{.site_factor = 100 - job.gpus, .hold = job.gpus > 8 ? 120s : 0s};
   });
   ASSERT_TRUE(listening);
   EXPECT_EQ(ask(path, "almanac-job-submit 1\nuid 0\ntres_per_job gpu:3\n"), "site_factor 97\n");
   EXPECT_EQ(ask(path, "almanac-job-submit 1\nuid 0\ntres_per_job gpu:9\n"),
-            "site_factor 91\nhold 1\n");
+            "site_factor 91\nhold 120\n");
   EXPECT_EQ(ask(path, "almanac-job-submit 1\nuid 0\n"), "pass\n");
   EXPECT_EQ(ask(path, "what is this"), "pass\n");
   listening->reset();

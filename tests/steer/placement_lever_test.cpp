@@ -4,11 +4,14 @@
 /// Placement against a Slurm in memory: what it does, what it leaves alone,
 /// and that all of it is given back when it is turned off.
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+#include <sys/resource.h>
 
 #include "desk.h"
 #include "steer/mark.h"
@@ -19,7 +22,6 @@ namespace {
 using slurm::Power;
 using slurm::State;
 using testing::HasSubstr;
-using testing::UnorderedElementsAre;
 
 /// Two nodes, v001 full for an hour; jobs of all GPUs of one and 3, 2, 1 hours.
 FakeSlurm half_full() {
@@ -31,22 +33,19 @@ FakeSlurm half_full() {
   return slurm;
 }
 
-TEST(Placement, HoldsAllButWhoStartsAndSaysWhere) {
+TEST(Placement, HoldsAllButTheJobThatStartsAndSaysWhere) {
   FakeSlurm slurm = half_full();
   Desk desk(slurm, "sjf+limit", with("placement"));
   desk.step();
   EXPECT_EQ(slurm.job(4).required_nodes, "v002");
-  EXPECT_FALSE(slurm.job(4).held);
-  EXPECT_TRUE(slurm.job(2).held);
-  EXPECT_TRUE(slurm.job(3).held);
-  EXPECT_THAT(slurm.watched, UnorderedElementsAre(slurm::JobNumber{2}, slurm::JobNumber{3}))
-      << "the watch that releases them when we are gone knows them before they are held";
+  EXPECT_FALSE(slurm.is_held(4));
+  EXPECT_TRUE(slurm.is_held(2));
+  EXPECT_TRUE(slurm.is_held(3));
   slurm.pass(1s);
   EXPECT_EQ(slurm.job(4).state, State::running);
   EXPECT_EQ(slurm.job(4).holds.front().node, "v002");
   EXPECT_EQ(desk.step(), 0);
-  slurm.pass(1h);
-  desk.step();
+  desk.wait(1h);
   slurm.pass(1s);
   EXPECT_EQ(slurm.job(3).state, State::running) << "the shorter of the two that were held";
   EXPECT_EQ(slurm.job(3).required_nodes, "v001");
@@ -57,7 +56,7 @@ TEST(Placement, GivesAllBackWhenItIsTurnedOffOrDryOrUndone) {
     FakeSlurm slurm = half_full();
     Desk desk(slurm, "sjf+limit", with("placement"));
     desk.step();
-    ASSERT_TRUE(slurm.job(2).held);
+    ASSERT_TRUE(slurm.is_held(2));
     if (how == "undo by another") desk.open();
     if (how == "off" || how == "dry") {
       desk.set(*parse_switch(how));
@@ -67,63 +66,81 @@ TEST(Placement, GivesAllBackWhenItIsTurnedOffOrDryOrUndone) {
       desk.undo();
     }
     for (const std::uint32_t job : {2U, 3U, 4U}) {
-      EXPECT_FALSE(slurm.job(job).held) << how;
+      EXPECT_FALSE(slurm.is_held(job)) << how;
       EXPECT_EQ(slurm.job(job).required_nodes, "") << how;
       EXPECT_EQ(slurm.job(job).comment, "") << how;
     }
   }
 }
 
-TEST(Placement, NamesWhomItHasYetToRelease) {
-  FakeSlurm slurm = half_full();
-  for (int more = 0; more < 6; ++more) slurm.submit("ann", 8, 5h);
-  Settings settings = with("placement");
-  settings.changes_per_s = 2;
-  Desk desk(slurm, "sjf+limit", settings);
-  desk.live(5, 0s);
-  ASSERT_TRUE(slurm.job(10).held);
-  desk.set(Switch::off);
-  desk.step();
-  ASSERT_FALSE(slurm.job(2).held);
-  ASSERT_TRUE(slurm.job(10).held) << "the budget does not allow all at once";
-  EXPECT_TRUE(slurm.watched.contains(slurm::JobNumber{10}));
-}
-
-TEST(Placement, MayBeSilentForAWhileWithoutLettingGo) {
+TEST(Placement, HoldsAsLongAsItLivesAndNotMuchLonger) {
   FakeSlurm slurm = half_full();
   Desk desk(slurm, "sjf+limit", with("placement"));
-  desk.live(2);
-  const auto held = slurm.watched;
-  const Duration usual = slurm.patience;
-  ASSERT_FALSE(held.empty());
-  FakeLink link(slurm);
-  desk.driver().fall_silent(15min, link);
-  EXPECT_EQ(slurm.watched, held);
-  EXPECT_EQ(slurm.patience, 15min);
-  desk.step(1s);
-  EXPECT_EQ(slurm.patience, usual) << "and is heard again soon if it is not";
+  desk.wait(20min);
+  ASSERT_TRUE(slurm.is_held(2));
+  ASSERT_TRUE(slurm.is_held(3));
+  const auto journal = std::filesystem::file_size(desk.journal_path());
+  desk.wait(20min);
+  ASSERT_TRUE(slurm.is_held(2));
+  EXPECT_EQ(std::filesystem::file_size(desk.journal_path()), journal)
+      << "a renewal changes nothing that stands";
+  // Everything of ours is dead; nodes come free.
+  slurm.pass(3min);
+  slurm.pass(3h);
+  EXPECT_EQ(slurm.job(2).state, State::running);
+  EXPECT_NE(slurm.job(3).state, State::pending);
 }
 
-TEST(Placement, HoldsNobodyWhomNobodyWouldRelease) {
+TEST(Placement, HoldsAgainWhatBecameFreeWhileItWasDead) {
   FakeSlurm slurm = half_full();
-  slurm.is_watching = false;
   Desk desk(slurm, "sjf+limit", with("placement"));
   desk.step();
-  desk.step(1s);
-  for (const std::uint32_t job : {2U, 3U, 4U}) EXPECT_FALSE(slurm.job(job).held) << job;
+  slurm.pass(1min);
+  desk.open();
+  desk.set(Switch::on);
+  desk.step();
+  EXPECT_TRUE(slurm.is_held(2)) << "its lease was not over yet";
+  slurm.pass(5min);
+  ASSERT_FALSE(slurm.is_held(2));
+  desk.open();
+  desk.set(Switch::on);
+  desk.step();
+  EXPECT_TRUE(slurm.is_held(2)) << "nobody has released it: its lease ended";
+  EXPECT_TRUE(slurm.is_held(3));
+}
+
+/// As long as it lives no file of this process grows beyond what the journal has.
+class FullDisk {
+ public:
+  explicit FullDisk(const std::string& journal) {
+    ::getrlimit(RLIMIT_FSIZE, &usual_);
+    const rlimit full{std::filesystem::file_size(journal), usual_.rlim_max};
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::setrlimit(RLIMIT_FSIZE, &full);
+  }
+  ~FullDisk() { ::setrlimit(RLIMIT_FSIZE, &usual_); }
+
+ private:
+  rlimit usual_{};
+};
+
+TEST(Placement, LetsGoWhereItsDiskIsFull) {
+  FakeSlurm slurm = half_full();
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.step();
+  ASSERT_TRUE(slurm.is_held(2));
+  slurm.submit("ann", 8, 1h);  // there is something to be done
+  const FullDisk full(desk.journal_path());
+  desk.wait(5min);
+  EXPECT_FALSE(slurm.is_held(2)) << "what could not be released again is not held on";
   ASSERT_FALSE(desk.driver().warnings().empty());
   EXPECT_THAT(desk.driver().warnings().front(), HasSubstr("nothing is changed"));
-  slurm.is_watching = true;
-  desk.step(1s);
-  EXPECT_TRUE(slurm.job(2).held);
-  EXPECT_TRUE(desk.driver().warnings().empty());
 }
 
 TEST(Placement, StartsAndGivesBackWhatThePluginHeld) {
   FakeSlurm slurm = half_full();
   for (const std::uint32_t job : {2U, 3U, 4U}) {
-    slurm.job(job).held = true;
-    slurm.job(job).comment = kMark;
+    slurm.hold_newcomer(job);
   }
   Desk desk(slurm, "sjf+limit", with("placement"));
   EXPECT_EQ(desk.step(), 1);
@@ -132,10 +149,9 @@ TEST(Placement, StartsAndGivesBackWhatThePluginHeld) {
   slurm.submit("bob", 8, 4h).held = true;
   slurm.job(5).comment = kMark;
   desk.step(1s);
-  EXPECT_TRUE(slurm.watched.contains(slurm::JobNumber{5})) << "as soon as it is seen";
   desk.undo();
-  EXPECT_FALSE(slurm.job(2).held);
-  EXPECT_FALSE(slurm.job(3).held);
+  EXPECT_FALSE(slurm.is_held(2));
+  EXPECT_FALSE(slurm.is_held(3));
 }
 
 TEST(Placement, NeverTouchesTheHoldsOfOthers) {
@@ -144,14 +160,15 @@ TEST(Placement, NeverTouchesTheHoldsOfOthers) {
   slurm.job(4).reason = "JobHeldUser";
   Desk desk(slurm, "sjf+limit", with("placement"));
   desk.step();
-  EXPECT_TRUE(slurm.job(4).held);
+  EXPECT_TRUE(slurm.is_held(4));
   EXPECT_EQ(slurm.job(4).comment, "");
   EXPECT_EQ(slurm.job(3).required_nodes, "v002") << "the next one has the place";
   // One that we hold, and its user too by now.
+  slurm.job(2).held = true;
   slurm.job(2).reason = "JobHeldUser";
   desk.set(Switch::off);
   desk.step();
-  EXPECT_TRUE(slurm.job(2).held);
+  EXPECT_TRUE(slurm.is_held(2));
   EXPECT_EQ(slurm.job(2).comment, "");
 }
 
@@ -166,7 +183,7 @@ TEST(Placement, LeavesToSlurmWhatIsNotForIt) {
   settings.exempt.users = {"ann"};
   Desk desk(slurm, "sjf+limit", settings);
   EXPECT_EQ(desk.step(), 1) << "job 4, which starts";
-  for (const std::uint32_t job : {2U, 3U, 5U, 6U}) EXPECT_FALSE(slurm.job(job).held) << job;
+  for (const std::uint32_t job : {2U, 3U, 5U, 6U}) EXPECT_FALSE(slurm.is_held(job)) << job;
   EXPECT_EQ(slurm.job(3).required_nodes, "v001");
   EXPECT_EQ(slurm.job(2).comment, "ask carol first");
 }
@@ -178,7 +195,7 @@ struct ChosenByItsUser {
 
   ChosenByItsUser() {
     desk.live(2);
-    EXPECT_TRUE(slurm.job(2).held);
+    EXPECT_TRUE(slurm.is_held(2));
     slurm.job(2).required_nodes = "v001";
   }
 
@@ -191,7 +208,7 @@ struct ChosenByItsUser {
   }
 };
 
-TEST(Placement, LeavesToSlurmWhoseUserChoosesNodesWhileItIsHeld) {
+TEST(Placement, LeavesToSlurmAJobWhoseUserChoosesNodesWhileItIsHeld) {
   ChosenByItsUser chosen;
   chosen.desk.step();
   chosen.expect_left();
@@ -226,13 +243,13 @@ TEST(Placement, ReleasesWithoutNodesWhatThePolicyCannotPlace) {
   slurm.job(4).features = "[nvlink]";
   Desk desk(slurm, "sjf+limit", with("placement"));
   desk.step();
-  EXPECT_FALSE(slurm.job(4).held);
+  EXPECT_FALSE(slurm.is_held(4));
   EXPECT_EQ(slurm.job(4).required_nodes, "");
   FakeSlurm asleep = half_full();
   asleep.nodes.at("v002").power = Power::off;
   Desk other(asleep, "sjf+limit", with("placement"));
   other.step();
-  EXPECT_FALSE(asleep.job(4).held) << "Slurm wakes what it needs";
+  EXPECT_FALSE(asleep.is_held(4)) << "Slurm wakes what it needs";
   EXPECT_EQ(asleep.job(4).required_nodes, "");
 }
 
@@ -322,10 +339,11 @@ TEST(Placement, LeavesAPriorityOfItsOwnToTheJob) {
   slurm.job(2).priority = 77'777;
   slurm.job(2).own_priority = true;
   Desk desk(slurm, "sjf+limit", with("placement"));
-  desk.step();
-  EXPECT_FALSE(slurm.job(2).held) << "a hold would take it for good";
-  EXPECT_TRUE(slurm.job(3).held);
+  desk.wait(10min);
+  EXPECT_TRUE(slurm.is_held(2));
+  EXPECT_EQ(slurm.job(2).priority, 77'777U) << "a hold takes nothing of it";
   desk.undo();
+  EXPECT_FALSE(slurm.is_held(2));
   EXPECT_EQ(slurm.job(2).priority, 77'777U);
 }
 
@@ -339,15 +357,15 @@ TEST(Placement, LeavesToSlurmWhatWouldLoseItsAge) {
     slurm.job(2).submit -= 24h;
     Desk desk(slurm, "sjf+limit", with("placement"));
     desk.step();
-    EXPECT_EQ(slurm.job(2).held, keeps);
-    EXPECT_TRUE(slurm.job(3).held) << "which has just come";
+    EXPECT_EQ(slurm.is_held(2), keeps);
+    EXPECT_TRUE(slurm.is_held(3)) << "which has just come";
     ASSERT_EQ(desk.driver().warnings().empty(), keeps);
     if (keeps) continue;
     EXPECT_THAT(desk.driver().warnings().front(), HasSubstr("ACCRUE_ALWAYS"));
   }
 }
 
-TEST(Placement, TakesBackWhoDoesNotStartAndGivesUpInTheEnd) {
+TEST(Placement, TakesBackAJobThatDoesNotStartAndGivesUpInTheEnd) {
   FakeSlurm slurm = half_full();
   // Something that the policy does not know of keeps it there.
   slurm.job(1).holds.clear();
@@ -361,13 +379,13 @@ TEST(Placement, TakesBackWhoDoesNotStartAndGivesUpInTheEnd) {
   for (int step = 0; step < 60; ++step) {
     slurm.now += 10s;  // and nothing starts
     desk.step();
-    taken_back = taken_back || slurm.job(4).held;
-    anywhere = anywhere || (!slurm.job(4).held && slurm.job(4).comment == kMark &&
+    taken_back = taken_back || slurm.is_held(4);
+    anywhere = anywhere || (!slurm.is_held(4) && slurm.job(4).comment == kMark &&
                             slurm.job(4).required_nodes.empty());
   }
   EXPECT_TRUE(taken_back);
   EXPECT_TRUE(anywhere);
-  EXPECT_FALSE(slurm.job(4).held);
+  EXPECT_FALSE(slurm.is_held(4));
   EXPECT_EQ(slurm.job(4).comment, "") << "left to Slurm";
 }
 
@@ -384,18 +402,18 @@ TEST(Placement, DoesNotGiveUpBecauseItCouldNotTakeBack) {
   slurm.refused.clear();
   slurm.now += 61s;
   desk.step();
-  EXPECT_TRUE(slurm.job(4).held) << "the first time";
+  EXPECT_TRUE(slurm.is_held(4)) << "the first time";
 }
 
-TEST(Placement, LeavesAloneWhomSomebodyElseReleases) {
+TEST(Placement, LeavesAloneAJobThatSomebodyElseReleases) {
   FakeSlurm slurm = half_full();
   Desk desk(slurm, "sjf+limit", with("placement"));
   desk.step();
   desk.step();
-  slurm.job(2).held = false;
+  slurm.job(2).eligible = slurm.now;
   desk.step();
   desk.step();
-  EXPECT_FALSE(slurm.job(2).held);
+  EXPECT_FALSE(slurm.is_held(2));
   EXPECT_EQ(slurm.job(2).comment, "");
 }
 
@@ -405,23 +423,34 @@ TEST(Placement, HoldsAnArrayAsAWholeAndLetsSlurmPlaceItsTasks) {
   slurm.job(4).tasks = "1-9";
   Desk desk(slurm, "sjf+limit", with("placement"));
   desk.step();
-  EXPECT_FALSE(slurm.job(4).held);
+  EXPECT_FALSE(slurm.is_held(4));
   EXPECT_EQ(slurm.job(4).required_nodes, "");
   slurm.nodes.at("v002").drained = true;  // nothing can start any more
   slurm.now += 10s;
   desk.step();
-  EXPECT_TRUE(slurm.job(4).held);
+  EXPECT_TRUE(slurm.is_held(4));
 }
 
-TEST(Placement, NeedsSomebodyWhoReleasesWhenItIsGone) {
+TEST(Placement, KeepsTheHoldOfAUserOnOneThatItHolds) {
+  FakeSlurm slurm = half_full();
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.step();
+  slurm.job(2).held = true;
+  slurm.job(2).reason = "JobHeldUser";
+  desk.wait(5min);
+  desk.undo();
+  EXPECT_TRUE(slurm.job(2).held);
+}
+
+TEST(Placement, NeedsAWayThatPutsOffWhenJobsBegin) {
   const auto lever = make_placement_lever();
   const slurm::Site site{.is_operator = true};
-  EXPECT_TRUE(lever->obstacle(site, {.watches = false}));
-  EXPECT_FALSE(lever->obstacle(site, {.watches = true}));
-  EXPECT_TRUE(lever->obstacle({.is_operator = false}, {.watches = true}));
+  EXPECT_TRUE(lever->obstacle(site, {.begins = false}));
+  EXPECT_FALSE(lever->obstacle(site, {.begins = true}));
+  EXPECT_TRUE(lever->obstacle({.is_operator = false}, {.begins = true}));
 }
 
-RC_GTEST_PROP(Placement, NeverLeavesAJobHeldThatItDoesNotName, ()) {
+RC_GTEST_PROP(Placement, NeverLeavesAJobHeldWhenItIsDead, ()) {
   FakeSlurm slurm;
   slurm.add_partition("v", 3, 4);
   Desk desk(slurm, *rc::gen::element<std::string>("sjf+limit", "fifo", "las"), with("placement"));
@@ -432,16 +461,17 @@ RC_GTEST_PROP(Placement, NeverLeavesAJobHeldThatItDoesNotName, ()) {
       slurm.submit("ann", *rc::gen::inRange(1, 5), *rc::gen::inRange(1, 100) * 1min);
     }
     desk.step();
-    for (const auto& [number, one] : slurm.jobs) {
-      if (one.job.state == State::pending && one.job.held)
-        RC_ASSERT(slurm.watched.contains(number));
-    }
-    slurm.pass(*rc::gen::inRange(0, 30) * 1min);
+    slurm.pass(*rc::gen::inRange(0, 120) * 1s);
   }
-  desk.set(Switch::off);
-  desk.step();
+  const bool is_killed = *rc::gen::arbitrary<bool>();
+  if (is_killed) {
+    slurm.now += 2min + 1s;
+  } else {
+    desk.set(Switch::off);
+    desk.step();
+  }
   for (const auto& [number, one] : slurm.jobs) {
-    RC_ASSERT(one.job.state != State::pending || !one.job.held);
+    RC_ASSERT(!slurm.is_held(static_cast<std::uint32_t>(number)));
   }
 }
 

@@ -41,7 +41,7 @@ int count(const FakeSlurm& slurm, Power power) {
                     [&](const auto& each) { return each.second.power == power; }));
 }
 
-TEST(PowerLever, PutsToSleepWhatNobodyUses) {
+TEST(PowerLever, PutsToSleepWhatNoJobUses) {
   FakeSlurm slurm = quiet();
   Desk desk(slurm, "fifo+follow_load", with("power"));
   desk.live(200);

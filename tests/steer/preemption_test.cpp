@@ -33,7 +33,7 @@ FakeSlurm full() {
   return slurm;
 }
 
-TEST(Preemption, RequeuesWhomThePolicyStopsAndOnlyOnceInAWhile) {
+TEST(Preemption, RequeuesJobsThatThePolicyStopsAndOnlyOnceInAWhile) {
   FakeSlurm slurm = full();
   Desk desk(slurm, "srtf+limit", with("preemption"));
   desk.step();
@@ -59,14 +59,14 @@ FakeSlurm full_at_a_lease() {
   return slurm;
 }
 
-TEST(PlacementWithLeases, HoldsWhoWasStoppedAndWhoComesUntilTheNextLease) {
+TEST(PlacementWithLeases, HoldsJobsThatWereStoppedAndThatComeUntilTheNextLease) {
   FakeSlurm slurm = full_at_a_lease();
   Desk desk(slurm, "srtf+limit+lease:600", with_placement_and_preemption());
   desk.step();
   ASSERT_EQ(slurm.job(1).state, State::pending) << "makes room";
   slurm.pass(1s);
   desk.step();
-  EXPECT_TRUE(slurm.job(1).held);
+  EXPECT_TRUE(slurm.is_held(1));
   slurm.pass(1s);
   ASSERT_EQ(slurm.job(2).state, State::running) << "for the short one";
   slurm.submit("bob", 8, 1min);
@@ -74,20 +74,18 @@ TEST(PlacementWithLeases, HoldsWhoWasStoppedAndWhoComesUntilTheNextLease) {
   ASSERT_EQ(slurm.job(3).state, State::running) << "which comes when we do not look";
   slurm.submit("bob", 8, 30min);
   desk.step();
-  EXPECT_TRUE(slurm.job(4).held) << "and is not to start within the lease";
-  slurm.pass(2min);
-  desk.step();
+  EXPECT_TRUE(slurm.is_held(4)) << "and is not to start within the lease";
+  desk.wait(2min);
   slurm.pass(1s);
   EXPECT_EQ(slurm.job(1).state, State::pending);
   EXPECT_EQ(slurm.job(4).state, State::pending);
-  slurm.pass(10min);
-  desk.step();
+  desk.wait(10min);
   slurm.pass(1s);
   EXPECT_EQ(slurm.job(4).state, State::running) << "as the next lease begins";
-  EXPECT_TRUE(slurm.job(1).held);
+  EXPECT_TRUE(slurm.is_held(1));
 }
 
-TEST(PlacementWithLeases, ReleasesNobodyOntoWhomIsNotStopped) {
+TEST(PlacementWithLeases, ReleasesNoJobOntoOneThatIsNotStopped) {
   FakeSlurm slurm = full_at_a_lease();
   slurm.job(1).requeueable = false;
   for (const std::string policy : {"srtf+limit+lease:600", "srtf+limit"}) {
@@ -96,7 +94,7 @@ TEST(PlacementWithLeases, ReleasesNobodyOntoWhomIsNotStopped) {
     for (int step = 0; step < 40; ++step) {
       desk.step();
       here.pass(10s);
-      EXPECT_TRUE(here.job(2).held) << policy;
+      EXPECT_TRUE(here.is_held(2)) << policy;
       ASSERT_EQ(here.job(2).required_nodes, "");
     }
     here.job(1).state = State::ended;
@@ -124,7 +122,7 @@ TEST(Preemption, StopsARunOnlyOnceInALease) {
   EXPECT_EQ(slurm.job(1).restarts, 1);
 }
 
-TEST(Preemption, LeavesAloneWhoMayNotBeRequeuedOrIsExempt) {
+TEST(Preemption, LeavesAloneJobsThatMayNotBeRequeuedOrAreExempt) {
   FakeSlurm slurm = full();
   slurm.job(1).requeueable = false;
   Desk desk(slurm, "srtf+limit", with("preemption"));
@@ -176,7 +174,7 @@ TEST(Preemption, ResumesAllWhenItIsTurnedOff) {
   EXPECT_EQ(slurm.job(1).state, State::running);
 }
 
-TEST(Preemption, SaysWhomItCannotResumeByThisWay) {
+TEST(Preemption, SaysWhichJobsItCannotResumeByThisWay) {
   FakeSlurm slurm = full();
   slurm.job(1).gpus = 0;
   Desk desk(slurm, "srtf+limit", with_suspension());

@@ -30,7 +30,7 @@ slurm::Job job_of(const std::string& account, const std::string& user, const std
           .holds = {{.node = "n", .gpu_count = gpus}}};
 }
 
-TEST(Quotas, AreHeldByWhatRunsAndByWhomARoundHasTakenOver) {
+TEST(Quotas, AreHeldByWhatRunsAndByJobsThatARoundHasTakenOver) {
   Mirror mirror;
   slurm::News news{.whole = true};
   slurm::Job adopted = job_of("vision", "ann", "normal", 3);
@@ -98,7 +98,7 @@ std::vector<std::uint32_t> numbers(const std::vector<slurm::JobNumber>& jobs) {
   return made;
 }
 
-TEST(QuotasOfASlurm, HoldUpNobodyElseAndAreOrderedWithin) {
+TEST(QuotasOfASlurm, HoldUpNoOtherJobAndAreOrderedWithin) {
   FakeSlurm slurm = limited();
   Desk desk(slurm, "sjf+limit", with("order"));
   desk.step();
@@ -115,7 +115,7 @@ TEST(QuotasOfASlurm, HoldUpNobodyElseAndAreOrderedWithin) {
   EXPECT_EQ(slurm.job(4).state, State::running) << "the shortest, before we have looked again";
 }
 
-TEST(QuotasOfASlurm, LeaveRoomForWhoComesFirstInTheOrderOfThePolicy) {
+TEST(QuotasOfASlurm, LeaveRoomForTheJobThatIsFirstInTheOrderOfThePolicy) {
   FakeSlurm slurm;
   slurm.add_partition("v", 2, 8);
   slurm.limits.quotas = {{.account = "lab", .gpus = 8}};
@@ -148,13 +148,13 @@ TEST(QuotasOfASlurm, KeepPlacementFromReleasingInVain) {
   for (int step = 0; step < 30; ++step) {
     desk.step();
     slurm.pass(10s);
-    for (const std::uint32_t job : {2U, 3U, 4U}) ASSERT_TRUE(slurm.job(job).held) << job;
+    for (const std::uint32_t job : {2U, 3U, 4U}) ASSERT_TRUE(slurm.is_held(job)) << job;
   }
   EXPECT_EQ(slurm.job(5).state, State::running);
   slurm.pass(1h);
   desk.live(2);
   EXPECT_EQ(slurm.job(4).state, State::running);
-  EXPECT_TRUE(slurm.job(2).held);
+  EXPECT_TRUE(slurm.is_held(2));
 }
 
 TEST(QuotasOfASlurm, KeepNoNodesAwake) {

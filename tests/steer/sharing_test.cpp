@@ -61,26 +61,25 @@ TEST(Sharing, BringsHarmlessJobsTogetherWhenThereIsNoFreeGpu) {
   EXPECT_EQ(gpu_of(slurm, 2), 1);
   EXPECT_EQ(slurm.job(2).shards, 2) << "with one shard it would have come to job 1";
   EXPECT_EQ(gpu_of(slurm, 3), 0) << "no GPU is free, and beside job 1 it harms none";
-  EXPECT_TRUE(slurm.job(4).held) << "no job could be joined";
-  EXPECT_THAT(slurm.watched, ElementsAre(slurm::JobNumber{4}));
+  EXPECT_TRUE(slurm.is_held(4)) << "no job could be joined";
   EXPECT_EQ(desk.step(), 0);
 }
 
-TEST(Sharing, LetsNobodyHarmAnother) {
+TEST(Sharing, LetsNoJobHarmAnother) {
   FakeSlurm slurm = cluster_of(1);
   slurm.submit_shards("loud", 1, 1h);
   slurm.submit_shards("quiet", 1, 2h);
   slurm.submit_shards("quiet", 1, 1h);
   Desk desk(slurm, kPolicy, with("sharing"), speeds());
   desk.live(3);
-  EXPECT_TRUE(slurm.job(3).held) << "only the loud one could be joined";
+  EXPECT_TRUE(slurm.is_held(3)) << "only the loud one could be joined";
   slurm.pass(1h);
   desk.live(2);
   EXPECT_EQ(gpu_of(slurm, 3), 0);
   EXPECT_EQ(gpu_of(slurm, 2), 1);
 }
 
-TEST(Sharing, LeavesAloneWhoAsksAllShardsOfAGpu) {
+TEST(Sharing, LeavesAloneAJobThatAsksAllShardsOfAGpu) {
   FakeSlurm slurm = cluster_of(1);
   slurm.submit_shards("quiet", 2, 1h);
   slurm.submit_shards("quiet", 2, 1h);
@@ -89,10 +88,10 @@ TEST(Sharing, LeavesAloneWhoAsksAllShardsOfAGpu) {
   desk.live(4);
   EXPECT_EQ(slurm.job(1).state, State::running);
   EXPECT_EQ(slurm.job(2).state, State::running);
-  EXPECT_TRUE(slurm.job(3).held);
+  EXPECT_TRUE(slurm.is_held(3));
 }
 
-TEST(Sharing, JoinsNobodyWhereJobsOfWholeGpusMayCome) {
+TEST(Sharing, JoinsNoJobWhereJobsOfWholeGpusMayCome) {
   FakeSlurm slurm = cluster_of(1);
   slurm.submit("bob", 1, 1h);
   slurm.pass(1s);
@@ -102,7 +101,7 @@ TEST(Sharing, JoinsNobodyWhereJobsOfWholeGpusMayCome) {
   desk.live(3);
   EXPECT_EQ(slurm.job(2).state, State::running);
   EXPECT_EQ(slurm.job(2).shards, 2) << "no other job is ever to be on its GPU";
-  EXPECT_TRUE(slurm.job(3).held);
+  EXPECT_TRUE(slurm.is_held(3));
   EXPECT_EQ(slurm.job(1).comment, "") << "jobs of whole GPUs are none of ours";
 }
 
@@ -113,7 +112,7 @@ TEST(Sharing, GivesArraysAndWhatThePolicyCannotPlaceGpusToThemselves) {
   Desk desk(slurm, kPolicy, with("sharing"), speeds());
   desk.step();
   for (const std::uint32_t job : {1U, 2U}) {
-    EXPECT_FALSE(slurm.job(job).held);
+    EXPECT_FALSE(slurm.is_held(job));
     EXPECT_EQ(slurm.job(job).required_nodes, "");
     EXPECT_EQ(slurm.job(job).shards, 2);
   }
@@ -131,7 +130,7 @@ TEST(Sharing, DoesNotJoinExemptJobsNorTouchThem) {
   desk.live(3);
   EXPECT_EQ(slurm.job(1).comment, "");
   EXPECT_EQ(slurm.job(1).state, State::running);
-  EXPECT_TRUE(slurm.job(3).held);
+  EXPECT_TRUE(slurm.is_held(3));
 }
 
 TEST(Sharing, OpensNoGpuWhereSlurmMayPutAnybody) {
@@ -177,7 +176,7 @@ TEST(Sharing, GivesAllBackWhenItIsTurnedOffOrDryOrUndone) {
     Desk desk(slurm, kPolicy, with("sharing"), speeds());
     desk.step();
     ASSERT_EQ(slurm.job(2).shards, 2);
-    ASSERT_TRUE(slurm.job(3).held);
+    ASSERT_TRUE(slurm.is_held(3));
     if (how == "undo by another") desk.open();
     if (how == "off" || how == "dry") {
       desk.set(*parse_switch(how));
@@ -187,7 +186,7 @@ TEST(Sharing, GivesAllBackWhenItIsTurnedOffOrDryOrUndone) {
       desk.undo();
     }
     for (const std::uint32_t job : {1U, 2U, 3U}) {
-      EXPECT_FALSE(slurm.job(job).held) << how;
+      EXPECT_FALSE(slurm.is_held(job)) << how;
       EXPECT_EQ(slurm.job(job).shards, 1) << how;
       EXPECT_EQ(slurm.job(job).required_nodes, "") << how;
       EXPECT_EQ(slurm.job(job).comment, "") << how;
@@ -195,7 +194,7 @@ TEST(Sharing, GivesAllBackWhenItIsTurnedOffOrDryOrUndone) {
   }
 }
 
-TEST(Sharing, TakesBackWhoDoesNotStartWithWhatItAsked) {
+TEST(Sharing, TakesBackAJobThatDoesNotStartWithWhatItAsked) {
   FakeSlurm slurm = cluster_of(1);
   slurm.submit_shards("quiet", 1, 1h);
   slurm.submit_shards("quiet", 1, 1h);
@@ -204,12 +203,12 @@ TEST(Sharing, TakesBackWhoDoesNotStartWithWhatItAsked) {
   for (int step = 0; step < 60; ++step) {
     desk.step();
     slurm.now += 10s;  // and nothing starts
-    if (!slurm.job(2).held) continue;
+    if (!slurm.is_held(2)) continue;
     taken_back = true;
     EXPECT_EQ(slurm.job(2).shards, 1);
   }
   EXPECT_TRUE(taken_back);
-  EXPECT_FALSE(slurm.job(2).held) << "left to Slurm in the end";
+  EXPECT_FALSE(slurm.is_held(2)) << "left to Slurm in the end";
   EXPECT_EQ(slurm.job(2).comment, "");
   EXPECT_EQ(slurm.job(2).shards, 1);
 }
@@ -275,15 +274,15 @@ TEST(Sharing, LeavesJobsOfWholeGpusToPlacement) {
   settings.levers["sharing"] = Switch::on;
   Desk desk(slurm, kPolicy, settings, speeds());
   EXPECT_EQ(desk.step(), 2);
-  EXPECT_TRUE(slurm.job(2).held);
-  EXPECT_TRUE(slurm.job(3).held);
+  EXPECT_TRUE(slurm.is_held(2));
+  EXPECT_TRUE(slurm.is_held(3));
   EXPECT_EQ(desk.step(), 0);
   desk.driver().set("sharing", Switch::off);
   EXPECT_EQ(desk.step(), 0) << "placement has them all now";
-  EXPECT_TRUE(slurm.job(3).held);
+  EXPECT_TRUE(slurm.is_held(3));
   desk.driver().set("placement", Switch::off);
   EXPECT_EQ(desk.step(), 2);
-  EXPECT_FALSE(slurm.job(3).held);
+  EXPECT_FALSE(slurm.is_held(3));
 }
 
 TEST(Sharing, SaysWhatIsMissing) {
@@ -292,7 +291,7 @@ TEST(Sharing, SaysWhatIsMissing) {
     Desk desk(slurm, policy, with("sharing"), std::move(known));
     slurm.submit_shards("quiet", 1, 1h);
     desk.step();
-    EXPECT_FALSE(slurm.job(1).held);
+    EXPECT_FALSE(slurm.is_held(1));
     return desk.state().rests;
   };
   FakeSlurm no_shards = cluster_of(1);
@@ -323,7 +322,7 @@ bool is_loud(const std::vector<const slurm::Job*>& jobs) {
   return std::any_of(jobs.begin(), jobs.end(), [](const auto* job) { return job->name == "loud"; });
 }
 
-RC_GTEST_PROP(SharingProperty, LeavesNobodyBesideOneThatItHarmsWhateverGpuSlurmChooses, ()) {
+RC_GTEST_PROP(SharingProperty, LeavesNoJobBesideOneThatItHarmsWhateverGpuSlurmChooses, ()) {
   FakeSlurm slurm = cluster_of(*rc::gen::inRange(1, 4));
   Desk desk(slurm, kPolicy, with("sharing"), speeds());
   int pairs = 0;
@@ -334,8 +333,7 @@ RC_GTEST_PROP(SharingProperty, LeavesNobodyBesideOneThatItHarmsWhateverGpuSlurmC
       slurm::Job& job =
           slurm.submit_shards(name, *rc::gen::inRange(1, 3), *rc::gen::inRange(1, 20) * 20s);
       // As the plugin holds newcomers.
-      job.held = true;
-      job.comment = kMark;
+      slurm.hold_newcomer(static_cast<std::uint32_t>(job.number));
       job.requeueable = *rc::gen::arbitrary<bool>();
     }
     desk.step();

@@ -209,7 +209,7 @@ TEST(Slimming, SaysWhyInItsJournal) {
             "job 1: at most 8 cores on v001; to see whether its GPUs are as busy with fewer");
 }
 
-TEST(Slimming, DryStaysAtTheFirstTrialAndHoldsNobody) {
+TEST(Slimming, DryStaysAtTheFirstTrialAndHoldsNoJob) {
   Site site("fifo+adaptive", settings(Switch::dry));
   const auto job = site.submit(2, 16, {.cores_needed = 2});
   site.live(30min);
@@ -378,7 +378,7 @@ TEST(Slimming, SlowsACpuJobThatTakesTheMemoryFromGpuJobs) {
   EXPECT_EQ(site.cores(hog), 16);
 }
 
-TEST(Slimming, SlowsNobodyWhereTheNodesBandwidthIsNotSaid) {
+TEST(Slimming, SlowsNoJobWhereTheNodesBandwidthIsNotSaid) {
   Site site("fifo+halve");
   site.submit(2, 8, {.gb_s_of_a_core = 2});
   const auto hog = site.submit(0, 16, {.gb_s_of_a_core = 5});
@@ -419,7 +419,7 @@ TEST(Slimming, MayNotDoWhatItShouldNeverWant) {
   EXPECT_EQ(why(2, {}), "") << "any job may have all back";
 }
 
-TEST(Slimming, OfCodaIsApartFromWhoIsNext) {
+TEST(Slimming, OfCodaIsApartFromWhichJobIsNext) {
   const auto coda = compose("coda");
   ASSERT_TRUE(coda);
   EXPECT_TRUE(coda->slimming.slims());

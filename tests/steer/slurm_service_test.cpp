@@ -6,6 +6,7 @@
 #include "steer/slurm_service.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -100,6 +101,41 @@ class SlurmServiceTest : public testing::Test {
   TemporaryFolder folder_;
   std::unique_ptr<SlurmService> service_;
 };
+
+/// Its accounting answers when it is told to, and no earlier.
+class SlowAccounting final : public FakeLink {
+ public:
+  SlowAccounting(FakeSlurm& slurm, std::atomic<bool>& is_asked, std::atomic<bool>& may_answer)
+      : FakeLink(slurm), is_asked_(is_asked), may_answer_(may_answer) {}
+  Result<void> ended(Time, Time, const slurm::TakeEnded&) override {
+    is_asked_ = true;
+    while (!may_answer_) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return fail(Code::unavailable, "the database is slow");
+  }
+
+ private:
+  std::atomic<bool>& is_asked_;
+  std::atomic<bool>& may_answer_;
+};
+
+TEST_F(SlurmServiceTest, GoesOnDecidingWhileAccountingTakesItsTime) {
+  slurm_.site.parameters["AccountingStorageType"] = "accounting_storage/slurmdbd";
+  std::atomic<bool> is_asked = false;
+  std::atomic<bool> may_answer = false;
+  Config plan = config();
+  plan.connect = [&]() -> Result<std::unique_ptr<slurm::Link>> {
+    return std::make_unique<SlowAccounting>(slurm_, is_asked, may_answer);
+  };
+  open(plan);
+  while (!is_asked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  settle();
+  EXPECT_EQ(slurm_.queue().front(), 11U) << "the shortest is the first";
+  const auto warnings = [&] { return service_->overview().warnings; };
+  EXPECT_THAT(warnings(), testing::Not(testing::Contains(HasSubstr("accounting"))));
+  may_answer = true;
+  while (warnings().empty()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_THAT(warnings(), testing::Contains(HasSubstr("the database is slow")));
+}
 
 TEST_F(SlurmServiceTest, SaysWhatThereIsAndWhy) {
   open();
@@ -211,7 +247,7 @@ TEST_F(SlurmServiceTest, ForeseesWhenJobsStartThatItPutsInOrder) {
   EXPECT_EQ(view->expected->start_to, shortest->start_to);
 }
 
-TEST_F(SlurmServiceTest, ForeseesThatWhoIsAtAQuotaWaitsForIt) {
+TEST_F(SlurmServiceTest, ForeseesThatAJobAtAQuotaWaitsForIt) {
   slurm_.site.parameters["AccountingStorageEnforce"] = "associations,limits";
   slurm_.limits.quotas = {{.account = "lab", .gpus = 8}};
   for (std::uint32_t job = 2; job <= 11; ++job) slurm_.jobs.erase(slurm::JobNumber{job});
@@ -284,39 +320,41 @@ TEST_F(SlurmServiceTest, LetsUsersChangeTheirOwnJobsOnly) {
   EXPECT_TRUE(while_it_looks([&] { return service_->cancel(JobNumber{5}, kAnn); }));
   EXPECT_EQ(slurm_.job(5).state, slurm::State::ended);
   EXPECT_TRUE(while_it_looks([&] { return service_->hold(JobNumber{6}, kAnn); }));
-  EXPECT_TRUE(slurm_.job(6).held);
+  EXPECT_TRUE(slurm_.is_held(6));
   EXPECT_TRUE(while_it_looks([&] { return service_->release(JobNumber{6}, kAnn); }));
-  EXPECT_FALSE(slurm_.job(6).held);
+  EXPECT_FALSE(slurm_.is_held(6));
   EXPECT_TRUE(while_it_looks([&] { return service_->hold(JobNumber{6}, kRoot); }));
   EXPECT_EQ(while_it_looks([&] { return service_->release(JobNumber{6}, kAnn); }).error().code,
             Code::conflict);
   EXPECT_TRUE(while_it_looks([&] { return service_->release(JobNumber{6}, kRoot); }));
-  EXPECT_FALSE(slurm_.job(6).held);
+  EXPECT_FALSE(slurm_.is_held(6));
   EXPECT_EQ(while_it_looks([&] { return service_->cancel(JobNumber{99}, kRoot); }).error().code,
             Code::not_found);
   EXPECT_EQ(service_->submit({}).error().code, Code::unsupported);
   EXPECT_EQ(service_->set_drained("v001", true, kRoot).error().code, Code::unsupported);
 }
 
-TEST_F(SlurmServiceTest, LeavesHeldWhomAUserHoldsBesideALever) {
+TEST_F(SlurmServiceTest, LeavesHeldAJobThatAUserHoldsBesideALever) {
   Config placing = config(Switch::off);
   placing.settings.levers["placement"] = Switch::on;
   open(placing);
   settle();
-  ASSERT_TRUE(slurm_.job(11).held) << "by the lever";
+  ASSERT_TRUE(slurm_.is_held(11)) << "by the lever";
   for (const live::Caller& caller : {kAnn, kRoot}) {
     const std::uint32_t number = caller.may_all ? 10 : 11;
     EXPECT_TRUE(while_it_looks([&] { return service_->hold(JobNumber{number}, caller); }));
   }
-  slurm_.pass(1h);
-  settle();
+  for (Duration passed{}; passed < 1h; passed += 30s) {
+    slurm_.pass(30s);
+    settle();
+  }
   slurm_.pass(1s);
   EXPECT_EQ(slurm_.job(9).state, slurm::State::running);
-  for (const std::uint32_t number : {10U, 11U}) EXPECT_TRUE(slurm_.job(number).held) << number;
+  for (const std::uint32_t number : {10U, 11U}) EXPECT_TRUE(slurm_.is_held(number)) << number;
   ASSERT_TRUE(ask_for_undo(folder_ / "state"));
   settle();
-  for (const std::uint32_t number : {10U, 11U}) EXPECT_TRUE(slurm_.job(number).held) << number;
-  EXPECT_FALSE(slurm_.job(3).held);
+  for (const std::uint32_t number : {10U, 11U}) EXPECT_TRUE(slurm_.is_held(number)) << number;
+  EXPECT_FALSE(slurm_.is_held(3));
 }
 
 TEST_F(SlurmServiceTest, ChangesItsPolicyWhileItRuns) {

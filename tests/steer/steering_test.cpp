@@ -56,7 +56,7 @@ TEST(Steering, DoesNothingWhileTheLeverIsDry) {
   EXPECT_EQ(desk.driver().states().front().wanted, 0);
 }
 
-TEST(Steering, NeverTouchesWhoIsExemptAndWhoDoesNotWaitForThePolicy) {
+TEST(Steering, NeverTouchesExemptJobsAndThoseThatDoNotWaitForThePolicy) {
   FakeSlurm slurm = crowded();
   slurm.job(4).held = true;
   slurm.job(6).dependency = "afterok:2(unfulfilled)";
@@ -73,7 +73,7 @@ TEST(Steering, NeverTouchesWhoIsExemptAndWhoDoesNotWaitForThePolicy) {
   EXPECT_EQ(other.line(), (Numbers{9, 7, 5, 3, 2}));
 }
 
-TEST(Steering, PutsInFrontWhoHasWaitedTooLong) {
+TEST(Steering, PutsInFrontJobsThatHaveWaitedTooLong) {
   FakeSlurm slurm = crowded();
   slurm.job(2).submit = slurm.job(2).eligible = slurm.now - 200h;
   slurm.job(3).submit = slurm.job(3).eligible = slurm.now - 300h;

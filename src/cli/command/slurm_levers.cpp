@@ -12,9 +12,11 @@
 
 #include <fmt/format.h>
 
+#include "agent/keys.h"
 #include "base/wall_clock.h"
 #include "cli/columns.h"
 #include "cli/program.h"
+#include "cli/slurm_engine.h"
 #include "serve/client.h"
 #include "slurm/connect.h"
 #include "steer/control.h"
@@ -31,6 +33,9 @@ struct SlurmLeversOptions {
   std::string way;
   std::string lever;
   std::string how;
+  std::string key;
+  std::string revoked;
+  std::string secret = SlurmEngine::kAgentSecret;
 };
 
 /// It is written every few seconds, unless the controller or the disk keeps the service waiting.
@@ -87,6 +92,19 @@ Result<int> show_status(const SlurmLeversOptions& options) {
 }
 
 Result<int> show_agents(const SlurmLeversOptions& options) {
+  if (!options.revoked.empty()) {
+    if (auto done = agent::Keys::revoke(options.secret, options.revoked); !done) {
+      return tl::unexpected(done.error());
+    }
+    note(fmt::format("the agent of {} is turned away until it has a new key", options.revoked));
+    return kDone;
+  }
+  if (!options.key.empty()) {
+    const auto keys = agent::Keys::read(options.secret);
+    if (!keys) return tl::unexpected(keys.error());
+    fmt::print("{}\n", keys->of(options.key).bytes());
+    return kDone;
+  }
   const auto status = steer::read_status(options.state);
   if (!status) return tl::unexpected(status.error());
   if (status->nodes.empty()) {
@@ -188,7 +206,18 @@ void register_slurm_levers(Program& program) {
   CLI::App& agents = *slurm.add_subcommand(
       "agents", "Say how nodes fare on which an agent reports, and how many jobs it holds back");
   add_state(agents);
+  agents.add_option("--key", options->key, "Print the key of a node instead, for its agent")
+      ->type_name("NODE");
+  agents.add_option("--revoke", options->revoked, "Let the key of a node be good no more")
+      ->type_name("NODE")
+      ->excludes("--key");
+  agents.add_option("--agent-secret", options->secret, "The service's, which keys are made from")
+      ->type_name("FILE")
+      ->capture_default_str();
   add_example(agents, "almanac slurm agents --state /var/lib/almanac");
+  add_example(agents,
+              "almanac slurm agents --key gpu017 | ssh gpu017 install -m 600 /dev/stdin "
+              "/etc/almanac/agent.secret");
   program.on(agents, [options] { return show_agents(*options); });
 
   CLI::App& levers = *slurm.add_subcommand("levers", "Turn a lever off, dry or on");

@@ -2,6 +2,8 @@
 #include "steer/action/queue_change.h"
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,6 +12,7 @@
 #include "steer/guards.h"
 #include "steer/mark.h"
 #include "steer/scope.h"
+#include "text/datetime.h"
 
 namespace almanac::steer {
 namespace {
@@ -22,15 +25,22 @@ void each_field(Visit&& visit) {
   visit("site_factor", &JobChange::site_factor);
   visit("priority", &JobChange::priority);
   visit("held", &JobChange::held);
+  visit("begins", &JobChange::begins);
   visit("required_nodes", &JobChange::required_nodes);
   visit("comment", &JobChange::comment);
   visit("shards", &JobChange::shards);
 }
 
+nlohmann::json in_json(Time time) { return seconds(time); }
+template <typename Value>
+nlohmann::json in_json(const Value& value) {
+  return value;
+}
+
 nlohmann::json fields_of(const JobChange& change) {
   nlohmann::json made = nlohmann::json::object();
   each_field([&](const char* name, auto field) {
-    if (change.*field) made[name] = *(change.*field);
+    if (change.*field) made[name] = in_json(*(change.*field));
   });
   return made;
 }
@@ -39,13 +49,21 @@ JobChange change_of(slurm::JobNumber job, const nlohmann::json& fields) {
   JobChange made{.job = job};
   each_field([&](const char* name, auto field) {
     using Value = typename std::remove_reference_t<decltype(made.*field)>::value_type;
-    if (const auto found = fields.find(name); found != fields.end()) {
+    const auto found = fields.find(name);
+    if (found == fields.end()) return;
+    if constexpr (std::is_same_v<Value, Time>) {
+      made.*field = Time{Duration{std::llround(found->get<double>() * 1e3)}};
+    } else {
       made.*field = found->get<Value>();
     }
   });
   return made;
 }
 
+std::string shown(const std::optional<Time>& time) {
+  if (!time) return "?";
+  return *time == Time{} ? "at once" : text::format_datetime(*time);
+}
 template <typename Value>
 std::string shown(const std::optional<Value>& value) {
   if (!value) return "?";
@@ -58,7 +76,7 @@ std::string shown(const std::optional<Value>& value) {
 void QueueChange::begin(const Scene& scene) {
   const auto type = scene.site.parameters.find("PriorityType");
   const bool is_basic = type != scene.site.parameters.end() && type->second == "priority/basic";
-  was = as_it_is(*scene.mirror.find(becomes.job), becomes, is_basic);
+  was = as_it_is(*scene.mirror.find(becomes.job), becomes, is_basic, scene.mirror.at());
 }
 
 std::string QueueChange::describe() const {
@@ -75,23 +93,24 @@ std::optional<std::string> QueueChange::forbidden(const Scene& scene) const {
   const slurm::Job* const job = scene.mirror.find(becomes.job);
   const QueueClaims& claims = scene.claims->of<QueueChange>();
   // What is given back to Slurm may belong to any job.
-  if (job != nullptr && waits(*job) && claims.without_mark(*job) == becomes) return std::nullopt;
+  if (job != nullptr && waits(*job) && claims.without_mark(*job, scene.mirror.at()) == becomes) {
+    return std::nullopt;
+  }
   if (auto why = forbidden_of(becomes.job, true, scene)) return why;
   if (becomes.required_nodes && !job->required_nodes.empty() &&
-      !(is_marked(*job) && claims.chose_nodes_of(*job))) {
+      !(is_marked(*job) && claims.chose_nodes_of(*job, scene.mirror.at()))) {
     return "somebody else has chosen its nodes";
   }
   if (becomes.shards && (job->gpus > 0 || job->shards == 0)) return "it asks no shards";
-  if (becomes.held == false && job->held && !is_held_by_us(*job)) {
-    return "its user or an administrator holds it";
-  }
+  if (becomes.held) return "only users and administrators hold jobs for good";
+  if (becomes.begins && job->held) return "its user or an administrator holds it";
   return std::nullopt;
 }
 
 bool QueueChange::is_in_scope(const Scene& scene) const {
   const slurm::Job* const job = scene.mirror.find(becomes.job);
   if (job == nullptr || steer::is_in_scope(*job, scene.settings)) return true;
-  return scene.claims->of<QueueChange>().without_mark(*job) == becomes;
+  return scene.claims->of<QueueChange>().without_mark(*job, scene.mirror.at()) == becomes;
 }
 
 JobChange with(JobChange change, const JobChange& other) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What changes of a job that waits: its place in the queue, whether it may start, and where. No
-/// hold is ended but ours, and no choice of nodes changed but ours. What is undone has all that it
-/// had before the first change, unless somebody else has changed that since.
+/// What changes of a job that waits: its place in the queue, when it may begin, and where. No
+/// job is held or released but by a lease of ours (slurm/mark.h), and no choice of nodes changed
+/// but ours. What is undone has all that it had before the first change, unless somebody else has
+/// changed that since.
 #pragma once
 
 #include <cstddef>
@@ -62,14 +63,16 @@ class QueueClaims {
   std::vector<slurm::JobNumber> taken_over(const Mirror& mirror);
   /// Whether the nodes that a marked job asks for are those that we chose for it. Without a journal
   /// that tells they are, but for one that we hold: then it asks for none of ours.
-  bool chose_nodes_of(const slurm::Job& job) const;
+  bool chose_nodes_of(const slurm::Job& job, Time at) const;
   /// What leaves a waiting job to Slurm as if it had never been marked; nothing where it is not.
-  std::optional<slurm::JobChange> without_mark(const slurm::Job& job) const;
+  std::optional<slurm::JobChange> without_mark(const slurm::Job& job, Time at) const;
+  /// When it may begin by its user's word and Slurm's; a time that is past = at once.
+  Time may_begin(slurm::JobNumber job) const;
   /// The shards of each node that it asked before we changed that; what it asks now where we did
   /// not, or somebody else has since.
   int asked_shards(const slurm::Job& job) const;
   /// Whether an administrator has given a waiting job its priority: Slurm heeds no site factor
-  /// then, and forgets that priority when the job is held.
+  /// then.
   bool has_own_priority(const slurm::Job& job) const;
   /// Jobs that are not as they would be without us.
   std::size_t size() const { return jobs_.size(); }
@@ -90,6 +93,6 @@ class QueueClaims {
 slurm::JobChange with(slurm::JobChange change, const slurm::JobChange& other);
 /// Those fields of the job that `change` would change.
 slurm::JobChange as_it_is(const slurm::Job& job, const slurm::JobChange& change,
-                          bool priority_is_basic);
+                          bool priority_is_basic, Time at);
 
 }  // namespace almanac::steer

@@ -46,14 +46,17 @@ bool is_empty(const JobChange& change) { return change == JobChange{.job = chang
 
 }  // namespace
 
-JobChange as_it_is(const slurm::Job& job, const JobChange& change, bool priority_is_basic) {
+JobChange as_it_is(const slurm::Job& job, const JobChange& change, bool priority_is_basic,
+                   Time at) {
   JobChange made{.job = job.number};
   if (change.site_factor) made.site_factor = job.site_factor;
   // What a plugin works out again and again is brought back by letting it.
   if (change.priority) made.priority = priority_is_basic ? job.priority : JobChange::kUsual;
   // What the mark stands for is ours, also where the plugin set it.
   const bool ours = is_marked(job);
-  if (change.held) made.held = job.held && !is_held_by_us(job);
+  if (change.begins && !is_leased(job, at)) {
+    made.begins = job.eligible != kNoTime && job.eligible > at ? job.eligible : Time{};
+  }
   if (change.required_nodes) made.required_nodes = ours ? "" : job.required_nodes;
   if (change.comment) made.comment = ours ? "" : job.comment;
   if (change.shards) made.shards = shards_of_a_node(job);
@@ -69,6 +72,8 @@ void QueueClaims::take(const QueueChange& change, const Done& done) {
   }
   Claim& claim = jobs_[job];
   claim.was = claim.was.job == job ? with(change.was, claim.was) : change.was;
+  // Slurm puts off when a job may begin each time that it is requeued.
+  if (change.was.begins) claim.was.begins = change.was.begins;
   claim.becomes = with(claim.becomes, change.becomes);
   add_numbers(claim.numbers, change.was);
   add_numbers(claim.numbers, change.becomes);
@@ -91,8 +96,8 @@ std::vector<QueueChange> QueueClaims::invert(const Mirror& mirror) const {
     bring_back(back.site_factor, was.site_factor, now.site_factor, job->site_factor);
     bring_back(back.priority, was.priority, now.priority, job->priority);
     bring_back(back.shards, was.shards, now.shards, shards_of_a_node(*job));
-    if (const auto unmarked = without_mark(*job)) {
-      back.held = unmarked->held;
+    if (const auto unmarked = without_mark(*job, mirror.at())) {
+      back.begins = unmarked->begins;
       back.required_nodes = unmarked->required_nodes;
       back.comment = unmarked->comment;
     } else {
@@ -108,8 +113,8 @@ std::vector<QueueChange> QueueClaims::invert(const Mirror& mirror) const {
   for (const auto& [number, job] : mirror.jobs()) {
     if (!waits(job) || jobs_.contains(number) || undone_.contains(number)) continue;
     // The plugin held this job, and nothing has been done to it since.
-    if (const auto unmarked = without_mark(job)) {
-      made.push_back({as_it_is(job, *unmarked, false), *unmarked});
+    if (const auto unmarked = without_mark(job, mirror.at())) {
+      made.push_back({as_it_is(job, *unmarked, false, mirror.at()), *unmarked});
     }
   }
   return made;
@@ -121,23 +126,28 @@ std::vector<std::pair<Time, QueueChange>> QueueClaims::standing(Time at) const {
   return made;
 }
 
-bool QueueClaims::chose_nodes_of(const slurm::Job& job) const {
+bool QueueClaims::chose_nodes_of(const slurm::Job& job, Time at) const {
   const auto found = jobs_.find(job.number);
   // A job that has only been ordered may have been placed before the journal began.
   const bool is_told =
-      found != jobs_.end() && (found->second.becomes.held || found->second.becomes.comment ||
+      found != jobs_.end() && (found->second.becomes.begins || found->second.becomes.comment ||
                                found->second.becomes.required_nodes);
-  if (!is_told) return !is_held_by_us(job);
+  if (!is_told) return !is_leased(job, at);
   const std::set<std::string>& chosen = found->second.nodes;
   return std::any_of(chosen.begin(), chosen.end(),
                      [&](const std::string& each) { return same_nodes(each, job.required_nodes); });
 }
 
-std::optional<JobChange> QueueClaims::without_mark(const slurm::Job& job) const {
+Time QueueClaims::may_begin(slurm::JobNumber job) const {
+  const auto found = jobs_.find(job);
+  return found == jobs_.end() ? Time{} : found->second.was.begins.value_or(Time{});
+}
+
+std::optional<JobChange> QueueClaims::without_mark(const slurm::Job& job, Time at) const {
   if (!is_marked(job)) return std::nullopt;
   JobChange made{.job = job.number};
-  if (is_held_by_us(job)) made.held = false;
-  if (!job.required_nodes.empty() && chose_nodes_of(job)) made.required_nodes = "";
+  if (is_leased(job, at)) made.begins = may_begin(job.number);
+  if (!job.required_nodes.empty() && chose_nodes_of(job, at)) made.required_nodes = "";
   made.comment = "";
   return made;
 }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Brings what Slurm's accounting has into the store, week by week. Its database may need minutes
+/// for a week, so it has a way to Slurm and a thread of its own, and no decision waits for it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/time.h"
+#include "learning/import.h"
+#include "slurm/link.h"
+#include "store/store.h"
+
+namespace almanac::steer {
+
+class Past {
+ public:
+  /// Begins at once; goes back to `back_to`. `store` outlives it.
+  Past(store::Store& store, std::unique_ptr<slurm::Link> link, Time back_to, learning::VcFrom vc);
+
+  /// Once: all that accounting had when it began is in the store now.
+  bool has_come() { return has_come_.exchange(false); }
+  /// "" = it answers.
+  std::string trouble() const;
+
+ private:
+  void follow(const std::stop_token& stop);
+
+  std::unique_ptr<slurm::Link> link_;
+  learning::Import import_;
+  std::atomic<bool> has_come_ = false;
+  mutable std::mutex mutex_;  // of trouble_
+  std::string trouble_;
+  std::jthread thread_;  // the last: it uses all of the above
+};
+
+}  // namespace almanac::steer

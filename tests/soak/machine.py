@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One machine as a cluster: a service, its users, and what befalls it."""
+import collections
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import threading
+import time
+
+GPUS = 16
+FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
+USERS = [("root", 0, 0), ("daemon", 1, 1), ("games", 5, 60), ("nobody", 65534, 65534)]
+
+# Says when it begins and ends, and locks its GPUs: a lock that is taken is a GPU that is held twice.
+JOB = """#!/bin/bash
+echo "begins $ALMANAC_JOB_ID $ALMANAC_ATTEMPT" >> {log}
+exec 7>/dev/null
+for gpu in ${{CUDA_VISIBLE_DEVICES//,/ }}; do
+  exec {{lock}}>>{locks}/$gpu
+  flock -n $lock || echo "twice $ALMANAC_JOB_ID $gpu" >> {log}
+done
+sleep "$1"
+echo "ends $ALMANAC_JOB_ID $ALMANAC_ATTEMPT" >> {log}
+"""
+
+
+class Machine:
+    def __init__(self, folder, build, seed):
+        self.random = random.Random(seed)
+        self.folder, self.build = folder, build
+        self.disk, self.state = f"{folder}/disk", f"{folder}/disk/state"
+        self.log, self.job = f"{folder}/runs", f"{folder}/job"
+        self.did = collections.Counter()
+        self.acknowledged, self.requeues, self.cancelled = set(), set(), set()
+        self.arrays = {}  # by their first number
+        self.lock = threading.Lock()
+        self.service = None
+        for each in (self.disk, f"{folder}/locks"):
+            os.makedirs(each)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256m", "soak", self.disk], check=True)
+        os.chmod(self.disk, 0o755)
+        for gpu in range(GPUS):
+            open(f"{folder}/locks/{gpu}", "w").close()
+            os.chmod(f"{folder}/locks/{gpu}", 0o666)
+        open(self.log, "w").close()
+        os.chmod(self.log, 0o666)
+        with open(self.job, "w") as file:
+            file.write(JOB.format(log=self.log, locks=f"{folder}/locks"))
+        os.chmod(self.job, 0o755)
+        with open(f"{folder}/limits.toml", "w") as file:
+            file.write("[user]\nsubmissions_per_minute = 100000\n")
+        self.begin()
+
+    def begin(self):
+        preload = [f"{self.build}/soak/slow_here.so"]
+        if os.path.exists(FAKETIME):
+            preload.append(FAKETIME)
+        environment = dict(
+            os.environ, LD_PRELOAD=" ".join(preload), SLOW_MS=f"{self.folder}/slow_ms",
+            FAKETIME_TIMESTAMP_FILE=f"{self.folder}/clock", FAKETIME_NO_CACHE="1",
+            FAKETIME_DONT_FAKE_MONOTONIC="1")
+        if not os.path.exists(f"{self.folder}/clock"):
+            self.set_clock("+0")
+        with open(f"{self.folder}/service.log", "a") as log:
+            self.service = subprocess.Popen(
+                [f"{self.build}/almanac", "serve", "--gpus", str(GPUS), "--state", self.state,
+                 "--limits", f"{self.folder}/limits.toml", "--max-grace", "5s"],
+                env=environment, stdout=log, stderr=log, start_new_session=True)
+
+    def keep(self):
+        """As a supervisor would: begins it again when it is dead."""
+        if self.service.poll() is not None:
+            self.did["starts of the service"] += 1
+            self.begin()
+
+    def set_clock(self, offset):
+        with open(f"{self.folder}/clock.new", "w") as file:
+            file.write(offset + "\n")
+        os.replace(f"{self.folder}/clock.new", f"{self.folder}/clock")
+
+    def almanac(self, *words, user=USERS[0], patience=30):
+        end = words.index("--") if "--" in words else len(words)
+        socket = ["--socket", f"{self.state}/almanac.sock"]
+        try:
+            return subprocess.run(
+                [f"{self.build}/almanac", *words[:end], *socket, *words[end:]],
+                capture_output=True, text=True, timeout=patience, cwd="/", user=user[1],
+                group=user[2], extra_groups=[], env={"PATH": "/usr/bin:/bin"})
+        except subprocess.TimeoutExpired:
+            self.did["questions without an answer"] += 1
+            return None
+
+    def submit(self):
+        roll = self.random
+        words = ["submit", "--parsable", "-o", "/dev/null", "--grace", "1s",
+                 "--gpus", str(roll.choice([0, 1, 1, 1, 2, 4]))]
+        tasks = roll.choice([1, 1, 5, 20, 60])
+        if tasks > 1:
+            words += ["--array", f"0-{tasks - 1}%{roll.choice([2, 8, 64])}"]
+        requeues = roll.random() < 0.3
+        if requeues:
+            words.append("--requeue")
+        if roll.random() < 0.1:
+            words += ["--begin", "now+5s"]
+        words += ["--", self.job, str(roll.choice([0, 0, 0.1, 0.5, 2]))]
+        said = self.almanac(*words, user=roll.choice(USERS))
+        self.did["submissions"] += 1
+        if said is None or said.returncode != 0:
+            self.did["submissions refused, or without an answer"] += 1
+            return
+        first = int(said.stdout.strip())
+        with self.lock:
+            numbers = range(first, first + tasks)
+            self.acknowledged.update(numbers)
+            self.arrays[first] = numbers
+            self.requeues.update(numbers if requeues else ())
+        self.did["jobs acknowledged"] += tasks
+
+    def trouble_jobs(self):
+        with self.lock:
+            if not self.acknowledged:
+                return
+            number = self.random.choice(sorted(self.acknowledged)[-200:])
+        how = self.random.choice(["cancel", "cancel", "hold", "requeue"])
+        if how == "cancel":
+            self.cancelled.add(number)
+        said = self.almanac(how, str(number))
+        if how == "requeue":
+            self.requeues.update(self.arrays.get(number, [number]))  # an array's number is all of it
+        if said is not None and said.returncode == 0:
+            self.did[f"{how}s"] += 1
+        if how == "hold":
+            self.almanac("release", str(number))
+
+    def processes(self, word):
+        """The numbers of our processes whose command line has the word, but for the service's."""
+        made = []
+        for name in os.listdir("/proc"):
+            if not name.isdigit() or int(name) == self.service.pid:
+                continue
+            try:
+                with open(f"/proc/{name}/cmdline") as file:
+                    line = file.read().replace("\0", " ")
+            except OSError:
+                continue
+            if word in line and self.folder in line:
+                made.append(int(name))
+        return made
+
+    def kill(self, what, numbers):
+        for number in numbers:
+            try:
+                os.kill(number, signal.SIGKILL)
+                self.did[f"kill -9 of {what}"] += 1
+            except ProcessLookupError:
+                pass
+
+    def kill_service(self):
+        self.kill("the service", [self.service.pid])
+        self.service.wait()
+
+    def kill_shepherd(self):
+        there = self.processes("almanac-shepherd")
+        self.kill("a shepherd", self.random.sample(there, min(1, len(there))))
+
+    def kill_job(self):
+        there = self.processes(self.job)
+        there = [each for each in there if each not in self.processes("almanac-shepherd")]
+        self.kill("a job", self.random.sample(there, min(1, len(there))))
+
+    def restart(self):
+        self.service.terminate()
+        try:
+            self.service.wait(30)
+            self.did["restarts"] += 1
+        except subprocess.TimeoutExpired:
+            self.did["restarts that took more than 30 s"] += 1
+            self.kill_service()
+
+    def fill_disk(self):
+        self.did["full disks"] += 1
+        try:
+            with open(f"{self.disk}/full", "wb", buffering=0) as file:
+                while True:
+                    file.write(bytes(1 << 20))
+        except OSError:
+            pass
+        time.sleep(self.random.uniform(0.5, 3))
+        os.remove(f"{self.disk}/full")
+
+    def slow_disk(self):
+        self.did["slow disks"] += 1
+        with open(f"{self.folder}/slow_ms", "w") as file:
+            file.write(self.random.choice(["50", "300", "1000"]))
+        time.sleep(self.random.uniform(1, 4))
+        os.remove(f"{self.folder}/slow_ms")
+
+    def jump(self):
+        if not os.path.exists(FAKETIME):
+            return
+        self.did["jumps of the clock"] += 1
+        self.set_clock(self.random.choice(["+1h", "-1h", "+2d", "-2d", "+400d"]))
+        time.sleep(self.random.uniform(0.5, 3))
+        self.set_clock("+0")
+
+    def change_policy(self):
+        name = self.random.choice(["fifo", "qssf", "sjf+limit", "easy", "las"])
+        said = self.almanac("policy", "set", name)
+        if said is not None and said.returncode == 0:
+            self.did["changes of policy"] += 1
+
+    def ill_treat(self):
+        """Something of all that."""
+        what = self.random.choices(
+            [self.kill_service, self.kill_shepherd, self.kill_job, self.restart, self.fill_disk,
+             self.slow_disk, self.jump, self.change_policy, self.trouble_jobs],
+            [10, 3, 4, 2, 1, 1, 1, 2, 8])[0]
+        what()
+
+    def finish(self, patience_s):
+        """Lets all end in peace; whether it did."""
+        self.set_clock("+0")
+        until = time.monotonic() + patience_s
+        while time.monotonic() < until:
+            self.keep()
+            said = self.almanac("queue", "-o", "json")
+            if said is not None and said.returncode == 0:
+                left = json.loads(said.stdout)["jobs"]
+                if not left:
+                    return True
+                for each in left:  # what a hold that was cut off has left
+                    if each["held"]:
+                        self.almanac("release", str(each["number"]))
+            time.sleep(1)
+        return False
+
+    def judge(self):
+        """What did not hold, a line each."""
+        said = self.almanac("jobs", "--since", "3000d", "-o", "json", patience=300)
+        if said is None or said.returncode != 0:
+            return [f"the service tells no jobs: {said and said.stderr.strip()}"]
+        known = {each["number"]: each for each in json.loads(said.stdout)["jobs"]}
+        began, ended, wrong = collections.Counter(), collections.Counter(), []
+        with open(self.log) as file:
+            for line in file:
+                word, job, rest = line.split()
+                if word == "begins":
+                    began[job, rest] += 1
+                elif word == "ends":
+                    ended[job, rest] += 1
+                else:
+                    wrong.append(f"GPU {rest} was held twice, the second time by job {job}")
+        wrong += [f"job {job} began {count} times as attempt {attempt}"
+                  for (job, attempt), count in began.items() if count > 1]
+        states = collections.Counter()
+        for number in sorted(self.acknowledged):
+            job = known.get(number)
+            if job is None:
+                wrong.append(f"job {number} was acknowledged and is lost")
+                continue
+            name, state, attempts = job["job_id"], job["state"], job["attempts"]
+            states[state] += 1
+            names = {str(number), name}  # as the job itself and as users call it
+            if state == "COMPLETED" and sum(ended[each, str(attempts)] for each in names) != 1:
+                wrong.append(f"job {name} is COMPLETED and attempt {attempts} has no end")
+            if state in ("PENDING", "RUNNING"):
+                wrong.append(f"job {name} is {state} still: {job.get('reason', '')}")
+            if attempts > 1 and number not in self.requeues:
+                wrong.append(f"job {name} ran {attempts} times and was not to run again")
+        self.did.update({f"jobs {state}": count for state, count in states.items()})
+        wrong += [f"process {each} is left" for each in self.processes("almanac-shepherd")]
+        return wrong
+
+    def end(self):
+        self.service.terminate()
+        try:
+            self.service.wait(30)
+        except subprocess.TimeoutExpired:
+            self.kill_service()
+        shutil.copytree(self.state, f"{self.folder}/state", dirs_exist_ok=True,
+                        ignore=shutil.ignore_patterns("*.sock"))
+        subprocess.run(["umount", "-l", self.disk], check=False)
