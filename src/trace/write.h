@@ -20,8 +20,12 @@ void write_csv(const Trace& trace, table::OutputFile& out);
 /// names and VCs as numbers. Its header says so and names the queues.
 void write_swf(const Trace& trace, table::OutputFile& out);
 
-/// Saves the trace wholly or not at all; "-" is the standard output. `format` is "csv" or "swf";
-/// "" = by the name: SWF for ".swf" (".swf.gz", ".swf.zst"), else CSV.
+/// The same with each moment as an ISO 8601 date too, in a column without the unit: `submit` beside
+/// `submit_s`. Of a log whose times are not of the epoch these are days of 1970.
+void write_dated_csv(const Trace& trace, table::OutputFile& out);
+
+/// Saves the trace wholly or not at all; "-" is the standard output. `format` is "csv", "dated" or
+/// "swf"; "" = by the name: SWF for ".swf" (".swf.gz", ".swf.zst"), else CSV.
 Result<void> save_trace(const Trace& trace, const std::string& path, std::string format = {});
 
 }  // namespace almanac::trace
