@@ -94,6 +94,11 @@ void ExperimentOptions::add_single_run_to(CLI::App& command) {
                   "A model of predict train that learned estimates begin with; must have been "
                   "learned from what ended before TRACE begins")
       ->type_name("MODEL");
+  command
+      .add_option("--incidents", experiment.incidents,
+                  "What happens to nodes and signals: CSV of time, event (down, up, notice, "
+                  "signal), subject and value")
+      ->type_name("FILE");
   command.add_option("--load", experiment.load, "Jobs arrive this many times as fast")
       ->type_name("FACTOR")
       ->check(CLI::Range(0.001, 1000.0))

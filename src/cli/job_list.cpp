@@ -2,6 +2,7 @@
 #include "cli/job_list.h"
 
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,11 +11,15 @@
 
 namespace almanac::cli {
 
-Result<std::vector<serve::ListedJob>> list_jobs(serve::Client& client, serve::Client::Query query) {
+namespace {
+
+/// All pages of `path`; `from` is the key that says where one begins, "0" = at the first.
+Result<std::vector<serve::ListedJob>> list_pages(serve::Client& client, const std::string& path,
+                                                 serve::Client::Query query, const char* from) {
   std::vector<serve::ListedJob> all;
-  query.emplace_back("after", "0");
+  query.emplace_back(from, "0");
   for (;;) {
-    const auto said = client.get("/v1/jobs", query);
+    const auto said = client.get(path, query);
     if (!said) return tl::unexpected(said.error());
     auto page = serve::read_jobs(said->body);
     if (!page) return tl::unexpected(page.error());
@@ -22,6 +27,17 @@ Result<std::vector<serve::ListedJob>> list_jobs(serve::Client& client, serve::Cl
     if (!page->next) return all;
     query.back().second = std::to_string(static_cast<std::int64_t>(*page->next));
   }
+}
+
+}  // namespace
+
+Result<std::vector<serve::ListedJob>> list_jobs(serve::Client& client, serve::Client::Query query) {
+  return list_pages(client, "/v1/jobs", std::move(query), "after");
+}
+
+Result<std::vector<serve::ListedJob>> list_ended(serve::Client& client,
+                                                 serve::Client::Query query) {
+  return list_pages(client, "/v1/history", std::move(query), "below");
 }
 
 Result<int> print_answer(serve::Client& client, const std::string& path,

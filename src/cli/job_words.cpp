@@ -112,8 +112,9 @@ std::string in_words(const live::Expected& expected, Time now) {
     text = fmt::format("starts between {} and {} (90 %)", clock_text(expected.start_from, now),
                        clock_text(expected.start_to, now));
   }
-  if (expected.end_by != kNoTime) {
-    text += fmt::format(", ends by {} with 90 %", clock_text(expected.end_by, now));
+  // As sure as of its latest start, so that no end is told before that.
+  if (expected.end_to != kNoTime) {
+    text += fmt::format(", ends by {} (95 %)", clock_text(expected.end_to, now));
   }
   return text + kept_in_words(expected);
 }

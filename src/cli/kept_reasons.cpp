@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/moment.h"
+#include "cli/program.h"
 #include "table/csv_reader.h"
 #include "text/duration.h"
 #include "text/number.h"
@@ -146,8 +147,21 @@ void print_kept(const KeptJob& job) {
     fmt::print("  {}  {:>14}  {}\n", moment(wait.from),
                text::format_duration(wait.until - wait.from), sentence(wait));
   }
-  if (job.waits.empty()) return fmt::print("  it never waited\n");
-  fmt::print("in all: {}\n", in_all(totals));
+  Duration told{};
+  for (const auto& [kind, total] : totals) told += total;
+  if (job.waits.empty() && job.waited <= Duration{0}) return fmt::print("  it never waited\n");
+  if (!totals.empty()) fmt::print("in all: {}\n", in_all(totals));
+  // A run asks again after a tenth of the wait, a minute at least.
+  if (job.waited > told) {
+    fmt::print("why it waited for {} more was not kept: --replay tells\n",
+               text::format_duration(job.waited - told));
+  }
+  constexpr Duration kLong = 10min;
+  if (job.waited >= kLong) {
+    note(
+        "a reason that came and went within a tenth of the wait until then was not kept: --replay "
+        "has all");
+  }
 }
 
 std::string in_all(const std::map<ReasonKind, Duration>& totals) {

@@ -5,11 +5,14 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "table/stream.h"
 #include "text/human.h"
 
 namespace almanac::cli {
@@ -63,6 +66,20 @@ void ProgressBar::say(const std::string& text) {
   const std::lock_guard lock(mutex_);
   if (Clock::now() - start_ < kWorthSaying) return;
   fmt::print(stderr, "{}almanac: {}\n", drawn_ ? "\r\x1b[K" : "", text);
+}
+
+ProgressBar reading_bar(const std::vector<std::string>& paths) {
+  double size = 0;
+  for (const std::string& path : paths) {
+    std::error_code unknown;
+    const auto bytes = std::filesystem::file_size(path, unknown);
+    if (!unknown) size += static_cast<double>(bytes);
+  }
+  return {paths.size() == 1 ? "reading " + std::filesystem::path(paths[0]).filename().string()
+                            : std::string("reading"),
+          [size, before = table::bytes_taken()] {
+            return size > 0 ? static_cast<double>(table::bytes_taken() - before) / size : 0;
+          }};
 }
 
 bool colour_on_stdout() { return isatty(STDOUT_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr; }

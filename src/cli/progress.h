@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace almanac::cli {
 
@@ -40,6 +41,10 @@ class ProgressBar {
   std::condition_variable_any wake_;
   std::jthread thread_;
 };
+
+/// The bar of one who reads the files `paths` from now on; of what is no regular file it cannot say
+/// how far it is.
+ProgressBar reading_bar(const std::vector<std::string>& paths);
 
 /// Whether a stream is a terminal that takes colours (NO_COLOR unset).
 bool colour_on_stdout();

@@ -15,11 +15,19 @@ void ServiceOptions::add_to(CLI::App& command) {
                       "The service's Unix socket; default: $ALMANAC_SOCKET, else your own "
                       "service's, else the machine's")
           ->type_name("FILE");
+  CLI::Option* const url =
+      command
+          .add_option("--url", place.url,
+                      "Ask by TCP instead, with the token of $ALMANAC_TOKEN (almanac token create)")
+          ->type_name("https://HOST:PORT")
+          ->excludes(socket);
   command
-      .add_option("--url", place.url,
-                  "Ask by TCP instead, with the token of $ALMANAC_TOKEN for changes and logs")
-      ->type_name("http://127.0.0.1:PORT")
-      ->excludes(socket);
+      .add_option(
+          "--ca", place.ca,
+          "Who vouches for the service of an https URL; default: $ALMANAC_CA, else whom the "
+          "system trusts")
+      ->type_name("FILE")
+      ->needs(url);
 }
 
 void add_output(CLI::App& command, std::string& output, std::vector<std::string> choices) {

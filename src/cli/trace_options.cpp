@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/program.h"
+#include "cli/progress.h"
 #include "text/datetime.h"
 #include "text/number.h"
 #include "trace/format.h"
@@ -34,7 +35,10 @@ void TraceOptions::add_to(CLI::App& command, const std::string& name, const std:
 }
 
 Result<trace::Trace> TraceOptions::load() const {
-  auto trace = trace::read_trace(path, read);
+  auto trace = [&] {
+    const ProgressBar bar = reading_bar({path});
+    return trace::read_trace(path, read);
+  }();
   if (trace) {
     for (const std::string& text : trace->notes) note(trace->path + ": " + text);
   }

@@ -2,6 +2,7 @@
 #include "cluster/ledger.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <map>
 #include <string>
@@ -50,6 +51,11 @@ std::map<std::string, std::uint32_t> number_racks(const Cluster& cluster) {
 std::int32_t bound_of(double given, std::int32_t amount) { return given > 0 ? amount : kUnbounded; }
 
 }  // namespace
+
+std::uint64_t Ledger::Identity::next() {
+  static std::atomic<std::uint64_t> made{0};
+  return ++made;
+}
 
 Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(cluster.vcs) {
   const std::vector<std::string> types = cluster.gpu_types();
@@ -253,6 +259,7 @@ GpuMask Ledger::move_parts(const NodeState& state, const Grant& grant, bool back
 
 inline void Ledger::move(NodeState& state, const Grant& grant, bool back) {
   const int sign = back ? +1 : -1;
+  ++state.changes;
   const int before = std::popcount(state.free);
   const int was_busy = static_cast<int>(state.busy());
   state.free ^= grant.gpu_milli == kWholeGpu ? grant.gpus : move_parts(state, grant, back);
@@ -399,6 +406,7 @@ void Ledger::count(const NodeState& state, int sign) {
 
 void Ledger::move(NodeState& state, Power power) {
   const bool was_ready = state.ready();
+  ++state.changes;
   if (state.counts()) count(state, -1);
   state.power = power;
   if (state.counts()) count(state, +1);
@@ -409,6 +417,7 @@ void Ledger::set_drained(NodeState& state, bool drained) {
   // It leaves with its power: what becomes of it elsewhere is not ours to know.
   if (drained) move(state, Power::on);
   if (state.counts()) count(state, -1);
+  ++state.changes;
   state.drained = drained;
   if (state.counts()) count(state, +1);
   enter(state, drained ? -1 : +1);

@@ -173,6 +173,18 @@ class Ledger {
   bool knows_parts() const { return !parts_.empty(); }
   /// The most that is left of a GPU of which some job holds a part; nothing unless it is ready.
   int open_milli(NodeId node) const;
+  /// What is left of one GPU, in thousandths; ready or not.
+  std::int32_t free_milli(NodeId node, int gpu) const {
+    if ((nodes_[index(node)].free >> gpu & 1) != 0) return kWholeGpu;
+    if (parts_.empty() || parts_[index(node)].free.empty()) return 0;
+    return parts_[index(node)].free[static_cast<std::size_t>(gpu)];
+  }
+  /// Another number for each ledger, and for what a ledger is a copy of.
+  std::uint64_t identity() const { return identity_.number; }
+  /// How often what is free of a node has changed; what-ifs, and taking them back, count.
+  std::uint32_t changes(NodeId node) const { return nodes_[index(node)].changes; }
+  std::size_t num_nodes() const { return nodes_.size(); }
+  const Pool& pool(NodeId node) const { return pools_[nodes_[index(node)].pool]; }
   /// The fullest GPU of those that some job holds a part of, with as much left as `demand`, a part,
   /// asks, on a node with room for the rest; ties to the lowest number. No GPU = there is none.
   /// O(log nodes), and a step for each such GPU on a node without the room.
@@ -248,6 +260,7 @@ class Ledger {
     std::int32_t all_memory_mb = kUnbounded;
     std::uint32_t pool = 0;
     std::uint32_t member = 0;  // position in Pool::nodes
+    std::uint32_t changes = 0;
     bool drained = false;
     Power power = Power::on;
 
@@ -260,6 +273,17 @@ class Ledger {
     RoomSet::Room room() const { return {free_cpu_milli, free_memory_mb}; }
     /// Whether it counts in nodes().
     bool counts() const { return !drained || busy(); }
+  };
+  /// Tells a ledger from every other, also from its copy.
+  struct Identity {
+    Identity() = default;
+    Identity(const Identity&) {}
+    Identity& operator=(const Identity&) {
+      number = next();
+      return *this;
+    }
+    static std::uint64_t next();
+    std::uint64_t number = next();
   };
   /// What is left of the GPUs of a node of which some job holds a part.
   struct Parts {
@@ -297,6 +321,7 @@ class Ledger {
   void enter(const NodeState& state, int sign);
   void count(const NodeState& state, int sign);
 
+  Identity identity_;
   std::vector<NodeState> nodes_;
   std::vector<Parts> parts_;               // of each node; none until a GPU is held in parts
   std::vector<Pool> pools_;                // grouped by virtual cluster

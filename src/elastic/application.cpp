@@ -62,7 +62,7 @@ std::optional<StepTime> StepTable::at(std::span<const int> gpus_by_node, int loc
     const std::vector<Measured>& rows = known->second;
     if (rows.size() < 2 || local_batch < rows.front().local_batch ||
         local_batch > rows.back().local_batch) {
-      return std::nullopt;
+      return beyond(gpus_by_node.size(), gpus, local_batch);
     }
     const auto above =
         std::lower_bound(rows.begin() + 1, rows.end() - 1, local_batch,
@@ -77,16 +77,29 @@ std::optional<StepTime> StepTable::at(std::span<const int> gpus_by_node, int loc
   }
   const int nodes = std::min(static_cast<int>(gpus_by_node.size()), most_nodes_);
   const auto found = segments_.find({nodes, gpus});
-  if (found == segments_.end()) return std::nullopt;
+  if (found == segments_.end()) return beyond(gpus_by_node.size(), gpus, local_batch);
   const auto behind =
       std::upper_bound(found->second.begin(), found->second.end(), local_batch,
                        [](int batch, const Segment& segment) { return batch < segment.from; });
-  if (behind == found->second.begin()) return std::nullopt;
+  if (behind == found->second.begin()) return beyond(gpus_by_node.size(), gpus, local_batch);
   const Segment& segment = *(behind - 1);
-  if (local_batch > segment.to) return std::nullopt;
+  if (local_batch > segment.to) return beyond(gpus_by_node.size(), gpus, local_batch);
   const double over = local_batch - segment.from;
   return StepTime{.step_s = segment.at_from.step_s + segment.slope.step_s * over,
                   .sync_s = segment.at_from.sync_s + segment.slope.sync_s * over};
+}
+
+std::optional<StepTime> StepTable::beyond(std::size_t nodes, int gpus, int local_batch) const {
+  if (!otherwise_) return std::nullopt;
+  const double step_s = otherwise_->step_s(static_cast<int>(nodes), gpus, local_batch);
+  return StepTime{.step_s = step_s, .sync_s = step_s - otherwise_->pass_s(local_batch)};
+}
+
+void StepTable::each_measured(
+    const std::function<void(std::uint64_t, double, const StepTime&)>& take) const {
+  for (const auto& [shape, rows] : measured_) {
+    for (const Measured& row : rows) take(shape, row.local_batch, row.time);
+  }
 }
 
 bool Application::covers(double batch) const {

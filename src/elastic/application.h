@@ -8,12 +8,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
+
+#include "elastic/step_model.h"
 
 namespace almanac::elastic {
 
@@ -35,12 +37,16 @@ class StepTable {
   /// On any `gpus` of `nodes` whose shape was not measured: for local batches from `from` to `to`
   /// the line that begins at `at_from` with `slope` a sample.
   void interpolate(int nodes, int gpus, int from, int to, StepTime at_from, StepTime slope);
-  /// To be called once, after the last of both.
+  /// What holds outside of what was measured; not told = nothing is known there.
+  void otherwise(const StepModel& model) { otherwise_ = model; }
+  /// To be called once, after the last of all.
   void sort();
 
   /// On `gpus_by_node`, each at least 1, in the order of the ring. Of equal rings the one that
   /// comes first as a word counts. Nothing = outside of what was measured. O(nodes^2).
   std::optional<StepTime> at(std::span<const int> gpus_by_node, int local_batch) const;
+  /// Calls `take` with the shape, local batch and time of each measurement, in order of shape.
+  void each_measured(const std::function<void(std::uint64_t, double, const StepTime&)>& take) const;
 
  private:
   struct Measured {
@@ -53,9 +59,12 @@ class StepTable {
     StepTime at_from{};
     StepTime slope{};
   };
-  std::unordered_map<std::uint64_t, std::vector<Measured>> measured_;
+  std::optional<StepTime> beyond(std::size_t nodes, int gpus, int local_batch) const;
+
+  std::map<std::uint64_t, std::vector<Measured>> measured_;
   std::map<std::pair<int, int>, std::vector<Segment>> segments_;  // by nodes and GPUs
   int most_nodes_ = 0;
+  std::optional<StepModel> otherwise_;
 };
 
 /// Noise of the gradient at a batch: squared norm and variance, scaled to the initial batch.
@@ -69,6 +78,17 @@ struct EpochRow {
   double progress = 0;   ///< Steps at the initial batch that it is worth.
   double iteration = 0;  ///< Steps made.
   Gradient gradient{};
+};
+
+/// What a job lets others do to its batch. A batch of a step is one of all its GPUs, a local batch
+/// that of one GPU in one pass.
+struct BatchLimits {
+  int initial_batch = 0;  ///< With which its progress is counted; 0 = it tells nothing of batches.
+  int max_batch = 0;
+  int min_local_batch = 0;
+  int max_local_batch = 0;
+
+  bool operator==(const BatchLimits&) const = default;
 };
 
 /// What a job of the application may do, and what becomes of it.
@@ -92,6 +112,9 @@ struct Application {
   double iterations(double batch, int epochs) const;
   /// How many epochs all validation runs have.
   int epochs_known() const;
+  operator BatchLimits() const {  // NOLINT: it has them
+    return {initial_batch, max_batch, min_local_batch, max_local_batch};
+  }
 };
 
 /// How many times further a step of `batch` brings a job than a step of `initial_batch`.

@@ -117,12 +117,11 @@ std::string fault(const Application& made) {
 
 }  // namespace
 
-Result<std::map<std::string, Application>> read_applications(const std::string& file,
-                                                             const std::string& folder,
-                                                             const std::string& profiles) {
+Result<Applications> read_applications(const std::string& file, const std::string& folder,
+                                       const std::string& profiles) {
   const auto text = table::read_text_file(file);
   if (!text) return tl::unexpected(text.error());
-  std::map<std::string, Application> made;
+  Applications made;
   try {
     const Json all = Json::parse(*text);
     for (const auto& [name, limits] : all.items()) {

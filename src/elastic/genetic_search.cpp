@@ -34,7 +34,10 @@ class Operators {
         random_(random),
         jobs_(problem.jobs.size()),
         nodes_(static_cast<std::size_t>(problem.nodes)),
-        order_(nodes_) {}
+        order_(nodes_),
+        capacity_(problem.capacity) {
+    if (capacity_.empty()) capacity_.assign(nodes_, problem.gpus_per_node);
+  }
 
   /// Swaps the rows before a cut.
   void cross(GpuMatrix& a, GpuMatrix& b) {
@@ -59,7 +62,7 @@ class Operators {
   /// Takes away what the rules forbid.
   void repair(GpuMatrix& matrix) {
     if (problem_.avoids_interference) part_spread_jobs(matrix);
-    left_.assign(nodes_, problem_.gpus_per_node);
+    left_ = capacity_;
     for (std::size_t job = 0; job < jobs_; ++job) {
       std::uint8_t* const row = matrix.data() + job * nodes_;
       cap(row, job);
@@ -86,12 +89,11 @@ class Operators {
 
   /// Redraws entries of nodes on which a GPU is free, between what they are and all of the node.
   void grow(GpuMatrix& matrix) {
-    const int all = problem_.gpus_per_node;
     const double any = 1.0 / static_cast<double>(jobs_);
     const auto parts = [](double probability) {
       return static_cast<std::uint32_t>(std::lround(probability * 65'536));
     };
-    left_.assign(nodes_, all);
+    left_ = capacity_;
     present_.assign(nodes_, 0);
     for (std::size_t job = 0; job < jobs_; ++job) {
       const std::uint8_t* const row = matrix.data() + job * nodes_;
@@ -109,7 +111,7 @@ class Operators {
         std::uint8_t& entry = matrix[job * nodes_ + node];
         if (!happens(entry > 0 ? where_present : elsewhere)) continue;
         entry = static_cast<std::uint8_t>(
-            entry + random_.below(static_cast<std::uint64_t>(all - entry) + 1));
+            entry + random_.below(static_cast<std::uint64_t>(capacity_[node] - entry) + 1));
       }
     }
   }
@@ -149,6 +151,7 @@ class Operators {
   std::size_t nodes_;
   std::vector<std::size_t> order_;
   std::vector<char> taken_;
+  std::vector<int> capacity_;
   std::vector<int> left_;
   std::vector<int> present_;
   std::uint64_t bits_ = 0;

@@ -30,6 +30,7 @@ struct SearchedJob {
 struct SearchProblem {
   int nodes = 0;
   int gpus_per_node = 0;
+  std::vector<int> capacity{};  ///< Of each node, where some have fewer GPUs; none = all have all.
   bool avoids_interference = true;  ///< At most one job that is on several nodes on each of them.
   std::vector<SearchedJob> jobs{};
   GpuMatrix present{};

@@ -21,40 +21,27 @@ double geometric(double from, double to, int at) {
 
 }  // namespace
 
-double StepModel::exchange_s(int nodes, int gpus) const {
-  const double beyond_two = std::max(gpus - 2.0, kTiny);
-  if (nodes > 1) return across + across_per_gpu * beyond_two;
-  if (gpus > 1) return within + within_per_gpu * beyond_two;
-  return kTiny + kTiny * beyond_two;
-}
-
-double StepModel::step_s(int nodes, int gpus, double atomic_batch) const {
-  const double pass = std::pow(pass_s(atomic_batch), overlap);
-  const double exchange = std::pow(exchange_s(nodes, gpus), overlap);
-  return std::pow(pass + exchange, 1 / overlap);
-}
-
-Goodput best_goodput(const StepModel& model, Gradient gradient, const Application& application,
+Goodput best_goodput(const StepModel& model, Gradient gradient, const BatchLimits& limits,
                      int nodes, int gpus) {
-  const double least = std::max(application.initial_batch, application.min_local_batch * gpus);
+  const double least = std::max(limits.initial_batch, limits.min_local_batch * gpus);
   const double exchange = std::pow(model.exchange_s(nodes, gpus), model.overlap);
   Goodput best{.value = -1};
   for (int at = 0; at < kBatches; ++at) {
-    const double local = geometric(least, application.max_batch, at) / gpus;
+    const double local = geometric(least, limits.max_batch, at) / gpus;
     Split split{.accumulations =
-                    static_cast<int>(std::ceil(local / application.max_local_batch - kTiny) - 1)};
-    if (gpus == 1 && local > application.initial_batch + kTiny) {
+                    static_cast<int>(std::ceil(local / limits.max_local_batch - kTiny) - 1)};
+    if (gpus == 1 && local > limits.initial_batch + kTiny) {
       split.accumulations = std::max(split.accumulations, 1);
     }
     split.atomic_batch = static_cast<int>(std::ceil(local / (split.accumulations + 1) - kTiny));
     double value = 0;
-    if (split.atomic_batch >= application.min_local_batch &&
-        split.atomic_batch <= application.max_local_batch) {
+    if (split.atomic_batch >= limits.min_local_batch &&
+        split.atomic_batch <= limits.max_local_batch) {
       const double pass = model.pass_s(split.atomic_batch);
       const double step = std::pow(std::pow(pass, model.overlap) + exchange, 1 / model.overlap);
       const double batch = static_cast<double>(gpus) * split.local_batch();
-      const double efficiency = step_gain(gradient, batch, application.initial_batch) /
-                                (batch / application.initial_batch);
+      const double efficiency =
+          step_gain(gradient, batch, limits.initial_batch) / (batch / limits.initial_batch);
       value = batch / (split.accumulations * pass + step) * efficiency;
     }
     if (value > best.value) best = {.value = value, .split = split};

@@ -27,11 +27,11 @@ enum class OneGpu {
 
 /// The split of `batch` over `gpus`, at most `max_local_batch` samples a pass.
 /// Source   Pollux' simulator, as the reference states it (section 1.2).
-Split split_batch(const Application& application, int gpus, double batch,
+Split split_batch(const BatchLimits& limits, int gpus, double batch,
                   OneGpu rule = OneGpu::accumulates_beyond_initial);
 
 /// The same split with no more samples a pass than the largest batch allows.
-Split within_max_batch(const Application& application, int gpus, Split split);
+Split within_max_batch(const BatchLimits& limits, int gpus, Split split);
 
 /// Seconds of a step split so.
 inline double step_seconds(StepTime time, int accumulations) {

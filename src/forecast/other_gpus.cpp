@@ -16,15 +16,14 @@ int gpus_of_a_node(const cluster::Cluster& cluster) {
   return most;
 }
 
-/// Whether it may start one day, whatever ends.
+}  // namespace
+
 bool fits(const trace::Trace& trace, const cluster::Cluster& cluster, JobId job) {
   schedule::Admission admission(cluster, trace.names);
   const trace::Request& request = trace.jobs[index(job)].request;
   const VcId vc = admission.vc(request);
   return vc != kNoVc && !admission.never(vc, admission.demand(request, vc));
 }
-
-}  // namespace
 
 trace::Trace asking(const trace::Trace& trace, JobId job, int gpus) {
   trace::Trace made;

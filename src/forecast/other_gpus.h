@@ -31,6 +31,9 @@ std::vector<OtherGpus> with_other_gpus(const Setting& setting, const policy::Spe
                                        const sim::Present& present, const Beliefs& beliefs,
                                        JobId job, int futures, std::uint64_t seed);
 
+/// Whether `job` may start one day, whatever ends.
+bool fits(const trace::Trace& trace, const cluster::Cluster& cluster, JobId job);
+
 /// The trace in which `job` asks `gpus` GPUs, with as much of cores and memory for each, and leaves
 /// nothing open. Cost: a copy.
 trace::Trace asking(const trace::Trace& trace, JobId job, int gpus);

@@ -2,9 +2,6 @@
 #include "fragment/mix.h"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
-#include <utility>
 
 #include "base/check.h"
 
@@ -19,9 +16,14 @@ enum Why : std::uint8_t { q1, q2, q4, xl, xr, na, kWhys };
 }  // namespace
 
 Mix::Mix(std::vector<Kind> kinds) : kinds_(std::move(kinds)) {
+  double cores = 0;
+  double gpus = 0;
   for (const Kind& kind : kinds_) {
+    cores += kind.frequency * static_cast<double>(kind.request.cpu_milli);
+    gpus += kind.frequency * kind.request.total_milli() / kWhole;
     levels_.push_back(static_cast<std::int16_t>(kind.request.gpu_milli));
   }
+  if (gpus > 0) cpu_milli_of_a_gpu_ = cores / gpus;
   std::sort(levels_.begin(), levels_.end());
   levels_.erase(std::unique(levels_.begin(), levels_.end()), levels_.end());
   ALMANAC_CHECK(levels_.size() <= kWhole + 1, "{} parts of a GPU", levels_.size());
@@ -33,36 +35,42 @@ Mix::Mix(std::vector<Kind> kinds) : kinds_(std::move(kinds)) {
   }
 }
 
-Mix Mix::of(std::span<const Pod> pods, double part) {
-  using Key = std::tuple<std::int64_t, int, int, std::string>;
-  std::map<Key, std::pair<std::int64_t, Models>> counts;
-  for (const Pod& pod : pods) {
-    const Request& asked = pod.request;
-    auto& [count, models] = counts[{asked.cpu_milli, asked.gpu_milli, asked.gpus, pod.models}];
-    ++count;
-    models = asked.models;
-  }
+void Tally::add(const Pod& pod) {
+  const Request& asked = pod.request;
+  auto& [count, models] = counts_[{asked.cpu_milli, asked.gpu_milli, asked.gpus, pod.models}];
+  ++count;
+  models = asked.models;
+  ++pods_;
+}
+
+Mix Tally::mix(double part) const {
   std::vector<std::pair<std::int64_t, const Key*>> order;
-  for (const auto& [key, value] : counts) order.emplace_back(value.first, &key);
+  for (const auto& [key, value] : counts_) order.emplace_back(value.first, &key);
   std::sort(order.begin(), order.end(), [](const auto& one, const auto& other) {
     return std::tie(one.first, *one.second) > std::tie(other.first, *other.second);
   });
-  std::vector<Kind> kinds;
+  const auto all = static_cast<double>(pods_);
+  std::vector<Mix::Kind> kinds;
   std::int64_t taken = 0;
   for (const auto& [count, key] : order) {
-    if (static_cast<double>(taken) >= part * static_cast<double>(pods.size())) break;
+    if (static_cast<double>(taken) >= part * all) break;
     taken += count;
     const auto& [cpu_milli, gpu_milli, gpus, models] = *key;
-    kinds.push_back({{cpu_milli, 0, gpus, gpu_milli, counts.at(*key).second},
+    kinds.push_back({{cpu_milli, 0, gpus, gpu_milli, counts_.at(*key).second},
                      static_cast<double>(count),
                      models});
   }
   // The published program divides twice, and zero differences of fragments hang on the last bit.
-  const auto all = static_cast<double>(pods.size());
-  for (Kind& kind : kinds) {
+  for (Mix::Kind& kind : kinds) {
     kind.frequency = kind.frequency / all / (static_cast<double>(taken) / all);
   }
   return Mix(std::move(kinds));
+}
+
+Mix mix_of(std::span<const Pod> pods) {
+  Tally tally;
+  for (const Pod& pod : pods) tally.add(pod);
+  return tally.mix();
 }
 
 double Mix::unusable(const Node& node) const {

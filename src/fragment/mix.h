@@ -8,8 +8,11 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "fragment/node.h"
@@ -34,11 +37,10 @@ class Mix {
   Mix() = default;
   /// Of these kinds, in this order.
   explicit Mix(std::vector<Kind> kinds);
-  /// The kinds that make up the most frequent `part` of `pods`; memory tells no kinds apart. Kinds
-  /// are sorted by count, cores, part, number of GPUs and text of models, all descending.
-  static Mix of(std::span<const Pod> pods, double part = 0.95);
 
   const std::vector<Kind>& kinds() const { return kinds_; }
+  /// Cores, in thousandths, that all kinds together ask for each GPU; 0 = they ask no GPU.
+  double cpu_milli_of_a_gpu() const { return cpu_milli_of_a_gpu_; }
 
   /// Thousandths of GPUs free on `node` that the next pod is expected not to be able to use, in
   /// [0, total_free()]. The sums run in the order of the published program, so that differences
@@ -56,7 +58,26 @@ class Mix {
 
   std::vector<Kind> kinds_;
   std::vector<Row> rows_;
+  double cpu_milli_of_a_gpu_ = 0;
   std::vector<std::int16_t> levels_;  // parts of GPUs that are asked, ascending
 };
+
+/// Counts pods of each kind; memory tells no kinds apart.
+class Tally {
+ public:
+  void add(const Pod& pod);
+  std::int64_t pods() const { return pods_; }
+  /// The kinds that make up the most frequent `part` of the pods, sorted by count, cores, part,
+  /// number of GPUs and text of models, all descending. No pods, no kinds.
+  Mix mix(double part = 0.95) const;
+
+ private:
+  using Key = std::tuple<std::int64_t, int, int, std::string>;
+  std::map<Key, std::pair<std::int64_t, Models>> counts_;
+  std::int64_t pods_ = 0;
+};
+
+/// Of all of `pods`.
+Mix mix_of(std::span<const Pod> pods);
 
 }  // namespace almanac::fragment

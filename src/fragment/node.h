@@ -9,7 +9,7 @@
 
 namespace almanac::fragment {
 
-inline constexpr int kMaxGpus = 16;    ///< Of a node.
+inline constexpr int kMaxGpus = 64;    ///< Of a node.
 inline constexpr int kWhole = 1000;    ///< Thousandths of a GPU.
 inline constexpr int kMaxPods = 1000;  ///< That run on a node at once.
 
@@ -17,7 +17,7 @@ inline constexpr int kMaxPods = 1000;  ///< That run on a node at once.
 using Models = std::uint64_t;
 inline constexpr Models kAnyModel = ~Models{0};
 /// GPUs of a node, a bit each.
-using Gpus = std::uint32_t;
+using Gpus = std::uint64_t;
 
 /// What a pod asks. Either no GPU, or a part of one GPU, or whole GPUs of one node.
 struct Request {

@@ -292,8 +292,8 @@ class Engine {
     return chosen;
   }
 
-  /// Larger jobs first; who was on the type keeps its GPUs where they are free, the others take the
-  /// lowest numbers.
+  /// Larger jobs first; a job that was on the type keeps its GPUs where they are free, the others
+  /// take the lowest numbers.
   void number_gpus(std::vector<Chosen>& chosen) {
     std::vector<std::size_t> order(chosen.size());
     std::iota(order.begin(), order.end(), std::size_t{0});

@@ -11,8 +11,8 @@
 
 namespace almanac::inference {
 
-/// Blocks of which sequences hold some. A block that nobody holds keeps its content until it is
-/// taken for another, oldest release first.
+/// Blocks of which sequences hold some. A block that no sequence holds keeps its content until it
+/// is taken for another, oldest release first.
 ///
 /// Source   vLLM's block pool as inference-sim (BLIS) has it: of blocks with equal content the
 ///          latest is found, and taking any of them for something else forgets the content.
@@ -29,9 +29,9 @@ class KvCache {
   std::int32_t size() const { return size_; }
   std::int32_t free() const { return free_; }
 
-  /// How many leading blocks of `keys` are there, held by somebody or not. O(result).
+  /// How many leading blocks of `keys` are there, held or not. O(result).
   std::int32_t find(std::span<const Key> keys) const;
-  /// Of the first `found` blocks of `keys`: how many nobody holds.
+  /// Of the first `found` blocks of `keys`: how many no sequence holds.
   std::int32_t idle(std::span<const Key> keys, std::int32_t found) const;
   /// Adds them to `held`.
   void share(std::span<const Key> keys, std::int32_t found, std::vector<Block>& held);

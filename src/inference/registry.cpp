@@ -9,6 +9,7 @@ const Registry& registry() {
     Registry all;
     former::register_former(all);
     router::register_router(all);
+    scaler::register_scaler(all);
     format::register_format(all);
     return all;
   }();

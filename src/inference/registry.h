@@ -14,6 +14,7 @@
 #include "inference/former.h"
 #include "inference/request.h"
 #include "inference/router.h"
+#include "inference/scaler.h"
 
 namespace almanac::inference {
 
@@ -54,8 +55,10 @@ struct Format {
 };
 
 struct Registry {
+  using Scalers = Slot<std::function<std::unique_ptr<Scaler>(const ScalerCase&)>>;
   Slot<std::function<std::unique_ptr<Former>()>> formers{};
   Slot<std::function<std::unique_ptr<Router>(std::uint64_t seed)>> routers{};
+  Scalers scalers{};
   Slot<Format> formats{};
 };
 
@@ -68,6 +71,9 @@ void register_former(Registry& registry);
 }
 namespace router {
 void register_router(Registry& registry);
+}
+namespace scaler {
+void register_scaler(Registry& registry);
 }
 namespace format {
 void register_format(Registry& registry);

@@ -61,6 +61,82 @@ void LocalService::Core::count_energy(Entry& entry, Time to) {
   energy.counted_to = to;
 }
 
+void LocalService::Core::count_use(const Sight& sight) {
+  for (const Sight::OfJob& each : sight.jobs) {
+    Entry* const entry = book_.find(each.job);
+    // A job that has ended meanwhile is written down.
+    if (entry == nullptr || !entry->run) continue;
+    store::Used& used = entry->job.used;
+    used.most_memory_gb = std::max(used.most_memory_gb, each.memory_gb);
+    if (each.cores_busy) {
+      const double length_s = seconds(each.cores_busy->to - each.cores_busy->from);
+      used.core_s += each.cores_busy->value * length_s;
+      used.core_seen_s += length_s;
+    }
+    if (each.gpu_use) {
+      const double length_s = seconds(each.gpu_use->to - each.gpu_use->from);
+      used.gpu_s += each.gpu_use->value * length_s;
+      used.gpu_seen_s += length_s;
+    }
+  }
+}
+
+void LocalService::Core::heed_idle(const Sight& sight) {
+  if (idle_.rule().mode == IdleMode::off) return;
+  idle_.keep_only(processes_);
+  for (const Sight::OfJob& each : sight.jobs) {
+    Entry* const entry = book_.find(each.job);
+    if (entry == nullptr || !entry->run || !each.gpu_use || entry->job.asked.gpus == 0) continue;
+    if (!idle_.rule().is_for(entry->job.asked.user)) continue;
+    heed_idle(*entry, idle_.take(each.job, entry->job.attempts, *each.gpu_use));
+  }
+}
+
+void LocalService::Core::heed_idle(Entry& entry, IdleStep step) {
+  if (step == IdleStep::nothing) return;
+  const IdleRule& rule = idle_.rule();
+  const store::Job& job = entry.job;
+  const std::string after = text::format_duration(rule.after);
+  const bool goes = rule.mode == IdleMode::requeue && job.asked.requeue;
+  std::string text;
+  if (step == IdleStep::busy_again) {
+    text = "its GPUs compute again";
+  } else if (step == IdleStep::warn) {
+    text = fmt::format("its GPUs have not computed for {}", after);
+    if (goes)
+      text +=
+          fmt::format("; it is requeued in {} if that stays so", text::format_duration(rule.grace));
+    if (rule.mode != IdleMode::dry) letters_.push_back({job.asked.user, job.number, text});
+  } else if (goes) {
+    text = "it is requeued: its GPUs did not compute";
+    letters_.push_back({job.asked.user, job.number, text});
+    const std::lock_guard inbox(inbox_mutex_);
+    if (!closed_) {
+      wishes_.push_back({.plan = [this, number = job.number] {
+        return plan_requeue(number, {.uid = 0, .may_all = true});
+      }});
+    }
+  } else {
+    return;
+  }
+  if (rule.mode == IdleMode::dry) text += " (dry: nobody is told)";
+  log_info(
+      fmt::format("job {} of {}: {}", static_cast<std::int64_t>(job.number), job.asked.user, text));
+  notes_.push_back({.at = clock_.now(), .job = job.number, .what = kIdle, .detail = text});
+  wake();
+}
+
+void LocalService::Core::send_letters() {
+  std::vector<IdleLetter> letters;
+  {
+    const std::lock_guard lock(mutex_);
+    letters.swap(letters_);
+  }
+  for (const IdleLetter& each : letters) {
+    if (const auto sent = send(idle_.rule(), each); !sent) log_error(to_string(sent.error()));
+  }
+}
+
 void LocalService::Core::heed_jump() {
   const Duration jump = clock_.take_jump();
   if (jump == Duration{0}) return;
@@ -73,6 +149,8 @@ void LocalService::Core::take_note(const Sight& sight) {
   {
     const std::lock_guard lock(mutex_);
     measured_.take(sight);
+    count_use(sight);
+    heed_idle(sight);
     gpu_use_ = sight.gpu_use;
     gpu_w_ = sight.gpu_w;
     const Time now = clock_.now();

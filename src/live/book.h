@@ -57,6 +57,10 @@ void forget_what_runs(store::Job& job);
 
 /// The note on a job that was given other cores or memory while it ran.
 inline constexpr const char* kResized = "resized";
+/// Of a job that holds GPUs which do not compute.
+inline constexpr const char* kIdle = "idle GPUs";
+/// Of a job that failed: what its log says of why.
+inline constexpr const char* kJudged = "its log says";
 /// The note on a job that held more of its GPU's memory than its part.
 inline constexpr const char* kTooMuchGpu = "over its GPU memory";
 

@@ -26,8 +26,6 @@ using store::JobNumber;
 
 namespace {
 
-/// A disk that would not take what has changed is tried again after so long.
-constexpr Duration kTryAgain = 1s;
 /// The longest sleep: who watches from outside knows an idle service from one that hangs.
 constexpr Duration kHeartbeat = 15s;
 
@@ -219,56 +217,6 @@ void LocalService::Core::decide() {
   counters_.last_round = now_;
 }
 
-Result<void> LocalService::Core::commit(Lock& lock, const store::Store::Batch& batch) {
-  if (batch.empty()) return {};
-  const auto begun = std::chrono::steady_clock::now();
-  lock.unlock();
-  Result<void> saved = store_.commit(batch);
-  lock.lock();
-  counters_.commit_s += seconds_since(begun);
-  if (!saved) ++counters_.failed_commits;
-  return saved;
-}
-
-void LocalService::Core::save(Lock& lock) {
-  store::Store::Batch batch;
-  // Other threads add to these while the disk works.
-  std::set<JobNumber> dirty = std::exchange(dirty_, {});
-  for (const JobNumber number : dirty) batch.put(book_.find(number)->job);
-  for (const store::Note& note : notes_) batch.note(note);
-  const std::vector<store::Told> told = std::exchange(told_, {});
-  const std::vector<store::Moment> moments = std::exchange(moments_, {});
-  for (const store::Told& each : told) batch.told(each);
-  for (const store::Moment& moment : moments) batch.sample(moment);
-  for (const auto& [key, value] : values_) batch.set(key, value);
-  if (batch.empty()) return;
-  if (const auto saved = commit(lock, batch); !saved) {
-    if (trouble_.empty()) log_error(to_string(saved.error()));
-    trouble_ = to_string(saved.error());
-    save_again_ = now_ + kTryAgain;
-    dirty_.merge(dirty);
-    told_.insert(told_.begin(), told.begin(), told.end());
-    moments_.insert(moments_.begin(), moments.begin(), moments.end());
-    return;
-  }
-  if (!trouble_.empty()) log_info("the store is back");
-  trouble_.clear();
-  save_again_ = kNever;
-  for (const JobNumber number : dirty) {
-    const Entry& entry = *book_.find(number);
-    // One that was stopped may end before its process has gone: it is let go of with that.
-    if (!has_ended(entry.job) || entry.run) continue;
-    gate_.count(entry.job, -1);
-    book_.erase(number);
-  }
-  notes_.clear();
-  values_.clear();
-  for (const std::string& folder : std::exchange(old_folders_, {})) {
-    std::error_code ignored;  // what stays is swept when the next service begins
-    std::filesystem::remove_all(folder, ignored);
-  }
-}
-
 void LocalService::Core::launch(Lock& lock) {
   if (start_again_ <= now_) start_again_ = kNever;
   if (!trouble_.empty()) return;
@@ -290,7 +238,7 @@ void LocalService::Core::launch(Lock& lock) {
   for (const JobNumber number : std::exchange(to_start_, {})) {
     const Entry* const entry = book_.find(number);
     if (entry == nullptr || !entry->starting) continue;
-    if (start_again_ != kNever || !is_free_of_others(*entry)) {
+    if (start_again_ != kNever || refused_.contains(number) || !is_free_of_others(*entry)) {
       later.push_back(number);
       continue;
     }

@@ -72,11 +72,17 @@ class LocalService::Core final : public schedule::Actuator {
   std::vector<NodeView> nodes() const;
   /// The driver's word on a GPU; "" = it is well again. Does not wait.
   void hear_of_gpu(NodeId node, int gpu, const std::string& trouble);
+  /// Who is told of each job that has failed; it must not wait.
+  void tell_of_failures(std::function<void(const store::Job&)> tell);
+  /// What the log of a job that has failed says.
+  void hear_why(store::JobNumber job, const std::string& why);
   /// Jobs that have a process, to be measured.
   Patients patients();
   /// Counts no energy in time that the clock jumped over.
   void heed_jump();
   void take_note(const Sight& sight);
+  /// Has users hear what take_note() found that they should; takes as long as the hook does.
+  void send_letters();
   /// The present for a forecast; what has ended is told once.
   Outlook outlook();
   /// Keeps what jobs were told.
@@ -123,10 +129,21 @@ class LocalService::Core final : public schedule::Actuator {
   void take_policy_file();
   void let_in();
   void decide();
-  Result<void> commit(Lock& lock, const store::Store::Batch& batch);
-  void save(Lock& lock);
   void launch(Lock& lock);
   Time next_alarm() const;
+
+  // saving.cpp: what has changed, to the disk.
+  struct Unsaved {
+    std::set<store::JobNumber> jobs{};
+    std::vector<store::Note> notes{};
+    std::vector<store::Moment> moments{};
+    std::map<std::string, std::string> values{};
+  };
+  Result<void> commit(Lock& lock, const store::Store::Batch& batch);
+  /// `batch`; or, where the store refuses the record of a job, all but such, which it gives.
+  Result<std::set<store::JobNumber>> commit_what_goes(Lock& lock, const store::Store::Batch& batch,
+                                                      const Unsaved& what);
+  void save(Lock& lock);
 
   // wishes.cpp: what users want.
   /// Lets the deciding thread do what `plan` comes to, and waits until that is on the disk.
@@ -238,6 +255,12 @@ class LocalService::Core final : public schedule::Actuator {
   // accounting.cpp: what is drawn.
   /// Adds what a job's process has drawn since that was last counted.
   void count_energy(Entry& entry, Time to);
+  /// Adds what a look has found to what is kept of each job.
+  void count_use(const Sight& sight);
+  /// Says of jobs whose GPUs are idle what is to be done, and does it or has it done.
+  void heed_idle(const Sight& sight);
+  void heed_idle(Entry& entry, IdleStep step);
+  Result<Change> plan_requeue(store::JobNumber number, const Caller& caller);
   /// As measured; else by the model, 0 without one.
   double draw_w() const;
 
@@ -266,6 +289,7 @@ class LocalService::Core final : public schedule::Actuator {
   Book book_;
   Gate gate_;  // counts what is in the book
   Measured measured_;
+  IdleWatch idle_;
   policy::Composition composition_;
   std::unique_ptr<policy::Policy> policy_;
   std::unique_ptr<schedule::Round> round_;
@@ -282,18 +306,23 @@ class LocalService::Core final : public schedule::Actuator {
   std::vector<store::JobNumber> to_kill_;   // whose process holds too much of a GPU
   std::set<store::JobNumber> dirty_;        // changed since they were saved
   std::vector<store::Note> notes_;
+  std::function<void(const store::Job&)> tell_of_failure_;
   std::vector<store::Told> told_;
   std::vector<store::Moment> moments_;
   Time next_moment_{};
   std::optional<double> gpu_use_;                   // of all GPUs, as last measured
   std::map<std::pair<NodeId, int>, double> gpu_w_;  // of each that tells, as last measured
+  std::vector<IdleLetter> letters_;                 // that users are to hear
   std::vector<GpuExcess> excesses_;                 // as last measured
   std::vector<store::Job> ended_;                   // since the last outlook
   OutOfService out_;
   std::map<std::string, std::string> values_;  // to be kept by the store
   std::vector<std::string> old_folders_;
   std::int64_t last_number_ = 0;
+  std::set<store::JobNumber> refused_;  // changed, but the store does not take their records
   Time save_again_ = kNever;
+  /// A disk that would not take what has changed is tried again after so long.
+  static constexpr Duration kTryAgain = 1s;
   Time start_again_ = kNever;  // what could not be started
   int failed_starts_ = 0;      // in a row; while there are any, one job is tried at a time
   std::optional<store::JobNumber> probe_;  // that one

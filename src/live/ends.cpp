@@ -34,6 +34,7 @@ Next next(const Intent& wanted, const shepherd::Outcome& how) {
   if (!how.exit) {
     // Nothing of it runs any more, and that is what was wanted.
     if (!wanted.to_end.empty()) return ends(JobState::cancelled, wanted.to_end);
+    if (wanted.is_late && !wanted.again) return ends(JobState::timeout, "over its time limit");
     const bool untried = how.kind == shepherd::Outcome::Kind::never_started;
     const bool again = untried || wanted.again || wanted.may_run_again;
     return again ? begins_again(how.why) : ends(JobState::node_fail, how.why);

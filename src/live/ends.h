@@ -25,6 +25,7 @@ struct Intent {
   bool makes_room = false;     ///< The policy has stopped it.
   std::string to_end{};        ///< It is to end, and why; "" = it is not.
   bool again = false;          ///< It is to run again from its beginning.
+  bool is_late = false;        ///< It was killed past its shepherd, which did not end it in time.
   bool may_run_again = false;  ///< --requeue: also when the machine failed it.
 };
 

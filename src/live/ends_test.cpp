@@ -54,12 +54,13 @@ char letter(const Next& next) {
   return '?';
 }
 
-/// `bits`: makes room, to end, again, --requeue.
+/// `bits`: makes room, to end, again, --requeue, killed past its shepherd.
 Intent intent(const std::string& bits, bool has_ended) {
   return {.has_ended = has_ended,
           .makes_room = bits[0] == '1',
           .to_end = bits[1] == '1' ? "cancelled by ann" : "",
           .again = bits[2] == '1',
+          .is_late = bits[4] == '1',
           .may_run_again = bits[3] == '1'};
 }
 
@@ -67,10 +68,17 @@ TEST(Next, IsToldOfEveryPair) {
   // Columns: lost, corrupt, never started; exited well, badly; told to, over its time, over its
   // memory, could not start.
   const std::vector<std::pair<std::string, std::string>> table{
-      {"0000", "NNACFNTFF"}, {"0001", "AAACFATFF"}, {"0010", "AAAAAAAAA"}, {"0011", "AAAAAAAAA"},
-      {"0100", "XXXCFXTFF"}, {"0101", "XXXCFXTFF"}, {"0110", "XXXAAAAAA"}, {"0111", "XXXAAAAAA"},
-      {"1000", "WWWCFWTFF"}, {"1001", "WWWCFWTFF"}, {"1010", "AAAAAAAAA"}, {"1011", "AAAAAAAAA"},
-      {"1100", "XXXCFXTFF"}, {"1101", "XXXCFXTFF"}, {"1110", "XXXAAAAAA"}, {"1111", "XXXAAAAAA"}};
+      {"00000", "NNACFNTFF"}, {"00010", "AAACFATFF"}, {"00100", "AAAAAAAAA"},
+      {"00110", "AAAAAAAAA"}, {"01000", "XXXCFXTFF"}, {"01010", "XXXCFXTFF"},
+      {"01100", "XXXAAAAAA"}, {"01110", "XXXAAAAAA"}, {"10000", "WWWCFWTFF"},
+      {"10010", "WWWCFWTFF"}, {"10100", "AAAAAAAAA"}, {"10110", "AAAAAAAAA"},
+      {"11000", "XXXCFXTFF"}, {"11010", "XXXCFXTFF"}, {"11100", "XXXAAAAAA"},
+      {"11110", "XXXAAAAAA"}, {"00001", "TTTCFNTFF"}, {"00011", "TTTCFATFF"},
+      {"00101", "AAAAAAAAA"}, {"00111", "AAAAAAAAA"}, {"01001", "XXXCFXTFF"},
+      {"01011", "XXXCFXTFF"}, {"01101", "XXXAAAAAA"}, {"01111", "XXXAAAAAA"},
+      {"10001", "WWWCFWTFF"}, {"10011", "WWWCFWTFF"}, {"10101", "AAAAAAAAA"},
+      {"10111", "AAAAAAAAA"}, {"11001", "XXXCFXTFF"}, {"11011", "XXXCFXTFF"},
+      {"11101", "XXXAAAAAA"}, {"11111", "XXXAAAAAA"}};
   const std::vector<Outcome> all = outcomes();
   for (const auto& [bits, expected] : table) {
     std::string made;

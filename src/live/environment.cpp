@@ -163,6 +163,7 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
   spec.resource_limits = asked.resource_limits;
   if (::geteuid() == 0) {
     spec.uid = asked.uid;
+    spec.user_has_name = asked.user != std::to_string(asked.uid);
     spec.gid = asked.gid;
   }
   spec.environment = asked.environment;

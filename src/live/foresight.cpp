@@ -29,6 +29,8 @@ constexpr int kRestPerWork = 4;
 /// Of so many jobs other numbers of GPUs are tried, for so long after somebody asked.
 constexpr std::size_t kMostAsked = 4;
 constexpr std::chrono::minutes kAsked{1};
+/// Of jobs that nobody has submitted.
+constexpr std::size_t kMostQuestions = 32;
 /// A forecast holds so long at least while nothing changes, and at most.
 constexpr Duration kFresh = 15s;
 constexpr Duration kOld = 24h;
@@ -83,8 +85,25 @@ std::optional<Expected> Foresight::ask(JobNumber number, Duration patience) {
   return expected_.at(number);
 }
 
+std::optional<Expected> Foresight::would(const store::Submission& asked) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  std::erase_if(questions_, [&](const Question& each) { return now - each.when > kAsked; });
+  for (Question& each : questions_) {
+    if (each.asked != asked) continue;
+    each.when = now;
+    return each.answer;
+  }
+  if (questions_.size() == kMostQuestions) questions_.erase(questions_.begin());
+  questions_.push_back({.asked = asked, .when = now});
+  return std::nullopt;
+}
+
 bool Foresight::somebody_waits() const {
   const std::lock_guard lock(mutex_);
+  const bool any_question = std::any_of(questions_.begin(), questions_.end(),
+                                        [](const Question& each) { return !each.answer; });
+  if (any_question) return true;
   return std::any_of(asked_.begin(), asked_.end(), [&](const auto& each) {
     const auto found = expected_.find(each.first);
     return found != expected_.end() && !found->second.other_gpus;
@@ -172,6 +191,11 @@ Foresight::Scene Foresight::scene_of(const Outlook& outlook) {
     const JobId id{static_cast<std::uint32_t>(made.trace.jobs.size())};
     made.beliefs.emplace(id, std::move(belief_of(one.job)));
     made.trace.jobs.push_back(store::record_of(one.job, made.trace.names));
+    // A policy that goes by submission then keeps them as they stand.
+    if (outlook.in_line && !one.runs) {
+      const auto behind = static_cast<std::int64_t>(outlook.jobs.size() - index(id));
+      made.trace.jobs.back().request.submit = outlook.at - Duration(behind);
+    }
     const Duration ran = one.past.attained + (one.runs ? outlook.at - one.past.since : Duration{0});
     (one.runs ? made.present.running : made.present.waiting)
         .push_back({.job = id,
@@ -208,6 +232,7 @@ bool Foresight::foresee(Outlook outlook) {
   if (all) {
     publish(outlook, scene, made);
     answer(outlook, scene);
+    answer_questions(outlook, scene);
   }
   for (std::size_t at = 0; at < outlook.jobs.size(); ++at) {
     beliefs_.at(outlook.jobs[at].job.number) =
@@ -307,6 +332,63 @@ void Foresight::answer(const Outlook& outlook, const Scene& scene) {
     }
     news_.notify_all();
   }
+}
+
+void Foresight::answer_questions(const Outlook& outlook, Scene& scene) {
+  std::vector<store::Submission> asked;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Question& each : questions_) {
+      if (!each.answer) asked.push_back(each.asked);
+    }
+  }
+  for (const store::Submission& each : asked) {
+    if (stop_) return;
+    const Expected found = try_out(each, outlook, scene);
+    const std::lock_guard lock(mutex_);
+    for (Question& question : questions_) {
+      if (question.asked == each) question.answer = found;
+    }
+  }
+}
+
+Expected Foresight::try_out(const store::Submission& asked, const Outlook& outlook, Scene& scene) {
+  const store::Job job{.asked = asked, .submit = outlook.at, .since = outlook.at};
+  const JobId id{static_cast<std::uint32_t>(scene.trace.jobs.size())};
+  scene.trace.jobs.push_back(store::record_of(job, scene.trace.names));
+  Expected made{.at = outlook.at,
+                .start_from = kNever,
+                .start_to = kNever,
+                .start_by = kNever,
+                .end_from = kNever,
+                .end_to = kNever,
+                .end_by = kNever};
+  if (forecast::fits(scene.trace, cluster_, id)) {
+    const trace::Request request = store::record_of(job, lessons_.names).request;
+    const JobId lesson{num_lessons_++};
+    forecast::Belief belief{.likely = likely_->estimate(lesson, request),
+                            .policys_own = own_->estimate(lesson, request).run};
+    if (asked.time_limit != kNoDuration) belief.most = asked.time_limit;
+    scene.beliefs.emplace(id, std::move(belief));
+    scene.present.waiting.push_back({.job = id, .past = {.since = outlook.at}});
+    const forecast::Forecast forecast = forecast::play_futures(
+        setting(outlook, scene), scene.present, scene.beliefs, id, futures_, seed_);
+    scene.present.waiting.pop_back();
+    scene.beliefs.erase(id);
+    const auto start = forecast.start(kSaid);
+    const auto end = forecast.end(kSaid);
+    made = {.at = outlook.at,
+            .start_from = start.from,
+            .start_to = start.to,
+            .start_by = forecast.started_by(kSaid),
+            .end_from = end.from,
+            .end_to = end.to,
+            .end_by = forecast.ended_by(kSaid)};
+    if (asked.deadline != kNoTime) made.kept = forecast.chance_to_end_by(asked.deadline);
+  }
+  scene.trace.jobs.pop_back();
+  made.other_gpus.emplace();
+  return made;
 }
 
 }  // namespace almanac::live

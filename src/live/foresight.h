@@ -51,6 +51,8 @@ struct Outlook {
   Time at{};
   policy::Composition composition{};
   std::vector<One> jobs{};  ///< That the policy knows, in the order of its queue.
+  /// Those that wait stand in the order of `jobs`, whenever they were submitted.
+  bool in_line = false;
   std::vector<NodeId> drained{};
   policy::Quotas quotas{};          ///< What `jobs` claim, by their places.
   std::vector<store::Job> ended{};  ///< Since the last outlook.
@@ -79,6 +81,9 @@ class Foresight {
   std::optional<Expected> of(store::JobNumber number) const;
   /// With other numbers of GPUs; waits for that at most so long.
   std::optional<Expected> ask(store::JobNumber number, Duration patience);
+  /// What a job that asks this could expect if it came now; nothing = that is being worked out, ask
+  /// again. A job that could never start here expects to start never. It counts for no quota.
+  std::optional<Expected> would(const store::Submission& asked);
 
  private:
   /// A present, ready to be played on: the jobs of an outlook, each under its place there.
@@ -86,6 +91,12 @@ class Foresight {
     trace::Trace trace{};
     sim::Present present{};
     forecast::Beliefs beliefs{};
+  };
+  /// What a job that nobody has submitted could expect.
+  struct Question {
+    store::Submission asked{};
+    std::chrono::steady_clock::time_point when{};  ///< Somebody asked last.
+    std::optional<Expected> answer{};
   };
   /// A job as the estimators were asked about it.
   struct Lesson {
@@ -111,6 +122,8 @@ class Foresight {
                const std::vector<forecast::Forecast>& made);
   bool knows_scaling(const store::Job& job);
   void answer(const Outlook& outlook, const Scene& scene);
+  void answer_questions(const Outlook& outlook, Scene& scene);
+  Expected try_out(const store::Submission& asked, const Outlook& outlook, Scene& scene);
 
   const cluster::Cluster& cluster_;
   std::shared_ptr<const perf::Catalogue> speeds_;
@@ -133,6 +146,7 @@ class Foresight {
   mutable std::condition_variable news_;
   std::map<store::JobNumber, Expected> expected_;
   std::map<store::JobNumber, Clock::time_point> asked_;  // of whom, and when last
+  std::vector<Question> questions_;                      // the oldest first
   Duration holds_for_{};  // from the last look on, until a job may have run beyond its stretch
   std::atomic<bool> stop_ = false;
   std::thread thread_;  // the last: all else is there when it begins

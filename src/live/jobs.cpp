@@ -37,6 +37,9 @@ bool has_zero(const store::Submission& asked) {
          bad(asked.model) || bad(asked.gpu_type);
 }
 
+/// So many times the patience a shepherd may be late: its command may begin late.
+constexpr int kHangs = 30;
+
 std::int64_t number_of(const store::Job& job) { return static_cast<std::int64_t>(job.number); }
 
 }  // namespace
@@ -77,6 +80,16 @@ Result<std::vector<store::Job>> LocalService::Core::enlist(const store::Submissi
     return fail(Code::usage, fmt::format("expected GPUs of 0 or more and a share in (0, 1], found "
                                          "{} and {}",
                                          asked.gpus, asked.gpu_share));
+  }
+  // Of less than a thousandth nothing would be counted, or held.
+  constexpr double kLeast = 0.001;
+  if (asked.cpus.value_or(1) < kLeast || asked.memory_gb.value_or(1) < kLeast ||
+      asked.gpu_share < kLeast) {
+    return fail(
+        Code::usage,
+        fmt::format("expected {0} or more of cores, memory (GB) and GPU share, "
+                    "found {1:g}, {2:g} and {3:g}",
+                    kLeast, asked.cpus.value_or(1), asked.memory_gb.value_or(1), asked.gpu_share));
   }
   if (asked.grace > config_.max_grace) {
     return fail(
@@ -179,7 +192,7 @@ void LocalService::Core::press() {
       entry.run->kill();
       continue;
     }
-    log_warning(fmt::format("job {} has not ended as it was told; it is killed",
+    log_warning(fmt::format("job {} has not ended in time; it is killed",
                             static_cast<std::int64_t>(number)));
     entry.run->end_now();
   }
@@ -322,6 +335,12 @@ void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
   entry.at_once = false;
   entry.obey_by.reset();
   entry.is_pressed = false;
+  if (const Duration limit = entry.job.asked.time_limit; limit != kNoDuration) {
+    // Its shepherd ends it by then; or hangs, on a file system that does not answer.
+    constexpr Duration kLongest = 24h * 36'500;
+    entry.obey_by = shepherd::since_boot() - (now_ - entry.job.since) + std::min(limit, kLongest) +
+                    std::min(entry.job.asked.grace, config_.max_grace) + kHangs * config_.patience;
+  }
   entry.gpu_use = measure::SteadyUse(config_.measuring);
   entry.gpu_use.start(now_);
   entry.bandwidth_gbs.reset();
@@ -347,6 +366,7 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
                           .makes_room = std::exchange(entry.makes_room, false),
                           .to_end = std::exchange(entry.to_end, {}),
                           .again = entry.again,
+                          .is_late = entry.is_pressed,
                           .may_run_again = job.asked.requeue},
                          how);
   changed_ = true;
@@ -374,7 +394,23 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
 void LocalService::Core::finish(Entry& entry, JobState state, const std::string& reason, Time at) {
   entry.job = ended(std::move(entry.job), state, reason, at);
   notes_.push_back(note_of_end(entry.job, now_));
+  if (state == JobState::failed && entry.job.start != kNoTime && tell_of_failure_) {
+    tell_of_failure_(entry.job);
+  }
   settle(entry);
+}
+
+void LocalService::Core::tell_of_failures(std::function<void(const store::Job&)> tell) {
+  const std::lock_guard lock(mutex_);
+  tell_of_failure_ = std::move(tell);
+}
+
+void LocalService::Core::hear_why(JobNumber job, const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    notes_.push_back({.at = clock_.now(), .job = job, .what = kJudged, .detail = why});
+  }
+  wake();
 }
 
 void LocalService::Core::settle(Entry& entry) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "energy/power.h"
+#include "live/idle.h"
 #include "live/limits.h"
 #include "live/machine.h"
 #include "live/service.h"
@@ -48,11 +49,13 @@ struct Config {
   /// The longest that a job may take between SIGTERM and SIGKILL.
   Duration max_grace = 15min;
   Limits limits{};
+  IdleRule idle{};
   /// How long after the grace a job must have ended, before it is killed past its shepherd.
   Duration patience = 10s;
 };
 
 class Foresight;
+class Inquest;
 class Vitals;
 
 class LocalService final : public Service {
@@ -84,6 +87,7 @@ class LocalService final : public Service {
   Result<JobView> job(store::JobNumber number) const override;
   Result<std::vector<std::string>> explain(store::JobNumber number) const override;
   std::optional<Expected> expect(store::JobNumber number, Duration patience) const override;
+  Result<std::optional<Expected>> foresee(const store::Submission& asked) const override;
   std::vector<NodeView> nodes() const override;
   std::optional<Comparison> shadow() const override;
   Result<std::string> log_path(store::JobNumber number, bool err) const override;
@@ -101,6 +105,7 @@ class LocalService final : public Service {
   std::unique_ptr<Foresight> foresight_;  // null = no forecasts
   std::unique_ptr<Shadow> shadow_;
   std::unique_ptr<Vitals> vitals_;
+  std::unique_ptr<Inquest> inquest_;
 };
 
 }  // namespace almanac::live

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -7,11 +9,15 @@
 
 #include <fmt/format.h>
 #include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/check.h"
+#include "base/wall_clock.h"
 #include "live/core.h"
 #include "live/log.h"
 #include "live/policies.h"
+#include "text/duration.h"
 
 namespace almanac::live {
 
@@ -40,6 +46,19 @@ std::optional<RunName> parse_run_name(const std::string& name) {
   }
 }
 
+/// A user whose folder it is could put another store there, or other runs.
+Result<void> is_own(const std::string& folder) {
+  struct stat about {};
+  if (::stat(folder.c_str(), &about) != 0) {
+    return fail(Code::unavailable, std::strerror(errno), {.file = folder});
+  }
+  if (about.st_uid == ::geteuid() || about.st_uid == 0) return {};
+  return fail(Code::invalid,
+              fmt::format("the state folder belongs to user {}, the service is user {}",
+                          about.st_uid, ::geteuid()),
+              {.file = folder}, "give it one of its own with --state");
+}
+
 }  // namespace
 
 LocalService::Core::Core(Config config, store::Store store, policy::Composition composition,
@@ -55,6 +74,7 @@ LocalService::Core::Core(Config config, store::Store store, policy::Composition 
       }),
       gate_(config_.limits),
       measured_(book_, numbers_, config_.measuring, config_.machine.cluster.nodes.size()),
+      idle_(config_.idle),
       composition_(std::move(composition)),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   admission_.emplace(config_.machine.cluster, trace_->names);
@@ -67,6 +87,7 @@ Result<std::unique_ptr<LocalService::Core>> LocalService::Core::open(Config conf
     return fail(Code::unavailable, fmt::format("cannot make the folder: {}", error.message()),
                 {.file = config.state});
   }
+  if (auto own = is_own(config.state); !own) return tl::unexpected(own.error());
   // Users' scripts lie below, and are run by their users; nobody may look around.
   const auto may_pass = fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec;
   fs::permissions(config.state, may_pass, error);
@@ -96,6 +117,13 @@ Result<std::unique_ptr<LocalService::Core>> LocalService::Core::open(Config conf
   std::unique_ptr<Core> made(
       new Core(std::move(config), std::move(*store), std::move(*composition), begin));
   made->last_number_ = static_cast<std::int64_t>(*last);
+  if (const Time wall = wall_clock(); begin > wall + 1h) {
+    made->config_.machine.notes.push_back(fmt::format(
+        "jobs that wait or run came {} ahead of the clock; the service's clock goes on from there, "
+        "and is right again when it begins anew without them",
+        text::format_duration(begin - wall)));
+    log_warning(made->config_.machine.notes.back());
+  }
   if (auto recovered = made->recover(); !recovered) return tl::unexpected(recovered.error());
   return made;
 }

@@ -10,6 +10,7 @@
 #include "live/core.h"
 #include "live/environment.h"
 #include "live/foresight.h"
+#include "live/inquest.h"
 #include "live/local_service.h"
 #include "live/policies.h"
 #include "live/shadow.h"
@@ -50,7 +51,7 @@ Result<void> Service::cancel_all(const std::vector<JobNumber>& numbers, const Ca
 }
 
 LocalService::LocalService(std::unique_ptr<Core> core) : core_(std::move(core)) {}
-LocalService::~LocalService() = default;
+LocalService::~LocalService() { core_->tell_of_failures({}); }
 
 Result<std::unique_ptr<LocalService>> LocalService::open(Config config) {
   auto core = Core::open(std::move(config));
@@ -71,7 +72,13 @@ Result<std::unique_ptr<LocalService>> LocalService::open(Config config) {
       [decides](NodeId node, int gpu, const std::string& trouble) {
         decides->hear_of_gpu(node, gpu, trouble);
       },
-      [decides](const Sight& sight) { decides->take_note(sight); });
+      [decides](const Sight& sight) {
+        decides->take_note(sight);
+        decides->send_letters();
+      });
+  made->inquest_ = std::make_unique<Inquest>(
+      [decides](JobNumber job, const std::string& why) { decides->hear_why(job, why); });
+  decides->tell_of_failures([to = made->inquest_.get()](const store::Job& job) { to->hold(job); });
   return made;
 }
 
@@ -202,6 +209,11 @@ void LocalService::add(JobView& view) const {
 
 std::optional<Expected> LocalService::expect(JobNumber number, Duration patience) const {
   return foresight_ ? foresight_->ask(number, patience) : std::nullopt;
+}
+
+Result<std::optional<Expected>> LocalService::foresee(const store::Submission& asked) const {
+  if (!foresight_) return fail(Code::unsupported, "this service makes no forecasts");
+  return foresight_->would(asked);
 }
 
 Result<std::vector<std::string>> LocalService::explain(JobNumber number) const {

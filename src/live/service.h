@@ -88,6 +88,7 @@ struct Overview {
   double power_w = 0;         ///< By measurement, else by the model.
   bool power_is_measured = false;
   std::string limits_by{};  ///< What holds jobs to their limits here; "" = another manager.
+  std::string trouble{};    ///< Why it can take nothing now: a full disk; "" = it can.
   std::vector<std::string> warnings{};  ///< Limits that cannot be held here, a full disk...
 };
 
@@ -153,6 +154,9 @@ class Service {
   /// Waits for a forecast of the job, also with other numbers of GPUs, at most so long; nothing =
   /// none yet.
   virtual std::optional<Expected> expect(store::JobNumber number, Duration patience) const = 0;
+  /// What a job that asks this could expect if it came now; nothing = that is being worked out, ask
+  /// again. Fails with unsupported where no forecasts are made.
+  virtual Result<std::optional<Expected>> foresee(const store::Submission& asked) const = 0;
   virtual std::vector<NodeView> nodes() const = 0;
   /// Whose cluster it is, where another manager's is steered.
   virtual std::optional<Manager> manager() const { return std::nullopt; }

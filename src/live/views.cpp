@@ -65,6 +65,11 @@ std::vector<std::string> changes_of_last_run(const std::vector<store::Note>& not
     } else if (note.what == kResized || note.what == kTooMuchGpu) {
       made.push_back(
           fmt::format("after {}: {}", text::format_duration(note.at - begun), note.detail));
+    } else if (note.what == kIdle) {
+      made.push_back(
+          fmt::format("after {}: {}", text::format_duration(note.at - begun), note.detail));
+    } else if (note.what == kJudged) {
+      made.push_back(fmt::format("its log says: {}", note.detail));
     }
   }
   return made;
@@ -146,10 +151,17 @@ std::vector<JobView> LocalService::Core::jobs(std::optional<Time> ended_since, c
     }
   }
   if (!ended_since) return made;
-  if (auto kept = store_.jobs({.ended_since = *ended_since})) {
-    for (store::Job& job : *kept) {
-      const JobNumber number = job.number;
-      if (!wanted || wanted(job)) ended.try_emplace(number, JobView{.job = std::move(job)});
+  // Page by page, the smallest numbers first: there may be millions.
+  constexpr std::int64_t kPage = 10'000;
+  JobNumber last{};
+  for (bool has_more = true; has_more && ended.size() < most;) {
+    auto page = store_.jobs({.ended_since = *ended_since, .above = last, .limit = kPage});
+    if (!page) break;
+    has_more = std::ssize(*page) == kPage;
+    for (store::Job& job : *page) {
+      last = job.number;
+      if (!wanted || wanted(job)) ended.try_emplace(last, JobView{.job = std::move(job)});
+      if (ended.size() >= most) break;
     }
   }
   for (auto each = ended.rbegin(); each != ended.rend(); ++each) {
@@ -214,8 +226,15 @@ Overview LocalService::Core::overview() const {
   made.power_is_measured = !gpu_w_.empty();
   made.limits_by = config_.machine.limits_by;
   made.warnings = config_.machine.notes;
+  made.trouble = trouble_;
   if (!trouble_.empty()) made.warnings.push_back(trouble_);
   if (!start_trouble_.empty()) made.warnings.push_back(start_trouble_);
+  if (!refused_.empty()) {
+    made.warnings.push_back(
+        fmt::format("the store does not take the record of job {}{}",
+                    static_cast<std::int64_t>(*refused_.begin()),
+                    refused_.size() == 1 ? "" : fmt::format(" and {} more", refused_.size() - 1)));
+  }
   if (!clock_trouble_.empty()) made.warnings.push_back(clock_trouble_);
   return made;
 }

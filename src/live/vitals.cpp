@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/ids.h"
@@ -21,6 +22,17 @@ namespace {
 
 /// Beyond this size that file is emptied: it lies in the service's own folder.
 constexpr std::int64_t kLargestProgress = std::int64_t{1} << 20;
+
+/// What is set aside beyond its end counts too.
+void empty_if_large(int file) {
+  constexpr std::int64_t kBlock = 512;  // stat(2)
+  struct stat about {};
+  if (::fstat(file, &about) != 0) return;
+  const std::int64_t taken = std::max<std::int64_t>(about.st_size, kBlock * about.st_blocks);
+  if (taken <= kLargestProgress) return;
+  static_cast<void>(::ftruncate(file, 0));
+  static_cast<void>(::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, taken));
+}
 
 /// The name of a job's group of counters.
 std::string group_of(const Patient& patient) {
@@ -119,11 +131,13 @@ JobVitals Vitals::look_at(const Patient& patient, Time now, Found& found, Sight:
   JobVitals made;
   const process::Usage usage = process::usage_of(patient.shepherd);
   made.memory_gb = usage.memory_gb;
+  sight.memory_gb = usage.memory_gb;
   found = is_new ? Found{.folder = patient.folder, .word = measure::OwnWord(now)} : last->second;
   found.at = now;
   found.cpu_s = usage.cpu_s;
   if (passed) {
-    made.cores_busy = measure::rate(last->second.at, last->second.cpu_s, now, usage.cpu_s).value;
+    sight.cores_busy = measure::rate(last->second.at, last->second.cpu_s, now, usage.cpu_s);
+    made.cores_busy = sight.cores_busy->value;
   }
   if (traffic_) {
     found.moved_gb = traffic_->moved_gb(group_of(patient));
@@ -138,9 +152,7 @@ JobVitals Vitals::look_at(const Patient& patient, Time now, Found& found, Sight:
   if (file) {
     const auto said = found.word.look(file.get(), now);
     if (passed) sight.gpu_use = said;
-    if (::lseek(file.get(), 0, SEEK_END) > kLargestProgress) {
-      static_cast<void>(::ftruncate(file.get(), 0));
-    }
+    empty_if_large(file.get());
   }
   if (found.word.last()) {
     made.gpu_use = found.word.last();

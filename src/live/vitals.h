@@ -47,6 +47,8 @@ struct Sight {
   struct OfJob {
     store::JobNumber job{};
     std::optional<measure::Stretch> gpu_use{};  ///< Of GPUs that nobody else holds a part of.
+    std::optional<measure::Stretch> cores_busy{};
+    double memory_gb = 0;
     std::optional<measure::Stretch> bandwidth_gbs{};
   };
 

@@ -243,47 +243,50 @@ Result<void> LocalService::Core::release(JobNumber number, const Caller& caller)
 }
 
 Result<void> LocalService::Core::requeue(JobNumber number, const Caller& caller) {
-  return change([this, number, caller]() -> Result<Change> {
-    Change change;
-    if (Entry* const entry = book_.find(number); entry != nullptr && !has_ended(entry->job)) {
-      const auto found = own(number, caller);
-      if (!found) return tl::unexpected(found.error());
-      if (entry->job.state == JobState::pending && entry->to_end.empty()) return change;
-      if (!entry->run) {
-        return fail(Code::unavailable, fmt::format("job {} is just starting", shown(number)), {},
-                    "try again");
-      }
-      store::Job told = entry->job;
-      told.reason = kToRunAgain;
-      change.kept.put(told);
-      change.apply = [this, entry] {
-        entry->again = true;
-        entry->job.reason = kToRunAgain;
-        end_process(*entry);
-      };
-      return change;
+  return change([this, number, caller] { return plan_requeue(number, caller); });
+}
+
+Result<LocalService::Core::Change> LocalService::Core::plan_requeue(JobNumber number,
+                                                                    const Caller& caller) {
+  Change change;
+  if (Entry* const entry = book_.find(number); entry != nullptr && !has_ended(entry->job)) {
+    const auto found = own(number, caller);
+    if (!found) return tl::unexpected(found.error());
+    if (entry->job.state == JobState::pending && entry->to_end.empty()) return change;
+    if (!entry->run) {
+      return fail(Code::unavailable, fmt::format("job {} is just starting", shown(number)), {},
+                  "try again");
     }
-    const auto known = store_.job(number);
-    if (!known) return tl::unexpected(known.error());
-    if (!*known) return fail(Code::not_found, fmt::format("there is no job {}", shown(number)));
-    if (!caller.may_all && caller.uid != (*known)->asked.uid) {
-      return fail(Code::conflict,
-                  fmt::format("job {} belongs to {}", shown(number), (*known)->asked.user));
-    }
-    if (book_.find(number) != nullptr) {
-      return fail(Code::unavailable,
-                  fmt::format("the end of job {} is not on the disk yet", shown(number)));
-    }
-    store::Job again = begun_again(**known, now_);
-    forget_what_runs(again);
-    change.kept.put(again);
-    change.kept.note(note_of(again, now_, "requeued", fmt::format("by user {}", caller.uid)));
-    change.apply = [this, again] {
-      gate_.count(again, +1);
-      waits_anew(book_.add(again));
+    store::Job told = entry->job;
+    told.reason = kToRunAgain;
+    change.kept.put(told);
+    change.apply = [this, entry] {
+      entry->again = true;
+      entry->job.reason = kToRunAgain;
+      end_process(*entry);
     };
     return change;
-  });
+  }
+  const auto known = store_.job(number);
+  if (!known) return tl::unexpected(known.error());
+  if (!*known) return fail(Code::not_found, fmt::format("there is no job {}", shown(number)));
+  if (!caller.may_all && caller.uid != (*known)->asked.uid) {
+    return fail(Code::conflict,
+                fmt::format("job {} belongs to {}", shown(number), (*known)->asked.user));
+  }
+  if (book_.find(number) != nullptr) {
+    return fail(Code::unavailable,
+                fmt::format("the end of job {} is not on the disk yet", shown(number)));
+  }
+  store::Job again = begun_again(**known, now_);
+  forget_what_runs(again);
+  change.kept.put(again);
+  change.kept.note(note_of(again, now_, "requeued", fmt::format("by user {}", caller.uid)));
+  change.apply = [this, again] {
+    gate_.count(again, +1);
+    waits_anew(book_.add(again));
+  };
+  return change;
 }
 
 }  // namespace almanac::live

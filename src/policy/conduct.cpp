@@ -26,6 +26,12 @@ constexpr Need kNeeds[] = {
      "it has nothing to do."},
     {Trait::reads_speeds, "speeds",
      "It reads how fast jobs run with what (--speed): without, that part of it has nothing to do."},
+    {Trait::reads_training, "training",
+     "It reads what jobs tell of their training (--elastic): without, that part of it has nothing "
+     "to "
+     "do."},
+    {Trait::reads_groups, "trials",
+     "It compares trials of sweeps (group, metric): without, that part of it has nothing to do."},
 };
 
 struct Deed {
@@ -38,6 +44,7 @@ constexpr Deed kDeeds[] = {
     {Trait::resizes_jobs, "resizes jobs"},   {Trait::chooses_gpus, "chooses GPUs"},
     {Trait::chooses_cores, "chooses cores"}, {Trait::gives_cores, "gives cores"},
     {Trait::shares_gpus, "shares GPUs"},     {Trait::sleeps_nodes, "turns nodes off"},
+    {Trait::ends_trials, "ends trials"},
 };
 
 /// Whether jobs have to go on where they were stopped.

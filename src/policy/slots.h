@@ -72,13 +72,17 @@ class Placement {
  public:
   virtual ~Placement() = default;
   /// Takes GPUs for `demand` in `ledger` and appends them to `grants`; or changes nothing and
-  /// returns false. The answer depends only on ledger, demand and rng, and what a demand covers
-  /// fits wherever that demand does.
+  /// returns false. Whether it finds room depends only on ledger and demand, where, also on rng and
+  /// on what it expects; and what a demand covers fits wherever that demand does.
   virtual bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
                      std::vector<cluster::Grant>& grants) const = 0;
   /// Whether place() draws from rng. If so it is asked no more and no less often than it takes to
   /// find a plan, or the draws of later jobs would depend on how cleverly that is done.
   virtual bool draws() const { return false; }
+  /// Whether place() may be asked for a part of a GPU.
+  virtual bool places_parts() const { return false; }
+  /// Told what each job that comes asks: those to come are expected to be alike.
+  virtual void expect(const cluster::Demand& demand) { static_cast<void>(demand); }
   /// Units of a demand on each of so many nodes.
   struct Footprint {
     int nodes = 1;

@@ -19,6 +19,10 @@ std::string_view clause(Trait trait) {
       return "reads the guarantees of tenants";
     case Trait::reads_speeds:
       return "reads how fast jobs run with what";
+    case Trait::reads_training:
+      return "reads what jobs tell of their training";
+    case Trait::reads_groups:
+      return "compares the trials of a sweep";
     case Trait::stops_jobs:
       return "stops running jobs";
     case Trait::moves_jobs:
@@ -35,6 +39,8 @@ std::string_view clause(Trait trait) {
       return "runs two jobs on the same GPUs";
     case Trait::sleeps_nodes:
       return "turns nodes off";
+    case Trait::ends_trials:
+      return "ends trials of a sweep before they are done";
     case Trait::leases:
       return "decides in leases";
     case Trait::deals_out:

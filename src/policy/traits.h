@@ -22,6 +22,8 @@ enum class Trait : std::uint8_t {
   reads_deadlines,    ///< Does something else only where jobs have deadlines.
   reads_tenants,      ///< Does something else only where the cluster has tenants.
   reads_speeds,       ///< Does something else only where it is known how fast jobs run with what.
+  reads_training,     ///< Does something else only where jobs tell of their training.
+  reads_groups,       ///< Does something else only where jobs are trials of sweeps.
   // What it does to jobs.
   stops_jobs,     ///< Preempts: stops running jobs, which go on later.
   moves_jobs,     ///< Moves running jobs to other GPUs.
@@ -31,6 +33,7 @@ enum class Trait : std::uint8_t {
   gives_cores,    ///< Gives running jobs more cores, or takes some.
   shares_gpus,    ///< Runs two jobs that ask whole GPUs on the same ones.
   sleeps_nodes,   ///< Turns nodes off.
+  ends_trials,    ///< Ends trials of a sweep before they are done.
   // How it goes through a queue.
   leases,            ///< Decides at fixed intervals: rounds.
   deals_out,         ///< Deals out all GPU jobs of a lease together.

@@ -165,6 +165,7 @@ Boosted Boosted::fit(std::span<const Row> rows, std::span<const int> labels,
   state->set("verbosity", "0");
   for (int round = 0; round < options.rounds; ++round) {
     must(XGBoosterUpdateOneIter(state->handle, round, matrix.get()));
+    if (options.progress) options.progress((round + 1.0) / options.rounds);
   }
   state->pack();
   return Boosted(std::move(state));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,6 +26,7 @@ struct BoostOptions {
   double rows = 0.7;     ///< Share of the rows that a tree sees.
   double columns = 0.5;  ///< Share of the columns that a tree sees.
   std::uint64_t seed = 1;
+  std::function<void(double)> progress{};  ///< Told the share that is grown; may be empty.
 };
 
 class Boosted {

@@ -98,9 +98,15 @@ Model Model::fit(std::span<const Example> examples, const ModelOptions& options)
   ALMANAC_CHECK(examples.size() >= kFewest, "{} examples", examples.size());
   const auto held_out =
       static_cast<std::size_t>(options.held_out * static_cast<double>(examples.size()));
-  const BoostOptions boost;
+  // The trees are grown twice; what lies between takes a tenth of that.
+  BoostOptions boost;
+  const auto grown_before = [&](double before) {
+    return [&options, before](double grown) { options.progress(before + 0.5 * grown); };
+  };
+  if (options.progress) boost.progress = grown_before(0);
   Parts parts = parts_of(examples, boost);
   const Model without(grow(examples.first(examples.size() - held_out), parts.edges, boost), parts);
+  if (options.progress) boost.progress = grown_before(0.5);
   parts.calibration = without.calibrate(examples.last(held_out));
   return {grow(examples, parts.edges, boost), std::move(parts)};
 }

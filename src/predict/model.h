@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,7 +41,8 @@ struct Example {
 };
 
 struct ModelOptions {
-  double held_out = 0.15;  ///< Share of the examples, the latest, to calibrate on.
+  double held_out = 0.15;                  ///< Share of the examples, the latest, to calibrate on.
+  std::function<void(double)> progress{};  ///< Told the share that is done; may be empty.
 };
 
 struct Prediction {

@@ -22,6 +22,10 @@ namespace {
 bool become_user(const User& user) {
   if (user.uid != 0 && user.uid == ::geteuid()) return true;
   const passwd* const entry = ::getpwuid(user.uid);
+  if (entry == nullptr && user.has_name) {
+    errno = EAGAIN;  // whoever tells of users (a directory on the network) is not there now
+    return false;
+  }
   const int grouped =
       entry == nullptr ? ::setgroups(1, &user.gid) : ::initgroups(entry->pw_name, user.gid);
   return grouped == 0 && ::setresgid(user.gid, user.gid, user.gid) == 0 &&

@@ -20,6 +20,8 @@ namespace almanac::process {
 struct User {
   uid_t uid;
   gid_t gid;
+  /// Whether the user had a name when it was asked for: then it must be found now, with its groups.
+  bool has_name = false;
 };
 
 /// What to become; points to what the caller keeps. Made ready before the fork.

@@ -229,13 +229,14 @@ TEST(RunGantt, LaysJobsOntoTheirNodes) {
 TEST(RunGantt, KeepsTheJobsWithMostGpuTime) {
   std::vector<JobOf> jobs;
   for (int at = 0; at < 30; ++at) jobs.push_back({at * 1min, 1, 1min, "a", "ann"});
-  jobs.push_back({40min, 8, 1h, "a", "bob"});
+  jobs.push_back({40min, 8, 10h, "a", "bob"});
   const sim::Prepared run = prepared(jobs);
   const RunInput input(run);
   const GanttLimits limits{.vcs = 1, .bars = 20};
   const auto windows = gantt_windows(input, limits);
   ASSERT_THAT(windows, SizeIs(1));
-  EXPECT_EQ(windows[0].until - windows[0].from, 1h) << "cut until no more than 20 jobs come in it";
+  EXPECT_EQ(windows[0].until - windows[0].from, 3h + 40min)
+      << "three hours on both sides at least, however many jobs come, from the first on";
   const auto schedule = sim::simulate_run(run, 0);
   const auto bars = gantt_of(input, windows, *schedule, limits);
   EXPECT_EQ(bars.back().job, 30U);

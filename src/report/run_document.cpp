@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/run_document.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -43,7 +44,9 @@ void introduce(Document& document, const RunInput& input, const Policies& polici
     fact("CPU jobs", grouped(cpu_jobs));
   fact("nodes", grouped(most.nodes));
   fact("virtual clusters", grouped(static_cast<std::int64_t>(cluster.vcs.size())));
-  fact("users", grouped(static_cast<std::int64_t>(input.by(By::user).names.size())));
+  // Jobs of nobody are a group, and no user.
+  const std::vector<std::string>& users = input.by(By::user).names;
+  fact("users", grouped(std::ssize(users) - std::count(users.begin(), users.end(), "(none)")));
   fact("policies", grouped(static_cast<std::int64_t>(names.size())));
   fact("load", fmt::format("{:g}x", experiment.load));
   fact("seed", fmt::format("{}", experiment.seed));

@@ -17,7 +17,7 @@ constexpr double kJoulesPerKwh = 3.6e6;
 /// Of the energy that the nodes would have drawn had none slept.
 double share_saved(const Summary& s) { return s.energy_saved_j / (s.energy_j + s.energy_saved_j); }
 
-/// Where the numbers of a node come from: nobody has measured the nodes of the log.
+/// Where the numbers of a node come from: the nodes of the log were never measured.
 std::string whose_power(const sim::Prepared& prepared) {
   const sim::Experiment& experiment = prepared.experiment;
   if (experiment.power != sim::Experiment{}.power) {

@@ -139,8 +139,9 @@ std::vector<GanttWindow> gantt_windows(const RunInput& input, const GanttLimits&
     return a.backlog_s > b.backlog_s;
   });
   if (windows.size() > limits.vcs) windows.resize(limits.vcs);
-  // A window in which so many jobs come that most could not be drawn is cut.
-  constexpr std::array<Duration, 5> kHalves = {12h, 6h, 3h, 1h, 30min};
+  // A window in which so many jobs come that most could not be drawn is cut, but to six hours at
+  // least: of less nobody sees how a queue grows and goes.
+  constexpr std::array<Duration, 3> kHalves = {12h, 6h, 3h};
   for (GanttWindow& window : windows) {
     const Time middle = window.from;
     for (const Duration half : kHalves) {

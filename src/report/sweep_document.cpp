@@ -184,7 +184,7 @@ const std::string* best_at(const Points& points, const Axes& axes, double load) 
   return best;
 }
 
-/// Best is who has the least mean completion time over all points, each load counting alike.
+/// The best policy has the least mean completion time over all points, each load counting alike.
 figure::Compared compared_of(const Points& points, const Axes& axes) {
   figure::Compared compared{.baseline = axes.policies.empty() ? "" : axes.policies.front()};
   double least = kNaN;

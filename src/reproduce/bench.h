@@ -40,7 +40,7 @@ struct Outcome {
   std::vector<Error> malformed{};    ///< One a file; it has no rows.
 };
 
-/// What is wrong with a file. Whoever throws it need not know which file and line he reads: `each`
+/// What is wrong with a file. The reader that throws it need not know its file and line: `each`
 /// and the readers of reproduce/read.h add them.
 struct Malformed {
   Error error;

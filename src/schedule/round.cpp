@@ -22,6 +22,10 @@ void Actuator::decline(JobId job) {
   ALMANAC_CHECK(false, "a policy declines job {} where the host lets none", index(job));
 }
 
+void Actuator::scale(policy::ServiceId service, int) {
+  ALMANAC_CHECK(false, "a policy scales service {} where the host runs none", index(service));
+}
+
 Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy::Policy& policy,
              Actuator& actuator, const RestartCost& cost, std::uint64_t seed, std::string name)
     : cluster_(cluster),
@@ -35,7 +39,7 @@ Round::Round(const cluster::Cluster& cluster, const trace::Trace& trace, policy:
       ledger_(cluster),
       progress_(trace.jobs.size()),
       view_(cluster, trace.jobs, progress_, admission_.demands(), grants_, rng_, &configs_, &holds_,
-            &acceptable_),
+            &acceptable_, &groups_),
       plan_(ledger_, view_) {
   grants_.reserve(trace.jobs.size());
   view_.restart = cost;
@@ -62,6 +66,7 @@ std::optional<policy::Reason> Round::introduce(JobId job, const Past& past) {
       acceptable_[job] = std::move(acceptable);
     }
   }
+  if (request.group != kNoName) groups_[request.group].push_back(job);
   state.since = past.since;
   state.start = past.start;
   state.attained = past.attained;
@@ -212,6 +217,7 @@ void Round::run(Time now, std::span<const Event> events) {
   check_time_goes_on(now, events);
   plan_.clear();
   view_.now = now;
+  if (services_ != nullptr) view_.services = *services_;
   policy_.decide(holds_.empty() ? events : with_released(now, events), view_, plan_);
   const bool has_verbs = plan_.has_verbs();
   // Before the jobs that are to begin there.
@@ -265,6 +271,12 @@ void Round::carry_out_verbs(Time now) {
     progress_[index(job)].phase = Phase::declined;
     actuator_.decline(job);
   }
+  for (const policy::Plan::Scale& each : plan_.scales) {
+    ALMANAC_CHECK(index(each.service) < view_.services.size() && each.replicas >= 0,
+                  "service {} of {} is to have {} replicas", index(each.service),
+                  view_.services.size(), each.replicas);
+    actuator_.scale(each.service, each.replicas);
+  }
   for (const policy::Plan::Hold& hold : plan_.holds) {
     ALMANAC_CHECK(progress(hold.job).phase == Phase::waiting, "job {} is held but does not wait",
                   index(hold.job));
@@ -295,11 +307,10 @@ void Round::suspend(Time now, JobId job, const policy::Target& target) {
   view_.now = now;
   const Duration cost = view_.cost(job, target);
   for (const cluster::Grant& grant : grants(job)) count(grant, -1);
-  state.attained += now - state.since;
+  state.attained += std::max(Duration{0}, now - state.since);  // its nodes may not have booted
   state.since = now;
   state.charged += cost;
   state.phase = Phase::waiting;
-  ++state.preemptions;
   --load_.jobs_running;
   ++load_.jobs_waiting;
   load_.gpus_waiting += asked_gpus(state);
@@ -327,6 +338,7 @@ void Round::check_and_stop(Time now, const policy::Plan::Change& stop) {
   ALMANAC_CHECK(progress(stop.job).phase == Phase::running, "job {} is stopped but does not run",
                 index(stop.job));
   suspend(now, stop.job, {.grants = plan_.grants(stop), .config = stop.config});
+  ++progress_[index(stop.job)].preemptions;
   actuator_.stop(stop.job);
 }
 
@@ -424,10 +436,11 @@ policy::Reason Round::why_waiting(Time now, JobId job) {
   // A stream of its own: looking must not change what a random placement does next.
   Rng rng = rng_;
   policy::View view(cluster_, trace_.jobs, progress_, admission_.demands(), grants_, rng, &configs_,
-                    &holds_, &acceptable_);
+                    &holds_, &acceptable_, &groups_);
   view.now = now;
   view.speeds = view_.speeds;
   view.telemetry = view_.telemetry;
+  view.signals = view_.signals;
   view.restart = cost_;
   policy::Reason reason = policy_.why_waiting(job, view, ledger_);
   ledger_.commit();

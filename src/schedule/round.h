@@ -39,6 +39,9 @@ class Actuator {
   virtual void end(JobId job, bool runs);
   /// Turns a waiting job away for good. Asked only of hosts that let policies do so.
   virtual void decline(JobId job);
+  /// Lets a service have so many replicas. Jobs may join or end for it once run() has returned.
+  /// Asked only of hosts that run services.
+  virtual void scale(policy::ServiceId service, int replicas);
   virtual void sleep(NodeId node) = 0;
   /// Boots a node; the host of the round calls Round::booted() when it is there.
   virtual void boot(NodeId node) = 0;
@@ -77,6 +80,11 @@ class Round {
 
   /// Lets the policy see how fast jobs run, and what is measured. Either may be null.
   void observe(const policy::SpeedBook* speeds, const policy::Telemetry* telemetry);
+
+  /// Lets the policy see signals; they must outlive the round.
+  void show(std::span<const policy::Signal> signals) { view_.signals = signals; }
+  /// Lets the policy see services; they must outlive the round, which looks at each run().
+  void show(const std::vector<policy::Service>& services) { services_ = &services; }
 
   /// Lets jobs start only where their quotas have room; claims must be told before jobs join.
   /// `quotas` must outlive the round, which counts there what jobs hold.
@@ -173,6 +181,8 @@ class Round {
   std::unordered_map<JobId, Time> holds_;              // until when waiting jobs are held
   std::unordered_map<JobId, std::vector<policy::Acceptable>> acceptable_;  // of jobs that accept
                                                                            // several
+  std::unordered_map<NameId, std::vector<JobId>> groups_;
+  const std::vector<policy::Service>* services_ = nullptr;  // null = none
   policy::View view_;
   policy::Plan plan_;
   std::vector<policy::Event> told_;

@@ -52,6 +52,47 @@ class RoundTest : public testing::Test {
   Idle idle_;
 };
 
+/// Counts what services are asked to have.
+class Serves final : public Actuator {
+ public:
+  void start(JobId) override {}
+  void stop(JobId) override {}
+  void resize(JobId) override {}
+  void sleep(NodeId) override {}
+  void boot(NodeId) override {}
+  void scale(policy::ServiceId service, int replicas) override {
+    asked.emplace_back(index(service), replicas);
+  }
+  std::vector<std::pair<std::size_t, int>> asked;
+};
+
+TEST_F(RoundTest, TellsTheHostHowManyReplicasAServiceIsToHave) {
+  Serves host;
+  Round round(cluster_, trace_, policy_, host, {}, 0, "scales");
+  std::vector<policy::Service> services = {{.name = "chat", .least = 1, .most = 4, .load = {}},
+                                           {.name = "code", .least = 0, .most = 2, .load = {}}};
+  round.show(services);
+  policy_.script = [](const policy::View& view, policy::Plan& plan) {
+    ASSERT_EQ(view.services.size(), 2u);
+    if (view.services[1].load.waiting > 0) plan.scale(policy::ServiceId{1}, 2);
+  };
+  round.run(Time{}, {});
+  EXPECT_TRUE(host.asked.empty());
+  services[1].load.waiting = 3;
+  round.run(Time{1s}, {});
+  round.run(Time{2s}, {});
+  EXPECT_EQ(host.asked, (std::vector<std::pair<std::size_t, int>>{{1, 2}, {1, 2}}));
+}
+
+TEST_F(RoundTest, RefusesToScaleAServiceThatThereIsNot) {
+  Serves host;
+  Round round(cluster_, trace_, policy_, host, {}, 0, "scales");
+  policy_.script = [](const policy::View&, policy::Plan& plan) {
+    plan.scale(policy::ServiceId{0}, 1);
+  };
+  EXPECT_DEATH(round.run(Time{}, {}), "service 0 of 0 is to have 1 replicas");
+}
+
 TEST_F(RoundTest, EndsWhatNeverLetsTimeGoOn) {
   add_job(0);
   Round round(cluster_, trace_, policy_, idle_, {}, 0, "restless");

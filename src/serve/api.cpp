@@ -9,8 +9,9 @@
 
 namespace almanac::serve {
 
-Api::Api(live::Service& service, Guard guard, std::string page)
+Api::Api(live::Service& service, Tokens& tokens, Guard guard, std::string page)
     : service_(service),
+      tokens_(tokens),
       guard_(std::move(guard)),
       page_(std::move(page)),
       page_policy_(page_policy(page_)),
@@ -21,6 +22,7 @@ Api::Api(live::Service& service, Guard guard, std::string page)
   add_machine();
   add_history();
   add_study();
+  add_tokens();
 }
 
 void Api::on(const char* method, const char* path, Answerer answerer) {

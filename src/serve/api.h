@@ -20,8 +20,8 @@ namespace almanac::serve {
 
 class Api {
  public:
-  /// `page` is the dashboard; "" = this build has none. `service` outlives this.
-  Api(live::Service& service, Guard guard, std::string page);
+  /// `page` is the dashboard; "" = this build has none. `service` and `tokens` outlive this.
+  Api(live::Service& service, Tokens& tokens, Guard guard, std::string page);
 
   /// Any thread may call it.
   Answer answer(const Ask& ask) const;
@@ -36,14 +36,17 @@ class Api {
   void add_history();
   void add_page();
   void add_study();
+  void add_tokens();
 
   Answer list_jobs(const Ask& ask) const;
   Answer submit(const Ask& ask) const;
   Answer log(const Ask& ask, const std::string& part) const;
   Answer history(const Ask& ask) const;
   Answer study(const Ask& ask) const;
+  Answer make_token(const Ask& ask) const;
 
   live::Service& service_;
+  Tokens& tokens_;
   Guard guard_;
   std::string page_;
   std::string page_policy_;

@@ -35,6 +35,14 @@ std::string find_socket() {
   return own;
 }
 
+/// Whether what is said to the URL stays on this machine.
+bool is_here(std::string_view url) {
+  url.remove_prefix(std::string_view("http://").size());
+  const std::string_view host = url.substr(0, url.find_last_of(':'));
+  const bool is_number = host.find_first_not_of("0123456789.") == std::string_view::npos;
+  return host == "localhost" || (host.starts_with("127.") && is_number) || host == "[::1]";
+}
+
 Code code_of(const std::string& word) {
   static const std::pair<const char*, Code> kCodes[] = {
       {"usage", Code::usage},        {"invalid", Code::usage},
@@ -78,6 +86,11 @@ struct Client::State {
 
   Result<Said> heard(const httplib::Result& result) const {
     if (!result) {
+      if (result.error() == httplib::Error::SSLServerVerification) {
+        return fail(Code::unavailable,
+                    fmt::format("what answers at {} cannot prove that it is that host", place), {},
+                    "--ca names a file of who vouches for it");
+      }
       const bool is_late = result.error() == httplib::Error::Read;
       return fail(Code::unavailable,
                   is_late ? fmt::format("the service at {} does not answer in time", place)
@@ -108,15 +121,25 @@ Client::~Client() = default;
 Result<Client> Client::to(const Place& place) {
   auto state = std::make_unique<State>();
   if (!place.url.empty()) {
-    constexpr std::string_view kScheme = "http://";
-    if (place.url.compare(0, kScheme.size(), kScheme) != 0) {
-      return fail(Code::usage,
-                  fmt::format("a service's URL is http://127.0.0.1:PORT, not {}", place.url));
+    const bool is_tls = place.url.starts_with("https://");
+    if (!is_tls && !place.url.starts_with("http://")) {
+      return fail(Code::usage, fmt::format("a service's URL is http://127.0.0.1:PORT or "
+                                           "https://HOST:PORT, not {}",
+                                           place.url));
     }
     state->place = place.url;
     state->token = place.token.empty() ? from_environment("ALMANAC_TOKEN") : place.token;
     while (state->place.back() == '/') state->place.pop_back();
+    if (!is_tls && !state->token.empty() && !is_here(state->place)) {
+      return fail(Code::usage, fmt::format("a token does not go unencrypted to {}", state->place),
+                  {}, "ask https://");
+    }
     state->http = std::make_unique<httplib::Client>(state->place);
+    state->http->enable_server_certificate_verification(true);
+    if (const std::string ca = place.ca.empty() ? from_environment("ALMANAC_CA") : place.ca;
+        is_tls && !ca.empty()) {
+      state->http->set_ca_cert_path(ca);
+    }
   } else {
     state->place = place.socket.empty() ? find_socket() : place.socket;
     // A port has to be there; a socket's path is taken for the host.

@@ -13,16 +13,29 @@
 namespace almanac::serve {
 namespace {
 
-/// How long a client that was refused may take to read why.
+/// How long a client that was refused may take to read why, and how much it may still send.
 constexpr Duration kFarewell = 2s;
+constexpr std::size_t kFarewellBytes = 4 << 20;
 
 bool would_wait() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
 
 }  // namespace
 
 Connection::Connection(process::Descriptor socket, const Peer& peer, const Limits& limits,
-                       Instant now)
-    : socket_(std::move(socket)), peer_(peer), limits_(limits), deadline_(now + limits.idle) {}
+                       Instant now, std::unique_ptr<TlsSession> tls)
+    : socket_(std::move(socket)),
+      tls_(std::move(tls)),
+      peer_(peer),
+      limits_(limits),
+      deadline_(now + (tls_ ? limits.request_in : limits.idle)) {}
+
+ssize_t Connection::take(char* bytes, std::size_t size) {
+  return tls_ ? tls_->receive(bytes, size) : ::recv(socket_.get(), bytes, size, 0);
+}
+
+ssize_t Connection::give(const char* bytes, std::size_t size) {
+  return tls_ ? tls_->send(bytes, size) : ::send(socket_.get(), bytes, size, MSG_NOSIGNAL);
+}
 
 void Connection::enter(Phase phase, Duration patience, Instant now) {
   phase_ = phase;
@@ -32,10 +45,15 @@ void Connection::enter(Phase phase, Duration patience, Instant now) {
 void Connection::receive(Instant now) {
   std::array<char, 1 << 16> bytes;
   for (;;) {
-    const ssize_t got = ::recv(socket_.get(), bytes.data(), bytes.size(), 0);
+    const ssize_t got = take(bytes.data(), bytes.size());
     if (got < 0 && would_wait()) return;
     if (got <= 0) return drop();
-    if (phase_ == Phase::closing) continue;
+    if (phase_ == Phase::closing) {
+      dropped_ += static_cast<std::size_t>(got);
+      // What comes in as fast as it is read would keep all others waiting.
+      if (dropped_ > kFarewellBytes) return drop();
+      continue;
+    }
     in_.append(bytes.data(), static_cast<std::size_t>(got));
     look(now);
     if (phase_ != Phase::receiving || is_whole_) return;
@@ -55,7 +73,7 @@ void Connection::look(Instant now) {
       if (frame_.wants_continue()) {
         constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
         // A socket that has just been read from has room for so little; if not, it is not sent.
-        static_cast<void>(::send(socket_.get(), kContinue.data(), kContinue.size(), MSG_NOSIGNAL));
+        static_cast<void>(give(kContinue.data(), kContinue.size()));
       }
   }
 }
@@ -86,8 +104,7 @@ void Connection::refuse(int status, const std::string& message, Instant now) {
 
 void Connection::send(Instant now) {
   while (sent_ < out_.size()) {
-    const ssize_t gone =
-        ::send(socket_.get(), out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL);
+    const ssize_t gone = give(out_.data() + sent_, out_.size() - sent_);
     if (gone < 0 && would_wait()) return;
     if (gone < 0) return drop();
     sent_ += static_cast<std::size_t>(gone);
@@ -96,6 +113,7 @@ void Connection::send(Instant now) {
   out_.clear();
   out_.shrink_to_fit();
   if (closes_) {
+    if (tls_) tls_->end();
     // Closing with bytes unread would reset the connection, and the answer with it.
     ::shutdown(socket_.get(), SHUT_WR);
     return enter(Phase::closing, kFarewell, now);

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,7 @@
 #include "serve/frame.h"
 #include "serve/limits.h"
 #include "serve/message.h"
+#include "serve/tls.h"
 
 namespace almanac::serve {
 
@@ -28,7 +30,9 @@ class Connection {
     closed,
   };
 
-  Connection(process::Descriptor socket, const Peer& peer, const Limits& limits, Instant now);
+  /// `tls`: of the socket; null = it is not encrypted.
+  Connection(process::Descriptor socket, const Peer& peer, const Limits& limits, Instant now,
+             std::unique_ptr<TlsSession> tls);
 
   /// Takes what has come and goes on as far as it can without waiting; so does send().
   void receive(Instant now);
@@ -46,13 +50,20 @@ class Connection {
   const Peer& peer() const { return peer_; }
   Phase phase() const { return phase_; }
   Instant deadline() const { return deadline_; }
+  /// Whether it goes on when the socket can be written, in whatever phase.
+  bool wants_to_write() const {
+    return phase_ == Phase::sending || (tls_ && tls_->wants_to_write());
+  }
 
  private:
+  ssize_t take(char* bytes, std::size_t size);
+  ssize_t give(const char* bytes, std::size_t size);
   void look(Instant now);
   void refuse(int status, const std::string& message, Instant now);
   void enter(Phase phase, Duration patience, Instant now);
 
   process::Descriptor socket_;
+  std::unique_ptr<TlsSession> tls_;  // before the socket in going
   Peer peer_;
   const Limits& limits_;
   Phase phase_ = Phase::idle;
@@ -62,6 +73,7 @@ class Connection {
   std::string in_;
   std::string out_;
   std::size_t sent_ = 0;
+  std::size_t dropped_ = 0;  // while closing
   bool closes_ = false;
 };
 

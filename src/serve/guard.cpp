@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/wall_clock.h"
 #include "serve/answers.h"
-#include "serve/token.h"
 
 namespace almanac::serve {
 namespace {
@@ -25,13 +25,17 @@ bool is_this_machine(std::string_view host) {
   return host == "127.0.0.1" || host == "localhost" || host == "[::1]";
 }
 
+/// No user has that number: setresuid(2) takes it for "as it is".
+constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+
 /// A browser says where the page is from that asks; other clients say nothing.
 bool is_of_another_site(const Ask& ask) {
   const std::string* const site = ask.header("sec-fetch-site");
   if (site != nullptr && *site != "same-origin" && *site != "none") return true;
   const std::string* const origin = ask.header("origin");
   const std::string* const host = ask.header("host");
-  return origin != nullptr && (host == nullptr || *origin != "http://" + *host);
+  if (origin == nullptr) return false;
+  return host == nullptr || *origin != (ask.peer.is_tls ? "https://" : "http://") + *host;
 }
 
 }  // namespace
@@ -39,37 +43,67 @@ bool is_of_another_site(const Ask& ask) {
 std::optional<Answer> Guard::refuses(const Ask& ask) const {
   if (ask.peer.is_local) return std::nullopt;
   const std::string* const host = ask.header("host");
-  if (host == nullptr || !is_this_machine(*host)) {
+  if (ask.peer.is_here && !ask.peer.is_tls && (host == nullptr || !is_this_machine(*host))) {
     return problem(403, "the Host of the request is not this machine",
                    "ask http://127.0.0.1:PORT or http://localhost:PORT");
   }
-  if (!changes(ask)) return std::nullopt;
-  if (is_of_another_site(ask)) return problem(403, "a page of another site asks for a change");
-  return refuses_without_token(ask, "a change");
+  if (changes(ask)) {
+    if (is_of_another_site(ask)) return problem(403, "a page of another site asks for a change");
+    return refuses_without_token(ask, "a change", Scope::own);
+  }
+  // The page itself says nothing; what it shows it asks for with the token that is typed into it.
+  if (ask.peer.is_here || ask.path == "/") return std::nullopt;
+  return refuses_without_token(ask, "a look from another machine", Scope::read);
 }
 
 std::optional<Answer> Guard::refuses_log(const Ask& ask, std::uint32_t uid) const {
-  if (!ask.peer.is_local) return refuses_without_token(ask, "a log");
-  const live::Caller asks = caller(ask);
-  if (asks.may_all || asks.uid == uid) return std::nullopt;
+  if (!ask.peer.is_local) {
+    if (auto refused = refuses_without_token(ask, "a log", Scope::read)) return refused;
+    if (token_of(ask)->uid == uid) return std::nullopt;
+  } else {
+    const live::Caller asks = caller(ask);
+    if (asks.may_all || asks.uid == uid) return std::nullopt;
+  }
   return problem(403, "a log is shown to the job's user only");
 }
 
-std::optional<Answer> Guard::refuses_without_token(const Ask& ask, const char* what) const {
+std::optional<Answer> Guard::refuses_job(const Ask& ask, const live::Caller& caller) {
+  if (caller.uid == kNobody) return problem(401, "the token has been revoked");
+  if (ask.peer.is_local || caller.uid != 0) return std::nullopt;
+  return problem(403, "no job runs as root by a token",
+                 "use the Unix socket, or a token of another user");
+}
+
+std::optional<Token> Guard::token_of(const Ask& ask) const {
   const std::string* const shown = ask.header("authorization");
-  if (shown != nullptr && shows_token(*shown, token_)) return std::nullopt;
+  return shown == nullptr ? std::nullopt : tokens_.shown(*shown, wall_clock());
+}
+
+std::optional<Answer> Guard::refuses_without_token(const Ask& ask, const char* what,
+                                                   Scope least) const {
+  const auto token = token_of(ask);
+  if (token && token->scope >= least) return std::nullopt;
+  if (token) {
+    return problem(403, fmt::format("this token may {}, {} needs one that may {}",
+                                    to_string(token->scope), what, to_string(least)));
+  }
   Answer answer = problem(401,
-                          shown == nullptr ? fmt::format("{} needs the service's token", what)
-                                           : "this is not the service's token",
-                          "send \"Authorization: Bearer TOKEN\" with the content of the file token "
-                          "in the service's state folder, or use its Unix socket");
+                          ask.header("authorization") == nullptr
+                              ? fmt::format("{} needs a token", what)
+                              : "this is no token of the service, or it has expired",
+                          "`almanac token create` on the service's machine makes one: send "
+                          "\"Authorization: Bearer TOKEN\", or use its Unix socket");
   answer.headers.emplace_back("WWW-Authenticate", "Bearer");
   return answer;
 }
 
 live::Caller Guard::caller(const Ask& ask) const {
-  if (!ask.peer.is_local) return {.uid = owner_, .may_all = true};
-  return {.uid = ask.peer.uid, .may_all = ask.peer.uid == 0 || ask.peer.uid == owner_};
+  if (ask.peer.is_local) {
+    return {.uid = ask.peer.uid, .may_all = ask.peer.uid == 0 || ask.peer.uid == owner_};
+  }
+  const auto token = token_of(ask);
+  if (!token) return {.uid = kNobody};
+  return {.uid = token->uid, .may_all = token->scope == Scope::operate};
 }
 
 }  // namespace almanac::serve

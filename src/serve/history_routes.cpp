@@ -20,6 +20,9 @@ namespace almanac::serve {
 namespace {
 
 constexpr std::int64_t kMostEvents = 10'000;
+constexpr std::int64_t kMostMoments = 10'000;
+/// Some 1.5 KB of memory each while they are written.
+constexpr std::int64_t kMostInLog = 200'000;
 
 /// The job log as text. The writer writes files only; this one is gone before any other process
 /// sees it.
@@ -42,7 +45,7 @@ void Api::add_history() {
   on("GET", "/v1/timeline", [this](const Ask& ask, const std::string&) {
     const auto since = time(ask, "since");
     if (!since) return problem(since.error());
-    const auto moments = service_.store().moments(*since);
+    const auto moments = service_.store().moments(*since, kMostMoments);
     return moments ? json(to_json(*moments)) : problem(moments.error());
   });
 }
@@ -60,10 +63,12 @@ Answer Api::history(const Ask& ask) const {
   if (!below) return problem(below.error());
   const std::string format = word(ask, "format");
   if (format == "csv") {
-    auto log = service_.store().log(*since);
+    auto log =
+        service_.store().log(*since, kMostInLog + 1, *until == kNoTime ? Time::max() : *until);
     if (!log) return problem(log.error());
-    if (*until != kNoTime) {
-      std::erase_if(log->jobs, [&](const trace::Job& each) { return each.outcome.end > *until; });
+    if (std::ssize(log->jobs) > kMostInLog) {
+      return problem(413, fmt::format("more than {} jobs ended in that time", kMostInLog),
+                     "ask for it in parts, by since and until");
     }
     auto text = csv_of(*log, service_.state());
     if (!text) return problem(text.error());

@@ -65,6 +65,14 @@ void Api::add_jobs() {
     const auto expected = service_.expect(found->job.number, 0ms);
     return expected ? json(to_json(*expected)) : none_yet();
   });
+  on("POST", "/v1/forecast", [this](const Ask& ask, const std::string&) {
+    auto asked = read_submission(ask.body);
+    if (!asked) return problem(asked.error());
+    asked->user = user_name(guard_.caller(ask).uid);
+    const auto expected = service_.foresee(*asked);
+    if (!expected) return problem(expected.error());
+    return *expected ? json(to_json(**expected)) : none_yet();
+  });
   on("GET", "/v1/jobs/{number}/events", [this](const Ask&, const std::string& part) {
     const auto found = find_job(service_, part);
     if (!found) return problem(found.error());
@@ -161,6 +169,7 @@ Answer Api::submit(const Ask& ask) const {
   auto asked = read_submission(ask.body);
   if (!asked) return problem(asked.error());
   const live::Caller caller = guard_.caller(ask);
+  if (auto refused = Guard::refuses_job(ask, caller)) return *std::move(refused);
   asked->uid = caller.uid;
   asked->gid = ask.peer.is_local ? ask.peer.gid : group_of(caller.uid);
   asked->user = user_name(caller.uid);

@@ -19,7 +19,7 @@ struct Limits {
   Duration answer_out = 30s;  ///< Without a byte taken.
   std::size_t connections = 512;
   std::size_t refused = 32;              ///< More that are told that there are too many.
-  std::size_t connections_of_one = 128;  ///< Of one user; of all that come by TCP.
+  std::size_t connections_of_one = 128;  ///< Of one user, or one address.
   double requests_per_s = 500;           ///< Likewise, in the long run.
   double burst = 1000;
   int workers = 8;  ///< Submissions that come at once share a commit.

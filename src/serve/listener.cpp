@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -26,23 +27,16 @@
 #include "serve/workers.h"
 
 namespace almanac::serve {
-namespace {
 
 using process::Descriptor;
 using Clock = std::chrono::steady_clock;
 
-/// The client whose connections share limits: a user, or all that come by TCP.
-std::uint64_t client_of(const Peer& peer) {
-  return peer.is_local ? std::uint64_t{peer.uid} : ~std::uint64_t{0};
-}
-
-}  // namespace
-
 class Listener::Loop {
  public:
   Loop(std::vector<Descriptor> sockets, Descriptor poll, Descriptor bell, Handler handler,
-       const Limits& limits)
+       const Limits& limits, std::unique_ptr<const Tls> tls)
       : limits_(limits),
+        tls_(std::move(tls)),
         sockets_(std::move(sockets)),
         poll_(std::move(poll)),
         bell_(std::move(bell)),
@@ -79,6 +73,11 @@ class Listener::Loop {
   }
 
   void run() {
+    // OpenSSL writes as write(2) does: of a client that is gone this thread is told by an error.
+    sigset_t pipe;
+    ::sigemptyset(&pipe);
+    ::sigaddset(&pipe, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
     while (!ends_ || is_busy()) {
       std::array<epoll_event, 64> events;
       const int count =
@@ -136,16 +135,20 @@ class Listener::Loop {
         }
         return;
       }
-      const Peer peer = peer_of(accepted);
-      std::size_t& of_one = held_[client_of(peer)];
+      Peer peer = peer_of(accepted);
+      peer.is_tls = tls_ && !peer.is_local;
+      std::unique_ptr<TlsSession> session = peer.is_tls ? tls_->begin(accepted.get()) : nullptr;
+      if (peer.is_tls && !session) continue;
+      std::size_t& of_one = held_[peer.client];
       const bool is_too_many =
           connections_.size() >= limits_.connections || of_one >= limits_.connections_of_one;
       const std::uint64_t who = next_++;
       const int number = accepted.get();
       ++of_one;
-      Connection& made =
-          connections_.try_emplace(who, std::move(accepted), peer, limits_, Clock::now())
-              .first->second;
+      Connection& made = connections_
+                             .try_emplace(who, std::move(accepted), peer, limits_, Clock::now(),
+                                          std::move(session))
+                             .first->second;
       watch(number, who, EPOLLIN, EPOLL_CTL_ADD);
       if (is_too_many) {
         made.answer(Exchange::refusal(problem(503, "too many connections", "close some"), true),
@@ -170,7 +173,7 @@ class Listener::Loop {
     while (connection.has_request()) hand_on(who, connection);
     switch (connection.phase()) {
       case Connection::Phase::closed: {
-        const auto held = held_.find(client_of(connection.peer()));
+        const auto held = held_.find(connection.peer().client);
         if (--held->second == 0) held_.erase(held);
         connections_.erase(who);  // closes the socket, which leaves the poll by that
         if (!listens_ && !is_full()) listen(true);
@@ -178,10 +181,9 @@ class Listener::Loop {
       }
       case Connection::Phase::answering:
         return watch(connection.socket(), who, 0, EPOLL_CTL_MOD);
-      case Connection::Phase::sending:
-        return watch(connection.socket(), who, EPOLLOUT, EPOLL_CTL_MOD);
       default:
-        return watch(connection.socket(), who, EPOLLIN, EPOLL_CTL_MOD);
+        return watch(connection.socket(), who, connection.wants_to_write() ? EPOLLOUT : EPOLLIN,
+                     EPOLL_CTL_MOD);
     }
   }
 
@@ -189,7 +191,7 @@ class Listener::Loop {
     Workers::Task task{.connection = who, .peer = connection.peer(), .is_last = ends_};
     task.request = connection.take_request(task.head_size);
     const Clock::time_point now = Clock::now();
-    if (const int wait_s = rate_.take(client_of(connection.peer()), now); wait_s > 0) {
+    if (const int wait_s = rate_.take(connection.peer().client, now); wait_s > 0) {
       Answer answer = problem(429, "too many requests", fmt::format("wait {} s", wait_s));
       answer.headers.emplace_back("Retry-After", std::to_string(wait_s));
       return connection.answer(Exchange::refusal(answer, false), false, now);
@@ -234,6 +236,7 @@ class Listener::Loop {
   }
 
   Limits limits_;
+  std::unique_ptr<const Tls> tls_;
   std::vector<Descriptor> sockets_;
   Descriptor poll_;
   Descriptor bell_;
@@ -253,14 +256,16 @@ Listener::Listener(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
 Listener::~Listener() = default;
 
 Result<std::unique_ptr<Listener>> Listener::start(std::vector<Descriptor> sockets, Handler handler,
-                                                  const Limits& limits) {
+                                                  const Limits& limits,
+                                                  std::unique_ptr<const Tls> tls) {
   Descriptor poll(::epoll_create1(EPOLL_CLOEXEC));
   Descriptor bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!poll || !bell) {
     return fail(Code::unavailable, fmt::format("cannot listen: {}", std::strerror(errno)));
   }
-  return std::unique_ptr<Listener>(new Listener(std::make_unique<Loop>(
-      std::move(sockets), std::move(poll), std::move(bell), std::move(handler), limits)));
+  return std::unique_ptr<Listener>(
+      new Listener(std::make_unique<Loop>(std::move(sockets), std::move(poll), std::move(bell),
+                                          std::move(handler), limits, std::move(tls))));
 }
 
 }  // namespace almanac::serve

@@ -17,14 +17,17 @@
 #include "process/descriptor.h"
 #include "serve/limits.h"
 #include "serve/message.h"
+#include "serve/tls.h"
 
 namespace almanac::serve {
 
 class Listener {
  public:
   /// Answers on `sockets` from now on. Fails with unavailable when the system has no more to give.
+  /// `tls` is for those who come by TCP; null = what they say is not encrypted.
   static Result<std::unique_ptr<Listener>> start(std::vector<process::Descriptor> sockets,
-                                                 Handler handler, const Limits& limits = {});
+                                                 Handler handler, const Limits& limits = {},
+                                                 std::unique_ptr<const Tls> tls = nullptr);
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
   /// Answers what is in hand, takes nothing new, returns when all threads have ended.

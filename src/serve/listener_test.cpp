@@ -27,6 +27,7 @@ namespace {
 
 using process::Descriptor;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 /// A client that says exactly what it is told to.
@@ -38,7 +39,13 @@ class Wire {
     std::strncpy(to.sun_path, path.c_str(), sizeof to.sun_path - 1);
     is_connected_ = ::connect(socket_.get(), reinterpret_cast<sockaddr*>(&to), sizeof to) == 0;
   }
-  explicit Wire(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  /// From any address of this machine.
+  explicit Wire(int port, const char* from = "127.0.0.1")
+      : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    ::inet_pton(AF_INET, from, &own.sin_addr);
+    ::bind(socket_.get(), reinterpret_cast<sockaddr*>(&own), sizeof own);
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(static_cast<std::uint16_t>(port));
@@ -48,12 +55,19 @@ class Wire {
 
   bool is_connected() const { return is_connected_; }
   Wire& say(std::string_view bytes) {
-    while (!bytes.empty()) {
-      const ssize_t gone = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (gone <= 0) break;
-      bytes.remove_prefix(static_cast<std::size_t>(gone));
-    }
+    send(bytes);
     return *this;
+  }
+  /// How many of them went.
+  std::size_t send(std::string_view bytes) {
+    std::size_t sent = 0;
+    while (sent < bytes.size()) {
+      const ssize_t gone =
+          ::send(socket_.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+      if (gone <= 0) break;
+      sent += static_cast<std::size_t>(gone);
+    }
+    return sent;
   }
   /// All that comes until `count` answers are there, or the connection ends; "" after 20 s.
   std::string hear(int count = 1) {
@@ -111,7 +125,7 @@ class ListenerTest : public testing::Test {
   void start(const Limits& limits = {}, Handler handler = echo) {
     listener_.reset();
     auto local = listen_unix(path_);
-    auto tcp = listen_loopback(0);
+    auto tcp = listen_tcp({});
     ASSERT_TRUE(local && tcp);
     port_ = port_of(*tcp);
     std::vector<Descriptor> sockets;
@@ -196,6 +210,35 @@ TEST_F(ListenerTest, AnswersOthersWhileOneDoesNotRead) {
   EXPECT_GT(deaf.hear().size(), 20'000'000U);
 }
 
+TEST_F(ListenerTest, TellsUsersOfThisMachineApartThatComeByTcp) {
+  start({}, [](const Ask& ask) { return Answer{.body = std::to_string(ask.peer.client) + "."}; });
+  const std::string me = "\n" + std::to_string(::getuid()) + ".";
+  EXPECT_THAT(Wire(path_).say(get("/")).hear(), HasSubstr(me));
+  EXPECT_THAT(Wire(port_).say(get("/")).hear(), HasSubstr(me));
+  // As another machine: nobody here says whose it is.
+  EXPECT_THAT(Wire(port_, "127.0.0.2").say(get("/")).hear(), Not(HasSubstr(me)));
+}
+
+TEST_F(ListenerTest, LetsNobodyKeepAllWorkers) {
+  std::promise<void> go_on;
+  const std::shared_future<void> may_go_on = go_on.get_future().share();
+  start({.workers = 4}, [may_go_on](const Ask& ask) {
+    if (ask.path == "/slow") may_go_on.wait();
+    return Answer{.body = ask.path};
+  });
+  std::vector<Wire> slow;
+  for (int i = 0; i < 20; ++i) slow.emplace_back(path_).say(get("/slow"));
+  EXPECT_THAT(Wire(port_, "127.0.0.2").say(get("/other")).hear(), HasSubstr("/other"));
+  go_on.set_value();
+  for (Wire& each : slow) EXPECT_THAT(each.hear(), HasSubstr("/slow"));
+}
+
+TEST_F(ListenerTest, DrainsWhomItRefusesOnlySoFar) {
+  start();
+  const std::string much(64 << 20, 'x');
+  EXPECT_LT(Wire(path_).say("nonsense\r\n\r\n").send(much), much.size());
+}
+
 TEST_F(ListenerTest, EndsARequestThatTakesTooLong) {
   start({.request_in = 50ms});
   Wire wire(path_);
@@ -234,9 +277,10 @@ TEST_F(ListenerTest, HoldsAClientToItsRate) {
   const std::string heard = wire.say(get("/")).hear();
   EXPECT_THAT(heard, StartsWith("HTTP/1.1 429"));
   EXPECT_THAT(heard, HasSubstr("Retry-After: "));
-  // Another connection of the same user does not help; those that come by TCP have their own.
+  // Another connection of the same user does not help, nor does TCP; other machines have their own.
   EXPECT_THAT(Wire(path_).say(get("/")).hear(), StartsWith("HTTP/1.1 429"));
-  EXPECT_THAT(Wire(port_).say(get("/")).hear(), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(Wire(port_).say(get("/")).hear(), StartsWith("HTTP/1.1 429"));
+  EXPECT_THAT(Wire(port_, "127.0.0.2").say(get("/")).hear(), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(ListenerTest, HoldsAClientToItsConnections) {
@@ -246,7 +290,7 @@ TEST_F(ListenerTest, HoldsAClientToItsConnections) {
   EXPECT_THAT(first.say(get("/")).hear(), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(second.say(get("/")).hear(), StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(Wire(path_).hear(), StartsWith("HTTP/1.1 503"));
-  EXPECT_THAT(Wire(port_).say(get("/")).hear(), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(Wire(port_, "127.0.0.2").say(get("/")).hear(), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(ListenerTest, LeavesDescriptorsToOthersHoweverManyCome) {

@@ -21,6 +21,11 @@ struct Peer {
   std::uint32_t uid = 0;  ///< Of a local peer.
   std::uint32_t gid = 0;
   pid_t process = 0;
+  /// Whose connections share limits: a user, also one of this machine that comes by TCP; else an
+  /// address. Who may do what it does not say.
+  std::uint64_t client = 0;
+  bool is_here = false;  ///< On this machine, by its address.
+  bool is_tls = false;   ///< Encrypted, and sure to have asked for this service.
 };
 
 struct Ask {

@@ -33,6 +33,7 @@ void Api::add_page() {
   });
   on("GET", "/healthz", [this](const Ask&, const std::string&) {
     const live::Overview overview = service_.overview();
+    if (!overview.trouble.empty()) return problem(503, overview.trouble);
     return json(dumped(
         {{"status", "ok"}, {"revision", overview.revision}, {"warnings", overview.warnings}}));
   });

@@ -77,7 +77,13 @@ Result<live::JobView> find_job(const live::Service& service, const std::string& 
   if (!name) return tl::unexpected(name.error());
   auto first = service.job(name->number);
   if (!first || !name->index) return first;
-  // The tasks of an array have consecutive numbers, in order of index.
+  if (!service.manager()) {
+    const auto task = service.store().task(name->number, *name->index);
+    if (!task) return tl::unexpected(task.error());
+    if (!*task) return fail(Code::not_found, fmt::format("there is no job {}", id));
+    return service.job(**task);
+  }
+  // At another manager the tasks of an array that it has told apart have consecutive numbers.
   for (std::int64_t number = static_cast<std::int64_t>(name->number);; ++number) {
     auto each = service.job(store::JobNumber{number});
     const bool is_of_it = each && each->job.task && each->job.task->array == name->number;
@@ -94,10 +100,11 @@ Result<std::vector<store::JobNumber>> find_jobs(const live::Service& service,
   const bool is_array = job.task && job.task->array == job.number && id.find('_') == id.npos;
   if (!is_array) return std::vector{job.number};
   std::vector<store::JobNumber> tasks;
-  for (const live::JobView& each : service.jobs()) {
-    if (each.job.task && each.job.task->array == job.number && !has_ended(each.job)) {
-      tasks.push_back(each.job.number);
-    }
+  const auto is_of_it = [&](const store::Job& each) {
+    return each.task && each.task->array == job.number && !has_ended(each);
+  };
+  for (const live::JobView& each : service.jobs(std::nullopt, is_of_it)) {
+    tasks.push_back(each.job.number);
   }
   if (tasks.empty()) tasks.push_back(job.number);  // which then says that it has ended
   return tasks;

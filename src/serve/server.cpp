@@ -3,20 +3,21 @@
 
 #include <utility>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include "live/log.h"
 #include "serve/guard.h"
 #include "serve/sockets.h"
-#include "serve/token.h"
 
 namespace almanac::serve {
 
 std::string socket_of(const std::string& state) { return state + "/almanac.sock"; }
 
-Server::Server(live::Service& service, std::string socket, std::string token, std::string page)
+Server::Server(live::Service& service, std::string socket, Tokens tokens, std::string page)
     : socket_(std::move(socket)),
-      token_(std::move(token)),
-      api_(service, Guard(token_, ::geteuid()), std::move(page)) {}
+      tokens_(std::move(tokens)),
+      api_(service, tokens_, Guard(tokens_, ::geteuid()), std::move(page)) {}
 
 Server::~Server() {
   listener_.reset();
@@ -25,25 +26,35 @@ Server::~Server() {
 
 Result<std::unique_ptr<Server>> Server::start(live::Service& service, Config config) {
   const std::string& state = service.state();
-  auto token = keep_token(state + "/token");
-  if (!token) return tl::unexpected(token.error());
+  auto tokens = Tokens::open(state + "/tokens");
+  if (!tokens) return tl::unexpected(tokens.error());
+  std::unique_ptr<const Tls> tls;
+  if (!config.certificate.empty()) {
+    auto made = Tls::of(config.certificate, config.key);
+    if (!made) return tl::unexpected(made.error());
+    tls = std::make_unique<const Tls>(*std::move(made));
+  }
   std::vector<process::Descriptor> sockets;
   std::optional<int> port;
-  if (config.port) {
-    auto tcp = listen_loopback(*config.port);
-    if (!tcp) return tl::unexpected(tcp.error());
-    port = port_of(*tcp);
-    sockets.push_back(std::move(*tcp));
+  if (config.listen) {
+    // Any user of this machine can hold a port; that must not take the service from all others.
+    if (auto tcp = listen_tcp(*config.listen)) {
+      port = port_of(*tcp);
+      sockets.push_back(std::move(*tcp));
+    } else {
+      live::log_error(
+          fmt::format("{}; it answers by its Unix socket only", to_string(tcp.error())));
+    }
   }
   auto local = listen_unix(socket_of(state));
   if (!local) return tl::unexpected(local.error());
   sockets.push_back(std::move(*local));
   std::unique_ptr<Server> made(
-      new Server(service, socket_of(state), *std::move(token), std::move(config.page)));
+      new Server(service, socket_of(state), *std::move(tokens), std::move(config.page)));
   made->port_ = port;
   auto listener = Listener::start(
       std::move(sockets), [&api = made->api_](const Ask& ask) { return api.answer(ask); },
-      config.limits);
+      config.limits, std::move(tls));
   if (!listener) return tl::unexpected(listener.error());
   made->listener_ = *std::move(listener);
   return made;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The service over HTTP: STATE/almanac.sock, and 127.0.0.1 where a port is given.
+/// The service over HTTP: STATE/almanac.sock, and TCP where an address is given.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,16 @@
 #include "serve/api.h"
 #include "serve/limits.h"
 #include "serve/listener.h"
+#include "serve/sockets.h"
+#include "serve/tokens.h"
 
 namespace almanac::serve {
 
 struct Config {
-  std::optional<int> port{};  ///< None = the Unix socket only; 0 = any that is free.
-  std::string page{};         ///< The dashboard.
+  std::optional<Address> listen{};  ///< None = the Unix socket only.
+  std::string certificate{};        ///< PEM, of what comes by TCP; "" = that is not encrypted.
+  std::string key{};                ///< Its key.
+  std::string page{};               ///< The dashboard.
   Limits limits{};
 };
 
@@ -32,14 +36,14 @@ class Server {
 
   const std::string& socket() const { return socket_; }
   std::optional<int> port() const { return port_; }
-  /// The token that a change by TCP must show.
-  const std::string& token() const { return token_; }
+  /// What a change by TCP must show one of.
+  Tokens& tokens() { return tokens_; }
 
  private:
-  Server(live::Service& service, std::string socket, std::string token, std::string page);
+  Server(live::Service& service, std::string socket, Tokens tokens, std::string page);
 
   std::string socket_;
-  std::string token_;
+  Tokens tokens_;
   std::optional<int> port_;
   Api api_;
   std::unique_ptr<Listener> listener_;

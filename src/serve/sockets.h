@@ -15,8 +15,17 @@ namespace almanac::serve {
 /// Listens on a Unix socket that every user of this machine may connect to. One that a dead service
 /// left is replaced; fails with conflict where one answers, usage where the path is too long.
 Result<process::Descriptor> listen_unix(const std::string& path);
-/// Listens on 127.0.0.1; port 0 = any that is free. Fails with conflict when it is taken.
-Result<process::Descriptor> listen_loopback(int port);
+/// Where TCP is listened on.
+struct Address {
+  std::string host = "127.0.0.1";  ///< A number of IPv4: "0.0.0.0" = every address there is.
+  int port = 0;                    ///< 0 = any that is free.
+
+  /// Whether only this machine reaches it.
+  bool is_here() const { return host.substr(0, 4) == "127."; }
+};
+
+/// Fails with conflict when the port is taken, usage when the host is no such number.
+Result<process::Descriptor> listen_tcp(const Address& at);
 /// The port that a socket of ours has.
 int port_of(const process::Descriptor& socket);
 /// The peer that connected, by the kernel's word as of connect(2).

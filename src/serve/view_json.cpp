@@ -108,6 +108,11 @@ void list(Fields& fields, Of& of) {
     fields.sparse("cores", of.cores);
     fields.field("energy_measured_j", of.energy.measured_j);
     fields.field("energy_modelled_j", of.energy.modelled_j);
+    fields.field("used_core_s", of.used.core_s);
+    fields.field("used_core_seen_s", of.used.core_seen_s);
+    fields.field("used_gpu_s", of.used.gpu_s);
+    fields.field("used_gpu_seen_s", of.used.gpu_seen_s);
+    fields.field("used_most_memory_gb", of.used.most_memory_gb);
     fields.sparse("exit_status", of.exit_status);
     fields.sparse("signal", of.signal);
     fields.sparse("reason", of.reason);

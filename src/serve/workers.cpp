@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serve/workers.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "serve/exchange.h"
@@ -8,7 +9,7 @@
 namespace almanac::serve {
 
 Workers::Workers(int count, Handler handler, std::function<void()> ring)
-    : handler_(std::move(handler)), ring_(std::move(ring)) {
+    : handler_(std::move(handler)), ring_(std::move(ring)), most_of_one_(std::max(1, count - 2)) {
   for (int i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
 }
 
@@ -24,7 +25,10 @@ Workers::~Workers() {
 void Workers::give(Task task) {
   {
     const std::lock_guard lock(mutex_);
-    tasks_.push_back(std::move(task));
+    const std::uint64_t client = task.peer.client;
+    Line& line = lines_[client];
+    if (line.tasks.empty()) turns_.push_back(client);
+    line.tasks.push_back(std::move(task));
   }
   there_is_work_.notify_one();
 }
@@ -34,24 +38,44 @@ std::vector<Workers::Done> Workers::collect() {
   return std::exchange(done_, {});
 }
 
+std::optional<Workers::Task> Workers::take() {
+  const auto turn = std::find_if(turns_.begin(), turns_.end(), [&](std::uint64_t client) {
+    return ends_ || lines_.at(client).answering < most_of_one_;
+  });
+  if (turn == turns_.end()) return std::nullopt;
+  const std::uint64_t client = *turn;
+  turns_.erase(turn);
+  Line& line = lines_.at(client);
+  Task task = std::move(line.tasks.front());
+  line.tasks.pop_front();
+  ++line.answering;
+  if (!line.tasks.empty()) turns_.push_back(client);
+  return task;
+}
+
 void Workers::work() {
   Exchange exchange(handler_);
   for (;;) {
-    Task task;
+    std::optional<Task> task;
     {
       std::unique_lock lock(mutex_);
-      there_is_work_.wait(lock, [&] { return ends_ || !tasks_.empty(); });
-      if (tasks_.empty()) return;
-      task = std::move(tasks_.front());
-      tasks_.pop_front();
+      there_is_work_.wait(lock, [&] {
+        task = take();
+        return ends_ || task;
+      });
     }
-    const std::string_view request = task.request;
-    Exchange::Reply reply = exchange.answer(
-        request.substr(0, task.head_size), request.substr(task.head_size), task.peer, task.is_last);
+    if (!task) return;
+    const std::string_view request = task->request;
+    Exchange::Reply reply =
+        exchange.answer(request.substr(0, task->head_size), request.substr(task->head_size),
+                        task->peer, task->is_last);
     {
       const std::lock_guard lock(mutex_);
-      done_.push_back({task.connection, std::move(reply.bytes), reply.closes});
+      done_.push_back({task->connection, std::move(reply.bytes), reply.closes});
+      const auto line = lines_.find(task->peer.client);
+      if (--line->second.answering == 0 && line->second.tasks.empty()) lines_.erase(line);
     }
+    there_is_work_.notify_one();  // its client may have its turn now
     ring_();
   }
 }

@@ -2,13 +2,18 @@
 
 /// \file
 /// The threads that answer whole requests.
+///
+/// Clients take turns, and one has all threads but two at most: whoever asks much, or what takes
+/// long, waits for itself.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -40,13 +45,22 @@ class Workers {
   std::vector<Done> collect();
 
  private:
+  /// Those of one client that wait, and how many of its are being answered.
+  struct Line {
+    std::deque<Task> tasks{};
+    int answering = 0;
+  };
   void work();
+  /// The next in turn; nothing = nobody's turn has come.
+  std::optional<Task> take();
 
   Handler handler_;
   std::function<void()> ring_;
   std::mutex mutex_;
   std::condition_variable there_is_work_;
-  std::deque<Task> tasks_;
+  const int most_of_one_;
+  std::map<std::uint64_t, Line> lines_;  // by Peer::client
+  std::deque<std::uint64_t> turns_;      // of those that have tasks
   std::vector<Done> done_;
   bool ends_ = false;
   std::vector<std::thread> threads_;

@@ -8,13 +8,16 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +45,22 @@ Descriptor open_log(const std::string& path, bool append) {
       0666));
 }
 
+void raise_oom_score() {
+  constexpr std::string_view kOfJobs = "500";
+  const Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+  if (file) static_cast<void>(::write(file.get(), kOfJobs.data(), kOfJobs.size()));
+}
+
+/// From now on quotas of disks, and what they keep for root, hold for us too: what we write is the
+/// users' output.
+void respect_quotas() {
+  __user_cap_header_struct head{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> held{};
+  if (::syscall(SYS_capget, &head, held.data()) != 0) return;
+  held[CAP_TO_INDEX(CAP_SYS_RESOURCE)].effective &= ~CAP_TO_MASK(CAP_SYS_RESOURCE);
+  ::syscall(SYS_capset, &head, held.data());
+}
+
 /// What a child needs, made before there is one.
 struct Plan {
   process::Start start{};
@@ -61,6 +80,8 @@ struct Plan {
     ::_exit(127);
   };
   ::umask(plan.umask);
+  // Where memory is short the kernel ends jobs before it ends who looks after them.
+  raise_oom_score();
   if (plan.open_files) process::limit_open_files(*plan.open_files);
   process::limit_resources(plan.limits);
   if (const Step failed = process::prepare(plan.start); failed != Step::none) {
@@ -172,7 +193,8 @@ tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec
   std::vector<std::string> environment = environment_of(folder, spec);
   const std::vector<char*> argv_pointers = pointers(argv);
   const std::vector<char*> environment_pointers = pointers(environment);
-  const process::User user{spec.uid.value_or(::geteuid()), spec.gid.value_or(::getegid())};
+  const process::User user{spec.uid.value_or(::geteuid()), spec.gid.value_or(::getegid()),
+                           spec.user_has_name};
 
   auto limits = process::read_resource_limits(spec.resource_limits);
   if (!limits) return not_launched(limits.error(), false);
@@ -212,12 +234,14 @@ tl::expected<Launched, NotLaunched> launch(const std::string& folder, const Spec
     child(plan, ends[1]);
   }
   theirs.close();
+  respect_quotas();
 
   Report report{.failed = Step::fork, .number = ECHILD};
   std::vector<Descriptor> files;
   if (!receive_report(ours.get(), report, files) || report.number != 0) {
     ::waitpid(process, nullptr, 0);
-    const bool is_ours = report.log < 0 && report.failed == Step::cgroup;
+    const bool is_ours =
+        report.log < 0 && (report.failed == Step::cgroup || report.failed == Step::user);
     return not_launched(words(report, plan, spec), is_ours && is_short(report.number));
   }
   Launched launched{.process = process, .started = now_started(process, bounds)};

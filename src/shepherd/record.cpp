@@ -65,6 +65,7 @@ void read(const json& from, Spec& to) {
   if (from.contains("open_files")) take(from, "open_files", to.open_files);
   if (from.contains("umask")) from.at("umask").get_to(to.umask);
   if (from.contains("resource_limits")) from.at("resource_limits").get_to(to.resource_limits);
+  if (from.contains("user_has_name")) from.at("user_has_name").get_to(to.user_has_name);
   take(from, "uid", to.uid);
   take(from, "gid", to.gid);
 }
@@ -110,6 +111,7 @@ void read(const json& from, Limits& to) {
 Result<std::string> to_json(const Spec& spec) try {
   return json{
       {"id", spec.id},
+      {"user_has_name", spec.user_has_name},
       {"argv", spec.argv},
       {"script", spec.script},
       {"environment", spec.environment},

@@ -46,6 +46,9 @@ struct Spec {
   std::int32_t umask = 022;
   std::optional<uid_t> uid{};  ///< To become, with its groups; only root can.
   std::optional<gid_t> gid{};
+  /// The user had a name at submission. Where nobody knows it now the command is not started yet:
+  /// it would be without its groups.
+  bool user_has_name = false;
 };
 
 /// The file of a run's folder where the command may say how it goes. Its user's own, empty at

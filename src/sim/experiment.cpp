@@ -242,6 +242,7 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
   Prepared made{.experiment = experiment,
                 .trace = std::move(trace),
                 .cluster = std::move(cluster),
+                .incidents = nullptr,
                 .power = std::move(*power),
                 .runs = std::move(*runs),
                 .speeds = nullptr,
@@ -264,6 +265,16 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
         "no job names a virtual cluster: all nodes are one that takes every job");
   }
   made.notes.insert(made.notes.end(), made.cluster.notes.begin(), made.cluster.notes.end());
+  if (!experiment.incidents.empty()) {
+    if (experiment.load != 1) {
+      return fail(Code::usage,
+                  "incidents have times of their own, which another load does not move",
+                  {.file = experiment.incidents}, "leave out --load or --incidents");
+    }
+    auto incidents = cluster::read_incidents(experiment.incidents, made.cluster);
+    if (!incidents) return tl::unexpected(incidents.error());
+    made.incidents = std::make_shared<const cluster::Incidents>(std::move(*incidents));
+  }
   scale_load(made.trace, experiment.load);
   if (asks_all(experiment)) leave_out_idle(made);
   if (asks_quick(experiment)) made.experiment.policies = quick_policies();
@@ -330,6 +341,7 @@ Options options_of(const Prepared& prepared, std::size_t run) {
           .seed = prepared.experiment.seed,
           .speeds = prepared.speeds.get(),
           .believed = prepared.believed.get(),
+          .incidents = prepared.incidents.get(),
           .whole_steps = whole_steps_of(chosen.composition),
           .warm_up = prepared.experiment.warm_up,
           .timeline_interval = prepared.experiment.timeline_interval};

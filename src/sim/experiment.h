@@ -40,6 +40,7 @@ struct Experiment {
   std::string speed;  ///< As perf::read_catalogue() takes it; "" = every job runs as recorded.
   std::string believed_speed;  ///< What policies believe of that, likewise; "" = the truth.
   std::string model;  ///< A file of `predict train` that learned estimates begin with; "" = none.
+  std::string incidents;  ///< As cluster::read_incidents() takes it; "" = nothing happens.
   schedule::RestartCost restart{};
   std::uint64_t seed = 0;
   double load = 1;      ///< Jobs arrive this many times as fast.
@@ -53,6 +54,7 @@ struct Prepared {
   Experiment experiment;
   trace::Trace trace;
   cluster::Cluster cluster;
+  std::shared_ptr<const cluster::Incidents> incidents;  ///< Null = nothing happens.
   energy::PowerModel power;
   using Run = PolicyRun;
   std::vector<Run> runs;

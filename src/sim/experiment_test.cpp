@@ -46,14 +46,14 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
       made.left_out,
       ElementsAre("left out of all, as no job has a deadline: chronus",
                   "left out of all, as no speeds of jobs are given (--speed): coda, "
-                  "synergy_greedy, synergy_opt, synergy_tune, afs, gavel",
+                  "synergy_greedy, synergy_opt, synergy_tune, afs, allox, gavel",
                   "left out of all, as no job has a deadline and no speeds of jobs are given "
                   "(--speed): elasticflow, genie, promise, thrift",
                   "left out of all, as the cluster has no tenants: yarn_cs"));
   for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
   EXPECT_EQ(made.experiment.policies.front(), "fifo");
   EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
-  EXPECT_EQ(made.runs.size() + 12, all_policies().size());
+  EXPECT_EQ(made.runs.size() + 13, all_policies().size());
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
 }
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "text/human.h"
+
 namespace almanac::sim {
 namespace {
 
@@ -106,12 +108,14 @@ Result<cluster::Cluster> infer_cluster(const trace::Trace& trace) {
     made.add_nodes({.gpus = per_node},
                    static_cast<std::uint32_t>((gpus + per_node - 1) / per_node));
   }
-  made.notes.push_back(fmt::format(
-      "cluster inferred from the trace: {} nodes x {} GPUs, {}, {}; give --cluster to change it",
-      made.nodes.size(), per_node,
-      by_vc ? fmt::format("{} virtual clusters", made.vcs.size()) : "one virtual cluster",
-      recorded ? "as many as ever ran at once"
-               : "enough for every job to start at once 90 % of the time"));
+  made.notes.push_back(
+      fmt::format("cluster inferred from the trace: {} x {}, {}, {}; give --cluster to change it",
+                  text::counted(made.nodes.size(), "node"),
+                  text::counted(static_cast<std::uint64_t>(per_node), "GPU"),
+                  by_vc && made.vcs.size() > 1 ? fmt::format("{} virtual clusters", made.vcs.size())
+                                               : "one virtual cluster",
+                  recorded ? "as many as ever ran at once"
+                           : "enough for every job to start at once 90 % of the time"));
   return made;
 }
 

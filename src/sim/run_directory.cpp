@@ -141,6 +141,7 @@ Json configuration(const Prepared& prepared) {
           {"speed", given.speed},
           {"believed_speed", given.believed_speed},
           {"speed_models", prepared.catalogue},
+          {"incidents", given.incidents},
           {"warm_up_s", seconds(given.warm_up)},
           {"model", given.model},
           {"restart", to_object(given.restart)},
@@ -271,6 +272,7 @@ Result<RunRecord> read_run(const std::string& path) {
     e.power = c.at("power");
     e.speed = c.at("speed");
     e.believed_speed = c.value("believed_speed", "");
+    e.incidents = c.value("incidents", "");
     e.warm_up = duration_in(c, "warm_up_s");
     e.model = c.at("model");
     const Json& restart = c.at("restart");

@@ -48,6 +48,11 @@ class Engine final : public schedule::Actuator {
     } else {
       for (const trace::Job& job : trace.jobs) runs_.push_back(job.outcome.run);
     }
+    if (options.incidents != nullptr) {
+      on_node_.resize(cluster.nodes.size());
+      for (const std::string& name : options.incidents->signals) signals_.push_back({.name = name});
+      round_.show(signals_);
+    }
     if (options.quotas != nullptr) round_.keep(quotas_.emplace(*options.quotas));
     if (options.speeds != nullptr) {
       pacer_.emplace(cluster, trace, *options.speeds, ends_, options.whole_steps);
@@ -59,7 +64,10 @@ class Engine final : public schedule::Actuator {
 
   void start(JobId job) override {
     const policy::Progress& state = round_.progress(job);
-    for (const cluster::Grant& grant : round_.grants(job)) gaps_.take(grant.node, now_);
+    for (const cluster::Grant& grant : round_.grants(job)) {
+      gaps_.take(grant.node, now_);
+      if (!on_node_.empty()) on_node_[index(grant.node)].push_back(job);
+    }
     const Duration work = runs_[index(job)] + state.charged;
     if (pacer_) {
       pacer_->start(job, round_.grants(job), work + options_.restart.launch, now_);
@@ -117,9 +125,19 @@ class Engine final : public schedule::Actuator {
     return at;
   }
   void give_back(JobId job) {
-    for (const cluster::Grant& grant : round_.grants(job)) gaps_.give_back(grant.node, now_);
+    for (const cluster::Grant& grant : round_.grants(job)) {
+      gaps_.give_back(grant.node, now_);
+      if (!on_node_.empty()) std::erase(on_node_[index(grant.node)], job);
+    }
   }
   void set_nodes(const cluster::CapacityChange& change);
+  void take_incidents();
+  void take_incident(const cluster::Incident& incident);
+  void set_drained(NodeId node, bool drained) {
+    round_.set_drained(node, drained);
+    gaps_.set_drained(node, drained, now_);
+  }
+  void fail_node(NodeId node);
   void skip_jobs_left_out();
   void sample_until(Time until);
   void integrate_until(Time until);
@@ -151,6 +169,9 @@ class Engine final : public schedule::Actuator {
   std::vector<Event> events_;
   std::size_t next_arrival_ = 0;
   std::size_t next_change_ = 0;
+  std::size_t next_incident_ = 0;
+  std::vector<std::vector<JobId>> on_node_;  // that run there; empty where no node can go down
+  std::vector<policy::Signal> signals_;
   Time now_{};
   Time next_sample_{};
   Duration interval_{};
@@ -175,6 +196,9 @@ Time Engine::next_event() {
   if (!wakes_.empty()) at = std::min(at, wakes_.top());
   if (!boots_.empty()) at = std::min(at, boots_.front().first);
   if (next_change_ < changes_.size()) at = std::min(at, changes_[next_change_].at);
+  if (options_.incidents != nullptr && next_incident_ < options_.incidents->all.size()) {
+    at = std::min(at, options_.incidents->all[next_incident_].at);
+  }
   return at;
 }
 
@@ -218,9 +242,61 @@ void Engine::gather_events() {
       events_.push_back(ready);
     }
   }
+  if (options_.incidents != nullptr) take_incidents();
   bool woken = false;
   for (; !wakes_.empty() && wakes_.top() <= now_; wakes_.pop()) woken = true;
   if (woken) events_.push_back({EventKind::timer, 0});
+}
+
+void Engine::take_incidents() {
+  const std::vector<cluster::Incident>& all = options_.incidents->all;
+  const std::size_t before = next_incident_;
+  for (; next_incident_ < all.size() && all[next_incident_].at <= now_; ++next_incident_) {
+    take_incident(all[next_incident_]);
+  }
+  if (next_incident_ == before) return;
+  std::stable_sort(events_.begin(), events_.end(),
+                   [](const Event& a, const Event& b) { return a.kind < b.kind; });
+}
+
+void Engine::take_incident(const cluster::Incident& incident) {
+  using Kind = cluster::Incident::Kind;
+  const NodeId node{incident.subject};
+  switch (incident.kind) {
+    case Kind::down:
+      if (round_.ledger().drained(node)) return;
+      fail_node(node);
+      set_drained(node, true);
+      events_.push_back({EventKind::node_down, incident.subject});
+      break;
+    case Kind::up:
+      if (!round_.ledger().drained(node)) return;
+      set_drained(node, false);
+      events_.push_back({EventKind::node_up, incident.subject});
+      break;
+    case Kind::notice:
+      events_.push_back({EventKind::node_notice, incident.subject, incident.value});
+      break;
+    case Kind::signal: {
+      policy::Signal& signal = signals_[incident.subject];
+      signal.value = incident.value;
+      signal.since = incident.at;
+      events_.push_back({EventKind::signal_changed, incident.subject, incident.value});
+      break;
+    }
+  }
+}
+
+void Engine::fail_node(NodeId node) {
+  const std::vector<JobId> lost = on_node_[index(node)];
+  for (const JobId job : lost) {
+    // Twice there, for two pieces of one job.
+    if (round_.progress(job).phase != Phase::running) continue;
+    round_.fail(now_, job);
+    stop(job);
+    ++result_.failed_runs;
+    events_.push_back({EventKind::job_failed, static_cast<std::uint32_t>(index(job))});
+  }
 }
 
 void Engine::set_nodes(const cluster::CapacityChange& change) {
@@ -353,7 +429,10 @@ void Engine::resume(const Present& from) {
   for (const Present::Job& each : from.running) {
     const auto reason = round_.adopt(each.job, each.held, each.past);
     ALMANAC_CHECK(!reason, "job {} runs and can never start", index(each.job));
-    for (const cluster::Grant& grant : each.held) gaps_.take(grant.node, now_);
+    for (const cluster::Grant& grant : each.held) {
+      gaps_.take(grant.node, now_);
+      if (!on_node_.empty()) on_node_[index(grant.node)].push_back(each.job);
+    }
     const Duration work = runs_[index(each.job)] + each.past.charged + options_.restart.launch;
     if (pacer_) {
       pacer_->credit(each.job, each.worked);
@@ -369,10 +448,7 @@ void Engine::resume(const Present& from) {
     if (pacer_) pacer_->credit(each.job, each.worked);
     events_.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(each.job))});
   }
-  for (const NodeId node : from.drained) {
-    round_.set_drained(node, true);
-    gaps_.set_drained(node, true, now_);
-  }
+  for (const NodeId node : from.drained) set_drained(node, true);
   if (!events_.empty()) decide();
 }
 

@@ -4,8 +4,8 @@
 /// Runs a trace through a policy on a cluster, event by event.
 ///
 /// Time jumps from event to event; all events of one instant are told together, ends first, then
-/// arrivals, changes of capacity, timers. A decision may cause events at its own instant (a job
-/// without run time, a timer at once); they are told in a further round of that instant.
+/// arrivals, incidents, changes of capacity, timers. A decision may cause events at its own instant
+/// (a job without run time, a timer at once); they are told in a further round of that instant.
 #pragma once
 
 #include <atomic>
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cluster/cluster.h"
+#include "cluster/incidents.h"
 #include "policy/contract/contract.h"
 #include "schedule/round.h"
 #include "sim/idle_gaps.h"
@@ -49,6 +50,9 @@ struct Options {
   const policy::SpeedBook* believed = nullptr;
   /// Jobs start only where their claims, by position in the log, have room; null = there are none.
   const policy::Quotas* quotas = nullptr;
+  /// What happens to nodes and signals; null = nothing does. A job on a node that goes down waits,
+  /// and goes on from its last checkpoint.
+  const cluster::Incidents* incidents = nullptr;
   WholeSteps whole_steps{};       ///< Where speeds are known.
   Duration warm_up{0};            ///< From the first arrival on, left out of `Schedule::window`.
   Duration timeline_interval{0};  ///< Of the samples; 0 = chosen so that there are at most 100,000.
@@ -164,6 +168,7 @@ struct Schedule {
   Window window{};
   SleepBound sleep_bound{};
   schedule::HeldBack held_back{};
+  std::uint64_t failed_runs = 0;  ///< Jobs lost their nodes so often.
   std::uint64_t events = 0;
   double wall_s = 0;  ///< Time that the simulation took, on the wall.
   bool interrupted = false;

@@ -214,6 +214,7 @@ Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
   made.needs = policy::needs_of(traits);
   made.complete = !schedule.interrupted;
   made.never_startable = schedule.never.size();
+  made.failed_runs = schedule.failed_runs;
   made.events = schedule.events;
   made.engine_wall_s = schedule.wall_s;
   made.signature = signature(trace, schedule);

@@ -57,6 +57,7 @@ struct Summary {
   double avg_bounded_slowdown = 0;  ///< Mean of max(1, jct / max(run, 10 s)); Feitelson & Rudolph
                                     ///< 1998.
   std::uint64_t preemptions = 0;
+  std::uint64_t failed_runs = 0;    ///< Jobs lost their nodes so often.
   std::uint64_t deadline_jobs = 0;  ///< Jobs with a deadline, finished or not.
   double guarantee = 0;             ///< Share of those that ended by it.
   double avg_tardiness_s = 0;       ///< max(0, end - deadline), of those that finished.

@@ -32,6 +32,7 @@ std::span<const SummaryField> summary_fields() {
       {"p99_cpu_job_wait_s", &Summary::p99_cpu_job_wait_s},
       {"avg_bounded_slowdown", &Summary::avg_bounded_slowdown},
       {"preemptions", &Summary::preemptions},
+      {"failed_runs", &Summary::failed_runs, Where::json},
       {"deadline_jobs", &Summary::deadline_jobs},
       {"guarantee", &Summary::guarantee},
       {"avg_tardiness_s", &Summary::avg_tardiness_s},

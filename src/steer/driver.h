@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Does what levers want: as far as guards let it, as fast as the budget allows, a slice at a time,
-/// each of which stands in the journal before it is done.
-///
-/// A slice is made, done and settled in three steps, of which only the second talks to Slurm and to
-/// the disk: it may take seconds, and a request that comes meanwhile need not wait.
+/// Does what levers want: as far as guards let it, as fast as the budget allows, a slice (slice.h)
+/// at a time.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +16,10 @@
 #include <vector>
 
 #include "steer/budget.h"
+#include "steer/claims.h"
 #include "steer/journal.h"
 #include "steer/lever.h"
-#include "steer/ours.h"
+#include "steer/slice.h"
 
 namespace almanac::steer {
 
@@ -37,28 +35,15 @@ struct LeverState {
 
 class Driver {
  public:
-  struct Slice {
-    std::vector<Action> actions{};
-    std::vector<Lever*> levers{};                          // of each
-    std::vector<Entry> entries{};                          // of each
-    std::vector<Result<void>> results{};                   // of each, when it is done
-    std::vector<Failure> failures{};                       // the same, as the journal has it
-    std::size_t tried = 0;                                 // the first so many of them
-    std::optional<std::vector<Entry>> standing{};          // the journal is to begin anew with that
-    std::optional<std::vector<slurm::JobNumber>> watch{};  // is to be said before all else
-    Duration took{};
-    std::string trouble{};  // of the journal, or of the watch over what is held
-  };
-
-  Driver(const Settings& settings, Journal journal, Ours ours);
+  Driver(const Settings& settings, Journal journal, Claims claims);
 
   /// Where the budget is short those that were added later come first.
   void add(std::unique_ptr<Lever> lever);
   /// Asks the levers what they want, and takes as much as may be done now. `now` is a clock that
   /// never goes back.
   Slice plan(const Scene& scene, Time now);
-  /// Does it.
-  void carry_out(Slice& slice, slurm::Link& link);
+  /// Does it, without the lock that the others want.
+  void carry_out(Slice& slice, slurm::Link& link) { steer::carry_out(slice, journal_, link); }
   /// Notes what has become of it; whether anything was changed.
   bool settle(Slice& slice, Mirror& mirror);
   /// Nothing will be said for a while, though we live: the jobs that we hold stay held for so long.
@@ -74,7 +59,7 @@ class Driver {
   bool knows(const std::string& lever) const;
   std::vector<std::string> names() const;
   std::vector<LeverState> states() const;
-  const Ours& ours() const { return ours_; }
+  const Claims& claims() const { return claims_; }
   /// Of all levers (lever.h).
   std::set<slurm::JobNumber> in_vain() const;
   /// What an operator should know; one line each.
@@ -92,12 +77,12 @@ class Driver {
   /// Whether a lever is on, and does not rest.
   bool acts(std::string_view lever) const;
   void take(Mounted& mounted, const Scene& scene, std::int64_t& left, Slice& slice);
-  void put(Mounted& mounted, Action action, const Scene& scene, Slice& slice);
+  static void put(Mounted& mounted, Entry entry, Slice& slice);
   void name_held(const Mirror& mirror, Time now, Slice& slice);
 
   Budget budget_;
   Journal journal_;
-  Ours ours_;
+  Claims claims_;
   std::vector<Mounted> levers_;
   std::set<slurm::JobNumber> left_alone_;  // somebody else has set their order
   /// Slurm has refused to change them; until when they rest, by the controller's clock.
@@ -113,10 +98,5 @@ class Driver {
   Time watched_ = kNoTime;                    // when it was said last which jobs we hold
   std::vector<slurm::JobNumber> held_named_;  // which those were
 };
-
-/// Whether a change came too late: the job does not wait any more.
-bool is_past(const Result<void>& result);
-/// "job 12: site_factor 0 -> 500, place 1 of 9 in v100 under qssf"
-std::string to_words(const Entry& entry);
 
 }  // namespace almanac::steer

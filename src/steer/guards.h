@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What no lever may do, whatever it wants.
+/// Whose jobs no change may touch, whatever a lever wants.
 #pragma once
 
 #include <optional>
 #include <string>
 
-#include "steer/lever.h"
+#include "steer/aside.h"
+#include "steer/scene.h"
 
 namespace almanac::steer {
 
-/// Why an action is not done; nothing = it may be. Jobs of exempt users, accounts, QOS and
-/// partitions are not touched, nor jobs that are not there any more; only requeueable jobs are
-/// requeued or suspended, none is cancelled; a job that runs has a core on each of its nodes at
-/// least, and never more than Slurm gave; no hold is ended but ours, and no choice of nodes changed
-/// but ours; no node is powered off that has a job, or a reservation that runs or is due before it
-/// could be back.
-std::optional<std::string> forbidden(const Action& action, const Scene& scene);
+/// Why a job is not touched: it is gone or exempt, or does not wait any more (`of_waiting`), or
+/// run; nothing = it may be.
+inline std::optional<std::string> forbidden_of(slurm::JobNumber number, bool of_waiting,
+                                               const Scene& scene) {
+  const slurm::Job* const job = scene.mirror.find(number);
+  if (job == nullptr) return "it is not there any more";
+  if (is_exempt(*job, scene.settings.exempt)) return "it is exempt";
+  if (of_waiting && !waits(*job)) return "it does not wait any more";
+  if (!of_waiting && !holds_nodes(*job)) return "it does not run";
+  return std::nullopt;
+}
 
 }  // namespace almanac::steer

@@ -9,9 +9,9 @@
 
 #include "policy/registry.h"
 #include "steer/aside.h"
+#include "steer/claims.h"
 #include "steer/mark.h"
 #include "steer/order_lever.h"
-#include "steer/ours.h"
 #include "steer/scope.h"
 
 namespace almanac::steer {
@@ -165,9 +165,10 @@ void HoldingLever::forget() {
   left_.clear();
 }
 
-void HoldingLever::hear(const Action& action, const Result<void>& result) {
-  const auto* const change = std::get_if<JobChange>(&action.change);
-  if (change == nullptr) return;
+void HoldingLever::hear(const Change& made, const Result<void>& result) {
+  const auto* const queued = std::get_if<QueueChange>(&made);
+  if (queued == nullptr) return;
+  const JobChange* const change = &queued->becomes;
   const bool may_be = result || result.error().code == Code::unavailable;
   if (result && in_vain_.contains(change->job)) {
     // Somewhere else it may go, or not at all.
@@ -239,23 +240,25 @@ std::set<JobNumber> HoldingLever::in_vain() const {
   return made;
 }
 
-/// Why a job is none of ours; "" = it is.
+/// Why a job is none of claims; "" = it is.
 std::string HoldingLever::leave(const slurm::Job& job, const Scene& scene) const {
   if (const auto found = left_.find(job.number); found != left_.end()) return found->second;
   if (!is_in_scope(job, scene.settings)) return "it is not of the canary";
   if (!job.comment.empty() && !is_marked(job)) return "an administrator has written a comment";
-  if (!job.required_nodes.empty() && !(is_marked(job) && scene.ours->chose_nodes_of(job))) {
+  if (!job.required_nodes.empty() &&
+      !(is_marked(job) && scene.claims->of<QueueChange>().chose_nodes_of(job))) {
     return "it asks for nodes";
   }
   if (is_aged(job, scene.mirror, scene.settings.order.age_cap)) return "it has waited too long";
-  if (scene.ours->has_own_priority(job)) return "an administrator has set its priority";
+  if (scene.claims->of<QueueChange>().has_own_priority(job))
+    return "an administrator has set its priority";
   if (would_lose_age(job)) return "a hold would take the age that it has";
   return "";
 }
 
 std::optional<Action> HoldingLever::give_to_slurm(const slurm::Job& job, const std::string& why,
                                                   const Scene& scene) const {
-  auto change = scene.ours->without_mark(job);
+  auto change = scene.claims->of<QueueChange>().without_mark(job);
   if (!change) return std::nullopt;
   bring_back(job, scene, *change);
   return Action{*change, fmt::format("left to Slurm: {}", why)};

@@ -28,7 +28,7 @@ class HoldingLever : public Lever {
                                       const slurm::Abilities& can) const override;
   std::vector<Action> want(const Scene& scene) override;
   std::vector<Action> let_go(const Scene& scene) override;
-  void hear(const Action& action, const Result<void>& result) override;
+  void hear(const Change& made, const Result<void>& result) override;
   /// Those that were released in vain, for a while after each time; those that are left to Slurm
   /// and were to start for long.
   std::set<slurm::JobNumber> in_vain() const override;

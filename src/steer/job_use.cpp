@@ -2,7 +2,9 @@
 #include "steer/job_use.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 
 namespace almanac::steer {
 namespace {
@@ -56,11 +58,44 @@ void JobUse::take(const std::string& node, const agent::Report& report,
   if (told.gpu_use) {
     part.says_itself = true;
     part.use.add({now - told.gpu_use_length, now, *told.gpu_use});
+    count(part, *told.gpu_use, told.gpu_use_length);
+  }
+  if (told.cores && report.length > Duration{0}) {
+    part.used.core_s += *told.cores * seconds(report.length);
+    part.used.core_seen_s += seconds(report.length);
   }
   if (part.says_itself || report.length == Duration{0}) return;
   if (const auto use = mean_use(part.gpus, report)) {
     part.use.add({now - report.length, now, *use});
+    count(part, *use, report.length);
   }
+}
+
+void JobUse::count(Part& part, double use, Duration length) {
+  part.used.gpu_s += use * seconds(length);
+  part.used.gpu_seen_s += seconds(length);
+}
+
+store::Used JobUse::used() const {
+  store::Used all{.core_seen_s = std::numeric_limits<double>::infinity(),
+                  .gpu_seen_s = std::numeric_limits<double>::infinity()};
+  double cores = 0;
+  double gpu_use = 0;
+  int gpus = 0;
+  for (const auto& [node, part] : parts_) {
+    all.core_seen_s = std::min(all.core_seen_s, part.used.core_seen_s);
+    if (part.used.core_seen_s > 0) cores += part.used.core_s / part.used.core_seen_s;
+    if (part.gpus == 0) continue;
+    all.gpu_seen_s = std::min(all.gpu_seen_s, part.used.gpu_seen_s);
+    const int here = std::popcount(part.gpus);
+    if (part.used.gpu_seen_s > 0) gpu_use += here * part.used.gpu_s / part.used.gpu_seen_s;
+    gpus += here;
+  }
+  if (parts_.empty()) all.core_seen_s = 0;
+  if (gpus == 0) all.gpu_seen_s = 0;
+  all.core_s = cores * all.core_seen_s;
+  all.gpu_s = gpus > 0 ? gpu_use / gpus * all.gpu_seen_s : 0;
+  return all;
 }
 
 std::optional<double> JobUse::mean() const {

@@ -15,6 +15,7 @@
 #include "base/time.h"
 #include "measure/steady_use.h"
 #include "slurm/job.h"
+#include "store/job.h"
 
 namespace almanac::steer {
 
@@ -48,16 +49,21 @@ class JobUse {
   /// Cores that it keeps busy, and how busy its GPUs are, as told last.
   std::optional<double> cores_busy(Time now) const;
   std::optional<double> gpus_busy() const { return mean(); }
+  /// What it used of its cores and GPUs since it is followed, over the time of which all of its
+  /// nodes told; of memory agents tell nothing.
+  store::Used used() const;
 
  private:
   struct Part {
     std::uint64_t gpus = 0;
     measure::SteadyUse use{};
+    store::Used used{};
     bool says_itself = false;
     agent::JobReport last{};
     Time at = kNoTime;
   };
 
+  void count(Part& part, double use, Duration length);
   std::optional<double> mean() const;
   template <typename Field>
   std::optional<double> sum(Field field, Time now) const;

@@ -41,6 +41,22 @@ TEST_F(JobUseTest, IsToldOnceAllNodesHaveSettled) {
   EXPECT_DOUBLE_EQ(use_.bandwidth_gbs(now_).value(), 20);
 }
 
+TEST_F(JobUseTest, AddsUpWhatItsNodesTell) {
+  EXPECT_EQ(use_.used(), store::Used{}) << "no agent has told anything";
+  tell(40s, {}, 0.8, 0.6);
+  const store::Used used = use_.used();
+  EXPECT_DOUBLE_EQ(used.core_seen_s, 40);
+  EXPECT_DOUBLE_EQ(used.core_s, 6 * 40) << "three cores on each of two nodes";
+  EXPECT_DOUBLE_EQ(used.gpu_seen_s, 40);
+  EXPECT_DOUBLE_EQ(used.gpu_s, 0.7 * 40);
+  EXPECT_EQ(used.most_memory_gb, 0) << "agents tell nothing of memory";
+}
+
+TEST_F(JobUseTest, CountsTheTimeOfWhichAllNodesTold) {
+  tell("a", {}, 0.8);
+  EXPECT_EQ(use_.used().core_seen_s, 0) << "node b is silent";
+}
+
 TEST_F(JobUseTest, IsBesideWhatItWasWithAllCores) {
   const Cores fewer{{"a", 4}, {"b", 4}};
   tell(60s, {}, 0.8, 0.8);

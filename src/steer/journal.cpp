@@ -20,93 +20,32 @@ namespace {
 
 using Json = nlohmann::json;
 
-template <typename Value>
-void put(Json& into, const char* name, const std::optional<Value>& value) {
-  if (value) into[name] = *value;
-}
-
-template <typename Value>
-void get(const Json& from, const char* name, std::optional<Value>& value) {
-  if (const auto found = from.find(name); found != from.end()) value = found->get<Value>();
-}
-
-Json fields_of(const slurm::JobChange& change) {
-  Json made = Json::object();
-  put(made, "site_factor", change.site_factor);
-  put(made, "priority", change.priority);
-  put(made, "held", change.held);
-  put(made, "required_nodes", change.required_nodes);
-  put(made, "comment", change.comment);
-  put(made, "shards", change.shards);
-  return made;
-}
-
-slurm::JobChange change_of(slurm::JobNumber job, const Json& fields) {
-  slurm::JobChange made{.job = job};
-  get(fields, "site_factor", made.site_factor);
-  get(fields, "priority", made.priority);
-  get(fields, "held", made.held);
-  get(fields, "required_nodes", made.required_nodes);
-  get(fields, "comment", made.comment);
-  get(fields, "shards", made.shards);
-  return made;
-}
+constexpr int kNoKind = 599;  // of Json's numbers, one that it has not given out
 
 Json json_of(const Entry& entry, std::int64_t number) {
   Json made{{"n", number}, {"at_s", seconds(entry.at)}, {"lever", entry.lever}};
-  if (const auto* const job = std::get_if<OfJob>(&entry.what)) {
-    made["job"] = static_cast<std::uint32_t>(job->becomes.job);
-    made["was"] = fields_of(job->was);
-    made["becomes"] = fields_of(job->becomes);
-  } else if (const auto* const run = std::get_if<OfRun>(&entry.what)) {
-    made["job"] = static_cast<std::uint32_t>(run->job);
-    made["fate"] = to_string(run->fate);
-  } else if (const auto* const held = std::get_if<OfCores>(&entry.what)) {
-    made["job"] = static_cast<std::uint32_t>(held->job);
-    made["cores"] = Json::object();
-    for (const auto& [node, cores] : held->cores) made["cores"][node] = cores;
-  } else if (const auto* const weighed = std::get_if<OfWeight>(&entry.what)) {
-    made["nodes"] = weighed->nodes;
-    made["weight"] = weighed->weight;
-  } else {
-    const auto& nodes = std::get<OfNodes>(entry.what);
-    made["nodes"] = nodes.nodes;
-    made["power"] = nodes.on ? "on" : "off";
-  }
+  std::visit([&](const auto& change) { change.record(made); }, entry.what);
   made["why"] = entry.why;
   return made;
 }
 
-/// Fails as all that is read of JSON does where there is no such word.
-slurm::Fate fate_of(const std::string& word) {
-  Json places;
-  for (const std::string_view each : slurm::kFateWords) places[std::string(each)] = places.size();
-  return slurm::Fate{places.at(word).get<std::uint8_t>()};
+/// Of the first kind that knows the line.
+template <typename... Kinds>
+Change change_of(const Json& line, const std::variant<Kinds...>*) {
+  std::optional<Change> made;
+  const auto try_kind = [&](auto read) {
+    if (read) made = *std::move(read);
+    return made.has_value();
+  };
+  if ((try_kind(Kinds::read(line)) || ...)) return *made;
+  throw Json::other_error::create(kNoKind, "a change of no kind that is known", &line);
 }
 
 Entry entry_of(const Json& json) {
-  Entry made{.at = Time{Duration{std::llround(json.at("at_s").get<double>() * 1e3)}},
-             .lever = json.at("lever"),
-             .why = json.at("why")};
-  if (json.contains("weight")) {
-    made.what = OfWeight{json.at("nodes"), json.at("weight").get<std::uint32_t>()};
-    return made;
-  }
-  if (json.contains("nodes")) {
-    made.what = OfNodes{json.at("nodes"), json.at("power") == "on"};
-    return made;
-  }
-  const slurm::JobNumber job{json.at("job").get<std::uint32_t>()};
-  if (json.contains("cores")) {
-    made.what = OfCores{job, json.at("cores").get<std::map<std::string, double>>()};
-    return made;
-  }
-  if (json.contains("fate")) {
-    made.what = OfRun{job, fate_of(json.at("fate"))};
-    return made;
-  }
-  made.what = OfJob{change_of(job, json.at("was")), change_of(job, json.at("becomes"))};
-  return made;
+  return {.at = Time{Duration{std::llround(json.at("at_s").get<double>() * 1e3)}},
+          .lever = json.at("lever"),
+          .what = change_of(json, static_cast<const Change*>(nullptr)),
+          .why = json.at("why")};
 }
 
 /// Gives entries on as soon as it is known how they went.
@@ -177,6 +116,11 @@ Result<void> sync_folder_of(const std::string& path) {
 }
 
 }  // namespace
+
+std::string to_words(const Entry& entry) {
+  return std::visit([](const auto& change) { return change.describe(); }, entry.what) + "; " +
+         entry.why;
+}
 
 Journal::Journal(std::string path, process::Descriptor file, std::int64_t size, std::int64_t next)
     : path_(std::move(path)), file_(std::move(file)), size_(size), next_(next), begun_(next) {}

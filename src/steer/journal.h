@@ -14,58 +14,31 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
 #include "process/descriptor.h"
-#include "slurm/link.h"
+#include "steer/action/action.h"
 
 namespace almanac::steer {
 
 /// The lever that takes back what others did.
 inline constexpr std::string_view kUndo = "undo";
 
-/// Of a job that waits: what it was in those things that change, and what it becomes.
-struct OfJob {
-  slurm::JobChange was{};
-  slurm::JobChange becomes{};
-};
-/// Of a job that runs.
-struct OfRun {
-  slurm::JobNumber job{};
-  slurm::Fate fate{};
-};
-/// Nodes powered on or off.
-struct OfNodes {
-  std::vector<std::string> nodes{};
-  bool on = true;
-};
-
-/// What nodes weigh (node_weight.h).
-struct OfWeight {
-  std::vector<std::string> nodes{};
-  std::uint32_t weight = 1;
-};
-
-/// A job that runs, and the cores that it is held to by node; none = as Slurm has it.
-struct OfCores {
-  slurm::JobNumber job{};
-  std::map<std::string, double> cores{};
-};
-
 /// Something that was done.
 struct Entry {
   Time at{};  ///< By the controller's clock.
   std::string lever{};
-  std::variant<OfJob, OfRun, OfNodes, OfWeight, OfCores> what{};
+  Change what{};
   std::string why{};
 };
+
+/// "job 12: site_factor 0 -> 500; place 1 of 9 in v100 under qssf"
+std::string to_words(const Entry& entry);
 
 /// Why something failed; "" = it did not; nothing = that is not known.
 using Failure = std::optional<std::string>;

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "steer/ours.h"
+#include "steer/claims.h"
 
 namespace almanac::steer {
 namespace {
@@ -19,8 +19,8 @@ slurm::JobNumber number(std::uint32_t job) { return slurm::JobNumber{job}; }
 Entry change(std::uint32_t job, std::int64_t was, std::int64_t becomes) {
   return {.at = Time{1000s},
           .lever = "order",
-          .what = OfJob{{.job = number(job), .site_factor = was},
-                        {.job = number(job), .site_factor = becomes}},
+          .what = QueueChange{{.job = number(job), .site_factor = was},
+                              {.job = number(job), .site_factor = becomes}},
           .why = "\"first\"\n"};
 }
 
@@ -40,16 +40,16 @@ class JournalTest : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   std::string path() const { return folder_ + "/journal.jsonl"; }
-  Ours ours() const {
-    Ours made;
+  Claims ours() const {
+    Claims made;
     EXPECT_TRUE(Journal::read(
         path(), [&](const Entry& entry, const auto& failed) { made.take(entry, failed); }));
     return made;
   }
-  std::int64_t undone(const Ours& ours, std::uint32_t job, std::int64_t present) const {
-    const auto undoing = ours.undoing(with_waiting(job, present));
+  std::int64_t undone(const Claims& ours, std::uint32_t job, std::int64_t present) const {
+    const auto undoing = ours.undoing(with_waiting(job, present), "undone");
     if (undoing.empty()) return -1;
-    return std::get<OfJob>(undoing.front().what).becomes.site_factor.value_or(-1);
+    return std::get<QueueChange>(undoing.front().what).becomes.site_factor.value_or(-1);
   }
 
   std::string folder_;
@@ -84,7 +84,7 @@ TEST_F(JournalTest, BeginsAnewWithWhatStillStands) {
   auto journal = Journal::open(path());
   ASSERT_TRUE(journal->begin({change(1, 7, 50), change(2, 5, 40)}));
   ASSERT_TRUE(journal->end({"", ""}));
-  Ours known = ours();
+  Claims known = ours();
   known.forget_gone(with_waiting(1, 50));
   ASSERT_TRUE(journal->begin_anew(known.standing(Time{2h})));
   ASSERT_TRUE(journal->begin({change(3, 9, 30)}));
@@ -105,43 +105,44 @@ TEST_F(JournalTest, RefusesAFileThatIsNone) {
 
 TEST_F(JournalTest, PowersOnWhatWasPoweredOffAndResumesWhatWasSuspended) {
   auto journal = Journal::open(path());
-  ASSERT_TRUE(
-      journal->begin({{.lever = "power", .what = OfNodes{{"a", "b"}, false}},
-                      {.lever = "power", .what = OfNodes{{"b"}, true}},
-                      {.lever = "preemption", .what = OfRun{number(4), slurm::Fate::suspend}}}));
+  ASSERT_TRUE(journal->begin(
+      {{.lever = "power", .what = PowerChange{{"a", "b"}, false}},
+       {.lever = "power", .what = PowerChange{{"b"}, true}},
+       {.lever = "preemption", .what = FateChange{number(4), slurm::Fate::suspend}}}));
   ASSERT_TRUE(journal->end({"", "", ""}));
   Mirror mirror;
   mirror.take({.at = Time{1h},
                .jobs = {{.number = number(4), .state = slurm::State::suspended}},
                .nodes = {{.name = "a", .power = slurm::Power::off}, {.name = "b"}}});
-  const auto undoing = ours().undoing(mirror);
+  const auto undoing = ours().undoing(mirror, "undone");
   ASSERT_EQ(undoing.size(), 2U);
-  EXPECT_EQ(std::get<OfRun>(undoing[0].what).fate, slurm::Fate::resume);
-  EXPECT_EQ(std::get<OfNodes>(undoing[1].what).nodes, std::vector<std::string>{"a"});
+  EXPECT_EQ(std::get<FateChange>(undoing[0].what).fate, slurm::Fate::resume);
+  EXPECT_EQ(std::get<PowerChange>(undoing[1].what).nodes, std::vector<std::string>{"a"});
 }
 
 TEST_F(JournalTest, KnowsWhoIsHeldToFewerCoresUntilThatIsUndone) {
   auto journal = Journal::open(path());
   ASSERT_TRUE(journal);
   const std::map<std::string, double> cores{{"a", 4}, {"b", 2.5}};
-  const OfCores held{number(4), cores};
-  ASSERT_TRUE(journal->begin({{.lever = "slimming", .what = OfCores{number(4), {{"a", 8}}}},
+  const CoresChange held{number(4), cores};
+  ASSERT_TRUE(journal->begin({{.lever = "slimming", .what = CoresChange{number(4), {{"a", 8}}}},
                               {.lever = "slimming", .what = held},
-                              {.lever = "slimming", .what = OfCores{number(5), {{"a", 1}}}},
-                              {.lever = "slimming", .what = OfCores{number(5), {}}}}));
+                              {.lever = "slimming", .what = CoresChange{number(5), {{"a", 1}}}},
+                              {.lever = "slimming", .what = CoresChange{number(5), {}}}}));
   ASSERT_TRUE(journal->end({"", "", "", ""}));
-  Ours known = ours();
-  ASSERT_EQ(known.cores().size(), 1U);
-  EXPECT_EQ(known.cores().at(number(4)), cores);
+  Claims known = ours();
+  ASSERT_EQ(known.of<CoresChange>().jobs().size(), 1U);
+  EXPECT_EQ(known.of<CoresChange>().jobs().at(number(4)), cores);
   ASSERT_TRUE(journal->begin_anew(known.standing(Time{1h})));
-  EXPECT_EQ(ours().cores(), known.cores()) << "a journal that began anew says the same";
+  EXPECT_EQ(ours().of<CoresChange>().jobs(), known.of<CoresChange>().jobs())
+      << "a journal that began anew says the same";
   Mirror mirror;
   mirror.take({.at = Time{1h}, .jobs = {{.number = number(4), .state = slurm::State::running}}});
-  const auto undoing = known.undoing(mirror);
+  const auto undoing = known.undoing(mirror, "undone");
   ASSERT_EQ(undoing.size(), 1U);
-  EXPECT_TRUE(std::get<OfCores>(undoing[0].what).cores.empty());
+  EXPECT_TRUE(std::get<CoresChange>(undoing[0].what).cores.empty());
   known.take(undoing[0], "");
-  EXPECT_TRUE(known.cores().empty());
+  EXPECT_TRUE(known.of<CoresChange>().jobs().empty());
 }
 
 TEST_F(JournalTest, RefusesAFateThatItDoesNotKnow) {

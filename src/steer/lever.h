@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A lever: one kind of thing that Almanac may do to a Slurm. It says what it wants done; whether
-/// that is done, how fast, and that it can be taken back, is for the driver (driver.h).
+/// A lever: one reason for which Almanac does something to a Slurm. It says what it wants done;
+/// whether that is done, how fast, and that it can be taken back, is for the driver (driver.h).
 ///
 /// Each time it is asked anew from what is true, and wants all that is not yet so. What could not
 /// be done this time it will want again.
@@ -12,61 +12,12 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
-#include "slurm/link.h"
-#include "steer/decision.h"
-#include "steer/job_use.h"
-#include "steer/mirror.h"
-#include "steer/settings.h"
+#include "steer/action/action.h"
+#include "steer/scene.h"
 
 namespace almanac::steer {
-
-class Ours;
-
-/// What a lever looks at.
-struct Scene {
-  const Settings& settings;
-  const slurm::Site& site;
-  slurm::Abilities can{};
-  const Mirror& mirror;
-  const Decision& decision;
-  const Chosen& policy;
-  // The driver says these.
-  const Ours* ours = nullptr;  ///< What stands of what was done.
-  bool places = false;         ///< The lever `placement` is on, and does not rest.
-  bool shares = false;         ///< The lever `sharing`.
-};
-
-/// Another fate for a job that runs.
-struct FateChange {
-  slurm::JobNumber job{};
-  slurm::Fate fate{};
-};
-
-/// Nodes are to be powered on, or off.
-struct PowerChange {
-  std::vector<std::string> nodes{};
-  bool on = true;
-};
-
-/// Nodes are to weigh as much when Slurm chooses where jobs go.
-struct WeightChange {
-  std::vector<std::string> nodes{};
-  std::uint32_t weight = 1;
-};
-
-/// A job that runs is to be held to fewer cores than Slurm gave it.
-struct CoresChange {
-  slurm::JobNumber job{};
-  Cores cores{};  ///< On each node where that is so; none = all that Slurm gave.
-};
-
-struct Action {
-  std::variant<slurm::JobChange, FateChange, PowerChange, WeightChange, CoresChange> change{};
-  std::string why{};  ///< "place 3 of 120 in v100".
-};
 
 class Lever {
  public:
@@ -84,8 +35,8 @@ class Lever {
   /// The most urgent first. Jobs that wait, jobs that run and nodes are those of the mirror.
   virtual std::vector<Action> want(const Scene& scene) = 0;
   /// What has become of one that was done, or tried. Not called while the lever is dry.
-  virtual void hear(const Action& action, const Result<void>& result) {
-    static_cast<void>(action);
+  virtual void hear(const Change& change, const Result<void>& result) {
+    static_cast<void>(change);
     static_cast<void>(result);
   }
   /// Waiting jobs that Slurm has not started where there was room, for reasons that it does not

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "steer/claims.h"
 #include "steer/mark.h"
 #include "steer/order_values.h"
-#include "steer/ours.h"
 
 namespace almanac::steer {
 namespace {
@@ -24,7 +24,7 @@ std::vector<const slurm::Job*> with_aged_first(const Decision::Line& line, const
     const slurm::Job* const job = scene.decision.find(number, scene.mirror);
     // Since the decision; a job that is held has no priority.
     if (job == nullptr || !waits(*job) || job->held) continue;
-    if (scene.ours->has_own_priority(*job)) {
+    if (scene.claims->of<QueueChange>().has_own_priority(*job)) {
       ++own_priorities;
       continue;
     }

@@ -12,9 +12,9 @@
 
 #include "policy/registry.h"
 #include "policy/slots.h"
+#include "steer/claims.h"
 #include "steer/node_commands.h"
 #include "steer/node_weight.h"
-#include "steer/ours.h"
 #include "steer/power_facts.h"
 #include "steer/scope.h"
 
@@ -88,7 +88,8 @@ class PowerLever final : public Lever {
     to_wake_.clear();
     notice(scene);
     std::vector<Action> made = weigh(scene, false);
-    const std::vector<std::string> off = commands_.due(scene.ours->asleep(scene.mirror), true);
+    const std::vector<std::string> off =
+        commands_.due(scene.claims->of<PowerChange>().asleep(scene.mirror), true);
     if (!off.empty()) made.push_back({PowerChange{off, true}, kGivenBack});
     left_.clear();
     if (scene.can.power) return made;
@@ -96,12 +97,12 @@ class PowerLever final : public Lever {
     return {};
   }
 
-  void hear(const Action& action, const Result<void>& result) override {
-    if (const auto* const weighed = std::get_if<WeightChange>(&action.change)) {
+  void hear(const Change& made, const Result<void>& result) override {
+    if (const auto* const weighed = std::get_if<WeightChange>(&made)) {
       for (const std::string& each : weighed->nodes) weighed_[each] = commands_.now();
       return;
     }
-    const auto& change = std::get<PowerChange>(action.change);
+    const auto& change = std::get<PowerChange>(made);
     commands_.given(change.nodes, change.on);
     if (!result || !change.on) return;
     for (std::size_t at = 0; at < change.nodes.size(); ++at) woken_.push_back(commands_.now());
@@ -195,7 +196,8 @@ class PowerLever final : public Lever {
     for (auto* const of : {&made.idle, &made.asleep}) of->resize(world.cluster.vcs.size());
     made.spare.resize(world.cluster.vcs.size());
     NodeNames ours;
-    for (std::string& each : scene.ours->asleep(scene.mirror)) ours.insert(std::move(each));
+    for (std::string& each : scene.claims->of<PowerChange>().asleep(scene.mirror))
+      ours.insert(std::move(each));
     for (const auto& [name, node] : scene.mirror.nodes()) {
       const NodeId id = world.node(name);
       if (id == kNoNode || node.drained || node.reserved) continue;

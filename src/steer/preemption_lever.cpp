@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "steer/ours.h"
+#include "steer/claims.h"
 
 namespace almanac::steer {
 namespace {
@@ -56,7 +56,9 @@ class PreemptionLever final : public Lever {
   std::vector<Action> let_go(const Scene& scene) override {
     std::vector<Action> made;
     for (const auto& [number, job] : scene.mirror.jobs()) {
-      if (job.state != State::suspended || scene.ours->suspended_at(number) == kNoTime) continue;
+      if (job.state != State::suspended ||
+          scene.claims->of<FateChange>().suspended_at(number) == kNoTime)
+        continue;
       made.push_back({FateChange{number, Fate::resume}, "preemption is not on"});
     }
     left_.clear();
@@ -68,10 +70,10 @@ class PreemptionLever final : public Lever {
     return {};
   }
 
-  void hear(const Action& action, const Result<void>& result) override {
+  void hear(const Change& made, const Result<void>& result) override {
     // One that Slurm refuses is as good as done: it is not asked again at once.
     if (!result && result.error().code == Code::unavailable) return;
-    stopped_[std::get<FateChange>(action.change).job] = at_;
+    stopped_[std::get<FateChange>(made).job] = at_;
   }
 
   std::vector<std::string> left() const override {
@@ -93,7 +95,7 @@ class PreemptionLever final : public Lever {
 
   /// Whether no job has begun since on the nodes of one that we have suspended.
   static bool may_go_on(const slurm::Job& job, const Scene& scene) {
-    const Time since = scene.ours->suspended_at(job.number);
+    const Time since = scene.claims->of<FateChange>().suspended_at(job.number);
     if (job.state != State::suspended || since == kNoTime) return false;
     if (scene.mirror.at() - since < kComes) return false;
     std::set<std::string> own;

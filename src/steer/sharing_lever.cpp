@@ -11,9 +11,9 @@
 
 #include "policy/registry.h"
 #include "steer/chosen_nodes.h"
+#include "steer/claims.h"
 #include "steer/holding_lever.h"
 #include "steer/mark.h"
-#include "steer/ours.h"
 #include "steer/shards.h"
 
 namespace almanac::steer {
@@ -128,7 +128,7 @@ class SharingLever final : public HoldingLever {
       return alone_anywhere(job, scene);
     }
     const auto& [name, at] = *node;
-    const int asked = scene.ours->asked_shards(job);
+    const int asked = scene.claims->of<QueueChange>().asked_shards(job);
     const bool may_be_half = asked <= at.half() && !at.is_mixed && !at.is_unclear &&
                              (at.stays_so() || may_be_parted(job));
     if (joins) {
@@ -144,7 +144,7 @@ class SharingLever final : public HoldingLever {
   }
 
   void bring_back(const slurm::Job& job, const Scene& scene, JobChange& change) const override {
-    const int asked = scene.ours->asked_shards(job);
+    const int asked = scene.claims->of<QueueChange>().asked_shards(job);
     if (asked != shards_of_a_node(job)) change.shards = asked;
   }
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "steer/ours.h"
+#include "steer/claims.h"
 
 namespace almanac::steer {
 namespace {
@@ -30,15 +30,16 @@ class SlimmingLever final : public Lever {
     const std::set<std::string> present = present_();
     std::vector<Action> made;
     for (const auto& [job, cores] : slimmer_.wanted()) {
-      const auto stands = scene.ours->cores().find(job);
-      if (stands != scene.ours->cores().end() && stands->second == cores) continue;
+      const auto stands = scene.claims->of<CoresChange>().jobs().find(job);
+      if (stands != scene.claims->of<CoresChange>().jobs().end() && stands->second == cores)
+        continue;
       // On all of its nodes or on none: the slowest decides how fast it is.
       const bool all_hear = std::all_of(cores.begin(), cores.end(), [&](const auto& each) {
         return present.contains(each.first);
       });
       if (all_hear) made.push_back({CoresChange{job, cores}, slimmer_.why(job)});
     }
-    for (const auto& [job, cores] : scene.ours->cores()) {
+    for (const auto& [job, cores] : scene.claims->of<CoresChange>().jobs()) {
       if (slimmer_.wanted().contains(job)) continue;
       made.push_back({CoresChange{job, {}}, slimmer_.why(job)});
     }
@@ -47,7 +48,7 @@ class SlimmingLever final : public Lever {
 
   std::vector<Action> let_go(const Scene& scene) override {
     std::vector<Action> made;
-    for (const auto& [job, cores] : scene.ours->cores()) {
+    for (const auto& [job, cores] : scene.claims->of<CoresChange>().jobs()) {
       made.push_back({CoresChange{job, {}}, "slimming is not on"});
     }
     return made;
@@ -66,9 +67,9 @@ std::unique_ptr<Lever> make_slimming_lever(const Slimmer& slimmer, Present prese
   return std::make_unique<SlimmingLever>(slimmer, std::move(present));
 }
 
-Agents::Orders orders_of(const Ours& ours) {
+Agents::Orders orders_of(const Claims& claims) {
   Agents::Orders made;
-  for (const auto& [job, nodes] : ours.cores()) {
+  for (const auto& [job, nodes] : claims.of<CoresChange>().jobs()) {
     for (const auto& [node, cores] : nodes) made[node].push_back({job, cores});
   }
   return made;

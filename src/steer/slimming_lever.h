@@ -24,6 +24,6 @@ using Present = std::function<std::set<std::string>()>;
 std::unique_ptr<Lever> make_slimming_lever(const Slimmer& slimmer, Present present);
 
 /// What agents are to be told, of all that stands.
-Agents::Orders orders_of(const Ours& ours);
+Agents::Orders orders_of(const Claims& claims);
 
 }  // namespace almanac::steer

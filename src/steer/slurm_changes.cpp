@@ -90,8 +90,8 @@ Result<void> SlurmService::hold(store::JobNumber number, const Caller& caller) {
   return change_job(number, caller, [this, of_user = !caller.may_all](const slurm::Job& job) {
     // Without our mark: what is marked, levers release when its time has come.
     const std::lock_guard lock(mutex_);
-    slurm::JobChange made =
-        driver_.ours().without_mark(job).value_or(slurm::JobChange{.job = job.number});
+    slurm::JobChange made = driver_.claims().of<QueueChange>().without_mark(job).value_or(
+        slurm::JobChange{.job = job.number});
     made.held = true;
     made.of_user = of_user;
     return Result<slurm::JobChange>(std::move(made));

@@ -392,6 +392,7 @@ bool SlurmService::take_news(slurm::News news) {
     decider_->learn(job, *world_);
     if (job.outcome == trace::JobState::unknown) continue;
     ended_.push_back(to_stored(job, *world_));
+    if (const JobUse* const use = slimmer_->use(job.number)) ended_.back().used = use->used();
     taught_.push_back(ended_.back());
   }
   return is_other;
@@ -422,7 +423,7 @@ void SlurmService::slim() {
 }
 
 bool SlurmService::turn_levers() {
-  Driver::Slice slice;
+  Slice slice;
   {
     const std::lock_guard lock(mutex_);
     if (decider_->last().world == nullptr) return false;
@@ -449,7 +450,7 @@ bool SlurmService::turn_levers() {
 void SlurmService::tell_agents() {
   if (!agents_) return;
   const std::lock_guard lock(mutex_);
-  agents_->order(orders_of(driver_.ours()));
+  agents_->order(orders_of(driver_.claims()));
 }
 
 void SlurmService::save() {

@@ -95,6 +95,7 @@ class SlurmService final : public live::Service {
   Result<live::JobView> job(store::JobNumber number) const override;
   Result<std::vector<std::string>> explain(store::JobNumber number) const override;
   std::optional<live::Expected> expect(store::JobNumber number, Duration patience) const override;
+  Result<std::optional<live::Expected>> foresee(const store::Submission& asked) const override;
   std::vector<live::NodeView> nodes() const override;
   std::optional<live::Manager> manager() const override;
   std::optional<live::Comparison> shadow() const override;

@@ -43,6 +43,7 @@ std::string SlurmService::why_waiting(const slurm::Job& job) const {
 JobView SlurmService::view_of(const slurm::Job& job) const {
   JobView made{.job = to_stored(job, *world_)};
   if (const JobUse* const use = slimmer_->use(job.number)) {
+    made.job.used = use->used();
     made.gpu_use = use->gpus_busy().value_or(-1);
     made.cpu_use = use->cores_busy(mirror_.at()).value_or(-1);
   }

@@ -1,11 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "steer/outlook.h"
+#include "steer/policies.h"
 #include "steer/slurm_service.h"
 #include "steer/watching.h"
 
 namespace almanac::steer {
+
+namespace {
+
+/// Slurm as it comes, as advice plays it: the queue in its order, and backfill by time limits.
+constexpr const char* kStockSlurm = "easy+limit";
+
+/// As Slurm stands in its queue now; one that is not there any more is last.
+void put_by_priority(std::vector<slurm::JobNumber>& queue, const Mirror& mirror) {
+  const auto priority = [&](slurm::JobNumber number) {
+    const slurm::Job* const job = mirror.find(number);
+    return job == nullptr ? 0 : job->priority;
+  };
+  std::stable_sort(queue.begin(), queue.end(), [&](slurm::JobNumber a, slurm::JobNumber b) {
+    return priority(a) > priority(b);
+  });
+}
+
+}  // namespace
 
 void SlurmService::look_on() {
   // What was there ends outside the lock: its threads may wait for that.
@@ -25,12 +46,20 @@ void SlurmService::look_on() {
 live::Outlook SlurmService::outlook(const World& world) {
   const std::lock_guard lock(mutex_);
   live::Outlook made;
-  // A Slurm that is left to itself does not do what the policy would.
-  if (world_.get() == &world && (moves("order") || moves("placement"))) {
-    made = outlook_of(mirror_, world, decider_->shown());
+  const bool decides = moves("order") || moves("placement");
+  if (world_.get() == &world) {
+    const auto shown = decider_->shown();
+    std::vector<slurm::JobNumber> queue(shown.begin(), shown.end());
+    if (!decides) put_by_priority(queue, mirror_);
+    made = outlook_of(mirror_, world, queue);
   }
   made.revision = revision_;
   made.composition = decider_->policy().composition;
+  // A Slurm that is left to itself does what it does, whatever the policy would.
+  if (!decides) {
+    made.composition = compose(kStockSlurm)->composition;
+    made.in_line = true;
+  }
   made.ended = std::exchange(taught_, {});
   return made;
 }
@@ -53,6 +82,16 @@ std::optional<live::Expected> SlurmService::expect(store::JobNumber number,
     watching = watching_;
   }
   return watching ? watching->foresight.ask(number, patience) : std::nullopt;
+}
+
+Result<std::optional<live::Expected>> SlurmService::foresee(const store::Submission& asked) const {
+  std::shared_ptr<Watching> watching;
+  {
+    const std::lock_guard lock(mutex_);
+    watching = watching_;
+  }
+  if (!watching) return fail(Code::unavailable, "Slurm has not been looked at yet");
+  return watching->foresight.would(asked);
 }
 
 }  // namespace almanac::steer

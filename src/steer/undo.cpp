@@ -13,15 +13,15 @@
 
 namespace almanac::steer {
 
-Result<std::pair<Journal, Ours>> open_journal(const std::string& state) {
+Result<std::pair<Journal, Claims>> open_journal(const std::string& state) {
   const std::string path = state + "/journal.jsonl";
   auto journal = Journal::open(path);
   if (!journal) return tl::unexpected(journal.error());
-  Ours ours;
+  Claims claims;
   const auto read = Journal::read(
-      path, [&](const Entry& entry, const Failure& failed) { ours.take(entry, failed); });
+      path, [&](const Entry& entry, const Failure& failed) { claims.take(entry, failed); });
   if (!read) return tl::unexpected(read.error());
-  return std::pair{std::move(*journal), std::move(ours)};
+  return std::pair{std::move(*journal), std::move(claims)};
 }
 
 namespace {
@@ -29,7 +29,7 @@ namespace {
 /// Says what was refused, and who else may do it.
 std::string in_words(const Entry& entry, const Error& error) {
   std::string made = fmt::format("not taken back: {}: {}", to_words(entry), to_string(error));
-  if (std::holds_alternative<OfWeight>(entry.what)) {
+  if (std::holds_alternative<WeightChange>(entry.what)) {
     made += "; scontrol reconfigure lets them weigh what slurm.conf says";
   }
   return made;
@@ -42,8 +42,8 @@ Result<TakenBack> take_back(Driver& driver, Mirror& mirror, slurm::Link& link, s
   TakenBack made;
   std::set<std::string> refused;
   std::unique_lock lock(mutex);
-  Driver::Slice slice = driver.plan_undo(mirror, why);
-  while (!slice.actions.empty()) {
+  Slice slice = driver.plan_undo(mirror, why);
+  while (!slice.entries.empty()) {
     lock.unlock();
     driver.carry_out(slice, link);
     lock.lock();

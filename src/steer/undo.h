@@ -19,7 +19,7 @@
 namespace almanac::steer {
 
 /// The journal of a state folder, and what stands of it.
-Result<std::pair<Journal, Ours>> open_journal(const std::string& state);
+Result<std::pair<Journal, Claims>> open_journal(const std::string& state);
 
 struct TakenBack {
   std::int64_t changes = 0;

@@ -9,6 +9,7 @@
 #include <sqlite3.h>
 #include <sys/file.h>
 
+#include "store/backup.h"
 #include "store/schema.h"
 
 namespace almanac::store {
@@ -31,8 +32,19 @@ Descriptor open_own(const std::string& path) {
   return file;
 }
 
-/// Held until the descriptor is closed. It has a file of its own: a process that closes a
-/// descriptor of the database takes SQLite's locks away.
+/// The path of a file that is there now, SQLite's to open. Called with the lock held.
+const std::string& made(const std::string& path) {
+  open_own(path);
+  return path;
+}
+
+/// The copy that is kept of a store before a later version of its tables.
+std::string copy_of(const std::string& path, std::int64_t version) {
+  return fmt::format("{}.version-{}", path, version);
+}
+
+}  // namespace
+
 Descriptor lock(const std::string& path) {
   Descriptor file = open_own(path + ".lock");
   if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return file;
@@ -43,18 +55,10 @@ Descriptor lock(const std::string& path) {
                  fmt::format("stop it first; fuser {}.lock names it", path)}};
 }
 
-/// The path of a file that is there now, SQLite's to open. Called with the lock held.
-const std::string& made(const std::string& path) {
-  open_own(path);
-  return path;
-}
-
-void check(SQLite::Database& database) {
-  const std::string found = database.execAndGet("PRAGMA quick_check(1)").getString();
+void check(Connection& connection) {
+  const std::string found = connection.database().execAndGet("PRAGMA quick_check(1)").getString();
   if (found != "ok") throw Refused{damaged(found)};
 }
-
-}  // namespace
 
 Database::Database(const std::string& path)
     : path_(path), lock_(lock(path)), writer_(made(path), Connection::Access::write) {
@@ -65,8 +69,12 @@ Database::Database(const std::string& path)
   };
   // A file that we refuse is left as it was found.
   merge_log_at_the_end(false);
-  check(database);
-  database.exec("PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL");
+  check(writer_);
+  // A burst of writes does not leave a large log behind.
+  database.exec(
+      "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864");
+  const std::int64_t version = version_of(writer_);
+  if (version > 0 && version < newest_version()) copy(writer_, copy_of(path, version));
   bring_up_to_date(writer_);
   if (database.execAndGet("PRAGMA journal_mode = WAL").getString() != "wal") {
     throw Refused{{Code::unavailable,

@@ -17,6 +17,13 @@
 
 namespace almanac::store {
 
+/// Held until the descriptor is closed: whoever has it may write the store. It is a file of its
+/// own: a process that closes a descriptor of the database takes SQLite's locks away. Throws.
+process::Descriptor lock(const std::string& path);
+
+/// Looks for damage. Throws.
+void check(Connection& connection);
+
 class Database {
  public:
   /// Opens or makes it, and looks for damage. Throws (failure.h).

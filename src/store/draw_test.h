@@ -112,6 +112,11 @@ inline std::vector<Job> draw_jobs(std::int64_t number) {
     job.energy = {.measured_j = draw_decimal(),
                   .modelled_j = draw_decimal(),
                   .counted_to = draw_time_or_none()};
+    job.used = {.core_s = draw_decimal(),
+                .core_seen_s = draw_decimal(),
+                .gpu_s = draw_decimal(),
+                .gpu_seen_s = draw_decimal(),
+                .most_memory_gb = draw_decimal()};
     job.preemptions = draw_number<std::int32_t>();
     job.held_gpus = draw_list(draw_grant);
     job.cores = draw_list(draw_number<int>);

@@ -90,6 +90,17 @@ struct Energy {
   bool operator==(const Energy&) const = default;
 };
 
+/// What was measured of a job while it ran, in all of its runs, as far as somebody looked.
+struct Used {
+  double core_s = 0;          ///< Of processors, in ...
+  double core_seen_s = 0;     ///< ... so much of its time.
+  double gpu_s = 0;           ///< In which its GPUs computed, their mean, of ...
+  double gpu_seen_s = 0;      ///< ... so much of its time.
+  double most_memory_gb = 0;  ///< Of the machine, at any look; 0 = nobody looked.
+
+  bool operator==(const Used&) const = default;
+};
+
 /// A job as it stands. `state` is pending, running, or one of those in which it has ended.
 struct Job {
   JobNumber number{};
@@ -108,6 +119,7 @@ struct Job {
   std::vector<cluster::Grant> held_gpus{};  ///< Of the present, or last, run.
   std::vector<int> cores{};                 ///< Processors of it; empty = any.
   Energy energy{};
+  Used used{};
   std::optional<int> exit_status{};
   int signal = 0;        ///< That ended it; 0 = none.
   std::string reason{};  ///< Why it ended so: "cancelled by ann", "over its time limit".

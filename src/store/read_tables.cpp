@@ -82,6 +82,12 @@ std::vector<Job> read_unfinished(Connection& connection) {
   return rows_of(query);
 }
 
+std::optional<JobNumber> read_task(Connection& connection, JobNumber array, std::int32_t index) {
+  Query query(connection, "SELECT number FROM job WHERE submission = ? AND task = ?");
+  if (!query.with(array).with(index).step()) return std::nullopt;
+  return query.next<JobNumber>();
+}
+
 std::vector<Job> read_jobs(Connection& connection, const Filter& filter) {
   std::vector<std::string> terms;
   if (!filter.user.empty()) terms.emplace_back("submission.user = ?");
@@ -93,6 +99,7 @@ std::vector<Job> read_jobs(Connection& connection, const Filter& filter) {
   if (filter.ended_since != kNoTime) terms.emplace_back("job.end_ms >= ?");
   if (filter.ended_until != kNoTime) terms.emplace_back("job.end_ms < ?");
   if (filter.below) terms.emplace_back("job.number < ?");
+  if (filter.above) terms.emplace_back("job.number > ?");
   const auto waits_or_runs = [](trace::JobState state) {
     return state == trace::JobState::pending || state == trace::JobState::running;
   };
@@ -101,8 +108,9 @@ std::vector<Job> read_jobs(Connection& connection, const Filter& filter) {
     terms.emplace_back("job.state IN ('PENDING', 'RUNNING')");  // there is an index of these
   }
   if (filter.last_ended_first) terms.emplace_back("job.end_ms IS NOT NULL");  // likewise
-  const char* const order =
-      filter.last_ended_first ? "job.end_ms DESC, job.number DESC" : "job.number DESC";
+  const char* const order = filter.last_ended_first ? "job.end_ms DESC, job.number DESC"
+                            : filter.above          ? "job.number"
+                                                    : "job.number DESC";
   // Which they are first: only rows that are wanted are read whole and sorted.
   Query query(
       connection,
@@ -116,18 +124,19 @@ std::vector<Job> read_jobs(Connection& connection, const Filter& filter) {
   if (filter.ended_since != kNoTime) query.with(filter.ended_since);
   if (filter.ended_until != kNoTime) query.with(filter.ended_until);
   if (filter.below) query.with(*filter.below);
+  if (filter.above) query.with(*filter.above);
   query.with(filter.limit);
   return rows_of(query);
 }
 
-std::vector<Job> read_ended(Connection& connection, Time since, std::int64_t most) {
-  static const std::string sql =
-      select_jobs() +
-      "WHERE job.number IN (SELECT number FROM job "
-      "WHERE end_ms >= ? AND state NOT IN ('PENDING', 'RUNNING') ORDER BY end_ms DESC LIMIT ?) "
-      "ORDER BY job.submit_ms, job.number";
+std::vector<Job> read_ended(Connection& connection, Time since, std::int64_t most, Time until) {
+  static const std::string sql = select_jobs() +
+                                 "WHERE job.number IN (SELECT number FROM job "
+                                 "WHERE end_ms BETWEEN ? AND ? AND state NOT IN ('PENDING', "
+                                 "'RUNNING') ORDER BY end_ms DESC LIMIT ?) "
+                                 "ORDER BY job.submit_ms, job.number";
   Query query(connection, sql);
-  query.with(since.time_since_epoch().count()).with(most);
+  query.with(since.time_since_epoch().count()).with(until.time_since_epoch().count()).with(most);
   return rows_of(query);
 }
 
@@ -145,11 +154,22 @@ std::vector<Told> read_told(Connection& connection, JobNumber number) {
   return records_of<Told>(query.with(number));
 }
 
-std::vector<Moment> read_moments(Connection& connection, Time since) {
-  static const std::string sql =
-      fmt::format("SELECT {} FROM moment WHERE at_ms >= ? ORDER BY at_ms", columns<Moment>());
+std::vector<Moment> read_moments(Connection& connection, Time since, std::int64_t most) {
+  std::int64_t there = 0;
+  {
+    Query count(connection, "SELECT COUNT(*) FROM moment WHERE at_ms >= ?");
+    count.with(since.time_since_epoch().count()).step();
+    there = count.next<std::int64_t>();
+  }
+  const std::int64_t each = most < 1 ? 1 : std::max<std::int64_t>(1, (there + most - 1) / most);
+  // The last of each stretch, so that the newest is among them.
+  static const std::string sql = fmt::format(
+      "SELECT {} FROM (SELECT *, ROW_NUMBER() OVER (ORDER BY at_ms) AS place FROM moment"
+      " WHERE at_ms >= ?) WHERE (? - place) % ? = 0 ORDER BY at_ms",
+      columns<Moment>());
   Query query(connection, sql);
-  return records_of<Moment>(query.with(since.time_since_epoch().count()));
+  query.with(since.time_since_epoch().count()).with(there).with(each);
+  return records_of<Moment>(query);
 }
 
 std::optional<std::string> read_setting(Connection& connection, const std::string& key) {

@@ -77,6 +77,11 @@ void each_field(T& job, Visit&& visit) {
   visit("measured_j", job.energy.measured_j);
   visit("modelled_j", job.energy.modelled_j);
   visit("counted_to_ms", job.energy.counted_to);
+  visit("used_core_s", job.used.core_s);
+  visit("used_core_seen_s", job.used.core_seen_s);
+  visit("used_gpu_s", job.used.gpu_s);
+  visit("used_gpu_seen_s", job.used.gpu_seen_s);
+  visit("used_most_memory_gb", job.used.most_memory_gb);
   visit("exit_status", job.exit_status);
   visit("signal", job.signal);
   visit("reason", job.reason);

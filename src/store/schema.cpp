@@ -171,25 +171,42 @@ ALTER TABLE submission DROP COLUMN after_what;
 ALTER TABLE submission ADD COLUMN umask INTEGER;
 ALTER TABLE submission ADD COLUMN resource_limits BLOB NOT NULL DEFAULT x'';
 )sql",
+    R"sql(
+-- What was measured of a job in all of its runs (store::Used).
+ALTER TABLE job ADD COLUMN used_core_s REAL NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN used_core_seen_s REAL NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN used_gpu_s REAL NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN used_gpu_seen_s REAL NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN used_most_memory_gb REAL NOT NULL DEFAULT 0;
+)sql",
 };
 
 }  // namespace
 
-void bring_up_to_date(Connection& connection, std::int64_t at_most) {
-  const auto newest = std::min(static_cast<std::int64_t>(kSteps.size()), at_most);
+std::int64_t newest_version() { return static_cast<std::int64_t>(kSteps.size()); }
+
+std::int64_t version_of(Connection& connection) {
   const std::int64_t version = connection.number_of("user_version");
   if (connection.number_of("application_id") != kOurs) {
     if (version != 0 || connection.number_of("schema_version") != 0) {
       throw Refused{{Code::invalid, "this is a database of another program"}};
     }
-  } else if (version > newest) {
+  } else if (version > newest_version()) {
     throw Refused{{Code::unsupported,
                    fmt::format("a later Almanac wrote this: version {} of the tables, known are {}",
-                               version, newest),
+                               version, newest_version()),
                    {},
-                   "use that one"}};
+                   fmt::format("use that one, or the copy that it kept: almanac restore "
+                               "STORE.version-{}",
+                               newest_version())}};
   }
-  if (version == newest) return;
+  return version;
+}
+
+void bring_up_to_date(Connection& connection, std::int64_t at_most) {
+  const std::int64_t newest = std::min(newest_version(), at_most);
+  const std::int64_t version = version_of(connection);
+  if (version >= newest) return;
   SQLite::Transaction all(connection.database(), SQLite::TransactionBehavior::IMMEDIATE);
   for (std::int64_t step = version; step < newest; ++step) {
     connection.database().exec(kSteps[static_cast<std::size_t>(step)]);

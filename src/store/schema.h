@@ -11,6 +11,11 @@
 
 namespace almanac::store {
 
+/// The version of the tables that a file has; 0 = it is new. Throws Refused as bring_up_to_date().
+std::int64_t version_of(Connection& connection);
+/// Today's.
+std::int64_t newest_version();
+
 /// Makes the tables, or brings them up to date, all in one transaction. Throws Refused: invalid
 /// when it is another program's file, unsupported when a later Almanac wrote it; neither is
 /// touched. `at_most`: an older version to stop at.

@@ -45,6 +45,11 @@ Result<std::optional<bool>> Store::ended_well(JobNumber number) const {
       [&](Connection& connection) { return read_ended_well(connection, number); });
 }
 
+Result<std::optional<JobNumber>> Store::task(JobNumber array, std::int32_t index) const {
+  return database_->read(
+      [&](Connection& connection) { return read_task(connection, array, index); });
+}
+
 Result<std::vector<Job>> Store::jobs(const Filter& filter) const {
   return database_->read([&](Connection& connection) { return read_jobs(connection, filter); });
 }
@@ -57,23 +62,24 @@ Result<std::vector<Told>> Store::told(JobNumber number) const {
   return database_->read([&](Connection& connection) { return read_told(connection, number); });
 }
 
-Result<std::vector<Moment>> Store::moments(Time since) const {
-  return database_->read([&](Connection& connection) { return read_moments(connection, since); });
+Result<std::vector<Moment>> Store::moments(Time since, std::int64_t most) const {
+  return database_->read(
+      [&](Connection& connection) { return read_moments(connection, since, most); });
 }
 
 Result<std::optional<std::string>> Store::get(const std::string& key) const {
   return database_->read([&](Connection& connection) { return read_setting(connection, key); });
 }
 
-Result<trace::Trace> Store::log(Time since, std::int64_t most) const {
-  return ended(since, most).map([&](const std::vector<Job>& jobs) {
+Result<trace::Trace> Store::log(Time since, std::int64_t most, Time until) const {
+  return ended(since, most, until).map([&](const std::vector<Job>& jobs) {
     return log_of(jobs, database_->path());
   });
 }
 
-Result<std::vector<Job>> Store::ended(Time since, std::int64_t most) const {
+Result<std::vector<Job>> Store::ended(Time since, std::int64_t most, Time until) const {
   return database_->read(
-      [&](Connection& connection) { return read_ended(connection, since, most); });
+      [&](Connection& connection) { return read_ended(connection, since, most, until); });
 }
 
 Result<std::int64_t> Store::forget(Time before) {

@@ -63,6 +63,7 @@ struct Filter {
   Time ended_since = kNoTime;
   Time ended_until = kNoTime;
   std::optional<JobNumber> below{};  ///< Only smaller numbers: the next page.
+  std::optional<JobNumber> above{};  ///< Only larger numbers, and the smallest first.
   bool last_ended_first = false;     ///< Only jobs that have ended.
   std::int64_t limit = -1;           ///< -1 = all.
 };
@@ -120,16 +121,20 @@ class Store {
   /// Whether a job that has ended did so well; of an array, by its number, whether all of its tasks
   /// did that have ended. Nothing where there is none.
   Result<std::optional<bool>> ended_well(JobNumber number) const;
+  /// The number of a task of an array; nothing where there is none.
+  Result<std::optional<JobNumber>> task(JobNumber array, std::int32_t index) const;
   Result<std::vector<Job>> jobs(const Filter& filter) const;
   Result<std::vector<Note>> notes(JobNumber number) const;
   Result<std::vector<Told>> told(JobNumber number) const;
-  Result<std::vector<Moment>> moments(Time since) const;
+  /// Of more than `most` (-1 = all) every second, third ... is given.
+  Result<std::vector<Moment>> moments(Time since, std::int64_t most = -1) const;
   Result<std::optional<std::string>> get(const std::string& key) const;
-  /// The jobs that ended at or after `since`, at most so many of the last (-1 = all), as a job log:
-  /// for study, predict and simulate.
-  Result<trace::Trace> log(Time since, std::int64_t most = -1) const;
+  /// The jobs that ended at or after `since` and not after `until`, at most so many of the last (-1
+  /// = all), as a job log: for study, predict and simulate.
+  Result<trace::Trace> log(Time since, std::int64_t most = -1, Time until = Time::max()) const;
   /// The same jobs as they are, in order of submission.
-  Result<std::vector<Job>> ended(Time since, std::int64_t most = -1) const;
+  Result<std::vector<Job>> ended(Time since, std::int64_t most = -1,
+                                 Time until = Time::max()) const;
   /// Drops jobs that ended before, but for those that unfinished ones come after, and moments
   /// before; gives how many jobs. In small steps, between which commits go on.
   Result<std::int64_t> forget(Time before);

@@ -196,6 +196,50 @@ TEST(Store, FindsJobsNewestFirst) {
   EXPECT_THAT(numbers(store.jobs({.below = JobNumber{3}, .limit = 2})), ElementsAre(2, 1));
 }
 
+TEST(Store, FindsTheSmallestNumbersAboveAnother) {
+  const TemporaryFolder folder;
+  Store store = Store::open(folder / "almanac.db").value();
+  Store::Batch batch;
+  for (std::int64_t number = 1; number <= 5; ++number) {
+    batch.put({.number = JobNumber{number}, .asked = {}, .end = Time(1s)});
+  }
+  ASSERT_TRUE(store.commit(batch));
+  const auto page = store.jobs({.ended_since = Time{}, .above = JobNumber{2}, .limit = 2}).value();
+  ASSERT_EQ(page.size(), 2U);
+  EXPECT_EQ(page[0].number, JobNumber{3});
+  EXPECT_EQ(page[1].number, JobNumber{4});
+}
+
+TEST(Store, KnowsATaskByItsIndex) {
+  const TemporaryFolder folder;
+  Store store = Store::open(folder / "almanac.db").value();
+  Store::Batch batch;
+  for (const std::int32_t index : {7, 3, 5}) {
+    Job task{.number = JobNumber{10 + index}, .asked = {}};
+    task.task = ArrayTask{.array = JobNumber{17}, .index = index};
+    batch.put(task);
+  }
+  ASSERT_TRUE(store.commit(batch));
+  EXPECT_EQ(store.task(JobNumber{17}, 3).value(), JobNumber{13});
+  EXPECT_EQ(store.task(JobNumber{17}, 4).value(), std::nullopt);
+  EXPECT_EQ(store.task(JobNumber{18}, 3).value(), std::nullopt);
+}
+
+TEST(Store, GivesSomeOfManyMomentsAndTheLast) {
+  const TemporaryFolder folder;
+  Store store = Store::open(folder / "almanac.db").value();
+  Store::Batch batch;
+  for (int minute = 0; minute < 1000; ++minute) {
+    batch.sample({.at = Time(minute * 1min), .gpus_busy = minute});
+  }
+  ASSERT_TRUE(store.commit(batch));
+  const auto some = store.moments(Time(100min), 30).value();
+  EXPECT_LE(some.size(), 30U);
+  EXPECT_GT(some.size(), 25U);
+  EXPECT_EQ(some.back().gpus_busy, 999);
+  EXPECT_EQ(store.moments(Time(100min)).value().size(), 900U);
+}
+
 TEST(Store, FindsWhoEndedLastFirst) {
   const TemporaryFolder folder;
   Store store = opened(folder);

@@ -25,12 +25,13 @@ void write(Connection& connection, const std::pair<std::string, std::string>& se
 std::optional<Job> read_job(Connection& connection, JobNumber number);
 std::optional<bool> read_ended_well(Connection& connection, JobNumber number);
 std::vector<Job> read_unfinished(Connection& connection);
+std::optional<JobNumber> read_task(Connection& connection, JobNumber array, std::int32_t index);
 std::vector<Job> read_jobs(Connection& connection, const Filter& filter);
-/// The jobs that ended then or later, by submission.
-std::vector<Job> read_ended(Connection& connection, Time since, std::int64_t most);
+/// The jobs that ended from then to then, by submission.
+std::vector<Job> read_ended(Connection& connection, Time since, std::int64_t most, Time until);
 std::vector<Note> read_notes(Connection& connection, JobNumber number);
 std::vector<Told> read_told(Connection& connection, JobNumber number);
-std::vector<Moment> read_moments(Connection& connection, Time since);
+std::vector<Moment> read_moments(Connection& connection, Time since, std::int64_t most);
 std::optional<std::string> read_setting(Connection& connection, const std::string& key);
 JobNumber read_last_number(Connection& connection);
 

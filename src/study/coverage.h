@@ -4,6 +4,7 @@
 /// Whether what is known of some jobs may stand for all.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "study/study.h"
@@ -13,6 +14,13 @@ namespace almanac::study {
 /// A finding is told of the whole trace only when at least half of its GPU jobs are `known`.
 inline bool known_for_most(const Study& study, std::int64_t known) {
   return 2 * known >= static_cast<std::int64_t>(study.gpu_jobs().size());
+}
+
+/// GPU jobs of which the log says when they began.
+inline std::int64_t starts_known(const Study& study) {
+  const auto jobs = study.gpu_jobs();
+  return std::count_if(jobs.begin(), jobs.end(),
+                       [&](std::uint32_t at) { return study.job(at).outcome.start != kNoTime; });
 }
 
 /// Whether failed jobs are told from cancelled ones. Philly's rebuilt list does so for some only;

@@ -50,8 +50,9 @@ const Figures& figures() {
   return all;
 }
 
-figure::Document draw_all(const Study& study) {
+figure::Document draw_all(const Study& study, const std::function<void(double)>& progress) {
   figure::Document document;
+  double tried = 0;
   document.kind = "study";
   for (std::size_t part = 0; part < kNumParts; ++part) {
     figure::Section section{.id = std::string(kParts[part].id),
@@ -60,6 +61,7 @@ figure::Document draw_all(const Study& study) {
                             .figures = {}};
     for (const Recipe& recipe : figures().all()) {
       if (static_cast<std::size_t>(recipe.part) != part) continue;
+      if (progress) progress(tried++ / static_cast<double>(figures().all().size()));
       if (std::string missing = missing_of(recipe, study); !missing.empty()) {
         document.absent.push_back({recipe.id, recipe.title, std::move(missing)});
         continue;

@@ -50,6 +50,7 @@ const Figures& figures();
 
 /// Draws every figure that the study allows into sections and findings, and lists the others with
 /// what they lack. Title, facts and provenance are the caller's to fill in.
-figure::Document draw_all(const Study& study);
+/// `progress` is told the share that is done; may be empty.
+figure::Document draw_all(const Study& study, const std::function<void(double)>& progress = {});
 
 }  // namespace almanac::study

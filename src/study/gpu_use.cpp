@@ -34,6 +34,7 @@ struct Attempt {
   std::optional<Ending> ending{};
   int gpus = 0;
   int machines = 0;
+  bool seen = false;  ///< Some minute of it was measured.
 };
 
 /// The holds of one GPU in order of time, and where the last sample was: files go forward in time.
@@ -104,19 +105,26 @@ class Join {
         if ((piece.gpu_mask >> g & 1) == 0) continue;
         if (gpus.size() <= g) gpus.resize(g + 1);
         gpus[g].holds.push_back({whole_minute(given.start), whole_minute(given.end), a});
+        use_.held += gpus[g].holds.back().to - gpus[g].holds.back().from;
       }
     }
   }
 
-  void count(const Attempt& attempt, double percent) {
+  void count(Attempt& attempt, double percent) {
+    ++use_.known;
     if (attempt.ending) {
       const auto ending = static_cast<std::size_t>(*attempt.ending);
       use_.of_all[ending].add(percent);
       if (attempt.size != kNone) use_.of_size[attempt.size][ending].add(percent);
     }
     if (attempt.gpus == 16) use_.of_16_by_machines[attempt.machines].add(percent);
-    if (attempt.gpus == 8 && attempt.machines == 1) use_.dedicated[0].add(percent);
-    if (attempt.gpus == 16 && attempt.machines <= 2) use_.dedicated[1].add(percent);
+    const bool eight = attempt.gpus == 8 && attempt.machines == 1;
+    if (eight || (attempt.gpus == 16 && attempt.machines <= 2)) {
+      const std::size_t which = eight ? 0 : 1;
+      use_.dedicated[which].add(percent);
+      if (!attempt.seen) ++use_.dedicated_attempts[which];
+    }
+    attempt.seen = true;
   }
 
   const trace::Trace& trace_;

@@ -28,9 +28,15 @@ struct GpuUse {
   OfEndings of_all{};  ///< Jobs of every size.
   /// Jobs of 8 and of 16 GPUs on as few machines as can hold them.
   std::array<PercentHistogram, 2> dedicated{};
+  std::array<std::int64_t, 2> dedicated_attempts{};
   std::map<int, PercentHistogram> of_16_by_machines{};
   std::int64_t rows = 0;       ///< Of the file: a machine, a minute.
   std::int64_t unmatched = 0;  ///< GPU minutes that no attempt held.
+  std::int64_t held = 0;       ///< GPU minutes that attempts held, measured or not.
+  std::int64_t known = 0;      ///< Of these, measured.
+
+  /// A finding is told only when the file tells of at least half of what jobs held.
+  bool known_for_most() const { return 2 * known >= held; }
 };
 
 /// Streams the file at `path` (CSV: time, machine, a column a GPU; "NA" = off line; .gz and .zst

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,6 +19,10 @@ namespace almanac::table {
 struct StreamFailure {
   Error error;
 };
+
+/// Bytes that this process has taken from files of open_stream() so far, as they lie on the disk:
+/// for those who show how far reading has come.
+std::uint64_t bytes_taken();
 
 /// A source of plain bytes.
 class Stream {

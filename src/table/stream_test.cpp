@@ -34,6 +34,14 @@ TEST(Stream, UnpacksByContentWhateverTheName) {
   EXPECT_EQ(read_file(folder.write("zstd.csv", zstd)).value(), content);
 }
 
+TEST(Stream, SaysHowManyBytesWereTakenFromTheDisk) {
+  const TemporaryFolder folder;
+  const std::string gzip = packed(folder, "a.gz", lines(100'000));
+  const std::uint64_t before = bytes_taken();
+  ASSERT_TRUE(read_file(folder / "a.gz"));
+  EXPECT_EQ(bytes_taken() - before, gzip.size()) << "as they lie there, packed";
+}
+
 TEST(Stream, ReadsGzipMembersAndZstdFramesOneAfterTheOther) {
   const TemporaryFolder folder;
   const std::string gzip = packed(folder, "a.gz", "one\n") + packed(folder, "b.gz", "two\n");

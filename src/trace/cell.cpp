@@ -11,6 +11,7 @@
 #include "text/duration.h"
 #include "text/number.h"
 #include "trace/alternative.h"
+#include "trace/metric.h"
 
 namespace almanac::trace {
 namespace {
@@ -98,6 +99,8 @@ const char* expectation(const Column& column) {
       return "a number of 0 or more";
     case Field::state:
       return "a job state";
+    case Field::metric:
+      return "what the job reports after so many steps, such as 10:0.52|40:0.61";
     case Field::alternatives:
       return "what the job would take instead, such as gpu:v100:4@0.8|cpu:32@0.1";
     default:
@@ -204,6 +207,11 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
       return intern(request.model);
     case Field::qos:
       return intern(request.qos);
+    case Field::group:
+      return intern(request.group);
+    case Field::metric:
+      if (is_missing(text)) return {};
+      return parse_metric(text) ? intern(draft.job.outcome.metric) : bad(column, text);
     case Field::alternatives:
       if (is_missing(text)) return {};
       return parse_alternatives(text) ? intern(request.alternatives) : bad(column, text);

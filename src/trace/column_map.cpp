@@ -16,7 +16,7 @@
 namespace almanac::trace {
 namespace {
 
-constexpr std::array<std::pair<Field, std::string_view>, 37> kFields{{
+constexpr std::array<std::pair<Field, std::string_view>, 39> kFields{{
     {Field::job_id, "job_id"},
     {Field::name, "name"},
     {Field::user, "user"},
@@ -26,6 +26,8 @@ constexpr std::array<std::pair<Field, std::string_view>, 37> kFields{{
     {Field::model, "model"},
     {Field::qos, "qos"},
     {Field::alternatives, "alternatives"},
+    {Field::group, "group"},
+    {Field::metric, "metric"},
     {Field::after, "after"},
     {Field::gpus, "gpus"},
     {Field::nodes, "nodes"},

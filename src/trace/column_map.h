@@ -26,6 +26,8 @@ enum class Field {
   model,
   qos,
   alternatives,
+  group,
+  metric,
   after,
   gpus,
   nodes,

@@ -91,8 +91,8 @@ TEST_F(ColumnMapFile, NamesTheLineOfAMistake) {
   EXPECT_EQ(
       error("[columns]\nsubmit = \"t\"\n"),
       "map.toml:2:10: unknown key \"submit\"; known are job_id, name, user, vc, kind, "
-      "gpu_type, model, qos, alternatives, after, gpus, nodes, attempts, max_gpus, batch, steps, "
-      "value, restart_s, checkpoint_s, gpu_share, cpus, memory_gb, "
+      "gpu_type, model, qos, alternatives, group, metric, after, gpus, nodes, attempts, max_gpus, "
+      "batch, steps, value, restart_s, checkpoint_s, gpu_share, cpus, memory_gb, "
       "reference_cpus, reference_memory_gb, bandwidth_gbs, step_s, submit_s, start_s, end_s, "
       "deadline_s, worthless_at_s, run_s, span_s, wait_s, time_limit_s, "
       "predicted_s, state "

@@ -80,7 +80,8 @@ class Writer {
 
 }  // namespace
 
-Trace generate(const Workload& workload, std::uint64_t seed) {
+Trace generate(const Workload& workload, std::uint64_t seed,
+               const std::function<void(double)>& progress) {
   if (!workload.task.empty()) return generate_tasks(workload, seed);
   Trace trace;
   trace.format = "generated";
@@ -91,7 +92,11 @@ Trace generate(const Workload& workload, std::uint64_t seed) {
   const Setting setting{workload, plan, users, calendar, asks, seed};
   MadeJobs made;
   made.jobs.reserve(static_cast<std::size_t>(workload.span.jobs + cpu_jobs(workload)));
-  for (const PlanCell& cell : plan.cells) make_sessions(setting, cell, trace.names, made);
+  const auto drawn = static_cast<double>(made.jobs.capacity());
+  for (const PlanCell& cell : plan.cells) {
+    make_sessions(setting, cell, trace.names, made);
+    if (progress) progress(static_cast<double>(made.jobs.size()) / drawn);
+  }
   // Sorted in place: a stable sort would want the memory again.
   std::sort(made.jobs.begin(), made.jobs.end(), [](const MadeJob& a, const MadeJob& b) {
     return std::pair(a.second, a.sequence) < std::pair(b.second, b.sequence);

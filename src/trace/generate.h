@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "trace/trace.h"
 #include "trace/workload.h"
@@ -23,6 +24,8 @@ namespace almanac::trace {
 /// (generate_tasks.h) everything is drawn.
 /// Requires: check(workload) finds nothing.
 /// Cost: about 190 bytes a job at the peak. Deterministic.
-Trace generate(const Workload& workload, std::uint64_t seed);
+/// `progress` is told the share that is done; may be empty.
+Trace generate(const Workload& workload, std::uint64_t seed,
+               const std::function<void(double)>& progress = {});
 
 }  // namespace almanac::trace

@@ -14,9 +14,11 @@
 #include "stats/correlation.h"
 #include "stats/quantile.h"
 #include "stats/share.h"
+#include "support/temporary_folder.h"
 #include "trace/generate_plan.h"
 #include "trace/workload_file.h"
 #include "trace/workload_preset.h"
+#include "trace/write.h"
 
 namespace almanac::trace {
 namespace {
@@ -240,6 +242,26 @@ RC_GTEST_PROP(Generate, MakesJobsThatFitAndFollowEachOther, ()) {
     RC_ASSERT(limit == kNoDuration || limit >= job.outcome.run);
   }
   RC_ASSERT(last <= workload.span.start + Duration(std::llround(workload.span.days * 86400e3)));
+}
+
+TEST(Generate, TellsHowFarItIsAndSoDoesSaving) {
+  const Workload workload = venus();
+  std::vector<double> told;
+  const auto listen = [&](double share) { told.push_back(share); };
+  const Trace made = generate(workload, 1, listen);
+  ASSERT_GT(told.size(), 2U);
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_GT(told.back(), 0.9);
+  EXPECT_LT(told.back(), 1.1);
+  for (const char* const name : {"t.csv", "t.swf"}) {
+    const TemporaryFolder folder;
+    told.clear();
+    ASSERT_TRUE(save_trace(made, folder / name, {}, listen));
+    ASSERT_GT(told.size(), 2U) << name;
+    EXPECT_TRUE(std::is_sorted(told.begin(), told.end())) << name;
+    EXPECT_GT(told.back(), 0.5) << name;
+    EXPECT_LE(told.back(), 1) << name;
+  }
 }
 
 TEST(Plan, GivesEveryVcTheGpuTimeThatIsWanted) {

@@ -40,8 +40,12 @@ class IdSet {
   std::vector<std::uint32_t> slots_;  // position + 1; 0 = free
 };
 
-/// What a request says against itself; "" if nothing.
-std::string contradiction(const Request& request, std::string_view id) {
+/// What a job says against itself; "" if nothing.
+std::string contradiction(const Job& job, std::string_view id) {
+  const Request& request = job.request;
+  if (job.outcome.metric != kNoName && request.steps == 0) {
+    return fmt::format("metric needs steps of 1 or more: job {} has none", id);
+  }
   if (request.worthless_at != kNoTime && request.deadline == kNoTime) {
     return fmt::format("worthless_at_s needs a deadline_s: job {} has none", id);
   }
@@ -87,8 +91,8 @@ Result<void> Intake::add(const Job& job, std::int64_t line) {
                                     trace_->id(job.id), seconds(request.submit)),
                         where(line)});
   }
-  if (request.worthless_at != kNoTime || request.max_gpus > 0) {
-    std::string message = contradiction(request, trace_->id(job.id));
+  if (request.worthless_at != kNoTime || request.max_gpus > 0 || outcome.metric != kNoName) {
+    std::string message = contradiction(job, trace_->id(job.id));
     if (!message.empty()) return refuse(Error{Code::invalid, std::move(message), where(line)});
   }
   auto& jobs = trace_->jobs;

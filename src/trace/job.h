@@ -56,6 +56,7 @@ struct Request {
   NameId model = kNoName;
   NameId qos = kNoName;
   NameId alternatives = kNoName;  ///< What it would take instead (trace/alternative.h).
+  NameId group = kNoName;         ///< Of the jobs that are trials of one sweep; missing = of none.
   std::int32_t gpus = 0;          ///< Whole GPUs over all nodes; 0 = a CPU job.
   std::int32_t nodes = 0;         ///< 0 = not given.
   std::int32_t max_gpus = 0;      ///< It may run on any number up to this; 0 = on `gpus` only.
@@ -90,6 +91,7 @@ struct Outcome {
   float reference_memory_gb;
   float bandwidth_gbs;  ///< GB/s of memory traffic at full speed, over all nodes; missing = none.
   float step_s;         ///< Length of one training step at the reference.
+  NameId metric = kNoName;  ///< What it would report as it trains (trace/metric.h).
 
   Outcome();
 };

@@ -10,6 +10,7 @@
 #include "support/temporary_folder.h"
 #include "table/output_file.h"
 #include "table/stream.h"
+#include "trace/metric.h"
 
 namespace almanac::trace {
 namespace {
@@ -112,6 +113,22 @@ TEST_F(ReadTrace, KeepsDeadlineAndWork) {
   EXPECT_TRUE(std::isnan(none.value));
 }
 
+TEST_F(ReadTrace, KeepsTheSweepAndWhatATrialReports) {
+  const auto trace = read(
+      "job_id,submit_s,run_s,gpus,steps,group,metric\n"
+      "1,0,10,1,100,lr,10:0.5|40:-2e-3\n"
+      "2,0,10,1,100,,\n");
+  ASSERT_TRUE(trace) << to_string(trace.error());
+  EXPECT_EQ(trace->names[trace->jobs.at(0).request.group], "lr");
+  const auto points = parse_metric(trace->names[trace->jobs.at(0).outcome.metric]);
+  ASSERT_TRUE(points);
+  ASSERT_EQ(points->size(), 2U);
+  EXPECT_EQ(points->at(1).steps, 40);
+  EXPECT_EQ(points->at(1).value, -2e-3);
+  EXPECT_EQ(trace->jobs.at(1).request.group, kNoName);
+  EXPECT_EQ(trace->jobs.at(1).outcome.metric, kNoName);
+}
+
 TEST_F(ReadTrace, RefusesARequestThatContradictsItself) {
   const auto with = [&](const char* columns, const char* cells) {
     return error(std::string("job_id,submit_s,run_s,gpus,") + columns + "\n1,0,1," + cells + "\n");
@@ -130,6 +147,13 @@ TEST_F(ReadTrace, RefusesARequestThatContradictsItself) {
                 HasSubstr("alternatives must be what the job would take instead, such as "))
         << wrong;
   }
+  for (const std::string_view wrong : {"0.5", "10:", "10:x", "0:1", "10:1|10:2", "10:1||20:2"}) {
+    EXPECT_THAT(with("steps,metric", fmt::format("1,9,{}", wrong).c_str()),
+                HasSubstr("metric must be what the job reports after so many steps, such as "))
+        << wrong;
+  }
+  EXPECT_THAT(with("metric", "1,10:0.5"),
+              HasSubstr("metric needs steps of 1 or more: job 1 has none"));
   EXPECT_THAT(with("max_gpus", "0,2"),
               HasSubstr("max_gpus needs gpus of 1 or more: job 1 asks none"));
   EXPECT_THAT(with("value", "4,-1"), HasSubstr("value must be a number of 0 or more: \"-1\""));

@@ -136,6 +136,11 @@ std::vector<OutColumn> columns_of(const Trace& trace, bool dated) {
   add_count("steps", &Request::steps);
   add_count("max_gpus", &Request::max_gpus);
   add_name("alternatives", &Request::alternatives);
+  add_name("group", &Request::group);
+  add(
+      "metric",
+      [&trace](Writer& csv, const Job& job) { csv.text(trace.names[job.outcome.metric]); },
+      [](const Job& job) { return job.outcome.metric != kNoName; });
   add_asked_time("deadline_s", "deadline", &Request::deadline);
   add_asked_time("worthless_at_s", "worthless_at", &Request::worthless_at);
   add_amount("value", &Request::value);
@@ -181,33 +186,42 @@ int swf_status(JobState state) {
   }
 }
 
-}  // namespace
-
-namespace {
+/// Tells it once in some thousand rows.
+void tell(const std::function<void(double)>& progress, std::size_t row, std::size_t rows) {
+  constexpr std::size_t kSeldom = 4096;
+  if (progress && row % kSeldom == 0) {
+    progress(static_cast<double>(row) / static_cast<double>(rows));
+  }
+}
 
 void write_columns(const Trace& trace, const std::vector<OutColumn>& columns,
-                   table::OutputFile& out) {
+                   table::OutputFile& out, const std::function<void(double)>& progress) {
   table::CsvWriter csv(out);
   for (const OutColumn& column : columns) csv.text(column.name);
   csv.end_row();
+  std::size_t row = 0;
   for (const Job& job : trace.jobs) {
     for (const OutColumn& column : columns) column.write(csv, job);
     csv.end_row();
+    tell(progress, ++row, trace.jobs.size());
   }
   csv.flush();
 }
 
 }  // namespace
 
-void write_csv(const Trace& trace, table::OutputFile& out) {
-  write_columns(trace, columns_of(trace, false), out);
+void write_csv(const Trace& trace, table::OutputFile& out,
+               const std::function<void(double)>& progress) {
+  write_columns(trace, columns_of(trace, false), out, progress);
 }
 
-void write_dated_csv(const Trace& trace, table::OutputFile& out) {
-  write_columns(trace, columns_of(trace, true), out);
+void write_dated_csv(const Trace& trace, table::OutputFile& out,
+                     const std::function<void(double)>& progress) {
+  write_columns(trace, columns_of(trace, true), out, progress);
 }
 
-void write_swf(const Trace& trace, table::OutputFile& out) {
+void write_swf(const Trace& trace, table::OutputFile& out,
+               const std::function<void(double)>& progress) {
   const auto& jobs = trace.jobs;
   const Time zero =
       jobs.empty() ? Time{} : std::chrono::floor<std::chrono::seconds>(jobs[0].request.submit);
@@ -266,11 +280,13 @@ void write_swf(const Trace& trace, table::OutputFile& out) {
       out.write(text);
       text.clear();
     }
+    tell(progress, i + 1, jobs.size());
   }
   out.write(text);
 }
 
-Result<void> save_trace(const Trace& trace, const std::string& path, std::string format) {
+Result<void> save_trace(const Trace& trace, const std::string& path, std::string format,
+                        const std::function<void(double)>& progress) {
   if (format.empty()) {
     std::string_view name = path;
     for (const std::string_view packing : {".gz", ".zst"}) {
@@ -289,7 +305,7 @@ Result<void> save_trace(const Trace& trace, const std::string& path, std::string
   auto out = path == "-" ? Result<table::OutputFile>(table::OutputFile::standard_output())
                          : table::OutputFile::create(path);
   if (!out) return tl::unexpected(std::move(out.error()));
-  write(trace, *out);
+  write(trace, *out, progress);
   return out->commit();
 }
 

@@ -4,6 +4,7 @@
 /// Writes a job log: our own CSV (docs/formats.md), or SWF 2.2 for the tools that read that.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/result.h"
@@ -13,19 +14,24 @@
 namespace almanac::trace {
 
 /// Writes our CSV: of the optional columns only those that say anything. Reading it back gives the
-/// same jobs.
-void write_csv(const Trace& trace, table::OutputFile& out);
+/// same jobs. `progress` is told the share that is written; may be empty.
+void write_csv(const Trace& trace, table::OutputFile& out,
+               const std::function<void(double)>& progress = {});
 
 /// Writes SWF: GPUs as processors, times in whole seconds from the first submission on, users,
 /// names and VCs as numbers. Its header says so and names the queues.
-void write_swf(const Trace& trace, table::OutputFile& out);
+void write_swf(const Trace& trace, table::OutputFile& out,
+               const std::function<void(double)>& progress = {});
 
-/// The same with each moment as an ISO 8601 date too, in a column without the unit: `submit` beside
-/// `submit_s`. Of a log whose times are not of the epoch these are days of 1970.
-void write_dated_csv(const Trace& trace, table::OutputFile& out);
+/// The same CSV with each moment as an ISO 8601 date too, in a column without the unit: `submit`
+/// beside `submit_s`. Of a log whose times are not of the epoch these are days of 1970.
+void write_dated_csv(const Trace& trace, table::OutputFile& out,
+                     const std::function<void(double)>& progress = {});
 
 /// Saves the trace wholly or not at all; "-" is the standard output. `format` is "csv", "dated" or
 /// "swf"; "" = by the name: SWF for ".swf" (".swf.gz", ".swf.zst"), else CSV.
-Result<void> save_trace(const Trace& trace, const std::string& path, std::string format = {});
+/// `progress` is told the share that is written; may be empty.
+Result<void> save_trace(const Trace& trace, const std::string& path, std::string format = {},
+                        const std::function<void(double)>& progress = {});
 
 }  // namespace almanac::trace

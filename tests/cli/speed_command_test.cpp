@@ -107,7 +107,7 @@ TEST_F(SpeedCommand, ExplainsTheRateOfAJob) {
   EXPECT_THAT(out,
               StartsWith("job A under fifo: 1 GPU, 2 cores, submitted 0s, started 0s, ended 250s, "
                          "waited 00:00:00\n"
-                         "  told then: starts at once (90 % sure) and ends by "));
+                         "  forecast when it came: starts at once (90 % sure) and ends by "));
   EXPECT_THAT(
       out,
       HasSubstr(
@@ -135,7 +135,7 @@ TEST_F(SpeedCommand, ExplainsWaitsForCores) {
   EXPECT_EQ(cpu_job["waits"][0]["from_s"], 10);
   EXPECT_EQ(cpu_job["waits"][0]["until_s"], 100);
   EXPECT_EQ(cpu_job["waits"][0]["text"],
-            "not enough free cores or memory on the nodes of its virtual cluster");
+            "not enough free cores or memory on the nodes where it may run");
   EXPECT_THAT(run_program({"explain", run_, "C", "--replay"}).out,
               HasSubstr("job C under fifo: 4 cores, submitted 10s"));
   const json gpu_job = explained("G");

@@ -88,6 +88,36 @@ Case crowded_day_with_parts(std::uint64_t seed) {
   return made;
 }
 
+/// Nodes go down again and again in the first two hours, some with a notice, some two at once, and
+/// come back within half an hour; a price changes beside.
+cluster::Incidents bad_day(const Case& day, std::uint64_t seed) {
+  using Kind = cluster::Incident::Kind;
+  cluster::Incidents made;
+  made.signals = {"price"};
+  Rng rng(seed, 3);
+  Time at{};
+  while (at < Time{2h}) {
+    at += static_cast<std::int64_t>(rng.below(600)) * 1s;
+    const auto node = static_cast<std::uint32_t>(rng.below(day.cluster.nodes.size()));
+    const Time back = at + static_cast<std::int64_t>(1 + rng.below(1800)) * 1s;
+    if (rng.below(2) == 0) made.all.push_back({at - 60s, Kind::notice, node, 60});
+    made.all.push_back({at, Kind::down, node});
+    made.all.push_back({back, Kind::up, node});
+    made.all.push_back({at, Kind::signal, 0, static_cast<double>(rng.below(10))});
+  }
+  std::stable_sort(made.all.begin(), made.all.end(),
+                   [](const auto& a, const auto& b) { return a.at < b.at; });
+  return made;
+}
+
+void expect_rules_where_nodes_fail(Case input, std::uint64_t seed) {
+  input.options.timeline_interval = 10min;
+  input.incidents = bad_day(input, seed);
+  const Result<Played> played = play(input);
+  ASSERT_TRUE(played) << to_string(played.error());
+  EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
+}
+
 /// Every policy, and every order, size and placement in one.
 std::vector<std::string> everything() {
   std::vector<std::string> names;
@@ -187,6 +217,15 @@ TEST_P(EveryPolicy, KeepsTheRulesWithPartsOfGpus) {
     const Result<Played> drained = play(input);
     ASSERT_TRUE(drained) << to_string(drained.error());
     EXPECT_EQ(broken_rules(input, *drained), std::vector<std::string>{}) << "seed " << seed;
+  }
+}
+
+TEST_P(EveryPolicy, KeepsTheRulesWhereNodesFail) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    expect_rules_where_nodes_fail(day(seed), seed);
+    Case parts = crowded_day_with_parts(seed);
+    parts.policy = GetParam();
+    expect_rules_where_nodes_fail(std::move(parts), seed);
   }
 }
 
@@ -334,6 +373,12 @@ TEST_P(EveryCapacity, KeepsTheRulesWhereJobsAreBoundToNodesThatSleep) {
   }
 }
 
+TEST_P(EveryCapacity, KeepsTheRulesWhereNodesFail) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    expect_rules_where_nodes_fail(quiet_days(seed), seed);
+  }
+}
+
 TEST_P(EveryCapacity, ComesToAnEndThoughNodesStayAway) { expect_an_end(quiet_days(9)); }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryCapacity, testing::ValuesIn(every_capacity()), test_name);
@@ -446,6 +491,8 @@ TEST_P(EveryMix, KeepsTheRules) {
     EXPECT_EQ(broken_rules(input, *drained), std::vector<std::string>{}) << "seed " << seed;
   }
 }
+
+TEST_P(EveryMix, KeepsTheRulesWhereNodesFail) { expect_rules_where_nodes_fail(day(4), 4); }
 
 TEST_P(EveryMix, ComesToAnEndThoughNodesStayAway) { expect_an_end(day(9)); }
 

@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Family{"alpaserve", compare_alpaserve, 1e-9, 0, " with batches"}),
     [](const auto& each) { return std::string(each.param.name); });
 
-TEST(PublishedSplitwise, IsOursToThePrintedDigitWhereNothingIsPreempted) {
+TEST(PublishedSplitwise, IsOursToThePrintedDigitWhereAServerDoesPromptsOrTokensOnly) {
   const auto golden = shared_path("golden");
   const auto data = shared_path("data");
   if (!golden || !data) GTEST_SKIP() << "the shared data are not at hand";
@@ -63,11 +63,14 @@ TEST(PublishedSplitwise, IsOursToThePrintedDigitWhereNothingIsPreempted) {
   for (const Error& error : made->errors()) ADD_FAILURE() << to_string(error);
   int checked = 0;
   for (const Figure& each : made->figures()) {
-    if (!each.what.starts_with("example_") && !each.what.starts_with("orca_")) continue;
-    EXPECT_NEAR(each.ours, each.published, 1e-9) << each.what;
+    const bool is_split = each.what.find("_kv") != std::string::npos ||
+                          each.what.find("_overlap") != std::string::npos;
+    const bool is_plain = each.what.starts_with("example_") || each.what.starts_with("orca_");
+    if (!is_split && !is_plain) continue;
+    EXPECT_NEAR(each.ours, each.published, 1e-6) << each.what;
     ++checked;
   }
-  EXPECT_GE(checked, 27);
+  EXPECT_GE(checked, 45);
 }
 
 }  // namespace

@@ -50,6 +50,34 @@ TEST_F(Box, BeginsWithoutTheGpuOfAJobThatIsGone) {
   EXPECT_EQ(look(third).attempts, 2);
 }
 
+TEST_F(Box, BeginsInNoFolderOfAnother) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  std::filesystem::create_directory(state());
+  ASSERT_EQ(::chown(state().c_str(), 4321, 4321), 0);
+  const auto opened = LocalService::open({.state = state(), .machine = made_up(1)});
+  ASSERT_FALSE(opened);
+  EXPECT_NE(to_string(opened.error()).find("belongs to user 4321"), std::string::npos);
+}
+
+TEST_F(Box, SaysThatItsJobsCameAheadOfTheClock) {
+  begin("fifo", 1);
+  store::Submission asked = shell("true");
+  asked.hold = true;
+  store::Job job = look(submit(asked));
+  end();
+  {
+    auto store = store::Store::open(state() + "/almanac.db");
+    job.since += 24h * 400;
+    store::Store::Batch batch;
+    batch.put(job);
+    ASSERT_TRUE(store->commit(batch));
+  }
+  begin("fifo", 1);
+  std::string warnings;
+  for (const std::string& each : service_->overview().warnings) warnings += each + "\n";
+  EXPECT_NE(warnings.find("ahead of the clock"), std::string::npos) << warnings;
+}
+
 class History : public Box {
  protected:
   /// Runs a job, and says that it ended so long ago.

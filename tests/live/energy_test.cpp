@@ -27,7 +27,7 @@ class Drawn : public Box {
  protected:
   static constexpr double kGpuW = 500.0 / 2 + 400;
 
-  void begin_drawing(bool has_driver = false) {
+  void begin_drawing(bool has_driver = false, IdleRule idle = {}) {
     energy::PowerModel model;
     model.idle_w = 500;
     model.full_w = 900;
@@ -39,7 +39,24 @@ class Drawn : public Box {
                  .policy = "fifo",
                  .futures = 0,
                  .measuring = {.every = 20ms},
-                 .power = model});
+                 .power = model,
+                 .idle = std::move(idle)});
+  }
+  /// A job that says that its GPU does not compute, and which run of it this is.
+  store::Submission idles() const {
+    return shell(
+        "echo $ALMANAC_ATTEMPT >> runs; while [ ! -e go ]; do echo gpu_use 0 >> "
+        "\"$ALMANAC_PROGRESS\"; sleep 0.02; done",
+        1);
+  }
+  /// The notes about idle GPUs of a job.
+  std::vector<std::string> idle_notes(JobNumber job) {
+    std::vector<std::string> made;
+    const auto notes = service_->store().notes(job);
+    for (const store::Note& note : notes.value()) {
+      if (note.what == "idle GPUs") made.push_back(note.detail);
+    }
+    return made;
   }
   store::Submission waits_for_go(int gpus) const {
     return shell("while [ ! -e go ]; do sleep 0.02; done", gpus);
@@ -111,6 +128,80 @@ TEST_F(Drawn, IsNeitherLostNorDoubledWhereTheServiceIsBegunAgain) {
   EXPECT_NEAR(ended.energy.modelled_j, modelled_j(ended, 2), 1e-6);
   EXPECT_LE(ended.energy.counted_to, gone + 100ms)
       << "not to when the service saw that it had ended";
+}
+
+TEST_F(Drawn, IsKeptBesideWhatAJobUsed) {
+  begin_drawing();
+  const JobNumber job = submit(shell(
+      "while [ ! -e go ]; do echo gpu_use 0.4 >> \"$ALMANAC_PROGRESS\"; sleep 0.02; done", 1));
+  ASSERT_TRUE(eventually([&] {
+    const store::Used used = look(job).used;
+    return used.gpu_seen_s > 0 && used.core_seen_s > 0 && used.most_memory_gb > 0;
+  }));
+  go();
+  ASSERT_TRUE(comes_to(job, JobState::completed));
+  const store::Used used = look(job).used;
+  EXPECT_NEAR(used.gpu_s, 0.4 * used.gpu_seen_s, 1e-9) << "as the job said";
+  EXPECT_GE(used.core_s, 0);
+  EXPECT_LT(used.most_memory_gb, 1) << "a shell";
+  end();
+  begin_drawing();
+  EXPECT_EQ(look(job).used, used) << "the store keeps it";
+}
+
+TEST_F(Drawn, IsGivenBackByAJobThatDoesNotUseIt) {
+  const std::string told = folder_ / "told";
+  begin_drawing(false, {.mode = IdleMode::requeue,
+                        .after = 300ms,
+                        .grace = 200ms,
+                        .hook = "echo $ALMANAC_JOB_ID $ALMANAC_TEXT >> '" + told + "'"});
+  store::Submission again = idles();
+  again.requeue = true;
+  const JobNumber job = submit(again);
+  ASSERT_TRUE(eventually([&] { return look(job).attempts == 2; }));
+  const auto notes = idle_notes(job);
+  ASSERT_GE(notes.size(), 2U);
+  EXPECT_EQ(notes[0].rfind("its GPUs have not computed for 00:00:00.300; it is requeued in", 0),
+            0U);
+  EXPECT_EQ(notes[1], "it is requeued: its GPUs did not compute");
+  ASSERT_TRUE(eventually([&] {
+    std::ifstream file(told);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    return text.find("1 its GPUs have not computed") != std::string::npos &&
+           text.find("1 it is requeued") != std::string::npos;
+  }));
+  go();
+  ASSERT_TRUE(comes_to(job, JobState::completed));
+}
+
+TEST_F(Drawn, StaysWithAnIdleJobWhereNobodySaidItMayRunAgain) {
+  begin_drawing(false, {.mode = IdleMode::requeue, .after = 100ms, .grace = 50ms});
+  const JobNumber job = submit(idles());
+  ASSERT_TRUE(eventually([&] { return !idle_notes(job).empty(); }));
+  ASSERT_TRUE(has_drawn(job, 500));
+  EXPECT_EQ(look(job).attempts, 1);
+  EXPECT_EQ(idle_notes(job).size(), 1U) << "it is said once";
+  go();
+  ASSERT_TRUE(comes_to(job, JobState::completed));
+}
+
+TEST_F(Drawn, IsOnlySpokenOfInADryRunAndOnlyOfTheCanary) {
+  begin_drawing(false, {.mode = IdleMode::dry, .after = 100ms, .grace = 50ms});
+  store::Submission again = idles();
+  again.requeue = true;
+  const JobNumber job = submit(again);
+  ASSERT_TRUE(eventually([&] { return !idle_notes(job).empty(); }));
+  ASSERT_TRUE(has_drawn(job, 500));
+  EXPECT_EQ(look(job).attempts, 1);
+  EXPECT_NE(idle_notes(job)[0].find("(dry: nobody is told)"), std::string::npos);
+  end();
+  begin_drawing(false, {.mode = IdleMode::requeue, .after = 100ms, .only = {"somebody else"}});
+  const JobNumber other = submit(again);
+  ASSERT_TRUE(has_drawn(other, 500));
+  EXPECT_TRUE(idle_notes(other).empty());
+  go();
+  ASSERT_TRUE(comes_to(job, JobState::completed));
+  ASSERT_TRUE(comes_to(other, JobState::completed));
 }
 
 TEST_F(Drawn, AddsUpOverTheRunsOfAJob) {

@@ -12,6 +12,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 
+#include "base/wall_clock.h"
 #include "live/box.h"
 
 namespace almanac::live {
@@ -27,6 +28,14 @@ class Refused : public Box {
     shell_ = std::make_unique<SQLite::Database>(state() + "/almanac.db", SQLite::OPEN_READWRITE,
                                                 kPatienceMs);
     shell_->exec("BEGIN IMMEDIATE");
+  }
+  /// From now on the store takes no change of this job.
+  void forbid(JobNumber job) {
+    SQLite::Database(state() + "/almanac.db", SQLite::OPEN_READWRITE, kPatienceMs)
+        .exec("CREATE TRIGGER no" + std::to_string(static_cast<std::int64_t>(job)) +
+              " BEFORE UPDATE ON job WHEN old.number = " +
+              std::to_string(static_cast<std::int64_t>(job)) +
+              " BEGIN SELECT RAISE(ABORT, 'not this one'); END");
   }
   void make_room() {
     shell_->exec("ROLLBACK");
@@ -56,6 +65,28 @@ class Refused : public Box {
   static constexpr int kPatienceMs = 60'000;
   std::unique_ptr<SQLite::Database> shell_;
 };
+
+TEST_F(Refused, ARecordKeepsNobodyElseWaiting) {
+  begin("fifo", 2);
+  store::Submission asked = shell("true");
+  asked.hold = true;
+  const JobNumber bad = submit(asked);
+  forbid(bad);
+  ASSERT_FALSE(service_->release(bad, me_));
+  EXPECT_EQ(service_->overview().trouble, "");
+
+  asked.hold = false;
+  asked.not_before = wall_clock() + 1s;
+  const JobNumber late = submit(asked);
+  forbid(late);
+  // Its start cannot be kept: it does not happen, and others run.
+  ASSERT_TRUE(eventually([&] { return service_->overview().warnings.size() == 1; }));
+  EXPECT_NE(service_->overview().warnings.front().find("does not take the record of job 2"),
+            std::string::npos);
+  EXPECT_TRUE(comes_to(submit(shell("true")), JobState::completed));
+  EXPECT_EQ(service_->overview().trouble, "");
+  EXPECT_FALSE(std::filesystem::exists(state() + "/runs/2.1"));
+}
 
 TEST_F(Refused, ChangesNothingOfAJob) {
   begin("fifo", 2);

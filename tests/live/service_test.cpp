@@ -58,6 +58,19 @@ TEST_F(Box, RefusesWhatCanNeverRun) {
   EXPECT_TRUE(service_->jobs().empty());
 }
 
+TEST_F(Box, RefusesLessThanIsCounted) {
+  begin();
+  for (const auto ask : {+[](store::Submission& asked) { asked.cpus = 0.0004; },
+                         +[](store::Submission& asked) { asked.memory_gb = 0.0004; },
+                         +[](store::Submission& asked) { asked.gpu_share = 0.0004; }}) {
+    store::Submission asked = shell("true");
+    ask(asked);
+    const auto refused = service_->submit(asked);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::usage);
+  }
+}
+
 TEST_F(Box, CancelsWhatWaitsAndWhatRuns) {
   begin();
   const JobNumber runs = submit(shell("sleep 1000", 4));
@@ -436,6 +449,57 @@ TEST_F(Box, LosesNoJobWhileItsOwnProgramIsBeingReplaced) {
   EXPECT_EQ(text("almanac-1.out"), "once\n");
   end();
   ::setenv("ALMANAC_SHEPHERD", program.c_str(), 1);
+}
+
+TEST_F(Box, SaysWhyAJobFailedByItsLog) {
+  begin();
+  const JobNumber failed = submit(shell(
+      "echo epoch 1; echo 'RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB' >&2; "
+      "exit 1"));
+  const JobNumber silent = submit(shell("exit 1"));
+  ASSERT_TRUE(comes_to(failed, JobState::failed));
+  ASSERT_TRUE(comes_to(silent, JobState::failed));
+  const auto lines = [&](JobNumber job) {
+    return service_->explain(job).value_or(std::vector<std::string>());
+  };
+  ASSERT_TRUE(eventually([&] { return lines(failed).size() == 2; }));
+  EXPECT_EQ(
+      lines(failed)[1].rfind("its log says: GPU out of memory, line 2: RuntimeError: CUDA", 0), 0U)
+      << lines(failed)[1];
+  EXPECT_EQ(lines(silent).size(), 1U) << "nothing is said of what is not known";
+}
+
+// A log that its user has made a link to what another may read is not opened.
+TEST_F(Box, JudgesNoLogThatIsALink) {
+  begin();
+  const fs::path secret = folder_ / "secret";
+  std::ofstream(secret) << "RuntimeError: CUDA out of memory\n";
+  store::Submission asked = shell("ln -sf " + secret.string() + " almanac-1.out; exit 1");
+  const JobNumber failed = submit(asked);
+  ASSERT_TRUE(comes_to(failed, JobState::failed));
+  const JobNumber later = submit(shell("echo 'RuntimeError: CUDA out of memory'; exit 1"));
+  ASSERT_TRUE(comes_to(later, JobState::failed));
+  ASSERT_TRUE(eventually([&] { return service_->explain(later)->size() == 2; }));
+  EXPECT_EQ(service_->explain(failed)->size(), 1U);
+}
+
+TEST_F(Box, ForeseesAJobThatNobodyHasSubmitted) {
+  begin("fifo", 1, 16);
+  store::Submission asked = shell("sleep 0.05");
+  for (int at = 0; at < 20; ++at) ASSERT_TRUE(comes_to(submit(asked), JobState::completed));
+  std::optional<Expected> found;
+  const auto is_foreseen = [&] {
+    found = service_->foresee(asked).value_or(std::nullopt);
+    return found.has_value();
+  };
+  ASSERT_TRUE(eventually(is_foreseen));
+  EXPECT_EQ(found->start_to, found->at) << "the machine is free";
+  store::Submission large = asked;
+  large.gpus = 1000;
+  std::swap(asked, large);
+  ASSERT_TRUE(eventually(is_foreseen));
+  EXPECT_EQ(found->start_from, kNever);
+  EXPECT_EQ(service_->jobs().size(), 0U) << "nothing was submitted";
 }
 
 TEST_F(Box, TellsWhenAJobWillStart) {

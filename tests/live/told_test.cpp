@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "live/box.h"
 #include "shepherd/run.h"
@@ -94,6 +95,31 @@ TEST_F(Box, EndsAJobPastAShepherdThatDoesNotObey) {
   ASSERT_TRUE(service_->cancel(job, me_));
   ASSERT_TRUE(comes_to(job, JobState::cancelled)) << look(job).reason;
   EXPECT_TRUE(comes_to(submit(shell("true")), JobState::completed));
+}
+
+TEST_F(Box, EndsAJobWhoseShepherdDoesNotKeepItsTime) {
+  begin(
+      {.state = state(), .machine = made_up(1), .policy = "fifo", .futures = 0, .patience = 10ms});
+  store::Submission asked = shell(kDeaf);
+  asked.grace = 0ms;
+  asked.time_limit = 2s;
+  const JobNumber job = submit(asked);
+  ASSERT_TRUE(eventually([&] { return text("ready") == "ready\n"; }));
+  ::kill(shepherd::Run::adopt(state() + "/runs/1.1")->shepherd(), SIGSTOP);
+  ASSERT_TRUE(comes_to(job, JobState::timeout)) << look(job).reason;
+  EXPECT_TRUE(comes_to(submit(shell("true")), JobState::completed));
+}
+
+TEST_F(Box, EmptiesWhatAJobSetsAsideInTheServicesFolder) {
+  begin("fifo", 1);
+  const JobNumber job =
+      submit(shell("fallocate -n -l 8M $ALMANAC_PROGRESS && echo >ready; sleep 1000"));
+  ASSERT_TRUE(eventually([&] { return text("ready") == "\n"; }));
+  EXPECT_TRUE(eventually([&] {
+    struct stat file {};
+    return ::stat((state() + "/runs/1.1/progress").c_str(), &file) == 0 && file.st_blocks == 0;
+  }));
+  EXPECT_TRUE(service_->cancel(job, me_));
 }
 
 }  // namespace

@@ -5,11 +5,13 @@
 #include <fstream>
 #include <thread>
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/wall_clock.h"
 #include "report/page.h"
 #include "serve/test_service.h"
 
@@ -55,6 +57,27 @@ TEST_F(ApiTest, ShowsManyJobsInPages) {
                                  std::to_string(first.at("next").get<std::int64_t>()));
   EXPECT_EQ(rest.at("jobs").size(), 2U);
   EXPECT_FALSE(rest.contains("next"));
+}
+
+TEST_F(ApiTest, SaysThatItCanTakeNothing) {
+  EXPECT_EQ(status(ask("GET", "/healthz")), 200);
+  // At that time it is to start, which has to be kept.
+  const double soon = seconds(wall_clock().time_since_epoch()) + 1;
+  const Answer made = service_.answer(
+      ask("POST", "/v1/jobs",
+          R"({"argv": ["true"], "directory": "/", "not_before_s": )" + std::to_string(soon) + "}"));
+  ASSERT_EQ(made.status, 201) << made.body;
+  SQLite::Database shell(service_.folder() / "almanac.db", SQLite::OPEN_READWRITE, 60'000);
+  shell.exec("BEGIN IMMEDIATE");
+  const auto becomes = [&](int wanted) {
+    for (int tries = 0; tries < 6000 && status(ask("GET", "/healthz")) != wanted; ++tries) {
+      std::this_thread::sleep_for(10ms);
+    }
+    return status(ask("GET", "/healthz"));
+  };
+  EXPECT_EQ(becomes(503), 503);
+  shell.exec("ROLLBACK");
+  EXPECT_EQ(becomes(200), 200);
 }
 
 TEST_F(ApiTest, NamesTasksOfArrays) {
@@ -133,15 +156,108 @@ TEST_F(ApiTest, WantsATokenOfWhoComesByTcp) {
   EXPECT_EQ(status(by_tcp(ask("POST", own + "/cancel"), "0123456789abcdeX")), 401);
   EXPECT_EQ(status(by_tcp(ask("POST", own + "/cancel"), "")), 401);
   EXPECT_EQ(status(by_tcp(ask("GET", own + "/log"))), 401);
-  EXPECT_EQ(status(by_tcp(ask("GET", own + "/log"), kToken)), 200);
+  EXPECT_EQ(status(service_.by_token(ask("GET", own + "/log"), Scope::read)), 200);
   EXPECT_EQ(status(by_tcp(ask("DELETE", own))), 401);
-  EXPECT_EQ(status(by_tcp(ask("POST", own + "/cancel"), kToken)), 200);
+  EXPECT_EQ(status(service_.by_token(ask("POST", own + "/cancel"), Scope::own)), 200);
+}
+
+TEST_F(ApiTest, LetsATokenDoWhatItsScopeSays) {
+  const std::string own = "/v1/jobs/" + std::to_string(service_.submit());
+  const std::string policy = R"({"policy": "fifo"})";
+  const std::uint32_t other = ::geteuid() + 1000;
+  EXPECT_EQ(status(service_.by_token(ask("POST", own + "/hold"), Scope::read)), 403);
+  EXPECT_EQ(status(service_.by_token(ask("POST", own + "/hold"), Scope::own, other)), 403);
+  EXPECT_EQ(status(service_.by_token(ask("GET", own + "/log"), Scope::own, other)), 403);
+  EXPECT_EQ(status(service_.by_token(ask("GET", own + "/log"), Scope::operate, other)), 403);
+  EXPECT_EQ(status(service_.by_token(ask("PUT", "/v1/policy", policy), Scope::own)), 403);
+  EXPECT_EQ(status(service_.by_token(ask("PUT", "/v1/policy", policy), Scope::operate, other)),
+            200);
+  EXPECT_EQ(status(service_.by_token(ask("POST", own + "/hold"), Scope::own)), 200);
+  EXPECT_EQ(status(service_.by_token(ask("POST", own + "/cancel"), Scope::operate, other)), 200);
+}
+
+TEST_F(ApiTest, RunsNoJobAsRootOrAnotherByAToken) {
+  if (::geteuid() != 0) GTEST_SKIP() << "not root: no job runs as another";
+  const Ask submits = ask("POST", "/v1/jobs", TestService::held());
+  EXPECT_EQ(status(service_.by_token(submits, Scope::operate, 0)), 403);
+  EXPECT_EQ(status(service_.by_token(submits, Scope::own, 0)), 403);
+  for (const Scope scope : {Scope::own, Scope::operate}) {
+    const Answer made = service_.answer(service_.by_token(submits, scope, 4321));
+    ASSERT_EQ(made.status, 201) << made.body;
+    const auto number = nlohmann::json::parse(made.body).at("numbers").at(0).dump();
+    EXPECT_EQ(service_.get("/v1/jobs/" + number).at("uid"), 4321);
+  }
+}
+
+TEST_F(ApiTest, TakesNoJobOfATokenThatIsJustRevoked) {
+  const Tokens none = Tokens::open(service_.folder() / "none").value();
+  const Guard guard(none, ::geteuid());
+  const Ask submits = TestService::by_tcp(ask("POST", "/v1/jobs", TestService::held()));
+  const live::Caller caller = guard.caller(submits);
+  EXPECT_FALSE(caller.may_all);
+  const auto refused = Guard::refuses_job(submits, caller);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->status, 401);
+}
+
+TEST_F(ApiTest, ShowsNothingToOtherMachinesWithoutAToken) {
+  const auto from_afar = [](Ask asked) {
+    asked.peer = {.is_tls = true};
+    asked.headers["host"] = "gpu.example:8443";
+    return asked;
+  };
+  for (const char* path : {"/v1/jobs", "/metrics", "/healthz", "/v1/nodes"}) {
+    EXPECT_EQ(status(from_afar(ask("GET", path))), 401) << path;
+    EXPECT_EQ(status(from_afar(service_.by_token(ask("GET", path), Scope::read))), 200) << path;
+  }
+  EXPECT_EQ(status(from_afar(ask("GET", "/"))), 200) << "where a token is typed in";
+  Ask change = from_afar(
+      service_.by_token(ask("PUT", "/v1/policy", R"({"policy": "fifo"})"), Scope::operate));
+  EXPECT_EQ(status(change), 200);
+  change.headers["origin"] = "https://gpu.example:8443";
+  EXPECT_EQ(status(change), 200);
+  change.headers["origin"] = "http://gpu.example:8443";
+  EXPECT_EQ(status(change), 403);
+}
+
+TEST_F(ApiTest, MakesTokensForWhomTheKernelNames) {
+  const auto made = [](const std::string& more) {
+    return ask("POST", "/v1/tokens", R"({"scope": "own", "name": "page")" + more + "}");
+  };
+  const std::uint32_t other = ::geteuid() + 1000;
+  const Answer answer = service_.answer(TestService::by_user(made(""), other));
+  ASSERT_EQ(answer.status, 201) << answer.body;
+  const auto token = nlohmann::json::parse(answer.body);
+  EXPECT_EQ(token.at("uid"), other);
+  const std::string more = R"(, "uid": )" + std::to_string(other + 1);
+  EXPECT_EQ(status(TestService::by_user(made(more), other)), 403) << "for another";
+  EXPECT_EQ(status(made(more)), 201) << "but for root";
+  const Ask operates = ask("POST", "/v1/tokens", R"({"scope": "operate", "name": ""})");
+  EXPECT_EQ(status(TestService::by_user(operates, other)), 403);
+  EXPECT_EQ(status(operates), 201);
+  EXPECT_EQ(status(ask("POST", "/v1/tokens", "{\"scope\": \"own\", \"name\": \"a\\u001b[2J\"}")),
+            400);
+  // By a token none is made, nor seen.
+  EXPECT_EQ(status(service_.by_token(made(""), Scope::operate)), 403);
+  EXPECT_EQ(status(service_.by_token(ask("GET", "/v1/tokens"), Scope::operate)), 403);
+
+  const auto seen = [&](std::uint32_t uid) {
+    const Answer list = service_.answer(TestService::by_user(ask("GET", "/v1/tokens"), uid));
+    EXPECT_THAT(list.body, Not(HasSubstr(token.at("token").get<std::string>())));
+    return nlohmann::json::parse(list.body).at("tokens").size();
+  };
+  EXPECT_EQ(seen(other), 1U);
+  EXPECT_GE(seen(::geteuid()), 3U);
+  const std::string revoke = "/v1/tokens/" + token.at("id").get<std::string>() + "/revoke";
+  EXPECT_EQ(status(TestService::by_user(ask("POST", revoke), other + 1)), 404);
+  EXPECT_EQ(status(TestService::by_user(ask("POST", revoke), other)), 200);
+  EXPECT_EQ(seen(other), 0U);
 }
 
 TEST_F(ApiTest, RefusesPagesOfOtherSites) {
-  const auto with = [](const char* name, const char* value, std::string method = "GET") {
-    Ask asked = TestService::by_tcp(ask(std::move(method), "/v1/policy", R"({"policy": "fifo"})"));
-    asked.headers["authorization"] = std::string("Bearer ") + kToken;
+  const auto with = [this](const char* name, const char* value, std::string method = "GET") {
+    Ask asked = service_.by_token(ask(std::move(method), "/v1/policy", R"({"policy": "fifo"})"),
+                                  Scope::operate);
     asked.headers[name] = value;
     return asked;
   };

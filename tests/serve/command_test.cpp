@@ -4,7 +4,9 @@
 /// The service and its commands as a user has them: two programs, real processes.
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <thread>
 
 #include <fcntl.h>
@@ -123,6 +125,43 @@ TEST_F(CommandTest, RunsAJobFromSubmissionToHistory) {
   EXPECT_EQ(info.status, 0) << info.err << history.out;
 }
 
+TEST_F(CommandTest, ForecastsAJobThatNobodyHasSubmitted) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  const ProgramRun free = run({"forecast", "--gpus", "1,4", "--time", "1:00:00"});
+  EXPECT_EQ(free.status, 0) << free.err;
+  EXPECT_THAT(free.out, HasSubstr("at once"));
+  ASSERT_TRUE(
+      ends_as(submit({"--gpus", "4", "--time", "2:00:00", "--", "sleep", "600"}), "RUNNING"));
+  const ProgramRun full = run({"forecast", "--gpus", "4", "--time", "1:00:00", "-o", "json"});
+  ASSERT_EQ(full.status, 0) << full.err;
+  const auto rows = nlohmann::json::parse(full.out);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_LE(rows[0].at("start_from_s"), rows[0].at("start_by_s"));
+  EXPECT_LE(rows[0].at("start_by_s"), rows[0].at("end_by_s"));
+  const ProgramRun never = run({"forecast", "--gpus", "5"});
+  EXPECT_THAT(never.out, HasSubstr("not known, or never"));
+  EXPECT_EQ(run({"forecast"}).status, 2);
+}
+
+TEST_F(CommandTest, SaysWhatAJobUsedOfWhatItHolds) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  const std::string job =
+      submit({"--gpus", "1", "--cpus", "1", "--mem", "1G", "--time", "1:00:00", "--", "sh", "-c",
+              "while :; do echo gpu_use 0.5 >> $ALMANAC_PROGRESS; sleep 0.1; done"});
+  ASSERT_TRUE(soon([&] {
+    const std::string told = run({"efficiency", job}).out;
+    return told.find("1 held, computing 50 % of the time") != std::string::npos &&
+           told.find("used of 1 on average") != std::string::npos &&
+           told.find("GB used at most of 1.0 GB") != std::string::npos;
+  })) << run({"efficiency", job}).out
+      << run({"efficiency", job}).err;
+  EXPECT_THAT(run({"efficiency", "--user", "nobody-here"}).err,
+              HasSubstr("no job that ran is left"));
+  EXPECT_EQ(run({"cancel", job}).status, 0);
+}
+
 TEST_F(CommandTest, QueuesHoldsReleasesAndCancels) {
   ServiceProcess service(state_);
   wait_for_service();
@@ -234,6 +273,68 @@ TEST_F(CommandTest, RefusesWhatMakesNoSense) {
   EXPECT_EQ(run({"submit", "--array", "5-1", "--", "true"}).status, 2);
   EXPECT_EQ(run({"submit"}).status, 2);
   EXPECT_EQ(run({"submit", folder_.write("no-interpreter", "true\n")}).status, 65);
+}
+
+TEST_F(CommandTest, RefusesToTalkInTheOpen) {
+  const auto serve = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"serve", "--state", state_, "--gpus", "1"});
+    return run_program(more);
+  };
+  const ProgramRun open = serve({"--listen", "0.0.0.0:0"});
+  EXPECT_EQ(open.status, 2);
+  EXPECT_THAT(open.err, HasSubstr("--tls-cert"));
+  EXPECT_EQ(serve({"--listen", "0.0.0.0:0", "--tls-cert", "none.pem"}).status, 2) << "no key";
+  EXPECT_NE(
+      serve({"--listen", "0.0.0.0:0", "--tls-cert", "none.pem", "--tls-key", "none.key"}).status,
+      0);
+}
+
+TEST_F(CommandTest, MakesTokensThatAskAsTheirUser) {
+  ServiceProcess service(state_, {"--listen", "127.0.0.1:0"});
+  wait_for_service();
+  std::string log;
+  ASSERT_TRUE(soon([&] {
+    std::ifstream file(state_ + ".log");
+    log.assign(std::istreambuf_iterator<char>(file), {});
+    return log.find("http://127.0.0.1:") != std::string::npos;
+  }));
+  std::string url = log.substr(log.find("http://127.0.0.1:"));
+  url = url.substr(0, url.find('/', 8));
+  const std::string job = submit({"--hold", "--", "true"});
+  const ProgramRun made = run({"token", "create", "--scope", "own", "--name", "laptop"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const std::string token = made.out.substr(0, made.out.find('\n'));
+  const auto cancel = [&] { return run_program({"cancel", job, "--url", url}); };
+  EXPECT_THAT(cancel().err, HasSubstr("a change needs a token"));
+  ::setenv("ALMANAC_TOKEN", token.c_str(), 1);
+  const ProgramRun held = run_program({"hold", job, "--url", url});
+  EXPECT_EQ(held.status, 0) << held.err;
+  const std::string list = run({"token", "list"}).out;
+  EXPECT_THAT(list, HasSubstr("laptop"));
+  EXPECT_THAT(list, testing::Not(HasSubstr(token)));
+  const std::size_t row = list.find('\n') + 1;
+  EXPECT_EQ(run({"token", "revoke", list.substr(row, list.find(' ', row) - row)}).status, 0);
+  EXPECT_NE(cancel().status, 0);
+  ::unsetenv("ALMANAC_TOKEN");
+  EXPECT_EQ(run({"cancel", job}).status, 0);
+}
+
+TEST_F(CommandTest, BacksUpTheStoreAndRestoresIt) {
+  auto service = std::make_unique<ServiceProcess>(state_);
+  wait_for_service();
+  const std::string kept = submit({"--hold", "--", "true"});
+  const std::string copy = folder_ / "copy.db";
+  const ProgramRun backed = run_program({"backup", copy, "--state", state_});
+  EXPECT_EQ(backed.status, 0) << backed.err;
+  const std::string later = submit({"--hold", "--", "true"});
+  EXPECT_EQ(run_program({"restore", copy, "--state", state_}).status, 69) << "while it runs";
+  EXPECT_EQ(service->end(SIGTERM), 0);
+  const ProgramRun restored = run_program({"restore", copy, "--state", state_});
+  EXPECT_EQ(restored.status, 0) << restored.err;
+  service = std::make_unique<ServiceProcess>(state_);
+  wait_for_service();
+  EXPECT_EQ(state_of(kept), "PENDING");
+  EXPECT_THAT(state_of(later), HasSubstr("there is no job"));
 }
 
 TEST_F(CommandTest, GoesOnAfterTheServiceWasKilled) {

@@ -53,6 +53,8 @@ TEST_F(OpenApiTest, SaysWhatAnswersLookLike) {
   const std::string ended = std::to_string(service_.submit());
   check("POST", "/v1/jobs", "/v1/jobs", TestService::held());
   check("POST", "/v1/jobs", "/v1/jobs", "{}");
+  check("POST", "/v1/forecast", "/v1/forecast", TestService::held());
+  check("POST", "/v1/forecast", "/v1/forecast", "{}");
   check("POST", "/v1/jobs/{number}/cancel", "/v1/jobs/" + ended + "/cancel");
   check("POST", "/v1/jobs/{number}/hold", "/v1/jobs/" + number + "/hold");
   check("POST", "/v1/jobs/{number}/requeue", "/v1/jobs/999/requeue");

@@ -14,14 +14,13 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "base/wall_clock.h"
 #include "cluster/cluster.h"
 #include "live/local_service.h"
 #include "serve/api.h"
 #include "support/temporary_folder.h"
 
 namespace almanac::serve {
-
-inline constexpr const char* kToken = "0123456789abcdef";
 
 /// One node of four GPUs that no job has; nothing but what is held back is submitted, so no
 /// process is started.
@@ -36,7 +35,8 @@ class TestService {
     auto opened = live::LocalService::open(std::move(config));
     if (!opened) throw std::runtime_error(to_string(opened.error()));
     service_ = *std::move(opened);
-    api_ = std::make_unique<Api>(*service_, Guard(kToken, ::geteuid()), "<script>1</script>");
+    api_ = std::make_unique<Api>(*service_, tokens_, Guard(tokens_, ::geteuid()),
+                                 "<script>1</script>");
     thread_ = std::thread([this] { service_->run(stops_); });
   }
   ~TestService() {
@@ -64,12 +64,21 @@ class TestService {
   }
   /// As a user of this machine who comes by TCP.
   static Ask by_tcp(Ask ask) {
-    ask.peer = {};
+    ask.peer = {.is_here = true};
     ask.headers["host"] = "127.0.0.1:8080";
     return ask;
   }
   static Ask by_user(Ask ask, std::uint32_t uid) {
     ask.peer.uid = uid;
+    return ask;
+  }
+
+  /// The same with a token of that user, which may do so much.
+  Ask by_token(Ask ask, Scope scope, std::uint32_t uid = ::geteuid()) {
+    const Time now = wall_clock();
+    const auto made = tokens_.make({.uid = uid, .scope = scope, .expires = now + 1h}, now);
+    ask = by_tcp(std::move(ask));
+    ask.headers["authorization"] = "Bearer " + made.value().secret;
     return ask;
   }
 
@@ -93,6 +102,7 @@ class TestService {
 
  private:
   TemporaryFolder folder_;
+  Tokens tokens_ = Tokens::open(folder_ / "tokens").value();
   std::unique_ptr<live::Service> service_;
   std::unique_ptr<Api> api_;
   std::atomic<bool> stops_ = false;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -45,6 +47,32 @@ TEST_F(UserTest, BecomesItsUserWholly) {
   unknown.out = "other";
   EXPECT_TRUE(runs_.result(unknown).ending.good());
   EXPECT_EQ(runs_.text("theirs/other"), "54321\n54321\n");
+}
+
+TEST_F(UserTest, WaitsForWhoTellsOfUsersAndTheirGroups) {
+  Spec spec = of(kInNoList, "touch ran");
+  spec.user_has_name = true;
+  shepherd::Run run = runs_.start(spec);
+  EXPECT_EQ(Runs::end_of(run).kind, Outcome::Kind::never_started);
+  EXPECT_FALSE(runs_.has("theirs/ran"));
+}
+
+TEST_F(UserTest, ShepherdsWriteNoMoreThanUsersMay) {
+  shepherd::Run run = runs_.start(of(kNobody, "echo >ready; exec sleep 1000"));
+  ASSERT_TRUE(runs_.comes("theirs/ready"));
+  const std::string about = "/proc/" + std::to_string(run.shepherd());
+  std::istringstream status(content(about + "/status"));
+  std::uint64_t held = 0;
+  for (std::string word; status >> word;) {
+    if (word == "CapEff:") status >> std::hex >> held;
+  }
+  constexpr unsigned kResources = 24;  // CAP_SYS_RESOURCE, capabilities(7)
+  EXPECT_NE(held, 0U);
+  EXPECT_EQ(held >> kResources & 1U, 0U);
+  const std::string score = "/proc/" + std::to_string(run.process()) + "/oom_score_adj";
+  EXPECT_EQ(content(score), "500\n") << "jobs go first where memory is short";
+  run.end();
+  Runs::exit_of(run);
 }
 
 TEST_F(UserTest, AUserCannotWriteALogWhereOnlyRootMay) {

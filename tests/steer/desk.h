@@ -48,11 +48,11 @@ class Desk {
   /// As a service that begins on the same folder.
   void open() {
     auto journal = Journal::open(journal_path());
-    Ours ours;
+    Claims claims;
     EXPECT_TRUE(Journal::read(journal_path(), [&](const Entry& entry, const Failure& failed) {
-      ours.take(entry, failed);
+      claims.take(entry, failed);
     }));
-    driver_.emplace(settings_, std::move(*journal), std::move(ours));
+    driver_.emplace(settings_, std::move(*journal), std::move(claims));
     for (const auto& [lever, how] : settings_.levers) {
       if (lever == "order") driver_->add(make_order_lever());
       if (lever == "placement") driver_->add(make_placement_lever());
@@ -113,7 +113,7 @@ class Desk {
   Decider& decider() { return decider_; }
 
  private:
-  int turn(Driver::Slice slice) {
+  int turn(Slice slice) {
     const int before = slurm_.changes;
     driver_->carry_out(slice, link_);
     driver_->settle(slice, mirror_);

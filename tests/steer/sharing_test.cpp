@@ -237,7 +237,7 @@ TEST(Sharing, PartsJobsThatItHasBroughtTogetherByMistakeOnce) {
   EXPECT_EQ(gpu_of(slurm, 2), 1);
 }
 
-TEST(Sharing, OnlyTellsOfJobsThatItMayNotPart) {
+TEST(Sharing, OnlyTellsQueueChangesThatItMayNotPart) {
   const auto warning = [](FakeSlurm& slurm) -> std::string {
     Desk desk(slurm, kPolicy, with("sharing"), speeds());
     desk.step();

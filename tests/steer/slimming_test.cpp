@@ -115,7 +115,7 @@ class Site {
  private:
   std::optional<double> limit(JobNumber job, const std::string& node) const {
     if (!present.contains(node) || !trouble.empty()) return std::nullopt;
-    Agents::Orders orders = orders_of(driver_->ours());
+    Agents::Orders orders = orders_of(driver_->claims());
     for (const agent::Limit& each : orders[node]) {
       if (each.job == job) return each.cores;
     }
@@ -228,7 +228,7 @@ TEST(Slimming, LetsAllGoWhenItIsTurnedOff) {
     site.set(how);
     site.step();
     EXPECT_EQ(site.cores(job), 16);
-    EXPECT_THAT(site.driver().ours().cores(), IsEmpty());
+    EXPECT_THAT(site.driver().claims().of<CoresChange>().jobs(), IsEmpty());
   }
 }
 
@@ -263,7 +263,8 @@ TEST(Slimming, BeginsAnewWithTheService) {
   site.live(20min);
   ASSERT_EQ(site.cores(job), 6);
   site.begin_anew("fifo+adaptive");
-  EXPECT_EQ(site.driver().ours().cores().size(), 1U) << "the journal knows of it";
+  EXPECT_EQ(site.driver().claims().of<CoresChange>().jobs().size(), 1U)
+      << "the journal knows of it";
   site.step();
   EXPECT_EQ(site.cores(job), 16);
   site.live(20min);
@@ -358,7 +359,7 @@ TEST(Slimming, ForgetsJobsThatHaveEnded) {
   FakeLink(site.slurm).end(JobNumber{job}, slurm::Fate::cancel);
   site.step();
   site.step();
-  EXPECT_THAT(site.driver().ours().cores(), IsEmpty());
+  EXPECT_THAT(site.driver().claims().of<CoresChange>().jobs(), IsEmpty());
   EXPECT_THAT(site.slimmer().wanted(), IsEmpty());
 }
 
@@ -406,7 +407,7 @@ TEST(Slimming, MayNotDoWhatItShouldNeverWant) {
                     .decision = decision,
                     .policy = *policy};
   const auto why = [&](std::uint32_t job, const Cores& cores) {
-    return forbidden({CoresChange{JobNumber{job}, cores}, ""}, scene).value_or("");
+    return CoresChange{JobNumber{job}, cores}.forbidden(scene).value_or("");
   };
   EXPECT_EQ(why(1, {{"v001", 4}}), "");
   EXPECT_EQ(why(1, {{"v001", 8}}), "Slurm gave it 8 cores on v001");

@@ -124,7 +124,7 @@ TEST_F(SlurmServiceTest, SaysWhatThereIsAndWhy) {
   ASSERT_TRUE(lines);
   ASSERT_EQ(lines->size(), 3U);
   EXPECT_EQ((*lines)[0],
-            "job 11 waits under sjf+limit: not enough GPUs: asks 8, 0 free in its virtual cluster");
+            "job 11 waits under sjf+limit: not enough GPUs: asks 8, 0 free where it may run");
   EXPECT_EQ((*lines)[1], "it is number 1 of 9 in v, believed to run 1m 00s");
   EXPECT_TRUE((*lines)[2].starts_with("Slurm says: Priority, priority 1, site factor "));
 }
@@ -228,10 +228,37 @@ TEST_F(SlurmServiceTest, ForeseesThatWhoIsAtAQuotaWaitsForIt) {
   EXPECT_LE(limited->start_to, limited->at + 1h) << "the time limit of the job that has the 8 GPUs";
 }
 
-TEST_F(SlurmServiceTest, ForeseesNothingWhereSlurmDecides) {
+// The policy would have the shortest of those behind first; Slurm goes by its priorities, in which
+// job 9 is the first.
+TEST_F(SlurmServiceTest, ForeseesWhatSlurmDoesWhereThatDecides) {
+  slurm_.jobs.at(slurm::JobNumber{9}).job.priority = 1000;
   open(Switch::dry);
   settle();
-  EXPECT_FALSE(service_->expect(JobNumber{11}, 1s));
+  const auto first = service_->expect(JobNumber{9}, 10min);
+  const auto shortest = service_->expect(JobNumber{11}, 10min);
+  ASSERT_TRUE(first && shortest);
+  EXPECT_LT(first->start_by, shortest->start_by);
+}
+
+TEST_F(SlurmServiceTest, ForeseesAJobThatNobodyHasSubmitted) {
+  open();
+  settle();
+  const auto foreseen = [&](int gpus, Duration limit) {
+    store::Submission asked{.vc = "v", .gpus = gpus, .time_limit = limit};
+    for (int tries = 0; tries < 60'000; ++tries) {
+      const auto found = service_->foresee(asked);
+      if (!found || *found) return found.value_or(std::nullopt);
+      std::this_thread::sleep_for(1ms);
+    }
+    return std::optional<live::Expected>();
+  };
+  const auto brief = foreseen(8, 30s);
+  const auto lengthy = foreseen(8, 2h);
+  const auto never = foreseen(64, 1h);
+  ASSERT_TRUE(brief && lengthy && never);
+  EXPECT_LT(brief->start_by, lengthy->start_by) << "the shortest goes first";
+  EXPECT_EQ(never->start_from, kNever);
+  EXPECT_EQ(service_->jobs(std::nullopt, {}, 100).size(), 11U) << "nothing was submitted";
 }
 
 TEST_F(SlurmServiceTest, KeepsWhatHasEndedAndLearnsFromIt) {
@@ -436,7 +463,7 @@ TEST_F(SlurmServiceTest, SaysWhatItCannotTakeBackByThisWay) {
   EXPECT_EQ(in_vain->left.size(), 1U);
   int failed = 0;
   ASSERT_TRUE(Journal::read(state + "/journal.jsonl", [&](const Entry& entry, const Failure& why) {
-    if (!std::holds_alternative<OfWeight>(entry.what)) return;
+    if (!std::holds_alternative<WeightChange>(entry.what)) return;
     EXPECT_EQ(why, "this way weighs no nodes");
     ++failed;
   }));
@@ -507,7 +534,7 @@ TEST_F(SlurmServiceTest, IsTheOnlyOneOfItsFolderAndOfItsSlurm) {
   EXPECT_EQ(other.error().code, Code::conflict);
 }
 
-TEST_F(SlurmServiceTest, LearnsOfNodesThatComeAndGo) {
+TEST_F(SlurmServiceTest, LearnsPowerChangeThatComeAndGo) {
   open();
   const auto before = service_->cluster();
   EXPECT_EQ(before->gpus(), 16);

@@ -197,5 +197,69 @@ TEST_F(StudyCommand, CannotTellChangeFromFewDays) {
   EXPECT_THAT(content(out() + "/changes.csv"), HasSubstr("cannot tell"));
 }
 
+/// Six jobs of ann's that use 2 of 16 cores, 4 of 64 GB and, of one GPU, a tenth.
+std::string week_of_sacct() {
+  std::string text =
+      "JobID|JobName|User|State|Submit|ElapsedRaw|TimelimitRaw|AllocCPUS|AllocTRES|TotalCPU|"
+      "MaxRSS|NTasks|TRESUsageInAve\n";
+  for (int job = 1; job <= 6; ++job) {
+    const std::string id = std::to_string(job);
+    text += id +
+            "|train|ann|COMPLETED|2024-05-01T10:00:00|7200|1440|16|cpu=16,gres/gpu=1,mem=64G|" +
+            "04:00:00|||\n" + id +
+            ".0|train||COMPLETED|2024-05-01T10:00:00|7200||16|cpu=16|04:00:00|4G|1|" +
+            "gres/gpuutil=10\n";
+  }
+  return text;
+}
+
+class EfficiencyCommand : public StudyCommand {};
+
+TEST_F(EfficiencyCommand, SaysWhatJobsCouldAskAndWhatThatIsWorth) {
+  const std::string week = trace(week_of_sacct());
+  const ProgramRun sizes = run_program({"efficiency", week, "--sizes", "--core-hour", "0.05"});
+  EXPECT_EQ(sizes.status, 0) << sizes.err;
+  EXPECT_THAT(sizes.out, HasSubstr("16 -> 3"));
+  EXPECT_THAT(sizes.out, HasSubstr("64 -> 5"));
+  EXPECT_THAT(sizes.out, HasSubstr("1-00:00:00 -> 02:30:00"));
+  EXPECT_THAT(sizes.out, HasSubstr("156.0")) << "13 cores of six jobs of two hours";
+  EXPECT_THAT(sizes.out, HasSubstr("7.80"));
+  const ProgramRun job = run_program({"efficiency", week, "3"});
+  EXPECT_THAT(job.out, HasSubstr("3 of 16 cores, 5 of 64 GB, a limit of 02:30:00 for 1-00:00:00, "
+                                 "by 6 jobs of that name"));
+  const ProgramRun users = run_program({"efficiency", week, "--gpu-hour", "2"});
+  EXPECT_THAT(users.out, HasSubstr("cost of idle"));
+  EXPECT_THAT(users.out, HasSubstr("21.60")) << "nine tenths of twelve hours";
+}
+
+TEST_F(EfficiencyCommand, LeavesAReport) {
+  const ProgramRun run = run_program({"efficiency", trace(week_of_sacct()), "--out", out()});
+  EXPECT_EQ(run.status, 0) << run.err;
+  const std::string contents = content(out() + "/study.json");
+  EXPECT_THAT(contents, HasSubstr("90 % of the GPU-hours that jobs held were idle."));
+  EXPECT_THAT(contents, HasSubstr("1 kind of job could ask less."));
+  EXPECT_THAT(content(out() + "/right_sizes.csv"), HasSubstr("ann,train,6,16,3,64,5,86400,9000"));
+}
+
+TEST_F(EfficiencyCommand, TellsEachUserByACommand) {
+  const std::string told = folder_ / "told";
+  const ProgramRun run = run_program({"efficiency", trace(week_of_sacct()), "--tell",
+                                      "(echo to $ALMANAC_USER; cat) >> '" + told + "'"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(run.out, "1 user told\n");
+  EXPECT_THAT(content(told), HasSubstr("to ann\nann: 6 jobs, 12.0 GPU-hours, 192.0 core-hours\n"));
+  EXPECT_THAT(content(told), HasSubstr("The GPUs were idle 90 % of that time."));
+  EXPECT_THAT(content(told), HasSubstr("Jobs called train could ask less: 3 of 16 cores"));
+  const ProgramRun fails = run_program({"efficiency", trace(week_of_sacct()), "--tell", "exit 3"});
+  EXPECT_EQ(fails.status, 1);
+  EXPECT_THAT(fails.err, HasSubstr("of ann: the command ended with status 3"));
+}
+
+TEST_F(EfficiencyCommand, KnowsALogFromAJob) {
+  const ProgramRun run = run_program({"efficiency", "wek.txt"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, HasSubstr("there is no file \"wek.txt\", and a job is a number"));
+}
+
 }  // namespace
 }  // namespace almanac

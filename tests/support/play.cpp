@@ -70,6 +70,7 @@ Result<Played> play(const Case& input, policy::Composition composition) {
   sim::Options options = input.options;
   options.policy = composition.name;
   if (input.quotas) options.quotas = &*input.quotas;
+  if (input.incidents) options.incidents = &*input.incidents;
   sim::PolicyRun run{.composition = std::move(composition), .restart = options.restart};
   if (const auto set = sim::apply_profile(input.profile, run); !set) {
     return tl::unexpected(set.error());

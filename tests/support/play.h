@@ -27,8 +27,9 @@ struct Case {
                            ///< perf::read_catalogue() takes.
   std::string believed{};  ///< What the policy believes of that, a file of tests/support; "": the
                            ///< truth.
-  sim::Options options{};  ///< But for the quotas.
+  sim::Options options{};  ///< But for the quotas and the incidents.
   std::optional<policy::Quotas> quotas{};
+  std::optional<cluster::Incidents> incidents{};
 };
 
 /// A job as tests write it.

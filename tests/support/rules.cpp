@@ -147,7 +147,7 @@ class Recount {
       say("job {} begins at {} s, not when its nodes are on", index(run.job), seconds(run.begin));
     }
     // A node that is drained in its sleep leaves with its power.
-    if (!input_.cluster.changes.empty()) return;
+    if (nodes_come_and_go()) return;
     const sim::NodeUse& told = played_.result.nodes;
     if (told.asleep_node_s != asleep_node_s || told.asleep_gpu_s != asleep_gpu_s) {
       say("nodes slept for {} s, not {}", asleep_node_s, told.asleep_node_s);
@@ -219,7 +219,9 @@ class Recount {
     }
     if (runs.front()->start < asked.request.submit) say("job {} starts early", index(job));
     Duration ran{0};
+    std::uint32_t stops = 0;
     for (std::size_t at = 0; at < runs.size(); ++at) {
+      stops += runs[at]->stopped && !runs[at]->failed ? 1 : 0;
       ran += runs[at]->end - runs[at]->begin;
       if (at > 0 && runs[at]->start < runs[at - 1]->end) say("job {} runs twice", index(job));
     }
@@ -228,11 +230,13 @@ class Recount {
                                                told.num_grants};
     const bool same = told.phase == policy::Phase::ended && told.start == runs.front()->begin &&
                       told.end == runs.back()->end && told.ran == ran &&
-                      told.preemptions + 1 == runs.size() &&
+                      told.preemptions == stops &&
                       std::equal(last.begin(), last.end(), runs.back()->last().begin(),
                                  runs.back()->last().end());
     if (!same) say("job {}: the result is not what happened", index(job));
   }
+
+  bool nodes_come_and_go() const { return !input_.cluster.changes.empty() || input_.incidents; }
 
   /// Whether a virtual cluster has all its nodes when the last change of its size is over.
   bool is_whole_at_the_end(VcId vc) const {
@@ -241,7 +245,17 @@ class Recount {
       if (change.vc != vc) continue;
       whole = change.nodes == static_cast<int>(input_.cluster.vcs[index(vc)].num_nodes);
     }
-    return whole;
+    if (!input_.incidents) return whole;
+    std::set<std::uint32_t> down;
+    for (const cluster::Incident& each : input_.incidents->all) {
+      using Kind = cluster::Incident::Kind;
+      if (each.kind == Kind::down && input_.cluster.nodes[each.subject].vc == vc) {
+        down.insert(each.subject);
+      } else if (each.kind == Kind::up) {
+        down.erase(each.subject);
+      }
+    }
+    return whole && down.empty();
   }
 
   void check_length(JobId job, Duration ran, int stops) {
@@ -285,7 +299,7 @@ class Recount {
     if (std::abs(ours.cpus_busy - sample.cpus_busy) > 1e-6) {
       say("{} s: {} cores busy, not {}", seconds(sample.at), ours.cpus_busy, sample.cpus_busy);
     }
-    const bool total_is_known = input_.cluster.changes.empty();
+    const bool total_is_known = !nodes_come_and_go();
     if (ours.gpus_busy != sample.gpus_busy || ours.gpus_waiting != sample.gpus_waiting ||
         ours.jobs_running != sample.jobs_running || ours.jobs_waiting != sample.jobs_waiting ||
         (total_is_known && ours.gpus_total != sample.gpus_total) ||
@@ -309,7 +323,7 @@ class Recount {
     if (std::abs(busy - played_.result.busy_gpu_s) > 1e-6 * std::max(1.0, busy)) {
       say("busy for {} GPU-s, not {}", busy, played_.result.busy_gpu_s);
     }
-    if (!input_.cluster.changes.empty()) return;
+    if (nodes_come_and_go()) return;
     const double span = seconds(played_.result.finish - played_.result.begin);
     const double total = span * input_.cluster.gpus();
     if (std::abs(total - played_.result.total_gpu_s) > 1e-6 * std::max(1.0, total)) {

@@ -103,6 +103,10 @@ class Parser {
       nodes(name, words);
     } else if (kind == "capacity") {
       capacity(words);
+    } else if (kind == "node") {
+      incident(words);
+    } else if (kind == "signal") {
+      signal(words);
     } else if (kind == "quota") {
       quota(words);
     } else if (kind == "tenant") {
@@ -141,6 +145,10 @@ class Parser {
       throw Wrong{"a scenario needs # name: and # description:"};
     }
     if (made_.policies.empty()) throw Wrong{"a scenario needs a policy"};
+    if (made_.input.incidents) {
+      std::stable_sort(made_.input.incidents->all.begin(), made_.input.incidents->all.end(),
+                       [](const auto& a, const auto& b) { return a.at < b.at; });
+    }
     std::stable_sort(made_.jobs.begin(), made_.jobs.end(),
                      [](const ExpectedJob& a, const ExpectedJob& b) { return a.job < b.job; });
     for (std::size_t at = 0; at < made_.input.trace.jobs.size(); ++at) {
@@ -209,6 +217,49 @@ class Parser {
     words.need("at");
     change.at = words.skip("start") ? Time::min() : Time{words.duration("when")};
     made_.input.cluster.changes.push_back(change);
+  }
+
+  void incident(Words& words) {
+    using Kind = cluster::Incident::Kind;
+    const cluster::Cluster& machines = made_.input.cluster;
+    const std::string& name = words.take("a node");
+    cluster::Incident made;
+    while (made.subject < machines.nodes.size() &&
+           machines.node_label(NodeId{made.subject}) != name) {
+      ++made.subject;
+    }
+    if (made.subject == machines.nodes.size()) {
+      throw Wrong{fmt::format("no node is called {}", name)};
+    }
+    if (words.skip("notice")) {
+      made.kind = Kind::notice;
+      made.value = seconds(words.duration("how long before"));
+    } else if (words.skip("up")) {
+      made.kind = Kind::up;
+    } else {
+      words.need("down");
+      made.kind = Kind::down;
+    }
+    happens(made, words);
+  }
+
+  void signal(Words& words) {
+    const std::string& name = words.take("a signal");
+    if (!made_.input.incidents) made_.input.incidents.emplace();
+    std::vector<std::string>& known = made_.input.incidents->signals;
+    const auto found = std::find(known.begin(), known.end(), name);
+    cluster::Incident made{.kind = cluster::Incident::Kind::signal,
+                           .subject = static_cast<std::uint32_t>(found - known.begin()),
+                           .value = static_cast<double>(words.number("its value"))};
+    if (found == known.end()) known.push_back(name);
+    happens(made, words);
+  }
+
+  void happens(cluster::Incident& made, Words& words) {
+    words.need("at");
+    made.at = Time{words.duration("when")};
+    if (!made_.input.incidents) made_.input.incidents.emplace();
+    made_.input.incidents->all.push_back(made);
   }
 
   void quota(Words& words) {

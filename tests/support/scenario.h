@@ -12,6 +12,8 @@
 ///                                 cores, GB and GB/s of a node, watts of a GPU
 ///     vc NAME 2 x 8 gpu ...       or several virtual clusters
 ///     capacity NAME 1 nodes at 1h        ("at start": from the beginning)
+///     node 0 down at 100s         or `up at`, or `notice 120s at`: so long before it goes
+///     signal price 3 at 1h
 ///     job A submit 0s gpus 3 run 100s    [vc X] [user u] [name n] [type V100] [limit 200s]
 ///                                        [predicted 90s] [cpus 4] [memory 32] [model m] [kind k]
 ///                                        [reference_cpus 8] [bandwidth 20] [share 0.5]

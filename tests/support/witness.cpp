@@ -95,7 +95,9 @@ void each_of(const policy::Plan& plan, bool (*is)(const Change&), Act&& act) {
 void Witness::decide(std::span<const policy::Event> events, const policy::View& view,
                      policy::Plan& plan) {
   for (const policy::Event& event : events) {
-    if (event.kind == policy::EventKind::job_ended) close(JobId{event.subject}, view.now, false);
+    const JobId job{event.subject};
+    if (event.kind == policy::EventKind::job_ended) close(job, view.now, Why::done);
+    if (event.kind == policy::EventKind::job_failed) close(job, view.now, Why::failed);
   }
   for (Sleep& sleep : sleeps_) {
     const bool sleeps = plan.ledger.power(sleep.node) == cluster::Power::asleep;
@@ -108,7 +110,7 @@ void Witness::decide(std::span<const policy::Event> events, const policy::View& 
   check_ledger(before, view, plan);
   check_line(view, plan);
   note_power(view, plan);
-  each_of(plan, stops, [&](const Change& stop) { close(stop.job, view.now, true); });
+  each_of(plan, stops, [&](const Change& stop) { close(stop.job, view.now, Why::stopped); });
   each_of(plan, resizes, [&](const Change& resize) {
     const auto found = open_.find(resize.job);
     if (found == open_.end()) {
@@ -127,7 +129,7 @@ void Witness::decide(std::span<const policy::Event> events, const policy::View& 
         {.job = start.job, .start = view.now, .begin = view.now, .grants = grants_of(plan, start)});
   });
   for (const JobId job : plan.ended) {
-    if (view.progress(job).phase == policy::Phase::running) close(job, view.now, true);
+    if (view.progress(job).phase == policy::Phase::running) close(job, view.now, Why::stopped);
   }
   for (const Time wake : plan.wakes) {
     if (wake < view.now) fault(view, "it asks to be woken in the past");
@@ -142,14 +144,15 @@ std::vector<Run> Witness::runs_of(JobId job) const {
   return found;
 }
 
-void Witness::close(JobId job, Time now, bool stopped) {
+void Witness::close(JobId job, Time now, Why why) {
   const auto found = open_.find(job);
   if (found == open_.end()) {
     faults_.push_back(fmt::format("{} s: job {} ends but does not run", seconds(now), index(job)));
     return;
   }
   runs_[found->second].end = now;
-  runs_[found->second].stopped = stopped;
+  runs_[found->second].stopped = why != Why::done;
+  runs_[found->second].failed = why == Why::failed;
   open_.erase(found);
 }
 

@@ -25,7 +25,8 @@ struct Run {
   Time start{};  ///< When it was given what it holds.
   Time begin{};  ///< When it began to run: later if it was bound to nodes that had to boot.
   Time end = kNever;
-  bool stopped = false;                  ///< Ended by the policy, not by the job.
+  bool stopped = false;                  ///< Ended by the policy or by its nodes, not by the job.
+  bool failed = false;                   ///< By its nodes.
   std::vector<cluster::Grant> grants{};  ///< As it started.
   std::vector<Resize> resizes{};         ///< In order of time.
 
@@ -74,7 +75,8 @@ class Witness final : public policy::Policy {
   const std::vector<std::string>& faults() const { return faults_; }
 
  private:
-  void close(JobId job, Time now, bool stopped);
+  enum class Why { done, stopped, failed };
+  void close(JobId job, Time now, Why why);
   void check_line(const policy::View& view, const policy::Plan& plan);
   void note_power(const policy::View& view, const policy::Plan& plan);
   void check_ledger(const std::vector<FreeRoom>& before, const policy::View& view,

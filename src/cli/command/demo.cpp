@@ -274,9 +274,10 @@ Result<int> run(const DemoOptions& options, int port) {
          .speeds = std::make_shared<const perf::Catalogue>(*std::move(speeds)),
          .power = *std::move(power)});
     if (!service) return tl::unexpected(service.error());
-    const auto server =
-        serve::Server::start(**service, {.port = port, .page = std::string(report::dashboard())});
+    const auto server = serve::Server::start(**service, {.listen = serve::Address{.port = port},
+                                                         .page = std::string(report::dashboard())});
     if (!server) return tl::unexpected(server.error());
+    const Time now = wall_clock();
     demo_service = service->get();
     std::signal(SIGINT, stop_demo);
     std::signal(SIGTERM, stop_demo);
@@ -286,7 +287,11 @@ Result<int> run(const DemoOptions& options, int port) {
                day->to_come.size(), 3600 / options.speedup);
     fmt::print("Open      http://127.0.0.1:{}/\n", *(*server)->port());
     fmt::print("Look      ALMANAC_SOCKET={} almanac queue\n", (*server)->socket());
-    fmt::print("Change    with the token {}\n", (*server)->token());
+    const auto token = (*server)->tokens().make(
+        {.name = "demo", .uid = ::geteuid(), .scope = serve::Scope::operate, .expires = now + 24h},
+        now);
+    if (!token) return tl::unexpected(token.error());
+    fmt::print("Change    with the token {}\n", token->secret);
     fmt::print("End       Ctrl-C; nothing stays\n");
     std::fflush(stdout);
     submit_all(**service, day->to_come);

@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac efficiency: what jobs of a Slurm used of what they held, one by one or user by user.
+/// almanac efficiency: what jobs used of what they held, one by one or user by user, by a Slurm's
+/// accounting or as the service measured it; and what they could ask instead.
 #include "study/efficiency.h"
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/columns.h"
+#include "cli/print_document.h"
 #include "cli/program.h"
+#include "cli/service_use.h"
+#include "cli/tell_users.h"
 #include "cli/trace_options.h"
+#include "cli/wall_clock.h"
+#include "report/document_directory.h"
+#include "study/efficiency_document.h"
+#include "study/right_size.h"
 #include "text/duration.h"
 #include "text/human.h"
 
@@ -23,36 +35,70 @@ using study::JobUse;
 using study::UserUse;
 using Json = nlohmann::ordered_json;
 
+using study::RightSize;
+
 struct EfficiencyOptions {
-  std::string log;
-  std::string job;
+  std::vector<std::string> what;
+  ServiceOptions service;
   std::string user;
   std::string since;
+  bool sizes = false;
+  study::Prices prices;
+  std::string out;
+  std::string tell;
   std::string output = "table";
+  // Of `what`.
+  std::string log;
+  std::string job;
 };
 
 std::string percent_of(double value) { return text::human_share(value); }
 
 std::string tenths(double value) { return std::isnan(value) ? "-" : fmt::format("{:.1f}", value); }
 
-void print_job(const JobUse& job) {
-  fmt::print("job {} of {}{}, {}\n", job.id, job.user,
-             job.name.empty() ? "" : fmt::format(" ({})", job.name),
-             job.state.empty() ? "state not told" : job.state);
-  const auto line = [](const char* what, const std::string& text) {
-    fmt::print("  {:8} {}\n", what, text);
+/// "4 cores, 12 GB, 03:45:00".
+std::string enough_words(const RightSize& size) {
+  std::vector<std::string> words;
+  if (!std::isnan(size.enough_cores)) {
+    words.push_back(fmt::format("{:g} of {:g} cores", size.enough_cores, size.cores));
+  }
+  if (!std::isnan(size.enough_memory_gb)) {
+    words.push_back(fmt::format("{:g} of {:g} GB", size.enough_memory_gb, size.memory_gb));
+  }
+  if (size.enough_limit != kNoDuration) {
+    words.push_back(fmt::format("a limit of {} for {}", text::format_duration(size.enough_limit),
+                                text::format_duration(size.limit)));
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string in_words(const JobUse& job, const std::vector<RightSize>& sizes) {
+  std::string made = fmt::format("job {} of {}{}, {}\n", job.id, job.user,
+                                 job.name.empty() ? "" : fmt::format(" ({})", job.name),
+                                 job.state.empty() ? "state not told" : job.state);
+  const auto line = [&](const char* what, const std::string& text) {
+    made += fmt::format("  {:8} {}\n", what, text);
   };
-  line("cores", std::isnan(job.cores_used)
-                    ? fmt::format("{:g} held, use not recorded", job.cores)
-                    : fmt::format("{:.1f} used of {:g} on average ({})", job.cores_used, job.cores,
-                                  percent_of(job.core_share())));
-  line("memory", std::isnan(job.memory_share())
-                     ? "use not recorded: the log needs MaxRSS of the job's steps"
-                     : fmt::format("{:.1f} GB used at most of {:.1f} GB ({})", job.memory_used_gb,
-                                   job.memory_gb, percent_of(job.memory_share())));
+  const std::string cores = std::isnan(job.cores) ? "" : fmt::format("{:g}", job.cores);
+  if (std::isnan(job.cores_used)) {
+    line("cores", (cores.empty() ? "none asked" : cores + " held") + ", use not recorded");
+  } else if (cores.empty()) {
+    line("cores", fmt::format("{:.1f} used on average, none asked", job.cores_used));
+  } else {
+    line("cores", fmt::format("{:.1f} used of {} on average ({})", job.cores_used, cores,
+                              percent_of(job.core_share())));
+  }
+  if (!std::isnan(job.memory_share())) {
+    line("memory", fmt::format("{:.1f} GB used at most of {:.1f} GB ({})", job.memory_used_gb,
+                               job.memory_gb, percent_of(job.memory_share())));
+  } else if (!std::isnan(job.memory_used_gb)) {
+    line("memory", fmt::format("{:.1f} GB used at most, none asked", job.memory_used_gb));
+  } else {
+    line("memory", "use not recorded (of a Slurm: MaxRSS of the job's steps)");
+  }
   if (job.gpus > 0) {
     line("GPUs", std::isnan(job.gpu_use)
-                     ? fmt::format("{:g} held, use not recorded (gres/gpuutil in "
+                     ? fmt::format("{:g} held, use not recorded (of a Slurm: gres/gpuutil in "
                                    "AccountingStorageTRES)",
                                    job.gpus)
                      : fmt::format("{:g} held, computing {} of the time", job.gpus,
@@ -63,9 +109,15 @@ void print_job(const JobUse& job) {
                                ? ", no limit"
                                : fmt::format(" of {} ({})", text::format_duration(job.limit),
                                              percent_of(job.time_share()))));
+  for (const RightSize& size : sizes) {
+    if (size.user != job.user || size.name != job.name) continue;
+    line("enough", fmt::format("{}, by {} of that name", enough_words(size),
+                               text::counted(static_cast<std::uint64_t>(size.jobs), "job")));
+  }
+  return made;
 }
 
-void print_users(const std::vector<UserUse>& users) {
+void print_users(const std::vector<UserUse>& users, const study::Prices& prices) {
   std::vector<std::vector<std::string>> rows;
   for (const UserUse& user : users) {
     const auto unused = [](double part, double whole) {
@@ -75,19 +127,61 @@ void print_users(const std::vector<UserUse>& users) {
                     unused(user.gpu_hours_unused, user.gpu_hours_known), tenths(user.core_hours),
                     unused(user.core_hours_unused, user.core_hours), percent_of(user.memory_share),
                     percent_of(user.time_share)});
+    if (prices.any()) {
+      rows.back().push_back(fmt::format("{:.2f}", study::cost_of_unused(user, prices)));
+    }
   }
-  print_columns({{"user"},
-                 {"jobs", true},
-                 {"GPU-hours", true},
-                 {"GPUs idle", true},
-                 {"core-hours", true},
-                 {"cores idle", true},
-                 {"memory used", true},
-                 {"limit used", true}},
-                rows);
+  std::vector<Column> columns{{"user"},
+                              {"jobs", true},
+                              {"GPU-hours", true},
+                              {"GPUs idle", true},
+                              {"core-hours", true},
+                              {"cores idle", true},
+                              {"memory used", true},
+                              {"limit used", true}};
+  if (prices.any()) columns.push_back({"cost of idle", true});
+  if (rows.empty()) return fmt::print("No job ran for a minute or longer.\n");
+  print_columns(columns, rows);
   fmt::print(
       "Jobs of a minute or longer. Idle: the part of what was held that did not compute, of jobs "
       "that tell; - = none does.\nMemory used, limit used: medians over the jobs.\n");
+}
+
+void print_sizes(const std::vector<RightSize>& sizes, const study::Prices& prices) {
+  if (sizes.empty()) {
+    return fmt::print(
+        "No jobs are known that could ask a quarter less: it takes five of a name.\n");
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const RightSize& size : sizes) {
+    const auto change = [](double asked, double enough) {
+      return std::isnan(enough) ? std::string("-") : fmt::format("{:g} -> {:g}", asked, enough);
+    };
+    rows.push_back({size.user, size.name, text::grouped(size.jobs),
+                    change(size.cores, size.enough_cores),
+                    change(size.memory_gb, size.enough_memory_gb),
+                    size.enough_limit == kNoDuration
+                        ? "-"
+                        : fmt::format("{} -> {}", text::format_duration(size.limit),
+                                      text::format_duration(size.enough_limit)),
+                    tenths(size.core_hours)});
+    if (prices.core_hour > 0) {
+      rows.back().push_back(fmt::format("{:.2f}", size.core_hours * prices.core_hour));
+    }
+  }
+  std::vector<Column> columns{{"user"},
+                              {"job"},
+                              {"jobs", true},
+                              {"cores", true},
+                              {"GB", true},
+                              {"time limit", true},
+                              {"core-hours freed", true}};
+  if (prices.core_hour > 0) columns.push_back({"saved", true});
+  print_columns(columns, rows);
+  fmt::print(
+      "What was asked -> what would have been enough: a quarter more cores than the busiest job "
+      "used on average,\na fifth more memory than any had, a quarter more time than the longest "
+      "took. Averages hide peaks: try it first.\n");
 }
 
 /// JSON has no NaN.
@@ -120,38 +214,157 @@ Json as_json(const UserUse& user) {
           {"time_share_p50", or_null(user.time_share)}};
 }
 
-template <class List, class Print>
-void print_list(const List& list, const std::string& output, Print print) {
-  if (output != "json") return print(list);
+Json as_json(const RightSize& size) {
+  const auto length = [](Duration each) {
+    return each == kNoDuration ? Json() : Json(seconds(each));
+  };
+  return {{"user", size.user},
+          {"name", size.name},
+          {"jobs", size.jobs},
+          {"cpus", or_null(size.cores)},
+          {"enough_cpus", or_null(size.enough_cores)},
+          {"memory_gb", or_null(size.memory_gb)},
+          {"enough_memory_gb", or_null(size.enough_memory_gb)},
+          {"time_limit_s", length(size.limit)},
+          {"enough_time_limit_s", length(size.enough_limit)},
+          {"core_hours_freed", size.core_hours}};
+}
+
+template <class List>
+void print_json(const List& list) {
   Json all = Json::array();
   for (const auto& each : list) all.push_back(as_json(each));
   fmt::print("{}\n", all.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-Result<int> efficiency(const EfficiencyOptions& options) {
-  auto jobs = study::read_job_use(options.log);
-  if (!jobs) return tl::unexpected(jobs.error());
-  if (!options.since.empty()) {
-    const auto since = parse_time_option("--since", options.since);
-    if (!since) return tl::unexpected(since.error());
-    std::erase_if(*jobs, [&](const JobUse& job) { return job.submit < *since; });
+/// What a user hears of the jobs of some days: the sum, what could be asked less, and the jobs that
+/// left most GPU time idle.
+std::string summary_of(const UserUse& user, const std::vector<JobUse>& jobs,
+                       const std::vector<RightSize>& sizes, const study::Prices& prices) {
+  std::string made = fmt::format("{}: {}, {} GPU-hours, {} core-hours\n", user.user,
+                                 text::counted(static_cast<std::uint64_t>(user.jobs), "job"),
+                                 tenths(user.gpu_hours), tenths(user.core_hours));
+  if (user.gpu_hours_known > 0) {
+    made += fmt::format("The GPUs were idle {} of that time.\n",
+                        percent_of(user.gpu_hours_unused / user.gpu_hours_known));
   }
+  if (user.core_hours > 0) {
+    made += fmt::format("The cores were idle {} of that time.\n",
+                        percent_of(user.core_hours_unused / user.core_hours));
+  }
+  if (prices.any()) {
+    made += fmt::format("What was idle cost {:.2f}.\n", study::cost_of_unused(user, prices));
+  }
+  for (const RightSize& size : sizes) {
+    if (size.user != user.user) continue;
+    made += fmt::format("Jobs called {} could ask less: {}.\n", size.name, enough_words(size));
+  }
+  std::vector<const JobUse*> worst;
+  const auto idle_s = [](const JobUse* job) {
+    return std::isnan(job->gpu_use) ? 0 : (1 - job->gpu_use) * job->gpus * seconds(job->elapsed);
+  };
+  for (const JobUse& job : jobs) {
+    if (job.user == user.user && idle_s(&job) > 0) worst.push_back(&job);
+  }
+  std::stable_sort(worst.begin(), worst.end(),
+                   [&](const JobUse* a, const JobUse* b) { return idle_s(a) > idle_s(b); });
+  constexpr std::size_t kMost = 5;
+  if (!worst.empty()) made += "\nThe jobs that left most GPU time idle:\n";
+  for (std::size_t at = 0; at < std::min(kMost, worst.size()); ++at) {
+    made += in_words(*worst[at], {});
+  }
+  return made;
+}
+
+/// A word that is a file or "-" is the log, any other a job.
+Result<void> sort_words(EfficiencyOptions& options) {
+  for (const std::string& word : options.what) {
+    std::error_code unknown;
+    const bool is_log = word == "-" || std::filesystem::exists(word, unknown);
+    std::string& place = is_log ? options.log : options.job;
+    if (!place.empty()) {
+      return fail(Code::usage,
+                  fmt::format("at most one log and one job: \"{}\" and \"{}\"", place, word));
+    }
+    place = word;
+  }
+  const bool is_number = !options.job.empty() && options.job[0] >= '0' && options.job[0] <= '9';
+  if (!options.job.empty() && !is_number) {
+    return fail(Code::usage,
+                fmt::format("there is no file \"{}\", and a job is a number", options.job));
+  }
+  return {};
+}
+
+Result<std::vector<JobUse>> load(const EfficiencyOptions& options) {
+  const Time now = wall_clock();
+  std::optional<Time> since;
+  if (!options.since.empty()) {
+    // The times of a log are those of its cluster's wall, whatever zone that is in.
+    auto parsed = parse_time_option("--since", options.since);
+    if (options.log.empty() || !parsed) parsed = parse_since("--since", options.since, now);
+    if (!parsed) return tl::unexpected(parsed.error());
+    since = *parsed;
+  }
+  if (options.log.empty()) {
+    if (!options.job.empty()) return use_of_job(options.service, options.job);
+    return use_of_jobs(options.service, since.value_or(now - 7 * 24h), options.user);
+  }
+  auto jobs = study::read_job_use(options.log);
+  if (!jobs) return jobs;
+  if (since) std::erase_if(*jobs, [&](const JobUse& job) { return job.submit < *since; });
   if (!options.user.empty()) {
     std::erase_if(*jobs, [&](const JobUse& job) { return job.user != options.user; });
   }
+  return jobs;
+}
+
+Result<int> efficiency(EfficiencyOptions options, const std::vector<std::string>& command) {
+  if (const auto sorted = sort_words(options); !sorted) return tl::unexpected(sorted.error());
+  if (!options.out.empty()) {
+    const auto opened = report::open_document_directory(options.out, "study");
+    if (!opened) return tl::unexpected(opened.error());
+  }
+  auto jobs = load(options);
+  if (!jobs) return tl::unexpected(jobs.error());
+  const std::vector<RightSize> sizes = study::right_sizes(*jobs);
   if (!options.job.empty()) {
     // A job array is all its tasks.
     std::erase_if(*jobs, [&](const JobUse& job) {
       return job.id != options.job && !job.id.starts_with(options.job + "_");
     });
   }
-  if (jobs->empty()) return fail(Code::usage, "no job that ran is left", {.file = options.log});
-  if (!options.job.empty() || !options.user.empty()) {
-    print_list(*jobs, options.output, [](const std::vector<JobUse>& all) {
-      for (const JobUse& job : all) print_job(job);
-    });
+  if (jobs->empty()) {
+    return fail(Code::usage, "no job that ran is left",
+                {.file = options.log.empty() ? "the service" : options.log});
+  }
+  const std::vector<UserUse> users = study::by_user(*jobs);
+  const bool json = options.output == "json";
+  if (!options.out.empty()) {
+    figure::Document document = study::efficiency_document(*jobs, options.prices);
+    document.title = "What was used of what was held";
+    document.provenance.trace = options.log;
+    document.provenance.version = ALMANAC_VERSION;
+    document.provenance.command = fmt::format("{}", fmt::join(command, " "));
+    const auto written = report::write_document(options.out, document);
+    if (!written) return tl::unexpected(written.error());
+    note_report(options.out);
+  }
+  if (!options.tell.empty()) {
+    std::vector<UserLetter> letters;
+    for (const UserUse& user : users) {
+      letters.push_back({user.user, summary_of(user, *jobs, sizes, options.prices)});
+    }
+    return tell_users(options.tell, letters);
+  }
+  if (options.sizes) {
+    json ? print_json(sizes) : print_sizes(sizes, options.prices);
+  } else if (options.job.empty() && options.user.empty()) {
+    json ? print_json(users) : print_users(users, options.prices);
+  } else if (json) {
+    print_json(*jobs);
   } else {
-    print_list(study::by_user(*jobs), options.output, print_users);
+    for (const JobUse& job : *jobs) fmt::print("{}", in_words(job, sizes));
   }
   return kDone;
 }
@@ -164,20 +377,44 @@ void register_efficiency(Program& program) {
                       "Say what jobs used of the cores, memory, GPUs and time that they held");
   const auto options = std::make_shared<EfficiencyOptions>();
   command
-      .add_option("LOG", options->log,
-                  fmt::format("Text of {}, - for standard input", study::kUseCommand))
-      ->required();
-  command.add_option("JOB", options->job, "Only this job, or all tasks of this array");
+      .add_option(
+          "WHAT", options->what,
+          fmt::format("LOG: text of {}, - for standard input; without one the service is asked. "
+                      "JOB: only this job, or all tasks of this array",
+                      study::kUseCommand))
+      ->expected(0, 2)
+      ->option_text("[LOG] [JOB]");
   command
       .add_option("--user", options->user, "Each job of this user; default: all users, summed up")
       ->type_name("NAME");
-  command.add_option("--since", options->since, "Jobs submitted at this time or later")
+  command
+      .add_option("--since", options->since,
+                  "Jobs of a log submitted since, of the service ended since: 7d, 2026-11-22; "
+                  "default of the service: 7d")
       ->type_name("TIME");
-  add_output_option(command, options->output);
-  add_example(command, "almanac efficiency week.txt");
+  command.add_flag("--sizes", options->sizes,
+                   "What jobs could ask instead: cores, memory, time limit");
+  command.add_option("--gpu-hour", options->prices.gpu_hour, "What an hour of a GPU costs")
+      ->type_name("PRICE")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--core-hour", options->prices.core_hour, "What an hour of a core costs")
+      ->type_name("PRICE")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--out", options->out, "Folder for report.html and its tables")
+      ->type_name("DIR");
+  command
+      .add_option("--tell", options->tell,
+                  "For each user, run this shell command with the user's summary on standard "
+                  "input and the name in ALMANAC_USER")
+      ->type_name("COMMAND");
+  options->service.add_to(command);
+  add_output(command, options->output, {"table", "json"});
+  add_example(command, "almanac efficiency 17");
   add_example(command, "almanac efficiency week.txt --user ann");
-  add_example(command, "almanac efficiency week.txt 4711");
-  program.on(command, [options] { return efficiency(*options); });
+  add_example(command, "almanac efficiency --sizes --core-hour 0.05");
+  add_example(command,
+              "almanac efficiency --since 7d --tell 'mail -s \"Your week\" \"$ALMANAC_USER\"'");
+  program.on(command, [options, &program] { return efficiency(*options, program.command_line); });
 }
 
 }  // namespace almanac::cli

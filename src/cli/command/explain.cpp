@@ -97,7 +97,7 @@ class Explanation {
                              : std::string());
     }
     if (!told_.empty()) {
-      fmt::print("  told then: {}\n", in_words(told_[0].forecast, job.request));
+      fmt::print("  forecast when it came: {}\n", in_words(told_[0].forecast, job.request));
       for (const forecast::OtherGpus& other : told_[0].other_gpus) {
         fmt::print("    {}\n", in_words(other, job.request));
       }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// almanac forecast: what jobs of a run would have heard when they came, and how often that was
-/// true.
+/// almanac forecast: when a job would start before it is submitted; of a run, what its jobs would
+/// have heard when they came, and how often that was true.
 #include <algorithm>
 #include <memory>
 
@@ -14,6 +14,7 @@
 #include "cli/program.h"
 #include "cli/rerun.h"
 #include "cli/service_options.h"
+#include "cli/what_if.h"
 #include "forecast/score.h"
 #include "text/human.h"
 
@@ -22,6 +23,7 @@ namespace {
 
 struct ForecastOptions {
   std::string run;
+  WhatIf what;
   std::string policy;
   int jobs = 200;
   std::string output = "table";
@@ -120,14 +122,14 @@ Result<Judgement> judge(const sim::Prepared& prepared, std::size_t run,
   Judgement made{.policy = prepared.runs[run].composition.name, .jobs = told->size(), .parts = {}};
   for (std::size_t at = 0; at < told->size(); ++at) made.waited += waited(at) ? 1 : 0;
   made.parts = {{"all jobs, as it was", forecast::score(*told, was)},
-                {"all jobs, had nobody come after", forecast::score(*told, alone)},
+                {"all jobs, had no job come after", forecast::score(*told, alone)},
                 {"jobs that waited, as it was", score_some(*told, was, waited)},
-                {"jobs that waited, had nobody come after", score_some(*told, alone, waited)}};
+                {"jobs that waited, had no job come after", score_some(*told, alone, waited)}};
   if (options.playing.other_gpus) {
     const auto others = forecast::of_other_gpus(*told);
     const auto had = forecast::had_asked_other_gpus(prepared, run, *told);
     made.parts.push_back(
-        {"other numbers of GPUs, had nobody come after", forecast::score(others, had)});
+        {"other numbers of GPUs, had no job come after", forecast::score(others, had)});
   }
   return made;
 }
@@ -166,9 +168,34 @@ Result<int> run(const ForecastOptions& options) {
 void register_forecast(Program& program) {
   CLI::App& command =
       program.command(Purpose::choose, "forecast",
-                      "Say how often what jobs of a run would have heard when they came was true");
+                      "Say when a job would start before you submit it; of a run, how often such "
+                      "forecasts were true");
   const auto options = std::make_shared<ForecastOptions>();
-  command.add_option("RUN", options->run, "Run directory")->required();
+  CLI::Option* const played = command.add_option(
+      "RUN", options->run, "Run directory; without one the service is asked about a job");
+  command.add_option("--gpus", options->what.gpus, "GPUs of the job, or several to compare: 4,8")
+      ->delimiter(',')
+      ->type_name("N,...")
+      ->check(CLI::Range(0, 1'000'000))
+      ->excludes(played);
+  command
+      .add_option("--time", options->what.limits, "Its time limit, or several to compare: 24h,5h")
+      ->delimiter(',')
+      ->type_name("TIME,...")
+      ->excludes(played);
+  command.add_option("--vc", options->what.vcs, "Virtual clusters, partitions; default: each")
+      ->delimiter(',')
+      ->type_name("NAME,...")
+      ->excludes(played);
+  command.add_option("--gpu-type", options->what.gpu_type, "A type of GPU that it needs")
+      ->excludes(played);
+  command.add_option("--cpus", options->what.cpus, "Its cores")->excludes(played);
+  command.add_option("--mem", options->what.memory, "Its memory: 32G")->excludes(played);
+  command
+      .add_option("--name", options->what.name,
+                  "Its name: what earlier jobs of it took is believed of it")
+      ->excludes(played);
+  options->what.service.add_to(command);
   command.add_option("--policy", options->policy, "Only under this policy")->type_name("POLICY");
   command.add_option("--jobs", options->jobs, "How many jobs are asked about, drawn at random")
       ->check(CLI::Range(1, 1'000'000))
@@ -180,9 +207,15 @@ void register_forecast(Program& program) {
   command.add_flag("--other-gpus", options->playing.other_gpus,
                    "Also what was told of other numbers of GPUs, of jobs whose scaling is known");
   add_output(command, options->output, {"table", "json"});
+  add_example(command, "almanac forecast --gpus 4,8 --time 24h,5h");
   add_example(command, "almanac forecast out/run --policy easy --jobs 500");
   add_example(command, "almanac forecast out/day --policy genie --other-gpus -o json");
-  program.on(command, [options] { return run(*options); });
+  program.on(command, [options]() -> Result<int> {
+    if (!options->run.empty()) return run(*options);
+    if (options->what.any()) return print_what_if(options->what, options->output);
+    return fail(Code::usage, "a run, or what a job asks (--gpus, --time, --vc), is wanted", {},
+                "see almanac forecast --help");
+  });
 }
 
 }  // namespace almanac::cli

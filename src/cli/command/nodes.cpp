@@ -2,7 +2,7 @@
 
 /// \file
 /// almanac nodes: the GPUs of the service and which jobs hold them; drains a node or brings it
-/// back.
+/// back; says on which nodes more jobs failed than chance explains.
 #include <memory>
 
 #include <fmt/format.h>
@@ -13,7 +13,10 @@
 #include "cli/job_list.h"
 #include "cli/program.h"
 #include "cli/service_options.h"
+#include "cli/wall_clock.h"
 #include "serve/view_json.h"
+#include "study/node_failures.h"
+#include "text/host_list.h"
 
 namespace almanac::cli {
 namespace {
@@ -22,6 +25,8 @@ struct NodesOptions {
   ServiceOptions service;
   std::string drain;
   std::string resume;
+  bool failures = false;
+  std::string since = "30d";
   std::string output;
 };
 
@@ -57,9 +62,68 @@ void print(const std::vector<live::NodeView>& nodes) {
                 rows);
 }
 
+/// Of each node how many jobs failed on it, and what chance that has.
+Result<int> failures(serve::Client& client, const NodesOptions& options) {
+  const auto since = parse_since("--since", options.since, wall_clock());
+  if (!since) return tl::unexpected(since.error());
+  const auto ended = list_ended(client, {{"since", fmt::format("{}", seconds(*since))}});
+  if (!ended) return tl::unexpected(ended.error());
+  std::vector<study::NodeRun> runs;
+  for (const serve::ListedJob& each : *ended) {
+    const store::Job& job = each.view.job;
+    const auto nodes = text::expand_hosts(each.nodes);
+    // One that never ran has no nodes.
+    if (!nodes || job.state == trace::JobState::cancelled) continue;
+    for (const std::string& node : *nodes) {
+      runs.push_back({.node = node,
+                      .kind = job.asked.user + "\n" + job.asked.name,
+                      .failed = job.state == trace::JobState::failed ||
+                                job.state == trace::JobState::node_fail});
+    }
+  }
+  const std::vector<study::NodeRecord> records = study::node_records(runs);
+  if (options.output == "json") {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const study::NodeRecord& each : records) {
+      all.push_back({{"node", each.node},
+                     {"kinds", each.kinds},
+                     {"failed", each.failed},
+                     {"expected", each.expected},
+                     {"p_value", each.p_value},
+                     {"suspicious", each.is_suspicious()}});
+    }
+    fmt::print("{}\n", all.dump(2));
+    return kDone;
+  }
+  if (records.empty()) {
+    fmt::print("No node has run five kinds of jobs since {}: too few to say anything.\n",
+               options.since);
+    return kDone;
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const study::NodeRecord& each : records) {
+    rows.push_back({each.node, std::to_string(each.kinds), std::to_string(each.failed),
+                    fmt::format("{:.1f}", each.expected), fmt::format("{:.2g}", each.p_value),
+                    each.is_suspicious() ? "drain and test it" : ""});
+  }
+  print_columns({{"node"},
+                 {"kinds of jobs", true},
+                 {"failed", true},
+                 {"expected", true},
+                 {"by chance", true},
+                 {""}},
+                rows);
+  fmt::print(
+      "A kind: a user's jobs of one name, counted once a node. By chance: the probability of as "
+      "many failures at the rate of\nthe other nodes (exact binomial test, Holm's correction for "
+      "so many nodes); a node below 0.01 is suspicious.\n");
+  return kDone;
+}
+
 Result<int> nodes(const NodesOptions& options) {
   auto client = options.service.client();
   if (!client) return tl::unexpected(client.error());
+  if (options.failures) return failures(*client, options);
   const bool drains = !options.drain.empty();
   const std::string& changed = drains ? options.drain : options.resume;
   if (!changed.empty()) {
@@ -88,9 +152,17 @@ void register_nodes(Program& program) {
   command.add_option("--resume", options->resume, "Start jobs on it again")
       ->type_name("NODE")
       ->excludes(drain);
+  CLI::Option* const failures = command.add_flag(
+      "--failures", options->failures, "Say on which nodes more jobs failed than chance explains");
+  failures->excludes(drain);
+  command.add_option("--since", options->since, "Of jobs that ended since: 30d, 2026-11-22")
+      ->type_name("TIME")
+      ->needs(failures)
+      ->capture_default_str();
   add_output(command, options->output, {"table", "json"});
   options->service.add_to(command);
   add_example(command, "almanac nodes");
+  add_example(command, "almanac nodes --failures --since 30d");
   program.on(command, [options] { return nodes(*options); });
 }
 

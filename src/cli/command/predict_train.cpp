@@ -2,11 +2,13 @@
 
 /// \file
 /// almanac predict train: a model of a job log, in one file.
+#include <atomic>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "cli/program.h"
+#include "cli/progress.h"
 #include "cli/trace_options.h"
 #include "predict/learned.h"
 #include "predict/model_file.h"
@@ -34,17 +36,32 @@ Result<int> train(const PredictTrainOptions& options) {
     if (!wanted) return tl::unexpected(wanted.error());
     until = *wanted;
   }
-  predict::Learned learned(trace->names);
+  std::atomic<double> done = 0;
+  predict::LearnedOptions how;
+  how.model.progress = [&](double share) { done = share; };
+  predict::Learned learned(trace->names, how);
   Time last{};
-  predict::replay(
-      trace->jobs, [&](JobId job, const trace::Request& request) { learned.watch(job, request); },
-      [&](JobId job, const trace::Request& request, const predict::Ended& ended) {
-        learned.learn(job, request, ended);
-        last = ended.at;
-      },
-      until);
+  {
+    const ProgressBar bar("learning", [&] { return done.load(); });
+    double submitted = 0;
+    predict::replay(
+        trace->jobs,
+        [&](JobId job, const trace::Request& request) {
+          learned.watch(job, request);
+          done = ++submitted / static_cast<double>(trace->jobs.size());
+        },
+        [&](JobId job, const trace::Request& request, const predict::Ended& ended) {
+          learned.learn(job, request, ended);
+          last = ended.at;
+        },
+        until);
+  }
   const auto jobs = static_cast<std::int64_t>(learned.examples().ended());
-  learned.fit(kNever);
+  done = 0;
+  {
+    const ProgressBar bar("growing the model", [&] { return done.load(); });
+    learned.fit(kNever);
+  }
   if (learned.model() == nullptr) {
     return fail(Code::invalid,
                 fmt::format("a model needs {} GPU jobs that ended, the log has {}",

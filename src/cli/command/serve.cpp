@@ -44,10 +44,14 @@ struct ServeOptions {
   std::string policy;
   std::string shadow;
   std::string listen;
+  std::string certificate;
+  std::string key;
+  bool plain = false;
   std::string speed;
   std::string power;
   std::string max_grace;
   std::string limits;
+  std::string idle;
   std::string engine = "machine";
   SlurmEngine slurm;
   int gpus = -1;
@@ -63,19 +67,29 @@ void stop_service(int) {
   running_service->wake();
 }
 
-/// "127.0.0.1:PORT", "localhost:PORT" or "PORT".
-Result<int> read_port(const std::string& listen) {
+/// "127.0.0.1:PORT", "localhost:PORT", "PORT"; with a certificate any address.
+Result<serve::Address> read_address(const ServeOptions& options) {
+  const std::string& listen = options.listen;
   const std::size_t colon = listen.rfind(':');
-  const std::string host = colon == std::string::npos ? "127.0.0.1" : listen.substr(0, colon);
+  std::string host = colon == std::string::npos ? "127.0.0.1" : listen.substr(0, colon);
+  if (host == "localhost") host = "127.0.0.1";
   const std::string text = colon == std::string::npos ? listen : listen.substr(colon + 1);
   int port = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || end != text.data() + text.size() || port < 0 || port > 65535 ||
-      (host != "127.0.0.1" && host != "localhost")) {
-    return fail(Code::usage, fmt::format("--listen must be 127.0.0.1:PORT: {}", listen), {},
-                "other machines reach it through ssh -L or a proxy that knows its users");
+  if (error != std::errc() || end != text.data() + text.size() || port < 0 || port > 65535) {
+    return fail(Code::usage, fmt::format("--listen must be ADDRESS:PORT: {}", listen));
   }
-  return port;
+  serve::Address made{.host = std::move(host), .port = port};
+  if (!made.is_here() && options.certificate.empty() && !options.plain) {
+    return fail(Code::usage,
+                fmt::format("--listen {}: what leaves this machine, tokens too, would not be "
+                            "encrypted",
+                            listen),
+                {},
+                "give --tls-cert and --tls-key; or --plain, where a network of your own or a proxy "
+                "keeps it safe");
+  }
+  return made;
 }
 
 /// As many GPUs as told: the first of those that are there, or ones that only have numbers.
@@ -143,6 +157,11 @@ Result<live::Config> read_config(const ServeOptions& options) {
     if (!limits) return tl::unexpected(limits.error());
     config.limits = *std::move(limits);
   }
+  if (!options.idle.empty()) {
+    auto idle = live::read_idle_rule(options.idle);
+    if (!idle) return tl::unexpected(idle.error());
+    config.idle = *std::move(idle);
+  }
   return config;
 }
 
@@ -151,10 +170,10 @@ Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options,
                                                     std::uint64_t open_files) {
   if (options.engine == "slurm") {
     if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
-        !options.max_grace.empty() || !options.limits.empty()) {
+        !options.max_grace.empty() || !options.limits.empty() || !options.idle.empty()) {
       return fail(Code::usage,
-                  "--cluster, --gpus, --power, --max-grace and --limits are of one machine", {},
-                  "Slurm tells what there is, and its nodes' watts are not counted");
+                  "--cluster, --gpus, --power, --max-grace, --limits and --idle are of one machine",
+                  {}, "Slurm tells what there is, and its nodes' watts are not counted");
     }
     auto speeds = read_speeds(options);
     if (!speeds) return tl::unexpected(speeds.error());
@@ -178,17 +197,20 @@ Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options,
 Result<int> run(const ServeOptions& options) {
   // A pool of memory for each thread that ever answered would hold several times what is in use.
   ::mallopt(M_ARENA_MAX, 2);
-  std::optional<int> port;
+  std::optional<serve::Address> listen;
   if (!options.listen.empty()) {
-    const auto read = read_port(options.listen);
+    auto read = read_address(options);
     if (!read) return tl::unexpected(read.error());
-    port = *read;
+    listen = *std::move(read);
   }
   // Each job takes one as long as it runs, and each client.
   const std::uint64_t open_files = process::raise_open_files();
   const auto service = open_service(options, open_files);
   if (!service) return tl::unexpected(service.error());
-  serve::Config serving{.port = port, .page = std::string(report::dashboard())};
+  serve::Config serving{.listen = listen,
+                        .certificate = options.certificate,
+                        .key = options.key,
+                        .page = std::string(report::dashboard())};
   serving.limits.connections =
       std::min<std::size_t>(serving.limits.connections, process::most_open_files() / kClientsPart);
   const auto server = serve::Server::start(**service, std::move(serving));
@@ -199,10 +221,15 @@ Result<int> run(const ServeOptions& options) {
   std::signal(SIGHUP, on_hangup);
   live::log_info(fmt::format("answers at {}", (*server)->socket()));
   if ((*server)->port()) {
-    live::log_info(
-        fmt::format("answers at http://127.0.0.1:{}/, for changes and logs with the "
-                    "token in {}/token",
-                    *(*server)->port(), (*service)->state()));
+    live::log_info(fmt::format(
+        "answers at {}://{}:{}/, for changes and logs with a token "
+        "(almanac token create)",
+        options.certificate.empty() ? "http" : "https", listen->host, *(*server)->port()));
+    if (!listen->is_here() && options.certificate.empty()) {
+      live::log_warning(
+          "what is said there is not encrypted (--plain): whoever hears it has the "
+          "tokens");
+    }
   }
   live::tell_ready(
       fmt::format("policy {}, answers at {}", (*service)->overview().policy, (*server)->socket()));
@@ -245,8 +272,21 @@ void register_serve(Program& program) {
       ->type_name("NAME|FILE");
   command
       .add_option("--listen", options->listen,
-                  "Answer by TCP too, for the dashboard and Prometheus; port 0 = any that is free")
+                  "Answer by TCP too, for the dashboard and Prometheus; port 0 = any that is free; "
+                  "other addresses than this machine's own need --tls-cert")
       ->type_name("127.0.0.1:PORT");
+  CLI::Option* const certificate =
+      command
+          .add_option("--tls-cert", options->certificate,
+                      "Encrypt what comes by TCP: the certificate of this host and who vouches for "
+                      "it, PEM")
+          ->type_name("FILE");
+  certificate->needs(
+      command.add_option("--tls-key", options->key, "The key of the certificate, PEM")
+          ->type_name("FILE")
+          ->needs(certificate));
+  command.add_flag("--plain", options->plain,
+                   "Listen on an address that other machines reach though nothing is encrypted");
   command
       .add_option("--power", options->power,
                   "What nodes draw where no driver tells: a name or a TOML file, see energy power; "
@@ -262,6 +302,11 @@ void register_serve(Program& program) {
                   "all")
       ->type_name("FILE");
   command
+      .add_option("--idle", options->idle,
+                  "A TOML file: what is done about jobs whose GPUs do not compute (dry, notify, "
+                  "requeue); default: nothing")
+      ->type_name("FILE");
+  command
       .add_option("--engine", options->engine,
                   "What runs the jobs: this machine itself, or the Slurm that it belongs to")
       ->check(CLI::IsMember({"machine", "slurm"}))
@@ -269,6 +314,8 @@ void register_serve(Program& program) {
   options->slurm.add_to(command);
   add_example(command, "almanac serve --policy easy --listen 127.0.0.1:8317");
   add_example(command, "almanac serve --gpus 16 --state /tmp/almanac");
+  add_example(command,
+              "almanac serve --listen 0.0.0.0:8443 --tls-cert host.pem --tls-key host.key");
   add_example(command, "almanac serve --speed train.csv");
   add_example(command, "almanac serve --engine slurm --state /var/lib/almanac --policy qssf");
   program.on(command, [options] { return run(*options); });

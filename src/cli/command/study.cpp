@@ -2,12 +2,14 @@
 
 /// \file
 /// almanac study: the analyses of the Helios and Philly papers on any job log, as a report.
+#include <atomic>
 #include <memory>
 #include <optional>
 
 #include "cli/judged_logs.h"
 #include "cli/print_document.h"
 #include "cli/program.h"
+#include "cli/progress.h"
 #include "cli/studied_trace.h"
 #include "report/document_directory.h"
 #include "study/figures.h"
@@ -41,12 +43,14 @@ Result<int> study(const StudyRunOptions& options, const std::vector<std::string>
   if (!loaded) return tl::unexpected(loaded.error());
   std::optional<study::GpuUse> gpu_use;
   if (!options.gpu_util.empty()) {
+    const ProgressBar bar = reading_bar({options.gpu_util});
     auto read = study::read_gpu_use(options.gpu_util, loaded->trace);
     if (!read) return tl::unexpected(read.error());
     gpu_use = std::move(*read);
   }
   std::optional<study::HostUse> host_use;
   if (!options.cpu_util.empty() || !options.mem_util.empty()) {
+    const ProgressBar bar = reading_bar({options.cpu_util, options.mem_util});
     auto read = study::read_host_use(options.cpu_util, options.mem_util);
     if (!read) return tl::unexpected(read.error());
     host_use = *read;
@@ -78,7 +82,11 @@ Result<int> study(const StudyRunOptions& options, const std::vector<std::string>
                               .host = host_use ? &*host_use : nullptr,
                               .vcs = vc_series ? &*vc_series : nullptr,
                               .failures = judged ? &judged->drawing : nullptr});
-  figure::Document document = study::draw_all(subject);
+  std::atomic<double> done = 0;
+  figure::Document document = [&] {
+    const ProgressBar bar("studying", [&] { return done.load(); });
+    return study::draw_all(subject, [&](double share) { done = share; });
+  }();
   study::hold_back(document, subject);
   describe(document, *loaded, subject, command);
   if (!options.out.empty()) {

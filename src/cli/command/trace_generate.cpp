@@ -3,6 +3,7 @@
 /// \file
 /// `almanac trace generate`: makes a job log from a preset, a workload file, or another job log.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "cli/program.h"
+#include "cli/progress.h"
 #include "cli/trace_options.h"
 #include "table/output_file.h"
 #include "text/nearest.h"
@@ -149,13 +151,20 @@ Result<int> run(const GenerateArguments& arguments) {
       return tl::unexpected(std::move(saved.error()));
     }
   }
-  const trace::Trace made = trace::generate(workload, arguments.seed);
+  std::atomic<double> done = 0;
+  const trace::Trace made = [&] {
+    const ProgressBar bar("generating", [&] { return done.load(); });
+    return trace::generate(workload, arguments.seed, [&](double share) { done = share; });
+  }();
   std::string said = fmt::format(
       "{} jobs in {:.1f} days for {} GPUs in {} virtual clusters: load {:.2f}", made.jobs.size(),
       workload.span.days, trace::total_gpus(workload), workload.vc.size(), offered_load(workload));
   if (workload.cpu.load > 0) said += fmt::format(", CPU load {:.2f}", workload.cpu.load);
   note(said);
-  if (auto saved = trace::save_trace(made, arguments.out); !saved) {
+  done = 0;
+  const ProgressBar bar("writing " + arguments.out, [&] { return done.load(); });
+  if (auto saved = trace::save_trace(made, arguments.out, {}, [&](double share) { done = share; });
+      !saved) {
     return tl::unexpected(std::move(saved.error()));
   }
   return kDone;

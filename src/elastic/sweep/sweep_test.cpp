@@ -8,7 +8,7 @@ namespace almanac::elastic {
 namespace {
 
 TEST(Asha, OneInThreeGoesOnFromEachRung) {
-  // Nine trials, the worst first. Whoever is cut waits, and goes on once it is among the best
+  // Nine trials, the worst first. A trial that is cut waits, and goes on once it is among the best
   // third.
   Asha rungs({.reduction = 3, .grace = 1, .most = 9});
   EXPECT_EQ(rungs.milestones(), (std::vector<double>{9, 3, 1}));

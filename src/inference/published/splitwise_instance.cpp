@@ -12,15 +12,28 @@ namespace almanac::inference::published {
 void SplitwiseInstance::arrive(Task& task) {
   auto& tasks = tasks_[task.request];
   tasks.push_back(&task);
+  put_pending(task);
   if (tasks.size() > 1) return;
   pool_.push_back(task.request);
-  put_pending(task);
   if (task.is_prompt) prompts_.push_back(&task);
 }
 
-void SplitwiseInstance::put_pending(const Task& task) {
-  pending_.insert({task.passed_over, task.request});
-  pending_count_[task.request] = task.passed_over;
+void SplitwiseInstance::put_pending(Task& task) {
+  const auto before = [](const Task* one, const Task* other) {
+    return std::pair(one->passed_over, one->request) <
+           std::pair(other->passed_over, other->request);
+  };
+  // As Python's bisect.insort does; std::upper_bound asks for an order, and may search otherwise.
+  std::size_t low = 0, high = pending_.size();
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (before(&task, pending_[middle])) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  pending_.insert(pending_.begin() + static_cast<std::ptrdiff_t>(low), &task);
 }
 
 bool SplitwiseInstance::in_batch(const Task& task) const {
@@ -39,20 +52,16 @@ void SplitwiseInstance::take(Task& task) {
   batch_.push_back(&task);
   batch_tokens_ += task.tokens();
   batch_prompts_ += task.is_prompt;
-  if (const auto found = pending_count_.find(task.request); found != pending_count_.end()) {
-    pending_.erase({found->second, task.request});
-    pending_count_.erase(found);
-  }
+  std::erase(pending_, &task);
 }
 
 void SplitwiseInstance::select() {
   const std::vector<Task*> old = std::exchange(batch_, {});
   batch_tokens_ = batch_prompts_ = 0;
-  const Pending pending = pending_;
-  for (const auto& [count, request] : pending) {
-    Task& task = first(request);
-    if (task.passed_over < kMostPreemptions || !fits(task)) break;
-    if (has_memory(task)) take(task);
+  const std::vector<Task*> pending = pending_;
+  for (Task* const task : pending) {
+    if (task->passed_over < kMostPreemptions || !fits(*task)) break;
+    if (has_memory(*task)) take(*task);
   }
   std::erase_if(prompts_, [&](const Task* task) { return in_batch(*task); });
   while (!prompts_.empty() && fits(*prompts_.front()) && has_memory(*prompts_.front())) {
@@ -151,15 +160,13 @@ std::vector<SplitwiseTask*> SplitwiseInstance::end() {
     if (tasks.empty()) {
       tasks_.erase(task->request);
       std::erase(pool_, task->request);
-    } else {
-      put_pending(*tasks.front());
     }
   }
   return complete;
 }
 
 bool SplitwiseInstance::next_fits() const {
-  return !pending_.empty() && has_memory(first(pending_.begin()->second));
+  return !pending_.empty() && has_memory(*pending_.front());
 }
 
 }  // namespace almanac::inference::published

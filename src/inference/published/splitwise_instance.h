@@ -6,8 +6,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <set>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -62,23 +60,22 @@ class SplitwiseInstance {
   void free_memory(double bytes) { memory_left_ += bytes; }
 
  private:
-  /// By how often it had been passed over when it was put in, then by arrival.
-  using Pending = std::set<std::pair<std::int32_t, RequestId>>;
-
   Task& first(RequestId request) const { return *tasks_.at(request).front(); }
   bool in_batch(const Task& task) const;
   bool fits(const Task& task) const;
   bool has_memory(const Task& task) const { return task.started || task.memory <= memory_left_; }
   void take(Task& task);
-  void put_pending(const Task& task);
+  /// Puts a task where a search by halves finds its place: by how often it was passed over, then by
+  /// arrival. The counts of those in the queue have risen since they were put in, so the order is
+  /// none, and the place is what that search makes of it.
+  void put_pending(Task& task);
   void select();
   void select_orca();
 
   const TokenTable* times_;
   std::vector<RequestId> pool_;
   std::unordered_map<RequestId, std::deque<Task*>> tasks_;
-  Pending pending_;
-  std::unordered_map<RequestId, std::int32_t> pending_count_;
+  std::vector<Task*> pending_;
   std::deque<Task*> prompts_;
   std::deque<Task*> blocked_;
   std::vector<Task*> batch_;

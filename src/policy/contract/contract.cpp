@@ -54,7 +54,7 @@ void Plan::set(JobId job, const Target& target) {
                 .first_grant = static_cast<std::uint32_t>(grants_.size()),
                 .num_grants = static_cast<std::uint32_t>(target.grants.size()),
                 .config = target.config};
-  for (const cluster::Grant& grant : target.grants) grants_.push_back(grant);
+  grants_.insert(grants_.end(), target.grants.begin(), target.grants.end());
   const auto stops = [](const Change& each) {
     return each.action == Action::stop || each.action == Action::move;
   };
@@ -91,6 +91,7 @@ void Plan::clear() {
   holds.clear();
   declined.clear();
   ended.clear();
+  scales.clear();
   sleeps.clear();
   boots.clear();
   held_back.clear();

@@ -21,6 +21,8 @@
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
+#include "elastic/step_fit.h"
+#include "inference/load.h"
 #include "policy/contract/quotas.h"
 #include "policy/contract/reason.h"
 #include "policy/contract/restart_cost.h"
@@ -40,7 +42,8 @@ enum class EventKind : std::uint8_t {
   job_adopted,
   job_arrived,
   job_released,  ///< It waits, and the time until which it was held has come.
-  job_reported,  ///< Something that a job reports has changed; `value` is what Telemetry says.
+  job_reported,  ///< View::training says something new of a job; `value` is the metric that it
+                 ///< reports now, NaN where it is something else.
   node_down,     ///< A node is out of service; what ran there was told job_failed.
   node_up,
   node_notice,  ///< A node will go; `value` is in how many seconds.
@@ -95,6 +98,18 @@ struct Signal {
   Time since{};
 };
 
+enum class ServiceId : std::uint32_t {};  ///< Position in View::services.
+
+/// A service that answers requests with replicas. Each is a job without end, that only the host
+/// knows as one; more of them arrive, or some end, as Plan::scale says.
+struct Service {
+  std::string name;
+  int least = 0;         ///< Replicas, while requests come.
+  int most = 0;          ///< Replicas.
+  int wanted = 0;        ///< As the last scale() said.
+  inference::Load load;  ///< At View::now.
+};
+
 /// Where a job stands. Kept by the host; one cache line.
 struct alignas(64) Progress {
   Time since{};          ///< When the present run, or wait, began; ahead while its nodes boot.
@@ -110,6 +125,18 @@ struct alignas(64) Progress {
   std::uint16_t max_grants = 0;  ///< Of which there is room from first_grant on.
   TenantId tenant = kNoTenant;   ///< Of Cluster::tenants; kNoTenant = none that is declared.
   Phase phase = Phase::unknown;
+};
+
+/// What a job that trains tells of itself: its total and limits from its submission on, all else as
+/// it runs.
+struct Training {
+  double total = 0;     ///< Progress at which it ends; 0 = it does not tell.
+  double progress = 0;  ///< In steps; where the batch may change, in steps at the initial one.
+  elastic::BatchLimits batches{};
+  std::optional<elastic::Gradient> gradient{};   ///< How noisy it is now; nothing = not measured.
+  std::span<const elastic::Observation> seen{};  ///< How long its steps took, each way once.
+  std::optional<double> metric{};                ///< As last reported; the larger the better.
+  double metric_at = 0;                          ///< The progress that it was reported at.
 };
 
 /// What is measured while jobs run, with what they hold now. Nothing = not known: no host tells it,
@@ -129,6 +156,12 @@ class Telemetry {
   virtual Duration renewed_every() const = 0;
   /// Work that a job has done until `now`, as time at the speed at which its run time is given.
   virtual std::optional<Duration> worked(JobId job, Time now) const = 0;
+  /// What a job tells of its training; nothing = it tells nothing, or no host asks.
+  virtual std::optional<Training> training(JobId job, Time now) const {
+    static_cast<void>(job);
+    static_cast<void>(now);
+    return std::nullopt;
+  }
 };
 
 /// What a policy may know at `now`: no outcome of a job that has not ended.
@@ -140,7 +173,8 @@ class View {
        const std::vector<cluster::Grant>& grants, Rng& random,
        const std::unordered_map<JobId, Config>* configs = nullptr,
        const std::unordered_map<JobId, Time>* holds = nullptr,
-       const std::unordered_map<JobId, std::vector<Acceptable>>* acceptable = nullptr)
+       const std::unordered_map<JobId, std::vector<Acceptable>>* acceptable = nullptr,
+       const std::unordered_map<NameId, std::vector<JobId>>* groups = nullptr)
       : cluster(machines),
         rng(random),
         jobs_(jobs),
@@ -149,7 +183,8 @@ class View {
         grants_(grants),
         configs_(configs),
         holds_(holds),
-        acceptable_(acceptable) {}
+        acceptable_(acceptable),
+        groups_(groups) {}
 
   Time now{};
   const cluster::Cluster& cluster;
@@ -158,6 +193,7 @@ class View {
                                          ///< run as recorded.
   RestartCost restart{};                 ///< What it costs a job to be stopped or moved.
   std::span<const Signal> signals{};     ///< By SignalId; none = the host knows none.
+  std::span<const Service> services{};   ///< By ServiceId; none = the host runs none.
   const Telemetry* telemetry = nullptr;  ///< Null = nothing is ever measured.
 
   const trace::Request& request(JobId job) const { return jobs_[index(job)].request; }
@@ -187,6 +223,17 @@ class View {
     if (acceptable_ == nullptr || acceptable_->empty()) return {};
     const auto found = acceptable_->find(job);
     return found == acceptable_->end() ? std::span<const Acceptable>{} : found->second;
+  }
+  /// The jobs of a group that have come so far, in the order in which they came, what has ended
+  /// too.
+  std::span<const JobId> group(NameId name) const {
+    if (groups_ == nullptr || name == kNoName) return {};
+    const auto found = groups_->find(name);
+    return found == groups_->end() ? std::span<const JobId>{} : found->second;
+  }
+  /// What a job tells of its training; nothing = it tells nothing.
+  std::optional<Training> training(JobId job) const {
+    return telemetry == nullptr ? std::nullopt : telemetry->training(job, now);
   }
   /// Until when a waiting job is held; Time::min() = it is not.
   Time held_until(JobId job) const {
@@ -218,6 +265,7 @@ class View {
   const std::unordered_map<JobId, Config>* configs_;
   const std::unordered_map<JobId, Time>* holds_;
   const std::unordered_map<JobId, std::vector<Acceptable>>* acceptable_;
+  const std::unordered_map<NameId, std::vector<JobId>>* groups_;
 };
 
 /// What shall change; whatever is not mentioned stays as it is.
@@ -246,6 +294,12 @@ class Plan {
   struct Hold {
     JobId job{};
     Time until{};
+  };
+
+  /// A service, and how many replicas it is to have.
+  struct Scale {
+    ServiceId service{};
+    int replicas = 0;
   };
 
   /// `view` tells what jobs hold now.
@@ -281,6 +335,9 @@ class Plan {
   /// Ends a job that waits or runs, for good: nothing more is wanted of it. What it holds is given
   /// back in the ledger already.
   void end(JobId job) { said(ended).push_back(job); }
+  /// Lets a service have so many replicas: jobs arrive, or end once they have answered what they
+  /// have begun, after this plan is carried out.
+  void scale(ServiceId service, int replicas) { said(scales).push_back({service, replicas}); }
   /// Sends a node that runs nothing to sleep; in the ledger at once.
   void sleep(NodeId node) {
     ledger.set_power(node, cluster::Power::asleep);
@@ -302,6 +359,7 @@ class Plan {
   std::vector<Hold> holds;
   std::vector<JobId> declined;
   std::vector<JobId> ended;
+  std::vector<Scale> scales;
   std::vector<NodeId> sleeps;
   std::vector<NodeId> boots;
   std::vector<JobId> held_back;

@@ -11,6 +11,10 @@
 #include "predict/estimator.h"
 #include "trace/trace.h"
 
+namespace almanac::fragment {
+class Mix;
+}
+
 namespace almanac::policy {
 
 /// Whether a job may be joined by another on the GPUs that it holds, whatever that does to their
@@ -25,6 +29,8 @@ struct Host {
   std::unique_ptr<predict::Estimator> estimator{};
   MayShare may_share{};  ///< Empty = all jobs may.
   IsOn is_on{};          ///< Of nodes that the ledger gives; empty = all are.
+  /// What jobs to come ask, where that is known beforehand; null = placements go by what has come.
+  std::shared_ptr<const fragment::Mix> mix{};
   /// A job that lacks nodes which sleep or boot is bound to them, as Slurm does; else it takes what
   /// comes free first.
   bool binds = false;

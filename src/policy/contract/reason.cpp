@@ -16,12 +16,12 @@ std::string to_string(const Reason& reason, const std::string& other) {
     case ReasonKind::none:
       return "nothing keeps it";
     case ReasonKind::short_of_gpus:
-      return fmt::format("not enough GPUs: asks {}, {} free in its virtual cluster", reason.wanted,
+      return fmt::format("not enough GPUs: asks {}, {} free where it may run", reason.wanted,
                          reason.available);
     case ReasonKind::short_of_cores:
       // CPU jobs ask no GPU.
       return reason.wanted == 0
-                 ? "not enough free cores or memory on the nodes of its virtual cluster"
+                 ? "not enough free cores or memory on the nodes where it may run"
                  : fmt::format("not enough cores or memory beside the GPUs: asks {}, {} free",
                                reason.wanted, reason.available);
     case ReasonKind::reclaimed:
@@ -47,14 +47,14 @@ std::string to_string(const Reason& reason, const std::string& other) {
     case ReasonKind::unknown_vc:
       return "never: the cluster has no such virtual cluster";
     case ReasonKind::too_large:
-      return fmt::format("never: asks {} GPUs, its virtual cluster has at most {} of one type",
+      return fmt::format("never: asks {} GPUs, where it may run there are at most {} of one type",
                          reason.wanted, reason.available);
     case ReasonKind::too_many_cores:
       return "never: asks more cores or memory than its nodes have";
     case ReasonKind::declined:
       return "never: the policy turned it away";
     case ReasonKind::no_such_gpu:
-      return "never: its virtual cluster has no GPU of a type that it accepts";
+      return "never: where it may run there is no GPU of a type that it accepts";
   }
   return "";
 }

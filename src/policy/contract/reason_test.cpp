@@ -8,13 +8,13 @@ namespace {
 
 TEST(Reason, SaysNotNowWithNumbersAndNames) {
   EXPECT_EQ(to_string({.kind = ReasonKind::short_of_gpus, .wanted = 8, .available = 5}, ""),
-            "not enough GPUs: asks 8, 5 free in its virtual cluster");
+            "not enough GPUs: asks 8, 5 free where it may run");
   EXPECT_EQ(to_string({.kind = ReasonKind::fragmented, .wanted = 8, .available = 9}, ""),
             "fragmentation: asks 8, 9 free but spread over too many nodes");
   EXPECT_EQ(to_string({.kind = ReasonKind::short_of_cores, .wanted = 2, .available = 5}, ""),
             "not enough cores or memory beside the GPUs: asks 2, 5 free");
   EXPECT_EQ(to_string({.kind = ReasonKind::short_of_cores, .available = 5}, ""),
-            "not enough free cores or memory on the nodes of its virtual cluster");
+            "not enough free cores or memory on the nodes where it may run");
   EXPECT_EQ(to_string({.kind = ReasonKind::behind}, "17"),
             "would fit, but job 17 is ahead in the queue");
   EXPECT_EQ(to_string({.kind = ReasonKind::reserved}, "17"),
@@ -23,7 +23,7 @@ TEST(Reason, SaysNotNowWithNumbersAndNames) {
 
 TEST(Reason, SaysNeverAsNever) {
   EXPECT_EQ(to_string({.kind = ReasonKind::too_large, .wanted = 9, .available = 8}, ""),
-            "never: asks 9 GPUs, its virtual cluster has at most 8 of one type");
+            "never: asks 9 GPUs, where it may run there are at most 8 of one type");
   for (const ReasonKind kind : {ReasonKind::unknown_vc, ReasonKind::too_large,
                                 ReasonKind::too_many_cores, ReasonKind::no_such_gpu}) {
     EXPECT_TRUE(is_never({.kind = kind}));

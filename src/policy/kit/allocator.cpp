@@ -56,6 +56,7 @@ void Allocator::take_in(std::span<const Event> events, const View& view) {
         vc.jobs.insert(std::upper_bound(vc.jobs.begin(), vc.jobs.end(), job, came_later), job);
         vc.touched = true;
         believe(job, view);
+        placement_->expect(asked(job, view));
         break;
       }
       case EventKind::job_ended:

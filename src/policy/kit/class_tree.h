@@ -33,6 +33,13 @@ class ClassTree {
     bool empty() const { return front.sequence == kNobody.sequence; }
   };
 
+  /// What visit() tells of a part.
+  struct Part {
+    const QueueKey& front;
+    Duration believed;
+    const cluster::Demand& least;
+  };
+
   explicit ClassTree(std::int32_t gpus) : gpus_(gpus), nodes_(2) {}
 
   std::int32_t gpus() const { return gpus_; }
@@ -50,7 +57,7 @@ class ClassTree {
   void leave(std::uint32_t leaf) { set(leaf, {}); }
 
   /// Calls `look` with the numbers of the classes for which a job waits, but for the parts of
-  /// which `skips(node)`, in order of being added.
+  /// which `skips(part)`, in order of being added.
   template <typename Skips, typename Look>
   void visit(Skips&& skips, Look&& look) const {
     visit(kRoot, skips, look);
@@ -74,8 +81,9 @@ class ClassTree {
 
   template <typename Skips, typename Look>
   void visit(std::uint32_t at, Skips&& skips, Look&& look) const {
-    if (nodes_[at].empty() || skips(nodes_[at])) return;
-    if (at >= capacity()) return look(nodes_[at].first);
+    const Node& node = nodes_[at];
+    if (node.empty() || skips(Part{node.front, node.believed, node.least})) return;
+    if (at >= capacity()) return look(node.first);
     visit(2 * at, skips, look);
     visit(2 * at + 1, skips, look);
   }

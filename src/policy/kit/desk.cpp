@@ -38,7 +38,7 @@ void Desk::open(const View& view, Plan& plan) {
   if (order_->needs_distribution() && likely_.size() < view.num_jobs()) {
     likely_.resize(view.num_jobs());
   }
-  if (order_->needs_shares() && total_.empty()) add_up_nodes();
+  if (order_->needs_shares() && !shares_) shares_.emplace(view.cluster);
 }
 
 void Desk::believe(JobId job) {
@@ -57,35 +57,6 @@ void Desk::learn(JobId job) {
                      .state = view_->state(job)});
 }
 
-void Desk::add_up_nodes() {
-  const cluster::Cluster& machines = view_->cluster;
-  for (const cluster::VirtualCluster& vc : machines.vcs) {
-    PooledAmount& total = total_.emplace_back();
-    for (std::uint32_t offset = 0; offset < vc.num_nodes; ++offset) {
-      const cluster::Node& node = machines.nodes[index(vc.first) + offset];
-      const cluster::NodeClass& make = machines.classes[node.node_class];
-      total.gpus += make.gpus;
-      total.cpu_milli += cluster::cpu_milli(make.cpus);
-      total.memory_mb += cluster::memory_mb(make.memory_gb);
-    }
-  }
-}
-
-void Desk::add_shares(Candidate& seen) const {
-  const Progress& state = view_->progress(seen.job);
-  const cluster::Demand& asked = view_->demand(state.demand);
-  const cluster::Demand wish = size_ ? size_->wish(seen.job, asked, *view_) : asked;
-  const PooledAmount& total = total_[index(state.vc)];
-  const auto part = [&](double want, double have) { return have > 0 ? want / have : 0.0; };
-  const cluster::Amount all = wish.total();
-  const double gpus = all.gpus * wish.gpu_milli / double{cluster::kWholeGpu};
-  for (const double share : {part(gpus, total.gpus), part(all.cpu_milli, total.cpu_milli),
-                             part(all.memory_mb, total.memory_mb)}) {
-    seen.largest_share = std::max(seen.largest_share, share);
-    seen.sum_of_shares += share;
-  }
-}
-
 Candidate Desk::candidate(JobId job) const {
   const Duration attained = view_->attained(job);
   const Slot& slot = slots_[index(job)];
@@ -99,7 +70,11 @@ Candidate Desk::candidate(JobId job) const {
                  .expected = at_rate(believed, slot.rate),
                  .now = view_->now,
                  .likely = likely_.empty() ? nullptr : likely_[index(job)].get()};
-  if (order_->needs_shares()) add_shares(seen);
+  if (shares_) {
+    const Progress& state = view_->progress(job);
+    const cluster::Demand& asked = view_->demand(state.demand);
+    shares_->tell(seen, state.vc, size_ ? size_->wish(job, asked, *view_) : asked);
+  }
   return seen;
 }
 
@@ -113,14 +88,10 @@ Duration Desk::remaining(JobId job) const {
 }
 
 Time Desk::choose_demand(JobId job) {
-  const std::span<const Acceptable> acceptable = view_->acceptable(job);
-  if (acceptable.empty() && !chooses()) return Time::max();
+  const Acceptable* const choice = asked_.enter(job, *view_);
+  if (choice == nullptr && !chooses()) return Time::max();
   Slot& slot = slots_[index(job)];
-  slot.rate = 1;
-  if (!acceptable.empty()) {
-    slot.rate = chosen_.try_emplace(job, acceptable.front()).first->second.rate;
-    if (view_->progress(job).phase == Phase::waiting) undecided_.insert(job);
-  }
+  slot.rate = choice == nullptr ? 1 : choice->rate;
   if (!chooses()) return Time::max();
   cluster::Demand demand = view_->demand(asked_id(job));
   Time until = Time::max();
@@ -171,13 +142,13 @@ std::span<const JobId> Desk::refile(std::span<VcState> vcs) {
 
 std::span<const JobId> Desk::choose_again(VcState& vc) {
   refiled_.clear();
-  for (const JobId job : undecided_) {
+  for (const JobId job : asked_.undecided()) {
     const bool is_here = view_->progress(job).vc == vc.vc;
     if (!is_here || vc.waiting.is_aside(demand_id(job))) continue;
     const Acceptable best = first_with_room(vc.vc, job);
     if (best.demand == asked_id(job)) continue;
     vc.waiting.erase(demand_id(job), key(job));
-    chosen_[job] = best;
+    asked_.set(job, best);
     std::erase_if(stale_, [&](const auto& each) { return each.second == job; });
     file(vc, job, slots_[index(job)].sequence);
     vc.blocked = kNoJob;
@@ -195,15 +166,9 @@ Acceptable Desk::first_with_room(VcId vc, JobId job) {
   return found == acceptable.end() ? acceptable.front() : *found;
 }
 
-void Desk::forget_choice(JobId job) {
-  if (chosen_.empty()) return;
-  chosen_.erase(job);
-  undecided_.erase(job);
-}
-
 void Desk::withdraw(VcState& vc, JobId job) {
   vc.waiting.erase(demand_id(job), key(job));
-  forget_choice(job);
+  asked_.forget(job);
   vc.blocked = kNoJob;
   if (!likely_.empty()) likely_[index(job)].reset();
 }
@@ -233,7 +198,11 @@ void Desk::file(VcState& vc, JobId job, double rank, double tie, std::uint32_t s
 
 bool Desk::place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
                  std::vector<cluster::Grant>& grants) const {
-  if (whole_gpus || !demand.is_part()) return placement_->place(ledger, vc, demand, rng, grants);
+  if (whole_gpus && demand.is_part()) {
+    cluster::Demand whole = demand;
+    whole.gpu_milli = cluster::kWholeGpu;
+    return placement_->place(ledger, vc, whole, rng, grants);
+  }
   return place_demand(*placement_, ledger, vc, demand, rng, grants);
 }
 
@@ -294,7 +263,7 @@ void Desk::start(VcState& vc, JobId job, std::span<const cluster::Grant> grants)
 void Desk::start(VcState& vc, QueueEntry entry, std::span<const cluster::Grant> grants) {
   const JobId job = entry.job;
   vc.waiting.erase(demand_id(job), entry.key);
-  if (!undecided_.empty()) undecided_.erase(job);
+  asked_.started(job);
   plan_->set(job, {.grants = grants});
   Slot& slot = slots_[index(job)];
   if (quota_keeper_ != nullptr) quota_keeper_->started(demand(job).claim);
@@ -325,7 +294,9 @@ void Desk::adopt(VcState& vc, JobId job) {
   for (const Acceptable& each : view_->acceptable(job)) {
     const cluster::Demand& asked = view_->demand(each.demand);
     const bool holds = asked.gpus == gpus && plan_->ledger.suits(held.front().node, asked);
-    if (holds && chosen_.try_emplace(job, each).second) break;
+    if (!holds) continue;
+    asked_.set(job, each);
+    break;
   }
   choose_demand(job);
   Slot& slot = slots_[index(job)];
@@ -415,7 +386,7 @@ void Desk::ended(VcState& vc, JobId job) {
   vc.blocked = kNoJob;
   for (const cluster::Grant& grant : view_->grants(job)) touched.push_back(grant.node);
   if (track != Track::nothing) vc.running.erase(key(job));
-  forget_choice(job);
+  asked_.forget(job);
   if (!likely_.empty()) likely_[index(job)].reset();
 }
 

@@ -7,15 +7,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "cluster/demand_table.h"
 #include "policy/contract/contract.h"
+#include "policy/kit/asked_demands.h"
 #include "policy/kit/queue.h"
+#include "policy/kit/shares.h"
 #include "policy/slots.h"
 #include "predict/estimator.h"
 
@@ -55,6 +57,8 @@ class Desk {
   cluster::Ledger& ledger() { return plan_->ledger; }
   const Order& order() const { return *order_; }
   const Placement& placement() const { return *placement_; }
+  /// Tells the placement what a job that comes asks.
+  void expect(JobId job) { placement_->expect(view_->demand(view_->progress(job).demand)); }
   /// As place_demand().
   bool place(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, Rng& rng,
              std::vector<cluster::Grant>& grants) const;
@@ -88,7 +92,7 @@ class Desk {
   /// for each demand of such a job.
   std::span<const JobId> choose_again(VcState& vc);
   /// Whether any job waits that accepts several.
-  bool has_undecided() const { return !undecided_.empty(); }
+  bool has_undecided() const { return !asked_.undecided().empty(); }
   /// Puts a job in the queue at a rank of the caller's.
   void enqueue_at(VcState& vc, JobId job, double rank, double tie);
 
@@ -186,28 +190,16 @@ class Desk {
   /// Whether jobs may be given something else than they ask.
   bool chooses() const { return size_ != nullptr || shape_ != nullptr; }
   /// Of the demands that will do for a job the one that it asks for now.
-  DemandId asked_id(JobId job) const {
-    if (chosen_.empty()) return view_->progress(job).demand;
-    const auto found = chosen_.find(job);
-    return found == chosen_.end() ? view_->progress(job).demand : found->second.demand;
-  }
+  DemandId asked_id(JobId job) const { return asked_.asked(job, *view_); }
   Acceptable first_with_room(VcId vc, JobId job);
-  void forget_choice(JobId job);
   /// Chooses what a job is to have; gives until when that stands.
   Time choose_demand(JobId job);
   /// Puts a job in the queue as the slots say.
   void file(VcState& vc, JobId job, std::uint32_t sequence);
   void file(VcState& vc, JobId job, double rank, double tie, std::uint32_t sequence);
   void top_up(const cluster::Demand& demand);
-  struct PooledAmount {
-    double gpus = 0;
-    double cpu_milli = 0;
-    double memory_mb = 0;
-  };
-  void add_up_nodes();
   /// For how long a job that holds `grants` is still believed to run, in milliseconds.
   double time_left(JobId job, std::span<const cluster::Grant> grants) const;
-  void add_shares(Candidate& seen) const;
   /// Whether the ranks of running jobs fall, and not all alike.
   bool falls_with_work() const { return order_->drift() != 0 && view_->telemetry != nullptr; }
 
@@ -231,9 +223,8 @@ class Desk {
   std::vector<JobId> refiled_;
   /// Until when what waiting jobs are filed under stands.
   std::set<std::pair<Time, JobId>> stale_;
-  std::unordered_map<JobId, Acceptable> chosen_;  // of jobs that accept several
-  std::set<JobId> undecided_;                     // those of them that wait
-  std::vector<PooledAmount> total_;  // of each virtual cluster, if the order reads shares
+  AskedDemands asked_;
+  std::optional<Shares> shares_;  // none = the order reads none
   const View* view_ = nullptr;
   Plan* plan_ = nullptr;
   std::vector<Slot> slots_;

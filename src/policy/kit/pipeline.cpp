@@ -54,10 +54,14 @@ class Pipeline final : public Policy {
 
   void decide(std::span<const Event> events, const View& view, Plan& plan) override {
     desk_->open(view, plan);
-    if (vcs_.size() < view.cluster.vcs.size()) add_vcs(view.cluster.vcs.size());
+    if (vcs_.empty()) add_vcs(view.cluster.vcs.size());
     need_.clear();
     if (!chosen_again_.empty()) std::swap(need_, chosen_again_);
     requeue_stopped();
+    // They wait already, and what waits may have to be filed anew.
+    for (const Event& event : events) {
+      if (event.kind == EventKind::job_failed) take_back(JobId{event.subject});
+    }
     for (const JobId job : desk_->refile(vcs_)) {
       VcState& vc = vcs_[index(view.progress(job).vc)];
       if (!is_aside(vc, job)) pass_->refiled(vc, job);
@@ -223,6 +227,19 @@ class Pipeline final : public Policy {
     desk_->stopped.clear();
   }
 
+  /// A job that lost its nodes waits again.
+  void take_back(JobId job) {
+    VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
+    pass_->ended(vc, job);
+    if (Size* const size = desk_->size()) size->ended(job, *desk_);
+    if (throttle_) throttle_->ended(job, *desk_);
+    if (packing_) packing_->ended(job);
+    desk_->failed(vc, job);
+    pass_->file(*desk_, vc, job);
+    if (!is_aside(vc, job)) pass_->arrived(vc, job);
+    need_.push_back(vc.vc);
+  }
+
   void take(const Event& event) {
     const JobId job{event.subject};
     switch (event.kind) {
@@ -237,18 +254,6 @@ class Pipeline final : public Policy {
         need_.push_back(vc.vc);
         break;
       }
-      case EventKind::job_failed: {
-        VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
-        pass_->ended(vc, job);
-        if (Size* const size = desk_->size()) size->ended(job, *desk_);
-        if (throttle_) throttle_->ended(job, *desk_);
-        if (packing_) packing_->ended(job);
-        desk_->failed(vc, job);
-        pass_->file(*desk_, vc, job);
-        if (!is_aside(vc, job)) pass_->arrived(vc, job);
-        need_.push_back(vc.vc);
-        break;
-      }
       case EventKind::job_withdrawn: {
         VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
         if (!is_aside(vc, job)) pass_->withdrawn(vc, job);
@@ -259,6 +264,7 @@ class Pipeline final : public Policy {
       case EventKind::job_adopted: {
         VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
         desk_->believe(job);
+        desk_->expect(job);
         desk_->adopt(vc, job);
         pass_->adopted(vc, job);
         if (Size* const size = desk_->size()) size->started(job, *desk_);
@@ -270,6 +276,7 @@ class Pipeline final : public Policy {
       case EventKind::job_arrived: {
         VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
         desk_->believe(job);
+        desk_->expect(job);
         pass_->file(*desk_, vc, job);
         if (!is_aside(vc, job)) pass_->arrived(vc, job);
         need_.push_back(vc.vc);
@@ -281,6 +288,8 @@ class Pipeline final : public Policy {
       case EventKind::node_down:
       case EventKind::node_up:
         change_capacity(desk_->view().cluster.nodes[event.subject].vc);
+        break;
+      case EventKind::job_failed:  // see take_back()
         break;
       case EventKind::job_released:
       case EventKind::job_reported:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Places a demand, which may be a part of a GPU, by a placement, which knows whole GPUs.
+/// Places a demand, which may be a part of a GPU, by a placement, which may know whole GPUs only.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,9 @@
 
 namespace almanac::policy {
 
-/// As Placement::place(). A part of a GPU goes to the fullest GPU that other jobs hold a part of
-/// and where it fits; else it opens one where the placement says.
+/// As Placement::place(). Where the placement does not place parts itself, a part of a GPU goes to
+/// the fullest GPU that other jobs hold a part of and where it fits; else it opens one where the
+/// placement says.
 bool place_demand(const Placement& placement, cluster::Ledger& ledger, VcId vc,
                   const cluster::Demand& demand, Rng& rng, std::vector<cluster::Grant>& grants);
 

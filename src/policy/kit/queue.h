@@ -56,7 +56,7 @@ class WaitingQueue {
   template <typename Skips, typename Ask>
   Found first_of(Skips&& skips, Ask&& ask) const;
   /// Calls `look` with the classes for which a job waits, fewest GPUs first and as many in order
-  /// of classes(), but for the parts of a tree of which `skips(node)`.
+  /// of classes(), but for the parts of a tree of which `skips(part)`.
   template <typename Skips, typename Look>
   void visit(Skips&& skips, Look&& look) const;
   /// Whether each demand is looked at: to ask for what several have in common is not worth it.
@@ -131,8 +131,7 @@ WaitingQueue::Found WaitingQueue::first_of(Skips&& skips, Ask&& ask) const {
   const auto skips_all = [&](const ClassTree::Node& node) {
     return !(node.front < least) || skips(node.least);
   };
-  const auto is_best = [&](std::uint32_t number) {
-    const Class& own = classes_[number];
+  const auto is_best = [&](const Class& own) {
     if (skips(own.demand)) return false;
     const QueueEntry* const entry = ask(own);
     if (entry == nullptr || !(entry->key < least)) return false;
@@ -141,15 +140,16 @@ WaitingQueue::Found WaitingQueue::first_of(Skips&& skips, Ask&& ask) const {
     return entry == &own.jobs.front();
   };
   // Where the first of all may go no other need be asked.
-  if (empty() || is_best(first_)) return best;
+  if (empty() || is_best(first())) return best;
   if (!has_trees()) {
-    for (std::uint32_t number = 0; number < classes_.size(); ++number) {
-      const Class& own = classes_[number];
-      if (number != first_ && !own.jobs.empty() && own.front < least) is_best(number);
+    for (const Class& own : classes_) {
+      if (&own != &first() && !own.jobs.empty() && own.front < least) is_best(own);
     }
     return best;
   }
-  for (const ClassTree& tree : trees_) tree.find(first_, skips_all, is_best);
+  for (const ClassTree& tree : trees_) {
+    tree.find(first_, skips_all, [&](std::uint32_t number) { return is_best(classes_[number]); });
+  }
   return best;
 }
 
@@ -157,7 +157,8 @@ template <typename Skips, typename Look>
 void WaitingQueue::visit(Skips&& skips, Look&& look) const {
   for (const std::uint32_t number : by_gpus_) {
     const Class& own = classes_[number];
-    if (!own.jobs.empty() && !skips(node_of(own))) look(own);
+    if (own.jobs.empty()) continue;
+    if (!skips(ClassTree::Part{own.front, own.believed, own.demand})) look(own);
   }
   for (const ClassTree& tree : trees_) {
     tree.visit(skips, [&](std::uint32_t number) { look(classes_[number]); });

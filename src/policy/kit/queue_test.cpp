@@ -249,7 +249,7 @@ RC_GTEST_PROP(WaitingQueue, IsVisitedByGpusButForPartsThatAreSkipped, ()) {
   }
   const Duration limit = *rc::gen::inRange(0, 100) * 1s;
   std::vector<std::pair<int, std::size_t>> seen;
-  ours.visit([&](const ClassTree::Node& node) { return node.believed > limit; },
+  ours.visit([&](const ClassTree::Part& part) { return part.believed > limit; },
              [&](const WaitingQueue::Class& each) {
                seen.emplace_back(each.demand.gpus, index(each.id));
              });
@@ -281,7 +281,7 @@ RC_GTEST_PROP(WaitingQueue, SeesNobodyOfADemandThatIsAside, ()) {
   }
   RC_ASSERT(ours.size() == waiting);
   std::size_t seen = 0;
-  ours.visit([](const ClassTree::Node&) { return false; },
+  ours.visit([](const ClassTree::Part&) { return false; },
              [&](const WaitingQueue::Class& each) { seen += each.jobs.size(); });
   RC_ASSERT(seen == waiting);
 }

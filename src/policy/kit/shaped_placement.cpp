@@ -21,6 +21,8 @@ class ShapedPlacement final : public Placement {
     return false;
   }
   bool draws() const override { return other_->draws(); }
+  bool places_parts() const override { return other_->places_parts(); }
+  void expect(const cluster::Demand& demand) override { other_->expect(demand); }
   Footprint footprint(const cluster::Demand& demand, const cluster::Pool& pool) const override {
     if (demand.nodes == 0) return other_->footprint(demand, pool);
     return {demand.nodes, demand.gpus / demand.nodes};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "policy/kit/desk.h"
@@ -17,6 +18,7 @@ class Unmet {
   void add(const cluster::Demand& demand) {
     std::erase_if(demands_, [&](const cluster::Demand& known) { return known.covers(demand); });
     demands_.push_back(demand);
+    fewest_gpus_ = std::min(fewest_gpus_, demand.gpus);
   }
   /// The same of a class that waits in `vc`. If not even the least has a place that any job asks
   /// beside as many GPUs, no job that asks as many is tried.
@@ -27,7 +29,10 @@ class Unmet {
     const cluster::Demand least = vc.waiting.least_like(own);
     if (least != own.demand && !desk.fits(vc.vc, least)) add(least);
   }
-  void clear() { demands_.clear(); }
+  void clear() {
+    demands_.clear();
+    fewest_gpus_ = kNone;
+  }
   /// Forgets those of which `met(demand)`; gives whether there were any.
   template <typename Met>
   bool erase_if(Met&& met) {
@@ -35,6 +40,7 @@ class Unmet {
   }
   /// Once a demand cannot be met, none can that covers it.
   bool rules_out(const cluster::Demand& demand) const {
+    if (demand.gpus < fewest_gpus_) return false;
     for (const cluster::Demand& unmet : demands_) {
       if (demand.covers(unmet)) return true;
     }
@@ -42,7 +48,10 @@ class Unmet {
   }
 
  private:
+  static constexpr int kNone = std::numeric_limits<int>::max();
+
   std::vector<cluster::Demand> demands_;  // none covers another
+  int fewest_gpus_ = kNone;               // of them, or fewer
 };
 
 }  // namespace almanac::policy

@@ -175,8 +175,8 @@ class BackfillPass final : public Pass {
   bool anybody_fits(const VcState& vc) {
     const int free = desk_.ledger().free_gpus(vc.vc);
     bool any = false;
-    const auto skips = [&](const ClassTree::Node& node) {
-      return any || is_in_vain(node.least, free);
+    const auto skips = [&](const ClassTree::Part& part) {
+      return any || is_in_vain(part.least, free);
     };
     vc.waiting.visit(skips, [&](const WaitingQueue::Class& each) {
       any = desk_.fits(vc.vc, each.demand);
@@ -266,9 +266,9 @@ class BackfillPass final : public Pass {
       QueueEntry best{.key = kNobody};
       const int free = desk_.ledger().free_gpus(vc.vc);
       only_brief_ = only_brief(vc, book);
-      const auto skips = [&](const ClassTree::Node& node) {
-        return best.key < node.front || is_in_vain(node.least, free) ||
-               (only_brief_.holds_for(node.least) && node.believed > only_brief_.gap);
+      const auto skips = [&](const ClassTree::Part& part) {
+        return best.key < part.front || is_in_vain(part.least, free) ||
+               (only_brief_.holds_for(part.least) && part.believed > only_brief_.gap);
       };
       vc.waiting.visit(skips, [&](const WaitingQueue::Class& each) {
         const auto position = static_cast<std::size_t>(&each - vc.waiting.classes().data());

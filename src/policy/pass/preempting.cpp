@@ -220,9 +220,20 @@ class PreemptingPass final : public Pass {
   std::span<const cluster::Grant> make_room_anywhere(VcState& vc, const cluster::Demand& demand,
                                                      double rank) {
     desk_.refile_running(vc);
+    if (!has_enough(vc, demand, rank)) return {};
     const auto grants = eviction_.make_room(vc.vc, demand, victims_of(vc, rank));
     stop_victims(vc);
     return grants;
+  }
+
+  /// Whether so many GPUs are free, or held by jobs of a higher rank, wherever they are.
+  bool has_enough(const VcState& vc, const cluster::Demand& demand, double rank) const {
+    int gpus = desk_.ledger().free_gpus(vc.vc, demand);
+    auto next = victims_of(vc, rank);
+    for (JobId job = next(); job != kNoJob && gpus < demand.gpus; job = next()) {
+      gpus += gpus_to_deal(desk_, job);
+    }
+    return gpus >= demand.gpus;
   }
 
   void stop_victims(VcState& vc) {

@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -18,10 +19,10 @@
 #include <tbb/parallel_for.h>
 
 #include "fragment/curve.h"
-#include "fragment/fill.h"
-#include "fragment/rule.h"
+#include "policy/registry.h"
 #include "reproduce/read.h"
 #include "reproduce/recipe.h"
+#include "sim/fill.h"
 #include "text/number.h"
 
 namespace almanac::reproduce {
@@ -58,7 +59,7 @@ struct PlannedRun {
 };
 
 struct Inputs {
-  std::vector<fragment::Node> nodes;
+  std::vector<cluster::NodeClass> nodes;
   int gpus = 0;
   std::vector<std::string> models;  // bit of a model = its place here
   std::map<std::string, std::vector<fragment::Pod>> pods;
@@ -84,12 +85,11 @@ int whole_between(const Rows& rows, std::string_view column, std::int64_t low, s
 void read_nodes(Inputs& inputs, const File& file) {
   Rows rows(file.path, {"cpu_milli", "memory_mib", "gpus", "model"});
   while (rows.next()) {
-    fragment::Node& node = inputs.nodes.emplace_back();
-    node.cpu_milli = rows.whole("cpu_milli");
-    node.memory_mib = rows.whole("memory_mib");
+    cluster::NodeClass& node = inputs.nodes.emplace_back();
     node.gpus = whole_between(rows, "gpus", 0, fragment::kMaxGpus);
-    if (node.gpus > 0) node.model = inputs.model(rows.text("model"));
-    std::fill_n(node.free_milli.begin(), node.gpus, std::int16_t{fragment::kWhole});
+    if (node.gpus > 0) inputs.model(node.gpu_type = rows.text("model"));
+    node.cpus = static_cast<double>(rows.whole("cpu_milli")) / 1e3;
+    node.memory_gb = static_cast<double>(rows.whole("memory_mib")) / 1e3;  // ours count thousandths
     inputs.gpus += node.gpus;
   }
   require(inputs.gpus > 0, "no GPU");
@@ -104,6 +104,9 @@ void read_pods(Inputs& inputs, const File& file) {
     pod.request.memory_mib = rows.whole("memory_mib");
     pod.request.gpus = whole_between(rows, "num_gpu", 0, fragment::kMaxGpus);
     pod.request.gpu_milli = whole_between(rows, "gpu_milli", 0, fragment::kWhole);
+    const int units = std::max(1, pod.request.gpus);
+    rows.require(pod.request.cpu_milli % units == 0 && pod.request.memory_mib % units == 0,
+                 "cores and memory that its GPUs do not divide");
     const bool whole = pod.request.gpu_milli == fragment::kWhole;
     rows.require(pod.request.gpus <= 1 || whole, "a part of several GPUs");
     rows.require((pod.request.gpus > 0) == (pod.request.gpu_milli > 0),
@@ -155,17 +158,53 @@ Inputs read_inputs(Bench& bench) {
   return inputs;
 }
 
-/// One run, and where each of its pods landed.
-struct Filled {
-  Curve curve;
-  std::vector<std::optional<fragment::Fill::Place>> places;
-};
+using sim::Filled;
 
 template <typename Map, typename Key>
 const auto& look_up(const Map& map, const Key& key, std::string_view what) {
   const auto found = map.find(key);
   require(found != map.end(), fmt::format("{} is not there", what));
   return found->second;
+}
+
+/// What the published rules are called here.
+const std::map<std::string, std::string> kPlacementOf{
+    {"Random", "random_node"},     {"DotProd", "dot_prod"},   {"GpuClustering", "gpu_clustering"},
+    {"GpuPacking", "gpu_packing"}, {"BestFit", "least_left"}, {"FGD", "fgd"},
+    {"balanced", "balanced"}};
+
+cluster::Demand demand_of(const fragment::Request& request) {
+  const int units = std::max(1, request.gpus);
+  return {.gpus = request.gpus,
+          .tasks = request.gpus == 0 ? 1 : 0,
+          .gpu_types = request.gpus == 0 ? fragment::kAnyModel : request.models,
+          .cpu_milli = static_cast<std::int32_t>(request.cpu_milli / units),
+          .memory_mb = static_cast<std::int32_t>(request.memory_mib / units),
+          .gpu_milli = request.gpus == 0 ? fragment::kWhole : request.gpu_milli};
+}
+
+/// The published cluster with its nodes in order of rank: of equal scores the first wins.
+struct Ranked {
+  cluster::Cluster cluster;
+  std::vector<NodeId> node_of;    // by published number
+  std::vector<NodeId> published;  // and back
+};
+Ranked by_rank(const Inputs& inputs, const std::vector<std::int32_t>& ranks) {
+  std::vector<std::size_t> order(ranks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t one, std::size_t other) { return ranks[one] < ranks[other]; });
+  Ranked made;
+  made.cluster.add_vc("all");
+  // The bits of types in the order in which the files name them.
+  for (const cluster::NodeClass& make : inputs.nodes) made.cluster.add_nodes(make, 0);
+  made.node_of.resize(order.size());
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    made.cluster.add_nodes(inputs.nodes[order[at]], 1);
+    made.node_of[order[at]] = NodeId{static_cast<std::uint32_t>(at)};
+    made.published.push_back(NodeId{static_cast<std::uint32_t>(order[at])});
+  }
+  return made;
 }
 
 Filled fill(const Inputs& inputs, const RunName& name) {
@@ -178,28 +217,26 @@ Filled fill(const Inputs& inputs, const RunName& name) {
   const auto& ranks =
       look_up(look_up(inputs.ranks, run.ranks, "the list of ranks"), seed, "the seed's ranks");
   require(ranks.size() == inputs.nodes.size(), "as many ranks as nodes are needed");
-  const fragment::RuleEntry* entry = fragment::find_rule(policy);
-  require(entry != nullptr, fmt::format("no rule is called {}", policy));
+  const auto placement = kPlacementOf.find(policy);
+  require(placement != kPlacementOf.end(), fmt::format("no placement is called {}", policy));
 
-  const fragment::Mix mix = fragment::Mix::of(pods);
-  const std::unique_ptr<fragment::Rule> rule = entry->make(mix);
-  fragment::Fill cluster(inputs.nodes, ranks, mix, *rule,
-                         static_cast<std::uint64_t>(text::parse_whole(seed).value_or(0)));
-  fragment::CurveSampler sampler(inputs.gpus);
-  Filled filled;
-  std::int64_t arrived = 0;
-  std::int64_t used = 0;
+  std::vector<cluster::Demand> asked;
   for (const std::int32_t pod : arrivals) {
-    if (pod == kNothing || filled.places.size() == run.length) break;
+    if (pod == kNothing || asked.size() == run.length) break;
     require(pod >= 0 && static_cast<std::size_t>(pod) < pods.size(),
             "a pod arrives that is not there");
-    const fragment::Request& request = pods[static_cast<std::size_t>(pod)].request;
-    arrived += request.total_milli();
-    filled.places.push_back(cluster.place(request));
-    if (filled.places.back()) used += request.total_milli();
-    sampler.sample(arrived, used, cluster.unusable());
+    asked.push_back(demand_of(pods[static_cast<std::size_t>(pod)].request));
   }
-  filled.curve = sampler.curve();
+  const auto mix = std::make_shared<const fragment::Mix>(fragment::mix_of(pods));
+  const Ranked machines = by_rank(inputs, ranks);
+  policy::Host host;
+  host.mix = mix;
+  Filled filled = sim::fill(
+      machines.cluster, *policy::registry().placements.make(placement->second, host), asked, *mix,
+      Rng(static_cast<std::uint64_t>(text::parse_whole(seed).value_or(0))), machines.node_of);
+  for (auto& place : filled.places) {
+    if (place) place->node = machines.published[index(place->node)];
+  }
   return filled;
 }
 
@@ -283,7 +320,32 @@ void compare_curves(Bench& bench, const Measure& measure, const Published& publi
   }
 }
 
-std::string gpu_list(fragment::Gpus gpus) {
+/// What the published FGD gave, and our placement on the same arrivals.
+void compare_balanced(Bench& bench, const Published& published,
+                      const std::map<RunName, Filled>& filled) {
+  constexpr std::size_t kFull = 100;
+  std::map<std::string, std::vector<std::pair<double, double>>> by_workload;
+  for (const auto& [name, points] : published) {
+    const auto& [workload, policy, seed] = name;
+    const auto ours = filled.find({workload, "balanced", seed});
+    if (policy != "FGD" || ours == filled.end()) continue;
+    by_workload[workload].emplace_back(points[kFull], ours->second.curve.allocated[kFull]);
+  }
+  for (const auto& [workload, pairs] : by_workload) {
+    double theirs = 0;
+    double ours = 0;
+    for (const auto& [one, other] : pairs) {
+      theirs += one / static_cast<double>(pairs.size());
+      ours += other / static_cast<double>(pairs.size());
+    }
+    bench.add(fmt::format("{}: allocation by FGD beside our placement balanced, mean of {} runs at "
+                          "100 %",
+                          workload, pairs.size()),
+              theirs, ours, "%");
+  }
+}
+
+std::string gpu_list(cluster::GpuMask gpus) {
   std::string text;
   for (int gpu = 0; gpu < fragment::kMaxGpus; ++gpu) {
     if ((gpus >> gpu & 1U) != 0) text += fmt::format("{}{}", text.empty() ? "" : "-", gpu);
@@ -309,7 +371,7 @@ void compare_placements(Bench& bench, const File& file, const Filled& filled) {
   for (; rows.next(); ++count) {
     rows.require(count < filled.places.size(), "more placements than pods arrive");
     const auto& place = filled.places[count];
-    const std::string node = place ? std::to_string(place->node) : "";
+    const std::string node = place ? std::to_string(index(place->node)) : "";
     const std::string gpus = place ? gpu_list(place->gpus) : "";
     equal += rows.text("node_index") == node && rows.text("gpus") == gpus ? 1 : 0;
   }
@@ -318,7 +380,7 @@ void compare_placements(Bench& bench, const File& file, const Filled& filled) {
 }
 
 void compare_kinds(Bench& bench, const Inputs& inputs, const File& file) {
-  const fragment::Mix mix = fragment::Mix::of(look_up(inputs.pods, file.stem, "the list of pods"));
+  const fragment::Mix mix = fragment::mix_of(look_up(inputs.pods, file.stem, "the list of pods"));
   Rows rows(file.path, {"cpu_milli", "num_gpu", "gpu_milli", "gpu_spec", "frequency"});
   std::size_t count = 0;
   std::size_t equal = 0;
@@ -346,6 +408,11 @@ void make(Bench& bench) {
                [&](const File& file) { published[at] = read_published(file); });
     for (const auto& [name, points] : published[at]) names.insert(name);
   }
+  for (const auto& [name, points] : published[0]) {
+    if (std::get<1>(name) == "FGD") {
+      names.insert({std::get<0>(name), "balanced", std::get<2>(name)});
+    }
+  }
   bench.each(kPlacements, [&](const File& file) { names.insert(run_of_placements(file)); });
 
   const std::vector<RunName> all(names.begin(), names.end());
@@ -370,6 +437,7 @@ void make(Bench& bench) {
   for (std::size_t at = 0; at < kMeasures.size(); ++at) {
     compare_curves(bench, kMeasures[at], published[at], filled);
   }
+  compare_balanced(bench, published[0], filled);
   bench.each(kPlacements, [&](const File& file) {
     compare_placements(bench, file, look_up(filled, run_of_placements(file), "its run"));
   });

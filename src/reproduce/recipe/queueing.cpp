@@ -78,7 +78,7 @@ Simulated simulate_wait(int servers, double load, const std::function<double(Rng
       value_or_throw(sim::make_policy(value_or_throw(policy::registry().compose("fifo")), trace));
   const sim::Schedule schedule =
       sim::simulate(trace, cluster::uniform(static_cast<std::uint32_t>(servers), 1), *policy, {});
-  // The first batch, which begins with nobody there, is left out.
+  // The first batch, which begins with an empty queue, is left out.
   constexpr std::size_t kBatch = kJobs / (kBatches + 1);
   std::vector<double> means;
   for (std::size_t batch = 1; batch <= kBatches; ++batch) {

@@ -52,7 +52,7 @@ Drawing draw_helios_fig9a(const Study& study) {
   Drawing drawing{.figure = std::move(shares.figure), .findings = {}};
   drawing.figure.caption =
       "Users in descending order of the time that their GPU jobs waited before they first ran.";
-  if (shares.users < 20 || !(shares.top_5 > 0) || !known_for_most(study, *drawing.figure.n)) {
+  if (shares.users < 20 || !(shares.top_5 > 0) || !known_for_most(study, starts_known(study))) {
     return drawing;
   }
   const double held = gpu_time_share(study, drawing.figure["user"].texts, shares.users_at_top);

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "study/coverage.h"
 #include "study/figures.h"
 #include "study/percentiles.h"
 #include "study/size_bucket.h"
@@ -103,20 +104,20 @@ Drawing draw_philly_fig3(const Study& study) {
                            .by = "size",
                            .choose = {"vc"},
                            .x_scale = "log"});
-  if (all.empty()) return drawing;
+  const std::int64_t started = starts_known(study);
+  if (all.empty() || !known_for_most(study, started)) return drawing;
   std::sort(all.begin(), all.end());
-  const auto started = static_cast<double>(study.gpu_jobs().size());
   constexpr double kNoTrouble_s = 60;
   drawing.findings.push_back(
       {.headline =
            fmt::format("Of the waits, half are longer than {} and one in ten is longer than {}.",
                        text::human_time(stats::quantile_sorted(all, 0.5)),
                        text::human_time(stats::quantile_sorted(all, 0.9))),
-       .detail = fmt::format(
-           "{} waits of {} GPU jobs; {} did not wait.",
-           text::grouped(static_cast<std::int64_t>(all.size())),
-           text::grouped(static_cast<std::int64_t>(started)),
-           text::human_share(std::max(0.0, 1 - static_cast<double>(all.size()) / started))),
+       .detail =
+           fmt::format("{} waits of {} GPU jobs; {} did not wait.",
+                       text::grouped(static_cast<std::int64_t>(all.size())), text::grouped(started),
+                       text::human_share(std::max(0.0, 1 - static_cast<double>(all.size()) /
+                                                               static_cast<double>(started)))),
        .figure = {},
        .advice = stats::quantile_sorted(all, 0.9) > kNoTrouble_s
                      ? "almanac advise LOG says whether another policy would shorten them."

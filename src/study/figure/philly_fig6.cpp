@@ -41,7 +41,9 @@ Drawing draw_philly_fig6(const Study& study) {
   figure.n = samples;
   figure.charts.push_back(
       {.kind = "line", .x = "utilization_percent", .y = {"percentile"}, .by = "gpus"});
-  if (use.dedicated[0].count() > 0 && use.dedicated[1].count() > 0) {
+  constexpr std::int64_t kFewest = 10;  // below, a mean is that of a job or two
+  if (use.known_for_most() &&
+      std::min(use.dedicated_attempts[0], use.dedicated_attempts[1]) >= kFewest) {
     drawing.findings.push_back(
         {.headline =
              fmt::format("GPUs of jobs on one machine are busy {:.0f} % of the time, of jobs on "

@@ -54,7 +54,7 @@ Drawing draw_philly_table3(const Study& study) {
   add("all", use.of_all);
   figure.n = everything.count();
   figure.charts.push_back({.kind = "bar", .x = "gpus", .y = {"mean_percent"}, .by = "ending"});
-  if (everything.count() == 0) return drawing;
+  if (everything.count() == 0 || !use.known_for_most()) return drawing;
   constexpr double kBusy_percent = 75;
   drawing.findings.push_back(
       {.headline =

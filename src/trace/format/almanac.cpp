@@ -39,6 +39,8 @@ void register_almanac(Formats& registry) {
       {Field::steps, "steps"},
       {Field::max_gpus, "max_gpus"},
       {Field::alternatives, "alternatives"},
+      {Field::group, "group"},
+      {Field::metric, "metric"},
       {Field::deadline_s, "deadline_s", false, Unit::s},
       {Field::worthless_at_s, "worthless_at_s", false, Unit::s},
       {Field::value, "value"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the service that the page came from; changes carry the token that was typed in.
+// Asks the service that the page came from, with the token that was typed in.
 import {dropToken, token} from './token';
 
 /** What the service would not do, in its words. */
@@ -32,7 +32,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 
 /** The JSON at `path`; undefined where there is nothing new (304) or nothing at all (204). */
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T | undefined> {
-  const answer = await send(path, signal ? {signal} : {});
+  const answer = await send(path, signal ? {signal, headers: headers()} : {headers: headers()});
   return answer.status === 200 ? await answer.json() as T : undefined;
 }
 

@@ -19,8 +19,8 @@ export function TokenButton() {
           setTyped('');
         }}>
           <h2 id="token-title">Token</h2>
-          <p>Every user of this machine may look. Changes, and what stands in logs, need the token: it is in the file <code>token</code> of
-            the service’s state folder, and only its owner can read it. It is kept in this tab until the tab is closed.</p>
+          <p>Every user of the service’s machine may look. Changes, what stands in logs, and a look from another machine need a token of
+            yours: <code>almanac token create</code> makes one there. It is kept in this tab until the tab is closed.</p>
           <label>Token <input type="password" autocomplete="off" spellcheck={false} value={typed} onInput={(event) => setTyped(event.currentTarget.value)} /></label>
           <div class="buttons">
             <button type="button" onClick={() => dialog.current?.close()}>Not now</button>

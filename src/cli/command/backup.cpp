@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac backup: a copy of all that the service keeps of its jobs, made beside it.
+#include "store/backup.h"
+
+#include <filesystem>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "cli/program.h"
+#include "serve/client.h"
+
+namespace almanac::cli {
+namespace {
+
+struct BackupOptions {
+  std::string state = serve::default_state();
+  std::string file;
+};
+
+Result<int> backup(const BackupOptions& options) {
+  const auto done = store::back_up(options.state + "/almanac.db", options.file);
+  if (!done) return tl::unexpected(done.error());
+  std::error_code ignored;
+  const auto size = std::filesystem::file_size(options.file, ignored);
+  fmt::print("kept {} in {}: {:.1f} MB\n", options.state, options.file,
+             static_cast<double>(size) / 1e6);
+  return kDone;
+}
+
+}  // namespace
+
+void register_backup(Program& program) {
+  CLI::App& command =
+      program.command(Purpose::run, "backup", "Copy the service's store, also while it runs");
+  const auto options = std::make_shared<BackupOptions>();
+  command.add_option("FILE", options->file, "The copy; one that is there is replaced")->required();
+  command.add_option("--state", options->state, "The service's folder")
+      ->type_name("DIR")
+      ->capture_default_str();
+  add_example(command, "almanac backup /backup/almanac-$(date +%F).db");
+  program.on(command, [options] { return backup(*options); });
+}
+
+}  // namespace almanac::cli

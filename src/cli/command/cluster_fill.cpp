@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac cluster fill: how much of a cluster each placement can give before fragments stop it.
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <tbb/parallel_for.h>
+
+#include "cli/print_document.h"
+#include "cli/program.h"
+#include "cli/trace_options.h"
+#include "cluster/read.h"
+#include "policy/registry.h"
+#include "report/document_directory.h"
+#include "report/fill_document.h"
+#include "sim/fill.h"
+
+namespace almanac::cli {
+
+void register_cluster_fill(Program& program);
+
+namespace {
+
+/// Beyond the last point of a curve.
+constexpr double kDemand = 1.305;
+
+struct FillOptions {
+  TraceOptions trace{};
+  std::string cluster;
+  std::vector<std::string> placements{"fgd", "least_left", "consolidate", "random_node"};
+  int orders = 3;
+  std::uint64_t seed = 1;
+  std::string out;
+  std::string output = "table";
+};
+
+Result<policy::Choice> read_placement(const std::string& text) {
+  const auto& known = policy::registry().placements;
+  std::vector<std::string> names;
+  for (const policy::Entry& entry : known.entries()) names.push_back(entry.name);
+  if (known.find(text.substr(0, text.find(':'))) == nullptr) {
+    return fail(Code::usage, fmt::format("there is no placement {}", text), {},
+                fmt::format("known: {}", fmt::join(names, ", ")));
+  }
+  const auto made = policy::registry().compose("fifo+" + text);
+  if (!made) return tl::unexpected(made.error());
+  return made->placement;
+}
+
+Result<int> fill(const FillOptions& options, const std::vector<std::string>& command) {
+  std::vector<policy::Choice> placements;
+  for (const std::string& text : options.placements) {
+    auto read = read_placement(text);
+    if (!read) return tl::unexpected(read.error());
+    placements.push_back(std::move(*read));
+  }
+  const auto trace = options.trace.load();
+  if (!trace) return tl::unexpected(trace.error());
+  auto read = cluster::read_cluster(options.cluster);
+  if (!read) return tl::unexpected(read.error());
+  for (const std::string& text : read->notes) note(text);
+  const cluster::Cluster machines = cluster::merged(*read);
+  const sim::Demands demands = sim::demands_of(*trace, machines);
+  const auto orders = static_cast<std::size_t>(options.orders);
+  std::vector<std::vector<cluster::Demand>> arrivals;
+  for (std::size_t at = 0; at < orders; ++at) {
+    arrivals.push_back(sim::draw_arrivals(demands.jobs, machines, kDemand, Rng(options.seed + at)));
+  }
+  if (arrivals.front().empty()) {
+    return fail(Code::invalid, fmt::format("no job of {} fits a node of {} with its GPUs",
+                                           options.trace.path, options.cluster));
+  }
+  if (!options.out.empty()) {
+    if (auto opened = report::open_document_directory(options.out, "fill"); !opened) {
+      return tl::unexpected(opened.error());
+    }
+  }
+  policy::Host host;
+  host.mix = std::make_shared<const fragment::Mix>(demands.mix);
+  std::vector<fragment::Curve> curves(placements.size() * orders);
+  tbb::parallel_for(std::size_t{0}, curves.size(), [&](std::size_t at) {
+    const auto placement = policy::registry().placements.make(placements[at / orders], host);
+    curves[at] = sim::fill(machines, *placement, arrivals[at % orders], demands.mix,
+                           Rng(options.seed + at % orders, 1))
+                     .curve;
+  });
+  std::vector<report::FilledBy> filled;
+  for (std::size_t at = 0; at < placements.size(); ++at) {
+    const auto first = curves.begin() + static_cast<std::ptrdiff_t>(at * orders);
+    filled.push_back({options.placements[at],
+                      report::mean_of({first, first + static_cast<std::ptrdiff_t>(orders)})});
+  }
+  const figure::Document document =
+      report::fill_document({.trace = options.trace.path,
+                             .cluster = options.cluster,
+                             .nodes = static_cast<int>(machines.nodes.size()),
+                             .gpus = machines.gpus(),
+                             .jobs = demands.jobs.size(),
+                             .left_out = demands.left_out,
+                             .orders = options.orders},
+                            filled, command);
+  if (!options.out.empty()) {
+    if (auto written = report::write_document(options.out, document); !written) {
+      return tl::unexpected(written.error());
+    }
+  }
+  print_document(document, options.output, options.out);
+  return kDone;
+}
+
+}  // namespace
+
+void register_cluster_fill(Program& program) {
+  const auto options = std::make_shared<FillOptions>();
+  CLI::App& command =
+      *program.noun(Purpose::understand, "cluster", "Cluster files")
+           .add_subcommand("fill", "Show how much of a cluster each placement can give");
+  options->trace.add_to(command);
+  command
+      .add_option("--cluster", options->cluster,
+                  "Cluster: a TOML or CSV file, or NxG for N nodes of G GPUs")
+      ->option_text("FILE|NxG")
+      ->required();
+  command
+      .add_option("--placements", options->placements, "Placements to compare (see policy list)")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      .add_option("--orders", options->orders,
+                  "In so many random orders jobs arrive; figures are means of them")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command.add_option("--seed", options->seed, "Of the first order")->capture_default_str();
+  command
+      .add_option("--out", options->out, "Folder for report.html and each figure as CSV and JSON")
+      ->type_name("DIR");
+  add_output_option(command, options->output);
+  add_example(command, "almanac cluster fill pods.csv --cluster nodes.csv --out out/fill");
+  program.on(command, [options, &program] { return fill(*options, program.command_line); });
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac token: what lets a user's page, program or other machine ask the service by TCP.
+#include <cctype>
+#include <charconv>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <pwd.h>
+
+#include "cli/columns.h"
+#include "cli/job_list.h"
+#include "cli/moment.h"
+#include "cli/program.h"
+#include "cli/service_options.h"
+#include "text/duration.h"
+
+namespace almanac::cli {
+namespace {
+
+using nlohmann::json;
+
+struct TokenOptions {
+  ServiceOptions service;
+  std::string scope = "own";
+  std::string name;
+  std::string expires = "90d";
+  std::string user;
+  std::string output;
+  std::vector<std::string> ids;
+};
+
+Result<std::uint32_t> user_called(const std::string& name) {
+  if (const passwd* const entry = ::getpwnam(name.c_str())) return entry->pw_uid;
+  std::uint32_t uid = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), uid);
+  if (error == std::errc() && end == name.data() + name.size()) return uid;
+  return fail(Code::usage, fmt::format("--user: there is no user {}", name));
+}
+
+std::string user_name(std::uint32_t uid) {
+  const passwd* const entry = ::getpwuid(uid);
+  return entry == nullptr ? std::to_string(uid) : entry->pw_name;
+}
+
+/// Text of the service, as JSON; it is ours, so what it lacks is its fault.
+Result<json> read(const std::string& text) {
+  json made = json::parse(text, nullptr, false);
+  if (made.is_discarded()) return fail(Code::unavailable, "the service's answer is no JSON");
+  return made;
+}
+
+Result<int> create(const TokenOptions& options) {
+  const auto lasts = text::parse_duration(options.expires);
+  if (!lasts || *lasts <= Duration{0}) {
+    return fail(Code::usage,
+                fmt::format("--expires is a time such as 90d, not {}", options.expires));
+  }
+  json asked{{"scope", options.scope}, {"name", options.name}, {"lasts_s", seconds(*lasts)}};
+  if (!options.user.empty()) {
+    const auto uid = user_called(options.user);
+    if (!uid) return tl::unexpected(uid.error());
+    asked["uid"] = *uid;
+  }
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  const auto said = client->post("/v1/tokens", asked.dump());
+  if (!said) return tl::unexpected(said.error());
+  const auto made = read(said->body);
+  if (!made) return tl::unexpected(made.error());
+  fmt::print("{}\n", made->value("token", ""));
+  note(fmt::format(
+      "it is shown this once; it may {} as {} until {}, or until almanac token revoke "
+      "{}",
+      options.scope, user_name(made->value("uid", 0U)),
+      moment(Time(Duration(static_cast<std::int64_t>(made->value("expires_s", 0.0) * 1e3)))),
+      made->value("id", "")));
+  return kDone;
+}
+
+Result<int> list(const TokenOptions& options) {
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  if (options.output == "json") return print_answer(*client, "/v1/tokens");
+  const auto said = client->get("/v1/tokens");
+  if (!said) return tl::unexpected(said.error());
+  const auto found = read(said->body);
+  if (!found) return tl::unexpected(found.error());
+  std::vector<std::vector<std::string>> rows;
+  for (const json& each : found->value("tokens", json::array())) {
+    rows.push_back(
+        {each.value("id", ""), each.value("name", ""), user_name(each.value("uid", 0U)),
+         each.value("scope", ""),
+         moment(Time(Duration(static_cast<std::int64_t>(each.value("expires_s", 0.0) * 1e3))))});
+  }
+  print_columns({{"ID"}, {"NAME"}, {"USER"}, {"MAY"}, {"EXPIRES"}}, rows);
+  return kDone;
+}
+
+Result<int> revoke(const TokenOptions& options) {
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  for (const std::string& id : options.ids) {
+    const auto said = client->post(fmt::format("/v1/tokens/{}/revoke", id));
+    if (!said) return tl::unexpected(said.error());
+    fmt::print("token {} revoked\n", id);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void register_token(Program& program) {
+  CLI::App& noun =
+      program.noun(Purpose::jobs, "token", "Tokens, to ask the service by TCP as their user");
+  const auto options = std::make_shared<TokenOptions>();
+  CLI::App& creates = *noun.add_subcommand("create", "Make one, and print it");
+  creates
+      .add_option(
+          "--scope", options->scope,
+          "What it may: look (read), submit and change its user's jobs too (own), or change "
+          "all jobs, nodes and policies too (operate; root makes it)")
+      ->check(CLI::IsMember({"read", "own", "operate"}))
+      ->capture_default_str();
+  creates.add_option("--name", options->name, "What it is for")->type_name("TEXT");
+  creates.add_option("--expires", options->expires, "How long it holds; at most 366d")
+      ->type_name("TIME")
+      ->capture_default_str();
+  creates.add_option("--user", options->user, "Whose it is; root's to say; default: yours")
+      ->type_name("NAME");
+  options->service.add_to(creates);
+  add_example(creates, "export ALMANAC_TOKEN=$(almanac token create --name laptop --expires 30d)");
+  add_example(creates, "almanac token create --scope read --name prometheus --user prometheus");
+  program.on(creates, [options] { return create(*options); });
+
+  CLI::App& lists = *noun.add_subcommand("list", "Show yours; root sees all");
+  add_output(lists, options->output, {"table", "json"});
+  options->service.add_to(lists);
+  add_example(lists, "almanac token list");
+  program.on(lists, [options] { return list(*options); });
+
+  CLI::App& revokes = *noun.add_subcommand("revoke", "End some at once");
+  revokes.add_option("ID", options->ids, "As almanac token list shows it")->required();
+  options->service.add_to(revokes);
+  add_example(revokes, "almanac token revoke 5f1c09aa");
+  program.on(revokes, [options] { return revoke(*options); });
+}
+
+}  // namespace almanac::cli

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/tell_users.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include "cli/program.h"
+#include "text/human.h"
+
+namespace almanac::cli {
+
+Result<int> tell_users(const std::string& command, const std::vector<UserLetter>& letters) {
+  // A command that does not read its input is no reason to end.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::size_t failed = 0;
+  for (const UserLetter& letter : letters) {
+    ::setenv("ALMANAC_USER", letter.user.c_str(), 1);
+    std::FILE* const pipe = ::popen(command.c_str(), "w");
+    if (pipe == nullptr)
+      return fail(Code::unavailable, "cannot start a process", {.file = command});
+    std::fwrite(letter.text.data(), 1, letter.text.size(), pipe);
+    const int status = ::pclose(pipe);
+    if (status == 0) continue;
+    ++failed;
+    note(fmt::format("of {}: the command ended with status {}", letter.user,
+                     WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)));
+  }
+  fmt::print("{} told\n", text::counted(letters.size() - failed, "user"));
+  return failed == 0 ? kDone : 1;
+}
+
+}  // namespace almanac::cli

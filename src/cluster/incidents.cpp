@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/incidents.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "table/csv_reader.h"
+#include "text/datetime.h"
+#include "text/nearest.h"
+#include "text/number.h"
+
+namespace almanac::cluster {
+namespace {
+
+using Kind = Incident::Kind;
+
+constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds = {
+    {{"down", Kind::down}, {"up", Kind::up}, {"notice", Kind::notice}, {"signal", Kind::signal}}};
+
+std::optional<Time> time_in(std::string_view text) {
+  if (const auto date = text::parse_datetime(text)) return date;
+  if (const auto number = text::parse_thousandths(text)) return Time(Duration(*number));
+  return std::nullopt;
+}
+
+constexpr std::uint32_t kSeveral = ~std::uint32_t{0};
+
+/// The columns of a file, by name.
+struct Columns {
+  std::size_t time = 0;
+  std::size_t event = 0;
+  std::size_t subject = 0;
+  std::size_t value = 0;
+};
+
+Result<Columns> columns_of(const table::CsvReader& csv) {
+  Columns found;
+  for (const auto& [name, column] : {std::pair{"time", &Columns::time},
+                                     {"event", &Columns::event},
+                                     {"subject", &Columns::subject},
+                                     {"value", &Columns::value}}) {
+    const auto at = csv.find(name);
+    if (!at) {
+      return fail(Code::invalid, fmt::format("no column is called {}", name), csv.where(),
+                  "incidents have the columns time, event, subject and value");
+    }
+    found.*column = *at;
+  }
+  return found;
+}
+
+class IncidentReader {
+ public:
+  explicit IncidentReader(const Cluster& cluster) {
+    for (std::uint32_t node = 0; node < cluster.nodes.size(); ++node) {
+      const auto [known, is_new] = nodes_.try_emplace(cluster.node_label(NodeId{node}), node);
+      if (!is_new) known->second = kSeveral;
+    }
+  }
+
+  Result<Incident> read(const table::CsvReader& csv, const Columns& columns) {
+    const auto wrong = [&](std::string expected, std::size_t column, std::string hint = {}) {
+      return fail(Code::invalid, fmt::format("expected {}, found \"{}\"", expected, csv[column]),
+                  csv.where(), std::move(hint));
+    };
+    const auto at = time_in(csv[columns.time]);
+    if (!at) return wrong("a date or seconds", columns.time);
+    const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& known) {
+      return known.first == csv[columns.event];
+    });
+    if (kind == kKinds.end()) return wrong("down, up, notice or signal", columns.event);
+    Incident made{.at = *at, .kind = kind->second};
+    const std::string subject(csv[columns.subject]);
+    if (made.kind == Kind::signal) {
+      if (subject.empty()) return wrong("the name of a signal", columns.subject);
+      made.subject = signal(subject);
+    } else {
+      const auto node = nodes_.find(subject);
+      if (node == nodes_.end()) {
+        return wrong("a node of the cluster", columns.subject,
+                     "almanac cluster show -o toml lists them");
+      }
+      if (node->second == kSeveral) {
+        return wrong("a name that one node has", columns.subject,
+                     "name the nodes in the cluster file");
+      }
+      made.subject = node->second;
+    }
+    if (made.kind == Kind::down || made.kind == Kind::up) return made;
+    const auto value = text::parse_decimal(csv[columns.value]);
+    const bool is_notice = made.kind == Kind::notice;
+    if (!value || (is_notice && *value < 0)) {
+      return wrong(is_notice ? "in how many seconds the node will go" : "a number", columns.value);
+    }
+    made.value = *value;
+    return made;
+  }
+
+  std::vector<std::string> signals;
+
+ private:
+  std::uint32_t signal(const std::string& name) {
+    const auto known = std::find(signals.begin(), signals.end(), name);
+    const auto number = static_cast<std::uint32_t>(known - signals.begin());
+    if (known == signals.end()) signals.push_back(name);
+    return number;
+  }
+
+  std::unordered_map<std::string, std::uint32_t> nodes_;
+};
+
+}  // namespace
+
+Result<Incidents> read_incidents(const std::string& path, const Cluster& cluster) {
+  auto csv = table::CsvReader::open(path);
+  if (!csv) return tl::unexpected(csv.error());
+  const auto columns = columns_of(*csv);
+  if (!columns) return tl::unexpected(columns.error());
+  Incidents made;
+  IncidentReader reader(cluster);
+  for (;;) {
+    const auto more = csv->next();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) break;
+    const auto incident = reader.read(*csv, *columns);
+    if (!incident) return tl::unexpected(incident.error());
+    made.all.push_back(*incident);
+  }
+  const bool any_node = std::any_of(made.all.begin(), made.all.end(), [](const Incident& each) {
+    return each.kind == Kind::down || each.kind == Kind::up;
+  });
+  if (any_node && !cluster.changes.empty()) {
+    return fail(Code::invalid, "nodes go down here, and the cluster's file changes its capacity",
+                {.file = path}, "say which nodes come and go in one of the two");
+  }
+  std::stable_sort(made.all.begin(), made.all.end(),
+                   [](const Incident& a, const Incident& b) { return a.at < b.at; });
+  made.signals = std::move(reader.signals);
+  return made;
+}
+
+}  // namespace almanac::cluster

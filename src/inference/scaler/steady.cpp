@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// As many replicas as may be, all the time.
+#include "inference/registry.h"
+
+namespace almanac::inference::scaler {
+namespace {
+
+class Steady final : public Scaler {
+ public:
+  explicit Steady(const ScalerCase& told) : replicas_(told.most) {}
+  int want(Micros, const Load&) override { return replicas_; }
+  Micros period() const override { return 60e6; }
+
+ private:
+  int replicas_;
+};
+
+}  // namespace
+
+void register_steady(Registry& registry) {
+  registry.scalers.add(
+      {.name = "steady",
+       .summary = "as many replicas as may be, all the time",
+       .source = "the fleet that is sized for its peak",
+       .make = [](const ScalerCase& told) { return std::make_unique<Steady>(told); }});
+}
+
+}  // namespace almanac::inference::scaler

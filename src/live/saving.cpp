@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What has changed, to the disk: all of it at once, or, where the store refuses one job's record,
+/// the others without it.
+#include <chrono>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "live/core.h"
+#include "live/ends.h"
+#include "live/log.h"
+
+namespace almanac::live {
+
+using store::JobNumber;
+
+Result<void> LocalService::Core::commit(Lock& lock, const store::Store::Batch& batch) {
+  if (batch.empty()) return {};
+  const auto begun = std::chrono::steady_clock::now();
+  lock.unlock();
+  Result<void> saved = store_.commit(batch);
+  lock.lock();
+  counters_.commit_s +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  if (!saved) ++counters_.failed_commits;
+  return saved;
+}
+
+Result<std::set<JobNumber>> LocalService::Core::commit_what_goes(Lock& lock,
+                                                                 const store::Store::Batch& batch,
+                                                                 const Unsaved& what) {
+  const Result<void> saved = commit(lock, batch);
+  if (saved) return std::set<JobNumber>{};
+  const auto is_refusal = [](const Error& error) {
+    return error.code == Code::invalid || error.code == Code::corrupt;
+  };
+  if (!is_refusal(saved.error())) return tl::unexpected(saved.error());
+  // It is not the disk: the record of some job is at fault, and the others are not to wait for it.
+  std::set<JobNumber> refused;
+  for (const JobNumber number : what.jobs) {
+    store::Store::Batch own;
+    own.put(book_.find(number)->job);
+    for (const store::Note& note : what.notes) {
+      if (note.job == number) own.note(note);
+    }
+    const Result<void> one = commit(lock, own);
+    if (!one && !is_refusal(one.error())) return tl::unexpected(one.error());
+    if (!one) refused.insert(number);
+  }
+  if (refused.size() == what.jobs.size()) return tl::unexpected(saved.error());
+  store::Store::Batch rest;
+  for (const store::Moment& moment : what.moments) rest.sample(moment);
+  for (const auto& [key, value] : what.values) rest.set(key, value);
+  if (const auto others = commit(lock, rest); !others) return tl::unexpected(others.error());
+  for (const JobNumber number : refused) {
+    if (refused_.contains(number)) continue;
+    log_error(fmt::format("job {} cannot be kept, and nothing of it starts: {}",
+                          static_cast<std::int64_t>(number), to_string(saved.error())));
+  }
+  return refused;
+}
+
+void LocalService::Core::save(Lock& lock) {
+  constexpr Duration kAskAgain = 1min;
+  if (save_again_ <= now_) dirty_.insert(refused_.begin(), refused_.end());
+  store::Store::Batch batch;
+  // Other threads add to these while the disk works.
+  Unsaved what{.jobs = std::exchange(dirty_, {}),
+               .notes = notes_,
+               .moments = std::exchange(moments_, {}),
+               .values = values_};
+  const std::vector<store::Told> told = std::exchange(told_, {});
+  for (const JobNumber number : what.jobs) batch.put(book_.find(number)->job);
+  for (const store::Note& note : what.notes) batch.note(note);
+  for (const store::Told& each : told) batch.told(each);
+  for (const store::Moment& moment : what.moments) batch.sample(moment);
+  for (const auto& [key, value] : what.values) batch.set(key, value);
+  if (batch.empty()) return;
+  const auto saved = commit_what_goes(lock, batch, what);
+  if (!saved) {
+    if (trouble_.empty()) log_error(to_string(saved.error()));
+    trouble_ = to_string(saved.error());
+    save_again_ = now_ + kTryAgain;
+    dirty_.merge(what.jobs);
+    told_.insert(told_.begin(), told.begin(), told.end());
+    moments_.insert(moments_.begin(), what.moments.begin(), what.moments.end());
+    return;
+  }
+  if (!trouble_.empty()) log_info("the store is back");
+  trouble_.clear();
+  for (const JobNumber number : what.jobs) refused_.erase(number);
+  refused_.insert(saved->begin(), saved->end());
+  save_again_ = refused_.empty() ? kNever : now_ + kAskAgain;
+  for (const JobNumber number : what.jobs) {
+    const Entry& entry = *book_.find(number);
+    // One that was stopped may end before its process has gone: it is let go of with that.
+    if (!has_ended(entry.job) || entry.run || refused_.contains(number)) continue;
+    gate_.count(entry.job, -1);
+    book_.erase(number);
+  }
+  notes_.clear();
+  values_.clear();
+  for (const std::string& folder : std::exchange(old_folders_, {})) {
+    std::error_code ignored;  // what stays is swept when the next service begins
+    std::filesystem::remove_all(folder, ignored);
+  }
+}
+
+}  // namespace almanac::live

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// As `fgd`, and where fragments grow alike, GPUs that no job asks by their model first, then the
+/// node whose cores and GPUs come nearest to how jobs ask them together.
+///
+/// FGD leaves that to a rank of nodes. But a GPU whose node has no core left is lost whatever is
+/// asked, and so is, to jobs that name it, a GPU of a rare model that any other would have done
+/// for.
+///
+/// Source   Ours; what it is compared with is Weng et al., ATC'23 (FGD): docs/fragmentation.md.
+#include <algorithm>
+#include <cmath>
+
+#include "policy/kit/scored_placement.h"
+#include "policy/placement/gradient.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::placement {
+namespace {
+
+class Balanced final : public Gradient {
+  std::int32_t score(const Growth& growth, const fragment::Outlook& outlook) const override {
+    constexpr std::int32_t kPercent = 10'000'000;
+    constexpr double kWanted = 4e6;
+    constexpr double kGpu = 100;  // of balance: far less than models differ
+    const double cores = outlook.mix.cpu_milli_of_a_gpu();
+    const auto off_balance = [&](const fragment::Node& node) {
+      const double gpus = node.total_free() / double{fragment::kWhole};
+      return cores > 0 ? std::abs(static_cast<double>(node.cpu_milli) / cores - gpus) : 0;
+    };
+    const double better = off_balance(growth.before) - off_balance(growth.after);
+    return kPercent * percent(growth.milli) +
+           static_cast<std::int32_t>(
+               std::lround(kWanted * (1 - outlook.wanted) + kGpu * std::clamp(better, -1e3, 1e3)));
+  }
+};
+
+}  // namespace
+
+void register_balanced(Registry& registry) {
+  registry.placements.add(
+      {"balanced", "as fgd; then keeps models that are asked by name, and cores beside GPUs",
+       "ours, after Weng et al. ATC'23"},
+      [](const Parameters&, const Host& host) {
+        return make_scored_placement(std::make_unique<Balanced>(), host);
+      });
+}
+
+}  // namespace almanac::policy::placement

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A node drawn from those that have room for all of a job, and of a GPU in parts one likewise.
+///
+/// Source   The baseline Random of Weng et al., ATC'23 (FGD), section 6, and the program published
+/// with it.
+#include "policy/kit/scored_placement.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::placement {
+namespace {
+
+class RandomNode final : public fragment::Rule {
+  fragment::Choice choose(const fragment::Node&, const fragment::Request&,
+                          const fragment::Outlook&) const override {
+    return {};
+  }
+  bool draws() const override { return true; }
+};
+
+}  // namespace
+
+void register_random_node(Registry& registry) {
+  registry.placements.add({"random_node", "a node drawn from those that have room for all of a job",
+                           "Weng et al. ATC'23 §6"},
+                          [](const Parameters&, const Host& host) {
+                            return make_scored_placement(std::make_unique<RandomNode>(), host);
+                          });
+}
+
+}  // namespace almanac::policy::placement

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Which job starts on which type of GPU, so that the sum of all times of waiting and running is
+/// least: an assignment of jobs to places in the lines of GPUs.
+///
+/// The oldest `considered` jobs that wait are lined up at the GPUs that are free; those that come
+/// first in a line start, and a job may wait for a fast GPU though a slow one is free. No job is
+/// stopped. How fast a job is on a type is what the speed models say; without them all types that
+/// it accepts are as fast.
+///
+/// Source   Le et al., EuroSys'20 (AlloX), section 4.
+/// Differs  A job of several GPUs stands in one line and takes what it asks of that type, or waits.
+/// Cost     O(considered^3 x free GPUs) a decision, of which no more count than jobs considered.
+#include <algorithm>
+#include <numeric>
+
+#include "policy/kit/allocator.h"
+#include "policy/registry.h"
+#include "timeshare/assignment.h"
+
+namespace almanac::policy::whole {
+namespace {
+
+class AlloX final : public Allocator {
+ public:
+  AlloX(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator,
+        int considered)
+      : Allocator(std::move(placement), std::move(estimator)),
+        considered_(static_cast<std::size_t>(considered)) {}
+
+ private:
+  void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
+                std::vector<Wish>& wishes) override {
+    const std::vector<Stock> all = stock(vc, plan.ledger);
+    std::vector<Stock> left = all;
+    std::vector<JobId> waiting;
+    for (const JobId job : jobs) {
+      const bool runs = view.progress(job).phase == Phase::running;
+      if (runs || asked(job, view).is_cpu_job()) {
+        if (runs) take(left, job, view);
+        wishes.push_back({job});
+      } else {
+        waiting.push_back(job);
+      }
+    }
+    std::vector<int> free;
+    for (const Stock& each : left) {
+      const auto gpus = static_cast<std::size_t>(each.milli / cluster::kWholeGpu);
+      free.push_back(static_cast<int>(std::min(gpus, considered_)));
+    }
+    if (std::accumulate(free.begin(), free.end(), 0) == 0) return;
+    waiting.resize(std::min(considered_, waiting.size()));
+    std::vector<timeshare::Job> line;
+    for (const JobId job : waiting) {
+      timeshare::Job& made = line.emplace_back();
+      for (const Stock& each : all) made.rates.push_back(rate_of(job, each, vc, view, plan.ledger));
+      made.steps_left = seconds(work_left(job, view));
+    }
+    const timeshare::Line lines = timeshare::least_sum_of_times(line, free);
+    for (std::size_t at = 0; at < waiting.size(); ++at) {
+      if (!lines.starts[at]) continue;
+      cluster::Demand demand = asked(waiting[at], view);
+      demand.gpu_types &= left[*lines.starts[at]].gpu_type;
+      if (take(left, demand)) wishes.push_back({waiting[at], 0, demand.gpu_types});
+    }
+  }
+
+  /// 0 where it can never run.
+  static double rate_of(JobId job, const Stock& stock, VcId vc, const View& view,
+                        const cluster::Ledger& ledger) {
+    const cluster::Demand& demand = asked(job, view);
+    const bool fits = std::int64_t{demand.gpus} * demand.gpu_milli <= stock.milli;
+    if ((demand.gpu_types & stock.gpu_type) == 0 || !fits) return 0;
+    return view.speeds == nullptr ? 1 : rate_on(job, demand.gpus, stock.gpu_type, vc, view, ledger);
+  }
+
+  std::size_t considered_;
+};
+
+}  // namespace
+
+void register_allox(Registry& registry) {
+  registry.wholes.add(
+      {.name = "allox",
+       .summary = "which job starts on which type, for the least sum of waiting and run times",
+       .source = "Le et al. EuroSys'20 (AlloX) §4",
+       .traits = {.has = {Trait::reads_run_times, Trait::reads_speeds}},
+       .parameters = {whole_number("considered", "jobs that are lined up at once, the oldest", 32,
+                                   1, 1'000)}},
+      [](const Parameters& told, const Composition& composition, Host host) {
+        return std::make_unique<AlloX>(
+            almanac::policy::registry().placements.make(composition.placement, host),
+            std::move(host.estimator), told.whole("considered"));
+      });
+}
+
+}  // namespace almanac::policy::whole

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Whoever has used least of its share is next, and use is forgotten with a half-life.
+///
+/// Owners are the tenants of the cluster file, by their guarantees; users that are none of them
+/// have shares alike, and come behind the tenants. From the top of the tree down, the tenant that
+/// has used least for its share comes first, then the one below it that has; within one, jobs come
+/// in the order of submission. A job that finds no GPUs keeps those behind it from starting. As
+/// `astraea` running jobs are in that line too, and stop at the end of a lease for those before
+/// them: over time all owners with enough to do have GPU time by their shares.
+///
+/// Source   Slurm's fair tree: siblings are compared by share / use. Ye et al., TPDS'22 (Astraea):
+///          long-term GPU-time fairness, by leases.
+/// Differs  Use decays in closed form, not in steps of PriorityCalcPeriod. Astraea divides GPU time
+///          among the jobs of a tenant too; here they come in the order of submission.
+/// Cost     O(n log n) a decision with n jobs.
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "fairness/decayed_use.h"
+#include "policy/kit/allocator.h"
+#include "policy/kit/owner.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::whole {
+namespace {
+
+class FairShare final : public Allocator {
+ public:
+  /// `lease` zero = no job is ever stopped.
+  FairShare(std::unique_ptr<Placement> placement, double half_life_s, Duration lease)
+      : Allocator(std::move(placement)), half_life_s_(half_life_s), lease_(lease) {}
+
+ private:
+  /// A job, and what its owner and those above it have used for their shares, from the top down.
+  struct Next {
+    std::vector<double> used;
+    JobId job{};
+  };
+  struct Run {
+    double gpus = 0;
+    Time since{};  // until then it is counted
+  };
+  struct Vc {
+    std::vector<JobId> jobs;
+    Time lease_ends{};
+    bool waits = false;
+  };
+
+  void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
+                std::vector<Wish>& wishes) override {
+    for (auto& [job, run] : runs_) count(job, run, view);
+    Vc& vc = vcs_[id];
+    vc.jobs.assign(jobs.begin(), jobs.end());
+    const bool deals_anew = lease_ > Duration{0} && view.now >= vc.lease_ends;
+    if (deals_anew) vc.lease_ends = view.now + lease_;
+    std::vector<Stock> left = stock(id, plan.ledger);
+    std::vector<Next> line;
+    for (const JobId job : jobs) {
+      const bool runs = view.progress(job).phase == Phase::running;
+      if (runs && !(deals_anew && has_gained(job, view))) {
+        take(left, job, view);
+        wishes.push_back({job});
+      } else {
+        line.push_back({used(job, view), job});
+      }
+    }
+    std::stable_sort(line.begin(), line.end(),
+                     [](const Next& one, const Next& other) { return one.used < other.used; });
+    vc.waits = false;
+    for (const Next& next : line) {
+      vc.waits = !take(left, next.job, view);
+      if (vc.waits) break;
+      wishes.push_back({next.job});
+    }
+  }
+
+  /// Whether a running job has done a lease of work more than it would lose if it were stopped now:
+  /// else jobs whose restarts cost more than a lease would never end.
+  bool has_gained(JobId job, const View& view) const {
+    return view.now - view.progress(job).since >= lease_ + view.cost(job, {});
+  }
+
+  void settled(VcId id, const View& view, Plan& plan) override {
+    const Vc& vc = vcs_[id];
+    bool any_runs = false;
+    for (const JobId job : vc.jobs) {
+      if (!will_run(job, view, plan)) continue;
+      any_runs = true;
+      const cluster::Demand& demand = asked(job, view);
+      const double gpus = demand.gpus * demand.gpu_milli / double{cluster::kWholeGpu};
+      runs_.try_emplace(job, Run{gpus, view.now});
+    }
+    if (lease_ > Duration{0} && vc.waits && any_runs) plan.wake(vc.lease_ends);
+  }
+
+  void left(JobId job, const View& view) override {
+    const auto run = runs_.find(job);
+    if (run == runs_.end()) return;
+    count(job, run->second, view);
+    runs_.erase(run);
+  }
+
+  /// Adds what a job has held since it was counted last.
+  void count(JobId job, Run& run, const View& view) {
+    if (run.since >= view.now) return;
+    for (Owner owner = owner_of(job, view);;) {
+      const auto use = use_.try_emplace(owner, half_life_s_).first;
+      use->second.add(run.gpus, in_s(run.since), in_s(view.now));
+      if (owner >= view.cluster.tenants.size()) break;
+      const std::int32_t parent = view.cluster.tenants[owner].parent;
+      if (parent < 0) break;
+      owner = static_cast<Owner>(parent);
+    }
+    run.since = view.now;
+  }
+
+  static double in_s(Time at) { return seconds(at.time_since_epoch()); }
+
+  std::vector<double> used(JobId job, const View& view) const {
+    std::vector<double> path;
+    const auto& tenants = view.cluster.tenants;
+    Owner owner = owner_of(job, view);
+    if (owner >= tenants.size()) {
+      const double after_tenants = tenants.empty() ? 0 : std::numeric_limits<double>::infinity();
+      return {after_tenants, use_of(owner, view)};
+    }
+    const auto add = [&](const cluster::Tenant& tenant) {
+      // Without a share: behind all that have one.
+      constexpr double kAfterAll = 1e18;
+      const double had = use_of(owner, view);
+      path.push_back(tenant.guarantee > 0 ? had / tenant.guarantee : kAfterAll + had);
+    };
+    for (;;) {
+      add(tenants[owner]);
+      if (tenants[owner].parent < 0) break;
+      owner = static_cast<Owner>(tenants[owner].parent);
+    }
+    std::reverse(path.begin(), path.end());
+    return path;
+  }
+  double use_of(Owner owner, const View& view) const {
+    const auto use = use_.find(owner);
+    return use == use_.end() ? 0 : use->second.at(in_s(view.now));
+  }
+
+  double half_life_s_;
+  Duration lease_;
+  std::map<VcId, Vc> vcs_;
+  std::map<JobId, Run> runs_;
+  std::map<Owner, fairness::DecayedUse> use_;
+};
+
+}  // namespace
+
+void register_fair_share(Registry& registry) {
+  const Parameter half_life =
+      number("half_life_s", "after which use counts half", 604'800, 1, 1e12);
+  registry.wholes.add(
+      {.name = "fair_share",
+       .summary = "whoever has used least of its share, and use is forgotten with a half-life",
+       .source = "Slurm's fair tree",
+       .parameters = {half_life}},
+      [](const Parameters& told, const Composition& composition, const Host& host) {
+        return std::make_unique<FairShare>(
+            almanac::policy::registry().placements.make(composition.placement, host),
+            told.number("half_life_s"), Duration{0});
+      });
+  registry.wholes.add(
+      {.name = "astraea",
+       .summary = "the same by leases: over time each has GPU time by its share",
+       .source = "Ye et al. TPDS'22 (Astraea)",
+       .traits = {.has = {Trait::stops_jobs, Trait::leases}},
+       .parameters = {number("lease_s", "after which running jobs may stop for others", 360, 1,
+                             1e7),
+                      half_life}},
+      [](const Parameters& told, const Composition& composition, const Host& host) {
+        return std::make_unique<FairShare>(
+            almanac::policy::registry().placements.make(composition.placement, host),
+            told.number("half_life_s"), told.duration("lease_s"));
+      });
+}
+
+}  // namespace almanac::policy::whole

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/fill_document.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "report/shown_command.h"
+#include "stats/mean.h"
+#include "table/digest.h"
+#include "text/human.h"
+
+namespace almanac::report {
+namespace {
+
+using fragment::Curve;
+using fragment::kPoints;
+
+/// As much demand as there are GPUs.
+constexpr std::size_t kFull = 100;
+
+struct Shown {
+  const char* id;
+  const char* title;
+  const char* column;
+  const char* caption;
+  std::array<double, kPoints> Curve::*of;
+};
+constexpr std::array kMeasures{
+    Shown{"fill_allocated", "GPUs given", "allocated_percent",
+          "Of all GPUs, over the GPUs that all jobs which have arrived ask.", &Curve::allocated},
+    Shown{"fill_fragments", "GPUs in fragments", "fragments_percent",
+          "Of all GPUs those that the next job is expected not to be able to use.",
+          &Curve::fragments},
+    Shown{"fill_of_the_idle", "Fragments of what is idle", "of_the_idle_percent",
+          "The same, of the GPUs that are idle.", &Curve::of_the_idle}};
+
+figure::Figure draw(const Shown& shown, const std::vector<FilledBy>& filled) {
+  figure::Figure figure{.id = shown.id, .title = shown.title};
+  figure.caption = shown.caption;
+  figure.source = "Weng et al., ATC'23, section 6";
+  auto& demand = figure.number("demand_percent", "GPUs asked", figure::Unit::percent);
+  auto& placement = figure.text("placement", "Placement");
+  auto& value = figure.number(shown.column, shown.title, figure::Unit::percent);
+  for (const FilledBy& each : filled) {
+    for (std::size_t point = 0; point < kPoints; ++point) {
+      demand.add(static_cast<double>(point));
+      placement.add(each.placement);
+      value.add((each.curve.*shown.of)[point]);
+    }
+  }
+  figure.charts.push_back(
+      {.kind = "line", .x = "demand_percent", .y = {shown.column}, .by = "placement"});
+  return figure;
+}
+
+figure::Figure table(const std::vector<FilledBy>& filled) {
+  figure::Figure figure{.id = "fill_points", .title = "At some demands"};
+  figure.caption = "GPUs given at so much demand, of all GPUs.";
+  auto& placement = figure.text("placement", "Placement");
+  for (const FilledBy& each : filled) placement.add(each.placement);
+  for (const std::size_t point : {50, 80, 90, 100, 110, 130}) {
+    auto& column = figure.number(fmt::format("at_{}_percent", point), fmt::format("{} %", point),
+                                 figure::Unit::percent);
+    for (const FilledBy& each : filled) column.add(each.curve.allocated[point]);
+  }
+  return figure;
+}
+
+}  // namespace
+
+Curve mean_of(const std::vector<Curve>& curves) {
+  Curve mean;
+  for (const Shown& shown : kMeasures) {
+    for (std::size_t point = 0; point < kPoints; ++point) {
+      std::vector<double> values;
+      for (const Curve& curve : curves) {
+        const double value = (curve.*shown.of)[point];
+        if (std::isfinite(value)) values.push_back(value);
+      }
+      (mean.*shown.of)[point] = fragment::rounded(stats::mean(values), 4);
+    }
+  }
+  return mean;
+}
+
+figure::Document fill_document(const FillInput& input, const std::vector<FilledBy>& filled,
+                               const std::vector<std::string>& command) {
+  figure::Document document;
+  document.kind = "fill";
+  document.title = std::filesystem::path(input.trace).filename().string();
+  document.subtitle = fmt::format(
+      "jobs arrive on {} GPUs of {} nodes and none leaves; each number is the mean of {} order{} "
+      "of "
+      "arrival",
+      text::grouped(input.gpus), text::grouped(input.nodes), input.orders,
+      input.orders == 1 ? "" : "s");
+  document.facts = {{"jobs drawn from", text::grouped(static_cast<std::int64_t>(input.jobs))},
+                    {"placements", std::to_string(filled.size())}};
+  std::vector<const FilledBy*> best_first;
+  for (const FilledBy& each : filled) best_first.push_back(&each);
+  std::stable_sort(best_first.begin(), best_first.end(), [](const auto* one, const auto* other) {
+    return one->curve.allocated[kFull] > other->curve.allocated[kFull];
+  });
+  for (const FilledBy* const each : best_first) {
+    const double given = each->curve.allocated[kFull];
+    document.findings.push_back(
+        {.headline =
+             fmt::format("{} gives {:.2f} % of the GPUs when as many are asked as there are",
+                         each->placement, given),
+         .detail = fmt::format("{:.0f} GPUs stay idle, and the next job is expected not to be able "
+                               "to use {:.0f} % of these.",
+                               (1 - given / 100) * input.gpus, each->curve.of_the_idle[kFull]),
+         .figure = "fill_allocated",
+         .advice = {}});
+  }
+  if (input.left_out > 0) {
+    document.notes.push_back(fmt::format("{} jobs are left out: no node has room for all of one.",
+                                         text::grouped(static_cast<std::int64_t>(input.left_out))));
+  }
+  figure::Section curves{.id = "curves", .title = "Against the demand", .text = {}};
+  for (const Shown& shown : kMeasures) curves.figures.push_back(draw(shown, filled));
+  curves.figures.push_back(table(filled));
+  document.sections.push_back(std::move(curves));
+  document.provenance = {
+      .trace = input.trace,
+      .sha256 = {},
+      .filter = {},
+      .jobs = static_cast<std::int64_t>(input.jobs),
+      .hash = table::sha256(input.cluster + shown_command(command)).substr(0, 16),
+      .version = ALMANAC_VERSION,
+      .command = shown_command(command)};
+  return document;
+}
+
+}  // namespace almanac::report

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What goes over TCP is encrypted, and the client asks whom it meant or nobody.
+#include "serve/tls.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <openssl/ec.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "serve/answers.h"
+#include "serve/client.h"
+#include "serve/listener.h"
+#include "serve/sockets.h"
+#include "support/temporary_folder.h"
+
+namespace almanac::serve {
+namespace {
+
+using process::Descriptor;
+using testing::HasSubstr;
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// Writes NAME.pem and NAME.key: a certificate of `host` ("IP:127.0.0.1") that vouches for itself.
+void make_certificate(const std::string& name, const std::string& host) {
+  const std::unique_ptr<EVP_PKEY, void (*)(EVP_PKEY*)> key(::EVP_EC_gen("P-256"), ::EVP_PKEY_free);
+  const std::unique_ptr<X509, void (*)(X509*)> made(::X509_new(), ::X509_free);
+  ::X509_set_version(made.get(), X509_VERSION_3);
+  ::ASN1_INTEGER_set(::X509_get_serialNumber(made.get()), 1);
+  ::X509_gmtime_adj(::X509_getm_notBefore(made.get()), -60);
+  ::X509_gmtime_adj(::X509_getm_notAfter(made.get()), 3600);
+  ::X509_set_pubkey(made.get(), key.get());
+  X509_NAME* const subject = ::X509_get_subject_name(made.get());
+  ::X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC,
+                               reinterpret_cast<const unsigned char*>("almanac"), -1, -1, 0);
+  ::X509_set_issuer_name(made.get(), subject);
+  X509_EXTENSION* const names =
+      ::X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, host.c_str());
+  ::X509_add_ext(made.get(), names, -1);
+  ::X509_EXTENSION_free(names);
+  ASSERT_GT(::X509_sign(made.get(), key.get(), ::EVP_sha256()), 0);
+  const File pem(std::fopen((name + ".pem").c_str(), "w"), std::fclose);
+  ASSERT_EQ(::PEM_write_X509(pem.get(), made.get()), 1);
+  const File secret(std::fopen((name + ".key").c_str(), "w"), std::fclose);
+  ASSERT_EQ(::PEM_write_PrivateKey(secret.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr),
+            1);
+  ASSERT_EQ(::chmod((name + ".key").c_str(), 0600), 0);
+}
+
+class TlsTest : public testing::Test {
+ protected:
+  void SetUp() override { make_certificate(own_, "IP:127.0.0.1"); }
+  void start(const std::string& name, Handler handler) {
+    auto tcp = listen_tcp({});
+    ASSERT_TRUE(tcp);
+    port_ = std::to_string(port_of(*tcp));
+    auto tls = Tls::of(name + ".pem", name + ".key");
+    ASSERT_TRUE(tls) << to_string(tls.error());
+    std::vector<Descriptor> sockets;
+    sockets.push_back(std::move(*tcp));
+    auto started = Listener::start(std::move(sockets), std::move(handler), {},
+                                   std::make_unique<const Tls>(*std::move(tls)));
+    ASSERT_TRUE(started);
+    listener_ = *std::move(started);
+  }
+  Result<Client::Said> ask(const std::string& scheme, const std::string& ca = {},
+                           const std::string& body = "{}") const {
+    return Client::to({.url = scheme + "://127.0.0.1:" + port_, .ca = ca})->post("/x", body);
+  }
+  TemporaryFolder folder_;
+  std::string own_ = folder_ / "own";
+  std::string port_;
+  std::unique_ptr<Listener> listener_;
+};
+
+TEST_F(TlsTest, CarriesWhatIsAskedAndAnswered) {
+  start(own_, [](const Ask& ask) {
+    return Answer{.body = (ask.peer.is_tls ? "safe " : "open ") + ask.body};
+  });
+  const std::string much(1'500'000, 'x');
+  const auto said = ask("https", own_ + ".pem", much);
+  ASSERT_TRUE(said) << to_string(said.error());
+  EXPECT_EQ(said->body, "safe " + much);
+}
+
+TEST_F(TlsTest, IsRefusedByAClientThatMeantAnother) {
+  const std::string other = folder_ / "other";
+  make_certificate(other, "DNS:gpu.example");
+  int asked = 0;
+  start(other, [&](const Ask&) {
+    ++asked;
+    return Answer{};
+  });
+  for (const std::string& ca : {std::string(), own_ + ".pem", other + ".pem"}) {
+    const auto said = ask("https", ca);
+    ASSERT_FALSE(said) << ca;
+    EXPECT_EQ(said.error().code, Code::unavailable);
+  }
+  EXPECT_FALSE(ask("http")) << "nor is anything said in the open";
+  listener_.reset();
+  EXPECT_EQ(asked, 0);
+}
+
+TEST_F(TlsTest, AnswersOthersWhileOneDoesNotShakeHands) {
+  start(own_, [](const Ask&) { return Answer{.body = "here"}; });
+  std::vector<Descriptor> silent;
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<std::uint16_t>(std::stoi(port_)));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  for (int i = 0; i < 20; ++i) {
+    silent.emplace_back(::socket(AF_INET, SOCK_STREAM, 0));
+    ASSERT_EQ(::connect(silent.back().get(), reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+    ASSERT_EQ(::send(silent.back().get(), "\x16\x03\x01", 3, MSG_NOSIGNAL), 3);
+  }
+  const auto said = ask("https", own_ + ".pem");
+  ASSERT_TRUE(said) << to_string(said.error());
+  EXPECT_EQ(said->body, "here");
+}
+
+TEST_F(TlsTest, WantsAKeyOfItsOwnThatNobodyElseReads) {
+  const std::string other = folder_ / "other";
+  make_certificate(other, "DNS:gpu.example");
+  const auto mixed = Tls::of(own_ + ".pem", other + ".key");
+  ASSERT_FALSE(mixed);
+  EXPECT_THAT(to_string(mixed.error()), HasSubstr("cannot take the key"));
+  EXPECT_FALSE(Tls::of(folder_ / "none", own_ + ".key"));
+  ASSERT_EQ(::chmod((own_ + ".key").c_str(), 0644), 0);
+  const auto open = Tls::of(own_ + ".pem", own_ + ".key");
+  ASSERT_FALSE(open);
+  EXPECT_THAT(to_string(open.error()), HasSubstr("others may read the key"));
+}
+
+TEST(Client, SendsNoTokenInTheOpenToAnotherMachine) {
+  EXPECT_FALSE(Client::to({.url = "http://gpu.example:8317", .token = "alm_0"}));
+  EXPECT_FALSE(Client::to({.url = "http://127.0.0.1.evil.example:8317", .token = "alm_0"}));
+  EXPECT_TRUE(Client::to({.url = "http://127.0.0.1:8317", .token = "alm_0"}));
+  EXPECT_TRUE(Client::to({.url = "https://gpu.example:8443", .token = "alm_0"}));
+}
+
+}  // namespace
+}  // namespace almanac::serve

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The routes of tokens: made, listed and revoked by whom the kernel names, so by the Unix socket
+/// only.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/wall_clock.h"
+#include "serve/answers.h"
+#include "serve/api.h"
+#include "serve/fields.h"
+
+namespace almanac::serve {
+namespace {
+
+constexpr double kLongest_s = 366.0 * 86'400;
+constexpr std::size_t kLongestTokenName = 256;
+
+Json to_json(const Token& token) {
+  return {{"id", token.id},
+          {"name", token.name},
+          {"uid", token.uid},
+          {"scope", to_string(token.scope)},
+          {"made_s", seconds_json(token.made.time_since_epoch().count())},
+          {"expires_s", seconds_json(token.expires.time_since_epoch().count())}};
+}
+
+struct AskedToken {
+  std::string name{};
+  std::string scope{};
+  std::optional<double> lasts_s{};
+  std::optional<std::int64_t> uid{};
+};
+
+Result<AskedToken> read_asked(const std::string& body) {
+  return read_json(body, [](const Json& json) {
+    AskedToken read;
+    Reader reader(json);
+    reader.field("name", read.name);
+    reader.field("scope", read.scope);
+    reader.field("lasts_s", read.lasts_s);
+    reader.field("uid", read.uid);
+    reader.end();
+    return read;
+  });
+}
+
+}  // namespace
+
+void Api::add_tokens() {
+  const auto by_socket = [this](Answerer answerer) -> Answerer {
+    return [answerer = std::move(answerer)](const Ask& ask, const std::string& part) {
+      if (ask.peer.is_local) return answerer(ask, part);
+      return problem(403, "tokens are made, listed and revoked by the service's Unix socket only");
+    };
+  };
+  on("GET", "/v1/tokens", by_socket([this](const Ask& ask, const std::string&) {
+       const live::Caller caller = guard_.caller(ask);
+       Json list = Json::array();
+       for (const Token& each : tokens_.all(wall_clock())) {
+         if (caller.may_all || each.uid == caller.uid) list.push_back(to_json(each));
+       }
+       return json(dumped({{"tokens", list}}));
+     }));
+  on("POST", "/v1/tokens",
+     by_socket([this](const Ask& ask, const std::string&) { return make_token(ask); }));
+  on("POST", "/v1/tokens/{id}/revoke", by_socket([this](const Ask& ask, const std::string& part) {
+       const live::Caller caller = guard_.caller(ask);
+       for (const Token& each : tokens_.all(wall_clock())) {
+         if (each.id != part || (!caller.may_all && each.uid != caller.uid)) continue;
+         const auto done = tokens_.revoke(part);
+         return done ? json(dumped(to_json(each))) : problem(done.error());
+       }
+       return problem(404, fmt::format("there is no token {} of yours", part));
+     }));
+}
+
+Answer Api::make_token(const Ask& ask) const {
+  const auto asked = read_asked(ask.body);
+  if (!asked) return problem(asked.error());
+  const live::Caller caller = guard_.caller(ask);
+  const auto scope = parse_scope(asked->scope);
+  if (!scope) {
+    return problem(400, fmt::format("scope is read, own or operate, not {}", asked->scope));
+  }
+  constexpr double kUsual_s = 90.0 * 86'400;
+  const double lasts_s = asked->lasts_s.value_or(kUsual_s);
+  if (!(lasts_s > 0 && lasts_s <= kLongest_s)) {
+    return problem(400,
+                   fmt::format("lasts_s is more than 0 and at most {:.0f}, a year", kLongest_s));
+  }
+  if (asked->name.size() > kLongestTokenName) {
+    return problem(400, fmt::format("name has at most {} letters", kLongestTokenName));
+  }
+  // It is shown on terminals, root's too.
+  if (std::any_of(asked->name.begin(), asked->name.end(),
+                  [](unsigned char c) { return c < ' ' || c == 0x7F; })) {
+    return problem(400, "name has a line break or another control character");
+  }
+  const std::int64_t uid = asked->uid.value_or(caller.uid);
+  if (uid < 0 || uid >= 0xFFFF'FFFF) return problem(400, "uid is the number of a user");
+  if (!caller.may_all && (uid != caller.uid || *scope == Scope::operate)) {
+    return problem(403,
+                   "only root and the user who runs the service make tokens of others, or "
+                   "such that operate");
+  }
+  const Time now = wall_clock();
+  const auto made = tokens_.make({.name = asked->name,
+                                  .uid = static_cast<std::uint32_t>(uid),
+                                  .scope = *scope,
+                                  .expires = now + Duration(std::llround(lasts_s * 1e3))},
+                                 now);
+  if (!made) return problem(made.error());
+  Json told = to_json(made->token);
+  told["token"] = made->secret;
+  Answer answer = json(dumped(told));
+  answer.status = 201;
+  return answer;
+}
+
+}  // namespace almanac::serve

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Who may ask by TCP: tokens, each of one user, with what it may do and until when.
+///
+/// A token is 256 random bits that are told once; the file has their SHA-256 only. One file of the
+/// state folder, written anew by each change, whole or not at all.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+
+namespace almanac::serve {
+
+/// What the holder of a token may do; each may what those before it may.
+enum class Scope : std::uint8_t {
+  read,     ///< Look at everything that all users see, and at the user's own logs.
+  own,      ///< Submit jobs as the user, and change the user's own.
+  operate,  ///< Change the jobs of all, nodes and policies.
+};
+
+/// "read", "own", "operate".
+const char* to_string(Scope scope);
+std::optional<Scope> parse_scope(std::string_view text);
+
+struct Token {
+  std::string id{};    ///< To revoke it by; not secret.
+  std::string name{};  ///< What its user calls it.
+  std::uint32_t uid = 0;
+  Scope scope = Scope::own;
+  Time made{};
+  Time expires{};
+
+  bool operator==(const Token&) const = default;
+};
+
+/// Thread-safe.
+class Tokens {
+ public:
+  /// Reads the file of a state folder, if it is there. Fails with invalid when it belongs to
+  /// another user or others may read it, corrupt when it is not as it was written.
+  static Result<Tokens> open(std::string path);
+  Tokens(Tokens&& other) noexcept;
+
+  struct Made {
+    Token token{};
+    std::string secret{};  ///< Told nobody again.
+  };
+  /// Fails with conflict where the user has too many, unavailable where it cannot be kept.
+  Result<Made> make(Token asked, Time now);
+  /// Those that have not expired.
+  std::vector<Token> all(Time now) const;
+  /// Fails with not_found.
+  Result<void> revoke(const std::string& id);
+  /// The token of a header "Bearer SECRET"; nothing = it is unknown, or has expired.
+  std::optional<Token> shown(std::string_view header, Time now) const;
+
+ private:
+  struct Kept {
+    Token token{};
+    std::string digest{};  // SHA-256 of the secret, hexadecimal
+  };
+  explicit Tokens(std::string path) : path_(std::move(path)) {}
+  Result<void> read();
+  Result<void> write(const std::vector<Kept>& all) const;
+
+  std::string path_;
+  mutable std::mutex mutex_;
+  std::vector<Kept> kept_;
+};
+
+}  // namespace almanac::serve

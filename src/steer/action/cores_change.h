@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A job that runs is held to fewer cores than Slurm gave it, by the agents on its nodes: to a core
+/// on each of them at least. What is undone has all of them.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "slurm/link.h"
+#include "steer/action/done.h"
+#include "steer/job_use.h"
+#include "steer/scene.h"
+
+namespace almanac::steer {
+
+class CoresClaims;
+
+struct CoresChange {
+  using Claims = CoresClaims;
+  slurm::JobNumber job{};
+  Cores cores{};  ///< On each node where that is so; none = all that Slurm gave.
+
+  static constexpr std::size_t kAtOnce = 1;
+  std::string describe() const;
+  std::optional<std::string> forbidden(const Scene& scene) const;
+  bool is_in_scope(const Scene& scene) const;
+  /// Agents are told all that stands, again and again: it stands from here on.
+  static std::vector<Result<void>> execute(std::span<const CoresChange* const> changes,
+                                           slurm::Link& link);
+  void record(nlohmann::json& into) const;
+  static std::optional<CoresChange> read(const nlohmann::json& line);
+};
+
+/// Which jobs we hold to fewer cores.
+class CoresClaims {
+ public:
+  void take(const CoresChange& change, const Done& done);
+  void forget_gone(const Mirror& mirror);
+  std::vector<CoresChange> invert(const Mirror& mirror) const;
+  std::vector<std::pair<Time, CoresChange>> standing(Time at) const;
+
+  const std::map<slurm::JobNumber, Cores>& jobs() const { return jobs_; }
+
+ private:
+  std::map<slurm::JobNumber, Cores> jobs_;
+};
+
+}  // namespace almanac::steer

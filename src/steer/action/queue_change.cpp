@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/action/queue_change.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "steer/claims.h"
+#include "steer/guards.h"
+#include "steer/mark.h"
+#include "steer/scope.h"
+
+namespace almanac::steer {
+namespace {
+
+using slurm::JobChange;
+
+/// Every field of a change, by the name that the journal has for it.
+template <typename Visit>
+void each_field(Visit&& visit) {
+  visit("site_factor", &JobChange::site_factor);
+  visit("priority", &JobChange::priority);
+  visit("held", &JobChange::held);
+  visit("required_nodes", &JobChange::required_nodes);
+  visit("comment", &JobChange::comment);
+  visit("shards", &JobChange::shards);
+}
+
+nlohmann::json fields_of(const JobChange& change) {
+  nlohmann::json made = nlohmann::json::object();
+  each_field([&](const char* name, auto field) {
+    if (change.*field) made[name] = *(change.*field);
+  });
+  return made;
+}
+
+JobChange change_of(slurm::JobNumber job, const nlohmann::json& fields) {
+  JobChange made{.job = job};
+  each_field([&](const char* name, auto field) {
+    using Value = typename std::remove_reference_t<decltype(made.*field)>::value_type;
+    if (const auto found = fields.find(name); found != fields.end()) {
+      made.*field = found->get<Value>();
+    }
+  });
+  return made;
+}
+
+template <typename Value>
+std::string shown(const std::optional<Value>& value) {
+  if (!value) return "?";
+  const std::string text = fmt::to_string(*value);
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace
+
+void QueueChange::begin(const Scene& scene) {
+  const auto type = scene.site.parameters.find("PriorityType");
+  const bool is_basic = type != scene.site.parameters.end() && type->second == "priority/basic";
+  was = as_it_is(*scene.mirror.find(becomes.job), becomes, is_basic);
+}
+
+std::string QueueChange::describe() const {
+  std::string what;
+  each_field([&](const char* name, auto field) {
+    if (!(becomes.*field)) return;
+    what += fmt::format("{}{} {} -> {}", what.empty() ? "" : ", ", name, shown(was.*field),
+                        shown(becomes.*field));
+  });
+  return fmt::format("job {}: {}", static_cast<std::uint32_t>(becomes.job), what);
+}
+
+std::optional<std::string> QueueChange::forbidden(const Scene& scene) const {
+  const slurm::Job* const job = scene.mirror.find(becomes.job);
+  const QueueClaims& claims = scene.claims->of<QueueChange>();
+  // What is given back to Slurm may belong to any job.
+  if (job != nullptr && waits(*job) && claims.without_mark(*job) == becomes) return std::nullopt;
+  if (auto why = forbidden_of(becomes.job, true, scene)) return why;
+  if (becomes.required_nodes && !job->required_nodes.empty() &&
+      !(is_marked(*job) && claims.chose_nodes_of(*job))) {
+    return "somebody else has chosen its nodes";
+  }
+  if (becomes.shards && (job->gpus > 0 || job->shards == 0)) return "it asks no shards";
+  if (becomes.held == false && job->held && !is_held_by_us(*job)) {
+    return "its user or an administrator holds it";
+  }
+  return std::nullopt;
+}
+
+bool QueueChange::is_in_scope(const Scene& scene) const {
+  const slurm::Job* const job = scene.mirror.find(becomes.job);
+  if (job == nullptr || steer::is_in_scope(*job, scene.settings)) return true;
+  return scene.claims->of<QueueChange>().without_mark(*job) == becomes;
+}
+
+JobChange with(JobChange change, const JobChange& other) {
+  change.job = other.job;
+  each_field([&](const char*, auto field) {
+    if (other.*field) change.*field = other.*field;
+  });
+  return change;
+}
+
+std::vector<Result<void>> QueueChange::execute(std::span<const QueueChange* const> changes,
+                                               slurm::Link& link) {
+  std::vector<JobChange> asked;
+  for (const QueueChange* const each : changes) asked.push_back(each->becomes);
+  return link.change(asked);
+}
+
+void QueueChange::record(nlohmann::json& into) const {
+  into["job"] = static_cast<std::uint32_t>(becomes.job);
+  into["was"] = fields_of(was);
+  into["becomes"] = fields_of(becomes);
+}
+
+std::optional<QueueChange> QueueChange::read(const nlohmann::json& line) {
+  if (!line.contains("becomes")) return std::nullopt;
+  const slurm::JobNumber job{line.at("job").get<std::uint32_t>()};
+  return QueueChange{change_of(job, line.at("was")), change_of(job, line.at("becomes"))};
+}
+
+}  // namespace almanac::steer

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What changes of a job that waits: its place in the queue, whether it may start, and where. No
+/// hold is ended but ours, and no choice of nodes changed but ours. What is undone has all that it
+/// had before the first change, unless somebody else has changed that since.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "slurm/link.h"
+#include "steer/action/done.h"
+#include "steer/scene.h"
+
+namespace almanac::steer {
+
+class QueueClaims;
+
+struct QueueChange {
+  using Claims = QueueClaims;
+  slurm::JobChange becomes{};
+  slurm::JobChange was{};  ///< The same fields before.
+
+  QueueChange() = default;
+  QueueChange(slurm::JobChange change) : becomes(std::move(change)) {}
+  QueueChange(slurm::JobChange before, slurm::JobChange after)
+      : becomes(std::move(after)), was(std::move(before)) {}
+
+  static constexpr std::size_t kAtOnce = 50;
+  /// Notes what it was.
+  void begin(const Scene& scene);
+  std::string describe() const;
+  std::optional<std::string> forbidden(const Scene& scene) const;
+  bool is_in_scope(const Scene& scene) const;
+  static std::vector<Result<void>> execute(std::span<const QueueChange* const> changes,
+                                           slurm::Link& link);
+  void record(nlohmann::json& into) const;
+  static std::optional<QueueChange> read(const nlohmann::json& line);
+};
+
+/// What stands of what was done to each job.
+class QueueClaims {
+ public:
+  void take(const QueueChange& change, const Done& done);
+  /// A job that has ended needs no undoing. One that runs may yet be requeued.
+  void forget_gone(const Mirror& mirror);
+  std::vector<QueueChange> invert(const Mirror& mirror) const;
+  std::vector<std::pair<Time, QueueChange>> standing(Time at) const;
+
+  /// Jobs that have a site factor or priority by now that we never gave them, and did not have
+  /// before; each is told once, and is not ours from then on.
+  std::vector<slurm::JobNumber> taken_over(const Mirror& mirror);
+  /// Whether the nodes that a marked job asks for are those that we chose for it. Without a journal
+  /// that tells they are, but for one that we hold: then it asks for none of ours.
+  bool chose_nodes_of(const slurm::Job& job) const;
+  /// What leaves a waiting job to Slurm as if it had never been marked; nothing where it is not.
+  std::optional<slurm::JobChange> without_mark(const slurm::Job& job) const;
+  /// The shards of each node that it asked before we changed that; what it asks now where we did
+  /// not, or somebody else has since.
+  int asked_shards(const slurm::Job& job) const;
+  /// Whether an administrator has given a waiting job its priority: Slurm heeds no site factor
+  /// then, and forgets that priority when the job is held.
+  bool has_own_priority(const slurm::Job& job) const;
+  /// Jobs that are not as they would be without us.
+  std::size_t size() const { return jobs_.size(); }
+
+ private:
+  struct Claim {
+    slurm::JobChange was{};
+    slurm::JobChange becomes{};
+    std::set<std::int64_t> numbers{};  // that it may rightly have
+    std::set<std::string> nodes{};     // the same
+  };
+
+  std::map<slurm::JobNumber, Claim> jobs_;
+  std::set<slurm::JobNumber> undone_;  // since there was news
+};
+
+/// One change after the other: of both the last word counts.
+slurm::JobChange with(slurm::JobChange change, const slurm::JobChange& other);
+/// Those fields of the job that `change` would change.
+slurm::JobChange as_it_is(const slurm::Job& job, const slurm::JobChange& change,
+                          bool priority_is_basic);
+
+}  // namespace almanac::steer

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Nodes that are to weigh as much when Slurm chooses where jobs go (node_weight.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "slurm/link.h"
+#include "steer/action/done.h"
+#include "steer/scene.h"
+
+namespace almanac::steer {
+
+class WeightClaims;
+
+struct WeightChange {
+  using Claims = WeightClaims;
+  std::vector<std::string> nodes{};
+  std::uint32_t weight = 1;
+
+  static constexpr std::size_t kAtOnce = 1;
+  std::string describe() const;
+  std::optional<std::string> forbidden(const Scene& scene) const;
+  bool is_in_scope(const Scene& scene) const;
+  static std::vector<Result<void>> execute(std::span<const WeightChange* const> changes,
+                                           slurm::Link& link);
+  void record(nlohmann::json& into) const;
+  static std::optional<WeightChange> read(const nlohmann::json& line);
+};
+
+/// What stands of it is seen at the nodes themselves.
+class WeightClaims {
+ public:
+  void take(const WeightChange& change, const Done& done);
+  void forget_gone(const Mirror& mirror);
+  std::vector<WeightChange> invert(const Mirror& mirror) const;
+  std::vector<std::pair<Time, WeightChange>> standing(Time at) const;
+
+ private:
+  std::set<std::string> weighed_back_;  // since there was news
+};
+
+}  // namespace almanac::steer

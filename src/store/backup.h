@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Copies of the store: made beside the service that writes it, and put in its place again.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "store/connection.h"
+
+namespace almanac::store {
+
+/// Writes all that the store at `path` holds now into the file `to`, for its owner alone; one that
+/// is there is replaced when the copy is whole and on the disk. The service goes on meanwhile.
+/// Fails with not_found, corrupt, or unavailable (no room, no right).
+///
+/// Cost: reads and writes each page once; the size of the store on the disk of `to`.
+Result<void> back_up(const std::string& path, const std::string& to);
+
+/// Puts the copy `from` in the place of the store at `path`, all or nothing. What was there stays
+/// beside it, as PATH.replaced. Fails with conflict while a service has the store, corrupt, invalid
+/// or unsupported where `from` is no store of ours that this Almanac can read; then the old one is
+/// untouched.
+Result<void> restore(const std::string& from, const std::string& path);
+
+/// back_up() by a connection that is open. Throws (failure.h).
+void copy(Connection& connection, const std::string& to);
+
+}  // namespace almanac::store

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "study/efficiency_document.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "text/human.h"
+
+namespace almanac::study {
+namespace {
+
+using figure::Figure;
+using figure::Unit;
+
+constexpr double kHour_s = 3600;
+
+Figure users_figure(const std::vector<UserUse>& users, const Prices& prices) {
+  Figure made{.id = "use_by_user",
+              .title = "What users held and did not use",
+              .caption =
+                  "Jobs of a minute or longer. Idle: the part of what was held in which it "
+                  "did not compute, of jobs of which that is known. Memory and limit: "
+                  "medians over the jobs.",
+              .compared = "user"};
+  auto& user = made.text("user", "User");
+  auto& jobs = made.number("jobs", "Jobs", Unit::jobs);
+  auto& gpu = made.number("gpu_s", "GPU time held", Unit::gpu_seconds);
+  auto& gpu_idle = made.number("idle_gpu_s", "GPU time idle", Unit::gpu_seconds);
+  auto& gpu_share = made.number("gpu_idle_fraction", "GPUs idle", Unit::fraction);
+  auto& core = made.number("core_s", "Core time held", Unit::cpu_seconds);
+  auto& core_idle = made.number("idle_core_s", "Core time idle", Unit::cpu_seconds);
+  auto& core_share = made.number("core_idle_fraction", "Cores idle", Unit::fraction);
+  auto& memory = made.number("memory_fraction", "Memory used", Unit::fraction);
+  auto& limit = made.number("limit_fraction", "Limit used", Unit::fraction);
+  figure::Column* const cost =
+      prices.any() ? &made.number("cost_of_idle", "Cost of what was idle") : nullptr;
+  double all = 0;
+  for (const UserUse& each : users) {
+    user.add(each.user);
+    jobs.add(each.jobs);
+    gpu.add(each.gpu_hours * kHour_s);
+    gpu_idle.add(each.gpu_hours_known > 0 ? each.gpu_hours_unused * kHour_s : std::nan(""));
+    gpu_share.add(each.gpu_hours_known > 0 ? each.gpu_hours_unused / each.gpu_hours_known
+                                           : std::nan(""));
+    core.add(each.core_hours * kHour_s);
+    core_idle.add(each.core_hours_unused * kHour_s);
+    core_share.add(each.core_hours > 0 ? each.core_hours_unused / each.core_hours : std::nan(""));
+    memory.add(each.memory_share);
+    limit.add(each.time_share);
+    if (cost != nullptr) cost->add(cost_of_unused(each, prices));
+    all += each.jobs;
+  }
+  made.n = static_cast<std::int64_t>(all);
+  const bool gpus = std::any_of(users.begin(), users.end(),
+                                [](const UserUse& each) { return each.gpu_hours_known > 0; });
+  made.charts.push_back(
+      {.kind = "bar", .x = "user", .y = {gpus ? "idle_gpu_s" : "idle_core_s"}, .sorted = true});
+  return made;
+}
+
+Figure sizes_figure(const std::vector<RightSize>& sizes, const Prices& prices) {
+  Figure made{.id = "right_sizes",
+              .title = "What jobs could ask",
+              .caption =
+                  "Of users' jobs of one name, five or more: cores, memory and time limit "
+                  "that were asked, and what would have been enough: a quarter more cores "
+                  "than the most busy one kept busy on average, a fifth more memory than "
+                  "any had, a quarter more time than the longest took."};
+  auto& user = made.text("user", "User");
+  auto& name = made.text("name", "Job");
+  auto& jobs = made.number("jobs", "Jobs", Unit::jobs);
+  auto& cores = made.number("cores", "Cores asked");
+  auto& enough_cores = made.number("enough_cores", "Enough");
+  auto& memory = made.number("memory_gb", "Memory asked, GB");
+  auto& enough_memory = made.number("enough_memory_gb", "Enough, GB");
+  auto& limit = made.number("limit_s", "Limit asked", Unit::seconds);
+  auto& enough_limit = made.number("enough_limit_s", "Enough", Unit::seconds);
+  auto& freed = made.number("freed_core_s", "Core time freed", Unit::cpu_seconds);
+  figure::Column* const cost = prices.core_hour > 0 ? &made.number("saved", "Saved") : nullptr;
+  const auto length = [](Duration each) {
+    return each == kNoDuration ? std::nan("") : seconds(each);
+  };
+  std::int64_t all = 0;
+  for (const RightSize& each : sizes) {
+    user.add(each.user);
+    name.add(each.name);
+    jobs.add(each.jobs);
+    cores.add(each.cores);
+    enough_cores.add(each.enough_cores);
+    memory.add(each.memory_gb);
+    enough_memory.add(each.enough_memory_gb);
+    limit.add(length(each.limit));
+    enough_limit.add(length(each.enough_limit));
+    freed.add(each.core_hours * kHour_s);
+    if (cost != nullptr) cost->add(each.core_hours * prices.core_hour);
+    all += each.jobs;
+  }
+  made.n = all;
+  return made;
+}
+
+}  // namespace
+
+figure::Document efficiency_document(const std::vector<JobUse>& jobs, const Prices& prices) {
+  const std::vector<UserUse> users = by_user(jobs);
+  const std::vector<RightSize> sizes = right_sizes(jobs);
+  UserUse all;
+  double cost = 0;
+  for (const UserUse& each : users) {
+    all.jobs += each.jobs;
+    all.gpu_hours += each.gpu_hours;
+    all.gpu_hours_known += each.gpu_hours_known;
+    all.gpu_hours_unused += each.gpu_hours_unused;
+    all.core_hours += each.core_hours;
+    all.core_hours_unused += each.core_hours_unused;
+    cost += cost_of_unused(each, prices);
+  }
+  figure::Document made{.kind = "study"};
+  made.subtitle = fmt::format("{} of {}, a minute or longer",
+                              text::counted(static_cast<std::size_t>(all.jobs), "job"),
+                              text::counted(users.size(), "user"));
+  made.facts = {{"jobs", text::grouped(all.jobs)},
+                {"users", text::grouped(static_cast<std::int64_t>(users.size()))},
+                {"GPU-hours held", text::grouped(std::llround(all.gpu_hours))},
+                {"core-hours held", text::grouped(std::llround(all.core_hours))}};
+  if (prices.any()) made.facts.emplace_back("cost of what was idle", fmt::format("{:.2f}", cost));
+  const auto wasted = [&](const char* what, double unused, double held, double known,
+                          double of_first) {
+    if (!(known > 0)) return;
+    made.findings.push_back(
+        {.headline = fmt::format("{} of the {}-hours that jobs held were idle.",
+                                 text::human_share(unused / known), what),
+         .detail = fmt::format(
+             "{} of {} {}-hours, of jobs of which it is known ({} of all). {} is the user with "
+             "most of it.",
+             text::grouped(std::llround(unused)), text::grouped(std::llround(known)), what,
+             text::human_share(known / held), users.front().user),
+         .figure = "use_by_user",
+         .advice = of_first >= 0.3 * unused && users.size() > 2 && unused > 0.3 * known
+                       ? fmt::format("Talk to {} first.", users.front().user)
+                       : ""});
+  };
+  if (!users.empty()) {
+    if (all.gpu_hours_known > 0) {
+      wasted("GPU", all.gpu_hours_unused, all.gpu_hours, all.gpu_hours_known,
+             users.front().gpu_hours_unused);
+    } else {
+      wasted("core", all.core_hours_unused, all.core_hours, all.core_hours,
+             users.front().core_hours_unused);
+    }
+  }
+  figure::Section section{.id = "use", .title = "What was used", .text = {}, .figures = {}};
+  section.figures.push_back(users_figure(users, prices));
+  if (!sizes.empty()) {
+    double freed = 0;
+    for (const RightSize& each : sizes) freed += each.core_hours;
+    made.findings.push_back(
+        {.headline = fmt::format("{} could ask less.",
+                                 text::counted(sizes.size(), "kind of job", "kinds of jobs")),
+         .detail = fmt::format(
+             "That would have freed {} core-hours. Averages hide peaks: try it with one job first.",
+             text::grouped(std::llround(freed))),
+         .figure = "right_sizes",
+         .advice = {}});
+    section.figures.push_back(sizes_figure(sizes, prices));
+  }
+  made.sections.push_back(std::move(section));
+  made.provenance.jobs = static_cast<std::int64_t>(jobs.size());
+  return made;
+}
+
+}  // namespace almanac::study

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "study/right_size.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace almanac::study {
+namespace {
+
+constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+constexpr int kFewest = 5;
+/// What is asked for less than a quarter less is not worth a word.
+constexpr double kWorth = 0.75;
+
+struct Group {
+  std::vector<const JobUse*> jobs{};
+
+  template <typename Value>
+  double most(Value value) const {
+    double found = 0;
+    // std::max would drop what is not known.
+    for (const JobUse* const job : jobs) {
+      const double one = value(*job);
+      if (std::isnan(one)) return kNothing;
+      found = std::max(found, one);
+    }
+    return found;
+  }
+  bool any_ended(std::string_view state) const {
+    return std::any_of(jobs.begin(), jobs.end(),
+                       [&](const JobUse* job) { return job->state.starts_with(state); });
+  }
+};
+
+/// Whole ones, at least one; what is not known stays so.
+double whole(double wanted) { return wanted < 1 ? 1 : std::ceil(wanted); }
+
+double if_less(double enough, double asked) { return enough <= kWorth * asked ? enough : kNothing; }
+
+/// Up to whole quarters of an hour, from four hours on to whole hours.
+Duration rounded_up(double seconds) {
+  const double step = seconds <= 4 * 3600 ? 900 : 3600;
+  return Duration(std::llround(std::ceil(seconds / step) * step * 1e3));
+}
+
+RightSize size_of(const Group& group) {
+  const JobUse& last = *group.jobs.back();
+  RightSize made{.user = last.user,
+                 .name = last.name,
+                 .jobs = static_cast<int>(group.jobs.size()),
+                 .cores = last.cores,
+                 .enough_cores = kNothing,
+                 .memory_gb = last.memory_gb,
+                 .enough_memory_gb = kNothing,
+                 .limit = last.limit};
+  const double cores = group.most([](const JobUse& job) { return job.cores_used; });
+  made.enough_cores = if_less(whole(1.25 * cores), last.cores);
+  const double memory = group.most([](const JobUse& job) { return job.memory_used_gb; });
+  if (!group.any_ended("OUT_OF_MEMORY")) {
+    made.enough_memory_gb = if_less(whole(1.2 * memory), last.memory_gb);
+  }
+  const double longest = group.most([](const JobUse& job) { return seconds(job.elapsed); });
+  if (last.limit != kNoDuration && !group.any_ended("TIMEOUT")) {
+    const Duration enough = rounded_up(1.25 * longest);
+    if (seconds(enough) <= kWorth * seconds(last.limit)) made.enough_limit = enough;
+  }
+  if (!std::isnan(made.enough_cores)) {
+    for (const JobUse* const job : group.jobs) {
+      made.core_hours +=
+          std::max(0.0, job->cores - made.enough_cores) * seconds(job->elapsed) / 3600;
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
+std::vector<RightSize> right_sizes(const std::vector<JobUse>& jobs) {
+  std::map<std::pair<std::string, std::string>, Group> groups;
+  for (const JobUse& job : jobs) {
+    if (job.elapsed >= 1min) groups[{job.user, job.name}].jobs.push_back(&job);
+  }
+  std::vector<RightSize> all;
+  for (const auto& [who, group] : groups) {
+    if (group.jobs.size() < kFewest) continue;
+    RightSize made = size_of(group);
+    const bool any = !std::isnan(made.enough_cores) || !std::isnan(made.enough_memory_gb) ||
+                     made.enough_limit != kNoDuration;
+    if (any) all.push_back(std::move(made));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const RightSize& a, const RightSize& b) {
+    return a.core_hours > b.core_hours;
+  });
+  return all;
+}
+
+double cost_of_unused(const UserUse& user, const Prices& prices) {
+  return user.gpu_hours_unused * prices.gpu_hour + user.core_hours_unused * prices.core_hour;
+}
+
+}  // namespace almanac::study
