@@ -12,9 +12,11 @@
 
 #include "cli/misuse.h"
 #include "cli/program.h"
+#include "process/own_program.h"
 
 int main(int argc, char** argv) try {
   using namespace almanac;
+  process::own_program();  // before a thread reads the environment, and before a job inherits it
   CLI::App app{"Almanac: scheduling deep-learning work on GPU clusters from what history teaches",
                "almanac"};
   app.set_version_flag("--version", "almanac " ALMANAC_VERSION);

@@ -23,6 +23,7 @@
 
 #include "base/check.h"
 #include "process/held.h"
+#include "process/own_program.h"
 #include "shepherd/bounds.h"
 #include "shepherd/folder.h"
 #include "shepherd/leftovers.h"
@@ -47,8 +48,7 @@ std::string spelled(const std::string& folder) { return fs::weakly_canonical(fol
 
 Result<std::string> shepherd_program() {
   if (const char* const named = std::getenv("ALMANAC_SHEPHERD")) return named;
-  std::error_code error;
-  const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const fs::path own = process::own_program().parent_path();
   for (const char* const beside : {".", "../libexec/almanac", "../lib/almanac"}) {
     const std::string program = (own / beside / "almanac-shepherd").lexically_normal().string();
     if (::access(program.c_str(), X_OK) == 0) return program;

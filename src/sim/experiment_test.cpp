@@ -57,6 +57,18 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
 }
 
+TEST(Experiment, WritesOutWhatBracesLeaveOpen) {
+  EXPECT_THAT(parse_policies("fifo,,easy"), ElementsAre("fifo", "easy"));
+  EXPECT_THAT(
+      parse_policies("las:{1,22}:{3..5},fifo"),
+      ElementsAre("las:1:3", "las:1:4", "las:1:5", "las:22:3", "las:22:4", "las:22:5", "fifo"));
+  EXPECT_THAT(parse_policies("easy+{easy:{2,4},gpu_time}"),
+              ElementsAre("easy+easy:2", "easy+easy:4", "easy+gpu_time"));
+  // What does not close stays, for the registry to refuse by its name.
+  EXPECT_THAT(parse_policies("las:{1,2"), ElementsAre("las:{1,2"));
+  EXPECT_THAT(parse_policies("a},b"), ElementsAre("a}", "b"));
+}
+
 constexpr const char* kNoTenants = "left out of all, as the cluster has no tenants: yarn_cs";
 
 TEST(Experiment, KeepsWhatOneKindOfDataIsEnoughFor) {

@@ -18,6 +18,7 @@
 
 #include "process/held.h"
 #include "process/job.h"
+#include "process/own_program.h"
 #include "process/pipe.h"
 #include "slurm/refusals.h"
 #include "slurm/wire.h"
@@ -64,8 +65,7 @@ int spawn(const std::string& path, const Descriptor& socket, const Descriptor& w
 
 Result<std::string> gateway_program() {
   if (const char* const named = std::getenv("ALMANAC_SLURM_GATEWAY")) return named;
-  std::error_code error;
-  const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const fs::path own = process::own_program().parent_path();
   for (const char* const beside : {".", "../libexec/almanac", "../lib/almanac"}) {
     const std::string path = (own / beside / "almanac-slurm-gateway").lexically_normal().string();
     if (::access(path.c_str(), X_OK) == 0) return path;

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "table/csv_writer.h"
+#include "text/datetime.h"
 
 namespace almanac::trace {
 namespace {
@@ -21,7 +22,18 @@ struct OutColumn {
   std::function<bool(const Job&)> says_something;  ///< For some job, or the column is left out.
 };
 
-std::vector<OutColumn> columns_of(const Trace& trace) {
+/// "2020-05-27T23:58:26.125Z".
+void write_date(table::CsvWriter& csv, Time time) {
+  if (time == kNoTime) {
+    csv.missing();
+    return;
+  }
+  std::string date = text::format_datetime(time);
+  date[date.find(' ')] = 'T';
+  csv.text(date + "Z");
+}
+
+std::vector<OutColumn> columns_of(const Trace& trace, bool dated) {
   using Writer = table::CsvWriter;
   std::vector<OutColumn> columns;
   const auto always = [](const Job&) { return true; };
@@ -39,10 +51,16 @@ std::vector<OutColumn> columns_of(const Trace& trace) {
         name, [field](Writer& csv, const Job& job) { csv.duration(job.request.*field); },
         [field](const Job& job) { return job.request.*field != kNoDuration; });
   };
-  const auto add_time = [&](const char* name, Time Outcome::*field) {
+  const auto add_moment = [&](const char* name, const char* date, auto moment) {
+    const auto says = [moment](const Job& job) { return moment(job) != kNoTime; };
     add(
-        name, [field](Writer& csv, const Job& job) { csv.time(job.outcome.*field); },
-        [field](const Job& job) { return job.outcome.*field != kNoTime; });
+        name, [moment](Writer& csv, const Job& job) { csv.time(moment(job)); }, says);
+    if (!dated) return;
+    add(
+        date, [moment](Writer& csv, const Job& job) { write_date(csv, moment(job)); }, says);
+  };
+  const auto add_time = [&](const char* name, const char* date, Time Outcome::*field) {
+    add_moment(name, date, [field](const Job& job) { return job.outcome.*field; });
   };
   const auto add_amount = [&](const char* name, float Request::*field) {
     add(
@@ -66,10 +84,8 @@ std::vector<OutColumn> columns_of(const Trace& trace) {
         },
         [field](const Job& job) { return job.request.*field > 0; });
   };
-  const auto add_asked_time = [&](const char* name, Time Request::*field) {
-    add(
-        name, [field](Writer& csv, const Job& job) { csv.time(job.request.*field); },
-        [field](const Job& job) { return job.request.*field != kNoTime; });
+  const auto add_asked_time = [&](const char* name, const char* date, Time Request::*field) {
+    add_moment(name, date, [field](const Job& job) { return job.request.*field; });
   };
   const auto write_key = [&trace](Writer& csv, JobKey key) {
     // Most ids are numbers, and those need no string.
@@ -83,8 +99,7 @@ std::vector<OutColumn> columns_of(const Trace& trace) {
 
   add(
       "job_id", [=](Writer& csv, const Job& job) { write_key(csv, job.id); }, always);
-  add(
-      "submit_s", [](Writer& csv, const Job& job) { csv.time(job.request.submit); }, always);
+  add_asked_time("submit_s", "submit", &Request::submit);
   add(
       "run_s", [](Writer& csv, const Job& job) { csv.duration(job.outcome.run); }, always);
   add(
@@ -105,8 +120,8 @@ std::vector<OutColumn> columns_of(const Trace& trace) {
   add_count("nodes", &Request::nodes);
   add_length("time_limit_s", &Request::time_limit);
   add_length("predicted_s", &Request::predicted);
-  add_time("start_s", &Outcome::start);
-  add_time("end_s", &Outcome::end);
+  add_time("start_s", "start", &Outcome::start);
+  add_time("end_s", "end", &Outcome::end);
   add(
       "state", [](Writer& csv, const Job& job) { csv.text(to_string(job.outcome.state)); },
       [](const Job& job) { return job.outcome.state != JobState::unknown; });
@@ -126,8 +141,8 @@ std::vector<OutColumn> columns_of(const Trace& trace) {
       "metric",
       [&trace](Writer& csv, const Job& job) { csv.text(trace.names[job.outcome.metric]); },
       [](const Job& job) { return job.outcome.metric != kNoName; });
-  add_asked_time("deadline_s", &Request::deadline);
-  add_asked_time("worthless_at_s", &Request::worthless_at);
+  add_asked_time("deadline_s", "deadline", &Request::deadline);
+  add_asked_time("worthless_at_s", "worthless_at", &Request::worthless_at);
   add_amount("value", &Request::value);
   add_amount("restart_s", &Request::restart_s);
   add_amount("checkpoint_s", &Request::checkpoint_s);
@@ -179,11 +194,8 @@ void tell(const std::function<void(double)>& progress, std::size_t row, std::siz
   }
 }
 
-}  // namespace
-
-void write_csv(const Trace& trace, table::OutputFile& out,
-               const std::function<void(double)>& progress) {
-  const std::vector<OutColumn> columns = columns_of(trace);
+void write_columns(const Trace& trace, const std::vector<OutColumn>& columns,
+                   table::OutputFile& out, const std::function<void(double)>& progress) {
   table::CsvWriter csv(out);
   for (const OutColumn& column : columns) csv.text(column.name);
   csv.end_row();
@@ -194,6 +206,18 @@ void write_csv(const Trace& trace, table::OutputFile& out,
     tell(progress, ++row, trace.jobs.size());
   }
   csv.flush();
+}
+
+}  // namespace
+
+void write_csv(const Trace& trace, table::OutputFile& out,
+               const std::function<void(double)>& progress) {
+  write_columns(trace, columns_of(trace, false), out, progress);
+}
+
+void write_dated_csv(const Trace& trace, table::OutputFile& out,
+                     const std::function<void(double)>& progress) {
+  write_columns(trace, columns_of(trace, true), out, progress);
 }
 
 void write_swf(const Trace& trace, table::OutputFile& out,
@@ -270,13 +294,18 @@ Result<void> save_trace(const Trace& trace, const std::string& path, std::string
     }
     format = name.ends_with(".swf") ? "swf" : "csv";
   }
-  if (format != "csv" && format != "swf") {
-    return fail(Code::usage, fmt::format("a trace is written as csv or swf: \"{}\"", format));
+  const auto write = format == "csv"     ? write_csv
+                     : format == "dated" ? write_dated_csv
+                     : format == "swf"   ? write_swf
+                                         : nullptr;
+  if (write == nullptr) {
+    return fail(Code::usage,
+                fmt::format("a trace is written as csv, dated or swf: \"{}\"", format));
   }
   auto out = path == "-" ? Result<table::OutputFile>(table::OutputFile::standard_output())
                          : table::OutputFile::create(path);
   if (!out) return tl::unexpected(std::move(out.error()));
-  format == "swf" ? write_swf(trace, *out, progress) : write_csv(trace, *out, progress);
+  write(trace, *out, progress);
   return out->commit();
 }
 

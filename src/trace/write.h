@@ -23,8 +23,13 @@ void write_csv(const Trace& trace, table::OutputFile& out,
 void write_swf(const Trace& trace, table::OutputFile& out,
                const std::function<void(double)>& progress = {});
 
-/// Saves the trace wholly or not at all; "-" is the standard output. `format` is "csv" or "swf";
-/// "" = by the name: SWF for ".swf" (".swf.gz", ".swf.zst"), else CSV.
+/// The same CSV with each moment as an ISO 8601 date too, in a column without the unit: `submit`
+/// beside `submit_s`. Of a log whose times are not of the epoch these are days of 1970.
+void write_dated_csv(const Trace& trace, table::OutputFile& out,
+                     const std::function<void(double)>& progress = {});
+
+/// Saves the trace wholly or not at all; "-" is the standard output. `format` is "csv", "dated" or
+/// "swf"; "" = by the name: SWF for ".swf" (".swf.gz", ".swf.zst"), else CSV.
 /// `progress` is told the share that is written; may be empty.
 Result<void> save_trace(const Trace& trace, const std::string& path, std::string format = {},
                         const std::function<void(double)>& progress = {});

@@ -27,9 +27,9 @@ Trace plain() {
   return trace;
 }
 
-std::string written(const Trace& trace, const char* name) {
+std::string written(const Trace& trace, const char* name, const char* format = "") {
   const TemporaryFolder folder;
-  EXPECT_TRUE(save_trace(trace, folder / name));
+  EXPECT_TRUE(save_trace(trace, folder / name, format));
   return table::read_file(folder / name).value();
 }
 
@@ -40,6 +40,24 @@ TEST(SaveTrace, WritesOnlyColumnsThatSaySomething) {
   trace.jobs[0].outcome.state = JobState::node_fail;
   EXPECT_EQ(written(trace, "t.csv.gz"),
             "job_id,submit_s,run_s,gpus,user,state\n7,100,1.5,8,ann,NODE_FAIL\n");
+}
+
+TEST(SaveTrace, WritesDatesBesideSeconds) {
+  Trace trace = plain();
+  trace.jobs[0].request.submit = Time(1590623906125ms);
+  trace.jobs[0].outcome.start = Time(1590624000s);
+  trace.jobs.push_back(plain().jobs[0]);
+  trace.jobs[1].id = trace.key("8");
+  EXPECT_EQ(written(trace, "t.csv", "dated"),
+            "job_id,submit_s,submit,run_s,gpus,start_s,start\n"
+            "7,1590623906.125,2020-05-27T23:58:26.125Z,1.5,8,1590624000,2020-05-28T00:00:00Z\n"
+            "8,100,1970-01-01T00:01:40Z,1.5,8,,\n");
+  // The seconds are what is read: the dates are one more way to look at them.
+  const TemporaryFolder folder;
+  ASSERT_TRUE(save_trace(trace, folder / "t.csv", "dated"));
+  const auto back = read_trace(folder / "t.csv");
+  ASSERT_TRUE(back) << to_string(back.error());
+  EXPECT_EQ(back->jobs[1].request.submit, Time(1590623906125ms));
 }
 
 TEST(SaveTrace, WritesAHeaderForNoJobs) { EXPECT_EQ(written(Trace(), "t.csv"), "job_id\n"); }

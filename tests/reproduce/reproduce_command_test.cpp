@@ -70,6 +70,16 @@ TEST_F(ReproduceCommand, NamesWhatIsAbsentAndMalformed) {
   EXPECT_EQ(json::parse(run.out), json::array());
 }
 
+TEST_F(ReproduceCommand, FindsTheConstantsOfSeriesWhateverTheirName) {
+  std::filesystem::create_directories(folder_ / "golden/ces");
+  std::ofstream(folder_ / "golden/ces/elsewhere_ces.csv")
+      << "used,pred_floor,Active,total\n10,10,20,20\n10,10,20,20\n";
+  const ProgramRun run = run_program({"reproduce", "ces", "--data", folder_ / "", "-o", "json"});
+  EXPECT_EQ(run.status, 0) << run.err;
+  EXPECT_EQ(json::parse(run.out)[0]["published"], 2);
+  EXPECT_THAT(run.err, HasSubstr("elsewhere_ces.csv is named after none of "));
+}
+
 TEST_F(ReproduceCommand, GuessesWhichRecipeWasMeant) {
   const ProgramRun run = run_program({"reproduce", "helios-simulater"});
   EXPECT_EQ(run.status, 2);

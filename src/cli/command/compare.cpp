@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/print_document.h"
+#include "cli/print_paired.h"
 #include "cli/program.h"
 #include "cli/run_policies.h"
 #include "report/document_directory.h"
@@ -20,6 +21,7 @@ struct CompareOptions {
   std::vector<std::string> runs;
   std::string out;
   std::string output = "table";
+  std::string against;  ///< A policy that the others are held against, job by job; "" = none.
 };
 
 /// The report on the runs, and where it is.
@@ -39,6 +41,7 @@ Result<void> write_report(const CompareOptions& options, const std::vector<std::
 
 Result<int> compare(const CompareOptions& options, const std::vector<std::string>& command) {
   std::vector<sim::Summary> all;
+  std::vector<report::PairedPolicy> policies;
   std::string trace;
   for (const std::string& run : options.runs) {
     const auto record = sim::read_run(run);
@@ -51,7 +54,9 @@ Result<int> compare(const CompareOptions& options, const std::vector<std::string
     }
     trace = record->trace_sha256;
     for (sim::Summary& summary : *summaries) {
+      const std::string jobs = fmt::format("{}/{}/jobs.csv", run, summary.policy);
       if (options.runs.size() > 1) summary.policy = fmt::format("{}:{}", run, summary.policy);
+      if (summary.complete && !summary.recorded) policies.push_back({summary.policy, jobs});
       all.push_back(std::move(summary));
     }
   }
@@ -60,6 +65,7 @@ Result<int> compare(const CompareOptions& options, const std::vector<std::string
       return tl::unexpected(written.error());
     }
   }
+  if (!options.against.empty()) return print_paired(options.against, policies, options.output);
   print_summaries(all, options.output);
   return kDone;
 }
@@ -74,8 +80,14 @@ void register_compare(Program& program) {
   command
       .add_option("--out", options->out, "Folder for report.html and each figure as CSV and JSON")
       ->type_name("DIR");
+  command
+      .add_option("--against", options->against,
+                  "Hold all others against this policy, the same job under both: how much less or "
+                  "longer jobs wait, and how sure that is")
+      ->type_name("POLICY");
   add_summary_output(command, options->output);
   add_example(command, "almanac compare out/before out/after -o csv");
+  add_example(command, "almanac compare out/run --against fifo");
   add_example(command, "almanac compare out/before out/after --out out/compared");
   program.on(command, [options, &program] { return compare(*options, program.command_line); });
 }

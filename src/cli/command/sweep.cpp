@@ -27,6 +27,7 @@
 #include "cluster/read.h"
 #include "cluster/read_toml.h"
 #include "figure/document.h"
+#include "process/own_program.h"
 #include "report/page.h"
 #include "report/shown_command.h"
 #include "report/sweep_document.h"
@@ -181,14 +182,11 @@ Result<sim::SweepPlan> plan_of(const SweepOptions& options) {
 }
 
 /// This very program with the same arguments, less what says where it runs.
-Result<SweepArray> array_of(const SweepOptions& options, const std::vector<std::string>& command) {
-  std::error_code error;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return fail(Code::unavailable, error.message(), {.file = "/proc/self/exe"});
+SweepArray array_of(const SweepOptions& options, const std::vector<std::string>& command) {
   SweepArray array{
       .command = report::without_options(command, {"--engine", "--sbatch", "--parts", "--threads"}),
       .cores = std::max(1, options.threads)};
-  array.command.front() = program.string();
+  array.command.front() = process::own_program().string();
   array.command.push_back(fmt::format("--threads={}", array.cores));
   std::istringstream words(options.sbatch);
   for (std::string word; words >> word;) array.options.push_back(word);
@@ -199,9 +197,7 @@ Result<SweepArray> array_of(const SweepOptions& options, const std::vector<std::
 Result<int> run_missing(const SweepOptions& options, const sim::SweepPlan& plan,
                         const SweepParts& parts, const std::vector<std::string>& command) {
   if (options.on_slurm()) {
-    const auto array = array_of(options, command);
-    if (!array) return tl::unexpected(array.error());
-    return run_array(parts, *array);
+    return run_array(parts, array_of(options, command));
   }
   for (const std::size_t number : parts.missing()) {
     const auto status = run_part(plan, parts, {.number = number, .of = parts.of});

@@ -27,8 +27,12 @@ void register_trace_convert(Program& program) {
       .add_option("OUT,--out", arguments->out,
                   "File to write, packed if it ends in .gz or .zst; - is the standard output")
       ->capture_default_str();
-  command.add_option("--to", arguments->to, "csv or swf; by the name of OUT if not given")
-      ->check(CLI::IsMember({"csv", "swf"}));
+  command
+      .add_option(
+          "--to", arguments->to,
+          "csv, dated (a CSV with ISO 8601 dates beside the seconds) or swf; by the name of "
+          "OUT if not given")
+      ->check(CLI::IsMember({"csv", "dated", "swf"}));
   add_example(command, "almanac trace convert sacct.txt log.csv.gz");
   program.on(command, [arguments]() -> Result<int> {
     const auto trace = arguments->trace.load();
