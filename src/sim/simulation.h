@@ -47,6 +47,9 @@ struct Options {
   const policy::SpeedBook* speeds = nullptr;
   /// What the policy believes of that; null = the truth. Where it differs, jobs run by `speeds`.
   const policy::SpeedBook* believed = nullptr;
+  /// What jobs whose model is one of them truly do on more or fewer GPUs; no policy sees it. Null =
+  /// there are none. Where speeds are known.
+  const elastic::Applications* applications = nullptr;
   /// Jobs start only where their claims, by position in the log, have room; null = there are none.
   const policy::Quotas* quotas = nullptr;
   WholeSteps whole_steps{};       ///< Where speeds are known.
