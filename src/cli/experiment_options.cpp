@@ -76,6 +76,11 @@ void ExperimentOptions::add_to(CLI::App& command) {
                   "What policies believe of --speed, where that is wrong: models likewise")
       ->option_text("NAME|FILE");
   command
+      .add_option("--elastic", experiment.elastic,
+                  "How jobs whose model it names train on more or fewer GPUs: a TOML file of "
+                  "applications, or a folder of the published data; policies hear what jobs report")
+      ->option_text("FILE|FOLDER");
+  command
       .add_option("--restart", restart,
                   "Work added to a job by a preemption, for 1, 2 to 8 and more GPUs")
       ->type_name("TIMES")

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -120,15 +121,20 @@ void leave_out_idle(Prepared& made) {
   const bool has_deadlines = std::any_of(jobs.begin(), jobs.end(), [&](const trace::Job& job) {
     return job.request.deadline != kNoTime && is_simulated(job.request, made.cluster);
   });
+  const bool has_trials = std::any_of(jobs.begin(), jobs.end(), [](const trace::Job& job) {
+    return job.request.group != kNoName && job.outcome.metric != kNoName;
+  });
   struct Data {
     Trait trait;
     bool is_there;
     const char* lack;
   };
-  const std::array<Data, 3> kinds = {
+  const std::array<Data, 5> kinds = {
       {{Trait::reads_deadlines, has_deadlines, "no job has a deadline"},
        {Trait::reads_speeds, !made.experiment.speed.empty(),
         "no speeds of jobs are given (--speed)"},
+       {Trait::reads_training, !made.applications.empty(), "no job is elastic (--elastic)"},
+       {Trait::reads_groups, has_trials, "no job is a trial of a sweep (group, metric)"},
        {Trait::reads_tenants, !made.cluster.tenants.empty(), "the cluster has no tenants"}}};
   std::map<unsigned, std::vector<std::string>> idle;  // by the bits of what they lack
   std::erase_if(made.runs, [&](const Prepared::Run& run) {
@@ -163,6 +169,31 @@ Result<std::string> digest_of(const std::string& speed) {
   const auto preset = std::find_if(presets.begin(), presets.end(),
                                    [&](const text::Preset& each) { return each.name == speed; });
   return preset == presets.end() ? table::sha256_file(speed) : table::sha256(preset->text);
+}
+
+Result<void> read_applications(const std::string& path, Prepared& made) {
+  if (path.empty()) return {};
+  auto read = elastic::read_elastic(path);
+  if (!read) return tl::unexpected(read.error());
+  const auto& names = made.trace.names;
+  const auto elastic =
+      std::count_if(made.trace.jobs.begin(), made.trace.jobs.end(), [&](const trace::Job& job) {
+        return job.request.model != kNoName &&
+               read->contains(std::string(names[job.request.model]));
+      });
+  if (elastic == 0) {
+    std::vector<std::string> known;
+    for (const auto& [name, application] : *read) known.push_back(name);
+    return fail(Code::usage, "no job's model is an elastic application", {.file = path},
+                fmt::format("its applications are {}", fmt::join(known, ", ")));
+  }
+  made.applications = std::move(*read);
+  namespace fs = std::filesystem;
+  const fs::path published = fs::path(path) / "elastic" / "pollux" / "applications.json";
+  const auto digest = table::sha256_file(fs::is_directory(path) ? published.string() : path);
+  if (!digest) return tl::unexpected(digest.error());
+  made.elastic_digest = *digest;
+  return {};
 }
 
 /// The model that learned estimates begin with. It must not know anything that lies ahead.
@@ -247,6 +278,8 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
                 .runs = std::move(*runs),
                 .speeds = nullptr,
                 .believed = nullptr,
+                .applications = {},
+                .elastic_digest = {},
                 .catalogue = {},
                 .model = nullptr,
                 .left_out = {},
@@ -276,6 +309,9 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
     made.incidents = std::make_shared<const cluster::Incidents>(std::move(*incidents));
   }
   scale_load(made.trace, experiment.load);
+  if (const auto read = read_applications(experiment.elastic, made); !read) {
+    return tl::unexpected(read.error());
+  }
   if (asks_all(experiment)) leave_out_idle(made);
   if (asks_quick(experiment)) made.experiment.policies = quick_policies();
   made.notes.insert(made.notes.end(), made.left_out.begin(), made.left_out.end());
@@ -313,11 +349,13 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
                                                       std::move(*catalogue), *limits);
     made.notes.insert(made.notes.end(), made.speeds->notes().begin(), made.speeds->notes().end());
   }
-  const bool any_alternatives =
-      std::any_of(made.trace.jobs.begin(), made.trace.jobs.end(),
-                  [](const trace::Job& job) { return job.request.alternatives != kNoName; });
-  if (made.speeds == nullptr && any_alternatives) {
-    // At what rate jobs run on what they take instead stands in the log.
+  const bool tells_rates =
+      !made.applications.empty() ||
+      std::any_of(made.trace.jobs.begin(), made.trace.jobs.end(), [](const trace::Job& job) {
+        return job.request.alternatives != kNoName || job.outcome.metric != kNoName;
+      });
+  if (made.speeds == nullptr && tells_rates) {
+    // At what rate jobs run on what they take instead, or how they train, is told without --speed.
     made.speeds =
         std::make_shared<policy::SpeedBook>(made.cluster, made.trace, perf::Catalogue{}, *limits);
   }
@@ -342,6 +380,7 @@ Options options_of(const Prepared& prepared, std::size_t run) {
           .speeds = prepared.speeds.get(),
           .believed = prepared.believed.get(),
           .incidents = prepared.incidents.get(),
+          .applications = prepared.applications.empty() ? nullptr : &prepared.applications,
           .whole_steps = whole_steps_of(chosen.composition),
           .warm_up = prepared.experiment.warm_up,
           .timeline_interval = prepared.experiment.timeline_interval};

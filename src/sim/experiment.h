@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "cluster/cluster.h"
+#include "elastic/application_file.h"
 #include "energy/power.h"
 #include "policy/composition.h"
 #include "policy/contract/speed_book.h"
@@ -37,7 +38,8 @@ struct Experiment {
   std::vector<std::string> policies;
   std::string profile;
   std::string power = "dgx1";  ///< As energy::read_power() takes it.
-  std::string speed;  ///< As perf::read_catalogue() takes it; "" = every job runs as recorded.
+  std::string speed;    ///< As perf::read_catalogue() takes it; "" = every job runs as recorded.
+  std::string elastic;  ///< As elastic::read_elastic() takes it; "" = no job is elastic.
   std::string believed_speed;  ///< What policies believe of that, likewise; "" = the truth.
   std::string model;  ///< A file of `predict train` that learned estimates begin with; "" = none.
   std::string incidents;  ///< As cluster::read_incidents() takes it; "" = nothing happens.
@@ -60,6 +62,8 @@ struct Prepared {
   std::vector<Run> runs;
   std::shared_ptr<const policy::SpeedBook> speeds;    ///< Null = every job runs as recorded.
   std::shared_ptr<const policy::SpeedBook> believed;  ///< Null = as speeds.
+  elastic::Applications applications;                 ///< Of elastic jobs; none = there are none.
+  std::string elastic_digest;                         ///< Of them: their file, hashed; "" = none.
   std::string catalogue;  ///< Of speeds: its content, hashed; "" = none.
   std::shared_ptr<const predict::StoredModel> model;  ///< Null = none.
   /// Which policies "all" does not have, and why; sentences, which are among the notes too.

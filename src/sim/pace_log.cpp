@@ -18,17 +18,14 @@ double ratio(double part, double whole) { return whole > 0 ? part / whole : 1; }
 
 }  // namespace
 
-PaceLog::PaceLog(const trace::Trace& trace, const policy::SpeedBook& speeds)
-    : trace_(&trace), speeds_(&speeds), jobs_(trace.jobs.size()), stretches_(trace.jobs.size()) {}
+PaceLog::PaceLog(const trace::Trace& trace)
+    : trace_(&trace), jobs_(trace.jobs.size()), stretches_(trace.jobs.size()) {}
 
-void PaceLog::open(JobId job, std::span<const cluster::Grant> held, std::span<const JobId> beside,
+void PaceLog::open(JobId job, std::span<const cluster::Grant> held, const perf::Parts& parts,
                    const perf::Pace& alone, double done_ms, Time now) {
   const trace::Request& request = trace_->jobs[index(job)].request;
   std::int32_t held_milli = 0;
   for (const cluster::Grant& grant : held) held_milli += grant.cpu_milli;
-  const bool has_gpus = request.gpus > 0;
-  const perf::Parts parts = has_gpus ? speeds_->parts(job, held, beside)
-                                     : perf::Parts{.cpus = alone.rate, .computing = 0};
   Stretch& stretch = stretches_[index(job)];
   stretch.since = now;
   stretch.done_ms = done_ms;
@@ -43,7 +40,7 @@ void PaceLog::open(JobId job, std::span<const cluster::Grant> held, std::span<co
   each.alone = static_cast<float>(alone.rate);
   each.held_cpus = static_cast<float>(held_milli / 1e3);
   stretch.computing = static_cast<float>(alone.computing / alone.rate);
-  stretch.cut_cpus = has_gpus ? 0 : static_cast<float>(cut_of(request, held_milli));
+  stretch.cut_cpus = request.gpus > 0 ? 0 : static_cast<float>(cut_of(request, held_milli));
 }
 
 void PaceLog::close(JobId job, double done_ms, Time now) {

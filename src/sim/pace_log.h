@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "cluster/ledger.h"
-#include "policy/contract/speed_book.h"
+#include "perf/speed_model.h"
 #include "sim/pace.h"
 #include "trace/trace.h"
 
@@ -28,12 +28,12 @@ class PaceLog {
  public:
   /// Of no job: speeds are not simulated.
   PaceLog() = default;
-  /// `trace` and `speeds` must outlive every open().
-  PaceLog(const trace::Trace& trace, const policy::SpeedBook& speeds);
+  /// `trace` must outlive every open().
+  explicit PaceLog(const trace::Trace& trace);
 
-  /// `job`, which has done `done_ms` of its work, holds `held` from `now` on, is slowed by those
-  /// `beside` it and runs at `alone` where no node is overdrawn.
-  void open(JobId job, std::span<const cluster::Grant> held, std::span<const JobId> beside,
+  /// `job`, which has done `done_ms` of its work, holds `held` from `now` on and runs at `alone`,
+  /// by reason of `parts`, where no node is overdrawn.
+  void open(JobId job, std::span<const cluster::Grant> held, const perf::Parts& parts,
             const perf::Pace& alone, double done_ms, Time now);
   /// It does so no longer.
   void close(JobId job, double done_ms, Time now);
@@ -71,7 +71,6 @@ class PaceLog {
   };
 
   const trace::Trace* trace_ = nullptr;
-  const policy::SpeedBook* speeds_ = nullptr;
   std::vector<Job> jobs_;
   std::vector<Stretch> stretches_;
 };

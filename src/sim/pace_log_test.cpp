@@ -33,7 +33,10 @@ class PaceLogTest : public testing::Test {
     const bool has_gpus = trace_.jobs[job].request.gpus > 0;
     const cluster::Grant held[] = {
         {.node = {}, .gpus = has_gpus ? 3ULL : 0ULL, .cpu_milli = 1000 * cores}};
-    log_.open(JobId{job}, held, {}, speeds_.pace(JobId{job}, held), 1e3 * done_s, now);
+    const perf::Pace pace = speeds_.pace(JobId{job}, held);
+    const perf::Parts parts =
+        has_gpus ? speeds_.parts(JobId{job}, held) : perf::Parts{.cpus = pace.rate, .computing = 0};
+    log_.open(JobId{job}, held, parts, pace, 1e3 * done_s, now);
   }
   void close(std::uint32_t job, double done_s, Time now) {
     log_.close(JobId{job}, 1e3 * done_s, now);
@@ -42,7 +45,7 @@ class PaceLogTest : public testing::Test {
   cluster::Cluster cluster_ = one_node();
   trace::Trace trace_ = three_jobs();
   policy::SpeedBook speeds_{cluster_, trace_, *perf::read_catalogue("public")};
-  PaceLog log_{trace_, speeds_};
+  PaceLog log_{trace_};
 };
 
 TEST_F(PaceLogTest, CountsWhatWasCutOfACpuJob) {

@@ -16,14 +16,17 @@ double in_ms(Duration duration) { return static_cast<double>(duration.count()); 
 }  // namespace
 
 Pacer::Pacer(const cluster::Cluster& cluster, const trace::Trace& trace,
-             const policy::SpeedBook& speeds, EndQueue& ends, const WholeSteps& whole_steps)
+             const policy::SpeedBook& speeds, EndQueue& ends, const WholeSteps& whole_steps,
+             const elastic::Applications* applications)
     : cluster_(cluster),
       trace_(trace),
       speeds_(speeds),
       ends_(ends),
       whole_steps_(whole_steps),
-      log_(trace, speeds),
+      log_(trace),
       shared_(trace),
+      courses_(cluster, trace, applications),
+      reports_(courses_.empty() ? 0 : trace.jobs.size()),
       jobs_(trace.jobs.size()) {
   const bool any = std::any_of(cluster.classes.begin(), cluster.classes.end(),
                                [](const auto& make) { return make.bandwidth_gbs > 0; });
@@ -32,12 +35,16 @@ Pacer::Pacer(const cluster::Cluster& cluster, const trace::Trace& trace,
   nodes_of_.resize(trace.jobs.size());
 }
 
-void Pacer::start(JobId job, std::span<const cluster::Grant> held, Duration work, Time now) {
+void Pacer::start(JobId job, std::span<const cluster::Grant> held, Duration work, Time now,
+                  const policy::Config& config) {
   Job& state = jobs_[index(job)];
   state.work_ms = in_ms(work);
   state.since = now;
   state.contention = 1;
   shared_.enter(job, held);
+  if (courses_.has(job)) {
+    courses_.hold(job, held, config.batch, state.work_ms, state.done_ms);
+  }
   set_alone(job, held, now);
   if (contends(job)) {
     // A node twice, for two pieces of one job, is a node.
@@ -52,7 +59,10 @@ void Pacer::start(JobId job, std::span<const cluster::Grant> held, Duration work
   retime(shared_.neighbours(job), now);
 }
 
-void Pacer::credit(JobId job, Duration work) { jobs_[index(job)].done_ms = in_ms(work); }
+void Pacer::credit(JobId job, Duration work) {
+  jobs_[index(job)].done_ms = in_ms(work);
+  courses_.credit(job, in_ms(work));
+}
 
 void Pacer::stop(JobId job, Time now) {
   ends_.erase(job);
@@ -61,10 +71,11 @@ void Pacer::stop(JobId job, Time now) {
 
 void Pacer::end(JobId job, Time now) {
   Job& state = jobs_[index(job)];
-  settle(state, now);
+  settle(job, now);
   log_.close(job, state.done_ms, now);
   count(job, -1);
   state.alone = 0;
+  if (courses_.has(job) && reports_.contains(job)) reports_.erase(job);
   if (contends(job)) {
     std::vector<NodeId> own;
     own.swap(nodes_of_[index(job)]);
@@ -76,7 +87,13 @@ void Pacer::end(JobId job, Time now) {
   retime(left, now);
 }
 
-void Pacer::resize(JobId job, std::span<const cluster::Grant> held, Time now) {
+void Pacer::resize(JobId job, std::span<const cluster::Grant> held, Time now,
+                   const policy::Config& config) {
+  if (courses_.has(job)) {
+    settle(job, now);
+    const Job& state = jobs_[index(job)];
+    courses_.hold(job, held, config.batch, state.work_ms, state.done_ms);
+  }
   if (!shared_.has(job) && !SharedGpus::has_parts(held)) return pace_anew(job, held, now);
   const std::vector<JobId> left = shared_.neighbours(job);
   count(job, -1);
@@ -92,7 +109,7 @@ void Pacer::resize(JobId job, std::span<const cluster::Grant> held, Time now) {
 
 void Pacer::pace_anew(JobId job, std::span<const cluster::Grant> held, Time now) {
   Job& state = jobs_[index(job)];
-  settle(state, now);
+  settle(job, now);
   log_.close(job, state.done_ms, now);
   count(job, -1);
   set_alone(job, held, now);
@@ -110,7 +127,16 @@ void Pacer::set_alone(JobId job, std::span<const cluster::Grant> held, Time now)
   jobs_[index(job)].spared = spared_by(held);
   jobs_[index(job)].gpus = 0;
   for (const cluster::Grant& grant : held) jobs_[index(job)].gpus += grant.count();
-  log_.open(job, held, beside, pace, jobs_[index(job)].done_ms, now);
+  log_.open(job, held, parts_of(job, held, beside, pace.rate), pace, jobs_[index(job)].done_ms,
+            now);
+}
+
+perf::Parts Pacer::parts_of(JobId job, std::span<const cluster::Grant> held,
+                            std::span<const JobId> beside, double alone) const {
+  if (trace_.jobs[index(job)].request.gpus == 0) return {.cpus = alone, .computing = 0};
+  if (!courses_.paces(job)) return speeds_.parts(job, held, beside);
+  const double own = courses_.rate(job);
+  return {.gpus = own, .neighbours = alone / own};
 }
 
 float Pacer::spared_by(std::span<const cluster::Grant> held) const {
@@ -131,6 +157,7 @@ Pacer::Shared Pacer::shared_pace(JobId job, std::span<const cluster::Grant> held
   }
   // Its own part of the time, not that in which the GPU computes for others.
   if (!made.beside.empty()) made.pace.computing = alone.computing * made.pace.rate / alone.rate;
+  if (courses_.paces(job)) made.pace.rate *= courses_.rate(job) / alone.rate;
   return made;
 }
 
@@ -148,9 +175,12 @@ double Pacer::in_whole_steps(JobId job, double rate) const {
   return steps < 1 ? rate : steps * step_ms / lease_ms;
 }
 
-void Pacer::settle(Job& job, Time now) {
-  job.done_ms += job.rate() * in_ms(now - job.since);
+void Pacer::settle(JobId id, Time now) {
+  Job& job = jobs_[index(id)];
+  const double done = job.rate() * in_ms(now - job.since);
+  job.done_ms += done;
   job.since = now;
+  if (courses_.has(id)) courses_.advance(id, done);
 }
 
 void Pacer::count(JobId job, int sign) {
@@ -192,7 +222,7 @@ void Pacer::slow(JobId job, Time now) {
   Job& state = jobs_[index(job)];
   const auto contention = static_cast<float>(contention_of(job));
   if (contention == state.contention || !ends_.contains(job)) return;
-  settle(state, now);
+  settle(job, now);
   count(job, -1);
   state.contention = contention;
   count(job, +1);
@@ -211,15 +241,29 @@ void Pacer::expect_end(JobId job, Time now, bool queued) {
   }
   if (queued) ends_.erase(job);
   ends_.push(at, job);
+  if (courses_.has(job)) expect_report(job, now);
+}
+
+void Pacer::expect_report(JobId job, Time now) {
+  if (reports_.contains(job)) reports_.erase(job);
+  const double ms = courses_.until_next(job) / jobs_[index(job)].rate();
+  if (std::isinf(ms)) return;
+  reports_.push(now + Duration{static_cast<Duration::rep>(std::ceil(ms))}, job);
+}
+
+std::optional<double> Pacer::report(std::span<const cluster::Grant> held, Time now) {
+  const JobId job = reports_.job();
+  settle(job, now);
+  const auto told = courses_.pass(job);
+  pace_anew(job, held, now);
+  return told;
 }
 
 PaceChange Pacer::explain(JobId job, std::span<const cluster::Grant> held, Time now) const {
   const Job& state = jobs_[index(job)];
-  const bool has_gpus = trace_.jobs[index(job)].request.gpus > 0;
   PaceChange pace{.at = now,
                   .rate = state.rate(),
-                  .parts = has_gpus ? speeds_.parts(job, held, shared_pace(job, held).beside)
-                                    : perf::Parts{.cpus = state.alone},
+                  .parts = parts_of(job, held, shared_pace(job, held).beside, state.alone),
                   .bandwidth = state.contention};
   pace.parts.computing = use_of(job);
   for (const cluster::Grant& grant : held) pace.cpus += grant.cpu_milli / 1e3;
@@ -230,7 +274,7 @@ PaceLog Pacer::take_log(Time now) {
   for (std::uint32_t at = 0; at < jobs_.size(); ++at) {
     Job& state = jobs_[at];
     if (state.alone == 0) continue;
-    settle(state, now);
+    settle(JobId{at}, now);
     log_.close(JobId{at}, state.done_ms, now);
   }
   return std::move(log_);
@@ -254,6 +298,11 @@ std::optional<double> Pacer::bandwidth_gbs(NodeId node) const {
     drawn += drawn_by(job) / static_cast<double>(nodes_of_[index(job)].size());
   }
   return drawn;
+}
+
+std::optional<policy::Training> Pacer::training(JobId job, Time now) const {
+  const Job& state = jobs_[index(job)];
+  return courses_.training(job, state.rate() * in_ms(now - state.since));
 }
 
 std::optional<Duration> Pacer::worked(JobId job, Time now) const {

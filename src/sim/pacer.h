@@ -8,7 +8,8 @@
 /// decides its rate alone (policy/contract/speed_book.h). Jobs on the same GPUs slow each other
 /// (shared_gpus.h, perf/sharing.h). A node whose memory bandwidth is
 /// overdrawn slows those of its jobs that use some (perf/bandwidth.h). What power limits take off
-/// the draw of the GPUs in use is counted too; of a GPU held in parts, of those parts.
+/// the draw of the GPUs in use is counted too; of a GPU held in parts, of those parts. Elastic jobs
+/// run as their application does (courses.h), slowed by neighbours and bandwidth alike.
 ///
 /// Cost     A start, an end or a resize costs one rate; one for each job on the same GPUs, twice
 ///          where they slow each other; and one step for each job on the same nodes that uses
@@ -23,6 +24,7 @@
 #include "cluster/cluster.h"
 #include "policy/contract/contract.h"
 #include "policy/contract/speed_book.h"
+#include "sim/courses.h"
 #include "sim/end_queue.h"
 #include "sim/pace.h"
 #include "sim/pace_log.h"
@@ -40,19 +42,28 @@ struct WholeSteps {
 
 class Pacer final : public policy::Telemetry {
  public:
+  /// `applications` null = no job is elastic; else they outlive it.
   Pacer(const cluster::Cluster& cluster, const trace::Trace& trace, const policy::SpeedBook& speeds,
-        EndQueue& ends, const WholeSteps& whole_steps = {});
+        EndQueue& ends, const WholeSteps& whole_steps = {},
+        const elastic::Applications* applications = nullptr);
 
   /// `job` runs from `now` on with `held` until it has done `work`. Puts its end in the queue.
-  void start(JobId job, std::span<const cluster::Grant> held, Duration work, Time now);
+  void start(JobId job, std::span<const cluster::Grant> held, Duration work, Time now,
+             const policy::Config& config = {});
   /// It had done `work` before the simulation began.
   void credit(JobId job, Duration work);
   /// It is stopped; its end is taken out of the queue.
   void stop(JobId job, Time now);
   /// Its end, taken out of the queue, has come.
   void end(JobId job, Time now);
-  /// It holds `held` now, other cores and memory of the same nodes.
-  void resize(JobId job, std::span<const cluster::Grant> held, Time now);
+  /// It holds `held` now, other cores and memory of the same nodes, or runs in another way.
+  void resize(JobId job, std::span<const cluster::Grant> held, Time now,
+              const policy::Config& config = {});
+  /// When the next job reports something, or runs at another rate by itself; kNever = none will.
+  Time next_report() const { return reports_.empty() ? kNever : reports_.next(); }
+  JobId next_reporter() const { return reports_.job(); }
+  /// That is now, and it holds `held`. The value of job_reported; nothing = it reports nothing.
+  std::optional<double> report(std::span<const cluster::Grant> held, Time now);
 
   /// The log of all that ran until `now`, for good: nothing runs on.
   PaceLog take_log(Time now);
@@ -69,6 +80,7 @@ class Pacer final : public policy::Telemetry {
   std::optional<double> bandwidth_gbs(NodeId node) const override;
   Duration renewed_every() const override { return kNoDuration; }
   std::optional<Duration> worked(JobId job, Time now) const override;
+  std::optional<policy::Training> training(JobId job, Time now) const override;
 
  private:
   struct Job {
@@ -112,13 +124,17 @@ class Pacer final : public policy::Telemetry {
   float spared_by(std::span<const cluster::Grant> held) const;
   /// The rate at which the whole steps of a lease are done, if they are asked.
   double in_whole_steps(JobId job, double rate) const;
-  void settle(Job& job, Time now);
+  void settle(JobId job, Time now);
   void count(JobId job, int sign);
   /// After what is asked of a node has changed.
   void judge(NodeId node, Time now);
   void slow(JobId job, Time now);
   double contention_of(JobId job) const;
   void expect_end(JobId job, Time now, bool queued);
+  /// Puts the next report of a job in its queue, in place of the one that may be there.
+  void expect_report(JobId job, Time now);
+  perf::Parts parts_of(JobId job, std::span<const cluster::Grant> held,
+                       std::span<const JobId> beside, double alone) const;
 
   const cluster::Cluster& cluster_;
   const trace::Trace& trace_;
@@ -127,6 +143,8 @@ class Pacer final : public policy::Telemetry {
   WholeSteps whole_steps_;
   PaceLog log_;
   SharedGpus shared_;
+  Courses courses_;
+  EndQueue reports_;
   std::vector<Job> jobs_;
   std::vector<Node> nodes_;  // none if no node says its bandwidth
   /// The nodes of those running jobs that contend; beside Round's, which change first.

@@ -140,6 +140,8 @@ Json configuration(const Prepared& prepared) {
           {"power_model", to_object(prepared.power)},
           {"speed", given.speed},
           {"believed_speed", given.believed_speed},
+          {"elastic", given.elastic},
+          {"elastic_applications", prepared.elastic_digest},
           {"speed_models", prepared.catalogue},
           {"incidents", given.incidents},
           {"warm_up_s", seconds(given.warm_up)},
@@ -273,6 +275,7 @@ Result<RunRecord> read_run(const std::string& path) {
     e.speed = c.at("speed");
     e.believed_speed = c.value("believed_speed", "");
     e.incidents = c.value("incidents", "");
+    e.elastic = c.value("elastic", "");
     e.warm_up = duration_in(c, "warm_up_s");
     e.model = c.at("model");
     const Json& restart = c.at("restart");

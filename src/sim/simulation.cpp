@@ -58,7 +58,8 @@ class Engine final : public schedule::Actuator {
     }
     if (options.quotas != nullptr) round_.keep(quotas_.emplace(*options.quotas));
     if (options.speeds != nullptr) {
-      pacer_.emplace(cluster, trace, *options.speeds, ends_, options.whole_steps);
+      pacer_.emplace(cluster, trace, *options.speeds, ends_, options.whole_steps,
+                     options.applications);
       round_.observe(options.believed != nullptr ? options.believed : options.speeds, &*pacer_);
     }
   }
@@ -74,7 +75,8 @@ class Engine final : public schedule::Actuator {
     if (is_replica(job)) return start_replica(job);
     const Duration work = runs_[index(job)] + state.charged;
     if (pacer_) {
-      pacer_->start(job, round_.grants(job), work + options_.restart.launch, now_);
+      pacer_->start(job, round_.grants(job), work + options_.restart.launch, now_,
+                    round_.config(job));
     } else {
       const Duration left = std::max(Duration{0}, work - state.attained);
       const Time begins = boots_.empty() ? now_ : when_on(round_.grants(job));
@@ -91,7 +93,7 @@ class Engine final : public schedule::Actuator {
     give_back(job);
   }
   void resize(JobId job) override {
-    if (pacer_) pacer_->resize(job, round_.grants(job), now_);
+    if (pacer_) pacer_->resize(job, round_.grants(job), now_, round_.config(job));
   }
   void end(JobId job, bool runs) override {
     if (is_replica(job)) options_.services->ended(job, now_);
@@ -215,6 +217,7 @@ Time Engine::next_event() {
   if (at == kNever && !serves && round_.load().jobs_waiting == 0) return kNever;
   if (services != nullptr) at = std::min(at, services->next());
   if (!wakes_.empty()) at = std::min(at, wakes_.top());
+  if (pacer_) at = std::min(at, pacer_->next_report());
   if (!boots_.empty()) at = std::min(at, boots_.front().first);
   if (next_change_ < changes_.size()) at = std::min(at, changes_[next_change_].at);
   if (options_.incidents != nullptr && next_incident_ < options_.incidents->all.size()) {
@@ -247,6 +250,12 @@ void Engine::gather_events() {
     skip_jobs_left_out();
   }
   if (options_.services != nullptr) gather_replicas_come();
+  while (pacer_ && pacer_->next_report() <= now_) {
+    const JobId job = pacer_->next_reporter();
+    const auto told = pacer_->report(round_.grants(job), now_);
+    if (!told) continue;
+    events_.push_back({EventKind::job_reported, static_cast<std::uint32_t>(index(job)), *told});
+  }
   for (; next_change_ < changes_.size() && changes_[next_change_].at <= now_; ++next_change_) {
     const cluster::CapacityChange& change = changes_[next_change_];
     set_nodes(change);

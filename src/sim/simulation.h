@@ -50,6 +50,9 @@ struct Options {
   const policy::SpeedBook* speeds = nullptr;
   /// What the policy believes of that; null = the truth. Where it differs, jobs run by `speeds`.
   const policy::SpeedBook* believed = nullptr;
+  /// What jobs whose model is one of them truly do on more or fewer GPUs; no policy sees it. Null =
+  /// there are none. Where speeds are known.
+  const elastic::Applications* applications = nullptr;
   /// Jobs start only where their claims, by position in the log, have room; null = there are none.
   const policy::Quotas* quotas = nullptr;
   /// What happens to nodes and signals; null = nothing does. A job on a node that goes down waits,

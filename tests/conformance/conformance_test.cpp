@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/rng.h"
@@ -116,6 +117,30 @@ void expect_rules_where_nodes_fail(Case input, std::uint64_t seed) {
   const Result<Played> played = play(input);
   ASSERT_TRUE(played) << to_string(played.error());
   EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
+}
+
+/// The same where half of the jobs are elastic, and a third are trials of two sweeps.
+Case crowded_day_with_training(std::uint64_t seed) {
+  Case made = crowded_day(seed);
+  made.elastic = "elastic.toml";
+  Rng rng(seed, 3);
+  const char* const models[] = {"linear", "flat", "noisy"};
+  for (trace::Job& job : made.trace.jobs) {
+    trace::Request& request = job.request;
+    if (rng.below(2) == 0) {
+      request.model = made.trace.names.intern(models[rng.below(3)]);
+      request.max_gpus = request.gpus + static_cast<std::int32_t>(rng.below(8));
+    }
+    if (rng.below(3) > 0) continue;
+    request.steps = 100;
+    request.group = made.trace.names.intern(rng.below(2) == 0 ? "one" : "two");
+    std::string metric;
+    for (const int steps : {1, 4, 16, 64}) {
+      metric += fmt::format("{}{}:{}", metric.empty() ? "" : "|", steps, rng.below(100));
+    }
+    job.outcome.metric = made.trace.names.intern(metric);
+  }
+  return made;
 }
 
 /// Every policy, and every order, size and placement in one.
@@ -229,7 +254,28 @@ TEST_P(EveryPolicy, KeepsTheRulesWhereNodesFail) {
   }
 }
 
+TEST_P(EveryPolicy, KeepsTheRulesWithTraining) {
+  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+    Case input = crowded_day_with_training(seed);
+    input.policy = GetParam();
+    const Result<Played> played = play(input);
+    ASSERT_TRUE(played) << to_string(played.error());
+    EXPECT_EQ(broken_rules(input, *played), std::vector<std::string>{}) << "seed " << seed;
+    input.cluster.changes = {{.at = Time{1h}, .vc = VcId{0}, .nodes = 1},
+                             {.at = Time{2h}, .vc = VcId{0}, .nodes = 3}};
+    const Result<Played> drained = play(input);
+    ASSERT_TRUE(drained) << to_string(drained.error());
+    EXPECT_EQ(broken_rules(input, *drained), std::vector<std::string>{}) << "seed " << seed;
+  }
+}
+
 TEST_P(EveryPolicy, ComesToAnEndThoughNodesStayAway) { expect_an_end(day(9)); }
+
+TEST_P(EveryPolicy, ComesToAnEndWithTrainingThoughNodesStayAway) {
+  Case input = crowded_day_with_training(9);
+  input.policy = GetParam();
+  expect_an_end(std::move(input));
+}
 
 TEST_P(EveryPolicy, DecidesTheSameAgain) {
   const Case input = day(6);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/play.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -51,6 +52,10 @@ void add_job(trace::Trace& trace, const JobSpec& spec) {
   if (spec.worthless_at != kNoDuration) job.request.worthless_at = Time{spec.worthless_at};
   job.request.max_gpus = spec.max_gpus;
   job.request.alternatives = trace.names.intern(spec.alternatives);
+  job.request.group = trace.names.intern(spec.group);
+  job.outcome.metric = trace.names.intern(spec.metric);
+  job.request.batch = spec.batch;
+  job.request.steps = spec.steps;
   job.request.gpu_share = spec.gpu_share;
   job.request.cpus = spec.cpus;
   job.request.memory_gb = spec.memory_gb;
@@ -84,6 +89,20 @@ Result<Played> play(const Case& input, policy::Composition composition) {
     auto limits = policy::PowerLimits::of(input.cluster, linear_board());
     if (!limits) return tl::unexpected(limits.error());
     speeds.emplace(input.cluster, input.trace, std::move(*catalogue), std::move(*limits));
+    options.speeds = &*speeds;
+  }
+  elastic::Applications applications;
+  if (!input.elastic.empty()) {
+    auto read = elastic::read_elastic(models(input.elastic));
+    if (!read) return tl::unexpected(read.error());
+    applications = std::move(*read);
+    options.applications = &applications;
+  }
+  const bool tells_metrics =
+      std::any_of(input.trace.jobs.begin(), input.trace.jobs.end(),
+                  [](const trace::Job& job) { return job.outcome.metric != kNoName; });
+  if (!speeds && (tells_metrics || !applications.empty())) {
+    speeds.emplace(input.cluster, input.trace, perf::Catalogue{});
     options.speeds = &*speeds;
   }
   std::optional<policy::SpeedBook> believed;

@@ -27,6 +27,7 @@ struct Case {
                            ///< perf::read_catalogue() takes.
   std::string believed{};  ///< What the policy believes of that, a file of tests/support; "": the
                            ///< truth.
+  std::string elastic{};   ///< What elastic jobs do, a file of tests/support; "": none is.
   sim::Options options{};  ///< But for the quotas and the incidents.
   std::optional<policy::Quotas> quotas{};
   std::optional<cluster::Incidents> incidents{};
@@ -50,6 +51,10 @@ struct JobSpec {
   Duration worthless_at = kNoDuration;
   int max_gpus = 0;
   std::string_view alternatives{};
+  std::string_view group{};
+  std::string_view metric{};
+  int batch = 0;
+  int steps = 0;
   float cpus = std::numeric_limits<float>::quiet_NaN();
   float memory_gb = std::numeric_limits<float>::quiet_NaN();
   float reference_cpus = std::numeric_limits<float>::quiet_NaN();

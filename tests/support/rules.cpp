@@ -213,6 +213,10 @@ class Recount {
       if (told.phase != phase) say("job {} is in the wrong phase", index(job));
       return;
     }
+    if (told.phase == policy::Phase::cut_off) {
+      if (asked.request.group == kNoName) say("job {} is ended and is no trial", index(job));
+      return;
+    }
     if (runs.empty() || runs.back()->stopped || runs.back()->end == kNever) {
       if (is_whole_at_the_end(admission_.vc(asked.request))) say("job {} never ends", index(job));
       return;
@@ -259,7 +263,7 @@ class Recount {
   }
 
   void check_length(JobId job, Duration ran, int stops) {
-    if (!input_.speed.empty()) return;
+    if (!input_.speed.empty() || !input_.elastic.empty()) return;
     const schedule::RestartCost& cost = played_.restart;
     const trace::Job& asked = input_.trace.jobs[index(job)];
     const Duration least = asked.outcome.run + stops * cost.of(asked.request.gpus);

@@ -124,6 +124,8 @@ class Parser {
     } else if (kind == "speed") {
       words.need("linear");
       made_.input.speed = "linear";
+    } else if (kind == "elastic") {
+      made_.input.elastic = words.take("a file of tests/support");
     } else if (kind == "believes") {
       made_.input.believed = words.take("a file of tests/support");
     } else if (kind == "launch") {
@@ -287,7 +289,7 @@ class Parser {
     if (find(id)) throw Wrong{fmt::format("two jobs are called {}", id)};
     JobSpec spec{.id = id};
     std::vector<std::string> texts;
-    texts.reserve(8);  // the spec looks at them
+    texts.reserve(16);  // the spec looks at them
     while (!words.empty()) {
       const std::string key = words.take("a field");
       if (key == "submit") {
@@ -306,6 +308,10 @@ class Parser {
         spec.worthless_at = words.duration("when its value has fallen to nothing");
       } else if (key == "max_gpus") {
         spec.max_gpus = words.number("the most GPUs that it may run on");
+      } else if (key == "batch") {
+        spec.batch = words.number("the samples of a step");
+      } else if (key == "steps") {
+        spec.steps = words.number("its steps");
       } else if (key == "cpus") {
         spec.cpus = static_cast<float>(words.number("its cores"));
       } else if (key == "memory") {
@@ -341,6 +347,8 @@ class Parser {
     if (key == "model") return &JobSpec::model;
     if (key == "kind") return &JobSpec::kind;
     if (key == "alternatives") return &JobSpec::alternatives;
+    if (key == "group") return &JobSpec::group;
+    if (key == "metric") return &JobSpec::metric;
     return nullptr;
   }
 

@@ -17,10 +17,13 @@
 ///     job A submit 0s gpus 3 run 100s    [vc X] [user u] [name n] [type V100] [limit 200s]
 ///                                        [predicted 90s] [cpus 4] [memory 32] [model m] [kind k]
 ///                                        [reference_cpus 8] [bandwidth 20] [share 0.5]
+///                                        [batch 8] [steps 40] [group g] [metric 10:0.5|20:0.6]
 ///     policy easy+oracle                 [profile helios]; several lines: all give the same schedule
 ///     speed linear                       jobs run as tests/support/linear.toml says, by their model;
 ///                                        those without one as recorded; a GPU works in proportion
 ///                                        to its power limit, of 200 W at most
+///     elastic FILE                       jobs whose model is an application of that file of
+///                                        tests/support train as it says
 ///     believes FILE               the policy believes the speeds of that file of tests/support
 ///     restart 7s 30s 60s                 one, up to eight, more GPUs; one time alone is for all
 ///     launch 1s

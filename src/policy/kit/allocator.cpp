@@ -2,6 +2,7 @@
 #include "policy/kit/allocator.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <utility>
 
@@ -19,6 +20,7 @@ void Allocator::decide(std::span<const Event> events, const View& view, Plan& pl
     lines_[index(view.progress(job).vc)].push_back(job);
   }
   take_in(events, view);
+  end_jobs(view, plan);
   // What one virtual cluster lets go of a quota another may have.
   if (plan.quotas != nullptr) {
     for (Vc& vc : vcs_) vc.touched = vc.touched || !vc.jobs.empty();
@@ -68,11 +70,14 @@ void Allocator::take_in(std::span<const Event> events, const View& view) {
         left(job, view);
         break;
       }
+      case EventKind::job_reported:
+        reported(job, event.value, view);
+        vcs_[index(view.progress(job).vc)].touched = true;
+        break;
       case EventKind::job_failed:
         left(job, view);
         [[fallthrough]];
       case EventKind::job_released:
-      case EventKind::job_reported:
         vcs_[index(view.progress(job).vc)].touched = true;
         break;
       case EventKind::capacity_changed:
@@ -88,6 +93,18 @@ void Allocator::take_in(std::span<const Event> events, const View& view) {
         for (Vc& vc : vcs_) vc.touched = vc.touched || !vc.jobs.empty();
         break;
     }
+  }
+}
+
+void Allocator::end_jobs(const View& view, Plan& plan) {
+  for (const JobId job : std::exchange(over_, {})) {
+    if (view.progress(job).phase == Phase::running) {
+      for (const cluster::Grant& grant : view.grants(job)) plan.ledger.give_back(grant);
+    }
+    plan.end(job);
+    Vc& vc = vcs_[index(view.progress(job).vc)];
+    std::erase(vc.jobs, job);
+    vc.touched = true;
   }
 }
 
@@ -112,19 +129,12 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
   wishes_.clear();
   allocate(vc, movable_, view, plan, wishes_);
 
-  const auto stays = [&](const Wish& wish) {
-    const JobId job = wish.job;
-    if (view.progress(job).phase != Phase::running) return false;
-    const cluster::Demand demand = wanted(wish, view);
-    const auto held = view.grants(job);
-    return held_gpus(job, view) == demand.gpus &&
-           std::all_of(held.begin(), held.end(), [&](const cluster::Grant& grant) {
-             return plan.ledger.suits(grant.node, demand);
-           });
-  };
   std::vector<JobId> staying;
   for (const Wish& wish : wishes_) {
-    if (stays(wish)) staying.push_back(wish.job);
+    if (!stays(wish, view, plan.ledger)) continue;
+    staying.push_back(wish.job);
+    if (view.config(wish.job) == wish.config) continue;
+    plan.set(wish.job, {.grants = view.grants(wish.job), .config = wish.config});
   }
   std::sort(staying.begin(), staying.end());
   const auto is_staying = [&](JobId job) {
@@ -145,7 +155,7 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
     if (!placed && view.progress(wish.job).phase == Phase::waiting) line.push_back(wish.job);
   }
   for (const JobId job : homeless) {
-    if (go_on(job, view, plan)) continue;
+    if (!rests(job) && go_on(job, view, plan)) continue;
     plan.set(job, {});
     stopped_.push_back(job);
     left(job, view);
@@ -158,6 +168,20 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
   settled(vc, view, plan);
 }
 
+bool Allocator::stays(const Wish& wish, const View& view, const cluster::Ledger& ledger) {
+  if (view.progress(wish.job).phase != Phase::running) return false;
+  const cluster::Demand demand = wanted(wish, view);
+  const auto held = view.grants(wish.job);
+  if (held_gpus(wish.job, view) != demand.gpus) return false;
+  const auto is_wished = [&](const cluster::Grant& grant) {
+    if (!ledger.suits(grant.node, demand)) return false;
+    return wish.on.empty() || std::any_of(wish.on.begin(), wish.on.end(), [&](const NodeGpus& at) {
+             return at.node == grant.node && at.gpus == grant.count();
+           });
+  };
+  return std::all_of(held.begin(), held.end(), is_wished);
+}
+
 bool Allocator::will_run(JobId job, const View& view, const Plan& plan) {
   const Plan::Change* const change = plan.find(job);
   if (change != nullptr) return change->num_grants > 0;
@@ -167,9 +191,40 @@ bool Allocator::will_run(JobId job, const View& view, const Plan& plan) {
 bool Allocator::place(VcId vc, const Wish& wish, const View& view, Plan& plan) {
   cluster::Demand demand = wanted(wish, view);
   if (plan.quotas != nullptr && !cut_to_quotas(wish.job, demand, view, plan)) return false;
+  const bool is_cut = wish.gpus > 0 && demand.gpus < wish.gpus;
+  if (!is_cut && place_demanded(vc, wish, demand, view, plan)) return true;
+  const Wish anywhere{.job = wish.job, .config = wish.config};
+  const int least = wish.least > 0 ? wish.least : demand.gpus;
+  const bool was_tried = wish.on.empty() && !is_cut;
+  for (demand.gpus -= was_tried ? 1 : 0; demand.gpus >= std::max(1, least); --demand.gpus) {
+    if (place_demanded(vc, anywhere, demand, view, plan)) return true;
+  }
+  return false;
+}
+
+bool Allocator::place_demanded(VcId vc, const Wish& wish, const cluster::Demand& demand,
+                               const View& view, Plan& plan) {
   grants_.clear();
-  if (!place_demand(*placement_, plan.ledger, vc, demand, view.rng, grants_)) return false;
-  plan.set(wish.job, {.grants = grants_});
+  const std::size_t before = plan.ledger.mark();
+  for (const NodeGpus& each : wish.on) {
+    cluster::GpuMask free = plan.ledger.free_mask(each.node);
+    if (plan.ledger.units(each.node, demand) < each.gpus || std::popcount(free) < each.gpus) {
+      plan.ledger.undo(before);
+      return false;
+    }
+    cluster::GpuMask taken = 0;
+    for (int gpu = 0; gpu < each.gpus; ++gpu, free &= free - 1) taken |= free & -free;
+    const cluster::Amount amount = demand.of(each.gpus);
+    grants_.push_back({.node = each.node,
+                       .gpus = taken,
+                       .cpu_milli = amount.cpu_milli,
+                       .memory_mb = amount.memory_mb});
+    plan.ledger.take(grants_.back());
+  }
+  if (wish.on.empty() && !place_demand(*placement_, plan.ledger, vc, demand, view.rng, grants_)) {
+    return false;
+  }
+  plan.set(wish.job, {.grants = grants_, .config = wish.config});
   return true;
 }
 

@@ -23,11 +23,20 @@
 
 namespace almanac::policy {
 
+/// GPUs of a node.
+struct NodeGpus {
+  NodeId node{};
+  int gpus = 0;
+};
+
 /// A job that is to run.
 struct Wish {
   JobId job{};
   int gpus = 0;                                 ///< 0 = as many as it asks.
   std::uint64_t gpu_types = ~std::uint64_t{0};  ///< Bits of Cluster::gpu_types() that will do.
+  int least = 0;    ///< So few GPUs will do where no more fit; 0 = as many as wished.
+  Config config{};  ///< How it is to run.
+  std::span<const NodeGpus> on{};  ///< `gpus` on these nodes; none = where the placement likes.
 };
 
 /// GPUs of one type that there are for jobs, in thousandths of a GPU.
@@ -59,6 +68,20 @@ class Allocator : public Policy {
     static_cast<void>(view);
     static_cast<void>(plan);
   }
+  /// Told of what a job reports: `metric` is NaN where it is none.
+  virtual void reported(JobId job, double metric, const View& view) {
+    static_cast<void>(job);
+    static_cast<void>(metric);
+    static_cast<void>(view);
+  }
+  /// Whether a job is not to run, though its GPUs be free and no other job wants them.
+  virtual bool rests(JobId job) const {
+    static_cast<void>(job);
+    return false;
+  }
+  /// Ends a job that waits or runs, for good. To be called where reports and jobs that left are
+  /// told: what it held is free as the next jobs are allocated.
+  void end(JobId job) { over_.push_back(job); }
   /// Told of a job that runs no longer: it has ended, was withdrawn, or is stopped now.
   virtual void left(JobId job, const View& view) {
     static_cast<void>(job);
@@ -93,8 +116,14 @@ class Allocator : public Policy {
   };
 
   void take_in(std::span<const Event> events, const View& view);
+  /// Carries out what end() said.
+  void end_jobs(const View& view, Plan& plan);
   void settle(VcId vc, const View& view, Plan& plan);
   bool place(VcId vc, const Wish& wish, const View& view, Plan& plan);
+  bool place_demanded(VcId vc, const Wish& wish, const cluster::Demand& demand, const View& view,
+                      Plan& plan);
+  /// Whether a running job holds what is wished for it.
+  static bool stays(const Wish& wish, const View& view, const cluster::Ledger& ledger);
   /// Takes GPUs that `job` does not insist on from `demand` until quotas have room for it; false =
   /// they have none even for what it asks.
   static bool cut_to_quotas(JobId job, cluster::Demand& demand, const View& view, Plan& plan);
@@ -116,6 +145,7 @@ class Allocator : public Policy {
   std::vector<JobId> movable_;
   std::vector<Wish> wishes_;
   std::vector<cluster::Grant> grants_;
+  std::vector<JobId> over_;     // that end() named
   std::vector<JobId> stopped_;  // by the last decision; they join their lines with the next one
   std::vector<std::vector<JobId>> lines_;  // of each virtual cluster: jobs that wait, as last named
   std::vector<JobId> aside_;               // that quotas leave aside, in order of number

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/kit/elastic_allocator.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace almanac::policy {
+
+std::optional<ElasticAllocator::Elastic> ElasticAllocator::elastic(JobId job, std::uint64_t type,
+                                                                   const View& view) {
+  const trace::Request& request = view.request(job);
+  const cluster::Demand& demand = asked(job, view);
+  if (request.max_gpus == 0 || (demand.gpu_types & type) == 0) return std::nullopt;
+  const auto told = view.training(job);
+  if (!told || told->batches.initial_batch == 0 || told->total <= 0) return std::nullopt;
+  Elastic made{.job = job, .told = *told};
+  made.most =
+      std::clamp(told->batches.max_batch / told->batches.min_local_batch, 1, request.max_gpus);
+  if (view.progress(job).phase == Phase::running) {
+    if (type_held(job, view) != type) return std::nullopt;
+    for (const cluster::Grant& grant : view.grants(job)) made.held_gpus += grant.count();
+    made.held_nodes = static_cast<int>(view.grants(job).size());
+  }
+  made.restart_s = std::isnan(request.restart_s)
+                       ? seconds(view.restart.of(std::max(1, made.held_gpus)))
+                       : double{request.restart_s};
+  return made;
+}
+
+ElasticAllocator::Room ElasticAllocator::room_of(VcId vc, std::uint64_t type,
+                                                 const cluster::Ledger& ledger) {
+  Room made;
+  for (const cluster::Pool& pool : ledger.pools(vc)) {
+    if (pool.gpu_type != type || pool.gpus_per_node == 0) continue;
+    made.per_node = std::max(made.per_node, pool.gpus_per_node);
+    for (const NodeId node : pool.nodes) {
+      if (!ledger.ready(node)) continue;
+      made.nodes.push_back({node, std::popcount(ledger.free_mask(node))});
+    }
+  }
+  std::sort(made.nodes.begin(), made.nodes.end(),
+            [](const NodeGpus& a, const NodeGpus& b) { return a.node < b.node; });
+  return made;
+}
+
+void ElasticAllocator::open_up(Room& room, std::span<const cluster::Grant> held) {
+  for (const cluster::Grant& grant : held) {
+    const auto at =
+        std::lower_bound(room.nodes.begin(), room.nodes.end(), grant.node,
+                         [](const NodeGpus& each, NodeId node) { return each.node < node; });
+    if (at != room.nodes.end() && at->node == grant.node) at->gpus += grant.count();
+  }
+}
+
+Wish ElasticAllocator::keep(JobId job, std::vector<Stock>& stock, const View& view) {
+  cluster::Demand held = asked(job, view);
+  held.gpus = 0;
+  for (const cluster::Grant& grant : view.grants(job)) held.gpus += grant.count();
+  held.gpu_types = type_held(job, view);
+  if (!held.is_cpu_job()) take(stock, held);
+  return {.job = job, .gpus = held.gpus, .config = view.config(job)};
+}
+
+void ElasticAllocator::carry_on(std::span<const JobId> jobs, std::vector<Stock> stock,
+                                const View& view, std::vector<Wish>& wishes) {
+  for (const JobId job : jobs) {
+    if (view.progress(job).phase == Phase::running) wishes.push_back(keep(job, stock, view));
+  }
+  for (const JobId job : jobs) {
+    if (view.progress(job).phase == Phase::running || view.request(job).max_gpus > 0) continue;
+    if (take(stock, job, view)) wishes.push_back({.job = job});
+  }
+}
+
+void ElasticAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
+                                std::vector<Wish>& wishes) {
+  std::vector<Stock> left = stock(vc, plan.ledger);
+  if (dealt_ == kNoTime || view.now >= dealt_ + every_) dealt_ = view.now;
+  if (dealt_ != view.now) {
+    is_behind_ = true;
+    return carry_on(jobs, std::move(left), view, wishes);
+  }
+  const auto most = std::max_element(
+      left.begin(), left.end(), [](const Stock& a, const Stock& b) { return a.milli < b.milli; });
+  const std::uint64_t type = most == left.end() ? 0 : most->gpu_type;
+  std::vector<std::pair<JobId, std::optional<Elastic>>> line;
+  for (const JobId job : jobs) {
+    line.emplace_back(job, elastic(job, type, view));
+    const std::optional<Elastic>& open = line.back().second;
+    if (open) {
+      speeds.hear(job, open->told, view);
+    } else if (view.progress(job).phase == Phase::running) {
+      wishes.push_back(keep(job, left, view));
+    }
+  }
+  std::vector<Elastic> open_jobs;
+  Room room = room_of(vc, type, plan.ledger);
+  for (const auto& [job, open] : line) {
+    if (!open) {
+      const bool waits = view.progress(job).phase != Phase::running;
+      if (waits && take(left, job, view)) wishes.push_back({.job = job});
+      continue;
+    }
+    cluster::Demand one = asked(job, view);
+    one.gpus = 1;
+    one.gpu_types = type;
+    if (take(left, one)) ++room.gpus;
+    open_jobs.push_back(*open);
+  }
+  if (open_jobs.empty()) return;
+  for (const Stock& each : left) {
+    if (each.gpu_type == type) room.gpus += static_cast<int>(each.milli / cluster::kWholeGpu);
+  }
+  for (const Elastic& job : open_jobs) {
+    if (job.held_gpus > 0) open_up(room, view.grants(job.job));
+  }
+  const std::size_t dealt = wishes.size();
+  deal(open_jobs, room, view, wishes);
+  for (std::size_t at = dealt; at < wishes.size(); ++at) {
+    wishes[at].gpu_types = type;
+    wishes[at].least = 1;
+  }
+}
+
+void ElasticAllocator::settled(VcId, const View&, Plan& plan) {
+  if (std::exchange(is_behind_, false)) plan.wake(dealt_ + every_);
+}
+
+void ElasticAllocator::left(JobId job, const View& view) {
+  if (view.progress(job).phase != Phase::running) speeds.forget(job);
+}
+
+}  // namespace almanac::policy

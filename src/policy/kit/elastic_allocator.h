@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The frame of a scheduler that deals GPUs among elastic jobs: those that leave open on how many
+/// they run (Request::max_gpus) and tell of their training. It writes one function, which says how
+/// many GPUs, or which, each of them gets.
+///
+/// All is dealt out anew when something has happened, and at most once in `every`; between, jobs
+/// keep what they hold. A job that is not elastic gets what it asks and keeps it. In a deal each
+/// job counts, in the order in which they came, for what it asks, an elastic one for one GPU; what
+/// does not fit waits, and the rest is for the elastic jobs that are in the line. They have GPUs of
+/// one type, that of which the virtual cluster has most.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "policy/kit/allocator.h"
+#include "policy/kit/reported_speeds.h"
+
+namespace almanac::policy {
+
+class ElasticAllocator : public Allocator {
+ public:
+  ElasticAllocator(std::unique_ptr<Placement> placement, Duration every, ReportedSpeeds::Pool pool)
+      : Allocator(std::move(placement)), speeds(pool), every_(every) {}
+
+ protected:
+  struct Elastic {
+    JobId job{};
+    Training told{};
+    int most = 1;       ///< GPUs that it can use: its own limit, and the least batch of a GPU.
+    int held_gpus = 0;  ///< 0 = it waits.
+    int held_nodes = 0;
+    double restart_s = 0;  ///< What another number of GPUs costs it.
+  };
+  struct Room {
+    int gpus = 0;                   ///< For all of them.
+    int per_node = 1;               ///< The most that a node has.
+    std::vector<NodeGpus> nodes{};  ///< What of each node they may have.
+    /// On how few nodes so many GPUs may lie.
+    int nodes_of(int count) const { return (count + per_node - 1) / per_node; }
+  };
+
+  /// Says what each of `jobs` is to hold, in the order in which they are to be placed; there is one
+  /// at least. The type of GPUs is the frame's matter.
+  virtual void deal(std::span<const Elastic> jobs, const Room& room, const View& view,
+                    std::vector<Wish>& wishes) = 0;
+
+  ReportedSpeeds speeds;
+
+ private:
+  void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
+                std::vector<Wish>& wishes) final;
+  void settled(VcId vc, const View& view, Plan& plan) final;
+  void left(JobId job, const View& view) final;
+  /// Lets all jobs go on as they are between deals, and starts those that are not elastic.
+  static void carry_on(std::span<const JobId> jobs, std::vector<Stock> stock, const View& view,
+                       std::vector<Wish>& wishes);
+  /// What a running job holds, taken out of the stock.
+  static Wish keep(JobId job, std::vector<Stock>& stock, const View& view);
+  /// A job as a deal looks at it; nothing = it is not elastic on GPUs of that type.
+  static std::optional<Elastic> elastic(JobId job, std::uint64_t type, const View& view);
+  /// What is free of the nodes of a type.
+  static Room room_of(VcId vc, std::uint64_t type, const cluster::Ledger& ledger);
+  static void open_up(Room& room, std::span<const cluster::Grant> held);
+
+  Duration every_;
+  Time dealt_ = kNoTime;
+  bool is_behind_ = false;  // something has happened since
+};
+
+}  // namespace almanac::policy

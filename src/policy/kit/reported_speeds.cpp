@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/kit/reported_speeds.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace almanac::policy {
+namespace {
+
+constexpr std::size_t kMostReports = 150;   // of a model: what a fit costs grows with them
+constexpr std::size_t kMostKnown = 50'000;  // answers that are kept
+
+}  // namespace
+
+void ReportedSpeeds::hear(JobId job, const Training& told, const View& view) {
+  Page& page = pages_[job];
+  page.model = view.request(job).model;
+  page.batches = told.batches;
+  page.gradient = told.gradient;
+  Lore& lore = pool_ == Pool::of_job || page.model == kNoName ? page.own : lores_[page.model];
+  if (told.gradient && told.total > 0 && told.progress / told.total < lore.first_at) {
+    lore.first_at = told.progress / told.total;
+    lore.first = *told.gradient;
+  }
+  bool has_news = false;
+  for (; page.read < told.seen.size(); ++page.read) {
+    const elastic::Observation& report = told.seen[page.read];
+    const bool is_known =
+        std::any_of(lore.seen.begin(), lore.seen.end(), [&](const elastic::Observation& each) {
+          return each.nodes == report.nodes && each.gpus == report.gpus &&
+                 each.atomic_batch == report.atomic_batch;
+        });
+    if (is_known || lore.seen.size() == kMostReports) continue;
+    lore.seen.push_back(report);
+    has_news = true;
+  }
+  if (has_news) lore.model = elastic::fit_steps(lore.seen);
+}
+
+bool ReportedSpeeds::knows(JobId job) const {
+  const auto page = pages_.find(job);
+  return page != pages_.end() && !lore(page->second).seen.empty();
+}
+
+int ReportedSpeeds::most_gpus(JobId job) const {
+  int most = 0;
+  for (const elastic::Observation& each : lore(page(job)).seen) most = std::max(most, each.gpus);
+  return most;
+}
+
+elastic::Gradient ReportedSpeeds::gradient(JobId job) const {
+  const Page& own = page(job);
+  return own.gradient ? *own.gradient : lore(own).first;
+}
+
+elastic::Goodput ReportedSpeeds::best(JobId job, int nodes, int gpus) {
+  const Page& own = page(job);
+  const Lore& lore = this->lore(own);
+  const elastic::Gradient noise = gradient(job);
+  if (known_.size() > kMostKnown) known_.clear();
+  const auto [found, is_new] =
+      known_.try_emplace({&lore, lore.seen.size(), noise.sqr, noise.var, nodes, gpus});
+  if (is_new) {
+    found->second = elastic::best_goodput(lore.model, noise, own.batches, nodes, gpus);
+  }
+  return found->second;
+}
+
+double ReportedSpeeds::step_s(JobId job, int nodes, int gpus, elastic::Split split) const {
+  const elastic::StepModel& model = lore(page(job)).model;
+  return model.step_s(nodes, gpus, split.atomic_batch) +
+         split.accumulations * model.pass_s(split.atomic_batch);
+}
+
+double ReportedSpeeds::correction(JobId job, int nodes, int gpus) const {
+  const Lore& known = lore(page(job));
+  double sum = 0;
+  int count = 0;
+  for (const elastic::Observation& each : known.seen) {
+    if (each.nodes != nodes || each.gpus != gpus) continue;
+    sum += std::log(known.model.step_s(nodes, gpus, each.atomic_batch) / each.time.step_s);
+    ++count;
+  }
+  return count > 0 ? std::exp(sum / count) : 1;
+}
+
+}  // namespace almanac::policy

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How fast jobs are believed to train on other GPUs and with other batches: from what they have
+/// reported (View::training), and nothing else.
+///
+/// Source   Qiao et al., OSDI'21 (Pollux), section 4.1, for the model and its fit. That jobs of one
+///          model share what they report is ours.
+/// Cost     A fit where something new was reported: some ms with 150 reports.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "elastic/goodput.h"
+#include "elastic/step_fit.h"
+#include "policy/contract/contract.h"
+
+namespace almanac::policy {
+
+class ReportedSpeeds {
+ public:
+  enum class Pool {
+    of_job,    ///< What a job reports is believed of that job alone.
+    of_model,  ///< It is believed of all jobs of its model.
+  };
+  explicit ReportedSpeeds(Pool pool) : pool_(pool) {}
+
+  /// Takes in what a job has reported since it was last heard.
+  void hear(JobId job, const Training& told, const View& view);
+  /// It will not be asked for again.
+  void forget(JobId job) { pages_.erase(job); }
+
+  /// Whether anything was reported; else there is nothing to ask for.
+  bool knows(JobId job) const;
+  /// The most GPUs on which steps were reported; 0 = none were.
+  int most_gpus(JobId job) const;
+  /// The batch of the best goodput on `gpus` of `nodes`, in samples of the initial batch a second.
+  elastic::Goodput best(JobId job, int nodes, int gpus);
+  /// Seconds of a step that is split so.
+  double step_s(JobId job, int nodes, int gpus, elastic::Split split) const;
+  /// How much faster the steps reported on these GPUs were than the model has them; 1 = none were.
+  double correction(JobId job, int nodes, int gpus) const;
+  /// The noise that the job has reported last, else what jobs of its model did first.
+  elastic::Gradient gradient(JobId job) const;
+
+ private:
+  struct Lore {
+    std::vector<elastic::Observation> seen;
+    elastic::StepModel model{};
+    elastic::Gradient first{};  // the gradient reported at
+    double first_at = 2;        // the least part of its training by a job
+  };
+  struct Page {
+    Lore own;
+    NameId model = kNoName;
+    std::size_t read = 0;  // reports taken in
+    elastic::BatchLimits batches{};
+    std::optional<elastic::Gradient> gradient;
+  };
+  using Asked = std::tuple<const Lore*, std::size_t, double, double, int, int>;
+
+  const Lore& lore(const Page& page) const {
+    return pool_ == Pool::of_job || page.model == kNoName ? page.own : lores_.at(page.model);
+  }
+  const Page& page(JobId job) const { return pages_.at(job); }
+
+  Pool pool_;
+  std::map<JobId, Page> pages_;
+  std::map<NameId, Lore> lores_;
+  std::map<Asked, elastic::Goodput> known_;
+};
+
+}  // namespace almanac::policy

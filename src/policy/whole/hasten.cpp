@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Ours: GPUs to elastic jobs so that they end soon. What each of six deals leads to is played
+/// forward until all present jobs have ended, and the best is taken (elastic/deal_ahead.h). A job
+/// runs with the batch of the best goodput that is believed.
+///
+/// What all jobs of a model have reported is one belief, so that its later jobs start right; where
+/// steps on some GPUs were reported, the model is corrected by them. How long a job is to train it
+/// tells.
+///
+/// Source   ours; docs/elastic.md compares it with the published ones.
+/// Cost     some ms a deal with 30 jobs, and a fit for each new report.
+#include <algorithm>
+#include <cmath>
+
+#include "elastic/deal_ahead.h"
+#include "policy/kit/elastic_allocator.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::whole {
+namespace {
+
+constexpr int kGrowth = 8;               // times the most GPUs reported, in one go
+constexpr double kLeastPartLeft = 0.02;  // of its work, of a job that should have ended
+
+class Hasten final : public ElasticAllocator {
+ public:
+  Hasten(std::unique_ptr<Placement> placement, Duration every)
+      : ElasticAllocator(std::move(placement), every, ReportedSpeeds::Pool::of_model) {}
+
+ private:
+  void deal(std::span<const Elastic> jobs, const Room& room, const View& view,
+            std::vector<Wish>& wishes) override {
+    std::vector<elastic::AheadJob> ahead;
+    double restart_s = 0;
+    for (const Elastic& job : jobs) {
+      ahead.push_back(look_at(job, room, view));
+      restart_s += job.restart_s / static_cast<double>(jobs.size());
+    }
+    const std::vector<int> gpus = elastic::deal_ahead(ahead, room.gpus, {.restart_s = restart_s});
+    std::vector<Wish> dealt;
+    for (std::size_t at = 0; at < jobs.size(); ++at) {
+      if (gpus[at] == 0) continue;
+      Wish& wish = dealt.emplace_back(Wish{.job = jobs[at].job, .gpus = gpus[at]});
+      if (speeds.knows(wish.job)) {
+        const int nodes =
+            gpus[at] == jobs[at].held_gpus ? jobs[at].held_nodes : room.nodes_of(gpus[at]);
+        wish.config.batch = gpus[at] * speeds.best(wish.job, nodes, gpus[at]).split.local_batch();
+      }
+    }
+    std::stable_sort(dealt.begin(), dealt.end(),
+                     [](const Wish& a, const Wish& b) { return a.gpus > b.gpus; });
+    wishes.insert(wishes.end(), dealt.begin(), dealt.end());
+  }
+
+  elastic::AheadJob look_at(const Elastic& job, const Room& room, const View& view) {
+    const double alone = speed(job, 1, 1);
+    const double left =
+        std::max(job.told.total - job.told.progress, kLeastPartLeft * job.told.total);
+    elastic::AheadJob made{.work_s = left * job.told.batches.initial_batch / alone,
+                           .age_s = seconds(view.now - view.request(job.job).submit),
+                           .speeds = {0},
+                           .present = job.held_gpus};
+    const int known = speeds.knows(job.job) ? speeds.most_gpus(job.job) : 0;
+    const int most = std::min({room.gpus, job.most, std::max(kGrowth * known, 1)});
+    for (int gpus = 1; gpus <= most; ++gpus) {
+      const bool is_whole = gpus <= room.per_node || gpus % room.per_node == 0;
+      made.speeds.push_back(is_whole ? speed(job, room.nodes_of(gpus), gpus) / alone : 0);
+    }
+    // It may hold more than it would be given.
+    made.present = std::min(made.present, static_cast<int>(made.speeds.size()) - 1);
+    if (made.present > 0) made.present_speed = speed(job, job.held_nodes, job.held_gpus) / alone;
+    return made;
+  }
+
+  /// In samples of the initial batch a second; GPUs until its model has told anything.
+  double speed(const Elastic& job, int nodes, int gpus) {
+    if (!speeds.knows(job.job)) return gpus;
+    return speeds.best(job.job, nodes, gpus).value * speeds.correction(job.job, nodes, gpus);
+  }
+};
+
+}  // namespace
+
+void register_hasten(Registry& registry) {
+  registry.wholes.add(
+      {.name = "hasten",
+       .summary =
+           "GPUs to elastic jobs so that they end soon, by playing forward what deals lead to",
+       .source = "Almanac (docs/elastic.md)",
+       .traits = {.has = {Trait::reads_training, Trait::stops_jobs, Trait::moves_jobs,
+                          Trait::resizes_jobs, Trait::chooses_gpus}},
+       .parameters = {number("every_s", "two deals are at least so far apart", 60, 1, 1e6)}},
+      [](const Parameters& told, const Composition& composition, const Host& host) {
+        return std::make_unique<Hasten>(
+            almanac::policy::registry().placements.make(composition.placement, host),
+            told.duration("every_s"));
+      });
+}
+
+}  // namespace almanac::policy::whole

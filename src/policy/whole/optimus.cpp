@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Optimus: GPUs one by one, each to the elastic job whose remaining time it shortens most
+/// (elastic/marginal_gain.h). A job's batch stays as asked; how much it has left it tells, how long
+/// steps take on other GPUs is believed from what it has reported. Until it has reported anything
+/// it has one GPU.
+///
+/// Source   Peng et al., EuroSys'18 (Optimus), sections 3 and 4.1.
+/// Differs  The paper fits the loss curve to know what is left; here the job tells its total.
+/// Workers
+///          alone, no parameter servers; the model of step times is that of Pollux.
+/// Cost     O(jobs x GPUs) a deal, and a fit for each new report.
+#include <algorithm>
+
+#include "elastic/marginal_gain.h"
+#include "policy/kit/elastic_allocator.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::whole {
+namespace {
+
+class Optimus final : public ElasticAllocator {
+ public:
+  Optimus(std::unique_ptr<Placement> placement, Duration every)
+      : ElasticAllocator(std::move(placement), every, ReportedSpeeds::Pool::of_job) {}
+
+ private:
+  void deal(std::span<const Elastic> jobs, const Room& room, const View& view,
+            std::vector<Wish>& wishes) override {
+    std::vector<elastic::GainSeeker> seekers;
+    for (const Elastic& job : jobs) seekers.push_back(seeker(job, room, view));
+    const std::vector<int> gpus = elastic::deal_by_gain(seekers, room.gpus);
+    std::vector<Wish> dealt;
+    for (std::size_t at = 0; at < jobs.size(); ++at) {
+      if (gpus[at] > 0) dealt.push_back({.job = jobs[at].job, .gpus = gpus[at]});
+    }
+    // Small ones first, as the published simulator places them.
+    std::stable_sort(dealt.begin(), dealt.end(),
+                     [](const Wish& a, const Wish& b) { return a.gpus < b.gpus; });
+    wishes.insert(wishes.end(), dealt.begin(), dealt.end());
+  }
+
+  elastic::GainSeeker seeker(const Elastic& job, const Room& room, const View& view) const {
+    if (!speeds.knows(job.job)) return {.most_gpus = 1};
+    const elastic::BatchLimits limits = job.told.batches;
+    const int asked = view.request(job.job).batch;
+    const int batch = asked > 0 ? std::min(asked, limits.max_batch) : limits.initial_batch;
+    const double gain = elastic::step_gain(speeds.gradient(job.job), batch, limits.initial_batch);
+    return {
+        .steps_left = std::max(0.0, job.told.total - job.told.progress) / gain,
+        .most_gpus = std::clamp(batch / limits.min_local_batch, 1, job.most),
+        .step_s = [this, limits, batch, id = job.job, &room](int gpus) -> std::optional<double> {
+          const elastic::Split split =
+              elastic::within_max_batch(limits, gpus, elastic::split_batch(limits, gpus, batch));
+          return speeds.step_s(id, room.nodes_of(gpus), gpus, split);
+        }};
+  }
+};
+
+}  // namespace
+
+void register_optimus(Registry& registry) {
+  registry.wholes.add(
+      {.name = "optimus",
+       .summary = "GPUs one by one to the elastic job whose remaining time they shorten most",
+       .source = "Peng et al. EuroSys'18",
+       .traits = {.has = {Trait::reads_training, Trait::stops_jobs, Trait::moves_jobs,
+                          Trait::resizes_jobs, Trait::chooses_gpus}},
+       .parameters = {number("every_s", "two deals are at least so far apart", 60, 1, 1e6)}},
+      [](const Parameters& told, const Composition& composition, const Host& host) {
+        return std::make_unique<Optimus>(
+            almanac::policy::registry().placements.make(composition.placement, host),
+            told.duration("every_s"));
+      });
+}
+
+}  // namespace almanac::policy::whole
