@@ -280,6 +280,8 @@ class Recount {
       const trace::Request& request = input_.trace.jobs[number].request;
       if (!sim::is_simulated(request, input_.cluster)) continue;
       if (request.submit > sample.at || never_.contains(job)) continue;
+      const sim::JobResult& told = played_.result.jobs[number];
+      if (told.phase == policy::Phase::cut_off && told.end <= sample.at) continue;
       const Run* running = nullptr;
       bool ended = false;
       for (const Run* run : runs_[job]) {

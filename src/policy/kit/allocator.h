@@ -79,6 +79,8 @@ class Allocator : public Policy {
     static_cast<void>(job);
     return false;
   }
+  /// Sees to it that the jobs of the virtual cluster of `job` are allocated anew in this decision.
+  void look_at(JobId job, const View& view) { vcs_[index(view.progress(job).vc)].touched = true; }
   /// Ends a job that waits or runs, for good. To be called where reports and jobs that left are
   /// told: what it held is free as the next jobs are allocated.
   void end(JobId job) { over_.push_back(job); }

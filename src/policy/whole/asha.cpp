@@ -76,13 +76,16 @@ class Asha final : public Allocator {
     if (verdict == elastic::Verdict::stop) end(job);
     if (verdict == elastic::Verdict::pause) resting_.insert(job);
     while (const auto promoted = sweep.promote()) {
-      resting_.erase(JobId{static_cast<std::uint32_t>(*promoted)});
+      const JobId next{static_cast<std::uint32_t>(*promoted)};
+      resting_.erase(next);
+      look_at(next, view);  // which may be of another virtual cluster
     }
     end_if_over(group, verdict == elastic::Verdict::stop ? job : kNoJob, view);
   }
 
   void left(JobId job, const View& view) override {
-    if (view.progress(job).phase == Phase::running) return;
+    const Phase phase = view.progress(job).phase;
+    if (phase == Phase::running || phase == Phase::waiting) return;  // it goes on
     resting_.erase(job);
     end_if_over(view.request(job).group, job, view);
   }
