@@ -379,8 +379,8 @@ Options options_of(const Prepared& prepared, std::size_t run) {
           .seed = prepared.experiment.seed,
           .speeds = prepared.speeds.get(),
           .believed = prepared.believed.get(),
-          .incidents = prepared.incidents.get(),
           .applications = prepared.applications.empty() ? nullptr : &prepared.applications,
+          .incidents = prepared.incidents.get(),
           .whole_steps = whole_steps_of(chosen.composition),
           .warm_up = prepared.experiment.warm_up,
           .timeline_interval = prepared.experiment.timeline_interval};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "perf/catalogue_file.h"
+#include "policy/contract/speed_book.h"
 
 namespace almanac::sim {
 namespace {
