@@ -35,14 +35,14 @@ Result<replicas::Tally::Objective> objective(const std::string& told) {
     at = end + 1;
     const std::size_t equals = each.find('=');
     const std::string key = each.substr(0, equals);
-    const auto length =
-        equals == std::string::npos ? std::nullopt : text::parse_duration(each.substr(equals + 1));
-    if ((key != "ttft" && key != "tpot") || !length || *length <= Duration{0} ||
-        *length == text::kUnlimited) {
+    const bool has_value = equals != std::string::npos;
+    const Duration length =
+        text::parse_duration(has_value ? each.substr(equals + 1) : "").value_or(Duration{0});
+    if ((key != "ttft" && key != "tpot") || length <= Duration{0} || length == text::kUnlimited) {
       return fail(Code::usage, fmt::format("--slo: \"{}\" is no objective", each), {},
                   "as ttft=500ms,tpot=50ms, or one of them");
     }
-    (key == "ttft" ? made.first_s : made.each_s) = seconds(*length);
+    (key == "ttft" ? made.first_s : made.each_s) = seconds(length);
   }
   return made;
 }

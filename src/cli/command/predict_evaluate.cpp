@@ -41,15 +41,15 @@ struct PredictEvaluateOptions {
 };
 
 /// JSON has no NaN.
-Json number(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
+Json number_or_null(double value) { return std::isnan(value) ? Json(nullptr) : Json(value); }
 
 void put(Json& object, const Score& score) {
   object["jobs"] = score.jobs;
-  object["mae_s"] = number(score.mae_s);
-  object["median_abs_log10_error"] = number(score.median_abs_log10_error);
-  object["spearman_gpu_time"] = number(score.spearman_gpu_time);
-  object["coverage_90"] = number(score.coverage_90);
-  object["interval_width_log10"] = number(score.interval_width);
+  object["mae_s"] = number_or_null(score.mae_s);
+  object["median_abs_log10_error"] = number_or_null(score.median_abs_log10_error);
+  object["spearman_gpu_time"] = number_or_null(score.spearman_gpu_time);
+  object["coverage_90"] = number_or_null(score.coverage_90);
+  object["interval_width_log10"] = number_or_null(score.interval_width);
 }
 
 void print_json(const Evaluation& evaluation, const std::vector<Group>& groups) {
