@@ -46,7 +46,7 @@ TEST_F(ElasticToml, SaysHowLongStepsTakeAndHowFarTheyGo) {
 
 TEST_F(ElasticToml, NamesTheFirstThingThatIsWrong) {
   EXPECT_THAT(error("[[application]]\nnmae = 'small'\n"),
-              HasSubstr("elastic.toml:2:1: unknown key nmae (did you mean name?)"));
+              HasSubstr("elastic.toml:2:1: unknown key nmae (known: name, batch"));
   EXPECT_THAT(error("[[application]]\nbatch = 8\n"), HasSubstr("an application needs a name"));
   EXPECT_THAT(error("[[application]]\nname = 'x'\n"), HasSubstr("an application needs batch"));
   EXPECT_THAT(error("[[application]]\nname = 'x'\nbatch = 0\n"),
@@ -58,7 +58,7 @@ TEST_F(ElasticToml, NamesTheFirstThingThatIsWrong) {
   EXPECT_THAT(error(std::string(kSmall) + "gradient = [1, 2]\n"),
               HasSubstr("gradient must be a list of its squared norm and variance"));
   EXPECT_THAT(error(std::string(kSmall) + kSmall), HasSubstr("two applications are called small"));
-  EXPECT_THAT(error(""), HasSubstr("there is no application, written [[application]]"));
+  EXPECT_THAT(error(""), HasSubstr("the file is empty"));
 }
 
 TEST_F(ElasticToml, AFolderHasThePublishedTables) {

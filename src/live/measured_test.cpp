@@ -27,8 +27,10 @@ class MeasuredTest : public testing::Test {
     const Time now{from + 5s};
     Sight made;
     made.bandwidth_gbs = measure::Stretch{begun, now, 30};
-    made.jobs = {{kFirst, measure::Stretch{begun, now, 0.8}, measure::Stretch{begun, now, 10}},
-                 {kSecond, std::nullopt, measure::Stretch{begun, now, 20}}};
+    made.jobs = {{.job = kFirst,
+                  .gpu_use = measure::Stretch{begun, now, 0.8},
+                  .bandwidth_gbs = measure::Stretch{begun, now, 10}},
+                 {.job = kSecond, .bandwidth_gbs = measure::Stretch{begun, now, 20}}};
     return made;
   }
 

@@ -50,8 +50,8 @@ class Estimator {
   virtual void answer_at_once(Time now) { static_cast<void>(now); }
 };
 
-/// Knows the truth. Only a simulation can have one.
-std::unique_ptr<Estimator> make_oracle(std::span<const trace::Job> jobs);
+/// Knows the truth. Only a simulation can have one. `jobs`, which may grow, must outlive it.
+std::unique_ptr<Estimator> make_oracle(const std::vector<trace::Job>& jobs);
 
 /// The truth with errors of known sizes, each job's drawn by itself: for what a scheduler loses by
 /// wrong predictions. May be negative, as in the paper's file.
@@ -59,7 +59,7 @@ std::unique_ptr<Estimator> make_oracle(std::span<const trace::Job> jobs);
 /// Source   Hu et al., SC'21, section 4.2.3: Philly's priorities with the error distribution of
 ///          Helios; the mixture is that of the artifact's philly_estimate.py.
 /// Differs  The artifact seeds nothing; the same seed gives the same errors here.
-std::unique_ptr<Estimator> make_noisy(std::span<const trace::Job> jobs, std::uint64_t seed = 6);
+std::unique_ptr<Estimator> make_noisy(const std::vector<trace::Job>& jobs, std::uint64_t seed = 6);
 
 /// Boosted trees and the closest earlier jobs (predict/learned.h), learned anew as jobs end; begins
 /// with the model `brought`, or with none. `names` must outlive it.

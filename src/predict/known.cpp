@@ -12,13 +12,13 @@ namespace {
 
 class Oracle final : public Estimator {
  public:
-  explicit Oracle(std::span<const trace::Job> jobs) : jobs_(jobs) {}
+  explicit Oracle(const std::vector<trace::Job>& jobs) : jobs_(jobs) {}
   Belief estimate(JobId job, const trace::Request&) override {
     return {.run = jobs_[index(job)].outcome.run};
   }
 
  private:
-  std::span<const trace::Job> jobs_;
+  const std::vector<trace::Job>& jobs_;
 };
 
 class Given final : public Estimator {
@@ -46,7 +46,7 @@ class Limit final : public Estimator {
 
 }  // namespace
 
-std::unique_ptr<Estimator> make_oracle(std::span<const trace::Job> jobs) {
+std::unique_ptr<Estimator> make_oracle(const std::vector<trace::Job>& jobs) {
   return std::make_unique<Oracle>(jobs);
 }
 std::unique_ptr<Estimator> make_given() { return std::make_unique<Given>(); }

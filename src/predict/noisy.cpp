@@ -27,7 +27,7 @@ double relative_error(Rng& rng) {
 
 class Noisy final : public Estimator {
  public:
-  Noisy(std::span<const trace::Job> jobs, std::uint64_t seed) : jobs_(jobs), seed_(seed) {}
+  Noisy(const std::vector<trace::Job>& jobs, std::uint64_t seed) : jobs_(jobs), seed_(seed) {}
   Belief estimate(JobId job, const trace::Request&) override {
     Rng rng(seed_, index(job));
     const double truth_s = seconds(jobs_[index(job)].outcome.run);
@@ -35,13 +35,13 @@ class Noisy final : public Estimator {
   }
 
  private:
-  std::span<const trace::Job> jobs_;
+  const std::vector<trace::Job>& jobs_;
   std::uint64_t seed_;
 };
 
 }  // namespace
 
-std::unique_ptr<Estimator> make_noisy(std::span<const trace::Job> jobs, std::uint64_t seed) {
+std::unique_ptr<Estimator> make_noisy(const std::vector<trace::Job>& jobs, std::uint64_t seed) {
   return std::make_unique<Noisy>(jobs, seed);
 }
 

@@ -40,6 +40,12 @@ Prepared prepared(const Given& given) {
   return std::move(*made);
 }
 
+constexpr const char* kNotElastic =
+    "left out of all, as no job is elastic (--elastic): hasten, optimus, pollux";
+constexpr const char* kNoTrials =
+    "left out of all, as no job is a trial of a sweep (group, metric): asha";
+constexpr const char* kNoTenants = "left out of all, as the cluster has no tenants: yarn_cs";
+
 TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
   const Prepared made = prepared({});
   EXPECT_THAT(
@@ -49,11 +55,11 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
                   "synergy_greedy, synergy_opt, synergy_tune, afs, allox, gavel",
                   "left out of all, as no job has a deadline and no speeds of jobs are given "
                   "(--speed): elasticflow, genie, promise, thrift",
-                  "left out of all, as the cluster has no tenants: yarn_cs"));
+                  kNotElastic, kNoTrials, kNoTenants));
   for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
   EXPECT_EQ(made.experiment.policies.front(), "fifo");
   EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
-  EXPECT_EQ(made.runs.size() + 13, all_policies().size());
+  EXPECT_EQ(made.runs.size() + 17, all_policies().size());
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
 }
 
@@ -69,20 +75,18 @@ TEST(Experiment, WritesOutWhatBracesLeaveOpen) {
   EXPECT_THAT(parse_policies("a},b"), ElementsAre("a}", "b"));
 }
 
-constexpr const char* kNoTenants = "left out of all, as the cluster has no tenants: yarn_cs";
-
 TEST(Experiment, KeepsWhatOneKindOfDataIsEnoughFor) {
   const Prepared due = prepared({.has_deadline = true});
-  EXPECT_THAT(due.left_out,
-              ElementsAre(HasSubstr("no speeds of jobs are given (--speed): coda, "), kNoTenants));
+  EXPECT_THAT(due.left_out, ElementsAre(HasSubstr("no speeds of jobs are given (--speed): coda, "),
+                                        kNotElastic, kNoTrials, kNoTenants));
   EXPECT_THAT(due.experiment.policies, Contains("chronus"));
   EXPECT_THAT(due.experiment.policies, Contains("elasticflow"));
   const Prepared fast = prepared({.speed = "public"});
-  EXPECT_THAT(fast.left_out,
-              ElementsAre("left out of all, as no job has a deadline: chronus", kNoTenants));
+  EXPECT_THAT(fast.left_out, ElementsAre("left out of all, as no job has a deadline: chronus",
+                                         kNotElastic, kNoTrials, kNoTenants));
   EXPECT_THAT(fast.experiment.policies, Contains("elasticflow"));
   EXPECT_THAT(prepared({.speed = "public", .has_deadline = true}).left_out,
-              ElementsAre(kNoTenants));
+              ElementsAre(kNotElastic, kNoTrials, kNoTenants));
 }
 
 TEST(Experiment, RunsWhatIsNamed) {

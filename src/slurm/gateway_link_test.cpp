@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-constexpr const char* kWell = R"(echo "{\"v\":2,\"id\":$id,\"site\":{\"cluster\":\"$id\"}}")";
+constexpr const char* kWell = R"(echo "{\"v\":3,\"id\":$id,\"site\":{\"cluster\":\"$id\"}}")";
 
 class GatewayLinkTest : public testing::Test {
  protected:
@@ -35,7 +35,7 @@ while read -r line; do
   id=${{id%%[,\}}]*}}
   case $line in
     *'"ask":"site"'*) echo $id >>asked; {} ;;
-    *) echo "{{\"v\":2,\"id\":$id,\"hello\":{{\"version\":\"1\"}}}}" ;;
+    *) echo "{{\"v\":3,\"id\":$id,\"hello\":{{\"version\":\"1\"}}}}" ;;
   esac
 done
 )",
@@ -68,7 +68,7 @@ TEST_F(GatewayLinkTest, AsksOneThatDoesNotComeToAnEndNoMore) {
 
 TEST_F(GatewayLinkTest, TellsTheLastWordsOfOneThatEndsWithinAnAnswer) {
   GatewayLink link({.program = gateway_that_first(
-                        "echo fatal: no more >&2; printf '{\"v\":2,\"id\":2,'; exit 3")});
+                        "echo fatal: no more >&2; printf '{\"v\":3,\"id\":2,'; exit 3")});
   const auto nothing = link.site();
   ASSERT_FALSE(nothing);
   EXPECT_EQ(nothing.error().code, Code::unavailable);

@@ -70,7 +70,6 @@ class ScoredPlacement final : public Placement {
     if (demand.is_cpu_job() && !is_plain) {
       return larger_->place(ledger, vc, demand, rng, grants);
     }
-    if (learns_ && seen_.pods() >= next_mix_) renew_mix();
     images_.look(ledger);
     if (kinds_.empty()) add_up_wanted(ledger);
     const Request request = request_of(demand);
@@ -95,7 +94,10 @@ class ScoredPlacement final : public Placement {
   bool places_parts() const override { return true; }
   bool draws() const override { return rule_->draws(); }
   void expect(const cluster::Demand& demand) override {
-    if (learns_) seen_.add(pod_of(demand));
+    if (!learns_) return;
+    seen_.add(pod_of(demand));
+    // Here and not where it is asked: to ask where a job would go must change nothing.
+    if (seen_.pods() >= next_mix_) renew_mix();
   }
   Footprint footprint(const cluster::Demand& demand, const cluster::Pool& pool) const override {
     return larger_->footprint(demand, pool);
@@ -108,7 +110,7 @@ class ScoredPlacement final : public Placement {
  private:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-  void renew_mix() const {
+  void renew_mix() {
     mix_ = std::make_shared<Mix>(seen_.mix());
     next_mix_ = seen_.pods() + seen_.pods() / 2 + 1;
     kinds_.clear();
@@ -213,10 +215,10 @@ class ScoredPlacement final : public Placement {
 
   std::unique_ptr<fragment::Rule> rule_;
   std::unique_ptr<Placement> larger_;
-  mutable std::shared_ptr<const Mix> mix_;
+  std::shared_ptr<const Mix> mix_;
   bool learns_;
-  fragment::Tally seen_;               // where it learns
-  mutable std::int64_t next_mix_ = 1;  // as of so many pods
+  fragment::Tally seen_;       // where it learns
+  std::int64_t next_mix_ = 1;  // as of so many pods
   mutable NodeImages images_;
   mutable std::unordered_map<Kind, Scores, HashKind> kinds_;
   mutable std::vector<Unusable> unusable_;

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The days on which every policy is played: crowded ones, drawn from a seed.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/rng.h"
+#include "support/play.h"
+
+namespace almanac {
+
+/// 120 jobs on two virtual clusters of unlike nodes, crowded, with ties and zero-length jobs.
+inline Case crowded_day(std::uint64_t seed) {
+  Case made;
+  made.cluster.add_vc("red");
+  made.cluster.add_nodes({.gpus = 8, .gpu_type = "V100"}, 3);
+  made.cluster.add_vc("blue");
+  made.cluster.add_nodes({.gpus = 4, .gpu_type = "V100"}, 2);
+  made.cluster.add_nodes({.gpus = 4, .gpu_type = "A100"}, 2);
+  Rng rng(seed);
+  std::int64_t now = 0;
+  for (int job = 0; job < 120; ++job) {
+    if (rng.below(3) > 0) now += static_cast<std::int64_t>(rng.below(120));
+    const bool red = rng.below(2) == 0;
+    const std::int64_t run = rng.below(20) == 0 ? 0 : static_cast<std::int64_t>(1 + rng.below(900));
+    const auto error = static_cast<std::int64_t>(rng.below(200));
+    add_job(made.trace, {.id = std::to_string(job),
+                         .submit = now * 1s,
+                         .gpus = static_cast<int>(1 + rng.below(red ? 16 : 8)),
+                         .run = run * 1s,
+                         .vc = red ? "red" : "blue",
+                         .user = rng.below(2) == 0 ? "ann" : "bob",
+                         .name = rng.below(2) == 0 ? "train" : "test",
+                         .gpu_type = rng.below(4) == 0 ? "V100" : "",
+                         .limit = (run + error) * 1s,
+                         .predicted = (run * 10 + error) * 100ms});
+  }
+  return made;
+}
+
+/// The same day where cores and memory are short too: a third are CPU jobs, some of several tasks,
+/// and there is a node without GPUs.
+inline Case crowded_day_with_cores(std::uint64_t seed) {
+  Case made = crowded_day(seed);
+  for (cluster::NodeClass& make : made.cluster.classes) {
+    make.cpus = 4 * make.gpus;
+    make.memory_gb = 64;
+  }
+  made.cluster.add_nodes({.gpus = 0, .cpus = 16, .memory_gb = 32}, 1);
+  Rng rng(seed, 1);
+  for (trace::Job& job : made.trace.jobs) {
+    trace::Request& request = job.request;
+    if (rng.below(3) == 0) {
+      request.gpus = 0;
+      request.gpu_type = kNoName;
+      request.nodes = static_cast<std::int32_t>(1 + rng.below(3));
+    }
+    const auto units = static_cast<float>(std::max(request.gpus, request.nodes));
+    if (rng.below(4) > 0) request.cpus = units * static_cast<float>(1 + rng.below(12)) / 2;
+    if (rng.below(4) > 0) request.memory_gb = units * static_cast<float>(rng.below(16));
+  }
+  return made;
+}
+
+/// The same where most jobs of one GPU ask a part of it.
+inline Case crowded_day_with_parts(std::uint64_t seed) {
+  Case made = crowded_day_with_cores(seed);
+  Rng rng(seed, 2);
+  for (trace::Job& job : made.trace.jobs) {
+    trace::Request& request = job.request;
+    if (request.gpus == 0 || rng.below(2) == 0) continue;
+    request.gpus = 1;
+    request.gpu_share = static_cast<float>(1 + rng.below(12)) / 10;
+    if (request.gpu_share > 1) request.gpu_share = 1;
+  }
+  return made;
+}
+
+/// Nodes go down again and again in the first two hours, some with a notice, some two at once, and
+/// come back within half an hour; a price changes beside.
+inline cluster::Incidents bad_day(const Case& day, std::uint64_t seed) {
+  using Kind = cluster::Incident::Kind;
+  cluster::Incidents made;
+  made.signals = {"price"};
+  Rng rng(seed, 3);
+  Time at{};
+  while (at < Time{2h}) {
+    at += static_cast<std::int64_t>(rng.below(600)) * 1s;
+    const auto node = static_cast<std::uint32_t>(rng.below(day.cluster.nodes.size()));
+    const Time back = at + static_cast<std::int64_t>(1 + rng.below(1800)) * 1s;
+    if (rng.below(2) == 0) made.all.push_back({at - 60s, Kind::notice, node, 60});
+    made.all.push_back({at, Kind::down, node});
+    made.all.push_back({back, Kind::up, node});
+    made.all.push_back({at, Kind::signal, 0, static_cast<double>(rng.below(10))});
+  }
+  std::stable_sort(made.all.begin(), made.all.end(),
+                   [](const auto& a, const auto& b) { return a.at < b.at; });
+  return made;
+}
+
+/// The same where half of the jobs are elastic, and a third are trials of two sweeps.
+inline Case crowded_day_with_training(std::uint64_t seed) {
+  Case made = crowded_day(seed);
+  made.elastic = "elastic.toml";
+  Rng rng(seed, 3);
+  const char* const models[] = {"linear", "flat", "noisy"};
+  for (trace::Job& job : made.trace.jobs) {
+    trace::Request& request = job.request;
+    if (rng.below(2) == 0) {
+      request.model = made.trace.names.intern(models[rng.below(3)]);
+      request.max_gpus = request.gpus + static_cast<std::int32_t>(rng.below(8));
+    }
+    if (rng.below(3) > 0) continue;
+    request.steps = 100;
+    request.group = made.trace.names.intern(rng.below(2) == 0 ? "one" : "two");
+    std::string metric;
+    for (const int steps : {1, 4, 16, 64}) {
+      metric += fmt::format("{}{}:{}", metric.empty() ? "" : "|", steps, rng.below(100));
+    }
+    job.outcome.metric = made.trace.names.intern(metric);
+  }
+  return made;
+}
+
+}  // namespace almanac
