@@ -58,7 +58,7 @@ TEST_F(CoursesTest, GoesAsFastAsItsBatchAndItsNoiseAllow) {
 
 TEST_F(CoursesTest, TellsWhatItHasMeasuredAndNothingBefore) {
   Courses courses(cluster_, trace_, &applications_);
-  EXPECT_DOUBLE_EQ(told(courses).total, 200);
+  EXPECT_NEAR(told(courses).total, 200, 1e-5);
   EXPECT_EQ(told(courses).batches.max_batch, 16);
   courses.hold(kJob, two_, 8, 200'000, 0);
   EXPECT_TRUE(told(courses).seen.empty());
