@@ -343,10 +343,9 @@ TEST_F(SlurmServiceTest, LeavesHeldAJobThatAUserHoldsBesideALever) {
     const std::uint32_t number = caller.may_all ? 10 : 11;
     EXPECT_TRUE(while_it_looks([&] { return service_->hold(JobNumber{number}, caller); }));
   }
-  for (Duration passed{}; passed < 1h; passed += 30s) {
-    slurm_.pass(30s);
-    settle();
-  }
+  // An hour of Slurm's would outlive the holds, which are renewed by the clock of this machine.
+  for (const std::uint32_t number : {1U, 2U}) slurm_.job(number).state = slurm::State::ended;
+  settle();
   slurm_.pass(1s);
   EXPECT_EQ(slurm_.job(9).state, slurm::State::running);
   for (const std::uint32_t number : {10U, 11U}) EXPECT_TRUE(slurm_.is_held(number)) << number;
