@@ -49,6 +49,13 @@ class ElasticAllocator : public Allocator {
   virtual void deal(std::span<const Elastic> jobs, const Room& room, const View& view,
                     std::vector<Wish>& wishes) = 0;
 
+  /// The speed that is believed of a job with the best batch, in samples of the initial batch a
+  /// second; as many as GPUs until it has reported anything.
+  double speed_on(const Elastic& job, int nodes, int gpus);
+  /// So many GPUs on as few nodes as hold them, or where it has as many, with the best batch there;
+  /// its own until it has reported anything.
+  Wish wish_of(const Elastic& job, int gpus, const Room& room);
+
   ReportedSpeeds speeds;
 
  private:
