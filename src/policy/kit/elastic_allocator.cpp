@@ -141,6 +141,11 @@ void ElasticAllocator::settled(VcId, const View&, Plan& plan) {
   if (std::exchange(is_behind_, false)) plan.wake(dealt_ + every_);
 }
 
+void ElasticAllocator::reported(JobId job, double, const View& view) {
+  const auto told = elastic(job, type_held(job, view), view);
+  if (told) speeds.hear(job, told->told, view);
+}
+
 void ElasticAllocator::left(JobId job, const View& view) {
   if (view.progress(job).phase != Phase::running) speeds.forget(job);
 }

@@ -62,6 +62,8 @@ class ElasticAllocator : public Allocator {
   void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                 std::vector<Wish>& wishes) final;
   void settled(VcId vc, const View& view, Plan& plan) final;
+  /// Heard at once: it may have ended before the next deal.
+  void reported(JobId job, double metric, const View& view) final;
   void left(JobId job, const View& view) final;
   /// Lets all jobs go on as they are between deals, and starts those that are not elastic.
   static void carry_on(std::span<const JobId> jobs, std::vector<Stock> stock, const View& view,

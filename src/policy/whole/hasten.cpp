@@ -23,6 +23,8 @@ namespace {
 
 constexpr int kGrowth = 8;               // times the most GPUs reported, in one go
 constexpr double kLeastPartLeft = 0.02;  // of its work, of a job that should have ended
+// Left of a job of whose model nothing is known: little, so that it starts and tells.
+constexpr double kUnknown_s = 300;
 
 class Hasten final : public ElasticAllocator {
  public:
@@ -52,7 +54,8 @@ class Hasten final : public ElasticAllocator {
     const double alone = speed(job, 1, 1);
     const double left =
         std::max(job.told.total - job.told.progress, kLeastPartLeft * job.told.total);
-    elastic::AheadJob made{.work_s = left * job.told.batches.initial_batch / alone,
+    const double work_s = left * job.told.batches.initial_batch / alone;
+    elastic::AheadJob made{.work_s = speeds.knows(job.job) ? work_s : kUnknown_s,
                            .age_s = seconds(view.now - view.request(job.job).submit),
                            .speeds = {0},
                            .present = job.held_gpus};
