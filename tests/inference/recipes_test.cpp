@@ -71,5 +71,20 @@ TEST(PublishedSplitwise, IsOursToThePrintedDigitWhereAServerDoesPromptsOrTokensO
   EXPECT_GE(checked, 45);
 }
 
+TEST(PublishedGpulet, MostPlansAreOurs) {
+  const auto golden = shared_path("golden");
+  const auto data = shared_path("data");
+  if (!golden || !data) GTEST_SKIP() << "the shared data are not at hand";
+  const auto made = compare_gpulet({*data, *golden});
+  ASSERT_TRUE(made.has_value()) << to_string(made.error());
+  for (const Error& error : made->errors()) ADD_FAILURE() << to_string(error);
+  ASSERT_FALSE(made->figures().empty());
+  for (const Figure& each : made->figures()) {
+    const bool is_exact = each.what.find("rates") != std::string::npos ||
+                          each.what.find("timesharing_only") != std::string::npos;
+    EXPECT_GE(each.ours, (is_exact ? 1 : 0.89) * each.published) << each.what;
+  }
+}
+
 }  // namespace
 }  // namespace almanac::inference
