@@ -71,6 +71,27 @@ TEST(PublishedSplitwise, IsOursToThePrintedDigitWhereAServerDoesPromptsOrTokensO
   EXPECT_GE(checked, 45);
 }
 
+TEST(PublishedServegen, IsDrawnFromTheSameDistributions) {
+  const auto golden = shared_path("golden");
+  const auto data = shared_path("data");
+  if (!golden || !data) GTEST_SKIP() << "the shared data are not at hand";
+  const auto made = compare_servegen({*data, *golden});
+  ASSERT_TRUE(made.has_value()) << to_string(made.error());
+  for (const Error& error : made->errors()) ADD_FAILURE() << to_string(error);
+  int checked = 0;
+  for (const Figure& each : made->figures()) {
+    if (each.what.ends_with("told apart at 5 %")) {
+      EXPECT_EQ(each.ours, 0) << each.what;
+      ++checked;
+    } else if (each.what.ends_with(": requests")) {
+      EXPECT_NEAR(each.ours, each.published, 14) << each.what;  // at most one a client
+    } else if (each.what.ends_with(", mean") || each.what.find("variation") != std::string::npos) {
+      EXPECT_NEAR(each.ours, each.published, 0.06 * each.published) << each.what;
+    }
+  }
+  EXPECT_GE(checked, 10);
+}
+
 TEST(PublishedGpulet, MostPlansAreOurs) {
   const auto golden = shared_path("golden");
   const auto data = shared_path("data");
