@@ -31,6 +31,7 @@
 
 #include <fmt/format.h>
 
+#include "base/keep_memory.h"
 #include "base/rng.h"
 #include "cluster/read_toml.h"
 #include "floor.h"
@@ -189,4 +190,7 @@ int run(const Options& options) {
 }  // namespace
 }  // namespace almanac::bench
 
-int main(int argc, char** argv) { return almanac::bench::run(almanac::bench::parse(argc, argv)); }
+int main(int argc, char** argv) {
+  almanac::keep_memory();  // as almanac simulate does
+  return almanac::bench::run(almanac::bench::parse(argc, argv));
+}

@@ -13,6 +13,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include "base/keep_memory.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
 #include "cli/progress.h"
@@ -90,6 +91,7 @@ class RunPage {
 
 Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string& out, int threads,
                                const std::vector<std::string>& command) {
+  keep_memory();  // from one policy to the next
   const std::atomic<bool>& stop = interrupted();
   process::Descriptor folder;
   if (!out.empty()) {

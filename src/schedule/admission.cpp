@@ -46,8 +46,7 @@ VcId Admission::vc(const trace::Request& request) {
   return vc_of_name_[name];
 }
 
-TenantId Admission::tenant(const trace::Request& request) const {
-  if (cluster_.tenants.empty()) return kNoTenant;
+TenantId Admission::named_tenant(const trace::Request& request) const {
   const TenantId named = cluster_.find_tenant(names_[request.vc]);
   return named != kNoTenant ? named : cluster_.find_tenant(names_[request.user]);
 }
@@ -60,6 +59,14 @@ std::uint64_t Admission::types_of(std::string_view wanted) const {
     if (cluster::is_one_of(gpu_types_[type], wanted)) types |= std::uint64_t{1} << type;
   }
   return types;
+}
+
+std::uint64_t Admission::types_of(NameId wanted) {
+  const std::size_t name = index(wanted);
+  if (types_of_name_.size() <= name) types_of_name_.resize(name + 1);
+  std::optional<std::uint64_t>& types = types_of_name_[name];
+  if (!types) types = types_of(names_[wanted]);
+  return *types;
 }
 
 Admission::Share Admission::usual_share(VcId vc) const {
@@ -76,14 +83,14 @@ Admission::Share Admission::usual_share(VcId vc) const {
 }
 
 DemandId Admission::demand(const trace::Request& request, VcId vc, ClaimId claim) {
-  return demand(request, names_[request.gpu_type], vc, claim);
+  return demand(request, types_of(request.gpu_type), vc, claim);
 }
 
 std::vector<policy::Acceptable> Admission::acceptable(const trace::Request& request, VcId vc,
                                                       ClaimId claim) {
   std::vector<policy::Acceptable> made;
   const auto add = [&](const trace::Request& wanted, std::string_view gpu_type, double rate) {
-    const DemandId id = demand(wanted, gpu_type, vc, claim);
+    const DemandId id = demand(wanted, types_of(gpu_type), vc, claim);
     if (!never(vc, id)) made.push_back({id, static_cast<float>(rate)});
   };
   add(request, names_[request.gpu_type], 1);
@@ -98,7 +105,7 @@ std::vector<policy::Acceptable> Admission::acceptable(const trace::Request& requ
   return made;
 }
 
-DemandId Admission::demand(const trace::Request& request, std::string_view gpu_type, VcId vc,
+DemandId Admission::demand(const trace::Request& request, std::uint64_t types, VcId vc,
                            ClaimId claim) {
   cluster::Demand wanted{.gpus = request.gpus};
   wanted.claim = claim;
@@ -108,23 +115,22 @@ DemandId Admission::demand(const trace::Request& request, std::string_view gpu_t
   if (wanted.is_cpu_job()) {
     wanted.tasks = std::max(1, request.nodes);
   } else {
-    wanted.gpu_types = types_of(gpu_type);
+    wanted.gpu_types = types;
   }
   if (vc != kNoVc && counts_[index(vc)]) {
     const Share share =
         wanted.is_cpu_job() ? Share{.cpu_milli = 1000} : shares_[index(vc)].of(wanted.gpu_milli);
-    const auto each = [&](float asked, std::int32_t in_thousandths, std::int32_t missing) {
+    const auto each = [&](float asked, auto in_units, std::int32_t missing) {
       if (std::isnan(asked)) return missing;
+      const std::int32_t in_thousandths = in_units(asked);
       // Rounded up, so that all units together are no less than what was asked.
       const std::int32_t unit =
           in_thousandths / wanted.units() + (in_thousandths % wanted.units() != 0 ? 1 : 0);
       // No node has as much: what all units of a node need together stays within the numbers.
       return std::min(unit, cluster::kUnbounded / cluster::kMaxGpusPerNode);
     };
-    const double cpus = request.cpus;
-    const double memory = request.memory_gb;
-    wanted.cpu_milli = each(request.cpus, cluster::cpu_milli(cpus), share.cpu_milli);
-    wanted.memory_mb = each(request.memory_gb, cluster::memory_mb(memory), share.memory_mb);
+    wanted.cpu_milli = each(request.cpus, cluster::cpu_milli, share.cpu_milli);
+    wanted.memory_mb = each(request.memory_gb, cluster::memory_mb, share.memory_mb);
   }
   return demands_.id_of(wanted);
 }

@@ -24,7 +24,9 @@ class Admission {
   /// The virtual cluster of a request, or kNoVc.
   VcId vc(const trace::Request& request);
   /// The tenant that a request's virtual cluster names, else its user; kNoTenant = neither does.
-  TenantId tenant(const trace::Request& request) const;
+  TenantId tenant(const trace::Request& request) const {
+    return cluster_.tenants.empty() ? kNoTenant : named_tenant(request);
+  }
   /// The number of its demand in `vc`; equal demands have equal numbers. A GPU job that does not
   /// say its cores or memory asks those of what it asks of its GPUs, a CPU job one core and no
   /// memory. Where nodes do not say how much they have, neither is counted. Request::gpu_share
@@ -70,8 +72,11 @@ class Admission {
   };
 
   Share usual_share(VcId vc) const;
+  TenantId named_tenant(const trace::Request& request) const;
   std::uint64_t types_of(std::string_view wanted) const;
-  DemandId demand(const trace::Request& request, std::string_view gpu_type, VcId vc, ClaimId claim);
+  std::uint64_t types_of(NameId wanted);
+  /// On GPUs of `types`.
+  DemandId demand(const trace::Request& request, std::uint64_t types, VcId vc, ClaimId claim);
   /// How many tasks of a CPU job its virtual cluster holds when nothing else runs, or more than it
   /// has.
   std::int64_t most_tasks(VcId vc, const cluster::Demand& wanted) const;
@@ -81,6 +86,7 @@ class Admission {
   std::vector<std::string> gpu_types_;
   std::vector<VcId> vc_of_name_;  // indexed by NameId; grows as names are met
   std::vector<bool> vc_is_known_;
+  std::vector<std::optional<std::uint64_t>> types_of_name_;  // the same
   cluster::DemandTable demands_;
   std::vector<std::vector<Size>> sizes_;  // by virtual cluster
   std::vector<Share> shares_;

@@ -142,7 +142,7 @@ class Round {
  private:
   /// Sets what a job asks here and what lies behind it.
   std::optional<policy::Reason> introduce(JobId job, const Past& past);
-  void check_time_goes_on(Time now, std::span<const policy::Event> events);
+  void check_time_goes_on(std::span<const policy::Event> events);
   void check_and_stop(Time now, const policy::Plan::Change& stop);
   void check_and_resize(const policy::Plan::Change& resize);
   void check_and_start(Time now, const policy::Plan::Change& start);

@@ -41,6 +41,8 @@ class Engine final : public schedule::Actuator {
         logged_(trace.jobs.size()),
         options_(options),
         takes_cpu_jobs_(cluster.counts_cpus()),
+        has_sources_(options.services != nullptr || options.incidents != nullptr ||
+                     options.speeds != nullptr || !cluster.changes.empty()),
         round_(cluster, trace, policy, *this, options.restart, options.seed, options.policy),
         ends_(trace.jobs.size()),
         gaps_(cluster, options.boot, options.least_sleep) {
@@ -132,7 +134,12 @@ class Engine final : public schedule::Actuator {
                              round_.progress(options_.until_ended).phase == Phase::ended);
   }
   Time next_event();
+  /// Of all but jobs and timers.
+  Time next_of_others() const;
+  /// Whether anything else is to come: in most runs nothing is.
+  bool has_others() const { return has_sources_ || !boots_.empty(); }
   void gather_events();
+  void gather_others();
   /// When the last of these nodes is on.
   Time when_on(std::span<const cluster::Grant> held) const {
     Time at = now_;
@@ -175,6 +182,7 @@ class Engine final : public schedule::Actuator {
   std::size_t logged_;  // jobs; those behind them are replicas
   const Options& options_;
   bool takes_cpu_jobs_;
+  bool has_sources_;  // services, incidents, changes of capacity, or jobs that report
   std::optional<policy::Quotas> quotas_;  // none = GPUs are all that limits jobs
   schedule::Round round_;
   EndQueue ends_;
@@ -210,13 +218,19 @@ Time Engine::next_event() {
   if (next_arrival_ < logged_) at = trace_.jobs[next_arrival_].request.submit;
   if (at > options_.last_arrival) at = kNever;
   if (!ends_.empty()) at = std::min(at, ends_.next());
-  // What else may happen matters only while there are jobs.
-  Services* const services = options_.services;
-  const bool serves = services != nullptr && services->go_on();
-  if (at == kNever && serves && services->is_stuck()) return kNever;
-  if (at == kNever && !serves && round_.load().jobs_waiting == 0) return kNever;
-  if (services != nullptr) at = std::min(at, services->next());
+  if (at == kNever) {
+    // What else may happen matters only while there are jobs.
+    Services* const services = options_.services;
+    const bool serves = services != nullptr && services->go_on();
+    if (serves ? services->is_stuck() : round_.load().jobs_waiting == 0) return kNever;
+  }
   if (!wakes_.empty()) at = std::min(at, wakes_.top());
+  return has_others() ? std::min(at, next_of_others()) : at;
+}
+
+Time Engine::next_of_others() const {
+  Time at = kNever;
+  if (options_.services != nullptr) at = std::min(at, options_.services->next());
   if (pacer_) at = std::min(at, pacer_->next_report());
   if (!boots_.empty()) at = std::min(at, boots_.front().first);
   if (next_change_ < changes_.size()) at = std::min(at, changes_[next_change_].at);
@@ -249,6 +263,13 @@ void Engine::gather_events() {
     ++next_arrival_;
     skip_jobs_left_out();
   }
+  if (has_others()) gather_others();
+  bool woken = false;
+  for (; !wakes_.empty() && wakes_.top() <= now_; wakes_.pop()) woken = true;
+  if (woken) events_.push_back({EventKind::timer, 0});
+}
+
+void Engine::gather_others() {
   if (options_.services != nullptr) gather_replicas_come();
   while (pacer_ && pacer_->next_report() <= now_) {
     const JobId job = pacer_->next_reporter();
@@ -275,9 +296,6 @@ void Engine::gather_events() {
     }
   }
   if (options_.incidents != nullptr) take_incidents();
-  bool woken = false;
-  for (; !wakes_.empty() && wakes_.top() <= now_; wakes_.pop()) woken = true;
-  if (woken) events_.push_back({EventKind::timer, 0});
 }
 
 void Engine::start_replica(JobId job) {
@@ -403,9 +421,11 @@ void Engine::integrate_until(Time until) {
   if (pacer_) result_.spared_gpu_s += step * pacer_->spared_gpus();
   NodeUse& nodes = result_.nodes;
   nodes.on_gpu_s += step * ledger.gpus(Power::on);
-  nodes.booting_gpu_s += step * ledger.gpus(Power::booting);
-  nodes.asleep_gpu_s += step * ledger.gpus(Power::asleep);
-  nodes.asleep_node_s += step * ledger.nodes(Power::asleep);
+  if (ledger.nodes(Power::booting) + ledger.nodes(Power::asleep) > 0) {
+    nodes.booting_gpu_s += step * ledger.gpus(Power::booting);
+    nodes.asleep_gpu_s += step * ledger.gpus(Power::asleep);
+    nodes.asleep_node_s += step * ledger.nodes(Power::asleep);
+  }
   Window& window = result_.window;
   const Duration inside = std::min(until, window.until) - std::max(now_, window.from);
   if (inside <= Duration{0}) return;

@@ -15,6 +15,7 @@
 
 #include "advice/candidates.h"
 #include "advice/site.h"
+#include "base/keep_memory.h"
 #include "cli/columns.h"
 #include "cli/interrupt.h"
 #include "cli/moment.h"
@@ -241,6 +242,7 @@ void print_json(const Advice& advice) {
 }
 
 Result<int> advise(const AdviseOptions& options) {
+  keep_memory();  // from one run to the next
   auto policies = advice::candidates(options.policies);
   if (!policies) return tl::unexpected(policies.error());
   auto subject = load(options);

@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "base/keep_memory.h"
 #include "cli/experiment_options.h"
 #include "cli/interrupt.h"
 #include "cli/program.h"
@@ -246,6 +247,7 @@ Result<int> run_in_parts(const SweepOptions& options, const sim::SweepPlan& plan
 }
 
 Result<int> run(const SweepOptions& options, const std::vector<std::string>& command) {
+  keep_memory();  // from one run to the next
   // A folder that cannot be written should not show after hours.
   if (!options.out.empty()) {
     if (const auto file = table::OutputFile::create(options.out); !file) {

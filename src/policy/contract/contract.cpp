@@ -54,7 +54,7 @@ void Plan::set(JobId job, const Target& target) {
                 .first_grant = static_cast<std::uint32_t>(grants_.size()),
                 .num_grants = static_cast<std::uint32_t>(target.grants.size()),
                 .config = target.config};
-  grants_.insert(grants_.end(), target.grants.begin(), target.grants.end());
+  for (const cluster::Grant& grant : target.grants) grants_.push_back(grant);
   const auto stops = [](const Change& each) {
     return each.action == Action::stop || each.action == Action::move;
   };
@@ -82,12 +82,8 @@ void Plan::file_changes() {
   }
 }
 
-void Plan::clear() {
-  changes_.clear();
-  grants_.clear();
-  num_stops_ = 0;
-  wakes.clear();
-  if (!std::exchange(has_verbs_, false)) return;
+void Plan::clear_verbs() {
+  has_verbs_ = false;
   holds.clear();
   declined.clear();
   ended.clear();

@@ -352,7 +352,13 @@ class Plan {
   void hold_back(JobId job) { said(held_back).push_back(job); }
   /// Asks for a timer event; at `now` means one more decision at this instant.
   void wake(Time at) { wakes.push_back(at); }
-  void clear();
+  void clear() {
+    changes_.clear();
+    grants_.clear();
+    wakes.clear();
+    num_stops_ = 0;
+    if (has_verbs_) clear_verbs();
+  }
   /// Whether any verb but wake() was said.
   bool has_verbs() const { return has_verbs_; }
 
@@ -370,6 +376,7 @@ class Plan {
   /// Changes up to which a job is looked for among them: nearly all plans have no more.
   static constexpr std::size_t kFew = 8;
   const Change* find_among_many(JobId job) const;
+  void clear_verbs();
   /// Notes where the last change is, and where all are once there are many.
   void file_changes();
   template <typename Verb>

@@ -57,7 +57,7 @@ void Allocator::take_in(std::span<const Event> events, const View& view) {
         };
         vc.jobs.insert(std::upper_bound(vc.jobs.begin(), vc.jobs.end(), job, came_later), job);
         vc.touched = true;
-        believe(job, view);
+        beliefs_.believe(job, view);
         placement_->expect(asked(job, view));
         break;
       }
@@ -66,7 +66,7 @@ void Allocator::take_in(std::span<const Event> events, const View& view) {
         Vc& vc = vcs_[index(view.progress(job).vc)];
         std::erase(vc.jobs, job);
         vc.touched = true;
-        if (event.kind == EventKind::job_ended) learn(job, view);
+        if (event.kind == EventKind::job_ended) beliefs_.learn(job, view);
         left(job, view);
         break;
       }
@@ -333,26 +333,6 @@ double Allocator::rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, cons
     return left == 0;
   });
   return fits ? view.speeds->rate(job, grants) : 0;
-}
-
-void Allocator::believe(JobId job, const View& view) {
-  if (!estimator_) return;
-  if (believed_.size() < view.num_jobs()) believed_.resize(view.num_jobs());
-  believed_[index(job)] = estimator_->estimate(job, view.request(job)).run;
-}
-
-void Allocator::learn(JobId job, const View& view) {
-  if (!estimator_) return;
-  const Progress& state = view.progress(job);
-  estimator_->learn(job, view.request(job),
-                    {.at = state.end,
-                     .ran = std::max(Duration{0}, state.attained - state.charged),
-                     .state = view.state(job)});
-}
-
-Duration Allocator::work_left(JobId job, const View& view) const {
-  const Duration believed = believed_[index(job)] + view.progress(job).charged;
-  return std::max(Duration{0}, believed - view.worked(job));
 }
 
 Reason Allocator::why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const {

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "policy/contract/contract.h"
+#include "policy/kit/beliefs.h"
 #include "policy/slots.h"
-#include "predict/estimator.h"
 
 namespace almanac::policy {
 
@@ -50,7 +50,9 @@ class Allocator : public Policy {
   /// `estimator` null = nothing is believed of run times.
   explicit Allocator(std::unique_ptr<Placement> placement,
                      std::unique_ptr<predict::Estimator> estimator = nullptr)
-      : placement_(std::move(placement)), estimator_(std::move(estimator)) {}
+      : placement_(std::move(placement)), beliefs_(std::move(estimator)) {
+    if (beliefs_.can_be_asked()) beliefs_.ask();
+  }
 
   void decide(std::span<const Event> events, const View& view, Plan& plan) final;
   Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const final;
@@ -105,7 +107,7 @@ class Allocator : public Policy {
   static double rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, const View& view,
                         const cluster::Ledger& ledger);
   /// Work that a job is believed to have left, restarts included, as time at speed 1; not negative.
-  Duration work_left(JobId job, const View& view) const;
+  Duration work_left(JobId job, const View& view) const { return beliefs_.work_left(job, view); }
   /// What a job asks.
   static const cluster::Demand& asked(JobId job, const View& view) {
     return view.demand(view.progress(job).demand);
@@ -137,12 +139,8 @@ class Allocator : public Policy {
   static int held_gpus(JobId job, const View& view);
   static bool go_on(JobId job, const View& view, Plan& plan);
 
-  void believe(JobId job, const View& view);
-  void learn(JobId job, const View& view);
-
   std::unique_ptr<Placement> placement_;
-  std::unique_ptr<predict::Estimator> estimator_;
-  std::vector<Duration> believed_;  // of each job's whole run, if there is an estimator
+  Beliefs beliefs_;
   std::vector<Vc> vcs_;
   std::vector<JobId> movable_;
   std::vector<Wish> wishes_;

@@ -21,7 +21,7 @@ class CalendarTest : public testing::Test {
         calendar_(desk_, cluster_.vcs[0]) {
     vc_.vc = VcId{0};
     desk_.track = Desk::Track::believed_end;
-    desk_.needs_estimate = true;
+    desk_.beliefs().ask();
     demands_.reserve(kMostGpus + 1);
     for (int gpus = 0; gpus <= kMostGpus; ++gpus) demands_.push_back({.gpus = gpus});
   }
@@ -40,10 +40,10 @@ class CalendarTest : public testing::Test {
     desk_ = Desk(registry().orders.make("fifo"), registry().placements.make("consolidate", {}),
                  nullptr, nullptr, predict::make_oracle(jobs_));
     desk_.track = Desk::Track::believed_end;
-    desk_.needs_estimate = true;
+    desk_.beliefs().ask();
     desk_.open(view_, plan_);
     for (std::uint32_t job = 0; job < jobs_.size(); ++job) {
-      desk_.believe(JobId{job});
+      desk_.beliefs().believe(JobId{job}, view_);
       desk_.enqueue(vc_, JobId{job});
     }
   }

@@ -27,40 +27,23 @@ Desk::Desk(std::unique_ptr<Order> order, std::unique_ptr<Placement> placement,
       placement_(shape ? make_shaped_placement(std::move(placement)) : std::move(placement)),
       shape_(std::move(shape)),
       size_(std::move(size)),
-      estimator_(std::move(estimator)) {
-  needs_estimate = order_->needs_estimate() || shape_ != nullptr;
+      beliefs_(std::move(estimator)),
+      tells_shares_(order_->needs_shares()) {
+  if (order_->needs_estimate() || shape_ != nullptr) beliefs_.ask();
+  if (order_->needs_distribution()) beliefs_.ask_distributions();
 }
 
 void Desk::open(const View& view, Plan& plan) {
   view_ = &view;
   plan_ = &plan;
   if (slots_.size() < view.num_jobs()) slots_.resize(view.num_jobs());
-  if (order_->needs_distribution() && likely_.size() < view.num_jobs()) {
-    likely_.resize(view.num_jobs());
-  }
-  if (order_->needs_shares() && !shares_) shares_.emplace(view.cluster);
-}
-
-void Desk::believe(JobId job) {
-  if (!needs_estimate) return;
-  predict::Belief belief = estimator_->estimate(job, view_->request(job));
-  slots_[index(job)].believed = belief.run;
-  if (!likely_.empty()) likely_[index(job)] = std::move(belief.distribution);
-}
-
-void Desk::learn(JobId job) {
-  if (!needs_estimate) return;
-  const Progress& state = view_->progress(job);
-  estimator_->learn(job, view_->request(job),
-                    {.at = state.end,
-                     .ran = std::max(Duration{0}, state.attained - state.charged),
-                     .state = view_->state(job)});
+  if (tells_shares_ && !shares_) shares_.emplace(view.cluster);
 }
 
 Candidate Desk::candidate(JobId job) const {
   const Duration attained = view_->attained(job);
   const Slot& slot = slots_[index(job)];
-  const Duration believed = slot.believed + view_->progress(job).charged;
+  const Duration believed = beliefs_.run(job) + view_->progress(job).charged;
   Candidate seen{.job = job,
                  .request = view_->request(job),
                  .attained = attained,
@@ -69,18 +52,13 @@ Candidate Desk::candidate(JobId job) const {
                  .gpus = demand(job).gpus,
                  .expected = at_rate(believed, slot.rate),
                  .now = view_->now,
-                 .likely = likely_.empty() ? nullptr : likely_[index(job)].get()};
+                 .likely = beliefs_.likely(job)};
   if (shares_) {
     const Progress& state = view_->progress(job);
     const cluster::Demand& asked = view_->demand(state.demand);
     shares_->tell(seen, state.vc, size_ ? size_->wish(job, asked, *view_) : asked);
   }
   return seen;
-}
-
-Duration Desk::work_left(JobId job) const {
-  const Duration believed = slots_[index(job)].believed + view_->progress(job).charged;
-  return std::max(Duration{0}, believed - view_->worked(job));
 }
 
 Duration Desk::remaining(JobId job) const {
@@ -170,7 +148,7 @@ void Desk::withdraw(VcState& vc, JobId job) {
   vc.waiting.erase(demand_id(job), key(job));
   asked_.forget(job);
   vc.blocked = kNoJob;
-  if (!likely_.empty()) likely_[index(job)].reset();
+  beliefs_.forget(job);
 }
 
 void Desk::enqueue(VcState& vc, JobId job) { file(vc, job, sequence_++); }
@@ -379,7 +357,7 @@ void Desk::resize(JobId job, std::span<const cluster::Grant> grants) {
 
 void Desk::failed(VcState& vc, JobId job) {
   ended(vc, job);
-  believe(job);
+  beliefs_.believe(job, *view_);
 }
 
 void Desk::ended(VcState& vc, JobId job) {
@@ -387,7 +365,7 @@ void Desk::ended(VcState& vc, JobId job) {
   for (const cluster::Grant& grant : view_->grants(job)) touched.push_back(grant.node);
   if (track != Track::nothing) vc.running.erase(key(job));
   asked_.forget(job);
-  if (!likely_.empty()) likely_[index(job)].reset();
+  beliefs_.forget(job);
 }
 
 void Desk::refile_running(VcState& vc, JobId job, double rank) {

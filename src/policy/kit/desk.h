@@ -16,6 +16,7 @@
 #include "cluster/demand_table.h"
 #include "policy/contract/contract.h"
 #include "policy/kit/asked_demands.h"
+#include "policy/kit/beliefs.h"
 #include "policy/kit/queue.h"
 #include "policy/kit/shares.h"
 #include "policy/slots.h"
@@ -66,9 +67,8 @@ class Desk {
   Size* size() const { return size_.get(); }
   Time now() const { return view_->now; }
 
-  /// Forms a belief of how long `job` runs, if the order or the pass asks for one.
-  void believe(JobId job);
-  void learn(JobId job);
+  /// Of how long jobs run; asked if the order or the pass does.
+  Beliefs& beliefs() { return beliefs_; }
   /// What a job needs to start, and the number of that; as of when it joined the queue.
   const cluster::Demand& demand(JobId job) const {
     return chooses() ? demands_[slots_[index(job)].demand] : view_->demand(asked_id(job));
@@ -147,9 +147,8 @@ class Desk {
   /// Believed time still to run in the shape that the job is to have, restart work included; never
   /// negative.
   Duration remaining(JobId job) const;
-  /// Believed work still to do, restart work included, as time at the speed at which the run time
-  /// is known; never negative.
-  Duration work_left(JobId job) const;
+  /// Believed work still to do (Beliefs).
+  Duration work_left(JobId job) const { return beliefs_.work_left(job, *view_); }
   /// The speed, beside that, in the shape that it is to have.
   double rate(JobId job) const { return shape_ ? double{slots_[index(job)].rate} : 1.0; }
   /// Whether the GPUs of a job are for the policy to choose.
@@ -175,7 +174,6 @@ class Desk {
   /// Rank under which a job that starts now is filed in VcState::running.
   enum class Track { nothing, rank, believed_end };
   Track track = Track::nothing;
-  bool needs_estimate = false;
   /// A job that asks a part of a GPU gets a whole one: the pass counts GPUs.
   bool whole_gpus = false;
   /// Jobs stopped by the plan in the making and by the one before; the pipeline queues them again.
@@ -206,7 +204,6 @@ class Desk {
   struct Slot {
     double rank = 0;
     double tie = 0;
-    Duration believed{};  // of the whole run
     std::uint32_t sequence = 0;
     DemandId demand{};  // if there is a shape or a size
     float rate = 1;     // with that demand's shape, or with the choice
@@ -218,18 +215,17 @@ class Desk {
   std::unique_ptr<Placement> placement_;
   std::unique_ptr<Shape> shape_;  // null = as asked
   std::unique_ptr<Size> size_;    // null = as asked
-  std::unique_ptr<predict::Estimator> estimator_;
+  Beliefs beliefs_;
   cluster::DemandTable demands_;  // that shape_ and size_ answered
   std::vector<JobId> refiled_;
   /// Until when what waiting jobs are filed under stands.
   std::set<std::pair<Time, JobId>> stale_;
   AskedDemands asked_;
-  std::optional<Shares> shares_;  // none = the order reads none
+  bool tells_shares_;             // whether the order reads them
+  std::optional<Shares> shares_;  // the same, once there is a view
   const View* view_ = nullptr;
   Plan* plan_ = nullptr;
   std::vector<Slot> slots_;
-  /// By job, of those that have not ended; empty unless the order reads them.
-  std::vector<std::unique_ptr<const predict::Distribution>> likely_;
   std::vector<cluster::Grant> grants_;
   Packing* packing_ = nullptr;
   QuotaKeeper* quota_keeper_ = nullptr;

@@ -32,49 +32,49 @@ class Question {
 class Pipeline final : public Policy {
  public:
   Pipeline(const Composition& composition, Host host)
-      : desk_(std::make_unique<Desk>(registry().orders.make(composition.order),
-                                     registry().placements.make(composition.placement, host),
-                                     registry().shapes.make(composition.shape),
-                                     registry().sizes.make(composition.size),
-                                     std::move(host.estimator))),
+      : desk_(registry().orders.make(composition.order),
+              registry().placements.make(composition.placement, host),
+              registry().shapes.make(composition.shape), registry().sizes.make(composition.size),
+              std::move(host.estimator)),
         throttle_(registry().throttles.make(composition.throttle)),
-        pass_(registry().passes.make(composition.pass, *desk_)),
-        packing_(registry().packings.make(composition.packing, *desk_, std::move(host.may_share))) {
-    if (packing_) desk_->set_packing(*packing_);
+        pass_(registry().passes.make(composition.pass, desk_)),
+        packing_(registry().packings.make(composition.packing, desk_, std::move(host.may_share))) {
+    if (packing_) desk_.set_packing(*packing_);
     const Traits& traits = registry().passes.at(composition.pass).traits;
     // What tells GPU jobs from CPU jobs is not told that a job becomes the other.
     offers_choice_ = !traits.bars.has(Trait::revises_waiting) &&
-                     !traits.has.has(Trait::splits_queue) && desk_->size() == nullptr &&
+                     !traits.has.has(Trait::splits_queue) && desk_.size() == nullptr &&
                      throttle_ == nullptr;
     if (auto capacity = registry().capacities.make(composition.capacity)) {
       const bool strict = traits.has.has(Trait::keeps_line);
-      keeper_ = std::make_unique<NodeKeeper>(*desk_, std::move(capacity), strict, host.binds);
+      keeper_ = std::make_unique<NodeKeeper>(desk_, std::move(capacity), strict, host.binds);
     }
   }
 
   void decide(std::span<const Event> events, const View& view, Plan& plan) override {
-    desk_->open(view, plan);
+    desk_.open(view, plan);
     if (vcs_.empty()) add_vcs(view.cluster.vcs.size());
     need_.clear();
     if (!chosen_again_.empty()) std::swap(need_, chosen_again_);
     requeue_stopped();
     // They wait already, and what waits may have to be filed anew.
     for (const Event& event : events) {
+      if (event.kind > EventKind::job_failed) break;
       if (event.kind == EventKind::job_failed) take_back(JobId{event.subject});
     }
-    for (const JobId job : desk_->refile(vcs_)) {
+    for (const JobId job : desk_.refile(vcs_)) {
       VcState& vc = vcs_[index(view.progress(job).vc)];
       if (!is_aside(vc, job)) pass_->refiled(vc, job);
       need_.push_back(vc.vc);
     }
     for (const Event& event : events) take(event);
-    for (const NodeId node : desk_->touched) offer(view.cluster.nodes[index(node)].vc);
+    for (const NodeId node : desk_.touched) offer(view.cluster.nodes[index(node)].vc);
     if (plan.quotas != nullptr) keep_quotas();
     if (need_.size() > 1) {
       std::sort(need_.begin(), need_.end());
       need_.erase(std::unique(need_.begin(), need_.end()), need_.end());
     }
-    const bool may_choose = offers_choice_ && desk_->has_undecided();
+    const bool may_choose = offers_choice_ && desk_.has_undecided();
     for (const VcId id : need_) {
       VcState& vc = vcs_[index(id)];
       if (may_choose) choose_again(vc);
@@ -84,25 +84,27 @@ class Pipeline final : public Policy {
     if (may_choose) look_at_choices();
     // A job that quotas put aside after a start may have been in the way of others.
     if (!regrouped_.empty()) plan.wake(view.now);
-    const std::size_t seen = desk_->touched.size();
-    desk_->freed = false;
+    const std::size_t seen = desk_.touched.size();
+    desk_.freed = false;
     if (packing_) {
       each_change(stops, [&](JobId job) { packing_->ended(job); });
       each_change(starts, [&](JobId job) { packing_->started(job); });
     }
-    follow(desk_->size());
-    follow(throttle_.get());
-    desk_->touched.erase(desk_->touched.begin(),
-                         desk_->touched.begin() + static_cast<std::ptrdiff_t>(seen));
-    if (desk_->freed) plan.wake(view.now);
+    if (desk_.size() != nullptr) follow(*desk_.size());
+    if (throttle_) follow(*throttle_);
+    if (seen > 0) {
+      desk_.touched.erase(desk_.touched.begin(),
+                          desk_.touched.begin() + static_cast<std::ptrdiff_t>(seen));
+    }
+    if (desk_.freed) plan.wake(view.now);
     if (keeper_) keeper_->run(vcs_, need_);
   }
 
   Reason why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const override {
     const Progress& state = view.progress(job);
     Plan scratch(ledger, view);
-    const Question question(*desk_, view, scratch);
-    const cluster::Demand& demand = desk_->demand(job);
+    const Question question(desk_, view, scratch);
+    const cluster::Demand& demand = desk_.demand(job);
     if (is_aside(vcs_[index(state.vc)], job)) {
       return {.kind = ReasonKind::at_quota, .wanted = demand.gpus};
     }
@@ -115,7 +117,7 @@ class Pipeline final : public Policy {
     } else if (reason.available >= demand.gpus) {
       reason.kind = ReasonKind::fragmented;
     }
-    if (!desk_->fits(state.vc, demand)) {
+    if (!desk_.fits(state.vc, demand)) {
       if (keeper_ && keeper_->holds_back(state.vc, job)) reason.kind = ReasonKind::booting;
       return pass_->refused(vcs_[index(state.vc)], job, reason);
     }
@@ -138,8 +140,8 @@ class Pipeline final : public Policy {
  private:
   void keep_quotas() {
     if (!quota_keeper_) {
-      quota_keeper_.emplace(*desk_, *pass_, vcs_, regrouped_);
-      desk_->set_quota_keeper(*quota_keeper_);
+      quota_keeper_.emplace(desk_, *pass_, vcs_, regrouped_);
+      desk_.set_quota_keeper(*quota_keeper_);
     }
     quota_keeper_->look();
     need_.insert(need_.end(), regrouped_.begin(), regrouped_.end());
@@ -151,18 +153,18 @@ class Pipeline final : public Policy {
     for (const VcId vc : need_) {
       if (choose_again(vcs_[index(vc)])) chosen_again_.push_back(vc);
     }
-    if (!chosen_again_.empty()) desk_->plan().wake(desk_->now());
+    if (!chosen_again_.empty()) desk_.plan().wake(desk_.now());
   }
 
   /// Gives whether any waiting job asks something else than before.
   bool choose_again(VcState& vc) {
-    const std::span<const JobId> refiled = desk_->choose_again(vc);
+    const std::span<const JobId> refiled = desk_.choose_again(vc);
     for (const JobId job : refiled) pass_->refiled(vc, job);
     return !refiled.empty();
   }
 
   bool is_aside(const VcState& vc, JobId job) const {
-    return vc.waiting.is_aside(desk_->demand_id(job));
+    return vc.waiting.is_aside(desk_.demand_id(job));
   }
 
   /// Something of it has come free.
@@ -180,27 +182,26 @@ class Pipeline final : public Policy {
   /// Calls `act` with each job to which that happens; `act` may plan more.
   template <typename Act>
   void each_change(bool (*what)(Plan::Action), Act&& act) {
-    for (std::size_t at = 0; at < desk_->plan().changes().size(); ++at) {
-      const Plan::Change change = desk_->plan().changes()[at];
+    for (std::size_t at = 0; at < desk_.plan().changes().size(); ++at) {
+      const Plan::Change change = desk_.plan().changes()[at];
       if (what(change.action)) act(change.job);
     }
   }
 
-  void follow(Follower* follower) {
-    if (follower == nullptr) return;
-    each_change(stops, [&](JobId job) { follower->ended(job, *desk_); });
-    each_change(starts, [&](JobId job) { follower->started(job, *desk_); });
-    follower->follow(*desk_);
+  void follow(Follower& follower) {
+    each_change(stops, [&](JobId job) { follower.ended(job, desk_); });
+    each_change(starts, [&](JobId job) { follower.started(job, desk_); });
+    follower.follow(desk_);
   }
 
   /// Whether the GPUs alone would fit.
   bool lacks_cores(VcId vc, const cluster::Demand& demand) const {
     if (demand.is_cpu_job()) return true;
     if (demand.cpu_milli == 0 && demand.memory_mb == 0) return false;
-    return desk_->fits(vc, {.gpus = demand.gpus,
-                            .gpu_types = demand.gpu_types,
-                            .nodes = demand.nodes,
-                            .gpu_milli = demand.gpu_milli});
+    return desk_.fits(vc, {.gpus = demand.gpus,
+                           .gpu_types = demand.gpu_types,
+                           .nodes = demand.nodes,
+                           .gpu_milli = demand.gpu_milli});
   }
 
   void change_capacity(VcId id) {
@@ -218,24 +219,24 @@ class Pipeline final : public Policy {
   }
 
   void requeue_stopped() {
-    for (const JobId job : desk_->stopped) {
-      VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
-      desk_->enqueue(vc, job);
+    for (const JobId job : desk_.stopped) {
+      VcState& vc = vcs_[index(desk_.view().progress(job).vc)];
+      desk_.enqueue(vc, job);
       if (!is_aside(vc, job)) pass_->arrived(vc, job);
       need_.push_back(vc.vc);
     }
-    desk_->stopped.clear();
+    desk_.stopped.clear();
   }
 
   /// A job that lost its nodes waits again.
   void take_back(JobId job) {
-    VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
+    VcState& vc = vcs_[index(desk_.view().progress(job).vc)];
     pass_->ended(vc, job);
-    if (Size* const size = desk_->size()) size->ended(job, *desk_);
-    if (throttle_) throttle_->ended(job, *desk_);
+    if (Size* const size = desk_.size()) size->ended(job, desk_);
+    if (throttle_) throttle_->ended(job, desk_);
     if (packing_) packing_->ended(job);
-    desk_->failed(vc, job);
-    pass_->file(*desk_, vc, job);
+    desk_.failed(vc, job);
+    pass_->file(desk_, vc, job);
     if (!is_aside(vc, job)) pass_->arrived(vc, job);
     need_.push_back(vc.vc);
   }
@@ -244,40 +245,40 @@ class Pipeline final : public Policy {
     const JobId job{event.subject};
     switch (event.kind) {
       case EventKind::job_ended: {
-        VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
-        desk_->learn(job);
+        VcState& vc = vcs_[index(desk_.view().progress(job).vc)];
+        desk_.beliefs().learn(job, desk_.view());
         pass_->ended(vc, job);
-        if (Size* const size = desk_->size()) size->ended(job, *desk_);
-        if (throttle_) throttle_->ended(job, *desk_);
+        if (Size* const size = desk_.size()) size->ended(job, desk_);
+        if (throttle_) throttle_->ended(job, desk_);
         if (packing_) packing_->ended(job);
-        desk_->ended(vc, job);
+        desk_.ended(vc, job);
         need_.push_back(vc.vc);
         break;
       }
       case EventKind::job_withdrawn: {
-        VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
+        VcState& vc = vcs_[index(desk_.view().progress(job).vc)];
         if (!is_aside(vc, job)) pass_->withdrawn(vc, job);
-        desk_->withdraw(vc, job);
+        desk_.withdraw(vc, job);
         need_.push_back(vc.vc);
         break;
       }
       case EventKind::job_adopted: {
-        VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
-        desk_->believe(job);
-        desk_->expect(job);
-        desk_->adopt(vc, job);
+        VcState& vc = vcs_[index(desk_.view().progress(job).vc)];
+        desk_.beliefs().believe(job, desk_.view());
+        desk_.expect(job);
+        desk_.adopt(vc, job);
         pass_->adopted(vc, job);
-        if (Size* const size = desk_->size()) size->started(job, *desk_);
-        if (throttle_) throttle_->started(job, *desk_);
+        if (Size* const size = desk_.size()) size->started(job, desk_);
+        if (throttle_) throttle_->started(job, desk_);
         if (packing_) packing_->started(job);
         need_.push_back(vc.vc);
         break;
       }
       case EventKind::job_arrived: {
-        VcState& vc = vcs_[index(desk_->view().progress(job).vc)];
-        desk_->believe(job);
-        desk_->expect(job);
-        pass_->file(*desk_, vc, job);
+        VcState& vc = vcs_[index(desk_.view().progress(job).vc)];
+        desk_.beliefs().believe(job, desk_.view());
+        desk_.expect(job);
+        pass_->file(desk_, vc, job);
         if (!is_aside(vc, job)) pass_->arrived(vc, job);
         need_.push_back(vc.vc);
         break;
@@ -287,7 +288,7 @@ class Pipeline final : public Policy {
         break;
       case EventKind::node_down:
       case EventKind::node_up:
-        change_capacity(desk_->view().cluster.nodes[event.subject].vc);
+        change_capacity(desk_.view().cluster.nodes[event.subject].vc);
         break;
       case EventKind::job_failed:  // see take_back()
         break;
@@ -302,7 +303,7 @@ class Pipeline final : public Policy {
     }
   }
 
-  std::unique_ptr<Desk> desk_;
+  mutable Desk desk_;                   // a question is asked through it, and leaves it as it was
   std::unique_ptr<Throttle> throttle_;  // null = no job is slowed
   std::unique_ptr<Pass> pass_;
   std::unique_ptr<Packing> packing_;    // null = every GPU asked for whole is

@@ -3,11 +3,8 @@
 
 namespace almanac::policy {
 
-bool place_demand(const Placement& placement, cluster::Ledger& ledger, VcId vc,
-                  const cluster::Demand& demand, Rng& rng, std::vector<cluster::Grant>& grants) {
-  if (!demand.is_part() || placement.places_parts()) {
-    return placement.place(ledger, vc, demand, rng, grants);
-  }
+bool place_part(const Placement& placement, cluster::Ledger& ledger, VcId vc,
+                const cluster::Demand& demand, Rng& rng, std::vector<cluster::Grant>& grants) {
   if (const cluster::Grant found = ledger.find_part(vc, demand); found.gpus != 0) {
     ledger.take(found);
     grants.push_back(found);

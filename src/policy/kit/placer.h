@@ -11,10 +11,19 @@
 
 namespace almanac::policy {
 
+/// As place_demand(), of a part of a GPU by a placement that knows whole ones only.
+bool place_part(const Placement& placement, cluster::Ledger& ledger, VcId vc,
+                const cluster::Demand& demand, Rng& rng, std::vector<cluster::Grant>& grants);
+
 /// As Placement::place(). Where the placement does not place parts itself, a part of a GPU goes to
 /// the fullest GPU that other jobs hold a part of and where it fits; else it opens one where the
 /// placement says.
-bool place_demand(const Placement& placement, cluster::Ledger& ledger, VcId vc,
-                  const cluster::Demand& demand, Rng& rng, std::vector<cluster::Grant>& grants);
+inline bool place_demand(const Placement& placement, cluster::Ledger& ledger, VcId vc,
+                         const cluster::Demand& demand, Rng& rng,
+                         std::vector<cluster::Grant>& grants) {
+  const bool is_own = !demand.is_part() || placement.places_parts();
+  return is_own ? placement.place(ledger, vc, demand, rng, grants)
+                : place_part(placement, ledger, vc, demand, rng, grants);
+}
 
 }  // namespace almanac::policy

@@ -29,7 +29,7 @@ class PledgingPass : public LeasedPass {
       : LeasedPass(desk, lease, phase),
         stops_(stops),
         pledges_(desk, lease, phase, whose, [this](JobId job) { return levels(job); }) {
-    desk_.needs_estimate = true;
+    desk_.beliefs().ask();
   }
 
   void arrived(VcState& vc, JobId job) final { pledges_.came(vc, job); }

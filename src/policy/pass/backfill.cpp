@@ -30,7 +30,7 @@ class BackfillPass final : public Pass {
  public:
   BackfillPass(Desk& desk, int depth) : desk_(desk), depth_(depth) {
     desk_.track = Desk::Track::believed_end;
-    desk_.needs_estimate = true;
+    desk_.beliefs().ask();
   }
 
   void run(VcState& vc) override {

@@ -31,7 +31,7 @@ class LatePass final : public Pass {
  public:
   explicit LatePass(Desk& desk) : desk_(desk) {
     desk_.track = Desk::Track::believed_end;
-    desk_.needs_estimate = true;
+    desk_.beliefs().ask();
   }
 
   void adopted(VcState& vc, JobId job) override {
