@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live/book.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -15,6 +16,8 @@ void forget_what_runs(store::Job& job) {
   job.asked.script = {};
   job.asked.environment = {};
 }
+
+Time may_begin(const store::Job& job) { return std::max(job.asked.not_before, job.again_at); }
 
 Entry& Book::add(store::Job job) {
   const JobNumber number = job.number;
@@ -67,7 +70,7 @@ Book::Answer Book::may_follow(const store::Submission& asked) const {
 Aside Book::aside(const Entry& entry, Time now) const {
   const store::Job& job = entry.job;
   if (job.held) return Aside::held;
-  if (job.asked.not_before != kNoTime && job.asked.not_before > now) return Aside::begins_later;
+  if (may_begin(job) > now) return Aside::begins_later;
   switch (may_follow(job.asked)) {
     case Answer::not_yet:
       return Aside::depends;

@@ -54,6 +54,9 @@ struct Entry {
 /// `never`: what it was to follow did not come to that; it is to be cancelled.
 enum class Aside { no, held, begins_later, depends, array_is_full, never };
 
+/// Before when it does not start, by its user's word or after a failure; kNoTime = it may now.
+Time may_begin(const store::Job& job);
+
 /// Drops argv, script and environment.
 void forget_what_runs(store::Job& job);
 

@@ -85,8 +85,8 @@ Time LocalService::Core::next_alarm() const {
   if (!wakes_.empty()) next = std::min(next, *wakes_.begin());
   for (const JobNumber number : aside_) {
     const Entry* const entry = book_.find(number);
-    const Time begin = entry->job.asked.not_before;
-    if (!entry->job.held && begin != kNoTime && begin > now_) next = std::min(next, begin);
+    const Time begin = may_begin(entry->job);
+    if (!entry->job.held && begin > now_) next = std::min(next, begin);
   }
   for (const JobNumber number : processes_) {
     const Entry& entry = *book_.find(number);
@@ -169,7 +169,7 @@ void LocalService::Core::take_excesses() {
 
 void LocalService::Core::let_in() {
   const bool begins = std::any_of(aside_.begin(), aside_.end(), [&](JobNumber number) {
-    const Time begin = book_.find(number)->job.asked.not_before;
+    const Time begin = may_begin(book_.find(number)->job);
     return begin != kNoTime && begin <= now_;
   });
   if (!std::exchange(look_aside_, false) && !begins) return;

@@ -53,6 +53,8 @@ class LocalService::Core final : public schedule::Actuator {
   Result<std::vector<store::JobNumber>> submit(store::Submission submission);
   /// Those of several that have ended are left alone.
   Result<void> cancel(const std::vector<store::JobNumber>& numbers, const Caller& caller, bool now);
+  Result<void> update(const std::vector<store::JobNumber>& numbers, const store::Amended& wanted,
+                      const Caller& caller);
   Result<void> hold(store::JobNumber number, const Caller& caller);
   Result<void> release(store::JobNumber number, const Caller& caller);
   Result<void> requeue(store::JobNumber number, const Caller& caller);
@@ -156,6 +158,11 @@ class LocalService::Core final : public schedule::Actuator {
   void take_entrants(Lock& lock);
   void refuse_all();
   Result<Entry*> own(store::JobNumber number, const Caller& caller);
+  /// Fails where such a change may not be made of it; gives what the job asks then.
+  Result<store::Submission> amended(const Entry& entry, const store::Amended& wanted,
+                                    const Caller& caller);
+  /// The numbers of what was submitted with the same key; none = it is new.
+  Result<std::vector<store::JobNumber>> submitted(const store::Submission& asked) const;
   /// Adds to `kept` that it is to end, without grace if `now`; gives what does it.
   std::function<void()> end_job(Entry& entry, const std::string& why, bool now,
                                 store::Store::Batch& kept);
@@ -183,6 +190,8 @@ class LocalService::Core final : public schedule::Actuator {
   void waits_anew(Entry& entry);
   void start_process(Entry& entry, const store::Job& whole);
   void has_process(Entry& entry, shepherd::Run run);
+  /// When a process must have ended by its time limit, since boot; nothing = it has none.
+  std::optional<Duration> limit_of(const Entry& entry) const;
   void resize_process(Entry& entry);
   /// Says on which processors those run whom the round has started or resized.
   void pin();

@@ -45,16 +45,20 @@ Next next(const Intent& wanted, const shepherd::Outcome& how) {
     constexpr const char* kOutside = "ended from outside";
     return wanted.may_run_again ? begins_again(kOutside) : ends(JobState::node_fail, kOutside);
   }
+  const auto fails = [&](std::string why) {
+    const auto kind = wanted.retries > 0 ? Kind::tries_again : Kind::ends;
+    return Next{kind, JobState::failed, std::move(why)};
+  };
   switch (how.exit->cause) {
     case Cause::by_itself:
       return how.exit->ending.good() ? ends(JobState::completed, "")
-                                     : ends(JobState::failed, to_string(how.exit->ending));
+                                     : fails(to_string(how.exit->ending));
     case Cause::told:
       return ends(JobState::cancelled, wanted.to_end);
     case Cause::time_limit:
       return ends(JobState::timeout, "over its time limit");
     case Cause::memory:
-      return ends(JobState::failed, "out of memory");
+      return fails("out of memory");
     case Cause::cannot_start:
       return ends(JobState::failed, fmt::format("cannot start: {}", how.exit->message));
   }
@@ -70,6 +74,12 @@ store::Job ended(store::Job job, JobState state, const std::string& reason, Time
   job.end = at;
   job.reason = reason;
   return job;
+}
+
+Duration pause_after(std::int32_t failures, Duration first) {
+  constexpr Duration kAtMost = 1h;
+  constexpr std::int32_t kDoublings = 16;
+  return std::min(first * (1 << std::clamp(failures - 1, 0, kDoublings)), kAtMost);
 }
 
 store::Job begun_again(store::Job job, Time now) {

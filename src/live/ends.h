@@ -32,6 +32,7 @@ struct Intent {
   bool again = false;          ///< It is to run again from its beginning.
   bool is_late = false;        ///< It was killed past its shepherd, which did not end it in time.
   bool may_run_again = false;  ///< --requeue: also when the machine failed it.
+  int retries = 0;             ///< So often it may fail yet and run again.
 };
 
 /// What becomes of a job whose process has gone.
@@ -40,6 +41,7 @@ struct Next {
     nothing,       ///< It has ended already.
     waits,         ///< Or starts again as the policy has it, and keeps what it has done.
     begins_again,  ///< Waits as if it had never run.
+    tries_again,   ///< The same, after a while: it failed.
     ends,
   };
   Kind kind = Kind::nothing;
@@ -55,6 +57,8 @@ Next next(const Intent& wanted, const shepherd::Outcome& how);
 
 bool has_ended(const store::Job& job);
 store::Job ended(store::Job job, trace::JobState state, const std::string& reason, Time at);
+/// Before the retry after so many failures: `first`, twice as long each time, an hour at most.
+Duration pause_after(std::int32_t failures, Duration first);
 /// Waits from `now` on as if it had never run; how earlier runs of it end is not asked any more.
 store::Job begun_again(store::Job job, Time now);
 

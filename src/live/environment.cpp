@@ -155,6 +155,9 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
   spec.append = job.attempts > 1;
   spec.time_limit = asked.time_limit;
   spec.grace = asked.grace;
+  spec.signal = asked.warn_signal;
+  if (asked.warn_before != kNoDuration) spec.signal_before = asked.warn_before;
+  spec.signal_shell = asked.warn_shell;
   spec.cores = job.cores;
   if (held.cpus > 0 && !machine.cores.empty()) spec.cpus = held.cpus;
   if (held.memory_gb > 0) spec.memory_gb = held.memory_gb;

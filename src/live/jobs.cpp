@@ -174,8 +174,11 @@ void LocalService::Core::tell_to_end(Entry& entry) {
       entry.at_once ? Duration{0} : std::min(entry.job.asked.grace, config_.max_grace);
   const Duration by = shepherd::since_boot() + grace + config_.patience;
   entry.obey_by = std::min(entry.obey_by.value_or(by), by);
+  const bool makes_room = entry.makes_room && entry.to_end.empty() && !entry.again;
   if (entry.at_once) {
     entry.run->end_now();
+  } else if (makes_room && entry.job.asked.warn_signal != 0) {
+    entry.run->make_room();
   } else {
     entry.run->end();
   }
@@ -365,18 +368,21 @@ void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
   entry.draws = entry.job.held_gpus;
   entry.too_much_gpu = false;
   entry.at_once = false;
-  entry.obey_by.reset();
   entry.is_pressed = false;
-  if (const Duration limit = entry.job.asked.time_limit; limit != kNoDuration) {
-    // Its shepherd ends it by then; or hangs, on a file system that does not answer.
-    constexpr Duration kLongest = 24h * 36'500;
-    entry.obey_by = shepherd::since_boot() - (now_ - entry.job.since) + std::min(limit, kLongest) +
-                    std::min(entry.job.asked.grace, config_.max_grace) + kHangs * config_.patience;
-  }
+  entry.obey_by = limit_of(entry);
   entry.gpu_use = measure::SteadyUse(config_.measuring);
   entry.gpu_use.start(now_);
   entry.bandwidth_gbs.reset();
   measured_.change(now_);
+}
+
+std::optional<Duration> LocalService::Core::limit_of(const Entry& entry) const {
+  const Duration limit = entry.job.asked.time_limit;
+  if (limit == kNoDuration) return std::nullopt;
+  // Its shepherd ends it by then; or hangs, on a file system that does not answer.
+  constexpr Duration kLongest = 24h * 36'500;
+  return shepherd::since_boot() - (now_ - entry.job.since) + std::min(limit, kLongest) +
+         std::min(entry.job.asked.grace, config_.max_grace) + kHangs * config_.patience;
 }
 
 void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how) {
@@ -399,7 +405,8 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
                           .to_end = std::exchange(entry.to_end, {}),
                           .again = entry.again,
                           .is_late = entry.is_pressed,
-                          .may_run_again = job.asked.requeue},
+                          .may_run_again = job.asked.requeue,
+                          .retries = job.asked.retries - job.failures},
                          how);
   changed_ = true;
   if (what.kind == Next::Kind::nothing) return touch(entry);
@@ -415,6 +422,12 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
     leave_queue(entry);  // stopped, and ended by itself before it was
   }
   entry.starting = false;
+  if (what.kind == Next::Kind::tries_again) {
+    ++job.failures;
+    job.again_at = now_ + pause_after(job.failures, config_.retry_pause);
+    return begin_again(
+        entry, fmt::format("retry {} of {}: {}", job.failures, job.asked.retries, what.why));
+  }
   if (what.kind == Next::Kind::begins_again) return begin_again(entry, what.why);
   if (how.exit && what.state != JobState::node_fail) {
     job.exit_status = how.exit->ending.status;

@@ -103,6 +103,23 @@ Duration Gate::time_limit(const store::Submission& asked) const {
   return asked.time_limit == kNoDuration ? most : asked.time_limit;
 }
 
+Result<void> Gate::may_ask(const store::Submission& asked) const {
+  const UserLimits& most = limits_.of(asked.user);
+  const auto never = [&](std::string what) {
+    return fail(Code::usage, fmt::format("never: {}", what), {}, kHint);
+  };
+  if (asked.gpus > most.gpus) {
+    return never(fmt::format("a job of {} may ask {} GPUs, this one asks {}", asked.user, most.gpus,
+                             asked.gpus));
+  }
+  if (most.time != kNoDuration && asked.time_limit != kNoDuration && asked.time_limit > most.time) {
+    return never(fmt::format("a job of {} may run for {}, this one asks {}", asked.user,
+                             text::format_duration(most.time),
+                             text::format_duration(asked.time_limit)));
+  }
+  return {};
+}
+
 Result<void> Gate::let_in(const store::Submission& asked, Duration since_boot) {
   const UserLimits& most = limits_.of(asked.user);
   const auto never = [&](std::string what) {
@@ -120,15 +137,7 @@ Result<void> Gate::let_in(const store::Submission& asked, Duration since_boot) {
     return never(fmt::format("{} may have {} jobs at once, this is {}", asked.user,
                              std::min(most.jobs, limits_.jobs), tasks));
   }
-  if (asked.gpus > most.gpus) {
-    return never(fmt::format("a job of {} may ask {} GPUs, this one asks {}", asked.user, most.gpus,
-                             asked.gpus));
-  }
-  if (most.time != kNoDuration && asked.time_limit != kNoDuration && asked.time_limit > most.time) {
-    return never(fmt::format("a job of {} may run for {}, this one asks {}", asked.user,
-                             text::format_duration(most.time),
-                             text::format_duration(asked.time_limit)));
-  }
+  if (auto may = may_ask(asked); !may) return may;
   const auto found = of_users_.find(asked.user);
   const std::int64_t present = found == of_users_.end() ? 0 : found->second;
   if (present + tasks > most.jobs) {

@@ -48,6 +48,8 @@ class Gate {
   /// `since_boot` is a clock that nobody sets. Root and who runs the service may submit as fast as
   /// they like.
   Result<void> let_in(const store::Submission& asked, Duration since_boot);
+  /// What one job may ask. Fails with usage.
+  Result<void> may_ask(const store::Submission& asked) const;
   /// The time limit that a job has.
   Duration time_limit(const store::Submission& asked) const;
 

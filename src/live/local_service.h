@@ -50,6 +50,8 @@ struct Config {
   Duration max_grace = 15min;
   Limits limits{};
   IdleRule idle{};
+  /// Before the first retry of a job that failed; twice as long before each next, an hour at most.
+  Duration retry_pause = 10s;
   /// How long after the grace a job must have ended, before it is killed past its shepherd.
   Duration patience = 10s;
 };
@@ -71,6 +73,8 @@ class LocalService final : public Service {
   Result<void> cancel(store::JobNumber number, const Caller& caller) override;
   Result<void> cancel_all(const std::vector<store::JobNumber>& numbers, const Caller& caller,
                           bool now) override;
+  Result<void> update(const std::vector<store::JobNumber>& numbers, const store::Amended& wanted,
+                      const Caller& caller) override;
   Result<void> hold(store::JobNumber number, const Caller& caller) override;
   Result<void> release(store::JobNumber number, const Caller& caller) override;
   Result<void> requeue(store::JobNumber number, const Caller& caller) override;

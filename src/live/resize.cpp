@@ -77,7 +77,8 @@ void LocalService::Core::resize_process(Entry& entry) {
   const auto limit = [](double value) { return value > 0 ? std::optional(value) : std::nullopt; };
   // Whoever is not pinned any more may use all.
   const std::vector<int>& cores = entry.job.cores.empty() ? config_.machine.cores : entry.job.cores;
-  const auto resized = entry.run->resize(cores, limit(share.cpus), limit(share.memory_gb));
+  const auto resized = entry.run->resize(cores, limit(share.cpus), limit(share.memory_gb),
+                                         entry.job.asked.time_limit);
   if (!resized) {
     log_warning(fmt::format("job {}: {}", static_cast<std::int64_t>(entry.job.number),
                             to_string(resized.error())));

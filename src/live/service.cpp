@@ -50,6 +50,11 @@ Result<void> Service::cancel_all(const std::vector<JobNumber>& numbers, const Ca
   return {};
 }
 
+Result<void> Service::update(const std::vector<JobNumber>&, const store::Amended&, const Caller&) {
+  return fail(Code::unsupported, "the jobs of this cluster are changed by its manager's commands",
+              {}, "scontrol update");
+}
+
 LocalService::LocalService(std::unique_ptr<Core> core) : core_(std::move(core)) {}
 LocalService::~LocalService() { core_->tell_of_failures({}); }
 
@@ -105,6 +110,10 @@ Result<void> LocalService::cancel(JobNumber number, const Caller& caller) {
 Result<void> LocalService::cancel_all(const std::vector<JobNumber>& numbers, const Caller& caller,
                                       bool now) {
   return core_->cancel(numbers, caller, now);
+}
+Result<void> LocalService::update(const std::vector<JobNumber>& numbers,
+                                  const store::Amended& wanted, const Caller& caller) {
+  return core_->update(numbers, wanted, caller);
 }
 Result<void> LocalService::hold(JobNumber number, const Caller& caller) {
   return core_->hold(number, caller);

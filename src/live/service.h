@@ -127,6 +127,11 @@ class Service {
   /// that have ended are left alone. `now`: without grace; another manager may not know how.
   virtual Result<void> cancel_all(const std::vector<store::JobNumber>& numbers,
                                   const Caller& caller, bool now);
+  /// Changes what these ask, as one. Of one that runs only its time limit, and that to less, unless
+  /// by an operator, who is kept by no user's limits. Several: those that have ended are left
+  /// alone.
+  virtual Result<void> update(const std::vector<store::JobNumber>& numbers,
+                              const store::Amended& wanted, const Caller& caller);
   virtual Result<void> hold(store::JobNumber number, const Caller& caller) = 0;
   virtual Result<void> release(store::JobNumber number, const Caller& caller) = 0;
   /// Runs an ended or running job again, from its beginning.

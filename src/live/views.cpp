@@ -9,6 +9,7 @@
 #include "live/core.h"
 #include "live/ends.h"
 #include "live/environment.h"
+#include "text/datetime.h"
 #include "text/duration.h"
 
 namespace almanac::live {
@@ -88,6 +89,11 @@ std::string LocalService::Core::why_aside(const Entry& entry, std::string& word)
       return "is held by a user";
     case Aside::begins_later:
       word = "BeginTime";
+      if (entry.job.again_at > entry.job.asked.not_before) {
+        return fmt::format("failed, and is tried again at {} (retry {} of {})",
+                           text::format_datetime(entry.job.again_at), entry.job.failures,
+                           entry.job.asked.retries);
+      }
       return "is not to begin yet";
     case Aside::depends:
     case Aside::never:

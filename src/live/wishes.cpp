@@ -3,6 +3,7 @@
 /// \file
 /// What users want of jobs. Each wish is worked out on the record alone, put on the disk, and only
 /// then done: one that the disk refuses has changed nothing, now or later.
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "live/core.h"
 #include "live/ends.h"
 #include "shepherd/record.h"
+#include "text/duration.h"
 
 namespace almanac::live {
 
@@ -21,6 +23,21 @@ using trace::JobState;
 namespace {
 
 std::int64_t shown(JobNumber number) { return static_cast<std::int64_t>(number); }
+
+/// "time limit 2:00:00 to 1:00:00, 4 GPUs to 2"; "nothing".
+std::string amendment(const store::Submission& before, const store::Submission& after) {
+  const auto length = [](Duration limit) {
+    return limit == kNoDuration ? std::string("none") : text::format_duration(limit);
+  };
+  std::string made;
+  if (before.time_limit != after.time_limit) {
+    made = fmt::format("time limit {} to {}", length(before.time_limit), length(after.time_limit));
+  }
+  if (before.gpus != after.gpus) {
+    made += fmt::format("{}{} GPUs to {}", made.empty() ? "" : ", ", before.gpus, after.gpus);
+  }
+  return made.empty() ? "nothing" : made;
+}
 
 }  // namespace
 
@@ -47,9 +64,27 @@ void LocalService::Core::take_entrants(Lock& lock) {
     taken.swap(entrants_);
   }
   const std::int64_t last_number = last_number_;
+  const auto same_key = [](const store::Submission& a, const store::Submission& b) {
+    return !a.key.empty() && a.key == b.key && a.uid == b.uid;
+  };
   std::vector<Enlisted> enlisted;
   store::Store::Batch batch;
-  for (Entrant& entrant : taken) {
+  for (std::size_t at = 0; at < taken.size(); ++at) {
+    Entrant& entrant = taken[at];
+    const auto comes_again = [&](const Enlisted& each) {
+      return same_key(each.entrant.asked, entrant.asked);
+    };
+    if (std::any_of(enlisted.begin(), enlisted.end(), comes_again)) {
+      const std::lock_guard inbox(inbox_mutex_);
+      entrants_.push_back(std::move(entrant));  // once the first is there
+      wake();
+      continue;
+    }
+    auto known = submitted(entrant.asked);
+    if (!known || !known->empty()) {
+      entrant.answer.set_value(std::move(known));
+      continue;
+    }
     auto jobs = gate_.let_in(entrant.asked, shepherd::since_boot()).and_then([&] {
       return enlist(entrant.asked);
     });
@@ -84,6 +119,11 @@ void LocalService::Core::take_entrants(Lock& lock) {
     ++revision_;
     each.entrant.answer.set_value(std::move(numbers));
   }
+}
+
+Result<std::vector<JobNumber>> LocalService::Core::submitted(const store::Submission& asked) const {
+  if (asked.key.empty()) return std::vector<JobNumber>();
+  return store_.submitted(asked.uid, asked.key);
 }
 
 Result<void> LocalService::Core::change(std::function<Result<Change>()> plan) {
@@ -200,6 +240,90 @@ Result<void> LocalService::Core::cancel(const std::vector<JobNumber>& numbers, c
   });
 }
 
+Result<store::Submission> LocalService::Core::amended(const Entry& entry,
+                                                      const store::Amended& wanted,
+                                                      const Caller& caller) {
+  const store::Job& job = entry.job;
+  store::Job after{.number = job.number, .asked = job.asked};
+  store::Submission& asked = after.asked;
+  if (wanted.gpus) asked.gpus = *wanted.gpus;
+  if (wanted.time_limit != kNoDuration) asked.time_limit = wanted.time_limit;
+  const auto refuse = [&](Code code, std::string_view why, std::string hint = {}) {
+    return fail(code, fmt::format("job {} {}", shown(job.number), why), {}, std::move(hint));
+  };
+  if (job.state == JobState::running) {
+    if (wanted.gpus)
+      return refuse(Code::conflict, "runs, with the GPUs that it has", "requeue it first");
+    const bool is_more =
+        job.asked.time_limit != kNoDuration && asked.time_limit > job.asked.time_limit;
+    if (is_more && !caller.may_all) {
+      return refuse(Code::conflict, "runs: only an operator gives it more time");
+    }
+  }
+  if (asked.gpus < 0 || (asked.gpu_share < 1 && asked.gpus != 1)) {
+    return refuse(Code::usage, fmt::format("cannot ask {} GPUs", asked.gpus));
+  }
+  if (asked.max_gpus != 0 && asked.gpus > asked.max_gpus) {
+    return refuse(Code::usage,
+                  fmt::format("runs on {} GPUs at most, by --max-gpus", asked.max_gpus));
+  }
+  if (!caller.may_all) {
+    if (const auto may = gate_.may_ask(asked); !may) return tl::unexpected(may.error());
+  }
+  if (const auto why = never(after)) {
+    return refuse(Code::usage, fmt::format("could never run here then: {}", *why),
+                  "almanac nodes shows what there is");
+  }
+  return asked;
+}
+
+Result<void> LocalService::Core::update(const std::vector<JobNumber>& numbers,
+                                        const store::Amended& wanted, const Caller& caller) {
+  return change([this, numbers, wanted, caller]() -> Result<Change> {
+    struct Amendment {
+      Entry* entry;
+      store::Job after;
+    };
+    Change change;
+    std::vector<Amendment> all;
+    for (const JobNumber number : numbers) {
+      const Entry* const known = book_.find(number);
+      if (numbers.size() > 1 && (known == nullptr || has_ended(known->job))) continue;
+      const auto found = own(number, caller);
+      if (!found) return tl::unexpected(found.error());
+      auto asked = amended(**found, wanted, caller);
+      if (!asked) return tl::unexpected(asked.error());
+      store::Job after = (*found)->job;
+      const std::string what = amendment(after.asked, *asked);
+      after.asked = *std::move(asked);
+      if (wanted.gpus) after.amended.gpus = wanted.gpus;
+      if (wanted.time_limit != kNoDuration) after.amended.time_limit = wanted.time_limit;
+      change.kept.put(after);
+      change.kept.note(
+          note_of(after, now_, "changed", fmt::format("{}; by user {}", what, caller.uid)));
+      all.push_back({*found, std::move(after)});
+    }
+    change.apply = [this, all = std::move(all)] {
+      for (const auto& [entry, after] : all) {
+        entry->job.asked = after.asked;
+        entry->job.amended = after.amended;
+        if (in_round(*entry, Phase::waiting)) {
+          // To the policy it is another job.
+          leave_queue(*entry);
+          aside_.insert(entry->job.number);
+        } else if (in_round(*entry, Phase::running)) {
+          trace_->jobs[index(entry->id)].request.time_limit = after.asked.time_limit;
+          if (!entry->run) continue;
+          const bool is_to_end = entry->again || !entry->to_end.empty();
+          if (!is_to_end) entry->obey_by = limit_of(*entry);
+          to_resize_.push_back(entry->job.number);
+        }
+      }
+    };
+    return change;
+  });
+}
+
 Result<void> LocalService::Core::hold(JobNumber number, const Caller& caller) {
   return change([this, number, caller]() -> Result<Change> {
     const auto found = own(number, caller);
@@ -279,6 +403,8 @@ Result<LocalService::Core::Change> LocalService::Core::plan_requeue(JobNumber nu
                 fmt::format("the end of job {} is not on the disk yet", shown(number)));
   }
   store::Job again = begun_again(**known, now_);
+  again.failures = 0;
+  again.again_at = kNoTime;
   forget_what_runs(again);
   change.kept.put(again);
   change.kept.note(note_of(again, now_, "requeued", fmt::format("by user {}", caller.uid)));

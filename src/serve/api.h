@@ -40,6 +40,7 @@ class Api {
 
   Answer list_jobs(const Ask& ask) const;
   Answer submit(const Ask& ask) const;
+  Answer update(const Ask& ask, const std::string& part) const;
   Answer log(const Ask& ask, const std::string& part) const;
   Answer history(const Ask& ask) const;
   Answer study(const Ask& ask) const;

@@ -2,8 +2,11 @@
 #include "serve/client.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <random>
+#include <thread>
 
 #include <fmt/format.h>
 #include <httplib.h>
@@ -41,6 +44,11 @@ bool is_here(std::string_view url) {
   const std::string_view host = url.substr(0, url.find_last_of(':'));
   const bool is_number = host.find_first_not_of("0123456789.") == std::string_view::npos;
   return host == "localhost" || (host.starts_with("127.") && is_number) || host == "[::1]";
+}
+
+std::string random_key() {
+  std::random_device draw;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", draw(), draw(), draw(), draw());
 }
 
 Code code_of(const std::string& word) {
@@ -168,7 +176,22 @@ Result<Client::Said> Client::put(const std::string& path, const std::string& jso
 }
 
 Result<std::vector<store::JobNumber>> Client::submit(const store::Submission& submission) {
-  const auto said = post("/v1/jobs", to_json(submission));
+  store::Submission keyed = submission;
+  if (keyed.key.empty()) keyed.key = random_key();
+  const std::string body = to_json(keyed);
+  constexpr int kTries = 3;
+  constexpr std::chrono::milliseconds kPause{500};
+  const auto ask = [&] {
+    return state_->http->Post("/v1/jobs", state_->headers(), body, "application/json");
+  };
+  auto answer = ask();
+  // Where nobody was there at all nothing is submitted.
+  const bool may_be_taken = answer.error() != httplib::Error::Connection;
+  for (int tries = 1; !answer && may_be_taken && tries < kTries; ++tries) {
+    std::this_thread::sleep_for(kPause);
+    answer = ask();
+  }
+  const auto said = state_->heard(answer);
   if (!said) return tl::unexpected(said.error());
   return read_json(said->body, [](const Json& json) {
     std::vector<store::JobNumber> numbers;

@@ -114,6 +114,8 @@ void Api::add_jobs() {
     const auto done = service_.cancel_all(*numbers, caller, *now != 0);
     return done ? json(numbers_json(*numbers)) : problem(done.error());
   });
+  on("POST", "/v1/jobs/{number}/update",
+     [this](const Ask& ask, const std::string& part) { return update(ask, part); });
   change("/v1/jobs/{number}/hold", &live::Service::hold);
   change("/v1/jobs/{number}/release", &live::Service::release);
   change("/v1/jobs/{number}/requeue", &live::Service::requeue);
@@ -180,6 +182,20 @@ Answer Api::submit(const Ask& ask) const {
   made.headers.emplace_back(
       "Location", fmt::format("/v1/jobs/{}", static_cast<std::int64_t>(numbers->front())));
   return made;
+}
+
+Answer Api::update(const Ask& ask, const std::string& part) const {
+  const auto wanted = read_amended(ask.body);
+  if (!wanted) return problem(wanted.error());
+  const auto numbers = find_jobs(service_, part);
+  if (!numbers) return problem(numbers.error());
+  const live::Caller caller = guard_.caller(ask);
+  const auto job = service_.job(numbers->front());
+  if (job && !caller.may_all && job->job.asked.uid != caller.uid) {
+    return problem(403, fmt::format("job {} is {}'s", part, job->job.asked.user));
+  }
+  const auto done = service_.update(*numbers, *wanted, caller);
+  return done ? json(numbers_json(*numbers)) : problem(done.error());
 }
 
 }  // namespace almanac::serve

@@ -35,11 +35,15 @@ void list_public(Fields& fields, Submission& of) {
   fields.sparse("out", of.out);
   fields.sparse("err", of.err);
   fields.field("grace_s", of.grace);
+  fields.sparse("warn_signal", of.warn_signal);
+  fields.sparse("warn_before_s", of.warn_before);
+  fields.sparse("warn_shell", of.warn_shell);
   fields.sparse("not_before_s", of.not_before);
   fields.sparse("after", of.after);
   fields.sparse("after_ok", of.after_ok);
   fields.sparse("after_not_ok", of.after_not_ok);
   fields.sparse("requeue", of.requeue);
+  fields.sparse("retries", of.retries);
 }
 
 /// What only the service that runs it needs to know.
@@ -48,6 +52,7 @@ void list_private(Fields& fields, Submission& of) {
   fields.sparse("script", of.script);
   fields.sparse("environment", of.environment);
   fields.sparse("hold", of.hold);
+  fields.sparse("key", of.key);
   fields.sparse("umask", of.umask);
   fields.sparse("resource_limits", of.resource_limits);
   fields.sparse("indices", of.indices);

@@ -2,6 +2,7 @@
 #include "serve/submission_json.h"
 
 #include <algorithm>
+#include <csignal>
 #include <set>
 
 #include "serve/submission_fields.h"
@@ -10,6 +11,8 @@ namespace almanac::serve {
 namespace {
 
 constexpr std::size_t kLongestName = 256;
+constexpr std::size_t kLongestKey = 64;
+constexpr int kMostRetries = 100;
 constexpr std::size_t kMostTasks = 100'000;
 constexpr std::size_t kMostBefore = 1000;
 /// More bytes a second than that no integer holds, nor any disk moves.
@@ -48,6 +51,22 @@ void check(const store::Submission& asked) {
   at_least("at_once", asked.at_once, 0);
   at_least("grace_s", seconds(asked.grace), 0);
   at_least("value", asked.value.value_or(0), 0);
+  at_least("retries", asked.retries, 0);
+  at_least("warn_signal", asked.warn_signal, 0);
+  if (asked.warn_before != kNoDuration) at_least("warn_before_s", seconds(asked.warn_before), 0);
+  if (asked.retries > kMostRetries) {
+    refuse(fmt::format("retries is at most {}, not {}", kMostRetries, asked.retries));
+  }
+  if (asked.warn_signal > SIGRTMAX || asked.warn_signal == SIGKILL ||
+      asked.warn_signal == SIGSTOP) {
+    refuse(fmt::format("warn_signal is the number of a signal that a program may heed, not {}",
+                       asked.warn_signal));
+  }
+  const bool is_plain =
+      std::all_of(asked.key.begin(), asked.key.end(), [](char c) { return c > ' ' && c <= '~'; });
+  if (asked.key.size() > kLongestKey || !is_plain) {
+    refuse(fmt::format("key has at most {} letters, digits and signs of ASCII", kLongestKey));
+  }
   if (asked.max_gpus != 0) at_least("max_gpus", asked.max_gpus, asked.gpus);
   if (asked.gpu_share <= 0 || asked.gpu_share > 1) {
     refuse(fmt::format("gpu_share is more than 0 and at most 1, not {:g}", asked.gpu_share));
@@ -87,6 +106,12 @@ void check(const store::Submission& asked) {
   }
 }
 
+template <typename Fields, typename Amended>
+void list_amended(Fields& fields, Amended& of) {
+  fields.sparse("gpus", of.gpus);
+  fields.sparse("time_limit_s", of.time_limit);
+}
+
 }  // namespace
 
 std::string to_json(const store::Submission& submission) {
@@ -94,6 +119,26 @@ std::string to_json(const store::Submission& submission) {
   list_public(writer, submission);
   list_private(writer, submission);
   return dumped(writer.take());
+}
+
+std::string to_json(const store::Amended& wanted) {
+  Writer writer;
+  list_amended(writer, wanted);
+  return dumped(writer.take());
+}
+
+Result<store::Amended> read_amended(std::string_view text) {
+  return read_json(text, [](const Json& json) {
+    store::Amended read;
+    Reader reader(json);
+    list_amended(reader, read);
+    reader.end();
+    if (!read.gpus && read.time_limit == kNoDuration) refuse("expected gpus, time_limit_s or both");
+    if (read.time_limit != kNoDuration && read.time_limit <= 0ms) {
+      refuse("time_limit_s is more than 0");
+    }
+    return read;
+  });
 }
 
 Result<store::Submission> read_submission(std::string_view text) {

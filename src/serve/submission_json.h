@@ -14,6 +14,11 @@ namespace almanac::serve {
 
 std::string to_json(const store::Submission& submission);
 
+/// The body of POST /v1/jobs/{number}/update.
+std::string to_json(const store::Amended& wanted);
+/// Fails as read_submission(), and where nothing is to change.
+Result<store::Amended> read_amended(std::string_view text);
+
 /// A submission without `user`, `uid` and `gid`: the socket tells those. Fails with invalid at the
 /// first field that is unknown, of another type or out of its range.
 Result<store::Submission> read_submission(std::string_view text);

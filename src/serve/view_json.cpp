@@ -105,6 +105,8 @@ void list(Fields& fields, Of& of) {
     fields.field("attained_s", of.attained);
     fields.field("attempts", of.attempts);
     fields.field("preemptions", of.preemptions);
+    fields.sparse("failures", of.failures);
+    fields.sparse("again_at_s", of.again_at);
     fields.sparse("cores", of.cores);
     fields.field("energy_measured_j", of.energy.measured_j);
     fields.field("energy_modelled_j", of.energy.modelled_j);

@@ -24,6 +24,11 @@ using nlohmann::json;
 Time time_of(std::int64_t milliseconds) { return Time{Duration{milliseconds}}; }
 std::int64_t milliseconds(Time time) { return time.time_since_epoch().count(); }
 
+json milliseconds(Duration length) { return length == kNoDuration ? json() : json(length.count()); }
+Duration length_of(const json& milliseconds) {
+  return milliseconds.is_null() ? kNoDuration : Duration{milliseconds.get<std::int64_t>()};
+}
+
 template <typename T>
 json optional(const std::optional<T>& value) {
   return value ? json(*value) : json();
@@ -59,9 +64,13 @@ void read(const json& from, Spec& to) {
   take(from, "memory_gb", to.memory_gb);
   // A service of an earlier release, which starts this one, does not say.
   if (from.contains("io_mbs")) take(from, "io_mbs", to.io_mbs);
-  const json& limit = from.at("time_limit_ms");
-  to.time_limit = limit.is_null() ? kNoDuration : Duration{limit.get<std::int64_t>()};
+  to.time_limit = length_of(from.at("time_limit_ms"));
   to.grace = Duration{from.at("grace_ms").get<std::int64_t>()};
+  if (from.contains("signal")) {
+    from.at("signal").get_to(to.signal);
+    to.signal_before = Duration{from.at("signal_before_ms").get<std::int64_t>()};
+    from.at("signal_shell").get_to(to.signal_shell);
+  }
   if (from.contains("open_files")) take(from, "open_files", to.open_files);
   if (from.contains("umask")) from.at("umask").get_to(to.umask);
   if (from.contains("resource_limits")) from.at("resource_limits").get_to(to.resource_limits);
@@ -104,33 +113,36 @@ void read(const json& from, Limits& to) {
   from.at("cores").get_to(to.cores);
   take(from, "cpus", to.limits.cpus);
   take(from, "memory_gb", to.limits.memory_gb);
+  to.time_limit = length_of(from.at("time_limit_ms"));
 }
 
 }  // namespace
 
 Result<std::string> to_json(const Spec& spec) try {
-  return json{
-      {"id", spec.id},
-      {"user_has_name", spec.user_has_name},
-      {"argv", spec.argv},
-      {"script", spec.script},
-      {"environment", spec.environment},
-      {"directory", spec.directory},
-      {"out", spec.out},
-      {"err", spec.err},
-      {"append", spec.append},
-      {"log_limit_gb", spec.log_limit_gb},
-      {"cores", spec.cores},
-      {"cpus", optional(spec.cpus)},
-      {"memory_gb", optional(spec.memory_gb)},
-      {"io_mbs", optional(spec.io_mbs)},
-      {"time_limit_ms", spec.time_limit == kNoDuration ? json() : json(spec.time_limit.count())},
-      {"grace_ms", spec.grace.count()},
-      {"open_files", optional(spec.open_files)},
-      {"umask", spec.umask},
-      {"resource_limits", spec.resource_limits},
-      {"uid", optional(spec.uid)},
-      {"gid", optional(spec.gid)}}
+  return json{{"id", spec.id},
+              {"user_has_name", spec.user_has_name},
+              {"argv", spec.argv},
+              {"script", spec.script},
+              {"environment", spec.environment},
+              {"directory", spec.directory},
+              {"out", spec.out},
+              {"err", spec.err},
+              {"append", spec.append},
+              {"log_limit_gb", spec.log_limit_gb},
+              {"cores", spec.cores},
+              {"cpus", optional(spec.cpus)},
+              {"memory_gb", optional(spec.memory_gb)},
+              {"io_mbs", optional(spec.io_mbs)},
+              {"time_limit_ms", milliseconds(spec.time_limit)},
+              {"grace_ms", spec.grace.count()},
+              {"signal", spec.signal},
+              {"signal_before_ms", spec.signal_before.count()},
+              {"signal_shell", spec.signal_shell},
+              {"open_files", optional(spec.open_files)},
+              {"umask", spec.umask},
+              {"resource_limits", spec.resource_limits},
+              {"uid", optional(spec.uid)},
+              {"gid", optional(spec.gid)}}
       .dump(1);
 } catch (const json::exception& error) {
   return fail(Code::invalid, fmt::format("a run takes text in UTF-8 only: {}", error.what()));
@@ -171,7 +183,8 @@ std::string to_json(const Started& started) {
 std::string to_json(const Limits& limits) {
   return json{{"cores", limits.cores},
               {"cpus", optional(limits.limits.cpus)},
-              {"memory_gb", optional(limits.limits.memory_gb)}}
+              {"memory_gb", optional(limits.limits.memory_gb)},
+              {"time_limit_ms", milliseconds(limits.time_limit)}}
       .dump(1);
 }
 

@@ -4,6 +4,7 @@
 /// What the files of a run say, as JSON.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -39,7 +40,12 @@ struct Started {
 struct Limits {
   std::vector<int> cores{};
   process::CgroupLimits limits{};
+  Duration time_limit = kNoDuration;  ///< From the begin on.
 };
+
+/// The order of Run::make_room(). Given to the shepherds of runs with a signal of their own only:
+/// those of an earlier release know no such order.
+inline const int kMakeRoom = SIGRTMIN;
 
 /// Fails with invalid when a text is not UTF-8.
 Result<std::string> to_json(const Spec& spec);

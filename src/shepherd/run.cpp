@@ -74,7 +74,9 @@ Result<pid_t> spawn(const std::string& program, const std::string& folder, const
       &how, ::posix_spawnattr_destroy);
   sigset_t orders;
   ::sigemptyset(&orders);
-  for (const int signal : {SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2}) ::sigaddset(&orders, signal);
+  for (const int signal : {SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, kMakeRoom}) {
+    ::sigaddset(&orders, signal);
+  }
   ::posix_spawnattr_setsigmask(&how, &orders);
   ::posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
   std::string program_name = "almanac-shepherd";
@@ -238,6 +240,8 @@ Outcome Run::exited() {
 
 void Run::end() { order(SIGTERM); }
 
+void Run::make_room() { order(kMakeRoom); }
+
 void Run::end_now() { order(SIGQUIT); }
 
 void Run::kill() { order(SIGKILL); }
@@ -245,8 +249,9 @@ void Run::kill() { order(SIGKILL); }
 void Run::end_for_memory() { order(SIGUSR2); }
 
 Result<void> Run::resize(const std::vector<int>& cores, std::optional<double> cpus,
-                         std::optional<double> memory_gb) {
-  const Limits limits{.cores = cores, .limits = {.cpus = cpus, .memory_gb = memory_gb}};
+                         std::optional<double> memory_gb, Duration time_limit) {
+  const Limits limits{
+      .cores = cores, .limits = {.cpus = cpus, .memory_gb = memory_gb}, .time_limit = time_limit};
   const auto written = write_file(folder_ + kLimitsFile, to_json(limits));
   if (written) order(SIGUSR1);
   return written;

@@ -40,6 +40,9 @@ struct Spec {
   std::optional<double> io_mbs{};          ///< Of each disk, by cgroup, else not held.
   Duration time_limit = kNoDuration;
   Duration grace = 30s;
+  int signal = 0;                 ///< Sent before the time limit, and by make_room(); 0 = none.
+  Duration signal_before = 1min;  ///< So long before the limit.
+  bool signal_shell = false;  ///< To the command alone; else, of a script, to all but its shell.
   /// Files that it may have open unless it asks for more (RLIMIT_NOFILE, soft); nothing = as we.
   std::optional<std::uint64_t> open_files{};
   std::vector<std::string> resource_limits{};  ///< After that (process/resource_limits.h).
@@ -119,6 +122,8 @@ class Run {
   Outcome exited();
   /// Asks it to end: SIGTERM to all below, SIGKILL after the grace of the spec. Does not wait.
   void end();
+  /// The same with the signal of the spec in place of SIGTERM, once. Of a run that has one.
+  void make_room();
   /// Kills it without grace, also when it was asked to end before. Does not wait.
   void end_now();
   /// Kills the shepherd, for one that follows no order: exited() then says `lost`.
@@ -127,9 +132,9 @@ class Run {
   /// watched from outside, a GPU's. Does not wait.
   void end_for_memory();
   /// Gives it other cores (empty = as they are) and limits. Does not wait. A limit that the control
-  /// group did not have from the start is not held by it later.
+  /// group did not have from the start is not held by it later. `time_limit` counts from its begin.
   Result<void> resize(const std::vector<int>& cores, std::optional<double> cpus,
-                      std::optional<double> memory_gb);
+                      std::optional<double> memory_gb, Duration time_limit);
   /// Of the command; -1 = not there yet.
   pid_t process() const;
   process::Usage usage() const;

@@ -58,8 +58,9 @@ Descriptor orders() {
   ::signal(SIGCHLD, SIG_DFL);
   sigset_t signals;
   ::sigemptyset(&signals);
-  for (const int signal : {SIGCHLD, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2})
+  for (const int signal : {SIGCHLD, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, kMakeRoom}) {
     ::sigaddset(&signals, signal);
+  }
   ::sigprocmask(SIG_SETMASK, &signals, nullptr);
   return Descriptor(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
@@ -76,7 +77,7 @@ class Shepherd {
         bounds_(std::move(bounds)),
         signals_(std::move(signals)),
         timer_(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC)) {
-    if (spec.time_limit != kNoDuration) limit_at_ = later(started_.since_boot, spec.time_limit);
+    set_limit(spec.time_limit);
     watch_at_ = started_.since_boot;
   }
 
@@ -93,11 +94,11 @@ class Shepherd {
         some_ended = true;
         if (process == command_) ending_ = process::ending_from(status);
       });
-      told_ = told_ || orders.end || orders.end_now;
+      told_ = told_ || orders.end || orders.end_now || orders.make_room;
       if (!some_left && !may_still_be_told()) return finish();
       if (ending_) end(Cause::by_itself, spec_.grace);
       const bool look_again = asking_.unsure() && since_boot() >= ask_at_;
-      if (end_begun_ && (some_ended || look_again)) ask_again();
+      if (end_begun_ && asks_ && (some_ended || look_again)) ask_again();
       follow(orders);
       keep_time();
     }
@@ -107,6 +108,7 @@ class Shepherd {
   struct Orders {
     bool end = false;
     bool end_now = false;
+    bool make_room = false;
     bool limits = false;
     bool too_much_memory = false;
   };
@@ -126,9 +128,9 @@ class Shepherd {
 
   /// Sleeps until there is something to do.
   void wait() {
-    const Duration next =
-        std::min({end_begun_ ? kForever : limit_at_, kill_at_, give_up_at_,
-                  asking_.unsure() ? ask_at_ : kForever, bounds_.watches() ? watch_at_ : kForever});
+    const Duration next = std::min(
+        {end_begun_ ? kForever : limit_at_, end_begun_ ? kForever : warn_at_, kill_at_, give_up_at_,
+         asking_.unsure() ? ask_at_ : kForever, bounds_.watches() ? watch_at_ : kForever});
     itimerspec when{};
     if (next != kForever) {
       // A time of zero would switch the timer off.
@@ -147,6 +149,7 @@ class Shepherd {
     while (::read(signals_.get(), &heard, sizeof heard) == sizeof heard) {
       if (heard.ssi_signo == SIGTERM) orders.end = true;
       if (heard.ssi_signo == SIGQUIT) orders.end_now = true;
+      if (heard.ssi_signo == static_cast<std::uint32_t>(kMakeRoom)) orders.make_room = true;
       if (heard.ssi_signo == SIGUSR1) orders.limits = true;
       if (heard.ssi_signo == SIGUSR2) orders.too_much_memory = true;
     }
@@ -155,14 +158,46 @@ class Shepherd {
 
   void follow(const Orders& orders) {
     if (orders.too_much_memory) end_for_memory();
+    if (orders.make_room) make_room();
     if (orders.end) end(Cause::told, spec_.grace);
     if (orders.end_now) end(Cause::told, Duration{0});
     if (!orders.limits) return;
-    if (const auto limits = read_record<Limits>(folder_ + kLimitsFile)) bounds_.set(*limits);
+    const auto limits = read_record<Limits>(folder_ + kLimitsFile);
+    if (!limits) return;
+    bounds_.set(*limits);
+    set_limit(limits->time_limit);
+  }
+
+  void set_limit(Duration time_limit) {
+    limit_at_ = time_limit == kNoDuration ? kForever : later(started_.since_boot, time_limit);
+    const bool warns = spec_.signal != 0 && limit_at_ != kForever && !warned_;
+    warn_at_ = warns ? limit_at_ - spec_.signal_before : kForever;
+  }
+
+  /// Says by its own signal what is to come.
+  void warn() {
+    warned_ = true;
+    warn_at_ = kForever;
+    if (spec_.signal_shell) {
+      ::kill(command_, spec_.signal);
+      return;
+    }
+    for (const pid_t each : process::descendants(::getpid())) {
+      if (each != command_ || spec_.script.empty()) ::kill(each, spec_.signal);
+    }
+  }
+
+  /// As end(), but that it is asked by its own signal.
+  void make_room() {
+    kill_at_ = std::min(kill_at_, later(since_boot(), spec_.grace));
+    if (std::exchange(end_begun_, true)) return;
+    cause_ = Cause::told;
+    warn();
   }
 
   void keep_time() {
     const Duration now = since_boot();
+    if (now >= warn_at_ && !end_begun_) warn();
     if (now >= limit_at_) end(Cause::time_limit, spec_.grace);
     if (bounds_.watches() && now >= watch_at_) {
       watch_at_ = now + kWatch;
@@ -185,8 +220,8 @@ class Shepherd {
   /// Begins to end all that is left; the first cause is the cause, the shortest grace holds.
   void end(Cause cause, Duration grace) {
     kill_at_ = std::min(kill_at_, later(since_boot(), grace));
-    if (std::exchange(end_begun_, true)) return;
-    cause_ = cause;
+    if (!std::exchange(end_begun_, true)) cause_ = cause;
+    if (std::exchange(asks_, true)) return;
     if (grace > Duration{0}) asking_.all();
     ask_at_ = since_boot() + ask_again_;
   }
@@ -230,9 +265,12 @@ class Shepherd {
   std::optional<process::Ending> ending_;
   bool end_begun_ = false;
   bool told_ = false;
+  bool asks_ = false;  // those that are left, with SIGTERM
+  bool warned_ = false;
   process::Asking asking_;
   Cause cause_ = Cause::by_itself;
   Duration limit_at_ = kForever;
+  Duration warn_at_ = kForever;
   Duration watch_at_{};
   Duration kill_at_ = kForever;
   Duration kill_again_ = kAgain;

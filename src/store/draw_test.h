@@ -73,6 +73,11 @@ inline Submission draw_submission() {
   asked.out = draw_text();
   asked.err = draw_text();
   asked.grace = draw_length();
+  asked.warn_signal = *rc::gen::inRange(0, 65);
+  asked.warn_before = draw_length();
+  asked.warn_shell = maybe();
+  asked.retries = *rc::gen::inRange(0, 101);
+  asked.key = draw_text();
   asked.hold = maybe();
   asked.not_before = draw_time_or_none();
   asked.after = draw_list(draw_other);
@@ -133,6 +138,10 @@ inline std::vector<Job> draw_jobs(std::int64_t number) {
       job.task->at_once = draw_number<std::int32_t>();
       job.asked.indices = {};
     }
+    job.failures = draw_number<std::int32_t>();
+    job.again_at = draw_time_or_none();
+    if (maybe()) job.asked.gpus = job.amended.gpus.emplace(draw_number<std::int32_t>());
+    if (maybe()) job.asked.time_limit = job.amended.time_limit = draw_length();
   }
   return jobs;
 }

@@ -63,6 +63,11 @@ struct Submission {
   std::string out{};                       ///< File names with %j %A %a %x %u; "" = almanac-%j.out.
   std::string err{};                       ///< "" = with `out`.
   Duration grace = 30s;                    ///< Between SIGTERM and SIGKILL.
+  std::int32_t warn_signal = 0;            ///< Sent before the time limit, and for SIGTERM when it
+                                           ///< makes room for others; 0 = none.
+  Duration warn_before = kNoDuration;      ///< So long before the limit; missing: a minute.
+  bool warn_shell = false;                 ///< To the command alone; else, of a script, to all but
+                                           ///< its shell.
   std::optional<std::int32_t> umask{};     ///< Of the submitter; missing = 022.
   std::vector<std::string> resource_limits{};  ///< The same (process/resource_limits.h).
   // When.
@@ -74,6 +79,10 @@ struct Submission {
   std::vector<JobNumber> after_ok{};      ///< These have ended well; else it is cancelled.
   std::vector<JobNumber> after_not_ok{};  ///< These have not; else it is cancelled.
   bool requeue = false;                   ///< Runs again by itself when the machine failed it.
+  std::int32_t retries = 0;               ///< So often it runs again by itself when it failed.
+  std::string key{};  ///< By which its user knows this submission; a second one with it is the
+                      ///< same.
+                      ///< "" = none.
   // As an array.
   std::vector<std::int32_t> indices{};  ///< Empty = no array.
   std::int32_t at_once = 0;
@@ -102,10 +111,20 @@ struct Used {
   bool operator==(const Used&) const = default;
 };
 
+/// What was changed of what a job asked, after it was submitted; missing = nothing. Job::asked has
+/// it.
+struct Amended {
+  std::optional<std::int32_t> gpus{};
+  Duration time_limit = kNoDuration;
+
+  bool operator==(const Amended&) const = default;
+};
+
 /// A job as it stands. `state` is pending, running, or one of those in which it has ended.
 struct Job {
   JobNumber number{};
   Submission asked;  ///< Of a task of an array: without `indices`.
+  Amended amended{};
   std::optional<ArrayTask> task{};
   Time submit{};
   trace::JobState state = trace::JobState::pending;
@@ -117,6 +136,8 @@ struct Job {
   std::int32_t attempts = 0;  ///< Runs begun.
   std::int32_t annulled = 0;  ///< So many of them count no more: it was to begin again after them.
   std::int32_t preemptions = 0;
+  std::int32_t failures = 0;                ///< After which it was to run again.
+  Time again_at = kNoTime;                  ///< It does not run again before; kNoTime = at once.
   std::vector<cluster::Grant> held_gpus{};  ///< Of the present, or last, run.
   std::vector<int> cores{};                 ///< Processors of it; empty = any.
   Energy energy{};

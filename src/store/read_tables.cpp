@@ -24,6 +24,12 @@ std::string select_jobs(std::string_view more = {}) {
       columns<Job>("job."), columns<Submission>("submission."), more);
 }
 
+/// What was asked first is that of all tasks of an array.
+void amend(Job& job) {
+  if (job.amended.gpus) job.asked.gpus = *job.amended.gpus;
+  if (job.amended.time_limit != kNoDuration) job.asked.time_limit = job.amended.time_limit;
+}
+
 Job read_row(Query& query) {
   Job job;
   query.into(job.number);
@@ -33,6 +39,7 @@ Job read_row(Query& query) {
   if (task) job.task = {.array = submission, .index = *task, .at_once = at_once.value_or(0)};
   read_fields(query, job);
   read_fields(query, job.asked);
+  amend(job);
   return job;
 }
 
@@ -86,6 +93,18 @@ std::optional<JobNumber> read_task(Connection& connection, JobNumber array, std:
   Query query(connection, "SELECT number FROM job WHERE submission = ? AND task = ?");
   if (!query.with(array).with(index).step()) return std::nullopt;
   return query.next<JobNumber>();
+}
+
+std::vector<JobNumber> read_submitted(Connection& connection, std::uint32_t uid,
+                                      const std::string& key) {
+  Query query(
+      connection,
+      "SELECT number FROM job WHERE submission = (SELECT number FROM submission WHERE uid = ? "
+      "AND key = ? AND key != '' ORDER BY number LIMIT 1) ORDER BY number");
+  query.with(uid).with(key);
+  std::vector<JobNumber> made;
+  while (query.step()) made.push_back(query.next<JobNumber>());
+  return made;
 }
 
 std::vector<Job> read_jobs(Connection& connection, const Filter& filter) {

@@ -49,6 +49,9 @@ void each_field(T& asked, Visit&& visit) {
   visit("out", asked.out);
   visit("err", asked.err);
   visit("grace_ms", asked.grace);
+  visit("warn_signal", asked.warn_signal);
+  visit("warn_before_ms", asked.warn_before);
+  visit("warn_shell", asked.warn_shell);
   visit("umask", asked.umask);
   visit("resource_limits", asked.resource_limits);
   visit("hold", asked.hold);
@@ -57,6 +60,8 @@ void each_field(T& asked, Visit&& visit) {
   visit("after_ok", asked.after_ok);
   visit("after_not_ok", asked.after_not_ok);
   visit("requeue", asked.requeue);
+  visit("retries", asked.retries);
+  visit("key", asked.key);
   visit("at_once", asked.at_once);
 }
 
@@ -73,6 +78,10 @@ void each_field(T& job, Visit&& visit) {
   visit("attempts", job.attempts);
   visit("annulled", job.annulled);
   visit("preemptions", job.preemptions);
+  visit("failures", job.failures);
+  visit("again_at_ms", job.again_at);
+  visit("amended_gpus", job.amended.gpus);
+  visit("amended_time_limit_ms", job.amended.time_limit);
   visit("held_gpus", job.held_gpus);
   visit("cores", job.cores);
   visit("measured_j", job.energy.measured_j);

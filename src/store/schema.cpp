@@ -183,6 +183,21 @@ ALTER TABLE job ADD COLUMN used_most_memory_gb REAL NOT NULL DEFAULT 0;
 -- The sweep of which it is a trial.
 ALTER TABLE submission ADD COLUMN trial_of TEXT NOT NULL DEFAULT '';
 )sql",
+    R"sql(
+-- What was asked later than at submission.
+ALTER TABLE job ADD COLUMN amended_gpus INTEGER;
+ALTER TABLE job ADD COLUMN amended_time_limit_ms INTEGER;
+ALTER TABLE submission ADD COLUMN warn_signal INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE submission ADD COLUMN warn_before_ms INTEGER;
+ALTER TABLE submission ADD COLUMN warn_shell INTEGER NOT NULL DEFAULT 0;
+-- Failures after which a job was to run again, and when it may.
+ALTER TABLE submission ADD COLUMN retries INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE job ADD COLUMN again_at_ms INTEGER;
+-- By which a user who submits again is given the numbers that there are.
+ALTER TABLE submission ADD COLUMN key TEXT NOT NULL DEFAULT '';
+CREATE INDEX submission_key ON submission (uid, key) WHERE key != '';
+)sql",
 };
 
 }  // namespace

@@ -50,6 +50,11 @@ Result<std::optional<JobNumber>> Store::task(JobNumber array, std::int32_t index
       [&](Connection& connection) { return read_task(connection, array, index); });
 }
 
+Result<std::vector<JobNumber>> Store::submitted(std::uint32_t uid, const std::string& key) const {
+  return database_->read(
+      [&](Connection& connection) { return read_submitted(connection, uid, key); });
+}
+
 Result<std::vector<Job>> Store::jobs(const Filter& filter) const {
   return database_->read([&](Connection& connection) { return read_jobs(connection, filter); });
 }

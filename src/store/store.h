@@ -123,6 +123,8 @@ class Store {
   Result<std::optional<bool>> ended_well(JobNumber number) const;
   /// The number of a task of an array; nothing where there is none.
   Result<std::optional<JobNumber>> task(JobNumber array, std::int32_t index) const;
+  /// The jobs that the user has submitted with this key (Submission::key); none of "".
+  Result<std::vector<JobNumber>> submitted(std::uint32_t uid, const std::string& key) const;
   Result<std::vector<Job>> jobs(const Filter& filter) const;
   Result<std::vector<Note>> notes(JobNumber number) const;
   Result<std::vector<Told>> told(JobNumber number) const;

@@ -26,6 +26,8 @@ std::optional<Job> read_job(Connection& connection, JobNumber number);
 std::optional<bool> read_ended_well(Connection& connection, JobNumber number);
 std::vector<Job> read_unfinished(Connection& connection);
 std::optional<JobNumber> read_task(Connection& connection, JobNumber array, std::int32_t index);
+std::vector<JobNumber> read_submitted(Connection& connection, std::uint32_t uid,
+                                      const std::string& key);
 std::vector<Job> read_jobs(Connection& connection, const Filter& filter);
 /// The jobs that ended from then to then, by submission.
 std::vector<Job> read_ended(Connection& connection, Time since, std::int64_t most, Time until);

@@ -24,6 +24,15 @@ Result<void> set_begin(Draft& draft, std::string_view text) {
   return put(draft.asked.not_before, read_moment(text, draft.now));
 }
 
+Result<void> set_signal(Draft& draft, std::string_view text) {
+  auto signal = read_signal(text);
+  if (!signal) return tl::unexpected(std::move(signal.error()));
+  draft.asked.warn_signal = signal->number;
+  draft.asked.warn_before = signal->before;
+  draft.asked.warn_shell = signal->shell;
+  return {};
+}
+
 Result<void> set_export(Draft& draft, std::string_view text) {
   draft.asked.environment = exported(text, draft.asked.environment);
   return {};

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <csignal>
+#include <cstring>
 #include <limits>
 #include <set>
 #include <utility>
@@ -144,6 +147,37 @@ Result<Gpus> read_gpus(std::string_view text) {
   if (!count) return expected("GPUs as 2 or a100:2");
   gpus.count = static_cast<std::int32_t>(*count);
   return gpus;
+}
+
+Result<Signal> read_signal(std::string_view text) {
+  constexpr const char* kExpected = "a signal as USR1, USR1@300 or B:USR1@300";
+  constexpr std::int64_t kLongest_s = 65'535;  // as in Slurm
+  Signal made;
+  if (text.starts_with("R:")) text.remove_prefix(2);
+  if (text.starts_with("B:") || text.starts_with("BR:") || text.starts_with("RB:")) {
+    made.shell = true;
+    text.remove_prefix(text.find(':') + 1);
+  }
+  const auto at = text.find('@');
+  if (at != text.npos) {
+    const auto before = number(text.substr(at + 1), kLongest_s);
+    if (!before) return expected(kExpected);
+    made.before = std::chrono::seconds(*before);
+    text = text.substr(0, at);
+  }
+  if (const auto told = number(text, SIGRTMAX)) {
+    made.number = static_cast<std::int32_t>(*told);
+  } else {
+    const std::string name(text.starts_with("SIG") ? text.substr(3) : text);
+    for (int each = 1; each < NSIG; ++each) {
+      const char* const known = ::sigabbrev_np(each);
+      if (known != nullptr && name == known) made.number = each;
+    }
+  }
+  if (made.number <= 0 || made.number == SIGKILL || made.number == SIGSTOP) {
+    return expected(kExpected);
+  }
+  return made;
 }
 
 Result<std::vector<store::JobNumber>> read_jobs(std::string_view text) {

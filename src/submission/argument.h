@@ -44,6 +44,14 @@ struct Gpus {
 /// "2", "a100:2".
 Result<Gpus> read_gpus(std::string_view text);
 
+struct Signal {
+  std::int32_t number = 0;
+  Duration before = 1min;
+  bool shell = false;  ///< "B:".
+};
+/// "USR1", "SIGUSR1@300", "B:10@60": a signal, so many seconds before a time limit.
+Result<Signal> read_signal(std::string_view text);
+
 /// "12", "12:13", "12,13".
 Result<std::vector<store::JobNumber>> read_jobs(std::string_view text);
 

@@ -71,6 +71,9 @@ const std::vector<Option>& own_options() {
          d.asked.requeue = true;
          return {};
        }},
+      {"retries", '\0', needed,
+       [](Draft& d, Text t) { return put(d.asked.retries, read_count(t, 0)); }},
+      {"signal", '\0', needed, set_signal},
       {"grace", '\0', needed,
        [](Draft& d, Text t) -> Result<void> {
          const auto grace = read_limit(t, Duration::zero());

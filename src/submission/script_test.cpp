@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "submission/script.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <ctime>
 
@@ -114,6 +115,21 @@ TEST_F(SubmissionScript, ReadsWhatDisksMayBeUsed) {
   EXPECT_EQ(io_mbs("--mem=1G"), std::nullopt);
   for (const char* wrong : {"0M", "200", "fast", "-1M"}) {
     EXPECT_THAT(refusal(std::string("#ALMANAC --io=") + wrong), HasSubstr("as 200M or 1.5G"));
+  }
+}
+
+TEST_F(SubmissionScript, ReadsASignalThatWarns) {
+  EXPECT_EQ(asked("--signal=USR1").warn_signal, SIGUSR1);
+  EXPECT_EQ(asked("--signal=USR1").warn_before, 1min);
+  const Submission said = asked("--signal=B:SIGUSR2@300");
+  EXPECT_EQ(said.warn_signal, SIGUSR2);
+  EXPECT_EQ(said.warn_before, 5min);
+  EXPECT_TRUE(said.warn_shell);
+  const Submission own = read("#ALMANAC --signal 10@60 --retries 3\n")->asked;
+  EXPECT_EQ(own.warn_signal, 10);
+  EXPECT_EQ(own.retries, 3);
+  for (const char* const wrong : {"KILL", "9", "USR9", "USR1@", "@60", "USR1@x", "0"}) {
+    EXPECT_THAT(refusal(std::string("#SBATCH --signal=") + wrong), HasSubstr("a signal as USR1"));
   }
 }
 
@@ -282,12 +298,12 @@ TEST_F(SubmissionScript, ReadsOurOwnOptions) {
 TEST_F(SubmissionScript, TellsWhatIsNotDone) {
   EXPECT_THAT(
       notes("#SBATCH --mail-type=END --mail-user ann@example.org -A proj\n"
-            "#SBATCH --exclusive --signal=B:USR1@60 -o x-%N.out\n"
+            "#SBATCH --exclusive -o x-%N.out\n"
             "#SBATCH --gres=gpu:1,nvme:2 -p a,b\n"),
       ElementsAre("jobs/train.sh:2: --mail-type is not done here",
                   "jobs/train.sh:2: --mail-user is not done here",
                   "jobs/train.sh:2: --account is not done here",
-                  "jobs/train.sh:3: --exclusive is not done here", HasSubstr("--signal"),
+                  "jobs/train.sh:3: --exclusive is not done here",
                   HasSubstr("%N in a file name stays as it is"),
                   HasSubstr("--gres=nvme:2 is not done here"), HasSubstr("the first counts: a")));
 }

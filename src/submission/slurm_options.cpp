@@ -151,6 +151,7 @@ const std::vector<Option>& slurm_options() {
          return {};
        }},
       {"export", '\0', needed, set_export},
+      {"signal", '\0', needed, set_signal},
 
       left_out("account", 'A', needed),
       left_out("acctg-freq", '\0', needed),
@@ -208,7 +209,6 @@ const std::vector<Option>& slurm_options() {
       left_out("quiet", 'Q', none),
       left_out("reboot", '\0', none),
       left_out("reservation", '\0', needed),
-      left_out("signal", '\0', needed, "at the time limit SIGTERM comes first"),
       left_out("sockets-per-node", '\0', needed),
       left_out("spread-job", '\0', none),
       left_out("switches", '\0', needed),

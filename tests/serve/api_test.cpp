@@ -117,6 +117,13 @@ TEST_F(ApiTest, LetsAUserChangeOnlyTheirOwnJobs) {
   for (const char* verb : {"/cancel", "/hold", "/release", "/requeue"}) {
     EXPECT_EQ(status(TestService::by_user(ask("POST", own + verb), other)), 403) << verb;
   }
+  const std::string update = own + "/update";
+  EXPECT_EQ(status(TestService::by_user(ask("POST", update, R"({"gpus": 2})"), other)), 403);
+  EXPECT_EQ(service_.get(own).at("gpus"), 0);
+  EXPECT_EQ(status(ask("POST", update, R"({"gpus": 2})")), 200);
+  EXPECT_EQ(service_.get(own).at("gpus"), 2);
+  EXPECT_EQ(status(ask("POST", update, R"({"gpus": 5})")), 400) << "there are four";
+  EXPECT_EQ(status(ask("POST", update, R"({"time_limit_s": 0})")), 400);
   EXPECT_EQ(service_.get(own).at("state"), "PENDING");
   EXPECT_EQ(status(TestService::by_user(ask("GET", own), other)), 200);
   EXPECT_EQ(status(TestService::by_user(ask("GET", own + "/log"), other)), 403);

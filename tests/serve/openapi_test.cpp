@@ -56,6 +56,8 @@ TEST_F(OpenApiTest, SaysWhatAnswersLookLike) {
   check("POST", "/v1/forecast", "/v1/forecast", TestService::held());
   check("POST", "/v1/forecast", "/v1/forecast", "{}");
   check("POST", "/v1/jobs/{number}/cancel", "/v1/jobs/" + ended + "/cancel");
+  check("POST", "/v1/jobs/{number}/update", "/v1/jobs/" + number + "/update", R"({"gpus": 2})");
+  check("POST", "/v1/jobs/{number}/update", "/v1/jobs/" + number + "/update", "{}");
   check("POST", "/v1/jobs/{number}/hold", "/v1/jobs/" + number + "/hold");
   check("POST", "/v1/jobs/{number}/requeue", "/v1/jobs/999/requeue");
   check("GET", "/", "/");

@@ -242,6 +242,57 @@ TEST(EndTest, TheTimeLimitHoldsWithoutAnybodyWatching) {
   EXPECT_GE(exit.ran, spec.time_limit);
 }
 
+TEST(EndTest, ASignalOfItsOwnWarnsItBeforeItsTimeLimit) {
+  const Runs runs;
+  Spec spec =
+      runs.shell("trap 'echo warned' USR1; touch $HERE/ready; while :; do sleep 0.01; done");
+  spec.time_limit = 1h;
+  spec.grace = 0s;
+  spec.signal = SIGUSR1;
+  spec.signal_before = 1h - 300ms;
+  shepherd::Run run = runs.start(spec);
+  ASSERT_TRUE(runs.comes("ready"));
+  while (runs.text().find("warned\n") == std::string::npos) ::usleep(5000);
+  EXPECT_EQ(run.exited().kind, Outcome::Kind::lives);
+  // A limit that is made shorter holds from then on.
+  ASSERT_TRUE(run.resize({}, {}, {}, 1ms));
+  const Exit exit = Runs::exit_of(run);
+  EXPECT_EQ(exit.cause, Cause::time_limit);
+  const std::string text = runs.text();
+  EXPECT_EQ(text.find("warned\n"), text.rfind("warned\n")) << "once";
+}
+
+TEST(EndTest, ALimitThatIsMadeLongerHoldsLater) {
+  const Runs runs;
+  Spec spec = runs.shell("touch $HERE/ready; sleep 1.5");
+  spec.time_limit = 1s;
+  shepherd::Run run = runs.start(spec);
+  ASSERT_TRUE(run.resize({}, {}, {}, 1h));
+  EXPECT_EQ(Runs::exit_of(run).cause, Cause::by_itself);
+}
+
+TEST(EndTest, AScriptsShellIsNotWarnedUnlessItAlone) {
+  for (const bool shell : {false, true}) {
+    const Runs runs;
+    Spec spec = runs.shell("");
+    spec.argv.clear();
+    spec.script =
+        "#!/bin/bash\n"
+        "trap 'echo shell' USR1\n"
+        "bash -c \"trap 'echo child' USR1; touch $HERE/ready; for i in {1..100}; do sleep 0.02; "
+        "done\" &\n"
+        "wait; wait; wait\n";
+    spec.signal = SIGUSR1;
+    spec.signal_shell = shell;
+    shepherd::Run run = runs.start(spec);
+    ASSERT_TRUE(runs.comes("ready"));
+    run.make_room();
+    EXPECT_EQ(Runs::exit_of(run).cause, Cause::told);
+    EXPECT_EQ(runs.text().find("shell\n") != std::string::npos, shell);
+    EXPECT_EQ(runs.text().find("child\n") != std::string::npos, !shell);
+  }
+}
+
 TEST(EndTest, AStoppedCommandHearsSigtermToo) {
   const Runs runs;
   shepherd::Run run = runs.start(runs.shell("touch $HERE/ready; kill -STOP $$; sleep 1000"));

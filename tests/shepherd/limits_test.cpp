@@ -40,7 +40,7 @@ TEST(LimitsTest, AMemoryLimitCanComeLater) {
   shepherd::Run run = runs.start(runs.shell(kLarge + "touch $HERE/ready; sleep 1000; :"));
   ASSERT_TRUE(runs.comes("ready"));
   EXPECT_GT(run.usage().memory_gb, 0.09);
-  ASSERT_TRUE(run.resize({}, {}, 0.05));
+  ASSERT_TRUE(run.resize({}, {}, 0.05, kNoDuration));
   EXPECT_EQ(Runs::exit_of(run).cause, Cause::memory);
 }
 
@@ -70,10 +70,10 @@ TEST(LimitsTest, CoresAreGivenAndChanged) {
     return comes_true([&] { return runs.text("cores") == std::to_string(core) + "\n"; });
   };
   EXPECT_TRUE(bound_to(all[0]));
-  ASSERT_TRUE(run.resize({all[1]}, {}, {}));
+  ASSERT_TRUE(run.resize({all[1]}, {}, {}, kNoDuration));
   EXPECT_TRUE(bound_to(all[1]));
-  ASSERT_TRUE(run.resize({}, {}, {}));
-  ASSERT_TRUE(run.resize({all[0]}, {}, {}));
+  ASSERT_TRUE(run.resize({}, {}, {}, kNoDuration));
+  ASSERT_TRUE(run.resize({all[0]}, {}, {}, kNoDuration));
   EXPECT_TRUE(bound_to(all[0]));
   std::ofstream(runs.path("end")) << "";
   EXPECT_TRUE(Runs::exit_of(run).ending.good());
@@ -85,7 +85,7 @@ TEST(LimitsTest, NewLimitsThatComeBeforeTheCommandRunsHold) {
   const Runs runs;
   Spec spec = runs.shell("while [ $(nproc) != 1 ]; do sleep 0.01; done");
   shepherd::Run run = runs.start(spec);
-  ASSERT_TRUE(run.resize({all[1]}, {}, {}));
+  ASSERT_TRUE(run.resize({all[1]}, {}, {}, kNoDuration));
   EXPECT_TRUE(Runs::exit_of(run).ending.good());
 }
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac update: changes what jobs of the service ask.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/draft_submission.h"
+#include "cli/program.h"
+#include "cli/service_options.h"
+#include "serve/submission_json.h"
+
+namespace almanac::cli {
+namespace {
+
+struct UpdateOptions {
+  ServiceOptions service;
+  std::vector<std::string> jobs;
+  std::string gpus;
+  std::string time;
+};
+
+Result<store::Amended> wanted_by(const UpdateOptions& options) {
+  std::vector<std::string> asked;
+  if (!options.gpus.empty()) asked.push_back("--gpus=" + options.gpus);
+  if (!options.time.empty()) asked.push_back("--time=" + options.time);
+  if (asked.empty()) {
+    return fail(Code::usage, "there is nothing to change", {}, "--time, --gpus or both");
+  }
+  const auto read = with_asked({.directory = "/"}, asked);
+  if (!read) return tl::unexpected(read.error());
+  if (!read->gpu_type.empty()) {
+    return fail(Code::usage, fmt::format("--gpus takes a number here, not {}", options.gpus), {},
+                "the type stays");
+  }
+  store::Amended made{.time_limit = read->time_limit};
+  if (!options.gpus.empty()) made.gpus = read->gpus;
+  if (!options.time.empty() && made.time_limit == kNoDuration) {
+    return fail(Code::usage, "a time limit is not taken away: expected a length", {},
+                "--time 2:00:00");
+  }
+  return made;
+}
+
+/// Goes on after a job that cannot be changed: the others were meant too.
+Result<int> update(const UpdateOptions& options) {
+  const auto wanted = wanted_by(options);
+  if (!wanted) return tl::unexpected(wanted.error());
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  int status = kDone;
+  for (const std::string& job : options.jobs) {
+    const auto said = client->post(fmt::format("/v1/jobs/{}/update", job), serve::to_json(*wanted));
+    if (said) {
+      fmt::print("job {} changed\n", job);
+      continue;
+    }
+    if (options.jobs.size() == 1) return tl::unexpected(said.error());
+    fmt::print(stderr, "almanac: job {}: {}\n", job, to_string(said.error()));
+    status = exit_status(said.error().code);
+  }
+  return status;
+}
+
+}  // namespace
+
+void register_update(Program& program) {
+  CLI::App& command =
+      program.command(Purpose::jobs, "update", "Change what jobs of the service ask");
+  const auto options = std::make_shared<UpdateOptions>();
+  command
+      .add_option("JOB", options->jobs,
+                  "17; of an array 12 for all its tasks, 12_3 for one of them")
+      ->required();
+  command
+      .add_option("--time", options->time,
+                  "Limit of its run time, from its begin; of one that runs only less, unless by an "
+                  "operator")
+      ->type_name("[D-]HH:MM:SS");
+  command.add_option("--gpus", options->gpus, "GPUs; of one that waits")->type_name("N");
+  options->service.add_to(command);
+  add_example(command, "almanac update 17 --time 1:00:00");
+  program.on(command, [options] { return update(*options); });
+}
+
+}  // namespace almanac::cli

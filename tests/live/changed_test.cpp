@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Jobs that are changed after they were submitted, tried again when they fail, warned before they
+/// are ended, and submitted twice by a client that heard no answer.
+#include <chrono>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "live/box.h"
+
+namespace almanac::live {
+namespace {
+
+using store::JobNumber;
+using testing::HasSubstr;
+using trace::JobState;
+
+class Changed : public Box {
+ protected:
+  Result<void> update(JobNumber job, const store::Amended& wanted, bool as_operator = true) {
+    return service_->update({job}, wanted, {.uid = ::geteuid(), .may_all = as_operator});
+  }
+};
+
+TEST_F(Changed, AJobThatWaitsAsksWhatItIsChangedTo) {
+  begin("fifo", 4);
+  const JobNumber first = submit(shell("sleep 1000", 3));
+  ASSERT_TRUE(comes_to(first, JobState::running));
+  const JobNumber waits = submit(shell("sleep 1000", 2));
+  ASSERT_TRUE(update(waits, {.gpus = 1, .time_limit = 1h}));
+  ASSERT_TRUE(comes_to(waits, JobState::running));
+  EXPECT_EQ(look(waits).asked.gpus, 1);
+  EXPECT_EQ(look(waits).asked.time_limit, 1h);
+  end();
+  begin("fifo", 4);
+  EXPECT_EQ(look(waits).asked.gpus, 1) << "for good";
+  EXPECT_EQ(look(waits).asked.time_limit, 1h);
+  const auto never = update(submit(shell("true", 4)), {.gpus = 5});
+  ASSERT_FALSE(never);
+  EXPECT_THAT(never.error().message, HasSubstr("could never run here then"));
+}
+
+TEST_F(Changed, OfARunningJobOnlyAnOperatorMakesTheLimitLonger) {
+  begin();
+  store::Submission asked = shell("sleep 1000");
+  asked.time_limit = 1h;
+  const JobNumber job = submit(asked);
+  ASSERT_TRUE(comes_to(job, JobState::running));
+  EXPECT_FALSE(update(job, {.gpus = 2}));
+  EXPECT_FALSE(update(job, {.time_limit = 2h}, false));
+  EXPECT_TRUE(update(job, {.time_limit = 2h}, true));
+  EXPECT_EQ(look(job).asked.time_limit, 2h);
+  EXPECT_TRUE(update(job, {.time_limit = 100ms}, false));
+  EXPECT_TRUE(comes_to(job, JobState::timeout));
+}
+
+TEST_F(Changed, UsersAreKeptByTheirLimitsAndOperatorsAreNot) {
+  Config config{.state = state(), .machine = made_up(4), .policy = "fifo", .futures = 0};
+  config.limits.user.time = 2h;
+  begin(std::move(config));
+  store::Submission asked = shell("true");
+  asked.hold = true;
+  const JobNumber job = submit(asked);
+  const auto refused = update(job, {.time_limit = 3h}, false);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("may run for"));
+  EXPECT_TRUE(update(job, {.time_limit = 3h}, true));
+}
+
+TEST_F(Changed, AllTasksOfAnArrayAreOrNone) {
+  begin("fifo", 4);
+  store::Submission asked = shell("true");
+  asked.hold = true;
+  asked.indices = {1, 2, 3};
+  const auto numbers = service_->submit(asked).value();
+  EXPECT_FALSE(service_->update(numbers, {.gpus = 5}, me_));
+  EXPECT_EQ(look(numbers[0]).asked.gpus, 1);
+  ASSERT_TRUE(service_->update(numbers, {.gpus = 2}, me_));
+  ASSERT_TRUE(service_->update({numbers[1]}, {.gpus = 3}, me_));
+  end();
+  begin("fifo", 4);
+  EXPECT_EQ(look(numbers[0]).asked.gpus, 2);
+  EXPECT_EQ(look(numbers[1]).asked.gpus, 3);
+  EXPECT_EQ(look(numbers[2]).asked.gpus, 2);
+}
+
+TEST_F(Changed, AJobThatFailsIsTriedAgainAsOftenAsItAsks) {
+  Config config{.state = state(), .machine = made_up(4), .policy = "fifo", .futures = 0};
+  config.retry_pause = 20ms;
+  begin(std::move(config));
+  store::Submission asked = shell("echo $ALMANAC_ATTEMPT >> tries; [ $ALMANAC_ATTEMPT = 3 ]");
+  asked.retries = 2;
+  const JobNumber third = submit(asked);
+  EXPECT_TRUE(comes_to(third, JobState::completed));
+  EXPECT_EQ(text("tries"), "1\n2\n3\n");
+  asked = shell("echo x >> fails; exit 3");
+  asked.retries = 2;
+  const JobNumber never = submit(asked);
+  EXPECT_TRUE(comes_to(never, JobState::failed));
+  EXPECT_EQ(text("fails"), "x\nx\nx\n");
+  EXPECT_EQ(look(never).failures, 2);
+  EXPECT_EQ(look(never).exit_status, 3);
+  asked = shell("sleep 1000");
+  asked.retries = 2;
+  const JobNumber cancelled = submit(asked);
+  ASSERT_TRUE(comes_to(cancelled, JobState::running));
+  ASSERT_TRUE(service_->cancel(cancelled, me_));
+  EXPECT_TRUE(comes_to(cancelled, JobState::cancelled)) << "that is no failure";
+}
+
+TEST_F(Changed, WhatFailedWaitsBeforeItIsTriedAgainAlsoForTheNextService) {
+  begin();
+  store::Submission asked = shell("exit 1");
+  asked.retries = 1;
+  const JobNumber job = submit(asked);
+  ASSERT_TRUE(eventually([&] { return look(job).failures == 1; }));
+  EXPECT_EQ(look(job).state, JobState::pending);
+  EXPECT_THAT(service_->job(job)->why, HasSubstr("is tried again at"));
+  end();
+  begin();
+  EXPECT_EQ(look(job).state, JobState::pending);
+  EXPECT_EQ(look(job).failures, 1);
+  ASSERT_TRUE(service_->cancel(job, me_));
+}
+
+TEST_F(Changed, WhatMakesRoomHearsTheSignalThatItAsked) {
+  begin("srtf+limit", 1);
+  store::Submission asked = shell(
+      "trap 'echo usr1 >> heard; exit 0' USR1; trap 'echo term >> heard; exit 0' TERM; "
+      "touch ready; while :; do sleep 0.05; done");
+  asked.time_limit = 10h;
+  asked.warn_signal = SIGUSR1;
+  const JobNumber longer = submit(asked);
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder_ / "work" / "ready"); }));
+  store::Submission brief = shell("true");
+  brief.time_limit = 1min;
+  EXPECT_TRUE(comes_to(submit(brief), JobState::completed));
+  EXPECT_EQ(text("heard").substr(0, 5), "usr1\n");
+  EXPECT_EQ(look(longer).preemptions, 1);
+}
+
+TEST_F(Changed, WhatIsSubmittedTwiceWithAKeyIsOneJob) {
+  begin();
+  store::Submission asked = shell("true");
+  asked.hold = true;
+  asked.key = "k1";
+  asked.indices = {1, 2};
+  const auto numbers = service_->submit(asked);
+  ASSERT_TRUE(numbers);
+  EXPECT_EQ(service_->submit(asked).value(), *numbers);
+  end();
+  begin();
+  EXPECT_EQ(service_->submit(asked).value(), *numbers) << "after a restart too";
+  asked.key = "k2";
+  EXPECT_NE(service_->submit(asked).value(), *numbers);
+  asked.key = "";
+  EXPECT_NE(service_->submit(asked).value(), service_->submit(asked).value());
+}
+
+TEST_F(Changed, WhatIsSubmittedTwiceAtOnceWithAKeyIsOneJob) {
+  begin();
+  store::Submission asked = shell("sleep 1000");
+  asked.key = "same";
+  std::vector<std::thread> clients;
+  std::vector<JobNumber> numbers(8);
+  for (JobNumber& each : numbers) {
+    clients.emplace_back([&, to = &each] { *to = service_->submit(asked).value().front(); });
+  }
+  for (std::thread& each : clients) each.join();
+  EXPECT_THAT(numbers, testing::Each(numbers.front()));
+}
+
+}  // namespace
+}  // namespace almanac::live
