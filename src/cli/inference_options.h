@@ -17,6 +17,7 @@ struct InferenceOptions {
   std::string requests;
   std::string model;
   std::string board = "h100";
+  std::string profile;
   int gpus = 1;
   std::string former = "chunked";
   std::string router = "shortest_queue";
@@ -40,10 +41,5 @@ struct InferenceCase {
   inference::Objective objective{};
 };
 Result<InferenceCase> inference_case(const InferenceOptions& options);
-
-/// Prints what requests saw as a table, JSON or CSV. `replica_s` below 0: the service's number of
-/// replicas ran all the time.
-void print_seen(const InferenceOptions& options, const InferenceCase& told,
-                const inference::Seen& seen, double replica_s = -1);
 
 }  // namespace almanac::cli

@@ -83,6 +83,7 @@ Micros Replica::begin(Micros now) {
 
 void Replica::end(Micros now, std::vector<RequestId>& finished) {
   busy_ = false;
+  (batch_.prefills.empty() ? books_.busy.decoding : books_.busy.prefilling) += now - began_;
   bool some_finished = false;
   for (const Share& share : shares_) {
     Sequence& sequence = sequences_[share.slot];
@@ -207,6 +208,24 @@ void Replica::preempt_last() {
   forget_tokens(sequence);
   sequence.ready = 0;
   waiting_.push_front(slot);
+}
+
+void Replica::turn_away_next() {
+  const Slot slot = waiting_.front();
+  const Sequence& sequence = sequences_[slot];
+  backlog_ -= sequence.last - sequence.ready;
+  books_.outcomes[sequence.request].replica = -1;
+  waiting_.pop_front();
+  spare_slots_.push_back(slot);
+}
+
+Micros Replica::prompts_take(std::size_t count) const {
+  Batch batch;
+  for (std::size_t each = 0; each < std::min(count, waiting_.size()); ++each) {
+    const std::int32_t prompt = sequences_[waiting_[each]].prompt;
+    batch.prefills.push_back({.done = 0, .fresh = prompt, .prompt = prompt});
+  }
+  return (*step_)(batch);
 }
 
 void Replica::forget_tokens(const Sequence& sequence) {

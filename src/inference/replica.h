@@ -26,6 +26,9 @@ struct Limits {
   std::int32_t chunk = 0;        ///< Most tokens of one prompt in an iteration; 0 = `tokens`.
   std::int32_t kv_blocks = 0;    ///< Above 0.
   std::int32_t block_tokens = 16;
+  /// What requests ask, for batch formers that heed it; kNever = nothing.
+  Micros first_token = kNever;
+  Micros per_token = kNever;
   bool reuse = false;  ///< Requests find the KV of equal prompt heads again.
   /// The ways of inference-sim: what a prompt finds in the cache is not read when the rest of it is
   /// computed; a prompt that is found wholly is not computed, and holds none of its blocks; the
@@ -34,10 +37,17 @@ struct Limits {
   bool as_blis = false;
 };
 
+/// How long replicas computed, summed over all of a fleet.
+struct Busy {
+  Micros prefilling = 0;  ///< Iterations with parts of prompts in them.
+  Micros decoding = 0;    ///< All others.
+};
+
 /// What an outcome is written to, and what the requests are. They outlive the replicas.
 struct Books {
   const Requests& requests;
   std::vector<Outcome>& outcomes;
+  Busy& busy;
 };
 
 class Replica {
@@ -98,6 +108,14 @@ class Replica {
   /// the cache not counted. The tokens that it got, or nothing where `spare` blocks more than it
   /// needs are not free.
   std::optional<std::int32_t> admit(std::int32_t most, std::int32_t spare = 0);
+  /// Turns the next waiting sequence away: it is not served.
+  void turn_away_next();
+  Micros now() const { return began_; }
+  /// How long the prompts of the `count` sequences that wait longest would take alone in a batch.
+  Micros prompts_take(std::size_t count) const;
+  Micros arrival(const Sequence& sequence) const {
+    return books_.requests[sequence.request].arrival;
+  }
   /// Sends the last running sequence back to the head of the queue; it loses its KV.
   void preempt_last();
 

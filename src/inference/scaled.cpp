@@ -116,6 +116,7 @@ Result<Scaled> play_scaled(const Service& service, const Requests& requests,
   }
   seen.outcomes = fleet.simulation().outcomes();
   seen.replica_s = fleet.replica_us() / 1e6;
+  seen.busy = fleet.simulation().busy();
   return seen;
 }
 

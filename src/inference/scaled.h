@@ -27,6 +27,7 @@ struct Scaling {
 struct Scaled {
   std::vector<Outcome> outcomes{};
   double replica_s = 0;  ///< Replicas, cold starts and draining included, over time.
+  Busy busy{};
   /// What was seen each time that the scaler was asked.
   struct Look {
     Micros at = 0;

@@ -63,10 +63,13 @@ Result<Parts> parts(const Service& service) {
     }
     limits.kv_blocks = static_cast<std::int32_t>(blocks);
   }
-  return Parts{.limits = limits,
-               .step = std::make_unique<Roofline>(service.model, service.board, service.gpus),
-               .former = former->make,
-               .router = router->make(service.seed)};
+  return Parts{
+      .limits = limits,
+      .step = service.measured != nullptr
+                  ? service.measured
+                  : std::make_shared<const Roofline>(service.model, service.board, service.gpus),
+      .former = former->make,
+      .router = router->make(service.seed)};
 }
 
 Result<std::vector<Outcome>> play(const Service& service, const Requests& requests) {
@@ -78,6 +81,14 @@ Result<std::vector<Outcome>> play(const Service& service, const Requests& reques
   }
   simulation.run(*made->router);
   return simulation.outcomes();
+}
+
+double energy_j(const Service& service, double replica_s, const Busy& busy) {
+  const double prefill_s = busy.prefilling / 1e6, decode_s = busy.decoding / 1e6;
+  const double idle_s = std::max(0.0, replica_s - prefill_s - decode_s);
+  const Board& board = service.board;
+  return service.gpus *
+         (board.prefill_w * prefill_s + board.decode_w * decode_s + board.idle_w * idle_s);
 }
 
 Seen summarize(const Requests& requests, const std::vector<Outcome>& outcomes,

@@ -29,6 +29,7 @@ struct Service {
   std::string former = "chunked";
   std::string router = "shortest_queue";
   std::uint64_t seed = 1;
+  std::shared_ptr<const StepTime> measured{};  ///< Null = a roofline of model and board.
 };
 
 /// Blocks of KV cache that fit beside the weights of `service` on one replica; below 1 = none do.
@@ -39,7 +40,7 @@ std::int64_t fitting_blocks(const Service& service);
 /// What the replicas of a service are made from.
 struct Parts {
   Limits limits{};  ///< kv_blocks as many as there are.
-  std::unique_ptr<StepTime> step;
+  std::shared_ptr<const StepTime> step;
   std::function<std::unique_ptr<Former>()> former;
   std::unique_ptr<Router> router;
 };
@@ -79,6 +80,9 @@ struct Seen {
 
 /// Plays `requests` on the service. Fails as parts() does. O(tokens / batch + iterations).
 Result<std::vector<Outcome>> play(const Service& service, const Requests& requests);
+/// What a fleet drew, joules: `replica_s` of replicas on, of which it computed as `busy` says.
+double energy_j(const Service& service, double replica_s, const Busy& busy);
+
 Seen summarize(const Requests& requests, const std::vector<Outcome>& outcomes,
                const Objective& objective);
 

@@ -11,7 +11,8 @@ std::uint32_t Simulation::add(const Limits& limits, const StepTime& step,
                               std::unique_ptr<Former> former) {
   const auto number = static_cast<std::uint32_t>(replicas_.size());
   replicas_.push_back(std::make_unique<Replica>(static_cast<std::int32_t>(number), limits, step,
-                                                std::move(former), Books{requests_, outcomes_}));
+                                                std::move(former),
+                                                Books{requests_, outcomes_, busy_}));
   open_.push_back(replicas_.back().get());
   planned_iteration_.push_back(false);
   for (const RequestId request : std::exchange(homeless_, {})) plan(now_, Kind::arrival, request);

@@ -30,6 +30,7 @@ class Simulation {
 
   const Requests& requests() const { return requests_; }
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
+  const Busy& busy() const { return busy_; }
 
   /// Adds a replica, which takes requests at once; those that found none before come to it first.
   /// Its number counts up from 0. `step` must outlive the simulation.
@@ -84,6 +85,7 @@ class Simulation {
   std::size_t logged_;    // the others were submitted
   std::size_t next_ = 0;  // of the log
   std::vector<Outcome> outcomes_;
+  Busy busy_;
   std::vector<std::unique_ptr<Replica>> replicas_;  // null = gone
   std::vector<Replica*> open_;
   std::vector<RequestId> homeless_;  // came while no replica was open

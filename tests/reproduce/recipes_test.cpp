@@ -57,13 +57,15 @@ TEST(Recipes, GaiaIsMatchedPieceByPiece) {
   });
 }
 
-// The closed forms to the printed digits; the simulation as far as 400,000 jobs tell.
+// The closed forms to the printed digits; the simulation as far as 400,000 jobs tell, and within a
+// hundredth and a bit at the loads that are looked at closely.
 TEST(Recipes, QueuesWaitAsTheorySays) {
   ALMANAC_MADE_OR_SKIP(outcome, "queueing");
   expect_near(*outcome, [](const Row& row) {
     if (says(row, "as requests of a replica")) return 0.01 * row.published;
     if (!says(row, "simulated")) return 1e-6;
-    return std::max(0.06 * row.published, 0.0005);
+    const bool is_close = says(row, "rho 0.5:") || says(row, "rho 0.8:") || says(row, "rho 0.9:");
+    return std::max((is_close ? 0.013 : 0.06) * row.published, 0.0005);
   });
 }
 

@@ -2,7 +2,7 @@
 
 /// \file
 /// almanac inference size: the fewest replicas with which requests are served as asked.
-#include "cli/inference_options.h"
+#include "cli/inference_fleet.h"
 #include "cli/program.h"
 
 namespace almanac::cli {
@@ -14,6 +14,7 @@ namespace {
 struct SizeOptions {
   double share = 0.9;
   int most = 64;
+  double gpu_hour = 0;
 };
 
 Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
@@ -27,9 +28,12 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
                                                    asked.share, asked.most);
   if (!replicas) return tl::unexpected(replicas.error());
   told->service.replicas = *replicas;
-  const auto outcomes = inference::play(told->service, told->requests);
-  if (!outcomes) return tl::unexpected(outcomes.error());
-  print_seen(options, *told, inference::summarize(told->requests, *outcomes, told->objective));
+  const FleetPlan plan{.service = told->service,
+                       .scaling = {.scaler = "steady", .told = {*replicas, *replicas}},
+                       .gpu_hour = asked.gpu_hour};
+  const auto fleet = play_fleet(plan, *told);
+  if (!fleet) return tl::unexpected(fleet.error());
+  print_fleet(options.output, plan, *fleet);
   return kDone;
 }
 
@@ -46,6 +50,9 @@ void register_inference_size(Program& program) {
       ->capture_default_str();
   command.add_option("--most", asked->most, "Replicas at most")
       ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  command.add_option("--gpu-hour", asked->gpu_hour, "Price of a GPU for an hour")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   add_example(command,
               "almanac inference size requests.csv --model llama-3.1-8b --ttft 500ms --tpot 50ms");

@@ -15,6 +15,7 @@ Result<Fitted> Fitted::read(const std::string& path, const std::string& engine,
   if (!sheet) return tl::unexpected(sheet.error());
   Line prefill, few, many;
   int found = 0;
+  Micros hop = kHop;
   for (std::size_t row = 0; row < sheet->rows(); ++row) {
     const auto tp = sheet->number("tp", row);
     if (!tp) return tl::unexpected(tp.error());
@@ -30,16 +31,36 @@ Result<Fitted> Fitted::read(const std::string& path, const std::string& engine,
     const Line line{*iteration * 1e3, *token * 1e3, *third * 1e3};
     const std::string& phase = sheet->text("phase", row);
     (phase == "prefill" ? prefill : phase == "decode_lt95" ? few : many) = line;
+    if (sheet->has("stage_ms")) {
+      const auto told = sheet->number("stage_ms", row);
+      if (!told) return tl::unexpected(told.error());
+      hop = *told * 1e3;
+    }
     ++found;
   }
-  if (found == 3) return Fitted(prefill, few, many, stages);
+  if (found == 3) return Fitted(prefill, few, many, stages, hop);
   return fail(Code::not_found,
               fmt::format("has no three phases of {} {} on {} GPUs", engine, model, gpus),
               {.file = path});
 }
 
+Result<Fitted> Fitted::read(const std::string& path) {
+  const auto sheet = Sheet::read(path, {"engine", "model", "tp"});
+  if (!sheet) return tl::unexpected(sheet.error());
+  if (sheet->rows() == 0) return fail(Code::invalid, "has no rows", {.file = path});
+  for (std::size_t row = 1; row < sheet->rows(); ++row) {
+    for (const char* column : {"engine", "model", "tp"}) {
+      if (sheet->text(column, row) == sheet->text(column, 0)) continue;
+      return fail(Code::invalid, fmt::format("has more than one {}", column), {.file = path},
+                  "keep the rows of one profile");
+    }
+  }
+  const auto gpus = sheet->number("tp", 0);
+  if (!gpus) return tl::unexpected(gpus.error());
+  return read(path, sheet->text("engine", 0), sheet->text("model", 0), static_cast<int>(*gpus), 1);
+}
+
 Micros Fitted::operator()(const Batch& batch) const {
-  constexpr Micros kPerStage = 1e3;
   Micros time = 0;
   if (!batch.prefills.empty()) {
     double tokens = 0, squares = 0;
@@ -49,7 +70,7 @@ Micros Fitted::operator()(const Batch& batch) const {
       squares += end * end - static_cast<double>(chunk.done) * chunk.done;
     }
     time += (prefill_.iteration + prefill_.token * tokens + prefill_.third * squares) / stages_ +
-            kPerStage * stages_;
+            hop_ * stages_;
   }
   if (batch.decodes > 0) {
     const Line& line = batch.decodes >= kManyDecodes ? many_ : few_;

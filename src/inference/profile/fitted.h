@@ -24,12 +24,18 @@ class Fitted final : public StepTime {
 
   /// `many` is for batches of kManyDecodes sequences or more; `stages` share the layers (pipeline
   /// parallel), and the time is that of one of them.
-  Fitted(Line prefill, Line few, Line many, int stages)
-      : prefill_(prefill), few_(few), many_(many), stages_(stages) {}
+  /// Between stages, and before the first, a prefill spends `hop`.
+  Fitted(Line prefill, Line few, Line many, int stages, Micros hop = kHop)
+      : prefill_(prefill), few_(few), many_(many), stages_(stages), hop_(hop) {}
   /// Of a table with the columns engine, model, tp, phase (prefill, decode_lt95, decode_ge95),
   /// intercept_ms, per_token_ms, third. Fails with not_found, invalid.
   static Result<Fitted> read(const std::string& path, const std::string& engine,
                              const std::string& model, int gpus, int stages);
+
+  /// Of such a table with one engine, model and tp, as `almanac inference profile` writes it. Fails
+  /// also with invalid where there are several.
+  static Result<Fitted> read(const std::string& path);
+  static constexpr Micros kHop = 1e3;  ///< Where a table has no column stage_ms.
 
   /// Prefills, then decodes where the batch has both: the fit knows no mixed ones.
   Micros operator()(const Batch& batch) const override;
@@ -37,6 +43,7 @@ class Fitted final : public StepTime {
  private:
   Line prefill_, few_, many_;
   double stages_;
+  Micros hop_;
 };
 
 }  // namespace almanac::inference

@@ -31,10 +31,13 @@ const std::array kModels{
     Model{"mixtral-8x7b", 32, 4096, 32, 8, 14336, 32, 8, 2, 14336},
 };
 
+/// Source   power: Patel et al., ISCA'24 (Splitwise), simulator; of the L40S its limit, and the
+/// rest in
+///          the A100's proportions.
 const std::array kBoards{
-    Board{"h100", 989.5e12, 1979e12, 3.35e12, 0.45, 0.30, 80},
-    Board{"a100-sxm", 312e12, 0, 2.039e12, 0.38, 0.18, 80},
-    Board{"l40s", 362.05e12, 1466e12, 0.864e12, 0.32, 0.08, 48},
+    Board{"h100", 989.5e12, 1979e12, 3.35e12, 0.45, 0.30, 80, 75, 700, 380},
+    Board{"a100-sxm", 312e12, 0, 2.039e12, 0.38, 0.18, 80, 63, 400, 250},
+    Board{"l40s", 362.05e12, 1466e12, 0.864e12, 0.32, 0.08, 48, 55, 350, 219},
 };
 
 std::string lower(std::string_view text) {

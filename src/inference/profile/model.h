@@ -43,6 +43,8 @@ struct Board {
   double prefill_use = 0;  ///< Share of the peak that prefills reach.
   double decode_use = 0;
   double memory_gib = 0;
+  /// Watts of one GPU that waits, that computes prompts, that computes tokens.
+  double idle_w = 0, prefill_w = 0, decode_w = 0;
 
   /// The peak that weights of this width are computed at.
   double peak(int weight_bytes) const {

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac inference profile: measures a model server and writes what its steps take.
+#include <atomic>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/columns.h"
+#include "cli/program.h"
+#include "cli/progress.h"
+#include "replicas/probe.h"
+#include "table/output_file.h"
+
+namespace almanac::cli {
+
+void register_inference_profile(Program& program);
+
+namespace {
+
+struct MeasureOptions {
+  replicas::ProbePlan plan{};
+  int gpus = 1;
+  std::string out;
+  std::string output = "table";
+};
+
+void print_measured(const std::string& format, const replicas::Probed& probed,
+                    const inference::FittedLines& lines) {
+  if (format == "json") {
+    nlohmann::ordered_json all = nlohmann::ordered_json::array();
+    for (const inference::Probe& each : probed.probes) {
+      all.push_back({{"prompt_tokens", each.prompt},
+                     {"output_tokens", each.output},
+                     {"together", each.together},
+                     {"ttft_ms", each.first_token_ms},
+                     {"tpot_ms", each.per_token_ms}});
+    }
+    const nlohmann::ordered_json made{{"model", probed.model},
+                                      {"prefill_error", lines.prefill_error},
+                                      {"decode_error", lines.decode_error},
+                                      {"measured", std::move(all)}};
+    fmt::print("{}\n", made.dump(2));
+    return;
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const inference::Probe& each : probed.probes) {
+    rows.push_back({std::to_string(each.prompt), std::to_string(each.together),
+                    fmt::format("{:.2f}", each.first_token_ms),
+                    fmt::format("{:.3f}", each.per_token_ms)});
+  }
+  if (format == "csv") return print_csv({"prompt_tokens", "together", "ttft_ms", "tpot_ms"}, rows);
+  print_columns({{"prompt_tokens", true}, {"together", true}, {"ttft_ms", true}, {"tpot_ms", true}},
+                rows);
+  fmt::print("\nfitted: prefills within {:.1f} %, decodes within {:.1f} % on the mean\n",
+             100 * lines.prefill_error, 100 * lines.decode_error);
+}
+
+Result<int> measure_server(const MeasureOptions& asked) {
+  std::atomic<double> part = 0;
+  Result<replicas::Probed> probed = fail(Code::unavailable, "");
+  {
+    const ProgressBar bar("measuring " + asked.plan.url, [&] { return part.load(); });
+    probed = replicas::probe(asked.plan, [&](double now) { part = now; });
+  }
+  if (!probed) return tl::unexpected(probed.error());
+  const auto lines = inference::fit(probed->probes);
+  if (!lines) return tl::unexpected(lines.error());
+  if (auto written =
+          table::write_file(asked.out, inference::to_csv(*lines, probed->model, asked.gpus));
+      !written) {
+    return tl::unexpected(written.error());
+  }
+  print_measured(asked.output, *probed, *lines);
+  note(fmt::format("{} is for --profile of the other inference commands", asked.out));
+  return kDone;
+}
+
+}  // namespace
+
+void register_inference_profile(Program& program) {
+  CLI::App& command =
+      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
+           .add_subcommand("profile", "Measure a model server: what its steps take");
+  const auto asked = std::make_shared<MeasureOptions>();
+  command
+      .add_option("URL", asked->plan.url,
+                  "An OpenAI-compatible server, which has nothing else to do")
+      ->required();
+  command.add_option("--served-model", asked->plan.model,
+                     "What the server calls the model; otherwise the first that it names");
+  command.add_option("--prompts", asked->plan.prompts, "Lengths of prompts, words")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command.add_option("--together", asked->plan.together, "Clients at once")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command.add_option("--output-tokens", asked->plan.output, "Tokens of each answer")
+      ->check(CLI::Range(2, 100'000))
+      ->capture_default_str();
+  command.add_option("--repeats", asked->plan.repeats, "The median of so many counts")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command.add_option("--gpus", asked->gpus, "GPUs that the server has, to be noted")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command.add_option("--out", asked->out, "File for the profile")->type_name("FILE")->required();
+  command.add_option("-o,--output", asked->output, "How to print: table, json or csv")
+      ->check(CLI::IsMember({"table", "json", "csv"}))
+      ->capture_default_str();
+  add_example(command, "almanac inference profile http://127.0.0.1:8000 --out server.csv");
+  program.on(command, [asked] { return measure_server(*asked); });
+}
+
+}  // namespace almanac::cli

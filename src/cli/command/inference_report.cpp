@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac inference report: a page of what requests saw of a service, and what it took.
+#include "cli/inference_fleet.h"
+#include "cli/print_document.h"
+#include "cli/program.h"
+#include "report/document_directory.h"
+#include "report/service_document.h"
+
+namespace almanac::cli {
+
+void register_inference_report(Program& program);
+
+namespace {
+
+struct ServiceReportOptions {
+  FleetOptions fleet{};
+  std::string out;
+};
+
+Result<int> report_service(const InferenceOptions& options, const ServiceReportOptions& asked,
+                           const std::vector<std::string>& command) {
+  const auto told = inference_case(options);
+  if (!told) return tl::unexpected(told.error());
+  const auto plan = plan_fleet(asked.fleet, *told, "");
+  if (!plan) return tl::unexpected(plan.error());
+  if (auto opened = report::open_document_directory(asked.out, "service"); !opened) {
+    return tl::unexpected(opened.error());
+  }
+  const auto fleet = play_fleet(*plan, *told);
+  if (!fleet) return tl::unexpected(fleet.error());
+  const figure::Document document = report::service_document({.requests_file = options.requests,
+                                                              .requests = told->requests,
+                                                              .service = plan->service,
+                                                              .objective = told->objective,
+                                                              .played = fleet->played,
+                                                              .seen = fleet->seen,
+                                                              .scaler = plan->scaling.scaler,
+                                                              .cost = fleet->cost,
+                                                              .energy_kwh = fleet->energy_kwh},
+                                                             command);
+  if (auto written = report::write_document(asked.out, document); !written) {
+    return tl::unexpected(written.error());
+  }
+  print_document(document, options.output, asked.out);
+  return kDone;
+}
+
+}  // namespace
+
+void register_inference_report(Program& program) {
+  CLI::App& command =
+      *program.noun(Purpose::choose, "inference", "Services that answer requests with models")
+           .add_subcommand("report",
+                           "Leave a page of what requests saw, what it took, what was lost");
+  const auto options = add_inference_options(command);
+  const auto asked = std::make_shared<ServiceReportOptions>();
+  asked->fleet.add_to(command);
+  command.add_option("--out", asked->out, "Folder for report.html and each figure as CSV and JSON")
+      ->type_name("DIR")
+      ->required();
+  add_example(command,
+              "almanac inference report requests.csv --model llama-3.1-8b --replicas 1..8 --ttft "
+              "500ms --tpot 50ms --out out/service");
+  program.on(command, [options, asked, &program] {
+    return report_service(*options, *asked, program.command_line);
+  });
+}
+
+}  // namespace almanac::cli

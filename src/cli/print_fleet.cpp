@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/columns.h"
+#include "cli/inference_fleet.h"
+
+namespace almanac::cli {
+namespace {
+
+using Shown = std::pair<const char*, const inference::Spread*>;
+
+std::array<Shown, 4> shown(const inference::Seen& seen) {
+  return {Shown{"ttft", &seen.first_token}, Shown{"tpot", &seen.per_token},
+          Shown{"longest_gap", &seen.longest_gap}, Shown{"e2e", &seen.end_to_end}};
+}
+
+/// Counts and rates, by the names that JSON and CSV have.
+std::vector<std::pair<std::string, double>> figures(const FleetPlan& plan, const Fleet& fleet) {
+  const inference::Seen& seen = fleet.seen;
+  const double seconds = seen.span / 1e6;
+  const double replicas = seconds > 0 ? fleet.played.replica_s / seconds : plan.service.replicas;
+  const auto a_second = [&](auto count) {
+    return seconds > 0 ? static_cast<double>(count) / seconds : 0;
+  };
+  const double prompts = static_cast<double>(seen.prompt_tokens);
+  return {{"replicas", replicas},
+          {"gpus", replicas * plan.service.gpus},
+          {"gpu_hours", fleet.gpu_hours},
+          {"cost", fleet.cost},
+          {"energy_kwh", fleet.energy_kwh},
+          {"requests", static_cast<double>(seen.requests)},
+          {"finished", static_cast<double>(seen.finished)},
+          {"attainment", seen.attainment()},
+          {"goodput_rps", a_second(seen.attained)},
+          {"throughput_rps", a_second(seen.finished)},
+          {"output_tokens_per_s", a_second(seen.output_tokens)},
+          {"prefix_hit_share", prompts > 0 ? static_cast<double>(seen.hit_tokens) / prompts : 0},
+          {"preemptions", static_cast<double>(seen.preemptions)},
+          {"span_s", seconds}};
+}
+
+}  // namespace
+
+void print_fleet(const std::string& format, const FleetPlan& plan, const Fleet& fleet) {
+  if (format == "json") {
+    nlohmann::ordered_json made;
+    for (const auto& [name, value] : figures(plan, fleet)) made[name] = value;
+    for (const auto& [name, spread] : shown(fleet.seen)) {
+      made[std::string(name) + "_ms"] = {{"mean", spread->mean / 1e3},
+                                         {"p50", spread->p50 / 1e3},
+                                         {"p90", spread->p90 / 1e3},
+                                         {"p99", spread->p99 / 1e3},
+                                         {"max", spread->most / 1e3}};
+    }
+    fmt::print("{}\n", made.dump(2));
+    return;
+  }
+  std::vector<std::vector<std::string>> rows;
+  if (format == "csv") {
+    for (const auto& [name, value] : figures(plan, fleet)) {
+      rows.push_back({name, fmt::format("{:.9g}", value)});
+    }
+    for (const auto& [name, spread] : shown(fleet.seen)) {
+      for (const auto& [which, value] :
+           {std::pair("mean", spread->mean), std::pair("p50", spread->p50),
+            std::pair("p90", spread->p90), std::pair("p99", spread->p99),
+            std::pair("max", spread->most)}) {
+        rows.push_back({fmt::format("{}_{}_ms", name, which), fmt::format("{:.9g}", value / 1e3)});
+      }
+    }
+    print_csv({"figure", "value"}, rows);
+    return;
+  }
+  for (const auto& [name, value] : figures(plan, fleet)) {
+    fmt::print("{:20} {:.6g}\n", name, value);
+  }
+  fmt::print("\n");
+  for (const auto& [name, spread] : shown(fleet.seen)) {
+    std::vector<std::string> row{fmt::format("{}_ms", name)};
+    for (const double value : {spread->mean, spread->p50, spread->p90, spread->p99, spread->most}) {
+      row.push_back(fmt::format("{:.2f}", value / 1e3));
+    }
+    rows.push_back(std::move(row));
+  }
+  print_columns(
+      {{"latency"}, {"mean", true}, {"p50", true}, {"p90", true}, {"p99", true}, {"max", true}},
+      rows);
+}
+
+}  // namespace almanac::cli

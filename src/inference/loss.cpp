@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inference/loss.h"
+
+namespace almanac::inference {
+
+Loss loss_of(const Request& request, const Outcome& outcome, const Objective& objective) {
+  if (outcome.finish == kNever) return outcome.replica < 0 ? Loss::turned_away : Loss::unfinished;
+  const Micros first = outcome.first_token - request.arrival;
+  const Micros rest =
+      request.output > 1 ? (outcome.finish - outcome.first_token) / (request.output - 1) : 0;
+  const bool first_is_late = first > objective.first_token;
+  if (!first_is_late && rest <= objective.per_token) return Loss::none;
+  if (outcome.preemptions > 0) return Loss::sent_back;
+  if (!first_is_late) return Loss::slow_tokens;
+  const Micros waited = outcome.start - request.arrival;
+  return waited > outcome.first_token - outcome.start ? Loss::waited : Loss::long_prefill;
+}
+
+std::string_view to_string(Loss loss) {
+  switch (loss) {
+    case Loss::none:
+      return "served as asked";
+    case Loss::turned_away:
+      return "turned away";
+    case Loss::unfinished:
+      return "not finished when the run ended";
+    case Loss::waited:
+      return "waited for a replica";
+    case Loss::long_prefill:
+      return "its prompt took long";
+    case Loss::sent_back:
+      return "sent back for want of memory";
+    case Loss::slow_tokens:
+      return "tokens came slowly";
+  }
+  return "";
+}
+
+}  // namespace almanac::inference

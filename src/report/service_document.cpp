@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/service_document.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "inference/loss.h"
+#include "report/shown_command.h"
+#include "stats/quantile.h"
+#include "table/digest.h"
+#include "text/human.h"
+
+namespace almanac::report {
+namespace {
+
+using figure::Figure;
+using figure::Unit;
+using inference::kNever;
+using inference::Loss;
+using inference::RequestId;
+
+constexpr std::size_t kBins = 60;
+constexpr std::array kMeasures{"first token", "each token after it", "end to end"};
+
+/// Milliseconds of the requests that were finished, by measure.
+std::array<std::vector<double>, kMeasures.size()> latencies(const ServiceInput& input) {
+  std::array<std::vector<double>, kMeasures.size()> made;
+  for (RequestId id = 0; id < input.requests.size(); ++id) {
+    const auto& request = input.requests[id];
+    const auto& outcome = input.played.outcomes[id];
+    if (outcome.finish == kNever) continue;
+    made[0].push_back((outcome.first_token - request.arrival) / 1e3);
+    if (request.output > 1) {
+      made[1].push_back((outcome.finish - outcome.first_token) / (request.output - 1) / 1e3);
+    }
+    made[2].push_back((outcome.finish - request.arrival) / 1e3);
+  }
+  for (auto& values : made) std::sort(values.begin(), values.end());
+  return made;
+}
+
+Figure draw_latencies(const ServiceInput& input) {
+  Figure made{.id = "service_latency", .title = "Latencies"};
+  made.caption = "Of the requests that were finished: this part of them took at most so long.";
+  auto& measure = made.text("measure", "Of");
+  auto& milliseconds = made.number("latency_ms", "Milliseconds");
+  auto& part = made.number("part", "Part of the requests", Unit::fraction);
+  const auto all = latencies(input);
+  for (std::size_t each = 0; each < all.size(); ++each) {
+    for (int percent = 1; percent <= 100 && !all[each].empty(); ++percent) {
+      measure.add(std::string(kMeasures[each]));
+      milliseconds.add(stats::quantile_sorted(all[each], percent / 100.0));
+      part.add(percent / 100.0);
+    }
+  }
+  made.charts.push_back(
+      {.kind = "line", .x = "latency_ms", .y = {"part"}, .by = "measure", .x_scale = "log"});
+  return made;
+}
+
+Figure percentiles(const ServiceInput& input) {
+  Figure made{.id = "service_percentiles", .title = "Percentiles"};
+  made.caption = "Milliseconds, of the requests that were finished.";
+  auto& measure = made.text("measure", "Of");
+  auto& mean = made.number("mean_ms", "Mean");
+  auto& p50 = made.number("p50_ms", "50 %");
+  auto& p90 = made.number("p90_ms", "90 %");
+  auto& p99 = made.number("p99_ms", "99 %");
+  auto& most = made.number("max_ms", "Longest");
+  for (const auto& [name, spread] :
+       {std::pair(kMeasures[0], &input.seen.first_token),
+        std::pair(kMeasures[1], &input.seen.per_token),
+        std::pair("longest gap between tokens", &input.seen.longest_gap),
+        std::pair(kMeasures[2], &input.seen.end_to_end)}) {
+    measure.add(std::string(name));
+    mean.add(spread->mean / 1e3);
+    p50.add(spread->p50 / 1e3);
+    p90.add(spread->p90 / 1e3);
+    p99.add(spread->p99 / 1e3);
+    most.add(spread->most / 1e3);
+  }
+  return made;
+}
+
+/// Requests by when they arrived.
+class Bins {
+ public:
+  explicit Bins(const ServiceInput& input) {
+    if (input.requests.size() == 0) return;
+    first_ = input.requests.all.front().arrival;
+    const double span = input.requests.all.back().arrival - first_;
+    width_ = std::max(1e6, std::ceil(span / kBins / 1e6) * 1e6);
+    counts_.resize(static_cast<std::size_t>(span / width_) + 1);
+    for (RequestId id = 0; id < input.requests.size(); ++id) {
+      const auto bin = static_cast<std::size_t>((input.requests[id].arrival - first_) / width_);
+      const Loss loss =
+          inference::loss_of(input.requests[id], input.played.outcomes[id], input.objective);
+      ++counts_[bin][static_cast<std::size_t>(loss)];
+      ++totals_[static_cast<std::size_t>(loss)];
+    }
+  }
+  std::size_t size() const { return counts_.size(); }
+  double seconds() const { return width_ / 1e6; }
+  double at(std::size_t bin) const { return static_cast<double>(bin) * width_ / 1e6; }
+  double requests(std::size_t bin) const {
+    double sum = 0;
+    for (const int each : counts_[bin]) sum += each;
+    return sum;
+  }
+  int count(std::size_t bin, Loss loss) const {
+    return counts_[bin][static_cast<std::size_t>(loss)];
+  }
+  int total(Loss loss) const { return totals_[static_cast<std::size_t>(loss)]; }
+
+ private:
+  using Counts = std::array<int, inference::kLosses>;
+  double first_ = 0, width_ = 1e6;
+  std::vector<Counts> counts_;
+  Counts totals_{};
+};
+
+std::array<Loss, inference::kLosses - 1> reasons() {
+  return {Loss::turned_away,  Loss::unfinished, Loss::waited,
+          Loss::long_prefill, Loss::sent_back,  Loss::slow_tokens};
+}
+
+Figure attainment(const Bins& bins) {
+  Figure made{.id = "service_attainment", .title = "Served as asked"};
+  made.caption =
+      "Of the requests that arrived in each stretch, the part that was served as asked, "
+      "and how many a second these are.";
+  auto& at = made.number("time_s", "Time", Unit::seconds);
+  auto& part = made.number("attainment", "Served as asked", Unit::fraction);
+  auto& goodput = made.number("goodput_rps", "Served as asked, a second");
+  auto& asked = made.number("requests_rps", "Requests a second");
+  for (std::size_t bin = 0; bin < bins.size(); ++bin) {
+    const double all = bins.requests(bin), good = bins.count(bin, Loss::none);
+    at.add(bins.at(bin));
+    part.add(all > 0 ? good / all : stats::kNaN);
+    goodput.add(good / bins.seconds());
+    asked.add(all / bins.seconds());
+  }
+  made.charts.push_back({.kind = "line", .x = "time_s", .y = {"attainment"}});
+  made.charts.push_back({.kind = "line", .x = "time_s", .y = {"goodput_rps", "requests_rps"}});
+  return made;
+}
+
+Figure losses(const Bins& bins) {
+  Figure made{.id = "service_losses", .title = "Not served as asked, and why"};
+  made.caption =
+      "Requests by when they arrived; each counts once, for the first thing that went "
+      "wrong.";
+  auto& at = made.number("time_s", "Time", Unit::seconds);
+  auto& why = made.text("reason", "Reason");
+  auto& count = made.number("requests", "Requests");
+  for (const Loss loss : reasons()) {
+    if (bins.total(loss) == 0) continue;
+    for (std::size_t bin = 0; bin < bins.size(); ++bin) {
+      at.add(bins.at(bin));
+      why.add(std::string(inference::to_string(loss)));
+      count.add(bins.count(bin, loss));
+    }
+  }
+  made.charts.push_back(
+      {.kind = "step", .x = "time_s", .y = {"requests"}, .by = "reason", .stacked = true});
+  return made;
+}
+
+Figure fleet(const ServiceInput& input) {
+  Figure made{.id = "service_fleet", .title = "The fleet"};
+  made.caption = "What the scaler saw each time that it was asked.";
+  auto& at = made.number("time_s", "Time", Unit::seconds);
+  auto& gpus = made.number("gpus_ready", "GPUs of replicas that take requests", Unit::gpus);
+  auto& starting = made.number("gpus_starting", "GPUs of replicas that start", Unit::gpus);
+  auto& waiting = made.number("requests_waiting", "Requests that wait");
+  auto& running = made.number("requests_running", "Requests being answered");
+  auto& memory = made.number("kv_use", "KV memory in use", Unit::fraction);
+  const double first = input.played.looks.empty() ? 0 : input.played.looks.front().at;
+  for (const auto& look : input.played.looks) {
+    at.add((look.at - first) / 1e6);
+    gpus.add(look.load.ready * input.service.gpus);
+    starting.add(look.load.starting * input.service.gpus);
+    waiting.add(static_cast<double>(look.load.waiting));
+    running.add(static_cast<double>(look.load.running));
+    memory.add(look.load.kv_use);
+  }
+  made.charts.push_back({.kind = "step",
+                         .title = "GPUs on",
+                         .x = "time_s",
+                         .y = {"gpus_ready", "gpus_starting"},
+                         .stacked = true});
+  made.charts.push_back({.kind = "step",
+                         .title = "Requests",
+                         .x = "time_s",
+                         .y = {"requests_waiting", "requests_running"}});
+  made.charts.push_back(
+      {.kind = "step", .title = "KV memory in use", .x = "time_s", .y = {"kv_use"}});
+  return made;
+}
+
+void find(const ServiceInput& input, const Bins& bins, figure::Document& document) {
+  document.findings.push_back(
+      {.headline = fmt::format("{:.1f} % of {} requests were served as asked",
+                               100 * input.seen.attainment(),
+                               text::grouped(static_cast<std::int64_t>(input.seen.requests))),
+       .detail =
+           fmt::format("Half had their first token after {:.0f} ms and a token each {:.1f} ms "
+                       "then; 99 % after {:.0f} ms and each {:.1f} ms.",
+                       input.seen.first_token.p50 / 1e3, input.seen.per_token.p50 / 1e3,
+                       input.seen.first_token.p99 / 1e3, input.seen.per_token.p99 / 1e3),
+       .figure = "service_attainment",
+       .advice = {}});
+  const auto all = reasons();
+  const Loss worst = *std::max_element(
+      all.begin(), all.end(), [&](Loss a, Loss b) { return bins.total(a) < bins.total(b); });
+  if (bins.total(worst) == 0) return;
+  document.findings.push_back(
+      {.headline = fmt::format("Most of the others: {} ({} requests)", inference::to_string(worst),
+                               text::grouped(bins.total(worst))),
+       .detail = {},
+       .figure = "service_losses",
+       .advice = worst == Loss::waited      ? "more replicas, or a scaler that asks sooner"
+                 : worst == Loss::sent_back ? "more KV memory: GPUs of a replica, fewer sequences"
+                 : worst == Loss::slow_tokens
+                     ? "smaller batches (--sequences, --tokens) or more GPUs of a replica"
+                     : ""});
+}
+
+}  // namespace
+
+figure::Document service_document(const ServiceInput& input,
+                                  const std::vector<std::string>& command) {
+  const Bins bins(input);
+  figure::Document document;
+  document.kind = "service";
+  document.title = std::filesystem::path(input.requests_file).filename().string();
+  document.subtitle = fmt::format("{} on replicas of {} {}, {} + {} + {}", input.service.model.name,
+                                  input.service.gpus, input.service.board.name,
+                                  input.service.former, input.service.router, input.scaler);
+  document.facts = {
+      {"requests", text::grouped(static_cast<std::int64_t>(input.seen.requests))},
+      {"GPU hours", fmt::format("{:.2f}", input.played.replica_s * input.service.gpus / 3600)},
+      {"kWh", fmt::format("{:.2f}", input.energy_kwh)}};
+  if (input.cost > 0) document.facts.emplace_back("cost", fmt::format("{:.2f}", input.cost));
+  find(input, bins, document);
+  figure::Section users{.id = "users", .title = "What requests saw", .text = {}};
+  users.figures = {draw_latencies(input), percentiles(input), attainment(bins)};
+  if (input.seen.attained < input.seen.requests) users.figures.push_back(losses(bins));
+  document.sections.push_back(std::move(users));
+  figure::Section service{.id = "fleet", .title = "What it took", .text = {}};
+  service.figures = {fleet(input)};
+  document.sections.push_back(std::move(service));
+  document.notes.push_back(
+      "Energy is of GPUs alone, by what their kind draws when it computes prompts, when it "
+      "computes "
+      "tokens, and when it waits.");
+  const std::string shown = shown_command(command);
+  document.provenance = {.trace = input.requests_file,
+                         .sha256 = {},
+                         .filter = {},
+                         .jobs = -1,
+                         .hash = table::sha256(shown).substr(0, 16),
+                         .version = ALMANAC_VERSION,
+                         .command = shown};
+  return document;
+}
+
+}  // namespace almanac::report

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac inference as its user calls it.
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <httplib.h>
+#include <nlohmann/json.hpp>
+
+#include "process/job.h"
+#include "support/run_program.h"
+
+namespace almanac {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class InferenceCommand : public testing::Test {
+ protected:
+  /// Twenty requests at once, and twenty a second each.
+  static std::string log() {
+    std::string made = "arrival_s,prompt_tokens,output_tokens\n";
+    for (int each = 0; each < 20; ++each) made += "0,4000,200\n";
+    for (int each = 0; each < 20; ++each) made += std::to_string(10 + each) + ",1000,20\n";
+    return made;
+  }
+  ProgramRun run(const std::string& command, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"inference",    command,  requests_, "--model",
+                                          "llama-3.1-8b", "--ttft", "300ms"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  }
+
+  TemporaryFolder folder_;
+  std::string requests_ = folder_.write("requests.csv", log());
+};
+
+TEST_F(InferenceCommand, ComparesCompositionsOnOneLog) {
+  const ProgramRun made =
+      run("compare", {"--replicas", "2", "--gpu-hour", "3.6", "--of",
+                      "chunked+least_tokens,drop_late+round_robin", "-o", "json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const json all = json::parse(made.out);
+  ASSERT_EQ(all.size(), 2);
+  EXPECT_EQ(all[0]["composition"], "chunked+least_tokens");
+  EXPECT_EQ(all[0]["finished"], 40);
+  // What can no longer be in time is turned away, so that others are.
+  EXPECT_LT(all[1]["finished"], 40);
+  EXPECT_GE(all[1]["attainment"], all[0]["attainment"]);
+  EXPECT_NEAR(all[0]["cost"].get<double>(), 3.6 * all[0]["gpu_hours"].get<double>(), 1e-9);
+  // Two idle boards of 75 W at least, two that compute at 700 W at most.
+  const double hours = all[0]["gpu_hours"];
+  EXPECT_GT(all[0]["energy_kwh"], 0.075 * hours);
+  EXPECT_LT(all[0]["energy_kwh"], 0.7 * hours);
+  const ProgramRun wrong = run("compare", {"--of", "chunkd"});
+  EXPECT_NE(wrong.status, 0);
+  EXPECT_THAT(wrong.err, HasSubstr("did you mean chunked?"));
+}
+
+TEST_F(InferenceCommand, SaysTheSameOfAFleetThatStaysAsSimulateDoes) {
+  const ProgramRun one = run("simulate", {"--replicas", "2", "-o", "json"});
+  const ProgramRun other = run("compare", {"--replicas", "2", "--of", "chunked", "-o", "json"});
+  ASSERT_EQ(one.status, 0) << one.err;
+  ASSERT_EQ(other.status, 0) << other.err;
+  const json simulated = json::parse(one.out), compared = json::parse(other.out)[0];
+  for (const char* figure : {"attainment", "gpu_hours", "energy_kwh"}) {
+    EXPECT_EQ(simulated[figure], compared[figure]) << figure;
+  }
+  EXPECT_EQ(simulated["ttft_ms"]["p99"], compared["ttft_p99_ms"]);
+}
+
+TEST_F(InferenceCommand, ExplainsARequest) {
+  const ProgramRun made = run("explain", {"--request", "20", "-o", "json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const json told = json::parse(made.out);
+  EXPECT_EQ(told["requests_ahead"], 19);
+  EXPECT_EQ(told["verdict"], "waited for a replica");
+  EXPECT_NEAR(told["waited_ms"].get<double>() + told["prefill_ms"].get<double>(),
+              told["ttft_ms"].get<double>(), 2e-3);
+  EXPECT_EQ(json::parse(run("explain", {"--request", "40", "-o", "json"}).out)["verdict"],
+            "served as asked");
+  const ProgramRun wrong = run("explain", {"--request", "41"});
+  EXPECT_NE(wrong.status, 0);
+  EXPECT_THAT(wrong.err, HasSubstr("requests 1 to 40"));
+}
+
+TEST_F(InferenceCommand, LeavesAReport) {
+  const std::string out = folder_ / "report";
+  const ProgramRun made = run("report", {"--out", out, "-o", "json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  for (const char* figure : {"latency", "percentiles", "attainment", "losses", "fleet"}) {
+    EXPECT_TRUE(std::filesystem::exists(out + "/service_" + figure + ".csv")) << figure;
+  }
+  EXPECT_THAT(made.out, HasSubstr("% of 40 requests were served as asked"));
+  EXPECT_THAT(made.out, HasSubstr("waited for a replica"));
+}
+
+TEST_F(InferenceCommand, MeasuresAServerAndSimulatesWithWhatItFound) {
+  // A token takes 4 ms, a token of a prompt 50 us; a busy machine adds to both.
+  auto server = process::Job::start({.argv = {MODEL_SERVER, "18941", "4", "50"}});
+  ASSERT_TRUE(server);
+  httplib::Client http("127.0.0.1", 18941);
+  for (int each = 0; each < 1000 && !http.Get("/health"); ++each) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  const std::string profile = folder_ / "profile.csv";
+  const ProgramRun made =
+      run_program({"inference", "profile", "http://127.0.0.1:18941", "--prompts", "100,400,1600",
+                   "--together", "1,4", "--output-tokens", "8", "--out", profile, "-o", "json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const json told = json::parse(made.out);
+  EXPECT_EQ(told["model"], "stand-in");
+  ASSERT_EQ(told["measured"].size(), 6);
+  for (const json& each : told["measured"]) {
+    EXPECT_GE(each["tpot_ms"], 4);
+    EXPECT_GE(each["ttft_ms"], 4 + 0.05 * each["prompt_tokens"].get<double>());
+  }
+  const ProgramRun played = run("explain", {"--profile", profile, "--request", "40", "-o", "json"});
+  ASSERT_EQ(played.status, 0) << played.err;
+  // By the roofline its prompt of 1,000 tokens would take less than 50 ms.
+  EXPECT_GE(json::parse(played.out)["ttft_ms"], 45);
+  const ProgramRun nobody =
+      run_program({"inference", "profile", "http://127.0.0.1:18942", "--out", profile});
+  EXPECT_NE(nobody.status, 0);
+  EXPECT_THAT(nobody.err, HasSubstr("gave no completion"));
+}
+
+}  // namespace
+}  // namespace almanac

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// How many replicas scalers want, worked out by hand.
+#include <gtest/gtest.h>
+
+#include "base/rng.h"
+#include "inference/registry.h"
+#include "inference/scaled.h"
+
+namespace almanac::inference {
+namespace {
+
+std::unique_ptr<Scaler> made(const std::string& name, const ScalerCase& told) {
+  auto scaler = make_scaler(name, told);
+  EXPECT_TRUE(scaler) << to_string(scaler.error());
+  return std::move(*scaler);
+}
+
+constexpr ScalerCase kCase{.least = 0, .most = 50, .replica_requests_per_s = 2, .cold_start = 60e6};
+
+TEST(Mark, WantsTheRateOfTheMinuteThatFollowsTimesItsHeadroom) {
+  const auto scaler = made("mark", kCase);
+  // 10 a second: 1.2 * 10 / 2.
+  EXPECT_EQ(scaler->want(0, {.arrived = 600}), 6);
+  // 12 a second, so 14 in the minute in which a new replica is ready: 1.2 * 14 / 2.
+  EXPECT_EQ(scaler->want(60e6, {.arrived = 600 + 720}), 9);
+  // A rate that falls is followed down only to what it is now: 1.2 * 6 / 2.
+  EXPECT_EQ(scaler->want(120e6, {.arrived = 600 + 720 + 360}), 4);
+}
+
+TEST(Mark, WorksOffWhatWaitsWithinAMinute) {
+  const auto scaler = made("mark", kCase);
+  EXPECT_EQ(scaler->want(0, {.waiting = 240, .arrived = 0}), 2);
+}
+
+TEST(Steady, WantsAllThereMayBe) { EXPECT_EQ(made("steady", kCase)->want(0, {}), 50); }
+
+TEST(Reactive, GoesUpWithTheQueueAndComesDownAfterFiveMinutes) {
+  const auto scaler = made("reactive", kCase);
+  EXPECT_EQ(scaler->want(0, {.ready = 2, .waiting = 30, .running = 4}), 6);
+  EXPECT_EQ(scaler->want(15e6, {.ready = 6, .waiting = 0, .running = 1}), 6);
+  EXPECT_EQ(scaler->want(400e6, {.ready = 6, .waiting = 0, .running = 1}), 1);
+}
+
+/// Each scaler that goes by rates has, at a steady rate, enough for it and not twice that.
+class AtASteadyRate : public testing::TestWithParam<const char*> {};
+
+TEST_P(AtASteadyRate, HasEnoughAndNotTwiceThat) {
+  const auto scaler = made(GetParam(), kCase);
+  Rng rng(5);
+  constexpr double kRate = 20;
+  double next = rng.exponential() / kRate;
+  std::int64_t arrived = 0;
+  int wanted = 0;
+  for (Micros now = 0; now < 3600e6; now += scaler->period()) {
+    for (; next <= now / 1e6; next += rng.exponential() / kRate) ++arrived;
+    wanted = scaler->want(now, {.ready = wanted, .running = wanted, .arrived = arrived});
+    if (now < 600e6) continue;
+    ASSERT_GE(wanted * kCase.replica_requests_per_s, 0.9 * kRate) << now;
+    ASSERT_LE(wanted * kCase.replica_requests_per_s, 2 * kRate) << now;
+  }
+}
+
+TEST_P(AtASteadyRate, NeedsToKnowWhatAReplicaDoes) {
+  EXPECT_FALSE(make_scaler(GetParam(), {.least = 1, .most = 4}));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AtASteadyRate, testing::Values("mark", "inferline", "quantile"));
+
+}  // namespace
+}  // namespace almanac::inference
