@@ -10,6 +10,7 @@
 
 #include "base/wall_clock.h"
 #include "live/policies.h"
+#include "steer/idle_lever.h"
 #include "steer/order_lever.h"
 #include "steer/placement_lever.h"
 #include "steer/power_lever.h"
@@ -131,6 +132,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   driver.add(make_sharing_lever());
   Present present;
   if (agents) present = [&listening = *agents] { return listening.present(); };
+  driver.add(make_idle_lever(*slimmer, present));
   driver.add(make_slimming_lever(*slimmer, std::move(present)));
   driver.add(make_preemption_lever());
   driver.add(make_power_lever());
