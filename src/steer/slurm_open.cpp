@@ -53,7 +53,9 @@ SlurmService::SlurmService(Config config, store::Store store, std::unique_ptr<sl
       agents_(std::move(agents)),
       slimmer_(std::move(slimmer)),
       driver_(std::move(driver)),
-      canary_(config_.settings.canary, store_, config_.seed) {}
+      canary_(config_.settings.canary, store_, config_.seed),
+      inquest_(std::make_unique<live::Inquest>(
+          [this](store::JobNumber job, const std::string& why) { hear_why(job, why); })) {}
 
 Result<void> SlurmService::follow_accounting() {
   const auto kept = site_.parameters.find("AccountingStorageType");
