@@ -210,30 +210,40 @@ std::optional<std::size_t> choose(const Advice& advice) {
   return best;
 }
 
-/// Whether the waits played for stock Slurm are those that were; shorter ones are all alike.
-bool like_real(const Advice& advice) {
+/// Whether the waits played for stock Slurm are those that were, but for a factor; short ones are
+/// all alike.
+bool like_real(const Advice& advice, double factor) {
   if (!advice.real) return true;
   const double ratio = std::max(advice.real->avg_wait_s, kNoTrouble_s) /
                        std::max(advice.stock.avg_wait_s, kNoTrouble_s);
-  return ratio <= kLikeReal && ratio >= 1 / kLikeReal;
+  return ratio <= factor && ratio >= 1 / factor;
+}
+
+/// Why nothing is said of the cluster itself; "" = the play is like it, as far as that is known.
+std::string doubt(const Advice& advice) {
+  using text::human_time;
+  if (advice.reproduces) return "";
+  if (!advice.real) {
+    return "Whether this model is like your cluster cannot be told: the log does not say when jobs "
+           "started, and which nodes there were is guessed by what its jobs need (--cluster tells "
+           "the real ones). ";
+  }
+  return fmt::format(
+      "This model does not reproduce your cluster: as played, jobs wait {} under stock Slurm; "
+      "really they waited {}. It has other nodes than these, or limits, priorities, reservations "
+      "or outages that the log does not tell{}. ",
+      human_time(advice.stock.avg_wait_s), human_time(advice.real->avg_wait_s),
+      advice.quotas ? "" : " (advise --slurm gateway knows limits)");
 }
 
 std::string recommend(const Advice& advice) {
   using text::human_time;
-  std::string made;
-  if (!advice.reproduces) {
-    made = fmt::format(
-        "This model does not reproduce your cluster: as played, jobs wait {} under stock Slurm; "
-        "really they waited {}. Limits, priorities, reservations or outages that the log does not "
-        "tell were at work{}. ",
-        human_time(advice.stock.avg_wait_s), human_time(advice.real->avg_wait_s),
-        advice.quotas ? "" : " (advise --slurm gateway knows limits)");
-  }
+  std::string made = doubt(advice);
   if (!advice.best) {
     if (!advice.reproduces) return made + "So it gives no advice.";
     if (advice.stock.avg_wait_s <= kNoTrouble_s) {
-      return fmt::format("Stay as you are: jobs wait {} on average, there is nothing to gain.",
-                         human_time(advice.stock.avg_wait_s));
+      return fmt::format("Stay as you are: {}jobs wait {} on average, there is nothing to gain.",
+                         advice.real ? "" : "as played, ", human_time(advice.stock.avg_wait_s));
     }
     return "Stay as you are: no policy is sure to make waits shorter without making jobs later.";
   }
@@ -267,6 +277,17 @@ void add_assumptions(Advice& advice, const cluster::Cluster& cluster) {
 }
 
 void add_cautions(Advice& advice) {
+  constexpr double kExact = 1.1;
+  if (!advice.real && advice.reproduces) {
+    advice.cautions.emplace_back(
+        "the log does not say when jobs started: whether the model reproduces your cluster cannot "
+        "be told");
+  }
+  if (advice.real && advice.reproduces && !like_real(advice, kExact)) {
+    advice.cautions.push_back(fmt::format(
+        "the model is not exact: under stock Slurm as played jobs wait {}, really {}",
+        text::human_time(advice.stock.avg_wait_s), text::human_time(advice.real->avg_wait_s)));
+  }
   if (!advice.quotas) {
     advice.cautions.emplace_back(
         "no quotas of GPUs were played, as if the site had none: only --slurm gateway tells them");
@@ -352,7 +373,7 @@ Result<Advice> advise(trace::Trace log, const cluster::Cluster& nodes, const Que
                       [](const Loser& loser) { return loser.who.starts_with("user "); });
     advice.outcomes.push_back(std::move(outcome));
   }
-  advice.reproduces = like_real(advice);
+  advice.reproduces = advice.real ? like_real(advice, kLikeReal) : !nodes.inferred;
   advice.best = choose(advice);
   advice.recommendation = recommend(advice);
   add_assumptions(advice, nodes);

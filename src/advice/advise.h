@@ -80,9 +80,9 @@ struct Advice {
   Figures stock{};
   std::vector<Outcome> outcomes{};    ///< In the order asked; without stock Slurm's.
   std::optional<std::size_t> best{};  ///< Of the outcomes; nothing = stay as it is.
-  /// Whether stock Slurm as played waits as jobs really did; true where the log does not tell.
-  /// Where it is false, all else is of a model that is not this cluster, and `best` of the model
-  /// only.
+  /// Whether stock Slurm as played waits as jobs really did; where the log does not tell,
+  /// whether its nodes are known. Where it is false, all else is of a model that is not this
+  /// cluster, and `best` of the model only.
   bool reproduces = true;
   std::string recommendation{};
   std::vector<std::string> assumptions{};  ///< What must be true for the figures to be.

@@ -110,6 +110,42 @@ TEST(Advise, DoesNotSayToStayWhereOnlyTheModelHardlyWaits) {
   EXPECT_EQ(advice->recommendation.find("nothing to gain"), std::string::npos);
 }
 
+TEST(Advise, GivesNoneWhereNeitherStartsNorNodesAreKnown) {
+  for (const int nodes : {1, 8}) {
+    cluster::Cluster guessed = cluster::uniform(nodes, 8);
+    guessed.inferred = true;
+    const auto advice = advise(crowded_mornings(20), guessed, question("fifo,qssf"));
+    ASSERT_TRUE(advice) << to_string(advice.error());
+    EXPECT_FALSE(advice->reproduces);
+    EXPECT_TRUE(advice->recommendation.starts_with("Whether this model is like your cluster"));
+    EXPECT_EQ(advice->recommendation.find("Stay"), std::string::npos) << advice->recommendation;
+    EXPECT_EQ(advice->recommendation.find("Try"), std::string::npos) << advice->recommendation;
+  }
+  const auto told = advise(crowded_mornings(20), cluster::uniform(8, 8), question("fifo,qssf"));
+  ASSERT_TRUE(told) << to_string(told.error());
+  EXPECT_TRUE(told->recommendation.starts_with("Stay as you are: as played, jobs wait "));
+  EXPECT_TRUE(told->cautions.front().starts_with("the log does not say when jobs started"));
+}
+
+TEST(Advise, SaysWhereThePlayIsOnlyRoughlyLikeTheTruth) {
+  const auto played = advise(crowded_mornings(30), cluster::uniform(1, 8), question("qssf"));
+  ASSERT_TRUE(played) << to_string(played.error());
+  for (const double factor : {1.0, 1.3}) {
+    trace::Trace log = crowded_mornings(30);
+    const auto wait_ms = static_cast<std::int64_t>(played->stock.avg_wait_s * factor * 1e3);
+    for (trace::Job& job : log.jobs) {
+      job.outcome.start = job.request.submit + Duration{wait_ms};
+      job.outcome.end = job.outcome.start + job.outcome.run;
+    }
+    const auto advice = advise(std::move(log), cluster::uniform(1, 8), question("qssf"));
+    ASSERT_TRUE(advice) << to_string(advice.error());
+    EXPECT_TRUE(advice->reproduces);
+    const bool says = !advice->cautions.empty() &&
+                      advice->cautions.front().starts_with("the model is not exact: ");
+    EXPECT_EQ(says, factor > 1) << factor;
+  }
+}
+
 TEST(Advise, SaysWhatItAssumes) {
   cluster::Cluster guessed = cluster::uniform(1, 8);
   guessed.inferred = true;

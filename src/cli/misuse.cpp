@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -57,7 +58,15 @@ std::string misuse(const CLI::App& app, const CLI::ParseError& error) {
     if (words.empty()) return last->help(above);
     return unknown("command", words[0], text::did_you_mean(words[0], commands_of(*last)), path);
   }
-  return fmt::format("almanac: {} (see {} --help)", error.what(), path);
+  std::string what = error.what();
+  constexpr std::string_view kConversion = "Could not convert: ";
+  constexpr std::string_view kIs = " = ";
+  if (const auto is = what.find(kIs); what.starts_with(kConversion) && is != std::string::npos) {
+    what = fmt::format("{}: \"{}\" is not a number that it takes",
+                       what.substr(kConversion.size(), is - kConversion.size()),
+                       what.substr(is + kIs.size()));
+  }
+  return fmt::format("almanac: {} (see {} --help)", what, path);
 }
 
 }  // namespace almanac::cli

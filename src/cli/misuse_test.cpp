@@ -47,6 +47,11 @@ TEST(Misuse, SaysWhatIsMissingAndWhereHelpIs) {
   EXPECT_EQ(said_of("submit"), "almanac: COMMAND is required (see almanac submit --help)");
 }
 
+TEST(Misuse, SaysThatAWordIsNoNumber) {
+  EXPECT_EQ(said_of("submit --gpus 1,2 x"),
+            "almanac: --gpus: \"1,2\" is not a number that it takes (see almanac submit --help)");
+}
+
 TEST(Misuse, ShowsTheCommandsWhereOneIsToCome) {
   EXPECT_THAT(said_of(""), HasSubstr("submit"));
   EXPECT_THAT(said_of("slurm"), HasSubstr("Usage: almanac slurm"));

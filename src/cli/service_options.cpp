@@ -24,8 +24,8 @@ void ServiceOptions::add_to(CLI::App& command) {
   command
       .add_option(
           "--ca", place.ca,
-          "Who vouches for the service of an https URL; default: $ALMANAC_CA, else whom the "
-          "system trusts")
+          "Certificates of the authority behind an https URL; default: $ALMANAC_CA, else those "
+          "that the system trusts")
       ->type_name("FILE")
       ->needs(url);
 }

@@ -19,8 +19,9 @@ void SlurmEngine::add_to(CLI::App& command) {
       .add_option("--order", order, "The lever order: off, dry or on; default: as the file says")
       ->type_name("SWITCH");
   command
-      .add_option("--agents", agents,
-                  "Listen there for the agents of nodes (almanac agent), for the lever slimming")
+      .add_option(
+          "--agents", agents,
+          "Listen there for the agents of nodes (almanac agent), for the levers slimming and idle")
       ->type_name("HOST:PORT");
   command.add_option("--agent-secret", agent_secret, "What agents and service know each other by")
       ->type_name("FILE")

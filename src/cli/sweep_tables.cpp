@@ -26,6 +26,15 @@ bool seeds_matter(const std::vector<sim::SweepPoint>& points) {
   });
 }
 
+/// Of the column of policies.
+std::size_t policy_width(const std::vector<sim::SweepPoint>& points) {
+  std::size_t width = 24;
+  for (const sim::SweepPoint& point : points) {
+    width = std::max(width, sim::marked_name(point.summary).size());
+  }
+  return width;
+}
+
 /// Means over the seeds, and the least and the greatest average JCT. What no run tells has no
 /// column.
 void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) {
@@ -37,7 +46,8 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
   const bool has_speeds = any_has(&sim::Summary::gpu_utilization);
   const bool has_cpu_jobs = any_has(&sim::Summary::avg_cpu_job_wait_s);
   const bool has_deadlines = any_has(&sim::Summary::guarantee);
-  fmt::print("{:>6}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9}{}{}{}{}\n", "load", "policy",
+  const std::size_t width = policy_width(points);
+  fmt::print("{:>6}  {:{}} {:>10} {:>10} {:>10} {:>10} {:>9}{}{}{}{}\n", "load", "policy", width,
              "avg JCT", "p99 JCT", "avg wait", "p99 wait", "slowdown",
              has_deadlines ? fmt::format(" {:>8} {:>10}", "in time", "makespan") : "",
              has_speeds ? fmt::format(" {:>12}", "GPUs compute") : "",
@@ -61,8 +71,8 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
         group.begin(), group.end(),
         [](const auto* a, const auto* b) { return a->avg_jct_s < b->avg_jct_s; });
     fmt::print(
-        "{:>6.3g}  {:24} {:>10} {:>10} {:>10} {:>10} {:>9.2f}{}{}{}{}\n", key.first,
-        sim::marked_name(*group.front()), text::human_time(mean(&sim::Summary::avg_jct_s)),
+        "{:>6.3g}  {:{}} {:>10} {:>10} {:>10} {:>10} {:>9.2f}{}{}{}{}\n", key.first,
+        sim::marked_name(*group.front()), width, text::human_time(mean(&sim::Summary::avg_jct_s)),
         text::human_time(mean(&sim::Summary::p99_jct_s)),
         text::human_time(mean(&sim::Summary::avg_wait_s)),
         text::human_time(mean(&sim::Summary::p99_wait_s)),

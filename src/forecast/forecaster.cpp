@@ -53,6 +53,7 @@ void Forecaster::hear(Time now, std::span<const policy::Event> events, const sch
                                options_.futures, options_.seed);
     }
     told_.push_back({job, std::move(made), std::move(present), std::move(others)});
+    if (options_.num_told != nullptr) ++*options_.num_told;
   }
   if (asked_.empty()) done_ = true;
 }

@@ -23,7 +23,9 @@ namespace almanac::forecast {
 struct Options {
   int futures = 64;
   std::uint64_t seed = 0;
-  bool other_gpus = false;  ///< Also what would be with other numbers of GPUs.
+  bool other_gpus = false;                       ///< Also what would be with other numbers of GPUs.
+  std::atomic<std::size_t>* num_told = nullptr;  ///< Counts the jobs that were told; null = none
+                                                 ///< does.
 };
 
 /// What a job was told, and the instant at which it was.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cmath>
 #include <map>
 #include <mutex>
@@ -146,6 +147,7 @@ Job tell(const slurm_job_info_t& info) {
   job.het = JobNumber{info.het_job_id == NO_VAL ? 0 : info.het_job_id};
   job.name = text(info.name);
   job.uid = info.user_id;
+  job.gid = info.group_id;
   job.user =
       info.user_name != nullptr && *info.user_name != '\0' ? info.user_name : name_of(info.user_id);
   job.account = text(info.account);
@@ -155,6 +157,15 @@ Job tell(const slurm_job_info_t& info) {
   job.licences = text(info.licenses);
   job.dependency = text(info.dependency);
   job.comment = text(info.admin_comment);
+  if (info.batch_flag != 0) {
+    // Slurm's own functions take the job for writing, and only read it.
+    auto* const its = const_cast<slurm_job_info_t*>(&info);
+    std::array<char, PATH_MAX> path{};
+    slurm_get_job_stdout(path.data(), static_cast<int>(path.size()), its);
+    job.out = path.data();
+    slurm_get_job_stderr(path.data(), static_cast<int>(path.size()), its);
+    job.err = path.data();
+  }
   job.state = state_of(info.job_state);
   if (job.state == State::ended) job.outcome = outcome_of(info.job_state);
   job.reason = slurm_job_reason_string(static_cast<job_state_reason>(info.state_reason));

@@ -150,15 +150,15 @@ figure::Figure draw_comparison(const Summaries& policies) {
   times("p50_wait_s", "Wait, median", &Summary::p50_wait_s);
   times("p90_wait_s", "Wait, 90 %", &Summary::p90_wait_s);
   times("p99_wait_s", "Wait, 99 %", &Summary::p99_wait_s);
-  numbers("waited", "Jobs that wait", Unit::fraction, kLess, [](const Summary& s) {
+  numbers("waited", "Jobs that waited", Unit::fraction, kLess, [](const Summary& s) {
     return s.finished > 0 ? static_cast<double>(s.queued_jobs) / static_cast<double>(s.finished)
                           : std::numeric_limits<double>::quiet_NaN();
   });
   numbers("avg_bounded_slowdown", "Slowdown, average", Unit::ratio, kLess, [](const Summary& s) {
     return s.avg_bounded_slowdown;
   }).detail = true;
-  times("worst_user_avg_wait_s", "Average wait of the worst user", &Summary::worst_user_avg_wait_s);
-  times("worst_vc_avg_wait_s", "Average wait of the worst virtual cluster",
+  times("worst_user_avg_wait_s", "Worst user's wait, average", &Summary::worst_user_avg_wait_s);
+  times("worst_vc_avg_wait_s", "Worst virtual cluster's wait, average",
         &Summary::worst_vc_avg_wait_s)
       .detail = true;
   numbers("jain_user_slowdown", "Fairness among users (Jain)", Unit::none, kMore,
@@ -168,8 +168,8 @@ figure::Figure draw_comparison(const Summaries& policies) {
           [](const Summary& s) { return s.gpu_allocation; });
   add_resources(figure, policies);
   add_deadlines(figure, policies);
-  times("makespan_s", "First submission to last end", &Summary::makespan_s).detail = true;
-  numbers("preemptions", "Stops of running jobs", Unit::none, kLess,
+  times("makespan_s", "Makespan: first submission to last end", &Summary::makespan_s).detail = true;
+  numbers("preemptions", "Preemptions", Unit::none, kLess,
           [](const Summary& s) { return static_cast<double>(s.preemptions); });
   numbers("finished", "Jobs that finished", Unit::jobs, kMore, [](const Summary& s) {
     return static_cast<double>(s.finished);
@@ -193,7 +193,7 @@ figure::Figure draw_comparison(const Summaries& policies) {
   };
   bars("Average completion time and wait", {"avg_jct_s", "avg_wait_s"});
   bars("Completion time and wait that 99 % of the jobs stay within", {"p99_jct_s", "p99_wait_s"});
-  bars("Jobs that wait", {"waited"});
+  bars("Jobs that waited", {"waited"});
   bars("Used while jobs arrive",
        present(figure, {"gpu_allocation", "gpu_utilization", "cpu_allocation"}));
   bars("Deadlines met", present(figure, {"guarantee", "value_share"}));

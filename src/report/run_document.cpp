@@ -133,7 +133,7 @@ Document run_document(const RunInput& input, const DigestPlan& plan, Policies po
   speed.figures = draw_speed(input, policies);
   if (!speed.figures.empty()) document.sections.push_back(std::move(speed));
 
-  figure::Section who{.id = "who", .title = "Who waits", .text = {}};
+  figure::Section who{.id = "who", .title = "Whose jobs wait", .text = {}};
   who.figures.push_back(groups_figure(
       input, policies, By::length,
       {.id = "run_lengths", .title = "Short and long jobs", .group = "length", .label = "Length"}));

@@ -70,6 +70,12 @@ std::vector<Each> all_of(const std::vector<ReadRun>& runs, std::vector<Each> Rea
   return all;
 }
 
+/// Without the row of what was recorded.
+std::int64_t count_policies(const std::vector<sim::Summary>& summaries) {
+  return std::count_if(summaries.begin(), summaries.end(),
+                       [](const sim::Summary& each) { return !each.recorded; });
+}
+
 figure::Figure draw_runs(const std::vector<ReadRun>& runs) {
   figure::Figure figure{.id = "runs_made", .title = "The runs"};
   auto& path = figure.text("run", "Run");
@@ -87,7 +93,7 @@ figure::Figure draw_runs(const std::vector<ReadRun>& runs) {
     cluster.add(experiment.cluster.empty() ? "inferred" : experiment.cluster);
     load.add(experiment.load);
     seed.add(static_cast<double>(experiment.seed));
-    policies.add(static_cast<double>(run.summaries.size()));
+    policies.add(static_cast<double>(count_policies(run.summaries)));
     whole.add(run.record.complete ? "complete" : "interrupted");
     hash.add(run.record.configuration_hash);
   }
@@ -106,6 +112,7 @@ Result<ReadRun> read_whole_run(const std::string& path, bool several) {
   for (sim::Summary& summary : run.summaries) {
     const fs::path jobs = fs::path(path) / summary.policy / "jobs.csv";
     if (several) summary.policy = fmt::format("{}:{}", path, summary.policy);
+    if (summary.recorded) continue;  // of the log, so a run keeps no schedule of it
     if (auto read = read_jobs(jobs, summary.policy, run); !read)
       return tl::unexpected(read.error());
   }
@@ -119,11 +126,12 @@ figure::Document runs_document(const std::vector<ReadRun>& runs,
   figure::Document document;
   document.kind = "runs";
   document.title = fs::path(first.experiment.trace).filename().string();
-  document.subtitle =
-      fmt::format("{} {} of {} {}", summaries.size(), summaries.size() == 1 ? "policy" : "policies",
-                  runs.size(), runs.size() == 1 ? "run" : "runs");
+  document.subtitle = fmt::format(
+      "{} of {}",
+      text::counted(static_cast<std::uint64_t>(count_policies(summaries)), "policy", "policies"),
+      text::counted(runs.size(), "run"));
   document.facts = {{"runs", text::grouped(static_cast<std::int64_t>(runs.size()))},
-                    {"policies", text::grouped(static_cast<std::int64_t>(summaries.size()))}};
+                    {"policies", text::grouped(count_policies(summaries))}};
   document.compared = compared_of(summaries);
   std::vector<std::string> hashes;
   for (const ReadRun& run : runs) {

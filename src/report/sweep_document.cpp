@@ -144,7 +144,7 @@ figure::Figure table(const Points& points) {
   auto& p99_wait = figure.number("p99_wait_s", "Wait, 99 %", Unit::seconds);
   auto& slowdown = figure.number("avg_bounded_slowdown", "Slowdown, average", Unit::ratio);
   auto& taken = figure.number("gpu_allocation", "GPUs taken while jobs arrive", Unit::fraction);
-  auto& stops = figure.number("preemptions", "Stops of running jobs");
+  auto& stops = figure.number("preemptions", "Preemptions");
   auto& finished = figure.number("finished", "Jobs that finished", Unit::jobs);
   for (const Shown& shown : kWhereKnown) {
     if (!any_has(points, shown.field)) continue;
@@ -346,9 +346,10 @@ figure::Document sweep_document(const std::string& trace, const Points& points,
   figure::Document document;
   document.kind = "sweep";
   document.title = std::filesystem::path(trace).filename().string();
-  document.subtitle =
-      fmt::format("{} policies at {} loads with {} seeds: {} simulations", axes.policies.size(),
-                  axes.loads.size(), axes.seeds.size(), points.size());
+  document.subtitle = fmt::format(
+      "{} at {} with {}: {}", text::counted(axes.policies.size(), "policy", "policies"),
+      text::counted(axes.loads.size(), "load"), text::counted(axes.seeds.size(), "seed"),
+      text::counted(points.size(), "simulation"));
   const auto fact = [&](const char* label, std::size_t value) {
     document.facts.emplace_back(label, text::grouped(static_cast<std::int64_t>(value)));
   };

@@ -97,7 +97,7 @@ struct Client::State {
       if (result.error() == httplib::Error::SSLServerVerification) {
         return fail(Code::unavailable,
                     fmt::format("what answers at {} cannot prove that it is that host", place), {},
-                    "--ca names a file of who vouches for it");
+                    "--ca names a file with the certificate of its authority");
       }
       const bool is_late = result.error() == httplib::Error::Read;
       return fail(Code::unavailable,

@@ -53,6 +53,7 @@ struct Job {
   std::string name{};
   std::string user{};
   std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
   std::string account{};
   std::string partition{};  ///< "a,b" = whichever of them is first.
   std::string qos{};
@@ -60,6 +61,8 @@ struct Job {
   std::string licences{};  ///< "matlab:2"
   std::string dependency{};
   std::string comment{};  ///< The administrator's.
+  std::string out{};      ///< The file that a batch job writes to; "" = none is told.
+  std::string err{};      ///< The same of its errors; "" = to `out`.
   // How it stands.
   State state = State::pending;
   trace::JobState outcome = trace::JobState::unknown;  ///< Of one that has ended.

@@ -119,6 +119,22 @@ void read_holds(Value record, Job& job) {
   }
 }
 
+/// Where a batch job writes. Patterns (%j) may be told as they are; what is not told is Slurm's own
+/// choice in the job's folder.
+void read_files(Value record, Job& job) {
+  if (!truth(record, "batch_flag")) return;
+  const std::string folder = text(record, "current_working_directory");
+  const auto file = [&](const char* key) {
+    std::string path = text(record, key);
+    if (path.empty() || path.front() == '/') return path;
+    return folder.empty() ? "" : folder + "/" + path;
+  };
+  job.out = file("standard_output");
+  job.err = file("standard_error");
+  if (!job.out.empty() || folder.empty()) return;
+  job.out = folder + (job.array == JobNumber{} ? "/slurm-%j.out" : "/slurm-%A_%a.out");
+}
+
 Job read_job(Value record) {
   Job job;
   const auto own = number(record, "job_id");
@@ -143,6 +159,7 @@ Job read_job(Value record) {
   job.name = text(record, "name");
   job.user = text(record, "user_name");
   job.uid = whole(number(record, "user_id"));
+  job.gid = whole(number(record, "group_id"));
   job.account = text(record, "account");
   job.partition = text(record, "partition");
   job.qos = text(record, "qos");
@@ -150,6 +167,7 @@ Job read_job(Value record) {
   job.licences = text(record, "licenses");
   job.dependency = text(record, "dependency");
   job.comment = text(record, "admin_comment");
+  read_files(record, job);
   job.reason = text(record, "state_reason");
   job.priority = whole(number(record, "priority"));
   job.held = truth(record, "hold") || job.reason.starts_with("JobHeld") ||

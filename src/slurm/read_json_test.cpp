@@ -171,6 +171,26 @@ TEST(ReadJson, ReadsARunThatWasFollowedByAnotherAsPreempted) {
   EXPECT_EQ(job_of(*jobs, 7).outcome, trace::JobState::preempted);
 }
 
+TEST(ReadJson, TellsWhereABatchJobWrites) {
+  const auto jobs = read_jobs(R"({"jobs": [
+    {"job_id": 1, "job_state": "FAILED", "batch_flag": true, "group_id": 100,
+     "current_working_directory": "/home/ann", "standard_output": "/logs/1.out",
+     "standard_error": "errors/%j"},
+    {"job_id": 2, "job_state": "FAILED", "batch_flag": true,
+     "current_working_directory": "/home/ann", "standard_output": null},
+    {"job_id": 3, "job_state": "FAILED", "batch_flag": true, "array_job_id": 3,
+     "array_task_id": 4, "current_working_directory": "/home/ann"},
+    {"job_id": 4, "job_state": "FAILED", "batch_flag": false,
+     "current_working_directory": "/home/ann"}]})");
+  ASSERT_TRUE(jobs) << to_string(jobs.error());
+  EXPECT_EQ(job_of(*jobs, 1).gid, 100U);
+  EXPECT_EQ(job_of(*jobs, 1).out, "/logs/1.out");
+  EXPECT_EQ(job_of(*jobs, 1).err, "/home/ann/errors/%j");
+  EXPECT_EQ(job_of(*jobs, 2).out, "/home/ann/slurm-%j.out");
+  EXPECT_EQ(job_of(*jobs, 3).out, "/home/ann/slurm-%A_%a.out");
+  EXPECT_EQ(job_of(*jobs, 4).out, "") << "it writes to a terminal";
+}
+
 TEST(ReadJson, TakesNoNumberOfAJobForAMissingOne) {
   for (const std::uint32_t number : {65'534U, 65'535U}) {
     const auto jobs = read_jobs(

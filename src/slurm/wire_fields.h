@@ -32,6 +32,7 @@ void fields(const Job*, Visit visit) {
   visit("name", &Job::name);
   visit("user", &Job::user);
   visit("uid", &Job::uid);
+  visit("gid", &Job::gid);
   visit("account", &Job::account);
   visit("partition", &Job::partition);
   visit("qos", &Job::qos);
@@ -39,6 +40,8 @@ void fields(const Job*, Visit visit) {
   visit("licences", &Job::licences);
   visit("dependency", &Job::dependency);
   visit("comment", &Job::comment);
+  visit("out", &Job::out);
+  visit("err", &Job::err);
   visit("state", &Job::state);
   visit("outcome", &Job::outcome);
   visit("reason", &Job::reason);

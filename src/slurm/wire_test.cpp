@@ -20,6 +20,9 @@ Job full_job() {
   job.state = State::completing;
   job.outcome = trace::JobState::node_fail;
   job.held = true;
+  job.gid = 100;
+  job.out = "/home/ann/slurm-%j.out";
+  job.err = "/home/ann/err";
   job.site_factor = -2147483647;
   job.submit = Time(1'600'000'000'000ms);
   job.limit = 90min;

@@ -136,6 +136,9 @@ store::Job to_stored(const slurm::Job& job, const World& world) {
                   .asked = learning::asked_by(job, vc_name(job, world))};
   made.asked.requeue = job.requeueable;
   made.asked.hold = job.held;
+  made.asked.gid = job.gid;
+  made.asked.out = job.out;
+  made.asked.err = job.err == job.out ? "" : job.err;
   if (job.array != slurm::JobNumber{} && job.task) {
     made.task = store::ArrayTask{.array = to_store(job.array), .index = *job.task};
   }

@@ -23,7 +23,7 @@ class Reader final : text::TomlReader {
 
   Settings read(const toml::table& file) {
     allow(file, {"virtual_clusters", "changes_per_s", "poll_s", "exempt", "levers", "order",
-                 "placement", "power", "preemption", "slimming", "canary"});
+                 "placement", "power", "preemption", "slimming", "idle", "canary"});
     Settings made;
     if (const toml::node* const node = file.get("virtual_clusters")) {
       made.virtual_clusters = grouping(*node);
@@ -58,6 +58,7 @@ class Reader final : text::TomlReader {
       constexpr double kMost_gbs = 1e6;
       made.slimming.bandwidth_gbs = number(*slimming, "bandwidth_gbs", 0, 0, kMost_gbs);
     }
+    if (const toml::table* const idle = table(file, "idle")) read_idle(*idle, made.idle);
     if (const toml::table* const canary = table(file, "canary")) {
       read_canary(*canary, made.canary);
       if (!made.canary.partitions.empty() && !owns_nodes(made.virtual_clusters)) {
@@ -105,6 +106,27 @@ class Reader final : text::TomlReader {
       }
     }
     made.once_in = time(from, "once_in_h", 1h, made.once_in, kOldest_h);
+  }
+
+  void read_idle(const toml::table& from, IdleSettings& made) {
+    allow(from, {"mode", "after_min", "grace_min", "below", "hook"});
+    if (const toml::node* const node = from.get("mode")) {
+      const auto word = node->value<std::string>();
+      made.requeues = word == "requeue";
+      if (!made.requeues && word != "notify") {
+        refuse(*node, "mode must be \"notify\" or \"requeue\"");
+      }
+    }
+    made.after = time(from, "after_min", 1min, made.after, kOldest_h);
+    made.grace = time(from, "grace_min", 1min, made.grace, kOldest_h);
+    constexpr double kLeast = 1e-6;
+    constexpr double kMost = 0.999;
+    made.below = number(from, "below", made.below, kLeast, kMost);
+    if (const toml::node* const node = from.get("hook")) {
+      const auto command = node->value<std::string>();
+      if (!command) refuse(*node, "hook must be a command, as a string");
+      made.hook = *command;
+    }
   }
 
   void read_canary(const toml::table& from, CanarySettings& made) {

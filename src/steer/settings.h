@@ -73,6 +73,15 @@ struct SlimmingSettings {
   double bandwidth_gbs = 0;
 };
 
+/// About jobs that hold GPUs which do not compute.
+struct IdleSettings {
+  bool requeues = false;   ///< After the grace, those that may be; else users hear of it only.
+  Duration after = 30min;  ///< Idle for so long, a user hears of it.
+  Duration grace = 10min;  ///< Between that and the requeue.
+  double below = 0.01;     ///< Share of the time in which GPUs compute: idle is less.
+  std::string hook{};      ///< Run by /bin/sh when a user is to hear of it; "" = none.
+};
+
 /// A part of the cluster to try levers on.
 struct CanarySettings {
   std::set<std::string> partitions{};  ///< None = levers are for all jobs.
@@ -93,6 +102,7 @@ struct Settings {
   PowerSettings power{};
   PreemptionSettings preemption{};
   SlimmingSettings slimming{};
+  IdleSettings idle{};
   CanarySettings canary{};
 
   Switch of(std::string_view lever) const {

@@ -51,6 +51,12 @@ by = "suspend"
 once_in_h = 0.5
 [slimming]
 bandwidth_gbs = 204.8
+[idle]
+mode = "requeue"
+after_min = 45
+grace_min = 5
+below = 0.02
+hook = "true"
 [canary]
 partitions = ["v100"]
 history_d = 7
@@ -72,6 +78,11 @@ slack = 2
   EXPECT_TRUE(made->preemption.suspends);
   EXPECT_EQ(made->preemption.once_in, 30min);
   EXPECT_EQ(made->slimming.bandwidth_gbs, 204.8);
+  EXPECT_TRUE(made->idle.requeues);
+  EXPECT_EQ(made->idle.after, 45min);
+  EXPECT_EQ(made->idle.grace, 5min);
+  EXPECT_EQ(made->idle.below, 0.02);
+  EXPECT_EQ(made->idle.hook, "true");
   EXPECT_TRUE(made->canary.partitions.contains("v100"));
   EXPECT_EQ(made->canary.history, 24h * 7);
   EXPECT_EQ(made->canary.window, 2h);
@@ -94,6 +105,8 @@ TEST(Settings, SayWhereTheyAreWrong) {
   EXPECT_EQ(read("[order]\nwindow = [5, 5]").error().where.line, 2);
   EXPECT_EQ(read("[power]\nminimum_on = 1.5").error().where.line, 2);
   EXPECT_EQ(read("[preemption]\nby = \"force\"").error().where.line, 2);
+  EXPECT_EQ(read("[idle]\nmode = \"kill\"").error().where.line, 2);
+  EXPECT_EQ(read("[idle]\nbelow = 1").error().where.line, 2);
   EXPECT_EQ(read("[slimming]\nbandwidth_gbs = -1").error().where.line, 2);
   EXPECT_EQ(read("[canary]\nslack = 0.5").error().where.line, 2);
   EXPECT_EQ(read("[exemp]\nusers = []").error().hint, "did you mean exempt?");

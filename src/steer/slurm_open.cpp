@@ -10,6 +10,7 @@
 
 #include "base/wall_clock.h"
 #include "live/policies.h"
+#include "steer/idle_lever.h"
 #include "steer/order_lever.h"
 #include "steer/placement_lever.h"
 #include "steer/power_lever.h"
@@ -52,7 +53,9 @@ SlurmService::SlurmService(Config config, store::Store store, std::unique_ptr<sl
       agents_(std::move(agents)),
       slimmer_(std::move(slimmer)),
       driver_(std::move(driver)),
-      canary_(config_.settings.canary, store_, config_.seed) {}
+      canary_(config_.settings.canary, store_, config_.seed),
+      inquest_(std::make_unique<live::Inquest>(
+          [this](store::JobNumber job, const std::string& why) { hear_why(job, why); })) {}
 
 Result<void> SlurmService::follow_accounting() {
   const auto kept = site_.parameters.find("AccountingStorageType");
@@ -131,6 +134,7 @@ Result<std::unique_ptr<SlurmService>> SlurmService::open(Config config,
   driver.add(make_sharing_lever());
   Present present;
   if (agents) present = [&listening = *agents] { return listening.present(); };
+  driver.add(make_idle_lever(*slimmer, present));
   driver.add(make_slimming_lever(*slimmer, std::move(present)));
   driver.add(make_preemption_lever());
   driver.add(make_power_lever());

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/wall_clock.h"
+#include "live/book.h"
 #include "live/log.h"
 #include "live/notify.h"
 #include "slurm/quotas.h"
@@ -147,8 +148,17 @@ bool SlurmService::take_news(slurm::News news) {
     ended_.push_back(to_stored(job, *world_));
     if (const JobUse* const use = slimmer_->use(job.number)) ended_.back().used = use->used();
     taught_.push_back(ended_.back());
+    if (job.outcome == trace::JobState::failed && !job.out.empty()) inquest_->hold(ended_.back());
   }
   return is_other;
+}
+
+void SlurmService::hear_why(store::JobNumber job, const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    notes_.push_back({.at = mirror_.at(), .job = job, .what = live::kJudged, .detail = why});
+  }
+  wake();
 }
 
 bool SlurmService::decide() {
@@ -209,11 +219,14 @@ void SlurmService::tell_agents() {
 void SlurmService::save() {
   store::Store::Batch batch;
   std::ptrdiff_t num_values = 0;  // others may come while these are written
+  std::ptrdiff_t num_notes = 0;
   {
     const std::lock_guard lock(mutex_);
     for (const store::Job& job : ended_) batch.put(job);
+    for (const store::Note& note : notes_) batch.note(note);
     for (const auto& [key, value] : values_) batch.set(key, value);
     num_values = std::ssize(values_);
+    num_notes = std::ssize(notes_);
   }
   const Time now = wall_clock();
   if (now >= next_moment_) {
@@ -240,6 +253,7 @@ void SlurmService::save() {
   store_trouble_.clear();
   ended_.clear();
   values_.erase(values_.begin(), values_.begin() + num_values);
+  notes_.erase(notes_.begin(), notes_.begin() + num_notes);
 }
 
 void SlurmService::say_status() {

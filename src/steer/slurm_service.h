@@ -25,6 +25,7 @@
 
 #include "base/retirement.h"
 #include "live/foresight.h"
+#include "live/inquest.h"
 #include "live/notify.h"
 #include "live/service.h"
 #include "perf/catalogue.h"
@@ -144,6 +145,8 @@ class SlurmService final : public live::Service {
   bool turn_levers();
   void tell_agents();
   void save();
+  /// What its log says of a job that failed; any thread.
+  void hear_why(store::JobNumber job, const std::string& why);
   void say_status();
   void sleep_until_news(const std::atomic<bool>& stop);
   Duration pause() const;
@@ -206,7 +209,8 @@ class SlurmService final : public live::Service {
   double news_s_ = 0;
   bool look_again_ = true;  // a decision is due
   Announced announced_;
-  std::vector<store::Job> ended_;  // not yet in the store
+  std::vector<store::Job> ended_;   // not yet in the store
+  std::vector<store::Note> notes_;  // likewise
   std::vector<std::pair<std::string, std::string>> values_;
   Time next_moment_{};
   Time next_status_{};
@@ -234,6 +238,7 @@ class SlurmService final : public live::Service {
   Retirement retirement_;
   live::Watchdog watchdog_;
   std::unique_ptr<Past> past_;  // null = no accounting is kept
+  std::unique_ptr<live::Inquest> inquest_;
 };
 
 }  // namespace almanac::steer

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/wall_clock.h"
+#include "live/book.h"
 #include "steer/occupancy.h"
 #include "steer/record.h"
 #include "steer/scope.h"
@@ -107,7 +108,13 @@ Result<std::vector<std::string>> SlurmService::explain(store::JobNumber number) 
   }
   const auto ended = job(number);
   if (!ended) return tl::unexpected(ended.error());
-  return std::vector{fmt::format("{} has ended: {}", shown, to_string(ended->job.state))};
+  std::vector lines{fmt::format("{} has ended: {}", shown, to_string(ended->job.state))};
+  const auto notes = store_.notes(number);
+  if (!notes) return tl::unexpected(notes.error());
+  for (const store::Note& note : *notes) {
+    if (note.what == live::kJudged) lines.push_back(fmt::format("{}: {}", note.what, note.detail));
+  }
+  return lines;
 }
 
 std::vector<std::string> SlurmService::explain(const slurm::Job& job,

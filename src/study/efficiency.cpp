@@ -183,7 +183,11 @@ std::vector<UserUse> by_user(const std::vector<JobUse>& jobs) {
       user.use.gpu_hours_known += job.gpus * hours;
       user.use.gpu_hours_unused += job.gpus * hours * (1 - job.gpu_use);
     }
-    if (std::isfinite(job.memory_share())) user.memory.push_back(job.memory_share());
+    if (const double share = job.memory_share(); std::isfinite(share)) {
+      user.use.gb_hours += job.memory_gb * hours;
+      user.use.gb_hours_unused += job.memory_gb * hours * std::max(0.0, 1 - share);
+      user.memory.push_back(share);
+    }
     if (std::isfinite(job.time_share())) user.time.push_back(job.time_share());
   }
   std::vector<UserUse> all;

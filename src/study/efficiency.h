@@ -51,6 +51,8 @@ struct UserUse {
   double gpu_hours = 0;          ///< Held, known or not.
   double gpu_hours_known = 0;    ///< Held by jobs whose use of GPUs is known.
   double gpu_hours_unused = 0;   ///< Of these, in which the GPUs did not compute.
+  double gb_hours = 0;           ///< Of memory, held by jobs whose use of it is known.
+  double gb_hours_unused = 0;    ///< Of these, never used at any time of the job.
   double memory_share = 0;       ///< Median of the jobs that tell; NaN = none does.
   double time_share = 0;         ///< Likewise, of their limits.
 };

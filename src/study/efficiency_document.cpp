@@ -78,7 +78,9 @@ Figure sizes_figure(const std::vector<RightSize>& sizes, const Prices& prices) {
   auto& limit = made.number("limit_s", "Limit asked", Unit::seconds);
   auto& enough_limit = made.number("enough_limit_s", "Enough", Unit::seconds);
   auto& freed = made.number("freed_core_s", "Core time freed", Unit::cpu_seconds);
-  figure::Column* const cost = prices.core_hour > 0 ? &made.number("saved", "Saved") : nullptr;
+  auto& freed_memory = made.number("freed_gb_hours", "Memory freed, GB-hours");
+  const bool has_price = prices.core_hour > 0 || prices.gb_hour > 0;
+  figure::Column* const cost = has_price ? &made.number("saved", "Saved") : nullptr;
   const auto length = [](Duration each) {
     return each == kNoDuration ? std::nan("") : seconds(each);
   };
@@ -94,7 +96,8 @@ Figure sizes_figure(const std::vector<RightSize>& sizes, const Prices& prices) {
     limit.add(length(each.limit));
     enough_limit.add(length(each.enough_limit));
     freed.add(each.core_hours * kHour_s);
-    if (cost != nullptr) cost->add(each.core_hours * prices.core_hour);
+    freed_memory.add(each.gb_hours);
+    if (cost != nullptr) cost->add(each.saved(prices));
     all += each.jobs;
   }
   made.n = all;
@@ -155,13 +158,19 @@ figure::Document efficiency_document(const std::vector<JobUse>& jobs, const Pric
   section.figures.push_back(users_figure(users, prices));
   if (!sizes.empty()) {
     double freed = 0;
-    for (const RightSize& each : sizes) freed += each.core_hours;
+    double freed_memory = 0;
+    for (const RightSize& each : sizes) {
+      freed += each.core_hours;
+      freed_memory += each.gb_hours;
+    }
     made.findings.push_back(
         {.headline = fmt::format("{} could ask less.",
                                  text::counted(sizes.size(), "kind of job", "kinds of jobs")),
-         .detail = fmt::format(
-             "That would have freed {} core-hours. Averages hide peaks: try it with one job first.",
-             text::grouped(std::llround(freed))),
+         .detail = fmt::format("That would have freed {} core-hours and {} GB-hours of memory. "
+                               "Averages hide peaks: try "
+                               "it with one job first.",
+                               text::grouped(std::llround(freed)),
+                               text::grouped(std::llround(freed_memory))),
          .figure = "right_sizes",
          .advice = {}});
     section.figures.push_back(sizes_figure(sizes, prices));

@@ -55,6 +55,9 @@ TEST(Efficiency, SumsUpUsersByWhatTheyDidNotUse) {
   EXPECT_EQ(users[0].jobs, 1) << "one of 30 s says nothing";
   EXPECT_DOUBLE_EQ(users[0].core_hours, 8);
   EXPECT_DOUBLE_EQ(users[0].core_hours_unused, 6);
+  EXPECT_GT(users[0].gb_hours, users[0].gb_hours_unused);
+  EXPECT_DOUBLE_EQ(users[0].gb_hours_unused, users[0].gb_hours * (1 - users[0].memory_share));
+  EXPECT_EQ(users[1].gb_hours, 0) << "nothing tells what bob's job used of it";
   EXPECT_DOUBLE_EQ(users[0].gpu_hours, 4);
   EXPECT_DOUBLE_EQ(users[0].gpu_hours_unused, 2.8);
   EXPECT_DOUBLE_EQ(users[1].core_hours_unused, 0) << "more than all is all";

@@ -67,12 +67,16 @@ RightSize size_of(const Group& group) {
     const Duration enough = rounded_up(1.25 * longest);
     if (seconds(enough) <= kWorth * seconds(last.limit)) made.enough_limit = enough;
   }
-  if (!std::isnan(made.enough_cores)) {
+  const auto freed = [&](double enough, double JobUse::*asked) {
+    double hours = 0;
+    if (std::isnan(enough)) return hours;
     for (const JobUse* const job : group.jobs) {
-      made.core_hours +=
-          std::max(0.0, job->cores - made.enough_cores) * seconds(job->elapsed) / 3600;
+      hours += std::max(0.0, job->*asked - enough) * seconds(job->elapsed) / 3600;
     }
-  }
+    return hours;
+  };
+  made.core_hours = freed(made.enough_cores, &JobUse::cores);
+  made.gb_hours = freed(made.enough_memory_gb, &JobUse::memory_gb);
   return made;
 }
 
@@ -98,7 +102,8 @@ std::vector<RightSize> right_sizes(const std::vector<JobUse>& jobs) {
 }
 
 double cost_of_unused(const UserUse& user, const Prices& prices) {
-  return user.gpu_hours_unused * prices.gpu_hour + user.core_hours_unused * prices.core_hour;
+  return user.gpu_hours_unused * prices.gpu_hour + user.core_hours_unused * prices.core_hour +
+         user.gb_hours_unused * prices.gb_hour;
 }
 
 }  // namespace almanac::study

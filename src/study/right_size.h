@@ -18,12 +18,13 @@
 
 namespace almanac::study {
 
-/// Cost of an hour of a GPU, of a core; in the currency of who asks. 0 = has none.
+/// Cost of an hour of a GPU, of a core, of a GB of memory; in any currency. 0 = has none.
 struct Prices {
   double gpu_hour = 0;
   double core_hour = 0;
+  double gb_hour = 0;
 
-  bool any() const { return gpu_hour > 0 || core_hour > 0; }
+  bool any() const { return gpu_hour > 0 || core_hour > 0 || gb_hour > 0; }
 };
 
 /// Of the jobs of one user and name. NaN, or kNoDuration: nothing is advised.
@@ -38,6 +39,11 @@ struct RightSize {
   Duration limit = kNoDuration;
   Duration enough_limit = kNoDuration;
   double core_hours = 0;  ///< That the jobs held and would not have.
+  double gb_hours = 0;    ///< Of memory, likewise.
+
+  double saved(const Prices& prices) const {
+    return core_hours * prices.core_hour + gb_hours * prices.gb_hour;
+  }
 };
 
 /// Those who could ask less; of most core-hours first. What a job asks is what the last one asked.

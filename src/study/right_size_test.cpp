@@ -35,6 +35,8 @@ TEST(RightSize, IsALittleMoreThanWhatWasUsed) {
   EXPECT_EQ(sizes[0].enough_memory_gb, 12);
   EXPECT_EQ(sizes[0].enough_limit, 3h + 45min);
   EXPECT_DOUBLE_EQ(sizes[0].core_hours, 12 * (0.5 + 1 + 1.5 + 2 + 2.5 + 3));
+  EXPECT_DOUBLE_EQ(sizes[0].gb_hours, 52 * 10.5);
+  EXPECT_DOUBLE_EQ(sizes[0].saved({.core_hour = 2, .gb_hour = 0.5}), 2 * 126 + 0.5 * 546);
 }
 
 TEST(RightSize, SaysNothingOfFourJobs) {
@@ -75,9 +77,11 @@ TEST(RightSize, SaysNothingWhereLittleWouldBeSaved) {
 }
 
 TEST(RightSize, PricesWhatWasNotUsed) {
-  EXPECT_DOUBLE_EQ(cost_of_unused({.core_hours_unused = 6, .gpu_hours_unused = 2.8},
-                                  {.gpu_hour = 2, .core_hour = 0.05}),
-                   5.9);
+  EXPECT_DOUBLE_EQ(
+      cost_of_unused({.core_hours_unused = 6, .gpu_hours_unused = 2.8, .gb_hours_unused = 50},
+                     {.gpu_hour = 2, .core_hour = 0.05, .gb_hour = 0.002}),
+      6);
+  EXPECT_TRUE(Prices{.gb_hour = 0.002}.any());
 }
 
 }  // namespace

@@ -129,6 +129,12 @@ TEST_F(RunCommand, ShowsWhatWasRecordedBesideThePolicies) {
   EXPECT_TRUE(summary[1]["energy_j"].is_null());
   EXPECT_THAT(run_program({"compare", run_}).out, HasSubstr("\nas recorded "));
   EXPECT_EQ(run_program({"rerun", run_}).status, 0);
+  const std::string out = folder_ / "compared";
+  EXPECT_EQ(run_program({"compare", run_, "--out", out}).status, 0) << "it has no schedule";
+  std::ifstream waits(out + "/run_wait_cdf.csv", std::ios::binary);
+  const std::string all(std::istreambuf_iterator<char>(waits), {});
+  EXPECT_THAT(all, HasSubstr("\nfifo,"));
+  EXPECT_THAT(all, Not(HasSubstr("recorded")));
   // Of another load nothing was recorded; nor where most jobs tell no start.
   EXPECT_THAT(run({"--load", "2"}).out, Not(HasSubstr("recorded")));
   EXPECT_THAT(simulate({"--policy", "fifo"}).out, Not(HasSubstr("recorded")));

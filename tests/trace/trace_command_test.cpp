@@ -58,7 +58,7 @@ TEST_F(TraceCommand, LenientSaysWhatItDropped) {
   const std::string path = trace("job_id,submit_s,run_s,gpus\n1,0,-5,1\n2,0,5,1\n");
   const ProgramRun run = run_program({"trace", "validate", "--lenient", path});
   EXPECT_EQ(run.status, 0);
-  EXPECT_THAT(run.out, HasSubstr("1 jobs of 2 rows, 1 dropped"));
+  EXPECT_THAT(run.out, HasSubstr("1 job of 2 rows, 1 dropped"));
   EXPECT_EQ(run.err, "almanac: note: " + path +
                          ": dropped 1 of 2 rows: 1 x run_s must be a number of 0 or more (first in "
                          "line 2)\n");

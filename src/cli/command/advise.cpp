@@ -152,8 +152,12 @@ void print_switch(const std::string& policy) {
 }
 
 void print_table(const Advice& advice) {
-  fmt::print("{} jobs of {} users, submitted from {} to {}\n", text::grouped(advice.jobs),
-             advice.users, moment(advice.since), moment(advice.until));
+  fmt::print("{}{}, submitted from {} to {}\n",
+             text::counted(static_cast<std::uint64_t>(advice.jobs), "job"),
+             advice.users > 0
+                 ? " of " + text::counted(static_cast<std::uint64_t>(advice.users), "user")
+                 : "",
+             moment(advice.since), moment(advice.until));
   if (advice.quotas) fmt::print("quotas of GPUs played, as they are today: {}\n", *advice.quotas);
   fmt::print("\n{}\n\n", advice.recommendation);
   std::vector<std::vector<std::string>> rows;
@@ -179,10 +183,11 @@ void print_table(const Advice& advice) {
   if (advice.best) {
     const Outcome& best = advice.outcomes[*advice.best];
     if (!best.losers.empty()) {
-      fmt::print("\nWho would wait longer under {}:\n", best.policy);
+      fmt::print("\nUsers and kinds of jobs that would wait longer under {}:\n", best.policy);
       for (std::size_t at = 0; at < std::min(kLosersShown, best.losers.size()); ++at) {
         const advice::Loser& loser = best.losers[at];
-        fmt::print("  {} ({} jobs): {} instead of {}\n", loser.who, text::grouped(loser.jobs),
+        fmt::print("  {} ({}): {} instead of {}\n", loser.who,
+                   text::counted(static_cast<std::uint64_t>(loser.jobs), "job"),
                    human_time(loser.after_s), human_time(loser.before_s));
       }
       if (best.losers.size() > kLosersShown) {

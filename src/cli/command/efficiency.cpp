@@ -152,6 +152,7 @@ void print_sizes(const std::vector<RightSize>& sizes, const study::Prices& price
     return fmt::print(
         "No jobs are known that could ask a quarter less: it takes five of a name.\n");
   }
+  const bool has_price = prices.core_hour > 0 || prices.gb_hour > 0;
   std::vector<std::vector<std::string>> rows;
   for (const RightSize& size : sizes) {
     const auto change = [](double asked, double enough) {
@@ -164,10 +165,8 @@ void print_sizes(const std::vector<RightSize>& sizes, const study::Prices& price
                         ? "-"
                         : fmt::format("{} -> {}", text::format_duration(size.limit),
                                       text::format_duration(size.enough_limit)),
-                    tenths(size.core_hours)});
-    if (prices.core_hour > 0) {
-      rows.back().push_back(fmt::format("{:.2f}", size.core_hours * prices.core_hour));
-    }
+                    tenths(size.core_hours), tenths(size.gb_hours)});
+    if (has_price) rows.back().push_back(fmt::format("{:.2f}", size.saved(prices)));
   }
   std::vector<Column> columns{{"user"},
                               {"job"},
@@ -175,8 +174,9 @@ void print_sizes(const std::vector<RightSize>& sizes, const study::Prices& price
                               {"cores", true},
                               {"GB", true},
                               {"time limit", true},
-                              {"core-hours freed", true}};
-  if (prices.core_hour > 0) columns.push_back({"saved", true});
+                              {"core-hours freed", true},
+                              {"GB-hours freed", true}};
+  if (has_price) columns.push_back({"saved", true});
   print_columns(columns, rows);
   fmt::print(
       "What was asked -> what would have been enough: a quarter more cores than the busiest job "
@@ -210,6 +210,8 @@ Json as_json(const UserUse& user) {
           {"gpu_hours_unused", user.gpu_hours_unused},
           {"core_hours", user.core_hours},
           {"core_hours_unused", user.core_hours_unused},
+          {"gb_hours", user.gb_hours},
+          {"gb_hours_unused", user.gb_hours_unused},
           {"memory_share_p50", or_null(user.memory_share)},
           {"time_share_p50", or_null(user.time_share)}};
 }
@@ -227,7 +229,8 @@ Json as_json(const RightSize& size) {
           {"enough_memory_gb", or_null(size.enough_memory_gb)},
           {"time_limit_s", length(size.limit)},
           {"enough_time_limit_s", length(size.enough_limit)},
-          {"core_hours_freed", size.core_hours}};
+          {"core_hours_freed", size.core_hours},
+          {"gb_hours_freed", size.gb_hours}};
 }
 
 template <class List>
@@ -382,7 +385,7 @@ void register_efficiency(Program& program) {
           fmt::format("LOG: text of {}, - for standard input; without one the service is asked. "
                       "JOB: only this job, or all tasks of this array",
                       study::kUseCommand))
-      ->expected(0, 2)
+      ->expected(0, -1)
       ->option_text("[LOG] [JOB]");
   command
       .add_option("--user", options->user, "Each job of this user; default: all users, summed up")
@@ -398,6 +401,9 @@ void register_efficiency(Program& program) {
       ->type_name("PRICE")
       ->check(CLI::NonNegativeNumber);
   command.add_option("--core-hour", options->prices.core_hour, "What an hour of a core costs")
+      ->type_name("PRICE")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--gb-hour", options->prices.gb_hour, "What an hour of a GB of memory costs")
       ->type_name("PRICE")
       ->check(CLI::NonNegativeNumber);
   command.add_option("--out", options->out, "Folder for report.html and its tables")

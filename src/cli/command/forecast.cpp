@@ -4,6 +4,7 @@
 /// almanac forecast: when a job would start before it is submitted; of a run, what its jobs would
 /// have heard when they came, and how often that was true.
 #include <algorithm>
+#include <atomic>
 #include <memory>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 
 #include "base/rng.h"
 #include "cli/program.h"
+#include "cli/progress.h"
 #include "cli/rerun.h"
 #include "cli/service_options.h"
 #include "cli/what_if.h"
@@ -112,7 +114,16 @@ forecast::Score score_some(const std::vector<forecast::Told>& told,
 Result<Judgement> judge(const sim::Prepared& prepared, std::size_t run,
                         const ForecastOptions& options) {
   const auto asked = draw_jobs(prepared, options.jobs, options.playing.seed);
-  const auto told = forecast::tell(prepared, run, asked, options.playing);
+  std::atomic<std::size_t> num_told = 0;
+  forecast::Options playing = options.playing;
+  playing.num_told = &num_told;
+  // Most of the time goes into the futures; then the run itself is played.
+  constexpr double kFutures = 0.9;
+  const ProgressBar bar("forecasting " + prepared.runs[run].composition.name, [&] {
+    return kFutures * static_cast<double>(num_told.load()) /
+           static_cast<double>(std::max<std::size_t>(1, asked.size()));
+  });
+  const auto told = forecast::tell(prepared, run, asked, playing);
   if (!told) return tl::unexpected(told.error());
   const auto schedule = sim::simulate_run(prepared, run);
   if (!schedule) return tl::unexpected(schedule.error());

@@ -278,8 +278,8 @@ void register_serve(Program& program) {
   CLI::Option* const certificate =
       command
           .add_option("--tls-cert", options->certificate,
-                      "Encrypt what comes by TCP: the certificate of this host and who vouches for "
-                      "it, PEM")
+                      "Encrypt what comes by TCP: the certificate of this host, and those of its "
+                      "authority, PEM")
           ->type_name("FILE");
   certificate->needs(
       command.add_option("--tls-key", options->key, "The key of the certificate, PEM")

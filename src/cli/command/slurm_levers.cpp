@@ -208,7 +208,7 @@ void register_slurm_levers(Program& program) {
   add_state(agents);
   agents.add_option("--key", options->key, "Print the key of a node instead, for its agent")
       ->type_name("NODE");
-  agents.add_option("--revoke", options->revoked, "Let the key of a node be good no more")
+  agents.add_option("--revoke", options->revoked, "Revoke the key of a node: it is good no more")
       ->type_name("NODE")
       ->excludes("--key");
   agents.add_option("--agent-secret", options->secret, "The service's, which keys are made from")

@@ -9,6 +9,7 @@
 
 #include "cli/program.h"
 #include "cli/trace_options.h"
+#include "text/human.h"
 #include "trace/validate.h"
 
 namespace almanac::cli {
@@ -31,11 +32,12 @@ void print_json(const trace::Trace& trace, const std::vector<trace::Finding>& fi
 }
 
 void print_table(const trace::Trace& trace, const std::vector<trace::Finding>& findings) {
-  fmt::print("{}: valid ({}), {} jobs of {} rows, {} dropped\n", trace.path, trace.format,
-             trace.jobs.size(), trace.rows, trace.dropped);
+  fmt::print("{}: valid ({}), {} of {}, {} dropped\n", trace.path, trace.format,
+             text::counted(trace.jobs.size(), "job"),
+             text::counted(static_cast<std::uint64_t>(trace.rows), "row"), trace.dropped);
   for (const trace::Finding& finding : findings) {
-    fmt::print("  odd: {}: {} jobs, the first is {}\n", finding.what, finding.jobs,
-               finding.first_job);
+    fmt::print("  odd: {}: {}, the first is {}\n", finding.what,
+               text::counted(static_cast<std::uint64_t>(finding.jobs), "job"), finding.first_job);
   }
 }
 

@@ -43,7 +43,7 @@ struct Reason {
 /// True when no change of load can ever let the job start.
 bool is_never(const Reason& reason);
 
-/// One sentence without the other job's name: "asks 8 GPUs, 5 are free in its virtual cluster".
+/// One sentence: "asks 8 GPUs, 5 free where it may run".
 /// `other` is how the other job is called.
 std::string to_string(const Reason& reason, const std::string& other);
 

@@ -25,10 +25,12 @@
 #include "steer/action/power_change.h"
 #include "steer/action/queue_change.h"
 #include "steer/action/weight_change.h"
+#include "steer/action/word_change.h"
 
 namespace almanac::steer {
 
-using Change = std::variant<QueueChange, FateChange, PowerChange, WeightChange, CoresChange>;
+using Change =
+    std::variant<QueueChange, FateChange, PowerChange, WeightChange, CoresChange, WordChange>;
 
 /// What a kind of change can be asked. Its claims are what stands of all that were made: they take
 /// each in the order in which they were done, also from the journal.

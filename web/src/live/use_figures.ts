@@ -100,7 +100,7 @@ export function figuresOf(moments: Moment[]): Figure[] {
   });
   const has = (name: keyof Moment) => moments.some((moment) => (moment[name] ?? 0) !== 0);
   return [
-    figure('gpus', 'GPUs held', 'step', [['gpus_busy', 'held', 'gpus'], ['gpus', 'there are', 'gpus']]),
+    figure('gpus', 'GPUs held', 'step', [['gpus_busy', 'held', 'gpus'], ['gpus', 'in all', 'gpus']]),
     ...(moments.some((moment) => moment.gpu_use !== undefined) ? [figure('gpu_use', 'GPU use, measured', 'line', [['gpu_use', 'GPU use', 'fraction']])] : []),
     figure('jobs', 'Jobs', 'step', [['jobs_running', 'run', 'jobs'], ['jobs_waiting', 'wait', 'jobs']]),
     ...(has('power_w') ? [{

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steer/idle_lever.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "live/idle.h"
+#include "steer/record.h"
+#include "text/duration.h"
+
+namespace almanac::steer {
+namespace {
+
+using slurm::Fate;
+using slurm::JobNumber;
+
+/// Between two looks that follow each other.
+constexpr Duration kGap = 1min;
+/// After a hook that failed.
+constexpr Duration kTriesAgain = 5min;
+constexpr std::size_t kHooksAtOnce = 8;
+
+class IdleLever final : public Lever {
+ public:
+  IdleLever(const Slimmer& slimmer, std::function<std::set<std::string>()> present)
+      : slimmer_(slimmer), present_(std::move(present)) {}
+
+  std::string_view name() const override { return "idle"; }
+
+  std::optional<std::string> obstacle(const slurm::Site&, const slurm::Abilities&) const override {
+    if (!present_) return "no agents are listened for: almanac serve --agents HOST:PORT";
+    if (present_().empty()) return "no agent of a node reports";
+    return std::nullopt;
+  }
+
+  std::optional<std::string> lacks(const Scene& scene) const override {
+    if (!scene.settings.idle.requeues) return std::nullopt;
+    if (scene.site.is_operator == false) return "we have no operator's rights in this Slurm";
+    if (!scene.can.requeue) return "this way to Slurm cannot requeue jobs";
+    return std::nullopt;
+  }
+
+  std::vector<Action> want(const Scene& scene) override {
+    now_ = scene.mirror.at();
+    settings_ = scene.settings.idle;
+    collect();
+    std::erase_if(seen_, [&](const auto& each) {
+      const slurm::Job* const job = scene.mirror.find(each.first);
+      return job == nullptr || !holds_nodes(*job);
+    });
+    std::vector<Action> made;
+    for (const auto& [number, job] : scene.mirror.jobs()) {
+      if (!holds_nodes(job) || job.gpus == 0) continue;
+      const JobUse* const use = slimmer_.use(number);
+      if (use == nullptr) continue;
+      Seen& seen = seen_[number];
+      look(job, use->used(), seen);
+      if (auto action = next(job, seen)) made.push_back(std::move(*action));
+    }
+    return made;
+  }
+
+  void hear(const Change& change, const Result<void>& result) override {
+    if (const auto* const fate = std::get_if<FateChange>(&change)) {
+      // One that Slurm refuses is not asked again at once: its user hears of it anew before.
+      if (!result && result.error().code == Code::unavailable) return;
+      seen_.erase(fate->job);
+      return;
+    }
+    const auto* const word = std::get_if<WordChange>(&change);
+    if (word == nullptr || !result) return;
+    live::IdleRule rule{.hook = settings_.hook};
+    live::IdleLetter letter{word->user, to_store(word->job), word->text};
+    hooks_[word->job] = std::async(
+        std::launch::async,
+        [rule = std::move(rule), letter = std::move(letter)] { return live::send(rule, letter); });
+  }
+
+  std::vector<std::string> warnings() const override {
+    if (trouble_.empty()) return {};
+    return {"lever idle: the hook fails, so no job is requeued: " + trouble_};
+  }
+
+ private:
+  struct Seen {
+    int restarts = 0;
+    Time at = kNoTime;     // of the last look that told something
+    store::Used used{};    // until then
+    Time since = kNoTime;  // its GPUs are idle; kNoTime = they are not, or it is not known
+    Time told = kNoTime;   // its user heard of it
+    Time again{};          // not before, after a hook that failed
+  };
+
+  /// Takes what has become known since the last look.
+  void look(const slurm::Job& job, const store::Used& used, Seen& seen) const {
+    const double told_s = used.gpu_seen_s - seen.used.gpu_seen_s;
+    const bool is_another = seen.at == kNoTime || seen.restarts != job.restarts || told_s < 0;
+    if (!is_another && told_s == 0) {
+      if (now_ - seen.at > kGap) seen.since = seen.told = kNoTime;
+      return;
+    }
+    const double busy_s = used.gpu_s - seen.used.gpu_s;
+    const Time before = std::exchange(seen.at, now_);
+    seen.used = used;
+    if (is_another) {
+      seen.restarts = job.restarts;
+      seen.since = seen.told = kNoTime;
+    } else if (now_ - before > kGap || busy_s >= settings_.below * told_s) {
+      seen.since = seen.told = kNoTime;
+    } else if (seen.since == kNoTime) {
+      seen.since = before;
+    }
+  }
+
+  /// What is to be done about a job now.
+  std::optional<Action> next(const slurm::Job& job, const Seen& seen) const {
+    if (seen.since == kNoTime || now_ - seen.since < settings_.after) return std::nullopt;
+    const bool goes = settings_.requeues && job.requeueable;
+    const std::string idle =
+        fmt::format("its GPUs have not computed for {}", text::format_duration(now_ - seen.since));
+    if (seen.told == kNoTime) {
+      if (hooks_.contains(job.number) || hooks_.size() >= kHooksAtOnce || now_ < seen.again) {
+        return std::nullopt;
+      }
+      std::string text = fmt::format("Job {}: {}.", static_cast<std::uint32_t>(job.number), idle);
+      if (goes) {
+        text += fmt::format(" It is requeued in {} if that stays so.",
+                            text::format_duration(settings_.grace));
+      }
+      return Action{WordChange{job.number, job.user, std::move(text)}, idle};
+    }
+    if (!goes || now_ - seen.told < settings_.grace) return std::nullopt;
+    return Action{FateChange{job.number, Fate::requeue}, idle};
+  }
+
+  /// What has become of hooks.
+  void collect() {
+    for (auto each = hooks_.begin(); each != hooks_.end();) {
+      if (each->second.wait_for(std::chrono::seconds{0}) != std::future_status::ready) {
+        ++each;
+        continue;
+      }
+      const Result<void> sent = each->second.get();
+      trouble_ = sent ? "" : to_string(sent.error());
+      if (const auto found = seen_.find(each->first); found != seen_.end()) {
+        if (sent) found->second.told = now_;
+        if (!sent) found->second.again = now_ + kTriesAgain;
+      }
+      each = hooks_.erase(each);
+    }
+  }
+
+  const Slimmer& slimmer_;
+  std::function<std::set<std::string>()> present_;
+  IdleSettings settings_;
+  Time now_{};
+  std::map<JobNumber, Seen> seen_;
+  std::map<JobNumber, std::future<Result<void>>> hooks_;
+  std::string trouble_;
+};
+
+}  // namespace
+
+std::unique_ptr<Lever> make_idle_lever(const Slimmer& slimmer,
+                                       std::function<std::set<std::string>()> present) {
+  return std::make_unique<IdleLever>(slimmer, std::move(present));
+}
+
+}  // namespace almanac::steer
