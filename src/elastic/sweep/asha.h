@@ -11,20 +11,20 @@
 #include <optional>
 #include <vector>
 
-#include "elastic/sweep/hyper_rungs.h"
+#include "elastic/sweep/rungs.h"
 
 namespace almanac::elastic {
 
-class Asha {
+class Asha final : public Rungs {
  public:
   explicit Asha(const RungOptions& options);
   /// Iterations of the rungs, the highest first.
   const std::vector<double>& milestones() const { return milestones_; }
-  /// The larger the score, the better. A report counts at the highest rung reached that does not
+  /// A report counts at the highest rung reached that does not
   /// have the trial yet. A trial that has made all iterations stops.
-  Verdict report(TrialId trial, double iteration, double score);
+  Verdict report(TrialId trial, double iteration, double score) override;
   /// A paused trial that is by now among the best of its rung, the highest rung first; it goes on.
-  std::optional<TrialId> promote();
+  std::optional<TrialId> promote() override;
   /// How many trials each rung has, the highest first.
   std::vector<std::size_t> counts() const;
 

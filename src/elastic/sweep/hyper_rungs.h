@@ -6,33 +6,23 @@
 /// Source   Liaw et al., SoCC'19 (HyperSched), as the public program does it.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "elastic/sweep/rungs.h"
+
 namespace almanac::elastic {
 
-using TrialId = std::int64_t;
-
-struct RungOptions {
-  double reduction = 4;  ///< Of the trials of a rung one in so many goes on; above 1.
-  double grace = 1;      ///< Iterations of the first rung; above 0.
-  double most = 100;     ///< Iterations after which a trial is done; at least `grace`.
-  bool pauses = true;    ///< A trial that is cut waits, and may go on; else it is stopped.
-};
-
-enum class Verdict { go_on, pause, stop };
-
 /// Rungs that compare a trial with all that reached them before, at each of its reports.
-class HyperRungs {
+class HyperRungs final : public Rungs {
  public:
   explicit HyperRungs(const RungOptions& options);
   /// Iterations of the rungs, the highest first. One lies beyond the most iterations.
   const std::vector<double>& milestones() const { return milestones_; }
-  /// The larger the score, the better. The first score at a rung stays.
-  Verdict report(TrialId trial, double iteration, double score);
+  /// The first score at a rung stays.
+  Verdict report(TrialId trial, double iteration, double score) override;
   /// Paused trials that may go on now, the best of the highest rung first.
   std::vector<TrialId> resumable() const;
   /// A paused trial goes on.

@@ -3,6 +3,7 @@
 
 #include "elastic/sweep/asha.h"
 #include "elastic/sweep/hyper_rungs.h"
+#include "elastic/sweep/hyperband.h"
 
 namespace almanac::elastic {
 namespace {
@@ -74,6 +75,45 @@ TEST(DealUnits, EachTrialHasOneBeforeAnyHasTwo) {
   EXPECT_EQ(deal_units(scores, 9, Leftovers::top, 2), (std::vector{1, 7, 1}));
   EXPECT_EQ(deal_units(scores, 9, Leftovers::none, 8), (std::vector{1, 1, 1}));
   EXPECT_EQ(deal_units(std::vector{0.0, 0.0}, 7, Leftovers::softmax, 8), (std::vector{4, 3}));
+}
+
+// Table 1 of the paper, with R = 81 and eta = 3.
+TEST(Hyperband, HasTheBracketsOfThePaper) {
+  const Hyperband rungs({.reduction = 3, .grace = 1, .most = 81});
+  EXPECT_EQ(rungs.sizes(), (std::vector<std::size_t>{81, 34, 15, 8, 5}));
+  EXPECT_EQ(rungs.milestones(0), (std::vector<double>{1, 3, 9, 27}));
+  EXPECT_EQ(rungs.milestones(2), (std::vector<double>{9, 27}));
+  EXPECT_EQ(rungs.milestones(4), (std::vector<double>{}));
+}
+
+TEST(Hyperband, ABracketWaitsForAllOfItsTrials) {
+  Hyperband rungs({.reduction = 3, .grace = 1, .most = 9});  // brackets of 9, 5 and 3
+  for (TrialId trial = 0; trial < 9; ++trial) {
+    EXPECT_EQ(rungs.promote(), std::nullopt);
+    EXPECT_EQ(rungs.report(trial, 1, static_cast<double>(trial)), Verdict::pause);
+  }
+  EXPECT_EQ(rungs.promote(), 8);
+  EXPECT_EQ(rungs.promote(), 7);
+  EXPECT_EQ(rungs.promote(), 6);
+  EXPECT_EQ(rungs.promote(), std::nullopt);
+  EXPECT_EQ(rungs.report(9, 1, 0.0), Verdict::go_on) << "the next bracket's rung is at 3";
+  EXPECT_EQ(rungs.report(6, 3, 9.0), Verdict::pause);
+  EXPECT_EQ(rungs.report(7, 3, 5.0), Verdict::pause);
+  rungs.gone(8);
+  EXPECT_EQ(rungs.promote(), 6) << "of two the best goes on";
+  EXPECT_EQ(rungs.promote(), std::nullopt);
+  EXPECT_EQ(rungs.report(6, 5, 9.0), Verdict::go_on) << "no rung is left";
+  EXPECT_EQ(rungs.report(6, 9, 9.0), Verdict::stop);
+}
+
+TEST(Hyperband, GoesOnWithThoseThatItHasWhenNoneIsToCome) {
+  Hyperband rungs({.reduction = 3, .grace = 1, .most = 9});
+  rungs.report(0, 1, 0.5);
+  rungs.report(1, 1, 0.7);
+  EXPECT_EQ(rungs.promote(), std::nullopt);
+  rungs.settle();
+  EXPECT_EQ(rungs.promote(), 1);
+  EXPECT_EQ(rungs.promote(), std::nullopt);
 }
 
 }  // namespace

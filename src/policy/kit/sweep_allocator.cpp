@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/kit/sweep_allocator.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace almanac::policy {
+namespace {
+
+elastic::TrialId trial_of(JobId job) { return static_cast<elastic::TrialId>(index(job)); }
+
+}  // namespace
+
+void SweepAllocator::reported(JobId job, double metric, const View& view) {
+  const NameId group = view.request(job).group;
+  const auto told = view.training(job);
+  if (group == kNoName || std::isnan(metric) || !told) return;
+  const auto [found, is_new] = sweeps_.try_emplace(group);
+  if (is_new) found->second = make_rungs(told->total);
+  elastic::Rungs& rungs = *found->second;
+  const elastic::Verdict verdict = rungs.report(trial_of(job), told->metric_at, metric);
+  if (verdict == elastic::Verdict::stop) end(job);
+  if (verdict == elastic::Verdict::pause) resting_.insert(job);
+  promote(rungs, view);
+  end_if_over(group, verdict == elastic::Verdict::stop ? job : kNoJob, view);
+}
+
+bool SweepAllocator::promote(elastic::Rungs& rungs, const View& view) {
+  bool any = false;
+  while (const auto trial = rungs.promote()) {
+    const JobId job{static_cast<std::uint32_t>(*trial)};
+    resting_.erase(job);
+    promoted_.insert(job);
+    look_at(job, view);  // which may be of another virtual cluster
+    any = true;
+  }
+  return any;
+}
+
+void SweepAllocator::left(JobId job, const View& view) {
+  const Phase phase = view.progress(job).phase;
+  if (phase == Phase::running || phase == Phase::waiting) return;  // it goes on
+  resting_.erase(job);
+  promoted_.erase(job);
+  const NameId group = view.request(job).group;
+  const auto sweep = sweeps_.find(group);
+  if (sweep != sweeps_.end()) {
+    sweep->second->gone(trial_of(job));
+    promote(*sweep->second, view);
+  }
+  end_if_over(group, job, view);
+}
+
+void SweepAllocator::end_if_over(NameId group, JobId gone, const View& view) {
+  const auto trials = view.group(group);
+  const auto may_report = [&](JobId job) {
+    const Phase phase = view.progress(job).phase;
+    return job != gone && !resting_.contains(job) &&
+           (phase == Phase::running || phase == Phase::waiting);
+  };
+  if (std::any_of(trials.begin(), trials.end(), may_report)) return;
+  if (const auto sweep = sweeps_.find(group); sweep != sweeps_.end()) {
+    sweep->second->settle();
+    if (promote(*sweep->second, view)) return;
+  }
+  for (const JobId job : trials) {
+    if (resting_.erase(job) > 0) end(job);
+  }
+}
+
+void SweepAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
+                              std::vector<Wish>& wishes) {
+  std::vector<JobId> line;
+  for (const JobId job : jobs) {
+    if (!rests(job)) line.push_back(job);
+  }
+  const auto rank = [&](JobId job) {
+    if (view.progress(job).phase == Phase::running) return 0;
+    return promoted_.contains(job) ? 1 : 2;
+  };
+  std::stable_sort(line.begin(), line.end(), [&](JobId a, JobId b) { return rank(a) < rank(b); });
+  std::vector<Stock> left = stock(vc, plan.ledger);
+  for (const JobId job : line) {
+    if (take(left, job, view)) wishes.push_back({.job = job});
+  }
+}
+
+}  // namespace almanac::policy

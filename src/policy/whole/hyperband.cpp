@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// HyperBand: brackets of trials of a sweep, from many that are compared early to few that are not
+/// compared at all; the best part of a bracket goes on once all of its trials have reached its rung
+/// (elastic/sweep/hyperband.h), the others rest (kit/sweep_allocator.h). A bracket that has not all
+/// of its trials when none of the group runs or may begin goes on with those that it has.
+///
+/// Source   Li et al., JMLR 18, 2018 (Hyperband), Algorithm 1.
+#include "elastic/sweep/hyperband.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "policy/kit/sweep_allocator.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::whole {
+namespace {
+
+class HyperBand final : public SweepAllocator {
+ public:
+  HyperBand(std::unique_ptr<Placement> placement, const Parameters& told)
+      : SweepAllocator(std::move(placement)),
+        reduction_(told.number("reduction")),
+        grace_(told.number("grace")) {}
+
+ private:
+  std::unique_ptr<elastic::Rungs> make_rungs(double most) const override {
+    return std::make_unique<elastic::Hyperband>(elastic::RungOptions{
+        .reduction = reduction_, .grace = grace_, .most = std::max(most, grace_)});
+  }
+
+  double reduction_;
+  double grace_;
+};
+
+}  // namespace
+
+void register_hyperband(Registry& registry) {
+  registry.wholes.add(
+      {.name = "hyperband",
+       .summary = "brackets of trials of a sweep, whose best part goes on once all have reached "
+                  "a rung",
+       .source = "Li et al. JMLR'18",
+       .traits = {.has = {Trait::reads_groups, Trait::stops_jobs, Trait::ends_trials}},
+       .parameters = {number("reduction", "of the trials of a rung one in so many goes on", 3,
+                             1.0001, 1e6),
+                      number("grace", "steps up to the earliest rung, at least", 1, 1e-9, 1e15)}},
+      [](const Parameters& told, const Composition& composition, const Host& host) {
+        return std::make_unique<HyperBand>(
+            almanac::policy::registry().placements.make(composition.placement, host), told);
+      });
+}
+
+}  // namespace almanac::policy::whole
