@@ -257,6 +257,7 @@ Result<void> LocalService::Core::recover() {
   if (!unfinished) return tl::unexpected(unfinished.error());
   for (store::Job& job : *unfinished) {
     gate_.count(job, +1);
+    forget_what_runs(job);
     book_.add(std::move(job));
   }
 
