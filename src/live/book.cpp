@@ -15,6 +15,7 @@ void forget_what_runs(store::Job& job) {
   job.asked.argv = {};
   job.asked.script = {};
   job.asked.environment = {};
+  job.asked.resource_limits = {};
 }
 
 Time may_begin(const store::Job& job) { return std::max(job.asked.not_before, job.again_at); }

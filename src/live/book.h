@@ -57,7 +57,7 @@ enum class Aside { no, held, begins_later, depends, array_is_full, never };
 /// Before when it does not start, by its user's word or after a failure; kNoTime = it may now.
 Time may_begin(const store::Job& job);
 
-/// Drops argv, script and environment.
+/// Drops argv, script, environment and resource limits.
 void forget_what_runs(store::Job& job);
 
 /// The note on a job that was given other cores or memory while it ran.

@@ -61,6 +61,7 @@ void LocalService::Core::reload() {
 void LocalService::Core::step(Lock& lock) {
   now_ = clock_.now();
   heed_jump();
+  heed_maintenance();
   renew_policy();
   go_on_forgetting();
   take_entrants(lock);
@@ -82,6 +83,7 @@ Time LocalService::Core::next_alarm() const {
       !dirty_.empty() || !notes_.empty() || !told_.empty() || !moments_.empty() || !values_.empty();
   if (!events_.empty() || (unsaved && trouble_.empty())) return now_;
   Time next = std::min(save_again_, start_again_);
+  for (const Window& each : maintenance_.windows()) next = std::min(next, each.to);
   if (!wakes_.empty()) next = std::min(next, *wakes_.begin());
   for (const JobNumber number : aside_) {
     const Entry* const entry = book_.find(number);
@@ -178,6 +180,7 @@ void LocalService::Core::let_in() {
     Entry& entry = *book_.find(number);
     switch (book_.aside(entry, now_)) {
       case Aside::no:
+        if (maintenance_.bars(entry.job.asked.time_limit, now_) != nullptr) break;
         aside_.erase(number);
         join(entry);
         break;

@@ -27,7 +27,9 @@
 #include "live/book.h"
 #include "live/clock.h"
 #include "live/foresight.h"
+#include "live/hooks.h"
 #include "live/local_service.h"
+#include "live/maintenance.h"
 #include "live/measured.h"
 #include "live/notify.h"
 #include "live/vitals.h"
@@ -60,6 +62,9 @@ class LocalService::Core final : public schedule::Actuator {
   Result<void> requeue(store::JobNumber number, const Caller& caller);
   Result<void> set_policy(const std::string& policy);
   Result<void> set_shadow(const std::string& policy);
+  Result<std::int64_t> announce(Window window);
+  Result<void> call_off(std::int64_t number);
+  std::vector<Window> maintenance() const;
   Result<void> set_drained(const std::string& node, bool drained);
   /// Takes a GPU out of service, and says why; "" = puts it back.
   Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble);
@@ -226,7 +231,13 @@ class LocalService::Core final : public schedule::Actuator {
   /// come back without a GPU. False where it runs on.
   bool settle_gone(Entry& entry, const Error& why);
 
-  // forgetting.cpp: history that is older than it is kept.
+  // maintenance.cpp
+  Result<void> read_maintenance();
+  /// Takes out of the queue what would not end before it.
+  void heed_maintenance();
+
+  // forgetting.cpp: history that is older than it is kept, and environments of jobs that are not
+  // run again.
   Result<void> begin_forgetting();
   /// From time to time, beside the rounds.
   void go_on_forgetting();
@@ -302,6 +313,7 @@ class LocalService::Core final : public schedule::Actuator {
   std::unique_ptr<trace::Trace> trace_;    // of the jobs that the policy has been told of
   std::vector<store::JobNumber> numbers_;  // by JobId
   Book book_;
+  Maintenance maintenance_;
   Gate gate_;  // counts what is in the book
   Measured measured_;
   IdleWatch idle_;
@@ -322,6 +334,7 @@ class LocalService::Core final : public schedule::Actuator {
   std::set<store::JobNumber> dirty_;        // changed since they were saved
   std::vector<store::Note> notes_;
   std::function<void(const store::Job&)> tell_of_failure_;
+  std::unique_ptr<Hooks> hooks_;  // null = there are none
   std::vector<store::Told> told_;
   std::vector<store::Moment> moments_;
   Time next_moment_{};
@@ -347,6 +360,7 @@ class LocalService::Core final : public schedule::Actuator {
   std::string clock_trouble_;  // "" = none
   Time believed_{};            // by which history is forgotten
   Duration forget_at_{};       // since boot
+  Duration forget_secrets_at_{};
   Counters counters_;
   std::atomic<std::uint64_t> revision_ = 1;
   bool changed_ = false;

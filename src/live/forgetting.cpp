@@ -7,8 +7,10 @@
 /// What is believed follows the clock while that goes in steps of at most kPlausible. Where it
 /// jumps further the history stays, a warning says so, and what is believed moves by kCrawl a day:
 /// a machine that was off for months comes after, and a wrong clock is noticed first.
+#include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -58,22 +60,34 @@ Result<void> LocalService::Core::begin_forgetting() {
   }
   believe_clock(Duration{0});
   forget_at_ = shepherd::since_boot() + kSweep;
+  forget_secrets_at_ = shepherd::since_boot();
   const auto gone = store_.forget(believed_ - config_.retention);
   if (!gone) return tl::unexpected(gone.error());
   return {};
 }
 
 void LocalService::Core::go_on_forgetting() {
-  if (shepherd::since_boot() < forget_at_) return;
+  constexpr Duration kSecretsSweep = 10min;
+  if (shepherd::since_boot() < std::min(forget_at_, forget_secrets_at_)) return;
   const bool is_busy = forgetting_.valid() && forgetting_.wait_for(0s) != std::future_status::ready;
   if (is_busy) return;
-  forget_at_ = shepherd::since_boot() + kSweep;
-  believe_clock(kCrawl);
+  forget_secrets_at_ = shepherd::since_boot() + kSecretsSweep;
+  std::optional<Time> before;
+  if (shepherd::since_boot() >= forget_at_) {
+    forget_at_ = shepherd::since_boot() + kSweep;
+    believe_clock(kCrawl);
+    before = believed_ - config_.retention;
+  }
   try {
-    forgetting_ = std::async(std::launch::async, [this, before = believed_ - config_.retention] {
-      step_back();
-      if (const auto gone = store_.forget(before); !gone) log_warning(to_string(gone.error()));
-    });
+    forgetting_ =
+        std::async(std::launch::async, [this, before, secrets = now_ - config_.requeue_for] {
+          step_back();
+          if (const auto gone = store_.forget_environments(secrets); !gone) {
+            log_warning(to_string(gone.error()));
+          }
+          if (!before) return;
+          if (const auto gone = store_.forget(*before); !gone) log_warning(to_string(gone.error()));
+        });
   } catch (const std::system_error&) {
     // No thread is to be had: the next sweep does it.
   }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "energy/power.h"
+#include "live/hooks.h"
 #include "live/idle.h"
 #include "live/limits.h"
 #include "live/machine.h"
@@ -50,6 +51,9 @@ struct Config {
   Duration max_grace = 15min;
   Limits limits{};
   IdleRule idle{};
+  std::vector<Hook> hooks{};
+  /// A job that has ended is run again, and so has its environment kept, for so long.
+  Duration requeue_for = 24h;
   /// Before the first retry of a job that failed; twice as long before each next, an hour at most.
   Duration retry_pause = 10s;
   /// How long after the grace a job must have ended, before it is killed past its shepherd.
@@ -80,6 +84,9 @@ class LocalService final : public Service {
   Result<void> requeue(store::JobNumber number, const Caller& caller) override;
   Result<void> set_policy(const std::string& policy, const Caller& caller) override;
   Result<void> set_shadow(const std::string& policy, const Caller& caller) override;
+  Result<std::int64_t> announce(const Window& window, const Caller& caller) override;
+  Result<void> call_off(std::int64_t number, const Caller& caller) override;
+  std::vector<Window> maintenance() const override;
   Result<void> set_drained(const std::string& node, bool drained, const Caller& caller) override;
   Result<void> set_gpu_trouble(const std::string& node, int gpu, const std::string& trouble,
                                const Caller& caller) override;

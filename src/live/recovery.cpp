@@ -78,6 +78,7 @@ LocalService::Core::Core(Config config, store::Store store, policy::Composition 
       composition_(std::move(composition)),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   admission_.emplace(config_.machine.cluster, trace_->names);
+  if (!config_.hooks.empty()) hooks_ = std::make_unique<Hooks>(config_.hooks);
 }
 
 Result<std::unique_ptr<LocalService::Core>> LocalService::Core::open(Config config) {
@@ -256,9 +257,11 @@ Result<void> LocalService::Core::recover() {
   if (!unfinished) return tl::unexpected(unfinished.error());
   for (store::Job& job : *unfinished) {
     gate_.count(job, +1);
+    forget_what_runs(job);
     book_.add(std::move(job));
   }
 
+  if (auto read = read_maintenance(); !read) return read;
   if (auto known = check_store_is_of_runs(); !known) return known;
   if (auto taken = take_over_runs(); !taken) return taken;
 
@@ -285,7 +288,8 @@ Result<void> LocalService::Core::recover() {
   for (auto& [number, entry] : book_.all()) {
     if (entry.job.state != JobState::pending || aside_.contains(number)) continue;
     if (!entry.to_end.empty()) continue;  // it waits for its process alone
-    if (book_.aside(entry, now_) == Aside::no) {
+    const bool is_barred = maintenance_.bars(entry.job.asked.time_limit, now_) != nullptr;
+    if (book_.aside(entry, now_) == Aside::no && !is_barred) {
       waiting.push_back(&entry);
       book_.count_task(entry.job, +1);
     } else {

@@ -96,6 +96,12 @@ void LocalService::Core::save(Lock& lock) {
   for (const JobNumber number : what.jobs) refused_.erase(number);
   refused_.insert(saved->begin(), saved->end());
   save_again_ = refused_.empty() ? kNever : now_ + kAskAgain;
+  if (hooks_) {
+    for (const store::Note& note : what.notes) {
+      const Entry* const entry = book_.find(note.job);
+      if (entry != nullptr) hooks_->hear(entry->job, note);
+    }
+  }
   for (const JobNumber number : what.jobs) {
     const Entry& entry = *book_.find(number);
     // One that was stopped may end before its process has gone: it is let go of with that.

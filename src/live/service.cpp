@@ -50,6 +50,18 @@ Result<void> Service::cancel_all(const std::vector<JobNumber>& numbers, const Ca
   return {};
 }
 
+namespace {
+
+tl::unexpected<Error> of_its_manager() {
+  return fail(Code::unsupported, "this cluster's manager has maintenance of its own", {},
+              "scontrol create reservation Flags=maint");
+}
+
+}  // namespace
+
+Result<std::int64_t> Service::announce(const Window&, const Caller&) { return of_its_manager(); }
+Result<void> Service::call_off(std::int64_t, const Caller&) { return of_its_manager(); }
+
 Result<void> Service::update(const std::vector<JobNumber>&, const store::Amended&, const Caller&) {
   return fail(Code::unsupported, "the jobs of this cluster are changed by its manager's commands",
               {}, "scontrol update");
@@ -140,6 +152,16 @@ Result<void> LocalService::set_policy(const std::string& policy, const Caller& c
   if (set) watch_shadow();
   return set;
 }
+
+Result<std::int64_t> LocalService::announce(const Window& window, const Caller& caller) {
+  if (auto may = only_for_operators(caller); !may) return tl::unexpected(may.error());
+  return core_->announce(window);
+}
+Result<void> LocalService::call_off(std::int64_t number, const Caller& caller) {
+  if (auto may = only_for_operators(caller); !may) return may;
+  return core_->call_off(number);
+}
+std::vector<Window> LocalService::maintenance() const { return core_->maintenance(); }
 
 Result<void> LocalService::set_shadow(const std::string& policy, const Caller& caller) {
   if (auto may = only_for_operators(caller); !may) return may;

@@ -23,6 +23,7 @@
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "live/expected.h"
+#include "live/maintenance.h"
 #include "live/manager.h"
 #include "live/pace.h"
 #include "live/shadow.h"
@@ -139,6 +140,10 @@ class Service {
   virtual Result<void> set_policy(const std::string& policy, const Caller& caller) = 0;
   /// "" = none.
   virtual Result<void> set_shadow(const std::string& policy, const Caller& caller) = 0;
+  /// Nothing starts that would not have ended before; gives its number. Another manager has its
+  /// own.
+  virtual Result<std::int64_t> announce(const Window& window, const Caller& caller);
+  virtual Result<void> call_off(std::int64_t number, const Caller& caller);
   /// Nothing new starts on it, or starts again.
   virtual Result<void> set_drained(const std::string& node, bool drained, const Caller& caller) = 0;
   /// The same for one GPU, and why; "" = it is well again. Who runs on it goes on.
@@ -165,6 +170,8 @@ class Service {
   /// again. Fails with unsupported where no forecasts are made.
   virtual Result<std::optional<Expected>> foresee(const store::Submission& asked) const = 0;
   virtual std::vector<NodeView> nodes() const = 0;
+  /// What was announced and is not over, in the order in which it begins.
+  virtual std::vector<Window> maintenance() const { return {}; }
   /// Whose cluster it is, where another manager's is steered.
   virtual std::optional<Manager> manager() const { return std::nullopt; }
   /// The last comparison with the shadow; nothing = there is none yet.

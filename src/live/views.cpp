@@ -105,6 +105,13 @@ std::string LocalService::Core::why_aside(const Entry& entry, std::string& word)
     case Aside::no:
       break;
   }
+  if (const Window* const window = maintenance_.bars(entry.job.asked.time_limit, now_)) {
+    word = "Maintenance";
+    return fmt::format("{} before the maintenance {}",
+                       entry.job.asked.time_limit == kNoDuration ? "has no time limit to end by"
+                                                                 : "would not have ended",
+                       to_words(*window));
+  }
   word = "Starting";
   return "is about to join the queue";
 }
@@ -241,6 +248,9 @@ Overview LocalService::Core::overview() const {
   made.power_is_measured = !gpu_w_.empty();
   made.limits_by = config_.machine.limits_by;
   made.warnings = config_.machine.notes;
+  for (const Window& each : maintenance_.windows()) {
+    made.warnings.push_back(fmt::format("maintenance {}", to_words(each)));
+  }
   made.trouble = trouble_;
   if (!trouble_.empty()) made.warnings.push_back(trouble_);
   if (!start_trouble_.empty()) made.warnings.push_back(start_trouble_);

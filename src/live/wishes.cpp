@@ -402,6 +402,12 @@ Result<LocalService::Core::Change> LocalService::Core::plan_requeue(JobNumber nu
     return fail(Code::unavailable,
                 fmt::format("the end of job {} is not on the disk yet", shown(number)));
   }
+  if ((*known)->end < now_ - config_.requeue_for) {
+    return fail(Code::conflict,
+                fmt::format("job {} ended more than {} ago: its environment is not kept",
+                            shown(number), text::format_duration(config_.requeue_for)),
+                {}, "submit it again");
+  }
   store::Job again = begun_again(**known, now_);
   again.failures = 0;
   again.again_at = kNoTime;

@@ -23,6 +23,7 @@ Api::Api(live::Service& service, Tokens& tokens, Guard guard, std::string page)
   add_history();
   add_study();
   add_tokens();
+  add_maintenance();
 }
 
 void Api::on(const char* method, const char* path, Answerer answerer) {

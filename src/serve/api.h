@@ -37,6 +37,7 @@ class Api {
   void add_page();
   void add_study();
   void add_tokens();
+  void add_maintenance();
 
   Answer list_jobs(const Ask& ask) const;
   Answer submit(const Ask& ask) const;

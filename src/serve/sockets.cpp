@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <string_view>
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -36,12 +37,41 @@ bool is_answered(const sockaddr_un& address) {
          errno == EAGAIN;
 }
 
-/// Clients that are no users have numbers beyond those of users.
+/// Clients that are no users have numbers beyond those of users; of IPv6 beyond those of IPv4.
 constexpr std::uint64_t kAddresses = std::uint64_t{1} << 32;
+constexpr std::uint64_t kAddressesV6 = std::uint64_t{1} << 63;
+
+/// An end of a connection of TCP: of IPv4, or of IPv6.
+struct End {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+
+  sockaddr* raw() { return reinterpret_cast<sockaddr*>(&address); }
+  const sockaddr_in& v4() const { return reinterpret_cast<const sockaddr_in&>(address); }
+  const sockaddr_in6& v6() const { return reinterpret_cast<const sockaddr_in6&>(address); }
+  bool is_v6() const { return address.ss_family == AF_INET6; }
+  in_port_t port() const { return is_v6() ? v6().sin6_port : v4().sin_port; }
+  /// Its number, of 4 or 16 bytes.
+  std::string_view number() const {
+    return is_v6() ? std::string_view(reinterpret_cast<const char*>(&v6().sin6_addr), 16)
+                   : std::string_view(reinterpret_cast<const char*>(&v4().sin_addr), 4);
+  }
+  bool is_this_machine() const {
+    return is_v6() ? IN6_IS_ADDR_LOOPBACK(&v6().sin6_addr) != 0
+                   : (ntohl(v4().sin_addr.s_addr) >> 24U) == IN_LOOPBACKNET;
+  }
+  /// Whoever has one address of IPv6 has as many as 64 bits tell apart: they are one client.
+  std::uint64_t client() const {
+    if (!is_v6()) return kAddresses + v4().sin_addr.s_addr;
+    std::uint64_t prefix = 0;
+    std::memcpy(&prefix, number().data(), sizeof prefix);
+    return kAddressesV6 | prefix;
+  }
+};
 
 /// The user of this machine at the other end of a connection of TCP, if it is one; as the kernel
 /// knows now.
-std::optional<std::uint32_t> user_of(const sockaddr_in& theirs, const sockaddr_in& ours) {
+std::optional<std::uint32_t> user_of(const End& theirs, const End& ours) {
   const Descriptor kernel(
       ::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG));
   struct {
@@ -51,13 +81,13 @@ std::optional<std::uint32_t> user_of(const sockaddr_in& theirs, const sockaddr_i
   question.head.nlmsg_len = sizeof question;
   question.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
   question.head.nlmsg_flags = NLM_F_REQUEST;
-  question.asked.sdiag_family = AF_INET;
+  question.asked.sdiag_family = static_cast<std::uint8_t>(theirs.address.ss_family);
   question.asked.sdiag_protocol = IPPROTO_TCP;
   question.asked.idiag_states = ~0U;
-  question.asked.id.idiag_sport = theirs.sin_port;
-  question.asked.id.idiag_dport = ours.sin_port;
-  question.asked.id.idiag_src[0] = theirs.sin_addr.s_addr;
-  question.asked.id.idiag_dst[0] = ours.sin_addr.s_addr;
+  question.asked.id.idiag_sport = theirs.port();
+  question.asked.id.idiag_dport = ours.port();
+  std::memcpy(question.asked.id.idiag_src, theirs.number().data(), theirs.number().size());
+  std::memcpy(question.asked.id.idiag_dst, ours.number().data(), ours.number().size());
   question.asked.id.idiag_cookie[0] = question.asked.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
   alignas(nlmsghdr) std::array<char, 1024> answer{};
   if (!kernel || ::send(kernel.get(), &question, sizeof question, 0) != sizeof question) return {};
@@ -74,17 +104,13 @@ std::optional<std::uint32_t> user_of(const sockaddr_in& theirs, const sockaddr_i
 /// Of whoever came by TCP.
 Peer peer_by_tcp(const Descriptor& connection) {
   Peer peer{.client = kAddresses};
-  sockaddr_in theirs{};
-  sockaddr_in ours{};
-  socklen_t size = sizeof theirs;
-  if (::getpeername(connection.get(), reinterpret_cast<sockaddr*>(&theirs), &size) != 0) {
-    return peer;
-  }
-  peer.client = kAddresses + theirs.sin_addr.s_addr;
-  peer.is_here = (ntohl(theirs.sin_addr.s_addr) >> 24U) == IN_LOOPBACKNET;
-  size = sizeof ours;
-  if (::getsockname(connection.get(), reinterpret_cast<sockaddr*>(&ours), &size) == 0 &&
-      theirs.sin_addr.s_addr == ours.sin_addr.s_addr) {
+  End theirs;
+  End ours;
+  if (::getpeername(connection.get(), theirs.raw(), &theirs.size) != 0) return peer;
+  peer.client = theirs.client();
+  peer.is_here = theirs.is_this_machine();
+  if (::getsockname(connection.get(), ours.raw(), &ours.size) == 0 &&
+      theirs.number() == ours.number()) {
     if (const auto user = user_of(theirs, ours)) peer.client = *user;
   }
   return peer;
@@ -122,31 +148,41 @@ Result<Descriptor> listen_unix(const std::string& path) {
 }
 
 Result<Descriptor> listen_tcp(const Address& at) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(at.port));
-  if (::inet_pton(AF_INET, at.host.c_str(), &address.sin_addr) != 1) {
-    return fail(Code::usage, fmt::format("{} is no address of IPv4", at.host), {},
-                "such as 127.0.0.1, or 0.0.0.0 for all");
+  End own;
+  const auto port = htons(static_cast<std::uint16_t>(at.port));
+  const int family = at.is_v6() ? AF_INET6 : AF_INET;
+  own.address.ss_family = static_cast<sa_family_t>(family);
+  auto& v4 = reinterpret_cast<sockaddr_in&>(own.address);
+  auto& v6 = reinterpret_cast<sockaddr_in6&>(own.address);
+  (at.is_v6() ? v6.sin6_port : v4.sin_port) = port;
+  own.size = at.is_v6() ? sizeof v6 : sizeof v4;
+  void* const number = at.is_v6() ? static_cast<void*>(&v6.sin6_addr) : &v4.sin_addr;
+  if (::inet_pton(family, at.host.c_str(), number) != 1) {
+    return fail(Code::usage, fmt::format("{} is no address", at.host), {},
+                "such as 127.0.0.1 or ::1, or 0.0.0.0 or :: for all");
   }
-  Descriptor socket = new_socket(AF_INET);
+  Descriptor socket = new_socket(family);
   constexpr int kYes = 1;
-  if (!socket || ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &kYes, sizeof kYes) != 0 ||
-      ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(socket.get(), kBacklog) != 0) {
-    return fail(errno == EADDRINUSE ? Code::conflict : Code::unavailable,
-                fmt::format("cannot listen on {}:{}: {}", at.host, at.port, std::strerror(errno)),
-                {}, "give another port with --listen ADDRESS:PORT");
+  const auto set = [&](int level, int option) {
+    return ::setsockopt(socket.get(), level, option, &kYes, sizeof kYes) == 0;
+  };
+  // One of IPv6 takes no clients of IPv4, whose addresses would look otherwise there.
+  if (!socket || !set(SOL_SOCKET, SO_REUSEADDR) ||
+      (at.is_v6() && !set(IPPROTO_IPV6, IPV6_V6ONLY)) ||
+      ::bind(socket.get(), own.raw(), own.size) != 0 || ::listen(socket.get(), kBacklog) != 0) {
+    return fail(
+        errno == EADDRINUSE ? Code::conflict : Code::unavailable,
+        fmt::format("cannot listen on {}:{}: {}", at.in_url(), at.port, std::strerror(errno)), {},
+        "give another port with --listen ADDRESS:PORT");
   }
   return socket;
 }
 
 int port_of(const Descriptor& socket) {
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
-  const int status = ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size);
-  ALMANAC_CHECK(status == 0 && address.sin_family == AF_INET, "{}", std::strerror(errno));
-  return ntohs(address.sin_port);
+  End own;
+  const int status = ::getsockname(socket.get(), own.raw(), &own.size);
+  ALMANAC_CHECK(status == 0, "{}", std::strerror(errno));
+  return ntohs(own.port());
 }
 
 Peer peer_of(const Descriptor& connection) {

@@ -17,11 +17,14 @@ namespace almanac::serve {
 Result<process::Descriptor> listen_unix(const std::string& path);
 /// Where TCP is listened on.
 struct Address {
-  std::string host = "127.0.0.1";  ///< A number of IPv4: "0.0.0.0" = every address there is.
+  std::string host = "127.0.0.1";  ///< A number of IPv4 or IPv6: "0.0.0.0" or "::" = every
+                                   ///< address of the kind that there is.
   int port = 0;                    ///< 0 = any that is free.
 
   /// Whether only this machine reaches it.
-  bool is_here() const { return host.substr(0, 4) == "127."; }
+  bool is_here() const { return host.starts_with("127.") || host == "::1"; }
+  bool is_v6() const { return host.find(':') != std::string::npos; }
+  std::string in_url() const { return is_v6() ? "[" + host + "]" : host; }
 };
 
 /// Fails with conflict when the port is taken, usage when the host is no such number.

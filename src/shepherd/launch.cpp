@@ -23,6 +23,7 @@
 
 #include "base/wall_clock.h"
 #include "process/become.h"
+#include "process/oom_score.h"
 #include "process/open_files.h"
 #include "process/pipe.h"
 #include "process/resource_limits.h"
@@ -36,6 +37,7 @@ using process::Descriptor;
 using process::Step;
 
 constexpr const char* kMarker = "ALMANAC_RUN=";
+constexpr int kOomScore = 500;
 
 /// As whoever we are now. Does not wait for the reader of a FIFO.
 Descriptor open_log(const std::string& path, bool append) {
@@ -43,12 +45,6 @@ Descriptor open_log(const std::string& path, bool append) {
       path.empty() ? "/dev/null" : path.c_str(),
       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (append ? 0 : O_TRUNC),
       0666));
-}
-
-void raise_oom_score() {
-  constexpr std::string_view kOfJobs = "500";
-  const Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
-  if (file) static_cast<void>(::write(file.get(), kOfJobs.data(), kOfJobs.size()));
 }
 
 /// From now on quotas of disks, and what they keep for root, hold for us too: what we write is the
@@ -81,7 +77,7 @@ struct Plan {
   };
   ::umask(plan.umask);
   // Where memory is short the kernel ends jobs before it ends who looks after them.
-  raise_oom_score();
+  process::set_oom_score(kOomScore);
   if (plan.open_files) process::limit_open_files(*plan.open_files);
   process::limit_resources(plan.limits);
   if (const Step failed = process::prepare(plan.start); failed != Step::none) {

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -27,6 +28,16 @@ constexpr int kPatience_ms = 20;
 /// A connection that could not be accepted, for want of descriptors or memory, still waits.
 constexpr int kBreath_ms = 100;
 
+/// Nobody else can so much as connect, and so keep slurmctld from it. A service that may not give
+/// the socket away, and is not Slurm's user itself, looks who asks, and that is all.
+bool let_in_only(const std::string& path, std::uint32_t slurm_uid) {
+  constexpr mode_t kOwner = 0600;
+  constexpr mode_t kAll = 0666;
+  const bool is_known = slurm_uid != std::numeric_limits<std::uint32_t>::max();
+  const bool is_given = is_known && ::chown(path.c_str(), slurm_uid, static_cast<gid_t>(-1)) == 0;
+  return ::chmod(path.c_str(), is_given ? kOwner : kAll) == 0;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Newcomers>> Newcomers::listen(const std::string& path,
@@ -42,7 +53,7 @@ Result<std::unique_ptr<Newcomers>> Newcomers::listen(const std::string& path,
   ::unlink(path.c_str());
   Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket || ::bind(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      ::chmod(path.c_str(), 0666) != 0 || ::listen(socket.get(), kBacklog) != 0) {
+      !let_in_only(path, slurm_uid) || ::listen(socket.get(), kBacklog) != 0) {
     return fail(Code::unavailable, fmt::format("cannot listen: {}", std::strerror(errno)),
                 {.file = path});
   }

@@ -14,6 +14,7 @@
 #include "store/database.h"
 #include "store/failure.h"
 #include "store/schema.h"
+#include "store/tables.h"
 
 namespace almanac::store {
 namespace {
@@ -41,7 +42,7 @@ void rename(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-void copy(Connection& connection, const std::string& to) {
+void copy(Connection& connection, const std::string& to, Secrets secrets) {
   const std::string made = to + ".new";
   ::unlink(made.c_str());
   // For its owner alone from the first byte on: environments have passwords in them.
@@ -52,6 +53,10 @@ void copy(Connection& connection, const std::string& to) {
     SQLite::Statement copies(connection.database(), "VACUUM INTO ?");
     copies.bind(1, made);
     copies.exec();
+    if (secrets == Secrets::of_unfinished) {
+      Connection copied(made, Connection::Access::write);
+      drop_environments(copied, Time::max());
+    }
     sync(made, O_RDONLY);
     rename(made, to);
   } catch (...) {
@@ -65,7 +70,7 @@ Result<void> back_up(const std::string& path, const std::string& to) {
   if (!fs::exists(path)) return fail(Code::not_found, "there is no store", {.file = path});
   return guarded(path, [&] {
     Connection connection(path, Connection::Access::read);
-    copy(connection, to);
+    copy(connection, to, Secrets::of_unfinished);
   });
 }
 
@@ -79,7 +84,7 @@ Result<void> restore(const std::string& from, const std::string& path) {
       Connection copied(from, Connection::Access::read);
       check(copied);
       if (version_of(copied) == 0) throw Refused{{Code::invalid, from + " is empty, no store"}};
-      copy(copied, made);
+      copy(copied, made, Secrets::all);
     }
     // The log goes with the file that it belongs to; a new file never meets an old log.
     for (const char* const part : {"", "-wal", "-shm"}) {

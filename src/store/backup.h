@@ -4,6 +4,7 @@
 /// Copies of the store: made beside the service that writes it, and put in its place again.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -11,9 +12,10 @@
 
 namespace almanac::store {
 
-/// Writes all that the store at `path` holds now into the file `to`, for its owner alone; one that
-/// is there is replaced when the copy is whole and on the disk. The service goes on meanwhile.
-/// Fails with not_found, corrupt, or unavailable (no room, no right).
+/// Writes all that the store at `path` holds now, but for the environments of jobs that have ended,
+/// into the file `to`, for its owner alone; one that is there is replaced when the copy is whole
+/// and on the disk. The service goes on meanwhile. Fails with not_found, corrupt, or unavailable
+/// (no room, no right).
 ///
 /// Cost: reads and writes each page once; the size of the store on the disk of `to`.
 Result<void> back_up(const std::string& path, const std::string& to);
@@ -24,7 +26,10 @@ Result<void> back_up(const std::string& path, const std::string& to);
 /// untouched.
 Result<void> restore(const std::string& from, const std::string& path);
 
+/// Which environments a copy has, in which there are passwords: a copy that is kept elsewhere has
+/// none of jobs that have ended.
+enum class Secrets : std::uint8_t { all, of_unfinished };
 /// back_up() by a connection that is open. Throws (failure.h).
-void copy(Connection& connection, const std::string& to);
+void copy(Connection& connection, const std::string& to, Secrets secrets);
 
 }  // namespace almanac::store

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -52,6 +53,28 @@ TEST(Backup, IsMadeBesideTheServiceAndTakesItsPlace) {
   EXPECT_EQ(name_of(path, 1), "before");
   EXPECT_EQ(name_of(path, 2), "none");
   EXPECT_EQ(name_of(path + ".replaced", 2), "after");
+}
+
+TEST(Backup, HasNoEnvironmentsOfJobsThatHaveEnded) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "almanac.db";
+  const std::string kept = folder / "copy.db";
+  Store store = Store::open(path).value();
+  Store::Batch batch;
+  for (const std::int64_t number : {1, 2}) {
+    Job job{.number = JobNumber{number}, .asked = {}};
+    job.asked.environment = {"SECRET=sesame" + std::to_string(number)};
+    job.state = number == 1 ? trace::JobState::completed : trace::JobState::pending;
+    if (number == 1) job.end = Time{1h};
+    batch.put(job);
+  }
+  ASSERT_TRUE(store.commit(batch));
+  ASSERT_TRUE(back_up(path, kept));
+  std::ifstream file(kept, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(bytes.find("sesame1"), std::string::npos);
+  EXPECT_NE(bytes.find("sesame2"), std::string::npos) << "it is yet to run";
+  EXPECT_EQ(store.job(JobNumber{1}).value()->asked.environment.size(), 1U);
 }
 
 TEST(Backup, RestoresNothingThatIsNoStore) {

@@ -16,6 +16,8 @@ Connection::Connection(const std::string& path, Access access)
                 kPatienceMs) {
   // A damaged file must not make us run what it says, nor read beyond a page.
   database_.exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
+  // What is dropped may be a password: it is overwritten.
+  database_.exec("PRAGMA secure_delete = ON");
 }
 
 SQLite::Statement& Connection::statement(const std::string& sql) {

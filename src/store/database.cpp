@@ -74,7 +74,9 @@ Database::Database(const std::string& path)
   database.exec(
       "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864");
   const std::int64_t version = version_of(writer_);
-  if (version > 0 && version < newest_version()) copy(writer_, copy_of(path, version));
+  if (version > 0 && version < newest_version()) {
+    copy(writer_, copy_of(path, version), Secrets::all);
+  }
   bring_up_to_date(writer_);
   if (database.execAndGet("PRAGMA journal_mode = WAL").getString() != "wal") {
     throw Refused{{Code::unavailable,

@@ -101,4 +101,8 @@ Result<std::int64_t> Store::forget(Time before) {
   }
 }
 
+Result<void> Store::forget_environments(Time before) {
+  return database_->write([&](Connection& connection) { drop_environments(connection, before); });
+}
+
 }  // namespace almanac::store

@@ -140,6 +140,9 @@ class Store {
   /// Drops jobs that ended before, but for those that unfinished ones come after, and moments
   /// before; gives how many jobs. In small steps, between which commits go on.
   Result<std::int64_t> forget(Time before);
+  /// Drops the environments of what has ended before, of an array when all of it has: they have
+  /// passwords in them.
+  Result<void> forget_environments(Time before);
 
  private:
   explicit Store(std::unique_ptr<Database> database);

@@ -39,6 +39,8 @@ JobNumber read_last_number(Connection& connection);
 
 /// Drops up to `most` of the jobs that ended before, with all that is said of them; gives how many.
 std::int64_t drop_jobs(Connection& connection, Time before, std::int64_t most);
+/// Those of submissions of which nothing waits or runs, and all ended before.
+void drop_environments(Connection& connection, Time before);
 void drop_moments(Connection& connection, Time before);
 
 }  // namespace almanac::store

@@ -122,6 +122,20 @@ std::int64_t drop_jobs(Connection& connection, Time before, std::int64_t most) {
   return query.with(before.time_since_epoch().count()).with(most).run();
 }
 
+void drop_environments(Connection& connection, Time before) {
+  Query drops(
+      connection,
+      "UPDATE submission SET environment = NULL WHERE environment IS NOT NULL AND NOT EXISTS "
+      "(SELECT 1 FROM job WHERE submission = submission.number AND (end_ms IS NULL OR "
+      "end_ms >= ?))");
+  if (drops.with(before.time_since_epoch().count()).run() == 0) return;
+  Query sweeps(
+      connection,
+      "DELETE FROM content WHERE NOT EXISTS (SELECT 1 FROM submission WHERE script = "
+      "content.id) AND NOT EXISTS (SELECT 1 FROM submission WHERE environment = content.id)");
+  sweeps.run();
+}
+
 void drop_moments(Connection& connection, Time before) {
   Query query(connection, "DELETE FROM moment WHERE at_ms < ?");
   query.with(before.time_since_epoch().count()).run();

@@ -132,6 +132,12 @@ TEST_F(ApiTest, LetsAUserChangeOnlyTheirOwnJobs) {
             403);
   EXPECT_EQ(status(TestService::by_user(ask("PUT", "/v1/nodes/0", R"({"drained": true})"), other)),
             403);
+  const std::string window = R"({"from_s": 4000000000, "to_s": 4000003600})";
+  EXPECT_EQ(status(TestService::by_user(ask("POST", "/v1/maintenance", window), other)), 403);
+  EXPECT_EQ(status(ask("POST", "/v1/maintenance", window)), 201);
+  EXPECT_EQ(status(TestService::by_user(ask("POST", "/v1/maintenance/1/cancel"), other)), 403);
+  EXPECT_EQ(status(TestService::by_user(ask("GET", "/v1/maintenance"), other)), 200);
+  EXPECT_EQ(status(ask("POST", "/v1/maintenance/1/cancel")), 200);
   EXPECT_EQ(status(ask("PUT", "/v1/policy", R"({"policy": "fifo"})")), 200);
   EXPECT_EQ(service_.get("/v1/policy").at("policy"), "fifo");
 }

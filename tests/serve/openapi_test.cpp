@@ -72,6 +72,13 @@ TEST_F(OpenApiTest, SaysWhatAnswersLookLike) {
       check("GET", std::string("/v1/jobs/{number}/") + part, "/v1/jobs/" + each + "/" + part);
     }
   }
+  check("GET", "/v1/maintenance", "/v1/maintenance");
+  const std::string window = R"({"from_s": 4000000000, "to_s": 4000003600, "why": "driver"})";
+  check("POST", "/v1/maintenance", "/v1/maintenance", window);
+  check("POST", "/v1/maintenance", "/v1/maintenance", R"({"from_s": 4000000000})");
+  check("GET", "/v1/maintenance", "/v1/maintenance");
+  check("POST", "/v1/maintenance/{number}/cancel", "/v1/maintenance/1/cancel");
+  check("POST", "/v1/maintenance/{number}/cancel", "/v1/maintenance/1/cancel");
   check("GET", "/v1/nodes", "/v1/nodes");
   check("PUT", "/v1/nodes/{name}", "/v1/nodes/0", R"({"drained": true})");
   check("GET", "/v1/nodes", "/v1/nodes");

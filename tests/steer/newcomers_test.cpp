@@ -12,7 +12,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/fsuid.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -90,6 +92,25 @@ TEST(NewcomersTest, AreAnsweredOneByOne) {
   EXPECT_EQ(ask(path, "what is this"), "pass\n");
   listening->reset();
   EXPECT_EQ(ask(path, "almanac-job-submit 1\nuid 0\n"), "no listener");
+}
+
+TEST(NewcomersTest, NobodyButSlurmsUserConnects) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives a socket away";
+  const TemporaryFolder folder;
+  ::chmod((folder / "").c_str(), 0755);
+  const std::string path = folder / "job_submit.sock";
+  constexpr uid_t kSlurm = 4321;
+  const auto listening =
+      Newcomers::listen(path, kSlurm, [](const slurm::Job&) { return Answer{}; });
+  ASSERT_TRUE(listening);
+  struct stat about {};
+  ASSERT_EQ(::stat(path.c_str(), &about), 0);
+  EXPECT_EQ(about.st_uid, kSlurm);
+  EXPECT_EQ(about.st_mode & 0777, 0600U);
+  ::setfsuid(kSlurm + 1);
+  EXPECT_EQ(ask(path, "almanac-job-submit 1\nuid 0\n"), "no listener");
+  ::setfsuid(0);
+  EXPECT_EQ(ask(path, "almanac-job-submit 1\nuid 0\n"), "pass\n");
 }
 
 // Shortest first: what the policy believes of run times is what users say here.

@@ -23,6 +23,7 @@
 #include "live/notify.h"
 #include "live/power.h"
 #include "perf/catalogue_file.h"
+#include "process/oom_score.h"
 #include "process/open_files.h"
 #include "report/dashboard.h"
 #include "serve/client.h"
@@ -52,6 +53,7 @@ struct ServeOptions {
   std::string max_grace;
   std::string limits;
   std::string idle;
+  std::string hooks;
   std::string engine = "machine";
   SlurmEngine slurm;
   int gpus = -1;
@@ -67,17 +69,19 @@ void stop_service(int) {
   running_service->wake();
 }
 
-/// "127.0.0.1:PORT", "localhost:PORT", "PORT"; with a certificate any address.
+/// "127.0.0.1:PORT", "[::1]:PORT", "localhost:PORT", "PORT"; with a certificate any address.
 Result<serve::Address> read_address(const ServeOptions& options) {
   const std::string& listen = options.listen;
   const std::size_t colon = listen.rfind(':');
   std::string host = colon == std::string::npos ? "127.0.0.1" : listen.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
   if (host == "localhost") host = "127.0.0.1";
   const std::string text = colon == std::string::npos ? listen : listen.substr(colon + 1);
   int port = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   if (error != std::errc() || end != text.data() + text.size() || port < 0 || port > 65535) {
-    return fail(Code::usage, fmt::format("--listen must be ADDRESS:PORT: {}", listen));
+    return fail(Code::usage,
+                fmt::format("--listen must be ADDRESS:PORT or [ADDRESS]:PORT: {}", listen));
   }
   serve::Address made{.host = std::move(host), .port = port};
   if (!made.is_here() && options.certificate.empty() && !options.plain) {
@@ -162,6 +166,11 @@ Result<live::Config> read_config(const ServeOptions& options) {
     if (!idle) return tl::unexpected(idle.error());
     config.idle = *std::move(idle);
   }
+  if (!options.hooks.empty()) {
+    auto hooks = live::read_hooks(options.hooks);
+    if (!hooks) return tl::unexpected(hooks.error());
+    config.hooks = *std::move(hooks);
+  }
   return config;
 }
 
@@ -170,10 +179,13 @@ Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options,
                                                     std::uint64_t open_files) {
   if (options.engine == "slurm") {
     if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
-        !options.max_grace.empty() || !options.limits.empty() || !options.idle.empty()) {
-      return fail(Code::usage,
-                  "--cluster, --gpus, --power, --max-grace, --limits and --idle are of one machine",
-                  {}, "Slurm tells what there is, and its nodes' watts are not counted");
+        !options.max_grace.empty() || !options.limits.empty() || !options.idle.empty() ||
+        !options.hooks.empty()) {
+      return fail(
+          Code::usage,
+          "--cluster, --gpus, --power, --max-grace, --limits, --idle and --hooks are of one "
+          "machine",
+          {}, "Slurm tells what there is, and its nodes' watts are not counted");
     }
     auto speeds = read_speeds(options);
     if (!speeds) return tl::unexpected(speeds.error());
@@ -203,6 +215,10 @@ Result<int> run(const ServeOptions& options) {
     if (!read) return tl::unexpected(read.error());
     listen = *std::move(read);
   }
+  // Where memory is short the kernel ends jobs before it ends who looks after them; shepherds have
+  // it from us, and jobs their own.
+  constexpr int kOfServices = -500;
+  process::set_oom_score(kOfServices);
   // Each job takes one as long as it runs, and each client.
   const std::uint64_t open_files = process::raise_open_files();
   const auto service = open_service(options, open_files);
@@ -224,7 +240,7 @@ Result<int> run(const ServeOptions& options) {
     live::log_info(fmt::format(
         "answers at {}://{}:{}/, for changes and logs with a token "
         "(almanac token create)",
-        options.certificate.empty() ? "http" : "https", listen->host, *(*server)->port()));
+        options.certificate.empty() ? "http" : "https", listen->in_url(), *(*server)->port()));
     if (!listen->is_here() && options.certificate.empty()) {
       live::log_warning(
           "what is said there is not encrypted (--plain): whoever hears it has the "
@@ -305,6 +321,10 @@ void register_serve(Program& program) {
       .add_option("--idle", options->idle,
                   "A TOML file: what is done about jobs whose GPUs do not compute (dry, notify, "
                   "requeue); default: nothing")
+      ->type_name("FILE");
+  command
+      .add_option("--hooks", options->hooks,
+                  "A TOML file: commands that are run when something has happened to a job")
       ->type_name("FILE");
   command
       .add_option("--engine", options->engine,

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac maintenance: times in which no job of the service is to run.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/columns.h"
+#include "cli/job_list.h"
+#include "cli/moment.h"
+#include "cli/program.h"
+#include "cli/service_options.h"
+#include "cli/wall_clock.h"
+#include "submission/argument.h"
+
+namespace almanac::cli {
+namespace {
+
+using nlohmann::json;
+
+struct MaintenanceOptions {
+  ServiceOptions service;
+  std::string from;
+  std::string to;
+  std::string why;
+  std::string output;
+  std::vector<std::string> numbers;
+};
+
+Result<double> moment_of(const char* option, const std::string& text) {
+  const auto read = submission::read_moment(text, wall_clock());
+  if (read) return seconds(read->time_since_epoch());
+  return fail(Code::usage,
+              fmt::format("{}: expected {}, not {}", option, read.error().message, text));
+}
+
+std::string shown(const json& window, const char* key) {
+  return moment(Time(Duration(static_cast<std::int64_t>(window.value(key, 0.0) * 1e3))));
+}
+
+Result<int> announce(const MaintenanceOptions& options) {
+  const auto from = moment_of("--from", options.from);
+  if (!from) return tl::unexpected(from.error());
+  const auto to = moment_of("--to", options.to);
+  if (!to) return tl::unexpected(to.error());
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  const json asked{{"from_s", *from}, {"to_s", *to}, {"why", options.why}};
+  const auto said = client->post("/v1/maintenance", asked.dump());
+  if (!said) return tl::unexpected(said.error());
+  const json made = json::parse(said->body, nullptr, false);
+  fmt::print("maintenance {} from {} to {}: what has not ended before does not start\n",
+             made.value("number", 0), shown(made, "from_s"), shown(made, "to_s"));
+  return kDone;
+}
+
+Result<int> list(const MaintenanceOptions& options) {
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  if (options.output == "json") return print_answer(*client, "/v1/maintenance");
+  const auto said = client->get("/v1/maintenance");
+  if (!said) return tl::unexpected(said.error());
+  const json found = json::parse(said->body, nullptr, false);
+  std::vector<std::vector<std::string>> rows;
+  for (const json& each : found.value("windows", json::array())) {
+    rows.push_back({std::to_string(each.value("number", 0)), shown(each, "from_s"),
+                    shown(each, "to_s"), each.value("why", "")});
+  }
+  print_columns({{"NUMBER"}, {"FROM"}, {"TO"}, {"WHY"}}, rows);
+  return kDone;
+}
+
+Result<int> cancel(const MaintenanceOptions& options) {
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  for (const std::string& number : options.numbers) {
+    const auto said = client->post(fmt::format("/v1/maintenance/{}/cancel", number));
+    if (!said) return tl::unexpected(said.error());
+    fmt::print("maintenance {} called off\n", number);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void register_maintenance(Program& program) {
+  CLI::App& noun =
+      program.noun(Purpose::jobs, "maintenance", "Times in which no job of the service is to run");
+  const auto options = std::make_shared<MaintenanceOptions>();
+  CLI::App& announces = *noun.add_subcommand("announce", "Start nothing that would run into it");
+  announces
+      .add_option("--from", options->from, "When it begins: 2026-11-22T08:00, 18:00, now+2hours")
+      ->type_name("TIME")
+      ->required();
+  announces.add_option("--to", options->to, "When it is over")->type_name("TIME")->required();
+  announces.add_option("--why", options->why, "What users are told")->type_name("TEXT");
+  options->service.add_to(announces);
+  add_example(announces, "almanac maintenance announce --from 18:00 --to 20:00 --why 'new driver'");
+  program.on(announces, [options] { return announce(*options); });
+
+  CLI::App& lists = *noun.add_subcommand("list", "Show what is announced and not over");
+  add_output(lists, options->output, {"table", "json"});
+  options->service.add_to(lists);
+  add_example(lists, "almanac maintenance list");
+  program.on(lists, [options] { return list(*options); });
+
+  CLI::App& cancels = *noun.add_subcommand("cancel", "Call some off");
+  cancels.add_option("NUMBER", options->numbers, "As almanac maintenance list shows it")
+      ->required();
+  options->service.add_to(cancels);
+  add_example(cancels, "almanac maintenance cancel 3");
+  program.on(cancels, [options] { return cancel(*options); });
+}
+
+}  // namespace almanac::cli
