@@ -33,7 +33,11 @@ void register_service(Program& program) {
   command
       .add_option("--each", options->each,
                   "What each replica asks, as submit takes it: --each=--gpus=1; may be repeated")
-      ->type_name("OPTION");
+      ->type_name("OPTION")
+      // One each time: a list without end would take the "--" before the command for its own end.
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false);
   options->place.add_to(command);
   add_example(command,
               "almanac service --replicas 1..4 --each=--gpus=1 --port 8000 -- vllm serve MODEL "

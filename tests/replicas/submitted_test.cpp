@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// A service that is submitted to a real `almanac serve`, under load, while its replicas are
+/// killed: no request is lost silently, and what was killed comes back.
+#include <atomic>
+#include <csignal>
+#include <fstream>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include <gtest/gtest.h>
+#include <httplib.h>
+#include <nlohmann/json.hpp>
+
+#include "process/job.h"
+#include "support/run_program.h"
+
+namespace almanac {
+namespace {
+
+using namespace std::chrono_literals;
+using nlohmann::json;
+
+constexpr int kTokens = 30, kClients = 12, kRequests = 1500;
+
+class SubmittedService : public testing::Test {
+ protected:
+  void SetUp() override {
+    const char* const program = std::getenv("ALMANAC_PROGRAM");
+    auto started = process::Job::start({.argv = {program == nullptr ? "almanac" : program, "serve",
+                                                 "--state", state_, "--gpus", "4"}});
+    ASSERT_TRUE(started);
+    serve_ = std::make_unique<process::Job>(*std::move(started));
+    ASSERT_TRUE(soon([&] { return run({"queue"}).status == 0; }));
+  }
+  /// Its jobs outlive the service, so they are cancelled first.
+  void TearDown() override {
+    for (const std::string& job : jobs_that_run()) run({"cancel", job});
+    soon([&] { return jobs_that_run().empty(); });
+  }
+
+  ProgramRun run(std::vector<std::string> words) const {
+    words.insert(std::find(words.begin(), words.end(), "--"),
+                 {"--socket", state_ + "/almanac.sock"});
+    return run_program(words);
+  }
+  static bool soon(const std::function<bool()>& holds) {
+    for (int each = 0; each < 1200; ++each) {
+      if (holds()) return true;
+      std::this_thread::sleep_for(50ms);
+    }
+    return false;
+  }
+  std::vector<std::string> jobs_that_run() const {
+    std::vector<std::string> made;
+    const json all = json::parse(run({"queue", "-o", "json"}).out, nullptr, false);
+    if (!all.is_object()) return made;
+    for (const json& each : all.value("jobs", json::array())) made.push_back(each.at("job_id"));
+    return made;
+  }
+  json status() const {
+    httplib::Client http("127.0.0.1", port_);
+    const auto answer = http.Get("/almanac/status");
+    return answer ? json::parse(answer->body, nullptr, false) : json();
+  }
+  /// How many replicas take requests.
+  int ready() const {
+    int count = 0;
+    const json told = status();
+    if (!told.is_object()) return 0;
+    for (const json& each : told.at("replicas")) count += each.at("state") == "open";
+    return count;
+  }
+  std::vector<int> pids() const {
+    std::ifstream file(pids_);
+    return {std::istream_iterator<int>(file), {}};
+  }
+
+  TemporaryFolder folder_;
+  std::string state_ = folder_ / "state";
+  std::string pids_ = folder_ / "pids";
+  int port_ = 18'951;
+  std::unique_ptr<process::Job> serve_;
+};
+
+TEST_F(SubmittedService, LosesNoRequestSilentlyWhileItsReplicasAreKilled) {
+  const ProgramRun submitted = run({"submit", "--service", "--name", "chat", "--replicas", "3",
+                                    "--port", std::to_string(port_), "--gpus", "1", "--cpus", "0.2",
+                                    "--directory", folder_ / "", "--parsable", "--", "sh", "-c",
+                                    "echo $$ >> " + pids_ + "; exec " + MODEL_SERVER + " $PORT 2"});
+  ASSERT_EQ(submitted.status, 0) << submitted.err;
+  ASSERT_TRUE(soon([&] { return ready() == 3; })) << status().dump();
+
+  std::atomic<int> next = 0, whole = 0, told = 0, silent = 0;
+  std::vector<std::thread> clients;
+  for (int each = 0; each < kClients; ++each) {
+    clients.emplace_back([&] {
+      httplib::Client http("127.0.0.1", port_);
+      http.set_read_timeout(60s);
+      for (int request; (request = next++) < kRequests;) {
+        const json asked{{"prompt", "question " + std::to_string(request)},
+                         {"max_tokens", kTokens},
+                         {"stream", true}};
+        const auto answer = http.Post("/v1/completions", asked.dump(), "application/json");
+        if (!answer || answer->status != 200 ||
+            answer->body.find("data: {\"error\"") != std::string::npos) {
+          ++told;
+          continue;
+        }
+        int tokens = 0;
+        for (std::size_t at = 0; (at = answer->body.find("\"text\"", at)) != std::string::npos;
+             ++at) {
+          ++tokens;
+        }
+        const bool is_done = answer->body.find("data: [DONE]") != std::string::npos;
+        ++(is_done && tokens == kTokens ? whole : silent);
+      }
+    });
+  }
+  std::size_t killed = 0;
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_TRUE(soon([&] { return next > (round + 1) * kRequests / 6; }));
+    const auto all = pids();
+    if (killed < all.size() && ::kill(all[killed], SIGKILL) == 0) ++killed;
+  }
+  for (std::thread& each : clients) each.join();
+
+  EXPECT_EQ(killed, 3U);
+  EXPECT_EQ(whole + told, kRequests);
+  EXPECT_EQ(silent, 0);
+  EXPECT_GT(whole, kRequests * 9 / 10);
+  const json seen = status();
+  EXPECT_EQ(seen.at("accepted").get<int>(),
+            seen.at("answered").get<int>() + seen.at("refused").get<int>() +
+                seen.at("broken").get<int>() + seen.at("client_left").get<int>());
+  EXPECT_EQ(seen.at("answered"), whole.load());
+  // What was killed is begun anew, on the GPUs that it gave back.
+  EXPECT_TRUE(soon([&] { return ready() == 3; })) << status().dump();
+  EXPECT_GE(pids().size(), 6U);
+  const std::string router = submitted.out.substr(0, submitted.out.find('\n'));
+  ASSERT_EQ(run({"cancel", router}).status, 0);
+  EXPECT_TRUE(soon([&] { return jobs_that_run().empty(); }));
+}
+
+}  // namespace
+}  // namespace almanac
