@@ -102,6 +102,22 @@ void tell_holds(const slurm_job_info_t& info, Job& job) {
   }
 }
 
+/// Where a batch job writes; what it did not say is Slurm's own choice in its folder.
+void tell_files(const slurm_job_info_t& info, Job& job) {
+  // Slurm's own functions take the job for writing, and only read it.
+  auto* const its = const_cast<slurm_job_info_t*>(&info);
+  std::array<char, PATH_MAX> path{};
+  if (!text(info.std_out).empty()) {
+    slurm_get_job_stdout(path.data(), static_cast<int>(path.size()), its);
+    job.out = path.data();
+  } else if (!text(info.work_dir).empty()) {
+    job.out = text(info.work_dir) + (job.task ? "/slurm-%A_%a.out" : "/slurm-%j.out");
+  }
+  if (text(info.std_err).empty()) return;
+  slurm_get_job_stderr(path.data(), static_cast<int>(path.size()), its);
+  job.err = path.data();
+}
+
 }  // namespace
 
 trace::JobState outcome_of(std::uint32_t state) {
@@ -157,15 +173,7 @@ Job tell(const slurm_job_info_t& info) {
   job.licences = text(info.licenses);
   job.dependency = text(info.dependency);
   job.comment = text(info.admin_comment);
-  if (info.batch_flag != 0) {
-    // Slurm's own functions take the job for writing, and only read it.
-    auto* const its = const_cast<slurm_job_info_t*>(&info);
-    std::array<char, PATH_MAX> path{};
-    slurm_get_job_stdout(path.data(), static_cast<int>(path.size()), its);
-    job.out = path.data();
-    slurm_get_job_stderr(path.data(), static_cast<int>(path.size()), its);
-    job.err = path.data();
-  }
+  if (info.batch_flag != 0) tell_files(info, job);
   job.state = state_of(info.job_state);
   if (job.state == State::ended) job.outcome = outcome_of(info.job_state);
   job.reason = slurm_job_reason_string(static_cast<job_state_reason>(info.state_reason));

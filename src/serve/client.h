@@ -22,7 +22,8 @@ struct Place {
   std::string socket{};
   std::string url{};    ///< "http://127.0.0.1:PORT", "https://HOST:PORT".
   std::string token{};  ///< With `url`; "" = $ALMANAC_TOKEN.
-  std::string ca{};  ///< PEM of the authorities of the service; "" = $ALMANAC_CA, else the system's.
+  std::string ca{};     ///< PEM of the authorities of the service; "" = $ALMANAC_CA, else the
+                        ///< system's.
 };
 
 /// Its one connection is kept between questions; one thread at a time uses it.

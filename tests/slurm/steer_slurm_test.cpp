@@ -210,6 +210,37 @@ TEST(SteerSlurm, DoesNothingUnlessItIsTold) {
   EXPECT_EQ(by_priority(cluster, queue.jobs), queue.jobs);
 }
 
+TEST(SteerSlurm, SaysWhyABatchJobFailedByItsLog) {
+  SKIP_WITHOUT_SLURM();
+  const TestCluster cluster;
+  const TemporaryFolder folder;
+  // The way that is found by itself is the gateway, where that was built.
+  for (const std::string& way : {std::string("--way commands"), std::string()}) {
+    const std::string state = folder / (way.empty() ? "found" : "commands");
+    Daemon daemon(state, "--policy sjf+limit " + way);
+    ASSERT_TRUE(daemon.answers());
+    // Where Slurm puts it by itself, and where the job says, by a pattern.
+    for (const std::string& where :
+         {fmt::format("-D {}", folder / ""), fmt::format("-o {}", folder / "job-%j.log")}) {
+      // Not by submit(), which has jobs write nowhere.
+      const auto job = static_cast<std::uint32_t>(
+          std::atoll(cluster
+                         .must("sbatch --parsable " + where +
+                               " --gres=gpu:1 -t 5 --wrap 'echo CUDA out of memory; exit 1'")
+                         .c_str()));
+      ASSERT_TRUE(cluster.becomes(job, "FAILED"));
+      const std::string explain =
+          fmt::format("{} explain {} --socket {}/almanac.sock || true", program(), job, state);
+      const auto is_told = [&] {
+        return cluster.must(explain).find("its log says: GPU out of memory, line 1") !=
+               std::string::npos;
+      };
+      // The thread that judges gives way to all else on the machine.
+      EXPECT_TRUE(eventually(is_told)) << way << where << cluster.must(explain);
+    }
+  }
+}
+
 TEST(SteerSlurm, LeavesSlurmToItselfWhenItIsKilled) {
   SKIP_WITHOUT_SLURM();
   const TestCluster cluster;

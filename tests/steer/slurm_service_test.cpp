@@ -16,8 +16,6 @@
 #include <thread>
 #include <vector>
 
-#include <unistd.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -595,34 +593,6 @@ TEST_F(SlurmServiceTest, RefusesAFederation) {
   const auto made = SlurmService::open(config(), std::make_unique<FakeLink>(slurm_));
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, Code::unsupported);
-}
-
-TEST_F(SlurmServiceTest, SaysWhyAJobFailedByItsLog) {
-  const auto fails = [&](std::uint32_t number, const std::string& log) {
-    slurm::Job& job = slurm_.job(number);
-    job.uid = ::geteuid();
-    job.gid = ::getegid();
-    job.out = log;
-    job.state = slurm::State::ended;
-    job.outcome = trace::JobState::failed;
-    job.end = slurm_.now;
-  };
-  open();
-  settle();
-  slurm_.now += 1min;
-  fails(1, folder_.write("one.out",
-                         "epoch 1\nRuntimeError: CUDA out of memory. Tried to allocate 2 GiB\n"));
-  fails(2, "");
-  std::vector<std::string> lines;
-  for (int time = 0; time < 1000 && lines.size() < 2; ++time) {
-    service_->step();
-    if (auto told = service_->explain(JobNumber{1})) lines = *told;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  ASSERT_EQ(lines.size(), 2U);
-  EXPECT_EQ(lines[0], "job 1 has ended: FAILED");
-  EXPECT_THAT(lines[1], HasSubstr("its log says: GPU out of memory, line 2: RuntimeError: CUDA"));
-  EXPECT_EQ(service_->explain(JobNumber{2}).value().size(), 1U) << "its log is not known";
 }
 
 }  // namespace

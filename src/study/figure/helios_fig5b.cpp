@@ -21,7 +21,9 @@ Drawing draw_helios_fig5b(const Study& study) {
   Drawing drawing;
   drawing.figure = duration_cdf(study, study.cpu_jobs());
   drawing.figure.caption = "Jobs without GPUs by how long they last, at powers of two.";
-  if (!study.has(Need::gpu_jobs)) return drawing;
+  // Fewer say nothing of the others.
+  constexpr std::size_t kFewest = 20;
+  if (study.cpu_jobs().size() < kFewest || study.gpu_jobs().size() < kFewest) return drawing;
   const double cpu = stats::quantile_sorted(sorted_durations(study, study.cpu_jobs()), 0.5);
   const double gpu = stats::quantile_sorted(sorted_durations(study, study.gpu_jobs()), 0.5);
   drawing.findings.push_back(

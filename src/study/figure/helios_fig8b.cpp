@@ -31,7 +31,9 @@ Drawing draw_helios_fig8b(const Study& study) {
   Drawing drawing{.figure = std::move(shares.figure), .findings = {}};
   drawing.figure.caption =
       "Users in descending order of the CPU time (duration x cores) of their jobs without GPUs.";
-  if (shares.users < 20 || !(shares.top_5 > 0) || !known_for_most(study, *drawing.figure.n)) {
+  constexpr std::size_t kFewest = 20;  // below, one job may be most of it
+  const bool is_few = shares.users < kFewest || study.cpu_jobs().size() < kFewest;
+  if (is_few || !(shares.top_5 > 0) || !known_for_most(study, *drawing.figure.n)) {
     return drawing;
   }
   drawing.findings.push_back(

@@ -144,6 +144,7 @@ export interface Job {
   place?: number;
   believed_s?: number;
   gpu_use?: number;
+  steps?: number;
   /** What it says of its training. */
   step?: number;
   metric?: number;
