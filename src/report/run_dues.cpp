@@ -14,7 +14,6 @@ namespace almanac::report {
 namespace {
 
 constexpr std::size_t kMostOwners = 50;
-constexpr std::size_t kMostLoans = 3;
 constexpr double kGpuHour_s = 3600;
 
 std::string gpu_hours(double gpu_s) {
@@ -22,9 +21,9 @@ std::string gpu_hours(double gpu_s) {
 }
 
 /// "vision lent 1,200 GPU-hours to speech, ..."; "" where nobody lent an hour.
-std::string loans_of(const sim::Dues& dues) {
+std::string loans_of(const sim::Dues& dues, std::size_t most) {
   std::string said;
-  for (std::size_t at = 0; at < std::min(kMostLoans, dues.loans.size()); ++at) {
+  for (std::size_t at = 0; at < std::min(most, dues.loans.size()); ++at) {
     const sim::Loan& loan = dues.loans[at];
     if (loan.gpu_s < kGpuHour_s / 2) break;
     said +=
@@ -83,7 +82,7 @@ figure::Figure draw_dues(const std::vector<std::string>& policies,
       "ask.",
       first.by_tenant ? "a tenant's part by its guarantee" : "an equal part for each user");
   for (std::size_t policy = 0; first.by_tenant && policy < dues.size(); ++policy) {
-    const std::string loans = loans_of(*dues[policy]);
+    const std::string loans = loans_of(*dues[policy], 1);
     if (!loans.empty()) figure.caption += fmt::format(" Under {} {}.", policies[policy], loans);
   }
   figure.source = "Ghodsi et al., NSDI'11, section 3 (weighted max-min fairness)";
@@ -94,13 +93,13 @@ std::optional<figure::Finding> dues_finding(const std::string& policy, const sim
   if (!dues.by_tenant || dues.owners.empty()) return std::nullopt;
   const sim::Owner& worst = dues.owners[dues.worst];
   figure::Finding finding{
-      .headline = fmt::format("Under {} {} had {}: no tenant was worse off.", policy, worst.name,
+      .headline = fmt::format("Under {} {} {}: no tenant was worse off.", policy, worst.name,
                               sim::beside_its_due(worst)),
       .detail = fmt::format("{} of the GPU time would have to change hands for all to have had "
                             "their due.",
                             text::human_share(dues.share_error)),
       .figure = "run_dues"};
-  const std::string loans = loans_of(dues);
+  const std::string loans = loans_of(dues, 3);
   if (!loans.empty()) finding.detail += fmt::format(" Of what was not asked, {}.", loans);
   return finding;
 }

@@ -284,10 +284,10 @@ Dues judge(const trace::Trace& trace, const cluster::Cluster& cluster, const Sch
 }
 
 std::string beside_its_due(const Owner& owner) {
-  if (owner.due_gpu_s <= 0) return owner.had_gpu_s > 0 ? "more than nothing" : "nothing";
+  if (owner.due_gpu_s <= 0) return "was due nothing";
   const double percent = 100 * (owner.had_gpu_s / owner.due_gpu_s - 1);
-  if (std::abs(percent) < 0.5) return "as much as its due";
-  return fmt::format("{:.0f} % {} its due", std::abs(percent), percent > 0 ? "over" : "below");
+  if (std::abs(percent) < 0.5) return "had its due";
+  return fmt::format("was {:.0f} % {} its due", std::abs(percent), percent > 0 ? "over" : "below");
 }
 
 }  // namespace almanac::sim

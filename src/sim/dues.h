@@ -60,7 +60,7 @@ std::vector<double> fair_parts(const std::vector<double>& asked, const std::vect
 
 Dues judge(const trace::Trace& trace, const cluster::Cluster& cluster, const Schedule& schedule);
 
-/// "14 % over its due", "as much as its due".
+/// "was 14 % over its due", "had its due".
 std::string beside_its_due(const Owner& owner);
 
 }  // namespace almanac::sim

@@ -19,9 +19,9 @@ TEST(FairParts, GoUpToWhatIsAskedByWeight) {
 }
 
 TEST(BesideItsDue, IsSaidInWords) {
-  EXPECT_EQ(beside_its_due({.had_gpu_s = 114, .due_gpu_s = 100}), "14 % over its due");
-  EXPECT_EQ(beside_its_due({.had_gpu_s = 86, .due_gpu_s = 100}), "14 % below its due");
-  EXPECT_EQ(beside_its_due({.had_gpu_s = 100.1, .due_gpu_s = 100}), "as much as its due");
+  EXPECT_EQ(beside_its_due({.had_gpu_s = 114, .due_gpu_s = 100}), "was 14 % over its due");
+  EXPECT_EQ(beside_its_due({.had_gpu_s = 86, .due_gpu_s = 100}), "was 14 % below its due");
+  EXPECT_EQ(beside_its_due({.had_gpu_s = 100.1, .due_gpu_s = 100}), "had its due");
 }
 
 /// Four GPUs for 100 s. The first job, of `who[0]`, has four from 0 to 80 s; the second came at 0

@@ -127,7 +127,7 @@ class Explanation {
     const std::string name = "tenant " + prepared_.cluster.tenants[index(tenant)].name;
     for (const sim::Owner& owner : dues.owners) {
       if (owner.name == name)
-        fmt::print("{} had {} over the whole run\n", name, sim::beside_its_due(owner));
+        fmt::print("{} {} over the whole run\n", name, sim::beside_its_due(owner));
     }
   }
 
