@@ -10,6 +10,7 @@
 #include "gateway/owned.h"
 #include "gateway/refusal.h"
 #include "gateway/tell_job.h"
+#include "slurm/skew.h"
 
 // libslurm exports it, though no header declares it.
 extern "C" {
@@ -58,7 +59,9 @@ std::string library_version() {
 
 Result<slurm::Site> site() {
   slurm_conf_t* raw = nullptr;
+  const Time asked = wall_clock();
   if (slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return refusal("ask for the configuration");
+  const Time answered = wall_clock();
   const Configuration configuration(raw);
   slurm::Site told;
   told.version = text(configuration->version);
@@ -69,8 +72,7 @@ Result<slurm::Site> site() {
     told.parameters[text(parameter.name)] = text(parameter.value);
   });
   if (parameters != nullptr) slurm_list_destroy(parameters);
-  told.skew = Time(std::chrono::seconds(configuration->last_update)) -
-              std::chrono::floor<std::chrono::seconds>(wall_clock());
+  told.skew = slurm::skew_of(configuration->last_update, asked, answered);
   told.federated = is_federated();
   told.uid = ::geteuid();
   told.is_operator = may_change_all(told.uid, *configuration);

@@ -284,6 +284,7 @@ Result<void> LocalService::Core::recover() {
   }
   for (auto& [number, entry] : book_.all()) {
     if (entry.job.state != JobState::pending || aside_.contains(number)) continue;
+    if (!entry.to_end.empty()) continue;  // it waits for its process alone
     if (book_.aside(entry, now_) == Aside::no) {
       waiting.push_back(&entry);
       book_.count_task(entry.job, +1);

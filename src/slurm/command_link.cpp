@@ -20,6 +20,7 @@
 #include "slurm/read_json.h"
 #include "slurm/read_text.h"
 #include "slurm/refusals.h"
+#include "slurm/skew.h"
 #include "text/host_list.h"
 #include "text/number.h"
 
@@ -53,15 +54,13 @@ int year_of(const std::string& release) {
 }
 
 /// "Configuration data as of 1795317361": the controller's clock.
-Duration skew_in(const std::string& config) {
+Duration skew_in(const std::string& config, Time asked, Time answered) {
   const std::string line = first_line(config);
   const auto at = line.rfind(' ');
   const auto clock =
       at == std::string::npos ? std::nullopt : text::parse_whole(line.substr(at + 1));
   if (!clock || *clock <= 0 || *clock > 1'000'000'000'000) return kNoDuration;
-  // It tells whole seconds: what is less than one is nothing.
-  const Duration ahead = Time(std::chrono::seconds(*clock)) - wall_clock();
-  return ahead > -1s && ahead < 1s ? Duration::zero() : ahead;
+  return skew_of(*clock, asked, answered);
 }
 
 /// The jobs of sprio's lines (number, priority, its factors) with a factor that is not 0, or with
@@ -116,9 +115,12 @@ Result<std::string> CommandLink::ask(const std::vector<std::string>& argv) {
 }
 
 Result<Site> CommandLink::site() {
+  const Time asked = wall_clock();
   const auto text = ask({"scontrol", "show", "config"});
   if (!text) return tl::unexpected(text.error());
-  Site site{.parameters = config_in(*text), .skew = skew_in(*text), .uid = ::geteuid()};
+  Site site{.parameters = config_in(*text),
+            .skew = skew_in(*text, asked, wall_clock()),
+            .uid = ::geteuid()};
   const auto value = [&](const char* key) {
     const auto found = site.parameters.find(key);
     return found == site.parameters.end() ? std::string() : found->second;
@@ -175,7 +177,7 @@ Result<Picture> CommandLink::picture() {
   made.nodes = std::move(*nodes);
   for (slurm::Node& node : made.nodes) {
     const auto found = switches_.find(node.name);
-    if (found != switches_.end()) node.leaf_switch = found->second;
+    if (found != switches_.end()) node.switches = found->second;
   }
 
   const auto show = [&](const char* what, auto&& read, auto& into) -> Result<void> {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "slurm/fixture_data_test.h"
+#include "slurm/skew.h"
 
 namespace almanac::slurm {
 namespace {
@@ -69,6 +70,15 @@ TEST(CommandLink, TellsWhatIsNew) {
   EXPECT_EQ(failed.error().code, Code::unavailable);
   slurm.answers["squeue"] = {.out = fixture_data("squeue_22_05.json")};
   EXPECT_TRUE(link.news()->whole);
+}
+
+TEST(CommandLink, TakesNoClockForSlowThatAnswersLate) {
+  constexpr std::int64_t kTold = 1'795'317'361;
+  const Time at{std::chrono::seconds(kTold)};
+  EXPECT_EQ(skew_of(kTold, at + 100ms, at + 900ms), 0ms);
+  EXPECT_EQ(skew_of(kTold, at + 100ms, at + 9s), 0ms) << "it was long on its way";
+  EXPECT_EQ(skew_of(kTold, at - 10s, at - 9900ms), 9900ms);
+  EXPECT_EQ(skew_of(kTold, at + 10s, at + 11s), -9s);
 }
 
 TEST(CommandLink, AsksScontrolForNodesOfLaterReleases) {

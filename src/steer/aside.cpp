@@ -9,6 +9,10 @@
 namespace almanac::steer {
 namespace {
 
+/// The controller's clock may be so much ahead of what we take for it (slurm/doctor.h): what it has
+/// just let begin is not to begin later.
+constexpr Duration kClocks = 5s;
+
 /// Slurm's words for a limit that keeps a job, not the lack of nodes.
 ///
 /// Source   Slurm's job_state_reason names: every WAIT_QOS_*, WAIT_ASSOC_*.
@@ -39,7 +43,7 @@ Aside aside(const slurm::Job& job, const Mirror& mirror, const Exempt& exempt, T
   if (job.held) return Aside::held;
   if (!job.dependency.empty()) return Aside::depends;
   // Slurm's word for it stays until Slurm looks again, long after the time has come.
-  const bool is_later = job.eligible == kNoTime ? job.reason == "BeginTime" : job.eligible > now;
+  const bool is_later = job.eligible == kNoTime ? job.reason == "BeginTime" : job.eligible > now + kClocks;
   if (is_later && !is_leased(job, now)) return Aside::begins_later;
   if (job.het != slurm::JobNumber{}) return Aside::heterogeneous;
   if (!job.reservation.empty()) return Aside::reserved;

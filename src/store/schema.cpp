@@ -179,6 +179,10 @@ ALTER TABLE job ADD COLUMN used_gpu_s REAL NOT NULL DEFAULT 0;
 ALTER TABLE job ADD COLUMN used_gpu_seen_s REAL NOT NULL DEFAULT 0;
 ALTER TABLE job ADD COLUMN used_most_memory_gb REAL NOT NULL DEFAULT 0;
 )sql",
+    R"sql(
+-- The sweep of which it is a trial.
+ALTER TABLE submission ADD COLUMN trial_of TEXT NOT NULL DEFAULT '';
+)sql",
 };
 
 }  // namespace

@@ -417,6 +417,18 @@ TEST(Placement, LeavesAloneAJobThatSomebodyElseReleases) {
   EXPECT_EQ(slurm.job(2).comment, "");
 }
 
+TEST(Placement, TakesBackNothingWhereTheControllersClockIsAhead) {
+  FakeSlurm slurm = half_full();
+  Desk desk(slurm, "sjf+limit", with("placement"));
+  desk.step();
+  ASSERT_FALSE(slurm.is_held(4));
+  slurm.job(4).eligible = slurm.now + 2s;  // it is later there, and Slurm has not started it yet
+  EXPECT_EQ(desk.step(), 0);
+  EXPECT_EQ(slurm.job(4).required_nodes, "v002");
+  EXPECT_EQ(slurm.job(4).comment, kMark);
+  EXPECT_TRUE(slurm.is_held(3)) << "nobody goes where it is to start";
+}
+
 TEST(Placement, HoldsAnArrayAsAWholeAndLetsSlurmPlaceItsTasks) {
   FakeSlurm slurm = half_full();
   slurm.job(4).array = slurm::JobNumber{4};
