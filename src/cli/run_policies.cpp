@@ -22,6 +22,7 @@
 #include "report/document_directory.h"
 #include "report/page.h"
 #include "report/run_document.h"
+#include "sim/dues.h"
 #include "sim/run_directory.h"
 #include "text/human.h"
 
@@ -136,6 +137,7 @@ Result<RunReport> run_policies(const sim::Prepared& prepared, const std::string&
         if (schedule) {
           summary = sim::summarize(prepared.runs[run].composition, prepared.trace, *schedule,
                                    prepared.power);
+          sim::add_dues(*summary, sim::judge(prepared.trace, prepared.cluster, *schedule));
           if (page) page->take(run, *summary, *schedule);
         }
         const std::lock_guard lock(mutex);

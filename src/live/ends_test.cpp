@@ -48,6 +48,8 @@ char letter(const Next& next) {
       return 'W';
     case Next::Kind::begins_again:
       return 'A';
+    case Next::Kind::tries_again:
+      return 'R';
     case Next::Kind::ends:
       return kEnds.at(next.state);
   }
@@ -99,6 +101,12 @@ TEST(Next, SaysWhy) {
   EXPECT_EQ(next({}, all[5]).why, "ended from outside");
   EXPECT_EQ(next({.to_end = "cancelled by ann"}, all[5]).why, "cancelled by ann");
   EXPECT_EQ(next({.to_end = "cancelled by ann"}, all[6]).why, "over its time limit");
+}
+
+TEST(Next, TriesAgainWhatFailedButNothingElse) {
+  std::string told;
+  for (const Outcome& how : outcomes()) told += letter(next({.retries = 1}, how));
+  EXPECT_EQ(told, "NNACRNTRR") << "of a lost one nobody knows how it ended";
 }
 
 }  // namespace

@@ -82,6 +82,27 @@ void add_deadlines(std::vector<Column>& columns, const std::vector<Summary>& sum
       {"value", [share](const Summary& s) { return percent(share(s)); }, share, false});
 }
 
+/// Who had how much of its due; nothing where there are not two owners. Users are told in a wide
+/// table only.
+void add_dues(std::vector<Column>& columns, const std::vector<Summary>& summaries, bool wide) {
+  if (!any_has(summaries, &Summary::share_error)) return;
+  const bool by_tenant = std::any_of(summaries.begin(), summaries.end(), [](const Summary& s) {
+    return s.worst_owner.starts_with("tenant ");
+  });
+  if (!by_tenant && !wide) return;
+  columns.push_back({"share error", [](const Summary& s) { return percent(s.share_error); },
+                     [](const Summary& s) { return s.share_error; }});
+  columns.push_back({"worst off",
+                     [](const Summary& s) {
+                       if (s.worst_owner.empty()) return std::string("-");
+                       return fmt::format("{}: {} of its due", s.worst_owner, percent(s.worst_due));
+                     },
+                     [](const Summary& s) { return s.worst_due; }, false});
+  columns.push_back({"finish-time ratio",
+                     [](const Summary& s) { return decimal(s.avg_finish_time_ratio); },
+                     [](const Summary& s) { return s.avg_finish_time_ratio; }});
+}
+
 std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide) {
   std::vector<Column> columns;
   const Summary& first = *std::find_if(summaries.begin(), summaries.end() - 1, is_whole);
@@ -117,6 +138,7 @@ std::vector<Column> columns_of(const std::vector<Summary>& summaries, bool wide)
                        [](const Summary& s) { return s.jain_user_slowdown; }, false});
     columns.push_back(time_column("makespan", &Summary::makespan_s));
   }
+  add_dues(columns, summaries, wide);
   columns.push_back({"GPUs taken", [](const Summary& s) { return percent(s.gpu_allocation); }});
   add_resources(columns, summaries);
   columns.push_back({"preemptions", [](const Summary& s) {

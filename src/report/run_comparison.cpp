@@ -164,6 +164,16 @@ figure::Figure draw_comparison(const Summaries& policies) {
   numbers("jain_user_slowdown", "Fairness among users (Jain)", Unit::none, kMore,
           [](const Summary& s) { return s.jain_user_slowdown; })
       .detail = true;
+  if (std::any_of(policies.begin(), policies.end(),
+                  [](const Summary& s) { return !s.worst_owner.empty(); })) {
+    numbers("share_error", "GPU time that would have to change hands for all to have their due",
+            Unit::fraction, kLess, [](const Summary& s) { return s.share_error; });
+    numbers("worst_due", "Part of its due that the worst off had", Unit::fraction, kMore,
+            [](const Summary& s) { return s.worst_due; });
+    numbers("avg_finish_time_ratio", "Completion time beside that in a cluster of one's own",
+            Unit::ratio, kLess, [](const Summary& s) { return s.avg_finish_time_ratio; })
+        .detail = true;
+  }
   numbers("gpu_allocation", "GPUs taken while jobs arrive", Unit::fraction, "",
           [](const Summary& s) { return s.gpu_allocation; });
   add_resources(figure, policies);

@@ -72,6 +72,7 @@ PolicyDigest digest(const RunInput& input, const DigestPlan& plan, sim::Summary 
   made.occupancy = occupancy_of(input, policy, schedule, plan.occupancy);
   made.gantt = {policy, gantt_of(input, plan.windows, schedule, plan.gantt)};
   made.rates = rates_of(input, schedule);
+  made.dues = sim::judge(input.trace(), input.cluster(), schedule);
   return made;
 }
 

@@ -15,6 +15,7 @@
 #include "report/run_occupancy.h"
 #include "report/run_rates.h"
 #include "report/run_timeline.h"
+#include "sim/dues.h"
 #include "sim/summary.h"
 
 namespace almanac::report {
@@ -31,6 +32,7 @@ struct PolicyDigest {
   double held_gpu_s = 0;     ///< GPUs times time that they were held, of jobs that finished.
   double restart_gpu_s = 0;  ///< The part of it that the run times of the log do not account for.
   Rates rates{};
+  sim::Dues dues{};
   std::int64_t stopped_jobs = 0;  ///< Jobs stopped on the way at least once.
 };
 

@@ -415,7 +415,8 @@ TEST(RunDocument, SpeaksOfOneJob) {
             "Under fifo a job takes 1h 00m on average from submission to end.");
   EXPECT_THAT(report.words(), HasSubstr("No job waits under fifo"));
   EXPECT_THAT(report.words(), Not(HasSubstr("of the GPU time"))) << "no time in which jobs arrive";
-  EXPECT_THAT(report.document.absent, SizeIs(2)) << "one virtual cluster is named, and one user";
+  EXPECT_THAT(report.document.absent, SizeIs(3))
+      << "one virtual cluster is named, and one user, who shares with nobody";
   EXPECT_EQ(report.figure("run_gantt").rows(), 1U);
 }
 

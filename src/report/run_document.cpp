@@ -9,6 +9,7 @@
 #include "cluster/capacity.h"
 #include "report/comparison.h"
 #include "report/run_comparison.h"
+#include "report/run_dues.h"
 #include "report/run_energy.h"
 #include "report/run_findings.h"
 #include "report/run_speed.h"
@@ -155,6 +156,18 @@ Document run_document(const RunInput& input, const DigestPlan& plan, Policies po
               .label = "User",
               .by_gpu_time = true,
               .most = 50});
+  if (!policies.front().dues.owners.empty()) {
+    std::vector<std::string> names;
+    std::vector<const sim::Dues*> dues;
+    for (const PolicyDigest& each : policies) {
+      if (each.dues.owners.size() != policies.front().dues.owners.size()) continue;
+      names.push_back(each.summary.policy);
+      dues.push_back(&each.dues);
+    }
+    who.figures.push_back(draw_dues(names, dues));
+  } else {
+    document.absent.push_back({"run_dues", "Who had how much of its due", "jobs of two users"});
+  }
   document.sections.push_back(std::move(who));
 
   figure::Section cluster{.id = "cluster", .title = "The cluster", .text = {}};

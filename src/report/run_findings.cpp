@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "policy/registry.h"
+#include "report/run_dues.h"
 #include "report/run_energy.h"
 #include "report/run_speed_findings.h"
 #include "text/human.h"
@@ -388,6 +389,7 @@ std::vector<Finding> run_findings(const RunInput& input, const Policies& all) {
   if (finished && policies[best].summary.queued_jobs > 0 && input.by(By::user).told_apart()) {
     add(worst_off(input, policies, best));
   }
+  add(dues_finding(marked_name(policies[best].summary), policies[best].dues));
   if (finished) add(gpus(policies));
   for (Finding& finding : speed_findings(policies, best)) findings.push_back(std::move(finding));
   add(energy_finding(policies));

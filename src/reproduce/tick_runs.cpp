@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reproduce/tick_runs.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <numeric>
@@ -36,6 +37,11 @@ void read_workloads(const File& file, TickWorkloads& made) {
     made.workloads[{std::string(rows.text("load")), std::string(rows.text("workload"))}].push_back(
         std::move(job));
   }
+}
+
+double percentile_99(std::vector<double> times) {
+  std::sort(times.begin(), times.end());
+  return times[static_cast<std::size_t>(0.99 * static_cast<double>(times.size() - 1))];
 }
 
 std::string run_name(std::string_view policy, const WorkloadKey& key) {
@@ -145,6 +151,27 @@ void add_means(Bench& bench, std::string_view policy,
   for (const auto& [load, sum] : by_load) {
     bench.add(fmt::format("{} at load {}: mean JCT of {} workloads", policy, load, sum.workloads),
               sum.published / sum.workloads, sum.ours / sum.workloads, "s");
+  }
+}
+
+void add_percentiles(Bench& bench, std::string_view policy,
+                     const std::map<WorkloadKey, PublishedRun>& published,
+                     const std::map<TickRun, TickOutcome>& played) {
+  struct Times {
+    std::vector<double> published, ours;
+  };
+  std::map<std::string, Times> by_load;
+  for (const auto& [run, outcome] : played) {
+    const auto expected = published.find(run.workload);
+    if (!outcome || expected == published.end()) continue;
+    Times& times = by_load[run.workload.first];
+    for (const auto& [job, jct_s] : expected->second.jcts) times.published.push_back(jct_s);
+    for (const std::int64_t jct_s : *outcome) times.ours.push_back(static_cast<double>(jct_s));
+  }
+  for (const auto& [load, times] : by_load) {
+    if (times.published.empty() || times.ours.empty()) continue;
+    bench.add(fmt::format("{} at load {}: 99th percentile of JCTs", policy, load),
+              percentile_99(times.published), percentile_99(times.ours), "s");
   }
 }
 

@@ -85,6 +85,11 @@ void add_means(Bench& bench, std::string_view policy,
                const std::map<WorkloadKey, PublishedRun>& published,
                const std::map<TickRun, TickOutcome>& played);
 
+/// The time below which 99 of 100 jobs lie, over all workloads of a load.
+void add_percentiles(Bench& bench, std::string_view policy,
+                     const std::map<WorkloadKey, PublishedRun>& published,
+                     const std::map<TickRun, TickOutcome>& played);
+
 /// Lays out a policy whose every job is to end as published.
 void compare_exactly(Bench& bench, std::string_view policy,
                      const std::function<std::unique_ptr<elastic::TickPolicy>()>& make);

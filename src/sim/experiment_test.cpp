@@ -41,9 +41,10 @@ Prepared prepared(const Given& given) {
 }
 
 constexpr const char* kNotElastic =
-    "left out of all, as no job is elastic (--elastic): hasten, optimus, pollux";
+    "left out of all, as no job is elastic (--elastic): elastic_tiresias, ffdl, hasten, optimus, "
+    "pollux, sia";
 constexpr const char* kNoTrials =
-    "left out of all, as no job is a trial of a sweep (group, metric): asha";
+    "left out of all, as no job is a trial of a sweep (group, metric): asha, hyperband";
 constexpr const char* kNoTenants = "left out of all, as the cluster has no tenants: yarn_cs";
 
 TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
@@ -59,7 +60,7 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
   for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
   EXPECT_EQ(made.experiment.policies.front(), "fifo");
   EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
-  EXPECT_EQ(made.runs.size() + 17, all_policies().size());
+  EXPECT_EQ(made.runs.size() + 21, all_policies().size());
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
 }
 

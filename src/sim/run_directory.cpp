@@ -51,6 +51,7 @@ Json to_object(const Summary& summary) {
       value = number(summary.*std::get<SummaryField::Number>(field.member));
     }
   }
+  if (!summary.worst_owner.empty()) made["fairness"]["worst_owner"] = summary.worst_owner;
   made["signature"] = fmt::format("{:016x}", summary.signature);
   return made;
 }
@@ -71,6 +72,7 @@ Summary to_summary(const Json& object) {
       made.*std::get<SummaryField::Number>(field.member) = number_in(from, field.name);
     }
   }
+  made.worst_owner = object.at("fairness").value("worst_owner", std::string());
   made.signature = std::stoull(object.at("signature").get<std::string>(), nullptr, 16);
   return made;
 }

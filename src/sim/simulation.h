@@ -126,6 +126,7 @@ struct JobResult {
   std::uint32_t preemptions = 0;
   std::uint32_t first_grant = 0;
   std::uint16_t num_grants = 0;
+  TenantId tenant = kNoTenant;  ///< Of Cluster::tenants.
   policy::Phase phase = policy::Phase::unknown;
 };
 
@@ -147,6 +148,7 @@ class JobResults {
         .preemptions = state.preemptions,
         .first_grant = state.first_grant,
         .num_grants = state.num_grants,
+        .tenant = state.tenant,
         .phase = state.phase};
   }
 

@@ -10,6 +10,7 @@
 
 #include "policy/conduct.h"
 #include "policy/registry.h"
+#include "sim/dues.h"
 #include "sim/signature.h"
 #include "sim/summary_fields.h"
 #include "stats/quantile.h"
@@ -244,6 +245,16 @@ Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
   deadlines.write(made);
   add_energy(made, schedule, power);
   return made;
+}
+
+void add_dues(Summary& summary, const Dues& dues) {
+  if (dues.owners.empty()) return;
+  summary.share_error = dues.share_error;
+  summary.jain_due = dues.jain;
+  summary.worst_owner = dues.owners[dues.worst].name;
+  summary.worst_due = dues.worst_part;
+  summary.avg_finish_time_ratio = dues.finish_ratio;
+  summary.unfair_jobs = dues.unfair_jobs;
 }
 
 std::optional<Summary> summarize_recorded(const trace::Trace& trace,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,7 +69,17 @@ struct Summary {
                                   ///< alike.
   double worst_user_avg_wait_s = 0;
   double worst_vc_avg_wait_s = 0;
-  double nodes_asleep = 0;    ///< Mean.
+  /// Of tenants, else users (sim/dues.h); NaN and "" where there are not two.
+  double share_error = std::numeric_limits<double>::quiet_NaN();  ///< Part of the GPU time that
+                                                                  ///< would have to change hands.
+  double jain_due = std::numeric_limits<double>::quiet_NaN();  ///< Jain's index of what each had of
+                                                               ///< its due.
+  std::string worst_owner{};  ///< Who had least of its due: "tenant vision".
+  double worst_due = std::numeric_limits<double>::quiet_NaN();  ///< Which part of it.
+  double avg_finish_time_ratio = std::numeric_limits<double>::quiet_NaN();
+  double unfair_jobs = std::numeric_limits<double>::quiet_NaN();  ///< Part of the jobs with a
+                                                                  ///< finish-time ratio above 1.05.
+  double nodes_asleep = 0;                                        ///< Mean.
   double wake_ups_a_day = 0;  ///< Moments in which nodes were woken.
   double nodes_woken_a_day = 0;
   std::uint64_t jobs_held_back = 0;  ///< Would have started earlier if no node had slept.
@@ -88,6 +99,10 @@ struct Summary {
 /// Cost: linear in jobs.
 Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
                   const Schedule& schedule, const energy::PowerModel& power);
+
+struct Dues;
+/// Adds who had how much of its due.
+void add_dues(Summary& summary, const Dues& dues);
 
 /// What the log says that happened, as a row beside policies: of the jobs that ran and tell their
 /// start, on the nodes of `cluster`. Nothing where fewer than 95 % of those that ran do. What a log

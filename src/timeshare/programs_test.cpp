@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "timeshare/linear_program.h"
 #include "timeshare/packed.h"
 #include "timeshare/partition.h"
 
@@ -157,6 +158,57 @@ RC_GTEST_PROP(Programs, AreBestAtWhatTheyOptimise, ()) {
     RC_ASSERT(total_duration_s(problem, *other) * slack >= total_duration_s(problem, shortest));
     RC_ASSERT(sum_of_rates(problem, *other) <= sum_of_rates(problem, most) * slack);
   }
+}
+
+// Gavel claims it for jobs that could each have 1 / n of the cluster: here of one GPU each.
+RC_GTEST_PROP(MaxMinFairness, IsAnIncentiveToShare, ()) {
+  Problem problem{.gpus = {2, 1, 2}, .jobs = {}};
+  for (auto jobs = *rc::gen::inRange(5, 9); jobs > 0; --jobs) {
+    Job& job = problem.jobs.emplace_back();
+    for (int type = 0; type < 3; ++type) job.rates.push_back(*rc::gen::inRange(1, 30) / 10.0);
+  }
+  const Fractions shared = max_min_fairness(problem);
+  const Fractions alone = isolated(problem);
+  for (std::size_t job = 0; job < problem.jobs.size(); ++job) {
+    RC_ASSERT(effective_rate(problem.jobs[job], shared[job]) >=
+              effective_rate(problem.jobs[job], alone[job]) * (1 - 1e-6));
+  }
+}
+
+// No job can have more without another having less: no division with rates at least these has a
+// larger sum of them.
+RC_GTEST_PROP(MaxMinFairness, IsParetoEfficient, ()) {
+  const Problem problem = random_problem();
+  const Fractions fair = max_min_fairness(problem);
+  LinearProgram program;
+  for (const Job& job : problem.jobs) {
+    for (const double rate : job.rates) program.add_column(rate, 0, 1);
+  }
+  const auto types = static_cast<int>(problem.types());
+  double sum = 0;
+  for (int job = 0; job < static_cast<int>(problem.jobs.size()); ++job) {
+    const Job& each = problem.jobs[static_cast<std::size_t>(job)];
+    std::vector<LinearProgram::Term> rate;
+    std::vector<LinearProgram::Term> time;
+    for (int type = 0; type < types; ++type) {
+      rate.push_back({job * types + type, each.rates[static_cast<std::size_t>(type)]});
+      time.push_back({job * types + type, 1});
+    }
+    const double has = effective_rate(each, fair[static_cast<std::size_t>(job)]);
+    sum += has;
+    program.add_row(rate, has * (1 - 1e-7), kNoBound);
+    program.add_row(time, 0, 1);
+  }
+  for (int type = 0; type < types; ++type) {
+    std::vector<LinearProgram::Term> gpus;
+    for (int job = 0; job < static_cast<int>(problem.jobs.size()); ++job) {
+      const double each = problem.jobs[static_cast<std::size_t>(job)].gpus;
+      gpus.push_back({job * types + type, each});
+    }
+    program.add_row(gpus, 0, problem.gpus[static_cast<std::size_t>(type)]);
+  }
+  RC_ASSERT(program.maximise());
+  RC_ASSERT(program.worth() <= sum * (1 + 1e-5));
 }
 
 RC_GTEST_PROP(Programs, CountJobsThatAreAlikeOnce, ()) {

@@ -26,6 +26,7 @@
 #include "cli/rerun.h"
 #include "cli/service_options.h"
 #include "forecast/score.h"
+#include "sim/dues.h"
 #include "sim/run_directory.h"
 #include "text/duration.h"
 #include "text/human.h"
@@ -114,7 +115,20 @@ class Explanation {
     } else {
       fmt::print("in all: {}\n", in_all(totals));
     }
+    print_dues();
     print_paces();
+  }
+
+  /// How its tenant fared, where the cluster has tenants.
+  void print_dues() const {
+    const sim::Dues dues = sim::judge(prepared_.trace, prepared_.cluster, schedule_);
+    const TenantId tenant = schedule_.jobs[index(job_)].tenant;
+    if (!dues.by_tenant || tenant == kNoTenant) return;
+    const std::string name = "tenant " + prepared_.cluster.tenants[index(tenant)].name;
+    for (const sim::Owner& owner : dues.owners) {
+      if (owner.name == name)
+        fmt::print("{} {} over the whole run\n", name, sim::beside_its_due(owner));
+    }
   }
 
   void print_paces() const {

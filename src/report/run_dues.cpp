@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/run_dues.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "text/human.h"
+
+namespace almanac::report {
+namespace {
+
+constexpr std::size_t kMostOwners = 50;
+constexpr double kGpuHour_s = 3600;
+
+std::string gpu_hours(double gpu_s) {
+  return text::grouped(static_cast<std::int64_t>(std::llround(gpu_s / kGpuHour_s)));
+}
+
+/// "vision lent 1,200 GPU-hours to speech, ..."; "" where nobody lent an hour.
+std::string loans_of(const sim::Dues& dues, std::size_t most) {
+  std::string said;
+  for (std::size_t at = 0; at < std::min(most, dues.loans.size()); ++at) {
+    const sim::Loan& loan = dues.loans[at];
+    if (loan.gpu_s < kGpuHour_s / 2) break;
+    said +=
+        fmt::format("{}{} lent {} GPU-hours to {}", said.empty() ? "" : ", ",
+                    dues.owners[loan.from].name, gpu_hours(loan.gpu_s), dues.owners[loan.to].name);
+  }
+  return said;
+}
+
+}  // namespace
+
+figure::Figure draw_dues(const std::vector<std::string>& policies,
+                         const std::vector<const sim::Dues*>& dues) {
+  figure::Figure figure{.id = "run_dues", .title = "Who had how much of its due"};
+  using figure::Unit;
+  const sim::Dues& first = *dues.front();
+  std::vector<std::size_t> shown(first.owners.size());
+  std::iota(shown.begin(), shown.end(), std::size_t{0});
+  std::stable_sort(shown.begin(), shown.end(), [&](std::size_t a, std::size_t b) {
+    return first.owners[a].due_gpu_s > first.owners[b].due_gpu_s;
+  });
+  if (shown.size() > kMostOwners) shown.resize(kMostOwners);
+
+  auto& name = figure.text("owner", first.by_tenant ? "Tenant" : "User");
+  auto& jobs = figure.number("jobs", "GPU jobs", Unit::jobs);
+  std::int64_t all = 0;
+  for (const std::size_t owner : shown) {
+    name.add(first.owners[owner].name);
+    jobs.add(static_cast<double>(first.owners[owner].jobs));
+    all += static_cast<std::int64_t>(first.owners[owner].jobs);
+  }
+  figure.n = all;
+  figure::Chart chart{.kind = "bar", .title = "Part of its due that each had", .x = "owner"};
+  for (std::size_t policy = 0; policy < dues.size(); ++policy) {
+    const std::vector<sim::Owner>& owners = dues[policy]->owners;
+    auto& part = figure.number("had_of_due:" + policies[policy], policies[policy], Unit::fraction);
+    chart.y.push_back(part.name);
+    for (const std::size_t owner : shown) {
+      const sim::Owner& each = owners[owner];
+      part.add(each.due_gpu_s > 0 ? std::round(1e4 * each.had_gpu_s / each.due_gpu_s) / 1e4
+                                  : std::numeric_limits<double>::quiet_NaN());
+    }
+    if (!first.by_tenant) continue;
+    auto& lent = figure.number("lent_gpu_s:" + policies[policy], policies[policy] + ": lent",
+                               Unit::gpu_seconds);
+    lent.detail = true;
+    for (const std::size_t owner : shown) lent.add(std::round(owners[owner].lent_gpu_s));
+    auto& borrowed = figure.number("borrowed_gpu_s:" + policies[policy],
+                                   policies[policy] + ": borrowed", Unit::gpu_seconds);
+    borrowed.detail = true;
+    for (const std::size_t owner : shown) borrowed.add(std::round(owners[owner].borrowed_gpu_s));
+  }
+  figure.charts.push_back(std::move(chart));
+  figure.caption = fmt::format(
+      "Due is, at each time, {} of all GPUs, no more than its jobs ask, and of what others do not "
+      "ask.",
+      first.by_tenant ? "a tenant's part by its guarantee" : "an equal part for each user");
+  for (std::size_t policy = 0; first.by_tenant && policy < dues.size(); ++policy) {
+    const std::string loans = loans_of(*dues[policy], 1);
+    if (!loans.empty()) figure.caption += fmt::format(" Under {} {}.", policies[policy], loans);
+  }
+  figure.source = "Ghodsi et al., NSDI'11, section 3 (weighted max-min fairness)";
+  return figure;
+}
+
+std::optional<figure::Finding> dues_finding(const std::string& policy, const sim::Dues& dues) {
+  if (!dues.by_tenant || dues.owners.empty()) return std::nullopt;
+  const sim::Owner& worst = dues.owners[dues.worst];
+  figure::Finding finding{
+      .headline = fmt::format("Under {} {} {}: no tenant was worse off.", policy, worst.name,
+                              sim::beside_its_due(worst)),
+      .detail = fmt::format("{} of the GPU time would have to change hands for all to have had "
+                            "their due.",
+                            text::human_share(dues.share_error)),
+      .figure = "run_dues"};
+  const std::string loans = loans_of(dues, 3);
+  if (!loans.empty()) finding.detail += fmt::format(" Of what was not asked, {}.", loans);
+  return finding;
+}
+
+}  // namespace almanac::report

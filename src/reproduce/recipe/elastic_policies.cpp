@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Elastic policies of Almanac's own simulation on the workloads published with Pollux, beside the
+/// means of the simulator published with it. It is the same work on the same GPUs, and not the same
+/// program: here jobs start and end at any instant, their first start costs nothing, and policies
+/// believe what jobs have reported alone.
+///
+/// Source   Qiao et al., OSDI'21, section 5.3, for what they are compared with.
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <tbb/parallel_for.h>
+
+#include "reproduce/read.h"
+#include "reproduce/recipe.h"
+#include "reproduce/tick_runs.h"
+#include "sim/experiment.h"
+
+namespace almanac::reproduce {
+
+void register_elastic_policies(Recipes& registry);
+
+namespace {
+
+/// A policy, and the published one that it stands beside.
+struct Pair {
+  const char* ours;
+  const char* published;
+};
+constexpr std::array<Pair, 7> kPairs{{{"tiresias:57600", "tiresias"},
+                                      {"optimus", "optimus"},
+                                      {"pollux", "pollux"},
+                                      {"sia", "pollux"},
+                                      {"ffdl", "pollux"},
+                                      {"elastic_tiresias", "pollux"},
+                                      {"hasten", "pollux"}}};
+constexpr elastic::TickOptions kPublished{};
+
+/// Seconds that a job takes on the GPUs and with the batch that it asks, on full nodes.
+double run_s(const elastic::TickJob& job) {
+  const elastic::Application& application = *job.application;
+  std::vector<int> ring(static_cast<std::size_t>(job.asked_gpus / kPublished.gpus_per_node),
+                        kPublished.gpus_per_node);
+  if (const int rest = job.asked_gpus % kPublished.gpus_per_node; rest > 0) ring.push_back(rest);
+  const elastic::Split split =
+      elastic::within_max_batch(application, job.asked_gpus,
+                                elastic::split_batch(application, job.asked_gpus, job.asked_batch));
+  const auto time = application.steps.at(ring, split.atomic_batch);
+  require(time.has_value(),
+          fmt::format("{} was not measured on {} GPUs", application.name, job.asked_gpus));
+  const double step_s = elastic::step_seconds(*time, split.accumulations);
+  const double batch = job.asked_gpus * split.local_batch();
+  double sum = 0;
+  for (int epoch = 0; epoch <= application.completion_epoch; ++epoch) {
+    const double made = application.progress_after(epoch + 1) - application.progress_after(epoch);
+    sum += std::max(0.0, made) * step_s /
+           elastic::step_gain(application.gradient(batch, epoch), batch, application.initial_batch);
+  }
+  return sum;
+}
+
+trace::Trace trace_of(const std::vector<elastic::TickJob>& jobs) {
+  trace::Trace made;
+  for (const elastic::TickJob& job : jobs) {
+    trace::Job& each = made.jobs.emplace_back();
+    each.id = made.key(job.name);
+    each.request.submit = Time{std::chrono::seconds{job.submit_s}};
+    each.request.gpus = job.asked_gpus;
+    each.request.batch = job.asked_batch;
+    each.request.model = made.names.intern(job.application->name);
+    // The published program has ncf on one GPU always.
+    each.request.max_gpus = job.application->name == "ncf" ? job.asked_gpus : kPublished.gpus();
+    each.outcome.run = Duration{std::llround(run_s(job) * 1e3)};
+    each.outcome.state = trace::JobState::completed;
+  }
+  return made;
+}
+
+/// Seconds from submission to end of each job, in order.
+TickOutcome play(const sim::Prepared& prepared, std::size_t run) {
+  const sim::Schedule schedule = value_or_throw(sim::simulate_run(prepared, run));
+  std::vector<std::int64_t> made;
+  for (std::size_t job = 0; job < schedule.jobs.size(); ++job) {
+    const sim::JobResult result = schedule.jobs[job];
+    require(result.end != kNoTime, "a job never ended");
+    made.push_back(std::llround(seconds(result.end - prepared.trace.jobs[job].request.submit)));
+  }
+  return made;
+}
+
+void compare(Bench& bench) {
+  const TickWorkloads data = read_tick_workloads(bench);
+  std::string folder;
+  bench.each(kApplications, [&](const File& file) {
+    folder = std::filesystem::path(file.path).parent_path().parent_path().parent_path().string();
+  });
+  std::map<std::string, PublishedRuns> published;
+  std::set<WorkloadKey> keys;
+  for (const Pair& pair : kPairs) {
+    auto [found, is_new] = published.try_emplace(pair.published);
+    if (is_new) found->second = read_published(bench, pair.published);
+    for (const auto& [key, run] : found->second.runs) {
+      if (data.workloads.contains(key)) keys.insert(key);
+    }
+  }
+  sim::Experiment experiment;
+  experiment.elastic = folder;
+  const Duration restart{std::chrono::seconds{30}};
+  experiment.restart = {.one_gpu = restart, .up_to_8_gpus = restart, .more_gpus = restart};
+  for (const Pair& pair : kPairs) experiment.policies.emplace_back(pair.ours);
+  cluster::Cluster cluster;
+  cluster.add_vc("all");
+  cluster.add_nodes({.gpus = kPublished.gpus_per_node}, kPublished.nodes);
+
+  const std::vector<WorkloadKey> order(keys.begin(), keys.end());
+  std::array<std::map<TickRun, TickOutcome>, kPairs.size()> played;
+  for (const WorkloadKey& key : order) {
+    const sim::Prepared prepared =
+        value_or_throw(sim::prepare(experiment, trace_of(data.workloads.at(key)), cluster));
+    for (auto& each : played) each[{.workload = key}];
+    tbb::parallel_for(std::size_t{0}, kPairs.size(), [&](std::size_t run) {
+      played[run].at({.workload = key}) = play(prepared, run);
+    });
+  }
+  for (std::size_t at = 0; at < kPairs.size(); ++at) {
+    const Pair& pair = kPairs[at];
+    const std::string name =
+        fmt::format("{}, beside {} in its simulator,", pair.ours, pair.published);
+    add_means(bench, name, published.at(pair.published).runs, played[at]);
+    add_percentiles(bench, name, published.at(pair.published).runs, played[at]);
+  }
+}
+
+}  // namespace
+
+void register_elastic_policies(Recipes& registry) {
+  registry.add({.name = "elastic-policies",
+                .summary = "elastic policies in our own simulation, beside Pollux' simulator",
+                .paper = "Qiao et al., OSDI'21, section 5.3",
+                .needs = tick_needs(),
+                .takes_minutes = true,
+                .make = compare});
+}
+
+}  // namespace almanac::reproduce
