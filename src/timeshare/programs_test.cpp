@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "timeshare/linear_program.h"
+#include "solver/linear_program.h"
 #include "timeshare/packed.h"
 #include "timeshare/partition.h"
 
