@@ -14,6 +14,16 @@ void Cluster::add_vc(std::string name) {
                  .num_nodes = 0});
 }
 
+std::vector<std::string> switches_above(const Node& node) {
+  std::vector<std::string> made;
+  for (std::string path = node.rack; !path.empty();) {
+    made.push_back(path);
+    const std::size_t slash = path.rfind('/');
+    path.resize(slash == std::string::npos ? 0 : slash);
+  }
+  return made;
+}
+
 void Cluster::add_nodes(const NodeClass& make, std::uint32_t count, std::vector<std::string> names,
                         const std::string& rack) {
   ALMANAC_CHECK(!vcs.empty(), "add_vc() comes first");

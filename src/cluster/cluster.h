@@ -42,8 +42,14 @@ struct Node {
   std::string name{};  ///< "" = known by its number within the virtual cluster.
   VcId vc{};
   std::uint32_t node_class = 0;  ///< Position in Cluster::classes.
-  std::string rack{};            ///< "" = not given.
+  /// What it shares a switch with; with the switches above, from the top on: "core/pod1/r2". "" =
+  /// not given.
+  std::string rack{};
 };
+
+/// The switches above a node, the nearest first: "core/pod1/r2", "core/pod1", "core". None = it is
+/// not told.
+std::vector<std::string> switches_above(const Node& node);
 
 struct VirtualCluster {
   std::string name{};

@@ -38,14 +38,20 @@ void unfile_by_gpus(Pool& pool, std::uint32_t member, int free) {
   pool.with_free &= ~(set.empty() ? bit_of(free) : 0);
 }
 
-/// By name.
-std::map<std::string, std::uint32_t> number_racks(const Cluster& cluster) {
-  std::map<std::string, std::uint32_t> racks;
-  for (const Node& node : cluster.nodes) racks.try_emplace(node.rack);
-  racks.try_emplace("");
-  std::uint32_t number = kNoRack;
-  for (auto& [name, its] : racks) its = number++;
-  return racks;
+/// The numbers of the switches of each level, by name.
+std::vector<std::map<std::string, std::uint32_t>> number_switches(const Cluster& cluster) {
+  std::vector<std::map<std::string, std::uint32_t>> levels;
+  for (const Node& node : cluster.nodes) {
+    const std::vector<std::string> above = switches_above(node);
+    if (levels.size() < above.size()) levels.resize(above.size());
+    for (std::size_t level = 0; level < above.size(); ++level)
+      levels[level].try_emplace(above[level]);
+  }
+  for (auto& level : levels) {
+    std::uint32_t number = kNoSwitch;
+    for (auto& [name, its] : level) its = ++number;
+  }
+  return levels;
 }
 
 std::int32_t bound_of(double given, std::int32_t amount) { return given > 0 ? amount : kUnbounded; }
@@ -60,7 +66,7 @@ std::uint64_t Ledger::Identity::next() {
 Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(cluster.vcs) {
   const std::vector<std::string> types = cluster.gpu_types();
   ALMANAC_CHECK(types.size() <= kMaxGpuTypes, "{} GPU types", types.size());
-  const std::map<std::string, std::uint32_t> racks = number_racks(cluster);
+  const auto levels = number_switches(cluster);
   for (const VirtualCluster& vc : cluster.vcs) {
     const auto first = static_cast<std::uint32_t>(pools_.size());
     first_pool_.push_back(first);
@@ -83,6 +89,7 @@ Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(clus
         pool->cpu_milli = cpus;
         pool->memory_mb = memory;
         pool->sockets = make.sockets;
+        pool->switches.resize(levels.size());
         has_sockets_ = has_sockets_ || make.sockets > 1;
       }
       nodes_[index(id)] = {.free = all_gpus(make.gpus),
@@ -94,7 +101,12 @@ Ledger::Ledger(const Cluster& cluster) : nodes_(cluster.nodes.size()), vcs_(clus
                            .pool = static_cast<std::uint32_t>(pool - pools_.begin()),
                            .member = static_cast<std::uint32_t>(pool->nodes.size())};
       pool->nodes.push_back(id);
-      if (racks.size() > 1) pool->racks.push_back(racks.at(cluster.nodes[index(id)].rack));
+      if (levels.empty()) continue;
+      const std::vector<std::string> above = switches_above(cluster.nodes[index(id)]);
+      for (std::size_t level = 0; level < levels.size(); ++level) {
+        pool->switches[level].push_back(level < above.size() ? levels[level].at(above[level])
+                                                             : kNoSwitch);
+      }
     }
   }
   first_pool_.push_back(static_cast<std::uint32_t>(pools_.size()));

@@ -104,8 +104,8 @@ struct OpenGpu {
   auto operator<=>(const OpenGpu&) const = default;
 };
 
-/// Racks are numbered from one on in order of name.
-constexpr std::uint32_t kNoRack = 0;
+/// The switches of a level are numbered from one on in order of name.
+constexpr std::uint32_t kNoSwitch = 0;
 
 /// Nodes of one virtual cluster that are alike. A node is *ready* when it is on and not drained.
 struct Pool {
@@ -117,11 +117,13 @@ struct Pool {
   int free_gpus = 0;                    ///< On ready nodes.
   int capacity = 0;                     ///< GPUs on ready nodes.
   std::vector<NodeId> nodes;            ///< In order of number; positions are the members below.
-  std::vector<std::uint32_t> racks;     ///< Of the same nodes, or kNoRack; none if none is told.
-  std::vector<NodeSet> by_free;         ///< by_free[n]: ready nodes with exactly n free GPUs.
-  std::vector<RoomSet> rooms;   ///< Of the same nodes; none if cores and memory are unbounded.
-  std::uint64_t with_free = 0;  ///< Bit n - 1: by_free[n] is not empty, for n of 1 or more.
-  std::set<OpenGpu> open;       ///< Of ready nodes.
+  /// switches[0]: of the same nodes the switch that each is plugged into, or kNoSwitch; [1] the one
+  /// above that, and so on. As many levels as any node is told.
+  std::vector<std::vector<std::uint32_t>> switches;
+  std::vector<NodeSet> by_free;  ///< by_free[n]: ready nodes with exactly n free GPUs.
+  std::vector<RoomSet> rooms;    ///< Of the same nodes; none if cores and memory are unbounded.
+  std::uint64_t with_free = 0;   ///< Bit n - 1: by_free[n] is not empty, for n of 1 or more.
+  std::set<OpenGpu> open;        ///< Of ready nodes.
 
   bool suits(const Demand& demand) const {
     return (gpu_type & demand.gpu_types) != 0 && (gpus_per_node > 0 || demand.is_cpu_job());

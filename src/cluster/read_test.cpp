@@ -46,7 +46,7 @@ name = "speech"
   gpu_type = "T4"
   bandwidth_gbs = 62.5
   gpu_power_limit_w = 60
-  rack = "r2"
+  rack = "pod1/r2"
 
 [[change]]
 at = "2020-05-01"

@@ -3,39 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <memory>
-#include <mutex>
 
-#include <Cbc_C_Interface.h>
+#include "solver/whole_program.h"
 
 namespace almanac::elastic {
 namespace {
 
-constexpr double kNoBound = -std::numeric_limits<double>::max();
 constexpr float kMostCost = 3000;
 
 struct Column {
   std::size_t job = 0;
   std::size_t configuration = 0;
-};
-
-/// In the column form that CBC takes: a row a type, then a row a job.
-struct TypedColumns {
-  std::vector<Column> columns;
-  std::vector<int> starts;
-  std::vector<int> rows;
-  std::vector<double> values;
-  std::vector<double> costs;
-
-  void add(Column column, const TypedConfiguration& configuration, std::size_t types, double cost) {
-    columns.push_back(column);
-    starts.push_back(static_cast<int>(values.size()));
-    rows.insert(rows.end(),
-                {static_cast<int>(configuration.type), static_cast<int>(types + column.job)});
-    values.insert(values.end(), {static_cast<double>(configuration.gpus), 1.0});
-    costs.push_back(cost);
-  }
 };
 
 }  // namespace
@@ -52,10 +30,9 @@ float typed_cost(const TypedJob& job, std::size_t configuration, double fairness
 std::optional<TypedChoice> choose_types(std::span<const TypedConfiguration> configurations,
                                         std::span<const int> gpus_by_type,
                                         std::span<const TypedJob> jobs, const TypedTerms& terms) {
-  const std::size_t types = gpus_by_type.size();
-  TypedColumns program;
-  std::vector<double> most(types + jobs.size(), 1.0);
-  std::copy(gpus_by_type.begin(), gpus_by_type.end(), most.begin());
+  std::vector<double> most(gpus_by_type.begin(), gpus_by_type.end());
+  std::vector<std::size_t> free;
+  std::vector<double> costs;
   TypedChoice made{.chosen = std::vector<std::optional<std::size_t>>(jobs.size())};
   for (std::size_t job = 0; job < jobs.size(); ++job) {
     made.objective += terms.idle_price;
@@ -67,41 +44,34 @@ std::optional<TypedChoice> choose_types(std::span<const TypedConfiguration> conf
       if (most[configurations[kept].type] < 0) return std::nullopt;
       continue;
     }
+    free.push_back(job);
+  }
+
+  using solver::WholeProgram;
+  WholeProgram program;
+  for (const double gpus : most) program.add_row(WholeProgram::kNoLeast, gpus);
+  std::vector<Column> columns;
+  for (const std::size_t job : free) {
+    const int row = program.add_row(WholeProgram::kNoLeast, 1);
     for (std::size_t each = 0; each < configurations.size(); ++each) {
       const double cost = typed_cost(jobs[job], each, terms.fairness) - terms.idle_price;
-      if (cost < 0)
-        program.add({.job = job, .configuration = each}, configurations[each], types, cost);
+      if (cost >= 0) continue;
+      const TypedConfiguration& configuration = configurations[each];
+      const WholeProgram::Term holds[] = {
+          {static_cast<int>(configuration.type), static_cast<double>(configuration.gpus)},
+          {row, 1}};
+      program.add_column(cost, 1, holds);
+      columns.push_back({.job = job, .configuration = each});
+      costs.push_back(cost);
     }
   }
-  if (program.columns.empty()) return made;
-  program.starts.push_back(static_cast<int>(program.values.size()));
-
-  const std::vector<double> none(program.columns.size(), 0.0);
-  const std::vector<double> one(program.columns.size(), 1.0);
-  const std::vector<double> least(most.size(), kNoBound);
-  // Its parameters are global.
-  static std::mutex one_at_a_time;
-  const std::lock_guard lock(one_at_a_time);
-  const std::unique_ptr<Cbc_Model, decltype(&Cbc_deleteModel)> solver(Cbc_newModel(),
-                                                                      &Cbc_deleteModel);
-  Cbc_setLogLevel(solver.get(), 0);
-  Cbc_loadProblem(solver.get(), static_cast<int>(program.columns.size()),
-                  static_cast<int>(most.size()), program.starts.data(), program.rows.data(),
-                  program.values.data(), none.data(), one.data(), program.costs.data(),
-                  least.data(), most.data());
-  for (int column = 0; column < static_cast<int>(program.columns.size()); ++column) {
-    Cbc_setInteger(solver.get(), column);
-  }
-  Cbc_setAllowableGap(solver.get(), 1e-7);
-  Cbc_setAllowableFractionGap(solver.get(), 0);
-  Cbc_setMaximumNodes(solver.get(), 100'000);  // then the best found by then; no clock decides
-  Cbc_solve(solver.get());
-  const double* const solution = Cbc_bestSolution(solver.get());
-  if (solution == nullptr) return made;  // none better than no GPUs was found
-  for (std::size_t at = 0; at < program.columns.size(); ++at) {
-    if (solution[at] < 0.5) continue;
-    made.chosen[program.columns[at].job] = program.columns[at].configuration;
-    made.objective += program.costs[at];
+  if (columns.empty()) return made;
+  const auto solution = program.minimise();
+  if (!solution) return made;  // none better than no GPUs was found
+  for (std::size_t at = 0; at < columns.size(); ++at) {
+    if ((*solution)[at] == 0) continue;
+    made.chosen[columns[at].job] = columns[at].configuration;
+    made.objective += costs[at];
   }
   return made;
 }

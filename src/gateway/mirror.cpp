@@ -108,7 +108,7 @@ std::vector<slurm::Node> Mirror::told_nodes() const {
   std::vector<slurm::Node> told = tell(*nodes_, picture_.partitions);
   for (slurm::Node& node : told) {
     const auto found = switches_.find(node.name);
-    if (found != switches_.end()) node.leaf_switch = found->second;
+    if (found != switches_.end()) node.switches = found->second;
   }
   return told;
 }

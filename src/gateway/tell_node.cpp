@@ -9,6 +9,7 @@
 
 #include "gateway/tell_job.h"
 #include "slurm/gres.h"
+#include "slurm/switches.h"
 #include "text/host_list.h"
 
 namespace almanac::gateway {
@@ -114,12 +115,14 @@ std::vector<Reservation> tell(const reserve_info_msg_t& reservations) {
 }
 
 std::map<std::string, std::string> tell(const topo_info_response_msg_t& switches) {
-  std::map<std::string, std::string> told;
+  std::vector<slurm::Switch> told;
   for (const topo_info_t& info : std::span(switches.topo_array, switches.record_count)) {
-    if (info.level != 0) continue;  // those above name the nodes of all below them too
-    for (const std::string& node : names_in(info.nodes)) told.emplace(node, text(info.name));
+    told.push_back({.name = text(info.name),
+                    .is_leaf = info.level == 0,
+                    .nodes = names_in(info.level == 0 ? info.nodes : nullptr),
+                    .switches = names_in(info.switches)});
   }
-  return told;
+  return slurm::paths_of_nodes(told);
 }
 
 std::vector<Licence> tell(const license_info_msg_t& licences) {

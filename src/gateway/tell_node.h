@@ -19,7 +19,7 @@ std::vector<slurm::Node> tell(const node_info_msg_t& nodes,
 std::vector<slurm::Partition> tell(const partition_info_msg_t& partitions);
 std::vector<slurm::Reservation> tell(const reserve_info_msg_t& reservations);
 std::vector<slurm::Licence> tell(const license_info_msg_t& licences);
-/// The switch that each node is plugged into.
+/// The switches above each node (slurm/switches.h).
 std::map<std::string, std::string> tell(const topo_info_response_msg_t& switches);
 
 }  // namespace almanac::gateway

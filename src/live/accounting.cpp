@@ -144,11 +144,23 @@ void LocalService::Core::heed_jump() {
   for (const JobNumber number : processes_) book_.find(number)->job.energy.counted_to += jump;
 }
 
+bool LocalService::Core::hear_reports(const std::vector<JobNumber>& reported) {
+  bool any = false;
+  for (const JobNumber number : reported) {
+    const Entry& entry = *book_.find(number);
+    if (!in_round(entry, policy::Phase::running)) continue;
+    events_.push_back({policy::EventKind::job_reported, static_cast<std::uint32_t>(index(entry.id)),
+                       entry.progress->metric->value});
+    any = true;
+  }
+  return any;
+}
+
 void LocalService::Core::take_note(const Sight& sight) {
   constexpr Duration kOften = 1min;
   {
     const std::lock_guard lock(mutex_);
-    measured_.take(sight);
+    const bool has_news = hear_reports(measured_.take(sight));
     count_use(sight);
     heed_idle(sight);
     gpu_use_ = sight.gpu_use;
@@ -162,7 +174,7 @@ void LocalService::Core::take_note(const Sight& sight) {
     }
     excesses_ = sight.excesses;
     if (now < next_moment_) {
-      if (!excesses_.empty()) wake();
+      if (has_news || !excesses_.empty()) wake();
       return;
     }
     next_moment_ = now + kOften;

@@ -12,6 +12,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "measure/own_word.h"
 #include "measure/steady_use.h"
 #include "shepherd/run.h"
 #include "store/job.h"
@@ -46,6 +47,7 @@ struct Entry {
   measure::SteadyUse gpu_use{};                     ///< Of its process.
   std::optional<measure::Stretch> bandwidth_gbs{};  ///< What it drew of the memory's, when looked
                                                     ///< at last.
+  std::optional<measure::OwnProgress> progress{};   ///< What it says of its training.
 };
 
 /// What keeps a pending job from the policy.

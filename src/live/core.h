@@ -88,6 +88,8 @@ class LocalService::Core final : public schedule::Actuator {
   /// Counts no energy in time that the clock jumped over.
   void heed_jump();
   void take_note(const Sight& sight);
+  /// Whether the policy is to hear of any.
+  bool hear_reports(const std::vector<store::JobNumber>& reported);
   /// Has users hear what take_note() found that they should; takes as long as the hook does.
   void send_letters();
   /// The present for a forecast; what has ended is told once.
@@ -176,6 +178,8 @@ class LocalService::Core final : public schedule::Actuator {
   std::optional<std::string> never(const store::Job& job);
   void join(Entry& entry);
   void leave_queue(Entry& entry);
+  /// The policy knows it no more; it is cancelled, once its process has gone if it has one.
+  void leave_for_good(Entry& entry, bool makes_room, const std::string& why);
   void process_gone(Entry& entry, const shepherd::Outcome& how);
   /// Of a process that nobody can tell anything of now: it is looked at again later.
   void look_later(Entry& entry, const shepherd::Outcome& how);
@@ -268,6 +272,8 @@ class LocalService::Core final : public schedule::Actuator {
   // Actuator: called from within the round.
   void start(JobId job) override;
   void stop(JobId job) override;
+  void end(JobId job, bool runs) override;
+  void decline(JobId job) override;
   void resize(JobId job) override;
   void sleep(NodeId node) override;
   void boot(NodeId node) override;

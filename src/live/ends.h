@@ -14,6 +14,11 @@
 
 namespace almanac::live {
 
+/// Why a job ended that its policy wanted no more.
+inline constexpr const char* kEndedByPolicy = "ended by the policy";
+/// Why a job never ran that its policy turned away.
+inline constexpr const char* kDeclinedByPolicy = "turned away by the policy";
+
 /// When a run ended that began at `since`: now, or long ago if nobody was there to see it. The
 /// shepherd tells it by the wall's clock, which ours may be ahead of; where that was set ahead
 /// meanwhile, it ended as long after its begin as it ran by a clock that nobody sets.

@@ -34,7 +34,7 @@ bool has_zero(const store::Submission& asked) {
          std::any_of(asked.environment.begin(), asked.environment.end(), bad) ||
          bad(asked.script) || bad(asked.directory) || bad(asked.out) || bad(asked.err) ||
          bad(asked.name) || bad(asked.user) || bad(asked.vc) || bad(asked.qos) ||
-         bad(asked.model) || bad(asked.gpu_type);
+         bad(asked.model) || bad(asked.group) || bad(asked.gpu_type);
 }
 
 /// So many times the patience a shepherd may be late: its command may begin late.
@@ -235,6 +235,38 @@ void LocalService::Core::stop(JobId id) {
   ++counters_.preempted;
   note(job, "preempted");
   touch(entry);
+}
+
+void LocalService::Core::end(JobId id, bool runs) {
+  Entry& entry = entry_of(id);
+  entry.job.attained = round_->progress(id).attained;
+  if (runs && entry.starting) --entry.job.attempts;
+  leave_for_good(entry, runs && !entry.starting, kEndedByPolicy);
+}
+
+void LocalService::Core::decline(JobId id) {
+  leave_for_good(entry_of(id), false, kDeclinedByPolicy);
+}
+
+void LocalService::Core::leave_for_good(Entry& entry, bool makes_room, const std::string& why) {
+  store::Job& job = entry.job;
+  entry.starting = false;
+  if (!entry.run) return finish(entry, JobState::cancelled, why, now_);
+  // Its GPUs are free for the policy, and nobody begins there before its process has gone.
+  if (makes_room) {
+    entry.makes_room = true;
+    entry.leaves = job.held_gpus;
+  }
+  job.state = JobState::pending;
+  job.since = now_;
+  job.reason = why;
+  entry.to_end = why;
+  entry.again = false;
+  book_.count_task(job, -1);
+  entry.id = kNoJob;
+  look_aside_ = true;
+  note(job, "told to end", why);
+  end_process(entry);
 }
 
 void LocalService::Core::sleep(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }

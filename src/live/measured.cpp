@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live/measured.h"
 
+#include <utility>
+
 namespace almanac::live {
 
 Measured::Measured(Book& book, const std::vector<store::JobNumber>& numbers,
@@ -9,7 +11,8 @@ Measured::Measured(Book& book, const std::vector<store::JobNumber>& numbers,
 
 const Entry* Measured::entry_of(JobId job) const { return book_.find(numbers_[index(job)]); }
 
-void Measured::take(const Sight& sight) {
+std::vector<store::JobNumber> Measured::take(const Sight& sight) {
+  std::vector<store::JobNumber> reported;
   all_gpus_tell_ = sight.all_gpus_tell;
   bandwidth_gbs_ = sight.bandwidth_gbs;
   for (const Sight::OfJob& each : sight.jobs) {
@@ -17,7 +20,24 @@ void Measured::take(const Sight& sight) {
     if (entry == nullptr) continue;
     if (each.gpu_use) entry->gpu_use.add(*each.gpu_use);
     entry->bandwidth_gbs = each.bandwidth_gbs;
+    if (!each.progress) continue;
+    const auto before = std::exchange(entry->progress, each.progress);
+    const auto& metric = each.progress->metric;
+    if (metric && (!before || before->metric != metric)) reported.push_back(each.job);
   }
+  return reported;
+}
+
+std::optional<policy::Training> Measured::training(JobId job, Time) const {
+  const Entry* const entry = entry_of(job);
+  if (entry == nullptr || !entry->progress) return std::nullopt;
+  policy::Training made{.total = static_cast<double>(entry->job.asked.steps),
+                        .progress = entry->progress->step};
+  if (const auto& metric = entry->progress->metric) {
+    made.metric = metric->value;
+    made.metric_at = metric->step;
+  }
+  return made;
 }
 
 std::optional<double> Measured::gpu_use(JobId job) const {

@@ -25,7 +25,8 @@ class Measured final : public policy::Telemetry {
   Measured(Book& book, const std::vector<store::JobNumber>& numbers,
            const measure::Measuring& measuring, std::size_t nodes);
 
-  void take(const Sight& sight);
+  /// Gives the jobs that report another metric than before.
+  std::vector<store::JobNumber> take(const Sight& sight);
   /// Somebody has started, ended or been resized.
   void change(Time now) { changed_ = now; }
 
@@ -36,6 +37,8 @@ class Measured final : public policy::Telemetry {
   Duration renewed_every() const override { return measuring_.every; }
   /// Nobody measures how much a job gets done.
   std::optional<Duration> worked(JobId, Time) const override { return std::nullopt; }
+  /// What the job says, and how many steps it is to make (--steps); no gradient, no step times.
+  std::optional<policy::Training> training(JobId job, Time now) const override;
 
  private:
   /// Null = one that has gone.

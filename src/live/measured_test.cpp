@@ -52,6 +52,28 @@ TEST_F(MeasuredTest, TellsOfEachJobWhatIsKnown) {
   EXPECT_EQ(measured_.bandwidth_gbs(NodeId{0}), 30);
 }
 
+TEST_F(MeasuredTest, TellsOfAMetricOnceAndOfProgressAlways) {
+  book_.find(kFirst)->job.asked.steps = 900;
+  EXPECT_FALSE(measured_.training(first_, Time{})) << "it says nothing";
+  Sight sight;
+  Sight::OfJob& said = sight.jobs.emplace_back();
+  said.job = kFirst;
+  said.progress = measure::OwnProgress{.step = 100};
+  EXPECT_TRUE(measured_.take(sight).empty());
+  EXPECT_EQ(measured_.training(first_, Time{})->progress, 100);
+  said.progress->metric = {.value = 0.5, .step = 100};
+  EXPECT_EQ(measured_.take(sight), std::vector{kFirst});
+  EXPECT_TRUE(measured_.take(sight).empty()) << "nothing is new";
+  said.progress->step = 200;
+  EXPECT_TRUE(measured_.take(sight).empty());
+  const auto told = measured_.training(first_, Time{});
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->total, 900);
+  EXPECT_EQ(told->progress, 200);
+  EXPECT_EQ(told->metric, 0.5);
+  EXPECT_EQ(told->metric_at, 100);
+}
+
 TEST_F(MeasuredTest, DoesNotTellTrafficOfBeforeAChange) {
   measured_.take(at(0s));
   EXPECT_TRUE(measured_.bandwidth_gbs(NodeId{0}));

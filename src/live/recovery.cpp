@@ -287,6 +287,7 @@ Result<void> LocalService::Core::recover() {
   }
   for (auto& [number, entry] : book_.all()) {
     if (entry.job.state != JobState::pending || aside_.contains(number)) continue;
+    if (!entry.to_end.empty()) continue;  // it waits for its process alone
     const bool is_barred = maintenance_.bars(entry.job.asked.time_limit, now_) != nullptr;
     if (book_.aside(entry, now_) == Aside::no && !is_barred) {
       waiting.push_back(&entry);

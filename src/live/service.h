@@ -48,7 +48,9 @@ struct JobView {
   std::optional<Expected> expected{};
   std::optional<Duration> believed{};  ///< Run time that the policy goes by.
   double gpu_use = -1;                 ///< Measured, 0 to 1; -1 = not.
-  double cpu_use = -1;                 ///< Cores that it keeps busy; -1 = not measured.
+  // What it says of its training (measure/own_word.h).
+  std::optional<double> step{}, metric{}, metric_step{};
+  double cpu_use = -1;  ///< Cores that it keeps busy; -1 = not measured.
   double memory_gb = -1;
   double gpu_memory_gb = -1;   ///< Of all its GPUs; -1 = the driver does not tell.
   std::string limits_by{};     ///< What holds a job that runs to its limits.

@@ -79,6 +79,10 @@ std::vector<std::string> changes_of_last_run(const std::vector<store::Note>& not
 }  // namespace
 
 std::string LocalService::Core::why_aside(const Entry& entry, std::string& word) const {
+  if (!entry.to_end.empty()) {
+    word = "Completing";
+    return fmt::format("is {}, and its process is about to go", entry.to_end);
+  }
   switch (book_.aside(entry, now_)) {
     case Aside::held:
       word = "JobHeldUser";
@@ -124,6 +128,11 @@ std::vector<std::int64_t> LocalService::Core::places() const {
 JobView LocalService::Core::view_of(const Entry& entry,
                                     const std::vector<std::int64_t>& places) const {
   JobView made{.job = entry.job};
+  if (entry.progress) made.step = entry.progress->step;
+  if (entry.progress && entry.progress->metric) {
+    made.metric = entry.progress->metric->value;
+    made.metric_step = entry.progress->metric->step;
+  }
   if (entry.starting && !start_trouble_.empty()) {
     made.why = start_trouble_;
     made.why_word = "JobLaunchFailure";

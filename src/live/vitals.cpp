@@ -152,6 +152,7 @@ JobVitals Vitals::look_at(const Patient& patient, Time now, Found& found, Sight:
   if (file) {
     const auto said = found.word.look(file.get(), now);
     if (passed) sight.gpu_use = said;
+    sight.progress = found.word.progress();
     empty_if_large(file.get());
   }
   if (found.word.last()) {

@@ -59,6 +59,20 @@ TEST_F(OwnWordTest, IsFoundAtTheEndOfALongFile) {
   EXPECT_DOUBLE_EQ(*word_.last(), 1);
 }
 
+TEST_F(OwnWordTest, TellsHowFarTheTrainingIsAndHowGoodByThen) {
+  say("gpu_use 0.5\n");
+  word_.look(file_, Time{110s});
+  EXPECT_FALSE(word_.progress());
+  say("metric 0.25\nstep 100\nmetric 0.5\nstep 200\nstep -1\nmetric good\n");
+  word_.look(file_, Time{120s});
+  ASSERT_TRUE(word_.progress());
+  EXPECT_EQ(word_.progress()->step, 200);
+  EXPECT_EQ(word_.progress()->metric, (OwnProgress::Metric{.value = 0.5, .step = 100}));
+  say("metric -3\n");
+  word_.look(file_, Time{130s});
+  EXPECT_EQ(word_.progress()->metric, (OwnProgress::Metric{.value = -3, .step = 200}));
+}
+
 TEST_F(OwnWordTest, OfNoTimeAtAllIsKnownButNoStretch) {
   say("gpu_use 0.5\n");
   EXPECT_FALSE(word_.look(file_, Time{100s}));

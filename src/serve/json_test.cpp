@@ -33,6 +33,7 @@ store::Submission any_submission() {
   store::Submission made;
   made.name = *text();
   made.qos = *text();
+  made.group = *text();
   made.gpus = *rc::gen::inRange(0, 64);
   if (*rc::gen::arbitrary<bool>()) made.max_gpus = made.gpus + *rc::gen::inRange(0, 64);
   if (made.gpus == 1) made.gpu_share = *rc::gen::inRange(1, 1001) / 1000.0;

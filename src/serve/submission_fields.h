@@ -16,6 +16,7 @@ void list_public(Fields& fields, Submission& of) {
   fields.sparse("vc", of.vc);
   fields.sparse("qos", of.qos);
   fields.sparse("model", of.model);
+  fields.sparse("group", of.group);
   fields.field("gpus", of.gpus);
   fields.sparse("max_gpus", of.max_gpus);
   fields.field("gpu_share", of.gpu_share);

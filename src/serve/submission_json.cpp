@@ -30,11 +30,9 @@ void check(const store::Submission& asked) {
   if (asked.directory.empty() || asked.directory.front() != '/') {
     refuse("directory is where the job runs, from / on");
   }
-  const std::pair<const char*, const std::string*> names[] = {{"name", &asked.name},
-                                                              {"vc", &asked.vc},
-                                                              {"qos", &asked.qos},
-                                                              {"model", &asked.model},
-                                                              {"gpu_type", &asked.gpu_type}};
+  const std::pair<const char*, const std::string*> names[] = {
+      {"name", &asked.name},   {"vc", &asked.vc},       {"qos", &asked.qos},
+      {"model", &asked.model}, {"group", &asked.group}, {"gpu_type", &asked.gpu_type}};
   for (const auto& [field, name] : names) {
     if (name->size() > kLongestName) {
       refuse(fmt::format("{} has at most {} letters", field, kLongestName));

@@ -126,6 +126,9 @@ void list(Fields& fields, Of& of) {
     fields.sparse("place", of.place);
     fields.sparse("believed_s", of.believed);
     fields.measured("gpu_use", of.gpu_use);
+    fields.sparse("step", of.step);
+    fields.sparse("metric", of.metric);
+    fields.sparse("metric_step", of.metric_step);
     fields.measured("cpu_use", of.cpu_use);
     fields.measured("memory_used_gb", of.memory_gb);
     fields.measured("gpu_memory_used_gb", of.gpu_memory_gb);

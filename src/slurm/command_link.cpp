@@ -177,7 +177,7 @@ Result<Picture> CommandLink::picture() {
   made.nodes = std::move(*nodes);
   for (slurm::Node& node : made.nodes) {
     const auto found = switches_.find(node.name);
-    if (found != switches_.end()) node.leaf_switch = found->second;
+    if (found != switches_.end()) node.switches = found->second;
   }
 
   const auto show = [&](const char* what, auto&& read, auto& into) -> Result<void> {

@@ -26,7 +26,7 @@ struct Node {
   double cpus = 0;
   double memory_gb = 0;
   std::vector<std::string> partitions{};
-  std::string leaf_switch{};  ///< Of topology/tree, that it is plugged into; "" = not told.
+  std::string switches{};  ///< Above it (slurm/switches.h); "" = not told.
   std::string features{};
   std::uint32_t weight = 1;  ///< Of nodes that would do, Slurm takes those that weigh least.
   Power power = Power::on;

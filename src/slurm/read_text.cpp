@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "slurm/switches.h"
 #include "text/duration.h"
 #include "text/host_list.h"
 #include "text/number.h"
@@ -165,22 +166,19 @@ Result<std::vector<Licence>> licences_in(std::string_view text) {
 }
 
 Result<std::map<std::string, std::string>> switches_in(std::string_view text) {
-  struct Switch {
-    std::string name;
-    std::vector<std::string> nodes;
-  };
   const auto told = each_line<Switch>(text, "SwitchName", [](const Fields& fields) {
-    auto nodes =
-        text::expand_hosts(value_of(fields, "Level") == "0" ? value_of(fields, "Nodes") : "");
+    const bool is_leaf = value_of(fields, "Level") == "0";
+    auto nodes = text::expand_hosts(is_leaf ? value_of(fields, "Nodes") : "");
     if (!nodes) return Result<Switch>(tl::unexpected(nodes.error()));
-    return Result<Switch>(Switch{value_of(fields, "SwitchName"), std::move(*nodes)});
+    auto switches = text::expand_hosts(value_of(fields, "Switches"));
+    if (!switches) return Result<Switch>(tl::unexpected(switches.error()));
+    return Result<Switch>(Switch{.name = value_of(fields, "SwitchName"),
+                                 .is_leaf = is_leaf,
+                                 .nodes = std::move(*nodes),
+                                 .switches = std::move(*switches)});
   });
   if (!told) return tl::unexpected(told.error());
-  std::map<std::string, std::string> made;
-  for (const Switch& each : *told) {
-    for (const std::string& node : each.nodes) made.emplace(node, each.name);
-  }
-  return made;
+  return paths_of_nodes(*told);
 }
 
 Fields config_in(std::string_view text) {

@@ -29,7 +29,7 @@ Fields read_fields(std::string_view line);
 Result<std::vector<Partition>> partitions_in(std::string_view text);
 Result<std::vector<Reservation>> reservations_in(std::string_view text);
 Result<std::vector<Licence>> licences_in(std::string_view text);
-/// The switch that each node is plugged into, of scontrol show topology -o.
+/// The switches above each node (slurm/switches.h), of scontrol show topology -o.
 Result<std::map<std::string, std::string>> switches_in(std::string_view text);
 /// The fields of scontrol show config: "Key = Value" a line. "(null)" and "N/A" are "".
 Fields config_in(std::string_view text);

@@ -86,14 +86,15 @@ TEST(ReadText, ReadsRowsOfAccounting) {
   EXPECT_EQ(again->outcome, trace::JobState::preempted);
 }
 
-TEST(ReadText, TellsWhichSwitchANodeIsPluggedInto) {
+TEST(ReadText, TellsTheSwitchesAboveANode) {
   const auto switches = switches_in(
       "SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-2] \n"
       "SwitchName=s2 Level=0 LinkSpeed=1 Nodes=n3 \n"
       "SwitchName=top Level=1 LinkSpeed=1 Nodes=n[1-3] Switches=s[1-2] \n");
   ASSERT_TRUE(switches) << to_string(switches.error());
-  EXPECT_EQ(*switches,
-            (std::map<std::string, std::string>{{"n1", "s1"}, {"n2", "s1"}, {"n3", "s2"}}));
+  EXPECT_EQ(*switches, (std::map<std::string, std::string>{
+                           {"n1", "top/s1"}, {"n2", "top/s1"}, {"n3", "top/s2"}}));
+  EXPECT_EQ(switches_in("SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n1 \n")->at("n1"), "s1");
   EXPECT_TRUE(switches_in("No topology information available\n").value().empty());
 }
 

@@ -77,7 +77,7 @@ void fields(const Node*, Visit visit) {
   visit("cpus", &Node::cpus);
   visit("memory_gb", &Node::memory_gb);
   visit("partitions", &Node::partitions);
-  visit("leaf_switch", &Node::leaf_switch);
+  visit("switches", &Node::switches);
   visit("features", &Node::features);
   visit("weight", &Node::weight);
   visit("power", &Node::power);

@@ -42,7 +42,7 @@ TEST(WireTest, BringsNewsAcross) {
   news.nodes = {{.name = "n001",
                  .gpus = 8,
                  .partitions = {"all", "vc1"},
-                 .leaf_switch = "s1",
+                 .switches = "s1",
                  .power = Power::off}};
   news.lost_nodes = {"n002"};
   news.partitions = {{.name = "all", .nodes = {"n001"}, .max_time = 1h}};

@@ -96,7 +96,7 @@ std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping)
     for (const slurm::Node* const node : nodes) {
       made->nodes.emplace(node->name,
                           NodeId{static_cast<std::uint32_t>(made->cluster.nodes.size())});
-      made->cluster.add_nodes(make_of(*node), 1, {node->name}, node->leaf_switch);
+      made->cluster.add_nodes(make_of(*node), 1, {node->name}, node->switches);
       if (node->gpus <= cluster::kMaxGpusPerNode) continue;
       made->cluster.notes.push_back(fmt::format("node {} has {} GPUs, of which {} are used",
                                                 node->name, node->gpus, cluster::kMaxGpusPerNode));

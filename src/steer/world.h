@@ -34,8 +34,8 @@ struct World {
 };
 
 /// Partitions that share a node are one virtual cluster, called "a+b". Nodes of no partition are
-/// left out. A node's rack is the switch that it is plugged into. By accounts or QOS it is the same
-/// but that one that has all nodes takes every job, whatever it is called by.
+/// left out. A node's rack is the switch that it is plugged into, below those above it. By accounts
+/// or QOS it is the same but that one that has all nodes takes every job, whatever it is called by.
 std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping);
 
 /// "a,b" as words.

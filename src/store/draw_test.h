@@ -52,6 +52,7 @@ inline Submission draw_submission() {
   asked.account = draw_text();
   asked.partition = draw_text();
   asked.model = draw_text();
+  asked.group = draw_text();
   asked.gpus = draw_number<std::int32_t>();
   asked.max_gpus = draw_number<std::int32_t>();
   asked.gpu_share = draw_decimal();

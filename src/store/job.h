@@ -39,6 +39,7 @@ struct Submission {
   std::string account{};    ///< At a Slurm; "" = not known.
   std::string partition{};  ///< Likewise: what it was submitted to.
   std::string model{};
+  std::string group{};  ///< The sweep of which it is a trial; "" = it is none.
   // What it needs.
   std::int32_t gpus = 0;
   std::int32_t max_gpus = 0;

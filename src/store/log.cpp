@@ -23,6 +23,7 @@ void fill(trace::Request& request, const Job& job, Names& names) {
   request.vc = names.intern(asked.vc);
   request.gpu_type = names.intern(asked.gpu_type);
   request.model = names.intern(asked.model);
+  request.group = names.intern(asked.group);
   request.qos = names.intern(asked.qos);
   request.gpus = asked.gpus;
   request.max_gpus = asked.max_gpus;

@@ -57,6 +57,7 @@ TEST(StoreLog, SaysWhatWasAskedAndWhatBecameOfIt) {
   job.asked.vc = "night";
   job.asked.qos = "urgent";
   job.asked.model = "resnet-50";
+  job.asked.group = "search";
   job.asked.gpu_type = "A100";
   job.asked.gpus = 2;
   job.asked.max_gpus = 4;
@@ -80,6 +81,7 @@ TEST(StoreLog, SaysWhatWasAskedAndWhatBecameOfIt) {
   EXPECT_EQ(trace.names[request.vc], "night");
   EXPECT_EQ(trace.names[request.qos], "urgent");
   EXPECT_EQ(trace.names[request.model], "resnet-50");
+  EXPECT_EQ(trace.names[request.group], "search");
   EXPECT_EQ(trace.names[request.gpu_type], "A100");
   EXPECT_EQ(request.gpus, 2);
   EXPECT_EQ(request.max_gpus, 4);

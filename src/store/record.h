@@ -31,6 +31,7 @@ void each_field(T& asked, Visit&& visit) {
   visit("account", asked.account);
   visit("partition", asked.partition);
   visit("model", asked.model);
+  visit("trial_of", asked.group);
   visit("gpus", asked.gpus);
   visit("max_gpus", asked.max_gpus);
   visit("gpu_share", asked.gpu_share);

@@ -180,6 +180,10 @@ ALTER TABLE job ADD COLUMN used_gpu_seen_s REAL NOT NULL DEFAULT 0;
 ALTER TABLE job ADD COLUMN used_most_memory_gb REAL NOT NULL DEFAULT 0;
 )sql",
     R"sql(
+-- The sweep of which it is a trial.
+ALTER TABLE submission ADD COLUMN trial_of TEXT NOT NULL DEFAULT '';
+)sql",
+    R"sql(
 -- What was asked later than at submission.
 ALTER TABLE job ADD COLUMN amended_gpus INTEGER;
 ALTER TABLE job ADD COLUMN amended_time_limit_ms INTEGER;

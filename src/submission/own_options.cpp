@@ -15,6 +15,7 @@ const std::vector<Option>& own_options() {
       {"vc", 'p', needed, [](Draft& d, Text t) { return put(d.asked.vc, read_text(t)); }},
       {"qos", 'q', needed, [](Draft& d, Text t) { return put(d.asked.qos, read_text(t)); }},
       {"model", '\0', needed, [](Draft& d, Text t) { return put(d.asked.model, read_text(t)); }},
+      {"group", '\0', needed, [](Draft& d, Text t) { return put(d.asked.group, read_text(t)); }},
       {"gpus", 'G', needed, set_gpus},
       {"max-gpus", '\0', needed,
        [](Draft& d, Text t) { return put(d.asked.max_gpus, read_count(t, 1)); }},

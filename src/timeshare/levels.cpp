@@ -5,6 +5,8 @@
 #include <utility>
 
 namespace almanac::timeshare {
+
+using solver::kNoBound;
 namespace {
 
 /// What an earlier stage reached is asked for this much lower, or rounding would forbid it.
@@ -43,7 +45,7 @@ Levels::Levels(const Problem& problem, std::vector<Way> ways, std::span<const do
       fastest_(needs.size(), 0.0),
       needs_(needs.begin(), needs.end()),
       rows_(needs.size(), -1) {
-  using Term = LinearProgram::Term;
+  using Term = solver::LinearProgram::Term;
   for (const Way& way : ways_) {
     fastest_[way.job] = std::max(fastest_[way.job], way.rate);
     if (way.beside) fastest_[*way.beside] = std::max(fastest_[*way.beside], way.rate_beside);

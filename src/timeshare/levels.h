@@ -24,7 +24,7 @@
 #include <span>
 #include <vector>
 
-#include "timeshare/linear_program.h"
+#include "solver/linear_program.h"
 #include "timeshare/problem.h"
 
 namespace almanac::timeshare {
@@ -88,7 +88,7 @@ class Levels {
   std::vector<double> fastest_;  ///< Of each job, over its ways; times its count.
   std::vector<double> needs_;    ///< Time at that rate, relative to `unit_`.
   double unit_ = 0;
-  LinearProgram program_;
+  solver::LinearProgram program_;
   int rise_ = 0;
   std::vector<int> rows_;
 };

@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "timeshare/linear_program.h"
+#include "solver/linear_program.h"
 #include "timeshare/programs.h"
 
 namespace almanac::timeshare {
+
+using solver::kNoBound;
+using solver::LinearProgram;
 
 Fractions max_sum_throughput(const Problem& problem, std::span<const double> prices,
                              std::span<const double> to_deadline_s) {

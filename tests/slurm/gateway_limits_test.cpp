@@ -49,8 +49,8 @@ TEST(GatewayLimitsTest, ARealSlurmsQuotasAndSwitchesAreHeeded) {
   EXPECT_EQ(news->limits->accounts.at("root"), "root") << "what sacctmgr took for its default";
   Mirror mirror;
   mirror.take(std::move(*news));
-  EXPECT_EQ(mirror.nodes().at("n003").leaf_switch, "s1");
-  EXPECT_EQ(mirror.nodes().at("n004").leaf_switch, "s2");
+  EXPECT_EQ(mirror.nodes().at("n003").switches, "top/s1");
+  EXPECT_EQ(mirror.nodes().at("n004").switches, "top/s2");
 
   Decider decider(*compose("fifo"), {}, 0);
   const auto world = make_world(mirror, Grouping::accounts);

@@ -204,7 +204,7 @@ TEST(AccountsAsVirtualClusters, AreWhatJobsAreCalledByAndOwnNoNodes) {
 FakeSlurm switched() {
   FakeSlurm slurm;
   slurm.add_partition("v", 8, 8);
-  for (auto& [name, node] : slurm.nodes) node.leaf_switch = name <= "v004" ? "s1" : "s2";
+  for (auto& [name, node] : slurm.nodes) node.switches = name <= "v004" ? "s1" : "s2";
   for (const std::string used : {"v001", "v002", "v005"}) {
     slurm::Job& job = slurm.submit("ann", 8, 5h);
     job.state = State::running;

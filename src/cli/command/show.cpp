@@ -41,6 +41,18 @@ std::string energy_text(const store::Energy& energy) {
                      amount(energy.measured_j));
 }
 
+/// "step 1200 of 5000, metric 0.91 at step 1000"; "" = it says nothing.
+std::string training_text(const live::JobView& view) {
+  if (!view.step) return "";
+  const std::int64_t steps = view.job.asked.steps;
+  std::string text = fmt::format("step {:g}", *view.step);
+  if (steps > 0) text += fmt::format(" of {}", steps);
+  if (view.metric) {
+    text += fmt::format(", metric {:g} at step {:g}", *view.metric, view.metric_step.value_or(0));
+  }
+  return text;
+}
+
 void print(const serve::ListedJob& listed, Time now) {
   const store::Job& job = listed.view.job;
   const store::Submission& asked = job.asked;
@@ -81,6 +93,7 @@ void print(const serve::ListedJob& listed, Time now) {
   if (job.preemptions > 0) line("Stopped", fmt::format("{} times for others", job.preemptions));
   line("Holds", listed.gpus_held.empty() ? listed.nodes : listed.gpus_held);
   if (listed.view.gpu_use >= 0) line("GPU use", fmt::format("{:.0f} %", 100 * listed.view.gpu_use));
+  line("Training", training_text(listed.view));
   line("Energy", energy_text(job.energy));
   if (listed.view.cpu_use >= 0) line("Cores busy", fmt::format("{:.1f}", listed.view.cpu_use));
   if (listed.view.memory_gb >= 0)

@@ -63,6 +63,7 @@ constexpr Help kHelp[] = {
     {"vc", "NAME", "Virtual cluster, where there are several"},
     {"qos", "NAME", "Class of service"},
     {"model", "NAME", "What it trains, as profiles name it"},
+    {"group", "NAME", "The sweep of which it is a trial"},
     {"gpus", "N|TYPE:N", "GPUs; default: none"},
     {"max-gpus", "N", "It may run on any number up to this"},
     {"gpu-type", "TYPE", "A type of GPU that it needs"},

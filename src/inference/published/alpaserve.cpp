@@ -123,32 +123,33 @@ class BatchedPlay {
 
   std::deque<std::size_t>& queue(int model) { return queues_[static_cast<std::size_t>(model)]; }
 
-  /// Lets groups whose first stage was to be free by `until` take what waits. One that finds
-  /// nothing ends it.
+  /// Lets groups whose first stage was to be free by `until` take what waits. One for which nothing
+  /// waits ends it; one for which only what is too late waits does not.
   void free_groups(double until) {
     while (!free_.empty() && free_.top().first <= until) {
       const auto [now, group] = free_.top();
       free_.pop();
       bool served = false;
-      while (!served) {
+      for (bool some_waited = false; !served; some_waited = true) {
         int oldest = -1;
         for (const int model : groups_.models(group)) {
           if (queue(model).empty()) continue;
           if (oldest < 0 || queue(model).front() < queue(oldest).front()) oldest = model;
         }
-        if (oldest < 0) return;
+        if (oldest < 0 && !some_waited) return;
+        if (oldest < 0) break;
         served = serve(group, oldest, now);
       }
     }
   }
 
-  /// False = all that waited was too late.
+  /// False = all that waited was too late. As released the overhead comes at the beginning where a
+  /// batch runs, and at the end where it is asked whether it is in time.
   bool serve(std::size_t group, int model, double now) {
     auto& waiting = queue(model);
     const auto meets = [&](int batch) {
       const AlpaRequest& oldest = requests_[waiting.front()];
-      const double start = std::max(now, groups_.first(group)) + kOverhead;
-      return groups_.pass(group, model, batch, start).back() - oldest.arrival <=
+      return groups_.pass(group, model, batch, now).back() + kOverhead - oldest.arrival <=
              static_cast<double>(oldest.slo);
     };
     while (!waiting.empty() && !meets(1)) waiting.pop_front();

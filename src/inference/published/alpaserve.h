@@ -56,7 +56,8 @@ std::vector<AlpaOutcome> simulate_alpa(const AlpaPlacement& placement,
                                        const std::vector<const AlpaModel*>& models,
                                        const std::vector<AlpaRequest>& requests);
 /// The same with batches of what waits, as far as the oldest still meets its objective. As
-/// released an idle group that finds nothing ends the search for others until the next arrival.
+/// released an idle group for which nothing waits ends the search for others until the next
+/// arrival.
 std::vector<AlpaOutcome> simulate_alpa_batched(const AlpaPlacement& placement,
                                                const std::vector<const AlpaModel*>& models,
                                                const std::vector<AlpaRequest>& requests);

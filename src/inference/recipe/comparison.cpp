@@ -55,7 +55,7 @@ Result<std::vector<std::string>> files(const std::string& folder, const std::str
 
 std::string stem(const std::string& path) {
   std::string name = std::filesystem::path(path).filename().string();
-  for (const std::string_view suffix : {".gz", ".csv"}) {
+  for (const std::string_view suffix : {".gz", ".csv", ".jsonl"}) {
     if (name.ends_with(suffix)) name = name.substr(0, name.size() - suffix.size());
   }
   return name;

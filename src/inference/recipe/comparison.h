@@ -50,7 +50,7 @@ using Compare = Result<Comparison> (*)(const Shared&);
 /// with not_found where there are none.
 Result<std::vector<std::string>> files(const std::string& folder, const std::string& begins,
                                        const std::string& ends);
-/// The name of a file without folder, ".gz" and ".csv".
+/// The name of a file without folder, ".gz", ".csv" and ".jsonl".
 std::string stem(const std::string& path);
 
 }  // namespace almanac::inference

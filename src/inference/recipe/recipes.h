@@ -23,8 +23,12 @@ Result<Comparison> compare_alpaserve(const Shared& shared);
 Result<Comparison> compare_nexus(const Shared& shared);
 /// Plans of MArk (Zhang et al., ATC'19).
 Result<Comparison> compare_mark(const Shared& shared);
+/// Plans of gpulet (Choi et al., ATC'22).
+Result<Comparison> compare_gpulet(const Shared& shared);
 /// Plans and predictions of iGniter (Xu et al., TPDS'22).
 Result<Comparison> compare_igniter(const Shared& shared);
+/// Requests drawn from the clients of ServeGen (Xiang et al., 2025).
+Result<Comparison> compare_servegen(const Shared& shared);
 /// States of a GPU in instances, and operations on it.
 Result<Comparison> compare_mig(const Shared& shared);
 

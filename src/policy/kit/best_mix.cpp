@@ -2,14 +2,9 @@
 #include "policy/kit/best_mix.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <memory>
-#include <mutex>
-
-#include <Cbc_C_Interface.h>
 
 #include "base/check.h"
+#include "solver/whole_program.h"
 
 namespace almanac::policy {
 namespace {
@@ -26,51 +21,6 @@ bool is_beaten(std::span<const SizeChoice> choices, std::size_t at) {
   }
   return false;
 }
-
-/// A program in the column form that CBC takes.
-struct Program {
-  static constexpr int kCpuRow = 0;
-  static constexpr int kMemoryRow = 1;
-  static constexpr double kNoBound = -std::numeric_limits<double>::max();
-
-  struct Column {
-    std::size_t kind;
-    std::size_t choice;
-  };
-
-  Program(std::span<const JobKind> kinds, std::int64_t cpu_milli, std::int64_t memory_mb)
-      : row_least{kNoBound, kNoBound},
-        row_most{static_cast<double>(cpu_milli), static_cast<double>(memory_mb)} {
-    for (std::size_t kind = 0; kind < kinds.size(); ++kind) add(kinds[kind], kind);
-    starts.push_back(static_cast<int>(values.size()));
-  }
-
-  void add(const JobKind& of, std::size_t kind) {
-    const int row = static_cast<int>(row_least.size());
-    for (std::size_t choice = 0; choice < of.choices.size(); ++choice) {
-      if (is_beaten(of.choices, choice)) continue;
-      const SizeChoice& each = of.choices[choice];
-      columns.push_back({kind, choice});
-      starts.push_back(static_cast<int>(values.size()));
-      rows.insert(rows.end(), {kCpuRow, kMemoryRow, row});
-      values.insert(values.end(), {static_cast<double>(each.cpu_milli),
-                                   static_cast<double>(each.memory_mb), 1.0});
-      worth.push_back(each.throughput);
-      most.push_back(of.jobs);
-    }
-    row_least.push_back(of.jobs);
-    row_most.push_back(of.jobs);
-  }
-
-  std::vector<Column> columns;
-  std::vector<int> starts;
-  std::vector<int> rows;
-  std::vector<double> values;
-  std::vector<double> worth;
-  std::vector<double> most;
-  std::vector<double> row_least;
-  std::vector<double> row_most;
-};
 
 /// The fastest choice of each job, of equal ones one that takes no more, where all of them fit: no
 /// program has to say so.
@@ -106,32 +56,35 @@ std::optional<Mix> best_mix(std::span<const JobKind> kinds, std::int64_t cpu_mil
   }
   if (auto all = all_best(kinds, cpu_milli, memory_mb)) return all;
 
-  const Program program(kinds, cpu_milli, memory_mb);
-  const int num_columns = static_cast<int>(program.columns.size());
-  const std::vector<double> least(program.columns.size(), 0.0);
-  // Its parameters are global.
-  static std::mutex one_at_a_time;
-  const std::lock_guard lock(one_at_a_time);
-  const std::unique_ptr<Cbc_Model, decltype(&Cbc_deleteModel)> solver(Cbc_newModel(),
-                                                                      &Cbc_deleteModel);
-  Cbc_setLogLevel(solver.get(), 0);
-  Cbc_loadProblem(solver.get(), num_columns, static_cast<int>(program.row_least.size()),
-                  program.starts.data(), program.rows.data(), program.values.data(), least.data(),
-                  program.most.data(), program.worth.data(), program.row_least.data(),
-                  program.row_most.data());
-  for (int column = 0; column < num_columns; ++column) Cbc_setInteger(solver.get(), column);
-  Cbc_setObjSense(solver.get(), -1);  // the most
-  Cbc_setAllowableGap(solver.get(), 1e-7);
-  Cbc_setAllowableFractionGap(solver.get(), 0);
-  Cbc_setMaximumNodes(solver.get(), 100'000);  // then the best found by then; no clock decides
-  Cbc_solve(solver.get());
-  const double* const solution = Cbc_bestSolution(solver.get());
-  if (Cbc_isProvenInfeasible(solver.get()) != 0 || solution == nullptr) return std::nullopt;
+  struct Column {
+    std::size_t kind;
+    std::size_t choice;
+  };
+  using solver::WholeProgram;
+  WholeProgram program;
+  const int cpu_row = program.add_row(WholeProgram::kNoLeast, static_cast<double>(cpu_milli));
+  const int memory_row = program.add_row(WholeProgram::kNoLeast, static_cast<double>(memory_mb));
+  std::vector<Column> columns;
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    const JobKind& of = kinds[kind];
+    const int row = program.add_row(of.jobs, of.jobs);
+    for (std::size_t choice = 0; choice < of.choices.size(); ++choice) {
+      if (is_beaten(of.choices, choice)) continue;
+      const SizeChoice& each = of.choices[choice];
+      const WholeProgram::Term terms[] = {{cpu_row, static_cast<double>(each.cpu_milli)},
+                                          {memory_row, static_cast<double>(each.memory_mb)},
+                                          {row, 1}};
+      program.add_column(each.throughput, of.jobs, terms);
+      columns.push_back({kind, choice});
+    }
+  }
+  const auto solution = program.maximise();
+  if (!solution) return std::nullopt;
 
   std::vector<int> given(kinds.size(), 0);
-  for (std::size_t column = 0; column < program.columns.size(); ++column) {
-    const auto [kind, choice] = program.columns[column];
-    const int jobs = static_cast<int>(std::lround(solution[column]));
+  for (std::size_t column = 0; column < columns.size(); ++column) {
+    const auto [kind, choice] = columns[column];
+    const int jobs = (*solution)[column];
     mix[kind][choice] = jobs;
     given[kind] += jobs;
   }

@@ -124,8 +124,26 @@ void ElasticAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View
   }
 }
 
+double ElasticAllocator::speed_on(const Elastic& job, int nodes, int gpus) {
+  return speeds.knows(job.job) ? speeds.best(job.job, nodes, gpus).value : gpus;
+}
+
+Wish ElasticAllocator::wish_of(const Elastic& job, int gpus, const Room& room) {
+  Wish wish{.job = job.job, .gpus = gpus};
+  if (speeds.knows(job.job)) {
+    const int nodes = gpus == job.held_gpus ? job.held_nodes : room.nodes_of(gpus);
+    wish.config.batch = gpus * speeds.best(job.job, nodes, gpus).split.local_batch();
+  }
+  return wish;
+}
+
 void ElasticAllocator::settled(VcId, const View&, Plan& plan) {
   if (std::exchange(is_behind_, false)) plan.wake(dealt_ + every_);
+}
+
+void ElasticAllocator::reported(JobId job, double, const View& view) {
+  const auto told = elastic(job, type_held(job, view), view);
+  if (told) speeds.hear(job, told->told, view);
 }
 
 void ElasticAllocator::left(JobId job, const View& view) {

@@ -49,12 +49,21 @@ class ElasticAllocator : public Allocator {
   virtual void deal(std::span<const Elastic> jobs, const Room& room, const View& view,
                     std::vector<Wish>& wishes) = 0;
 
+  /// The speed that is believed of a job with the best batch, in samples of the initial batch a
+  /// second; as many as GPUs until it has reported anything.
+  double speed_on(const Elastic& job, int nodes, int gpus);
+  /// So many GPUs on as few nodes as hold them, or where it has as many, with the best batch there;
+  /// its own until it has reported anything.
+  Wish wish_of(const Elastic& job, int gpus, const Room& room);
+
   ReportedSpeeds speeds;
 
  private:
   void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                 std::vector<Wish>& wishes) final;
   void settled(VcId vc, const View& view, Plan& plan) final;
+  /// Heard at once: it may have ended before the next deal.
+  void reported(JobId job, double metric, const View& view) final;
   void left(JobId job, const View& view) final;
   /// Lets all jobs go on as they are between deals, and starts those that are not elastic.
   static void carry_on(std::span<const JobId> jobs, std::vector<Stock> stock, const View& view,

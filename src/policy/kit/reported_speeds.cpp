@@ -34,7 +34,9 @@ void ReportedSpeeds::hear(JobId job, const Training& told, const View& view) {
     lore.seen.push_back(report);
     has_news = true;
   }
-  if (has_news) lore.model = elastic::fit_steps(lore.seen);
+  if (!has_news) return;
+  lore.model = elastic::fit_steps(lore.seen);
+  lore.fit = ++fits_;
 }
 
 bool ReportedSpeeds::knows(JobId job) const {
@@ -58,8 +60,7 @@ elastic::Goodput ReportedSpeeds::best(JobId job, int nodes, int gpus) {
   const Lore& lore = this->lore(own);
   const elastic::Gradient noise = gradient(job);
   if (known_.size() > kMostKnown) known_.clear();
-  const auto [found, is_new] =
-      known_.try_emplace({&lore, lore.seen.size(), noise.sqr, noise.var, nodes, gpus});
+  const auto [found, is_new] = known_.try_emplace({lore.fit, noise.sqr, noise.var, nodes, gpus});
   if (is_new) {
     found->second = elastic::best_goodput(lore.model, noise, own.batches, nodes, gpus);
   }

@@ -9,6 +9,7 @@
 /// Cost     A fit where something new was reported: some ms with 150 reports.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -49,6 +50,7 @@ class ReportedSpeeds {
   struct Lore {
     std::vector<elastic::Observation> seen;
     elastic::StepModel model{};
+    std::uint64_t fit = 0;      // its number
     elastic::Gradient first{};  // the gradient reported at
     double first_at = 2;        // the least part of its training by a job
   };
@@ -59,7 +61,7 @@ class ReportedSpeeds {
     elastic::BatchLimits batches{};
     std::optional<elastic::Gradient> gradient;
   };
-  using Asked = std::tuple<const Lore*, std::size_t, double, double, int, int>;
+  using Asked = std::tuple<std::uint64_t, double, double, int, int>;  // with which fit
 
   const Lore& lore(const Page& page) const {
     return pool_ == Pool::of_job || page.model == kNoName ? page.own : lores_.at(page.model);
@@ -69,6 +71,7 @@ class ReportedSpeeds {
   Pool pool_;
   std::map<JobId, Page> pages_;
   std::map<NameId, Lore> lores_;
+  std::uint64_t fits_ = 0;
   std::map<Asked, elastic::Goodput> known_;
 };
 

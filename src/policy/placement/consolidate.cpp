@@ -10,14 +10,14 @@
 ///          a job stays within one kind if it can, the larger kind first; else it takes whole nodes
 ///          of all kinds with its type of GPU, the larger ones first. Where the cluster tells
 ///          racks, a job of several whole nodes of one kind has them in one rack if any rack has as
-///          many.
+///          many, else behind the lowest switch that has.
 #include "policy/placement/consolidate.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "policy/kit/kinds.h"
-#include "policy/placement/racks.h"
+#include "policy/placement/switches.h"
 #include "policy/placement/tasks.h"
 #include "policy/registry.h"
 
@@ -65,7 +65,7 @@ bool place_on_many_nodes(Ledger& ledger, const Pool& pool, const cluster::Demand
   const int rest = demand.gpus % size;
   if (pool.free_gpus < demand.gpus || pool.count(size) < whole) return false;
   if (rest == 0) {
-    const auto nodes = idle_in_one_rack(ledger, pool, whole, demand.of(size), is_on);
+    const auto nodes = idle_behind_one_switch(ledger, pool, whole, demand.of(size), is_on);
     for (const NodeId node : nodes) grants.push_back(ledger.take(node, demand.of(size)));
     if (!nodes.empty()) return true;
   }

@@ -12,7 +12,7 @@
 namespace almanac::policy::placement {
 
 /// Takes GPUs for `demand` on as few nodes as possible; false = changed nothing. O(GPUs per node)
-/// for one node, O(nodes of the job) for several, and where racks are told O(idle nodes).
+/// for one node, O(nodes of the job) for several, and where switches are told O(idle nodes).
 bool consolidate(cluster::Ledger& ledger, VcId vc, const cluster::Demand& demand, const IsOn& is_on,
                  std::vector<cluster::Grant>& grants);
 

@@ -23,6 +23,8 @@ namespace {
 
 constexpr int kGrowth = 8;               // times the most GPUs reported, in one go
 constexpr double kLeastPartLeft = 0.02;  // of its work, of a job that should have ended
+// Left of a job of whose model nothing is known: little, so that it starts and tells.
+constexpr double kUnknown_s = 300;
 
 class Hasten final : public ElasticAllocator {
  public:
@@ -41,13 +43,7 @@ class Hasten final : public ElasticAllocator {
     const std::vector<int> gpus = elastic::deal_ahead(ahead, room.gpus, {.restart_s = restart_s});
     std::vector<Wish> dealt;
     for (std::size_t at = 0; at < jobs.size(); ++at) {
-      if (gpus[at] == 0) continue;
-      Wish& wish = dealt.emplace_back(Wish{.job = jobs[at].job, .gpus = gpus[at]});
-      if (speeds.knows(wish.job)) {
-        const int nodes =
-            gpus[at] == jobs[at].held_gpus ? jobs[at].held_nodes : room.nodes_of(gpus[at]);
-        wish.config.batch = gpus[at] * speeds.best(wish.job, nodes, gpus[at]).split.local_batch();
-      }
+      if (gpus[at] > 0) dealt.push_back(wish_of(jobs[at], gpus[at], room));
     }
     std::stable_sort(dealt.begin(), dealt.end(),
                      [](const Wish& a, const Wish& b) { return a.gpus > b.gpus; });
@@ -58,7 +54,8 @@ class Hasten final : public ElasticAllocator {
     const double alone = speed(job, 1, 1);
     const double left =
         std::max(job.told.total - job.told.progress, kLeastPartLeft * job.told.total);
-    elastic::AheadJob made{.work_s = left * job.told.batches.initial_batch / alone,
+    const double work_s = left * job.told.batches.initial_batch / alone;
+    elastic::AheadJob made{.work_s = speeds.knows(job.job) ? work_s : kUnknown_s,
                            .age_s = seconds(view.now - view.request(job.job).submit),
                            .speeds = {0},
                            .present = job.held_gpus};
@@ -74,10 +71,9 @@ class Hasten final : public ElasticAllocator {
     return made;
   }
 
-  /// In samples of the initial batch a second; GPUs until its model has told anything.
   double speed(const Elastic& job, int nodes, int gpus) {
-    if (!speeds.knows(job.job)) return gpus;
-    return speeds.best(job.job, nodes, gpus).value * speeds.correction(job.job, nodes, gpus);
+    const double correction = speeds.knows(job.job) ? speeds.correction(job.job, nodes, gpus) : 1;
+    return speed_on(job, nodes, gpus) * correction;
   }
 };
 

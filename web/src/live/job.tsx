@@ -91,6 +91,12 @@ function capital(text: string): string {
   return (text.charAt(0).toUpperCase() + text.slice(1)).replace(/\.$/, '');
 }
 
+function training(job: Job): string | undefined {
+  if (job.step === undefined) return undefined;
+  const steps = `step ${plain(job.step)}${job.steps ? ` of ${plain(job.steps)}` : ''}`;
+  return job.metric === undefined ? steps : `${steps}, metric ${job.metric} at step ${plain(job.metric_step ?? 0)}`;
+}
+
 function sentence(job: Job, now: number): string {
   const expected = expectation(job, now);
   if (job.state === 'PENDING') {
@@ -136,6 +142,8 @@ function asked(job: Job, now: number): [string, string][] {
     ['After, failed', listed(job.after_not_ok)],
     ['Array', job.array ? `task ${job.array.index} of ${job.array.number}${job.array.at_once ? `, ${job.array.at_once} at once` : ''}` : undefined],
     ['Model', job.model],
+    ['Trial of', job.group],
+    ['Training', training(job)],
     ['Runs begun', job.attempts > 1 || job.preemptions > 0 ? `${job.attempts}, ${job.preemptions} preempted` : undefined],
     ['Energy', drawn(job)],
     ['Command', job.argv && job.argv.length > 0 ? job.argv.join(' ') : undefined],

@@ -103,6 +103,7 @@ export interface Job {
   account?: string;
   partition?: string;
   model?: string;
+  group?: string;
   gpus: number;
   max_gpus?: number;
   gpu_share: number;
@@ -143,6 +144,10 @@ export interface Job {
   place?: number;
   believed_s?: number;
   gpu_use?: number;
+  /** What it says of its training. */
+  step?: number;
+  metric?: number;
+  metric_step?: number;
   cpu_use?: number;
   memory_used_gb?: number;
   limits_by?: string;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "timeshare/linear_program.h"
+#include "solver/linear_program.h"
 
 #include <cmath>
 
 #include <ClpSimplex.hpp>
 #include <CoinPackedMatrix.hpp>
 
-namespace almanac::timeshare {
+namespace almanac::solver {
 
 struct LinearProgram::State {
   std::vector<double> worth;
@@ -91,4 +91,4 @@ double LinearProgram::price(int row) const {
   return std::fabs(state_->solver.dualRowSolution()[row]);
 }
 
-}  // namespace almanac::timeshare
+}  // namespace almanac::solver

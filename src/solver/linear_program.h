@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-namespace almanac::timeshare {
+namespace almanac::solver {
 
 inline constexpr double kNoBound = std::numeric_limits<double>::max();
 
@@ -53,4 +53,4 @@ class LinearProgram {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace almanac::timeshare
+}  // namespace almanac::solver

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Jobs that the policy ends or turns away: trials of a sweep that report what they reach.
+#include <chrono>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "live/box.h"
+
+namespace almanac::live {
+namespace {
+
+using store::JobNumber;
+using trace::JobState;
+
+class Trials : public Box {
+ protected:
+  /// Reports `metric` at its first step, and runs on until it is told to end; that takes it until
+  /// the test lets it.
+  store::Submission trial(const std::string& name, const std::string& metric) const {
+    store::Submission asked =
+        shell("trap 'until [ -e leave ]; do sleep 0.02; done; exit 1' TERM; echo " + name +
+              " >> log; printf 'step 1\\nmetric " + metric +
+              "\\n' >> $ALMANAC_PROGRESS; while :; do sleep 0.02; done");
+    asked.name = name;
+    asked.group = "search";
+    asked.steps = 100;
+    asked.grace = 50s;
+    return asked;
+  }
+  void begin_asha() {
+    begin({.state = state(),
+           .machine = made_up(1),
+           .policy = "asha:2:1:stop",
+           .futures = 0,
+           .measuring = {.every = 50ms}});
+  }
+  /// Two trials report and are cancelled: from then on there is a cut-off, at 0.85.
+  void two_go_before() {
+    for (const std::string metric : {"0.8", "0.9"}) {
+      const JobNumber job = submit(trial(metric, metric));
+      ASSERT_TRUE(eventually([&] { return service_->job(job)->metric.has_value(); }));
+      ASSERT_TRUE(service_->cancel_all({job}, me_, true));
+      ASSERT_TRUE(comes_to(job, JobState::cancelled));
+    }
+    ASSERT_EQ(text("log"), "0.8\n0.9\n");
+  }
+  void let_leave() { std::ofstream(folder_ / "work" / "leave").flush(); }
+};
+
+TEST_F(Trials, ThatTheirPolicyEndsGiveTheirGpuToTheNext) {
+  begin_asha();
+  two_go_before();
+  const JobNumber poor = submit(trial("poor", "0.1"));
+  ASSERT_TRUE(eventually([&] { return look(poor).reason == "ended by the policy"; }));
+  EXPECT_EQ(service_->job(poor)->why, "is ended by the policy, and its process is about to go");
+  const JobNumber next = submit(trial("next", "0.95"));
+  std::this_thread::sleep_for(200ms);
+  EXPECT_EQ(text("log"), "0.8\n0.9\npoor\n") << "the process of the other has the GPU still";
+  let_leave();
+  ASSERT_TRUE(comes_to(poor, JobState::cancelled));
+  EXPECT_EQ(look(poor).reason, "ended by the policy");
+  ASSERT_TRUE(eventually([&] { return text("log") == "0.8\n0.9\npoor\nnext\n"; }));
+  ASSERT_TRUE(eventually([&] { return service_->job(next)->metric.has_value(); }));
+  EXPECT_EQ(look(next).state, JobState::running);
+}
+
+TEST_F(Trials, ThatWereEndedStayEndedWhenTheServiceBeginsAnew) {
+  begin_asha();
+  two_go_before();
+  const JobNumber poor = submit(trial("poor", "0.1"));
+  ASSERT_TRUE(eventually([&] { return look(poor).reason == "ended by the policy"; }));
+  end();
+  begin_asha();
+  EXPECT_EQ(look(poor).reason, "ended by the policy");
+  let_leave();
+  ASSERT_TRUE(comes_to(poor, JobState::cancelled));
+  EXPECT_EQ(text("log"), "0.8\n0.9\npoor\n");
+}
+
+}  // namespace
+}  // namespace almanac::live
