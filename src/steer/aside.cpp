@@ -43,7 +43,8 @@ Aside aside(const slurm::Job& job, const Mirror& mirror, const Exempt& exempt, T
   if (job.held) return Aside::held;
   if (!job.dependency.empty()) return Aside::depends;
   // Slurm's word for it stays until Slurm looks again, long after the time has come.
-  const bool is_later = job.eligible == kNoTime ? job.reason == "BeginTime" : job.eligible > now + kClocks;
+  const bool is_later =
+      job.eligible == kNoTime ? job.reason == "BeginTime" : job.eligible > now + kClocks;
   if (is_later && !is_leased(job, now)) return Aside::begins_later;
   if (job.het != slurm::JobNumber{}) return Aside::heterogeneous;
   if (!job.reservation.empty()) return Aside::reserved;
