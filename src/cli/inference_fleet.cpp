@@ -85,6 +85,8 @@ Result<FleetPlan> plan_fleet(const FleetOptions& options, const InferenceCase& t
       told.objective.per_token != inference::kNever) {
     const auto rate =
         inference::replica_rate(plan.service, told.requests, told.objective, kShareInTime);
+    const auto* const scaler = inference::registry().scalers.find(plan.scaling.scaler);
+    if (!rate && scaler != nullptr && scaler->make.needs_rate) return tl::unexpected(rate.error());
     if (rate) plan.scaling.told.replica_requests_per_s = *rate;
   }
   return plan;

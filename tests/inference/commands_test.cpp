@@ -60,6 +60,12 @@ TEST_F(InferenceCommand, ComparesCompositionsOnOneLog) {
   const ProgramRun wrong = run("compare", {"--of", "chunkd"});
   EXPECT_NE(wrong.status, 0);
   EXPECT_THAT(wrong.err, HasSubstr("did you mean chunked?"));
+  // No rate is served with a token each millisecond, and that is what is said.
+  const ProgramRun never =
+      run_program({"inference", "compare", requests_, "--model", "llama-3.1-8b", "--tpot", "1ms",
+                   "--replicas", "1..2", "--of", "mark"});
+  EXPECT_NE(never.status, 0);
+  EXPECT_THAT(never.err, HasSubstr("serves no rate of these requests as asked"));
 }
 
 TEST_F(InferenceCommand, SaysTheSameOfAFleetThatStaysAsSimulateDoes) {
