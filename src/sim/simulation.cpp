@@ -2,7 +2,6 @@
 #include "sim/simulation.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <deque>
 #include <limits>
@@ -11,6 +10,7 @@
 
 #include "base/check.h"
 #include "sim/end_queue.h"
+#include "sim/sample_interval.h"
 #include "sim/services.h"
 
 namespace almanac::sim {
@@ -20,16 +20,6 @@ using cluster::Power;
 using policy::Event;
 using policy::EventKind;
 using policy::Phase;
-
-/// The shortest round interval that gives at most 100,000 samples of `span`.
-Duration fitting_interval(Duration span) {
-  constexpr std::array<Duration, 7> kIntervals = {1min, 5min, 10min, 30min, 1h, 6h, 24h};
-  constexpr int kMostSamples = 100'000;
-  for (const Duration interval : kIntervals) {
-    if (span / interval <= kMostSamples) return interval;
-  }
-  return kIntervals.back() * (span / kIntervals.back() / kMostSamples + 1);
-}
 
 class Engine final : public schedule::Actuator {
  public:

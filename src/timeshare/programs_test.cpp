@@ -13,6 +13,10 @@
 #include "timeshare/partition.h"
 
 namespace almanac::timeshare {
+
+using solver::kNoBound;
+using solver::LinearProgram;
+
 namespace {
 
 constexpr double kClose = 1e-7;
