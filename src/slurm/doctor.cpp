@@ -52,7 +52,7 @@ class Doctor {
     if (site_.parameters.empty()) {
       add("slurm.conf", "", Verdict::unknown, "not told this way, nor what hangs on it",
           "ask by the commands",
-          {learning, order, placement, power, preemption, slimming, sharing});
+          {learning, order, placement, power, preemption, slimming, idle, sharing});
     } else {
       examine_accounting();
       examine_order();
@@ -301,9 +301,13 @@ class Doctor {
     if (!in_cgroups) {
       add("TaskPlugin, ProctrackType",
           fmt::format("{}, {}", value("TaskPlugin"), value("ProctrackType")), Verdict::broken,
-          "jobs are in no control group whose CPUs could be changed",
-          "TaskPlugin=task/cgroup,task/affinity, ProctrackType=proctrack/cgroup", {slimming});
-    } else if (value("ConstrainCores") == "no") {
+          "jobs are in no control group, where agents find them",
+          "TaskPlugin=task/cgroup,task/affinity, ProctrackType=proctrack/cgroup", {slimming, idle});
+      return;
+    }
+    fine("ProctrackType", value("ProctrackType"), "almanac agent on each node can find jobs",
+         {idle});
+    if (value("ConstrainCores") == "no") {
       add("ConstrainCores", "no", Verdict::broken, "control groups leave jobs all CPUs",
           "ConstrainCores=yes in cgroup.conf", {slimming});
     } else {
@@ -411,6 +415,8 @@ std::string_view to_string(Lever lever) {
       return "preemption";
     case slimming:
       return "CPU slimming";
+    case idle:
+      return "idle";
     case sharing:
       return "sharing";
   }

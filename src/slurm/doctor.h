@@ -29,11 +29,12 @@ enum class Lever : std::uint8_t {
   power,       ///< Nodes that sleep.
   preemption,  ///< Requeue and suspend.
   slimming,    ///< Fewer CPUs for a job that runs.
+  idle,        ///< Words, or a requeue, where GPUs do not compute.
   sharing,     ///< Two jobs on a GPU.
 };
 inline constexpr Lever kLevers[] = {Lever::watching,  Lever::learning, Lever::order,
                                     Lever::placement, Lever::power,    Lever::preemption,
-                                    Lever::slimming,  Lever::sharing};
+                                    Lever::slimming,  Lever::idle,     Lever::sharing};
 
 std::string_view to_string(Lever lever);
 

@@ -101,6 +101,8 @@ TEST(Doctor, NamesWhatIsWrongAndWhatToDo) {
       {"no requeue", set("JobRequeue", "0"), Lever::preemption, Verdict::partly, "JobRequeue"},
       {"no cgroups", set("ProctrackType", "proctrack/linuxproc"), Lever::slimming, Verdict::broken,
        "TaskPlugin, ProctrackType"},
+      {"agents find no jobs", set("TaskPlugin", "task/affinity"), Lever::idle, Verdict::broken,
+       "TaskPlugin, ProctrackType"},
       {"no shards", [](Case& c) { c.news.nodes[0].shards = 0; }, Lever::sharing, Verdict::broken,
        "gres/shard"},
       {"shards of all a GPU", [](Case& c) { c.news.nodes[0].shards = 8; }, Lever::sharing,
