@@ -46,8 +46,16 @@ void ProgressBar::watch(const std::stop_token& stop) {
 }
 
 void ProgressBar::draw() {
-  const double done = std::clamp(done_(), 0.0, 1.0);
   const std::chrono::duration<double> passed = Clock::now() - start_;
+  const double told = done_();
+  if (std::isnan(told)) {
+    fmt::print(stderr, "{}{}: {} so far{}", terminal_ ? "\r\x1b[K" : "almanac: ", what_,
+               text::human_time(passed.count()), terminal_ ? "" : "\n");
+    std::fflush(stderr);
+    drawn_ = terminal_;
+    return;
+  }
+  const double done = std::clamp(told, 0.0, 1.0);
   const std::string left =
       done > 0.01 ? text::human_time(passed.count() * (1 - done) / done) + " left" : "...";
   if (terminal_) {

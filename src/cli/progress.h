@@ -18,7 +18,8 @@ namespace almanac::cli {
 /// five seconds, and again each time it has taken twice as long.
 class ProgressBar {
  public:
-  /// `done` gives the part of the work that is done, 0 .. 1; it is called from another thread.
+  /// `done` gives the part of the work that is done, 0 .. 1, or NaN where that is not known: then
+  /// only the time so far is shown. It is called from another thread.
   ProgressBar(std::string what, std::function<double()> done);
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;

@@ -48,8 +48,10 @@ std::string said(const std::exception& wrong) {
   return std::string(end == std::string_view::npos ? text : text.substr(end + 2));
 }
 
-Bench::Bench(std::string folder, std::vector<Need> needs)
-    : folder_(std::move(folder)), needs_(std::move(needs)) {}
+Bench::Bench(std::string folder, std::vector<Need> needs, std::atomic<double>* done)
+    : folder_(std::move(folder)), needs_(std::move(needs)), done_(done) {
+  for (const Need& need : needs_) files_ += static_cast<double>(files(need.files).size());
+}
 
 std::vector<File> Bench::files(std::string_view pattern) const {
   const fs::path wanted(pattern);
@@ -90,6 +92,8 @@ void Bench::each(std::string_view pattern, const std::function<void(const File&)
     } catch (const std::exception& wrong) {  // of a parser
       give_up({.code = Code::invalid, .message = said(wrong)});
     }
+    // A recipe may go through some files twice.
+    if (done_ != nullptr) *done_ = std::min(1.0, ++gone_through_ / files_);
   }
 }
 

@@ -4,6 +4,7 @@
 /// Where a recipe works: it takes files of the public data from the bench and lays rows on it.
 #pragma once
 
+#include <atomic>
 #include <exception>
 #include <functional>
 #include <string>
@@ -61,8 +62,9 @@ struct File {
 
 class Bench {
  public:
-  /// `folder` holds the public data, `data/` and `golden/`.
-  Bench(std::string folder, std::vector<Need> needs);
+  /// `folder` holds the public data, `data/` and `golden/`. `done`, if not null, is told what part
+  /// of the files that are needed has been gone through, 0 to 1.
+  Bench(std::string folder, std::vector<Need> needs, std::atomic<double>* done = nullptr);
 
   /// Calls `work` for each file of `pattern`, which must be one of the needs, sorted by name;
   /// READMEs are none. A malformed one is reported without rows, and the next one goes on. That
@@ -89,6 +91,9 @@ class Bench {
 
   std::string folder_;
   std::vector<Need> needs_;
+  std::atomic<double>* done_;
+  double files_ = 0;  // that are needed
+  double gone_through_ = 0;
   Outcome outcome_;
 };
 

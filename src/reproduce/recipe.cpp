@@ -29,8 +29,8 @@ const Recipes& recipes() {
   return all;
 }
 
-Outcome reproduce(const Recipe& recipe, const std::string& folder) {
-  Bench bench(folder, recipe.needs);
+Outcome reproduce(const Recipe& recipe, const std::string& folder, std::atomic<double>* done) {
+  Bench bench(folder, recipe.needs, done);
   recipe.make(bench);
   return std::move(bench).outcome();
 }

@@ -5,6 +5,7 @@
 /// `void register_<stem>(Recipes&)`; the build finds it.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -42,7 +43,8 @@ class Recipes {
 /// All of them, in the order of their files.
 const Recipes& recipes();
 
-/// What `recipe` makes of the public data in `folder`.
-Outcome reproduce(const Recipe& recipe, const std::string& folder);
+/// What `recipe` makes of the public data in `folder`. `done` as Bench has it.
+Outcome reproduce(const Recipe& recipe, const std::string& folder,
+                  std::atomic<double>* done = nullptr);
 
 }  // namespace almanac::reproduce

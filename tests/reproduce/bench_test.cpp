@@ -2,8 +2,10 @@
 
 /// \file
 /// How recipes take files: all that fit, none, and those that are malformed.
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,6 +45,17 @@ TEST_F(Afs, TakesEveryFileOfTheFolder) {
   EXPECT_EQ(outcome.rows[0].ours, 2);
   EXPECT_EQ(outcome.rows[1].published, 3);
   EXPECT_THAT(outcome.malformed, SizeIs(0));
+}
+
+TEST_F(Afs, TellsHowFarItIs) {
+  write("a.json", "[{]");
+  write("b.json", fmt::format("[{}]", kCase));
+  std::atomic<double> done = 0;
+  std::vector<double> seen;
+  Bench bench(folder_ / "", recipes().find("afs")->needs, &done);
+  bench.each("golden/elastic/afs/*.json", [&](const File&) { seen.push_back(done); });
+  EXPECT_THAT(seen, testing::ElementsAre(0, 0.5));
+  EXPECT_EQ(done, 1);
 }
 
 TEST_F(Afs, SaysWhichFileIsAbsent) {

@@ -2,6 +2,7 @@
 
 /// \file
 /// almanac energy plan: how many nodes to keep on now, and when to wake some again.
+#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 
 #include "cli/demand_options.h"
 #include "cli/program.h"
+#include "cli/progress.h"
 #include "cli/trace_options.h"
 #include "energy/advice.h"
 #include "energy/power_file.h"
@@ -68,7 +70,10 @@ Result<int> plan(const EnergyPlanOptions& options) {
   energy::AdviceOptions settings = options.advice;
   settings.boot_s = power->boot_s;
   settings.prices.boot = power->boot_s / 3600;
-  const energy::Advice advice = energy::advise(*demand, settings);
+  const energy::Advice advice = [&] {
+    const ProgressBar bar("planning", [] { return std::nan(""); });
+    return energy::advise(*demand, settings);
+  }();
   options.output == "json" ? print_json(advice, settings.level)
                            : print_words(advice, settings.level);
   return kDone;

@@ -2,6 +2,7 @@
 
 /// \file
 /// almanac energy simulate: ways of letting nodes sleep over a series of demand, and their price.
+#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 
 #include "cli/demand_options.h"
 #include "cli/program.h"
+#include "cli/progress.h"
 #include "cli/trace_options.h"
 #include "energy/energy_document.h"
 #include "energy/frontier.h"
@@ -91,7 +93,10 @@ Result<int> simulate(const EnergySimulateOptions& options,
   energy::FrontierOptions settings{
       .ces = *ces, .power = *power, .prices = options.prices, .first = *first};
   settings.prices.boot = power->boot_s / 3600;
-  const auto plans = energy::compare_plans(*demand, settings);
+  const auto plans = [&] {
+    const ProgressBar bar("planning", [] { return std::nan(""); });
+    return energy::compare_plans(*demand, settings);
+  }();
   if (!options.out.empty()) {
     figure::Document document = energy::energy_document(*demand, plans, settings);
     document.title = options.demand.path.substr(options.demand.path.rfind('/') + 1);

@@ -2,13 +2,16 @@
 
 /// \file
 /// almanac reproduce: published tables and figures again, ours beside the paper's.
+#include <atomic>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"
+#include "cli/progress.h"
 #include "reproduce/recipe.h"
 #include "table/csv_writer.h"
 #include "text/nearest.h"
@@ -111,6 +114,26 @@ Result<std::vector<const reproduce::Recipe*>> chosen(const std::vector<std::stri
   return found;
 }
 
+using Played = std::vector<std::pair<const reproduce::Recipe*, reproduce::Outcome>>;
+
+/// What each makes of the public data; nothing of those that need data where there are none.
+Played played(const std::vector<const reproduce::Recipe*>& recipes, const std::string& data) {
+  Played made;
+  std::atomic<std::size_t> whole = 0;
+  std::atomic<double> part = 0;
+  const ProgressBar bar(
+      recipes.size() == 1 ? "reproducing " + recipes.front()->name : "reproducing",
+      [&] { return (static_cast<double>(whole) + part) / static_cast<double>(recipes.size()); });
+  for (const reproduce::Recipe* const recipe : recipes) {
+    const bool lacks_data = data.empty() && !recipe->needs.empty();
+    made.emplace_back(
+        recipe, lacks_data ? reproduce::Outcome{} : reproduce::reproduce(*recipe, data, &part));
+    part = 0;
+    ++whole;
+  }
+  return made;
+}
+
 Result<int> reproduce_named(const ReproduceOptions& options) {
   if (options.names == std::vector<std::string>{"list"}) {
     if (options.output == "csv") return fail(Code::usage, "the list is a table or json");
@@ -122,7 +145,7 @@ Result<int> reproduce_named(const ReproduceOptions& options) {
   std::vector<reproduce::Row> rows;
   Exit status = kDone;
   bool lacks_data = false;
-  for (const reproduce::Recipe* recipe : *recipes) {
+  for (auto& [recipe, made] : played(*recipes, options.data)) {
     if (options.data.empty() && !recipe->needs.empty()) {
       for (const reproduce::Need& need : recipe->needs) {
         note(fmt::format("{} needs {}: {}", recipe->name, need.files, need.from));
@@ -130,7 +153,6 @@ Result<int> reproduce_named(const ReproduceOptions& options) {
       lacks_data = true;
       continue;
     }
-    reproduce::Outcome made = reproduce::reproduce(*recipe, options.data);
     for (const std::string& sentence : made.notes) {
       note(fmt::format("{}: {}", recipe->name, sentence));
     }
