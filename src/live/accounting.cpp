@@ -7,7 +7,8 @@
 /// driver tells, what the board draws; else, by the model, what a GPU adds at full use and its
 /// share of its node's idle draw. Of a GPU that is shared, its share. Between two looks a draw is
 /// taken as it was at the later one. How far each run is counted is kept with the sum, so that a
-/// service that begins again goes on from there: time that nobody looked at is the model's.
+/// service that begins again goes on from there: time in which nothing was looked at is the
+/// model's.
 #include <algorithm>
 #include <cmath>
 

@@ -40,7 +40,7 @@ struct Entry {
   bool is_pressed = false;              ///< It did not end as it was told, and was killed.
   bool starting = false;                ///< It runs as the policy sees it, but has no process yet.
   std::vector<cluster::Grant> draws{};  ///< The GPUs that its process has from its start on.
-  /// When its process is looked at again, which nobody could tell anything of; kNever = there is
+  /// When its process is looked at again, of which nothing could be told; kNever = there is
   /// nothing to wait for but news.
   Time look_again = kNever;
   Duration look_pause{};                            ///< Before that.

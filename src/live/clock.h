@@ -3,7 +3,7 @@
 /// \file
 /// The time of the service: the wall's, but never backwards.
 ///
-/// Between two readings it advances as a clock does that nobody sets and that counts while the
+/// Between two readings it advances as a clock does that is never set and that counts while the
 /// machine sleeps (CLOCK_BOOTTIME). Where the wall has been set ahead by more than a minute, it
 /// follows at once; where the wall was set back, it goes on and the wall catches up.
 #pragma once

@@ -26,7 +26,7 @@ using store::JobNumber;
 
 namespace {
 
-/// The longest sleep: who watches from outside knows an idle service from one that hangs.
+/// The longest sleep: what watches from outside knows an idle service from one that hangs.
 constexpr Duration kHeartbeat = 15s;
 
 double seconds_since(std::chrono::steady_clock::time_point begun) {

@@ -3,7 +3,7 @@
 /// \file
 /// What stands behind Service: the state, and the one thread that changes it.
 ///
-/// A step of that thread: what users want, what has ended, who may join the queue, the round, all
+/// A step of that thread: what users want, what has ended, what may join the queue, the round, all
 /// that changed to the disk, and only then the processes. So whatever runs was on the disk before
 /// it ran, and what is not yet there runs when the disk is back. What a user wants is on the disk
 /// before any of it is done: what the disk refuses has not happened.
@@ -181,7 +181,7 @@ class LocalService::Core final : public schedule::Actuator {
   /// The policy knows it no more; it is cancelled, once its process has gone if it has one.
   void leave_for_good(Entry& entry, bool makes_room, const std::string& why);
   void process_gone(Entry& entry, const shepherd::Outcome& how);
-  /// Of a process that nobody can tell anything of now: it is looked at again later.
+  /// Of a process of which nothing can be told now: it is looked at again later.
   void look_later(Entry& entry, const shepherd::Outcome& how);
   /// It has ended at `at`, now or before.
   void finish(Entry& entry, trace::JobState state, const std::string& reason, Time at);
@@ -252,7 +252,7 @@ class LocalService::Core final : public schedule::Actuator {
   void catch_up(Successor& next) const;
   /// Gives all jobs that the policy knows to a new one, and lets go of those that have ended.
   void begin_policy(Successor next);
-  /// Ends the present one where nobody waits for that.
+  /// Ends the present one where nothing waits for that.
   void retire_policy();
   /// Begins the policy anew when another is wanted, or most jobs that this one knows have ended.
   void renew_policy();

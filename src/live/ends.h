@@ -19,9 +19,9 @@ inline constexpr const char* kEndedByPolicy = "ended by the policy";
 /// Why a job never ran that its policy turned away.
 inline constexpr const char* kDeclinedByPolicy = "turned away by the policy";
 
-/// When a run ended that began at `since`: now, or long ago if nobody was there to see it. The
+/// When a run ended that began at `since`: now, or long ago if no service was there to see it. The
 /// shepherd tells it by the wall's clock, which ours may be ahead of; where that was set ahead
-/// meanwhile, it ended as long after its begin as it ran by a clock that nobody sets.
+/// meanwhile, it ended as long after its begin as it ran by a clock that is never set.
 Time ended_at(const shepherd::Exit& exit, Time since, Time now, Time wall);
 
 /// What is wanted of a job that has a process.

@@ -106,7 +106,7 @@ TEST(Next, SaysWhy) {
 TEST(Next, TriesAgainWhatFailedButNothingElse) {
   std::string told;
   for (const Outcome& how : outcomes()) told += letter(next({.retries = 1}, how));
-  EXPECT_EQ(told, "NNACRNTRF") << "of a lost one nobody knows how it ended";
+  EXPECT_EQ(told, "NNACRNTRF") << "of a lost one it is not known how it ended";
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ struct Expected {
   Time start_from{}, start_to{}, start_by{};  ///< kNoTime of one that runs.
   Time end_from{}, end_to{}, end_by{};
   std::optional<double> kept{};  ///< Chance to end by its deadline.
-  /// Fewest GPUs first; none where nobody knows how it scales. Nothing = not worked out.
+  /// Fewest GPUs first; none where it is not known how it scales. Nothing = not worked out.
   std::optional<std::vector<WithGpus>> other_gpus{};
 };
 

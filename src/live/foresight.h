@@ -70,7 +70,7 @@ class Foresight {
 
   /// `recall` tells what it learns from to begin with; `cluster` must outlive it. It works until it
   /// is destroyed.
-  /// `speeds` null = nobody knows how jobs scale.
+  /// `speeds` null = it is not known how jobs scale.
   Foresight(const cluster::Cluster& cluster, std::shared_ptr<const perf::Catalogue> speeds,
             Recall recall, int futures, std::uint64_t seed, Look look, Revision revision,
             Tell tell);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How much memory of its GPUs each job holds, and who holds more than the part that it asked.
+/// How much memory of its GPUs each job holds, and which holds more than the part that it asked.
 ///
 /// A part of a GPU is as much of its memory. What a CUDA context takes (some hundred MB a process)
 /// counts, as the neighbour cannot have it: parts that add up to one then fit. Of a job that asked

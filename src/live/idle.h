@@ -3,8 +3,8 @@
 /// \file
 /// Jobs that hold GPUs which do not compute: what is done about them, and when.
 ///
-/// Only what is measured counts as idle: a job whose GPUs nobody tells of, or that shares them and
-/// does not say itself how busy it keeps them, is left alone.
+/// Only what is measured counts as idle: a job of whose GPUs nothing is told, or that shares them
+/// and does not say itself how busy it keeps them, is left alone.
 #pragma once
 
 #include <map>
@@ -60,7 +60,7 @@ class IdleWatch {
 
   const IdleRule& rule() const { return rule_; }
   /// Its GPUs were so busy in that stretch, in run number `attempt` of the job. A stretch that is
-  /// not behind the one before begins anew: nobody looked between them.
+  /// not behind the one before begins anew: between them nothing was looked at.
   IdleStep take(store::JobNumber job, std::int32_t attempt, const measure::Stretch& use);
   /// Keeps of what is known only what is about these jobs.
   void keep_only(const std::set<store::JobNumber>& running);

@@ -252,7 +252,7 @@ void LocalService::Core::leave_for_good(Entry& entry, bool makes_room, const std
   store::Job& job = entry.job;
   entry.starting = false;
   if (!entry.run) return finish(entry, JobState::cancelled, why, now_);
-  // Its GPUs are free for the policy, and nobody begins there before its process has gone.
+  // Its GPUs are free for the policy, and no other job begins there before its process has gone.
   if (makes_room) {
     entry.makes_room = true;
     entry.leaves = job.held_gpus;

@@ -41,7 +41,7 @@ struct Config {
   int futures = 32;                ///< Played for a forecast; 0 = none is made.
   /// So many jobs that have ended are kept in memory before the policy is begun anew without them.
   std::size_t most_ended = 20'000;
-  /// How jobs scale, for forecasts with other numbers of GPUs; null = nobody knows.
+  /// How jobs scale, for forecasts with other numbers of GPUs; null = it is not known.
   std::shared_ptr<const perf::Catalogue> speeds{};
   measure::Measuring measuring{};
   std::optional<energy::PowerModel> power{};  ///< What is drawn where no driver tells.

@@ -48,7 +48,7 @@ bool is_in_first_pid_namespace() {
   return ::stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == kFirst;
 }
 
-/// Whether the driver says of every GPU who holds its memory.
+/// Whether the driver says of every GPU which process holds its memory.
 bool can_watch_gpu_memory(const profiling::Machine& found, const Machine& machine) {
   if (!found.nvml || !machine.numbers_processes_as_driver) return false;
   for (const auto& numbers : machine.driver_numbers) {

@@ -4,7 +4,7 @@
 /// What the policy is told of what was measured: of each job how busy it keeps its GPUs with what
 /// it holds now, and what goes through the memory with what is running now.
 ///
-/// Memory traffic is that of the last look, if nobody has started, ended or been resized since it
+/// Memory traffic is that of the last look, if no job has started, ended or been resized since it
 /// began; of one node only, for the counters are the machine's.
 #pragma once
 
@@ -27,7 +27,7 @@ class Measured final : public policy::Telemetry {
 
   /// Gives the jobs that report another metric than before.
   std::vector<store::JobNumber> take(const Sight& sight);
-  /// Somebody has started, ended or been resized.
+  /// A job has started, ended or been resized.
   void change(Time now) { changed_ = now; }
 
   std::optional<double> gpu_use(JobId job) const override;
@@ -35,7 +35,7 @@ class Measured final : public policy::Telemetry {
   std::optional<double> bandwidth_gbs(JobId job) const override;
   std::optional<double> bandwidth_gbs(NodeId node) const override;
   Duration renewed_every() const override { return measuring_.every; }
-  /// Nobody measures how much a job gets done.
+  /// Nothing measures how much a job gets done.
   std::optional<Duration> worked(JobId, Time) const override { return std::nullopt; }
   /// What the job says, and how many steps it is to make (--steps); no gradient, no step times.
   std::optional<policy::Training> training(JobId job, Time now) const override;

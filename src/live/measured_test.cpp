@@ -46,7 +46,7 @@ class MeasuredTest : public testing::Test {
 TEST_F(MeasuredTest, TellsOfEachJobWhatIsKnown) {
   for (Duration from = 0s; from < 60s; from += 5s) measured_.take(at(from));
   EXPECT_DOUBLE_EQ(measured_.gpu_use(first_).value(), 0.8);
-  EXPECT_FALSE(measured_.gpu_use(second_)) << "nobody tells";
+  EXPECT_FALSE(measured_.gpu_use(second_)) << "nothing tells";
   EXPECT_EQ(measured_.bandwidth_gbs(first_), 10);
   EXPECT_EQ(measured_.bandwidth_gbs(second_), 20);
   EXPECT_EQ(measured_.bandwidth_gbs(NodeId{0}), 30);

@@ -27,7 +27,7 @@ bool has_a_speed(const store::Job& job, const cluster::Cluster& cluster) {
 
 policy::PowerLimits limits_of(const SpeedFacts& facts) {
   if (facts.power == nullptr) return {};
-  // One of GPUs that the model of power is not of, or below all that was measured: nobody knows.
+  // One of GPUs that the model of power is not of, or below all that was measured: it is not known.
   auto limits = policy::PowerLimits::of(facts.cluster, *facts.power);
   return limits ? *std::move(limits) : policy::PowerLimits();
 }

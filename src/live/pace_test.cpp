@@ -89,7 +89,7 @@ TEST_F(PaceTest, IsSlowUnderAPowerLimit) {
   const auto limited = pace_of(JobNumber{1}, running, facts);
   ASSERT_TRUE(limited);
   EXPECT_LT(limited->parts.power, 0.95);
-  // What the model was not measured at nobody knows.
+  // What the model was not measured at is not known.
   cluster_.classes.front().gpu_power_limit_w = 1;
   EXPECT_EQ(pace_of(JobNumber{1}, running, facts)->parts.power, 1);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A job that runs, as those see it who measure it.
+/// A job that runs, as what measures it sees it.
 #pragma once
 
 #include <string>

@@ -90,7 +90,7 @@ void LocalService::Core::pin() {
     const store::Job& job = entry_of(id).job;
     return std::ceil(share_of(job.held_gpus).cpus) - static_cast<double>(job.cores.size());
   };
-  // Who lets go comes before who takes.
+  // What lets go comes before what takes.
   std::stable_sort(to_pin_.begin(), to_pin_.end(),
                    [&](JobId a, JobId b) { return growth(a) < growth(b); });
   for (const JobId id : to_pin_) {

@@ -6,7 +6,7 @@
 ///
 /// It plays the last days again as soon as their truth is known, and not the present as it comes:
 /// a policy that starts a job earlier than it was started would have to know now when it would have
-/// ended, which nobody does before it has. The policy that decides is played too. Where that
+/// ended, which cannot be known before it has. The policy that decides is played too. Where that
 /// differs from what really happened, the comparison is worth as much less: users hold and cancel,
 /// processes take time to start.
 ///

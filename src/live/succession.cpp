@@ -3,7 +3,7 @@
 /// \file
 /// One policy after the other: another one that is wanted, or the same anew, without the jobs that
 /// have ended meanwhile. What it believes is learned from the store, which takes long and is done
-/// where nobody waits for it; the new one then takes over between two rounds.
+/// where nothing waits for it; the new one then takes over between two rounds.
 #include <algorithm>
 #include <chrono>
 #include <system_error>
@@ -33,7 +33,7 @@ namespace {
 constexpr std::size_t kWorthIt = 20;
 /// A store that could not be read is read again after so long.
 constexpr Duration kPrepareAgain = 1min;
-/// A process costs nothing to stop but the work since its checkpoint, which nobody tells us.
+/// A process costs nothing to stop but the work since its checkpoint, of which nothing is told.
 constexpr schedule::RestartCost kNoCost{.one_gpu = 0s, .up_to_8_gpus = 0s, .more_gpus = 0s};
 
 }  // namespace

@@ -46,7 +46,7 @@ struct JobVitals {
 struct Sight {
   struct OfJob {
     store::JobNumber job{};
-    std::optional<measure::Stretch> gpu_use{};  ///< Of GPUs that nobody else holds a part of.
+    std::optional<measure::Stretch> gpu_use{};  ///< Of GPUs of which no other job holds a part.
     std::optional<measure::Stretch> cores_busy{};
     double memory_gb = 0;
     std::optional<measure::Stretch> bandwidth_gbs{};
@@ -94,7 +94,7 @@ class Vitals {
   void add_up_gpus(Sight& sight) const;
   void count_traffic(const Patients& patients, Sight& sight);
   JobVitals look_at(const Patient& patient, Time now, Found& found, Sight::OfJob& sight);
-  /// How busy its GPUs are; `alone`: nobody else holds a part of them.
+  /// How busy its GPUs are; `alone`: no other job holds a part of them.
   std::optional<double> use_by_driver(const Patient& patient, bool& alone) const;
 
   const Machine& machine_;

@@ -76,7 +76,7 @@ struct Plan {
     ::_exit(127);
   };
   ::umask(plan.umask);
-  // Where memory is short the kernel ends jobs before it ends who looks after them.
+  // Where memory is short the kernel ends jobs before it ends what looks after them.
   process::set_oom_score(kOomScore);
   if (plan.open_files) process::limit_open_files(*plan.open_files);
   process::limit_resources(plan.limits);

@@ -19,7 +19,7 @@
 namespace almanac::shepherd {
 namespace {
 
-/// What does not die of SIGKILL sits in the kernel; waiting longer would help nobody.
+/// What does not die of SIGKILL sits in the kernel; waiting longer would not help.
 constexpr int kTries = 500;
 constexpr std::chrono::milliseconds kPause{10};
 

@@ -61,7 +61,7 @@ Result<Record> read_record(const std::string& path);
 
 /// Which start of the machine this is.
 std::string boot_id();
-/// By the clock that nobody sets and that counts while the machine sleeps.
+/// By the clock that is never set and that counts while the machine sleeps.
 Duration since_boot();
 
 }  // namespace almanac::shepherd

@@ -99,14 +99,14 @@ Result<Run> Run::start(const std::string& folder, const Spec& spec) {
 
   Run run;
   run.folder_ = spelled(folder);
-  // Its user must come through to the script; nobody has to read what else there is.
+  // Its user must come through to the script; no other has to read what else there is.
   if (::mkdir(run.folder_.c_str(), 0711) != 0 || ::chmod(run.folder_.c_str(), 0711) != 0) {
     return cannot("make the folder " + run.folder_, errno);
   }
   const auto begin = [&]() -> Result<pid_t> {
     const Descriptor lock(
         ::open((run.folder_ + kLockFile).c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    // The folder is new: who holds the lock only looks, and lets go at once.
+    // The folder is new: what holds the lock only looks, and lets go at once.
     if (!lock || ::flock(lock.get(), LOCK_EX) != 0) {
       return cannot("lock " + run.folder_, errno);
     }
@@ -182,7 +182,7 @@ Result<Run> Run::adopt(const std::string& folder) {
 }
 
 bool Run::take_hold() {
-  // Our own child, which nobody has waited for.
+  // Our own child, which was not waited for.
   if (shepherd_ >= 0) {
     news_ = process::hold(shepherd_);
     return static_cast<bool>(news_);
@@ -199,14 +199,14 @@ bool Run::take_hold() {
 Outcome Run::exited() {
   using Kind = Outcome::Kind;
   const auto unreadable = [&] {
-    return Outcome{.kind = Kind::unreadable, .why = folder_ + ": nobody can tell how this run is"};
+    return Outcome{.kind = Kind::unreadable, .why = folder_ + ": how this run went cannot be told"};
   };
   if (news_) {
     pollfd wait{news_.get(), POLLIN, 0};
     if (::poll(&wait, 1, 0) <= 0) return {};
     if (shepherd_ >= 0) process::bury(news_);
   }
-  // A folder that somebody has taken away does not say that nothing was started.
+  // A folder that was taken away does not say that nothing was started.
   if (is_there(folder_) == There::absent) {
     return {.kind = Kind::lost, .why = folder_ + ": the folder of the run is gone"};
   }

@@ -49,7 +49,7 @@ struct Spec {
   std::int32_t umask = 022;
   std::optional<uid_t> uid{};  ///< To become, with its groups; only root can.
   std::optional<gid_t> gid{};
-  /// The user had a name at submission. Where nobody knows it now the command is not started yet:
+  /// The user had a name at submission. Where it is not known now the command is not started yet:
   /// it would be without its groups.
   bool user_has_name = false;
 };
@@ -67,7 +67,7 @@ struct Exit {
   std::string message{};  ///< Of one that could not start: why.
   Time start{};
   Time end{};
-  Duration ran{};                ///< By a clock that nobody sets.
+  Duration ran{};                ///< By a clock that is never set.
   process::Usage usage{};        ///< memory_gb: the most at once, as far as it was watched.
   std::int64_t log_dropped = 0;  ///< Bytes of output.
 };

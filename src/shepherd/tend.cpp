@@ -42,7 +42,7 @@ constexpr Duration kAgainAtMost = 1s;
 /// Room for exit.json, kept free for the day when the disk is full.
 constexpr std::size_t kExitSize = 4096;
 
-/// How long the order to end may come behind a SIGTERM that the command died of, if it comes: who
+/// How long the order to end may come behind a SIGTERM that the command died of, if it comes: what
 /// ends all processes (a machine that is switched off) asks some before others.
 constexpr Duration kLastOrder = 500ms;
 
@@ -86,9 +86,10 @@ class Shepherd {
     for (;;) {
       wait();
       for (Log& log : logs_) log.pump();
-      // Heard before we look who has ended: the news of an end (SIGCHLD) is never dropped unseen.
+      // Heard before we look what has ended: the news of an end (SIGCHLD) is never dropped unseen.
       const Orders orders = hear();
-      // Followed after that: who has ended by itself was not ended by what came at the same moment.
+      // Followed after that: what has ended by itself was not ended by what came at the same
+      // moment.
       bool some_ended = false;
       const bool some_left = process::reap([&](pid_t process, int status) {
         some_ended = true;
@@ -306,7 +307,7 @@ std::optional<Exit> run(const std::string& folder, Descriptor signals) {
   return Shepherd(folder, *spec, std::move(*launched), std::move(bounds), std::move(signals)).run();
 }
 
-/// Writes into the lock who holds it, for those who adopt the run.
+/// Writes into the lock which process holds it, for one that adopts the run.
 Result<void> sign_lock() {
   const pid_t own = ::getpid();
   const std::string identity = to_json(Identity{own, process::birth_of(own).value_or(0)});

@@ -67,7 +67,7 @@ void Courses::add_points(Course& course, const trace::Job& job, const Names& nam
   const auto told = trace::parse_metric(names[job.outcome.metric]).value();
   for (const trace::MetricPoint& point : told) {
     const double part = point.steps / static_cast<double>(job.request.steps);
-    if (part >= 1) break;  // it ends there, and tells nobody
+    if (part >= 1) break;  // it ends there, and tells nothing
     const double progress = part * course.epochs.back().ends_progress;
     const auto epoch =
         std::find_if(course.epochs.begin(), course.epochs.end(),

@@ -99,7 +99,7 @@ TEST_F(CoursesTest, AMetricIsToldWhereItsStepsAreMade) {
   EXPECT_EQ(told(courses).metric_at, 10);
   courses.advance(kJob, 60'000);
   EXPECT_EQ(courses.pass(kJob), 0.75);
-  // It ends with its last steps, and tells nobody.
+  // It ends with its last steps, and tells nothing.
   EXPECT_TRUE(std::isinf(courses.until_next(kJob)));
 }
 

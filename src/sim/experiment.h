@@ -48,7 +48,7 @@ struct Experiment {
   double load = 1;      ///< Jobs arrive this many times as fast.
   Duration warm_up{0};  ///< From the first arrival on, left out of averages and utilisation.
   Duration timeline_interval{0};
-  std::optional<script::Guest> guest{};  ///< Decides policy "-"; none = nobody does.
+  std::optional<script::Guest> guest{};  ///< Decides policy "-"; none = nothing does.
 };
 
 /// As it will run. `experiment` is what it came from, with the names of the policies for "all".

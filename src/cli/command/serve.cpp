@@ -215,7 +215,7 @@ Result<int> run(const ServeOptions& options) {
     if (!read) return tl::unexpected(read.error());
     listen = *std::move(read);
   }
-  // Where memory is short the kernel ends jobs before it ends who looks after them; shepherds have
+  // Where memory is short the kernel ends jobs before it ends what looks after them; shepherds have
   // it from us, and jobs their own.
   constexpr int kOfServices = -500;
   process::set_oom_score(kOfServices);

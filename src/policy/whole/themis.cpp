@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Jobs bid for GPUs by how much later they would end than on a cluster of their own, and those who
-/// are worst off bid first.
+/// Jobs bid for GPUs by how much later they would end than on a cluster of their own, and those
+/// that are worst off bid first.
 ///
 /// A job's rho is the time from its submission to its believed end, over that on 1/n of the GPUs
 /// (fairness::finish_time_ratio). At each lease the part 1 - `kept` of the jobs that have the
@@ -108,7 +108,7 @@ class Themis final : public Allocator {
 void register_themis(Registry& registry) {
   registry.wholes.add(
       {.name = "themis",
-       .summary = "those who will end latest beside a cluster of their own bid for GPUs first",
+       .summary = "jobs that will end latest beside a cluster of their own bid for GPUs first",
        .source = "Mahajan et al. NSDI'20 (Themis)",
        .traits = {.has = {Trait::reads_run_times, Trait::stops_jobs, Trait::leases}},
        .parameters = {number("lease_s", "after which all is dealt out anew", 1'200, 1, 1e6),
