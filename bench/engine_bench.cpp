@@ -21,7 +21,7 @@
 ///
 /// Prints CSV: jobs,policy,jobs_per_s,times_floor,times_first,bytes_per_job,most_waiting; the bare
 /// loop is the first line of each size (and of each N), times_first compares with the first policy
-/// named.
+/// named. Bytes that a policy named before has used are kept, and not counted again.
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
