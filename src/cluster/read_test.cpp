@@ -94,6 +94,9 @@ TEST(ReadCluster, NamesPlaceAndNearestKeyOfAMistake) {
             "c.toml:3:9: nodes must be a number");
   EXPECT_EQ(message(parse_toml("[node]\ngpus = 6\nsockets = 4\n", "c.toml")),
             "c.toml:3:11: 6 GPUs cannot be spread evenly over 4 sockets");
+  EXPECT_EQ(message(parse_toml("[[vc]]\nname = \"v\"\nnodes = 1\nrack = \"a//b\"\n", "c.toml")),
+            "c.toml:1:1: rack is the names of switches with a slash between each (core/pod1/r2), "
+            "not a//b");
   EXPECT_EQ(message(parse_toml("[node]\nbandwidth_gbs = -1\n", "c.toml")),
             "c.toml:2:17: bandwidth_gbs must be 0 to 1000000: -1");
   EXPECT_EQ(message(parse_toml("[node]\ngpu_power_limit_w = \"low\"\n", "c.toml")),

@@ -119,6 +119,17 @@ class Reader final : text::TomlReader {
     return names;
   }
 
+  /// "r2", or below the switches above it: "core/pod1/r2".
+  std::string rack_of(const toml::table& from) {
+    const std::string rack = value<std::string>(from, "rack", "");
+    if (rack.starts_with('/') || rack.ends_with('/') || rack.find("//") != std::string::npos) {
+      refuse(from, fmt::format("rack is the names of switches with a slash between each "
+                               "(core/pod1/r2), not {}",
+                               rack));
+    }
+    return rack;
+  }
+
   void read_vc(const toml::table& vc, const NodeClass& usual) {
     allow_kind(vc, {"name", "nodes", "names", "rack", "group"});
     const std::string name = value<std::string>(vc, "name", "");
@@ -129,14 +140,13 @@ class Reader final : text::TomlReader {
     const NodeClass own = node_class(vc, usual);
     constexpr std::int64_t kMostNodes = 1'000'000;
     const std::int64_t nodes = whole(vc, "nodes", 0, 0, kMostNodes);
-    made_.add_nodes(own, static_cast<std::uint32_t>(nodes), node_names(vc, nodes),
-                    value<std::string>(vc, "rack", ""));
+    made_.add_nodes(own, static_cast<std::uint32_t>(nodes), node_names(vc, nodes), rack_of(vc));
     for (const toml::table* const each : tables(vc, "group")) {
       const toml::table& group = *each;
       allow_kind(group, {"nodes", "names", "rack"});
       const std::int64_t count = whole(group, "nodes", 0, 0, kMostNodes);
       made_.add_nodes(node_class(group, own), static_cast<std::uint32_t>(count),
-                      node_names(group, count), value<std::string>(group, "rack", ""));
+                      node_names(group, count), rack_of(group));
     }
   }
 
