@@ -259,13 +259,13 @@ void LocalService::Core::leave_for_good(Entry& entry, bool makes_room, const std
   }
   job.state = JobState::pending;
   job.since = now_;
-  job.reason = why;
-  entry.to_end = why;
+  if (entry.to_end.empty()) entry.to_end = why;  // else its user has ended it already
+  job.reason = entry.to_end;
   entry.again = false;
   book_.count_task(job, -1);
   entry.id = kNoJob;
   look_aside_ = true;
-  note(job, "told to end", why);
+  note(job, "told to end", job.reason);
   end_process(entry);
 }
 
@@ -488,6 +488,7 @@ void LocalService::Core::waits_anew(Entry& entry) {
     entry.id = kNoJob;
   }
   entry.again = false;
+  entry.progress.reset();
   aside_.insert(entry.job.number);
   look_aside_ = true;
   changed_ = true;

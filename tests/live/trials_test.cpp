@@ -68,6 +68,21 @@ TEST_F(Trials, ThatTheirPolicyEndsGiveTheirGpuToTheNext) {
   EXPECT_EQ(look(next).state, JobState::running);
 }
 
+TEST_F(Trials, ThatBeginAgainHaveReportedNothing) {
+  begin_asha();
+  let_leave();
+  store::Submission asked = trial("one", "0.5");
+  asked.argv.back().insert(0, "[ $ALMANAC_ATTEMPT = 1 ] || exec sleep 1000; ");
+  const JobNumber job = submit(asked);
+  ASSERT_TRUE(eventually([&] { return service_->job(job)->metric.has_value(); }));
+  ASSERT_TRUE(service_->requeue(job, me_));
+  ASSERT_TRUE(eventually([&] {
+    const store::Job now = look(job);
+    return now.attempts == 2 && now.state == JobState::running;
+  }));
+  EXPECT_FALSE(service_->job(job)->metric.has_value());
+}
+
 TEST_F(Trials, ThatWereEndedStayEndedWhenTheServiceBeginsAnew) {
   begin_asha();
   two_go_before();
