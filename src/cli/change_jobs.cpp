@@ -2,11 +2,8 @@
 #include "cli/change_jobs.h"
 
 #include <memory>
-#include <vector>
 
 #include <fmt/format.h>
-
-#include "cli/service_options.h"
 
 namespace almanac::cli {
 namespace {
@@ -18,30 +15,33 @@ struct ChangeOptions {
   bool now = false;
 };
 
-/// Goes on after a job that cannot be changed: the others were meant too.
 Result<int> change(const ChangeOptions& options, const std::string& verb, const std::string& done) {
-  auto client = options.service.client();
+  if (!options.dry_run) {
+    return change_jobs(options.service, options.jobs, verb + (options.now ? "?now=1" : ""), done);
+  }
+  for (const std::string& job : options.jobs) fmt::print("would {} job {}\n", verb, job);
+  return kDone;
+}
+
+}  // namespace
+
+Result<int> change_jobs(const ServiceOptions& service, const std::vector<std::string>& jobs,
+                        const std::string& what, const std::string& done, const std::string& body) {
+  auto client = service.client();
   if (!client) return tl::unexpected(client.error());
   int status = kDone;
-  for (const std::string& job : options.jobs) {
-    if (options.dry_run) {
-      fmt::print("would {} job {}\n", verb, job);
-      continue;
-    }
-    const auto said =
-        client->post(fmt::format("/v1/jobs/{}/{}{}", job, verb, options.now ? "?now=1" : ""));
+  for (const std::string& job : jobs) {
+    const auto said = client->post(fmt::format("/v1/jobs/{}/{}", job, what), body);
     if (said) {
       fmt::print("job {} {}\n", job, done);
       continue;
     }
-    if (options.jobs.size() == 1) return tl::unexpected(said.error());
+    if (jobs.size() == 1) return tl::unexpected(said.error());
     fmt::print(stderr, "almanac: job {}: {}\n", job, to_string(said.error()));
     status = exit_status(said.error().code);
   }
   return status;
 }
-
-}  // namespace
 
 void add_change(Program& program, const std::string& verb, const std::string& description,
                 const std::string& done, const std::string& now) {

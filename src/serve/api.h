@@ -7,7 +7,9 @@
 /// told to users who may change the job. Environments and scripts are not told at all.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "live/service.h"
 #include "serve/guard.h"
@@ -41,7 +43,10 @@ class Api {
 
   Answer list_jobs(const Ask& ask) const;
   Answer submit(const Ask& ask) const;
-  Answer update(const Ask& ask, const std::string& part) const;
+  using Act =
+      std::function<Result<void>(const std::vector<store::JobNumber>&, const live::Caller&)>;
+  /// Lets `act` change the jobs that `part` names, if they are the caller's to change.
+  Answer change(const Ask& ask, const std::string& part, const Act& act) const;
   Answer log(const Ask& ask, const std::string& part) const;
   Answer history(const Ask& ask) const;
   Answer study(const Ask& ask) const;

@@ -82,20 +82,15 @@ void Api::add_jobs() {
     return told ? json(to_json(*notes, *told)) : problem(told.error());
   });
 
-  using Change = Result<void> (live::Service::*)(store::JobNumber, const live::Caller&);
-  const auto change = [this](const char* path, Change act) {
+  using ChangeOne = Result<void> (live::Service::*)(store::JobNumber, const live::Caller&);
+  const auto change_one = [this](const char* path, ChangeOne act) {
     on("POST", path, [this, act](const Ask& ask, const std::string& part) {
-      const auto numbers = find_jobs(service_, part);
-      if (!numbers) return problem(numbers.error());
-      const live::Caller caller = guard_.caller(ask);
-      for (const store::JobNumber each : *numbers) {
-        const auto job = service_.job(each);
-        if (job && !caller.may_all && job->job.asked.uid != caller.uid) {
-          return problem(403, fmt::format("job {} is {}'s", part, job->job.asked.user));
+      return change(ask, part, [&](const auto& numbers, const live::Caller& caller) {
+        for (const store::JobNumber each : numbers) {
+          if (auto done = (service_.*act)(each, caller); !done) return done;
         }
-        if (const auto done = (service_.*act)(each, caller); !done) return problem(done.error());
-      }
-      return json(numbers_json(*numbers));
+        return Result<void>();
+      });
     });
   };
   on("POST", "/v1/jobs/{number}/cancel", [this](const Ask& ask, const std::string& part) {
@@ -103,22 +98,20 @@ void Api::add_jobs() {
     if (!known) return problem(known.error());
     const auto now = whole(ask, "now", 0);
     if (!now) return problem(now.error());
-    const auto numbers = find_jobs(service_, part);
-    if (!numbers) return problem(numbers.error());
-    const live::Caller caller = guard_.caller(ask);
-    // Tasks of an array are one user's.
-    const auto job = service_.job(numbers->front());
-    if (job && !caller.may_all && job->job.asked.uid != caller.uid) {
-      return problem(403, fmt::format("job {} is {}'s", part, job->job.asked.user));
-    }
-    const auto done = service_.cancel_all(*numbers, caller, *now != 0);
-    return done ? json(numbers_json(*numbers)) : problem(done.error());
+    return change(ask, part, [&](const auto& numbers, const live::Caller& caller) {
+      return service_.cancel_all(numbers, caller, *now != 0);
+    });
   });
-  on("POST", "/v1/jobs/{number}/update",
-     [this](const Ask& ask, const std::string& part) { return update(ask, part); });
-  change("/v1/jobs/{number}/hold", &live::Service::hold);
-  change("/v1/jobs/{number}/release", &live::Service::release);
-  change("/v1/jobs/{number}/requeue", &live::Service::requeue);
+  on("POST", "/v1/jobs/{number}/update", [this](const Ask& ask, const std::string& part) {
+    const auto wanted = read_amended(ask.body);
+    if (!wanted) return problem(wanted.error());
+    return change(ask, part, [&](const auto& numbers, const live::Caller& caller) {
+      return service_.update(numbers, *wanted, caller);
+    });
+  });
+  change_one("/v1/jobs/{number}/hold", &live::Service::hold);
+  change_one("/v1/jobs/{number}/release", &live::Service::release);
+  change_one("/v1/jobs/{number}/requeue", &live::Service::requeue);
 }
 
 Answer Api::list_jobs(const Ask& ask) const {
@@ -184,17 +177,16 @@ Answer Api::submit(const Ask& ask) const {
   return made;
 }
 
-Answer Api::update(const Ask& ask, const std::string& part) const {
-  const auto wanted = read_amended(ask.body);
-  if (!wanted) return problem(wanted.error());
+Answer Api::change(const Ask& ask, const std::string& part, const Act& act) const {
   const auto numbers = find_jobs(service_, part);
   if (!numbers) return problem(numbers.error());
   const live::Caller caller = guard_.caller(ask);
+  // Tasks of an array are one user's.
   const auto job = service_.job(numbers->front());
   if (job && !caller.may_all && job->job.asked.uid != caller.uid) {
     return problem(403, fmt::format("job {} is {}'s", part, job->job.asked.user));
   }
-  const auto done = service_.update(*numbers, *wanted, caller);
+  const auto done = act(*numbers, caller);
   return done ? json(numbers_json(*numbers)) : problem(done.error());
 }
 
