@@ -14,6 +14,7 @@ elastic::TrialId trial_of(JobId job) { return static_cast<elastic::TrialId>(inde
 void SweepAllocator::reported(JobId job, double metric, const View& view) {
   const NameId group = view.request(job).group;
   const auto told = view.training(job);
+  if (told) heard(job, *told, metric, view);
   if (group == kNoName || std::isnan(metric) || !told) return;
   const auto [found, is_new] = sweeps_.try_emplace(group);
   if (is_new) found->second = make_rungs(told->total);
@@ -42,6 +43,7 @@ void SweepAllocator::left(JobId job, const View& view) {
   if (phase == Phase::running || phase == Phase::waiting) return;  // it goes on
   resting_.erase(job);
   promoted_.erase(job);
+  gone(job);
   const NameId group = view.request(job).group;
   const auto sweep = sweeps_.find(group);
   if (sweep != sweeps_.end()) {
@@ -68,11 +70,40 @@ void SweepAllocator::end_if_over(NameId group, JobId gone, const View& view) {
   }
 }
 
+Time SweepAllocator::deadline_of(NameId group, const View& view) {
+  Time first = kNever;
+  for (const JobId job : view.group(group)) {
+    const Time own = view.request(job).deadline;
+    if (own != kNoTime) first = std::min(first, own);
+  }
+  return first;
+}
+
 void SweepAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                               std::vector<Wish>& wishes) {
+  struct Group {
+    Time ends = kNever;
+    bool admits = true;
+  };
+  std::map<NameId, Group> groups;
   std::vector<JobId> line;
   for (const JobId job : jobs) {
-    if (!rests(job)) line.push_back(job);
+    const NameId name = view.request(job).group;
+    const auto [group, is_new] = groups.try_emplace(name);
+    if (is_new && name != kNoName) {
+      group->second = {.ends = ends_at(name, view), .admits = admits(name, view)};
+      if (group->second.ends > view.now && group->second.ends != kNever) {
+        plan.wake(group->second.ends);
+      }
+    }
+    const bool waits = view.progress(job).phase == Phase::waiting;
+    const bool is_too_late = view.now >= group->second.ends || (waits && !group->second.admits);
+    if (is_too_late) {
+      end(job);
+      plan.wake(view.now);
+    }
+    // One that runs holds its GPUs until the next decision, at this instant, ends it.
+    if (!rests(job) && !(waits && is_too_late)) line.push_back(job);
   }
   const auto rank = [&](JobId job) {
     if (view.progress(job).phase == Phase::running) return 0;
@@ -81,8 +112,17 @@ void SweepAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View& 
   std::stable_sort(line.begin(), line.end(), [&](JobId a, JobId b) { return rank(a) < rank(b); });
   std::vector<Stock> left = stock(vc, plan.ledger);
   for (const JobId job : line) {
-    if (take(left, job, view)) wishes.push_back({.job = job});
+    const int gpus = gpus_of(job, vc, view, plan.ledger);
+    if (gpus == 0) {
+      if (take(left, job, view)) wishes.push_back({.job = job});
+      continue;
+    }
+    cluster::Demand demand = asked(job, view);
+    demand.gpus = gpus;
+    if (const std::uint64_t held = type_held(job, view); held != 0) demand.gpu_types = held;
+    if (take(left, demand)) wishes.push_back({.job = job, .gpus = gpus});
   }
+  widen(vc, view, plan.ledger, left, wishes);
 }
 
 }  // namespace almanac::policy
