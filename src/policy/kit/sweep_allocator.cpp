@@ -70,6 +70,13 @@ void SweepAllocator::end_if_over(NameId group, JobId gone, const View& view) {
   }
 }
 
+int SweepAllocator::Room::gpus_left(std::uint64_t type) const {
+  for (const Stock& each : left) {
+    if (each.gpu_type == type) return static_cast<int>(each.milli / cluster::kWholeGpu);
+  }
+  return 0;
+}
+
 Time SweepAllocator::deadline_of(NameId group, const View& view) {
   Time first = kNever;
   for (const JobId job : view.group(group)) {
@@ -110,19 +117,22 @@ void SweepAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View& 
     return promoted_.contains(job) ? 1 : 2;
   };
   std::stable_sort(line.begin(), line.end(), [&](JobId a, JobId b) { return rank(a) < rank(b); });
-  std::vector<Stock> left = stock(vc, plan.ledger);
+  Room room{.vc = vc, .left = stock(vc, plan.ledger)};
+  for (const cluster::Pool& pool : plan.ledger.pools(vc)) {
+    room.per_node = std::max(room.per_node, pool.gpus_per_node);
+  }
   for (const JobId job : line) {
-    const int gpus = gpus_of(job, vc, view, plan.ledger);
+    const int gpus = gpus_of(job, room, view);
     if (gpus == 0) {
-      if (take(left, job, view)) wishes.push_back({.job = job});
+      if (take(room.left, job, view)) wishes.push_back({.job = job});
       continue;
     }
     cluster::Demand demand = asked(job, view);
     demand.gpus = gpus;
     if (const std::uint64_t held = type_held(job, view); held != 0) demand.gpu_types = held;
-    if (take(left, demand)) wishes.push_back({.job = job, .gpus = gpus});
+    if (take(room.left, demand)) wishes.push_back({.job = job, .gpus = gpus});
   }
-  widen(vc, view, plan.ledger, left, wishes);
+  widen(room, view, wishes);
 }
 
 }  // namespace almanac::policy

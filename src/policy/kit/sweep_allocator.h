@@ -49,21 +49,27 @@ class SweepAllocator : public Allocator {
     static_cast<void>(view);
     return kNever;
   }
+  /// What there is for the trials of a virtual cluster.
+  struct Room {
+    VcId vc{};
+    std::vector<Stock> left;  ///< GPUs that nobody before in the line has taken.
+    int per_node = 1;         ///< GPUs, the most that a node has.
+    /// On how few nodes so many GPUs may lie.
+    int nodes_of(int gpus) const { return (gpus + per_node - 1) / per_node; }
+    /// Whole GPUs of a type.
+    int gpus_left(std::uint64_t type) const;
+  };
   /// How many GPUs a trial takes as its turn in the line comes; 0 = as many as it asks.
-  virtual int gpus_of(JobId job, VcId vc, const View& view, const cluster::Ledger& ledger) {
+  virtual int gpus_of(JobId job, const Room& room, const View& view) {
     static_cast<void>(job);
-    static_cast<void>(vc);
+    static_cast<void>(room);
     static_cast<void>(view);
-    static_cast<void>(ledger);
     return 0;
   }
   /// Gives the jobs that are to run more GPUs out of what is left.
-  virtual void widen(VcId vc, const View& view, const cluster::Ledger& ledger,
-                     std::vector<Stock>& left, std::vector<Wish>& wishes) {
-    static_cast<void>(vc);
+  virtual void widen(Room& room, const View& view, std::vector<Wish>& wishes) {
+    static_cast<void>(room);
     static_cast<void>(view);
-    static_cast<void>(ledger);
-    static_cast<void>(left);
     static_cast<void>(wishes);
   }
   /// Told of a job that will not run again.

@@ -108,7 +108,7 @@ class HyperSched final : public SweepAllocator {
   }
 
   /// One that has reported little since it was widened keeps what it holds.
-  int gpus_of(JobId job, VcId, const View& view, const cluster::Ledger&) override {
+  int gpus_of(JobId job, const Room&, const View& view) override {
     const auto trial = trials_.find(job);
     if (trial == trials_.end() || view.progress(job).phase != Phase::running) return 0;
     const int held = held_by(job, view);
@@ -128,8 +128,7 @@ class HyperSched final : public SweepAllocator {
     return gpus;
   }
 
-  void widen(VcId vc, const View& view, const cluster::Ledger& ledger, std::vector<Stock>& left,
-             std::vector<Wish>& wishes) override {
+  void widen(Room& room, const View& view, std::vector<Wish>& wishes) override {
     std::map<NameId, std::vector<Wish*>> sweeps;
     for (Wish& wish : wishes) {
       const auto trial = trials_.find(wish.job);
@@ -138,11 +137,7 @@ class HyperSched final : public SweepAllocator {
                            trial->second.reports > settle_ && most_units(wish.job, view) > 1;
       if (is_open) sweeps[view.request(wish.job).group].push_back(&wish);
     }
-    int per_node = 1;
-    for (const cluster::Pool& pool : ledger.pools(vc)) {
-      per_node = std::max(per_node, pool.gpus_per_node);
-    }
-    for (auto& [group, open] : sweeps) deal(open, per_node, view, left);
+    for (auto& [group, open] : sweeps) deal(open, room, view);
   }
 
   int most_units(JobId job, const View& view) const {
@@ -153,8 +148,7 @@ class HyperSched final : public SweepAllocator {
     return std::min(request.max_gpus, std::max(1, batch / batches.min_local_batch)) / request.gpus;
   }
 
-  void deal(const std::vector<Wish*>& open, int per_node, const View& view,
-            std::vector<Stock>& left) {
+  void deal(const std::vector<Wish*>& open, Room& room, const View& view) {
     std::vector<double> scores;
     int unit = 1;
     int most = 1;
@@ -163,11 +157,8 @@ class HyperSched final : public SweepAllocator {
       unit = std::max(unit, view.request(wish->job).gpus);
       most = std::max(most, most_units(wish->job, view));
     }
-    std::int64_t free = 0;
-    const std::uint64_t type = type_held(open.front()->job, view);
-    for (const Stock& each : left) free += each.gpu_type == type ? each.milli : 0;
-    const int units = static_cast<int>(open.size()) +
-                      static_cast<int>(free / (std::int64_t{unit} * cluster::kWholeGpu));
+    const int free = room.gpus_left(type_held(open.front()->job, view));
+    const int units = static_cast<int>(open.size()) + free / unit;
     const std::vector<int> dealt = elastic::deal_units(scores, units, leftovers_, most);
     // What stays as it is or shrinks first, so that what grows finds out what is really free.
     for (const bool grows : {false, true}) {
@@ -177,21 +168,21 @@ class HyperSched final : public SweepAllocator {
         const int held = held_by(job, view);
         int gpus = asked_gpus * std::clamp(dealt[at], 1, most_units(job, view));
         if ((gpus > held) != grows) continue;
-        if (grows && !is_worth(job, held, gpus, per_node, view)) gpus = held;
+        if (grows && !is_worth(job, held, gpus, room, view)) gpus = held;
         cluster::Demand more = asked(job, view);
         more.gpus = gpus - asked_gpus;
         more.gpu_types = type_held(job, view);
-        if (more.gpus > 0 && take(left, more)) open[at]->gpus = gpus;
+        if (more.gpus > 0 && take(room.left, more)) open[at]->gpus = gpus;
       }
     }
   }
 
   /// Whether it makes so many more steps until the deadline that its restart is worth it.
-  bool is_worth(JobId job, int from, int to, int per_node, const View& view) const {
+  bool is_worth(JobId job, int from, int to, const Room& room, const View& view) const {
     const trace::Request& request = view.request(job);
     const int batch = request.batch > 0 ? request.batch : trials_.at(job).batches.initial_batch;
     const auto step_s = [&](int gpus) {
-      return speeds_.batch_step_s(job, (gpus + per_node - 1) / per_node, gpus, batch);
+      return speeds_.batch_step_s(job, room.nodes_of(gpus), gpus, batch);
     };
     const double faster = step_s(from) / step_s(to);
     const Time end = deadline_of(request.group, view);
