@@ -77,6 +77,12 @@ double ReportedSpeeds::step_s(JobId job, int nodes, int gpus, elastic::Split spl
          split.accumulations * model.pass_s(split.atomic_batch);
 }
 
+double ReportedSpeeds::batch_step_s(JobId job, int nodes, int gpus, int batch) const {
+  const elastic::BatchLimits& limits = page(job).batches;
+  return step_s(job, nodes, gpus,
+                elastic::within_max_batch(limits, gpus, elastic::split_batch(limits, gpus, batch)));
+}
+
 double ReportedSpeeds::correction(JobId job, int nodes, int gpus) const {
   const Lore& known = lore(page(job));
   double sum = 0;

@@ -42,6 +42,8 @@ class ReportedSpeeds {
   elastic::Goodput best(JobId job, int nodes, int gpus);
   /// Seconds of a step that is split so.
   double step_s(JobId job, int nodes, int gpus, elastic::Split split) const;
+  /// The same of a step of `batch` samples over all GPUs, however many these are.
+  double batch_step_s(JobId job, int nodes, int gpus, int batch) const;
   /// How much faster the steps reported on these GPUs were than the model has them; 1 = none were.
   double correction(JobId job, int nodes, int gpus) const;
   /// The noise that the job has reported last, else what jobs of its model did first.
