@@ -314,7 +314,7 @@ Result<void> LocalService::Core::set_shadow(const std::string& policy) {
   return change([this, policy]() -> Result<Change> {
     Change change;
     change.kept.set(kShadowKey, policy);
-    change.apply = [this, policy] { config_.shadow = policy; };
+    change.acts.push_back([this, policy] { config_.shadow = policy; });
     return change;
   });
 }
