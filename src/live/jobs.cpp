@@ -393,6 +393,7 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
   entry.moved_by.reset();
   entry.look_again = kNever;
   if (how.kind == shepherd::Outcome::Kind::never_started) {
+    --job.attempts;
     start_failed(job.number, how.why);
   } else if (failed_starts_ > 0 && probe_ == job.number) {
     start_works();

@@ -215,12 +215,12 @@ Result<void> LocalService::Core::set_policy(const std::string& policy) {
   return change([this, policy, next]() -> Result<Change> {
     Change change;
     change.kept.set(kPolicyKey, policy);
-    change.apply = [this, policy, next] {
+    change.acts.push_back([this, policy, next] {
       config_.policy = policy;
       values_[kPolicyKey] = policy;  // in place of one that the disk has not taken yet
       wanted_.reset();
       begin_policy(std::move(*next));
-    };
+    });
     return change;
   });
 }
