@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <sstream>
 #include <string>
 
@@ -33,10 +32,18 @@ std::string whole_lines(int file, std::int64_t from, std::int64_t size) {
   return made;
 }
 
-bool is_amount(double value) { return std::isfinite(value) && value >= 0; }
+/// What no training says: sums and squares of it would not be numbers any more.
+constexpr double kTooMuch = 1e15;
+constexpr double kShortestStep = 1e-6;  // seconds
+constexpr double kLongestStep = 1e6;
+constexpr double kMostSamples = 1e7;
+
+bool is_number(double value) { return std::abs(value) <= kTooMuch; }
+
+bool is_amount(double value) { return value >= 0 && is_number(value); }
 
 bool is_count(double value) {
-  return value >= 1 && value <= std::numeric_limits<int>::max() && value == std::floor(value);
+  return value >= 1 && value <= kMostSamples && value == std::floor(value);
 }
 
 }  // namespace
@@ -62,10 +69,10 @@ void OwnWord::hear(const std::string& line, std::optional<double>& use) {
   const auto [first, second, third] = values;
   if (told == 0) return;
   if (word == "gpu_use" && first >= 0 && first <= 1) use = first;
-  if (word == "metric") known().metric = {.value = first, .step = known().step};
-  if (word == "step" && first >= 0) known().step = first;
-  if (word == "step_s" && is_amount(first) && first > 0 && is_amount(second) && second < first &&
-      (told < 3 || is_count(third))) {
+  if (word == "metric" && is_number(first)) known().metric = {.value = first, .step = known().step};
+  if (word == "step" && is_amount(first)) known().step = first;
+  if (word == "step_s" && first >= kShortestStep && first <= kLongestStep && second >= 0 &&
+      second < first && (told < 3 || is_count(third))) {
     known().pace = {.step_s = first, .exchange_s = second, .samples = static_cast<int>(third)};
   }
   if (word == "noise" && told >= 2 && is_amount(first) && is_amount(second)) {

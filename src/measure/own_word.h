@@ -13,6 +13,9 @@
 ///     noise 0.02 1.7        squared norm and variance of its gradient
 ///     batches 4096 32 256   the largest batch that it can train with, and the least and most
 ///                           samples of a GPU at a time; the last two may be left out
+///
+/// Other lines, and numbers that no training has (a step of less than 1 us or more than 11 days,
+/// more than 10 million samples, anything beyond 1e15), are passed over.
 #pragma once
 
 #include <cstdint>

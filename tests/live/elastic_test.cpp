@@ -177,6 +177,41 @@ TEST_F(Elastic, RunsByTheWrapperOfTheManual) {
   EXPECT_EQ(look(job).attempts, 1);
 }
 
+/// Whatever jobs say of themselves, the service goes on.
+TEST_F(Elastic, MayLieAboutTheirTraining) {
+  for (const std::string name :
+       {"ffdl", "hasten", "pollux", "sia", "optimus", "elastic_tiresias", "slaq"}) {
+    const std::string policy = name + ":every_s=1";
+    SCOPED_TRACE(policy);
+    std::filesystem::remove_all(state());
+    begin({.state = state(),
+           .machine = made_up(4),
+           .policy = policy,
+           .futures = 0,
+           .measuring = {.every = 20ms}});
+    const auto liar = [&](const std::string& words) {
+      store::Submission asked = elastic(
+          "trap : USR2; while :; do for line in " + words +
+          "; do . $ALMANAC_ALLOCATION; printf 'gpus %s\\n%s\\n' $CUDA_VISIBLE_DEVICES \"$line\" "
+          ">> $ALMANAC_PROGRESS; sleep 0.03; done; done");
+      asked.model = "lie";
+      asked.grace = 100ms;
+      submit(asked);
+    };
+    liar(
+        "'batches 10000000 1 1' 'noise 0 0' 'step_s 1e-6' 'step_s 1e6 0 10000000' 'metric 1e15' "
+        "'step 1e15' 'metric -1e15' 'step 0' 'noise 1e15 1e15'");
+    liar(
+        "'batches 1 10000000' 'noise 1e15 0' 'step_s 1e6 999999' 'step_s 1e-6 0 10000000' "
+        "'step 1' 'metric 0' 'step 2' 'metric 1e15' 'step 3' 'metric -1e15' 'step 4' 'metric 1'");
+    const JobNumber honest = submit(shell("sleep 2"));
+    EXPECT_TRUE(comes_to(honest, JobState::completed));
+    end();
+    while (kill_commands()) {
+    }
+  }
+}
+
 TEST_F(Elastic, CanBeCancelledWhileItMoves) {
   begin_ffdl(2);
   const JobNumber job = submit(wrapped());
