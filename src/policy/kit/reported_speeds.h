@@ -9,6 +9,7 @@
 /// Cost     A fit where something new was reported: some ms with 150 reports.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <tuple>
@@ -63,7 +64,8 @@ class ReportedSpeeds {
     elastic::BatchLimits batches{};
     std::optional<elastic::Gradient> gradient;
   };
-  using Asked = std::tuple<std::uint64_t, double, double, int, int>;  // with which fit
+  // With which fit, noise and batches, on how many nodes and GPUs.
+  using Asked = std::tuple<std::uint64_t, double, double, std::array<int, 4>, int, int>;
 
   const Lore& lore(const Page& page) const {
     return pool_ == Pool::of_job || page.model == kNoName ? page.own : lores_.at(page.model);
