@@ -85,6 +85,8 @@ const char* for_what(ReasonKind kind) {
       return "for a quota";
     case ReasonKind::passed_over:
       return "as the policy put others first";
+    case ReasonKind::awaits_signal:
+      return "for cheaper or cleaner power";
     default:
       return "for other reasons";
   }

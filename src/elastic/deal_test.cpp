@@ -228,6 +228,28 @@ TEST(GeneticSearch, FindsTheBestOfASmallCase) {
   EXPECT_NEAR(evaluate(found.front[found.best])[0], best, 1e-12);
 }
 
+// It remembers fewer speed-ups of a job than a node of 64 GPUs asks for.
+TEST(GeneticSearch, RemembersNoSpeedUpForAnother) {
+  SearchProblem problem{.nodes = 2, .gpus_per_node = 64, .jobs = {{128, 1}, {128, 1}}};
+  problem.present.assign(4, 0);
+  problem.speedup = [](std::size_t job, int nodes, int gpus) {
+    return static_cast<double>(job) + 0.3 * nodes + gpus;
+  };
+  Evaluator evaluate(problem);
+  Rng random(4);
+  for (int round = 0; round < 2000; ++round) {
+    GpuMatrix matrix(4);
+    for (std::uint8_t& each : matrix) each = static_cast<std::uint8_t>(random.below(65));
+    double inverse = 0;
+    for (std::size_t job = 0; job < 2; ++job) {
+      const int on = (matrix[2 * job] > 0 ? 1 : 0) + (matrix[2 * job + 1] > 0 ? 1 : 0);
+      const int gpus = matrix[2 * job] + matrix[2 * job + 1];
+      inverse += 1 / ((gpus > 0 ? problem.speedup(job, on, gpus) / 64 : 0) + 1e-3);
+    }
+    EXPECT_NEAR(evaluate(matrix)[0], -2 / inverse, 1e-9);
+  }
+}
+
 TEST(GeneticSearch, TheSameSeedFindsTheSame) {
   const SearchProblem problem = three_jobs();
   Rng one(9);

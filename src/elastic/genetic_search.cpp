@@ -2,6 +2,7 @@
 #include "elastic/genetic_search.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -20,6 +21,9 @@ constexpr double kCrossover = 0.9;
 constexpr double kBackToPresent = 0.1;
 constexpr double kThinnedRow = 0.1;
 constexpr double kThinnedEntry = 0.1;
+constexpr std::size_t kPlacesANode = 16;  // of speed-ups that are remembered of a job
+constexpr int kNodesApart = 37;  // places between equal GPUs on one node more; odd, so that all
+                                 // count
 
 std::size_t digest(const GpuMatrix& matrix) {
   return std::hash<std::string_view>{}(
@@ -256,18 +260,17 @@ class Evolution {
 
 Evaluator::Evaluator(const SearchProblem& problem)
     : problem_(problem),
-      known_(problem.jobs.size() * static_cast<std::size_t>(problem.nodes + 1) *
-                 static_cast<std::size_t>(problem.nodes * problem.gpus_per_node + 1),
-             std::numeric_limits<double>::quiet_NaN()) {}
+      places_(std::bit_ceil(kPlacesANode * static_cast<std::size_t>(std::max(1, problem.nodes)))),
+      known_(problem.jobs.size() * places_) {}
 
 double Evaluator::speedup(std::size_t job, int nodes, int gpus) {
   if (gpus == 0) return 0;
-  const auto width = static_cast<std::size_t>(problem_.nodes * problem_.gpus_per_node + 1);
-  const auto row =
-      job * static_cast<std::size_t>(problem_.nodes + 1) + static_cast<std::size_t>(nodes);
-  double& known = known_[row * width + static_cast<std::size_t>(gpus)];
-  if (std::isnan(known)) known = problem_.speedup(job, nodes, gpus);
-  return known;
+  const auto place = static_cast<std::size_t>(gpus + nodes * kNodesApart) & (places_ - 1);
+  Known& known = known_[job * places_ + place];
+  if (known.nodes != nodes || known.gpus != gpus) {
+    known = {.nodes = nodes, .gpus = gpus, .speedup = problem_.speedup(job, nodes, gpus)};
+  }
+  return known.speedup;
 }
 
 Objectives Evaluator::operator()(const GpuMatrix& matrix) {

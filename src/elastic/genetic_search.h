@@ -43,7 +43,8 @@ struct SearchProblem {
 /// the nodes that are used.
 using Objectives = std::array<double, 2>;
 
-/// O(jobs x nodes), beside the speed-ups.
+/// O(jobs x nodes), in time and in what it remembers, beside the speed-ups. Some are asked for
+/// again: it remembers so many of a job as there are nodes, times a constant.
 class Evaluator {
  public:
   explicit Evaluator(const SearchProblem& problem);
@@ -52,8 +53,16 @@ class Evaluator {
  private:
   double speedup(std::size_t job, int nodes, int gpus);
 
+  /// Of so many nodes and GPUs of a job; the last of those that share a place.
+  struct Known {
+    std::int32_t nodes = 0;  // 0 = none
+    std::int32_t gpus = 0;
+    double speedup = 0;
+  };
+
   const SearchProblem& problem_;
-  std::vector<double> known_;  // by job, nodes, GPUs; NaN = not yet
+  std::size_t places_;        // of each job, a power of two
+  std::vector<Known> known_;  // job after job
 };
 
 struct SearchResult {

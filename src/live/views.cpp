@@ -37,6 +37,8 @@ std::string word_of(ReasonKind kind) {
     case ReasonKind::reserved:
     case ReasonKind::passed_over:
       return "Priority";
+    case ReasonKind::awaits_signal:
+      return "BeginTime";
     case ReasonKind::next_lease:
       return "NextLease";
     case ReasonKind::part_used:

@@ -32,6 +32,9 @@ constexpr Need kNeeds[] = {
      "do."},
     {Trait::reads_groups, "trials",
      "It compares trials of sweeps (group, metric): without, that part of it has nothing to do."},
+    {Trait::reads_signals, "signals",
+     "It reads a signal, such as the price of power (--incidents): without, that part of it has "
+     "nothing to do."},
 };
 
 struct Deed {

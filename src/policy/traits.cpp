@@ -23,6 +23,8 @@ std::string_view clause(Trait trait) {
       return "reads what jobs tell of their training";
     case Trait::reads_groups:
       return "compares the trials of a sweep";
+    case Trait::reads_signals:
+      return "reads a signal, such as the price of power";
     case Trait::stops_jobs:
       return "stops running jobs";
     case Trait::moves_jobs:

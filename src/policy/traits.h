@@ -24,6 +24,7 @@ enum class Trait : std::uint8_t {
   reads_speeds,       ///< Does something else only where it is known how fast jobs run with what.
   reads_training,     ///< Does something else only where jobs tell of their training.
   reads_groups,       ///< Does something else only where jobs are trials of sweeps.
+  reads_signals,      ///< Does something else only where a price or another signal is told.
   // What it does to jobs.
   stops_jobs,     ///< Preempts: stops running jobs, which go on later.
   moves_jobs,     ///< Moves running jobs to other GPUs.

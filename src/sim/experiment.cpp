@@ -129,12 +129,14 @@ void leave_out_idle(Prepared& made) {
     bool is_there;
     const char* lack;
   };
-  const std::array<Data, 5> kinds = {
+  const bool has_signals = made.incidents != nullptr && !made.incidents->signals.empty();
+  const std::array<Data, 6> kinds = {
       {{Trait::reads_deadlines, has_deadlines, "no job has a deadline"},
        {Trait::reads_speeds, !made.experiment.speed.empty(),
         "no speeds of jobs are given (--speed)"},
        {Trait::reads_training, !made.applications.empty(), "no job is elastic (--elastic)"},
        {Trait::reads_groups, has_trials, "no job is a trial of a sweep (group, metric)"},
+       {Trait::reads_signals, has_signals, "no signal is told (--incidents)"},
        {Trait::reads_tenants, !made.cluster.tenants.empty(), "the cluster has no tenants"}}};
   std::map<unsigned, std::vector<std::string>> idle;  // by the bits of what they lack
   std::erase_if(made.runs, [&](const Prepared::Run& run) {

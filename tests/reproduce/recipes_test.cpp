@@ -2,7 +2,10 @@
 
 /// \file
 /// How near the recipes come to what is published, on the shared data.
+#include <fmt/format.h>
+
 #include "reproduce/rows.h"
+#include "support/temporary_folder.h"
 
 namespace almanac::reproduce {
 namespace {
@@ -85,6 +88,57 @@ TEST(Recipes, OursEndsJobsSoonerThanPollux) {
       EXPECT_LE(row.ours, row.published) << row.what;
     }
   }
+}
+
+// Twelve jobs of a load and a workload that nothing published has, on the applications that are
+// published: nobody waits for GPUs.
+TEST(Recipes, ElasticPoliciesTakeWorkloadsThatNobodyKnowsYet) {
+  namespace fs = std::filesystem;
+  const auto data = shared_path("data/elastic/pollux/applications.json");
+  if (!data) GTEST_SKIP() << "the shared data are not at hand: ALMANAC_SHARED";
+  const fs::path pollux = fs::path(*data).parent_path();
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "data/elastic/pollux");
+  fs::create_directories(folder / "golden/elastic/pollux");
+  fs::create_symlink(*data, folder / "data/elastic/pollux/applications.json");
+  fs::create_symlink(pollux / "interpolation", folder / "data/elastic/pollux/interpolation");
+  fs::create_symlink(pollux.parent_path().parent_path() / "profiles", folder / "data/profiles");
+  std::string workloads = "load,workload,job,submit_s,application,num_replicas,batch_size\n";
+  std::string jcts = "policy,load,workload,job,jct_s\n";
+  for (int job = 0; job < 12; ++job) {
+    workloads += fmt::format("0.7,9,job-{0},{1},{2}\n", job, 600 * job,
+                             job % 2 == 0 ? "cifar10,8,2048" : "ncf,1,32768");
+    for (const char* policy : {"tiresias", "optimus", "pollux"}) {
+      jcts += fmt::format("{},0.7,9,job-{},1000\n", policy, job);
+    }
+  }
+  folder.write("data/elastic/pollux/workloads_more.csv", workloads);
+  folder.write("golden/elastic/pollux/more_jcts.csv", jcts);
+  folder.write("golden/elastic/pollux/means_more.csv", "policy,load,workload,mean_jct_s\n");
+  const auto made_here = [&](const char* recipe) {
+    Outcome made = reproduce(*recipes().find(recipe), folder / "");
+    EXPECT_TRUE(made.malformed.empty() && made.absent.empty()) << recipe;
+    return made;
+  };
+  const auto mean = [](const Outcome& made, const std::string& policy) {
+    double found = std::nan("");
+    for (const Row& row : made.rows) {
+      if (!row.what.starts_with(policy) || !says(row, "load 0.7, workload 9: mean")) continue;
+      EXPECT_DOUBLE_EQ(row.published, 1000);
+      found = row.ours;
+    }
+    return found;
+  };
+  const Outcome ticks = made_here("tiresias");
+  const Outcome ours = made_here("elastic-policies");
+  // The published simulator starts a job at its next tick of a minute, and charges 30 s for that.
+  const double later = mean(ticks, "tiresias ") - mean(ours, "tiresias:57600,");
+  EXPECT_GT(later, 30);
+  EXPECT_LT(later, 92);
+  for (const char* policy : {"optimus,", "pollux,", "sia,", "ffdl,", "elastic_tiresias,"}) {
+    EXPECT_GT(mean(ours, policy), 0) << policy;
+  }
+  EXPECT_LT(mean(ours, "hasten,"), mean(ours, "tiresias:57600,")) << "most GPUs are idle";
 }
 
 TEST(Recipes, AshaAndHyperSchedDecideAsPublished) {

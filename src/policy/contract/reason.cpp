@@ -44,6 +44,8 @@ std::string to_string(const Reason& reason, const std::string& other) {
                          reason.wanted);
     case ReasonKind::passed_over:
       return "would fit, but the policy means the GPUs for other jobs";
+    case ReasonKind::awaits_signal:
+      return "would fit, but waits for power to be cheaper or cleaner";
     case ReasonKind::unknown_vc:
       return "never: the cluster has no such virtual cluster";
     case ReasonKind::too_large:
@@ -85,6 +87,8 @@ std::string name(ReasonKind kind) {
       return "AT_QUOTA";
     case ReasonKind::passed_over:
       return "PASSED_OVER";
+    case ReasonKind::awaits_signal:
+      return "AWAITS_SIGNAL";
     case ReasonKind::unknown_vc:
       return "UNKNOWN_VC";
     case ReasonKind::too_large:

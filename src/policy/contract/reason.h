@@ -24,6 +24,7 @@ enum class ReasonKind : std::uint8_t {
   part_used,       ///< Not now: it would fit, but its model's part of the GPUs is in use.
   at_quota,        ///< Not now: a quota has too few GPUs left, whatever the nodes have.
   passed_over,     ///< Not now: it would fit, but the policy means the GPUs for other jobs.
+  awaits_signal,   ///< Not now: it would fit, but waits for cheaper or cleaner power.
   unknown_vc,      ///< Never: the cluster has no such virtual cluster.
   too_large,       ///< Never: it asks more than the virtual cluster has.
   too_many_cores,  ///< Never: it asks more cores or memory than a node, or all nodes, have.

@@ -89,6 +89,8 @@ void Allocator::take_in(std::span<const Event> events, const View& view) {
         vcs_[index(view.cluster.nodes[event.subject].vc)].touched = true;
         break;
       case EventKind::signal_changed:
+        signalled(event, view);
+        [[fallthrough]];
       case EventKind::timer:
         for (Vc& vc : vcs_) vc.touched = vc.touched || !vc.jobs.empty();
         break;
@@ -340,6 +342,9 @@ double Allocator::rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, cons
 Reason Allocator::why_waiting(JobId job, const View& view, cluster::Ledger& ledger) const {
   const cluster::Demand& demand = asked(job, view);
   if (is_aside(job)) return {.kind = ReasonKind::at_quota, .wanted = demand.gpus};
+  if (rests_for() != ReasonKind::passed_over && rests(job)) {
+    return {.kind = rests_for(), .wanted = demand.gpus};
+  }
   Reason reason{.kind = ReasonKind::short_of_gpus, .wanted = demand.gpus};
   const VcId vc = view.progress(job).vc;
   for (const cluster::Pool& pool : ledger.pools(vc)) {

@@ -76,11 +76,18 @@ class Allocator : public Policy {
     static_cast<void>(metric);
     static_cast<void>(view);
   }
+  /// Told of each new value of a signal, whether or not there are jobs.
+  virtual void signalled(const Event& event, const View& view) {
+    static_cast<void>(event);
+    static_cast<void>(view);
+  }
   /// Whether a job is not to run, though its GPUs be free and no other job wants them.
   virtual bool rests(JobId job) const {
     static_cast<void>(job);
     return false;
   }
+  /// What such a job waits for; passed_over = for other jobs, as any.
+  virtual ReasonKind rests_for() const { return ReasonKind::passed_over; }
   /// Sees to it that the jobs of the virtual cluster of `job` are allocated anew in this decision.
   void look_at(JobId job, const View& view) { vcs_[index(view.progress(job).vc)].touched = true; }
   /// Ends a job that waits or runs, for good, before jobs are allocated next: in this decision

@@ -81,14 +81,26 @@ trace::Trace trace_of(const std::vector<elastic::TickJob>& jobs) {
 
 /// Seconds from submission to end of each job, in order.
 TickOutcome play(const sim::Prepared& prepared, std::size_t run) {
-  const sim::Schedule schedule = value_or_throw(sim::simulate_run(prepared, run));
+  const Result<sim::Schedule> schedule = sim::simulate_run(prepared, run);
+  if (!schedule) return tl::unexpected(schedule.error());
   std::vector<std::int64_t> made;
-  for (std::size_t job = 0; job < schedule.jobs.size(); ++job) {
-    const sim::JobResult result = schedule.jobs[job];
-    require(result.end != kNoTime, "a job never ended");
+  for (std::size_t job = 0; job < schedule->jobs.size(); ++job) {
+    const sim::JobResult result = schedule->jobs[job];
+    if (result.end == kNoTime) return fail(Code::invalid, "a job never ended");
     made.push_back(std::llround(seconds(result.end - prepared.trace.jobs[job].request.submit)));
   }
   return made;
+}
+
+/// A workload that cannot be played leaves the others their rows.
+Result<sim::Prepared> prepare(const sim::Experiment& experiment,
+                              const std::vector<elastic::TickJob>& jobs,
+                              const cluster::Cluster& cluster) {
+  try {
+    return sim::prepare(experiment, trace_of(jobs), cluster);
+  } catch (const Malformed& wrong) {
+    return tl::unexpected(wrong.error);
+  }
 }
 
 void compare(Bench& bench) {
@@ -118,11 +130,13 @@ void compare(Bench& bench) {
   const std::vector<WorkloadKey> order(keys.begin(), keys.end());
   std::array<std::map<TickRun, TickOutcome>, kPairs.size()> played;
   for (const WorkloadKey& key : order) {
-    const sim::Prepared prepared =
-        value_or_throw(sim::prepare(experiment, trace_of(data.workloads.at(key)), cluster));
-    for (auto& each : played) each[{.workload = key}];
+    const Result<sim::Prepared> prepared = prepare(experiment, data.workloads.at(key), cluster);
+    for (auto& each : played) {
+      each[{.workload = key}] = prepared ? TickOutcome{} : tl::unexpected(prepared.error());
+    }
+    if (!prepared) continue;
     tbb::parallel_for(std::size_t{0}, kPairs.size(), [&](std::size_t run) {
-      played[run].at({.workload = key}) = play(prepared, run);
+      played[run].at({.workload = key}) = play(*prepared, run);
     });
   }
   for (std::size_t at = 0; at < kPairs.size(); ++at) {

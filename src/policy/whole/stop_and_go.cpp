@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Jobs that run while power is cheap or clean, and else wait as long as they can: by a signal, its
+/// price or its carbon, that the host tells. Power is cheap while the signal is below the value
+/// that it had been below for a `part` of the last `day_s`; until so long has been heard, always.
+///
+/// A job can wait until it has to run on to be in time, by what is believed of its run time and by
+/// what a restart costs it; one without a deadline for `wait_s` in all, whatever it waited for.
+/// Jobs that may run have GPUs in the order in which they came, and none passes another; no job is
+/// stopped for another. Where the host tells no signal all may run.
+///
+/// Source   the threshold is that of Ecovisor (Souza et al., ASPLOS'23), with the waiting time of
+///          GAIA (Hanafy et al., ASPLOS'24, section 4).
+/// Differs  GAIA looks a day ahead from a job's arrival on; here the day is the past one, for a
+///          policy is told no forecast. Where all days are alike both decide the same.
+/// Cost     O(n) a decision with n jobs, O(h log h) a change of the signal with h in a day.
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "policy/kit/allocator.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::whole {
+namespace {
+
+class StopAndGo final : public Allocator {
+ public:
+  StopAndGo(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator,
+            const Parameters& told)
+      : Allocator(std::move(placement), std::move(estimator)),
+        part_(told.number("part")),
+        day_(told.duration("day_s")),
+        wait_(told.duration("wait_s")),
+        signal_(static_cast<std::uint32_t>(told.whole("signal") - 1)) {}
+
+ private:
+  struct Heard {
+    Time since{};
+    double value = 0;
+  };
+
+  void signalled(const Event& event, const View& view) override {
+    if (event.subject != signal_) return;
+    heard_.push_back({view.now, event.value});
+    const Time from = view.now - day_;
+    while (heard_.size() > 1 && heard_[1].since <= from) heard_.pop_front();
+    if (heard_.front().since > from) return;  // less than a day is known
+    std::vector<std::pair<double, Duration>> day;
+    for (std::size_t at = 0; at + 1 < heard_.size(); ++at) {
+      day.emplace_back(heard_[at].value, heard_[at + 1].since - std::max(from, heard_[at].since));
+    }
+    std::sort(day.begin(), day.end());
+    Duration below{0};
+    double threshold = event.value;
+    for (const auto& [value, lasted] : day) {
+      threshold = value;
+      below += lasted;
+      if (seconds(below) > part_ * seconds(day_)) break;
+    }
+    is_cheap_ = event.value < threshold;
+  }
+
+  bool rests(JobId job) const override { return resting_.contains(job); }
+  ReasonKind rests_for() const override { return ReasonKind::awaits_signal; }
+  void left(JobId job, const View& view) override {
+    if (view.progress(job).phase != Phase::running) resting_.erase(job);
+  }
+
+  void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
+                std::vector<Wish>& wishes) override {
+    Time next = kNever;
+    std::vector<JobId> line;
+    for (const JobId job : jobs) {
+      const Time latest = latest_start(job, view);
+      const bool may_run = is_cheap_ || view.now >= latest;
+      may_run ? static_cast<void>(resting_.erase(job)) : static_cast<void>(resting_.insert(job));
+      if (may_run) line.push_back(job);
+      if (!may_run) next = std::min(next, latest);
+    }
+    if (next != kNever) plan.wake(next);
+    const auto waits = [&](JobId job) { return view.progress(job).phase == Phase::waiting; };
+    std::stable_partition(line.begin(), line.end(), [&](JobId job) { return !waits(job); });
+    std::vector<Stock> left = stock(vc, plan.ledger);
+    for (const JobId job : line) {
+      if (!take(left, job, view) && waits(job)) break;
+      wishes.push_back({.job = job});
+    }
+  }
+
+  /// Until when a job can wait from now on, were it to wait.
+  Time latest_start(JobId job, const View& view) const {
+    const Time deadline = view.request(job).deadline;
+    if (deadline != kNoTime) return deadline - work_left(job, view) - stop_cost(job, view);
+    const Duration waited = view.now - view.request(job).submit - view.attained(job);
+    return view.now + std::max(Duration{0}, wait_ - waited);
+  }
+  static Duration stop_cost(JobId job, const View& view) {
+    return view.progress(job).phase == Phase::running ? view.cost(job, {}) : Duration{0};
+  }
+
+  double part_;
+  Duration day_;
+  Duration wait_;
+  std::uint32_t signal_;
+  std::deque<Heard> heard_;  // of a day; the first may have begun before it
+  bool is_cheap_ = true;
+  std::set<JobId> resting_;
+};
+
+}  // namespace
+
+void register_stop_and_go(Registry& registry) {
+  registry.wholes.add(
+      {.name = "stop_and_go",
+       .summary = "jobs run while power is cheap or clean, and else wait as long as they can",
+       .source = "Souza et al. ASPLOS'23 (Ecovisor), Hanafy et al. ASPLOS'24 (GAIA)",
+       .traits = {.has = {Trait::reads_run_times, Trait::reads_signals, Trait::stops_jobs,
+                          Trait::keeps_line}},
+       .parameters = {number("part", "of a day for which power counts as cheap", 0.3, 0, 1),
+                      number("day_s", "over which it is judged what is cheap", 86'400, 1, 1e9),
+                      number("wait_s", "for how long a job without a deadline waits, in all",
+                             86'400, 0, 1e9),
+                      whole_number("signal", "which one, in the order in which the host tells them",
+                                   1, 1, 1000)}},
+      [](const Parameters& told, const Composition& composition, Host host) {
+        return std::make_unique<StopAndGo>(
+            almanac::policy::registry().placements.make(composition.placement, host),
+            std::move(host.estimator), told);
+      });
+}
+
+}  // namespace almanac::policy::whole
