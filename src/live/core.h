@@ -90,7 +90,7 @@ class LocalService::Core final : public schedule::Actuator {
   void heed_jump();
   void take_note(const Sight& sight);
   /// Whether the policy is to hear of any.
-  bool hear_reports(const std::vector<store::JobNumber>& reported);
+  bool hear_reports(const std::vector<Report>& reported);
   /// Has users hear what take_note() found that they should; takes as long as the hook does.
   void send_letters();
   /// The present for a forecast; what has ended is told once.
@@ -232,6 +232,23 @@ class LocalService::Core final : public schedule::Actuator {
     dirty_.insert(entry.job.number);
   }
 
+  // moving.cpp: jobs that go on on other GPUs.
+  /// Its process is to use what the job holds now, and no more of what it held.
+  void go_on(Entry& entry);
+  /// Its policy may want another batch of it.
+  void heed_batch(Entry& entry);
+  /// Tells those whose new GPUs others have left.
+  void tell_moved();
+  /// Whether that says that it uses what it was told of.
+  void take_words();
+  /// It is ended, and begun anew on what its job holds.
+  void move_by_restart(Entry& entry, const std::string& why);
+  /// What others have still of a job's GPUs that are to leave them.
+  std::vector<cluster::Grant> not_left(const Entry& entry) const;
+  /// What its process uses, whatever the store has: an earlier service may not have told it.
+  void find_out_what_it_uses(Entry& entry);
+  void lets_go(Entry& entry);
+
   // recovery.cpp: what an earlier service left.
   Result<void> recover(std::vector<store::Job> unfinished);
   Result<void> check_store_is_of_runs() const;
@@ -286,6 +303,7 @@ class LocalService::Core final : public schedule::Actuator {
   // Actuator: called from within the round.
   void start(JobId job) override;
   void stop(JobId job) override;
+  void vacate(JobId job) override;
   void end(JobId job, bool runs) override;
   void decline(JobId job) override;
   void resize(JobId job) override;
@@ -345,6 +363,7 @@ class LocalService::Core final : public schedule::Actuator {
   bool look_aside_ = true;
   std::vector<JobId> to_pin_;  // that the round has started or resized
   std::vector<store::JobNumber> to_resize_;
+  std::set<store::JobNumber> to_tell_;      // of other GPUs, or another batch
   std::vector<store::JobNumber> to_start_;  // in the order of the policy
   std::vector<store::JobNumber> to_stop_;   // whose process is to be told to end
   std::vector<store::JobNumber> to_kill_;   // whose process holds too much of a GPU

@@ -282,6 +282,7 @@ Result<void> LocalService::Core::recover(std::vector<store::Job> unfinished) {
       if (!settle_gone(entry, fits.error())) return fits;
       continue;
     }
+    find_out_what_it_uses(entry);
     running.push_back(&entry);
     to_resize_.push_back(number);  // what was on the disk its process may not have heard
     book_.count_task(job, +1);

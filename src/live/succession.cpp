@@ -92,7 +92,7 @@ void LocalService::Core::begin_policy(Successor next) {
   for (const std::vector<Known>* const jobs : {&running, &waiting}) {
     for (const Known& known : *jobs) {
       known.entry->id = JobId{static_cast<std::uint32_t>(trace_->jobs.size())};
-      trace_->jobs.push_back(store::record_of(known.entry->job, trace_->names));
+      trace_->jobs.push_back(as_policy_knows(known.entry->job, trace_->names));
       numbers_.push_back(known.entry->job.number);
     }
   }
