@@ -31,9 +31,8 @@ double LocalService::Core::draw_w() const {
   }
   if (!config_.power) return 0;
   std::vector<cluster::Grant> held;
-  for (const auto& [number, entry] : book_.all()) {
-    if (entry.job.state != trace::JobState::running && !entry.makes_room) continue;
-    held.insert(held.end(), entry.job.held_gpus.begin(), entry.job.held_gpus.end());
+  for (const Entry* const entry : holders()) {
+    held.insert(held.end(), entry->job.held_gpus.begin(), entry->job.held_gpus.end());
   }
   return modelled_w(*config_.power, config_.machine.cluster, held);
 }
@@ -187,10 +186,9 @@ void LocalService::Core::take_note(const Sight& sight) {
                          .gpu_use = gpu_use_.value_or(std::nan("")),
                          .power_w = draw_w(),
                          .power_is_measured = !gpu_w_.empty()};
-    for (const auto& [number, entry] : book_.all()) {
-      moment.jobs_running += entry.job.state == trace::JobState::running ? 1 : 0;
-      moment.jobs_waiting += entry.job.state == trace::JobState::pending ? 1 : 0;
-    }
+    const Counts& counts = book_.counts();
+    moment.jobs_running = static_cast<std::int32_t>(counts.running);
+    moment.jobs_waiting = static_cast<std::int32_t>(counts.waiting + counts.held);
     moments_.push_back(moment);
   }
   wake();

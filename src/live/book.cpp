@@ -33,10 +33,24 @@ Entry& Book::add(store::Job job) {
   const auto [at, is_new] = entries_.try_emplace(number);
   ALMANAC_CHECK(is_new, "job {} is there already", static_cast<std::int64_t>(number));
   at->second.job = std::move(job);
+  recount(at->second);
   return at->second;
 }
 
-void Book::erase(JobNumber number) { entries_.erase(number); }
+void Book::erase(JobNumber number) {
+  const auto found = entries_.find(number);
+  if (const auto before = found->second.counted_as) --(counts_.*before);
+  entries_.erase(found);
+}
+
+void Book::recount(Entry& entry) {
+  const store::Job& job = entry.job;
+  std::int64_t Counts::*now = nullptr;
+  if (job.state == JobState::running) now = &Counts::running;
+  if (job.state == JobState::pending) now = job.held ? &Counts::held : &Counts::waiting;
+  if (now != nullptr) ++(counts_.*now);
+  if (const auto before = std::exchange(entry.counted_as, now)) --(counts_.*before);
+}
 
 Entry* Book::find(JobNumber number) {
   const auto found = entries_.find(number);

@@ -4,6 +4,7 @@
 /// The jobs that have not ended, and what keeps the policy from seeing some of them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -20,6 +21,11 @@
 #include "trace/trace.h"
 
 namespace almanac::live {
+
+/// Of jobs that have not ended.
+struct Counts {
+  std::int64_t waiting = 0, held = 0, running = 0;
+};
 
 struct Entry {
   /// Without what runs, which is most of it: that is read back from the disk to start it.
@@ -58,6 +64,7 @@ struct Entry {
   std::optional<measure::Stretch> bandwidth_gbs{};  ///< What it drew of the memory's, when looked
                                                     ///< at last.
   std::optional<measure::OwnProgress> progress{};   ///< What it says of its training.
+  std::int64_t Counts::*counted_as = nullptr;       ///< Null = it has ended.
 };
 
 /// What keeps a pending job from the policy.
@@ -103,6 +110,9 @@ class Book {
   Entries& all() { return entries_; }
   const Entries& all() const { return entries_; }
 
+  /// Its state has changed, or whether it is held.
+  void recount(Entry& entry);
+  const Counts& counts() const { return counts_; }
   Aside aside(const Entry& entry, Time now) const;
   /// A task of an array joins the policy's jobs, or leaves them.
   void count_task(const store::Job& job, int sign);
@@ -115,6 +125,7 @@ class Book {
   Answer may_follow(const store::Submission& asked) const;
 
   Entries entries_;
+  Counts counts_;
   std::map<store::JobNumber, int> tasks_;  // of each array, among the policy's jobs
   EndedWell ended_well_;
 };

@@ -75,7 +75,10 @@ void LocalService::Core::step(Lock& lock) {
   save(lock);
   if (fulfilled) fulfilled->set_value({});
   launch(lock);
-  if (std::exchange(changed_, false)) ++revision_;
+  if (std::exchange(changed_, false)) {
+    ++revision_;
+    places_.reset();
+  }
 }
 
 Time LocalService::Core::next_alarm() const {
@@ -242,7 +245,8 @@ void LocalService::Core::launch(Lock& lock) {
   tell_moved();
   if (!may_start() || to_start_.empty()) return;
   std::vector<JobNumber> later;
-  for (const JobNumber number : std::exchange(to_start_, {})) {
+  const std::vector<JobNumber> taken = to_start_;  // others see there what is about to start
+  for (const JobNumber number : taken) {
     const Entry* const entry = book_.find(number);
     if (entry == nullptr || !entry->starting) continue;
     if (start_again_ != kNever || refused_.contains(number) || !is_free_of_others(*entry)) {
@@ -259,6 +263,7 @@ void LocalService::Core::launch(Lock& lock) {
     }
     start_process(*book_.find(number), **whole);
   }
+  to_start_.erase(to_start_.begin(), to_start_.begin() + std::ssize(taken));
   to_start_.insert(to_start_.end(), later.begin(), later.end());
 }
 

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fair_mutex.h"
 #include "base/retirement.h"
 #include "live/book.h"
 #include "live/clock.h"
@@ -126,7 +127,7 @@ class LocalService::Core final : public schedule::Actuator {
     std::unique_ptr<predict::Estimator> estimator{};
     Time taught_until{};  // by those that ended before
   };
-  using Lock = std::unique_lock<std::mutex>;
+  using Lock = std::unique_lock<FairMutex>;
 
   Core(Config config, store::Store store, policy::Composition composition, Time begin);
 
@@ -226,7 +227,10 @@ class LocalService::Core final : public schedule::Actuator {
   /// Whether it is time to start something.
   bool may_start();
   void start_works();
-  void touch(const Entry& entry) { dirty_.insert(entry.job.number); }
+  void touch(Entry& entry) {
+    book_.recount(entry);
+    dirty_.insert(entry.job.number);
+  }
 
   // moving.cpp: jobs that go on on other GPUs.
   /// Its process is to use what the job holds now, and no more of what it held.
@@ -246,7 +250,7 @@ class LocalService::Core final : public schedule::Actuator {
   void lets_go(Entry& entry);
 
   // recovery.cpp: what an earlier service left.
-  Result<void> recover();
+  Result<void> recover(std::vector<store::Job> unfinished);
   Result<void> check_store_is_of_runs() const;
   Result<void> take_over_runs();
   std::vector<cluster::Grant> whole_machine() const;
@@ -319,8 +323,12 @@ class LocalService::Core final : public schedule::Actuator {
 
   // views.cpp
   /// Where each job stands in the line of its virtual cluster, from 1; 0 = it stands in none.
-  std::vector<std::int64_t> places() const;
-  JobView view_of(const Entry& entry, const std::vector<std::int64_t>& places) const;
+  const std::vector<std::int64_t>& places() const;
+  /// Those that hold GPUs: they run, or are to go from where they ran. In order of number.
+  std::vector<const Entry*> holders() const;
+  /// The waiting jobs that a forecast is made of.
+  std::vector<const Entry*> next_in_line() const;
+  JobView view_of(const Entry& entry) const;
   std::vector<NodeView> nodes_now() const;
   int gpus_busy() const;
   std::string why_aside(const Entry& entry, std::string& word) const;
@@ -333,7 +341,7 @@ class LocalService::Core final : public schedule::Actuator {
 
   Config config_;
   store::Store store_;
-  mutable std::mutex mutex_;  // of all below up to inbox_mutex_
+  mutable FairMutex mutex_;  // of all below up to inbox_mutex_
   Clock clock_;
   Time now_{};
   Time started_{};
@@ -392,6 +400,8 @@ class LocalService::Core final : public schedule::Actuator {
   Counters counters_;
   std::atomic<std::uint64_t> revision_ = 1;
   bool changed_ = false;
+  // By JobId; nothing = the line has changed since it was last asked for.
+  mutable std::optional<std::vector<std::int64_t>> places_;
 
   std::mutex inbox_mutex_;
   std::deque<Entrant> entrants_;

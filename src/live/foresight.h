@@ -46,11 +46,15 @@ struct Outlook {
     schedule::Past past{};
     bool runs = false;
   };
+  /// Of more, who is behind them in line is told nothing: it would be long in coming, and of little
+  /// worth by then.
+  static constexpr std::size_t kMostWaiting = 10'000;
 
   std::uint64_t revision = 0;
   Time at{};
   policy::Composition composition{};
-  std::vector<One> jobs{};  ///< That the policy knows, in the order of its queue.
+  std::vector<One> jobs{};  ///< That the policy knows, in the order of its queue; of those that
+                            ///< wait at most kMostWaiting.
   /// Those that wait stand in the order of `jobs`, whenever they were submitted.
   bool in_line = false;
   std::vector<NodeId> drained{};

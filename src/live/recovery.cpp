@@ -109,7 +109,7 @@ Result<std::unique_ptr<LocalService::Core>> LocalService::Core::open(Config conf
   if (!composition) return tl::unexpected(composition.error());
   const auto last = store->last_number();
   if (!last) return tl::unexpected(last.error());
-  const auto unfinished = store->unfinished();
+  auto unfinished = store->unfinished();
   if (!unfinished) return tl::unexpected(unfinished.error());
   Time begin = Time::min();
   for (const store::Job& job : *unfinished) {
@@ -125,7 +125,8 @@ Result<std::unique_ptr<LocalService::Core>> LocalService::Core::open(Config conf
         text::format_duration(begin - wall)));
     log_warning(made->config_.machine.notes.back());
   }
-  if (auto recovered = made->recover(); !recovered) return tl::unexpected(recovered.error());
+  if (auto recovered = made->recover(*std::move(unfinished)); !recovered)
+    return tl::unexpected(recovered.error());
   return made;
 }
 
@@ -249,17 +250,16 @@ bool LocalService::Core::settle_gone(Entry& entry, const Error& why) {
   return true;
 }
 
-Result<void> LocalService::Core::recover() {
+Result<void> LocalService::Core::recover(std::vector<store::Job> unfinished) {
   if (auto forgotten = begin_forgetting(); !forgotten) return forgotten;
   auto successor = prepare(composition_, now_);
   if (!successor) return tl::unexpected(successor.error());
-  auto unfinished = store_.unfinished();
-  if (!unfinished) return tl::unexpected(unfinished.error());
-  for (store::Job& job : *unfinished) {
+  for (store::Job& job : unfinished) {
     gate_.count(job, +1);
     forget_what_runs(job);
     book_.add(std::move(job));
   }
+  unfinished = {};
 
   if (auto read = read_maintenance(); !read) return read;
   if (auto known = check_store_is_of_runs(); !known) return known;

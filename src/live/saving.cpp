@@ -20,6 +20,7 @@ using store::JobNumber;
 Result<void> LocalService::Core::commit(Lock& lock, const store::Store::Batch& batch) {
   if (batch.empty()) return {};
   const auto begun = std::chrono::steady_clock::now();
+  places_.reset();
   lock.unlock();
   Result<void> saved = store_.commit(batch);
   lock.lock();

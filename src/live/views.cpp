@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -118,17 +119,30 @@ std::string LocalService::Core::why_aside(const Entry& entry, std::string& word)
   return "is about to join the queue";
 }
 
-std::vector<std::int64_t> LocalService::Core::places() const {
+const std::vector<std::int64_t>& LocalService::Core::places() const {
+  if (places_ && places_->size() == numbers_.size()) return *places_;
   std::vector<JobId> line;
   round_->line_up(line);
-  std::vector<std::int64_t> made(numbers_.size());
+  places_.emplace(numbers_.size());
   std::vector<std::int64_t> last(config_.machine.cluster.vcs.size());
-  for (const JobId job : line) made[index(job)] = ++last[index(round_->progress(job).vc)];
+  for (const JobId job : line) (*places_)[index(job)] = ++last[index(round_->progress(job).vc)];
+  return *places_;
+}
+
+std::vector<const Entry*> LocalService::Core::holders() const {
+  std::set<JobNumber> numbers = processes_;
+  numbers.insert(to_start_.begin(), to_start_.end());
+  std::vector<const Entry*> made;
+  for (const JobNumber number : numbers) {
+    const Entry* const entry = book_.find(number);
+    const bool holds =
+        entry != nullptr && (entry->job.state == JobState::running || entry->makes_room);
+    if (holds) made.push_back(entry);
+  }
   return made;
 }
 
-JobView LocalService::Core::view_of(const Entry& entry,
-                                    const std::vector<std::int64_t>& places) const {
+JobView LocalService::Core::view_of(const Entry& entry) const {
   JobView made{.job = entry.job};
   if (entry.progress) made.step = entry.progress->step;
   if (entry.progress && entry.progress->metric) {
@@ -151,7 +165,7 @@ JobView LocalService::Core::view_of(const Entry& entry,
           : std::to_string(static_cast<std::int64_t>(numbers_[index(reason.other)]));
   made.why = policy::to_string(reason, other);
   made.why_word = word_of(reason.kind);
-  made.place = places[index(entry.id)];
+  made.place = places()[index(entry.id)];
   return made;
 }
 
@@ -159,20 +173,30 @@ std::vector<JobView> LocalService::Core::jobs(std::optional<Time> ended_since, c
                                               std::size_t most) const {
   std::vector<JobView> made;
   std::map<JobNumber, JobView> ended;  // some are here and in the store, for a moment
-  {
+  // A part at a time: whoever decides is to wait for none of a long list.
+  constexpr int kLooks = 2000;
+  constexpr int kViews = 200;
+  std::optional<JobNumber> next{JobNumber{}};
+  while (next) {
     const std::lock_guard lock(mutex_);
-    const std::vector<std::int64_t> stands = places();
-    for (const auto& [number, entry] : book_.all()) {
-      if (made.size() == most) break;
+    int looks = 0;
+    int views = 0;
+    auto at = book_.all().lower_bound(*next);
+    for (; at != book_.all().end() && made.size() < most && looks < kLooks && views < kViews;
+         ++at, ++looks) {
+      const Entry& entry = at->second;
       const bool is_over = has_ended(entry.job);
       if (is_over && (!ended_since || entry.job.end < *ended_since)) continue;
       if (wanted && !wanted(entry.job)) continue;
+      ++views;
       if (is_over) {
-        ended.emplace(number, view_of(entry, stands));
+        ended.emplace(at->first, view_of(entry));
       } else {
-        made.push_back(view_of(entry, stands));
+        made.push_back(view_of(entry));
       }
     }
+    const bool is_done = at == book_.all().end() || made.size() == most;
+    next = is_done ? std::nullopt : std::optional(at->first);
   }
   if (!ended_since) return made;
   // Page by page, the smallest numbers first: there may be millions.
@@ -209,8 +233,7 @@ Result<JobView> LocalService::Core::job(JobNumber number) const {
     if (entry == nullptr) return made;
     // What runs is on the disk, the rest is newer here.
     store::Submission asked = std::move(made.job.asked);
-    const bool waits = in_round(*entry, Phase::waiting);
-    made = view_of(*entry, waits ? places() : std::vector<std::int64_t>{});
+    made = view_of(*entry);
     made.job.asked = std::move(asked);
     if (entry->run) folder = entry->run->folder();
   }
@@ -224,9 +247,9 @@ std::vector<store::Job> LocalService::Core::beside(JobNumber number) const {
   std::vector<store::Job> made;
   const Entry* const own = book_.find(number);
   if (own == nullptr || own->job.state != JobState::running) return made;
-  for (const auto& [other, entry] : book_.all()) {
-    const bool runs = entry.job.state == JobState::running;
-    if (runs && (other == number || share_a_gpu(own->job, entry.job))) made.push_back(entry.job);
+  for (const Entry* const entry : holders()) {
+    const bool runs = entry->job.state == JobState::running;
+    if (runs && (entry == own || share_a_gpu(own->job, entry->job))) made.push_back(entry->job);
   }
   return made;
 }
@@ -237,11 +260,10 @@ Overview LocalService::Core::overview() const {
                 .now = now_,
                 .started = started_,
                 .policy = config_.policy,
-                .shadow = config_.shadow};
-  for (const auto& [number, entry] : book_.all()) {
-    if (entry.job.state == JobState::running) ++made.running;
-    if (entry.job.state == JobState::pending) ++(entry.job.held ? made.held : made.waiting);
-  }
+                .shadow = config_.shadow,
+                .waiting = book_.counts().waiting,
+                .held = book_.counts().held,
+                .running = book_.counts().running};
   const cluster::Ledger& ledger = round_->ledger();
   made.gpus = config_.machine.cluster.gpus() - static_cast<int>(out_.gpus.size());
   made.gpu_share_busy = static_cast<double>(ledger.busy_gpu_milli()) / cluster::kWholeGpu;
@@ -299,16 +321,16 @@ std::vector<NodeView> LocalService::Core::nodes_now() const {
       if (!view.in_service) view.trouble = trouble->second;
     }
   }
-  for (const auto& [number, entry] : book_.all()) {
-    if (entry.job.state != JobState::running && !entry.makes_room) continue;
-    for (const cluster::Grant& grant : entry.job.held_gpus) {
+  for (const Entry* const entry : holders()) {
+    for (const cluster::Grant& grant : entry->job.held_gpus) {
       // What is to end may hold what a cluster file of before had.
       if (index(grant.node) >= made.size()) continue;
       NodeView& node = made[index(grant.node)];
       node.cpus_held += grant.cpu_milli / 1e3;
       node.memory_held_gb += grant.memory_mb / 1e3;
       for (GpuView& gpu : node.gpus) {
-        if ((grant.gpus >> static_cast<unsigned>(gpu.number) & 1U) != 0) gpu.jobs.push_back(number);
+        if ((grant.gpus >> static_cast<unsigned>(gpu.number) & 1U) != 0)
+          gpu.jobs.push_back(entry->job.number);
       }
     }
   }
@@ -337,13 +359,35 @@ int LocalService::Core::gpus_busy() const {
   return busy;
 }
 
+std::vector<const Entry*> LocalService::Core::next_in_line() const {
+  const std::vector<std::int64_t>& stands = places();
+  std::vector<JobId> line;
+  for (std::uint32_t id = 0; id < stands.size(); ++id) {
+    if (stands[id] > 0) line.push_back(JobId{id});
+  }
+  if (line.size() > Outlook::kMostWaiting) {
+    const auto last = line.begin() + Outlook::kMostWaiting;
+    std::nth_element(line.begin(), last, line.end(), [&](JobId a, JobId b) {
+      return std::pair(stands[index(a)], a) < std::pair(stands[index(b)], b);
+    });
+    line.erase(last, line.end());
+  }
+  std::vector<const Entry*> made;
+  for (const JobId id : line) made.push_back(book_.find(numbers_[index(id)]));
+  if (!made.empty()) return made;
+  // A policy without a line.
+  for (const auto& [number, entry] : book_.all()) {
+    if (made.size() == Outlook::kMostWaiting) break;
+    if (in_round(entry, Phase::waiting)) made.push_back(&entry);
+  }
+  return made;
+}
+
 Outlook LocalService::Core::outlook() {
   const std::lock_guard lock(mutex_);
   Outlook made{.revision = revision_, .at = now_, .composition = composition_};
-  for (const auto& [number, entry] : book_.all()) {
-    if (entry.id == kNoJob) continue;
+  const auto add = [&](const Entry& entry) {
     const policy::Progress& state = round_->progress(entry.id);
-    if (state.phase != Phase::running && state.phase != Phase::waiting) continue;
     made.jobs.push_back({.job = entry.job,
                          .past = {.since = state.since,
                                   .start = state.start,
@@ -351,10 +395,14 @@ Outlook LocalService::Core::outlook() {
                                   .charged = state.charged,
                                   .preemptions = state.preemptions},
                          .runs = state.phase == Phase::running});
+  };
+  for (const Entry* const entry : holders()) {
+    if (in_round(*entry, Phase::running)) add(*entry);
   }
-  std::stable_sort(
-      made.jobs.begin(), made.jobs.end(),
-      [](const Outlook::One& a, const Outlook::One& b) { return a.past.since < b.past.since; });
+  for (const Entry* const entry : next_in_line()) add(*entry);
+  std::sort(made.jobs.begin(), made.jobs.end(), [](const Outlook::One& a, const Outlook::One& b) {
+    return std::pair(a.past.since, a.job.number) < std::pair(b.past.since, b.job.number);
+  });
   for (std::uint32_t node = 0; node < config_.machine.cluster.nodes.size(); ++node) {
     if (round_->ledger().drained(NodeId{node})) made.drained.push_back(NodeId{node});
   }

@@ -341,6 +341,7 @@ Result<void> LocalService::Core::hold(const std::vector<JobNumber>& numbers, con
       change.kept.note(note_of(held, now_, "held"));
       change.acts.push_back([this, &entry] {
         entry.job.held = true;
+        book_.recount(entry);
         if (in_round(entry, Phase::waiting)) leave_queue(entry);
         aside_.insert(entry.job.number);
       });
@@ -363,6 +364,7 @@ Result<void> LocalService::Core::release(const std::vector<JobNumber>& numbers,
       change.kept.note(note_of(released, now_, "released"));
       change.acts.push_back([this, &entry] {
         entry.job.held = false;
+        book_.recount(entry);
         look_aside_ = true;
       });
       return {};

@@ -22,7 +22,8 @@ void SteadyUse::add(const Stretch& use) {
   }
   if (use.from < changed_ + measuring_.settling || use.to <= use.from) return;
   counted_.push_back(use);
-  while (counted_.front().to <= use.to - measuring_.window) counted_.pop_front();
+  std::erase_if(counted_,
+                [&](const Stretch& each) { return each.to <= use.to - measuring_.window; });
 }
 
 std::optional<double> SteadyUse::mean() const {

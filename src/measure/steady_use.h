@@ -12,8 +12,8 @@
 /// Differs  CODA's abstract says nothing of this; a simulation knows the use at once.
 #pragma once
 
-#include <deque>
 #include <optional>
+#include <vector>
 
 #include "base/time.h"
 #include "measure/stretch.h"
@@ -45,7 +45,7 @@ class SteadyUse {
   Measuring measuring_;
   Time changed_{};
   bool computes_ = false;
-  std::deque<Stretch> counted_;
+  std::vector<Stretch> counted_;  // a handful; of a job that waits no memory
 };
 
 }  // namespace almanac::measure

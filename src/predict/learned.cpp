@@ -132,13 +132,19 @@ Prediction Learned::foresee(JobId job, const trace::Request& request) {
   }
   const Seen seen = look(request);
   Prediction made = guess(seen);
-  underway_[static_cast<std::uint32_t>(index(job))] = {seen, static_cast<float>(made.typical)};
+  remember(job, {seen, static_cast<float>(made.typical)});
   memory_.submitted(job, request);
   return made;
 }
 
+void Learned::remember(JobId job, const Waiting& waiting) {
+  // A fit looks at no more; beyond, a queue of very many would take as much memory as they.
+  if (underway_.size() >= 2 * options_.most) return;
+  underway_.insert_or_assign(static_cast<std::uint32_t>(index(job)), waiting);
+}
+
 void Learned::watch(JobId job, const trace::Request& request) {
-  underway_[static_cast<std::uint32_t>(index(job))] = {.seen = look(request)};
+  remember(job, {.seen = look(request)});
   memory_.submitted(job, request);
 }
 

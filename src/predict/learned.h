@@ -89,6 +89,8 @@ class Learned final : public Estimator {
   bool is_due(Time now) const;
   Seen look(const trace::Request& request);
   Prediction guess(const Seen& seen) const;
+  /// To learn from at its end.
+  void remember(JobId job, const Waiting& waiting);
   void judge(const Waiting& job, double log);
   Fit begin_fit(Time now);
   void fit_aside(Time now);
@@ -96,7 +98,7 @@ class Learned final : public Estimator {
 
   Memory memory_;
   LearnedOptions options_{};
-  std::unordered_map<std::uint32_t, Waiting> underway_;  // by JobId
+  std::unordered_map<std::uint32_t, Waiting> underway_;  // by JobId; some 780 bytes each
   Examples examples_{options_.most};
   std::shared_ptr<const Model> model_;
   bool fixed_ = false;

@@ -98,6 +98,20 @@ TEST(Learned, BoundsWhatAFitLooksAtAndHowManyThereAre) {
   EXPECT_GE(learned.fits() - outgrown_at, 8);
 }
 
+TEST(Learned, RemembersOfAVeryLongQueueWhatAFitCouldLookAt) {
+  constexpr std::size_t kMost = 10;
+  const trace::Trace log = testing_log(100);
+  Learned learned(log.names, {.most = kMost});
+  for (std::uint32_t at = 0; at < log.jobs.size(); ++at) {
+    static_cast<void>(learned.foresee(JobId{at}, log.jobs[at].request));
+  }
+  for (std::uint32_t at = 0; at < log.jobs.size(); ++at) {
+    const trace::Job& job = log.jobs[at];
+    learned.learn(JobId{at}, job.request, {.at = job.outcome.end, .ran = job.outcome.run});
+  }
+  EXPECT_EQ(learned.examples().ended(), 2 * kMost);
+}
+
 TEST(Learned, IsCalibratedOnTheLatestOnly) {
   const trace::Trace log = testing_log(1'000 + Model::kCalibrated);
   Learned learned(log.names);

@@ -8,8 +8,18 @@
 
 namespace almanac::serve {
 
+namespace {
+
+/// Long answers of one client are not to take more than half of the processors.
+int most_of_one(int count) {
+  const int half = static_cast<int>(std::thread::hardware_concurrency()) / 2;
+  return std::clamp(half, 1, std::max(1, count - 2));
+}
+
+}  // namespace
+
 Workers::Workers(int count, Handler handler, std::function<void()> ring)
-    : handler_(std::move(handler)), ring_(std::move(ring)), most_of_one_(std::max(1, count - 2)) {
+    : handler_(std::move(handler)), ring_(std::move(ring)), most_of_one_(most_of_one(count)) {
   for (int i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
 }
 

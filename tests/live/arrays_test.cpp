@@ -84,6 +84,18 @@ TEST_F(Arrays, RunAgainAsOneWhetherTheyRunWaitOrHaveEnded) {
   EXPECT_EQ(look(all_.back()).attempts, 1) << "it had never run";
 }
 
+TEST_F(Box, ForetellsTheNextInLineOfAVeryLongQueue) {
+  begin("fifo", 1, 1);
+  store::Submission asked = shell("sleep 1000");
+  asked.time_limit = 1h;
+  for (int task = 0; task < 10'100; ++task) asked.indices.push_back(task);
+  const auto numbers = service_->submit(asked).value();
+  ASSERT_TRUE(eventually([&] { return service_->job(numbers[1])->expected.has_value(); }));
+  EXPECT_TRUE(service_->job(numbers[10'000])->expected) << "it waits as the last of 10,000";
+  EXPECT_FALSE(service_->job(numbers[10'001])->expected);
+  ASSERT_TRUE(service_->cancel_all(numbers, me_, true));
+}
+
 TEST_F(Box, RunsAgainFromItsBeginningWhatIsAboutToStart) {
   begin("fifo", 1);
   const std::string program = std::getenv("ALMANAC_SHEPHERD");
