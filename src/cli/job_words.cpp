@@ -88,8 +88,15 @@ Duration ran(const store::Job& job, Time now) {
 
 std::string gpus_text(const store::Submission& asked) {
   if (asked.gpu_share < 1) return number_text(asked.gpu_share);
-  if (asked.max_gpus > asked.gpus) return fmt::format("{}-{}", asked.gpus, asked.max_gpus);
+  if (asked.max_gpus > asked.gpus) return fmt::format("{}..{}", asked.gpus, asked.max_gpus);
   return std::to_string(asked.gpus);
+}
+
+std::string gpus_text(const store::Job& job) {
+  if (job.state != JobState::running || job.asked.max_gpus == 0) return gpus_text(job.asked);
+  int held = 0;
+  for (const cluster::Grant& grant : job.held_gpus) held += grant.count();
+  return std::to_string(held);
 }
 
 std::string start_text(const live::JobView& view, Time now) {
@@ -164,7 +171,7 @@ void print_queue(const std::vector<serve::ListedJob>& jobs, Time now, bool wide)
   for (const serve::ListedJob& each : jobs) {
     const store::Job& job = each.view.job;
     rows.push_back({each.id, job.asked.name, job.asked.user, short_state(job.state),
-                    length_text(ran(job, now)), gpus_text(job.asked), start_text(each.view, now),
+                    length_text(ran(job, now)), gpus_text(job), start_text(each.view, now),
                     end_text(each.view, now), where_or_why(each)});
     if (!wide) continue;
     const std::string place = each.view.place > 0 ? std::to_string(each.view.place) : "";

@@ -16,8 +16,10 @@ namespace almanac::cli {
 std::string short_state(trace::JobState state);
 /// How long it has run so far, all runs together.
 Duration ran(const store::Job& job, Time now);
-/// "2", "0.5", "2-8" where it leaves that open.
+/// "2", "0.5", "1..8" where it leaves that open.
 std::string gpus_text(const store::Submission& asked);
+/// The same of one that does not run; of one that does, how many it holds.
+std::string gpus_text(const store::Job& job);
 /// When it is expected to start, or has; "" = that is not known. `end` likewise.
 std::string start_text(const live::JobView& view, Time now);
 std::string end_text(const live::JobView& view, Time now);

@@ -114,7 +114,7 @@ void LocalService::Core::heed_idle(Entry& entry, IdleStep step) {
     const std::lock_guard inbox(inbox_mutex_);
     if (!closed_) {
       wishes_.push_back({.plan = [this, number = job.number] {
-        return plan_requeue(number, {.uid = 0, .may_all = true});
+        return plan_requeue({number}, {.uid = 0, .may_all = true});
       }});
     }
   } else {
@@ -145,13 +145,13 @@ void LocalService::Core::heed_jump() {
   for (const JobNumber number : processes_) book_.find(number)->job.energy.counted_to += jump;
 }
 
-bool LocalService::Core::hear_reports(const std::vector<JobNumber>& reported) {
+bool LocalService::Core::hear_reports(const std::vector<Report>& reported) {
   bool any = false;
-  for (const JobNumber number : reported) {
-    const Entry& entry = *book_.find(number);
+  for (const Report& each : reported) {
+    const Entry& entry = *book_.find(each.job);
     if (!in_round(entry, policy::Phase::running)) continue;
     events_.push_back({policy::EventKind::job_reported, static_cast<std::uint32_t>(index(entry.id)),
-                       entry.progress->metric->value});
+                       each.metric});
     any = true;
   }
   return any;
@@ -162,6 +162,7 @@ void LocalService::Core::take_note(const Sight& sight) {
   {
     const std::lock_guard lock(mutex_);
     const bool has_news = hear_reports(measured_.take(sight));
+    take_words();
     count_use(sight);
     heed_idle(sight);
     gpu_use_ = sight.gpu_use;

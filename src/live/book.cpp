@@ -5,11 +5,19 @@
 #include <utility>
 
 #include "base/check.h"
+#include "store/log.h"
 
 namespace almanac::live {
 
 using store::JobNumber;
 using trace::JobState;
+
+trace::Job as_policy_knows(const store::Job& job, Names& names) {
+  constexpr float kRestart = 30;
+  trace::Job record = store::record_of(job, names);
+  if (job.asked.max_gpus > 0) record.request.restart_s = kRestart;
+  return record;
+}
 
 void forget_what_runs(store::Job& job) {
   job.asked.argv = {};

@@ -12,10 +12,12 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "elastic/step_fit.h"
 #include "measure/own_word.h"
 #include "measure/steady_use.h"
 #include "shepherd/run.h"
 #include "store/job.h"
+#include "trace/trace.h"
 
 namespace almanac::live {
 
@@ -29,8 +31,16 @@ struct Entry {
   /// Why its process is to end: "cancelled by ann"; "" = it is not.
   /// It is in job.reason too, so that the next service knows.
   std::string to_end{};
-  bool makes_room = false;               ///< Its process is to end since the policy has stopped it.
-  std::vector<cluster::Grant> leaves{};  ///< What that process holds until it has gone.
+  bool makes_room = false;  ///< Its process is to end since the policy has stopped it.
+  /// What its process may use until it has gone, or has said that it does not any more.
+  std::vector<cluster::Grant> leaves{};
+  /// Its process goes on on other GPUs, and has not said yet that it uses these.
+  bool moves = false;
+  std::string told_gpus{};                   ///< Those that it was last told of; "" = none yet.
+  int said_before = 0;                       ///< How often it had said which it uses, then.
+  std::optional<Duration> moved_by{};        ///< When it must have said so, since boot.
+  std::int32_t batch = 0;                    ///< As its policy has it; 0 = its own.
+  std::vector<elastic::Observation> seen{};  ///< How long its steps took, each way once.
   bool again = false;         ///< It is to run again from its beginning when its process has gone.
   bool too_much_gpu = false;  ///< Its process is to be killed for the GPU memory that it holds.
   bool at_once = false;       ///< Its process is to end without grace.
@@ -57,10 +67,14 @@ enum class Aside { no, held, begins_later, depends, array_is_full, never };
 /// Before when it does not start, by its user's word or after a failure; kNoTime = it may now.
 Time may_begin(const store::Job& job);
 
+/// Its record, and that 30 s of work are reckoned for a change of GPUs of a job that leaves their
+/// number open. Source: Qiao et al., OSDI'21 (Pollux), section 5.3; nothing measures it here.
+trace::Job as_policy_knows(const store::Job& job, Names& names);
+
 /// Drops argv, script, environment and resource limits.
 void forget_what_runs(store::Job& job);
 
-/// The note on a job that was given other cores or memory while it ran.
+/// The note on a job that was given other GPUs, cores or memory while it ran.
 inline constexpr const char* kResized = "resized";
 /// Of a job that holds GPUs which do not compute.
 inline constexpr const char* kIdle = "idle GPUs";

@@ -94,6 +94,9 @@ Time LocalService::Core::next_alarm() const {
     const Entry& entry = *book_.find(number);
     const bool is_unheld = entry.run->news() < 0 && entry.look_again == kNever;
     next = std::min(next, is_unheld ? now_ : entry.look_again);
+    if (entry.moved_by) {
+      next = std::min(next, now_ + std::max(*entry.moved_by - shepherd::since_boot(), 0ms));
+    }
     if (entry.obey_by) {
       next = std::min(next, now_ + std::max(*entry.obey_by - shepherd::since_boot(), 0ms));
     }
@@ -236,6 +239,7 @@ void LocalService::Core::launch(Lock& lock) {
     const bool goes_on = entry != nullptr && entry->run && !entry->makes_room && !entry->starting;
     if (goes_on) resize_process(*entry);
   }
+  tell_moved();
   if (!may_start() || to_start_.empty()) return;
   std::vector<JobNumber> later;
   for (const JobNumber number : std::exchange(to_start_, {})) {

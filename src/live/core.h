@@ -58,9 +58,9 @@ class LocalService::Core final : public schedule::Actuator {
   Result<void> cancel(const std::vector<store::JobNumber>& numbers, const Caller& caller, bool now);
   Result<void> update(const std::vector<store::JobNumber>& numbers, const store::Amended& wanted,
                       const Caller& caller);
-  Result<void> hold(store::JobNumber number, const Caller& caller);
-  Result<void> release(store::JobNumber number, const Caller& caller);
-  Result<void> requeue(store::JobNumber number, const Caller& caller);
+  Result<void> hold(const std::vector<store::JobNumber>& numbers, const Caller& caller);
+  Result<void> release(const std::vector<store::JobNumber>& numbers, const Caller& caller);
+  Result<void> requeue(const std::vector<store::JobNumber>& numbers, const Caller& caller);
   Result<void> set_policy(const std::string& policy);
   Result<void> set_shadow(const std::string& policy);
   Result<std::int64_t> announce(Window window);
@@ -91,7 +91,7 @@ class LocalService::Core final : public schedule::Actuator {
   void heed_jump();
   void take_note(const Sight& sight);
   /// Whether the policy is to hear of any.
-  bool hear_reports(const std::vector<store::JobNumber>& reported);
+  bool hear_reports(const std::vector<Report>& reported);
   /// Has users hear what take_note() found that they should; takes as long as the hook does.
   void send_letters();
   /// The present for a forecast; what has ended is told once.
@@ -109,8 +109,8 @@ class LocalService::Core final : public schedule::Actuator {
   };
   /// What a wish comes to.
   struct Change {
-    store::Store::Batch kept{};           ///< Must be on the disk before any of it is done.
-    std::function<void()> apply = [] {};  ///< Does it.
+    store::Store::Batch kept{};                 ///< Must be on the disk before any of it is done.
+    std::vector<std::function<void()>> acts{};  ///< Do it, one after the other.
   };
   using Answer = std::promise<Result<void>>;
   struct Wish {
@@ -166,14 +166,24 @@ class LocalService::Core final : public schedule::Actuator {
   void take_entrants(Lock& lock);
   void refuse_all();
   Result<Entry*> own(store::JobNumber number, const Caller& caller);
+  using PlanOne = std::function<Result<void>(Entry& entry, Change& change)>;
+  /// What `plan` comes to for each of these; those of several that have ended are left alone.
+  Result<Change> plan_each(const std::vector<store::JobNumber>& numbers, const Caller& caller,
+                           const PlanOne& plan);
   /// Fails where such a change may not be made of it; gives what the job asks then.
   Result<store::Submission> amended(const Entry& entry, const store::Amended& wanted,
                                     const Caller& caller);
   /// The numbers of what was submitted with the same key; none = it is new.
   Result<std::vector<store::JobNumber>> submitted(const store::Submission& asked) const;
-  /// Adds to `kept` that it is to end, without grace if `now`; gives what does it.
-  std::function<void()> end_job(Entry& entry, const std::string& why, bool now,
-                                store::Store::Batch& kept);
+  /// It is to end, without grace if `now`.
+  void plan_end(Entry& entry, const std::string& why, bool now, Change& change);
+  /// It is to run again from its beginning.
+  void plan_again(Entry& entry, Change& change);
+  /// The same of one that has ended, which the store alone knows.
+  Result<void> plan_anew(store::JobNumber number, const Caller& caller, Change& change);
+  Result<Change> plan_requeue(const std::vector<store::JobNumber>& numbers, const Caller& caller);
+  /// Takes one without a process from the policy: it starts no more.
+  void leave_round(Entry& entry);
 
   // jobs.cpp: what happens to a job.
   Result<std::vector<store::Job>> enlist(const store::Submission& asked);
@@ -220,6 +230,23 @@ class LocalService::Core final : public schedule::Actuator {
   bool may_start();
   void start_works();
   void touch(const Entry& entry) { dirty_.insert(entry.job.number); }
+
+  // moving.cpp: jobs that go on on other GPUs.
+  /// Its process is to use what the job holds now, and no more of what it held.
+  void go_on(Entry& entry);
+  /// Its policy may want another batch of it.
+  void heed_batch(Entry& entry);
+  /// Tells those whose new GPUs others have left.
+  void tell_moved();
+  /// Whether that says that it uses what it was told of.
+  void take_words();
+  /// It is ended, and begun anew on what its job holds.
+  void move_by_restart(Entry& entry, const std::string& why);
+  /// What others have still of a job's GPUs that are to leave them.
+  std::vector<cluster::Grant> not_left(const Entry& entry) const;
+  /// What its process uses, whatever the store has: an earlier service may not have told it.
+  void find_out_what_it_uses(Entry& entry);
+  void lets_go(Entry& entry);
 
   // recovery.cpp: what an earlier service left.
   Result<void> recover();
@@ -275,6 +302,7 @@ class LocalService::Core final : public schedule::Actuator {
   // Actuator: called from within the round.
   void start(JobId job) override;
   void stop(JobId job) override;
+  void vacate(JobId job) override;
   void end(JobId job, bool runs) override;
   void decline(JobId job) override;
   void resize(JobId job) override;
@@ -289,7 +317,6 @@ class LocalService::Core final : public schedule::Actuator {
   /// Says of jobs whose GPUs are idle what is to be done, and does it or has it done.
   void heed_idle(const Sight& sight);
   void heed_idle(Entry& entry, IdleStep step);
-  Result<Change> plan_requeue(store::JobNumber number, const Caller& caller);
   /// As measured; else by the model, 0 without one.
   double draw_w() const;
 
@@ -331,6 +358,7 @@ class LocalService::Core final : public schedule::Actuator {
   bool look_aside_ = true;
   std::vector<JobId> to_pin_;  // that the round has started or resized
   std::vector<store::JobNumber> to_resize_;
+  std::set<store::JobNumber> to_tell_;      // of other GPUs, or another batch
   std::vector<store::JobNumber> to_start_;  // in the order of the policy
   std::vector<store::JobNumber> to_stop_;   // whose process is to be told to end
   std::vector<store::JobNumber> to_kill_;   // whose process holds too much of a GPU

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -23,9 +24,9 @@ struct Held {
   double memory_gb = 0;
 };
 
-Held held_by(const store::Job& job, const Machine& machine) {
+Held held_by(const std::vector<cluster::Grant>& grants, const Machine& machine) {
   Held sum;
-  for (const cluster::Grant& grant : job.held_gpus) {
+  for (const cluster::Grant& grant : grants) {
     const std::vector<std::string>& names = machine.gpu_names[index(grant.node)];
     for (std::size_t gpu = 0; gpu < names.size(); ++gpu) {
       if ((grant.gpus >> gpu & 1U) != 0) sum.gpus.push_back(names[gpu]);
@@ -35,6 +36,21 @@ Held held_by(const store::Job& job, const Machine& machine) {
     sum.memory_gb += grant.memory_mb / 1e3;
   }
   return sum;
+}
+
+std::string names_of(const Held& held) { return fmt::format("{}", fmt::join(held.gpus, ",")); }
+
+/// What may change as a job goes on, by the names of the environment.
+std::vector<std::pair<std::string, std::string>> changeable(const Held& held, std::int32_t batch) {
+  const std::string gpus = names_of(held);
+  std::vector<std::pair<std::string, std::string>> made{
+      {"CUDA_VISIBLE_DEVICES", gpus},
+      {"HIP_VISIBLE_DEVICES", gpus},
+      {"ALMANAC_GPUS", std::to_string(held.gpus.size())}};
+  const int cpus = static_cast<int>(std::ceil(held.cpus));
+  if (cpus > 0) made.emplace_back("ALMANAC_CPUS", std::to_string(cpus));
+  if (batch > 0) made.emplace_back("ALMANAC_BATCH", std::to_string(batch));
+  return made;
 }
 
 bool sets(const std::vector<std::string>& environment, std::string_view name) {
@@ -142,9 +158,28 @@ std::string where_text(const store::Job& job, const Machine& machine) {
   return fmt::format("{}", fmt::join(pieces, " "));
 }
 
+std::string allocation_of(const store::Job& job, const Machine& machine, std::int32_t batch) {
+  std::string made;
+  for (const auto& [name, value] : changeable(held_by(job.held_gpus, machine), batch)) {
+    made += fmt::format("{}={}\n", name, value);
+  }
+  return made;
+}
+
+std::string visible_gpus(const std::vector<cluster::Grant>& held, const Machine& machine) {
+  return names_of(held_by(held, machine));
+}
+
+std::string visible_gpus(const std::string& allocation) {
+  const auto begin = allocation.find('=');
+  return begin == std::string::npos
+             ? ""
+             : allocation.substr(begin + 1, allocation.find('\n') - begin - 1);
+}
+
 shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
-                       const Machine& machine, const std::string& folder) {
-  const Held held = held_by(job, machine);
+                       const Machine& machine, std::int32_t batch, const std::string& folder) {
+  const Held held = held_by(job.held_gpus, machine);
   shepherd::Spec spec{
       .id = fmt::format("{}.{}", static_cast<std::int64_t>(job.number), job.attempts)};
   spec.argv = asked.argv;
@@ -171,10 +206,12 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
   }
   spec.environment = asked.environment;
   std::vector<std::string>& environment = spec.environment;
-  const std::string gpus = fmt::format("{}", fmt::join(held.gpus, ","));
   set(environment, "CUDA_DEVICE_ORDER", "PCI_BUS_ID");
-  set(environment, "CUDA_VISIBLE_DEVICES", gpus);
-  set(environment, "HIP_VISIBLE_DEVICES", gpus);
+  for (const auto& [name, value] : changeable(held, batch)) set(environment, name, value);
+  if (asked.max_gpus > 0) {
+    spec.allocation = allocation_of(job, machine, batch);
+    set(environment, "ALMANAC_ALLOCATION", folder + shepherd::kAllocationFile);
+  }
   if (held.gpu_milli < cluster::kWholeGpu) {
     set(environment, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", std::to_string(held.gpu_milli / 10));
   }
@@ -182,13 +219,9 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
   set(environment, "ALMANAC_JOB_NAME", job.asked.name);
   set(environment, "ALMANAC_PROGRESS", folder + shepherd::kProgressFile);
   set(environment, "ALMANAC_ATTEMPT", std::to_string(job.attempts));
-  set(environment, "ALMANAC_GPUS", std::to_string(held.gpus.size()));
   const int cpus = static_cast<int>(std::ceil(held.cpus));
-  if (cpus > 0) {
-    set(environment, "ALMANAC_CPUS", std::to_string(cpus));
-    if (!sets(environment, "OMP_NUM_THREADS")) {
-      set(environment, "OMP_NUM_THREADS", std::to_string(cpus));
-    }
+  if (cpus > 0 && !sets(environment, "OMP_NUM_THREADS")) {
+    set(environment, "OMP_NUM_THREADS", std::to_string(cpus));
   }
   if (job.task) {
     set(environment, "ALMANAC_ARRAY_JOB_ID",

@@ -90,9 +90,8 @@ void LocalService::Core::hear_of_gpu(NodeId node, int gpu, const std::string& tr
   // What the driver says holds, whatever the disk says: it is kept when it can be.
   Wish wish{.plan = [this, node, gpu, trouble]() -> Result<Change> {
     Change change;
-    change.apply = [this, node, gpu, trouble] {
-      apply_service(node, with(out_, node, gpu, trouble));
-    };
+    change.acts.push_back(
+        [this, node, gpu, trouble] { apply_service(node, with(out_, node, gpu, trouble)); });
     return change;
   }};
   {
@@ -141,7 +140,7 @@ LocalService::Core::OutOfService LocalService::Core::with(OutOfService out, Node
 LocalService::Core::Change LocalService::Core::put_out(NodeId node, OutOfService out) {
   Change change;
   change.kept.set(kKey, to_json(out));
-  change.apply = [this, node, out = std::move(out)] { apply_service(node, out); };
+  change.acts.push_back([this, node, out = std::move(out)] { apply_service(node, out); });
   return change;
 }
 

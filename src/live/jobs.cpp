@@ -144,7 +144,7 @@ Result<std::vector<store::Job>> LocalService::Core::enlist(const store::Submissi
 void LocalService::Core::join(Entry& entry) {
   store::Job& job = entry.job;
   entry.id = JobId{static_cast<std::uint32_t>(trace_->jobs.size())};
-  trace_->jobs.push_back(store::record_of(job, trace_->names));
+  trace_->jobs.push_back(as_policy_knows(job, trace_->names));
   numbers_.push_back(job.number);
   book_.count_task(job, +1);
   const auto never =
@@ -188,6 +188,9 @@ void LocalService::Core::press() {
   const Duration now = shepherd::since_boot();
   for (const JobNumber number : processes_) {
     Entry& entry = *book_.find(number);
+    if (entry.moved_by && now >= *entry.moved_by) {
+      move_by_restart(entry, "it did not say in time that it uses them");
+    }
     if (!entry.obey_by || now < *entry.obey_by) continue;
     entry.obey_by = now + config_.patience;
     if (std::exchange(entry.is_pressed, true)) {
@@ -203,6 +206,7 @@ void LocalService::Core::press() {
 
 void LocalService::Core::start(JobId id) {
   Entry& entry = entry_of(id);
+  if (entry.moves) return go_on(entry);
   store::Job& job = entry.job;
   const auto held = round_->grants(id);
   job.state = JobState::running;
@@ -210,6 +214,7 @@ void LocalService::Core::start(JobId id) {
   if (job.start == kNoTime) job.start = now_;
   job.held_gpus.assign(held.begin(), held.end());
   entry.starting = true;
+  entry.batch = round_->config(id).batch;
   ++job.attempts;
   job.cores.clear();
   to_pin_.push_back(id);
@@ -227,8 +232,7 @@ void LocalService::Core::stop(JobId id) {
   if (entry.starting) {
     --job.attempts;
   } else {
-    entry.makes_room = true;
-    entry.leaves = job.held_gpus;
+    lets_go(entry);
     end_process(entry);
   }
   entry.starting = false;
@@ -253,10 +257,7 @@ void LocalService::Core::leave_for_good(Entry& entry, bool makes_room, const std
   entry.starting = false;
   if (!entry.run) return finish(entry, JobState::cancelled, why, now_);
   // Its GPUs are free for the policy, and no other job begins there before its process has gone.
-  if (makes_room) {
-    entry.makes_room = true;
-    entry.leaves = job.held_gpus;
-  }
+  if (makes_room) lets_go(entry);
   job.state = JobState::pending;
   job.since = now_;
   if (entry.to_end.empty()) entry.to_end = why;  // else its user has ended it already
@@ -274,19 +275,7 @@ void LocalService::Core::sleep(NodeId) { ALMANAC_CHECK(false, "this machine is t
 void LocalService::Core::boot(NodeId) { ALMANAC_CHECK(false, "this machine is the only one"); }
 
 bool LocalService::Core::is_free_of_others(const Entry& entry) const {
-  if (entry.run) return false;
-  for (const JobNumber number : processes_) {
-    const Entry& other = *book_.find(number);
-    if (!other.makes_room) continue;
-    for (const cluster::Grant& theirs : other.leaves) {
-      for (const cluster::Grant& ours : entry.job.held_gpus) {
-        const bool whole =
-            ours.gpu_milli == cluster::kWholeGpu || theirs.gpu_milli == cluster::kWholeGpu;
-        if (ours.node == theirs.node && whole && (ours.gpus & theirs.gpus) != 0) return false;
-      }
-    }
-  }
-  return true;
+  return !entry.run && not_left(entry).empty();
 }
 
 void LocalService::Core::start_process(Entry& entry, const store::Job& whole) {
@@ -295,7 +284,7 @@ void LocalService::Core::start_process(Entry& entry, const store::Job& whole) {
     probe_ = job.number;
     probed_ = now_;
   }
-  shepherd::Spec spec = spec_of(job, whole.asked, config_.machine, folder_of(job));
+  shepherd::Spec spec = spec_of(job, whole.asked, config_.machine, entry.batch, folder_of(job));
   spec.open_files = config_.open_files;
   spec.grace = std::min(spec.grace, config_.max_grace);
   auto run = shepherd::Run::start(folder_of(job), spec);
@@ -366,6 +355,14 @@ void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
   entry.run.emplace(std::move(run));
   processes_.insert(entry.job.number);
   entry.draws = entry.job.held_gpus;
+  entry.moves = false;
+  entry.moved_by.reset();
+  entry.told_gpus.clear();
+  entry.said_before = 0;
+  if (entry.progress) {
+    entry.progress->gpus.clear();
+    entry.progress->pace.reset();
+  }
   entry.too_much_gpu = false;
   entry.at_once = false;
   entry.is_pressed = false;
@@ -392,8 +389,11 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
   if (how.exit) count_energy(entry, at);
   old_folders_.push_back(entry.run->folder());
   entry.run.reset();
+  entry.moves = false;
+  entry.moved_by.reset();
   entry.look_again = kNever;
   if (how.kind == shepherd::Outcome::Kind::never_started) {
+    --job.attempts;
     start_failed(job.number, how.why);
   } else if (failed_starts_ > 0 && probe_ == job.number) {
     start_works();
@@ -489,6 +489,7 @@ void LocalService::Core::waits_anew(Entry& entry) {
   }
   entry.again = false;
   entry.progress.reset();
+  entry.seen.clear();
   aside_.insert(entry.job.number);
   look_aside_ = true;
   changed_ = true;

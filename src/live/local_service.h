@@ -79,9 +79,9 @@ class LocalService final : public Service {
                           bool now) override;
   Result<void> update(const std::vector<store::JobNumber>& numbers, const store::Amended& wanted,
                       const Caller& caller) override;
-  Result<void> hold(store::JobNumber number, const Caller& caller) override;
-  Result<void> release(store::JobNumber number, const Caller& caller) override;
-  Result<void> requeue(store::JobNumber number, const Caller& caller) override;
+  Result<void> hold(const std::vector<store::JobNumber>& numbers, const Caller& caller) override;
+  Result<void> release(const std::vector<store::JobNumber>& numbers, const Caller& caller) override;
+  Result<void> requeue(const std::vector<store::JobNumber>& numbers, const Caller& caller) override;
   Result<void> set_policy(const std::string& policy, const Caller& caller) override;
   Result<void> set_shadow(const std::string& policy, const Caller& caller) override;
   Result<std::int64_t> announce(const Window& window, const Caller& caller) override;

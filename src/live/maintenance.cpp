@@ -93,7 +93,7 @@ Result<std::int64_t> LocalService::Core::announce(Window window) {
     number = *added;
     Change change;
     change.kept.set(kWindowsKey, after.to_json());
-    change.apply = [this, after = std::move(after)] { maintenance_ = after; };
+    change.acts.push_back([this, after = std::move(after)] { maintenance_ = after; });
     return change;
   });
   if (!done) return tl::unexpected(done.error());
@@ -106,10 +106,10 @@ Result<void> LocalService::Core::call_off(std::int64_t number) {
     if (auto removed = after.remove(number); !removed) return tl::unexpected(removed.error());
     Change change;
     change.kept.set(kWindowsKey, after.to_json());
-    change.apply = [this, after = std::move(after)] {
+    change.acts.push_back([this, after = std::move(after)] {
       maintenance_ = after;
       look_aside_ = true;
-    };
+    });
     return change;
   });
 }

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live/measured.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace almanac::live {
+namespace {
+
+/// Ways to make steps that are kept of a job: what a fit costs grows with them.
+constexpr std::size_t kMostWays = 64;
+
+}  // namespace
 
 Measured::Measured(Book& book, const std::vector<store::JobNumber>& numbers,
                    const measure::Measuring& measuring, std::size_t nodes)
@@ -11,8 +19,8 @@ Measured::Measured(Book& book, const std::vector<store::JobNumber>& numbers,
 
 const Entry* Measured::entry_of(JobId job) const { return book_.find(numbers_[index(job)]); }
 
-std::vector<store::JobNumber> Measured::take(const Sight& sight) {
-  std::vector<store::JobNumber> reported;
+std::vector<Report> Measured::take(const Sight& sight) {
+  std::vector<Report> reported;
   all_gpus_tell_ = sight.all_gpus_tell;
   bandwidth_gbs_ = sight.bandwidth_gbs;
   for (const Sight::OfJob& each : sight.jobs) {
@@ -22,20 +30,61 @@ std::vector<store::JobNumber> Measured::take(const Sight& sight) {
     entry->bandwidth_gbs = each.bandwidth_gbs;
     if (!each.progress) continue;
     const auto before = std::exchange(entry->progress, each.progress);
-    const auto& metric = each.progress->metric;
-    if (metric && (!before || before->metric != metric)) reported.push_back(each.job);
+    const measure::OwnProgress& now = *each.progress;
+    const bool is_first_way = add_pace(*entry);
+    if (now.metric && (!before || before->metric != now.metric)) {
+      reported.push_back({each.job, now.metric->value});
+    } else if (is_first_way || (now.noise && (!before || before->noise != now.noise))) {
+      reported.push_back({each.job, std::nan("")});
+    }
   }
   return reported;
 }
 
+bool Measured::add_pace(Entry& entry) {
+  const auto& pace = entry.progress->pace;
+  if (!pace || entry.moves || entry.starting || entry.seen.size() == kMostWays) return false;
+  elastic::Observation made{.nodes = static_cast<int>(entry.job.held_gpus.size()), .gpus = 0};
+  for (const cluster::Grant& grant : entry.job.held_gpus) made.gpus += grant.count();
+  const int batch = entry.batch > 0 ? entry.batch : entry.job.asked.batch;
+  if (made.gpus == 0 || (pace->samples == 0 && batch == 0)) return false;
+  made.atomic_batch = pace->samples > 0 ? pace->samples : (batch + made.gpus - 1) / made.gpus;
+  made.time = {.step_s = pace->step_s, .sync_s = pace->exchange_s};
+  const bool is_known =
+      std::any_of(entry.seen.begin(), entry.seen.end(), [&](const elastic::Observation& each) {
+        return each.nodes == made.nodes && each.gpus == made.gpus &&
+               each.atomic_batch == made.atomic_batch;
+      });
+  if (!is_known) entry.seen.push_back(made);
+  return !is_known;
+}
+
 std::optional<policy::Training> Measured::training(JobId job, Time) const {
   const Entry* const entry = entry_of(job);
-  if (entry == nullptr || !entry->progress) return std::nullopt;
-  policy::Training made{.total = static_cast<double>(entry->job.asked.steps),
-                        .progress = entry->progress->step};
-  if (const auto& metric = entry->progress->metric) {
-    made.metric = metric->value;
-    made.metric_at = metric->step;
+  if (entry == nullptr) return std::nullopt;
+  const store::Submission& asked = entry->job.asked;
+  const bool may_vary = asked.max_gpus > 0 && asked.steps > 0 && asked.batch > 0;
+  if (!entry->progress && !may_vary) return std::nullopt;
+  policy::Training made{.total = static_cast<double>(asked.steps), .seen = entry->seen};
+  if (asked.batch > 0) {
+    made.batches = {.initial_batch = asked.batch,
+                    .max_batch = asked.batch,
+                    .min_local_batch = 1,
+                    .max_local_batch = asked.batch};
+  }
+  if (!entry->progress) return made;
+  const measure::OwnProgress& said = *entry->progress;
+  made.progress = said.step;
+  if (said.batches && asked.batch > 0) {
+    made.batches.max_batch = std::max(asked.batch, said.batches->most);
+    made.batches.min_local_batch = std::min(asked.batch, said.batches->least_of_gpu);
+    made.batches.max_local_batch =
+        said.batches->most_of_gpu > 0 ? said.batches->most_of_gpu : made.batches.max_batch;
+  }
+  if (said.noise) made.gradient = elastic::Gradient{said.noise->sqr, said.noise->var};
+  if (said.metric) {
+    made.metric = said.metric->value;
+    made.metric_at = said.metric->step;
   }
   return made;
 }

@@ -18,6 +18,12 @@
 
 namespace almanac::live {
 
+/// Something new that a job says of its training; NaN = not its metric.
+struct Report {
+  store::JobNumber job{};
+  double metric = 0;
+};
+
 /// Belongs to the thread that decides; it and `take` want the same lock.
 class Measured final : public policy::Telemetry {
  public:
@@ -25,8 +31,8 @@ class Measured final : public policy::Telemetry {
   Measured(Book& book, const std::vector<store::JobNumber>& numbers,
            const measure::Measuring& measuring, std::size_t nodes);
 
-  /// Gives the jobs that report another metric than before.
-  std::vector<store::JobNumber> take(const Sight& sight);
+  /// Gives what the policy is to hear of.
+  std::vector<Report> take(const Sight& sight);
   /// A job has started, ended or been resized.
   void change(Time now) { changed_ = now; }
 
@@ -37,12 +43,15 @@ class Measured final : public policy::Telemetry {
   Duration renewed_every() const override { return measuring_.every; }
   /// Nothing measures how much a job gets done.
   std::optional<Duration> worked(JobId, Time) const override { return std::nullopt; }
-  /// What the job says, and how many steps it is to make (--steps); no gradient, no step times.
+  /// What the job says, and how many steps it is to make (--steps). What it says of no batches is
+  /// taken to train with --batch alone.
   std::optional<policy::Training> training(JobId job, Time now) const override;
 
  private:
   /// Null = one that has gone.
   const Entry* entry_of(JobId job) const;
+  /// Keeps how long its steps take now; false = it is known for what it holds.
+  static bool add_pace(Entry& entry);
   std::optional<double> fresh(const std::optional<measure::Stretch>& told) const;
 
   Book& book_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "live/measured.h"
 
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -52,6 +53,44 @@ TEST_F(MeasuredTest, TellsOfEachJobWhatIsKnown) {
   EXPECT_EQ(measured_.bandwidth_gbs(NodeId{0}), 30);
 }
 
+TEST_F(MeasuredTest, TellsHowFastAJobIsOnceForEachWay) {
+  Entry& entry = *book_.find(kFirst);
+  entry.job.asked.batch = 100;
+  entry.job.asked.steps = 900;
+  entry.job.asked.max_gpus = 8;
+  const auto before = measured_.training(first_, Time{});
+  ASSERT_TRUE(before) << "a policy has to know beforehand what it may deal";
+  EXPECT_EQ(
+      before->batches,
+      (elastic::BatchLimits{
+          .initial_batch = 100, .max_batch = 100, .min_local_batch = 1, .max_local_batch = 100}));
+  EXPECT_TRUE(before->seen.empty());
+
+  entry.job.held_gpus = {{.node = NodeId{0}, .gpus = 0b111}};
+  Sight sight;
+  Sight::OfJob& said = sight.jobs.emplace_back();
+  said.job = kFirst;
+  said.progress = measure::OwnProgress{.pace = {{.step_s = 0.5, .exchange_s = 0.1}}};
+  auto reports = measured_.take(sight);
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_TRUE(std::isnan(reports.front().metric));
+  said.progress->pace->step_s = 0.6;
+  EXPECT_TRUE(measured_.take(sight).empty()) << "the first of a way counts";
+  said.progress->pace->samples = 64;
+  said.progress->batches = {{.most = 400, .least_of_gpu = 8}};
+  EXPECT_EQ(measured_.take(sight).size(), 1U);
+  const auto told = measured_.training(first_, Time{});
+  ASSERT_EQ(told->seen.size(), 2U);
+  EXPECT_EQ(told->seen[0].gpus, 3);
+  EXPECT_EQ(told->seen[0].atomic_batch, 34) << "a third of the batch";
+  EXPECT_EQ(told->seen[0].time.step_s, 0.5);
+  EXPECT_EQ(told->seen[1].atomic_batch, 64);
+  EXPECT_EQ(
+      told->batches,
+      (elastic::BatchLimits{
+          .initial_batch = 100, .max_batch = 400, .min_local_batch = 8, .max_local_batch = 400}));
+}
+
 TEST_F(MeasuredTest, TellsOfAMetricOnceAndOfProgressAlways) {
   book_.find(kFirst)->job.asked.steps = 900;
   EXPECT_FALSE(measured_.training(first_, Time{})) << "it says nothing";
@@ -62,7 +101,10 @@ TEST_F(MeasuredTest, TellsOfAMetricOnceAndOfProgressAlways) {
   EXPECT_TRUE(measured_.take(sight).empty());
   EXPECT_EQ(measured_.training(first_, Time{})->progress, 100);
   said.progress->metric = {.value = 0.5, .step = 100};
-  EXPECT_EQ(measured_.take(sight), std::vector{kFirst});
+  const auto reports = measured_.take(sight);
+  ASSERT_EQ(reports.size(), 1U);
+  EXPECT_EQ(reports.front().job, kFirst);
+  EXPECT_EQ(reports.front().metric, 0.5);
   EXPECT_TRUE(measured_.take(sight).empty()) << "nothing is new";
   said.progress->step = 200;
   EXPECT_TRUE(measured_.take(sight).empty());

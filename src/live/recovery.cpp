@@ -272,7 +272,8 @@ Result<void> LocalService::Core::recover() {
     store::Job& job = entry.job;
     if (job.state == JobState::running && (!entry.run || entry.makes_room)) {
       job.state = JobState::pending;  // it was about to start when the service ended
-      if (job.attempts <= job.annulled + 1) job.start = kNoTime;
+      --job.attempts;
+      if (job.attempts <= job.annulled) job.start = kNoTime;
       touch(entry);
     }
     if (!job.reason.empty()) end_as_promised(entry);
@@ -281,6 +282,7 @@ Result<void> LocalService::Core::recover() {
       if (!settle_gone(entry, fits.error())) return fits;
       continue;
     }
+    find_out_what_it_uses(entry);
     running.push_back(&entry);
     to_resize_.push_back(number);  // what was on the disk its process may not have heard
     book_.count_task(job, +1);
@@ -314,7 +316,7 @@ Result<void> LocalService::Core::set_shadow(const std::string& policy) {
   return change([this, policy]() -> Result<Change> {
     Change change;
     change.kept.set(kShadowKey, policy);
-    change.apply = [this, policy] { config_.shadow = policy; };
+    change.acts.push_back([this, policy] { config_.shadow = policy; });
     return change;
   });
 }

@@ -65,6 +65,7 @@ void LocalService::Core::resize(JobId id) {
     note(entry.job, kResized, change + seen);
   }
   touch(entry);
+  heed_batch(entry);
   to_pin_.push_back(id);
   if (entry.starting) return;
   entry.gpu_use.change(now_);

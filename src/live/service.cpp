@@ -136,14 +136,14 @@ Result<void> LocalService::update(const std::vector<JobNumber>& numbers,
                                   const store::Amended& wanted, const Caller& caller) {
   return core_->update(numbers, wanted, caller);
 }
-Result<void> LocalService::hold(JobNumber number, const Caller& caller) {
-  return core_->hold(number, caller);
+Result<void> LocalService::hold(const std::vector<JobNumber>& numbers, const Caller& caller) {
+  return core_->hold(numbers, caller);
 }
-Result<void> LocalService::release(JobNumber number, const Caller& caller) {
-  return core_->release(number, caller);
+Result<void> LocalService::release(const std::vector<JobNumber>& numbers, const Caller& caller) {
+  return core_->release(numbers, caller);
 }
-Result<void> LocalService::requeue(JobNumber number, const Caller& caller) {
-  return core_->requeue(number, caller);
+Result<void> LocalService::requeue(const std::vector<JobNumber>& numbers, const Caller& caller) {
+  return core_->requeue(numbers, caller);
 }
 
 namespace {

@@ -134,10 +134,15 @@ class Service {
   /// alone.
   virtual Result<void> update(const std::vector<store::JobNumber>& numbers,
                               const store::Amended& wanted, const Caller& caller);
-  virtual Result<void> hold(store::JobNumber number, const Caller& caller) = 0;
-  virtual Result<void> release(store::JobNumber number, const Caller& caller) = 0;
-  /// Runs an ended or running job again, from its beginning.
-  virtual Result<void> requeue(store::JobNumber number, const Caller& caller) = 0;
+  /// Lets these wait until they are released, as one. Several: those that run or have ended are
+  /// left alone; fails with conflict where that leaves none.
+  virtual Result<void> hold(const std::vector<store::JobNumber>& numbers, const Caller& caller) = 0;
+  /// As one. Several: those that have ended are left alone.
+  virtual Result<void> release(const std::vector<store::JobNumber>& numbers,
+                               const Caller& caller) = 0;
+  /// Runs these, which run or have ended, again from their beginning, as one.
+  virtual Result<void> requeue(const std::vector<store::JobNumber>& numbers,
+                               const Caller& caller) = 0;
   virtual Result<void> set_policy(const std::string& policy, const Caller& caller) = 0;
   /// "" = none.
   virtual Result<void> set_shadow(const std::string& policy, const Caller& caller) = 0;

@@ -101,7 +101,7 @@ void LocalService::Core::begin_policy(Successor next) {
   for (const std::vector<Known>* const jobs : {&running, &waiting}) {
     for (const Known& known : *jobs) {
       known.entry->id = JobId{static_cast<std::uint32_t>(trace_->jobs.size())};
-      trace_->jobs.push_back(store::record_of(known.entry->job, trace_->names));
+      trace_->jobs.push_back(as_policy_knows(known.entry->job, trace_->names));
       numbers_.push_back(known.entry->job.number);
     }
   }
@@ -235,12 +235,12 @@ Result<void> LocalService::Core::set_policy(const std::string& policy) {
   return change([this, policy, next]() -> Result<Change> {
     Change change;
     change.kept.set(kPolicyKey, policy);
-    change.apply = [this, policy, next] {
+    change.acts.push_back([this, policy, next] {
       config_.policy = policy;
       values_[kPolicyKey] = policy;  // in place of one that the disk has not taken yet
       wanted_.reset();
       begin_policy(std::move(*next));
-    };
+    });
     return change;
   });
 }

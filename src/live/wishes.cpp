@@ -153,7 +153,7 @@ std::optional<LocalService::Core::Answer> LocalService::Core::take_wish(Lock& lo
     wish.answer.set_value(saved);
     return std::nullopt;
   }
-  change->apply();
+  for (const auto& act : change->acts) act();
   ++revision_;
   return std::move(wish.answer);
 }
@@ -188,55 +188,73 @@ Result<Entry*> LocalService::Core::own(JobNumber number, const Caller& caller) {
   return entry;
 }
 
-std::function<void()> LocalService::Core::end_job(Entry& entry, const std::string& why, bool now,
-                                                  store::Store::Batch& kept) {
+Result<LocalService::Core::Change> LocalService::Core::plan_each(
+    const std::vector<JobNumber>& numbers, const Caller& caller, const PlanOne& plan) {
+  Change change;
+  std::optional<Error> over;  // of what has ended
+  bool some_are_left = false;
+  for (const JobNumber number : numbers) {
+    const Entry* const known = book_.find(number);
+    const bool is_over = known == nullptr || has_ended(known->job);
+    if (is_over && over) continue;
+    const auto found = own(number, caller);
+    if (!found && !is_over) return tl::unexpected(found.error());
+    if (!found) {
+      over = found.error();
+      continue;
+    }
+    some_are_left = true;
+    if (const auto planned = plan(**found, change); !planned) {
+      return tl::unexpected(planned.error());
+    }
+  }
+  if (!some_are_left && over) return tl::unexpected(*over);
+  return change;
+}
+
+void LocalService::Core::leave_round(Entry& entry) {
+  if (in_round(entry, Phase::running)) {
+    round_->end(now_, entry.id);
+    events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
+    entry.starting = false;
+  } else if (in_round(entry, Phase::waiting)) {
+    leave_queue(entry);
+  }
+}
+
+void LocalService::Core::plan_end(Entry& entry, const std::string& why, bool now, Change& change) {
   if (entry.run) {
     store::Job told = entry.job;
     told.reason = why;
-    kept.put(told);
-    kept.note(note_of(told, now_, now ? "told to end at once" : "told to end", why));
-    return [this, &entry, why, now] {
+    change.kept.put(told);
+    change.kept.note(note_of(told, now_, now ? "told to end at once" : "told to end", why));
+    change.acts.push_back([this, &entry, why, now] {
       entry.to_end = why;
       entry.again = false;
       entry.at_once = entry.at_once || now;
       entry.job.reason = why;
       end_process(entry);
-    };
+    });
+    return;
   }
   const store::Job after = ended(entry.job, JobState::cancelled, why, now_);
-  kept.put(after);
-  kept.note(note_of_end(after, now_));
-  return [this, &entry, after] {
-    if (in_round(entry, Phase::running)) {  // has no process yet
-      round_->end(now_, entry.id);
-      events_.push_back({EventKind::job_ended, static_cast<std::uint32_t>(index(entry.id))});
-      entry.starting = false;
-    } else if (in_round(entry, Phase::waiting)) {
-      leave_queue(entry);
-    }
+  change.kept.put(after);
+  change.kept.note(note_of_end(after, now_));
+  change.acts.push_back([this, &entry, after] {
+    leave_round(entry);
     entry.job = after;
     settle(entry);
-  };
+  });
 }
 
 Result<void> LocalService::Core::cancel(const std::vector<JobNumber>& numbers, const Caller& caller,
                                         bool now) {
-  return change([this, numbers, caller, now]() -> Result<Change> {
+  return change([this, numbers, caller, now] {
     const std::string why = fmt::format("cancelled by user {}", caller.uid);
-    Change change;
-    std::vector<std::function<void()>> all;
-    for (const JobNumber number : numbers) {
-      const Entry* const known = book_.find(number);
-      const bool is_over = known == nullptr || has_ended(known->job);
-      if (is_over && numbers.size() > 1) continue;
-      const auto found = own(number, caller);
-      if (!found) return tl::unexpected(found.error());
-      all.push_back(end_job(**found, why, now, change.kept));
-    }
-    change.apply = [all = std::move(all)] {
-      for (const auto& each : all) each();
-    };
-    return change;
+    return plan_each(numbers, caller, [&](Entry& entry, Change& change) -> Result<void> {
+      plan_end(entry, why, now, change);
+      return {};
+    });
   });
 }
 
@@ -279,21 +297,11 @@ Result<store::Submission> LocalService::Core::amended(const Entry& entry,
 
 Result<void> LocalService::Core::update(const std::vector<JobNumber>& numbers,
                                         const store::Amended& wanted, const Caller& caller) {
-  return change([this, numbers, wanted, caller]() -> Result<Change> {
-    struct Amendment {
-      Entry* entry;
-      store::Job after;
-    };
-    Change change;
-    std::vector<Amendment> all;
-    for (const JobNumber number : numbers) {
-      const Entry* const known = book_.find(number);
-      if (numbers.size() > 1 && (known == nullptr || has_ended(known->job))) continue;
-      const auto found = own(number, caller);
-      if (!found) return tl::unexpected(found.error());
-      auto asked = amended(**found, wanted, caller);
+  return change([this, numbers, wanted, caller] {
+    return plan_each(numbers, caller, [&](Entry& entry, Change& change) -> Result<void> {
+      auto asked = amended(entry, wanted, caller);
       if (!asked) return tl::unexpected(asked.error());
-      store::Job after = (*found)->job;
+      store::Job after = entry.job;
       const std::string what = amendment(after.asked, *asked);
       after.asked = *std::move(asked);
       if (wanted.gpus) after.amended.gpus = wanted.gpus;
@@ -301,96 +309,116 @@ Result<void> LocalService::Core::update(const std::vector<JobNumber>& numbers,
       change.kept.put(after);
       change.kept.note(
           note_of(after, now_, "changed", fmt::format("{}; by user {}", what, caller.uid)));
-      all.push_back({*found, std::move(after)});
-    }
-    change.apply = [this, all = std::move(all)] {
-      for (const auto& [entry, after] : all) {
-        entry->job.asked = after.asked;
-        entry->job.amended = after.amended;
-        if (in_round(*entry, Phase::waiting)) {
+      change.acts.push_back([this, &entry, after = std::move(after)] {
+        entry.job.asked = after.asked;
+        entry.job.amended = after.amended;
+        if (in_round(entry, Phase::waiting)) {
           // To the policy it is another job.
-          leave_queue(*entry);
-          aside_.insert(entry->job.number);
-        } else if (in_round(*entry, Phase::running)) {
-          trace_->jobs[index(entry->id)].request.time_limit = after.asked.time_limit;
-          if (!entry->run) continue;
-          const bool is_to_end = entry->again || !entry->to_end.empty();
-          if (!is_to_end) entry->obey_by = limit_of(*entry);
-          to_resize_.push_back(entry->job.number);
+          leave_queue(entry);
+          aside_.insert(entry.job.number);
+        } else if (in_round(entry, Phase::running)) {
+          trace_->jobs[index(entry.id)].request.time_limit = after.asked.time_limit;
+          if (!entry.run) return;
+          const bool is_to_end = entry.again || !entry.to_end.empty();
+          if (!is_to_end) entry.obey_by = limit_of(entry);
+          to_resize_.push_back(entry.job.number);
         }
-      }
-    };
-    return change;
+      });
+      return {};
+    });
   });
 }
 
-Result<void> LocalService::Core::hold(JobNumber number, const Caller& caller) {
-  return change([this, number, caller]() -> Result<Change> {
-    const auto found = own(number, caller);
-    if (!found) return tl::unexpected(found.error());
-    Entry& entry = **found;
-    if (entry.job.state == JobState::running) {
-      return fail(Code::conflict, fmt::format("job {} runs already", shown(number)), {},
-                  "requeue it first");
-    }
-    store::Job held = entry.job;
-    held.held = true;
-    Change change;
-    change.kept.put(held);
-    change.kept.note(note_of(held, now_, "held"));
-    change.apply = [this, &entry] {
-      entry.job.held = true;
-      if (in_round(entry, Phase::waiting)) leave_queue(entry);
-      aside_.insert(entry.job.number);
-    };
-    return change;
+Result<void> LocalService::Core::hold(const std::vector<JobNumber>& numbers, const Caller& caller) {
+  return change([this, numbers, caller]() -> Result<Change> {
+    bool some_wait = false;
+    auto planned = plan_each(numbers, caller, [&](Entry& entry, Change& change) -> Result<void> {
+      if (entry.job.state == JobState::running) return {};
+      some_wait = true;
+      store::Job held = entry.job;
+      held.held = true;
+      change.kept.put(held);
+      change.kept.note(note_of(held, now_, "held"));
+      change.acts.push_back([this, &entry] {
+        entry.job.held = true;
+        if (in_round(entry, Phase::waiting)) leave_queue(entry);
+        aside_.insert(entry.job.number);
+      });
+      return {};
+    });
+    if (!planned || some_wait) return planned;
+    return fail(Code::conflict, fmt::format("job {} runs already", shown(numbers.front())), {},
+                "requeue it first");
   });
 }
 
-Result<void> LocalService::Core::release(JobNumber number, const Caller& caller) {
-  return change([this, number, caller]() -> Result<Change> {
-    const auto found = own(number, caller);
-    if (!found) return tl::unexpected(found.error());
-    Entry& entry = **found;
-    Change change;
-    if (!entry.job.held) return change;
-    store::Job released = entry.job;
-    released.held = false;
-    change.kept.put(released);
-    change.kept.note(note_of(released, now_, "released"));
-    change.apply = [this, &entry] {
-      entry.job.held = false;
-      look_aside_ = true;
-    };
-    return change;
+Result<void> LocalService::Core::release(const std::vector<JobNumber>& numbers,
+                                         const Caller& caller) {
+  return change([this, numbers, caller] {
+    return plan_each(numbers, caller, [&](Entry& entry, Change& change) -> Result<void> {
+      if (!entry.job.held) return {};
+      store::Job released = entry.job;
+      released.held = false;
+      change.kept.put(released);
+      change.kept.note(note_of(released, now_, "released"));
+      change.acts.push_back([this, &entry] {
+        entry.job.held = false;
+        look_aside_ = true;
+      });
+      return {};
+    });
   });
 }
 
-Result<void> LocalService::Core::requeue(JobNumber number, const Caller& caller) {
-  return change([this, number, caller] { return plan_requeue(number, caller); });
+Result<void> LocalService::Core::requeue(const std::vector<JobNumber>& numbers,
+                                         const Caller& caller) {
+  return change([this, numbers, caller] { return plan_requeue(numbers, caller); });
 }
 
-Result<LocalService::Core::Change> LocalService::Core::plan_requeue(JobNumber number,
-                                                                    const Caller& caller) {
+Result<LocalService::Core::Change> LocalService::Core::plan_requeue(
+    const std::vector<JobNumber>& numbers, const Caller& caller) {
   Change change;
-  if (Entry* const entry = book_.find(number); entry != nullptr && !has_ended(entry->job)) {
+  for (const JobNumber number : numbers) {
+    const Entry* const known = book_.find(number);
+    if (known == nullptr || has_ended(known->job)) {
+      if (auto planned = plan_anew(number, caller, change); !planned) {
+        return tl::unexpected(planned.error());
+      }
+      continue;
+    }
     const auto found = own(number, caller);
     if (!found) return tl::unexpected(found.error());
-    if (entry->job.state == JobState::pending && entry->to_end.empty()) return change;
-    if (!entry->run) {
-      return fail(Code::unavailable, fmt::format("job {} is just starting", shown(number)), {},
-                  "try again");
-    }
-    store::Job told = entry->job;
-    told.reason = kToRunAgain;
-    change.kept.put(told);
-    change.apply = [this, entry] {
-      entry->again = true;
-      entry->job.reason = kToRunAgain;
-      end_process(*entry);
-    };
-    return change;
+    plan_again(**found, change);
   }
+  return change;
+}
+
+void LocalService::Core::plan_again(Entry& entry, Change& change) {
+  if (entry.job.state == JobState::pending && entry.to_end.empty()) return;
+  if (!entry.run) {  // it is about to start
+    store::Job again = entry.job;
+    --again.attempts;
+    again = begun_again(std::move(again), now_);
+    change.kept.put(again);
+    change.kept.note(note_of(again, now_, "requeued"));
+    change.acts.push_back([this, &entry, again] {
+      leave_round(entry);
+      entry.job = again;
+      waits_anew(entry);
+    });
+    return;
+  }
+  store::Job told = entry.job;
+  told.reason = kToRunAgain;
+  change.kept.put(told);
+  change.acts.push_back([this, &entry] {
+    entry.again = true;
+    entry.job.reason = kToRunAgain;
+    end_process(entry);
+  });
+}
+
+Result<void> LocalService::Core::plan_anew(JobNumber number, const Caller& caller, Change& change) {
   const auto known = store_.job(number);
   if (!known) return tl::unexpected(known.error());
   if (!*known) return fail(Code::not_found, fmt::format("there is no job {}", shown(number)));
@@ -414,11 +442,11 @@ Result<LocalService::Core::Change> LocalService::Core::plan_requeue(JobNumber nu
   forget_what_runs(again);
   change.kept.put(again);
   change.kept.note(note_of(again, now_, "requeued", fmt::format("by user {}", caller.uid)));
-  change.apply = [this, again] {
+  change.acts.push_back([this, again] {
     gate_.count(again, +1);
     waits_anew(book_.add(again));
-  };
-  return change;
+  });
+  return {};
 }
 
 }  // namespace almanac::live

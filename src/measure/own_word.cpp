@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <sstream>
 #include <string>
 
@@ -12,29 +14,79 @@
 namespace almanac::measure {
 namespace {
 
-/// So much is read, from the end.
-constexpr std::size_t kTail = 4096;
+/// Of more than that only the end is read.
+constexpr std::int64_t kMost = std::int64_t{1} << 20;
+
+/// Written since `from`: whole lines only, as the last may not be finished.
+std::string whole_lines(int file, std::int64_t from, std::int64_t size) {
+  std::string made(static_cast<std::size_t>(size - from), '\0');
+  std::size_t got = 0;
+  while (got < made.size()) {
+    const ssize_t more =
+        ::pread(file, made.data() + got, made.size() - got, from + static_cast<std::int64_t>(got));
+    if (more <= 0) break;
+    got += static_cast<std::size_t>(more);
+  }
+  made.resize(got);
+  const auto end = made.rfind('\n');
+  made.resize(end == std::string::npos ? 0 : end + 1);
+  return made;
+}
+
+bool is_amount(double value) { return std::isfinite(value) && value >= 0; }
+
+bool is_count(double value) {
+  return value >= 1 && value <= std::numeric_limits<int>::max() && value == std::floor(value);
+}
 
 }  // namespace
 
-std::optional<double> OwnWord::read(int file, std::int64_t size) {
-  std::array<char, kTail> tail{};
-  const std::int64_t from = std::max<std::int64_t>(0, size - std::int64_t{kTail});
-  const ssize_t got = ::pread(file, tail.data(), tail.size(), from);
-  if (got <= 0) return std::nullopt;
-  std::istringstream lines(std::string(tail.data(), static_cast<std::size_t>(got)));
-  std::optional<double> use;
+void OwnWord::hear(const std::string& line, std::optional<double>& use) {
+  std::istringstream words(line);
   std::string word;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    double value = 0;
-    if (!(words >> word >> value)) continue;
-    if (word == "gpu_use" && value >= 0 && value <= 1) use = value;
-    if (word != "step" && word != "metric") continue;
-    OwnProgress& known = progress_ ? *progress_ : progress_.emplace();
-    if (word == "metric") known.metric = {.value = value, .step = known.step};
-    if (word == "step" && value >= 0) known.step = value;
+  if (!(words >> word)) return;
+  const auto known = [this]() -> OwnProgress& {
+    return progress_ ? *progress_ : progress_.emplace();
+  };
+  if (word == "gpus") {
+    std::string gpus;
+    if (!(words >> gpus)) return;
+    known().gpus = gpus;
+    ++known().times_gpus;
+    known().pace.reset();
+    return;
   }
+  std::array<double, 3> values{};
+  std::size_t told = 0;
+  while (told < values.size() && words >> values[told]) ++told;
+  const auto [first, second, third] = values;
+  if (told == 0) return;
+  if (word == "gpu_use" && first >= 0 && first <= 1) use = first;
+  if (word == "metric") known().metric = {.value = first, .step = known().step};
+  if (word == "step" && first >= 0) known().step = first;
+  if (word == "step_s" && is_amount(first) && first > 0 && is_amount(second) && second < first &&
+      (told < 3 || is_count(third))) {
+    known().pace = {.step_s = first, .exchange_s = second, .samples = static_cast<int>(third)};
+  }
+  if (word == "noise" && told >= 2 && is_amount(first) && is_amount(second)) {
+    known().noise = {.sqr = first, .var = second};
+  }
+  if (word == "batches" && is_count(first) && (told < 2 || is_count(second)) &&
+      (told < 3 || (is_count(third) && third >= second))) {
+    known().batches = {.most = static_cast<int>(first),
+                       .least_of_gpu = told < 2 ? 1 : static_cast<int>(second),
+                       .most_of_gpu = static_cast<int>(third)};
+  }
+}
+
+std::optional<double> OwnWord::read(int file, std::int64_t size) {
+  if (size < read_to_) read_to_ = 0;  // it was emptied
+  read_to_ = std::max(read_to_, size - kMost);
+  const std::string said = whole_lines(file, read_to_, size);
+  read_to_ += static_cast<std::int64_t>(said.size());
+  std::istringstream lines(said);
+  std::optional<double> use;
+  for (std::string line; std::getline(lines, line);) hear(line, use);
   return use;
 }
 

@@ -73,6 +73,42 @@ TEST_F(OwnWordTest, TellsHowFarTheTrainingIsAndHowGoodByThen) {
   EXPECT_EQ(word_.progress()->metric, (OwnProgress::Metric{.value = -3, .step = 200}));
 }
 
+TEST_F(OwnWordTest, TellsWhichGpusItUsesAndHowFastItIsOnThem) {
+  say("gpus 0,2\nstep_s 0.5 0.1 64\nnoise 0.02 1.7\nbatches 4096 32 256\n");
+  word_.look(file_, Time{110s});
+  ASSERT_TRUE(word_.progress());
+  EXPECT_EQ(word_.progress()->gpus, "0,2");
+  EXPECT_EQ(word_.progress()->pace,
+            (OwnProgress::Step{.step_s = 0.5, .exchange_s = 0.1, .samples = 64}));
+  EXPECT_EQ(word_.progress()->noise, (OwnProgress::Noise{.sqr = 0.02, .var = 1.7}));
+  EXPECT_EQ(word_.progress()->batches,
+            (OwnProgress::Batches{.most = 4096, .least_of_gpu = 32, .most_of_gpu = 256}));
+  say("gpus 0\nstep_s -1\nstep_s 0.5 0.6\nstep_s 0.5 0 1.5\nnoise 1\nbatches 8 4 2\n");
+  word_.look(file_, Time{120s});
+  EXPECT_EQ(word_.progress()->times_gpus, 2);
+  EXPECT_FALSE(word_.progress()->pace) << "that was on others, and what follows makes no sense";
+  EXPECT_EQ(word_.progress()->batches->most, 4096);
+}
+
+TEST_F(OwnWordTest, CountsOnceItIsAWholeLine) {
+  say("gpus 0\ngpus 0,1");
+  word_.look(file_, Time{110s});
+  EXPECT_EQ(word_.progress()->gpus, "0");
+  say("2\n");
+  word_.look(file_, Time{120s});
+  EXPECT_EQ(word_.progress()->gpus, "0,12");
+}
+
+TEST_F(OwnWordTest, IsHeardWhenTheFileWasEmptied) {
+  say("step 1\nstep 2\nstep 3\n");
+  word_.look(file_, Time{110s});
+  ASSERT_EQ(::ftruncate(file_, 0), 0);
+  end_ = 0;
+  say("step 9\n");
+  word_.look(file_, Time{120s});
+  EXPECT_EQ(word_.progress()->step, 9);
+}
+
 TEST_F(OwnWordTest, OfNoTimeAtAllIsKnownButNoStretch) {
   say("gpu_use 0.5\n");
   EXPECT_FALSE(word_.look(file_, Time{100s}));

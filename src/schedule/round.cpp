@@ -339,7 +339,11 @@ void Round::check_and_stop(Time now, const policy::Plan::Change& stop) {
                 index(stop.job));
   suspend(now, stop.job, {.grants = plan_.grants(stop), .config = stop.config});
   ++progress_[index(stop.job)].preemptions;
-  actuator_.stop(stop.job);
+  if (stop.action == policy::Plan::Action::move) {
+    actuator_.vacate(stop.job);
+  } else {
+    actuator_.stop(stop.job);
+  }
 }
 
 void Round::check_and_resize(const policy::Plan::Change& resize) {

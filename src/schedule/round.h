@@ -32,6 +32,8 @@ class Actuator {
   virtual ~Actuator() = default;
   virtual void start(JobId job) = 0;
   virtual void stop(JobId job) = 0;
+  /// It leaves what it holds, and start() of what it goes on with follows in the same round.
+  virtual void vacate(JobId job) { stop(job); }
   /// Gives a running job what Round::grants() says now, on the same GPUs, and the settings that
   /// Round::config() says.
   virtual void resize(JobId job) = 0;

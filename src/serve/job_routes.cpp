@@ -82,14 +82,12 @@ void Api::add_jobs() {
     return told ? json(to_json(*notes, *told)) : problem(told.error());
   });
 
-  using ChangeOne = Result<void> (live::Service::*)(store::JobNumber, const live::Caller&);
-  const auto change_one = [this](const char* path, ChangeOne act) {
+  using Change =
+      Result<void> (live::Service::*)(const std::vector<store::JobNumber>&, const live::Caller&);
+  const auto on_change = [this](const char* path, Change act) {
     on("POST", path, [this, act](const Ask& ask, const std::string& part) {
       return change(ask, part, [&](const auto& numbers, const live::Caller& caller) {
-        for (const store::JobNumber each : numbers) {
-          if (auto done = (service_.*act)(each, caller); !done) return done;
-        }
-        return Result<void>();
+        return (service_.*act)(numbers, caller);
       });
     });
   };
@@ -109,9 +107,9 @@ void Api::add_jobs() {
       return service_.update(numbers, *wanted, caller);
     });
   });
-  change_one("/v1/jobs/{number}/hold", &live::Service::hold);
-  change_one("/v1/jobs/{number}/release", &live::Service::release);
-  change_one("/v1/jobs/{number}/requeue", &live::Service::requeue);
+  on_change("/v1/jobs/{number}/hold", &live::Service::hold);
+  on_change("/v1/jobs/{number}/release", &live::Service::release);
+  on_change("/v1/jobs/{number}/requeue", &live::Service::requeue);
 }
 
 Answer Api::list_jobs(const Ask& ask) const {

@@ -106,8 +106,19 @@ Result<std::vector<store::JobNumber>> find_jobs(const live::Service& service,
   for (const live::JobView& each : service.jobs(std::nullopt, is_of_it)) {
     tasks.push_back(each.job.number);
   }
-  if (tasks.empty()) tasks.push_back(job.number);  // which then says that it has ended
-  return tasks;
+  if (!tasks.empty()) return tasks;
+  // All have ended. Their numbers follow one another.
+  constexpr std::int64_t kPage = 1000;
+  for (store::JobNumber last = job.number;; last = tasks.back()) {
+    const auto page = service.store().jobs({.above = last, .limit = kPage});
+    if (!page) return tl::unexpected(page.error());
+    if (tasks.empty()) tasks.push_back(job.number);
+    const auto end = std::find_if_not(page->begin(), page->end(), [&](const store::Job& each) {
+      return each.task && each.task->array == job.number;
+    });
+    for (auto each = page->begin(); each != end; ++each) tasks.push_back(each->number);
+    if (end != page->end() || std::ssize(*page) < kPage) return tasks;
+  }
 }
 
 }  // namespace almanac::serve

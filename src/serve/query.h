@@ -27,7 +27,8 @@ Result<void> knows(const Ask& ask, const std::vector<std::string>& known);
 
 /// The job that "17" or "12_3" names. Fails with usage or not_found.
 Result<live::JobView> find_job(const live::Service& service, const std::string& id);
-/// Likewise; the number of an array means all its tasks that have not ended.
+/// Likewise; the number of an array means all its tasks that have not ended, or, where all have,
+/// all.
 Result<std::vector<store::JobNumber>> find_jobs(const live::Service& service,
                                                 const std::string& id);
 

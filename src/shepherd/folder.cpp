@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace almanac::shepherd {
@@ -91,6 +92,13 @@ Result<void> NewFile::put(std::string_view content, bool sync) {
 
 Result<void> write_file(const std::string& path, std::string_view content) {
   return NewFile::create(path).and_then([&](NewFile&& file) { return file.put(content, false); });
+}
+
+Result<void> write_public_file(const std::string& path, std::string_view content) {
+  return NewFile::create(path).and_then([&](NewFile&& file) -> Result<void> {
+    if (::fchmod(file.file_.get(), 0644) != 0) return cannot_write(path, errno);
+    return file.put(content, false);
+  });
 }
 
 }  // namespace almanac::shepherd

@@ -45,6 +45,7 @@ class NewFile {
 
  private:
   friend Result<void> write_file(const std::string& path, std::string_view content);
+  friend Result<void> write_public_file(const std::string& path, std::string_view content);
   Result<void> put(std::string_view content, bool sync);
 
   std::string path_;
@@ -53,5 +54,7 @@ class NewFile {
 
 /// Writes a file wholly or not at all; when the power fails it may be empty.
 Result<void> write_file(const std::string& path, std::string_view content);
+/// The same; all users may read it.
+Result<void> write_public_file(const std::string& path, std::string_view content);
 
 }  // namespace almanac::shepherd

@@ -46,6 +46,8 @@ struct Limits {
 /// The order of Run::make_room(). Given to the shepherds of runs with a signal of their own only:
 /// those of an earlier release know no such order.
 inline const int kMakeRoom = SIGRTMIN;
+/// That of Run::reallocate(), to shepherds of runs with such a file only, for the same reason.
+inline const int kReallocated = SIGRTMIN + 1;
 
 /// Fails with invalid when a text is not UTF-8.
 Result<std::string> to_json(const Spec& spec);

@@ -74,7 +74,7 @@ Result<pid_t> spawn(const std::string& program, const std::string& folder, const
       &how, ::posix_spawnattr_destroy);
   sigset_t orders;
   ::sigemptyset(&orders);
-  for (const int signal : {SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, kMakeRoom}) {
+  for (const int signal : {SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, kMakeRoom, kReallocated}) {
     ::sigaddset(&orders, signal);
   }
   ::posix_spawnattr_setsigmask(&how, &orders);
@@ -112,6 +112,10 @@ Result<Run> Run::start(const std::string& folder, const Spec& spec) {
     }
     if (const auto written = write_file(run.folder_ + kSpecFile, *text); !written) {
       return tl::unexpected(written.error());
+    }
+    if (!spec.allocation.empty()) {
+      const auto told = write_public_file(run.folder_ + kAllocationFile, spec.allocation);
+      if (!told) return tl::unexpected(told.error());
     }
     return spawn(*program, run.folder_, lock);
   };
@@ -255,6 +259,17 @@ Result<void> Run::resize(const std::vector<int>& cores, std::optional<double> cp
   const auto written = write_file(folder_ + kLimitsFile, to_json(limits));
   if (written) order(SIGUSR1);
   return written;
+}
+
+Result<void> Run::reallocate(const std::string& allocation) {
+  const auto written = write_public_file(folder_ + kAllocationFile, allocation);
+  if (written) order(kReallocated);
+  return written;
+}
+
+std::optional<std::string> Run::allocation() const {
+  auto text = read_file(folder_ + kAllocationFile);
+  return text ? std::optional(std::move(*text)) : std::nullopt;
 }
 
 pid_t Run::process() const {

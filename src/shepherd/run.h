@@ -28,6 +28,7 @@ struct Spec {
   std::string id{};                 ///< "17.1": of the name of its control group.
   std::vector<std::string> argv{};  ///< The program is looked for in the PATH of `environment`.
   std::string script{};             ///< Text of a script that argv are arguments of; "" = none.
+  std::string allocation{};         ///< What kAllocationFile says at first; "" = there is none.
   std::vector<std::string> environment{};  ///< All of it, but ALMANAC_RUN=folder, which is added.
   std::string directory{};                 ///< "" = the root.
   std::string out{};                       ///< From `directory` on, as its user; "" = nowhere.
@@ -57,6 +58,9 @@ struct Spec {
 /// The file of a run's folder where the command may say how it goes. Its user's own, empty at
 /// first.
 inline constexpr const char* kProgressFile = "/progress";
+/// The file of a run's folder that says what the command has, of runs that may be given other GPUs
+/// as they go on (Run::reallocate). Everybody may read it.
+inline constexpr const char* kAllocationFile = "/allocation";
 
 /// How a run ended: exit.json.
 enum class Cause : std::uint8_t { by_itself, told, time_limit, memory, cannot_start };
@@ -135,6 +139,11 @@ class Run {
   /// group did not have from the start is not held by it later. `time_limit` counts from its begin.
   Result<void> resize(const std::vector<int>& cores, std::optional<double> cpus,
                       std::optional<double> memory_gb, Duration time_limit);
+  /// Says in its file what the command has from now on, and sends it SIGUSR2. Does not wait. Of a
+  /// run that has such a file and whose command expects the signal, which else ends it.
+  Result<void> reallocate(const std::string& allocation);
+  /// What that file says; nothing = there is none.
+  std::optional<std::string> allocation() const;
   /// Of the command; -1 = not there yet.
   pid_t process() const;
   process::Usage usage() const;

@@ -58,7 +58,7 @@ Descriptor orders() {
   ::signal(SIGCHLD, SIG_DFL);
   sigset_t signals;
   ::sigemptyset(&signals);
-  for (const int signal : {SIGCHLD, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, kMakeRoom}) {
+  for (const int signal : {SIGCHLD, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, kMakeRoom, kReallocated}) {
     ::sigaddset(&signals, signal);
   }
   ::sigprocmask(SIG_SETMASK, &signals, nullptr);
@@ -111,6 +111,7 @@ class Shepherd {
     bool end_now = false;
     bool make_room = false;
     bool limits = false;
+    bool reallocated = false;
     bool too_much_memory = false;
   };
 
@@ -151,6 +152,7 @@ class Shepherd {
       if (heard.ssi_signo == SIGTERM) orders.end = true;
       if (heard.ssi_signo == SIGQUIT) orders.end_now = true;
       if (heard.ssi_signo == static_cast<std::uint32_t>(kMakeRoom)) orders.make_room = true;
+      if (heard.ssi_signo == static_cast<std::uint32_t>(kReallocated)) orders.reallocated = true;
       if (heard.ssi_signo == SIGUSR1) orders.limits = true;
       if (heard.ssi_signo == SIGUSR2) orders.too_much_memory = true;
     }
@@ -162,6 +164,7 @@ class Shepherd {
     if (orders.make_room) make_room();
     if (orders.end) end(Cause::told, spec_.grace);
     if (orders.end_now) end(Cause::told, Duration{0});
+    if (orders.reallocated && !end_begun_ && !ending_) ::kill(command_, SIGUSR2);
     if (!orders.limits) return;
     const auto limits = read_record<Limits>(folder_ + kLimitsFile);
     if (!limits) return;

@@ -51,30 +51,41 @@ Result<slurm::Job> SlurmService::own(store::JobNumber number, const Caller& call
   return *job;
 }
 
-Result<void> SlurmService::change_job(store::JobNumber number, const Caller& caller,
-                                      MakeChange make) {
+Result<void> SlurmService::change_jobs(const std::vector<store::JobNumber>& numbers,
+                                       const Caller& caller, MakeChange make) {
   return change([=, this](slurm::Link& link) -> Result<void> {
-    const auto job = own(number, caller);
-    if (!job) return tl::unexpected(job.error());
-    const auto change = make(*job);
-    if (!change) return tl::unexpected(change.error());
-    const auto done = link.change({&*change, 1});
-    if (done.empty()) return fail(Code::unavailable, "the controller does not answer");
-    if (!done.front()) return done.front();
+    std::vector<slurm::JobChange> changes;
+    for (const store::JobNumber number : numbers) {
+      const auto job = own(number, caller);
+      if (!job) return tl::unexpected(job.error());
+      auto change = make(*job);
+      if (!change) return tl::unexpected(change.error());
+      changes.push_back(*std::move(change));
+    }
+    const auto done = link.change(changes);
     const std::lock_guard lock(mutex_);
-    mirror_.note(*change);
     look_again_ = true;
     ++revision_;
+    for (std::size_t at = 0; at < done.size(); ++at) {
+      if (!done[at]) return done[at];
+      mirror_.note(changes[at]);
+    }
+    if (done.size() < changes.size()) {
+      return fail(Code::unavailable, "the controller does not answer");
+    }
     return {};
   });
 }
 
-Result<void> SlurmService::end_job(store::JobNumber number, const Caller& caller,
-                                   slurm::Fate fate) {
+Result<void> SlurmService::end_jobs(const std::vector<store::JobNumber>& numbers,
+                                    const Caller& caller, slurm::Fate fate) {
   return change([=, this](slurm::Link& link) -> Result<void> {
-    const auto job = own(number, caller);
-    if (!job) return tl::unexpected(job.error());
-    return link.end(job->number, fate);
+    for (const store::JobNumber number : numbers) {
+      const auto job = own(number, caller);
+      if (!job) return tl::unexpected(job.error());
+      if (const auto ended = link.end(job->number, fate); !ended) return ended;
+    }
+    return {};
   });
 }
 
@@ -83,11 +94,12 @@ Result<std::vector<store::JobNumber>> SlurmService::submit(store::Submission) {
 }
 
 Result<void> SlurmService::cancel(store::JobNumber number, const Caller& caller) {
-  return end_job(number, caller, slurm::Fate::cancel);
+  return end_jobs({number}, caller, slurm::Fate::cancel);
 }
 
-Result<void> SlurmService::hold(store::JobNumber number, const Caller& caller) {
-  return change_job(number, caller, [this, of_user = !caller.may_all](const slurm::Job& job) {
+Result<void> SlurmService::hold(const std::vector<store::JobNumber>& numbers,
+                                const Caller& caller) {
+  return change_jobs(numbers, caller, [this, of_user = !caller.may_all](const slurm::Job& job) {
     // Without our mark: what is marked, levers release when its time has come.
     const std::lock_guard lock(mutex_);
     slurm::JobChange made = driver_.claims()
@@ -100,8 +112,9 @@ Result<void> SlurmService::hold(store::JobNumber number, const Caller& caller) {
   });
 }
 
-Result<void> SlurmService::release(store::JobNumber number, const Caller& caller) {
-  return change_job(number, caller, [=, this](const slurm::Job& job) -> Result<slurm::JobChange> {
+Result<void> SlurmService::release(const std::vector<store::JobNumber>& numbers,
+                                   const Caller& caller) {
+  return change_jobs(numbers, caller, [=, this](const slurm::Job& job) -> Result<slurm::JobChange> {
     const std::lock_guard lock(mutex_);
     const bool is_ours = is_leased(job, mirror_.at());
     if (!caller.may_all && (is_ours || (job.held && job.reason != kHeldByUser))) {
@@ -114,8 +127,9 @@ Result<void> SlurmService::release(store::JobNumber number, const Caller& caller
   });
 }
 
-Result<void> SlurmService::requeue(store::JobNumber number, const Caller& caller) {
-  return end_job(number, caller, slurm::Fate::requeue);
+Result<void> SlurmService::requeue(const std::vector<store::JobNumber>& numbers,
+                                   const Caller& caller) {
+  return end_jobs(numbers, caller, slurm::Fate::requeue);
 }
 
 Result<void> SlurmService::set_drained(const std::string& node, bool drained, const Caller&) {

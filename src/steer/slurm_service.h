@@ -81,9 +81,12 @@ class SlurmService final : public live::Service {
 
   Result<std::vector<store::JobNumber>> submit(store::Submission submission) override;
   Result<void> cancel(store::JobNumber number, const live::Caller& caller) override;
-  Result<void> hold(store::JobNumber number, const live::Caller& caller) override;
-  Result<void> release(store::JobNumber number, const live::Caller& caller) override;
-  Result<void> requeue(store::JobNumber number, const live::Caller& caller) override;
+  Result<void> hold(const std::vector<store::JobNumber>& numbers,
+                    const live::Caller& caller) override;
+  Result<void> release(const std::vector<store::JobNumber>& numbers,
+                       const live::Caller& caller) override;
+  Result<void> requeue(const std::vector<store::JobNumber>& numbers,
+                       const live::Caller& caller) override;
   Result<void> set_policy(const std::string& policy, const live::Caller& caller) override;
   Result<void> set_shadow(const std::string& policy, const live::Caller& caller) override;
   Result<void> set_drained(const std::string& node, bool drained,
@@ -168,8 +171,10 @@ class SlurmService final : public live::Service {
   /// The job, if it is there and the caller may change it.
   Result<slurm::Job> own(store::JobNumber number, const live::Caller& caller) const;
   using MakeChange = std::function<Result<slurm::JobChange>(const slurm::Job&)>;
-  Result<void> change_job(store::JobNumber number, const live::Caller& caller, MakeChange make);
-  Result<void> end_job(store::JobNumber number, const live::Caller& caller, slurm::Fate fate);
+  Result<void> change_jobs(const std::vector<store::JobNumber>& numbers, const live::Caller& caller,
+                           MakeChange make);
+  Result<void> end_jobs(const std::vector<store::JobNumber>& numbers, const live::Caller& caller,
+                        slurm::Fate fate);
 
   // slurm_watching.cpp: the shadow and the forecasts.
   void look_on();

@@ -7,6 +7,7 @@ Result<void> set_gpus(Draft& draft, std::string_view text) {
   auto gpus = read_gpus(text);
   if (!gpus) return tl::unexpected(std::move(gpus.error()));
   draft.asked.gpus = gpus->count;
+  if (gpus->most > 0) draft.asked.max_gpus = gpus->most;
   draft.gpus_per_task.reset();
   if (!gpus->type.empty()) draft.asked.gpu_type = std::move(gpus->type);
   return {};

@@ -143,6 +143,16 @@ Result<Gpus> read_gpus(std::string_view text) {
     text = text.substr(colon + 1);
     if (gpus.type.empty()) return expected("GPUs as 2 or a100:2");
   }
+  if (const auto dots = text.find(".."); dots != text.npos) {
+    const auto most = number(text.substr(dots + 2), kMostCount);
+    if (text.substr(0, dots) != "1" || !most || *most == 0) {
+      return expected(
+          "1..8 for any number of GPUs up to 8 (--gpus 2 --max-gpus 8 asks two where the policy "
+          "gives what is asked)");
+    }
+    gpus.most = static_cast<std::int32_t>(*most);
+    text = "1";
+  }
   const auto count = number(text, kMostCount);
   if (!count) return expected("GPUs as 2 or a100:2");
   gpus.count = static_cast<std::int32_t>(*count);

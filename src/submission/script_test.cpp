@@ -295,6 +295,18 @@ TEST_F(SubmissionScript, ReadsOurOwnOptions) {
   EXPECT_THAT(refusal("#ALMANAC --mem 32"), HasSubstr("as 32G or 1500M"));
 }
 
+TEST_F(SubmissionScript, ReadsAnyNumberOfGpusUpToTheMost) {
+  const auto script = read("#ALMANAC --gpus a100:1..8\n");
+  ASSERT_TRUE(script) << to_string(script.error());
+  EXPECT_EQ(script->asked.gpus, 1);
+  EXPECT_EQ(script->asked.max_gpus, 8);
+  EXPECT_EQ(script->asked.gpu_type, "a100");
+  for (const char* const wrong : {"2..8", "1..", "1..0", "1...8", "1-8"}) {
+    EXPECT_THAT(refusal(std::string("#ALMANAC --gpus ") + wrong), HasSubstr("--gpus must be"))
+        << wrong;
+  }
+}
+
 TEST_F(SubmissionScript, TellsWhatIsNotDone) {
   EXPECT_THAT(
       notes("#SBATCH --mail-type=END --mail-user ann@example.org -A proj\n"

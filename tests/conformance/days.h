@@ -104,7 +104,8 @@ inline cluster::Incidents bad_day(const Case& day, std::uint64_t seed) {
   return made;
 }
 
-/// The same where half of the jobs are elastic, and a third are trials of two sweeps.
+/// The same where half of the jobs are elastic, and a third are trials of two sweeps, one with a
+/// deadline.
 inline Case crowded_day_with_training(std::uint64_t seed) {
   Case made = crowded_day(seed);
   made.elastic = "elastic.toml";
@@ -118,7 +119,9 @@ inline Case crowded_day_with_training(std::uint64_t seed) {
     }
     if (rng.below(3) > 0) continue;
     request.steps = 100;
-    request.group = made.trace.names.intern(rng.below(2) == 0 ? "one" : "two");
+    const bool is_first = rng.below(2) == 0;
+    request.group = made.trace.names.intern(is_first ? "one" : "two");
+    if (is_first) request.deadline = Time{2h};
     std::string metric;
     for (const int steps : {1, 4, 16, 64}) {
       metric += fmt::format("{}{}:{}", metric.empty() ? "" : "|", steps, rng.below(100));

@@ -126,7 +126,7 @@ TEST_F(Told, EnvironmentsGoWhenAJobIsNotRunAgain) {
   asked.hold = true;
   asked.environment.back() = "SECRET=another";
   const JobNumber waits = submit(asked);
-  EXPECT_TRUE(service_->requeue(ended, me_));
+  EXPECT_TRUE(service_->requeue({ended}, me_));
   ASSERT_TRUE(eventually([&] { return look(ended).attempts == 2; }));
   ASSERT_TRUE(comes_to(ended, JobState::completed));
   end();
@@ -138,7 +138,7 @@ TEST_F(Told, EnvironmentsGoWhenAJobIsNotRunAgain) {
   };
   EXPECT_TRUE(eventually([&] { return environment(ended).empty(); }));
   EXPECT_FALSE(environment(waits).empty());
-  const auto again = service_->requeue(ended, me_);
+  const auto again = service_->requeue({ended}, me_);
   ASSERT_FALSE(again);
   EXPECT_THAT(again.error().message, HasSubstr("its environment is not kept"));
   end();

@@ -4,8 +4,9 @@
 /// A service that is killed at any moment, and begun again: what it acknowledged runs exactly once.
 ///
 /// This program is also that service: `live_crash_test serve FOLDER POLICY` takes a job a line on
-/// its input, "GPUS LIMIT_S COMMAND", and answers once it is acknowledged; "cancel NUMBER"
-/// likewise. "state NUMBER" is how a job stands, "left" how many have not ended.
+/// its input, "GPUS LIMIT_S COMMAND" or "1..GPUS LIMIT_S COMMAND", and answers once it is
+/// acknowledged; "cancel NUMBER" likewise. "state NUMBER" is how a job stands, "left" how many have
+/// not ended.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -51,7 +52,8 @@ int serve(const fs::path& folder, const std::string& policy) {
                                      .machine = made_up(),
                                      .policy = policy,
                                      .policy_is_told = true,
-                                     .futures = 0});
+                                     .futures = 0,
+                                     .measuring = {.every = 50ms}});
   if (!service) {
     std::cerr << to_string(service.error()) << std::endl;
     return 1;
@@ -81,11 +83,17 @@ int serve(const fs::path& folder, const std::string& policy) {
     asked.gid = ::getegid();
     std::istringstream words(line);
     int limit_s = 0;
-    words >> asked.gpus >> limit_s;
+    words >> asked.gpus;
+    if (words.peek() == '.') {
+      words.ignore(2) >> asked.max_gpus;
+      asked.batch = 64;
+      asked.steps = 1'000'000;
+    }
+    words >> limit_s;
     asked.time_limit = limit_s * 1s;
     std::string command;
     std::getline(words, command);
-    asked.grace = 1s;
+    asked.grace = asked.max_gpus > 0 ? 20s : 1s;
     asked.argv = {"sh", "-c", command};
     asked.directory = folder.string();
     asked.environment = {"PATH=/usr/bin:/bin"};
@@ -168,9 +176,10 @@ class Killed : public testing::Test {
   std::unique_ptr<Process> begin(const std::vector<std::string>& environment = {}) {
     return std::make_unique<Process>(folder_, policy_, environment);
   }
-  /// Submits a job that writes its name; whether that was acknowledged.
+  /// Submits a job that writes its name in its first run; whether that was acknowledged.
   bool submit(Process& service, const std::string& name, const std::string& sleep) {
-    return service.ask("1 1000 echo " + name + " >> ran; sleep " + sleep) == "ok";
+    return service.ask("1 1000 [ $ALMANAC_ATTEMPT = 1 ] && echo " + name + " >> ran; sleep " +
+                       sleep) == "ok";
   }
   bool runs_empty(Process& service) {
     for (int tries = 0; tries < 3000; ++tries) {
@@ -237,6 +246,40 @@ class Killed : public testing::Test {
 int told(const char* name, int otherwise) {
   const char* const text = std::getenv(name);
   return text == nullptr ? otherwise : std::atoi(text);
+}
+
+// Jobs on any number of GPUs come and go, each says which it uses, and the service dies again and
+// again. A GPU in use is a folder, which can be made once.
+TEST_F(Killed, NoGpuIsUsedTwiceAsJobsMove) {
+  policy_ = "ffdl:1";
+  const std::string use =
+      "each() { for gpu in $(echo $CUDA_VISIBLE_DEVICES | tr , ' '); do $1 gpu-$gpu 2>> twice; "
+      "done; }; ";
+  const std::string elastic =
+      "1..16 1000 " + use +
+      "up() { each mkdir; printf 'gpus %s\\nstep_s 0.%d\\n' $CUDA_VISIBLE_DEVICES "
+      "$((64 / ALMANAC_GPUS)) >> $ALMANAC_PROGRESS; changed=; }; "
+      "trap 'changed=1' USR2; trap 'each rmdir; exit 0' TERM; up; "
+      "while [ ! -e stop ]; do sleep 0.02; [ $changed ] || continue; "
+      "each rmdir; . $ALMANAC_ALLOCATION; up; echo >> moved; done; each rmdir";
+  const std::string rigid = "4 1000 " + use + "each mkdir; sleep 0.3; each rmdir";
+  Rng rng(7);
+  auto service = begin();
+  service->read_line();
+  for (int job = 0; job < 3; ++job) ASSERT_EQ(service->ask(elastic), "ok");
+  const int kills = told("ALMANAC_CRASH_MOVES", 10);
+  for (int kill = 0; kill < kills; ++kill) {
+    static_cast<void>(service->ask(rigid));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300 + rng.below(1200)));
+    service->kill();
+    service = begin();
+    ASSERT_EQ(service->read_line(), "ready");
+  }
+  std::ofstream(folder_ / "stop").flush();
+  ASSERT_TRUE(runs_empty(*service));
+  EXPECT_FALSE(fs::exists(folder_ / "twice") && fs::file_size(folder_ / "twice") > 0)
+      << std::ifstream(folder_ / "twice").rdbuf();
+  EXPECT_TRUE(fs::exists(folder_ / "moved")) << "no job was told of other GPUs";
 }
 
 // Three jobs, then the service dies at its n-th step; for every n, or one in so many.

@@ -83,7 +83,7 @@ TEST_F(DrivenOut, StaysCancelledWhenItsProcessEndsWithNoServiceThere) {
 
 TEST_F(DrivenOut, MayBeHeldAndThenCancelled) {
   drive_out();
-  ASSERT_TRUE(service_->hold(stubborn_, me_));
+  ASSERT_TRUE(service_->hold({stubborn_}, me_));
   ASSERT_TRUE(service_->cancel(stubborn_, me_));
   ASSERT_TRUE(comes_to(stubborn_, JobState::cancelled));
   EXPECT_TRUE(comes_to(submit(shell("true")), JobState::completed));
@@ -92,13 +92,13 @@ TEST_F(DrivenOut, MayBeHeldAndThenCancelled) {
 TEST_F(DrivenOut, RunsAgainIfItIsRequeuedAfterItWasCancelled) {
   drive_out();
   ASSERT_TRUE(service_->cancel(stubborn_, me_));
-  ASSERT_TRUE(service_->requeue(stubborn_, me_));
+  ASSERT_TRUE(service_->requeue({stubborn_}, me_));
   ASSERT_TRUE(comes_to(stubborn_, JobState::completed));
   EXPECT_EQ(text("log"), "+\n+\n");
 }
 
 TEST_F(DrivenOut, RunsAgainOnceIfItWasRequeuedBefore) {
-  ASSERT_TRUE(service_->requeue(stubborn_, me_));
+  ASSERT_TRUE(service_->requeue({stubborn_}, me_));
   drive_out();
   ASSERT_TRUE(comes_to(stubborn_, JobState::completed));
   EXPECT_EQ(text("log"), "+\n+\n");

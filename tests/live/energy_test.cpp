@@ -208,7 +208,7 @@ TEST_F(Drawn, AddsUpOverTheRunsOfAJob) {
   begin_drawing();
   const JobNumber job = submit(waits_for_go(1));
   ASSERT_TRUE(has_drawn(job, 50));
-  ASSERT_TRUE(service_->requeue(job, me_));
+  ASSERT_TRUE(service_->requeue({job}, me_));
   ASSERT_TRUE(eventually([&] { return look(job).attempts == 2; }));
   const double first_j = look(job).energy.total_j();
   EXPECT_GT(first_j, 50);

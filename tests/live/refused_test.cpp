@@ -73,7 +73,7 @@ TEST_F(Refused, ARecordKeepsNobodyElseWaiting) {
   asked.hold = true;
   const JobNumber bad = submit(asked);
   forbid(bad);
-  ASSERT_FALSE(service_->release(bad, me_));
+  ASSERT_FALSE(service_->release({bad}, me_));
   EXPECT_EQ(service_->overview().trouble, "");
 
   asked.hold = false;
@@ -104,12 +104,12 @@ TEST_F(Refused, ChangesNothingOfAJob) {
   ASSERT_TRUE(comes_to(runs, JobState::running));
 
   fill_disk();
-  is_refused(service_->hold(waits, me_));
+  is_refused(service_->hold({waits}, me_));
   is_refused(service_->cancel(waits, me_));
   is_refused(service_->cancel(runs, me_));
-  is_refused(service_->requeue(runs, me_));
-  is_refused(service_->requeue(over, me_));
-  is_refused(service_->release(held, me_));
+  is_refused(service_->requeue({runs}, me_));
+  is_refused(service_->requeue({over}, me_));
+  is_refused(service_->release({held}, me_));
   make_room();
 
   submit(shell("true"));  // taken by a later step

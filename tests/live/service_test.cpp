@@ -92,8 +92,8 @@ TEST_F(Box, LetsOnlyTheOwnerTouchAJob) {
   begin();
   const JobNumber job = submit(shell("sleep 1000", 4));
   const Caller other{.uid = ::geteuid() + 1};
-  for (const auto& refused :
-       {service_->cancel(job, other), service_->hold(job, other), service_->requeue(job, other)}) {
+  for (const auto& refused : {service_->cancel(job, other), service_->hold({job}, other),
+                              service_->requeue({job}, other)}) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().message, "job 1 belongs to me");
   }
@@ -111,7 +111,7 @@ TEST_F(Box, HoldsAndReleases) {
   ASSERT_TRUE(comes_to(free, JobState::completed));
   EXPECT_EQ(look(held).state, JobState::pending);
   EXPECT_EQ(service_->job(held)->why_word, "JobHeldUser");
-  ASSERT_TRUE(service_->release(held, me_));
+  ASSERT_TRUE(service_->release({held}, me_));
   ASSERT_TRUE(comes_to(held, JobState::completed));
 }
 
@@ -141,10 +141,10 @@ TEST_F(Box, RunsAgainWhatIsRequeued) {
   const JobNumber job =
       submit(shell("echo $ALMANAC_ATTEMPT; [ $ALMANAC_ATTEMPT = 2 ] || sleep 1000"));
   ASSERT_TRUE(eventually([&] { return text("almanac-1.out") == "1\n"; }));
-  ASSERT_TRUE(service_->requeue(job, me_));
+  ASSERT_TRUE(service_->requeue({job}, me_));
   ASSERT_TRUE(comes_to(job, JobState::completed));
   EXPECT_EQ(text("almanac-1.out"), "1\n2\n");
-  ASSERT_TRUE(service_->requeue(job, me_));
+  ASSERT_TRUE(service_->requeue({job}, me_));
   ASSERT_TRUE(eventually([&] { return text("almanac-1.out") == "1\n2\n3\n"; }));
   ASSERT_TRUE(service_->cancel(job, me_));
   ASSERT_TRUE(comes_to(job, JobState::cancelled));

@@ -75,7 +75,7 @@ TEST_F(Trials, ThatBeginAgainHaveReportedNothing) {
   asked.argv.back().insert(0, "[ $ALMANAC_ATTEMPT = 1 ] || exec sleep 1000; ");
   const JobNumber job = submit(asked);
   ASSERT_TRUE(eventually([&] { return service_->job(job)->metric.has_value(); }));
-  ASSERT_TRUE(service_->requeue(job, me_));
+  ASSERT_TRUE(service_->requeue({job}, me_));
   ASSERT_TRUE(eventually([&] {
     const store::Job now = look(job);
     return now.attempts == 2 && now.state == JobState::running;

@@ -89,6 +89,9 @@ TEST_F(ApiTest, NamesTasksOfArrays) {
   EXPECT_EQ(service_.get("/v1/jobs").at("jobs").size(), 2U);
   EXPECT_EQ(status(ask("POST", "/v1/jobs/" + name + "/cancel")), 200);
   EXPECT_EQ(service_.get("/v1/jobs").at("jobs").size(), 0U);
+  EXPECT_EQ(status(ask("POST", "/v1/jobs/" + name + "/cancel")), 409) << "all have ended";
+  EXPECT_EQ(status(ask("POST", "/v1/jobs/" + name + "/requeue")), 200);
+  EXPECT_EQ(service_.get("/v1/jobs").at("jobs").size(), 3U);
 }
 
 TEST_F(ApiTest, SaysWhetherAnythingHasChanged) {

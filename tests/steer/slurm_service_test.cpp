@@ -318,14 +318,14 @@ TEST_F(SlurmServiceTest, LetsUsersChangeTheirOwnJobsOnly) {
             Code::conflict);
   EXPECT_TRUE(while_it_looks([&] { return service_->cancel(JobNumber{5}, kAnn); }));
   EXPECT_EQ(slurm_.job(5).state, slurm::State::ended);
-  EXPECT_TRUE(while_it_looks([&] { return service_->hold(JobNumber{6}, kAnn); }));
+  EXPECT_TRUE(while_it_looks([&] { return service_->hold({JobNumber{6}}, kAnn); }));
   EXPECT_TRUE(slurm_.is_held(6));
-  EXPECT_TRUE(while_it_looks([&] { return service_->release(JobNumber{6}, kAnn); }));
+  EXPECT_TRUE(while_it_looks([&] { return service_->release({JobNumber{6}}, kAnn); }));
   EXPECT_FALSE(slurm_.is_held(6));
-  EXPECT_TRUE(while_it_looks([&] { return service_->hold(JobNumber{6}, kRoot); }));
-  EXPECT_EQ(while_it_looks([&] { return service_->release(JobNumber{6}, kAnn); }).error().code,
+  EXPECT_TRUE(while_it_looks([&] { return service_->hold({JobNumber{6}}, kRoot); }));
+  EXPECT_EQ(while_it_looks([&] { return service_->release({JobNumber{6}}, kAnn); }).error().code,
             Code::conflict);
-  EXPECT_TRUE(while_it_looks([&] { return service_->release(JobNumber{6}, kRoot); }));
+  EXPECT_TRUE(while_it_looks([&] { return service_->release({JobNumber{6}}, kRoot); }));
   EXPECT_FALSE(slurm_.is_held(6));
   EXPECT_EQ(while_it_looks([&] { return service_->cancel(JobNumber{99}, kRoot); }).error().code,
             Code::not_found);
@@ -341,7 +341,7 @@ TEST_F(SlurmServiceTest, LeavesHeldAJobThatAUserHoldsBesideALever) {
   ASSERT_TRUE(slurm_.is_held(11)) << "by the lever";
   for (const live::Caller& caller : {kAnn, kRoot}) {
     const std::uint32_t number = caller.may_all ? 10 : 11;
-    EXPECT_TRUE(while_it_looks([&] { return service_->hold(JobNumber{number}, caller); }));
+    EXPECT_TRUE(while_it_looks([&] { return service_->hold({JobNumber{number}}, caller); }));
   }
   // An hour of Slurm's would outlive the holds, which are renewed by the clock of this machine.
   for (const std::uint32_t number : {1U, 2U}) slurm_.job(number).state = slurm::State::ended;

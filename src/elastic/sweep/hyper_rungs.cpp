@@ -77,6 +77,13 @@ void HyperRungs::resume(TrialId trial) {
   for (Rung& rung : rungs_) std::erase(rung.paused, trial);
 }
 
+std::optional<TrialId> HyperRungs::promote() {
+  const std::vector<TrialId> able = resumable();
+  if (able.empty()) return std::nullopt;
+  resume(able.front());
+  return able.front();
+}
+
 std::vector<int> deal_units(std::span<const double> scores, int units, Leftovers leftovers,
                             int most_each) {
   const std::size_t trials = scores.size();

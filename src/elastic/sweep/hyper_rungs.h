@@ -27,6 +27,8 @@ class HyperRungs final : public Rungs {
   std::vector<TrialId> resumable() const;
   /// A paused trial goes on.
   void resume(TrialId trial);
+  /// The first of those, which goes on.
+  std::optional<TrialId> promote() override;
 
  private:
   struct Rung {

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <functional>
+#include <limits>
+
 #include <gtest/gtest.h>
 
+#include "base/rng.h"
 #include "elastic/sweep/asha.h"
+#include "elastic/sweep/halving.h"
 #include "elastic/sweep/hyper_rungs.h"
 #include "elastic/sweep/hyperband.h"
 
@@ -114,6 +120,111 @@ TEST(Hyperband, GoesOnWithThoseThatItHasWhenNoneIsToCome) {
   rungs.settle();
   EXPECT_EQ(rungs.promote(), 1);
   EXPECT_EQ(rungs.promote(), std::nullopt);
+}
+
+TEST(Halving, TheBestHalfGoesOnOnceAllAreThere) {
+  Halving rungs({.reduction = 2, .grace = 10, .most = 60});  // rungs at 10, 20, 40
+  for (TrialId trial = 0; trial < 5; ++trial) {
+    EXPECT_EQ(rungs.report(trial, 5, 0), Verdict::go_on);
+    EXPECT_EQ(rungs.report(trial, 10, static_cast<double>(trial)), Verdict::pause);
+  }
+  EXPECT_EQ(rungs.promote(), std::nullopt);
+  rungs.settle();
+  EXPECT_EQ(rungs.promote(), 4);
+  EXPECT_EQ(rungs.promote(), 3);
+  EXPECT_EQ(rungs.promote(), std::nullopt);
+  EXPECT_EQ(rungs.report(5, 10, 9), Verdict::pause) << "it came too late";
+  EXPECT_EQ(rungs.report(3, 20, 2), Verdict::pause);
+  rungs.gone(4);
+  rungs.settle();
+  EXPECT_EQ(rungs.promote(), 3);
+  EXPECT_EQ(rungs.report(3, 40, 2), Verdict::go_on) << "it is alone";
+  EXPECT_EQ(rungs.report(3, 60, 2), Verdict::stop);
+}
+
+TEST(Halving, KnowsItsStagesBeforehand) {
+  Halving rungs({.reduction = 2, .grace = 10, .most = 60});
+  const auto stages = [&](int alive) {
+    std::vector<std::pair<int, double>> made;
+    for (const Stage& each : rungs.ahead(alive)) made.emplace_back(each.trials, each.steps);
+    return made;
+  };
+  using Stages = std::vector<std::pair<int, double>>;
+  EXPECT_EQ(stages(8), (Stages{{8, 10}, {4, 10}, {2, 20}, {1, 20}}));
+  EXPECT_EQ(stages(3), (Stages{{3, 10}, {1, 50}})) << "the last one is compared no more";
+  rungs.report(0, 10, 1);
+  EXPECT_EQ(stages(8), (Stages{{7, 10}, {4, 10}, {2, 20}, {1, 20}}));
+  for (TrialId trial = 1; trial < 4; ++trial) rungs.report(trial, 10, 0);
+  rungs.settle();
+  EXPECT_EQ(stages(4), (Stages{{2, 10}, {1, 40}}));
+}
+
+// Steps take 1, 3/4 and 5/8 s on 1, 2 and 4 GPUs: a second GPU makes a trial 4/3 times as fast.
+const std::vector<double> kStep_s{0, 1, 0.75, std::numeric_limits<double>::infinity(), 0.625};
+
+TEST(PlanStages, SpendsGpusWhereASecondCostsLeast) {
+  const std::vector<Stage> stages{{.trials = 2, .steps = 40}, {.trials = 1, .steps = 20}};
+  const auto gpus = [&](double left_s) {
+    return plan_stages(stages, kStep_s, {.gpus = 4, .left_s = left_s}).gpus;
+  };
+  EXPECT_EQ(gpus(60), (std::vector{1, 1}));
+  // A second GPU wins the last stage 5 s for 10 GPU-seconds, the first one 10 s for 40.
+  EXPECT_EQ(gpus(55), (std::vector{1, 2}));
+  EXPECT_EQ(gpus(54), (std::vector{1, 4})) << "7.5 s for 30, and 10 s for 40 would do too";
+  EXPECT_EQ(gpus(50), (std::vector{2, 1}));
+  EXPECT_EQ(gpus(45), (std::vector{2, 2}));
+  EXPECT_EQ(gpus(10), (std::vector{2, 4})) << "there is none in time: the fastest";
+  EXPECT_EQ(plan_stages(stages, kStep_s, {.gpus = 0, .left_s = 60}).gpus, std::vector<int>{});
+}
+
+TEST(PlanStages, EqualsASearchThroughAllPlans) {
+  Rng random(23);
+  int late = 0;
+  for (int round = 0; round < 300; ++round) {
+    std::vector<double> step_s{0};
+    for (int gpus = 1; gpus <= 5; ++gpus) {
+      step_s.push_back(std::pow(gpus, -random.uniform()));
+      if (random.below(5) == 0) step_s.back() = std::numeric_limits<double>::infinity();
+    }
+    step_s[1] = 1;
+    std::vector<Stage> stages(1 + random.below(4));
+    int trials = 1 + static_cast<int>(random.below(12));
+    for (Stage& stage : stages) {
+      stage = {.trials = trials, .steps = 1 + 30 * random.uniform()};
+      trials = std::max(1, trials / 2);
+    }
+    const StageTerms terms{.gpus = 1 + static_cast<int>(random.below(8)),
+                           .restart_s = 5 * random.uniform(),
+                           .left_s = 20 + 200 * random.uniform()};
+    double least = std::numeric_limits<double>::infinity();
+    double fastest = least;
+    const std::function<void(std::size_t, double, double)> all = [&](std::size_t at, double s,
+                                                                     double gpu_s) {
+      if (at == stages.size()) {
+        fastest = std::min(fastest, s);
+        if (s <= terms.left_s) least = std::min(least, gpu_s);
+        return;
+      }
+      for (int gpus = 1; gpus <= std::min(5, terms.gpus); ++gpus) {
+        const double each = stages[at].steps * step_s[static_cast<std::size_t>(gpus)] +
+                            (at > 0 ? terms.restart_s : 0);
+        if (std::isinf(each)) continue;
+        const double turns = std::ceil(1.0 * stages[at].trials / (terms.gpus / gpus));
+        all(at + 1, s + turns * each, gpu_s + stages[at].trials * gpus * each);
+      }
+    };
+    all(0, 0, 0);
+    const StagePlan found = plan_stages(stages, step_s, terms);
+    if (std::isinf(least)) {
+      ++late;
+      EXPECT_NEAR(found.seconds, fastest, 1e-6);
+    } else {
+      EXPECT_LE(found.seconds, terms.left_s);
+      EXPECT_NEAR(found.gpu_seconds, least, 1e-6 * least);
+    }
+  }
+  EXPECT_GT(late, 20);
+  EXPECT_LT(late, 280);
 }
 
 }  // namespace

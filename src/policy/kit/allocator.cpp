@@ -98,7 +98,9 @@ void Allocator::take_in(std::span<const Event> events, const View& view) {
 
 void Allocator::end_jobs(const View& view, Plan& plan) {
   for (const JobId job : std::exchange(over_, {})) {
-    if (view.progress(job).phase == Phase::running) {
+    const Phase phase = view.progress(job).phase;
+    if (phase != Phase::running && phase != Phase::waiting) continue;  // it has left by itself
+    if (phase == Phase::running) {
       for (const cluster::Grant& grant : view.grants(job)) plan.ledger.give_back(grant);
     }
     plan.end(job);

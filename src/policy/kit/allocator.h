@@ -89,8 +89,8 @@ class Allocator : public Policy {
   }
   /// Sees to it that the jobs of the virtual cluster of `job` are allocated anew in this decision.
   void look_at(JobId job, const View& view) { vcs_[index(view.progress(job).vc)].touched = true; }
-  /// Ends a job that waits or runs, for good. To be called where reports and jobs that left are
-  /// told: what it held is free as the next jobs are allocated.
+  /// Ends a job that waits or runs, for good, before jobs are allocated next: in this decision
+  /// where reports and jobs that left are told, else in the next one, which is to be asked for.
   void end(JobId job) { over_.push_back(job); }
   /// Told of a job that runs no longer: it has ended, was withdrawn, or is stopped now.
   virtual void left(JobId job, const View& view) {

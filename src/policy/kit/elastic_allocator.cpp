@@ -141,13 +141,17 @@ void ElasticAllocator::settled(VcId, const View&, Plan& plan) {
   if (std::exchange(is_behind_, false)) plan.wake(dealt_ + every_);
 }
 
-void ElasticAllocator::reported(JobId job, double, const View& view) {
+void ElasticAllocator::reported(JobId job, double metric, const View& view) {
   const auto told = elastic(job, type_held(job, view), view);
-  if (told) speeds.hear(job, told->told, view);
+  if (!told) return;
+  speeds.hear(job, told->told, view);
+  if (!std::isnan(metric)) noted(job, told->told, metric);
 }
 
 void ElasticAllocator::left(JobId job, const View& view) {
-  if (view.progress(job).phase != Phase::running) speeds.forget(job);
+  const Phase phase = view.progress(job).phase;
+  if (phase != Phase::running) speeds.forget(job);
+  if (phase != Phase::running && phase != Phase::waiting) forgotten(job);
 }
 
 }  // namespace almanac::policy

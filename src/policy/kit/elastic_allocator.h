@@ -48,6 +48,13 @@ class ElasticAllocator : public Allocator {
   /// at least. The type of GPUs is the frame's matter.
   virtual void deal(std::span<const Elastic> jobs, const Room& room, const View& view,
                     std::vector<Wish>& wishes) = 0;
+  /// Told of each metric that a job reports, and of jobs that will not run again.
+  virtual void noted(JobId job, const Training& told, double metric) {
+    static_cast<void>(job);
+    static_cast<void>(told);
+    static_cast<void>(metric);
+  }
+  virtual void forgotten(JobId job) { static_cast<void>(job); }
 
   /// The speed that is believed of a job with the best batch, in samples of the initial batch a
   /// second; as many as GPUs until it has reported anything.

@@ -60,7 +60,11 @@ elastic::Goodput ReportedSpeeds::best(JobId job, int nodes, int gpus) {
   const Lore& lore = this->lore(own);
   const elastic::Gradient noise = gradient(job);
   if (known_.size() > kMostKnown) known_.clear();
-  const auto [found, is_new] = known_.try_emplace({lore.fit, noise.sqr, noise.var, nodes, gpus});
+  const elastic::BatchLimits& may = own.batches;
+  const std::array batches{may.initial_batch, may.max_batch, may.min_local_batch,
+                           may.max_local_batch};
+  const auto [found, is_new] =
+      known_.try_emplace({lore.fit, noise.sqr, noise.var, batches, nodes, gpus});
   if (is_new) {
     found->second = elastic::best_goodput(lore.model, noise, own.batches, nodes, gpus);
   }
@@ -71,6 +75,12 @@ double ReportedSpeeds::step_s(JobId job, int nodes, int gpus, elastic::Split spl
   const elastic::StepModel& model = lore(page(job)).model;
   return model.step_s(nodes, gpus, split.atomic_batch) +
          split.accumulations * model.pass_s(split.atomic_batch);
+}
+
+double ReportedSpeeds::batch_step_s(JobId job, int nodes, int gpus, int batch) const {
+  const elastic::BatchLimits& limits = page(job).batches;
+  return step_s(job, nodes, gpus,
+                elastic::within_max_batch(limits, gpus, elastic::split_batch(limits, gpus, batch)));
 }
 
 double ReportedSpeeds::correction(JobId job, int nodes, int gpus) const {

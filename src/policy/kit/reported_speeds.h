@@ -9,6 +9,7 @@
 /// Cost     A fit where something new was reported: some ms with 150 reports.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <tuple>
@@ -41,6 +42,8 @@ class ReportedSpeeds {
   elastic::Goodput best(JobId job, int nodes, int gpus);
   /// Seconds of a step that is split so.
   double step_s(JobId job, int nodes, int gpus, elastic::Split split) const;
+  /// The same of a step of `batch` samples over all GPUs, however many these are.
+  double batch_step_s(JobId job, int nodes, int gpus, int batch) const;
   /// How much faster the steps reported on these GPUs were than the model has them; 1 = none were.
   double correction(JobId job, int nodes, int gpus) const;
   /// The noise that the job has reported last, else what jobs of its model did first.
@@ -61,7 +64,8 @@ class ReportedSpeeds {
     elastic::BatchLimits batches{};
     std::optional<elastic::Gradient> gradient;
   };
-  using Asked = std::tuple<std::uint64_t, double, double, int, int>;  // with which fit
+  // With which fit, noise and batches, on how many nodes and GPUs.
+  using Asked = std::tuple<std::uint64_t, double, double, std::array<int, 4>, int, int>;
 
   const Lore& lore(const Page& page) const {
     return pool_ == Pool::of_job || page.model == kNoName ? page.own : lores_.at(page.model);

@@ -14,6 +14,7 @@ elastic::TrialId trial_of(JobId job) { return static_cast<elastic::TrialId>(inde
 void SweepAllocator::reported(JobId job, double metric, const View& view) {
   const NameId group = view.request(job).group;
   const auto told = view.training(job);
+  if (told) heard(job, *told, metric, view);
   if (group == kNoName || std::isnan(metric) || !told) return;
   const auto [found, is_new] = sweeps_.try_emplace(group);
   if (is_new) found->second = make_rungs(told->total);
@@ -42,6 +43,7 @@ void SweepAllocator::left(JobId job, const View& view) {
   if (phase == Phase::running || phase == Phase::waiting) return;  // it goes on
   resting_.erase(job);
   promoted_.erase(job);
+  gone(job);
   const NameId group = view.request(job).group;
   const auto sweep = sweeps_.find(group);
   if (sweep != sweeps_.end()) {
@@ -68,21 +70,69 @@ void SweepAllocator::end_if_over(NameId group, JobId gone, const View& view) {
   }
 }
 
+int SweepAllocator::Room::gpus_left(std::uint64_t type) const {
+  for (const Stock& each : left) {
+    if (each.gpu_type == type) return static_cast<int>(each.milli / cluster::kWholeGpu);
+  }
+  return 0;
+}
+
+Time SweepAllocator::deadline_of(NameId group, const View& view) {
+  Time first = kNever;
+  for (const JobId job : view.group(group)) {
+    const Time own = view.request(job).deadline;
+    if (own != kNoTime) first = std::min(first, own);
+  }
+  return first;
+}
+
 void SweepAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                               std::vector<Wish>& wishes) {
+  struct Group {
+    Time ends = kNever;
+    bool admits = true;
+  };
+  std::map<NameId, Group> groups;
   std::vector<JobId> line;
   for (const JobId job : jobs) {
-    if (!rests(job)) line.push_back(job);
+    const NameId name = view.request(job).group;
+    const auto [group, is_new] = groups.try_emplace(name);
+    if (is_new && name != kNoName) {
+      group->second = {.ends = ends_at(name, view), .admits = admits(name, view)};
+      if (group->second.ends > view.now && group->second.ends != kNever) {
+        plan.wake(group->second.ends);
+      }
+    }
+    const bool waits = view.progress(job).phase == Phase::waiting;
+    const bool is_too_late = view.now >= group->second.ends || (waits && !group->second.admits);
+    if (is_too_late) {
+      end(job);
+      plan.wake(view.now);
+    }
+    // One that runs holds its GPUs until the next decision, at this instant, ends it.
+    if (!rests(job) && !(waits && is_too_late)) line.push_back(job);
   }
   const auto rank = [&](JobId job) {
     if (view.progress(job).phase == Phase::running) return 0;
     return promoted_.contains(job) ? 1 : 2;
   };
   std::stable_sort(line.begin(), line.end(), [&](JobId a, JobId b) { return rank(a) < rank(b); });
-  std::vector<Stock> left = stock(vc, plan.ledger);
-  for (const JobId job : line) {
-    if (take(left, job, view)) wishes.push_back({.job = job});
+  Room room{.vc = vc, .left = stock(vc, plan.ledger)};
+  for (const cluster::Pool& pool : plan.ledger.pools(vc)) {
+    room.per_node = std::max(room.per_node, pool.gpus_per_node);
   }
+  for (const JobId job : line) {
+    const int gpus = gpus_of(job, room, view);
+    if (gpus == 0) {
+      if (take(room.left, job, view)) wishes.push_back({.job = job});
+      continue;
+    }
+    cluster::Demand demand = asked(job, view);
+    demand.gpus = gpus;
+    if (const std::uint64_t held = type_held(job, view); held != 0) demand.gpu_types = held;
+    if (take(room.left, demand)) wishes.push_back({.job = job, .gpus = gpus});
+  }
+  widen(room, view, wishes);
 }
 
 }  // namespace almanac::policy

@@ -47,14 +47,11 @@ class Optimus final : public ElasticAllocator {
     const int asked = view.request(job.job).batch;
     const int batch = asked > 0 ? std::min(asked, limits.max_batch) : limits.initial_batch;
     const double gain = elastic::step_gain(speeds.gradient(job.job), batch, limits.initial_batch);
-    return {
-        .steps_left = std::max(0.0, job.told.total - job.told.progress) / gain,
-        .most_gpus = std::clamp(batch / limits.min_local_batch, 1, job.most),
-        .step_s = [this, limits, batch, id = job.job, &room](int gpus) -> std::optional<double> {
-          const elastic::Split split =
-              elastic::within_max_batch(limits, gpus, elastic::split_batch(limits, gpus, batch));
-          return speeds.step_s(id, room.nodes_of(gpus), gpus, split);
-        }};
+    return {.steps_left = std::max(0.0, job.told.total - job.told.progress) / gain,
+            .most_gpus = std::clamp(batch / limits.min_local_batch, 1, job.most),
+            .step_s = [this, batch, id = job.job, &room](int gpus) -> std::optional<double> {
+              return speeds.batch_step_s(id, room.nodes_of(gpus), gpus, batch);
+            }};
   }
 };
 

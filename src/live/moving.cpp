@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Jobs that go on on other GPUs: a job that has said which GPUs it uses (`gpus 0,2` in the file
+/// that ALMANAC_PROGRESS names) is told of others by a file and SIGUSR2, and says so again when it
+/// uses them. It has its grace for that: a checkpoint, and processes begun anew below the same
+/// command. One that does not say so in time, or never said anything, is ended and begun anew.
+///
+/// What a job leaves is nobody's until it has said so. Where others have not yet left what it is
+/// to get, it is told first of what it keeps: so two jobs that change places wait for neither.
+#include <algorithm>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "live/core.h"
+#include "live/environment.h"
+#include "live/log.h"
+#include "measure/own_word.h"
+#include "process/descriptor.h"
+#include "shepherd/record.h"
+
+namespace almanac::live {
+
+using cluster::Grant;
+using store::JobNumber;
+
+namespace {
+
+/// `held` without the GPUs of `others`; grants that have none left are gone.
+std::vector<Grant> without(std::vector<Grant> held, const std::vector<Grant>& others) {
+  for (Grant& grant : held) {
+    for (const Grant& other : others) {
+      if (other.node == grant.node) grant.gpus &= ~other.gpus;
+    }
+  }
+  std::erase_if(held, [](const Grant& grant) { return grant.gpus == 0; });
+  return held;
+}
+
+/// It has said which GPUs it uses, and so hears when they change.
+bool hears(const Entry& entry) {
+  return entry.run && !entry.makes_room && !entry.starting && entry.to_end.empty() &&
+         entry.progress && !entry.progress->gpus.empty() && entry.run->allocation();
+}
+
+}  // namespace
+
+void LocalService::Core::vacate(JobId id) {
+  Entry& entry = entry_of(id);
+  if (!hears(entry)) return stop(id);
+  entry.job.attained = round_->progress(id).attained;
+  entry.leaves.insert(entry.leaves.end(), entry.job.held_gpus.begin(), entry.job.held_gpus.end());
+  entry.moves = true;
+}
+
+void LocalService::Core::go_on(Entry& entry) {
+  store::Job& job = entry.job;
+  count_energy(entry, now_);
+  const std::string before = visible_gpus(job.held_gpus, config_.machine);
+  const auto held = round_->grants(entry.id);
+  job.held_gpus.assign(held.begin(), held.end());
+  job.since = now_;
+  entry.draws = job.held_gpus;
+  entry.batch = round_->config(entry.id).batch;
+  entry.leaves = without(std::move(entry.leaves), job.held_gpus);
+  note(job, kResized,
+       fmt::format("GPUs {} to {}", before, visible_gpus(job.held_gpus, config_.machine)));
+  entry.gpu_use.change(now_);
+  measured_.change(now_);
+  to_pin_.push_back(entry.id);
+  to_resize_.push_back(job.number);
+  to_tell_.insert(job.number);
+  touch(entry);
+}
+
+void LocalService::Core::heed_batch(Entry& entry) {
+  const std::int32_t wanted = round_->config(entry.id).batch;
+  if (std::exchange(entry.batch, wanted) == wanted || !hears(entry)) return;
+  entry.moves = true;
+  to_tell_.insert(entry.job.number);
+}
+
+std::vector<Grant> LocalService::Core::not_left(const Entry& entry) const {
+  std::vector<Grant> made;
+  for (const JobNumber number : processes_) {
+    const Entry& other = *book_.find(number);
+    if (&other == &entry || (!other.makes_room && !other.moves)) continue;
+    for (const Grant& theirs : other.leaves) {
+      for (const Grant& ours : entry.job.held_gpus) {
+        const bool whole =
+            ours.gpu_milli == cluster::kWholeGpu || theirs.gpu_milli == cluster::kWholeGpu;
+        if (ours.node == theirs.node && whole && (ours.gpus & theirs.gpus) != 0) {
+          made.push_back(theirs);
+        }
+      }
+    }
+  }
+  return made;
+}
+
+void LocalService::Core::tell_moved() {
+  for (const JobNumber number : std::exchange(to_tell_, {})) {
+    Entry* const entry = book_.find(number);
+    if (entry == nullptr || !entry->run || entry->makes_room || entry->starting) continue;
+    const std::vector<Grant> taken = not_left(*entry);
+    store::Job now = entry->job;
+    now.held_gpus = without(std::move(now.held_gpus), taken);
+    if (!taken.empty()) to_tell_.insert(number);
+    const std::string gpus = visible_gpus(now.held_gpus, config_.machine);
+    if (gpus.empty()) {
+      move_by_restart(*entry, "what it is to have others have still");
+      continue;
+    }
+    if (!taken.empty() && gpus == entry->told_gpus) continue;
+    if (auto told = entry->run->reallocate(allocation_of(now, config_.machine, entry->batch));
+        !told) {
+      move_by_restart(*entry, to_string(told.error()));
+      continue;
+    }
+    entry->told_gpus = gpus;
+    entry->said_before = entry->progress ? entry->progress->times_gpus : 0;
+    entry->moved_by = shepherd::since_boot() + std::min(entry->job.asked.grace, config_.max_grace);
+  }
+}
+
+void LocalService::Core::take_words() {
+  for (const JobNumber number : processes_) {
+    Entry& entry = *book_.find(number);
+    if (!entry.moves || !entry.moved_by || !entry.progress) continue;
+    const measure::OwnProgress& said = *entry.progress;
+    if (said.times_gpus <= entry.said_before || said.gpus != entry.told_gpus) continue;
+    entry.leaves.clear();
+    entry.moved_by.reset();
+    entry.moves = to_tell_.contains(number);
+    wake();
+  }
+}
+
+void LocalService::Core::lets_go(Entry& entry) {
+  if (!std::exchange(entry.moves, false)) entry.leaves.clear();
+  entry.moved_by.reset();
+  entry.makes_room = true;
+  entry.leaves.insert(entry.leaves.end(), entry.job.held_gpus.begin(), entry.job.held_gpus.end());
+}
+
+void LocalService::Core::move_by_restart(Entry& entry, const std::string& why) {
+  store::Job& job = entry.job;
+  to_tell_.erase(job.number);
+  lets_go(entry);
+  end_process(entry);
+  entry.starting = true;
+  ++job.attempts;
+  ++job.preemptions;
+  ++counters_.preempted;
+  to_start_.push_back(job.number);
+  note(job, "preempted", fmt::format("it begins anew on its GPUs: {}", why));
+}
+
+void LocalService::Core::find_out_what_it_uses(Entry& entry) {
+  const auto told = entry.run->allocation();
+  if (!told) return;
+  const std::string file_name = entry.run->folder() + shepherd::kProgressFile;
+  const process::Descriptor file(
+      ::open(file_name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  measure::OwnWord word(now_);
+  if (file) word.look(file.get(), now_);
+  entry.progress = word.progress();
+  const std::string held = visible_gpus(entry.job.held_gpus, config_.machine);
+  const std::string uses =
+      entry.progress && !entry.progress->gpus.empty() ? entry.progress->gpus : visible_gpus(*told);
+  if (uses == held && visible_gpus(*told) == held) return;
+  // It may use any others until it says that it does not.
+  entry.leaves = without(whole_machine(), entry.job.held_gpus);
+  entry.moves = true;
+  if (hears(entry)) {
+    to_tell_.insert(entry.job.number);
+  } else {
+    move_by_restart(entry, "it was not told of them");
+  }
+}
+
+}  // namespace almanac::live

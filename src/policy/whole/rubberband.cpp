@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Sweeps by successive halving that end by their deadline and take the least GPU time: how many
+/// GPUs each trial has in each stage is planned (elastic/sweep/stage_plan.h), anew as each stage
+/// begins. All trials of a group reach a rung, then the best part of them goes on
+/// (elastic/sweep/halving.h).
+///
+/// The deadline of a group is the earliest of its trials; without one the plan takes the least GPU
+/// time. How long steps take is believed of all trials of a model together, from what they have
+/// reported; until one has, and of trials that say on how many GPUs they run, each has what it
+/// asks. A trial's batch stays, for that may be what the sweep is about.
+///
+/// Source   Misra et al., EuroSys'21 (RubberBand), section 4.
+/// Differs  GPU time is what is saved: GPUs of a cluster have one price, and no instance is booted.
+/// Cost     A plan for each trial that begins a stage, some ms, and a fit for each new report.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "elastic/sweep/halving.h"
+#include "policy/kit/reported_speeds.h"
+#include "policy/kit/sweep_allocator.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::whole {
+namespace {
+
+class RubberBand final : public SweepAllocator {
+ public:
+  RubberBand(std::unique_ptr<Placement> placement, const Parameters& told)
+      : SweepAllocator(std::move(placement)),
+        reduction_(told.number("reduction")),
+        grace_(told.number("grace")) {}
+
+ private:
+  /// GPUs of a trial, and since which stage.
+  struct Planned {
+    std::size_t stage = 0;
+    int gpus = 0;
+  };
+
+  std::unique_ptr<elastic::Rungs> make_rungs(double most) const override {
+    return std::make_unique<elastic::Halving>(elastic::RungOptions{
+        .reduction = reduction_, .grace = grace_, .most = std::max(most, grace_)});
+  }
+
+  void heard(JobId job, const Training& told, double, const View& view) override {
+    if (told.batches.initial_batch > 0) speeds_.hear(job, told, view);
+  }
+
+  void gone(JobId job) override {
+    speeds_.forget(job);
+    planned_.erase(job);
+  }
+
+  int gpus_of(JobId job, const Room& room, const View& view) override {
+    const trace::Request& request = view.request(job);
+    const auto told = view.training(job);
+    if (request.group == kNoName || request.max_gpus == 0) return 0;
+    if (!told || told->batches.initial_batch == 0) return 0;
+    const auto* const rungs = static_cast<const elastic::Halving*>(rungs_of(request.group));
+    const std::size_t stage = rungs == nullptr ? 0 : rungs->stage();
+    const bool runs = view.progress(job).phase == Phase::running;
+    const auto [known, is_new] = planned_.try_emplace(job);
+    if (!is_new && runs && known->second.stage == stage) return known->second.gpus;
+    known->second = {.stage = stage, .gpus = plan(job, *told, rungs, room, view)};
+    return known->second.gpus;
+  }
+
+  /// GPUs of a trial in the stage that it begins.
+  int plan(JobId job, const Training& told, const elastic::Halving* rungs, const Room& room,
+           const View& view) {
+    const trace::Request& request = view.request(job);
+    speeds_.hear(job, told, view);
+    if (!speeds_.knows(job)) return request.gpus;
+    int alive = 0;
+    int held = 0;
+    for (const JobId each : view.group(request.group)) {
+      const Phase phase = view.progress(each).phase;
+      if (phase != Phase::running && phase != Phase::waiting) continue;
+      ++alive;
+      if (phase == Phase::waiting) continue;
+      for (const cluster::Grant& grant : view.grants(each)) held += grant.count();
+    }
+    std::int64_t free = 0;
+    for (const Stock& each : room.left) free = std::max(free, each.milli / cluster::kWholeGpu);
+    const elastic::Halving none({.reduction = reduction_, .grace = grace_, .most = told.total});
+    const std::vector<elastic::Stage> stages = (rungs == nullptr ? none : *rungs).ahead(alive);
+    const Time end = deadline_of(request.group, view);
+    const elastic::StagePlan made = elastic::plan_stages(
+        stages, steps_of(job, told.batches, room, view),
+        {.gpus = held + static_cast<int>(free),
+         .restart_s = std::isnan(request.restart_s) ? seconds(view.restart.of(request.gpus))
+                                                    : double{request.restart_s},
+         .left_s =
+             end == kNever ? std::numeric_limits<double>::infinity() : seconds(end - view.now)});
+    return made.gpus.empty() ? request.gpus : made.gpus.front();
+  }
+
+  /// Seconds of a step on 0, 1, 2 ... GPUs.
+  std::vector<double> steps_of(JobId job, const elastic::BatchLimits& batches, const Room& room,
+                               const View& view) const {
+    const trace::Request& request = view.request(job);
+    const int batch = request.batch > 0 ? request.batch : batches.initial_batch;
+    const int most = std::clamp(batch / batches.min_local_batch, 1, request.max_gpus);
+    std::vector<double> made{0};
+    for (int gpus = 1; gpus <= most; ++gpus) {
+      made.push_back(speeds_.batch_step_s(job, room.nodes_of(gpus), gpus, batch));
+    }
+    return made;
+  }
+
+  double reduction_;
+  double grace_;
+  ReportedSpeeds speeds_{ReportedSpeeds::Pool::of_model};
+  std::map<JobId, Planned> planned_;
+};
+
+}  // namespace
+
+void register_rubberband(Registry& registry) {
+  registry.wholes.add(
+      {.name = "rubberband",
+       .summary = "sweeps halved stage by stage, GPUs of each stage for the least GPU time by the "
+                  "deadline",
+       .source = "Misra et al. EuroSys'21",
+       .traits = {.has = {Trait::reads_groups, Trait::stops_jobs, Trait::moves_jobs,
+                          Trait::resizes_jobs, Trait::chooses_gpus, Trait::ends_trials}},
+       .parameters = {number("reduction", "of the trials of a stage one in so many goes on", 3,
+                             1.0001, 1e6),
+                      number("grace", "steps of the first stage", 1, 1e-9, 1e15)}},
+      [](const Parameters& told, const Composition& composition, const Host& host) {
+        return std::make_unique<RubberBand>(
+            almanac::policy::registry().placements.make(composition.placement, host), told);
+      });
+}
+
+}  // namespace almanac::policy::whole
