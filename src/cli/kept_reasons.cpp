@@ -10,6 +10,7 @@
 
 #include "cli/moment.h"
 #include "cli/program.h"
+#include "fairness/dues.h"
 #include "table/csv_reader.h"
 #include "text/duration.h"
 #include "text/number.h"
@@ -113,7 +114,9 @@ Result<KeptJob> read_kept(const std::string& run, const std::string& policy,
                .start = rows->time("start_s"),
                .end = rows->time("end_s"),
                .waited = Duration{std::llround(rows->number("wait_s") * 1e3)},
-               .preemptions = static_cast<int>(rows->number("preemptions"))};
+               .preemptions = static_cast<int>(rows->number("preemptions")),
+               .vc = std::string((*rows)["vc"]),
+               .user = std::string((*rows)["user"])};
   for (;;) {
     const auto more = waits->next();
     if (!more) return tl::unexpected(more.error());
@@ -127,22 +130,21 @@ Result<KeptJob> read_kept(const std::string& run, const std::string& policy,
   }
 }
 
-void print_kept(const KeptJob& job) {
-  fmt::print("job {} under {}: {} GPU{}, submitted {}", job.id, job.policy, job.gpus,
-             job.gpus == 1 ? "" : "s", moment(job.submit));
-  for (const KeptWait& wait : job.waits) {
-    if (wait.until == kNoTime) return fmt::print("; {}\n", sentence(wait));
-  }
-  if (job.start == kNoTime) {
-    fmt::print(", not started when the simulation ended\n");
-  } else {
-    fmt::print(", started {}", moment(job.start));
-    if (job.end != kNoTime) {
-      fmt::print(", ended {}, waited {}", moment(job.end), text::format_duration(job.waited));
+std::string tenant_of(const KeptJob& job, const sim::Summary& summary) {
+  for (const std::string& name : {job.vc, job.user}) {
+    for (const sim::TenantDue& each : summary.tenants) {
+      if (each.name != name) continue;
+      return fmt::format(
+          "tenant {} {} over the whole run", name,
+          fairness::beside_its_due({.had_gpu_s = each.had_gpu_s, .due_gpu_s = each.due_gpu_s}));
     }
-    if (job.preemptions > 0) fmt::print(", was stopped {} times", job.preemptions);
-    fmt::print("\n");
   }
+  return "";
+}
+
+namespace {
+
+void print_reasons(const KeptJob& job) {
   std::map<ReasonKind, Duration> totals;
   for (const KeptWait& wait : job.waits) {
     totals[wait.reason.kind] += wait.until - wait.from;
@@ -164,6 +166,28 @@ void print_kept(const KeptJob& job) {
         "a reason that came and went within a tenth of the wait until then was not kept: --replay "
         "has all");
   }
+}
+
+}  // namespace
+
+void print_kept(const KeptJob& job) {
+  fmt::print("job {} under {}: {} GPU{}, submitted {}", job.id, job.policy, job.gpus,
+             job.gpus == 1 ? "" : "s", moment(job.submit));
+  for (const KeptWait& wait : job.waits) {
+    if (wait.until == kNoTime) return fmt::print("; {}\n", sentence(wait));
+  }
+  if (job.start == kNoTime) {
+    fmt::print(", not started when the simulation ended\n");
+  } else {
+    fmt::print(", started {}", moment(job.start));
+    if (job.end != kNoTime) {
+      fmt::print(", ended {}, waited {}", moment(job.end), text::format_duration(job.waited));
+    }
+    if (job.preemptions > 0) fmt::print(", was stopped {} times", job.preemptions);
+    fmt::print("\n");
+  }
+  print_reasons(job);
+  if (!job.tenant.empty()) fmt::print("{}\n", job.tenant);
 }
 
 std::string in_all(const std::map<ReasonKind, Duration>& totals) {
@@ -189,7 +213,9 @@ nlohmann::ordered_json to_json(const KeptJob& job) {
     if (!wait.other.empty()) each["other_job_id"] = wait.other;
     waits.push_back(std::move(each));
   }
-  return {{"job_id", job.id}, {"policy", job.policy}, {"waits", waits}};
+  nlohmann::ordered_json made = {{"job_id", job.id}, {"policy", job.policy}, {"waits", waits}};
+  if (!job.tenant.empty()) made["tenant"] = job.tenant;
+  return made;
 }
 
 }  // namespace almanac::cli

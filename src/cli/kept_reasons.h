@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "policy/contract/reason.h"
+#include "sim/summary.h"
 
 namespace almanac::cli {
 
@@ -36,7 +37,13 @@ struct KeptJob {
   Duration waited{0};
   int preemptions = 0;
   std::vector<KeptWait> waits{};
+  std::string vc{};
+  std::string user{};
+  std::string tenant{};  ///< "tenant vision was 14 % over its due"; "" = it is of none.
 };
+
+/// How the tenant of a job fared: the one that its virtual cluster names, else its user.
+std::string tenant_of(const KeptJob& job, const sim::Summary& summary);
 
 /// Fails with usage where the run has no such job, and with not_found where it keeps no reasons.
 /// Cost: the two files are read once.

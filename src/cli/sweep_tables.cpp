@@ -46,13 +46,19 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
   const bool has_speeds = any_has(&sim::Summary::gpu_utilization);
   const bool has_cpu_jobs = any_has(&sim::Summary::avg_cpu_job_wait_s);
   const bool has_deadlines = any_has(&sim::Summary::guarantee);
+  // Users are in the file and on the page.
+  const bool has_tenants = std::any_of(points.begin(), points.end(), [](const auto& point) {
+    return !point.summary.tenants.empty();
+  });
   const std::size_t width = policy_width(points);
-  fmt::print("{:>6}  {:{}} {:>10} {:>10} {:>10} {:>10} {:>9}{}{}{}{}\n", "load", "policy", width,
-             "avg JCT", "p99 JCT", "avg wait", "p99 wait", "slowdown",
-             has_deadlines ? fmt::format(" {:>8} {:>10}", "in time", "makespan") : "",
-             has_speeds ? fmt::format(" {:>12}", "GPUs compute") : "",
-             has_cpu_jobs ? fmt::format(" {:>14}", "CPU jobs' wait") : "",
-             seeds > 1 ? "  avg JCT, least to most over seeds" : "");
+  fmt::print(
+      "{:>6}  {:{}} {:>10} {:>10} {:>10} {:>10} {:>9}{}{}{}{}{}\n", "load", "policy", width,
+      "avg JCT", "p99 JCT", "avg wait", "p99 wait", "slowdown",
+      has_deadlines ? fmt::format(" {:>8} {:>10}", "in time", "makespan") : "",
+      has_speeds ? fmt::format(" {:>12}", "GPUs compute") : "",
+      has_cpu_jobs ? fmt::format(" {:>14}", "CPU jobs' wait") : "",
+      has_tenants ? fmt::format(" {:>11} {:>9} {:>5}", "share error", "worst due", "rho") : "",
+      seeds > 1 ? "  avg JCT, least to most over seeds" : "");
   std::map<std::pair<double, std::string>, std::vector<const sim::Summary*>> groups;
   std::vector<std::pair<double, std::string>> order;
   for (const sim::SweepPoint& point : points) {
@@ -71,7 +77,7 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
         group.begin(), group.end(),
         [](const auto* a, const auto* b) { return a->avg_jct_s < b->avg_jct_s; });
     fmt::print(
-        "{:>6.3g}  {:{}} {:>10} {:>10} {:>10} {:>10} {:>9.2f}{}{}{}{}\n", key.first,
+        "{:>6.3g}  {:{}} {:>10} {:>10} {:>10} {:>10} {:>9.2f}{}{}{}{}{}\n", key.first,
         sim::marked_name(*group.front()), width, text::human_time(mean(&sim::Summary::avg_jct_s)),
         text::human_time(mean(&sim::Summary::p99_jct_s)),
         text::human_time(mean(&sim::Summary::avg_wait_s)),
@@ -86,6 +92,11 @@ void print_table(const std::vector<sim::SweepPoint>& points, std::size_t seeds) 
         has_cpu_jobs
             ? fmt::format(" {:>14}", text::human_time(mean(&sim::Summary::avg_cpu_job_wait_s)))
             : "",
+        has_tenants ? fmt::format(" {:>11} {:>9} {:>5.2f}",
+                                  text::human_share(mean(&sim::Summary::share_error)),
+                                  text::human_share(mean(&sim::Summary::worst_due)),
+                                  mean(&sim::Summary::avg_finish_time_ratio))
+                    : "",
         seeds > 1 ? fmt::format("  {} to {}", text::human_time((*least)->avg_jct_s),
                                 text::human_time((*most)->avg_jct_s))
                   : std::string());

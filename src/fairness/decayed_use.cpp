@@ -29,6 +29,14 @@ void DecayedUse::add(double rate, double from_s, double until_s) {
   use_ += rate * at_end * std::exp2(-(as_of_s_ - until_s) / half_life_s_);
 }
 
+void DecayedUse::add_amount(double amount, double at_s) {
+  if (at_s > as_of_s_) {
+    use_ = at(at_s);
+    as_of_s_ = at_s;
+  }
+  use_ += amount * std::exp2(-(as_of_s_ - at_s) / half_life_s_);
+}
+
 double DecayedUse::at(double now_s) const {
   return use_ * std::exp2(-std::max(now_s - as_of_s_, 0.0) / half_life_s_);
 }

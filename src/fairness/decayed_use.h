@@ -17,6 +17,9 @@ class DecayedUse {
   /// `rate` (GPUs, say) from one moment to another; in any order.
   void add(double rate, double from_s, double until_s);
 
+  /// An amount that counts in full at a moment: use whose earlier part is forgotten already.
+  void add_amount(double amount, double at_s);
+
   /// What counts at a moment that is not before the end of any use: in rate x seconds.
   double at(double now_s) const;
 

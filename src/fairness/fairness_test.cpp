@@ -7,6 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "fairness/decayed_use.h"
+#include "fairness/dues.h"
 #include "fairness/shares.h"
 
 namespace almanac::fairness {
@@ -48,6 +49,22 @@ TEST(FinishTimeRatio, SharesNoGpuBeforeEachJobHasOne) {
   EXPECT_DOUBLE_EQ(finish_time_ratio(100, 50, 16, 8), 1);
 }
 
+TEST(FairParts, GoUpToWhatIsAskedByWeight) {
+  EXPECT_EQ(fair_parts({8, 8, 8}, {2, 1, 1}, 8), (std::vector<double>{4, 2, 2}));
+  // What the second does not ask the others share, two to one.
+  EXPECT_EQ(fair_parts({9, 2, 9}, {2, 1, 1}, 14), (std::vector<double>{8, 2, 4}));
+  EXPECT_EQ(fair_parts({1, 2, 3}, {1, 1, 1}, 14), (std::vector<double>{1, 2, 3}));
+  // Whoever has no weight has what is left.
+  EXPECT_EQ(fair_parts({3, 6}, {1, 0}, 8), (std::vector<double>{3, 5}));
+  EXPECT_EQ(fair_parts({9, 6}, {1, 0}, 8), (std::vector<double>{8, 0}));
+}
+
+TEST(BesideItsDue, IsSaidInWords) {
+  EXPECT_EQ(beside_its_due({.had_gpu_s = 114, .due_gpu_s = 100}), "was 14 % over its due");
+  EXPECT_EQ(beside_its_due({.had_gpu_s = 86, .due_gpu_s = 100}), "was 14 % below its due");
+  EXPECT_EQ(beside_its_due({.had_gpu_s = 100.1, .due_gpu_s = 100}), "had its due");
+}
+
 // One GPU for one half-life h counts h / ln 2 x (1 - 1/2) at its end, and half of that later.
 TEST(DecayedUse, IsTheClosedForm) {
   DecayedUse use(100);
@@ -57,6 +74,15 @@ TEST(DecayedUse, IsTheClosedForm) {
   DecayedUse all(std::numeric_limits<double>::infinity());
   all.add(2, 0, 30);
   EXPECT_DOUBLE_EQ(all.at(1e9), 60);
+}
+
+// What is told as an amount of a moment is forgotten from then on, also when it is told late.
+TEST(DecayedUse, TakesWhatIsForgottenInPart) {
+  DecayedUse use(100);
+  use.add_amount(8, 100);
+  EXPECT_DOUBLE_EQ(use.at(200), 4);
+  use.add_amount(8, 0);
+  EXPECT_DOUBLE_EQ(use.at(200), 4 + 2);
 }
 
 RC_GTEST_PROP(DecayedUse, DoesNotHangOnHowUseIsCutUpOrToldWhen, ()) {

@@ -103,7 +103,8 @@ class Player {
     options_.policy = setting_.composition.name;
     options_.until_ended = until;
     const auto policy = policy::registry().make(
-        setting_.composition, {.estimator = std::make_unique<TellingEstimator>(std::move(told))});
+        setting_.composition, {.estimator = std::make_unique<TellingEstimator>(std::move(told)),
+                               .past_use = present_.past_use});
     return sim::simulate(setting_.trace, setting_.cluster, *policy, options_);
   }
 

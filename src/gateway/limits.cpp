@@ -22,9 +22,24 @@ std::optional<int> most_at(const std::uint64_t* most, std::size_t gpu) {
   return static_cast<int>(most[gpu]);
 }
 
+slurm::Association share_of(const slurmdb_assoc_rec_t& of, std::optional<std::size_t> gpu) {
+  const bool is_all = of.shares_raw == SLURMDB_FS_USE_PARENT;
+  slurm::Association made{.account = text(of.acct),
+                          .user = text(of.user),
+                          .partition = text(of.partition),
+                          .shares = is_all ? slurm::Association::kParent : of.shares_raw};
+  if (made.user.empty()) made.parent = text(of.parent_acct);
+  if (of.usage == nullptr) return made;
+  made.use = static_cast<double>(of.usage->usage_raw);
+  if (gpu && of.usage->usage_tres_raw != nullptr && *gpu < of.usage->tres_cnt) {
+    made.use = static_cast<double>(of.usage->usage_tres_raw[*gpu]);
+  }
+  return made;
+}
+
 }  // namespace
 
-Result<slurm::Limits> limits() {
+Result<Accounts> accounts() {
   assoc_mgr_info_request_msg_t asked{};
   asked.flags = ASSOC_MGR_INFO_FLAG_ASSOC | ASSOC_MGR_INFO_FLAG_QOS | ASSOC_MGR_INFO_FLAG_USERS;
   assoc_mgr_info_msg_t* raw = nullptr;
@@ -33,13 +48,18 @@ Result<slurm::Limits> limits() {
   const std::span names(told->tres_names, told->tres_cnt);
   const auto gpu = std::find_if(names.begin(), names.end(),
                                 [](const char* name) { return text(name) == "gres/gpu"; });
-  slurm::Limits made;
+  Accounts all;
+  slurm::Limits& made = all.limits;
   each<slurmdb_user_rec_t>(told->user_list, [&](const slurmdb_user_rec_t& of) {
     if (!text(of.default_acct).empty()) made.accounts[text(of.name)] = of.default_acct;
   });
-  // A site that does not count GPUs cannot limit them.
-  if (gpu == names.end()) return made;
+  const bool counts_gpus = gpu != names.end();
   const auto at = static_cast<std::size_t>(gpu - names.begin());
+  each<slurmdb_assoc_rec_t>(told->assoc_list, [&](const slurmdb_assoc_rec_t& of) {
+    all.associations.push_back(share_of(of, counts_gpus ? std::optional(at) : std::nullopt));
+  });
+  // A site that does not count GPUs cannot limit them.
+  if (!counts_gpus) return all;
   std::vector<slurm::Quota> apart;  // without a limit
   each<slurmdb_assoc_rec_t>(told->assoc_list, [&](const slurmdb_assoc_rec_t& of) {
     const bool is_account = text(of.user).empty();
@@ -63,7 +83,7 @@ Result<slurm::Limits> limits() {
     const auto most = most_at(of.grp_tres_ctld, at);
     if (most) made.quotas.push_back({.qos = text(of.name), .gpus = *most});
   });
-  return made;
+  return all;
 }
 
 }  // namespace almanac::gateway

@@ -5,12 +5,19 @@
 /// keeps them.
 #pragma once
 
+#include <vector>
+
 #include "base/result.h"
 #include "slurm/node.h"
 
 namespace almanac::gateway {
 
+struct Accounts {
+  slurm::Limits limits{};
+  std::vector<slurm::Association> associations{};
+};
+
 /// Nothing where there is no accounting.
-Result<slurm::Limits> limits();
+Result<Accounts> accounts();
 
 }  // namespace almanac::gateway

@@ -114,20 +114,25 @@ std::vector<slurm::Node> Mirror::told_nodes() const {
 }
 
 Result<bool> Mirror::look_at_site() {
-  auto most = limits();
+  auto told = accounts();
   // A user who has no right to know them is told none.
-  if (!most && most.error().code == Code::unavailable) return tl::unexpected(most.error());
+  if (!told && told.error().code == Code::unavailable) return tl::unexpected(told.error());
   topo_info_response_msg_t* raw = nullptr;
   std::map<std::string, std::string> switches;
   if (slurm_load_topo(&raw) == SLURM_SUCCESS) {
-    const Switches told(raw);
-    switches = tell(*told);
+    const Switches plugged(raw);
+    switches = tell(*plugged);
   } else if (const auto failed = refusal("ask for switches");
              failed.value().code == Code::unavailable) {
     return failed;
   }
-  const bool is_new = switches != switches_ || (most && *most != picture_.limits);
-  if (most) picture_.limits = *std::move(most);
+  const bool is_new =
+      switches != switches_ ||
+      (told && (told->limits != picture_.limits || told->associations != picture_.associations));
+  if (told) {
+    picture_.limits = std::move(told->limits);
+    picture_.associations = std::move(told->associations);
+  }
   if (switches != switches_) {
     switches_ = std::move(switches);
     picture_.nodes = told_nodes();

@@ -35,6 +35,7 @@
 #include "live/notify.h"
 #include "live/vitals.h"
 #include "policy/composition.h"
+#include "policy/contract/host.h"
 #include "predict/estimator.h"
 #include "process/descriptor.h"
 #include "schedule/admission.h"
@@ -76,6 +77,7 @@ class LocalService::Core final : public schedule::Actuator {
   Result<JobView> job(store::JobNumber number) const;
   /// It, if it runs, and whoever runs on some of its GPUs.
   std::vector<store::Job> beside(store::JobNumber number) const;
+  Result<Tenancy> tenancy() const;
   Result<std::vector<std::string>> explain(store::JobNumber number) const;
   std::vector<NodeView> nodes() const;
   /// The driver's word on a GPU; "" = it is well again. Does not wait.
@@ -125,7 +127,8 @@ class LocalService::Core final : public schedule::Actuator {
     policy::Composition composition{};
     std::unique_ptr<trace::Trace> trace{};  // of no jobs yet; its names are the estimator's
     std::unique_ptr<predict::Estimator> estimator{};
-    Time taught_until{};  // by those that ended before
+    std::vector<policy::PastUse> past_use{};  // of those that ended before
+    Time taught_until{};                      // by those that ended before
   };
   using Lock = std::unique_lock<FairMutex>;
 

@@ -187,6 +187,17 @@ Foresight::Scene Foresight::scene_of(const Outlook& outlook) {
   Scene made;
   made.present.at = outlook.at;
   made.present.drained = outlook.drained;
+  if (!outlook.used.empty()) {
+    std::vector<policy::PastUse> uses;
+    for (const OwnUse& each : outlook.used) {
+      uses.push_back({.tenant = each.tenant,
+                      .user = made.trace.names.intern(each.user),
+                      .gpu_s = each.gpu_s,
+                      .from = outlook.at,
+                      .until = outlook.at});
+    }
+    made.present.past_use = std::make_shared<const std::vector<policy::PastUse>>(std::move(uses));
+  }
   for (const Outlook::One& one : outlook.jobs) {
     const JobId id{static_cast<std::uint32_t>(made.trace.jobs.size())};
     made.beliefs.emplace(id, std::move(belief_of(one.job)));

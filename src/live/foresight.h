@@ -23,6 +23,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -38,6 +39,13 @@
 #include "trace/trace.h"
 
 namespace almanac::live {
+
+/// What the use of a tenant counts now, without those below it, or that of a user of none.
+struct OwnUse {
+  TenantId tenant = kNoTenant;
+  std::string user{};
+  double gpu_s = 0;
+};
 
 /// The present as a forecast needs it.
 struct Outlook {
@@ -60,6 +68,7 @@ struct Outlook {
   std::vector<NodeId> drained{};
   policy::Quotas quotas{};          ///< What `jobs` claim, by their places.
   std::vector<store::Job> ended{};  ///< Since the last outlook.
+  std::vector<OwnUse> used{};       ///< Of a policy that goes by use.
 };
 
 class Foresight {

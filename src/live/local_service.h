@@ -100,6 +100,7 @@ class LocalService final : public Service {
   std::optional<Expected> expect(store::JobNumber number, Duration patience) const override;
   Result<std::optional<Expected>> foresee(const store::Submission& asked) const override;
   std::vector<NodeView> nodes() const override;
+  Result<Tenancy> tenancy() const override;
   std::optional<Comparison> shadow() const override;
   Result<std::string> log_path(store::JobNumber number, bool err) const override;
   const store::Store& store() const override;
@@ -110,9 +111,11 @@ class LocalService final : public Service {
   class Core;
   explicit LocalService(std::unique_ptr<Core> core);
   void begin_foresight();
+  Outlook outlook() const;
   void add(JobView& view) const;
   void watch_shadow();
   std::unique_ptr<Core> core_;
+  TenancyKeeper tenancy_;
   std::unique_ptr<Foresight> foresight_;  // null = no forecasts
   std::unique_ptr<Shadow> shadow_;
   std::unique_ptr<Vitals> vitals_;

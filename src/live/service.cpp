@@ -104,9 +104,18 @@ void LocalService::begin_foresight() {
   foresight_ = std::make_unique<Foresight>(
       core_->config().machine.cluster, core_->config().speeds,
       [this] { return core_->store().log(wall_clock() - kLesson, kLessons); },
-      core_->config().futures, core_->config().seed, [this] { return core_->outlook(); },
+      core_->config().futures, core_->config().seed, [this] { return outlook(); },
       [this] { return core_->revision(); },
       [this](std::vector<store::Told> told) { core_->keep(std::move(told)); });
+}
+
+Outlook LocalService::outlook() const {
+  Outlook made = core_->outlook();
+  if (!goes_by_use(made.composition)) return made;
+  if (const auto known = tenancy()) {
+    made.used = own_uses(*known, core_->config().machine.cluster);
+  }
+  return made;
 }
 
 void LocalService::run(const std::atomic<bool>& stop) { core_->run(stop); }
@@ -247,9 +256,24 @@ Result<std::optional<Expected>> LocalService::foresee(const store::Submission& a
   return foresight_->would(asked);
 }
 
-Result<std::vector<std::string>> LocalService::explain(JobNumber number) const {
-  return core_->explain(number);
+Result<Tenancy> LocalService::tenancy() const {
+  return tenancy_.get([this] { return core_->tenancy(); });
 }
+
+Result<std::vector<std::string>> LocalService::explain(JobNumber number) const {
+  auto lines = core_->explain(number);
+  const cluster::Cluster& cluster = core_->config().machine.cluster;
+  if (!lines || cluster.tenants.empty()) return lines;
+  const auto view = core_->job(number);
+  const auto known = tenancy();
+  if (!view || !known) return lines;
+  const TenantId tenant = tenant_of(view->job, cluster);
+  if (tenant == kNoTenant) return lines;
+  const std::string line = beside_its_due(*known, cluster.tenants[index(tenant)].name);
+  if (!line.empty()) lines->push_back(line);
+  return lines;
+}
+
 std::vector<NodeView> LocalService::nodes() const {
   std::vector<NodeView> made = core_->nodes();
   for (std::size_t node = 0; node < made.size(); ++node) {

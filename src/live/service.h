@@ -27,6 +27,7 @@
 #include "live/manager.h"
 #include "live/pace.h"
 #include "live/shadow.h"
+#include "live/tenancy.h"
 #include "store/job.h"
 #include "store/store.h"
 
@@ -175,6 +176,8 @@ class Service {
   /// again. Fails with unsupported where no forecasts are made.
   virtual Result<std::optional<Expected>> foresee(const store::Submission& asked) const = 0;
   virtual std::vector<NodeView> nodes() const = 0;
+  /// Who had how much of its due lately; of a few seconds ago at most.
+  virtual Result<Tenancy> tenancy() const = 0;
   /// What was announced and is not over, in the order in which it begins.
   virtual std::vector<Window> maintenance() const { return {}; }
   /// Whose cluster it is, where another manager's is steered.

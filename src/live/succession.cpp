@@ -19,6 +19,7 @@
 #include "live/policies.h"
 #include "policy/registry.h"
 #include "predict/replay.h"
+#include "schedule/past_use.h"
 #include "store/log.h"
 
 namespace almanac::live {
@@ -48,6 +49,11 @@ Result<LocalService::Core::Successor> LocalService::Core::prepare(policy::Compos
                  .taught_until = now};
   made.estimator = taught_estimator(made.composition, *made.trace, made.trace->jobs);
   made.estimator->answer_at_once(now);
+  const schedule::Admission owners(config_.machine.cluster, made.trace->names);
+  for (const trace::Job& job : made.trace->jobs) {
+    schedule::add_past_use(job.request, owners.tenant(job.request), job.outcome.start,
+                           job.outcome.end, job.outcome.run, made.past_use);
+  }
   made.trace->jobs = {};
   return made;
 }
@@ -56,9 +62,12 @@ void LocalService::Core::catch_up(Successor& next) const {
   auto ended = store_.jobs({.ended_since = next.taught_until});
   if (!ended) return log_warning(to_string(ended.error()));
   std::vector<trace::Job> lessons;
+  const schedule::Admission owners(config_.machine.cluster, next.trace->names);
   for (auto job = ended->rbegin(); job != ended->rend(); ++job) {
     if (job->start == kNoTime || job->state == JobState::running) continue;
-    lessons.push_back(store::record_of(*job, next.trace->names));
+    const trace::Job& lesson = lessons.emplace_back(store::record_of(*job, next.trace->names));
+    schedule::add_past_use(lesson.request, owners.tenant(lesson.request), job->start, job->end,
+                           job->attained, next.past_use);
   }
   predict::teach(*next.estimator, lessons);
 }
@@ -97,7 +106,18 @@ void LocalService::Core::begin_policy(Successor next) {
     }
   }
   admission_.emplace(config_.machine.cluster, trace_->names);
-  policy_ = policy::registry().make(composition_, {.estimator = std::move(next.estimator)});
+  auto past_use = std::make_shared<std::vector<policy::PastUse>>(std::move(next.past_use));
+  for (const std::vector<Known>* const jobs : {&running, &waiting}) {
+    for (const Known& known : *jobs) {
+      const trace::Request& request = trace_->jobs[index(known.entry->id)].request;
+      const bool runs = known.entry->job.state == JobState::running;
+      const Duration ran = known.past.attained + (runs ? now_ - known.past.since : Duration{0});
+      schedule::add_past_use(request, admission_->tenant(request), known.past.start,
+                             runs ? now_ : known.past.since, ran, *past_use);
+    }
+  }
+  policy_ = policy::registry().make(
+      composition_, {.estimator = std::move(next.estimator), .past_use = std::move(past_use)});
   round_ = std::make_unique<schedule::Round>(config_.machine.cluster, *trace_, *policy_, *this,
                                              kNoCost, config_.seed, composition_.name);
   round_->observe(nullptr, &measured_);

@@ -3,6 +3,7 @@
 #include <bit>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +11,8 @@
 #include "live/core.h"
 #include "live/ends.h"
 #include "live/environment.h"
+#include "live/policies.h"
+#include "live/tenancy.h"
 #include "text/datetime.h"
 #include "text/duration.h"
 
@@ -252,6 +255,31 @@ std::vector<store::Job> LocalService::Core::beside(JobNumber number) const {
     if (runs && (entry == own || share_a_gpu(own->job, entry->job))) made.push_back(entry->job);
   }
   return made;
+}
+
+Result<Tenancy> LocalService::Core::tenancy() const {
+  std::vector<store::Job> jobs;
+  Time now{};
+  Duration half_life{};
+  {
+    const std::lock_guard lock(mutex_);
+    now = now_;
+    half_life = half_life_of(composition_);
+    for (const auto& [number, entry] : book_.all()) {
+      if (entry.job.asked.gpus > 0) jobs.push_back(entry.job);
+    }
+  }
+  auto ended = store_.ended(now - kLesson, kLessons);
+  if (!ended) return tl::unexpected(ended.error());
+  std::set<JobNumber> known;  // what has just ended is here and in the store
+  for (const store::Job& job : jobs) known.insert(job.number);
+  for (store::Job& job : *ended) {
+    if (!known.contains(job.number)) jobs.push_back(std::move(job));
+  }
+  const cluster::Cluster& cluster = config_.machine.cluster;
+  return tenancy_of(
+      jobs, cluster, [&](const store::Job& job) { return tenant_of(job, cluster); }, now,
+      half_life);
 }
 
 Overview LocalService::Core::overview() const {

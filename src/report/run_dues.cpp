@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "fairness/dues.h"
 #include "text/human.h"
 
 namespace almanac::report {
@@ -94,7 +95,7 @@ std::optional<figure::Finding> dues_finding(const std::string& policy, const sim
   const sim::Owner& worst = dues.owners[dues.worst];
   figure::Finding finding{
       .headline = fmt::format("Under {} {} {}: no tenant was worse off.", policy, worst.name,
-                              sim::beside_its_due(worst)),
+                              fairness::beside_its_due(worst)),
       .detail = fmt::format("{} of the GPU time would have to change hands for all to have had "
                             "their due.",
                             text::human_share(dues.share_error)),

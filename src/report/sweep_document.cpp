@@ -90,7 +90,11 @@ constexpr Shown kWhereKnown[] = {
     {"sweep_cpu_job_wait", "Wait of CPU jobs, average", "avg_cpu_job_wait_s",
      &Summary::avg_cpu_job_wait_s},
     {"sweep_p99_cpu_job_wait", "Wait of CPU jobs, 99 %", "p99_cpu_job_wait_s",
-     &Summary::p99_cpu_job_wait_s}};
+     &Summary::p99_cpu_job_wait_s},
+    {"sweep_share_error", "GPU time that would have to change hands for all to have their due",
+     "share_error", &Summary::share_error, figure::Unit::fraction},
+    {"sweep_worst_due", "What whoever had least had of its due", "worst_due", &Summary::worst_due,
+     figure::Unit::fraction}};
 
 figure::Figure curve(const Points& points, const Axes& axes, const Shown& shown) {
   const auto& [id, title, column, field, unit] = shown;

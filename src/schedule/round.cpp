@@ -55,7 +55,7 @@ std::optional<policy::Reason> Round::introduce(JobId job, const Past& past) {
   const trace::Request& request = trace_.jobs[index(job)].request;
   Progress& state = progress_[index(job)];
   state.vc = admission_.vc(request);
-  state.tenant = admission_.tenant(request);
+  state.tenant = past.tenant != kNoTenant ? past.tenant : admission_.tenant(request);
   const policy::Quotas* const quotas = plan_.quotas;
   const ClaimId claim = quotas == nullptr ? kNoClaim : quotas->of(job);
   state.demand = admission_.demand(request, state.vc, claim);

@@ -56,6 +56,7 @@ struct Past {
   Duration attained{};   ///< Time run before the present run.
   Duration charged{};    ///< Work added by restarts.
   std::uint32_t preemptions = 0;
+  TenantId tenant = kNoTenant;  ///< Whose it is; kNoTenant = the one that its request names.
 };
 
 /// Totals of the present.

@@ -69,6 +69,10 @@ void Api::add_machine() {
     const auto manager = service_.manager();
     return manager ? json(to_json(*manager)) : none_yet();
   });
+  on("GET", "/v1/tenants", [this](const Ask&, const std::string&) {
+    const auto tenancy = service_.tenancy();
+    return tenancy ? json(to_json(*tenancy)) : problem(tenancy.error());
+  });
   using Change = Result<void> (live::Service::*)(const std::string&, const live::Caller&);
   const auto set = [this](const char* path, Change act) {
     on("PUT", path, [this, act](const Ask& ask, const std::string&) {

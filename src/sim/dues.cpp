@@ -1,293 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/dues.h"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
-
-#include <fmt/format.h>
-
-#include "fairness/shares.h"
 
 namespace almanac::sim {
 namespace {
 
-constexpr double kUnfair = 1.05;    // Shockwave (NSDI'23) calls jobs above this unfair
-constexpr double kShortest_s = 10;  // as for slowdowns: shorter jobs count as so long
-constexpr std::size_t kCells = 1U << 20U;
-constexpr std::size_t kMostSpans = 1024;
-constexpr std::size_t kLeastSpans = 64;
-constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
-
-/// A rate over time, by its mean in each span.
-class Curve {
+/// Whose each job is: the position of a tenant, of all that are none behind these; or a user's.
+class Owners {
  public:
-  explicit Curve(std::size_t spans) : inside_(spans, 0.0F), change_(spans + 1, 0.0F) {}
+  Owners(const trace::Trace& trace, const cluster::Cluster& cluster)
+      : trace_(trace), cluster_(cluster), by_tenant_(!cluster.tenants.empty()) {}
 
-  /// `from` and `until` in spans from the beginning.
-  void add(double rate, double from, double until) {
-    const double last = static_cast<double>(inside_.size());
-    from = std::clamp(from, 0.0, last);
-    until = std::clamp(until, from, last);
-    const auto first = std::min(static_cast<std::size_t>(from), inside_.size() - 1);
-    const auto end = std::min(static_cast<std::size_t>(until), inside_.size() - 1);
-    if (first == end) {
-      inside_[first] += static_cast<float>(rate * (until - from));
-      return;
-    }
-    inside_[first] += static_cast<float>(rate * (static_cast<double>(first + 1) - from));
-    inside_[end] += static_cast<float>(rate * (until - static_cast<double>(end)));
-    change_[first + 1] += static_cast<float>(rate);
-    change_[end] -= static_cast<float>(rate);
+  std::size_t of(const trace::Request& request, TenantId tenant) {
+    const std::size_t key = !by_tenant_           ? index(request.user)
+                            : tenant == kNoTenant ? cluster_.tenants.size()
+                                                  : index(tenant);
+    const auto [found, is_new] = known_.try_emplace(key, claimants_.size());
+    if (is_new) claimants_.push_back({.name = name_of(key, request), .weight = weight_of(key)});
+    return found->second;
   }
-  /// To be called once, after the last add().
-  void sum_up() {
-    double whole = 0;
-    for (std::size_t span = 0; span < inside_.size(); ++span) {
-      whole += change_[span];
-      inside_[span] += static_cast<float>(whole);
-    }
-  }
-  double at(std::size_t span) const { return std::max(0.0F, inside_[span]); }
+  const std::vector<fairness::Claimant>& all() const { return claimants_; }
+  bool by_tenant() const { return by_tenant_; }
 
  private:
-  std::vector<float> inside_;
-  std::vector<float> change_;
-};
-
-class Judge {
- public:
-  Judge(const trace::Trace& trace, const cluster::Cluster& cluster, const Schedule& schedule)
-      : trace_(trace), cluster_(cluster), schedule_(schedule) {}
-
-  Dues judge() {
-    made_.by_tenant = !cluster_.tenants.empty();
-    own();
-    const double all_s = seconds(schedule_.finish - schedule_.begin);
-    if (made_.owners.size() < 2 || all_s <= 0) return {};
-    const std::size_t spans = std::clamp(kCells / made_.owners.size(), kLeastSpans, kMostSpans);
-    span_s_ = all_s / static_cast<double>(spans);
-    gpus_ = schedule_.total_gpu_s / all_s;
-    spread(spans);
-    for (std::size_t span = 0; span < spans; ++span) divide(span);
-    rate_jobs();
-    conclude();
-    return std::move(made_);
+  double weight_of(std::size_t key) const {
+    if (!by_tenant_) return 1;
+    return key < cluster_.tenants.size() ? cluster_.tenants[key].guarantee : 0;
   }
-
- private:
-  double spans_at(Time at) const { return seconds(at - schedule_.begin) / span_s_; }
-  Time end_of(const JobResult& result) const {
-    return result.end != kNoTime ? result.end : schedule_.finish;
-  }
-
-  void own() {
-    owner_of_.assign(trace_.jobs.size(), kNobody);
-    std::map<std::size_t, std::size_t> known;
-    for (std::size_t job = 0; job < schedule_.jobs.size(); ++job) {
-      const trace::Request& request = trace_.jobs[job].request;
-      const JobResult result = schedule_.jobs[job];
-      if (request.gpus == 0 || result.phase == policy::Phase::unknown ||
-          result.phase == policy::Phase::never) {
-        continue;
-      }
-      const std::size_t key = !made_.by_tenant             ? index(request.user)
-                              : result.tenant == kNoTenant ? cluster_.tenants.size()
-                                                           : index(result.tenant);
-      const auto [found, is_new] = known.try_emplace(key, made_.owners.size());
-      if (is_new) {
-        made_.owners.push_back({.name = name_of(key, request)});
-        const bool has_weight = made_.by_tenant && key < cluster_.tenants.size();
-        weights_.push_back(has_weight ? cluster_.tenants[key].guarantee : made_.by_tenant ? 0 : 1);
-      }
-      owner_of_[job] = found->second;
-      ++made_.owners[found->second].jobs;
-    }
-  }
-
   std::string name_of(std::size_t key, const trace::Request& request) const {
-    if (made_.by_tenant) {
+    if (by_tenant_) {
       return key < cluster_.tenants.size() ? "tenant " + cluster_.tenants[key].name : "others";
     }
     return request.user == kNoName ? "others" : "user " + std::string(trace_.names[request.user]);
   }
 
-  void spread(std::size_t spans) {
-    asked_.assign(made_.owners.size(), Curve(spans));
-    had_.assign(made_.owners.size(), Curve(spans));
-    Curve active(spans);
-    for (std::size_t job = 0; job < owner_of_.size(); ++job) {
-      if (owner_of_[job] == kNobody) continue;
-      const trace::Request& request = trace_.jobs[job].request;
-      const JobResult result = schedule_.jobs[job];
-      const double gpus = request.gpus * request.gpu_part();
-      const double until = spans_at(end_of(result));
-      const double from = spans_at(request.submit);
-      active.add(1, from, until);
-      asked_[owner_of_[job]].add(gpus, from, until);
-      if (result.start == kNoTime) continue;
-      const double started = spans_at(result.start);
-      const double ran = seconds(result.ran) / span_s_;
-      if (until > started) had_[owner_of_[job]].add(gpus * ran / (until - started), started, until);
-    }
-    for (std::size_t owner = 0; owner < made_.owners.size(); ++owner) {
-      asked_[owner].sum_up();
-      had_[owner].sum_up();
-    }
-    active.sum_up();
-    active_until_.assign(spans + 1, 0.0);
-    for (std::size_t span = 0; span < spans; ++span) {
-      active_until_[span + 1] = active_until_[span] + active.at(span);
-    }
-  }
-
-  /// Who was due what in a span, and who had what of whose part.
-  void divide(std::size_t span) {
-    const std::size_t owners = made_.owners.size();
-    std::vector<double> asked(owners);
-    for (std::size_t owner = 0; owner < owners; ++owner) asked[owner] = asked_[owner].at(span);
-    const std::vector<double> due = fair_parts(asked, weights_, gpus_);
-    const double weight = std::accumulate(weights_.begin(), weights_.end(), 0.0);
-    std::vector<double> left(owners);
-    std::vector<double> beyond(owners);
-    double all_left = 0;
-    double all_beyond = 0;
-    for (std::size_t owner = 0; owner < owners; ++owner) {
-      const double had = had_[owner].at(span);
-      made_.owners[owner].had_gpu_s += had * span_s_;
-      made_.owners[owner].due_gpu_s += due[owner] * span_s_;
-      const double part =
-          weight > 0 ? gpus_ * weights_[owner] / weight : gpus_ / static_cast<double>(owners);
-      left[owner] = std::max(0.0, part - std::max(had, asked[owner]));
-      beyond[owner] = std::max(0.0, had - part);
-      all_left += left[owner];
-      all_beyond += beyond[owner];
-    }
-    if (all_beyond <= 0 || all_left <= 0) return;
-    const double lent_part = std::min(1.0, all_beyond / all_left) * span_s_;
-    for (std::size_t from = 0; from < owners; ++from) {
-      made_.owners[from].lent_gpu_s += left[from] * lent_part;
-      made_.owners[from].borrowed_gpu_s += beyond[from] * span_s_;
-      if (!made_.by_tenant || left[from] <= 0) continue;
-      for (std::size_t to = 0; to < owners; ++to) {
-        if (beyond[to] > 0) loans_[{from, to}] += left[from] * lent_part * beyond[to] / all_beyond;
-      }
-    }
-  }
-
-  /// Integral of how many jobs there were, up to a point in spans.
-  double active_until(double at) const {
-    const double last = static_cast<double>(active_until_.size() - 1);
-    const double within = std::clamp(at, 0.0, last);
-    const auto span = std::min(static_cast<std::size_t>(within), active_until_.size() - 2);
-    const double part = within - static_cast<double>(span);
-    return active_until_[span] + part * (active_until_[span + 1] - active_until_[span]);
-  }
-
-  void rate_jobs() {
-    std::vector<double> sums(made_.owners.size(), 0.0);
-    std::vector<double> counts(made_.owners.size(), 0.0);
-    double unfair = 0;
-    for (std::size_t job = 0; job < owner_of_.size(); ++job) {
-      const JobResult result = schedule_.jobs[job];
-      if (owner_of_[job] == kNobody || result.phase != policy::Phase::ended) continue;
-      const double from = spans_at(trace_.jobs[job].request.submit);
-      const double until = spans_at(result.end);
-      if (until <= from) continue;
-      const double jobs = (active_until(until) - active_until(from)) / (until - from);
-      const double run_s = seconds(trace_.jobs[job].outcome.run);
-      const double ratio =
-          fairness::finish_time_ratio(std::max(kShortest_s, (until - from) * span_s_),
-                                      std::max(kShortest_s, run_s), jobs, gpus_);
-      sums[owner_of_[job]] += ratio;
-      ++counts[owner_of_[job]];
-      unfair += ratio > kUnfair ? 1 : 0;
-    }
-    double sum = 0;
-    double count = 0;
-    for (std::size_t owner = 0; owner < sums.size(); ++owner) {
-      made_.owners[owner].finish_ratio = counts[owner] > 0 ? sums[owner] / counts[owner] : kNothing;
-      sum += sums[owner];
-      count += counts[owner];
-    }
-    made_.finish_ratio = count > 0 ? sum / count : kNothing;
-    made_.unfair_jobs = count > 0 ? unfair / count : kNothing;
-  }
-
-  void conclude() {
-    std::vector<fairness::Holding> holdings;
-    for (const Owner& owner : made_.owners) {
-      holdings.push_back({.had = owner.had_gpu_s, .due = owner.due_gpu_s});
-    }
-    const fairness::Judgement judgement = fairness::judge(holdings);
-    made_.share_error = judgement.share_error;
-    made_.jain = judgement.jain;
-    made_.worst = std::min(judgement.worst, made_.owners.size() - 1);
-    const Owner& worst = made_.owners[made_.worst];
-    made_.worst_part = worst.due_gpu_s > 0 ? worst.had_gpu_s / worst.due_gpu_s : 1;
-    for (const auto& [pair, gpu_s] : loans_)
-      made_.loans.push_back({pair.first, pair.second, gpu_s});
-    std::stable_sort(made_.loans.begin(), made_.loans.end(),
-                     [](const Loan& a, const Loan& b) { return a.gpu_s > b.gpu_s; });
-  }
-
-  static constexpr std::size_t kNobody = std::numeric_limits<std::size_t>::max();
-
   const trace::Trace& trace_;
   const cluster::Cluster& cluster_;
-  const Schedule& schedule_;
-  Dues made_;
-  std::vector<double> weights_;
-  std::vector<std::size_t> owner_of_;
-  std::vector<Curve> asked_;
-  std::vector<Curve> had_;
-  std::vector<double> active_until_;
-  std::map<std::pair<std::size_t, std::size_t>, double> loans_;
-  double span_s_ = 0;
-  double gpus_ = 0;
+  bool by_tenant_;
+  std::map<std::size_t, std::size_t> known_;
+  std::vector<fairness::Claimant> claimants_;
 };
 
 }  // namespace
 
-std::vector<double> fair_parts(const std::vector<double>& asked, const std::vector<double>& weights,
-                               double gpus) {
-  std::vector<std::size_t> order;
-  double weight = 0;
-  for (std::size_t at = 0; at < asked.size(); ++at) {
-    if (weights[at] <= 0 || asked[at] <= 0) continue;
-    order.push_back(at);
-    weight += weights[at];
-  }
-  // Whoever asks least of its part is served first, and leaves the rest to the others.
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return asked[a] * weights[b] < asked[b] * weights[a];
-  });
-  std::vector<double> made(asked.size(), 0.0);
-  double left = gpus;
-  for (const std::size_t at : order) {
-    made[at] = std::min(asked[at], left * weights[at] / weight);
-    left -= made[at];
-    weight -= weights[at];
-  }
-  double rest = 0;
-  for (std::size_t at = 0; at < asked.size(); ++at) rest += weights[at] > 0 ? 0 : asked[at];
-  for (std::size_t at = 0; at < asked.size(); ++at) {
-    if (weights[at] <= 0 && rest > 0) made[at] = asked[at] * std::min(1.0, left / rest);
-  }
-  return made;
-}
-
 Dues judge(const trace::Trace& trace, const cluster::Cluster& cluster, const Schedule& schedule) {
-  return Judge(trace, cluster, schedule).judge();
-}
-
-std::string beside_its_due(const Owner& owner) {
-  if (owner.due_gpu_s <= 0) return "was due nothing";
-  const double percent = 100 * (owner.had_gpu_s / owner.due_gpu_s - 1);
-  if (std::abs(percent) < 0.5) return "had its due";
-  return fmt::format("was {:.0f} % {} its due", std::abs(percent), percent > 0 ? "over" : "below");
+  const double all_s = seconds(schedule.finish - schedule.begin);
+  Owners owners(trace, cluster);
+  std::vector<fairness::Stay> stays;
+  for (std::size_t job = 0; job < schedule.jobs.size(); ++job) {
+    const trace::Request& request = trace.jobs[job].request;
+    const JobResult result = schedule.jobs[job];
+    if (request.gpus == 0 || result.phase == policy::Phase::unknown ||
+        result.phase == policy::Phase::never) {
+      continue;
+    }
+    const Time end = result.end != kNoTime ? result.end : schedule.finish;
+    fairness::Stay& stay =
+        stays.emplace_back(fairness::Stay{.owner = owners.of(request, result.tenant),
+                                          .gpus = request.gpus * request.gpu_part(),
+                                          .submit_s = seconds(request.submit - schedule.begin),
+                                          .end_s = seconds(end - schedule.begin)});
+    if (result.start != kNoTime) {
+      stay.start_s = seconds(result.start - schedule.begin);
+      stay.ran_s = seconds(result.ran);
+    }
+    if (result.phase == policy::Phase::ended) {
+      stay.alone_s = seconds(trace.jobs[job].outcome.run);
+    }
+  }
+  if (owners.all().size() < 2 || all_s <= 0) return {};
+  return fairness::judge(owners.all(), stays, all_s, schedule.total_gpu_s / all_s,
+                         owners.by_tenant());
 }
 
 }  // namespace almanac::sim

@@ -8,22 +8,6 @@
 namespace almanac::sim {
 namespace {
 
-TEST(FairParts, GoUpToWhatIsAskedByWeight) {
-  EXPECT_EQ(fair_parts({8, 8, 8}, {2, 1, 1}, 8), (std::vector<double>{4, 2, 2}));
-  // What the second does not ask the others share, two to one.
-  EXPECT_EQ(fair_parts({9, 2, 9}, {2, 1, 1}, 14), (std::vector<double>{8, 2, 4}));
-  EXPECT_EQ(fair_parts({1, 2, 3}, {1, 1, 1}, 14), (std::vector<double>{1, 2, 3}));
-  // Whoever has no weight has what is left.
-  EXPECT_EQ(fair_parts({3, 6}, {1, 0}, 8), (std::vector<double>{3, 5}));
-  EXPECT_EQ(fair_parts({9, 6}, {1, 0}, 8), (std::vector<double>{8, 0}));
-}
-
-TEST(BesideItsDue, IsSaidInWords) {
-  EXPECT_EQ(beside_its_due({.had_gpu_s = 114, .due_gpu_s = 100}), "was 14 % over its due");
-  EXPECT_EQ(beside_its_due({.had_gpu_s = 86, .due_gpu_s = 100}), "was 14 % below its due");
-  EXPECT_EQ(beside_its_due({.had_gpu_s = 100.1, .due_gpu_s = 100}), "had its due");
-}
-
 /// Four GPUs for 100 s. The first job, of `who[0]`, has four from 0 to 80 s; the second came at 0
 /// too, asks two, and has them from 80 to 100 s.
 struct Played {

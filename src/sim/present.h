@@ -8,12 +8,14 @@
 /// Nodes that sleep or boot are taken to be on.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "base/time.h"
 #include "cluster/cluster.h"
 #include "cluster/ledger.h"
 #include "policy/contract/contract.h"
+#include "policy/contract/host.h"
 #include "schedule/round.h"
 
 namespace almanac::sim {
@@ -30,6 +32,8 @@ struct Present {
   std::vector<Job> running;  ///< In order of start.
   std::vector<Job> waiting;  ///< In order of joining the queue.
   std::vector<NodeId> drained;
+  /// What was used until then; null = nothing is known of it.
+  std::shared_ptr<const std::vector<policy::PastUse>> past_use{};
 };
 
 /// `telemetry` null = a job does as much as the time that it runs. Cost: O(jobs of the trace).

@@ -52,6 +52,11 @@ Json to_object(const Summary& summary) {
     }
   }
   if (!summary.worst_owner.empty()) made["fairness"]["worst_owner"] = summary.worst_owner;
+  for (const TenantDue& each : summary.tenants) {
+    made["fairness"]["tenants"].push_back({{"name", each.name},
+                                           {"had_gpu_s", number(each.had_gpu_s)},
+                                           {"due_gpu_s", number(each.due_gpu_s)}});
+  }
   made["signature"] = fmt::format("{:016x}", summary.signature);
   return made;
 }
@@ -73,6 +78,10 @@ Summary to_summary(const Json& object) {
     }
   }
   made.worst_owner = object.at("fairness").value("worst_owner", std::string());
+  for (const Json& each : object.at("fairness").value("tenants", Json::array())) {
+    made.tenants.push_back(
+        {each.at("name"), number_in(each, "had_gpu_s"), number_in(each, "due_gpu_s")});
+  }
   made.signature = std::stoull(object.at("signature").get<std::string>(), nullptr, 16);
   return made;
 }

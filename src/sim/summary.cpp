@@ -247,7 +247,7 @@ Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
   return made;
 }
 
-void add_dues(Summary& summary, const Dues& dues) {
+void add_dues(Summary& summary, const fairness::Dues& dues) {
   if (dues.owners.empty()) return;
   summary.share_error = dues.share_error;
   summary.jain_due = dues.jain;
@@ -255,6 +255,12 @@ void add_dues(Summary& summary, const Dues& dues) {
   summary.worst_due = dues.worst_part;
   summary.avg_finish_time_ratio = dues.finish_ratio;
   summary.unfair_jobs = dues.unfair_jobs;
+  constexpr std::string_view kTenant = "tenant ";
+  for (const fairness::Owner& owner : dues.owners) {
+    if (!owner.name.starts_with(kTenant)) continue;
+    summary.tenants.push_back(
+        {owner.name.substr(kTenant.size()), owner.had_gpu_s, owner.due_gpu_s});
+  }
 }
 
 std::optional<Summary> summarize_recorded(const trace::Trace& trace,

@@ -15,10 +15,21 @@
 #include "sim/simulation.h"
 #include "trace/trace.h"
 
+namespace almanac::fairness {
+struct Dues;
+}
+
 namespace almanac::sim {
 
 /// A job that starts so close to its start in the log has started as recorded.
 inline constexpr Duration kSameStart = 10min;
+
+/// As fairness::Owner, which says what these are.
+struct TenantDue {
+  std::string name{};  ///< "vision"
+  double had_gpu_s = 0;
+  double due_gpu_s = 0;
+};
 
 /// Over the jobs that finished and were submitted after the warm-up, unless said otherwise. *wait*
 /// = time not running between submission and end; *jct* = end - submission. NaN where there is
@@ -79,7 +90,9 @@ struct Summary {
   double avg_finish_time_ratio = std::numeric_limits<double>::quiet_NaN();
   double unfair_jobs = std::numeric_limits<double>::quiet_NaN();  ///< Part of the jobs with a
                                                                   ///< finish-time ratio above 1.05.
-  double nodes_asleep = 0;                                        ///< Mean.
+  /// What each tenant had of its due over the run, in order of its first job; none without tenants.
+  std::vector<TenantDue> tenants{};
+  double nodes_asleep = 0;    ///< Mean.
   double wake_ups_a_day = 0;  ///< Moments in which nodes were woken.
   double nodes_woken_a_day = 0;
   std::uint64_t jobs_held_back = 0;  ///< Would have started earlier if no node had slept.
@@ -100,9 +113,8 @@ struct Summary {
 Summary summarize(const policy::Composition& policy, const trace::Trace& trace,
                   const Schedule& schedule, const energy::PowerModel& power);
 
-struct Dues;
 /// Adds who had how much of its due.
-void add_dues(Summary& summary, const Dues& dues);
+void add_dues(Summary& summary, const fairness::Dues& dues);
 
 /// What the log says that happened, as a row beside policies: of the jobs that ran and tell their
 /// start, on the nodes of `cluster`. Nothing where fewer than 95 % of those that ran do. What a log

@@ -8,6 +8,8 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
+#include "sim/dues.h"
+
 namespace almanac::sim {
 namespace {
 
@@ -23,6 +25,7 @@ Result<std::vector<SweepPoint>> run_one(const SweepPlan& plan, double load, std:
     points.push_back(
         {load, seed,
          summarize(prepared->runs[run].composition, prepared->trace, *schedule, prepared->power)});
+    add_dues(points.back().summary, judge(prepared->trace, prepared->cluster, *schedule));
   }
   return points;
 }

@@ -29,6 +29,8 @@ namespace {
 
 constexpr Duration kPatience = 60s;
 constexpr Duration kAccountingPatience = 10min;
+/// Slurm itself works out use anew each PriorityCalcPeriod, five minutes unless told.
+constexpr Duration kSharesPause = 30s;
 /// scontrol shows nodes as JSON since 23.02; until then sinfo did.
 constexpr int kScontrolHasJson = 23;
 /// One argument has to stay below 128 KiB (MAX_ARG_STRLEN of Linux).
@@ -134,6 +136,7 @@ Result<Site> CommandLink::site() {
   }
   if (site.skew != kNoDuration) skew_ = site.skew;
   works_out_priorities_ = value("PriorityType") == "priority/multifactor";
+  keeps_shares_ = value("AccountingStorageType") == "accounting_storage/slurmdbd";
   // A site without topology/tree has none to show, and may say so as an error.
   const auto topology = ask({"scontrol", "show", "topology", "-o"});
   auto switches = topology ? switches_in(*topology) : std::map<std::string, std::string>();
@@ -150,6 +153,18 @@ Result<Site> CommandLink::site() {
                                  level->find("Administrator") != std::string::npos);
   }
   return site;
+}
+
+void CommandLink::renew_associations() {
+  const Time now = wall_clock();
+  if (!keeps_shares_) return;
+  if (associations_seen_ != kNoTime && now - associations_seen_ < kSharesPause) return;
+  associations_seen_ = now;
+  const auto said =
+      run_({"sshare", "-n", "-a", "-P", fmt::format("--format={}", kShareColumns)}, kPatience);
+  // Users without rights, and sites without fair share, are told nothing: then there are no shares.
+  if (!said || said->status != 0) return;
+  if (auto told = associations_in(said->out)) associations_ = std::move(*told);
 }
 
 Result<Picture> CommandLink::picture() {
@@ -197,6 +212,8 @@ Result<Picture> CommandLink::picture() {
   if (auto told = show("license", licences_in, made.licences); !told) {
     return tl::unexpected(told.error());
   }
+  renew_associations();
+  made.associations = associations_;
   return made;
 }
 

@@ -54,13 +54,18 @@ class CommandLink final : public Link {
   Result<void> update(std::span<const std::string> nodes, const std::string& what);
   Result<void> change_one(const JobChange& change);
   Result<Picture> picture();
+  /// Renews what fair share goes by, where that is kept and was not asked for lately.
+  void renew_associations();
 
   RunCommand run_;
   Differences differences_;
   Duration skew_ = Duration::zero();
   std::map<std::string, std::string> switches_;  ///< Of each node, as of site().
-  bool works_out_priorities_ = false;            ///< The same.
-  bool silent_ = false;                          ///< No controller answered the last question.
+  std::vector<Association> associations_;        ///< As last told.
+  Time associations_seen_ = kNoTime;
+  bool keeps_shares_ = false;          ///< As of site().
+  bool works_out_priorities_ = false;  ///< The same.
+  bool silent_ = false;                ///< No controller answered the last question.
 };
 
 }  // namespace almanac::slurm

@@ -46,6 +46,7 @@ News Differences::to(Picture picture) {
   replace(std::move(picture.reservations), reservations_, !known_, news.reservations);
   replace(std::move(picture.licences), licences_, !known_, news.licences);
   replace(std::move(picture.limits), limits_, !known_, news.limits);
+  replace(std::move(picture.associations), associations_, !known_, news.associations);
   known_ = true;
   return news;
 }

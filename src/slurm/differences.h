@@ -21,6 +21,7 @@ struct Picture {
   std::vector<Reservation> reservations{};
   std::vector<Licence> licences{};
   Limits limits{};
+  std::vector<Association> associations{};  ///< None where no fair share is kept.
 };
 
 class Differences {
@@ -39,6 +40,7 @@ class Differences {
   std::vector<Reservation> reservations_;
   std::vector<Licence> licences_;
   Limits limits_;
+  std::vector<Association> associations_;
 };
 
 }  // namespace almanac::slurm

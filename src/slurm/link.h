@@ -37,6 +37,7 @@ struct News {
   std::optional<std::vector<Reservation>> reservations{};
   std::optional<std::vector<Licence>> licences{};
   std::optional<Limits> limits{};
+  std::optional<std::vector<Association>> associations{};  ///< All of them, if one has changed.
 };
 
 /// What is to change of one job that waits; what is missing stays.

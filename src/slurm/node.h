@@ -82,6 +82,22 @@ struct Quota {
   bool operator==(const Quota&) const = default;
 };
 
+/// What an account, or a user of one, is due beside those next to it, and has used: an association
+/// of Slurm's fair share.
+struct Association {
+  std::string account{};
+  std::string user{};       ///< "" = the account.
+  std::string partition{};  ///< Of the user's jobs there; "" = of all others.
+  std::string parent{};     ///< Of an account the one above it; "" = it is the root.
+  std::int64_t shares = 0;  ///< kParent = the user has no part of the account's own, but all of it.
+  /// GPU seconds, as Slurm forgets them; where the site does not count GPUs what it bills.
+  double use = 0;
+
+  static constexpr std::int64_t kParent = -1;
+
+  bool operator==(const Association&) const = default;
+};
+
 /// What each user, account and QOS may have, as accounting tells.
 struct Limits {
   std::vector<Quota> quotas{};                    ///< Whether or not the site enforces them.

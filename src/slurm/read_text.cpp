@@ -193,6 +193,42 @@ Fields config_in(std::string_view text) {
   return fields;
 }
 
+Result<std::vector<Association>> associations_in(std::string_view text) {
+  std::vector<Association> made;
+  std::vector<std::string> above;  // the accounts of the rows so far, by how far in they stand
+  while (!text.empty()) {
+    std::string_view row = next(text, "\n");
+    if (trimmed(row).empty()) continue;
+    const std::string line(row);
+    const std::size_t depth = std::min(row.find_first_not_of(' '), row.size());
+    Association one{.account = std::string(trimmed(next(row, "|")))};
+    one.user = trimmed(next(row, "|"));
+    one.partition = trimmed(next(row, "|"));
+    const std::string_view shares = trimmed(next(row, "|"));
+    const auto told_shares = text::parse_whole(shares);
+    const auto billed = text::parse_decimal(trimmed(next(row, "|")));
+    const std::string_view tres = trimmed(row);
+    if (one.account.empty() || depth > above.size() || !billed) {
+      return fail(Code::invalid, fmt::format("sshare tells no association in \"{}\"", line), {},
+                  "is that sshare Slurm's?");
+    }
+    one.shares = shares == "parent" ? Association::kParent : told_shares.value_or(0);
+    one.use = *billed;
+    constexpr std::string_view kGpus = ",gres/gpu=";
+    if (const auto at = tres.find(kGpus); at != std::string_view::npos) {
+      std::string_view rest = tres.substr(at + kGpus.size());
+      one.use = 60 * static_cast<double>(text::parse_whole(next(rest, ",")).value_or(0));
+    }
+    if (one.user.empty()) {
+      if (depth > 0) one.parent = above[depth - 1];
+      above.resize(depth);
+      above.push_back(one.account);
+    }
+    made.push_back(std::move(one));
+  }
+  return made;
+}
+
 std::vector<std::string_view> accounting_rows(std::string_view text, std::string_view delimiter) {
   std::vector<std::string_view> rows;
   while (!text.empty()) {

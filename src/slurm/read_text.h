@@ -34,6 +34,12 @@ Result<std::map<std::string, std::string>> switches_in(std::string_view text);
 /// The fields of scontrol show config: "Key = Value" a line. "(null)" and "N/A" are "".
 Fields config_in(std::string_view text);
 
+/// What to ask sshare for with --format, -n, -a and -P.
+inline constexpr std::string_view kShareColumns =
+    "Account,User,Partition,RawShares,RawUsage,GrpTRESRaw";
+/// What it prints so: the tree by blanks before accounts. GPUs are told in whole minutes.
+Result<std::vector<Association>> associations_in(std::string_view text);
+
 /// What to ask sacct for with -o. The name, which may be any bytes, is last.
 inline constexpr std::string_view kAccountingColumns =
     "JobIDRaw,JobID,State,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,NNodes,AllocTRES,"

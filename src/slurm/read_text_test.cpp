@@ -19,6 +19,32 @@ TEST(ReadText, KeepsBlanksWithinAValue) {
   EXPECT_EQ(fields.at("X"), "");
 }
 
+// As sshare 22.05.8 printed it, but for the TRES in the middle.
+TEST(ReadText, ReadsWhatEachAssociationIsDueAndHasUsed) {
+  const auto told = associations_in(
+      "root||||24|cpu=0,mem=41,energy=0,billing=0,gres/gpu=3,gres/gpu:a100=3\n"
+      " root|root||1|0|cpu=0,mem=0,energy=0,billing=0,gres/gpu=0,gres/gpu:a100=0\n"
+      " science|||70|24|cpu=0,mem=41,energy=0,billing=0,gres/gpu=3,gres/gpu:a100=3\n"
+      "  science|root||1|0|cpu=0,mem=0,energy=0,billing=0,gres/gpu=0,gres/gpu:a100=0\n"
+      "  vision|||3|24|cpu=0,mem=41,energy=0,billing=0,gres/gpu=3,gres/gpu:a100=3\n"
+      "   vision|root|vc1|parent|0|cpu=0,mem=0,energy=0,billing=0,gres/gpu=0\n"
+      "   vision|root||1|24|cpu=0,mem=41,energy=0,billing=0,gres/gpu=3,gres/gpu:a100=3\n"
+      " guests|||30|7.5|cpu=0,mem=0,energy=0,node=0,billing=0\n");
+  ASSERT_TRUE(told) << to_string(told.error());
+  const std::vector<Association> expected{
+      {.account = "root", .use = 180},
+      {.account = "root", .user = "root", .shares = 1},
+      {.account = "science", .parent = "root", .shares = 70, .use = 180},
+      {.account = "science", .user = "root", .shares = 1},
+      {.account = "vision", .parent = "science", .shares = 3, .use = 180},
+      {.account = "vision", .user = "root", .partition = "vc1", .shares = Association::kParent},
+      {.account = "vision", .user = "root", .shares = 1, .use = 180},
+      {.account = "guests", .parent = "root", .shares = 30, .use = 7.5}};
+  EXPECT_EQ(*told, expected);
+  EXPECT_TRUE(associations_in("").value().empty());
+  EXPECT_FALSE(associations_in("sshare: error: no fair share here\n"));
+}
+
 TEST(ReadText, ReadsPartitions) {
   const auto partitions = partitions_in(
       "PartitionName=vc1 AllowGroups=ALL Default=YES MaxTime=2-00:00:00 Nodes=g[001-002] "

@@ -128,6 +128,16 @@ void fields(const Quota*, Visit visit) {
 }
 
 template <class Visit>
+void fields(const Association*, Visit visit) {
+  visit("account", &Association::account);
+  visit("user", &Association::user);
+  visit("partition", &Association::partition);
+  visit("parent", &Association::parent);
+  visit("shares", &Association::shares);
+  visit("use", &Association::use);
+}
+
+template <class Visit>
 void fields(const Limits*, Visit visit) {
   visit("quotas", &Limits::quotas);
   visit("parents", &Limits::parents);
@@ -158,6 +168,7 @@ void fields(const News*, Visit visit) {
   visit("reservations", &News::reservations);
   visit("licences", &News::licences);
   visit("limits", &News::limits);
+  visit("associations", &News::associations);
 }
 
 template <class Visit>

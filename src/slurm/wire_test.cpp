@@ -50,6 +50,9 @@ TEST(WireTest, BringsNewsAcross) {
   news.lost_nodes = {"n002"};
   news.partitions = {{.name = "all", .nodes = {"n001"}, .max_time = 1h}};
   news.reservations.emplace();
+  news.associations = std::vector<Association>{
+      {.account = "science", .user = "ann", .shares = Association::kParent, .use = 12.5},
+      {.account = "science", .parent = "root", .shares = 3}};
   news.limits = Limits{.quotas = {{.account = "science", .user = "ann", .gpus = 8}, {.qos = "low"}},
                        .parents = {{"science", "root"}},
                        .accounts = {{"ann", "science"}}};
@@ -68,6 +71,7 @@ TEST(WireTest, BringsNewsAcross) {
   ASSERT_TRUE(read->news->reservations);
   EXPECT_FALSE(read->news->licences);
   EXPECT_EQ(read->news->limits, news.limits);
+  EXPECT_EQ(read->news->associations, news.associations);
   EXPECT_EQ(to_line(*read), line);
 }
 

@@ -6,8 +6,10 @@
 
 #include "base/check.h"
 #include "policy/registry.h"
+#include "schedule/past_use.h"
 #include "steer/occupancy.h"
 #include "steer/record.h"
+#include "steer/tenants.h"
 
 namespace almanac::steer {
 
@@ -38,6 +40,10 @@ Decider::Decider(Chosen policy, trace::Trace lessons, std::uint64_t seed,
       trace_(std::move(lessons)),
       beliefs_(chosen_.composition, trace_),
       catalogue_(std::move(speeds)) {
+  for (const trace::Job& job : trace_.jobs) {
+    schedule::add_past_use(job.request, kNoTenant, job.outcome.start, job.outcome.end,
+                           job.outcome.run, learned_use_);
+  }
   trace_.jobs = {};
 }
 
@@ -57,6 +63,7 @@ const Decision& Decider::decide(const Mirror& mirror, std::shared_ptr<const Worl
   pinned_.clear();
   elsewhere_.clear();
   suitable_.emplace(mirror, *world);
+  past_use_ = past_use(mirror, *world);
   for (int tries = 1;; ++tries) {
     begin(*at, world);
     quotas_.emplace(mirror);
@@ -95,7 +102,8 @@ void Decider::begin(Time at, std::shared_ptr<const World> world) {
       chosen_.composition,
       {.estimator = beliefs_.for_round(numbers_),
        .may_share = [this](JobId host, JobId guest) { return may_share(host, guest); },
-       .is_on = [this](NodeId node) { return !off_.contains(node); }});
+       .is_on = [this](NodeId node) { return !off_.contains(node); },
+       .past_use = past_use_});
   round_ = std::make_unique<schedule::Round>(decision_.world->cluster, trace_, *policy_, *this,
                                              kNoRestartCost, seed_, chosen_.composition.name);
 }
@@ -111,6 +119,26 @@ trace::Request Decider::request_of(const slurm::Job& job, const World& world) {
   if (lets_share() && asks_shards(job) && made.gpus > 0) {
     made.gpus = std::max(made.gpus, job.nodes);
     made.gpu_share = 1;
+  }
+  return made;
+}
+
+schedule::Past Decider::past_of(const slurm::Job& job, Time since) const {
+  return {.since = since,
+          .tenant = tenant_of(decision_.world->tenants, job.account, job.user, job.partition)};
+}
+
+std::shared_ptr<const std::vector<policy::PastUse>> Decider::past_use(const Mirror& mirror,
+                                                                      const World& world) {
+  if (!world.tenants.empty()) {
+    return std::make_shared<const std::vector<policy::PastUse>>(
+        past_use_of(mirror.associations(), world.tenants, mirror.at()));
+  }
+  auto made = std::make_shared<std::vector<policy::PastUse>>(learned_use_);
+  for (const slurm::Job* const job : running_jobs(mirror)) {
+    if (job->start == kNoTime) continue;
+    schedule::add_past_use(request_of(*job, world), kNoTenant, job->start, mirror.at(),
+                           mirror.at() - job->start, *made);
   }
   return made;
 }
@@ -149,7 +177,9 @@ void Decider::take_running(const Mirror& mirror) {
     const JobId id = add(job);
     quotas_->put(id, job);
     const Time since = job.start == kNoTime ? decision_.at : std::min(job.start, decision_.at);
-    if (!round_->adopt(id, occupied[at].held, {.since = since, .start = since})) {
+    schedule::Past past = past_of(job, since);
+    past.start = since;
+    if (!round_->adopt(id, occupied[at].held, past)) {
       events_.push_back({EventKind::job_adopted, subject(id)});
       quotas_->hand_over(job);
       continue;
@@ -203,7 +233,7 @@ void Decider::take_waiting(const Mirror& mirror, const Exempt& exempt,
   for (const slurm::Job* const job : waiting) {
     const JobId first = add(*job);
     quotas_->put(first, *job);
-    const schedule::Past past{.since = std::min(job->submit, decision_.at)};
+    const schedule::Past past = past_of(*job, std::min(job->submit, decision_.at));
     if (const auto never = round_->admit(first, past)) {
       decision_.never.emplace(job->number, *never);
       continue;
@@ -226,7 +256,7 @@ void Decider::take_announced(std::span<const slurm::Job> announced) {
   for (const slurm::Job& job : announced) {
     const JobId id = add(job);
     quotas_->put(id, job);
-    if (round_->admit(id, {.since = std::min(job.submit, decision_.at)})) continue;
+    if (round_->admit(id, past_of(job, std::min(job.submit, decision_.at)))) continue;
     events_.push_back({EventKind::job_arrived, subject(id)});
   }
 }
@@ -297,7 +327,7 @@ Decider::Place Decider::place(JobNumber job) const {
 std::vector<JobNumber> Decider::line_with(const slurm::Job& newcomer) {
   if (round_ == nullptr) return {};
   const JobId id = add(newcomer);
-  if (round_->admit(id, {.since = decision_.at})) return {};
+  if (round_->admit(id, past_of(newcomer, decision_.at))) return {};
   events_.push_back({EventKind::job_arrived, subject(id)});
   run();
   std::vector<JobNumber> line;
@@ -323,6 +353,8 @@ void Decider::learn(const slurm::Job& ended, const World& world) {
     return beliefs_.forget(ended.number);
   }
   ++learned_;
+  schedule::add_past_use(request_of(ended, world), kNoTenant, ended.start, ended.end,
+                         ended.end - ended.start, learned_use_);
   beliefs_.learn(ended.number, request_of(ended, world),
                  {.at = ended.end, .ran = ended.end - ended.start, .state = ended.outcome});
 }

@@ -141,6 +141,12 @@ class Decider final : public schedule::Actuator {
   JobId add(const slurm::Job& job);
   bool lets_share() const;
   trace::Request request_of(const slurm::Job& job, const World& world);
+  /// Of one that waits, or runs, since `since`.
+  schedule::Past past_of(const slurm::Job& job, Time since) const;
+  /// What was used so far: by Slurm's word where it keeps fair share, else by what was learned of
+  /// and what runs.
+  std::shared_ptr<const std::vector<policy::PastUse>> past_use(const Mirror& mirror,
+                                                               const World& world);
 
   // decision_nodes.cpp: jobs that ask for nodes, or leave some out.
   bool can_be_placed(const slurm::Job& job);
@@ -178,10 +184,12 @@ class Decider final : public schedule::Actuator {
   trace::Trace trace_;  // its jobs are those of the round
   Beliefs beliefs_;
   std::size_t learned_ = 0;
+  std::vector<policy::PastUse> learned_use_;  // of the jobs that it has learned of
   Decision decision_;
   std::shared_ptr<const perf::Catalogue> catalogue_;
   // While one decision is made.
   std::optional<Suitable> suitable_;
+  std::shared_ptr<const std::vector<policy::PastUse>> past_use_;
   std::vector<std::pair<slurm::JobNumber, std::vector<cluster::Grant>>> pinned_;
   std::set<slurm::JobNumber> elsewhere_;
   // Of the last decision.

@@ -59,8 +59,8 @@ void Decider::rank_limited(const Mirror& mirror) {
   policy::Composition composition = chosen_.composition;
   composition.packing = "alone";
   Idle idle;
-  const auto policy =
-      policy::registry().make(composition, {.estimator = beliefs_.for_round(numbers_)});
+  const auto policy = policy::registry().make(
+      composition, {.estimator = beliefs_.for_round(numbers_), .past_use = past_use_});
   schedule::Round round(decision_.world->cluster, trace_, *policy, idle, kNoRestartCost, seed_,
                         composition.name);
   for (const auto& [name, id] : decision_.world->nodes) round.set_drained(id, true);
@@ -68,7 +68,7 @@ void Decider::rank_limited(const Mirror& mirror) {
   for (const slurm::Job* const job : waiting) {
     const auto known = shown_.find(job->number);
     const JobId id = known == shown_.end() ? add(*job) : known->second;
-    if (round.admit(id, {.since = std::min(job->submit, decision_.at)})) continue;
+    if (round.admit(id, past_of(*job, std::min(job->submit, decision_.at)))) continue;
     events.push_back({EventKind::job_arrived, static_cast<std::uint32_t>(index(id))});
   }
   round.run(decision_.at, events);

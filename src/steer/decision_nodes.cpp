@@ -32,7 +32,7 @@ void Decider::take_pinned(const Mirror& mirror) {
     const slurm::Job& job = *mirror.find(number);
     const JobId id = add(job);
     quotas_->put(id, job);
-    if (round_->adopt(id, held, {.since = decision_.at})) continue;
+    if (round_->adopt(id, held, past_of(job, decision_.at))) continue;
     events_.push_back({EventKind::job_adopted, static_cast<std::uint32_t>(index(id))});
     started_.push_back(id);
   }

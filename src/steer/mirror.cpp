@@ -21,6 +21,16 @@ bool same_nodes(const std::vector<slurm::Partition>& a, const std::vector<slurm:
                     });
 }
 
+/// Whatever has been used of them.
+bool same_shares(const std::vector<slurm::Association>& a,
+                 const std::vector<slurm::Association>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](slurm::Association one, const slurm::Association& other) {
+                      one.use = other.use;
+                      return one == other;
+                    });
+}
+
 }  // namespace
 
 bool holds_nodes(const slurm::Job& job) {
@@ -113,6 +123,11 @@ Difference Mirror::take(slurm::News news) {
   if (news.limits) {
     made.anything = made.anything || limits_ != *news.limits;
     limits_ = *std::move(news.limits);
+  }
+  if (news.associations) {
+    if (!same_shares(associations_, *news.associations)) ++hardware_;
+    made.anything = made.anything || associations_ != *news.associations;
+    associations_ = *std::move(news.associations);
   }
   made.anything = made.anything || !made.ended.empty() || !news.lost_nodes.empty();
   return made;

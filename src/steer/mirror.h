@@ -42,7 +42,10 @@ class Mirror {
   const std::vector<slurm::Reservation>& reservations() const { return reservations_; }
   const std::vector<slurm::Licence>& licences() const { return licences_; }
   const slurm::Limits& limits() const { return limits_; }
-  /// Grows when a node comes, goes, or is made otherwise, and when partitions have other nodes.
+  /// None where no fair share is kept, or the way to Slurm does not tell it.
+  const std::vector<slurm::Association>& associations() const { return associations_; }
+  /// Grows when a node comes, goes, or is made otherwise, when partitions have other nodes, and
+  /// when accounts have other shares.
   std::uint64_t hardware() const { return hardware_; }
 
  private:
@@ -57,6 +60,7 @@ class Mirror {
   std::vector<slurm::Reservation> reservations_;
   std::vector<slurm::Licence> licences_;
   slurm::Limits limits_;
+  std::vector<slurm::Association> associations_;
   std::uint64_t hardware_ = 0;
 };
 

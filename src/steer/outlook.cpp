@@ -37,8 +37,9 @@ class Builder {
       if (!can_run(stored)) continue;
       quotas_.put(next(), job);
       quotas_.hand_over(job);
-      made_.jobs.push_back(
-          {.job = std::move(stored), .past = {.since = since, .start = since}, .runs = true});
+      made_.jobs.push_back({.job = std::move(stored),
+                            .past = {.since = since, .start = since, .tenant = tenant_of(job)},
+                            .runs = true});
     }
   }
 
@@ -53,7 +54,8 @@ class Builder {
       quotas_.put(next(), *job);
       stored.number = store::JobNumber{static_cast<std::int64_t>(number) + (task << 32)};
       made_.jobs.push_back(
-          {.job = std::move(stored), .past = {.since = std::min(job->submit, made_.at)}});
+          {.job = std::move(stored),
+           .past = {.since = std::min(job->submit, made_.at), .tenant = tenant_of(*job)}});
     }
   }
 
@@ -63,6 +65,10 @@ class Builder {
       if (found == mirror_.nodes().end() || is_out(found->second)) made_.drained.push_back(id);
     }
     std::sort(made_.drained.begin(), made_.drained.end());
+  }
+
+  TenantId tenant_of(const slurm::Job& job) const {
+    return steer::tenant_of(world_.tenants, job.account, job.user, job.partition);
   }
 
   live::Outlook take() {

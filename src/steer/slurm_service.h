@@ -104,6 +104,7 @@ class SlurmService final : public live::Service {
   std::optional<live::Expected> expect(store::JobNumber number, Duration patience) const override;
   Result<std::optional<live::Expected>> foresee(const store::Submission& asked) const override;
   std::vector<live::NodeView> nodes() const override;
+  Result<live::Tenancy> tenancy() const override;
   std::optional<live::Manager> manager() const override;
   std::optional<live::Comparison> shadow() const override;
   Result<std::string> log_path(store::JobNumber number, bool err) const override;
@@ -184,11 +185,17 @@ class SlurmService final : public live::Service {
   // slurm_views.cpp: of a job of the mirror, under the lock.
   live::JobView view_of(const slurm::Job& job) const;
   std::vector<std::string> explain(const slurm::Job& job, const std::string& shown) const;
+  Result<std::vector<std::string>> explain_job(store::JobNumber number) const;
+
+  // slurm_tenancy.cpp: who had how much of its due.
+  Result<live::Tenancy> make_tenancy() const;
+  TenantId tenant_of(const store::Job& job) const;
   std::string why_waiting(const slurm::Job& job) const;
   std::vector<NodeSaid> said_by_agents() const;
   std::optional<live::Pace> pace_of(const slurm::Job& job) const;
 
   Config config_;
+  live::TenancyKeeper tenancy_;
   store::Store store_;
   std::unique_ptr<slurm::Link> link_;  // of the one thread
   slurm::Site site_;

@@ -99,6 +99,23 @@ Result<JobView> SlurmService::job(store::JobNumber number) const {
 }
 
 Result<std::vector<std::string>> SlurmService::explain(store::JobNumber number) const {
+  auto lines = explain_job(number);
+  if (!lines) return lines;
+  const auto view = job(number);
+  const auto known = tenancy();
+  if (!view || !known) return lines;
+  std::string line;
+  {
+    const std::lock_guard lock(mutex_);
+    const TenantId tenant = tenant_of(view->job);
+    if (tenant == kNoTenant) return lines;
+    line = live::beside_its_due(*known, world_->cluster.tenants[index(tenant)].name);
+  }
+  if (!line.empty()) lines->push_back(std::move(line));
+  return lines;
+}
+
+Result<std::vector<std::string>> SlurmService::explain_job(store::JobNumber number) const {
   const std::string shown = fmt::format("job {}", static_cast<std::int64_t>(number));
   {
     const std::lock_guard lock(mutex_);

@@ -52,6 +52,10 @@ live::Outlook SlurmService::outlook(const World& world) {
     std::vector<slurm::JobNumber> queue(shown.begin(), shown.end());
     if (!decides) put_by_priority(queue, mirror_);
     made = outlook_of(mirror_, world, queue);
+    for (const policy::PastUse& use :
+         past_use_of(mirror_.associations(), world.tenants, mirror_.at())) {
+      made.used.push_back({.tenant = use.tenant, .user = {}, .gpu_s = use.gpu_s});
+    }
   }
   made.revision = revision_;
   made.composition = decider_->policy().composition;

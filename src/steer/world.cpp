@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -105,6 +106,8 @@ std::shared_ptr<const World> make_world(const Mirror& mirror, Grouping grouping)
   if (made->cluster.vcs.size() == 1 && grouping == Grouping::all) {
     made->cluster.vcs.front().name = "all";
   }
+  std::tie(made->cluster.tenants, made->tenants) =
+      tenants_of(mirror.associations(), made->cluster.gpus());
   const bool by_owner = !owns_nodes(grouping);
   made->cluster.takes_every_job = by_owner && made->cluster.vcs.size() == 1;
   made->of_the_past = by_owner ? cluster::merged(made->cluster) : made->cluster;

@@ -13,6 +13,7 @@
 #include "cluster/cluster.h"
 #include "steer/mirror.h"
 #include "steer/settings.h"
+#include "steer/tenants.h"
 
 namespace almanac::steer {
 
@@ -24,6 +25,7 @@ struct World {
   std::unordered_map<std::string, NodeId> nodes{};  ///< By Slurm's name.
   std::map<std::string, VcId> vcs{};                ///< By partition.
   std::map<std::string, double> share_of_shard{};   ///< Of a GPU, by partition; none without.
+  TenantsByOwner tenants{};                         ///< Of Cluster::tenants; none without accounts.
 
   NodeId node(const std::string& name) const {
     const auto found = nodes.find(name);

@@ -265,6 +265,34 @@ TEST_F(RunCommand, ExplainsWhyAJobWaitedAndHowLong) {
   EXPECT_EQ(run_program({"explain", run_, "99"}).status, 2);
 }
 
+// What a run keeps says of a tenant what playing it again does.
+TEST_F(RunCommand, SaysHowTenantsFaredWithoutPlayingItAgain) {
+  const std::string tenants =
+      folder_.write("tenants.toml", std::string(kCluster) +
+                                        "[[tenant]]\nname = \"ann\"\nguarantee = 6\n"
+                                        "[[tenant]]\nname = \"bob\"\nguarantee = 2\n");
+  const ProgramRun done =
+      run_program({"simulate", trace_, "--cluster", tenants, "--policy", "fifo", "--out", run_});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const ProgramRun replayed = run_program({"explain", run_, "2", "--replay"});
+  const auto at = replayed.out.find("tenant bob was ");
+  ASSERT_NE(at, std::string::npos) << replayed.out;
+  const std::string said = replayed.out.substr(at, replayed.out.find('\n', at) - at);
+  EXPECT_THAT(said, HasSubstr(" below its due over the whole run"));
+  EXPECT_THAT(run_program({"explain", run_, "2"}).out, HasSubstr(said + "\n"));
+  const json kept = json::parse(run_program({"explain", run_, "2", "-o", "json"}).out);
+  EXPECT_EQ(kept.at(0)["tenant"], said);
+  const ProgramRun swept = run_program(
+      {"sweep", trace_, "--cluster", tenants, "--policy", "fifo", "--out", folder_ / "sweep.csv"});
+  EXPECT_THAT(swept.out, HasSubstr("share error"));
+  const std::string summary = file("summary.json");
+  const json fairness = json::parse(summary).at(0)["fairness"];
+  std::ifstream stream(folder_ / "sweep.csv");
+  const std::string points{std::istreambuf_iterator<char>(stream), {}};
+  EXPECT_THAT(points, HasSubstr("share_error"));
+  EXPECT_THAT(points, HasSubstr(fairness["worst_due"].dump())) << "the same figures as of the run";
+}
+
 TEST_F(RunCommand, ExplainsInWordsAndAsOneJsonList) {
   ASSERT_EQ(simulate({"--policy", "fifo,easy"}).status, 0);
   const json both = json::parse(run_program({"explain", run_, "3", "-o", "json"}).out);

@@ -33,6 +33,7 @@ struct FakeSlurm {
   std::map<std::string, slurm::Node> nodes;
   std::vector<slurm::Partition> partitions;
   std::vector<slurm::Reservation> reservations;
+  std::vector<slurm::Association> associations{};  ///< It goes by none.
   slurm::Limits limits;  ///< Those of accounts are kept, as if none had another above it.
   std::map<std::string, Time> powered;  ///< When each node was last told to go on or off.
   std::set<std::string> dead;           ///< Nodes whose power supply does not answer.
@@ -296,6 +297,7 @@ class FakeLink : public slurm::Link {
     partitions_ = slurm_.partitions;
     made.reservations = slurm_.reservations;
     made.limits = slurm_.limits;
+    made.associations = slurm_.associations;
     told_ = true;
     return made;
   }

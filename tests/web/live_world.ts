@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine to look at: 16 GPUs, what runs on them, what waits, what has ended, as the API says it.
-import type {Comparison, Figures, Gpu, Job, Manager, Moment, Node, Note, Overview, Policy, State, Told} from '../../web/src/live/service';
+import type {Comparison, Figures, Gpu, Job, Manager, Moment, Node, Note, Overview, Policy, State, Tenancy, Tenant, Told} from '../../web/src/live/service';
 
 export interface World {
   overview: Overview;
@@ -12,6 +12,7 @@ export interface World {
   told: Map<number, Told[]>;
   logs: Map<number, string>;
   moments: Moment[];
+  tenancy: Tenancy;
   policies: Policy[];
   comparison: Comparison | undefined;
   /** Where a Slurm is steered. */
@@ -117,7 +118,7 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
       revision: 100, now_s: now, started_s: now - 86400 * 3 - 4000, policy: 'qssf', shadow: 'fifo', waiting, held: 1, running: runs.length, gpus: 16, gpus_busy: 13, gpu_share_busy: 12.75,
       power_w: 4120, power_is_measured: true, warnings: ['memory is watched each second and not limited: the cgroup memory controller is not delegated'],
     },
-    nodes, jobs, ended, notes, told, logs, moments,
+    nodes, jobs, ended, notes, told, logs, moments, tenancy: makeTenancy(now),
     policies: [
       {name: 'fifo', summary: 'In order of submission.', source: ''},
       {name: 'qssf', summary: 'The job that is expected to take the least GPU time first.', source: 'Helios (SC 2021), section 4.2'},
@@ -126,6 +127,26 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
       {name: 'coda', summary: 'CPUs by what each job can use; slows those that disturb others.', source: 'CODA (ICDCS 2020), section V'},
     ],
     comparison: {at_s: now - 240, since_s: now - 7 * 86400, policy: 'qssf', shadow: 'fifo', real: figures(431), played: figures(402), other: figures(1310)},
+  };
+}
+
+/** A lab of two groups, and guests, who had what one of them did not ask. */
+function makeTenancy(now: number): Tenancy {
+  const day = 86400;
+  const tenant = (name: string, guarantee: number, had: number, due: number, own: Partial<Tenant> = {}): Tenant => ({
+    name, guarantee, running: 2, waiting: 5, gpus_held: 4, gpus_waiting: 11, had_gpu_s: had * 3600, due_gpu_s: due * 3600, lent_gpu_s: 0, borrowed_gpu_s: 0,
+    finish_time_ratio: 1.2, use_gpu_s: had * 2900, ...own,
+  });
+  return {
+    by_tenant: true, from_s: now - 7 * day, to_s: now, half_life_s: 7 * day, share_error: 0.083, jain_due: 0.94, avg_finish_time_ratio: 1.31, unfair_jobs: 0.22, worst: 'speech', worst_due: 0.71,
+    tenants: [
+      tenant('lab', 12, 1240, 1391, {gpus_held: 9}),
+      tenant('vision', 8, 880, 884, {parent: 'lab', lent_gpu_s: 310 * 3600}),
+      tenant('speech', 4, 360, 507, {parent: 'lab', gpus_waiting: 16}),
+      tenant('guests', 4, 760.4, 609, {borrowed_gpu_s: 310 * 3600}),
+      tenant('', 0, 3.2, 0),
+    ],
+    loans: [{from: 'vision', to: 'guests', gpu_s: 310 * 3600}],
   };
 }
 

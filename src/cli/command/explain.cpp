@@ -25,6 +25,7 @@
 #include "cli/progress.h"
 #include "cli/rerun.h"
 #include "cli/service_options.h"
+#include "fairness/dues.h"
 #include "forecast/score.h"
 #include "sim/dues.h"
 #include "sim/run_directory.h"
@@ -127,7 +128,7 @@ class Explanation {
     const std::string name = "tenant " + prepared_.cluster.tenants[index(tenant)].name;
     for (const sim::Owner& owner : dues.owners) {
       if (owner.name == name)
-        fmt::print("{} {} over the whole run\n", name, sim::beside_its_due(owner));
+        fmt::print("{} {} over the whole run\n", name, fairness::beside_its_due(owner));
     }
   }
 
@@ -284,6 +285,7 @@ Result<int> explain_kept(const ExplainOptions& options) {
       }
       return tl::unexpected(kept.error());
     }
+    kept->tenant = tenant_of(*kept, summary);
     if (options.output == "json") {
       explanations.push_back(to_json(*kept));
     } else {

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "base/ids.h"
 #include "predict/estimator.h"
@@ -24,6 +25,16 @@ using MayShare = std::function<bool(JobId host, JobId guest)>;
 /// Whether a job on a node could begin at once, where that needs no boot first.
 using IsOn = std::function<bool(NodeId)>;
 
+/// What a job, or an owner, used of GPUs before the policy began; of a tenant all above it used it
+/// too. `from` == `until`: what counts of it by then, the earlier being forgotten in part already.
+struct PastUse {
+  TenantId tenant = kNoTenant;  ///< Of Cluster::tenants; kNoTenant = `user` is of none.
+  NameId user = kNoName;        ///< Of the trace that the policy is shown.
+  double gpu_s = 0;             ///< Evenly from `from` to `until`.
+  Time from{};
+  Time until{};
+};
+
 struct Host {
   /// Answers the estimate slot; null where no choice asks an estimate.
   std::unique_ptr<predict::Estimator> estimator{};
@@ -34,6 +45,9 @@ struct Host {
   /// A job that lacks nodes which sleep or boot is bound to them, as Slurm does; else it takes what
   /// comes free first.
   bool binds = false;
+  /// All that was used, by what still runs too, until the policy is first asked; null = nothing is
+  /// known of it.
+  std::shared_ptr<const std::vector<PastUse>> past_use{};
 };
 
 /// What an estimate is made from.

@@ -165,10 +165,12 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
     left(job, view);
   }
   // Jobs that are not to run now stand behind those that are.
+  const std::size_t named = line.size();
   for (const JobId job : jobs) {
     if (view.progress(job).phase != Phase::waiting || plan.find(job) != nullptr) continue;
     if (std::find(line.begin(), line.end(), job) == line.end()) line.push_back(job);
   }
+  order_rest(vc, std::span(line).subspan(named));
   settled(vc, view, plan);
 }
 

@@ -70,6 +70,12 @@ class Allocator : public Policy {
     static_cast<void>(view);
     static_cast<void>(plan);
   }
+  /// Puts jobs that wait, and of which allocate() named none, in the order in which they would be
+  /// next; as they come they are in the order in which they came.
+  virtual void order_rest(VcId vc, std::span<JobId> waiting) const {
+    static_cast<void>(vc);
+    static_cast<void>(waiting);
+  }
   /// Told of what a job reports: `metric` is NaN where it is none.
   virtual void reported(JobId job, double metric, const View& view) {
     static_cast<void>(job);

@@ -13,10 +13,12 @@ namespace almanac::policy {
 /// The position of a tenant in Cluster::tenants, or behind those the name of a user.
 using Owner = std::size_t;
 
-inline Owner owner_of(JobId job, const View& view) {
-  const TenantId tenant = view.progress(job).tenant;
+inline Owner owner_of(TenantId tenant, NameId user, const View& view) {
   if (tenant != kNoTenant) return index(tenant);
-  return view.cluster.tenants.size() + index(view.request(job).user);
+  return view.cluster.tenants.size() + index(user);
+}
+inline Owner owner_of(JobId job, const View& view) {
+  return owner_of(view.progress(job).tenant, view.request(job).user, view);
 }
 
 /// What it is due beside others: the guarantee of a tenant, 1 for a user that is none.

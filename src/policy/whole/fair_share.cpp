@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "fairness/decayed_use.h"
 #include "policy/kit/allocator.h"
@@ -30,8 +31,12 @@ namespace {
 class FairShare final : public Allocator {
  public:
   /// `lease` zero = no job is ever stopped.
-  FairShare(std::unique_ptr<Placement> placement, double half_life_s, Duration lease)
-      : Allocator(std::move(placement)), half_life_s_(half_life_s), lease_(lease) {}
+  FairShare(std::unique_ptr<Placement> placement, const Host& host, double half_life_s,
+            Duration lease)
+      : Allocator(std::move(placement)),
+        past_use_(host.past_use),
+        half_life_s_(half_life_s),
+        lease_(lease) {}
 
  private:
   /// A job, and what its owner and those above it have used for their shares, from the top down.
@@ -45,12 +50,14 @@ class FairShare final : public Allocator {
   };
   struct Vc {
     std::vector<JobId> jobs;
+    std::vector<JobId> line;  // those that did not run on, the next one first
     Time lease_ends{};
     bool waits = false;
   };
 
   void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
                 std::vector<Wish>& wishes) override {
+    if (past_use_) take_past(view);
     for (auto& [job, run] : runs_) count(job, run, view);
     Vc& vc = vcs_[id];
     vc.jobs.assign(jobs.begin(), jobs.end());
@@ -69,12 +76,27 @@ class FairShare final : public Allocator {
     }
     std::stable_sort(line.begin(), line.end(),
                      [](const Next& one, const Next& other) { return one.used < other.used; });
+    vc.line.clear();
+    for (const Next& next : line) vc.line.push_back(next.job);
     vc.waits = false;
     for (const Next& next : line) {
       vc.waits = !take(left, next.job, view);
       if (vc.waits) break;
       wishes.push_back({next.job});
     }
+  }
+
+  void order_rest(VcId id, std::span<JobId> waiting) const override {
+    const std::vector<JobId>& line = vcs_.at(id).line;
+    std::map<JobId, std::size_t> places;
+    for (const JobId job : line) places.emplace(job, places.size());
+    // Those that are held, or at a quota, were in no line.
+    const auto place = [&](JobId job) {
+      const auto found = places.find(job);
+      return found == places.end() ? line.size() : found->second;
+    };
+    std::stable_sort(waiting.begin(), waiting.end(),
+                     [&](JobId one, JobId other) { return place(one) < place(other); });
   }
 
   /// Whether a running job has done a lease of work more than it would lose if it were stopped now:
@@ -106,15 +128,37 @@ class FairShare final : public Allocator {
   /// Adds what a job has held since it was counted last.
   void count(JobId job, Run& run, const View& view) {
     if (run.since >= view.now) return;
-    for (Owner owner = owner_of(job, view);;) {
-      const auto use = use_.try_emplace(owner, half_life_s_).first;
-      use->second.add(run.gpus, in_s(run.since), in_s(view.now));
-      if (owner >= view.cluster.tenants.size()) break;
+    for_all_above(owner_of(job, view), view, [&](fairness::DecayedUse& use) {
+      use.add(run.gpus, in_s(run.since), in_s(view.now));
+    });
+    run.since = view.now;
+  }
+
+  /// Adds what was used before all that it has seen.
+  void take_past(const View& view) {
+    const auto all = std::exchange(past_use_, nullptr);
+    for (const PastUse& past : *all) {
+      const Owner owner = owner_of(past.tenant, past.user, view);
+      for_all_above(owner, view, [&](fairness::DecayedUse& use) {
+        if (past.from < past.until) {
+          use.add(past.gpu_s / seconds(past.until - past.from), in_s(past.from), in_s(past.until));
+        } else {
+          use.add_amount(past.gpu_s, in_s(past.until));
+        }
+      });
+    }
+  }
+
+  /// Tells `take` the use of an owner and of those above it.
+  template <typename Take>
+  void for_all_above(Owner owner, const View& view, Take take) {
+    while (true) {
+      take(use_.try_emplace(owner, half_life_s_).first->second);
+      if (owner >= view.cluster.tenants.size()) return;
       const std::int32_t parent = view.cluster.tenants[owner].parent;
-      if (parent < 0) break;
+      if (parent < 0) return;
       owner = static_cast<Owner>(parent);
     }
-    run.since = view.now;
   }
 
   static double in_s(Time at) { return seconds(at.time_since_epoch()); }
@@ -146,6 +190,7 @@ class FairShare final : public Allocator {
     return use == use_.end() ? 0 : use->second.at(in_s(view.now));
   }
 
+  std::shared_ptr<const std::vector<PastUse>> past_use_;  // null = it is taken, or there is none
   double half_life_s_;
   Duration lease_;
   std::map<VcId, Vc> vcs_;
@@ -165,7 +210,7 @@ void register_fair_share(Registry& registry) {
        .parameters = {half_life}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<FairShare>(
-            almanac::policy::registry().placements.make(composition.placement, host),
+            almanac::policy::registry().placements.make(composition.placement, host), host,
             told.number("half_life_s"), Duration{0});
       });
   registry.wholes.add(
@@ -178,7 +223,7 @@ void register_fair_share(Registry& registry) {
                       half_life}},
       [](const Parameters& told, const Composition& composition, const Host& host) {
         return std::make_unique<FairShare>(
-            almanac::policy::registry().placements.make(composition.placement, host),
+            almanac::policy::registry().placements.make(composition.placement, host), host,
             told.number("half_life_s"), told.duration("lease_s"));
       });
 }

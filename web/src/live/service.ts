@@ -196,6 +196,43 @@ export interface Moment {
   power_is_measured?: boolean;
 }
 
+/** A tenant with all below it, or a user, over the time of the dues. */
+export interface Tenant {
+  /** '' = all jobs of no tenant. */
+  name: string;
+  parent?: string;
+  /** GPUs; a user has none. */
+  guarantee?: number;
+  running: number;
+  waiting: number;
+  gpus_held: number;
+  gpus_waiting: number;
+  had_gpu_s: number;
+  due_gpu_s: number;
+  lent_gpu_s: number;
+  borrowed_gpu_s: number;
+  finish_time_ratio?: number;
+  use_gpu_s: number;
+}
+
+export interface Tenancy {
+  by_tenant: boolean;
+  from_s: number;
+  to_s: number;
+  half_life_s: number;
+  /** Whose word the use is. */
+  use_by?: string;
+  share_error: number;
+  jain_due?: number;
+  avg_finish_time_ratio?: number;
+  unfair_jobs?: number;
+  worst?: string;
+  worst_due: number;
+  /** A tenant before those below it. */
+  tenants: Tenant[];
+  loans: {from: string; to: string; gpu_s: number}[];
+}
+
 export interface Policy {
   name: string;
   summary: string;

@@ -14,6 +14,7 @@ import {useOverview, useTicks} from './poll';
 import {QueueView} from './queue';
 import {useRoute, type Route} from './route';
 import type {Overview} from './service';
+import {TenantsView} from './tenants';
 import {TokenButton} from './token_dialog';
 import {UseView} from './use';
 
@@ -31,6 +32,7 @@ const kViews: {name: string; title: string; view: (props: ViewProps) => Componen
   {name: 'queue', title: 'Queue', view: QueueView},
   {name: 'history', title: 'History', view: HistoryView},
   {name: 'use', title: 'Use', view: UseView},
+  {name: 'tenants', title: 'Tenants', view: TenantsView},
   {name: 'policy', title: 'Policy', view: PolicyView},
   {name: 'slurm', title: 'Slurm', view: ManagerView, is: (overview) => overview.manager === 'slurm'},
 ];

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule/past_use.h"
+
+namespace almanac::schedule {
+
+void add_past_use(const trace::Request& request, TenantId tenant, Time start, Time until,
+                  Duration ran, std::vector<policy::PastUse>& uses) {
+  if (start == kNoTime || until <= start || request.gpus == 0) return;
+  uses.push_back({.tenant = tenant,
+                  .user = request.user,
+                  .gpu_s = request.gpus * request.gpu_part() * seconds(ran),
+                  .from = start,
+                  .until = until});
+}
+
+}  // namespace almanac::schedule

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Who had how much of its due at a Slurm: its accounts and their users, by their shares.
+#include <map>
+#include <set>
+#include <utility>
+
+#include "live/policies.h"
+#include "steer/record.h"
+#include "steer/slurm_service.h"
+#include "text/duration.h"
+
+namespace almanac::steer {
+namespace {
+
+/// What Slurm itself counts as used, of a tenant and all below it.
+void tell_use(const std::vector<policy::PastUse>& uses, const cluster::Cluster& cluster,
+              live::Tenancy& tenancy) {
+  std::map<std::string, double> counts;
+  for (const policy::PastUse& use : uses) {
+    auto at = static_cast<std::int32_t>(index(use.tenant));
+    while (at >= 0) {
+      const cluster::Tenant& tenant = cluster.tenants[static_cast<std::size_t>(at)];
+      counts[tenant.name] += use.gpu_s;
+      at = tenant.parent;
+    }
+  }
+  for (live::TenantView& each : tenancy.tenants) each.use_gpu_s = counts[each.name];
+  tenancy.use_by = "slurm";
+}
+
+}  // namespace
+
+TenantId SlurmService::tenant_of(const store::Job& job) const {
+  return steer::tenant_of(world_->tenants, job.asked.account, job.asked.user, job.asked.partition);
+}
+
+Result<live::Tenancy> SlurmService::tenancy() const {
+  return tenancy_.get([this] { return make_tenancy(); });
+}
+
+Result<live::Tenancy> SlurmService::make_tenancy() const {
+  std::vector<store::Job> jobs;
+  std::set<store::JobNumber> known;
+  std::shared_ptr<const World> world;
+  std::vector<policy::PastUse> uses;
+  Time now{};
+  Duration half_life{};
+  {
+    const std::lock_guard lock(mutex_);
+    world = world_;
+    now = mirror_.at();
+    half_life = live::half_life_of(decider_->policy().composition);
+    for (const auto& [number, job] : mirror_.jobs()) {
+      jobs.push_back(to_stored(job, *world));
+      known.insert(jobs.back().number);
+    }
+    uses = past_use_of(mirror_.associations(), world->tenants, now);
+  }
+  auto ended = store_.ended(now - live::kLesson, live::kLessons);
+  if (!ended) return tl::unexpected(ended.error());
+  for (store::Job& job : *ended) {
+    if (!known.contains(job.number)) jobs.push_back(std::move(job));
+  }
+  const auto told = site_.parameters.find("PriorityDecayHalfLife");
+  const auto slurms =
+      told == site_.parameters.end() ? std::nullopt : text::parse_duration(told->second);
+  const bool is_slurms = !world->tenants.empty() && slurms && *slurms > Duration{0};
+  live::Tenancy made = live::tenancy_of(
+      jobs, world->cluster,
+      [&](const store::Job& job) {
+        return steer::tenant_of(world->tenants, job.asked.account, job.asked.user,
+                                job.asked.partition);
+      },
+      now, is_slurms ? *slurms : half_life);
+  if (is_slurms) tell_use(uses, world->cluster, made);
+  return made;
+}
+
+}  // namespace almanac::steer

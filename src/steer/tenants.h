@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The accounts of a Slurm and their users as tenants: what each is due by its shares, and what of
+/// its use Slurm has not forgotten.
+///
+/// Source   Slurm's fair tree: siblings share what their parent has by their shares; a user with
+///          fairshare=parent has no part of its own and counts for its account.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "cluster/cluster.h"
+#include "policy/contract/host.h"
+#include "slurm/job.h"
+#include "slurm/node.h"
+
+namespace almanac::steer {
+
+/// Whose a job is: "" for the user = all of the account, for the partition = all but its own.
+struct AccountOwner {
+  std::string account{};
+  std::string user{};
+  std::string partition{};
+
+  auto operator<=>(const AccountOwner&) const = default;
+};
+using TenantsByOwner = std::map<AccountOwner, TenantId>;
+
+/// Tenants called "science", "science/ann", "science/ann@debug", each guaranteed its part of `gpus`
+/// by shares, and whose each association's jobs are. The root is none of them. None where there are
+/// more than TenantId can tell apart.
+std::pair<std::vector<cluster::Tenant>, TenantsByOwner> tenants_of(
+    const std::vector<slurm::Association>& associations, double gpus);
+
+/// The tenant of a job of `user` of `account` in one of `partitions` ("a,b"); kNoTenant = none.
+TenantId tenant_of(const TenantsByOwner& tenants, const std::string& account,
+                   const std::string& user, const std::string& partitions);
+
+/// What Slurm counts as used at `at`, of each tenant what those below it do not have.
+std::vector<policy::PastUse> past_use_of(const std::vector<slurm::Association>& associations,
+                                         const TenantsByOwner& tenants, Time at);
+
+}  // namespace almanac::steer

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What tenants and users used is known over restarts, to the policy and to those who ask.
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "live/box.h"
+
+namespace almanac::live {
+namespace {
+
+using store::JobNumber;
+using trace::JobState;
+
+class Fair : public Box {
+ protected:
+  JobNumber submit_of(const std::string& user, const std::string& command,
+                      const std::string& vc = "") {
+    store::Submission asked = shell(command);
+    asked.user = user;
+    asked.vc = vc;
+    return submit(asked);
+  }
+};
+
+// Ann has used the GPU, bob has not: he is next, though she came before him.
+TEST_F(Fair, AServiceThatBeginsAgainKnowsWhoHasUsedLeast) {
+  begin("fair_share", 1);
+  ASSERT_TRUE(comes_to(submit_of("ann", "sleep 0.3"), JobState::completed));
+  end();
+  begin("fair_share", 1);
+  const JobNumber blocks = submit_of("carl", "while [ ! -e stop ]; do sleep 0.02; done");
+  ASSERT_TRUE(comes_to(blocks, JobState::running));
+  const JobNumber hers = submit_of("ann", "echo ann >> order");
+  const JobNumber his = submit_of("bob", "echo bob >> order");
+  EXPECT_TRUE(eventually([&] {
+    return service_->job(his).value().place == 1 && service_->job(hers).value().place == 2;
+  }));
+  std::ofstream(folder_ / "work" / "stop") << '\n';
+  ASSERT_TRUE(comes_to(hers, JobState::completed));
+  ASSERT_TRUE(comes_to(his, JobState::completed));
+  EXPECT_EQ(text("order"), "bob\nann\n");
+}
+
+TEST_F(Fair, ExplainSaysHowTheTenantOfAJobFared) {
+  Config config{.state = state(), .machine = made_up(4), .policy = "fair_share", .futures = 0};
+  config.machine.cluster.tenants = {{.name = "vision", .guarantee = 3},
+                                    {.name = "speech", .guarantee = 1}};
+  begin(config);
+  const JobNumber first = submit_of("ann", "sleep 0.2", "vision");
+  ASSERT_TRUE(comes_to(first, JobState::completed));
+  end();
+  begin(config);
+  const auto lines = service_->explain(first);
+  ASSERT_TRUE(lines) << to_string(lines.error());
+  EXPECT_EQ(lines->back().substr(0, 32), "tenant vision had its due in the");
+  const auto tenancy = service_->tenancy();
+  ASSERT_TRUE(tenancy) << to_string(tenancy.error());
+  ASSERT_EQ(tenancy->tenants.size(), 2U);
+  EXPECT_GT(tenancy->tenants[0].had_gpu_s, 0.19);
+  EXPECT_GT(tenancy->tenants[0].use_gpu_s, 0.19);
+  EXPECT_EQ(tenancy->tenants[1].use_gpu_s, 0);
+  EXPECT_EQ(tenancy->half_life, 24h * 7);
+  const JobNumber other = submit_of("bob", "true");
+  ASSERT_TRUE(comes_to(other, JobState::completed));
+  EXPECT_EQ(service_->explain(other)->back().find("tenant"), std::string::npos) << "it is of none";
+}
+
+}  // namespace
+}  // namespace almanac::live

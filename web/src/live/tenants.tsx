@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who had how much of its due lately, who lent to whom, and what each one's use counts.
+import {duration, percent, plain} from '../format';
+import {Meter} from './meter';
+import {useAnswer, useTicks} from './poll';
+import type {Tenancy, Tenant} from './service';
+import type {ViewProps} from './shell';
+
+/** A bar is full where a tenant had so many times its due. */
+const kFull = 2;
+const kLoans = 8;
+
+export function TenantsView({overview}: ViewProps) {
+  const often = useTicks(30);
+  const {value: all} = useAnswer<Tenancy>('/v1/tenants', `${overview.policy} ${often}`);
+  if (!all) return <><h1>Tenants</h1><p class="nothing">Asking the service…</p></>;
+  if (all.tenants.length === 0) return <><h1>Tenants</h1><p class="nothing">Nobody has asked for a GPU yet.</p></>;
+  return (
+    <>
+      <h1>Tenants</h1>
+      <dl class="figures">
+        <div class="large"><dt>Would have to change hands</dt><dd>{percent(all.share_error)} <small>of the GPU time</small></dd></div>
+        {all.worst !== undefined && <div><dt>Had least of its due</dt><dd>{all.worst} <small>{percent(all.worst_due)} of it</small></dd></div>}
+        {all.jain_due !== undefined && <div title="Jain's index of what was had of what was due: 1 = all alike"><dt>Evenness</dt><dd>{all.jain_due.toFixed(2)}</dd></div>}
+        {all.avg_finish_time_ratio !== undefined && (
+          <div title="Time from submission to end, beside that with an equal part of the cluster for itself"><dt>Finish-time ratio, mean</dt><dd>{all.avg_finish_time_ratio.toFixed(2)}</dd></div>
+        )}
+        {all.unfair_jobs !== undefined && <div><dt>Jobs with a ratio above 1.05</dt><dd>{percent(all.unfair_jobs)}</dd></div>}
+      </dl>
+      <section aria-labelledby="due-title">
+        <h2 id="due-title">Of its due</h2>
+        <p class="brief-text">Due is, at each time, {all.by_tenant ? 'a tenant’s part by its guarantee' : 'an equal part for each user'} of all GPUs, no more than its jobs ask, and of what others
+          do not ask; over the last {duration(all.to_s - all.from_s)}.</p>
+        <div class="scroll" tabIndex={0} role="region" aria-label="Of its due"><Table of={all} /></div>
+        <p class="hint">Use is forgotten by half in {duration(all.half_life_s)}{all.use_by ? `, as ${all.use_by} counts it` : ''}: policies that are fair over time go by it.</p>
+      </section>
+      {all.loans.length > 0 && (
+        <section aria-labelledby="loans-title">
+          <h2 id="loans-title">Who lent to whom</h2>
+          <ol class="brief">{all.loans.slice(0, kLoans).map((loan) => (
+            <li key={`${loan.from} ${loan.to}`}><span>{named(loan.from)} to {named(loan.to)}</span><span class="right">{hours(loan.gpu_s)} GPU-h</span></li>
+          ))}</ol>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Table({of: all}: {of: Tenancy}) {
+  const depth = depths(all.tenants);
+  return (
+    <table class="comparison">
+      <thead><tr>
+        <th scope="col">{all.by_tenant ? 'Tenant' : 'User'}</th>
+        {all.by_tenant && <th scope="col" class="number">guarantee</th>}
+        <th scope="col" class="number">holds</th><th scope="col" class="number">waits for</th>
+        <th scope="col" class="number">had, GPU-h</th><th scope="col" class="number">due, GPU-h</th>
+        <th scope="col" class="number">of its due</th><th scope="col"><span class="unseen">as a bar</span></th>
+        {all.by_tenant && <><th scope="col" class="number">lent</th><th scope="col" class="number">borrowed</th></>}
+        <th scope="col" class="number">use, GPU-h</th>
+      </tr></thead>
+      <tbody>
+        {all.tenants.map((each) => {
+          const part = each.due_gpu_s > 0 ? each.had_gpu_s / each.due_gpu_s : undefined;
+          return (
+            <tr key={each.name}>
+              <th scope="row" style={{paddingLeft: `${depth.get(each.name) ?? 0}em`}}>{named(each.name)}</th>
+              {all.by_tenant && <td class="number">{each.guarantee ? plain(each.guarantee) : '–'}</td>}
+              <td class="number">{plain(each.gpus_held)}</td><td class="number">{plain(each.gpus_waiting)}</td>
+              <td class="number">{hours(each.had_gpu_s)}</td><td class="number">{hours(each.due_gpu_s)}</td>
+              <td class="number">{part === undefined ? '–' : percent(part)}</td>
+              <td class="bar-cell">{part !== undefined && <Meter share={part / kFull} />}</td>
+              {all.by_tenant && <><td class="number">{hours(each.lent_gpu_s)}</td><td class="number">{hours(each.borrowed_gpu_s)}</td></>}
+              <td class="number">{hours(each.use_gpu_s)}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+/** How many tenants are above each. */
+function depths(tenants: Tenant[]): Map<string, number> {
+  const made = new Map<string, number>();
+  for (const each of tenants) made.set(each.name, each.parent === undefined ? 0 : (made.get(each.parent) ?? 0) + 1);
+  return made;
+}
+
+function hours(gpuSeconds: number): string {
+  return plain(gpuSeconds / 3600, 3);
+}
+
+function named(tenant: string): string {
+  return tenant === '' ? 'others' : tenant;
+}
