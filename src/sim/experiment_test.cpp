@@ -42,9 +42,12 @@ Prepared prepared(const Given& given) {
 
 constexpr const char* kNotElastic =
     "left out of all, as no job is elastic (--elastic): elastic_tiresias, ffdl, hasten, optimus, "
-    "pollux, sia";
+    "pollux, sia, slaq";
 constexpr const char* kNoTrials =
-    "left out of all, as no job is a trial of a sweep (group, metric): asha, hyperband";
+    "left out of all, as no job is a trial of a sweep (group, metric): asha, hyperband, "
+    "hypersched, rubberband";
+constexpr const char* kNoSignals =
+    "left out of all, as no signal is told (--incidents): stop_and_go";
 constexpr const char* kNoTenants = "left out of all, as the cluster has no tenants: yarn_cs";
 
 TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
@@ -56,11 +59,11 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
                   "synergy_greedy, synergy_opt, synergy_tune, afs, allox, gavel",
                   "left out of all, as no job has a deadline and no speeds of jobs are given "
                   "(--speed): elasticflow, genie, promise, thrift",
-                  kNotElastic, kNoTrials, kNoTenants));
+                  kNotElastic, kNoTrials, kNoSignals, kNoTenants));
   for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
   EXPECT_EQ(made.experiment.policies.front(), "fifo");
   EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
-  EXPECT_EQ(made.runs.size() + 21, all_policies().size());
+  EXPECT_EQ(made.runs.size() + 25, all_policies().size());
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
 }
 
@@ -79,15 +82,15 @@ TEST(Experiment, WritesOutWhatBracesLeaveOpen) {
 TEST(Experiment, KeepsWhatOneKindOfDataIsEnoughFor) {
   const Prepared due = prepared({.has_deadline = true});
   EXPECT_THAT(due.left_out, ElementsAre(HasSubstr("no speeds of jobs are given (--speed): coda, "),
-                                        kNotElastic, kNoTrials, kNoTenants));
+                                        kNotElastic, kNoTrials, kNoSignals, kNoTenants));
   EXPECT_THAT(due.experiment.policies, Contains("chronus"));
   EXPECT_THAT(due.experiment.policies, Contains("elasticflow"));
   const Prepared fast = prepared({.speed = "public"});
   EXPECT_THAT(fast.left_out, ElementsAre("left out of all, as no job has a deadline: chronus",
-                                         kNotElastic, kNoTrials, kNoTenants));
+                                         kNotElastic, kNoTrials, kNoSignals, kNoTenants));
   EXPECT_THAT(fast.experiment.policies, Contains("elasticflow"));
   EXPECT_THAT(prepared({.speed = "public", .has_deadline = true}).left_out,
-              ElementsAre(kNotElastic, kNoTrials, kNoTenants));
+              ElementsAre(kNotElastic, kNoTrials, kNoSignals, kNoTenants));
 }
 
 TEST(Experiment, RunsWhatIsNamed) {
