@@ -30,9 +30,9 @@ echo "ends $ALMANAC_JOB_ID $ALMANAC_ATTEMPT" >> {log}
 
 
 class Machine:
-    def __init__(self, folder, build, seed):
+    def __init__(self, folder, build, seed, kills_all=False):
         self.random = random.Random(seed)
-        self.folder, self.build = folder, build
+        self.folder, self.build, self.kills_all = folder, build, kills_all
         self.disk, self.state = f"{folder}/disk", f"{folder}/disk/state"
         self.log, self.job = f"{folder}/runs", f"{folder}/job"
         self.did = collections.Counter()
@@ -99,7 +99,9 @@ class Machine:
     def submit(self):
         roll = self.random
         if self.left > MOST_WAITING:
-            self.left = len(self.queue() or range(self.left))
+            queue = self.queue()
+            if queue is not None:
+                self.left = len(queue)
             return
         words = ["submit", "--parsable", "-o", "/dev/null", "--grace", "1s",
                  "--gpus", str(roll.choice([0, 1, 1, 1, 2, 4]))]
@@ -111,7 +113,8 @@ class Machine:
             words.append("--requeue")
         if roll.random() < 0.1:
             words += ["--begin", "now+5s"]
-        words += ["--", self.job, str(roll.choice([0, 0, 0.1, 0.5, 2]))]
+        lengths = [0, 0, 0, 0.1, 0.3] if self.kills_all else [0, 0, 0.1, 0.5, 2]
+        words += ["--", self.job, str(roll.choice(lengths))]
         said = self.almanac(*words, user=roll.choice(USERS))
         self.did["submissions"] += 1
         if said is None or said.returncode != 0:
@@ -180,10 +183,18 @@ class Machine:
         there = self.processes("almanac-shepherd")
         self.kill("a shepherd", self.random.sample(there, min(1, len(there))))
 
+    def jobs_of_shepherds(self):
+        shepherds = self.processes("almanac-shepherd")
+        return [each for each in self.processes(self.job) if each not in shepherds]
+
     def kill_job(self):
-        there = self.processes(self.job)
-        there = [each for each in there if each not in self.processes("almanac-shepherd")]
+        there = self.jobs_of_shepherds()
         self.kill("a job", self.random.sample(there, min(1, len(there))))
+
+    def kill_everything(self):
+        self.kill_service()
+        self.kill("a shepherd", self.processes("almanac-shepherd"))
+        self.kill("a job", self.jobs_of_shepherds())
 
     def restart(self):
         self.service.terminate()
@@ -227,7 +238,9 @@ class Machine:
             self.did["changes of policy"] += 1
 
     def ill_treat(self):
-        """Something of all that."""
+        """Something of all that, or all at once."""
+        if self.kills_all:
+            return self.kill_everything()
         what = self.random.choices(
             [self.kill_service, self.kill_shepherd, self.kill_job, self.restart, self.fill_disk,
              self.slow_disk, self.jump, self.change_policy, self.trouble_jobs],
@@ -282,7 +295,7 @@ class Machine:
                 wrong.append(f"job {name} is COMPLETED and attempt {attempts} has no end")
             if state in ("PENDING", "RUNNING"):
                 wrong.append(f"job {name} is {state} still: {job.get('reason', '')}")
-            # A start that the service did not come to is counted as an attempt, and is no run.
+            # An attempt whose shepherd was killed as it began may be no run.
             ran = sum(count for (each, _), count in began.items() if each in names)
             if ran > 1 and number not in self.requeues:
                 wrong.append(f"job {name} ran {ran} times and was not to run again")
