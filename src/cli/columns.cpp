@@ -20,16 +20,17 @@ std::size_t width(const std::string& text) {
 
 }  // namespace
 
-void print_columns(const std::vector<Column>& columns,
-                   const std::vector<std::vector<std::string>>& rows) {
+std::vector<std::string> column_lines(const std::vector<Column>& columns,
+                                      const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     std::size_t widest = columns[i].name.size();
     for (const auto& row : rows) widest = std::max(widest, width(row[i]));
     widths.push_back(widest);
   }
-  const auto print = [&](const auto& text_of) {
-    std::string line;
+  std::vector<std::string> lines;
+  const auto add = [&](const auto& text_of) {
+    std::string& line = lines.emplace_back();
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const std::string& text = text_of(i);
       const std::string space(widths[i] - width(text), ' ');
@@ -37,12 +38,17 @@ void print_columns(const std::vector<Column>& columns,
       line += columns[i].is_number ? space + text : text + space;
     }
     line.erase(line.find_last_not_of(' ') + 1);
-    fmt::print("{}\n", line);
   };
-  print([&](std::size_t i) -> const std::string& { return columns[i].name; });
+  add([&](std::size_t i) -> const std::string& { return columns[i].name; });
   for (const auto& row : rows) {
-    print([&](std::size_t i) -> const std::string& { return row[i]; });
+    add([&](std::size_t i) -> const std::string& { return row[i]; });
   }
+  return lines;
+}
+
+void print_columns(const std::vector<Column>& columns,
+                   const std::vector<std::vector<std::string>>& rows) {
+  for (const std::string& line : column_lines(columns, rows)) fmt::print("{}\n", line);
 }
 
 void print_csv(const std::vector<std::string>& header,

@@ -14,7 +14,10 @@ struct Column {
   bool is_number = false;  ///< Stands to the right.
 };
 
-/// Two spaces between columns, none at the end of a line.
+/// The header and a line for each row: two spaces between columns, none at the end.
+std::vector<std::string> column_lines(const std::vector<Column>& columns,
+                                      const std::vector<std::vector<std::string>>& rows);
+/// Prints them.
 void print_columns(const std::vector<Column>& columns,
                    const std::vector<std::vector<std::string>>& rows);
 /// As RFC 4180 has it.

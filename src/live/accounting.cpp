@@ -12,11 +12,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "live/core.h"
 #include "live/log.h"
 #include "live/power.h"
+#include "process/descriptor.h"
+#include "shepherd/run.h"
 #include "text/duration.h"
 
 namespace almanac::live {
@@ -156,11 +159,32 @@ bool LocalService::Core::hear_reports(const std::vector<Report>& reported) {
   return any;
 }
 
+void LocalService::Core::keep_reports(JobNumber job,
+                                      const std::vector<measure::OwnProgress::Metric>& reported) {
+  for (const measure::OwnProgress::Metric& each : reported) {
+    reports_.push_back({.job = job, .step = each.step, .metric = each.value, .at = clock_.now()});
+  }
+}
+
+void LocalService::Core::hear_last_word(const Entry& entry) {
+  const std::string path = entry.run->folder() + shepherd::kProgressFile;
+  const process::Descriptor file(
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file) return;
+  measure::OwnWord word(now_);
+  word.look(file.get(), now_);
+  keep_reports(entry.job.number, word.reported());
+}
+
 void LocalService::Core::take_note(const Sight& sight) {
   constexpr Duration kOften = 1min;
   {
     const std::lock_guard lock(mutex_);
     const bool has_news = hear_reports(measured_.take(sight));
+    for (const Sight::OfJob& each : sight.jobs) {
+      const Entry* const entry = book_.find(each.job);
+      if (entry != nullptr && entry->run) keep_reports(each.job, each.reported);
+    }
     take_words();
     count_use(sight);
     heed_idle(sight);
@@ -175,7 +199,7 @@ void LocalService::Core::take_note(const Sight& sight) {
     }
     excesses_ = sight.excesses;
     if (now < next_moment_) {
-      if (has_news || !excesses_.empty()) wake();
+      if (has_news || !reports_.empty() || !excesses_.empty()) wake();
       return;
     }
     next_moment_ = now + kOften;

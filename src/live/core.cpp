@@ -82,8 +82,8 @@ void LocalService::Core::step(Lock& lock) {
 }
 
 Time LocalService::Core::next_alarm() const {
-  const bool unsaved =
-      !dirty_.empty() || !notes_.empty() || !told_.empty() || !moments_.empty() || !values_.empty();
+  const bool unsaved = !dirty_.empty() || !notes_.empty() || !told_.empty() || !reports_.empty() ||
+                       !moments_.empty() || !values_.empty();
   if (!events_.empty() || (unsaved && trouble_.empty())) return now_;
   Time next = std::min(save_again_, start_again_);
   for (const Window& each : maintenance_.windows()) next = std::min(next, each.to);

@@ -149,6 +149,7 @@ class LocalService::Core final : public schedule::Actuator {
   struct Unsaved {
     std::set<store::JobNumber> jobs{};
     std::vector<store::Note> notes{};
+    std::vector<store::Report> reports{};
     std::vector<store::Moment> moments{};
     std::map<std::string, std::string> values{};
   };
@@ -318,6 +319,11 @@ class LocalService::Core final : public schedule::Actuator {
   void count_energy(Entry& entry, Time to);
   /// Adds what a look has found to what is kept of each job.
   void count_use(const Sight& sight);
+  /// What the run of a job that has gone has said since it was looked at.
+  void hear_last_word(const Entry& entry);
+  /// Has the store keep what a job has reported.
+  void keep_reports(store::JobNumber job,
+                    const std::vector<measure::OwnProgress::Metric>& reported);
   /// Says of jobs whose GPUs are idle what is to be done, and does it or has it done.
   void heed_idle(const Sight& sight);
   void heed_idle(Entry& entry, IdleStep step);
@@ -375,6 +381,7 @@ class LocalService::Core final : public schedule::Actuator {
   std::function<void(const store::Job&)> tell_of_failure_;
   std::unique_ptr<Hooks> hooks_;  // null = there are none
   std::vector<store::Told> told_;
+  std::vector<store::Report> reports_;
   std::vector<store::Moment> moments_;
   Time next_moment_{};
   std::optional<double> gpu_use_;                   // of all GPUs, as last measured

@@ -34,7 +34,8 @@ bool has_zero(const store::Submission& asked) {
          std::any_of(asked.environment.begin(), asked.environment.end(), bad) ||
          bad(asked.script) || bad(asked.directory) || bad(asked.out) || bad(asked.err) ||
          bad(asked.name) || bad(asked.user) || bad(asked.vc) || bad(asked.qos) ||
-         bad(asked.model) || bad(asked.group) || bad(asked.gpu_type);
+         bad(asked.model) || bad(asked.group) || bad(asked.gpu_type) ||
+         std::any_of(asked.parameters.begin(), asked.parameters.end(), bad);
 }
 
 /// So many times the patience a shepherd may be late: its command may begin late.
@@ -387,6 +388,7 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
   const Time at = how.exit ? ended_at(*how.exit, job.since, now_, wall_clock()) : now_;
   // Nobody knows for how long one ran that is lost: the machine may have been off.
   if (how.exit) count_energy(entry, at);
+  hear_last_word(entry);
   old_folders_.push_back(entry.run->folder());
   entry.run.reset();
   entry.moves = false;

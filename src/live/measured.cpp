@@ -19,6 +19,10 @@ Measured::Measured(Book& book, const std::vector<store::JobNumber>& numbers,
 
 const Entry* Measured::entry_of(JobId job) const { return book_.find(numbers_[index(job)]); }
 
+double for_policy(const store::Submission& asked, double metric) {
+  return asked.smaller_is_better ? -metric : metric;
+}
+
 std::vector<Report> Measured::take(const Sight& sight) {
   std::vector<Report> reported;
   all_gpus_tell_ = sight.all_gpus_tell;
@@ -33,7 +37,7 @@ std::vector<Report> Measured::take(const Sight& sight) {
     const measure::OwnProgress& now = *each.progress;
     const bool is_first_way = add_pace(*entry);
     if (now.metric && (!before || before->metric != now.metric)) {
-      reported.push_back({each.job, now.metric->value});
+      reported.push_back({each.job, for_policy(entry->job.asked, now.metric->value)});
     } else if (is_first_way || (now.noise && (!before || before->noise != now.noise))) {
       reported.push_back({each.job, std::nan("")});
     }
@@ -83,7 +87,7 @@ std::optional<policy::Training> Measured::training(JobId job, Time) const {
   }
   if (said.noise) made.gradient = elastic::Gradient{said.noise->sqr, said.noise->var};
   if (said.metric) {
-    made.metric = said.metric->value;
+    made.metric = for_policy(asked, said.metric->value);
     made.metric_at = said.metric->step;
   }
   return made;

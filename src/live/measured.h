@@ -24,6 +24,9 @@ struct Report {
   double metric = 0;
 };
 
+/// A metric as policies compare it: the larger the better.
+double for_policy(const store::Submission& asked, double metric);
+
 /// Belongs to the thread that decides; it and `take` want the same lock.
 class Measured final : public policy::Telemetry {
  public:

@@ -116,6 +116,16 @@ TEST_F(MeasuredTest, TellsOfAMetricOnceAndOfProgressAlways) {
   EXPECT_EQ(told->metric_at, 100);
 }
 
+TEST_F(MeasuredTest, TellsPoliciesALossAsWhatIsLargerTheBetter) {
+  book_.find(kFirst)->job.asked.smaller_is_better = true;
+  Sight sight;
+  Sight::OfJob& said = sight.jobs.emplace_back();
+  said.job = kFirst;
+  said.progress = measure::OwnProgress{.step = 1, .metric = {{.value = 0.25, .step = 1}}};
+  measured_.take(sight);
+  EXPECT_EQ(measured_.training(first_, Time{})->metric, -0.25);
+}
+
 TEST_F(MeasuredTest, DoesNotTellTrafficOfBeforeAChange) {
   measured_.take(at(0s));
   EXPECT_TRUE(measured_.bandwidth_gbs(NodeId{0}));

@@ -55,6 +55,7 @@ Result<std::set<JobNumber>> LocalService::Core::commit_what_goes(Lock& lock,
   const bool is_damaged = saved.error().code == Code::corrupt;
   if (is_damaged && refused.size() == what.jobs.size()) return tl::unexpected(saved.error());
   store::Store::Batch rest;
+  for (const store::Report& report : what.reports) rest.report(report);
   for (const store::Moment& moment : what.moments) rest.sample(moment);
   for (const auto& [key, value] : what.values) rest.set(key, value);
   if (const auto others = commit(lock, rest); !others) return tl::unexpected(others.error());
@@ -73,12 +74,14 @@ void LocalService::Core::save(Lock& lock) {
   // Other threads add to these while the disk works.
   Unsaved what{.jobs = std::exchange(dirty_, {}),
                .notes = notes_,
+               .reports = std::exchange(reports_, {}),
                .moments = std::exchange(moments_, {}),
                .values = values_};
   const std::vector<store::Told> told = std::exchange(told_, {});
   for (const JobNumber number : what.jobs) batch.put(book_.find(number)->job);
   for (const store::Note& note : what.notes) batch.note(note);
   for (const store::Told& each : told) batch.told(each);
+  for (const store::Report& report : what.reports) batch.report(report);
   for (const store::Moment& moment : what.moments) batch.sample(moment);
   for (const auto& [key, value] : what.values) batch.set(key, value);
   if (batch.empty()) return;
@@ -89,6 +92,7 @@ void LocalService::Core::save(Lock& lock) {
     save_again_ = now_ + kTryAgain;
     dirty_.merge(what.jobs);
     told_.insert(told_.begin(), told.begin(), told.end());
+    reports_.insert(reports_.begin(), what.reports.begin(), what.reports.end());
     moments_.insert(moments_.begin(), what.moments.begin(), what.moments.end());
     return;
   }

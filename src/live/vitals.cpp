@@ -153,6 +153,7 @@ JobVitals Vitals::look_at(const Patient& patient, Time now, Found& found, Sight:
     const auto said = found.word.look(file.get(), now);
     if (passed) sight.gpu_use = said;
     sight.progress = found.word.progress();
+    sight.reported = found.word.reported();
     empty_if_large(file.get());
   }
   if (found.word.last()) {

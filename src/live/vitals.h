@@ -50,7 +50,8 @@ struct Sight {
     std::optional<measure::Stretch> cores_busy{};
     double memory_gb = 0;
     std::optional<measure::Stretch> bandwidth_gbs{};
-    std::optional<measure::OwnProgress> progress{};  ///< As it has last said in this run.
+    std::optional<measure::OwnProgress> progress{};        ///< As it has last said in this run.
+    std::vector<measure::OwnProgress::Metric> reported{};  ///< Since the look before.
   };
 
   std::optional<double> gpu_use{};                   ///< Of all GPUs that tell, at this moment.

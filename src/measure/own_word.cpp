@@ -69,7 +69,9 @@ void OwnWord::hear(const std::string& line, std::optional<double>& use) {
   const auto [first, second, third] = values;
   if (told == 0) return;
   if (word == "gpu_use" && first >= 0 && first <= 1) use = first;
-  if (word == "metric" && is_number(first)) known().metric = {.value = first, .step = known().step};
+  if (word == "metric" && is_number(first)) {
+    reported_.push_back(known().metric.emplace(OwnProgress::Metric{first, known().step}));
+  }
   if (word == "step" && is_amount(first)) known().step = first;
   if (word == "step_s" && first >= kShortestStep && first <= kLongestStep && second >= 0 &&
       second < first && (told < 3 || is_count(third))) {
@@ -98,6 +100,7 @@ std::optional<double> OwnWord::read(int file, std::int64_t size) {
 }
 
 std::optional<Stretch> OwnWord::look(int file, Time now) {
+  reported_.clear();
   struct stat state {};
   if (::fstat(file, &state) != 0) return std::nullopt;
   const auto& written = state.st_mtim;

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/time.h"
 #include "measure/stretch.h"
@@ -74,6 +75,8 @@ class OwnWord {
   std::optional<double> last() const { return use_; }
   /// Nothing = it never said anything of it.
   const std::optional<OwnProgress>& progress() const { return progress_; }
+  /// The metrics that the last look has found, in their order.
+  const std::vector<OwnProgress::Metric>& reported() const { return reported_; }
 
  private:
   /// What its new lines say; gives its last word on its use.
@@ -82,6 +85,7 @@ class OwnWord {
 
   std::optional<double> use_;
   std::optional<OwnProgress> progress_;
+  std::vector<OwnProgress::Metric> reported_;
   Time said_at_{};               // when that was seen; or when it was looked at first
   std::int64_t written_ns_ = 0;  // when it last wrote, by the file system's clock
   std::int64_t read_to_ = 0;     // bytes of whole lines

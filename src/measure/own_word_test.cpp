@@ -2,6 +2,7 @@
 #include "measure/own_word.h"
 
 #include <string>
+#include <vector>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -57,6 +58,18 @@ TEST_F(OwnWordTest, IsFoundAtTheEndOfALongFile) {
   say("gpu_use 1\n");
   EXPECT_TRUE(word_.look(file_, Time{110s}));
   EXPECT_DOUBLE_EQ(*word_.last(), 1);
+}
+
+TEST_F(OwnWordTest, GivesEachMetricOnce) {
+  using Metrics = std::vector<OwnProgress::Metric>;
+  say("step 1\nmetric 0.5\nstep 2\nmetric 0.25\n");
+  word_.look(file_, Time{110s});
+  EXPECT_EQ(word_.reported(), (Metrics{{0.5, 1}, {0.25, 2}}));
+  word_.look(file_, Time{120s});
+  EXPECT_EQ(word_.reported(), Metrics{}) << "nothing was written";
+  say("gpu_use 0.5\nstep 3\nmetric 0.25\n");
+  word_.look(file_, Time{130s});
+  EXPECT_EQ(word_.reported(), (Metrics{{0.25, 3}}));
 }
 
 TEST_F(OwnWordTest, TellsHowFarTheTrainingIsAndHowGoodByThen) {

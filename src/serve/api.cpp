@@ -24,6 +24,7 @@ Api::Api(live::Service& service, Tokens& tokens, Guard guard, std::string page)
   add_study();
   add_tokens();
   add_maintenance();
+  add_sweeps();
 }
 
 void Api::on(const char* method, const char* path, Answerer answerer) {

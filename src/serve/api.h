@@ -40,6 +40,7 @@ class Api {
   void add_study();
   void add_tokens();
   void add_maintenance();
+  void add_sweeps();
 
   Answer list_jobs(const Ask& ask) const;
   Answer submit(const Ask& ask) const;
@@ -50,6 +51,8 @@ class Api {
   Answer log(const Ask& ask, const std::string& part) const;
   Answer history(const Ask& ask) const;
   Answer study(const Ask& ask) const;
+  Answer list_sweeps(const Ask& ask) const;
+  Answer sweep(const Ask& ask, const std::string& name) const;
   Answer make_token(const Ask& ask) const;
 
   live::Service& service_;

@@ -17,6 +17,8 @@ void list_public(Fields& fields, Submission& of) {
   fields.sparse("qos", of.qos);
   fields.sparse("model", of.model);
   fields.sparse("group", of.group);
+  fields.sparse("parameters", of.parameters);
+  fields.sparse("smaller_is_better", of.smaller_is_better);
   fields.field("gpus", of.gpus);
   fields.sparse("max_gpus", of.max_gpus);
   fields.field("gpu_share", of.gpu_share);

@@ -15,6 +15,7 @@ constexpr std::size_t kLongestKey = 64;
 constexpr int kMostRetries = 100;
 constexpr std::size_t kMostTasks = 100'000;
 constexpr std::size_t kMostBefore = 1000;
+constexpr std::size_t kMostParameters = 100;
 /// More bytes a second than that no integer holds, nor any disk moves.
 constexpr double kMostIoMbs = 1e9;
 
@@ -39,6 +40,15 @@ void check(const store::Submission& asked) {
     }
     if (std::any_of(name->begin(), name->end(), [](char c) { return c > 0 && c < ' '; })) {
       refuse(fmt::format("{} has a line break or another control character", field));
+    }
+  }
+  if (asked.parameters.size() > kMostParameters) {
+    refuse(
+        fmt::format("parameters has at most {}, not {}", kMostParameters, asked.parameters.size()));
+  }
+  for (const std::string& each : asked.parameters) {
+    if (each.find('=') == std::string::npos || each.front() == '=') {
+      refuse(fmt::format("parameters has name=value only, not {}", each.substr(0, 40)));
     }
   }
   const auto at_least = [](const char* field, double value, double least) {

@@ -90,6 +90,13 @@ void list(Fields& fields, Of& of) {
     fields.sparse("gpu_use", of.gpu_use);
     fields.field("power_w", of.power_w);
     fields.sparse("power_is_measured", of.power_is_measured);
+  } else if constexpr (std::is_same_v<Record, store::SweepCount>) {
+    fields.field("name", of.name);
+    fields.field("user", of.user);
+    fields.field("trials", of.trials);
+    fields.field("waiting", of.waiting);
+    fields.field("running", of.running);
+    fields.field("begun_s", of.begun);
   } else if constexpr (std::is_same_v<Record, store::Job>) {
     fields.field("number", of.number);
     fields.field("user", of.asked.user);
@@ -324,6 +331,50 @@ std::string to_json(const std::vector<store::Moment>& moments) {
   Json out = Json::array();
   for (const store::Moment& each : moments) out.push_back(written(each));
   return dumped(Json{{"moments", std::move(out)}});
+}
+
+std::string to_json(const std::vector<store::SweepCount>& sweeps) {
+  Json out = Json::array();
+  for (const store::SweepCount& each : sweeps) out.push_back(written(each));
+  return dumped(Json{{"sweeps", std::move(out)}});
+}
+
+std::string to_json(const std::string& sweep, const std::vector<Trial>& trials,
+                    const cluster::Cluster& cluster) {
+  Json list = Json::array();
+  for (const Trial& each : trials) {
+    Json& out = list.emplace_back(Json{{"job", job_object(each.view, cluster)}});
+    if (each.best) {
+      out["best"] = each.best->metric;
+      out["best_step"] = each.best->step;
+    }
+    out["reports"] = Json::array();
+    for (const store::Report& report : each.reports) {
+      out["reports"].push_back({report.step, report.metric});
+    }
+  }
+  const bool smaller = !trials.empty() && trials.front().view.job.asked.smaller_is_better;
+  return dumped(Json{{"name", sweep}, {"smaller_is_better", smaller}, {"trials", std::move(list)}});
+}
+
+Result<ListedSweep> read_sweep(std::string_view text) {
+  return read_json(text, [](const Json& json) {
+    ListedSweep out;
+    Reader reader(json);
+    reader.field("name", out.name);
+    reader.field("smaller_is_better", out.smaller_is_better);
+    if (const auto trials = json.find("trials"); trials != json.end()) {
+      for (const Json& each : *trials) {
+        Reader of(each);
+        ListedTrial& trial = out.trials.emplace_back();
+        if (each.contains("job")) trial.job = job_of(each.at("job"));
+        of.field("best", trial.best);
+        of.field("best_step", trial.best_step);
+        of.field("reports", trial.reports);
+      }
+    }
+    return out;
+  });
 }
 
 Result<ListedJob> read_job(std::string_view text) { return read_json(text, job_of); }

@@ -33,6 +33,18 @@ std::string to_json(const live::Tenancy& tenancy);
 std::string shadow_json(const std::string& policy, const std::optional<live::Comparison>& last);
 std::string to_json(const std::vector<store::Note>& notes, const std::vector<store::Told>& told);
 std::string to_json(const std::vector<store::Moment>& moments);
+std::string to_json(const std::vector<store::SweepCount>& sweeps);
+
+/// A trial of a sweep, and all that it has reported.
+struct Trial {
+  live::JobView view{};
+  std::vector<store::Report> reports{};  ///< In order of the step.
+  std::optional<store::Report> best{};   ///< Of them, the first where several are; none reported.
+};
+/// {"name", "smaller_is_better", "trials": [{"job", "best", "best_step", "reports"}]}, in the order
+/// given.
+std::string to_json(const std::string& sweep, const std::vector<Trial>& trials,
+                    const cluster::Cluster& cluster);
 
 /// A job as a client has it: what is held stands in words.
 struct ListedJob {
@@ -42,6 +54,20 @@ struct ListedJob {
   std::string gpus_held{};  ///< "box:0,1".
 };
 
+/// A trial as a client has it.
+struct ListedTrial {
+  ListedJob job{};
+  std::optional<double> best{}, best_step{};
+  std::vector<std::vector<double>> reports{};  ///< Of step and metric.
+};
+
+/// A sweep as GET /v1/sweeps/{name} has it: the best trial first.
+struct ListedSweep {
+  std::string name{};
+  bool smaller_is_better = false;
+  std::vector<ListedTrial> trials{};
+};
+
 struct JobList {
   std::vector<ListedJob> jobs{};
   std::optional<store::JobNumber> next{};  ///< More are there: ask for those after it.
@@ -49,6 +75,7 @@ struct JobList {
 
 Result<ListedJob> read_job(std::string_view text);
 Result<JobList> read_jobs(std::string_view text);
+Result<ListedSweep> read_sweep(std::string_view text);
 Result<live::Overview> read_overview(std::string_view text);
 Result<std::vector<live::NodeView>> read_nodes(std::string_view text);
 Result<live::Tenancy> read_tenancy(std::string_view text);

@@ -53,6 +53,8 @@ inline Submission draw_submission() {
   asked.partition = draw_text();
   asked.model = draw_text();
   asked.group = draw_text();
+  asked.parameters = draw_list(draw_text);
+  asked.smaller_is_better = maybe();
   asked.gpus = draw_number<std::int32_t>();
   asked.max_gpus = draw_number<std::int32_t>();
   asked.gpu_share = draw_decimal();
@@ -140,6 +142,13 @@ inline std::vector<Job> draw_jobs(std::int64_t number) {
     }
     job.failures = draw_number<std::int32_t>();
     job.again_at = draw_time_or_none();
+  }
+  // What the first of an array is put with is what all of it has asked.
+  for (std::size_t at = 0; at < jobs.size(); ++at) {
+    Job& job = jobs[at];
+    const bool leads =
+        at + 1 < jobs.size() && jobs[at + 1].task && jobs[at + 1].task->array == job.number;
+    if (leads) continue;
     if (maybe()) job.asked.gpus = job.amended.gpus.emplace(draw_number<std::int32_t>());
     if (maybe()) job.asked.time_limit = job.amended.time_limit = draw_length();
   }

@@ -39,7 +39,9 @@ struct Submission {
   std::string account{};    ///< At a Slurm; "" = not known.
   std::string partition{};  ///< Likewise: what it was submitted to.
   std::string model{};
-  std::string group{};  ///< The sweep of which it is a trial; "" = it is none.
+  std::string group{};                    ///< The sweep of which it is a trial; "" = it is none.
+  std::vector<std::string> parameters{};  ///< Of a trial: "lr=0.01", in the order of the space.
+  bool smaller_is_better = false;         ///< Of the metric that it reports.
   // What it needs.
   std::int32_t gpus = 0;
   std::int32_t max_gpus = 0;

@@ -111,6 +111,9 @@ std::vector<Job> read_jobs(Connection& connection, const Filter& filter) {
   std::vector<std::string> terms;
   if (!filter.user.empty()) terms.emplace_back("submission.user = ?");
   if (!filter.name.empty()) terms.emplace_back("submission.name = ?");
+  if (!filter.group.empty()) {
+    terms.emplace_back("submission.trial_of = ? AND submission.trial_of != ''");  // of the index
+  }
   if (!filter.states.empty()) {
     const std::vector<std::string> marks(filter.states.size(), "?");
     terms.push_back(fmt::format("job.state IN ({})", fmt::join(marks, ", ")));
@@ -139,6 +142,7 @@ std::vector<Job> read_jobs(Connection& connection, const Filter& filter) {
                   select_jobs(), terms.empty() ? "" : "WHERE ", fmt::join(terms, " AND "), order));
   if (!filter.user.empty()) query.with(filter.user);
   if (!filter.name.empty()) query.with(filter.name);
+  if (!filter.group.empty()) query.with(filter.group);
   for (const trace::JobState state : filter.states) query.with(state);
   if (filter.ended_since != kNoTime) query.with(filter.ended_since);
   if (filter.ended_until != kNoTime) query.with(filter.ended_until);
@@ -171,6 +175,36 @@ std::vector<Told> read_told(Connection& connection, JobNumber number) {
       fmt::format("SELECT {} FROM told WHERE job = ? ORDER BY id", columns<Told>());
   Query query(connection, sql);
   return records_of<Told>(query.with(number));
+}
+
+std::vector<Report> read_reports(Connection& connection, const std::string& group) {
+  static const std::string sql = fmt::format(
+      "SELECT {} FROM submission JOIN job ON job.submission = submission.number "
+      "JOIN report ON report.job = job.number "
+      "WHERE trial_of = ? AND trial_of != '' ORDER BY report.job, report.step",
+      columns<Report>("report."));
+  Query query(connection, sql);
+  return records_of<Report>(query.with(group));
+}
+
+std::vector<SweepCount> read_sweeps(Connection& connection, std::int64_t most) {
+  Query query(connection,
+              "SELECT trial_of, MIN(user), COUNT(*), SUM(state = 'PENDING'), "
+              "SUM(state = 'RUNNING'), MIN(submit_ms) FROM submission "
+              "JOIN job ON job.submission = submission.number WHERE trial_of != '' "
+              "GROUP BY trial_of ORDER BY MAX(job.number) DESC LIMIT ?");
+  query.with(most);
+  std::vector<SweepCount> made;
+  while (query.step()) {
+    SweepCount& each = made.emplace_back();
+    query.into(each.name);
+    query.into(each.user);
+    query.into(each.trials);
+    query.into(each.waiting);
+    query.into(each.running);
+    query.into(each.begun);
+  }
+  return made;
 }
 
 std::vector<Moment> read_moments(Connection& connection, Time since, std::int64_t most) {

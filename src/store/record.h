@@ -32,6 +32,8 @@ void each_field(T& asked, Visit&& visit) {
   visit("partition", asked.partition);
   visit("model", asked.model);
   visit("trial_of", asked.group);
+  visit("parameters", asked.parameters);
+  visit("smaller_is_better", asked.smaller_is_better);
   visit("gpus", asked.gpus);
   visit("max_gpus", asked.max_gpus);
   visit("gpu_share", asked.gpu_share);
@@ -116,6 +118,14 @@ void each_field(T& told, Visit&& visit) {
   visit("end_to_ms", told.end_to);
   visit("share", told.share);
   visit("kept", told.kept);
+}
+
+template <Any<Report> T, typename Visit>
+void each_field(T& report, Visit&& visit) {
+  visit("job", report.job);
+  visit("step", report.step);
+  visit("metric", report.metric);
+  visit("at_ms", report.at);
 }
 
 template <Any<Moment> T, typename Visit>

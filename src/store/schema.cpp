@@ -198,6 +198,19 @@ ALTER TABLE job ADD COLUMN again_at_ms INTEGER;
 ALTER TABLE submission ADD COLUMN key TEXT NOT NULL DEFAULT '';
 CREATE INDEX submission_key ON submission (uid, key) WHERE key != '';
 )sql",
+    R"sql(
+-- Trials of a sweep: what was drawn for each, and what it reported (store::Report).
+ALTER TABLE submission ADD COLUMN parameters BLOB NOT NULL DEFAULT x'';
+ALTER TABLE submission ADD COLUMN smaller_is_better INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX submission_trial_of ON submission (trial_of) WHERE trial_of != '';
+CREATE TABLE report (
+  job INTEGER NOT NULL REFERENCES job (number) ON DELETE CASCADE,
+  step REAL NOT NULL,
+  metric REAL NOT NULL,
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (job, step)
+) STRICT, WITHOUT ROWID;
+)sql",
 };
 
 }  // namespace

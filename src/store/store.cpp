@@ -27,6 +27,7 @@ Result<void> Store::commit(const Batch& batch) {
     for (const Job& job : batch.jobs_) write(connection, job);
     for (const Note& note : batch.notes_) write(connection, note);
     for (const Told& told : batch.told_) write(connection, told);
+    for (const Report& report : batch.reports_) write(connection, report);
     for (const Moment& moment : batch.moments_) write(connection, moment);
     for (const auto& setting : batch.settings_) write(connection, setting);
   });
@@ -65,6 +66,14 @@ Result<std::vector<Note>> Store::notes(JobNumber number) const {
 
 Result<std::vector<Told>> Store::told(JobNumber number) const {
   return database_->read([&](Connection& connection) { return read_told(connection, number); });
+}
+
+Result<std::vector<Report>> Store::reports(const std::string& group) const {
+  return database_->read([&](Connection& connection) { return read_reports(connection, group); });
+}
+
+Result<std::vector<SweepCount>> Store::sweeps(std::int64_t most) const {
+  return database_->read([&](Connection& connection) { return read_sweeps(connection, most); });
 }
 
 Result<std::vector<Moment>> Store::moments(Time since, std::int64_t most) const {

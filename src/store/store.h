@@ -46,6 +46,28 @@ struct Told {
   bool operator==(const Told&) const = default;
 };
 
+/// A metric that a job has reported, at the step that it had said before. Of one step the last one
+/// counts; of a job with more than kMostReports every second is dropped, but for the best ones.
+struct Report {
+  JobNumber job{};
+  double step = 0;
+  double metric = 0;  ///< Finite.
+  Time at{};          ///< When it was seen.
+
+  bool operator==(const Report&) const = default;
+};
+inline constexpr std::int64_t kMostReports = 512;
+
+/// The jobs of one group, counted.
+struct SweepCount {
+  std::string name{};
+  std::string user{};  ///< One of them.
+  std::int64_t trials = 0, waiting = 0, running = 0;
+  Time begun{};  ///< When the first was submitted.
+
+  bool operator==(const SweepCount&) const = default;
+};
+
 /// A sample of the whole: what the dashboard's curves are made of.
 struct Moment {
   Time at{};
@@ -59,6 +81,7 @@ struct Moment {
 struct Filter {
   std::string user{};
   std::string name{};
+  std::string group{};
   std::vector<trace::JobState> states{};
   Time ended_since = kNoTime;
   Time ended_until = kNoTime;
@@ -89,14 +112,15 @@ class Store {
     /// Of a job that the store has, or that is put here.
     void note(Note note) { notes_.push_back(std::move(note)); }
     void told(Told told) { told_.push_back(std::move(told)); }
+    void report(const Report& report) { reports_.push_back(report); }
     /// One for each moment: a later one takes its place.
     void sample(const Moment& moment) { moments_.push_back(moment); }
     void set(std::string key, std::string value) {
       settings_.emplace_back(std::move(key), std::move(value));
     }
     bool empty() const {
-      return jobs_.empty() && notes_.empty() && told_.empty() && moments_.empty() &&
-             settings_.empty();
+      return jobs_.empty() && notes_.empty() && told_.empty() && reports_.empty() &&
+             moments_.empty() && settings_.empty();
     }
 
    private:
@@ -104,6 +128,7 @@ class Store {
     std::vector<Job> jobs_;
     std::vector<Note> notes_;
     std::vector<Told> told_;
+    std::vector<Report> reports_;
     std::vector<Moment> moments_;
     std::vector<std::pair<std::string, std::string>> settings_;
   };
@@ -128,6 +153,10 @@ class Store {
   Result<std::vector<Job>> jobs(const Filter& filter) const;
   Result<std::vector<Note>> notes(JobNumber number) const;
   Result<std::vector<Told>> told(JobNumber number) const;
+  /// What the jobs of a group have reported, in order of number and step.
+  Result<std::vector<Report>> reports(const std::string& group) const;
+  /// At most so many groups, those of the latest jobs first.
+  Result<std::vector<SweepCount>> sweeps(std::int64_t most) const;
   /// Of more than `most` (-1 = all) every second, third ... is given.
   Result<std::vector<Moment>> moments(Time since, std::int64_t most = -1) const;
   Result<std::optional<std::string>> get(const std::string& key) const;

@@ -67,7 +67,7 @@ TEST(Store, IsEmptyAtFirst) {
 TEST(Store, GivesBackEveryField) {
   const TemporaryFolder folder;
   Store store = opened(folder);
-  rc::check([&] {
+  EXPECT_TRUE(rc::check([&] {
     const JobNumber last = store.last_number().value();
     const std::vector<Job> jobs = draw_jobs(static_cast<std::int64_t>(last));
     std::map<JobNumber, std::vector<Note>> notes;
@@ -96,7 +96,7 @@ TEST(Store, GivesBackEveryField) {
     auto found = store.unfinished().value();
     std::erase_if(found, [&](const Job& job) { return job.number <= last; });
     RC_ASSERT(found == unfinished);
-  });
+  }));
 }
 
 TEST(Store, HasItAllWhenOpenedAgain) {
@@ -247,6 +247,69 @@ TEST(Store, FindsWhoEndedLastFirst) {
               ended(5, Time(40s))});
   EXPECT_THAT(numbers(store.jobs({.last_ended_first = true})), ElementsAre(4, 1, 5, 3));
   EXPECT_THAT(numbers(store.jobs({.last_ended_first = true, .limit = 2})), ElementsAre(4, 1));
+}
+
+Job trial(std::int64_t number, const std::string& sweep) {
+  Job job = waiting(number);
+  job.asked.group = sweep;
+  return job;
+}
+
+TEST(Store, KeepsTheLastMetricOfEachStep) {
+  const TemporaryFolder folder;
+  Store store = opened(folder);
+  put(store, {trial(1, "a"), trial(2, "a"), trial(3, "b")});
+  const Report first{.job = JobNumber{1}, .step = 10, .metric = 0.5, .at = Time{1s}};
+  const Report again{.job = JobNumber{1}, .step = 10, .metric = 0.25, .at = Time{2s}};
+  const Report other{.job = JobNumber{2}, .step = 5, .metric = 1, .at = Time{2s}};
+  Store::Batch batch;
+  for (const Report& each : {first, other, again}) batch.report(each);
+  Report seen_twice = again;
+  seen_twice.at = Time{3s};
+  batch.report(seen_twice);
+  batch.report({.job = JobNumber{3}, .step = 1, .metric = 7, .at = Time{2s}});
+  ASSERT_TRUE(store.commit(batch));
+  EXPECT_THAT(store.reports("a").value(), ElementsAre(again, other));
+  EXPECT_TRUE(store.reports("").value().empty());
+}
+
+TEST(Store, KeepsSomeOfManyReportsAndTheBestAndTheLast) {
+  const TemporaryFolder folder;
+  Store store = opened(folder);
+  put(store, {trial(1, "a")});
+  Store::Batch batch;
+  constexpr int kAll = 5'000;
+  const auto metric = [](int step) { return step == 1'000 ? 9.0 : step == 1'001 ? -9.0 : 0.5; };
+  for (int step = 1; step <= kAll; ++step) {
+    batch.report({.job = JobNumber{1}, .step = double(step), .metric = metric(step), .at = {}});
+  }
+  ASSERT_TRUE(store.commit(batch));
+  const auto kept = store.reports("a").value();
+  EXPECT_GE(std::ssize(kept), kMostReports / 2);
+  EXPECT_LE(std::ssize(kept), kMostReports);
+  EXPECT_EQ(kept.back().step, kAll);
+  const auto has = [&](double step) {
+    return std::any_of(kept.begin(), kept.end(),
+                       [&](const auto& each) { return each.step == step; });
+  };
+  EXPECT_TRUE(has(1'000)) << "the best where larger is better";
+  EXPECT_TRUE(has(1'001)) << "and where smaller is";
+}
+
+TEST(Store, CountsTheTrialsOfEachSweepTheLatestFirst) {
+  const TemporaryFolder folder;
+  Store store = opened(folder);
+  Job over = ended(3, Time{9s});
+  over.asked.group = "b";
+  Job runs = trial(4, "b");
+  runs.state = JobState::running;
+  put(store, {trial(1, "b"), trial(2, "a"), over, runs, waiting(5)});
+  const SweepCount a{.name = "a", .user = "ann", .trials = 1, .waiting = 1, .begun = Time{2s}};
+  const SweepCount b{
+      .name = "b", .user = "ann", .trials = 3, .waiting = 1, .running = 1, .begun = Time{1s}};
+  EXPECT_THAT(store.sweeps(10).value(), ElementsAre(b, a));
+  EXPECT_THAT(store.sweeps(1).value(), ElementsAre(b));
+  EXPECT_THAT(numbers(store.jobs({.group = "b"})), ElementsAre(4, 3, 1));
 }
 
 TEST(Store, KeepsSettingsAndMoments) {

@@ -19,6 +19,7 @@ namespace almanac::store {
 void write(Connection& connection, const Job& job);
 void write(Connection& connection, const Note& note);
 void write(Connection& connection, const Told& told);
+void write(Connection& connection, const Report& report);
 void write(Connection& connection, const Moment& moment);
 void write(Connection& connection, const std::pair<std::string, std::string>& setting);
 
@@ -33,6 +34,8 @@ std::vector<Job> read_jobs(Connection& connection, const Filter& filter);
 std::vector<Job> read_ended(Connection& connection, Time since, std::int64_t most, Time until);
 std::vector<Note> read_notes(Connection& connection, JobNumber number);
 std::vector<Told> read_told(Connection& connection, JobNumber number);
+std::vector<Report> read_reports(Connection& connection, const std::string& group);
+std::vector<SweepCount> read_sweeps(Connection& connection, std::int64_t most);
 std::vector<Moment> read_moments(Connection& connection, Time since, std::int64_t most);
 std::optional<std::string> read_setting(Connection& connection, const std::string& key);
 JobNumber read_last_number(Connection& connection);

@@ -89,6 +89,29 @@ void write(Connection& connection, const Told& told) {
   insert(connection, sql, told);
 }
 
+void write(Connection& connection, const Report& report) {
+  // A run that begins again reports the same steps, and a service what it has seen before.
+  static const std::string sql =
+      insert_into<Report>("report") +
+      " ON CONFLICT (job, step) DO UPDATE SET metric = excluded.metric, at_ms = excluded.at_ms"
+      " WHERE metric != excluded.metric";
+  insert(connection, sql, report);
+  std::int64_t there = 0;
+  {
+    Query count(connection, "SELECT COUNT(*) FROM report WHERE job = ?");
+    count.with(report.job).step();
+    there = count.next<std::int64_t>();
+  }
+  if (there <= kMostReports) return;
+  Query thins(
+      connection,
+      "DELETE FROM report WHERE job = ?1 AND step IN (SELECT step FROM (SELECT step, metric, "
+      "ROW_NUMBER() OVER (ORDER BY step DESC) AS place, MIN(metric) OVER () AS least, "
+      "MAX(metric) OVER () AS most FROM report WHERE job = ?1) "
+      "WHERE place % 2 = 0 AND metric NOT IN (least, most))");
+  thins.with(report.job).run();
+}
+
 void write(Connection& connection, const Moment& moment) {
   // A clock that was set back comes by a second time.
   static const std::string sql = "INSERT OR REPLACE" + insert_into<Moment>("moment").substr(6);

@@ -16,6 +16,11 @@ const std::vector<Option>& own_options() {
       {"qos", 'q', needed, [](Draft& d, Text t) { return put(d.asked.qos, read_text(t)); }},
       {"model", '\0', needed, [](Draft& d, Text t) { return put(d.asked.model, read_text(t)); }},
       {"group", '\0', needed, [](Draft& d, Text t) { return put(d.asked.group, read_text(t)); }},
+      {"smaller-is-better", '\0', none,
+       [](Draft& d, Text) -> Result<void> {
+         d.asked.smaller_is_better = true;
+         return {};
+       }},
       {"gpus", 'G', needed, set_gpus},
       {"max-gpus", '\0', needed,
        [](Draft& d, Text t) { return put(d.asked.max_gpus, read_count(t, 1)); }},

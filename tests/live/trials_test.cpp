@@ -68,6 +68,41 @@ TEST_F(Trials, ThatTheirPolicyEndsGiveTheirGpuToTheNext) {
   EXPECT_EQ(look(next).state, JobState::running);
 }
 
+TEST_F(Trials, WithALossGoOnWhereItIsSmall) {
+  begin_asha();
+  const auto loses = [&](const std::string& loss) {
+    store::Submission asked = trial(loss, loss);
+    asked.smaller_is_better = true;
+    return asked;
+  };
+  for (const std::string loss : {"0.2", "0.3"}) {
+    const JobNumber job = submit(loses(loss));
+    ASSERT_TRUE(eventually([&] { return service_->job(job)->metric.has_value(); }));
+    ASSERT_TRUE(service_->cancel_all({job}, me_, true));
+    ASSERT_TRUE(comes_to(job, JobState::cancelled));
+  }
+  const JobNumber poor = submit(loses("0.9"));
+  EXPECT_TRUE(eventually([&] { return look(poor).reason == "ended by the policy"; }));
+  let_leave();
+  ASSERT_TRUE(comes_to(poor, JobState::cancelled));
+}
+
+TEST_F(Trials, AreKnownByWhatTheyReportedWhenTheyHaveEnded) {
+  // Nobody looks at them while they run.
+  begin({.state = state(), .machine = made_up(1), .futures = 0, .measuring = {.every = 1h}});
+  store::Submission asked =
+      shell("sleep 0.2; printf 'step 1\nmetric 0.5\nstep 2\nmetric 0.75\n' >> $ALMANAC_PROGRESS");
+  asked.group = "search";
+  const JobNumber job = submit(asked);
+  ASSERT_TRUE(comes_to(job, JobState::completed));
+  ASSERT_TRUE(eventually([&] { return !service_->store().reports("search")->empty(); }));
+  const auto reports = service_->store().reports("search").value();
+  ASSERT_EQ(reports.size(), 2U);
+  EXPECT_EQ(reports[1].job, job);
+  EXPECT_EQ(reports[1].step, 2);
+  EXPECT_EQ(reports[1].metric, 0.75);
+}
+
 TEST_F(Trials, ThatBeginAgainHaveReportedNothing) {
   begin_asha();
   let_leave();

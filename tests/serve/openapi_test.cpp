@@ -65,6 +65,10 @@ TEST_F(OpenApiTest, SaysWhatAnswersLookLike) {
   check("GET", "/healthz", "/healthz");
   check("GET", "/v1/overview", "/v1/overview");
   check("GET", "/v1/jobs", "/v1/jobs?since=0");
+  service_.submit(R"(, "group": "search", "parameters": ["lr=0.1"], "smaller_is_better": true)");
+  check("GET", "/v1/sweeps", "/v1/sweeps");
+  check("GET", "/v1/sweeps/{name}", "/v1/sweeps/search");
+  check("GET", "/v1/sweeps/{name}", "/v1/sweeps/none");
   check("GET", "/v1/jobs", "/v1/jobs?frob=1");
   for (const std::string& each : {number, ended}) {
     check("GET", "/v1/jobs/{number}", "/v1/jobs/" + each);

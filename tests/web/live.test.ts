@@ -52,7 +52,7 @@ const said = (text: string) => text.replace(/[^\S\n]/gu, ' ');
 /** A view with all that it shows on it. */
 async function settled(page: Page, view: string): Promise<void> {
   const first: Record<string, string> = {
-    now: '.node', queue: '.jobs', history: '.jobs', use: '.picture, .nothing', tenants: '.comparison td, .nothing', policy: '.policies li:nth-child(2)', job: '.course svg', slurm: '.levers li',
+    now: '.node', queue: '.jobs', sweeps: '.jobs, .sweeps, .nothing', history: '.jobs', use: '.picture, .nothing', tenants: '.comparison td, .nothing', policy: '.policies li:nth-child(2)', job: '.course svg', slurm: '.levers li',
   };
   await page.locator(first[view.split('/')[0] as string] ?? 'h1').first().waitFor();
   for (const picture of await page.locator('.picture').all()) assert.ok(await marks(picture) > 0, `${view}: a blank chart`);
@@ -65,8 +65,8 @@ async function giveToken(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-const kViews = ['now', 'queue', 'history', 'use', 'tenants', 'policy'];
 const real = env('ALMANAC_LIVE').replace(/\/$/, '');
+const kViews = ['now', 'queue', 'sweeps', ...(real ? [] : ['sweeps/mnist']), 'history', 'use', 'tenants', 'policy'];
 
 describe('every view', () => {
   let mock: Mock | undefined;

@@ -6,7 +6,8 @@ import {ago, clock, moved, stretch, zone} from '../../web/src/live/clock';
 import {perDay, quantile, waits} from '../../web/src/live/history_figures';
 import {settled} from '../../web/src/live/log_text';
 import {pieces} from '../../web/src/live/pieces';
-import type {Gpu, Job, Moment} from '../../web/src/live/service';
+import type {Gpu, Job, Moment, Sweep, Trial} from '../../web/src/live/service';
+import {gpuHours, parameterNames, parameterOf, sweepFigures, trialState} from '../../web/src/live/sweep_figures';
 import {binned, energy, figuresOf, powerSource} from '../../web/src/live/use_figures';
 import {coloursOf, ending, expectation, gpusOf, memory, placesOf, ranges, spent, stateOf, withGpus} from '../../web/src/live/words';
 
@@ -137,4 +138,34 @@ test('energy is power by time, and a silence adds nothing', () => {
   assert.ok(Math.abs(few.reduce((sum, each) => sum + each.gpus_busy, 0) / few.length - 2) < 0.05);
   assert.deepEqual(figuresOf(few).map((figure) => figure.id), ['gpus', 'gpu_use', 'jobs', 'power']);
   assert.deepEqual(figuresOf([moment(0, 0, 0)]).map((figure) => figure.id), ['gpus', 'jobs'], 'what is not measured is not shown');
+});
+
+function trial(number: number, job: Partial<Job>, reports: [number, number][]): Trial {
+  const whole = {number, name: `s-${number}`, gpus: 2, gpu_share: 1, attained_s: 0, attempts: 1, since_s: 0, state: 'COMPLETED', ...job};
+  const last = reports[reports.length - 1];
+  return {job: whole as Job, reports, ...(last ? {best: last[1], best_step: last[0]} : {})};
+}
+
+test('a sweep shows its best trials by step, and how far all of them came', () => {
+  const stopped = {state: 'CANCELLED', reason: 'ended by the policy'} as const;
+  const sweep: Sweep = {name: 's', smaller_is_better: true, trials: [
+    ...Array.from({length: 9}, (_, n) => trial(n + 1, n < 2 ? {} : stopped, [[10, 1 + n], ...(n < 5 ? [[40, 0.5 + n] as [number, number]] : [])])),
+    trial(10, {state: 'PENDING', attempts: 0}, []),
+  ]};
+  const [metric, rungs, reach] = sweepFigures(sweep);
+  assert.equal(new Set(metric?.data['trial']).size, 8);
+  assert.match(metric?.caption ?? '', /smaller the better.*best 8 of 9/);
+  assert.deepEqual(rungs?.data['state']?.slice(0, 3), ['done', 'done', 'stopped']);
+  assert.equal(rungs?.data['trial']?.length, 9);
+  assert.deepEqual(reach?.data, {step: [10, 40], trials: [9, 5]});
+  assert.deepEqual(sweepFigures({...sweep, trials: sweep.trials.slice(9)}), []);
+});
+
+test('a trial has a state, parameters and GPU-hours', () => {
+  assert.equal(trialState(trial(1, {state: 'PENDING', attempts: 1}, [])), 'rests');
+  assert.equal(trialState(trial(1, {state: 'CANCELLED', reason: 'cancelled by ann'}, [])), 'cancelled');
+  const one = trial(1, {state: 'RUNNING', attained_s: 1800, since_s: 1000, parameters: ['lr=0.1', 'kernel=a=b']}, []);
+  assert.equal(gpuHours(one, 2800), 2);
+  assert.equal(parameterOf(one, 'kernel'), 'a=b');
+  assert.deepEqual(parameterNames({name: 's', smaller_is_better: false, trials: [one, trial(2, {parameters: ['x=1']}, [])]}), ['lr', 'kernel', 'x']);
 });

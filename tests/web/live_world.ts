@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine to look at: 16 GPUs, what runs on them, what waits, what has ended, as the API says it.
-import type {Comparison, Figures, Gpu, Job, Manager, Moment, Node, Note, Overview, Policy, State, Tenancy, Tenant, Told} from '../../web/src/live/service';
+import type {Comparison, Figures, Gpu, Job, Manager, Moment, Node, Note, Overview, Policy, State, Sweep, Tenancy, Tenant, Told} from '../../web/src/live/service';
 
 export interface World {
   overview: Overview;
@@ -14,6 +14,7 @@ export interface World {
   moments: Moment[];
   tenancy: Tenancy;
   policies: Policy[];
+  sweep: Sweep;
   comparison: Comparison | undefined;
   /** Where a Slurm is steered. */
   manager?: Manager;
@@ -113,12 +114,28 @@ export function makeWorld(waiting: number, now = Math.floor(Date.now() / 1000)):
     return {at_s: now - (1440 - n) * 60, gpus: 16, gpus_busy: Math.max(0, Math.min(16, busy)), jobs_running: Math.max(1, busy - 3), jobs_waiting: Math.max(0, Math.round(20 + 18 * Math.sin(n / 300))), gpu_use: Math.max(0, busy / 16 - 0.12), power_w: 900 + busy * 240, power_is_measured: true};
   });
   const figures = (wait: number): Figures => ({jobs: 412, avg_wait_s: wait, p99_wait_s: wait * 31, avg_jct_s: wait + 4100, p99_jct_s: wait * 31 + 60000, preemptions: 0, guarantee: 0.94});
+  // Rungs at 10, 40 and 160 steps: at each the better part goes on.
+  const sweep: Sweep = {name: 'mnist', smaller_is_better: false, trials: Array.from({length: 16}, (_, n) => {
+    const reach = n === 0 ? 480 : n < 3 ? 640 : n < 6 ? 160 : n < 11 ? 40 : n < 14 ? 10 : 0;
+    const top = 0.97 - 0.028 * n;
+    const reports = [10, 20, 40, 80, 160, 320, 480, 640].filter((step) => step <= reach)
+      .map((step): [number, number] => [step, Math.round(1e4 * top * (1 - 0.6 / Math.sqrt(step))) / 1e4]);
+    const state = n === 0 ? 'RUNNING' : n < 3 ? 'COMPLETED' : n >= 14 ? 'PENDING' : 'CANCELLED';
+    const last = reports[reports.length - 1];
+    return {
+      job: job(state, {
+        name: `mnist-${n + 1}`, user: 'ada', group: 'mnist', steps: 640, parameters: [`lr=${(0.1 * 0.7 ** n).toPrecision(3)}`, `batch=${n % 2 ? 64 : 128}`, `optimizer=${n % 3 ? 'adam' : 'sgd'}`],
+        attained_s: 6 * reach, ...(state === 'CANCELLED' ? {reason: 'ended by the policy'} : {}), ...(last ? {step: last[0], metric: last[1], metric_step: last[0]} : {}),
+      }),
+      reports, ...(last ? {best: last[1], best_step: last[0]} : {}),
+    };
+  })};
   return {
     overview: {
       revision: 100, now_s: now, started_s: now - 86400 * 3 - 4000, policy: 'qssf', shadow: 'fifo', waiting, held: 1, running: runs.length, gpus: 16, gpus_busy: 13, gpu_share_busy: 12.75,
       power_w: 4120, power_is_measured: true, warnings: ['memory is watched each second and not limited: the cgroup memory controller is not delegated'],
     },
-    nodes, jobs, ended, notes, told, logs, moments, tenancy: makeTenancy(now),
+    nodes, jobs, ended, notes, told, logs, moments, tenancy: makeTenancy(now), sweep,
     policies: [
       {name: 'fifo', summary: 'In order of submission.', source: ''},
       {name: 'qssf', summary: 'The job that is expected to take the least GPU time first.', source: 'Helios (SC 2021), section 4.2'},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All of one job: what it asked, what became of it, what it was told, what it says.
+import type {ComponentChildren} from 'preact';
 import {duration, percent, plain} from '../format';
 import {Actions, type Action} from './action';
 import {words} from './ask';
@@ -8,6 +9,7 @@ import {LogView} from './job_log';
 import {Course} from './job_course';
 import {PaceView} from './job_pace';
 import {useAnswer, useTicks} from './poll';
+import {sweepLink} from './route';
 import type {Expected, Job, Note, Told} from './service';
 import type {ViewProps} from './shell';
 import {ending, expectation, gpusOf, isOver, memory, placesOf, spent, stateOf, withGpus} from './words';
@@ -122,8 +124,9 @@ function listed(jobs: number[] | undefined): string | undefined {
   return jobs && jobs.length > 0 ? jobs.join(', ') : undefined;
 }
 
-function asked(job: Job, now: number): [string, string][] {
-  const all: [string, string | undefined][] = [
+function asked(job: Job, now: number): [string, ComponentChildren][] {
+  const all: [string, ComponentChildren][] = [
+    ['Trial of', job.group ? <a href={sweepLink(job.group)}>{job.group}</a> : undefined],
     ['User', `${job.user}${job.vc ? `, ${job.vc}` : ''}`],
     ['GPUs', job.gpus === 0 ? 'none' : `${gpusOf(job)}${job.gpu_type ? ` × ${job.gpu_type}` : ''}${job.gpu_share < 1 ? ' of one' : ''}`],
     ['CPUs', job.cpus === undefined ? undefined : plain(job.cpus)],
@@ -142,7 +145,7 @@ function asked(job: Job, now: number): [string, string][] {
     ['After, failed', listed(job.after_not_ok)],
     ['Array', job.array ? `task ${job.array.index} of ${job.array.number}${job.array.at_once ? `, ${job.array.at_once} at once` : ''}` : undefined],
     ['Model', job.model],
-    ['Trial of', job.group],
+    ['Parameters', job.parameters?.join('  ')],
     ['Training', training(job)],
     ['Runs begun', job.attempts > 1 || job.preemptions > 0 ? `${job.attempts}, ${job.preemptions} preempted` : undefined],
     ['Energy', drawn(job)],
@@ -150,7 +153,7 @@ function asked(job: Job, now: number): [string, string][] {
     ['Folder', job.directory],
     ['Output', job.out],
   ];
-  return all.filter((each): each is [string, string] => each[1] !== undefined && each[1] !== '');
+  return all.filter(([, value]) => value !== undefined && value !== '');
 }
 
 function drawn(job: Job): string | undefined {

@@ -41,12 +41,17 @@ export function refine(route: Route, parts: Record<string, string>): void {
     if (value === '') query.delete(name); else query.set(name, value);
   }
   const text = query.toString();
-  history.replaceState(null, '', `#/${route.view}${text ? `?${text}` : ''}`);
+  const part = route.part ? `/${encodeURIComponent(route.part)}` : '';
+  history.replaceState(null, '', `#/${route.view}${part}${text ? `?${text}` : ''}`);
   window.dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
 export function jobLink(id: string): string {
   return `#/job/${encodeURIComponent(id)}`;
+}
+
+export function sweepLink(name: string): string {
+  return `#/sweeps/${encodeURIComponent(name)}`;
 }
 
 /** The map with that node shown whole; "" = none. */

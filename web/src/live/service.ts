@@ -104,6 +104,9 @@ export interface Job {
   partition?: string;
   model?: string;
   group?: string;
+  /** Of a trial: "lr=0.01". */
+  parameters?: string[];
+  smaller_is_better?: boolean;
   gpus: number;
   max_gpus?: number;
   gpu_share: number;
@@ -164,6 +167,31 @@ export interface Jobs {
   jobs: Job[];
   /** More are there: ask for those after (of history: below) this number. */
   next?: number;
+}
+
+export interface SweepCount {
+  name: string;
+  user: string;
+  trials: number;
+  waiting: number;
+  running: number;
+  begun_s: number;
+}
+
+export interface Trial {
+  job: Job;
+  /** Metric, and the step of it; absent: none was reported. */
+  best?: number;
+  best_step?: number;
+  /** Step and metric, in order of the step. */
+  reports: [number, number][];
+}
+
+export interface Sweep {
+  name: string;
+  smaller_is_better: boolean;
+  /** The best first. */
+  trials: Trial[];
 }
 
 export interface Note {

@@ -14,6 +14,7 @@ import {useOverview, useTicks} from './poll';
 import {QueueView} from './queue';
 import {useRoute, type Route} from './route';
 import type {Overview} from './service';
+import {SweepsView} from './sweeps';
 import {TenantsView} from './tenants';
 import {TokenButton} from './token_dialog';
 import {UseView} from './use';
@@ -30,6 +31,7 @@ export interface ViewProps {
 const kViews: {name: string; title: string; view: (props: ViewProps) => ComponentChildren; is?(overview: Overview): boolean}[] = [
   {name: 'now', title: 'Now', view: NowView},
   {name: 'queue', title: 'Queue', view: QueueView},
+  {name: 'sweeps', title: 'Sweeps', view: SweepsView, is: (overview) => !overview.manager},
   {name: 'history', title: 'History', view: HistoryView},
   {name: 'use', title: 'Use', view: UseView},
   {name: 'tenants', title: 'Tenants', view: TenantsView},

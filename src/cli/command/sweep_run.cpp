@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// almanac sweep run: tries hyper-parameters with real jobs, each a trial of one sweep. Which of
+/// them go on is the policy's business.
+///
+/// Trials are the same each time, and each has a key by which the service knows it: when this
+/// command or the service was killed, the same command goes on, and each trial is there once.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <thread>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/columns.h"
+#include "cli/draft_submission.h"
+#include "cli/interrupt.h"
+#include "cli/job_list.h"
+#include "cli/leaderboard.h"
+#include "cli/program.h"
+#include "cli/service_options.h"
+#include "cli/wall_clock.h"
+#include "policy/registry.h"
+#include "trials/job.h"
+#include "trials/space.h"
+
+namespace almanac::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Between two looks; a service that begins anew is waited for too.
+constexpr auto kLookPause = 1s;
+
+struct SweepRunOptions {
+  ServiceOptions service;
+  std::string file;
+  std::string name;
+  std::string output;
+  bool detach = false;
+  bool dry_run = false;
+};
+
+struct Sweep {
+  trials::Space space;
+  std::string name;
+  std::vector<trials::Trial> trials{};
+};
+
+Result<Sweep> read_sweep(const SweepRunOptions& options) {
+  auto space = trials::read_space(options.file);
+  if (!space) return tl::unexpected(space.error());
+  Sweep made{.space = *std::move(space), .name = options.name};
+  if (made.name.empty()) made.name = made.space.name;
+  if (made.name.empty()) made.name = std::filesystem::path(options.file).stem();
+  if (!trials::is_sweep_name(made.name)) {
+    return fail(Code::usage, fmt::format("a sweep cannot be called \"{}\"", made.name), {},
+                "--name takes 1 to 48 letters, digits, dots, _ or -");
+  }
+  made.trials = trials::draw(made.space);
+  return made;
+}
+
+int print_drawn(const Sweep& sweep, const std::string& output) {
+  if (output == "json") {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const trials::Trial& each : sweep.trials) {
+      const auto job = trials::to_job(sweep.space, sweep.name, each, {});
+      list.push_back({{"name", job.name}, {"parameters", job.parameters}, {"argv", job.argv}});
+    }
+    fmt::print("{}\n", nlohmann::ordered_json{{"name", sweep.name}, {"trials", list}}.dump(2));
+    return kDone;
+  }
+  std::vector<Column> columns = {{"TRIAL", false}};
+  std::vector<std::string> header = {"trial"};
+  for (const trials::Parameter& each : sweep.space.parameters) {
+    columns.push_back({each.name, true});
+    header.push_back(each.name);
+  }
+  std::vector<std::vector<std::string>> rows;
+  for (const trials::Trial& each : sweep.trials) {
+    rows.push_back({trials::job_name(sweep.name, each)});
+    rows.back().insert(rows.back().end(), each.values.begin(), each.values.end());
+  }
+  output == "csv" ? print_csv(header, rows) : print_columns(columns, rows);
+  return kDone;
+}
+
+/// Says once where nothing compares the trials. Fails at a manager that is given no jobs here.
+Result<void> check_policy(serve::Client& client) {
+  const auto said = client.get("/v1/overview");
+  if (!said) return tl::unexpected(said.error());
+  const auto overview = serve::read_overview(said->body);
+  if (!overview) return tl::unexpected(overview.error());
+  if (!overview->manager.empty()) {
+    return fail(Code::unsupported,
+                fmt::format("this service steers {}, which is given jobs by its own commands and "
+                            "asks no metric of them: trials cannot be compared there",
+                            overview->manager),
+                {},
+                "run it at an `almanac serve` of a machine; --dry-run -o json has the commands");
+  }
+  const auto composition = policy::registry().compose(overview->policy);
+  if (composition && !policy::registry().traits(*composition).has(policy::Trait::reads_groups)) {
+    note(
+        fmt::format("the service's policy, {}, does not compare trials: each runs to its end "
+                    "(almanac policy set asha has the best go on)",
+                    overview->policy));
+  }
+  return {};
+}
+
+/// How many of the trials are there already. Fails with conflict where they are others. `is_here`:
+/// the service has the same users.
+Result<std::size_t> count_known(const Sweep& sweep, const serve::ListedSweep& there, bool is_here) {
+  std::size_t known = 0;
+  const auto other = [&](const store::Job& job, const std::string& why) {
+    return fail(Code::conflict,
+                fmt::format("there is a sweep {} already, and its job {} {}", sweep.name,
+                            static_cast<std::int64_t>(job.number), why),
+                {}, "give this one another --name");
+  };
+  for (const serve::ListedTrial& each : there.trials) {
+    const store::Job& job = each.job.view.job;
+    if (is_here && job.asked.uid != ::geteuid()) return other(job, "is " + job.asked.user + "'s");
+    if (job.asked.smaller_is_better != sweep.space.smaller_is_better) {
+      return other(job, "has another goal");
+    }
+    const auto same =
+        std::find_if(sweep.trials.begin(), sweep.trials.end(), [&](const trials::Trial& trial) {
+          return trials::job_name(sweep.name, trial) == job.asked.name;
+        });
+    if (same == sweep.trials.end()) return other(job, "is none of these trials");
+    if (trials::parameters(sweep.space, *same) != job.asked.parameters) {
+      return other(job,
+                   fmt::format("was drawn otherwise: {}", fmt::join(job.asked.parameters, " ")));
+    }
+    ++known;
+  }
+  return known;
+}
+
+/// Whether it is worth to ask again: no service answers for now, or a limit is reached for now.
+bool may_pass(const Error& error) {
+  return error.code == Code::unavailable || error.message.starts_with("not now:");
+}
+
+/// Says what is waited for, once each time that it is something else.
+class Patience {
+ public:
+  void wait(const Error& error) {
+    if (error.message != said_) note(to_string(error) + "; this goes on when that is over");
+    said_ = error.message;
+    std::this_thread::sleep_for(kLookPause);
+  }
+  void over() { said_.clear(); }
+
+ private:
+  std::string said_;
+};
+
+/// False where it was interrupted.
+Result<bool> submit_all(serve::Client& client, const Sweep& sweep, const store::Submission& base) {
+  Patience patience;
+  for (const trials::Trial& each : sweep.trials) {
+    const store::Submission asked = trials::to_job(sweep.space, sweep.name, each, base);
+    for (bool done = false; !done;) {
+      if (interrupted()) return false;
+      const auto numbers = client.submit(asked);
+      if (!numbers && !may_pass(numbers.error())) return tl::unexpected(numbers.error());
+      done = numbers.has_value();
+      done ? patience.over() : patience.wait(numbers.error());
+    }
+  }
+  return true;
+}
+
+/// A leaderboard that is drawn over the one before, as much of it as fits.
+class Screen {
+ public:
+  void draw(const serve::ListedSweep& sweep) {
+    winsize size{};
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) size = {24, 80, 0, 0};
+    constexpr int kBeside = 4;  // summary, header, "and more", the cursor
+    const auto room = static_cast<std::size_t>(std::max(1, size.ws_row - kBeside));
+    wipe();
+    for (std::string line : leaderboard(sweep, wall_clock(), room)) {
+      if (line.size() > size.ws_col) line.resize(size.ws_col);
+      fmt::print("{}\n", line);
+      ++lines_;
+    }
+    std::fflush(stdout);
+  }
+  void wipe() {
+    if (lines_ > 0) fmt::print("\x1b[{}F\x1b[J", lines_);
+    lines_ = 0;
+  }
+
+ private:
+  int lines_ = 0;
+};
+
+/// Looks until no trial waits or runs; nothing where it was interrupted.
+Result<std::optional<serve::ListedSweep>> follow(serve::Client& client, const std::string& name,
+                                                 bool shows) {
+  Patience patience;
+  Screen screen;
+  while (!interrupted()) {
+    auto sweep = look_at_sweep(client, name);
+    if (!sweep && !may_pass(sweep.error())) return tl::unexpected(sweep.error());
+    if (!sweep) {
+      screen.wipe();
+      patience.wait(sweep.error());
+      continue;
+    }
+    patience.over();
+    if (is_over(*sweep)) {
+      screen.wipe();
+      return std::optional(*std::move(sweep));
+    }
+    if (shows) screen.draw(*sweep);
+    std::this_thread::sleep_for(kLookPause);
+  }
+  return std::optional<serve::ListedSweep>();
+}
+
+int print_sweep(serve::Client& client, const serve::ListedSweep& sweep, const std::string& output) {
+  constexpr std::size_t kShown = 20;
+  if (output == "json") {
+    static_cast<void>(print_answer(client, "/v1/sweeps/" + sweep.name));
+  } else if (output == "csv") {
+    print_leaderboard_csv(sweep, wall_clock());
+  } else {
+    for (const std::string& line : leaderboard(sweep, wall_clock(), kShown)) {
+      fmt::print("{}\n", line);
+    }
+  }
+  return kDone;
+}
+
+Result<int> run_sweep(const SweepRunOptions& options) {
+  const auto sweep = read_sweep(options);
+  if (!sweep) return tl::unexpected(sweep.error());
+  if (options.dry_run) return print_drawn(*sweep, options.output);
+  auto base = base_submission();
+  if (base) base = with_asked(*std::move(base), sweep->space.asked);
+  if (!base) return tl::unexpected(base.error());
+  auto client = options.service.client();
+  if (!client) return tl::unexpected(client.error());
+  if (const auto fits = check_policy(*client); !fits) return tl::unexpected(fits.error());
+  auto there = look_at_sweep(*client, sweep->name);
+  if (!there && there.error().code != Code::not_found) return tl::unexpected(there.error());
+  const auto known =
+      count_known(*sweep, there ? *there : serve::ListedSweep{}, options.service.place.url.empty());
+  if (!known) return tl::unexpected(known.error());
+  static_cast<void>(interrupted());  // from now on it ends in good order
+  const auto submitted = submit_all(*client, *sweep, *base);
+  if (!submitted) return tl::unexpected(submitted.error());
+  const std::string later = fmt::format("almanac sweep show {} has how it stands", sweep->name);
+  if (!*submitted) {
+    note("not all trials are submitted; the same command goes on");
+    return kInterrupted;
+  }
+  const std::size_t all = sweep->trials.size();
+  note(*known == 0
+           ? fmt::format("{}: {} trials submitted", sweep->name, all)
+           : fmt::format("{}: {} trials, of which {} were there", sweep->name, all, *known));
+  if (options.detach) {
+    there = look_at_sweep(*client, sweep->name);
+    if (!there) return tl::unexpected(there.error());
+    if (options.output == "table") note(later);
+    return options.output == "table" ? kDone : print_sweep(*client, *there, options.output);
+  }
+  const bool shows = options.output == "table" && ::isatty(STDOUT_FILENO) != 0;
+  const auto over = follow(*client, sweep->name, shows);
+  if (!over) return tl::unexpected(over.error());
+  if (!*over) {
+    note("the trials go on; " + later);
+    return kInterrupted;
+  }
+  print_sweep(*client, **over, options.output);
+  if (options.output == "table") fmt::print("{}\n", best_in_words(**over));
+  return (*over)->trials.front().best ? kDone : kCheckFailed;
+}
+
+}  // namespace
+
+void register_sweep_run(Program& program) {
+  const auto options = std::make_shared<SweepRunOptions>();
+  CLI::App& command =
+      *program.noun(Purpose::choose, "sweep", "")
+           .add_subcommand("run", "Try hyper-parameters with real jobs, drawn from a TOML space");
+  command.add_option("SPACE", options->file, "What may be tried (docs/sweeps.md)")->required();
+  command.add_option("--name", options->name, "Of the sweep; default: as SPACE says, or is called")
+      ->type_name("NAME");
+  command.add_flag("--detach", options->detach, "Return when all trials are submitted");
+  command.add_flag("--dry-run", options->dry_run, "Print the trials, submit nothing");
+  add_output(command, options->output, {"table", "json", "csv"});
+  options->service.add_to(command);
+  command.footer("");  // not those of sweep
+  add_example(command, "almanac sweep run mnist.toml");
+  add_example(command, "almanac sweep run mnist.toml --name mnist-2 --detach");
+  program.on(command, [options] { return run_sweep(*options); });
+}
+
+}  // namespace almanac::cli
