@@ -156,6 +156,7 @@ void register_study_failures(Program& program) {
   command.add_option("-o,--output", options->output, "How to print: table, json or csv")
       ->check(CLI::IsMember({"table", "json", "csv"}))
       ->capture_default_str();
+  command.footer("");  // not those of study
   add_example(command, "almanac study failures logs");
   program.on(command, [options] { return study_failures(*options); });
 }
