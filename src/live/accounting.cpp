@@ -12,14 +12,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "live/core.h"
 #include "live/log.h"
 #include "live/power.h"
-#include "process/descriptor.h"
-#include "shepherd/run.h"
 #include "text/duration.h"
 
 namespace almanac::live {
@@ -167,13 +164,7 @@ void LocalService::Core::keep_reports(JobNumber job,
 }
 
 void LocalService::Core::hear_last_word(const Entry& entry) {
-  const std::string path = entry.run->folder() + shepherd::kProgressFile;
-  const process::Descriptor file(
-      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file) return;
-  measure::OwnWord word(now_);
-  word.look(file.get(), now_);
-  keep_reports(entry.job.number, word.reported());
+  keep_reports(entry.job.number, word_of(*entry.run, now_).reported());
 }
 
 void LocalService::Core::take_note(const Sight& sight) {

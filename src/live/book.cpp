@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include <fcntl.h>
+
 #include "base/check.h"
+#include "process/descriptor.h"
 #include "store/log.h"
 
 namespace almanac::live {
@@ -17,6 +20,14 @@ trace::Job as_policy_knows(const store::Job& job, Names& names) {
   trace::Job record = store::record_of(job, names);
   if (job.asked.max_gpus > 0) record.request.restart_s = kRestart;
   return record;
+}
+
+measure::OwnWord word_of(const shepherd::Run& run, Time now) {
+  const process::Descriptor file(::open((run.folder() + shepherd::kProgressFile).c_str(),
+                                        O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  measure::OwnWord made(now);
+  if (file) made.look(file.get(), now);
+  return made;
 }
 
 void forget_what_runs(store::Job& job) {

@@ -78,6 +78,9 @@ Time may_begin(const store::Job& job);
 /// number open. Source: Qiao et al., OSDI'21 (Pollux), section 5.3; nothing measures it here.
 trace::Job as_policy_knows(const store::Job& job, Names& names);
 
+/// All that a run says of itself; nothing where its file cannot be read.
+measure::OwnWord word_of(const shepherd::Run& run, Time now);
+
 /// Drops argv, script, environment and resource limits.
 void forget_what_runs(store::Job& job);
 

@@ -243,7 +243,7 @@ class LocalService::Core final : public schedule::Actuator {
   void heed_batch(Entry& entry);
   /// Tells those whose new GPUs others have left.
   void tell_moved();
-  /// Whether that says that it uses what it was told of.
+  /// Gives on what jobs leave, once they say that they use what they were told of.
   void take_words();
   /// It is ended, and begun anew on what its job holds.
   void move_by_restart(Entry& entry, const std::string& why);
@@ -251,6 +251,7 @@ class LocalService::Core final : public schedule::Actuator {
   std::vector<cluster::Grant> not_left(const Entry& entry) const;
   /// What its process uses, whatever the store has: an earlier service may not have told it.
   void find_out_what_it_uses(Entry& entry);
+  /// Its process is to go, and has until then what it may use.
   void lets_go(Entry& entry);
 
   // recovery.cpp: what an earlier service left.

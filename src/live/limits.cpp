@@ -108,9 +108,9 @@ Result<void> Gate::may_ask(const store::Submission& asked) const {
   const auto never = [&](std::string what) {
     return fail(Code::usage, fmt::format("never: {}", what), {}, kHint);
   };
-  if (asked.gpus > most.gpus) {
-    return never(fmt::format("a job of {} may ask {} GPUs, this one asks {}", asked.user, most.gpus,
-                             asked.gpus));
+  if (const auto gpus = std::max(asked.gpus, asked.max_gpus); gpus > most.gpus) {
+    return never(
+        fmt::format("a job of {} may ask {} GPUs, this one asks {}", asked.user, most.gpus, gpus));
   }
   if (most.time != kNoDuration && asked.time_limit != kNoDuration && asked.time_limit > most.time) {
     return never(fmt::format("a job of {} may run for {}, this one asks {}", asked.user,

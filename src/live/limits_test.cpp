@@ -72,7 +72,12 @@ TEST(Gate, BoundsWhatOneJobAsks) {
   asked.gpus = 5;
   EXPECT_EQ(gate.let_in(asked, 0s).error().message,
             "never: a job of ann may ask 4 GPUs, this one asks 5");
-  asked.gpus = 4;
+  asked.gpus = 1;
+  asked.max_gpus = 5;
+  EXPECT_EQ(gate.let_in(asked, 0s).error().message,
+            "never: a job of ann may ask 4 GPUs, this one asks 5")
+      << "of one that takes 1 to 5";
+  asked.max_gpus = 4;
   asked.time_limit = 3h;
   EXPECT_EQ(gate.let_in(asked, 0s).error().code, Code::usage);
   asked.time_limit = 1h;

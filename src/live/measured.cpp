@@ -45,7 +45,7 @@ std::vector<Report> Measured::take(const Sight& sight) {
   return reported;
 }
 
-bool Measured::add_pace(Entry& entry) {
+bool add_pace(Entry& entry) {
   const auto& pace = entry.progress->pace;
   if (!pace || entry.moves || entry.starting || entry.seen.size() == kMostWays) return false;
   elastic::Observation made{.nodes = static_cast<int>(entry.job.held_gpus.size()), .gpus = 0};

@@ -27,6 +27,9 @@ struct Report {
 /// A metric as policies compare it: the larger the better.
 double for_policy(const store::Submission& asked, double metric);
 
+/// Keeps how long a job says that its steps take now; false = that is known for what it holds.
+bool add_pace(Entry& entry);
+
 /// Belongs to the thread that decides; it and `take` want the same lock.
 class Measured final : public policy::Telemetry {
  public:
@@ -53,8 +56,6 @@ class Measured final : public policy::Telemetry {
  private:
   /// Null = one that has gone.
   const Entry* entry_of(JobId job) const;
-  /// Keeps how long its steps take now; false = it is known for what it holds.
-  static bool add_pace(Entry& entry);
   std::optional<double> fresh(const std::optional<measure::Stretch>& told) const;
 
   Book& book_;

@@ -11,14 +11,12 @@
 #include <algorithm>
 #include <utility>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "live/core.h"
 #include "live/environment.h"
 #include "live/log.h"
 #include "measure/own_word.h"
-#include "process/descriptor.h"
 #include "shepherd/record.h"
 
 namespace almanac::live {
@@ -78,6 +76,8 @@ void LocalService::Core::go_on(Entry& entry) {
 void LocalService::Core::heed_batch(Entry& entry) {
   const std::int32_t wanted = round_->config(entry.id).batch;
   if (std::exchange(entry.batch, wanted) == wanted || !hears(entry)) return;
+  // An earlier service may have told it so.
+  if (entry.run->allocation() == allocation_of(entry.job, config_.machine, wanted)) return;
   entry.moves = true;
   to_tell_.insert(entry.job.number);
 }
@@ -161,12 +161,8 @@ void LocalService::Core::move_by_restart(Entry& entry, const std::string& why) {
 void LocalService::Core::find_out_what_it_uses(Entry& entry) {
   const auto told = entry.run->allocation();
   if (!told) return;
-  const std::string file_name = entry.run->folder() + shepherd::kProgressFile;
-  const process::Descriptor file(
-      ::open(file_name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  measure::OwnWord word(now_);
-  if (file) word.look(file.get(), now_);
-  entry.progress = word.progress();
+  entry.progress = word_of(*entry.run, now_).progress();
+  if (entry.progress) add_pace(entry);  // its policy would else think that it has yet to be tried
   const std::string held = visible_gpus(entry.job.held_gpus, config_.machine);
   const std::string uses =
       entry.progress && !entry.progress->gpus.empty() ? entry.progress->gpus : visible_gpus(*told);
