@@ -119,6 +119,10 @@ class Allocator : public Policy {
   /// `vc` as hold them, with the cores and memory that it asks. View::speeds must be there.
   static double rate_on(JobId job, int gpus, std::uint64_t type, VcId vc, const View& view,
                         const cluster::Ledger& ledger);
+  /// Whether a running job has run for a lease longer than it takes, at its speed so far, to do
+  /// what it would lose if it were stopped now: else jobs whose restarts cost more than leases
+  /// bring would never end.
+  static bool has_gained(JobId job, Duration lease, const View& view);
   /// Work that a job is believed to have left, restarts included, as time at speed 1; not negative.
   Duration work_left(JobId job, const View& view) const { return beliefs_.work_left(job, view); }
   /// What a job asks.

@@ -67,7 +67,7 @@ class FairShare final : public Allocator {
     std::vector<Next> line;
     for (const JobId job : jobs) {
       const bool runs = view.progress(job).phase == Phase::running;
-      if (runs && !(deals_anew && has_gained(job, view))) {
+      if (runs && !(deals_anew && has_gained(job, lease_, view))) {
         take(left, job, view);
         wishes.push_back({job});
       } else {
@@ -97,12 +97,6 @@ class FairShare final : public Allocator {
     };
     std::stable_sort(waiting.begin(), waiting.end(),
                      [&](JobId one, JobId other) { return place(one) < place(other); });
-  }
-
-  /// Whether a running job has done a lease of work more than it would lose if it were stopped now:
-  /// else jobs whose restarts cost more than a lease would never end.
-  bool has_gained(JobId job, const View& view) const {
-    return view.now - view.progress(job).since >= lease_ + view.cost(job, {});
   }
 
   void settled(VcId id, const View& view, Plan& plan) override {

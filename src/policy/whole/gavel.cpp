@@ -81,8 +81,8 @@ class Gavel final : public Allocator {
     if (!lease_goes_on) vc.lease_ends = view.now + lease_;
     std::map<JobId, bool> named;
     for (const JobId job : jobs) {
-      const bool stays =
-          view.progress(job).phase == Phase::running && (lease_goes_on || !has_gained(job, view));
+      const bool stays = view.progress(job).phase == Phase::running &&
+                         (lease_goes_on || !has_gained(job, lease_, view));
       if (!stays && !asked(job, view).is_cpu_job()) continue;
       if (stays) take(left, job, view);
       wishes.push_back({job});
@@ -96,12 +96,6 @@ class Gavel final : public Allocator {
       named[entry.job] = true;
       wishes.push_back({entry.job, 0, entry.type});
     }
-  }
-
-  /// Whether a running job has done a lease of work more than it would lose if it were stopped now:
-  /// else jobs whose restarts cost more than a lease would never end.
-  bool has_gained(JobId job, const View& view) const {
-    return view.now - view.progress(job).since >= lease_ + view.cost(job, {});
   }
 
   /// Adds what has run since the last decision.

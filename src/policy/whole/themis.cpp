@@ -56,7 +56,7 @@ class Themis final : public Allocator {
     std::vector<Bid> bids;
     for (const JobId job : jobs) {
       const bool runs = view.progress(job).phase == Phase::running;
-      const bool stays = runs && (lease_goes_on || !has_gained(job, view));
+      const bool stays = runs && (lease_goes_on || !has_gained(job, lease_, view));
       if (stays || asked(job, view).is_cpu_job()) {
         if (runs) take(left, job, view);
         wishes.push_back({job});
@@ -83,11 +83,6 @@ class Themis final : public Allocator {
     const double later =
         fairness::finish_time_ratio(age_s + seconds(lease_) + left_s, alone_s, jobs, gpus);
     return {job, now, std::log(later / now) / std::max(1, static_cast<int>(asked(job, view).gpus))};
-  }
-
-  /// Whether a running job has done a lease of work more than it would lose if it were stopped now.
-  bool has_gained(JobId job, const View& view) const {
-    return view.now - view.progress(job).since >= lease_ + view.cost(job, {});
   }
 
   /// Wakes at the end of the lease where a job waits and another runs.
