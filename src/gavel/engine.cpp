@@ -95,7 +95,8 @@ class Engine {
       }
       while (next_ < jobs_.size() && jobs_[next_].arrival_s <= now_s_) arrive(jobs_[next_++]);
       if (none_ran && !arrivals_left) reset_s_ = 0;
-      if (changed_ && (now_s_ - reset_s_ >= settings_.reset_s || reset_s_ == 0)) allocate();
+      const bool is_due = now_s_ - reset_s_ >= settings_.reset_s || reset_s_ == 0;
+      if (rule_.decides_rounds() || (changed_ && is_due)) allocate();
       start(choose());
     }
     course_.end_s = now_s_;
@@ -221,6 +222,9 @@ class Engine {
       place.emplace(number, state.numbers.size());
       state.numbers.push_back(number);
       state.kinds.push_back(live.job.kind);
+      state.steps_done.push_back(live.done);
+      state.run_s.push_back(live.run_s);
+      state.profiled_s.push_back(live.job.profiled_s);
       state.problem.jobs.push_back({.rates = speeds_.alone[live.job.kind],
                                     .gpus = live.job.gpus,
                                     .weight = live.job.weight,

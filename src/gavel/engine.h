@@ -43,6 +43,7 @@ struct Job {
   double weight = 1;
   double steps = 0;  ///< Need not be whole.
   double arrival_s = 0;
+  double profiled_s = 0;  ///< Run time alone, where a profile tells; 0 = steps and rates are all.
 };
 
 struct Settings {

@@ -32,6 +32,12 @@ TEST(Engine, RunsWholeStepsARound) {
       (std::vector<double>{720 + round_s, 360 + round_s}));
 }
 
+// The second ends after the first round, and nothing stands in the way of the first one then.
+TEST(FairSrtf, RunsTheShortestFirst) {
+  EXPECT_EQ(jcts("fair_srtf", {{.number = 0, .steps = 720}, {.number = 1, .steps = 360}}, 1),
+            (std::vector<double>{1080, 360}));
+}
+
 // Half a step on each of two GPUs is no step: five rounds later the job is dropped.
 TEST(Engine, DropsAJobThatFailsFiveTimes) {
   EXPECT_EQ(jcts("isolated", {{.number = 0, .gpus = 2, .steps = 361}}, 2),

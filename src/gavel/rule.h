@@ -17,6 +17,9 @@ struct State {
   double now_s = 0;
   std::vector<int> numbers{};        ///< Of the jobs.
   std::vector<std::size_t> kinds{};  ///< Model and number of GPUs, an index of the speeds.
+  std::vector<double> steps_done{};
+  std::vector<double> run_s{};       ///< How long they have run.
+  std::vector<double> profiled_s{};  ///< Job::profiled_s.
   timeshare::Problem problem{};
 };
 
@@ -40,6 +43,8 @@ class Rule {
   virtual bool shuffles_types() const { return false; }
   /// A job without priority on a type does not fill it.
   virtual bool leaves_idle() const { return false; }
+  /// It is asked before every round, and not where jobs have come or gone.
+  virtual bool decides_rounds() const { return false; }
   /// Jobs may run in pairs.
   virtual bool pairs() const { return false; }
 };

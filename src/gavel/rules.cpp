@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gavel/rules.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 
+#include "fairness/shares.h"
 #include "gavel/fifo.h"
 #include "timeshare/assignment.h"
 #include "timeshare/programs.h"
+#include "timeshare/shortest_first.h"
 
 namespace almanac::gavel {
 namespace {
@@ -109,6 +113,36 @@ class AlloX final : public Rule {
   std::map<int, std::vector<double>> before_;
 };
 
+/// Ours: the shortest first, those sooner that are late beside a part of the cluster of their own.
+class FairSrtf final : public Rule {
+ public:
+  Allocation allocate(const State& state) override {
+    Problem problem = state.problem;
+    const double gpus = std::accumulate(problem.gpus.begin(), problem.gpus.end(), 0.0);
+    for (std::size_t at = 0; at < problem.jobs.size(); ++at) {
+      timeshare::Job& job = problem.jobs[at];
+      const double rate = *std::max_element(job.rates.begin(), job.rates.end());
+      if (rate <= 0) continue;
+      const double told_s = state.profiled_s[at] - state.run_s[at];
+      if (told_s > 0) job.steps_left = std::min(job.steps_left, told_s * rate);
+      const double left_s = job.steps_left / rate;
+      const double alone_s =
+          state.profiled_s[at] > 0 ? state.profiled_s[at] : state.steps_done[at] / rate + left_s;
+      job.weight = fairness::lateness_weight(fairness::finish_time_ratio(
+          job.age_s + left_s, alone_s, static_cast<double>(problem.jobs.size()), gpus));
+    }
+    Allocation allocation;
+    allocation.alone.assign(problem.jobs.size(), std::vector<double>(problem.types(), 0.0));
+    const std::vector<timeshare::Turn> line = timeshare::shortest_first(problem);
+    for (std::size_t at = 0; at < line.size(); ++at) {
+      allocation.alone[line[at].job][line[at].type] =
+          1 - static_cast<double>(at) / static_cast<double>(line.size());
+    }
+    return allocation;
+  }
+  bool decides_rounds() const override { return true; }
+};
+
 template <typename Made, typename... Told>
 std::unique_ptr<Rule> make(Told... told) {
   return std::make_unique<Made>(told...);
@@ -119,6 +153,7 @@ using Maker = std::function<std::unique_ptr<Rule>(const Options&)>;
 const std::map<std::string_view, Maker>& makers() {
   static const std::map<std::string_view, Maker> all = {
       {"allox", [](const Options& told) { return make<AlloX>(told.considered); }},
+      {"fair_srtf", [](const Options&) { return make<FairSrtf>(); }},
       {"fifo", [](const Options& told) { return make<Fifo>(told.seed); }},
       {"fifo_perf", [](const Options&) { return make<Plain>(&timeshare::first_come, true, true); }},
       {"finish_time_fairness", [](const Options&) { return make<FinishTime>(false); }},

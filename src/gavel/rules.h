@@ -2,7 +2,7 @@
 
 /// \file
 /// Gavel's policies as its program has them: the programs of `timeshare`, and what the published
-/// ones do besides.
+/// ones do besides. `fair_srtf` is ours.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The least left first, those sooner that end late beside a part of the cluster of their own, each
+/// on the type of GPUs where that is worth most.
+///
+/// At each lease it raises the sum over jobs of rho^3 / time left (timeshare::shortest_first), rho
+/// being the time from submission to the believed end over that on 1/n of the GPUs, as Themis has
+/// it. Rho grows with each job that waits, so that none waits for ever. In a lease whatever becomes
+/// free is handed out at once, and no job is stopped; nor is one at its end that has gained less
+/// than a lease of work over what a stop costs it.
+///
+/// How fast a job is on a type is what the speed models say; without them all types that a job
+/// accepts are as fast.
+///
+/// Source   ours; the parts are those of timeshare/shortest_first.h and of Mahajan et al., NSDI'20
+///          (Themis), section 3.
+/// Cost     a sort at each decision; a linear program of jobs x types where types differ.
+#include <algorithm>
+#include <map>
+
+#include "fairness/shares.h"
+#include "policy/kit/allocator.h"
+#include "policy/registry.h"
+#include "timeshare/shortest_first.h"
+
+namespace almanac::policy::whole {
+namespace {
+
+class FairSrtf final : public Allocator {
+ public:
+  FairSrtf(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator,
+           const Parameters& told)
+      : Allocator(std::move(placement), std::move(estimator)), lease_(told.duration("lease_s")) {}
+
+ private:
+  struct Vc {
+    std::vector<JobId> jobs;
+    Time lease_ends{};
+  };
+
+  void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
+                std::vector<Wish>& wishes) override {
+    Vc& vc = vcs_[id];
+    vc.jobs.assign(jobs.begin(), jobs.end());
+    const bool lease_goes_on = view.now < vc.lease_ends;
+    if (!lease_goes_on) vc.lease_ends = view.now + lease_;
+    std::vector<Stock> left = stock(id, plan.ledger);
+    double gpus = 0;
+    for (const Stock& each : left) gpus += in_gpus(each);
+    std::vector<JobId> open;
+    for (const JobId job : jobs) {
+      const bool runs = view.progress(job).phase == Phase::running;
+      const bool stays = runs && (lease_goes_on || !has_gained(job, lease_, view));
+      if (!stays && !asked(job, view).is_cpu_job()) {
+        open.push_back(job);
+        continue;
+      }
+      if (runs) take(left, job, view);
+      wishes.push_back({job});
+    }
+    timeshare::Problem problem;
+    for (const Stock& each : left) problem.gpus.push_back(std::max(0.0, in_gpus(each)));
+    for (const JobId job : open) {
+      problem.jobs.push_back(
+          claim_of(job, id, left, gpus, static_cast<double>(jobs.size()), view, plan.ledger));
+    }
+    for (const auto [at, type] : timeshare::shortest_first(problem)) {
+      cluster::Demand demand = asked(open[at], view);
+      demand.gpu_types &= left[type].gpu_type;
+      if (demand.gpu_types != 0 && take(left, demand)) {
+        wishes.push_back({open[at], 0, demand.gpu_types});
+      } else if (take(left, asked(open[at], view))) {
+        wishes.push_back({open[at]});
+      }
+    }
+  }
+
+  timeshare::Job claim_of(JobId job, VcId vc, const std::vector<Stock>& stock, double gpus,
+                          double jobs, const View& view, const cluster::Ledger& ledger) const {
+    const cluster::Demand& demand = asked(job, view);
+    timeshare::Job claim{.gpus = std::max(1, static_cast<int>(demand.gpus))};
+    for (const Stock& each : stock) {
+      const bool accepts = (each.gpu_type & demand.gpu_types) != 0;
+      claim.rates.push_back(!accepts ? 0
+                            : view.speeds == nullptr
+                                ? 1
+                                : rate_on(job, claim.gpus, each.gpu_type, vc, view, ledger));
+    }
+    const double left_s = std::max(1e-3, seconds(work_left(job, view)));
+    const double alone_s = seconds(view.worked(job)) + left_s;
+    const double age_s = seconds(view.now - view.request(job).submit);
+    claim.steps_left = left_s;
+    claim.weight =
+        fairness::lateness_weight(fairness::finish_time_ratio(age_s + left_s, alone_s, jobs, gpus));
+    return claim;
+  }
+
+  static double in_gpus(const Stock& stock) {
+    return static_cast<double>(stock.milli) / cluster::kWholeGpu;
+  }
+
+  /// Wakes at the end of the lease where a job waits and another runs.
+  void settled(VcId id, const View& view, Plan& plan) override {
+    const Vc& vc = vcs_[id];
+    const auto runs = [&](JobId job) { return will_run(job, view, plan); };
+    if (std::all_of(vc.jobs.begin(), vc.jobs.end(), runs)) return;
+    if (std::any_of(vc.jobs.begin(), vc.jobs.end(), runs)) plan.wake(vc.lease_ends);
+  }
+
+  Duration lease_;
+  std::map<VcId, Vc> vcs_;
+};
+
+}  // namespace
+
+void register_fair_srtf(Registry& registry) {
+  registry.wholes.add(
+      {.name = "fair_srtf",
+       .summary = "the least left first, sooner where late beside a part of its own, on the type "
+                  "that gains most",
+       .source = "ours",
+       .traits = {.has = {Trait::reads_run_times, Trait::stops_jobs, Trait::moves_jobs,
+                          Trait::leases}},
+       .parameters = {number("lease_s", "after which all is dealt out anew", 360, 1, 1e6)}},
+      [](const Parameters& told, const Composition& composition, Host host) {
+        return std::make_unique<FairSrtf>(
+            almanac::policy::registry().placements.make(composition.placement, host),
+            std::move(host.estimator), told);
+      });
+}
+
+}  // namespace almanac::policy::whole
