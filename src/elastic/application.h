@@ -26,6 +26,10 @@ struct StepTime {
 
   /// What a pass costs whose gradients are kept for a later exchange.
   double accumulation_s() const { return step_s - sync_s; }
+  /// The same on GPUs that compute at `speed` beside these: exchanges take as long as ever.
+  StepTime on_gpus_of(double speed) const {
+    return speed == 1 ? *this : StepTime{accumulation_s() / speed + sync_s, sync_s};
+  }
 };
 
 /// Measured step times, and what lies between them.

@@ -20,6 +20,13 @@ Result<policy::Composition> compose(const std::string& text) {
                 fmt::format("policy {} turns nodes off, and this machine is the only one", text),
                 {}, "add +all to keep nodes on");
   }
+  if (policy::registry().traits(*made).has(policy::Trait::limits_power)) {
+    return fail(Code::unsupported,
+                fmt::format("policy {} sets the power limit of each job's GPUs, and a service sets "
+                            "none",
+                            text),
+                {}, "simulate plays it; hasten, pollux and sia deal GPUs here");
+  }
   take_no_truth(*made);
   return made;
 }

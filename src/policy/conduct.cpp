@@ -47,7 +47,7 @@ constexpr Deed kDeeds[] = {
     {Trait::resizes_jobs, "resizes jobs"},   {Trait::chooses_gpus, "chooses GPUs"},
     {Trait::chooses_cores, "chooses cores"}, {Trait::gives_cores, "gives cores"},
     {Trait::shares_gpus, "shares GPUs"},     {Trait::sleeps_nodes, "turns nodes off"},
-    {Trait::ends_trials, "ends trials"},
+    {Trait::ends_trials, "ends trials"},     {Trait::limits_power, "limits power"},
 };
 
 /// Whether jobs have to go on where they were stopped.

@@ -43,6 +43,8 @@ std::string_view clause(Trait trait) {
       return "turns nodes off";
     case Trait::ends_trials:
       return "ends trials of a sweep before they are done";
+    case Trait::limits_power:
+      return "sets the power limit of a job's GPUs";
     case Trait::leases:
       return "decides in leases";
     case Trait::deals_out:

@@ -35,6 +35,7 @@ enum class Trait : std::uint8_t {
   shares_gpus,    ///< Runs two jobs that ask whole GPUs on the same ones.
   sleeps_nodes,   ///< Turns nodes off.
   ends_trials,    ///< Ends trials of a sweep before they are done.
+  limits_power,   ///< Sets the power limit of a job's GPUs.
   // How it goes through a queue.
   leases,            ///< Decides at fixed intervals: rounds.
   deals_out,         ///< Deals out all GPU jobs of a lease together.

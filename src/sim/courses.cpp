@@ -120,14 +120,14 @@ elastic::Gradient Courses::gradient(const Course& course, elastic::Split split, 
 }
 
 double Courses::goodput(const Course& course, std::span<const int> ring, elastic::Split split,
-                        std::size_t epoch) {
+                        std::size_t epoch, double power) {
   const int gpus = sum(ring);
   const auto time = course.application->steps.at(ring, split.atomic_batch);
   ALMANAC_CHECK(time, "{} was not measured on {} GPUs", course.application->name, gpus);
   const double gain = elastic::step_gain(gradient(course, split, gpus, epoch),
                                          static_cast<double>(gpus) * split.local_batch(),
                                          course.application->initial_batch);
-  return gain / elastic::step_seconds(*time, split.accumulations);
+  return gain / elastic::step_seconds(time->on_gpus_of(power), split.accumulations);
 }
 
 const Courses::Course* Courses::find(JobId job) const {
@@ -136,7 +136,7 @@ const Courses::Course* Courses::find(JobId job) const {
   return found == courses_.end() ? nullptr : &found->second;
 }
 
-void Courses::hold(JobId job, std::span<const cluster::Grant> held, int batch, double work_ms,
+void Courses::hold(JobId job, std::span<const cluster::Grant> held, const Way& way, double work_ms,
                    double done_ms) {
   Course& course = courses_.at(job);
   const double run_ms = course.epochs.back().ends_ms;
@@ -145,7 +145,9 @@ void Courses::hold(JobId job, std::span<const cluster::Grant> held, int batch, d
   if (course.application == nullptr) return;
   course.ring.clear();
   for (const cluster::Grant& grant : held) course.ring.push_back(grant.count());
-  course.split = split_of(*course.application, sum(course.ring), batch > 0 ? batch : course.batch);
+  course.split =
+      split_of(*course.application, sum(course.ring), way.batch > 0 ? way.batch : course.batch);
+  course.power = way.power;
   const elastic::Observation now = observation(course);
   const bool is_known =
       std::any_of(course.seen.begin(), course.seen.end(), [&](const elastic::Observation& each) {
@@ -160,17 +162,25 @@ elastic::Observation Courses::observation(const Course& course) {
   return {.nodes = static_cast<int>(course.ring.size()),
           .gpus = sum(course.ring),
           .atomic_batch = course.split.atomic_batch,
-          .time = *course.application->steps.at(course.ring, course.split.atomic_batch)};
+          .time = course.application->steps.at(course.ring, course.split.atomic_batch)
+                      ->on_gpus_of(course.power)};
 }
 
 void Courses::set_rate(Course& course) {
-  course.rate = goodput(course, course.ring, course.split, course.epoch) /
+  course.rate = goodput(course, course.ring, course.split, course.epoch, course.power) /
                 course.epochs[course.epoch].reference;
 }
 
 double Courses::rate(JobId job) const {
   const Course& course = courses_.at(job);
   return course.overhead_ms > 0 ? 1 : course.rate;
+}
+
+double Courses::power(JobId job) const {
+  const Course& course = courses_.at(job);
+  if (course.overhead_ms > 0 || course.power == 1) return 1;
+  return goodput(course, course.ring, course.split, course.epoch, course.power) /
+         goodput(course, course.ring, course.split, course.epoch);
 }
 
 void Courses::advance(JobId job, double work_ms) {

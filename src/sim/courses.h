@@ -48,12 +48,18 @@ class Courses {
   }
   /// It had done `work_ms` before the simulation began.
   void credit(JobId job, double work_ms);
-  /// It runs on `held`; `batch` 0 = its own. Its work, with all that restarts added, is `work_ms`,
-  /// of which it has done `done_ms`.
-  void hold(JobId job, std::span<const cluster::Grant> held, int batch, double work_ms,
+  struct Way {
+    int batch = 0;     ///< 0 = its own.
+    double power = 1;  ///< How fast its GPUs compute under their power limits, beside none.
+  };
+  /// It runs on `held`. Its work, with all that restarts added, is `work_ms`, of which it has done
+  /// `done_ms`.
+  void hold(JobId job, std::span<const cluster::Grant> held, const Way& way, double work_ms,
             double done_ms);
   /// Of a job that runs, beside the reference.
   double rate(JobId job) const;
+  /// What power limits leave of that: exchanges take as long as ever.
+  double power(JobId job) const;
   /// It has done so much more.
   void advance(JobId job, double work_ms);
   /// Work after which its rate changes or it reports something; infinite = it will not.
@@ -87,6 +93,7 @@ class Courses {
     // How it runs now.
     std::vector<int> ring;
     elastic::Split split{};
+    double power = 1;
     double rate = 0;
     double untold_ms = std::numeric_limits<double>::infinity();  // training until it tells of it
     // What it has told.
@@ -101,7 +108,7 @@ class Courses {
   /// Where on its course it reports its metric; the epochs are there.
   static void add_points(Course& course, const trace::Job& job, const Names& names);
   static double goodput(const Course& course, std::span<const int> ring, elastic::Split split,
-                        std::size_t epoch);
+                        std::size_t epoch, double power = 1);
   static elastic::Gradient gradient(const Course& course, elastic::Split split, int gpus,
                                     std::size_t epoch);
   static elastic::Observation observation(const Course& course);

@@ -46,13 +46,13 @@ class CoursesTest : public testing::Test {
 
 TEST_F(CoursesTest, GoesAsFastAsItsBatchAndItsNoiseAllow) {
   Courses courses(cluster_, trace_, &applications_);
-  courses.hold(kJob, two_, 16, 200'000, 0);
+  courses.hold(kJob, two_, {.batch = 16}, 200'000, 0);
   // Two GPUs make 16 samples a second; without noise that is as good as eight.
   EXPECT_NEAR(courses.rate(kJob), 1, 1e-6);
   courses.advance(kJob, 100'000);
   courses.pass(kJob);
   EXPECT_NEAR(courses.rate(kJob), 4.0 / 3, 1e-6);
-  courses.hold(kJob, two_, 0, 200'000, 100'000);
+  courses.hold(kJob, two_, {.batch = 0}, 200'000, 100'000);
   EXPECT_NEAR(courses.rate(kJob), 2, 1e-6);
 }
 
@@ -60,7 +60,7 @@ TEST_F(CoursesTest, TellsWhatItHasMeasuredAndNothingBefore) {
   Courses courses(cluster_, trace_, &applications_);
   EXPECT_NEAR(told(courses).total, 200, 1e-5);
   EXPECT_EQ(told(courses).batches.max_batch, 16);
-  courses.hold(kJob, two_, 8, 200'000, 0);
+  courses.hold(kJob, two_, {.batch = 8}, 200'000, 0);
   EXPECT_TRUE(told(courses).seen.empty());
   EXPECT_NEAR(courses.until_next(kJob), 60'000, 1);  // 30 s at twice the speed
   courses.advance(kJob, 60'000);
@@ -71,13 +71,13 @@ TEST_F(CoursesTest, TellsWhatItHasMeasuredAndNothingBefore) {
   EXPECT_NEAR(told(courses).progress, 60, 1e-6);
   EXPECT_EQ(told(courses).gradient->var, 0);
   // The same again is no news: the end of the epoch is the next.
-  courses.hold(kJob, two_, 8, 200'000, 60'000);
+  courses.hold(kJob, two_, {.batch = 8}, 200'000, 60'000);
   EXPECT_NEAR(courses.until_next(kJob), 40'000, 1);
 }
 
 TEST_F(CoursesTest, WhatRestartsAddIsDoneFirstAndTakesItsTime) {
   Courses courses(cluster_, trace_, &applications_);
-  courses.hold(kJob, two_, 8, 230'000, 0);
+  courses.hold(kJob, two_, {.batch = 8}, 230'000, 0);
   EXPECT_EQ(courses.rate(kJob), 1);
   EXPECT_EQ(courses.until_next(kJob), 30'000);
   courses.advance(kJob, 30'000);
@@ -91,7 +91,7 @@ TEST_F(CoursesTest, AMetricIsToldWhereItsStepsAreMade) {
   trace_.jobs[0].request.steps = 50;
   trace_.jobs[0].outcome.metric = trace_.names.intern("10:0.5|25:0.75|50:1");
   Courses courses(cluster_, trace_, nullptr);
-  courses.hold(kJob, two_, 0, 200'000, 0);
+  courses.hold(kJob, two_, {.batch = 0}, 200'000, 0);
   EXPECT_FALSE(courses.paces(kJob));
   EXPECT_NEAR(courses.until_next(kJob), 40'000, 1e-6);
   courses.advance(kJob, 40'000);

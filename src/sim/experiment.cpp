@@ -319,14 +319,22 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
   made.notes.insert(made.notes.end(), made.left_out.begin(), made.left_out.end());
   note_what_is_left_out(made.trace, made.cluster, made.notes);
   note_capacity_changes(made, made.notes);
-  auto limits = policy::PowerLimits::of(made.cluster, made.power);
+  const auto setter = std::find_if(made.runs.begin(), made.runs.end(), [](const auto& run) {
+    return policy::registry().traits(run.composition).has(policy::Trait::limits_power);
+  });
+  auto limits = setter == made.runs.end()
+                    ? policy::PowerLimits::of(made.cluster, made.power)
+                    : policy::PowerLimits::of_jobs_too(made.cluster, made.power);
   if (!limits) {
     Error error = limits.error();
     error.where.file = experiment.cluster;
     return tl::unexpected(error);
   }
-  if (experiment.speed.empty() && limits->any()) {
-    made.notes.emplace_back("the power limits of GPUs change nothing without --speed");
+  if (setter != made.runs.end() && !limits->may_be_set()) {
+    made.notes.push_back(fmt::format(
+        "{} sets no power limits: the power model {} knows what one does to a {}, and not all GPUs "
+        "of the cluster are such (--power takes another model)",
+        setter->composition.name, made.power.name, made.power.gpu_type));
   }
   if (experiment.speed.empty() && !experiment.believed_speed.empty()) {
     return fail(Code::usage, "nothing can be believed of speeds that are not simulated", {},
@@ -360,6 +368,9 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
     // At what rate jobs run on what they take instead, or how they train, is told without --speed.
     made.speeds =
         std::make_shared<policy::SpeedBook>(made.cluster, made.trace, perf::Catalogue{}, *limits);
+  }
+  if (made.speeds == nullptr && limits->any()) {
+    made.notes.emplace_back("the power limits of GPUs change nothing without --speed or --elastic");
   }
   for (Prepared::Run& run : made.runs) {
     const auto fitted = fit_profile(run, made.trace, made.speeds != nullptr);

@@ -42,7 +42,7 @@ Prepared prepared(const Given& given) {
 
 constexpr const char* kNotElastic =
     "left out of all, as no job is elastic (--elastic): elastic_tiresias, ffdl, hasten, optimus, "
-    "pollux, sia, slaq";
+    "pollux, powerflow, sia, slaq";
 constexpr const char* kNoTrials =
     "left out of all, as no job is a trial of a sweep (group, metric): asha, hyperband, "
     "hypersched, rubberband";
@@ -63,7 +63,7 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
   for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
   EXPECT_EQ(made.experiment.policies.front(), "fifo");
   EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
-  EXPECT_EQ(made.runs.size() + 25, all_policies().size());
+  EXPECT_EQ(made.runs.size() + 26, all_policies().size());
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
 }
 

@@ -41,10 +41,9 @@ void Pacer::start(JobId job, std::span<const cluster::Grant> held, Duration work
   state.work_ms = in_ms(work);
   state.since = now;
   state.contention = 1;
+  state.power_w = config.power_w;
   shared_.enter(job, held);
-  if (courses_.has(job)) {
-    courses_.hold(job, held, config.batch, state.work_ms, state.done_ms);
-  }
+  if (courses_.has(job)) set_course(job, held, config);
   set_alone(job, held, now);
   if (contends(job)) {
     // A node twice, for two pieces of one job, is a node.
@@ -89,10 +88,10 @@ void Pacer::end(JobId job, Time now) {
 
 void Pacer::resize(JobId job, std::span<const cluster::Grant> held, Time now,
                    const policy::Config& config) {
+  jobs_[index(job)].power_w = config.power_w;
   if (courses_.has(job)) {
     settle(job, now);
-    const Job& state = jobs_[index(job)];
-    courses_.hold(job, held, config.batch, state.work_ms, state.done_ms);
+    set_course(job, held, config);
   }
   if (!shared_.has(job) && !SharedGpus::has_parts(held)) return pace_anew(job, held, now);
   const std::vector<JobId> left = shared_.neighbours(job);
@@ -105,6 +104,14 @@ void Pacer::resize(JobId job, std::span<const cluster::Grant> held, Time now,
   if (joined == left) return;
   retime(left, now);
   retime(joined, now);
+}
+
+void Pacer::set_course(JobId job, std::span<const cluster::Grant> held,
+                       const policy::Config& config) {
+  const Job& state = jobs_[index(job)];
+  courses_.hold(job, held,
+                {.batch = config.batch, .power = speeds_.power(job, held, config.power_w)},
+                state.work_ms, state.done_ms);
 }
 
 void Pacer::pace_anew(JobId job, std::span<const cluster::Grant> held, Time now) {
@@ -124,7 +131,7 @@ void Pacer::set_alone(JobId job, std::span<const cluster::Grant> held, Time now)
   ALMANAC_CHECK(pace.rate > 0, "job {} runs at no speed", index(job));
   jobs_[index(job)].alone = in_whole_steps(job, pace.rate);
   jobs_[index(job)].computing = static_cast<float>(pace.computing);
-  jobs_[index(job)].spared = spared_by(held);
+  jobs_[index(job)].spared = spared_by(job, held);
   jobs_[index(job)].gpus = 0;
   for (const cluster::Grant& grant : held) jobs_[index(job)].gpus += grant.count();
   log_.open(job, held, parts_of(job, held, beside, pace.rate), pace, jobs_[index(job)].done_ms,
@@ -134,25 +141,28 @@ void Pacer::set_alone(JobId job, std::span<const cluster::Grant> held, Time now)
 perf::Parts Pacer::parts_of(JobId job, std::span<const cluster::Grant> held,
                             std::span<const JobId> beside, double alone) const {
   if (trace_.jobs[index(job)].request.gpus == 0) return {.cpus = alone, .computing = 0};
-  if (!courses_.paces(job)) return speeds_.parts(job, held, beside);
+  if (!courses_.paces(job)) return speeds_.parts(job, held, beside, jobs_[index(job)].power_w);
   const double own = courses_.rate(job);
-  return {.gpus = own, .neighbours = alone / own};
+  const double power = courses_.power(job);
+  return {.gpus = own / power, .neighbours = alone / own, .power = power};
 }
 
-float Pacer::spared_by(std::span<const cluster::Grant> held) const {
+float Pacer::spared_by(JobId job, std::span<const cluster::Grant> held) const {
   double spared = 0;
   for (const cluster::Grant& grant : held) {
     if (grant.gpus == 0) continue;
-    spared += speeds_.spared(grant.node) * grant.count() * grant.gpu_milli / cluster::kWholeGpu;
+    spared += speeds_.spared(job, grant.node, jobs_[index(job)].power_w) * grant.count() *
+              grant.gpu_milli / cluster::kWholeGpu;
   }
   return static_cast<float>(spared);
 }
 
 Pacer::Shared Pacer::shared_pace(JobId job, std::span<const cluster::Grant> held) const {
-  Shared made{speeds_.pace(job, held), {}};
+  const int power_w = jobs_[index(job)].power_w;
+  Shared made{speeds_.pace(job, held, {}, power_w), {}};
   const perf::Pace alone = made.pace;
   for (std::vector<JobId>& crowd : shared_.crowds(job)) {
-    const perf::Pace pace = speeds_.pace(job, held, crowd);
+    const perf::Pace pace = speeds_.pace(job, held, crowd, power_w);
     if (pace.rate <= made.pace.rate) made = {pace, std::move(crowd)};
   }
   // Its own part of the time, not that in which the GPU computes for others.

@@ -9,12 +9,13 @@
 /// (shared_gpus.h, perf/sharing.h). A node whose memory bandwidth is
 /// overdrawn slows those of its jobs that use some (perf/bandwidth.h). What power limits take off
 /// the draw of the GPUs in use is counted too; of a GPU held in parts, of those parts. Elastic jobs
-/// run as their application does (courses.h), slowed by neighbours and bandwidth alike.
+/// run as their application does (courses.h), slowed by power limits, neighbours and bandwidth
+/// alike.
 ///
 /// Cost     A start, an end or a resize costs one rate; one for each job on the same GPUs, twice
 ///          where they slow each other; and one step for each job on the same nodes that uses
 ///          memory bandwidth where the node says how much it has. Jobs whose rate stays are not
-///          moved. 48 bytes a job, and those of the log.
+///          moved. 56 bytes a job, and those of the log.
 #pragma once
 
 #include <optional>
@@ -90,8 +91,9 @@ class Pacer final : public policy::Telemetry {
     double alone = 0;     // the rate without contention for bandwidth; 0 = does not run
     float computing = 0;  // the share of its time in which its GPUs compute for it, likewise
     float contention = 1;
-    float spared = 0;       // see spared_gpus()
-    std::int32_t gpus = 0;  // that it holds, which may be others than it asks
+    float spared = 0;          // see spared_gpus()
+    std::int32_t gpus = 0;     // that it holds, which may be others than it asks
+    std::int32_t power_w = 0;  // Config::power_w
 
     double rate() const { return alone * contention; }
   };
@@ -121,7 +123,9 @@ class Pacer final : public policy::Telemetry {
   /// A running job holds `held`, or has other neighbours.
   void pace_anew(JobId job, std::span<const cluster::Grant> held, Time now);
   void set_alone(JobId job, std::span<const cluster::Grant> held, Time now);
-  float spared_by(std::span<const cluster::Grant> held) const;
+  float spared_by(JobId job, std::span<const cluster::Grant> held) const;
+  /// An elastic job is to hold `held` from now on.
+  void set_course(JobId job, std::span<const cluster::Grant> held, const policy::Config& config);
   /// The rate at which the whole steps of a lease are done, if they are asked.
   double in_whole_steps(JobId job, double rate) const;
   void settle(JobId job, Time now);

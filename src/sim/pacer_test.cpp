@@ -250,9 +250,46 @@ TEST(Pacer, CountsWhatPowerLimitsSpare) {
   pacer.start(JobId{1}, std::vector{cluster::Grant{.node = NodeId{kNodes - 1}, .gpus = 0b11}}, 100s,
               Time{});
   const energy::PowerModel power = energy::read_power("dgx1").value();
-  EXPECT_NEAR((2 - pacer.spared_gpus()) * power.gpu_w(), 2 * power.gpu_w(1, 150), 1e-3);
+  const double use = limits_of(cluster).usual_use();
+  const double spared_w = 2 * (power.gpu_w(use) - power.gpu_w(use, 150));
+  EXPECT_NEAR(pacer.spared_gpus() * power.gpu_w(), spared_w, 1e-3);
   pacer.stop(JobId{1}, Time{10s});
   EXPECT_EQ(pacer.spared_gpus(), 0);
+}
+
+TEST(Pacer, HoldsAJobToThePowerLimitThatItIsGiven) {
+  cluster::Cluster cluster;
+  cluster.add_vc("all");
+  cluster.add_nodes({.gpus = 2}, 1);
+  const energy::PowerModel power = energy::read_power("dgx1").value();
+  const auto limits = policy::PowerLimits::of_jobs_too(cluster, power).value();
+  ASSERT_TRUE(limits.may_be_set());
+  trace::Trace trace;
+  trace::Job job;
+  job.request.gpus = 1;
+  job.request.model = trace.names.intern("bert");
+  job.outcome.run = 100s;
+  trace.jobs = {job, job};
+  const policy::SpeedBook speeds(cluster, trace, perf::Catalogue{}, limits);
+  const double use = limits.use_of("bert").value();
+  EndQueue ends(trace.jobs.size());
+  Pacer pacer(cluster, trace, speeds, ends);
+  const std::vector one{cluster::Grant{.node = NodeId{0}, .gpus = 0b01}};
+  const std::vector other{cluster::Grant{.node = NodeId{0}, .gpus = 0b10}};
+  pacer.start(JobId{0}, one, 100s, Time{}, {.power_w = 150});
+  pacer.start(JobId{1}, other, 100s, Time{}, {.power_w = 1});
+  const double slow = power.gpu_speed(use, 150);
+  const auto spared = [&](double watts) { return power.gpu_w(use) - power.gpu_w(use, watts); };
+  EXPECT_NEAR(pacer.explain(JobId{0}, one, Time{}).rate, slow, 1e-9);
+  EXPECT_NEAR(pacer.spared_gpus() * power.gpu_w(), spared(150) + spared(power.gpu_least_limit_w),
+              1e-3)
+      << "no board takes a limit below its least";
+  pacer.resize(JobId{1}, other, Time{10s});
+  EXPECT_NEAR(pacer.spared_gpus() * power.gpu_w(), spared(150), 1e-3);
+  EXPECT_EQ(pacer.explain(JobId{1}, other, Time{10s}).rate, 1);
+  pacer.resize(JobId{0}, one, Time{10s});
+  EXPECT_EQ(pacer.spared_gpus(), 0);
+  EXPECT_NEAR(seconds(*pacer.worked(JobId{0}, Time{20s})), 10 * slow + 10, 1e-2);
 }
 
 TEST(Pacer, SaysWhyAJobIsSlow) {

@@ -64,6 +64,7 @@ const char* expectation(const Column& column) {
     case Field::nodes:
     case Field::attempts:
     case Field::max_gpus:
+    case Field::min_gpus:
     case Field::batch:
     case Field::steps:
       return "a whole number of 0 or more";
@@ -144,7 +145,8 @@ float& amount(Field field, Draft& draft) {
 
 bool is_whole(Field field) {
   return field == Field::gpus || field == Field::nodes || field == Field::attempts ||
-         field == Field::max_gpus || field == Field::batch || field == Field::steps;
+         field == Field::max_gpus || field == Field::min_gpus || field == Field::batch ||
+         field == Field::steps;
 }
 
 /// The most that a whole number can be.
@@ -161,6 +163,7 @@ void set_whole(Field field, std::int64_t number, Job& job) {
   (field == Field::gpus       ? job.request.gpus
    : field == Field::nodes    ? job.request.nodes
    : field == Field::max_gpus ? job.request.max_gpus
+   : field == Field::min_gpus ? job.request.min_gpus
    : field == Field::batch    ? job.request.batch
                               : job.outcome.attempts) = static_cast<std::int32_t>(number);
 }
@@ -219,6 +222,7 @@ std::string CellReader::read(const Column& column, std::string_view text, NameId
     case Field::nodes:
     case Field::attempts:
     case Field::max_gpus:
+    case Field::min_gpus:
     case Field::batch:
     case Field::steps:
     case Field::value:

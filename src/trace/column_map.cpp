@@ -16,7 +16,7 @@
 namespace almanac::trace {
 namespace {
 
-constexpr std::array<std::pair<Field, std::string_view>, 39> kFields{{
+constexpr std::array<std::pair<Field, std::string_view>, 40> kFields{{
     {Field::job_id, "job_id"},
     {Field::name, "name"},
     {Field::user, "user"},
@@ -33,6 +33,7 @@ constexpr std::array<std::pair<Field, std::string_view>, 39> kFields{{
     {Field::nodes, "nodes"},
     {Field::attempts, "attempts"},
     {Field::max_gpus, "max_gpus"},
+    {Field::min_gpus, "min_gpus"},
     {Field::batch, "batch"},
     {Field::steps, "steps"},
     {Field::value, "value"},

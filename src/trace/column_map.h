@@ -33,6 +33,7 @@ enum class Field {
   nodes,
   attempts,
   max_gpus,
+  min_gpus,
   batch,
   steps,
   value,

@@ -60,6 +60,12 @@ std::string contradiction(const Job& job, std::string_view id) {
     return fmt::format("max_gpus must not be below gpus: job {} asks {} and at most {}", id,
                        request.gpus, request.max_gpus);
   }
+  if (request.min_gpus > 0 && (request.max_gpus == 0 || request.min_gpus > request.gpus)) {
+    return fmt::format(
+        "min_gpus needs max_gpus, and must not be above gpus: job {} asks {}, at least {} and at "
+        "most {}",
+        id, request.gpus, request.min_gpus, request.max_gpus);
+  }
   if (request.max_gpus > 0 && request.alternatives != kNoName) {
     return fmt::format("max_gpus and alternatives do not go together: job {} has both", id);
   }
@@ -91,7 +97,8 @@ Result<void> Intake::add(const Job& job, std::int64_t line) {
                                     trace_->id(job.id), seconds(request.submit)),
                         where(line)});
   }
-  if (request.worthless_at != kNoTime || request.max_gpus > 0 || outcome.metric != kNoName) {
+  if (request.worthless_at != kNoTime || request.max_gpus > 0 || request.min_gpus > 0 ||
+      outcome.metric != kNoName) {
     std::string message = contradiction(job, trace_->id(job.id));
     if (!message.empty()) return refuse(Error{Code::invalid, std::move(message), where(line)});
   }

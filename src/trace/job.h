@@ -60,15 +60,16 @@ struct Request {
   std::int32_t gpus = 0;          ///< Whole GPUs over all nodes; 0 = a CPU job.
   std::int32_t nodes = 0;         ///< 0 = not given.
   std::int32_t max_gpus = 0;      ///< It may run on any number up to this; 0 = on `gpus` only.
-  std::int32_t batch = 0;         ///< Samples of one step, all GPUs together; 0 = not told.
-  std::int64_t steps = 0;         ///< 0 = not told.
-  float value;                    ///< Of having ended in time; missing = 1.
-  float restart_s;                ///< Work that a restart adds; missing = as the run says.
-  float checkpoint_s;             ///< Work between two checkpoints; missing = none is lost.
-  float gpu_share = 1;            ///< Part of each GPU that is asked for, in (0, 1].
-  float cpus;                     ///< Cores over all nodes.
-  float memory_gb;                ///< GB over all nodes.
-  JobKey after = kNoJobKey;       ///< Starts only when that job has ended.
+  std::int32_t min_gpus = 0;  ///< And on no fewer than this; 0 = on one, where max_gpus is told.
+  std::int32_t batch = 0;     ///< Samples of one step, all GPUs together; 0 = not told.
+  std::int64_t steps = 0;     ///< 0 = not told.
+  float value;                ///< Of having ended in time; missing = 1.
+  float restart_s;            ///< Work that a restart adds; missing = as the run says.
+  float checkpoint_s;         ///< Work between two checkpoints; missing = none is lost.
+  float gpu_share = 1;        ///< Part of each GPU that is asked for, in (0, 1].
+  float cpus;                 ///< Cores over all nodes.
+  float memory_gb;            ///< GB over all nodes.
+  JobKey after = kNoJobKey;   ///< Starts only when that job has ended.
 
   Request();
 

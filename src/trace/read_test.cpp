@@ -139,6 +139,11 @@ TEST_F(ReadTrace, RefusesARequestThatContradictsItself) {
               HasSubstr("worthless_at_s must not come before deadline_s: job 1 is 10 s before"));
   EXPECT_THAT(with("max_gpus", "4,2"),
               HasSubstr("max_gpus must not be below gpus: job 1 asks 4 and at most 2"));
+  EXPECT_THAT(
+      with("max_gpus,min_gpus", "2,4,3"),
+      HasSubstr("min_gpus needs max_gpus, and must not be above gpus: job 1 asks 2, at least "
+                "3 and at most 4"));
+  EXPECT_THAT(with("min_gpus", "2,1"), HasSubstr("min_gpus needs max_gpus"));
   EXPECT_THAT(with("max_gpus,alternatives", "1,2,cpu:8"),
               HasSubstr("max_gpus and alternatives do not go together: job 1 has both"));
   for (const std::string_view wrong : {"gpu", "gpu:", "gpu:0", "gpu:1.5", "gpu::2", "cpu:v100:2",

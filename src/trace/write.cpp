@@ -135,6 +135,7 @@ std::vector<OutColumn> columns_of(const Trace& trace, bool dated) {
   add_count("batch", &Request::batch);
   add_count("steps", &Request::steps);
   add_count("max_gpus", &Request::max_gpus);
+  add_count("min_gpus", &Request::min_gpus);
   add_name("alternatives", &Request::alternatives);
   add_name("group", &Request::group);
   add(

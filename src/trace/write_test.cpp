@@ -134,6 +134,7 @@ Job draw_job(Trace& trace, std::uint64_t number) {
   if (maybe()) request.batch = *inRange(1, 1'000'000'000);
   if (maybe()) request.steps = *inRange<std::int64_t>(1, 1'000'000'000'000);
   if (maybe() && request.gpus > 0) request.max_gpus = request.gpus + *inRange(0, 100);
+  if (maybe() && request.max_gpus > 0) request.min_gpus = *inRange(0, request.gpus + 1);
   if (maybe()) request.nodes = *inRange(1, 100);
   if (maybe()) request.gpu_share = static_cast<float>(*inRange(1, 1000)) / 1000;
   if (maybe()) request.cpus = static_cast<float>(*inRange(0, 1'000'000)) / 7;
@@ -173,6 +174,7 @@ void expect_same(const Trace& a, const Job& x, const Trace& b, const Job& y) {
   RC_ASSERT(p.batch == q.batch);
   RC_ASSERT(p.steps == q.steps);
   RC_ASSERT(p.max_gpus == q.max_gpus);
+  RC_ASSERT(p.min_gpus == q.min_gpus);
   RC_ASSERT(same(p.restart_s, q.restart_s));
   RC_ASSERT(same(p.checkpoint_s, q.checkpoint_s));
   RC_ASSERT((p.after == kNoJobKey) == (q.after == kNoJobKey));

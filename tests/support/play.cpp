@@ -51,6 +51,7 @@ void add_job(trace::Trace& trace, const JobSpec& spec) {
   if (spec.deadline != kNoDuration) job.request.deadline = Time{spec.deadline};
   if (spec.worthless_at != kNoDuration) job.request.worthless_at = Time{spec.worthless_at};
   job.request.max_gpus = spec.max_gpus;
+  job.request.min_gpus = spec.min_gpus;
   job.request.alternatives = trace.names.intern(spec.alternatives);
   job.request.group = trace.names.intern(spec.group);
   job.outcome.metric = trace.names.intern(spec.metric);
@@ -82,12 +83,12 @@ Result<Played> play(const Case& input, policy::Composition composition) {
   }
   options.restart = run.restart;
   std::optional<policy::SpeedBook> speeds;
+  auto limits = policy::PowerLimits::of_jobs_too(input.cluster, linear_board());
+  if (!limits) return tl::unexpected(limits.error());
   if (!input.speed.empty()) {
     auto catalogue =
         perf::read_catalogue(input.speed == "linear" ? models("linear.toml") : input.speed);
     if (!catalogue) return tl::unexpected(catalogue.error());
-    auto limits = policy::PowerLimits::of(input.cluster, linear_board());
-    if (!limits) return tl::unexpected(limits.error());
     speeds.emplace(input.cluster, input.trace, std::move(*catalogue), std::move(*limits));
     options.speeds = &*speeds;
   }
@@ -102,7 +103,7 @@ Result<Played> play(const Case& input, policy::Composition composition) {
       std::any_of(input.trace.jobs.begin(), input.trace.jobs.end(),
                   [](const trace::Job& job) { return job.outcome.metric != kNoName; });
   if (!speeds && (tells_metrics || !applications.empty())) {
-    speeds.emplace(input.cluster, input.trace, perf::Catalogue{});
+    speeds.emplace(input.cluster, input.trace, perf::Catalogue{}, std::move(*limits));
     options.speeds = &*speeds;
   }
   std::optional<policy::SpeedBook> believed;

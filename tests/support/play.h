@@ -50,6 +50,7 @@ struct JobSpec {
   Duration deadline = kNoDuration;  ///< Since the beginning, as `submit`.
   Duration worthless_at = kNoDuration;
   int max_gpus = 0;
+  int min_gpus = 0;
   std::string_view alternatives{};
   std::string_view group{};
   std::string_view metric{};

@@ -197,7 +197,7 @@ class Recount {
       if (node.vc != vc) say("job {} runs in another virtual cluster", index(run.job));
       if ((demand.gpu_types >> bit & 1) == 0) say("job {} on a wrong type", index(run.job));
     }
-    if (held != demand.gpus && held > request.max_gpus) {
+    if (held != demand.gpus && (held > request.max_gpus || held < request.min_gpus)) {
       say("job {} asks {} GPUs and gets {}", index(run.job), demand.gpus, held);
     }
   }

@@ -308,6 +308,8 @@ class Parser {
         spec.worthless_at = words.duration("when its value has fallen to nothing");
       } else if (key == "max_gpus") {
         spec.max_gpus = words.number("the most GPUs that it may run on");
+      } else if (key == "min_gpus") {
+        spec.min_gpus = words.number("the fewest GPUs that it may run on");
       } else if (key == "batch") {
         spec.batch = words.number("the samples of a step");
       } else if (key == "steps") {

@@ -72,9 +72,11 @@ enum class Phase : std::uint8_t {
 
 /// How a job is to run, beside where. What is 0 is as the job has it.
 struct Config {
-  std::int32_t batch = 0;        ///< Samples of a step, over all its GPUs.
-  std::int32_t variant = 0;      ///< Which of its variants, from 1 on.
-  std::int32_t speed_milli = 0;  ///< The part of its speed that it may use at most.
+  std::int32_t batch = 0;    ///< Samples of a step, over all its GPUs.
+  std::int32_t variant = 0;  ///< Which of its variants, from 1 on.
+  /// The power limit of each of its GPUs, in watts. Where the node's own is lower, that counts; a
+  /// board takes none below its least. Only policies that say so set one (Trait::limits_power).
+  std::int32_t power_w = 0;
 
   bool operator==(const Config&) const = default;
 };

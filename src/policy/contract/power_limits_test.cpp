@@ -54,9 +54,9 @@ TEST(PowerLimits, ByHand) {
   // Half of the board is asked for, half is left: 1 / (2 + 2 - 1) = 1/3 of it is drawn.
   EXPECT_DOUBLE_EQ(made->speeds(0.5)[1], 2.0 / 3);
   EXPECT_THAT(made->speeds(0), ElementsAre(1, 1, 1, 1, 1));
-  EXPECT_DOUBLE_EQ(made->spared(1), 0.5);
-  EXPECT_EQ(made->spared(0), 0);
-  EXPECT_EQ(made->spared(3), 0);
+  EXPECT_DOUBLE_EQ(made->spared(1, 1), 0.5);
+  EXPECT_EQ(made->spared(1, 0), 0);
+  EXPECT_EQ(made->spared(1, 3), 0);
 }
 
 TEST(PowerLimits, KnowsTheUseOfModelsThatWereMeasured) {
@@ -74,7 +74,25 @@ TEST(PowerLimits, AreNoneWhereNoNodeHasOne) {
   ASSERT_TRUE(made);
   EXPECT_FALSE(made->any());
   EXPECT_TRUE(made->speeds(1).empty());
-  EXPECT_EQ(made->spared(0), 0);
+  EXPECT_EQ(made->spared(1, 0), 0);
+}
+
+TEST(PowerLimits, MayBeSetWhereAllGpusAreOfThePowerModel) {
+  const auto made = PowerLimits::of_jobs_too(
+      nodes_of({{.gpus = 2}, {.gpus = 2, .gpu_power_limit_w = 100}}), board());
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(made->may_be_set());
+  EXPECT_DOUBLE_EQ(made->speed(1, 0), 1);
+  EXPECT_DOUBLE_EQ(made->speed(1, 0, 150), 0.75);
+  EXPECT_DOUBLE_EQ(made->speed(1, 1, 150), 0.5) << "the lower one counts";
+  EXPECT_DOUBLE_EQ(made->speed(1, 1, 1), 0.25) << "it takes none below 50 W";
+  EXPECT_EQ(made->choices_w().front(), 50);
+  EXPECT_EQ(made->choices_w().back(), 200);
+  const auto other =
+      PowerLimits::of_jobs_too(nodes_of({{.gpus = 2}, {.gpus = 2, .gpu_type = "K80"}}), board());
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(other->may_be_set());
+  EXPECT_FALSE(other->any());
 }
 
 TEST(PowerLimits, SayWhatWasMeasured) {
@@ -106,8 +124,8 @@ RC_GTEST_PROP(PowerLimits, NeverSpeedUpAndFallWithTheLimit, ()) {
   RC_ASSERT(speeds[0] > 0);
   RC_ASSERT(speeds[0] <= speeds[1]);
   RC_ASSERT(speeds[1] <= 1);
-  RC_ASSERT(made->spared(0) >= made->spared(1));
-  RC_ASSERT(made->spared(1) >= 0);
+  RC_ASSERT(made->spared(1, 0) >= made->spared(1, 1));
+  RC_ASSERT(made->spared(1, 1) >= 0);
 }
 
 /// One job of a GPU, of a model or of none.

@@ -77,7 +77,6 @@ SpeedBook::SpeedBook(const cluster::Cluster& cluster, const trace::Trace& trace,
   for (const cluster::Node& node : cluster.nodes) class_of_.push_back(node.node_class);
   for (const cluster::NodeClass& make : classes_) {
     type_of_class_.push_back(models_.gpu_type(make.gpu_type));
-    spared_.push_back(limits_.spared(spared_.size()));
   }
   add_gpu_jobs(trace);
   add_alternatives(trace);
@@ -184,7 +183,8 @@ void SpeedBook::add_gpu_jobs(const trace::Trace& trace) {
       }
       alike_.push_back(
           {perf::JobSpeed(*speed->second.speed, spread(asked.gpus, asked.nodes, gpu), task),
-           asked.gpus, asked.nodes, gpu.type, limits_.speeds(speed->second.use)});
+           asked.gpus, asked.nodes, gpu.type, limits_.speeds(speed->second.use),
+           speed->second.use});
     }
     jobs_[at].alike = entry->second;
   }
@@ -229,17 +229,28 @@ std::vector<perf::Grant> SpeedBook::spread(int gpus, int nodes, const perf::Gran
   return made;
 }
 
-perf::Grant SpeedBook::translated(const Alike& alike, const cluster::Grant& grant) const {
+perf::Grant SpeedBook::translated(const Alike& alike, const cluster::Grant& grant,
+                                  int power_w) const {
   const std::uint32_t make = class_of_[index(grant.node)];
   return {.gpus = grant.count(),
           .cpus = classes_[make].cpus > 0 ? grant.cpu_milli / 1e3 : kNoBound,
           .memory_gb = classes_[make].memory_gb > 0 ? grant.memory_mb / 1e3 : kNoBound,
           .type = type_of_class_[make],
-          .power = power_of(alike, make)};
+          .power = power_of(alike, make, power_w)};
+}
+
+double SpeedBook::power(JobId job, std::span<const cluster::Grant> grants, int power_w) const {
+  double slowest = 1;
+  if (jobs_[index(job)].alike == kCpuJob) return slowest;
+  const Alike& alike = of(job);
+  for (const cluster::Grant& grant : grants) {
+    slowest = std::min(slowest, power_of(alike, class_of_[index(grant.node)], power_w));
+  }
+  return slowest;
 }
 
 perf::Pace SpeedBook::pace(JobId job, std::span<const cluster::Grant> grants,
-                           std::span<const JobId> beside) const {
+                           std::span<const JobId> beside, int power_w) const {
   if (const auto rate = instead(job, grants)) {
     return {.rate = *rate, .computing = grants.front().gpus == 0 ? 0.0 : 1.0};
   }
@@ -251,18 +262,19 @@ perf::Pace SpeedBook::pace(JobId job, std::span<const cluster::Grant> grants,
   }
   const Alike& alike = of(job);
   Short<perf::Grant> held(grants.size());
-  for (std::size_t at = 0; at < grants.size(); ++at) held[at] = translated(alike, grants[at]);
+  for (std::size_t at = 0; at < grants.size(); ++at)
+    held[at] = translated(alike, grants[at], power_w);
   Short<const perf::SpeedModel*> others(beside.size());
   for (std::size_t at = 0; at < beside.size(); ++at) others[at] = &model(beside[at]);
   return alike.speed.pace(held, others);
 }
 
 perf::Parts SpeedBook::parts(JobId job, std::span<const cluster::Grant> grants,
-                             std::span<const JobId> beside) const {
+                             std::span<const JobId> beside, int power_w) const {
   if (const auto rate = instead(job, grants)) return {.type = *rate};
   const Alike& alike = of(job);
   std::vector<perf::Grant> held;
-  for (const cluster::Grant& grant : grants) held.push_back(translated(alike, grant));
+  for (const cluster::Grant& grant : grants) held.push_back(translated(alike, grant, power_w));
   std::vector<const perf::SpeedModel*> others;
   for (const JobId other : beside) others.push_back(&model(other));
   return alike.speed.parts(held, others);

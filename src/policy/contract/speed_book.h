@@ -38,16 +38,18 @@ class SpeedBook {
   SpeedBook(const SpeedBook&) = delete;
   SpeedBook& operator=(const SpeedBook&) = delete;
 
-  /// Of a job that holds `grants`, as far as cores, memory, GPUs and `beside`, the jobs on the most
-  /// crowded of its GPUs, decide.
+  /// Of a job that holds `grants`, as far as cores, memory, GPUs with the power limit `power_w`
+  /// (Config::power_w) and `beside`, the jobs on the most crowded of its GPUs, decide.
   perf::Pace pace(JobId job, std::span<const cluster::Grant> grants,
-                  std::span<const JobId> beside = {}) const;
+                  std::span<const JobId> beside = {}, int power_w = 0) const;
   double rate(JobId job, std::span<const cluster::Grant> grants) const {
     return pace(job, grants).rate;
   }
   /// The same, taken apart. A GPU job's.
   perf::Parts parts(JobId job, std::span<const cluster::Grant> grants,
-                    std::span<const JobId> beside = {}) const;
+                    std::span<const JobId> beside = {}, int power_w = 0) const;
+  /// How fast the slowest GPU of a job computes under its power limits, beside none.
+  double power(JobId job, std::span<const cluster::Grant> grants, int power_w) const;
   /// Of a GPU job on as few nodes as hold it, with the cores and memory of `unit` for each GPU.
   double rate(JobId job, const cluster::Amount& unit) const;
   /// Of a GPU job on `nodes` nodes with so many GPUs on each, with the cores and memory of its
@@ -63,8 +65,17 @@ class SpeedBook {
   double theta() const { return models_.catalogue().theta; }
   /// The model of a GPU job.
   const perf::SpeedModel& model(JobId job) const { return of(job).speed.model(); }
-  /// What a power limit takes off the draw of a GPU of this node in use (PowerLimits::spared()).
-  double spared(NodeId node) const { return spared_[class_of_[index(node)]]; }
+  /// What power limits take off the draw of a GPU of this node that the job has
+  /// (PowerLimits::spared()).
+  double spared(JobId job, NodeId node, int power_w) const {
+    return limits_.spared(use(job), class_of_[index(node)], power_w);
+  }
+  /// What power limits do that policies may set, to a GPU job of use(); null = it is not known.
+  const PowerLimits* job_limits() const { return limits_.may_be_set() ? &limits_ : nullptr; }
+  /// How much a job uses a GPU, 0 to 1; of one that asks none it is not known. There are limits.
+  double use(JobId job) const {
+    return jobs_[index(job)].alike == kCpuJob ? limits_.usual_use() : of(job).use;
+  }
   /// What the user should know of the models that were found, one line each.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -76,6 +87,7 @@ class SpeedBook {
     int nodes;
     perf::GpuType type;
     std::vector<double> power;  ///< By class of nodes; empty = no node has a power limit.
+    double use;                 ///< Of a GPU; 0 where there are no power limits.
   };
   /// What a job would take instead of what it asks.
   struct Instead {
@@ -99,7 +111,11 @@ class SpeedBook {
   /// them.
   std::vector<perf::Grant> spread(int gpus, int nodes, const perf::Grant& each) const;
   perf::Grant reference_gpu(const trace::Job& job, const Names& names) const;
-  perf::Grant translated(const Alike& alike, const cluster::Grant& grant) const;
+  perf::Grant translated(const Alike& alike, const cluster::Grant& grant, int power_w) const;
+  double power_of(const Alike& alike, std::size_t node_class, int power_w) const {
+    if (power_w == 0 || alike.power.empty()) return power_of(alike, node_class);
+    return limits_.speed(alike.use, node_class, power_w);
+  }
   static double power_of(const Alike& alike, std::size_t node_class) {
     return alike.power.empty() ? 1 : alike.power[node_class];
   }
@@ -109,8 +125,7 @@ class SpeedBook {
   std::vector<cluster::NodeClass> classes_;
   std::vector<std::uint32_t> class_of_;  // of each node
   std::vector<perf::GpuType> type_of_class_;
-  std::vector<double> spared_;  // of each class
-  std::size_t usual_class_;     // what most nodes with GPUs are
+  std::size_t usual_class_;  // what most nodes with GPUs are
   cluster::NodeClass usual_;
   std::vector<Job> jobs_;
   std::deque<Alike> alike_;

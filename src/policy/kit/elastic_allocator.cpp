@@ -18,6 +18,7 @@ std::optional<ElasticAllocator::Elastic> ElasticAllocator::elastic(JobId job, st
   Elastic made{.job = job, .told = *told};
   made.most =
       std::clamp(told->batches.max_batch / told->batches.min_local_batch, 1, request.max_gpus);
+  made.least = std::max(1, request.min_gpus);
   if (view.progress(job).phase == Phase::running) {
     if (type_held(job, view) != type) return std::nullopt;
     for (const cluster::Grant& grant : view.grants(job)) made.held_gpus += grant.count();
@@ -104,9 +105,9 @@ void ElasticAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View
       continue;
     }
     cluster::Demand one = asked(job, view);
-    one.gpus = 1;
+    one.gpus = open->least;
     one.gpu_types = type;
-    if (take(left, one)) ++room.gpus;
+    if (take(left, one)) room.gpus += one.gpus;
     open_jobs.push_back(*open);
   }
   if (open_jobs.empty()) return;
@@ -118,10 +119,33 @@ void ElasticAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View
   }
   const std::size_t dealt = wishes.size();
   deal(open_jobs, room, view, wishes);
-  for (std::size_t at = dealt; at < wishes.size(); ++at) {
-    wishes[at].gpu_types = type;
-    wishes[at].least = 1;
+  for (std::size_t at = dealt; at < wishes.size(); ++at) wishes[at].gpu_types = type;
+  heed_least(open_jobs, dealt, room, wishes);
+}
+
+void ElasticAllocator::heed_least(std::span<const Elastic> jobs, std::size_t first,
+                                  const Room& room, std::vector<Wish>& wishes) {
+  int left = room.gpus;
+  for (std::size_t at = first; at < wishes.size(); ++at) left -= wishes[at].gpus;
+  std::vector<Wish> kept(wishes.begin(), wishes.begin() + static_cast<std::ptrdiff_t>(first));
+  for (std::size_t at = first; at < wishes.size(); ++at) {
+    Wish wish = wishes[at];
+    const auto job = std::find_if(jobs.begin(), jobs.end(),
+                                  [&](const Elastic& each) { return each.job == wish.job; });
+    wish.least = job->least;
+    const int lacks = std::max(0, wish.least - wish.gpus);
+    if (lacks > left) {
+      left += wish.gpus;
+      continue;
+    }
+    if (lacks > 0) {
+      left -= lacks;
+      wish = {
+          .job = wish.job, .gpus = wish.least, .gpu_types = wish.gpu_types, .least = wish.least};
+    }
+    kept.push_back(wish);
   }
+  wishes = std::move(kept);
 }
 
 double ElasticAllocator::speed_on(const Elastic& job, int nodes, int gpus) {

@@ -7,9 +7,11 @@
 ///
 /// All is dealt out anew when something has happened, and at most once in `every`; between, jobs
 /// keep what they hold. A job that is not elastic gets what it asks and keeps it. In a deal each
-/// job counts, in the order in which they came, for what it asks, an elastic one for one GPU; what
-/// does not fit waits, and the rest is for the elastic jobs that are in the line. They have GPUs of
-/// one type, that of which the virtual cluster has most.
+/// job counts, in the order in which they came, for what it asks, an elastic one for one GPU or the
+/// fewest that it says (Request::min_gpus); what does not fit waits, and the rest is for the
+/// elastic jobs that are in the line. They have GPUs of one type, that of which the virtual cluster
+/// has most. A job that a deal gives fewer GPUs than it says gets these if they are left, in the
+/// order of the wishes, else none.
 #pragma once
 
 #include <memory>
@@ -32,6 +34,7 @@ class ElasticAllocator : public Allocator {
     JobId job{};
     Training told{};
     int most = 1;       ///< GPUs that it can use: its own limit, and the least batch of a GPU.
+    int least = 1;      ///< On fewer it does not run.
     int held_gpus = 0;  ///< 0 = it waits.
     int held_nodes = 0;
     double restart_s = 0;  ///< What another number of GPUs costs it.
@@ -79,6 +82,9 @@ class ElasticAllocator : public Allocator {
   static Wish keep(JobId job, std::vector<Stock>& stock, const View& view);
   /// A job as a deal looks at it; nothing = it is not elastic on GPUs of that type.
   static std::optional<Elastic> elastic(JobId job, std::uint64_t type, const View& view);
+  /// Gives the wishes from `first` on the fewest GPUs of their jobs, or takes them back.
+  static void heed_least(std::span<const Elastic> jobs, std::size_t first, const Room& room,
+                         std::vector<Wish>& wishes);
   /// What is free of the nodes of a type.
   static Room room_of(VcId vc, std::uint64_t type, const cluster::Ledger& ledger);
   static void open_up(Room& room, std::span<const cluster::Grant> held);

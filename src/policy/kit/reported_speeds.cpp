@@ -10,6 +10,14 @@ namespace {
 constexpr std::size_t kMostReports = 150;   // of a model: what a fit costs grows with them
 constexpr std::size_t kMostKnown = 50'000;  // answers that are kept
 
+/// How fast the GPUs of a running job compute under the power limit that it was given, beside none.
+double under_limit(JobId job, const View& view) {
+  const int power_w = view.config(job).power_w;
+  if (power_w == 0 || view.speeds == nullptr) return 1;
+  return view.speeds->power(job, view.grants(job), power_w) /
+         view.speeds->power(job, view.grants(job), 0);
+}
+
 }  // namespace
 
 void ReportedSpeeds::hear(JobId job, const Training& told, const View& view) {
@@ -24,7 +32,8 @@ void ReportedSpeeds::hear(JobId job, const Training& told, const View& view) {
   }
   bool has_news = false;
   for (; page.read < told.seen.size(); ++page.read) {
-    const elastic::Observation& report = told.seen[page.read];
+    elastic::Observation report = told.seen[page.read];
+    report.time = report.time.on_gpus_of(1 / under_limit(job, view));
     const bool is_known =
         std::any_of(lore.seen.begin(), lore.seen.end(), [&](const elastic::Observation& each) {
           return each.nodes == report.nodes && each.gpus == report.gpus &&

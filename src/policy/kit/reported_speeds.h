@@ -2,7 +2,8 @@
 
 /// \file
 /// How fast jobs are believed to train on other GPUs and with other batches: from what they have
-/// reported (View::training), and nothing else.
+/// reported (View::training), and nothing else. What was reported under a power limit that a policy
+/// set is believed to be as much faster without as the limit's model says (View::speeds).
 ///
 /// Source   Qiao et al., OSDI'21 (Pollux), section 4.1, for the model and its fit. That jobs of one
 ///          model share what they report is ours.

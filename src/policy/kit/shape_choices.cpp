@@ -60,6 +60,12 @@ const std::vector<ShapeChoice>& ShapeChoices::of(JobId job, const View& view) {
                                 view.speeds->theta() * nodes / have.nodes});
     }
   }
+  const auto enough = [&](const ShapeChoice& each) {
+    return each.nodes * each.gpus_per_node >= request.min_gpus;
+  };
+  if (std::any_of(found_.begin(), found_.end(), enough)) {
+    std::erase_if(found_, [&](const ShapeChoice& each) { return !enough(each); });
+  }
   ALMANAC_CHECK(!found_.empty(), "job {} was let in and fits nowhere", index(job));
   return found_;
 }

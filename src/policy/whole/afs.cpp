@@ -92,7 +92,8 @@ class Afs final : public Allocator {
     return request.batch > 0 ? std::min(request.max_gpus, request.batch) : request.max_gpus;
   }
   static int step(const Share& share, const View& view) {
-    return is_elastic(share.job, view) ? 1 : asked(share.job, view).gpus;
+    if (!is_elastic(share.job, view)) return asked(share.job, view).gpus;
+    return share.gpus == 0 ? std::max(1, view.request(share.job).min_gpus) : 1;
   }
 
   /// The type of the job's next GPUs; 0 = there are none for it.

@@ -96,7 +96,7 @@ class RubberBand final : public SweepAllocator {
                                                     : double{request.restart_s},
          .left_s =
              end == kNever ? std::numeric_limits<double>::infinity() : seconds(end - view.now)});
-    return made.gpus.empty() ? request.gpus : made.gpus.front();
+    return made.gpus.empty() ? request.gpus : std::max(request.min_gpus, made.gpus.front());
   }
 
   /// Seconds of a step on 0, 1, 2 ... GPUs.

@@ -38,6 +38,7 @@ void register_almanac(Formats& registry) {
       {Field::batch, "batch"},
       {Field::steps, "steps"},
       {Field::max_gpus, "max_gpus"},
+      {Field::min_gpus, "min_gpus"},
       {Field::alternatives, "alternatives"},
       {Field::group, "group"},
       {Field::metric, "metric"},
