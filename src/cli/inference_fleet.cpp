@@ -2,17 +2,28 @@
 
 #include "cli/inference_fleet.h"
 
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "inference/registry.h"
 #include "text/duration.h"
 #include "text/nearest.h"
+#include "text/number.h"
 
 namespace almanac::cli {
 namespace {
 
 /// Of the requests, for the rate that a replica is found to serve.
 constexpr double kShareInTime = 0.9;
+
+/// 2 of "2p"; nothing where a word is none of this kind.
+std::optional<int> prompts_only(std::string_view word) {
+  if (!word.ends_with('p')) return std::nullopt;
+  const auto count = text::parse_whole(word.substr(0, word.size() - 1));
+  if (!count || *count < 0 || *count > 100'000) return std::nullopt;
+  return static_cast<int>(*count);
+}
 
 Result<void> compose(const std::string& composition, inference::Service& service,
                      std::string& scaler) {
@@ -27,6 +38,8 @@ Result<void> compose(const std::string& composition, inference::Service& service
       service.router = word;
     } else if (all.scalers.find(word) != nullptr) {
       scaler = word;
+    } else if (const auto prefill = prompts_only(word)) {
+      service.prefill = *prefill;
     } else {
       std::vector<std::string> names = all.formers.names();
       for (const auto& more : {all.routers.names(), all.scalers.names()}) {

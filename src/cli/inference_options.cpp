@@ -55,6 +55,26 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
                   "Blocks of 16 tokens of KV cache; 0 = as many as fit")
       ->check(CLI::Range(0, 100'000'000))
       ->capture_default_str();
+  command
+      .add_option("--wait", options->wait,
+                  "How long the first of a batch waits for others, with --batch fixed")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command
+      .add_option("--prefill", options->prefill,
+                  "So many of the replicas compute prompts only, and hand over to the others")
+      ->check(CLI::Range(0, 100'000))
+      ->capture_default_str();
+  command
+      .add_option("--link-gbps", options->link_gbps,
+                  "Gigabits a second of KV from one replica to another")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      .add_option("--swap", options->swap_gib,
+                  "GiB of host memory that keep the KV of what a replica sends back to its queue")
+      ->check(CLI::Range(0.0, 1e5))
+      ->capture_default_str();
   command.add_flag("--prefix-cache", options->prefix_cache,
                    "Find the KV of equal beginnings of prompts again");
   command.add_option("--rate", options->rate, "Let requests come so many times as fast")
@@ -76,12 +96,25 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
   if (!model) return tl::unexpected(model.error());
   const auto board = inference::find_board(options.board);
   if (!board) return tl::unexpected(board.error());
+  const auto wait = text::parse_duration(options.wait);
+  if (!wait || *wait < Duration{0} || *wait == text::kUnlimited) {
+    return fail(Code::usage, fmt::format("--wait: \"{}\" is no length of time", options.wait), {},
+                "as 5ms");
+  }
+  if (*wait > Duration{0} && options.former != "fixed") {
+    return fail(Code::usage, fmt::format("batches of {} do not wait for more", options.former), {},
+                "--wait goes with --batch fixed");
+  }
   told.service = {.model = *model,
                   .board = *board,
                   .gpus = options.gpus,
+                  .prefill = options.prefill,
+                  .link_bytes_per_s = options.link_gbps * 1e9 / 8,
+                  .swap_gib = options.swap_gib,
                   .limits = {.sequences = options.sequences,
                              .tokens = options.tokens,
                              .kv_blocks = options.kv_blocks,
+                             .gather = 1e3 * static_cast<double>(wait->count()),
                              .reuse = options.prefix_cache},
                   .former = options.former,
                   .router = options.router};

@@ -24,6 +24,10 @@ struct InferenceOptions {
   int sequences = 256;
   int tokens = 2048;
   int kv_blocks = 0;
+  std::string wait = "0s";
+  int prefill = 0;
+  double link_gbps = 200;
+  double swap_gib = 0;
   bool prefix_cache = false;
   double rate = 1;
   std::string first_token;

@@ -28,6 +28,7 @@ std::vector<std::pair<std::string, double>> figures(const FleetPlan& plan, const
   };
   const double prompts = static_cast<double>(seen.prompt_tokens);
   return {{"replicas", replicas},
+          {"prefill_replicas", static_cast<double>(plan.service.prefill)},
           {"gpus", replicas * plan.service.gpus},
           {"gpu_hours", fleet.gpu_hours},
           {"cost", fleet.cost},

@@ -38,9 +38,12 @@ Replica::Replica(std::int32_t number, const Limits& limits, const StepTime& step
   if (limits_.chunk <= 0) limits_.chunk = limits_.tokens;
 }
 
-bool Replica::enqueue(RequestId request, std::int32_t ready, bool only_prefill) {
-  const Request& told = books_.requests[request];
-  if (blocks_for(told.prompt) > cache_.size()) return false;
+bool Replica::enqueue(const Visit& visit) {
+  const Request& told = books_.requests[visit.request];
+  const std::int32_t whole = told.prompt + std::max(told.output, 1) - 1;
+  // What outgrows all of the memory would be sent back to the queue for ever.
+  const std::int32_t most = visit.only_prefill || limits_.as_blis ? told.prompt : whole;
+  if (blocks_for(most) > cache_.size()) return false;
   if (spare_slots_.empty()) {
     spare_slots_.push_back(static_cast<Slot>(sequences_.size()));
     sequences_.emplace_back();
@@ -48,16 +51,56 @@ bool Replica::enqueue(RequestId request, std::int32_t ready, bool only_prefill) 
   const Slot slot = spare_slots_.back();
   spare_slots_.pop_back();
   Sequence& sequence = sequences_[slot];
-  sequence.request = request;
+  sequence.request = visit.request;
   sequence.prompt = told.prompt;
-  sequence.last = only_prefill ? told.prompt : told.prompt + std::max(told.output, 1) - 1;
-  sequence.done = sequence.blocks = sequence.bare = 0;
-  sequence.ready = ready;
-  if (limits_.reuse) sequence.keys = prompt_keys(books_.requests, request, limits_.block_tokens);
-  backlog_ += sequence.last - ready;
-  books_.outcomes[request].replica = number_;
-  waiting_.push_back(slot);
+  sequence.last = visit.only_prefill ? told.prompt : whole;
+  sequence.done = sequence.blocks = sequence.bare = sequence.swapped = 0;
+  sequence.ready = visit.ready;
+  sequence.token_at = visit.token_at;
+  sequence.begun = visit.ready > 0;
+  sequence.leaves = visit.only_prefill && told.output > 1;
+  if (limits_.reuse) {
+    sequence.keys = prompt_keys(books_.requests, visit.request, limits_.block_tokens);
+  }
+  backlog_ += sequence.last - visit.ready;
+  books_.outcomes[visit.request].replica = number_;
+  auto place = waiting_.end();
+  if (visit.ready > 0) {
+    place = std::find_if(waiting_.begin(), waiting_.end(),
+                         [&](Slot each) { return sequences_[each].ready == 0; });
+  }
+  line_up(place, slot);
   return true;
+}
+
+void Replica::line_up(std::deque<Slot>::iterator before, Slot slot) {
+  waiting_.insert(before, slot);
+  wanted_blocks_ += wants(sequences_[slot]);
+}
+
+void Replica::take_next() {
+  wanted_blocks_ -= wants(sequences_[waiting_.front()]);
+  waiting_.pop_front();
+}
+
+bool Replica::let_leave(RequestId request) {
+  for (const Slot slot : running_) {
+    Sequence& sequence = sequences_[slot];
+    if (sequence.request != request) continue;
+    if (sequence.prefilling()) return false;
+    sequence.leaves = true;
+    return true;
+  }
+  return false;
+}
+
+void Replica::release(RequestId request) {
+  const auto found = std::find_if(leaving_.begin(), leaving_.end(),
+                                  [&](Slot slot) { return sequences_[slot].request == request; });
+  Sequence& sequence = sequences_[*found];
+  cache_.release(sequence.blocks, sequence.held);
+  spare_slots_.push_back(*found);
+  leaving_.erase(found);
 }
 
 std::int32_t Replica::would_find(RequestId request) const {
@@ -70,6 +113,10 @@ Micros Replica::begin(Micros now) {
   if (running_.empty() && waiting_.empty()) return kNever;
   batch_.clear();
   shares_.clear();
+  left_.clear();
+  settled_.clear();
+  copying_ = 0;
+  ask_again_ = kNever;
   began_ = now;
   former_->form(*this);
   // Where all that ran was sent back there is room again for what waits.
@@ -78,13 +125,13 @@ Micros Replica::begin(Micros now) {
   }
   if (shares_.empty() && !(limits_.as_blis && !waiting_.empty())) return kNever;
   busy_ = true;
-  return now + (*step_)(batch_);
+  return now + copying_ + (*step_)(batch_);
 }
 
 void Replica::end(Micros now, std::vector<RequestId>& finished) {
   busy_ = false;
   (batch_.prefills.empty() ? books_.busy.decoding : books_.busy.prefilling) += now - began_;
-  bool some_finished = false;
+  bool some_go = false;
   for (const Share& share : shares_) {
     Sequence& sequence = sequences_[share.slot];
     Outcome& outcome = books_.outcomes[sequence.request];
@@ -95,18 +142,30 @@ void Replica::end(Micros now, std::vector<RequestId>& finished) {
       outcome.longest_gap = std::max(outcome.longest_gap, now - sequence.token_at);
     } else if (!sequence.prefilling()) {
       // With KV from elsewhere the first token has been given there.
-      if (sequence.ready == 0) outcome.first_token = now;
+      if (!sequence.begun) outcome.first_token = now;
     } else {
       continue;
     }
     sequence.token_at = now;
-    if (sequence.done < sequence.last) continue;
+    if (sequence.leaves) {
+      some_go = true;
+      if (sequence.done < sequence.last || sequence.last == sequence.prompt) continue;
+      sequence.leaves = false;
+    } else if (sequence.done < sequence.last) {
+      continue;
+    }
     outcome.finish = now;
-    some_finished = true;
+    some_go = true;
   }
-  if (!some_finished) return;
+  if (!some_go) return;
   std::erase_if(running_, [&](Slot slot) {
     Sequence& sequence = sequences_[slot];
+    if (sequence.leaves && !sequence.prefilling()) {
+      backlog_ -= sequence.last - sequence.done;
+      left_.push_back({sequence.request, sequence.done, sequence.token_at});
+      leaving_.push_back(slot);
+      return true;
+    }
     if (sequence.done < sequence.last) return false;
     if (limits_.as_blis &&
         sequence.blocks * limits_.block_tokens + sequence.bare < sequence.done + 1 &&
@@ -160,16 +219,18 @@ std::optional<std::int32_t> Replica::admit(std::int32_t most, std::int32_t spare
   const Slot slot = waiting_.front();
   Sequence& sequence = sequences_[slot];
   if (sequence.ready > 0) {
+    if (wants(sequence) + spare > cache_.free()) return std::nullopt;
+    take_next();
     const std::int32_t need = blocks_for(sequence.ready);
-    if (need + spare > cache_.free()) return std::nullopt;
     cache_.take(need, sequence.held);
     sequence.blocks = need;
     sequence.done = sequence.ready;
     name_full_blocks(sequence, 0, sequence.done);
-    Outcome& outcome = books_.outcomes[sequence.request];
-    sequence.token_at = outcome.first_token;
-    waiting_.pop_front();
+    copying_ += sequence.swapped * limits_.swap_block;
+    swapped_blocks_ -= sequence.swapped;
+    sequence.swapped = 0;
     running_.push_back(slot);
+    settled_.push_back(sequence.request);
     return 0;
   }
   std::int32_t found = limits_.reuse ? cache_.find(sequence.keys) : 0;
@@ -179,7 +240,7 @@ std::optional<std::int32_t> Replica::admit(std::int32_t most, std::int32_t spare
   const std::int32_t need = blocks_for(tokens);
   const std::int32_t idle = found > 0 ? cache_.idle(sequence.keys, found) : 0;
   if (need + idle + spare > cache_.free()) return std::nullopt;
-  waiting_.pop_front();
+  take_next();
   if (tokens == 0) {
     sequence.bare = known;
   } else {
@@ -202,12 +263,22 @@ void Replica::preempt_last() {
   const Slot slot = running_.back();
   running_.pop_back();
   Sequence& sequence = sequences_[slot];
-  cache_.release(sequence.blocks, sequence.held);
-  backlog_ += sequence.done;
-  sequence.done = sequence.blocks = sequence.bare = 0;
-  forget_tokens(sequence);
-  sequence.ready = 0;
-  waiting_.push_front(slot);
+  const std::int32_t blocks = std::exchange(sequence.blocks, 0);
+  cache_.release(blocks, sequence.held);
+  if (sequence.done > 0 && swapped_blocks_ + blocks <= limits_.swap_blocks) {
+    ++books_.outcomes[sequence.request].preemptions;
+    sequence.ready = std::exchange(sequence.done, 0);
+    sequence.swapped = blocks;
+    swapped_blocks_ += blocks;
+    copying_ += blocks * limits_.swap_block;
+  } else {
+    backlog_ += sequence.done;
+    sequence.done = sequence.bare = sequence.ready = 0;
+    forget_tokens(sequence);
+  }
+  // What moves elsewhere stays where it is sent back.
+  if (sequence.last > sequence.prompt) sequence.leaves = false;
+  line_up(waiting_.begin(), slot);
 }
 
 void Replica::turn_away_next() {
@@ -215,13 +286,14 @@ void Replica::turn_away_next() {
   const Sequence& sequence = sequences_[slot];
   backlog_ -= sequence.last - sequence.ready;
   books_.outcomes[sequence.request].replica = -1;
-  waiting_.pop_front();
+  take_next();
   spare_slots_.push_back(slot);
 }
 
 Micros Replica::prompts_take(std::size_t count) const {
   Batch batch;
   for (std::size_t each = 0; each < std::min(count, waiting_.size()); ++each) {
+    if (sequences_[waiting_[each]].ready > 0) continue;
     const std::int32_t prompt = sequences_[waiting_[each]].prompt;
     batch.prefills.push_back({.done = 0, .fresh = prompt, .prompt = prompt});
   }
@@ -232,7 +304,7 @@ void Replica::forget_tokens(const Sequence& sequence) {
   Outcome& outcome = books_.outcomes[sequence.request];
   ++outcome.preemptions;
   outcome.decoding = outcome.longest_gap = 0;
-  if (sequence.ready == 0) outcome.first_token = kNever;
+  if (!sequence.begun) outcome.first_token = kNever;
 }
 
 void Replica::abandon(std::vector<RequestId>& lost) {
@@ -243,6 +315,7 @@ void Replica::abandon(std::vector<RequestId>& lost) {
   for (const Slot slot : waiting_) lost.push_back(sequences_[slot].request);
   running_.clear();
   waiting_.clear();
+  wanted_blocks_ = 0;
 }
 
 }  // namespace almanac::inference

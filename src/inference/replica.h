@@ -29,7 +29,12 @@ struct Limits {
   /// What requests ask, for batch formers that heed it; kNever = nothing.
   Micros first_token = kNever;
   Micros per_token = kNever;
-  bool reuse = false;  ///< Requests find the KV of equal prompt heads again.
+  Micros gather = 0;  ///< How long the first request of a fixed batch waits for others.
+  /// Blocks of host memory that sequences which are sent back leave their KV in; 0 = it is lost
+  /// and computed anew, as it is where this is full.
+  std::int32_t swap_blocks = 0;
+  Micros swap_block = 0;  ///< To copy one there, or back. Nothing is computed meanwhile.
+  bool reuse = false;     ///< Requests find the KV of equal prompt heads again.
   /// The ways of inference-sim: what a prompt finds in the cache is not read when the rest of it is
   /// computed; a prompt that is found wholly is not computed, and holds none of its blocks; the
   /// last token of an answer takes a place before all are given back; an iteration is over as soon
@@ -50,18 +55,29 @@ struct Books {
   Busy& busy;
 };
 
+/// A request as a replica gets it.
+struct Visit {
+  RequestId request = 0;
+  std::int32_t ready = 0;     ///< Tokens that come with their KV, and with the first token given.
+  Micros token_at = kNever;   ///< When the last of them was given.
+  bool only_prefill = false;  ///< It leaves when its prompt is computed, if more is asked.
+};
+
 class Replica {
  public:
   /// A request that waits or runs here.
   struct Sequence {
     RequestId request = 0;
     std::int32_t prompt = 0;
-    std::int32_t last = 0;    ///< Tokens with KV when it is finished.
-    std::int32_t done = 0;    ///< Tokens with KV.
-    std::int32_t ready = 0;   ///< Tokens whose KV comes with it from another replica.
-    std::int32_t blocks = 0;  ///< Held.
-    std::int32_t bare = 0;    ///< Tokens done that no held block covers.
-    Micros token_at = 0;      ///< When its last token came.
+    std::int32_t last = 0;     ///< Tokens with KV when it is finished.
+    std::int32_t done = 0;     ///< Tokens with KV.
+    std::int32_t ready = 0;    ///< Tokens whose KV it brings along when it runs again.
+    std::int32_t blocks = 0;   ///< Held.
+    std::int32_t bare = 0;     ///< Tokens done that no held block covers.
+    std::int32_t swapped = 0;  ///< Blocks of host memory that `ready` is in.
+    Micros token_at = 0;       ///< When its last token came.
+    bool begun = false;        ///< Its first token was given on another replica.
+    bool leaves = false;       ///< As soon as its prompt is computed.
     std::vector<KvCache::Block> held{};
     std::vector<KvCache::Key> keys{};  ///< Of its full prompt blocks.
     bool prefilling() const { return done < prompt; }
@@ -71,26 +87,44 @@ class Replica {
   Replica(std::int32_t number, const Limits& limits, const StepTime& step,
           std::unique_ptr<Former> former, Books books);
 
-  /// Lets a request wait here; `ready` of its prompt tokens come with their KV, and with
-  /// `only_prefill` it ends with its first token. False = it can never fit.
-  bool enqueue(RequestId request, std::int32_t ready = 0, bool only_prefill = false);
+  /// Lets a request wait here, those that bring KV before those that do not. False = it can never
+  /// fit.
+  bool enqueue(const Visit& visit);
   /// Starts an iteration and says when it ends; kNever when there is nothing to do.
   Micros begin(Micros now);
   /// Ends it. Adds the requests that are finished to `finished`.
   void end(Micros now, std::vector<RequestId>& finished);
+  /// When a replica that had nothing to do wants to be asked again; kNever = when something comes.
+  Micros ask_again() const { return ask_again_; }
 
-  /// Gives up all requests, those that run first; what was computed of them is lost.
+  /// Lets a running request leave at the end of an iteration. False = it does not run here, or has
+  /// its prompt still to be computed.
+  bool let_leave(RequestId request);
+  /// What left in the iteration that has ended, to go on elsewhere. Its KV stays held until
+  /// release().
+  std::span<const Visit> left() const { return left_; }
+  void release(RequestId request);
+  /// What began in the last begin() with KV that it brought along.
+  std::span<const RequestId> settled() const { return settled_; }
+
+  /// Gives up all requests, those that run first; what was computed of them is lost. Those that
+  /// left are elsewhere.
   void abandon(std::vector<RequestId>& lost);
 
   // What routers and scalers look at.
   std::int32_t number() const { return number_; }
   bool busy() const { return busy_; }
-  bool empty() const { return running_.empty() && waiting_.empty(); }
+  bool empty() const { return running_.empty() && waiting_.empty() && leaving_.empty(); }
   std::size_t waiting() const { return waiting_.size(); }
   std::size_t running() const { return running_.size(); }
   /// Tokens that requests here still have to be given or to have computed.
   std::int64_t backlog() const { return backlog_; }
   const KvCache& cache() const { return cache_; }
+  /// Blocks that all that waits needs to begin.
+  std::int64_t wanted_blocks() const { return wanted_blocks_; }
+  std::int32_t blocks_for(std::int32_t tokens) const {
+    return (tokens + limits_.block_tokens - 1) / limits_.block_tokens;
+  }
   const Limits& limits() const { return limits_; }
   /// Tokens of the request's prompt that would be found here.
   std::int32_t would_find(RequestId request) const;
@@ -105,8 +139,8 @@ class Replica {
   /// Takes a running sequence into the batch with `tokens` more. False = no block is left for it.
   bool grow(Slot slot, std::int32_t tokens);
   /// Lets the next waiting sequence run with at most `most` tokens in this batch, what it finds in
-  /// the cache not counted. The tokens that it got, or nothing where `spare` blocks more than it
-  /// needs are not free.
+  /// the cache not counted. The tokens that it got, none where it brings its KV along; or nothing
+  /// where `spare` blocks more than it needs are not free.
   std::optional<std::int32_t> admit(std::int32_t most, std::int32_t spare = 0);
   /// Turns the next waiting sequence away: it is not served.
   void turn_away_next();
@@ -116,8 +150,11 @@ class Replica {
   Micros arrival(const Sequence& sequence) const {
     return books_.requests[sequence.request].arrival;
   }
-  /// Sends the last running sequence back to the head of the queue; it loses its KV.
+  /// Sends the last running sequence back to the head of the queue; it loses its KV, or takes it
+  /// along where host memory has room.
   void preempt_last();
+  /// With nothing in the batch: calls the former again then, if nothing comes before.
+  void gather_until(Micros at) { ask_again_ = at; }
 
  private:
   struct Share {
@@ -129,9 +166,12 @@ class Replica {
   /// What the outcome of a request is when its tokens are lost.
   void forget_tokens(const Sequence& sequence);
   void name_full_blocks(Sequence& sequence, std::int32_t from, std::int32_t to);
-  std::int32_t blocks_for(std::int32_t tokens) const {
-    return (tokens + limits_.block_tokens - 1) / limits_.block_tokens;
+  /// Blocks without which a sequence that waits does not begin.
+  std::int32_t wants(const Sequence& sequence) const {
+    return blocks_for(sequence.ready > 0 ? sequence.ready + 1 : sequence.prompt);
   }
+  void line_up(std::deque<Slot>::iterator before, Slot slot);
+  void take_next();
 
   std::int32_t number_;
   Limits limits_;
@@ -143,10 +183,17 @@ class Replica {
   std::vector<Slot> spare_slots_;
   std::deque<Slot> waiting_;
   std::vector<Slot> running_;
+  std::vector<Slot> leaving_;
   std::vector<Share> shares_;
+  std::vector<Visit> left_;
+  std::vector<RequestId> settled_;
   Batch batch_;
   Micros began_ = 0;
+  Micros copying_ = 0;  // of the iteration, to host memory and back
+  Micros ask_again_ = kNever;
   std::int64_t backlog_ = 0;
+  std::int64_t wanted_blocks_ = 0;
+  std::int32_t swapped_blocks_ = 0;
   bool busy_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace almanac::inference {
@@ -26,6 +27,7 @@ struct Request {
   std::int32_t output = 0;        ///< Tokens that go out; the prefill yields the first of them.
   std::uint32_t first_block = 0;  ///< Into Requests::blocks.
   std::uint32_t blocks = 0;       ///< How many; 0 = shares nothing.
+  std::uint32_t model = 0;        ///< Into Requests::models; 0 where there are none.
 };
 
 /// Requests by arrival; equal arrivals keep the order of their file.
@@ -35,6 +37,8 @@ struct Requests {
   /// tokens. What of a prompt lies behind its last id is its own.
   std::vector<std::uint64_t> blocks{};
   std::int32_t tokens_per_block = 0;  ///< Of one id; 0 = no ids.
+  /// Names of what requests ask for, in the order in which the log has them; empty = one model.
+  std::vector<std::string> models{};
 
   std::size_t size() const { return all.size(); }
   const Request& operator[](RequestId id) const { return all[id]; }

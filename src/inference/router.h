@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "inference/replica.h"
 
@@ -16,6 +17,15 @@ class Router {
   virtual ~Router() = default;
   /// The position in `replicas`, which is not empty, of the one to take `request`.
   virtual std::size_t choose(RequestId request, std::span<Replica* const> replicas) = 0;
+
+  /// A request that runs on one replica and is to go on with another.
+  struct Move {
+    RequestId request;
+    std::size_t from, to;  ///< Positions.
+  };
+  /// How often it is asked which requests are to move; kNever = none ever does.
+  virtual Micros period() const { return kNever; }
+  virtual std::vector<Move> moves(std::span<Replica* const>) { return {}; }
 };
 
 /// The first position of the least `load(replica)`.

@@ -21,9 +21,11 @@ class Fleet {
   Fleet(const Parts& parts, const Requests& requests, Micros cold_start)
       : parts_(parts), simulation_(requests), cold_start_(cold_start) {}
 
-  void open() {
-    const std::uint32_t number = simulation_.add(parts_.limits, *parts_.step, parts_.former());
-    replicas_.push_back(number);
+  void begin_with(int replicas) {
+    parts_.open(simulation_, replicas);
+    for (int each = 0; each < replicas; ++each) {
+      replicas_.push_back(static_cast<std::uint32_t>(each));
+    }
   }
   void ask(Micros now) { starting_.push_back(now + cold_start_); }
   /// What is not ready yet goes first, then what has fewest requests.
@@ -51,7 +53,7 @@ class Fleet {
       const Micros at = starting_.front();
       starting_.pop_front();
       step(at);
-      open();
+      replicas_.push_back(simulation_.add(parts_.limits, *parts_.step, parts_.former()));
     }
     step(until);
   }
@@ -99,11 +101,15 @@ Result<Scaled> play_scaled(const Service& service, const Requests& requests,
   if (!made) return tl::unexpected(made.error());
   const auto scaler = make_scaler(scaling.scaler, scaling.told);
   if (!scaler) return tl::unexpected(scaler.error());
+  if (service.prefill > 0 && scaling.told.least != scaling.told.most) {
+    return fail(Code::usage, "replicas for prompts alone do not go with a scaler", {},
+                "tell one number of replicas");
+  }
   Fleet fleet(*made, requests, scaling.told.cold_start);
   Scaled seen;
   const Micros begin = requests.size() > 0 ? requests.all.front().arrival : 0;
   fleet.advance(begin);
-  for (int each = 0; each < std::max(1, scaling.told.least); ++each) fleet.open();
+  fleet.begin_with(std::max(1, scaling.told.least));
   for (Micros now = begin;; now += (*scaler)->period()) {
     fleet.advance(now);
     const Load load = fleet.load();
@@ -133,6 +139,7 @@ Result<double> replica_rate(const Service& service, const Requests& requests,
   const double rate = static_cast<double>(sample.size() - 1) / span_s;
   Service one = service;
   one.replicas = 1;
+  one.prefill = 0;
   const auto does = [&](double asked) -> Result<bool> {
     Requests faster = sample;
     for (Request& each : faster.all) each.arrival = (each.arrival - first) * (rate / asked);

@@ -63,22 +63,42 @@ Result<Parts> parts(const Service& service) {
     }
     limits.kv_blocks = static_cast<std::int32_t>(blocks);
   }
+  if (service.prefill > 0 && service.prefill >= service.replicas) {
+    return fail(Code::usage,
+                fmt::format("of {} replicas {} cannot be for prompts alone", service.replicas,
+                            service.prefill),
+                {}, "leave one for the tokens");
+  }
+  const double block = service.model.kv_bytes() * limits.block_tokens;
+  constexpr double kGib = 1024.0 * 1024 * 1024;
+  limits.swap_blocks = static_cast<std::int32_t>(std::min(service.swap_gib * kGib / block, 1e9));
+  limits.swap_block = 1e6 * block / (service.board.host_bandwidth * service.gpus);
   return Parts{
       .limits = limits,
       .step = service.measured != nullptr
                   ? service.measured
                   : std::make_shared<const Roofline>(service.model, service.board, service.gpus),
       .former = former->make,
-      .router = router->make(service.seed)};
+      .router = router->make(service.seed),
+      .decode_router = router->make(service.seed + 1),
+      .prefill = service.prefill,
+      .link_token = 1e6 * service.model.kv_bytes() / service.link_bytes_per_s};
+}
+
+void Parts::open(Simulation& simulation, int replicas) const {
+  for (int each = 0; each < replicas; ++each) {
+    const Role role = prefill == 0 ? Role::both : each < prefill ? Role::prefill : Role::decode;
+    simulation.add(limits, *step, former(), {.role = role});
+  }
+  if (prefill > 0) simulation.route_decodes(*decode_router);
+  simulation.connect([token = link_token](std::int32_t tokens) { return token * tokens; });
 }
 
 Result<std::vector<Outcome>> play(const Service& service, const Requests& requests) {
   const auto made = parts(service);
   if (!made) return tl::unexpected(made.error());
   Simulation simulation(requests);
-  for (int each = 0; each < service.replicas; ++each) {
-    simulation.add(made->limits, *made->step, made->former());
-  }
+  made->open(simulation, service.replicas);
   simulation.run(*made->router);
   return simulation.outcomes();
 }
@@ -125,21 +145,33 @@ Seen summarize(const Requests& requests, const std::vector<Outcome>& outcomes,
   return seen;
 }
 
-Result<int> fewest_replicas(Service service, const Requests& requests, const Objective& objective,
-                            double share, int most) {
-  const auto enough = [&](int replicas) -> Result<bool> {
+Result<Fewest> fewest_replicas(Service service, const Requests& requests,
+                               const Objective& objective, double share, int most, bool split) {
+  // The best division of so many; replicas 0 = none of them does.
+  const auto enough = [&](int replicas) -> Result<Fewest> {
     service.replicas = replicas;
-    const auto outcomes = play(service, requests);
-    if (!outcomes) return tl::unexpected(outcomes.error());
-    return summarize(requests, *outcomes, objective).attainment() >= share;
+    Fewest best;
+    double attained = 0;
+    const int divisions = split ? replicas - 1 : 1;
+    for (int each = 1; each <= divisions; ++each) {
+      if (split) service.prefill = each;
+      const auto outcomes = play(service, requests);
+      if (!outcomes) return tl::unexpected(outcomes.error());
+      const double found = summarize(requests, *outcomes, objective).attainment();
+      if (found < share || (best.replicas > 0 && found <= attained)) continue;
+      attained = found;
+      best = {replicas, service.prefill};
+    }
+    return best;
   };
   // Doubling finds a number that does, halving the fewest between it and one that does not.
-  int fails = 0, does = 0;
-  for (int tried = 1; does == 0; tried = std::min(2 * tried, most)) {
+  Fewest does;
+  int fails = 0;
+  for (int tried = 1; does.replicas == 0; tried = std::min(2 * tried, most)) {
     const auto found = enough(tried);
     if (!found) return tl::unexpected(found.error());
-    if (*found) {
-      does = tried;
+    if (found->replicas > 0) {
+      does = *found;
     } else if (tried == most) {
       return fail(Code::unavailable,
                   fmt::format("{} replicas do not serve {:.4g} % of the requests as asked", most,
@@ -149,11 +181,15 @@ Result<int> fewest_replicas(Service service, const Requests& requests, const Obj
       fails = tried;
     }
   }
-  while (does - fails > 1) {
-    const int middle = fails + (does - fails) / 2;
+  while (does.replicas - fails > 1) {
+    const int middle = fails + (does.replicas - fails) / 2;
     const auto found = enough(middle);
     if (!found) return tl::unexpected(found.error());
-    (*found ? does : fails) = middle;
+    if (found->replicas > 0) {
+      does = *found;
+    } else {
+      fails = middle;
+    }
   }
   return does;
 }

@@ -25,7 +25,10 @@ struct Service {
   Board board{};
   int gpus = 1;  ///< Of one replica.
   int replicas = 1;
-  Limits limits{};  ///< kv_blocks 0 = as many as fit.
+  int prefill = 0;  ///< Of the replicas: compute prompts for the others; 0 = all do both.
+  double link_bytes_per_s = 25e9;  ///< Of KV from replica to replica.
+  double swap_gib = 0;  ///< Host memory of a replica for KV of sequences that are sent back.
+  Limits limits{};      ///< kv_blocks 0 = as many as fit.
   std::string former = "chunked";
   std::string router = "shortest_queue";
   std::uint64_t seed = 1;
@@ -37,15 +40,23 @@ struct Service {
 /// Source   inference-sim (BLIS): nine tenths of the memory, less what activations take.
 std::int64_t fitting_blocks(const Service& service);
 
+class Simulation;
+
 /// What the replicas of a service are made from.
 struct Parts {
   Limits limits{};  ///< kv_blocks as many as there are.
   std::shared_ptr<const StepTime> step;
   std::function<std::unique_ptr<Former>()> former;
   std::unique_ptr<Router> router;
+  std::unique_ptr<Router> decode_router;
+  int prefill = 0;
+  Micros link_token = 0;  ///< Of the KV of a token from replica to replica.
+
+  /// Adds `replicas`, of which the first `prefill` compute prompts only and the others tokens only.
+  void open(Simulation& simulation, int replicas) const;
 };
 /// Fails with not_found for a former or router that is none, with invalid where the model does not
-/// fit.
+/// fit, with usage where no replica is left for tokens.
 Result<Parts> parts(const Service& service);
 
 /// What of a request must hold for it to count as served well, microseconds; infinite = anything.
@@ -86,9 +97,17 @@ double energy_j(const Service& service, double replica_s, const Busy& busy);
 Seen summarize(const Requests& requests, const std::vector<Outcome>& outcomes,
                const Objective& objective);
 
+/// How a fleet is divided.
+struct Fewest {
+  int replicas = 0;
+  int prefill = 0;  ///< As Service has it.
+};
 /// The fewest replicas, at most `most`, with which `share` of the requests meet the objective.
-/// Fails with unavailable where `most` do not do, and as play() does. Tries O(log most) numbers.
-Result<int> fewest_replicas(Service service, const Requests& requests, const Objective& objective,
-                            double share, int most);
+/// With `split` some compute prompts for the others, as many as serve most requests well.
+/// Fails with unavailable where `most` do not do, and as play() does. Tries O(log most) numbers,
+/// with `split` each number in all its parts.
+Result<Fewest> fewest_replicas(Service service, const Requests& requests,
+                               const Objective& objective, double share, int most,
+                               bool split = false);
 
 }  // namespace almanac::inference

@@ -80,6 +80,28 @@ TEST_F(InferenceCommand, SaysTheSameOfAFleetThatStaysAsSimulateDoes) {
   EXPECT_EQ(simulated["ttft_ms"]["p99"], compared["ttft_p99_ms"]);
 }
 
+TEST_F(InferenceCommand, LetsReplicasComputePromptsForOthers) {
+  const ProgramRun made = run("compare", {"--replicas", "3", "--of", "chunked,1p", "-o", "json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const json all = json::parse(made.out);
+  EXPECT_EQ(all[1]["finished"], 40);
+  // One for prompts has a queue of twenty where three share it; no prompt holds up a token.
+  EXPECT_GT(all[1]["ttft_p90_ms"], all[0]["ttft_p90_ms"]);
+  EXPECT_LT(all[1]["tpot_p99_ms"], all[0]["tpot_p99_ms"]);
+  const ProgramRun split = run("size", {"--split", "-o", "json"});
+  ASSERT_EQ(split.status, 0) << split.err;
+  EXPECT_GE(json::parse(split.out)["prefill_replicas"], 1);
+  for (const auto& [wrong, message] :
+       {std::pair{std::vector<std::string>{"--replicas", "2", "--prefill", "2"}, "leave one"},
+        std::pair{std::vector<std::string>{"--replicas", "1..3", "--prefill", "1"},
+                  "go with a scaler"},
+        std::pair{std::vector<std::string>{"--wait", "5ms"}, "--batch fixed"}}) {
+    const ProgramRun refused = run("simulate", wrong);
+    EXPECT_NE(refused.status, 0);
+    EXPECT_THAT(refused.err, HasSubstr(message));
+  }
+}
+
 TEST_F(InferenceCommand, ExplainsARequest) {
   const ProgramRun made = run("explain", {"--request", "20", "-o", "json"});
   ASSERT_EQ(made.status, 0) << made.err;

@@ -37,6 +37,18 @@ TEST(Fixed, LetsNothingJoinABatchThatRuns) {
   EXPECT_DOUBLE_EQ(seen[1].start, 14e3);
 }
 
+TEST(Fixed, LetsTheFirstOfABatchWaitForOthers) {
+  const std::vector<Request> all{{.arrival = 0, .prompt = 10, .output = 1},
+                                 {.arrival = 2e3, .prompt = 10, .output = 1},
+                                 {.arrival = 6e3, .prompt = 10, .output = 1},
+                                 {.arrival = 40e3, .prompt = 10, .output = 1}};
+  const auto pairs = play("fixed", all, {.sequences = 2, .gather = 5e3});
+  EXPECT_DOUBLE_EQ(pairs[0].start, 2e3);  // full
+  EXPECT_DOUBLE_EQ(pairs[1].finish, 22e3);
+  EXPECT_DOUBLE_EQ(pairs[2].start, 22e3);  // has waited while the others were computed
+  EXPECT_DOUBLE_EQ(pairs[3].start, 45e3);
+}
+
 TEST(DropLate, TurnsAwayWhatCanNoLongerBeInTime) {
   const std::vector<Request> all{{.arrival = 0, .prompt = 40, .output = 1},
                                  {.arrival = 1e3, .prompt = 30, .output = 1},

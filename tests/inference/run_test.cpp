@@ -48,9 +48,12 @@ class Counting final : public StepTime {
   mutable Micros busy = 0;
 };
 
+enum class Shape { alike, pools, swapping };
 struct Choice {
   std::string former, router;
+  Shape shape = Shape::alike;
 };
+constexpr Micros kSwapBlock = 20, kLinkToken = 2;
 
 class Runs : public testing::TestWithParam<Choice> {
  protected:
@@ -58,11 +61,22 @@ class Runs : public testing::TestWithParam<Choice> {
   Requests requests_ = draw(kRequests, 400, 300, 50);
 
   void run(Simulation& simulation, const StepTime& step, std::int32_t blocks) {
+    const bool pools = GetParam().shape == Shape::pools;
+    const std::int32_t swap = GetParam().shape == Shape::swapping ? 1'000'000 : 0;
     for (int each = 0; each < 3; ++each) {
-      simulation.add({.sequences = 32, .tokens = 512, .kv_blocks = blocks}, step,
-                     registry().formers.find(GetParam().former)->make());
+      const Role role = !pools ? Role::both : each == 0 ? Role::prefill : Role::decode;
+      simulation.add({.sequences = 32,
+                      .tokens = 512,
+                      .kv_blocks = blocks,
+                      .gather = 3e3,
+                      .swap_blocks = swap,
+                      .swap_block = kSwapBlock},
+                     step, registry().formers.find(GetParam().former)->make(), {.role = role});
     }
+    simulation.connect([](std::int32_t tokens) { return kLinkToken * tokens; });
     const auto router = registry().routers.find(GetParam().router)->make(1);
+    const auto decodes = registry().routers.find(GetParam().router)->make(2);
+    if (pools) simulation.route_decodes(*decodes);
     simulation.run(*router);
   }
 };
@@ -89,7 +103,7 @@ TEST_P(Runs, EveryTokenOfEveryRequestIsComputedOnceWhereNothingIsSentBack) {
 TEST_P(Runs, SequencesThatAreSentBackForWantOfMemoryStillFinish) {
   const Counting step;
   Simulation simulation(requests_);
-  run(simulation, step, 250);
+  run(simulation, step, 200);
   std::int64_t preemptions = 0, outputs = 0;
   for (RequestId id = 0; id < requests_.size(); ++id) {
     const Outcome& outcome = simulation.outcomes()[id];
@@ -98,7 +112,11 @@ TEST_P(Runs, SequencesThatAreSentBackForWantOfMemoryStillFinish) {
     ASSERT_LT(outcome.finish, kNever) << id;
   }
   EXPECT_GT(preemptions, 0);
-  EXPECT_GT(step.decoded, outputs);
+  if (GetParam().shape == Shape::swapping) {
+    EXPECT_EQ(step.decoded, outputs);
+  } else {
+    EXPECT_GT(step.decoded, outputs);
+  }
 }
 
 TEST_P(Runs, TheNumberPresentIsTheRateTimesTheStay) {
@@ -143,14 +161,111 @@ TEST_P(Runs, AreTheSameTwice) {
 std::vector<Choice> choices() {
   std::vector<Choice> all;
   for (const auto& former : registry().formers.names()) {
-    for (const auto& router : registry().routers.names()) all.push_back({former, router});
+    for (const auto& router : registry().routers.names()) {
+      for (const Shape shape : {Shape::alike, Shape::pools, Shape::swapping}) {
+        all.push_back({former, router, shape});
+      }
+    }
   }
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Runs, testing::ValuesIn(choices()), [](const auto& each) {
-  return each.param.former + "_" + each.param.router;
-});
+std::string name_of(const testing::TestParamInfo<Choice>& each) {
+  constexpr const char* kShapes[] = {"", "_pools", "_swapping"};
+  return each.param.former + "_" + each.param.router +
+         kShapes[static_cast<std::size_t>(each.param.shape)];
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Runs, testing::ValuesIn(choices()), name_of);
+
+TEST(Pools, HandOverTheKvAtThePaceOfTheLink) {
+  const Requests requests{.all = {{.arrival = 0, .prompt = 100, .output = 3}}};
+  const Counting step;
+  Simulation simulation(requests);
+  for (const Role role : {Role::prefill, Role::decode}) {
+    simulation.add({.kv_blocks = 100}, step, registry().formers.find("chunked")->make(),
+                   {.role = role});
+  }
+  simulation.connect([](std::int32_t tokens) { return 50.0 * tokens; });
+  simulation.run(*registry().routers.find("round_robin")->make(1));
+  const Outcome& seen = simulation.outcomes()[0];
+  EXPECT_DOUBLE_EQ(seen.first_token, 1000);
+  EXPECT_DOUBLE_EQ(seen.finish, 1000 + 50 * 100 + 2 * 1000);
+  EXPECT_DOUBLE_EQ(seen.longest_gap, 50 * 100 + 1000);
+  EXPECT_EQ(seen.replica, 1);
+}
+
+TEST(Swapping, CopiesOutAndInAndComputesNothingTwice) {
+  // Two sequences of 32 tokens fill four blocks; the 33rd of the first sends the other out, which
+  // comes back when the first has gone.
+  const Requests requests{.all = {{.arrival = 0, .prompt = 32, .output = 3},
+                                  {.arrival = 0, .prompt = 32, .output = 3}}};
+  const Counting step;
+  Simulation simulation(requests);
+  simulation.add({.kv_blocks = 4, .swap_blocks = 2, .swap_block = 100}, step,
+                 registry().formers.find("chunked")->make());
+  simulation.run(*registry().routers.find("round_robin")->make(1));
+  EXPECT_EQ(step.prefilled, 64);
+  EXPECT_EQ(step.decoded, 4);
+  EXPECT_EQ(simulation.outcomes()[1].preemptions, 1);
+  EXPECT_DOUBLE_EQ(simulation.outcomes()[0].finish, 3 * 1000 + 200);
+  EXPECT_DOUBLE_EQ(simulation.outcomes()[1].finish, 3 * 1000 + 200 + 2 * 1000 + 200);
+}
+
+TEST(Llumnix, MovesARequestAwayFromWhereMemoryRunsOut) {
+  // Round robin would leave the long answers of every other request on one replica.
+  Requests requests;
+  for (int each = 0; each < 12; ++each) {
+    requests.all.push_back(
+        {.arrival = each * 1e3, .prompt = 64, .output = each % 2 == 0 ? 400 : 40});
+  }
+  const auto preemptions = [&](const char* name) {
+    const Counting step;
+    Simulation simulation(requests);
+    for (int each = 0; each < 2; ++each) {
+      simulation.add({.kv_blocks = 100}, step, registry().formers.find("chunked")->make());
+    }
+    simulation.connect([](std::int32_t tokens) { return 10.0 * tokens; });
+    simulation.run(*registry().routers.find(name)->make(1));
+    std::int32_t sum = 0;
+    for (const Outcome& each : simulation.outcomes()) {
+      EXPECT_LT(each.finish, kNever);
+      sum += each.preemptions;
+    }
+    return sum;
+  };
+  EXPECT_GT(preemptions("round_robin"), 0);
+  EXPECT_EQ(preemptions("llumnix"), 0);
+}
+
+TEST(Run, TurnsAwayWhatOutgrowsAllMemory) {
+  // It would be sent back to the queue and computed anew for ever.
+  const Requests requests{.all = {{.arrival = 0, .prompt = 100, .output = 1000}}};
+  const Counting step;
+  Simulation simulation(requests);
+  simulation.add({.kv_blocks = 10}, step, registry().formers.find("chunked")->make());
+  simulation.advance(1e6, *registry().routers.find("round_robin")->make(1));
+  EXPECT_EQ(simulation.next(), kNever);
+  EXPECT_EQ(simulation.outcomes()[0].replica, -1);
+}
+
+TEST(Lanes, LetReplicasComputeInTurn) {
+  Requests requests;
+  for (std::uint32_t each = 0; each < 6; ++each) {
+    requests.all.push_back({.arrival = 0, .prompt = 1, .output = 1, .model = each % 2});
+  }
+  const Counting step;
+  Simulation simulation(requests);
+  for (const std::uint32_t model : {0U, 1U}) {
+    simulation.add({.sequences = 1, .tokens = 1, .kv_blocks = 10}, step,
+                   registry().formers.find("chunked")->make(), {.model = model, .lane = 0});
+  }
+  simulation.run(*registry().routers.find("round_robin")->make(1));
+  for (std::size_t each = 0; each < 6; ++each) {
+    EXPECT_DOUBLE_EQ(simulation.outcomes()[each].finish, 1000.0 * static_cast<double>(each + 1));
+    EXPECT_EQ(simulation.outcomes()[each].replica, static_cast<std::int32_t>(each % 2));
+  }
+}
 
 TEST(Prefix, IsComputedOnceForRequestsThatShareIt) {
   Requests requests;
@@ -179,12 +294,28 @@ TEST(Size, IsTheFewestReplicasThatDo) {
   const Objective objective{.first_token = 500e3, .per_token = 25e3};
   const auto found = fewest_replicas(service, requests, objective, 0.9, 16);
   ASSERT_TRUE(found.has_value()) << to_string(found.error());
-  for (const int replicas : {*found, *found - 1}) {
+  for (const int replicas : {found->replicas, found->replicas - 1}) {
     if (replicas == 0) continue;
     service.replicas = replicas;
     const auto outcomes = play(service, requests);
     ASSERT_TRUE(outcomes.has_value());
-    EXPECT_EQ(summarize(requests, *outcomes, objective).attainment() >= 0.9, replicas == *found);
+    EXPECT_EQ(summarize(requests, *outcomes, objective).attainment() >= 0.9,
+              replicas == found->replicas);
+  }
+  // Divided, no division of fewer does, and the one that is told serves most.
+  const auto split = fewest_replicas(service, requests, objective, 0.9, 16, true);
+  ASSERT_TRUE(split.has_value()) << to_string(split.error());
+  const auto attained = [&](int replicas, int prefill) {
+    service.replicas = replicas;
+    service.prefill = prefill;
+    return summarize(requests, *play(service, requests), objective).attainment();
+  };
+  const double best = attained(split->replicas, split->prefill);
+  EXPECT_GE(best, 0.9);
+  for (int each = 1; each < split->replicas; ++each)
+    EXPECT_LE(attained(split->replicas, each), best);
+  for (int each = 1; each + 1 < split->replicas; ++each) {
+    EXPECT_LT(attained(split->replicas - 1, each), 0.9);
   }
 }
 

@@ -43,6 +43,46 @@ TEST(Reactive, GoesUpWithTheQueueAndComesDownAfterFiveMinutes) {
   EXPECT_EQ(scaler->want(400e6, {.ready = 6, .waiting = 0, .running = 1}), 1);
 }
 
+TEST(Inferline, FollowsABurstUpAtOnceAndDownOnceAndNotToAndFro) {
+  const auto scaler = made("inferline", kCase);
+  std::int64_t arrived = 0;
+  int replicas = 0;
+  std::vector<std::pair<int, int>> changes;  // second, replicas from then on
+  for (int second = 0; second < 120; ++second) {
+    // 10 a second, but 40 in the seconds 6 to 10.
+    if (second > 0) arrived += second > 5 && second <= 10 ? 40 : 10;
+    const int wanted =
+        scaler->want(second * 1e6, {.ready = replicas, .running = 1, .arrived = arrived});
+    if (wanted != replicas) changes.emplace_back(second, wanted);
+    replicas = wanted;
+  }
+  // Up by the last 5 s while the burst comes: 16, 22, 28, 34 and 40 a second. Down by the busiest 5
+  // s of the last 30, and no sooner than 15 s after a change. The last minute holds 12.5 a second
+  // when one is over, and 10 when the burst is out of it.
+  const std::vector<std::pair<int, int>> expected{{5, 5},   {6, 8},   {7, 11}, {8, 14}, {9, 17},
+                                                  {10, 20}, {36, 17}, {51, 5}, {60, 7}, {75, 5}};
+  EXPECT_EQ(changes, expected);
+}
+
+TEST(Quantile, AddsWhatForecastsWereOffByInNineOfTen) {
+  const auto scaler = made("quantile", kCase);
+  std::int64_t arrived = 0;
+  Micros now = 0;
+  const auto minute = [&](std::int64_t requests) {
+    arrived += requests;
+    return scaler->want(now += 60e6, {.arrived = arrived});
+  };
+  // Too young to know: half as much again as the 10 a second that come.
+  EXPECT_EQ(minute(600), 8);
+  for (int each = 0; each < 10; ++each) minute(600);
+  // The forecast two minutes ahead was right ten times.
+  EXPECT_EQ(minute(600), 5);
+  // Once of eleven times it was off by 10 a second, which nine of ten leave out; then twice of
+  // twelve: 9 a second on top of 20.
+  EXPECT_EQ(minute(1200), 10);
+  EXPECT_EQ(minute(1200), 15);
+}
+
 /// Each scaler that goes by rates has, at a steady rate, enough for it and not twice that.
 class AtASteadyRate : public testing::TestWithParam<const char*> {};
 

@@ -102,8 +102,10 @@ void register_inference_compare(Program& program) {
   const auto asked = std::make_shared<ComparedServices>();
   asked->fleet.add_to(command);
   command
-      .add_option("--of", asked->compositions,
-                  "What to compare: names of batchers, routers and scalers, joined by +")
+      .add_option(
+          "--of", asked->compositions,
+          "What to compare: names of batchers, routers and scalers, and 2p where two replicas "
+          "compute prompts only, joined by +")
       ->type_name("NAME+NAME,...")
       ->delimiter(',')
       ->capture_default_str();

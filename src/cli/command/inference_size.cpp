@@ -15,6 +15,7 @@ struct SizeOptions {
   double share = 0.9;
   int most = 64;
   double gpu_hour = 0;
+  bool split = false;
 };
 
 Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
@@ -24,13 +25,19 @@ Result<int> size(const InferenceOptions& options, const SizeOptions& asked) {
     return fail(Code::usage, "without an objective one replica is enough", {},
                 "give --ttft, --tpot or both");
   }
-  const auto replicas = inference::fewest_replicas(told->service, told->requests, told->objective,
-                                                   asked.share, asked.most);
-  if (!replicas) return tl::unexpected(replicas.error());
-  told->service.replicas = *replicas;
-  const FleetPlan plan{.service = told->service,
-                       .scaling = {.scaler = "steady", .told = {*replicas, *replicas}},
-                       .gpu_hour = asked.gpu_hour};
+  if (told->service.prefill > 0) {
+    return fail(Code::usage, "--prefill goes with a number of replicas, which is what is sought",
+                {}, "--split finds how many are best for prompts alone");
+  }
+  const auto fewest = inference::fewest_replicas(told->service, told->requests, told->objective,
+                                                 asked.share, asked.most, asked.split);
+  if (!fewest) return tl::unexpected(fewest.error());
+  told->service.replicas = fewest->replicas;
+  told->service.prefill = fewest->prefill;
+  const FleetPlan plan{
+      .service = told->service,
+      .scaling = {.scaler = "steady", .told = {fewest->replicas, fewest->replicas}},
+      .gpu_hour = asked.gpu_hour};
   const auto fleet = play_fleet(plan, *told);
   if (!fleet) return tl::unexpected(fleet.error());
   print_fleet(options.output, plan, *fleet);
@@ -51,6 +58,8 @@ void register_inference_size(Program& program) {
   command.add_option("--most", asked->most, "Replicas at most")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
+  command.add_flag("--split", asked->split,
+                   "Let some replicas compute prompts only, as many as is best");
   command.add_option("--gpu-hour", asked->gpu_hour, "Price of a GPU for an hour")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

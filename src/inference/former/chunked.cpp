@@ -18,12 +18,8 @@ class Chunked final : public Former {
     std::int32_t budget = limits.tokens;
     bool preempted = false;
     for (std::size_t each = 0; each < replica.run().size() && budget > 0; ++each) {
-      const Replica::Slot slot = replica.run()[each];
-      const Replica::Sequence& sequence = replica.at(slot);
-      const std::int32_t tokens =
-          sequence.prefilling() ? std::min({sequence.prompt - sequence.done, limits.chunk, budget})
-                                : 1;
-      while (!replica.grow(slot, tokens)) {
+      std::int32_t tokens = 0;
+      while ((tokens = compute_some(replica, replica.run()[each], budget)) == 0) {
         preempted = true;
         const bool itself = replica.run().size() == each + 1;
         replica.preempt_last();
@@ -34,10 +30,22 @@ class Chunked final : public Former {
     if (preempted) return;
     while (budget > 0 && replica.next() != nullptr &&
            replica.run().size() < static_cast<std::size_t>(limits.sequences)) {
+      const bool brings = replica.next()->ready > 0;
       const auto tokens = replica.admit(std::min(limits.chunk, budget));
       if (!tokens) return;
-      budget -= *tokens;
+      budget -= brings ? compute_some(replica, replica.run().back(), budget) : *tokens;
     }
+  }
+
+ private:
+  /// A token, or of a prompt as much as may be. How many; 0 = no block is left.
+  static std::int32_t compute_some(Replica& replica, Replica::Slot slot, std::int32_t budget) {
+    const Replica::Sequence& sequence = replica.at(slot);
+    const std::int32_t tokens =
+        sequence.prefilling()
+            ? std::min({sequence.prompt - sequence.done, replica.limits().chunk, budget})
+            : 1;
+    return replica.grow(slot, tokens) ? tokens : 0;
   }
 };
 

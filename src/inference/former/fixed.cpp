@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// A batch stays together until its last request is answered; what comes meanwhile waits.
+/// A batch stays together until its last request is answered; what comes meanwhile waits. Where
+/// Limits::gather says so, the first of a batch waits for others first.
 ///
 /// Source   Yu et al., OSDI'22 (Orca), section 2: batches of requests, as servers before it.
+///          Crankshaw et al., NSDI'17 (Clipper), section 4.3.2: delayed batching.
 #include <limits>
 
 #include "inference/former/steps.h"
@@ -19,8 +21,16 @@ class Fixed final : public Former {
       decode_all(replica);
       return;
     }
-    admit_prompts(replica, static_cast<std::size_t>(replica.limits().sequences),
-                  std::numeric_limits<std::int64_t>::max());
+    const auto most = static_cast<std::size_t>(replica.limits().sequences);
+    if (replica.next() == nullptr) return;
+    const Micros full_at = replica.arrival(*replica.next()) + replica.limits().gather;
+    if (replica.waiting() < most && replica.now() < full_at) {
+      replica.gather_until(full_at);
+      return;
+    }
+    if (admit_prompts(replica, most, std::numeric_limits<std::int64_t>::max()) == 0) {
+      decode_all(replica);
+    }
   }
 };
 

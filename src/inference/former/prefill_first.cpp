@@ -6,6 +6,7 @@
 /// Source   vLLM v0's default scheduler (Kwon et al., SOSP'23, section 4.5).
 #include <algorithm>
 
+#include "inference/former/steps.h"
 #include "inference/registry.h"
 
 namespace almanac::inference::former {
@@ -32,14 +33,7 @@ class PrefillFirst final : public Former {
       prefills = prefills || *tokens > 0;
     }
     if (prefills) return;
-    for (std::size_t each = 0; each < replica.run().size(); ++each) {
-      const Replica::Slot slot = replica.run()[each];
-      while (!replica.grow(slot, 1)) {
-        const bool itself = replica.run().size() == each + 1;
-        replica.preempt_last();
-        if (itself) return;
-      }
-    }
+    decode_all(replica);
   }
 };
 

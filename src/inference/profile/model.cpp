@@ -33,11 +33,11 @@ const std::array kModels{
 
 /// Source   power: Patel et al., ISCA'24 (Splitwise), simulator; of the L40S its limit, and the
 /// rest in
-///          the A100's proportions.
+///          the A100's proportions. Way to the host: data sheets, PCIe 5 and 4 with 16 lanes.
 const std::array kBoards{
-    Board{"h100", 989.5e12, 1979e12, 3.35e12, 0.45, 0.30, 80, 75, 700, 380},
-    Board{"a100-sxm", 312e12, 0, 2.039e12, 0.38, 0.18, 80, 63, 400, 250},
-    Board{"l40s", 362.05e12, 1466e12, 0.864e12, 0.32, 0.08, 48, 55, 350, 219},
+    Board{"h100", 989.5e12, 1979e12, 3.35e12, 0.45, 0.30, 80, 64e9, 75, 700, 380},
+    Board{"a100-sxm", 312e12, 0, 2.039e12, 0.38, 0.18, 80, 32e9, 63, 400, 250},
+    Board{"l40s", 362.05e12, 1466e12, 0.864e12, 0.32, 0.08, 48, 32e9, 55, 350, 219},
 };
 
 std::string lower(std::string_view text) {

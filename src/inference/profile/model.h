@@ -43,6 +43,7 @@ struct Board {
   double prefill_use = 0;  ///< Share of the peak that prefills reach.
   double decode_use = 0;
   double memory_gib = 0;
+  double host_bandwidth = 0;  ///< To the memory of its node, bytes a second, one way.
   /// Watts of one GPU that waits, that computes prompts, that computes tokens.
   double idle_w = 0, prefill_w = 0, decode_w = 0;
 

@@ -6,16 +6,22 @@
 
 #include <algorithm>
 #include <charconv>
+#include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "inference/former/steps.h"
 #include "inference/profile/fitted.h"
 #include "inference/recipe/recipes.h"
 #include "inference/recipe/sheet.h"
+#include "inference/registry.h"
 #include "inference/request_log.h"
+#include "inference/simulation.h"
 #include "stats/mean.h"
 #include "stats/quantile.h"
 #include "text/number.h"
@@ -87,9 +93,98 @@ Result<double> kv_tokens(const Sheet& sheet, const std::string& model, const Deg
                                            degrees.tensor, degrees.stages));
 }
 
-struct Played {
+struct Times {
   std::vector<double> ttft{}, tpot{}, total{};  // ms
 };
+struct Played : Times {
+  std::optional<Times> common{};  ///< As the commands simulate it.
+};
+
+/// Whole prompts first; then a token for those that have waited longest for one, as long as their
+/// contexts together stay below a bound. Those that are not finished go to the end of the line.
+class Rotating final : public Former {
+ public:
+  void form(Replica& replica) override {
+    std::vector<Replica::Slot> back = std::exchange(last_, {});
+    std::erase_if(back, [&](Replica::Slot slot) {
+      return std::find(replica.run().begin(), replica.run().end(), slot) == replica.run().end();
+    });
+    constexpr std::size_t kAll = std::numeric_limits<std::int32_t>::max();
+    std::size_t had = replica.run().size();
+    const auto joined = [&] {
+      const auto run = replica.run();
+      return std::vector<Replica::Slot>(run.begin() + static_cast<std::ptrdiff_t>(had), run.end());
+    };
+    if (replica.next() != nullptr && replica.next()->ready > 0) {
+      former::admit_prompts(replica, kAll, 0);
+      const auto handed_over = joined();
+      line_.insert(line_.end(), handed_over.begin(), handed_over.end());
+      had = replica.run().size();
+    }
+    line_.insert(line_.end(), back.begin(), back.end());
+    if (former::admit_prompts(replica, kAll, replica.limits().tokens) > 0) {
+      last_ = joined();
+      return;
+    }
+    std::int64_t tokens = 0;
+    while (!line_.empty()) {
+      tokens += replica.at(line_.front()).done + 1;
+      if (tokens > kMostTokens) break;
+      replica.grow(line_.front(), 1);
+      last_.push_back(line_.front());
+      line_.pop_front();
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kMostTokens = 50'000;
+  std::deque<Replica::Slot> line_;
+  std::vector<Replica::Slot> last_;  // of the batch before
+};
+
+/// The time of an iteration as DistServe's simulator has it, its overhead of a batch included.
+class WithOverhead final : public StepTime {
+ public:
+  explicit WithOverhead(const Fitted& fit) : fit_(fit) {}
+  Micros operator()(const Batch& batch) const override {
+    constexpr Micros kBatch = 2e3, kToken = 0.1;
+    return fit_(batch) + kBatch +
+           kToken * static_cast<double>(batch.prefill_tokens() + batch.context);
+  }
+
+ private:
+  const Fitted& fit_;
+};
+
+/// The same by the simulation that all commands use. Nothing where that has no such fleet: stages
+/// of a pipeline. A token more is asked of each request, for DistServe's prefills yield none.
+std::optional<Times> play_common(const Requests& requests, const Run& run,
+                                 const std::vector<Fitted>& fits,
+                                 const std::vector<published::DistServeWorker>& workers) {
+  if (run.prefill.stages > 1 || (run.decode && run.decode->stages > 1)) return std::nullopt;
+  Requests asked = requests;
+  for (Request& each : asked.all) ++each.output;
+  std::vector<WithOverhead> steps(fits.begin(), fits.end());
+  Simulation simulation(asked);
+  for (std::size_t each = 0; each < steps.size(); ++each) {
+    const Role role = steps.size() == 1 ? Role::both : each == 0 ? Role::prefill : Role::decode;
+    // DistServe counts the KV of a batch and not of what runs besides.
+    simulation.add({.sequences = std::numeric_limits<std::int32_t>::max(),
+                    .tokens = static_cast<std::int32_t>(workers[each].kv_tokens),
+                    .kv_blocks = std::numeric_limits<std::int32_t>::max() / 2,
+                    .block_tokens = 1},
+                   steps[each], std::make_unique<Rotating>(), {.role = role});
+  }
+  simulation.run(*registry().routers.find("round_robin")->make(1));
+  Times played;
+  for (RequestId id = 0; id < asked.size(); ++id) {
+    const Outcome& outcome = simulation.outcomes()[id];
+    played.ttft.push_back((outcome.first_token - asked[id].arrival) / 1e3);
+    played.tpot.push_back((outcome.finish - outcome.first_token) / 1e3 / requests[id].output);
+    played.total.push_back((outcome.finish - asked[id].arrival) / 1e3);
+  }
+  return played;
+}
 
 Result<Played> play(const Run& run, const Requests& log, std::size_t count, const Sheet& capacities,
                     const std::string& coefficients) {
@@ -123,6 +218,7 @@ Result<Played> play(const Run& run, const Requests& log, std::size_t count, cons
     played.tpot.push_back((times[each].finish - times[each].prefilled) / 1e3 / request.output);
     played.total.push_back((times[each].finish - request.arrival) / 1e3);
   }
+  played.common = play_common(requests, run, fits, workers);
   return played;
 }
 
@@ -188,6 +284,10 @@ Result<Comparison> compare_distserve(const Shared& shared) {
     if (!played) return tl::unexpected(played.error());
     made.add_column(stem(path) + ": TTFT", *ttft, played->ttft, "ms");
     made.add_column(stem(path) + ": TPOT", *tpot, played->tpot, "ms");
+    if (played->common) {
+      made.add_column(stem(path) + ": TTFT, common path", *ttft, played->common->ttft, "ms");
+      made.add_column(stem(path) + ": TPOT, common path", *tpot, played->common->tpot, "ms");
+    }
     by_name.emplace(stem(path), std::move(*played));
     return {};
   };

@@ -25,8 +25,10 @@ class Inferline final : public Scaler {
     seen_.emplace_back(now, load.arrived);
     while (seen_.size() > kLongest + 1) seen_.pop_front();
     double rate = 0;
+    // Windows that end now: what ended before was heeded then, and heeding it again would take back
+    // each step down.
     for (const std::size_t window : {5, 10, 20, 40, 60}) {
-      rate = std::max(rate, greatest_rate(window, kLongest));
+      rate = std::max(rate, greatest_rate(window, window));
     }
     const int present = load.ready + load.starting;
     const int up = replicas(rate);

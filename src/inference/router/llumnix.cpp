@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The replica with most free KV memory for each request, and requests that move away from where
+/// memory runs out.
+#include <algorithm>
+
+#include "inference/registry.h"
+
+namespace almanac::inference::router {
+namespace {
+
+/// Source   Sun et al., OSDI'24 (Llumnix), and the defaults of its released code: load in remaining
+///          steps, (free blocks - blocks that all waiting ones need) / requests; every 50 ms the
+///          replica that has fewest, if under 3, and the one that has most are paired, and the
+///          shortest running request moves if that leaves the difference smaller and the other at
+///          3 or more. For that only the first that waits counts.
+/// Differs  A move copies in one stage beside the iterations and in one between them, and memory is
+///          not reserved before the second.
+class Llumnix final : public Router {
+ public:
+  std::size_t choose(RequestId, std::span<Replica* const> replicas) override {
+    return least(replicas, [](const Replica& replica) {
+      const auto present = static_cast<double>(replica.waiting() + replica.running());
+      const double free = replica.cache().free() - static_cast<double>(replica.wanted_blocks());
+      // Of those that are empty the first; a request that fits nowhere goes where least is short.
+      return -free / std::max(present, 0.5);
+    });
+  }
+  Micros period() const override { return 50e3; }
+  std::vector<Move> moves(std::span<Replica* const> replicas) override {
+    const std::size_t from = least(replicas, [](const Replica& each) { return steps(each, 0); });
+    const std::size_t to = least(replicas, [](const Replica& each) { return -steps(each, 0); });
+    if (steps(*replicas[from], 0) >= kEnough) return {};
+    const Replica::Sequence* shortest = nullptr;
+    for (const Replica::Slot slot : replicas[from]->run()) {
+      const Replica::Sequence& each = replicas[from]->at(slot);
+      if (each.prefilling() || each.leaves) continue;
+      if (shortest == nullptr || each.done < shortest->done) shortest = &each;
+    }
+    if (shortest == nullptr) return {};
+    const std::int32_t blocks = replicas[from]->blocks_for(shortest->done + 1);
+    const double before = steps(*replicas[to], 0) - steps(*replicas[from], 0);
+    const double left = steps(*replicas[to], blocks);
+    const double after = left - steps(*replicas[from], -blocks);
+    if (left < kEnough || after <= 0 || after >= before) return {};
+    return {{shortest->request, from, to}};
+  }
+
+ private:
+  static constexpr double kEnough = 3;
+  /// With `more` blocks, of a request more or fewer, held.
+  static double steps(const Replica& replica, std::int32_t more) {
+    const double waiting =
+        replica.next() == nullptr ? 0 : replica.blocks_for(replica.next()->prompt);
+    const double free = replica.cache().free() - waiting - more;
+    const double sequences = static_cast<double>(replica.running()) +
+                             (replica.next() == nullptr ? 0 : 1) + (more > 0) - (more < 0);
+    return free / std::max(sequences, 1.0);
+  }
+};
+
+}  // namespace
+
+void register_llumnix(Registry& registry) {
+  registry.routers.add(
+      {.name = "llumnix",
+       .summary = "most free KV memory, what waits left out; moves requests where it runs out",
+       .source = "Sun et al. OSDI'24",
+       .make = [](std::uint64_t) { return std::make_unique<Llumnix>(); }});
+}
+
+}  // namespace almanac::inference::router
