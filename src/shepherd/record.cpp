@@ -189,19 +189,28 @@ std::string to_json(const Limits& limits) {
 }
 
 template <typename Record>
+Result<Record> parse_record(std::string_view text) try {
+  Record record;
+  read(json::parse(text), record);
+  return record;
+} catch (const json::exception& error) {
+  return fail(Code::corrupt, fmt::format("not a record of a run: {}", error.what()));
+}
+
+template <typename Record>
 Result<Record> read_record(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return tl::unexpected(text.error());
-  try {
-    Record record;
-    read(json::parse(*text), record);
-    return record;
-  } catch (const json::exception& error) {
-    return fail(Code::corrupt, fmt::format("not a record of a run: {}", error.what()),
-                {.file = path});
-  }
+  auto record = parse_record<Record>(*text);
+  if (!record) record.error().where.file = path;
+  return record;
 }
 
+template Result<Identity> parse_record<Identity>(std::string_view);
+template Result<Started> parse_record<Started>(std::string_view);
+template Result<Limits> parse_record<Limits>(std::string_view);
+template Result<Spec> parse_record<Spec>(std::string_view);
+template Result<Exit> parse_record<Exit>(std::string_view);
 template Result<Identity> read_record<Identity>(const std::string&);
 template Result<Started> read_record<Started>(const std::string&);
 template Result<Limits> read_record<Limits>(const std::string&);
