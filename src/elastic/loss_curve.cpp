@@ -105,11 +105,12 @@ LossCurve::LossCurve(std::span<const LossPoint> points) {
   const auto [least, most] =
       std::minmax_element(points.begin(), points.end(),
                           [](const LossPoint& a, const LossPoint& b) { return a.loss < b.loss; });
-  const double range = std::max(most->loss - least->loss, 1e-12 * (1 + std::abs(least->loss)));
+  const double lowest_seen = least->loss;
+  const double range = std::max(most->loss - lowest_seen, 1e-12 * (1 + std::abs(lowest_seen)));
   std::vector<Fit> fits;
   const auto try_level = [&](bool is_exponential, double below) {
     Fit made;
-    const bool can = fit(points, scale_, is_exponential, least->loss - below * range, made);
+    const bool can = fit(points, scale_, is_exponential, lowest_seen - below * range, made);
     if (can) fits.push_back(made);
     return can ? made.error : std::numeric_limits<double>::infinity();
   };

@@ -66,6 +66,8 @@ void OwnWord::hear(const std::string& line, std::optional<double>& use) {
   std::array<double, 3> values{};
   std::size_t told = 0;
   while (told < values.size() && words >> values[told]) ++told;
+  // What is no number leaves 0, what is too large for one the largest that there is.
+  if (told < values.size() && values[told] != 0) return;
   const auto [first, second, third] = values;
   if (told == 0) return;
   if (word == "gpu_use" && first >= 0 && first <= 1) use = first;

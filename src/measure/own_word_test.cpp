@@ -97,7 +97,7 @@ TEST_F(OwnWordTest, TellsWhichGpusItUsesAndHowFastItIsOnThem) {
   EXPECT_EQ(word_.progress()->batches,
             (OwnProgress::Batches{.most = 4096, .least_of_gpu = 32, .most_of_gpu = 256}));
   say("gpus 0\nstep_s -1\nstep_s 0.5 0.6\nstep_s 0.5 0 1.5\nstep_s 1e-9\nnoise 1\nnoise 1 1e300\n"
-      "batches 8 4 2\nbatches 1e9\nmetric 1e300\nmetric nan\n");
+      "batches 8 4 2\nbatches 8 4 1e999\nbatches 1e9\nmetric 1e300\nmetric nan\n");
   word_.look(file_, Time{120s});
   EXPECT_EQ(word_.progress()->times_gpus, 2);
   EXPECT_FALSE(word_.progress()->pace) << "that was on others, and what follows makes no sense";

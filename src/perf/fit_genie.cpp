@@ -60,9 +60,9 @@ std::vector<std::vector<TimedRun>> timed_runs(const Profile& source) {
   }
   std::vector<std::vector<TimedRun>> made;
   for (auto& [key, runs] : groups) {
-    const bool differ = std::any_of(runs.begin(), runs.end(), [&](const TimedRun& run) {
-      return run.steps != runs.front().steps;
-    });
+    const bool differ = std::any_of(
+        runs.begin(), runs.end(),
+        [&first = runs.front()](const TimedRun& run) { return run.steps != first.steps; });
     if (differ) made.push_back(std::move(runs));
   }
   return made;

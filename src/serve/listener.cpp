@@ -34,7 +34,7 @@ using Clock = std::chrono::steady_clock;
 class Listener::Loop {
  public:
   Loop(std::vector<Descriptor> sockets, Descriptor poll, Descriptor bell, Handler handler,
-       const Limits& limits, std::unique_ptr<const Tls> tls)
+       const Limits& limits, std::unique_ptr<Tls> tls)
       : limits_(limits),
         tls_(std::move(tls)),
         sockets_(std::move(sockets)),
@@ -236,7 +236,7 @@ class Listener::Loop {
   }
 
   Limits limits_;
-  std::unique_ptr<const Tls> tls_;
+  std::unique_ptr<Tls> tls_;
   std::vector<Descriptor> sockets_;
   Descriptor poll_;
   Descriptor bell_;
@@ -256,8 +256,7 @@ Listener::Listener(std::unique_ptr<Loop> loop) : loop_(std::move(loop)) {}
 Listener::~Listener() = default;
 
 Result<std::unique_ptr<Listener>> Listener::start(std::vector<Descriptor> sockets, Handler handler,
-                                                  const Limits& limits,
-                                                  std::unique_ptr<const Tls> tls) {
+                                                  const Limits& limits, std::unique_ptr<Tls> tls) {
   Descriptor poll(::epoll_create1(EPOLL_CLOEXEC));
   Descriptor bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!poll || !bell) {

@@ -27,7 +27,7 @@ class Listener {
   /// `tls` is for those who come by TCP; null = what they say is not encrypted.
   static Result<std::unique_ptr<Listener>> start(std::vector<process::Descriptor> sockets,
                                                  Handler handler, const Limits& limits = {},
-                                                 std::unique_ptr<const Tls> tls = nullptr);
+                                                 std::unique_ptr<Tls> tls = nullptr);
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
   /// Answers what is in hand, takes nothing new, returns when all threads have ended.

@@ -28,11 +28,11 @@ Result<std::unique_ptr<Server>> Server::start(live::Service& service, Config con
   const std::string& state = service.state();
   auto tokens = Tokens::open(state + "/tokens");
   if (!tokens) return tl::unexpected(tokens.error());
-  std::unique_ptr<const Tls> tls;
+  std::unique_ptr<Tls> tls;
   if (!config.certificate.empty()) {
     auto made = Tls::of(config.certificate, config.key);
     if (!made) return tl::unexpected(made.error());
-    tls = std::make_unique<const Tls>(*std::move(made));
+    tls = std::make_unique<Tls>(*std::move(made));
   }
   std::vector<process::Descriptor> sockets;
   std::optional<int> port;

@@ -11,6 +11,8 @@
 #include <openssl/ssl.h>
 #include <sys/stat.h>
 
+#include "live/log.h"
+
 namespace almanac::serve {
 namespace {
 
@@ -24,11 +26,26 @@ std::string said() {
   return text.data();
 }
 
+/// Tells a file from the one that is there later.
+struct Stamp {
+  ino_t file = 0;
+  std::int64_t second = 0, nanosecond = 0;
+  bool operator==(const Stamp&) const = default;
+};
+
+Stamp stamp_of(const std::string& path) {
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) return {};
+  return {about.st_ino, about.st_mtim.tv_sec, about.st_mtim.tv_nsec};
+}
+
 }  // namespace
 
 struct Tls::State {
   std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> context{::SSL_CTX_new(::TLS_server_method()),
                                                        ::SSL_CTX_free};
+  std::string certificate, key;
+  Stamp of_certificate, of_key;  // when they were tried last
 };
 
 struct TlsSession::State {
@@ -47,6 +64,10 @@ Result<Tls> Tls::of(const std::string& certificate, const std::string& key) {
                 "chmod 600 it");
   }
   auto state = std::make_unique<State>();
+  state->certificate = certificate;
+  state->key = key;
+  state->of_certificate = stamp_of(certificate);
+  state->of_key = stamp_of(key);
   SSL_CTX* const context = state->context.get();
   if (context == nullptr) return fail(Code::unavailable, fmt::format("no TLS: {}", said()));
   ::SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
@@ -65,7 +86,21 @@ Result<Tls> Tls::of(const std::string& certificate, const std::string& key) {
   return Tls(std::move(state));
 }
 
-std::unique_ptr<TlsSession> Tls::begin(int socket) const {
+std::unique_ptr<TlsSession> Tls::begin(int socket) {
+  const Stamp of_certificate = stamp_of(state_->certificate);
+  const Stamp of_key = stamp_of(state_->key);
+  if (of_certificate != state_->of_certificate || of_key != state_->of_key) {
+    // What cannot be taken is not tried again before it changes: the two are replaced one by one.
+    state_->of_certificate = of_certificate;
+    state_->of_key = of_key;
+    auto renewed = of(state_->certificate, state_->key);
+    if (renewed) {
+      *this = *std::move(renewed);
+    } else {
+      live::log_warning(
+          fmt::format("the certificate before it stays: {}", to_string(renewed.error())));
+    }
+  }
   auto made = std::make_unique<TlsSession::State>(
       TlsSession::State{{::SSL_new(state_->context.get()), ::SSL_free}});
   SSL* const session = made->session.get();

@@ -16,6 +16,7 @@ namespace almanac::serve {
 
 class TlsSession;
 
+/// Not thread-safe.
 class Tls {
  public:
   /// Of a certificate, with those that vouch for it behind it, and its key, both PEM. Fails with
@@ -25,8 +26,10 @@ class Tls {
   Tls& operator=(Tls&&) noexcept;
   ~Tls();
 
-  /// Of a socket that does not wait, and outlives the session; null = no memory.
-  std::unique_ptr<TlsSession> begin(int socket) const;
+  /// Of a socket that does not wait, and outlives the session; null = no memory. Takes the files
+  /// anew where they have changed since, as when the certificate was renewed; where they cannot be
+  /// taken, a warning says so and the old certificate stays.
+  std::unique_ptr<TlsSession> begin(int socket);
 
  private:
   struct State;

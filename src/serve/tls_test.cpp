@@ -5,6 +5,7 @@
 #include "serve/tls.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -72,7 +73,7 @@ class TlsTest : public testing::Test {
     std::vector<Descriptor> sockets;
     sockets.push_back(std::move(*tcp));
     auto started = Listener::start(std::move(sockets), std::move(handler), {},
-                                   std::make_unique<const Tls>(*std::move(tls)));
+                                   std::make_unique<Tls>(*std::move(tls)));
     ASSERT_TRUE(started);
     listener_ = *std::move(started);
   }
@@ -112,6 +113,20 @@ TEST_F(TlsTest, IsRefusedByAClientThatMeantAnother) {
   EXPECT_FALSE(ask("http")) << "nor is anything said in the open";
   listener_.reset();
   EXPECT_EQ(asked, 0);
+}
+
+TEST_F(TlsTest, TakesACertificateThatWasRenewed) {
+  start(own_, [](const Ask&) { return Answer{.body = "here"}; });
+  const std::string renewed = folder_ / "renewed";
+  make_certificate(renewed, "IP:127.0.0.1");
+  ASSERT_FALSE(ask("https", renewed + ".pem"));
+  // One by one, as who renews it does: in between the old one must go on.
+  std::filesystem::copy_file(own_ + ".pem", folder_ / "old.pem");
+  std::filesystem::rename(renewed + ".pem", own_ + ".pem");
+  EXPECT_TRUE(ask("https", folder_ / "old.pem"));
+  std::filesystem::rename(renewed + ".key", own_ + ".key");
+  EXPECT_TRUE(ask("https", own_ + ".pem"));
+  EXPECT_FALSE(ask("https", folder_ / "old.pem"));
 }
 
 TEST_F(TlsTest, AnswersOthersWhileOneDoesNotShakeHands) {

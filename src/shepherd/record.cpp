@@ -2,6 +2,7 @@
 #include "shepherd/record.h"
 
 #include <ctime>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,23 +22,52 @@ namespace {
 
 using nlohmann::json;
 
-Time time_of(std::int64_t milliseconds) { return Time{Duration{milliseconds}}; }
 std::int64_t milliseconds(Time time) { return time.time_since_epoch().count(); }
 
 json milliseconds(Duration length) { return length == kNoDuration ? json() : json(length.count()); }
-Duration length_of(const json& milliseconds) {
-  return milliseconds.is_null() ? kNoDuration : Duration{milliseconds.get<std::int64_t>()};
-}
 
 template <typename T>
 json optional(const std::optional<T>& value) {
   return value ? json(*value) : json();
 }
 
+/// A whole number; one with a fraction or an exponent is none, and C++ may make anything of it.
+template <typename T>
+T whole(const json& value) {
+  if (!value.is_number_integer()) {
+    throw json::type_error::create(302, "expected a whole number", &value);
+  }
+  return value.get<T>();
+}
+
+template <typename T>
+void take(const json& from, const char* key, T& to) {
+  if constexpr (std::is_same_v<T, Duration>) {
+    to = Duration{whole<std::int64_t>(from.at(key))};
+  } else if constexpr (std::is_same_v<T, Time>) {
+    to = Time{Duration{whole<std::int64_t>(from.at(key))}};
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    to = whole<T>(from.at(key));
+  } else {
+    from.at(key).get_to(to);
+  }
+}
+
+void take(const json& from, const char* key, std::vector<int>& to) {
+  to.clear();
+  for (const json& each : from.at(key)) to.push_back(whole<int>(each));
+}
+
 template <typename T>
 void take(const json& from, const char* key, std::optional<T>& to) {
-  const json& value = from.at(key);
-  to = value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
+  to.reset();
+  if (!from.at(key).is_null()) take(from, key, to.emplace());
+}
+
+/// kNoDuration is null.
+void take_limit(const json& from, const char* key, Duration& to) {
+  to = kNoDuration;
+  if (!from.at(key).is_null()) take(from, key, to);
 }
 
 json of(const Identity& identity) {
@@ -45,75 +75,75 @@ json of(const Identity& identity) {
 }
 
 void read(const json& from, Identity& to) {
-  from.at("process").get_to(to.process);
-  from.at("birth_ticks").get_to(to.birth);
+  take(from, "process", to.process);
+  take(from, "birth_ticks", to.birth);
 }
 
 void read(const json& from, Spec& to) {
-  from.at("id").get_to(to.id);
-  from.at("argv").get_to(to.argv);
-  from.at("script").get_to(to.script);
-  from.at("environment").get_to(to.environment);
-  from.at("directory").get_to(to.directory);
-  from.at("out").get_to(to.out);
-  from.at("err").get_to(to.err);
-  from.at("append").get_to(to.append);
-  from.at("log_limit_gb").get_to(to.log_limit_gb);
-  from.at("cores").get_to(to.cores);
+  take(from, "id", to.id);
+  take(from, "argv", to.argv);
+  take(from, "script", to.script);
+  take(from, "environment", to.environment);
+  take(from, "directory", to.directory);
+  take(from, "out", to.out);
+  take(from, "err", to.err);
+  take(from, "append", to.append);
+  take(from, "log_limit_gb", to.log_limit_gb);
+  take(from, "cores", to.cores);
   take(from, "cpus", to.cpus);
   take(from, "memory_gb", to.memory_gb);
   // A service of an earlier release, which starts this one, does not say.
   if (from.contains("io_mbs")) take(from, "io_mbs", to.io_mbs);
-  to.time_limit = length_of(from.at("time_limit_ms"));
-  to.grace = Duration{from.at("grace_ms").get<std::int64_t>()};
+  take_limit(from, "time_limit_ms", to.time_limit);
+  take(from, "grace_ms", to.grace);
   if (from.contains("signal")) {
-    from.at("signal").get_to(to.signal);
-    to.signal_before = Duration{from.at("signal_before_ms").get<std::int64_t>()};
-    from.at("signal_shell").get_to(to.signal_shell);
+    take(from, "signal", to.signal);
+    take(from, "signal_before_ms", to.signal_before);
+    take(from, "signal_shell", to.signal_shell);
   }
   if (from.contains("open_files")) take(from, "open_files", to.open_files);
-  if (from.contains("umask")) from.at("umask").get_to(to.umask);
-  if (from.contains("resource_limits")) from.at("resource_limits").get_to(to.resource_limits);
-  if (from.contains("user_has_name")) from.at("user_has_name").get_to(to.user_has_name);
+  if (from.contains("umask")) take(from, "umask", to.umask);
+  if (from.contains("resource_limits")) take(from, "resource_limits", to.resource_limits);
+  if (from.contains("user_has_name")) take(from, "user_has_name", to.user_has_name);
   take(from, "uid", to.uid);
   take(from, "gid", to.gid);
 }
 
 void read(const json& from, Exit& to) {
-  from.at("status").get_to(to.ending.status);
-  from.at("signal").get_to(to.ending.signal);
-  from.at("cause").get_to(to.cause);
-  from.at("message").get_to(to.message);
-  to.start = time_of(from.at("start_ms"));
-  to.end = time_of(from.at("end_ms"));
-  to.ran = Duration{from.at("ran_ms").get<std::int64_t>()};
-  from.at("cpu_s").get_to(to.usage.cpu_s);
-  from.at("read_gb").get_to(to.usage.read_gb);
-  from.at("written_gb").get_to(to.usage.written_gb);
-  from.at("memory_gb").get_to(to.usage.memory_gb);
-  from.at("log_dropped").get_to(to.log_dropped);
+  take(from, "status", to.ending.status);
+  take(from, "signal", to.ending.signal);
+  take(from, "cause", to.cause);
+  take(from, "message", to.message);
+  take(from, "start_ms", to.start);
+  take(from, "end_ms", to.end);
+  take(from, "ran_ms", to.ran);
+  take(from, "cpu_s", to.usage.cpu_s);
+  take(from, "read_gb", to.usage.read_gb);
+  take(from, "written_gb", to.usage.written_gb);
+  take(from, "memory_gb", to.usage.memory_gb);
+  take(from, "log_dropped", to.log_dropped);
 }
 
 void read(const json& from, Started& to) {
   read(from.at("command"), to.command);
   read(from.at("shepherd"), to.shepherd);
-  from.at("boot").get_to(to.boot);
-  to.start = time_of(from.at("start_ms"));
-  to.since_boot = Duration{from.at("since_boot_ms").get<std::int64_t>()};
-  from.at("cgroup").get_to(to.cgroup);
+  take(from, "boot", to.boot);
+  take(from, "start_ms", to.start);
+  take(from, "since_boot_ms", to.since_boot);
+  take(from, "cgroup", to.cgroup);
   // An earlier release, whose runs go on, did not say.
   if (const auto means = from.find("limits_by"); means != from.end()) {
-    means->at("cpus").get_to(to.means.cpus);
-    means->at("memory").get_to(to.means.memory);
-    means->at("io").get_to(to.means.io);
+    take(*means, "cpus", to.means.cpus);
+    take(*means, "memory", to.means.memory);
+    take(*means, "io", to.means.io);
   }
 }
 
 void read(const json& from, Limits& to) {
-  from.at("cores").get_to(to.cores);
+  take(from, "cores", to.cores);
   take(from, "cpus", to.limits.cpus);
   take(from, "memory_gb", to.limits.memory_gb);
-  to.time_limit = length_of(from.at("time_limit_ms"));
+  take_limit(from, "time_limit_ms", to.time_limit);
 }
 
 }  // namespace
@@ -189,19 +219,28 @@ std::string to_json(const Limits& limits) {
 }
 
 template <typename Record>
+Result<Record> parse_record(std::string_view text) try {
+  Record record;
+  read(json::parse(text), record);
+  return record;
+} catch (const json::exception& error) {
+  return fail(Code::corrupt, fmt::format("not a record of a run: {}", error.what()));
+}
+
+template <typename Record>
 Result<Record> read_record(const std::string& path) {
   const auto text = read_file(path);
   if (!text) return tl::unexpected(text.error());
-  try {
-    Record record;
-    read(json::parse(*text), record);
-    return record;
-  } catch (const json::exception& error) {
-    return fail(Code::corrupt, fmt::format("not a record of a run: {}", error.what()),
-                {.file = path});
-  }
+  auto record = parse_record<Record>(*text);
+  if (!record) record.error().where.file = path;
+  return record;
 }
 
+template Result<Identity> parse_record<Identity>(std::string_view);
+template Result<Started> parse_record<Started>(std::string_view);
+template Result<Limits> parse_record<Limits>(std::string_view);
+template Result<Spec> parse_record<Spec>(std::string_view);
+template Result<Exit> parse_record<Exit>(std::string_view);
 template Result<Identity> read_record<Identity>(const std::string&);
 template Result<Started> read_record<Started>(const std::string&);
 template Result<Limits> read_record<Limits>(const std::string&);

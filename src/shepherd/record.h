@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/types.h>
@@ -56,6 +57,9 @@ std::string to_json(const Identity& identity);
 std::string to_json(const Started& started);
 std::string to_json(const Limits& limits);
 
+/// Fails with corrupt when the text is not one of these.
+template <typename Record>
+Result<Record> parse_record(std::string_view text);
 /// Reads the record of a file. Fails with not_found when there is none, with unavailable when it
 /// cannot be read now, with corrupt when it is not one of these.
 template <typename Record>

@@ -49,7 +49,12 @@ class FuzzTest : public testing::Test {
                                                 {"hold", true},
                                                 {"resource_limits", {"nofile=1024"}},
                                                 {"not_before_s", kFarAhead}},
-                                           1);
+                                           1 + random_seed());
+  }
+
+  /// 0, but with --gtest_shuffle, where --gtest_repeat makes it another one each time.
+  static std::uint32_t random_seed() {
+    return static_cast<std::uint32_t>(testing::UnitTest::GetInstance()->random_seed());
   }
 
   httplib::Response send(const Request& request, const std::string& token) {

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """One machine as a cluster: a service, its users, and what befalls it."""
 import collections
+import contextlib
+import http.client
 import json
 import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -264,12 +267,27 @@ class Machine:
             time.sleep(1)
         return False
 
+    def jobs(self):
+        """All there ever were. The API tells them by pages; what the command prints is one."""
+        made, after = [], 0
+        while after is not None:
+            connection = http.client.HTTPConnection("localhost")
+            connection.sock = socket.socket(socket.AF_UNIX)
+            with contextlib.closing(connection):
+                connection.sock.settimeout(300)
+                connection.sock.connect(f"{self.state}/almanac.sock")
+                connection.request("GET", f"/v1/jobs?since=0&after={after}")
+                page = json.load(connection.getresponse())
+            made += page["jobs"]
+            after = page.get("next")
+        return made
+
     def judge(self):
         """What did not hold, a line each."""
-        said = self.almanac("jobs", "--since", "3000d", "-o", "json", patience=300)
-        if said is None or said.returncode != 0:
-            return [f"the service tells no jobs: {said and said.stderr.strip()}"]
-        known = {each["number"]: each for each in json.loads(said.stdout)["jobs"]}
+        try:
+            known = {each["number"]: each for each in self.jobs()}
+        except OSError as error:
+            return [f"the service tells no jobs: {error}"]
         began, ended, wrong = collections.Counter(), collections.Counter(), []
         with open(self.log) as file:
             for line in file:
@@ -309,6 +327,7 @@ class Machine:
             self.service.wait(30)
         except subprocess.TimeoutExpired:
             self.kill_service()
+        self.kill("what was left", self.processes(self.folder))
         shutil.copytree(self.state, f"{self.folder}/state", dirs_exist_ok=True,
                         ignore=shutil.ignore_patterns("*.sock"))
         subprocess.run(["umount", "-l", self.disk], check=False)
