@@ -285,6 +285,9 @@ Result<store::Submission> LocalService::Core::amended(const Entry& entry,
     return refuse(Code::usage,
                   fmt::format("runs on {} GPUs at most, by --max-gpus", asked.max_gpus));
   }
+  if (asked.gpus < asked.min_gpus) {
+    return refuse(Code::usage, fmt::format("runs on {} GPUs at least", asked.min_gpus));
+  }
   if (!caller.may_all) {
     if (const auto may = gate_.may_ask(asked); !may) return tl::unexpected(may.error());
   }

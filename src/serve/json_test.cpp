@@ -38,6 +38,7 @@ store::Submission any_submission() {
   made.smaller_is_better = *rc::gen::arbitrary<bool>();
   made.gpus = *rc::gen::inRange(0, 64);
   if (*rc::gen::arbitrary<bool>()) made.max_gpus = made.gpus + *rc::gen::inRange(0, 64);
+  if (made.max_gpus > 0) made.min_gpus = *rc::gen::inRange(0, made.gpus + 1);
   if (made.gpus == 1) made.gpu_share = *rc::gen::inRange(1, 1001) / 1000.0;
   if (*rc::gen::arbitrary<bool>()) made.cpus = *rc::gen::inRange(1, 1000) / 4.0;
   if (*rc::gen::arbitrary<bool>()) made.memory_gb = *rc::gen::inRange(1, 1000) / 8.0;

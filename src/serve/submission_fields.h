@@ -21,6 +21,7 @@ void list_public(Fields& fields, Submission& of) {
   fields.sparse("smaller_is_better", of.smaller_is_better);
   fields.field("gpus", of.gpus);
   fields.sparse("max_gpus", of.max_gpus);
+  fields.sparse("min_gpus", of.min_gpus);
   fields.field("gpu_share", of.gpu_share);
   fields.sparse("gpu_type", of.gpu_type);
   fields.sparse("cpus", of.cpus);

@@ -78,6 +78,10 @@ void check(const store::Submission& asked) {
     refuse(fmt::format("key has at most {} letters, digits and signs of ASCII", kLongestKey));
   }
   if (asked.max_gpus != 0) at_least("max_gpus", asked.max_gpus, asked.gpus);
+  at_least("min_gpus", asked.min_gpus, 0);
+  if (asked.min_gpus > (asked.max_gpus == 0 ? 0 : asked.gpus)) {
+    refuse("min_gpus is of a job with max_gpus, and at most gpus");
+  }
   if (asked.gpu_share <= 0 || asked.gpu_share > 1) {
     refuse(fmt::format("gpu_share is more than 0 and at most 1, not {:g}", asked.gpu_share));
   }

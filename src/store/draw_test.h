@@ -57,6 +57,7 @@ inline Submission draw_submission() {
   asked.smaller_is_better = maybe();
   asked.gpus = draw_number<std::int32_t>();
   asked.max_gpus = draw_number<std::int32_t>();
+  asked.min_gpus = draw_number<std::int32_t>();
   asked.gpu_share = draw_decimal();
   asked.gpu_type = draw_text();
   asked.cpus = draw_decimal_or_none();

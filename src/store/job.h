@@ -45,6 +45,7 @@ struct Submission {
   // What it needs.
   std::int32_t gpus = 0;
   std::int32_t max_gpus = 0;
+  std::int32_t min_gpus = 0;  ///< Where policies deal GPUs; 0 = one.
   double gpu_share = 1;
   std::string gpu_type{};
   std::optional<double> cpus{};

@@ -27,6 +27,7 @@ void fill(trace::Request& request, const Job& job, Names& names) {
   request.qos = names.intern(asked.qos);
   request.gpus = asked.gpus;
   request.max_gpus = asked.max_gpus;
+  request.min_gpus = asked.min_gpus;
   request.batch = asked.batch;
   request.steps = asked.steps;
   if (asked.value) request.value = static_cast<float>(*asked.value);

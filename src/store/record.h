@@ -36,6 +36,7 @@ void each_field(T& asked, Visit&& visit) {
   visit("smaller_is_better", asked.smaller_is_better);
   visit("gpus", asked.gpus);
   visit("max_gpus", asked.max_gpus);
+  visit("min_gpus", asked.min_gpus);
   visit("gpu_share", asked.gpu_share);
   visit("gpu_type", asked.gpu_type);
   visit("cpus", asked.cpus);

@@ -211,6 +211,9 @@ CREATE TABLE report (
   PRIMARY KEY (job, step)
 ) STRICT, WITHOUT ROWID;
 )sql",
+    R"sql(
+ALTER TABLE submission ADD COLUMN min_gpus INTEGER NOT NULL DEFAULT 0;
+)sql",
 };
 
 }  // namespace

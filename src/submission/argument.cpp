@@ -144,14 +144,13 @@ Result<Gpus> read_gpus(std::string_view text) {
     if (gpus.type.empty()) return expected("GPUs as 2 or a100:2");
   }
   if (const auto dots = text.find(".."); dots != text.npos) {
+    const auto least = number(text.substr(0, dots), kMostCount);
     const auto most = number(text.substr(dots + 2), kMostCount);
-    if (text.substr(0, dots) != "1" || !most || *most == 0) {
-      return expected(
-          "1..8 for any number of GPUs up to 8 (--gpus 2 --max-gpus 8 asks two where the policy "
-          "gives what is asked)");
+    if (!least || !most || *least == 0 || *most < *least) {
+      return expected("1..8 for any number of GPUs up to 8, 2..8 for two at least");
     }
     gpus.most = static_cast<std::int32_t>(*most);
-    text = "1";
+    text = text.substr(0, dots);
   }
   const auto count = number(text, kMostCount);
   if (!count) return expected("GPUs as 2 or a100:2");

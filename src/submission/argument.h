@@ -39,10 +39,10 @@ Result<Array> read_array(std::string_view text);
 
 struct Gpus {
   std::int32_t count = 0;
-  std::int32_t most = 0;  ///< It may run on any number up to this; 0 = on `count` only.
+  std::int32_t most = 0;  ///< It may run on any number from `count` to this; 0 = on `count` only.
   std::string type{};
 };
-/// "2", "a100:2", "1..8".
+/// "2", "a100:2", "2..8".
 Result<Gpus> read_gpus(std::string_view text);
 
 struct Signal {

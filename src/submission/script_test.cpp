@@ -300,8 +300,15 @@ TEST_F(SubmissionScript, ReadsAnyNumberOfGpusUpToTheMost) {
   ASSERT_TRUE(script) << to_string(script.error());
   EXPECT_EQ(script->asked.gpus, 1);
   EXPECT_EQ(script->asked.max_gpus, 8);
+  EXPECT_EQ(script->asked.min_gpus, 0);
   EXPECT_EQ(script->asked.gpu_type, "a100");
-  for (const char* const wrong : {"2..8", "1..", "1..0", "1...8", "1-8"}) {
+  const auto two = read("#ALMANAC --gpus 2..8\n");
+  ASSERT_TRUE(two) << to_string(two.error());
+  EXPECT_EQ(two->asked.gpus, 2);
+  EXPECT_EQ(two->asked.min_gpus, 2);
+  EXPECT_EQ(two->asked.max_gpus, 8);
+  EXPECT_EQ(read("#ALMANAC --gpus 2..8\n#ALMANAC --gpus 4\n")->asked.min_gpus, 0);
+  for (const char* const wrong : {"0..8", "8..2", "1..", "1..0", "1...8", "1-8"}) {
     EXPECT_THAT(refusal(std::string("#ALMANAC --gpus ") + wrong), HasSubstr("--gpus must be"))
         << wrong;
   }

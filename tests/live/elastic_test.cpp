@@ -97,6 +97,20 @@ TEST_F(Elastic, LeavesToOthersWhatItSaysThatItDoesNotUse) {
   EXPECT_EQ(look(first).attempts, 1);
 }
 
+TEST_F(Elastic, NeverHasFewerGpusThanItsLeast) {
+  begin_ffdl(2);
+  let_leave();
+  store::Submission asked = wrapped();
+  asked.gpus = asked.min_gpus = 2;
+  const JobNumber job = submit(asked);
+  ASSERT_TRUE(has_log("0,1\n")) << text("log");
+  const JobNumber other = submit_other();
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(look(other).state, JobState::pending);
+  EXPECT_EQ(look(job).held_gpus.front().count(), 2);
+  EXPECT_EQ(text("log"), "0,1\n");
+}
+
 TEST_F(Elastic, BeginsAnewWhereItDoesNotTakeThemUpInTime) {
   begin_ffdl();
   store::Submission asked = elastic(

@@ -65,7 +65,7 @@ constexpr Help kHelp[] = {
     {"model", "NAME", "What it trains, as profiles name it"},
     {"group", "NAME", "The sweep of which it is a trial"},
     {"smaller-is-better", "", "Of the metric that it reports, as of a loss"},
-    {"gpus", "N|TYPE:N|1..N", "GPUs; 1..8 = any number up to 8; default: none"},
+    {"gpus", "N|TYPE:N|M..N", "GPUs; 2..8 = any number from 2 to 8; default: none"},
     {"max-gpus", "N", "It may run on any number up to this"},
     {"gpu-type", "TYPE", "A type of GPU that it needs"},
     {"gpu-share", "PART", "Part of the one GPU that it asks"},
