@@ -123,6 +123,7 @@ class Shape {
 };
 
 class Desk;
+struct VcState;
 
 /// Told of the jobs that run; may change what they hold of their nodes beside their GPUs.
 class Follower {
@@ -185,6 +186,8 @@ class Throttle : public Follower {};
 class Packing {
  public:
   virtual ~Packing() = default;
+  /// Called in each decision, before the passes go through their queues: the time to part jobs.
+  virtual void review(std::span<VcState> vcs) { static_cast<void>(vcs); }
   /// Takes a part of the GPUs of a running job for `guest`, which waits in `vc`, finds no place and
   /// is to be started with what is given; empty = changed nothing.
   virtual std::span<const cluster::Grant> join(VcId vc, JobId guest) = 0;

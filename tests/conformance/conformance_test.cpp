@@ -359,7 +359,7 @@ Case mixed_day(std::uint64_t seed) {
   return made;
 }
 
-/// Every policy, and every shape, size and throttle under each way of sharing and passing.
+/// Every policy, and every shape, size, throttle and packing under each way of sharing and passing.
 std::vector<std::string> every_mix() {
   std::vector<std::string> names;
   for (const policy::Composition& known : registry().policies()) {
@@ -368,7 +368,7 @@ std::vector<std::string> every_mix() {
     if (registry().compose(shares)) names.push_back(shares);
   }
   for (const auto* choices : {&registry().shapes.entries(), &registry().sizes.entries(),
-                              &registry().throttles.entries()}) {
+                              &registry().throttles.entries(), &registry().packings.entries()}) {
     for (const policy::Entry& choice : *choices) {
       for (const char* base :
            {"fifo+", "fifo+scan+", "easy+", "conservative+", "drf+", "fifo+arrays+", "fifo+models+",
@@ -378,6 +378,8 @@ std::vector<std::string> every_mix() {
       }
     }
   }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

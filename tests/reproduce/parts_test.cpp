@@ -24,6 +24,28 @@ TEST(Parts, LinksScoreAsTriedOut) {
   expect_near(*outcome, [](const Row& row) { return row.unit == "links" ? 0 : 1e-9; });
 }
 
+TEST(Parts, GuardedPackingIsFasterThanLucidAndTiresiasAndKeepsItsWord) {
+  ALMANAC_MADE_OR_SKIP(outcome, "packing");
+  const auto ours = [&](const std::string& policy, std::string_view what) {
+    for (const Row& row : outcome->rows) {
+      if (says(row, " " + policy + ": ") && says(row, what)) return row.ours;
+    }
+    ADD_FAILURE() << policy << ": " << what;
+    return 0.0;
+  };
+  const double guarded = ours("gittins+guarded", "mean JCT");
+  EXPECT_LT(guarded, ours("qssf+scan+lucid", "mean JCT"));
+  EXPECT_LT(guarded, ours("tiresias", "mean JCT"));
+  EXPECT_LT(guarded, ours("gittins", "mean JCT"));
+  EXPECT_LT(ours("las+guarded", "mean JCT"), ours("las", "mean JCT"));
+  for (const char* policy : {"las+guarded", "gittins+guarded"}) {
+    EXPECT_EQ(ours(policy, "jobs that keep less"), 0);
+    EXPECT_GE(ours(policy, "least part"), 85);
+    EXPECT_LT(ours(policy, "least part"), 100);
+  }
+  EXPECT_GT(ours("las+muri", "jobs that keep less"), 0);
+}
+
 // Trace 3 and the cases; the figures take a minute. Under Muri ties of the matching decide, and
 // jobs that share are compared by their mean.
 TEST(Parts, MuriIsMatchedJobByJob) {

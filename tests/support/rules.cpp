@@ -2,6 +2,7 @@
 #include "support/rules.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -184,9 +185,11 @@ class Recount {
       const std::string& type = input_.cluster.classes[node.node_class].gpu_type;
       const auto bit = std::find(types.begin(), types.end(), type) - types.begin();
       const bool as_asked = grant.gpu_milli == demand.gpu_milli;
-      // The pass may count GPUs, or let the job join another.
-      const bool otherwise =
-          demand.is_part() ? grant.gpu_milli == cluster::kWholeGpu : grant.gpu_milli == 500;
+      // The pass may count GPUs, or let the job join others: up to four have equal parts.
+      constexpr std::array<int, 3> kParts{500, 333, 250};
+      const bool otherwise = demand.is_part() ? grant.gpu_milli == cluster::kWholeGpu
+                                              : std::find(kParts.begin(), kParts.end(),
+                                                          grant.gpu_milli) != kParts.end();
       if (grant.gpus != 0 && !as_asked && !otherwise) {
         say("job {} asks {}/1000 of a GPU and gets {}/1000", index(run.job), demand.gpu_milli,
             grant.gpu_milli);

@@ -68,6 +68,7 @@ class Pipeline final : public Policy {
       need_.push_back(vc.vc);
     }
     for (const Event& event : events) take(event);
+    if (packing_) packing_->review(vcs_);
     for (const NodeId node : desk_.touched) offer(view.cluster.nodes[index(node)].vc);
     if (plan.quotas != nullptr) keep_quotas();
     if (need_.size() > 1) {

@@ -3,7 +3,8 @@
 /// \file
 /// Runs the jobs of least rank: one that does not fit takes the place of running jobs of higher
 /// rank, worst first, if it can then be placed; else smaller jobs behind it may go ahead, since it
-/// can take their place later.
+/// can take their place later. Where jobs may join others on their GPUs, those that still wait do,
+/// in order of rank; both can be stopped as before.
 ///
 /// Source   Gu et al., NSDI'19 (Tiresias), which preempts by queue; SRTF of Hu et al., SC'21.
 /// Differs  The published simulators stop jobs by counting GPUs; see kit/eviction.h.
@@ -63,6 +64,7 @@ class PreemptingPass final : public Pass {
       start(vc, entry.job, grants);
       if (desk_.plan().num_stops() > stopped) look_again(vc, key);
     }
+    if (desk_.packs()) let_join(vc);
     // A job that was stopped may fit elsewhere.
     if (desk_.plan().num_stops() > stops) desk_.plan().wake(desk_.now());
   }
@@ -164,6 +166,17 @@ class PreemptingPass final : public Pass {
     }
   }
 
+  void let_join(VcState& vc) {
+    waiting_.clear();
+    for (WaitingQueue::Walk at(vc.waiting); !at.at_end(); at.advance()) {
+      waiting_.push_back(at.job());
+    }
+    for (const JobId job : waiting_) {
+      const auto grants = desk_.join(vc.vc, job);
+      if (!grants.empty()) start(vc, job, grants);
+    }
+  }
+
   void start(VcState& vc, JobId job, std::span<const cluster::Grant> grants) {
     desk_.start(vc, job, grants);
     room(vc.vc).enter(job, desk_.grants(job));
@@ -192,7 +205,7 @@ class PreemptingPass final : public Pass {
   /// Whether RoomByRank can say what to stop for a job of `demand`. A placement that draws is asked
   /// once a victim: see Placement::draws(). To stop a job with a part of a GPU may free none.
   bool knows_who_is_in_the_way(const VcState& vc, const cluster::Demand& demand) const {
-    return !desk_.placement().draws() && !desk_.ledger().knows_parts() &&
+    return !desk_.placement().draws() && !desk_.ledger().knows_parts() && !desk_.packs() &&
            desk_.placement().keeps_together(demand, desk_.ledger().pools(vc.vc));
   }
 
@@ -250,7 +263,8 @@ class PreemptingPass final : public Pass {
   std::vector<std::vector<JobId>> started_;         // of each, in the last plan
   Eviction eviction_{desk_};
   Unmet unmet_;
-  Unmet beyond_reach_;        // none has tried these: see give_up()
+  Unmet beyond_reach_;  // none has tried these: see give_up()
+  std::vector<JobId> waiting_;
   std::vector<JobId> again_;  // whose rank has just jumped
   std::priority_queue<Jump, std::vector<Jump>, std::greater<>> jumps_;
 };
@@ -264,7 +278,7 @@ void register_preempting(Registry& registry) {
       {.name = "by_rank",
        .summary = "a running job is stopped for one of lower rank that takes its place",
        .source = "Gu et al. NSDI'19",
-       .traits = {.has = {Trait::stops_jobs}, .bars = {Trait::revises_waiting}}},
+       .traits = {.has = {Trait::stops_jobs, Trait::lets_join}, .bars = {Trait::revises_waiting}}},
       [](const Parameters&, Desk& desk) { return std::make_unique<PreemptingPass>(desk); });
 }
 

@@ -3,9 +3,12 @@
 /// \file
 /// Work-conserving: in order of rank, and a job that does not fit is passed by all that do.
 ///
-/// No job holds a reservation, so a large job may wait as long as small ones come.
+/// No job holds a reservation, so a large job may wait as long as small ones come. Where jobs may
+/// join others on their GPUs, those that still wait do, in order of rank.
 ///
 /// Source   Chen et al., TPDS'20 (GENIE), section 6, in the reading that gives its makespans.
+#include <vector>
+
 #include "policy/kit/desk.h"
 #include "policy/kit/start_each.h"
 #include "policy/registry.h"
@@ -19,6 +22,15 @@ class ScanPass final : public Pass {
 
   void run(VcState& vc) override {
     start_each(desk_, vc, [](const RankedQueue& jobs) { return &jobs.front(); });
+    if (!desk_.packs()) return;
+    waiting_.clear();
+    for (WaitingQueue::Walk at(vc.waiting); !at.at_end(); at.advance()) {
+      waiting_.push_back(at.job());
+    }
+    for (const JobId job : waiting_) {
+      const auto grants = desk_.join(vc.vc, job);
+      if (!grants.empty()) desk_.start(vc, job, grants);
+    }
   }
 
   Reason blocker(const VcState& vc, JobId) const override {
@@ -27,6 +39,7 @@ class ScanPass final : public Pass {
 
  private:
   Desk& desk_;
+  std::vector<JobId> waiting_;
 };
 
 }  // namespace
@@ -37,7 +50,8 @@ void register_scan(Registry& registry) {
   registry.passes.add(
       {.name = "scan",
        .summary = "a job that fits passes those that do not",
-       .source = "Chen et al. TPDS'20 (GENIE) §6"},
+       .source = "Chen et al. TPDS'20 (GENIE) §6",
+       .traits = {.has = {Trait::lets_join}}},
       [](const Parameters&, Desk& desk) { return std::make_unique<ScanPass>(desk); });
 }
 

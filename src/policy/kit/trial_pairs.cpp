@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/kit/trial_pairs.h"
+
+namespace almanac::policy {
+
+TrialPairs::Kind TrialPairs::kind(JobId job) const {
+  const trace::Request& request = desk_.view().request(job);
+  const bool has_model = request.model != kNoName;
+  return {request.model, request.batch, has_model ? kNoJob : job};
+}
+
+std::optional<TrialPairs::Speeds> TrialPairs::measured(JobId host, JobId guest) const {
+  const Kind a = kind(host);
+  const Kind b = kind(guest);
+  if (const auto found = measured_.find({a, b}); found != measured_.end()) return found->second;
+  const auto swapped = measured_.find({b, a});
+  if (swapped == measured_.end()) return std::nullopt;
+  return Speeds{.host = swapped->second.guest, .guest = swapped->second.host};
+}
+
+void TrialPairs::joined(JobId guest) {
+  const JobId host = group(guest).front();
+  const View& view = desk_.view();
+  trials_.push_back({.from = view.now,
+                     .host = host,
+                     .guest = guest,
+                     .host_worked = view.worked(host),
+                     .guest_worked = view.worked(guest)});
+  desk_.plan().wake(view.now + trial_);
+}
+
+double TrialPairs::speed(JobId job, Duration worked_before, Duration time) const {
+  const View& view = desk_.view();
+  const double rate = seconds(view.worked(job) - worked_before) / seconds(time);
+  return view.speeds == nullptr ? rate : rate / view.speeds->rate(job, view.grants(job));
+}
+
+void TrialPairs::review(std::span<VcState> vcs) {
+  const View& view = desk_.view();
+  for (; !trials_.empty() && trials_.front().from + trial_ <= view.now; trials_.pop_front()) {
+    const Trial& trial = trials_.front();
+    const std::span<const JobId> pair = group(trial.guest);
+    const bool is_together = pair.size() == 2 && pair[0] == trial.host && pair[1] == trial.guest;
+    if (!is_together || !desk_.runs(trial.guest)) continue;
+    const Progress& state = view.progress(trial.guest);
+    // One that has ended, joined again or still boots was not beside the other all the time.
+    if (state.since > trial.from) continue;
+    const Duration time = view.now - trial.from;
+    const Speeds speeds{.host = speed(trial.host, trial.host_worked, time),
+                        .guest = speed(trial.guest, trial.guest_worked, time)};
+    measured_.insert_or_assign({kind(trial.host), kind(trial.guest)}, speeds);
+    if (may_stay(speeds)) continue;
+    split_off(vcs[index(state.vc)], trial.guest);
+    desk_.plan().wake(view.now);
+  }
+}
+
+}  // namespace almanac::policy

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Lets a job that would have to wait try any running one, and parts the two where they are
+/// measured to do less work together than one of them would alone. Pairs that were measured well
+/// are preferred to those that were not tried.
+///
+/// Source   Xiao et al., OSDI'18 (Gandiva), section 3.2, in the reading of Narayanan et al.,
+/// OSDI'20:
+///          a pair is kept where the sum of its speeds relative to alone is 1 or more.
+/// Differs  Jobs have whole turns: no time slices, and none is moved to make room for others. The
+///          host does not choose the least used. Whether two fit into a GPU's memory is not asked.
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "policy/kit/trial_pairs.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::packing {
+namespace {
+
+class Gandiva final : public TrialPairs {
+ public:
+  using TrialPairs::TrialPairs;
+
+ private:
+  std::optional<double> merit(const Join& join) const override {
+    const std::optional<Speeds> known = measured(join.hosts.front(), join.guest);
+    if (!known) return 1;
+    if (!may_stay(*known)) return std::nullopt;
+    return known->sum();
+  }
+  bool may_stay(const Speeds& speeds) const override { return speeds.sum() >= 1; }
+};
+
+}  // namespace
+
+void register_gandiva(Registry& registry) {
+  registry.packings.add(
+      {.name = "gandiva",
+       .summary = "a job that would wait tries a running one; a pair that does badly is parted",
+       .source = "Xiao et al. OSDI'18 (Gandiva) §3.2",
+       .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus, Trait::stops_jobs},
+                  .needs = {Trait::lets_join},
+                  // A pass with several queues keeps books of what runs, and stops jobs itself.
+                  .bars = {Trait::chooses_gpus, Trait::splits_queue}},
+       .parameters = {number("trial_s", "after which a pair is measured", 60, 1, 1e9)}},
+      [](const Parameters& told, Desk& desk, MayShare may_share) {
+        return std::make_unique<Gandiva>(desk, std::move(may_share), told.duration("trial_s"));
+      });
+}
+
+}  // namespace almanac::policy::packing

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Lets a job that would have to wait join a running one where both together are predicted to use a
+/// GPU no more than it can be used: each by its share of time in which it computes alone. Of
+/// several hosts the least used is taken.
+///
+/// Source   Yeung et al., TPDS'21 (Horus): jobs go together while the sum of their predicted
+///          utilisations stays below a limit.
+/// Differs  Utilisation is predicted from the job's speed model, not from the graph of its network.
+///          The order is the composition's; Horus ranks queues by their jobs' utilisation too.
+///          Whether two fit into a GPU's memory is not known and not asked.
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "policy/kit/grouping.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::packing {
+namespace {
+
+class Horus final : public Grouping {
+ public:
+  Horus(Desk& desk, MayShare may_share, double most_use)
+      : Grouping(desk, std::move(may_share), 2), most_use_(most_use) {}
+
+ private:
+  std::optional<double> merit(const Join& join) const override {
+    const SpeedBook& speeds = *desk_.view().speeds;
+    double use = speeds.pace(join.guest, join.grants).computing;
+    for (const JobId host : join.hosts) use += speeds.pace(host, desk_.grants(host)).computing;
+    if (use > most_use_) return std::nullopt;
+    return -use;
+  }
+
+  double most_use_;
+};
+
+}  // namespace
+
+void register_horus(Registry& registry) {
+  registry.packings.add(
+      {.name = "horus",
+       .summary = "a job that would wait joins one with which it does not overuse a GPU",
+       .source = "Yeung et al. TPDS'21 (Horus)",
+       .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus},
+                  .needs = {Trait::lets_join},
+                  .bars = {Trait::chooses_gpus}},
+       .parameters = {number("most_use", "of a GPU's time, by both together", 1, 1e-9, 2)}},
+      [](const Parameters& told, Desk& desk, MayShare may_share) {
+        return std::make_unique<Horus>(desk, std::move(may_share), told.number("most_use"));
+      });
+}
+
+}  // namespace almanac::policy::packing

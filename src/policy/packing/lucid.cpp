@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Lets a job of up to 8 GPUs that would have to wait join the first running one for which both
+/// have a low sharing score.
+///
+/// The score of a job is 0 where it and the models known so far keep 0.95 of their speed together
+/// on average, 1 where they keep 0.85, else 2. Two may share whose scores sum to `most_score`,
+/// unless the order believes run times and the guest's to be more than twice the host's.
+///
+/// Source   Hu et al., ASPLOS'23 (Lucid), sections 3.3 and 3.4, and its published simulator.
+/// Differs  The score comes from predicted pairs, not from a tree on utilisation. A job joins only
+///          where it finds no place, is not profiled first, and sharing is never off. Whether two
+///          fit into a GPU's memory is not known and not asked.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "policy/kit/grouping.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::packing {
+namespace {
+
+constexpr int kMostGpus = 8;
+
+class Lucid final : public Grouping {
+ public:
+  Lucid(Desk& desk, MayShare may_share, int most_score)
+      : Grouping(desk, std::move(may_share), 2), most_score_(most_score) {}
+
+ private:
+  std::optional<double> merit(const Join& join) const override {
+    const JobId host = join.hosts.front();
+    if (desk_.demand(join.guest).gpus > kMostGpus) return std::nullopt;
+    if (believed(join.guest) > 2 * believed(host)) return std::nullopt;
+    if (score(join.guest, join.grants) + score(host, join.grants) > most_score_) {
+      return std::nullopt;
+    }
+    return 0;  // the first will do
+  }
+
+  Duration believed(JobId job) const { return desk_.candidate(job).believed; }
+
+  /// Of a job on such GPUs.
+  int score(JobId job, std::span<const cluster::Grant> held) const {
+    const perf::SpeedModel* const model = &desk_.view().speeds->model(job);
+    const auto known = std::find_if(known_.begin(), known_.end(),
+                                    [&](const auto& each) { return each.first == model; });
+    if (known == known_.end()) {
+      known_.emplace_back(model, job);
+      scores_.clear();
+    }
+    const std::uint32_t kind = desk_.view().cluster.nodes[index(held.front().node)].node_class;
+    const auto [found, is_new] = scores_.try_emplace({model, kind}, 0);
+    if (is_new) found->second = rated(mean_speed(job, held));
+    return found->second;
+  }
+
+  static int rated(double speed) { return speed >= 0.95 ? 0 : speed >= 0.85 ? 1 : 2; }
+
+  /// Of the job and those known, in pairs.
+  double mean_speed(JobId job, std::span<const cluster::Grant> held) const {
+    double sum = 0;
+    for (const auto& [model, other] : known_) {
+      sum += relative_speed(job, held, {&other, 1}) + relative_speed(other, held, {&job, 1});
+    }
+    return sum / 2 / static_cast<double>(known_.size());
+  }
+
+  int most_score_;
+  /// A job of each model that was looked at.
+  mutable std::vector<std::pair<const perf::SpeedModel*, JobId>> known_;
+  mutable std::map<std::pair<const perf::SpeedModel*, std::uint32_t>, int> scores_;
+};
+
+}  // namespace
+
+void register_lucid(Registry& registry) {
+  registry.packings.add(
+      {.name = "lucid",
+       .summary = "a job that would wait joins one where both score low in harm by sharing",
+       .source = "Hu et al. ASPLOS'23 (Lucid) §3.3",
+       .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus},
+                  .needs = {Trait::lets_join},
+                  .bars = {Trait::chooses_gpus}},
+       .parameters = {whole_number("most_score", "of both together", 2, 0, 4)}},
+      [](const Parameters& told, Desk& desk, MayShare may_share) {
+        return std::make_unique<Lucid>(desk, std::move(may_share), told.whole("most_score"));
+      });
+}
+
+}  // namespace almanac::policy::packing

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Lets jobs that would have to wait join others in groups of up to `most_jobs`, wherever a group
+/// does more work together than without its guest. Of several groups the one is taken that is then
+/// most efficient: the mean speed of its jobs, relative to alone.
+///
+/// Source   Zhao et al., SIGCOMM'22 (Muri): groups of up to four by interleaving efficiency, only
+///          where the GPUs do not suffice, and none that is slower than its jobs one after another.
+/// Differs  A log does not tell the stages of an iteration, so the efficiency is that of measured
+///          sharing. Jobs join one after another; groups that run are not matched anew, which the
+///          published simulator does at each event for nothing (interleave/muri.h has that).
+///          Whether jobs fit into a GPU's memory together is not known and not asked.
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "policy/kit/grouping.h"
+#include "policy/registry.h"
+
+namespace almanac::policy::packing {
+namespace {
+
+class Muri final : public Grouping {
+ public:
+  using Grouping::Grouping;
+
+ private:
+  std::optional<double> merit(const Join& join) const override {
+    const double after = sum(relative_speeds(join));
+    const Join before{.hosts = join.hosts.first(join.hosts.size() - 1),
+                      .guest = join.hosts.back(),
+                      .grants = desk_.grants(join.hosts.back())};
+    if (after <= sum(relative_speeds(before))) return std::nullopt;
+    return after / static_cast<double>(join.hosts.size() + 1);
+  }
+
+  static double sum(const std::vector<double>& speeds) {
+    return std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  }
+};
+
+}  // namespace
+
+void register_muri(Registry& registry) {
+  registry.packings.add({.name = "muri",
+                         .summary = "jobs that would wait join groups that do more work with them",
+                         .source = "Zhao et al. SIGCOMM'22 (Muri)",
+                         .traits = {.has = {Trait::reads_speeds, Trait::shares_gpus},
+                                    .needs = {Trait::lets_join},
+                                    .bars = {Trait::chooses_gpus}},
+                         .parameters = {whole_number("most_jobs", "that share a GPU", 4, 2, 16)}},
+                        [](const Parameters& told, Desk& desk, MayShare may_share) {
+                          return std::make_unique<Muri>(desk, std::move(may_share),
+                                                        told.whole("most_jobs"));
+                        });
+}
+
+}  // namespace almanac::policy::packing
