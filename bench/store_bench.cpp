@@ -34,16 +34,17 @@ Job waiting(std::int64_t number) {
   Job job;
   job.number = JobNumber{number};
   job.submit = Time(number * 1s);
-  job.asked.name = "train-resnet50";
-  job.asked.user = "user" + std::to_string(number % 40);
-  job.asked.gpus = 2;
-  job.asked.cpus = 8;
-  job.asked.memory_gb = 32;
-  job.asked.time_limit = 2h;
-  job.asked.directory = "/home/user/project";
-  job.asked.environment = environment();
-  job.asked.script = "#!/bin/bash\n#ALMANAC --gpus 2\nmodule load cuda\nsrun python train.py\n";
-  job.asked.argv = {"--seed", std::to_string(number)};
+  job.asked.change().name = "train-resnet50";
+  job.asked.change().user = "user" + std::to_string(number % 40);
+  job.asked.change().gpus = 2;
+  job.asked.change().cpus = 8;
+  job.asked.change().memory_gb = 32;
+  job.asked.change().time_limit = 2h;
+  job.asked.change().directory = "/home/user/project";
+  job.asked.change().environment = environment();
+  job.asked.change().script =
+      "#!/bin/bash\n#ALMANAC --gpus 2\nmodule load cuda\nsrun python train.py\n";
+  job.asked.change().argv = {"--seed", std::to_string(number)};
   return job;
 }
 

@@ -26,11 +26,11 @@ using store::Store;
 void fill(Store store) {
   store::Job job;
   job.number = store::JobNumber{1};
-  job.asked.argv = {"sleep", "1"};
-  job.asked.script = "sleep 1";
-  job.asked.environment = {"A=1"};
-  job.asked.group = "sweep";
-  job.asked.after = {store::JobNumber{1}};
+  job.asked.change().argv = {"sleep", "1"};
+  job.asked.change().script = "sleep 1";
+  job.asked.change().environment = {"A=1"};
+  job.asked.change().group = "sweep";
+  job.asked.change().after = {store::JobNumber{1}};
   job.held_gpus = {{.node = NodeId{0}, .gpus = 1}};
   Store::Batch batch;
   batch.put(job);

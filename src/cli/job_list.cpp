@@ -29,6 +29,18 @@ Result<std::vector<serve::ListedJob>> list_pages(serve::Client& client, const st
   }
 }
 
+Result<nlohmann::ordered_json> ask(serve::Client& client, const std::string& path,
+                                   const serve::Client::Query& query) {
+  const auto said = client.get(path, query);
+  if (!said) return tl::unexpected(said.error());
+  auto json = nlohmann::ordered_json::parse(said->body, nullptr, false);
+  if (json.is_discarded()) {
+    return fail(Code::unavailable, "the service's answer is not JSON", {},
+                "it may not be Almanac that answers there");
+  }
+  return json;
+}
+
 }  // namespace
 
 Result<std::vector<serve::ListedJob>> list_jobs(serve::Client& client, serve::Client::Query query) {
@@ -42,14 +54,29 @@ Result<std::vector<serve::ListedJob>> list_ended(serve::Client& client,
 
 Result<int> print_answer(serve::Client& client, const std::string& path,
                          const serve::Client::Query& query) {
-  const auto said = client.get(path, query);
-  if (!said) return tl::unexpected(said.error());
-  const auto json = nlohmann::ordered_json::parse(said->body, nullptr, false);
-  if (json.is_discarded()) {
-    return fail(Code::unavailable, "the service's answer is not JSON", {},
-                "it may not be Almanac that answers there");
+  const auto json = ask(client, path, query);
+  if (!json) return tl::unexpected(json.error());
+  fmt::print("{}\n", json->dump(2));
+  return kDone;
+}
+
+Result<int> print_jobs_answer(serve::Client& client, serve::Client::Query query) {
+  query.emplace_back("after", "0");
+  nlohmann::ordered_json all;
+  for (;;) {
+    auto page = ask(client, "/v1/jobs", query);
+    if (!page) return tl::unexpected(page.error());
+    const std::int64_t next = page->value("next", std::int64_t{0});
+    page->erase("next");
+    if (all.is_null()) {
+      all = *std::move(page);
+    } else {
+      for (auto& each : page->at("jobs")) all["jobs"].push_back(std::move(each));
+    }
+    if (next == 0) break;
+    query.back().second = std::to_string(next);
   }
-  fmt::print("{}\n", json.dump(2));
+  fmt::print("{}\n", all.dump(2));
   return kDone;
 }
 

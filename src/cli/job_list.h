@@ -23,4 +23,7 @@ Result<std::vector<serve::ListedJob>> list_ended(serve::Client& client, serve::C
 Result<int> print_answer(serve::Client& client, const std::string& path,
                          const serve::Client::Query& query = {});
 
+/// All jobs that `query` chooses of GET /v1/jobs as one answer without "next", for -o json.
+Result<int> print_jobs_answer(serve::Client& client, serve::Client::Query query);
+
 }  // namespace almanac::cli

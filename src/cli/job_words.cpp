@@ -93,7 +93,7 @@ std::string gpus_text(const store::Submission& asked) {
 }
 
 std::string gpus_text(const store::Job& job) {
-  if (job.state != JobState::running || job.asked.max_gpus == 0) return gpus_text(job.asked);
+  if (job.state != JobState::running || job.asked->max_gpus == 0) return gpus_text(job.asked);
   int held = 0;
   for (const cluster::Grant& grant : job.held_gpus) held += grant.count();
   return std::to_string(held);
@@ -153,7 +153,7 @@ std::string in_words(const live::WithGpus& other, Time now) {
 
 void print_queue(const std::vector<serve::ListedJob>& jobs, Time now, bool wide) {
   const bool is_slurm = std::any_of(jobs.begin(), jobs.end(), [](const serve::ListedJob& each) {
-    return !each.view.job.asked.partition.empty();
+    return !each.view.job.asked->partition.empty();
   });
   std::vector<Column> columns{{"JOBID", true}, {"NAME"},       {"USER"},
                               {"ST"},          {"TIME", true}, {"GPUS", true},
@@ -170,19 +170,19 @@ void print_queue(const std::vector<serve::ListedJob>& jobs, Time now, bool wide)
   std::vector<std::vector<std::string>> rows;
   for (const serve::ListedJob& each : jobs) {
     const store::Job& job = each.view.job;
-    rows.push_back({each.id, job.asked.name, job.asked.user, short_state(job.state),
+    rows.push_back({each.id, job.asked->name, job.asked->user, short_state(job.state),
                     length_text(ran(job, now)), gpus_text(job), start_text(each.view, now),
                     end_text(each.view, now), where_or_why(each)});
     if (!wide) continue;
     const std::string place = each.view.place > 0 ? std::to_string(each.view.place) : "";
     for (const std::string& more :
-         {job.asked.qos, optional_text(job.asked.cpus), optional_text(job.asked.memory_gb),
+         {job.asked->qos, optional_text(job.asked->cpus), optional_text(job.asked->memory_gb),
           limit_text(job.asked), clock_text(job.submit, now), place, each.gpus_held}) {
       rows.back().push_back(more);
     }
     if (!is_slurm) continue;
-    rows.back().push_back(job.asked.partition);
-    rows.back().push_back(job.asked.account);
+    rows.back().push_back(job.asked->partition);
+    rows.back().push_back(job.asked->account);
   }
   print_columns(columns, rows);
 }
@@ -197,7 +197,7 @@ void print_jobs(const std::vector<serve::ListedJob>& jobs, Time now, bool wide) 
   std::vector<std::vector<std::string>> rows;
   for (const serve::ListedJob& each : jobs) {
     const store::Job& job = each.view.job;
-    rows.push_back({each.id, job.asked.name, job.asked.user, short_state(job.state),
+    rows.push_back({each.id, job.asked->name, job.asked->user, short_state(job.state),
                     gpus_text(job.asked), clock_text(job.submit, now), clock_text(job.start, now),
                     clock_text(job.end, now), length_text(ran(job, now)), exit_text(job)});
     if (!wide) continue;
@@ -216,10 +216,10 @@ void print_jobs_csv(const std::vector<serve::ListedJob>& jobs) {
   for (const serve::ListedJob& each : jobs) {
     const store::Job& job = each.view.job;
     const auto& expected = each.view.expected;
-    rows.push_back({each.id, job.asked.name, job.asked.user,
-                    std::string(trace::to_string(job.state)), std::to_string(job.asked.gpus),
-                    number_text(job.asked.gpu_share), optional_text(job.asked.cpus),
-                    optional_text(job.asked.memory_gb), seconds_text(job.submit),
+    rows.push_back({each.id, job.asked->name, job.asked->user,
+                    std::string(trace::to_string(job.state)), std::to_string(job.asked->gpus),
+                    number_text(job.asked->gpu_share), optional_text(job.asked->cpus),
+                    optional_text(job.asked->memory_gb), seconds_text(job.submit),
                     seconds_text(job.start), seconds_text(job.end),
                     expected ? seconds_text(expected->start_by) : "",
                     expected ? seconds_text(expected->end_by) : "", std::to_string(job.attempts),

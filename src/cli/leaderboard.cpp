@@ -19,7 +19,7 @@ using trace::JobState;
 
 double gpu_hours(const store::Job& job, Time now) {
   constexpr double kHour_s = 3600;
-  return job.asked.gpus * job.asked.gpu_share * seconds(ran(job, now)) / kHour_s;
+  return job.asked->gpus * job.asked->gpu_share * seconds(ran(job, now)) / kHour_s;
 }
 
 std::string state_word(const store::Job& job) {
@@ -45,8 +45,8 @@ std::string shown(const std::optional<double>& value) {
 
 std::string step_text(const live::JobView& view) {
   if (!view.step) return "";
-  return view.job.asked.steps > 0 ? fmt::format("{:.15g}/{}", *view.step, view.job.asked.steps)
-                                  : fmt::format("{:.15g}", *view.step);
+  return view.job.asked->steps > 0 ? fmt::format("{:.15g}/{}", *view.step, view.job.asked->steps)
+                                   : fmt::format("{:.15g}", *view.step);
 }
 
 /// "lr" of "lr=0.01", and the rest.
@@ -60,7 +60,7 @@ std::pair<std::string, std::string> split(const std::string& parameter) {
 std::vector<std::string> parameters_of(const serve::ListedSweep& sweep) {
   std::vector<std::string> names;
   for (const serve::ListedTrial& trial : sweep.trials) {
-    for (const std::string& each : trial.job.view.job.asked.parameters) {
+    for (const std::string& each : trial.job.view.job.asked->parameters) {
       const std::string name = split(each).first;
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
@@ -70,7 +70,7 @@ std::vector<std::string> parameters_of(const serve::ListedSweep& sweep) {
 
 std::vector<std::string> values_of(const store::Job& job, const std::vector<std::string>& names) {
   std::vector<std::string> values(names.size());
-  for (const std::string& each : job.asked.parameters) {
+  for (const std::string& each : job.asked->parameters) {
     const auto [name, value] = split(each);
     values[static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin())] =
         value;
@@ -121,7 +121,7 @@ std::vector<std::string> leaderboard(const serve::ListedSweep& sweep, Time now, 
     if (rows.size() == most) break;
     const live::JobView& view = trial.job.view;
     auto& row = rows.emplace_back(std::vector<std::string>{
-        trial.best ? std::to_string(rows.size() + 1) : "", view.job.asked.name, trial.job.id,
+        trial.best ? std::to_string(rows.size() + 1) : "", view.job.asked->name, trial.job.id,
         state_word(view.job), step_text(view), shown(view.metric), shown(trial.best),
         shown(trial.best_step), fmt::format("{:.2f}", gpu_hours(view.job, now))});
     for (std::string& each : values_of(view.job, names)) row.push_back(std::move(each));
@@ -146,8 +146,8 @@ void print_leaderboard_csv(const serve::ListedSweep& sweep, Time now) {
   for (const serve::ListedTrial& trial : sweep.trials) {
     const live::JobView& view = trial.job.view;
     auto& row = rows.emplace_back(std::vector<std::string>{
-        trial.best ? std::to_string(rows.size() + 1) : "", view.job.asked.name, trial.job.id,
-        std::string(to_string(view.job.state)), std::to_string(view.job.asked.steps),
+        trial.best ? std::to_string(rows.size() + 1) : "", view.job.asked->name, trial.job.id,
+        std::string(to_string(view.job.state)), std::to_string(view.job.asked->steps),
         plain(view.step), plain(view.metric), plain(trial.best), plain(trial.best_step),
         fmt::format("{}", gpu_hours(view.job, now))});
     for (std::string& each : values_of(view.job, names)) row.push_back(std::move(each));
@@ -162,7 +162,7 @@ report::TrialsInput trials_input(const serve::ListedSweep& sweep, Time now) {
   for (const serve::ListedTrial& trial : sweep.trials) {
     const store::Job& job = trial.job.view.job;
     report::TrialRow& row = made.trials.emplace_back();
-    row.name = job.asked.name;
+    row.name = job.asked->name;
     row.state = state_word(job);
     row.parameters = values_of(job, made.parameters);
     row.best = trial.best;

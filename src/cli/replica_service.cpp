@@ -107,9 +107,9 @@ class LiveJobs final : public replicas::Jobs {
       const store::Job& job = each.view.job;
       const bool lives =
           job.state == trace::JobState::pending || job.state == trace::JobState::running;
-      if (!lives || !job.asked.name.starts_with(prefix)) continue;
+      if (!lives || !job.asked->name.starts_with(prefix)) continue;
       int port = 0;
-      const std::string_view number = std::string_view(job.asked.name).substr(prefix.size());
+      const std::string_view number = std::string_view(job.asked->name).substr(prefix.size());
       const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), port);
       if (error != std::errc{} || end != number.data() + number.size()) continue;
       made.push_back({static_cast<std::int64_t>(job.number), port});

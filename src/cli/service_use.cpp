@@ -19,15 +19,15 @@ study::JobUse use_of(const serve::ListedJob& listed, Time now) {
   const store::Job& job = listed.view.job;
   const bool runs = job.state == trace::JobState::running;
   study::JobUse made{.id = listed.id,
-                     .name = job.asked.name,
-                     .user = job.asked.user,
+                     .name = job.asked->name,
+                     .user = job.asked->user,
                      .state = std::string(trace::to_string(job.state)),
                      .submit = job.submit,
                      .elapsed = job.attained + (runs ? now - job.since : Duration{0}),
-                     .limit = job.asked.time_limit,
-                     .cores = job.asked.cpus.value_or(kNotTold),
-                     .gpus = job.asked.gpus * job.asked.gpu_share,
-                     .memory_gb = job.asked.memory_gb.value_or(kNotTold),
+                     .limit = job.asked->time_limit,
+                     .cores = job.asked->cpus.value_or(kNotTold),
+                     .gpus = job.asked->gpus * job.asked->gpu_share,
+                     .memory_gb = job.asked->memory_gb.value_or(kNotTold),
                      .cores_used = kNotTold,
                      .memory_used_gb = kNotTold,
                      .gpu_use = kNotTold};

@@ -141,7 +141,7 @@ TEST_F(ImportTest, MakesOneJobOfAllRunsOfOne) {
   EXPECT_EQ(found.submit, kNow - 24h * 8 - 1min);
   EXPECT_EQ(found.start, kNow - 24h * 8);
   EXPECT_EQ(found.end, kNow - 24h * 3 + 4h);
-  EXPECT_EQ(found.asked.vc, "gpu");
+  EXPECT_EQ(found.asked->vc, "gpu");
   EXPECT_EQ(store_->log(Time{}).value().jobs.size(), 1U);
 }
 
@@ -149,12 +149,13 @@ TEST_F(ImportTest, KeepsJobsOfOneNumberApart) {
   books_.rows = {row(7, kNow - 24h * 2, 1h),
                  row(7, kNow - 24h * 3, 1h, trace::JobState::failed, "bob")};
   run(kNow - 24h * 7);
-  EXPECT_EQ(job(7).asked.user, "ann");
-  EXPECT_EQ(job((std::int64_t{1} << 32) | 7).asked.user, "bob");
+  EXPECT_EQ(job(7).asked->user, "ann");
+  EXPECT_EQ(job((std::int64_t{1} << 32) | 7).asked->user, "bob");
 }
 
 TEST_F(ImportTest, LeavesAJobAloneThatSomebodySeesRun) {
-  store::Job running{.number = store::JobNumber{7}, .asked = {.name = "train", .user = "ann"}};
+  store::Job running{.number = store::JobNumber{7},
+                     .asked = store::Submission{.name = "train", .user = "ann"}};
   running.state = trace::JobState::running;
   store::Store::Batch batch;
   batch.put(running);

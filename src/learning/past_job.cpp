@@ -59,7 +59,7 @@ store::Job past_job(const slurm::Job& row, VcFrom vc) {
 }
 
 bool is_of(const store::Job& known, const store::Job& row) {
-  return known.asked.user == row.asked.user && known.asked.name == row.asked.name;
+  return known.asked->user == row.asked->user && known.asked->name == row.asked->name;
 }
 
 std::optional<store::Job> with_run(const store::Job& known, const store::Job& row) {

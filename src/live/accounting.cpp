@@ -44,7 +44,7 @@ void LocalService::Core::count_energy(Entry& entry, Time to) {
   const double unseen_s = seconds(looked_from - energy.counted_to);
   const double seen_s = seconds(to - looked_from);
   const cluster::Cluster& cluster = config_.machine.cluster;
-  for (const cluster::Grant& grant : entry.draws) {
+  for (const cluster::Grant& grant : entry.of_runs->draws) {
     // It may hold what a cluster file of before had.
     if (index(grant.node) >= cluster.nodes.size()) continue;
     const double part = grant.gpu_milli / double{cluster::kWholeGpu};
@@ -86,8 +86,8 @@ void LocalService::Core::heed_idle(const Sight& sight) {
   idle_.keep_only(processes_);
   for (const Sight::OfJob& each : sight.jobs) {
     Entry* const entry = book_.find(each.job);
-    if (entry == nullptr || !entry->run || !each.gpu_use || entry->job.asked.gpus == 0) continue;
-    if (!idle_.rule().is_for(entry->job.asked.user)) continue;
+    if (entry == nullptr || !entry->run || !each.gpu_use || entry->job.asked->gpus == 0) continue;
+    if (!idle_.rule().is_for(entry->job.asked->user)) continue;
     heed_idle(*entry, idle_.take(each.job, entry->job.attempts, *each.gpu_use));
   }
 }
@@ -97,7 +97,7 @@ void LocalService::Core::heed_idle(Entry& entry, IdleStep step) {
   const IdleRule& rule = idle_.rule();
   const store::Job& job = entry.job;
   const std::string after = text::format_duration(rule.after);
-  const bool goes = rule.mode == IdleMode::requeue && job.asked.requeue;
+  const bool goes = rule.mode == IdleMode::requeue && job.asked->requeue;
   std::string text;
   if (step == IdleStep::busy_again) {
     text = "its GPUs compute again";
@@ -106,10 +106,10 @@ void LocalService::Core::heed_idle(Entry& entry, IdleStep step) {
     if (goes)
       text +=
           fmt::format("; it is requeued in {} if that stays so", text::format_duration(rule.grace));
-    if (rule.mode != IdleMode::dry) letters_.push_back({job.asked.user, job.number, text});
+    if (rule.mode != IdleMode::dry) letters_.push_back({job.asked->user, job.number, text});
   } else if (goes) {
     text = "it is requeued: its GPUs did not compute";
-    letters_.push_back({job.asked.user, job.number, text});
+    letters_.push_back({job.asked->user, job.number, text});
     const std::lock_guard inbox(inbox_mutex_);
     if (!closed_) {
       wishes_.push_back({.plan = [this, number = job.number] {
@@ -120,8 +120,8 @@ void LocalService::Core::heed_idle(Entry& entry, IdleStep step) {
     return;
   }
   if (rule.mode == IdleMode::dry) text += " (dry: nobody is told)";
-  log_info(
-      fmt::format("job {} of {}: {}", static_cast<std::int64_t>(job.number), job.asked.user, text));
+  log_info(fmt::format("job {} of {}: {}", static_cast<std::int64_t>(job.number), job.asked->user,
+                       text));
   notes_.push_back({.at = clock_.now(), .job = job.number, .what = kIdle, .detail = text});
   wake();
 }

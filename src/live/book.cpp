@@ -18,7 +18,7 @@ using trace::JobState;
 trace::Job as_policy_knows(const store::Job& job, Names& names) {
   constexpr float kRestart = 30;
   trace::Job record = store::record_of(job, names);
-  if (job.asked.max_gpus > 0) record.request.restart_s = kRestart;
+  if (job.asked->max_gpus > 0) record.request.restart_s = kRestart;
   return record;
 }
 
@@ -31,13 +31,33 @@ measure::OwnWord word_of(const shepherd::Run& run, Time now) {
 }
 
 void forget_what_runs(store::Job& job) {
-  job.asked.argv = {};
-  job.asked.script = {};
-  job.asked.environment = {};
-  job.asked.resource_limits = {};
+  const store::Submission& asked = job.asked;
+  const bool has_none = asked.argv.empty() && asked.script.empty() && asked.environment.empty() &&
+                        asked.resource_limits.empty();
+  if (has_none) return;
+  store::Submission rest = asked;
+  rest.argv = {};
+  rest.script = {};
+  rest.environment = {};
+  rest.resource_limits = {};
+  job.asked = std::move(rest);
 }
 
-Time may_begin(const store::Job& job) { return std::max(job.asked.not_before, job.again_at); }
+void forget_what_runs(std::vector<store::Job>& jobs) {
+  store::Asked whole;
+  store::Asked rest;
+  for (store::Job& job : jobs) {
+    if (job.asked.is_shared_with(whole)) {
+      job.asked = rest;
+      continue;
+    }
+    whole = job.asked;
+    forget_what_runs(job);
+    rest = job.asked;
+  }
+}
+
+Time may_begin(const store::Job& job) { return std::max(job.asked->not_before, job.again_at); }
 
 Entry& Book::add(store::Job job) {
   const JobNumber number = job.number;

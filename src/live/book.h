@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,34 +28,16 @@ struct Counts {
   std::int64_t waiting = 0, held = 0, running = 0;
 };
 
-struct Entry {
-  /// Without what runs, which is most of it: that is read back from the disk to start it.
-  store::Job job;
-  /// Its place in the trace, as the policy knows it; kNoJob = the policy does not see it.
-  JobId id = kNoJob;
-  /// The process of its present run, or of the last one if that has not gone yet.
-  std::optional<shepherd::Run> run{};
-  /// Why its process is to end: "cancelled by ann"; "" = it is not.
-  /// It is in job.reason too, so that the next service knows.
-  std::string to_end{};
-  bool makes_room = false;  ///< Its process is to end since the policy has stopped it.
+/// What the process of a job has, and what its runs have told.
+struct OfRuns {
   /// What its process may use until it has gone, or has said that it does not any more.
   std::vector<cluster::Grant> leaves{};
-  /// Its process goes on on other GPUs, and has not said yet that it uses these.
-  bool moves = false;
-  std::string told_gpus{};                   ///< Those that it was last told of; "" = none yet.
-  int said_before = 0;                       ///< How often it had said which it uses, then.
-  std::optional<Duration> moved_by{};        ///< When it must have said so, since boot.
-  std::int32_t batch = 0;                    ///< As its policy has it; 0 = its own.
-  std::vector<elastic::Observation> seen{};  ///< How long its steps took, each way once.
-  bool again = false;         ///< It is to run again from its beginning when its process has gone.
-  bool too_much_gpu = false;  ///< Its process is to be killed for the GPU memory that it holds.
-  bool at_once = false;       ///< Its process is to end without grace.
+  std::string told_gpus{};             ///< Those that it was last told of; "" = none yet.
+  int said_before = 0;                 ///< How often it had said which it uses, then.
+  std::optional<Duration> moved_by{};  ///< When it must have said so, since boot.
   /// When its process must have ended, since boot; nothing = it was not told to. Beyond, it is
   /// killed.
   std::optional<Duration> obey_by{};
-  bool is_pressed = false;              ///< It did not end as it was told, and was killed.
-  bool starting = false;                ///< It runs as the policy sees it, but has no process yet.
   std::vector<cluster::Grant> draws{};  ///< The GPUs that its process has from its start on.
   /// When its process is looked at again, of which nothing could be told; kNever = there is
   /// nothing to wait for but news.
@@ -64,7 +47,46 @@ struct Entry {
   std::optional<measure::Stretch> bandwidth_gbs{};  ///< What it drew of the memory's, when looked
                                                     ///< at last.
   std::optional<measure::OwnProgress> progress{};   ///< What it says of its training.
-  std::int64_t Counts::*counted_as = nullptr;       ///< Null = it has ended.
+  std::vector<elastic::Observation> seen{};         ///< How long its steps took, each way once.
+};
+
+/// That, once it was changed first: jobs that wait have none, and may be 300,000.
+class Runs {
+ public:
+  const OfRuns* operator->() const {
+    static const OfRuns none;
+    return made_ ? made_.get() : &none;
+  }
+  OfRuns& change() {
+    if (!made_) made_ = std::make_unique<OfRuns>();
+    return *made_;
+  }
+
+ private:
+  std::unique_ptr<OfRuns> made_;
+};
+
+struct Entry {
+  /// Without what runs, which is most of it: that is read back from the disk to start it.
+  store::Job job;
+  /// Its place in the trace, as the policy knows it; kNoJob = the policy does not see it.
+  JobId id = kNoJob;
+  /// The process of its present run, or of the last one if that has not gone yet.
+  std::unique_ptr<shepherd::Run> run{};
+  Runs of_runs{};
+  /// Why its process is to end: "cancelled by ann"; "" = it is not.
+  /// It is in job.reason too, so that the next service knows.
+  std::string to_end{};
+  bool makes_room = false;  ///< Its process is to end since the policy has stopped it.
+  /// Its process goes on on other GPUs, and has not said yet that it uses these.
+  bool moves = false;
+  std::int32_t batch = 0;     ///< As its policy has it; 0 = its own.
+  bool again = false;         ///< It is to run again from its beginning when its process has gone.
+  bool too_much_gpu = false;  ///< Its process is to be killed for the GPU memory that it holds.
+  bool at_once = false;       ///< Its process is to end without grace.
+  bool is_pressed = false;    ///< It did not end as it was told, and was killed.
+  bool starting = false;      ///< It runs as the policy sees it, but has no process yet.
+  std::int64_t Counts::*counted_as = nullptr;  ///< Null = it has ended.
 };
 
 /// What keeps a pending job from the policy.
@@ -83,6 +105,8 @@ measure::OwnWord word_of(const shepherd::Run& run, Time now);
 
 /// Drops argv, script, environment and resource limits.
 void forget_what_runs(store::Job& job);
+/// The same of many; neighbours that share what they ask go on to.
+void forget_what_runs(std::vector<store::Job>& jobs);
 
 /// The note on a job that was given other GPUs, cores or memory while it ran.
 inline constexpr const char* kResized = "resized";

@@ -95,13 +95,14 @@ Time LocalService::Core::next_alarm() const {
   }
   for (const JobNumber number : processes_) {
     const Entry& entry = *book_.find(number);
-    const bool is_unheld = entry.run->news() < 0 && entry.look_again == kNever;
-    next = std::min(next, is_unheld ? now_ : entry.look_again);
-    if (entry.moved_by) {
-      next = std::min(next, now_ + std::max(*entry.moved_by - shepherd::since_boot(), 0ms));
+    const bool is_unheld = entry.run->news() < 0 && entry.of_runs->look_again == kNever;
+    next = std::min(next, is_unheld ? now_ : entry.of_runs->look_again);
+    if (entry.of_runs->moved_by) {
+      next =
+          std::min(next, now_ + std::max(*entry.of_runs->moved_by - shepherd::since_boot(), 0ms));
     }
-    if (entry.obey_by) {
-      next = std::min(next, now_ + std::max(*entry.obey_by - shepherd::since_boot(), 0ms));
+    if (entry.of_runs->obey_by) {
+      next = std::min(next, now_ + std::max(*entry.of_runs->obey_by - shepherd::since_boot(), 0ms));
     }
   }
   return next;
@@ -113,7 +114,7 @@ void LocalService::Core::wait_for_news(Duration at_most) {
     const Lock lock(mutex_);
     for (const JobNumber number : processes_) {
       const Entry& entry = *book_.find(number);
-      if (entry.look_again == kNever) sources.push_back({entry.run->news(), POLLIN, 0});
+      if (entry.of_runs->look_again == kNever) sources.push_back({entry.run->news(), POLLIN, 0});
     }
     const Time next = next_alarm();
     at_most = std::min(at_most, kHeartbeat);
@@ -138,14 +139,14 @@ void LocalService::Core::take_exits() {
     using Kind = shepherd::Outcome::Kind;
     const bool has_news = sources[at].revents != 0;
     Entry& entry = *book_.find(whose[at]);
-    const bool is_due =
-        entry.look_again == kNever ? has_news || sources[at].fd < 0 : entry.look_again <= now_;
+    const bool is_due = entry.of_runs->look_again == kNever ? has_news || sources[at].fd < 0
+                                                            : entry.of_runs->look_again <= now_;
     if (!is_due) continue;
     const shepherd::Outcome how = entry.run->exited();
     if (how.kind == Kind::unreadable || (how.kind == Kind::lives && has_news)) {
       look_later(entry, how);
     } else if (how.kind == Kind::lives) {
-      entry.look_again = kNever;
+      entry.of_runs.change().look_again = kNever;
     } else {
       process_gone(entry, how);
     }
@@ -155,9 +156,10 @@ void LocalService::Core::take_exits() {
 void LocalService::Core::look_later(Entry& entry, const shepherd::Outcome& how) {
   constexpr Duration kAtFirst = 10ms;
   constexpr Duration kAtMost = 10s;
-  const bool is_first = entry.look_again == kNever;
-  entry.look_pause = is_first ? kAtFirst : std::min(2 * entry.look_pause, kAtMost);
-  entry.look_again = now_ + entry.look_pause;
+  OfRuns& own = entry.of_runs.change();
+  const bool is_first = own.look_again == kNever;
+  own.look_pause = is_first ? kAtFirst : std::min(2 * own.look_pause, kAtMost);
+  own.look_again = now_ + own.look_pause;
   if (is_first && how.kind == shepherd::Outcome::Kind::unreadable) {
     log_warning(fmt::format("{} now; it is kept as it is, and looked at again", how.why));
   }
@@ -186,7 +188,7 @@ void LocalService::Core::let_in() {
     Entry& entry = *book_.find(number);
     switch (book_.aside(entry, now_)) {
       case Aside::no:
-        if (maintenance_.bars(entry.job.asked.time_limit, now_) != nullptr) break;
+        if (maintenance_.bars(entry.job.asked->time_limit, now_) != nullptr) break;
         aside_.erase(number);
         join(entry);
         break;

@@ -80,9 +80,9 @@ void set_as_slurm(std::vector<std::string>& environment, const store::Job& job,
   const auto number = static_cast<std::int64_t>(job.number);
   set(environment, "SLURM_JOB_ID", std::to_string(number));
   set(environment, "SLURM_JOBID", std::to_string(number));
-  set(environment, "SLURM_JOB_NAME", job.asked.name);
-  set(environment, "SLURM_JOB_USER", job.asked.user);
-  set(environment, "SLURM_SUBMIT_DIR", job.asked.directory);
+  set(environment, "SLURM_JOB_NAME", job.asked->name);
+  set(environment, "SLURM_JOB_USER", job.asked->user);
+  set(environment, "SLURM_SUBMIT_DIR", job.asked->directory);
   set(environment, "SLURM_JOB_NUM_NODES",
       std::to_string(std::max<std::size_t>(1, job.held_gpus.size())));
   if (!job.held_gpus.empty()) {
@@ -123,10 +123,10 @@ std::string log_file(const std::string& pattern, const store::Job& job) {
         made += job.task ? std::to_string(job.task->index) : "";
         break;
       case 'x':
-        made += job.asked.name;
+        made += job.asked->name;
         break;
       case 'u':
-        made += job.asked.user;
+        made += job.asked->user;
         break;
       case '%':
         made += '%';
@@ -135,13 +135,13 @@ std::string log_file(const std::string& pattern, const store::Job& job) {
         made += {'%', what};
     }
   }
-  if (!made.starts_with('/')) made = fmt::format("{}/{}", job.asked.directory, made);
+  if (!made.starts_with('/')) made = fmt::format("{}/{}", job.asked->directory, made);
   return made;
 }
 
 std::string log_of(const store::Job& job, bool err) {
-  if (err && !job.asked.err.empty()) return log_file(job.asked.err, job);
-  if (!job.asked.out.empty()) return log_file(job.asked.out, job);
+  if (err && !job.asked->err.empty()) return log_file(job.asked->err, job);
+  if (!job.asked->out.empty()) return log_file(job.asked->out, job);
   return log_file(job.task ? "almanac-%A_%a.out" : "almanac-%j.out", job);
 }
 
@@ -216,7 +216,7 @@ shepherd::Spec spec_of(const store::Job& job, const store::Submission& asked,
     set(environment, "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", std::to_string(held.gpu_milli / 10));
   }
   set(environment, "ALMANAC_JOB_ID", std::to_string(static_cast<std::int64_t>(job.number)));
-  set(environment, "ALMANAC_JOB_NAME", job.asked.name);
+  set(environment, "ALMANAC_JOB_NAME", job.asked->name);
   set(environment, "ALMANAC_PROGRESS", folder + shepherd::kProgressFile);
   set(environment, "ALMANAC_ATTEMPT", std::to_string(job.attempts));
   const int cpus = static_cast<int>(std::ceil(held.cpus));

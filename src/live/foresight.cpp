@@ -179,7 +179,7 @@ forecast::Belief& Foresight::belief_of(const store::Job& job) {
   const Lesson& lesson = lesson_of(job);
   forecast::Belief made{.likely = likely_->estimate(lesson.id, lesson.request),
                         .policys_own = own_->estimate(lesson.id, lesson.request).run};
-  if (job.asked.time_limit != kNoDuration) made.most = job.asked.time_limit;
+  if (job.asked->time_limit != kNoDuration) made.most = job.asked->time_limit;
   return beliefs_.emplace(job.number, std::move(made)).first->second;
 }
 
@@ -273,7 +273,7 @@ void Foresight::publish(const Outlook& outlook, const Scene& scene,
                  .end_from = end.from,
                  .end_to = end.to,
                  .end_by = made[at].ended_by(kSaid)};
-    if (job.asked.deadline != kNoTime) one.kept = made[at].chance_to_end_by(job.asked.deadline);
+    if (job.asked->deadline != kNoTime) one.kept = made[at].chance_to_end_by(job.asked->deadline);
     if (!waits || !knows_scaling(job)) one.other_gpus.emplace();
     if (!waits) holds_for_ = std::clamp(end.to - outlook.at, kFresh, holds_for_);
     // One that never waited is told when it has started.
@@ -312,7 +312,7 @@ void Foresight::publish(const Outlook& outlook, const Scene& scene,
 }
 
 bool Foresight::knows_scaling(const store::Job& job) {
-  if (!models_ || job.asked.gpus == 0 || job.start != kNoTime) return false;
+  if (!models_ || job.asked->gpus == 0 || job.start != kNoTime) return false;
   return !model_of(job, *models_).empty();
 }
 
@@ -333,8 +333,8 @@ void Foresight::answer(const Outlook& outlook, const Scene& scene) {
                                    scene.beliefs, waiting.job, futures_, seed_)) {
       WithGpus& one = made.emplace_back();
       one = {.gpus = other.gpus, .end_by = other.forecast.ended_by(kSaid)};
-      if (job.asked.deadline != kNoTime) {
-        one.kept = other.forecast.chance_to_end_by(job.asked.deadline);
+      if (job.asked->deadline != kNoTime) {
+        one.kept = other.forecast.chance_to_end_by(job.asked->deadline);
       }
     }
     {

@@ -76,7 +76,7 @@ std::string number_in_words(store::JobNumber number) {
 }  // namespace
 
 bool Hook::is_for(const store::Job& job, const store::Note& note) const {
-  if (!users.empty() && !users.contains(job.asked.user)) return false;
+  if (!users.empty() && !users.contains(job.asked->user)) return false;
   const bool happens = std::find(kHappens.begin(), kHappens.end(), note.what) != kHappens.end();
   if (!happens) return false;
   if (on.empty() || on.contains(note.what)) return true;
@@ -133,8 +133,8 @@ void Hooks::work() {
                           .environment = {{"ALMANAC_EVENT", call.note.what},
                                           {"ALMANAC_STATE", std::string(to_string(job.state))},
                                           {"ALMANAC_JOB_ID", number_in_words(job.number)},
-                                          {"ALMANAC_JOB_NAME", job.asked.name},
-                                          {"ALMANAC_USER", job.asked.user},
+                                          {"ALMANAC_JOB_NAME", job.asked->name},
+                                          {"ALMANAC_USER", job.asked->user},
                                           {"ALMANAC_REASON", call.note.detail}}},
                          kHookPatience);
     if (!ran || !ran->ending.good()) {

@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t kMostWaiting = 1000;
 
 process::Descriptor open_log(const store::Job& job, const std::string& path) {
-  const process::AsUser as_user({.uid = job.asked.uid, .gid = job.asked.gid});
+  const process::AsUser as_user({.uid = job.asked->uid, .gid = job.asked->gid});
   if (!as_user.holds()) return process::Descriptor();
   return process::Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
 }
@@ -33,7 +33,7 @@ std::optional<std::string> judge(const failure::RuleSet& set, const store::Job& 
   const process::Descriptor file = open_log(job, log_of(job, err));
   struct stat about {};
   if (!file || ::fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
-  if (::geteuid() == 0 && about.st_uid != job.asked.uid) return std::nullopt;
+  if (::geteuid() == 0 && about.st_uid != job.asked->uid) return std::nullopt;
   failure::Classifier classifier(set);
   std::array<char, 1 << 16> block{};
   for (;;) {
@@ -90,7 +90,7 @@ void Inquest::work() {
       set.emplace(std::move(*made));
     }
     auto why = judge(*set, job, true);
-    if (!why && !job.asked.err.empty()) why = judge(*set, job, false);
+    if (!why && !job.asked->err.empty()) why = judge(*set, job, false);
     if (why) tell_(job.number, *why);
     lock.lock();
   }

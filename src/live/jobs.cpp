@@ -113,16 +113,17 @@ Result<std::vector<store::Job>> LocalService::Core::enlist(const store::Submissi
       }
     }
   }
-  store::Job job{.number = {}, .asked = asked};
-  job.asked.indices.clear();
+  store::Submission own = asked;
+  own.indices.clear();
+  own.time_limit = gate_.time_limit(asked);
+  if (own.name.empty()) {
+    const std::string& program = asked.argv.empty() ? "script" : asked.argv.front();
+    own.name = program.substr(program.rfind('/') + 1);
+  }
+  store::Job job{.number = {}, .asked = std::move(own)};
   job.submit = now_;
   job.since = now_;
   job.held = asked.hold;
-  job.asked.time_limit = gate_.time_limit(asked);
-  if (job.asked.name.empty()) {
-    const std::string& program = asked.argv.empty() ? "script" : asked.argv.front();
-    job.asked.name = program.substr(program.rfind('/') + 1);
-  }
   if (const auto why = never(job)) {
     return fail(Code::usage, fmt::format("it can never run here: {}", *why), {},
                 "almanac nodes shows what there is");
@@ -172,13 +173,13 @@ void LocalService::Core::end_process(Entry& entry) {
 
 void LocalService::Core::tell_to_end(Entry& entry) {
   const Duration grace =
-      entry.at_once ? Duration{0} : std::min(entry.job.asked.grace, config_.max_grace);
+      entry.at_once ? Duration{0} : std::min(entry.job.asked->grace, config_.max_grace);
   const Duration by = shepherd::since_boot() + grace + config_.patience;
-  entry.obey_by = std::min(entry.obey_by.value_or(by), by);
+  entry.of_runs.change().obey_by = std::min(entry.of_runs->obey_by.value_or(by), by);
   const bool makes_room = entry.makes_room && entry.to_end.empty() && !entry.again;
   if (entry.at_once) {
     entry.run->end_now();
-  } else if (makes_room && entry.job.asked.warn_signal != 0) {
+  } else if (makes_room && entry.job.asked->warn_signal != 0) {
     entry.run->make_room();
   } else {
     entry.run->end();
@@ -189,11 +190,11 @@ void LocalService::Core::press() {
   const Duration now = shepherd::since_boot();
   for (const JobNumber number : processes_) {
     Entry& entry = *book_.find(number);
-    if (entry.moved_by && now >= *entry.moved_by) {
+    if (entry.of_runs->moved_by && now >= *entry.of_runs->moved_by) {
       move_by_restart(entry, "it did not say in time that it uses them");
     }
-    if (!entry.obey_by || now < *entry.obey_by) continue;
-    entry.obey_by = now + config_.patience;
+    if (!entry.of_runs->obey_by || now < *entry.of_runs->obey_by) continue;
+    entry.of_runs.change().obey_by = now + config_.patience;
     if (std::exchange(entry.is_pressed, true)) {
       // It hangs, or its user has stopped what it waits for.
       entry.run->kill();
@@ -353,34 +354,35 @@ void LocalService::Core::start_works() {
 }
 
 void LocalService::Core::has_process(Entry& entry, shepherd::Run run) {
-  entry.run.emplace(std::move(run));
+  entry.run = std::make_unique<shepherd::Run>(std::move(run));
   processes_.insert(entry.job.number);
-  entry.draws = entry.job.held_gpus;
   entry.moves = false;
-  entry.moved_by.reset();
-  entry.told_gpus.clear();
-  entry.said_before = 0;
-  if (entry.progress) {
-    entry.progress->gpus.clear();
-    entry.progress->pace.reset();
-  }
   entry.too_much_gpu = false;
   entry.at_once = false;
   entry.is_pressed = false;
-  entry.obey_by = limit_of(entry);
-  entry.gpu_use = measure::SteadyUse(config_.measuring);
-  entry.gpu_use.start(now_);
-  entry.bandwidth_gbs.reset();
+  OfRuns& own = entry.of_runs.change();
+  own.draws = entry.job.held_gpus;
+  own.moved_by.reset();
+  own.told_gpus.clear();
+  own.said_before = 0;
+  if (own.progress) {
+    own.progress->gpus.clear();
+    own.progress->pace.reset();
+  }
+  own.obey_by = limit_of(entry);
+  own.gpu_use = measure::SteadyUse(config_.measuring);
+  own.gpu_use.start(now_);
+  own.bandwidth_gbs.reset();
   measured_.change(now_);
 }
 
 std::optional<Duration> LocalService::Core::limit_of(const Entry& entry) const {
-  const Duration limit = entry.job.asked.time_limit;
+  const Duration limit = entry.job.asked->time_limit;
   if (limit == kNoDuration) return std::nullopt;
   // Its shepherd ends it by then; or hangs, on a file system that does not answer.
   constexpr Duration kLongest = 24h * 36'500;
   return shepherd::since_boot() - (now_ - entry.job.since) + std::min(limit, kLongest) +
-         std::min(entry.job.asked.grace, config_.max_grace) + kHangs * config_.patience;
+         std::min(entry.job.asked->grace, config_.max_grace) + kHangs * config_.patience;
 }
 
 void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how) {
@@ -392,8 +394,8 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
   old_folders_.push_back(entry.run->folder());
   entry.run.reset();
   entry.moves = false;
-  entry.moved_by.reset();
-  entry.look_again = kNever;
+  entry.of_runs.change().moved_by.reset();
+  entry.of_runs.change().look_again = kNever;
   if (how.kind == shepherd::Outcome::Kind::never_started) {
     --job.attempts;
     start_failed(job.number, how.why);
@@ -407,8 +409,8 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
                           .to_end = std::exchange(entry.to_end, {}),
                           .again = entry.again,
                           .is_late = entry.is_pressed,
-                          .may_run_again = job.asked.requeue,
-                          .retries = job.asked.retries - job.failures},
+                          .may_run_again = job.asked->requeue,
+                          .retries = job.asked->retries - job.failures},
                          how);
   changed_ = true;
   if (what.kind == Next::Kind::nothing) return touch(entry);
@@ -428,7 +430,7 @@ void LocalService::Core::process_gone(Entry& entry, const shepherd::Outcome& how
     ++job.failures;
     job.again_at = now_ + pause_after(job.failures, config_.retry_pause);
     return begin_again(
-        entry, fmt::format("retry {} of {}: {}", job.failures, job.asked.retries, what.why));
+        entry, fmt::format("retry {} of {}: {}", job.failures, job.asked->retries, what.why));
   }
   if (what.kind == Next::Kind::begins_again) return begin_again(entry, what.why);
   if (how.exit && what.state != JobState::node_fail) {
@@ -490,8 +492,7 @@ void LocalService::Core::waits_anew(Entry& entry) {
     entry.id = kNoJob;
   }
   entry.again = false;
-  entry.progress.reset();
-  entry.seen.clear();
+  entry.of_runs = {};
   aside_.insert(entry.job.number);
   look_aside_ = true;
   changed_ = true;

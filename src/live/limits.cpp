@@ -93,7 +93,7 @@ Result<Limits> read_limits(const std::string& path) {
 
 void Gate::count(const store::Job& job, int sign) {
   jobs_ += sign;
-  const auto at = of_users_.try_emplace(job.asked.user).first;
+  const auto at = of_users_.try_emplace(job.asked->user).first;
   at->second += sign;
   if (at->second == 0) of_users_.erase(at);
 }

@@ -138,7 +138,7 @@ void LocalService::Core::heed_maintenance() {
   for (auto& [number, entry] : book_.all()) {
     const bool waits =
         entry.job.state == trace::JobState::pending && in_round(entry, Phase::waiting);
-    if (!waits || maintenance_.bars(entry.job.asked.time_limit, now_) == nullptr) continue;
+    if (!waits || maintenance_.bars(entry.job.asked->time_limit, now_) == nullptr) continue;
     leave_queue(entry);
     aside_.insert(number);
   }

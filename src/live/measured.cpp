@@ -30,10 +30,10 @@ std::vector<Report> Measured::take(const Sight& sight) {
   for (const Sight::OfJob& each : sight.jobs) {
     Entry* const entry = book_.find(each.job);
     if (entry == nullptr) continue;
-    if (each.gpu_use) entry->gpu_use.add(*each.gpu_use);
-    entry->bandwidth_gbs = each.bandwidth_gbs;
+    if (each.gpu_use) entry->of_runs.change().gpu_use.add(*each.gpu_use);
+    entry->of_runs.change().bandwidth_gbs = each.bandwidth_gbs;
     if (!each.progress) continue;
-    const auto before = std::exchange(entry->progress, each.progress);
+    const auto before = std::exchange(entry->of_runs.change().progress, each.progress);
     const measure::OwnProgress& now = *each.progress;
     const bool is_first_way = add_pace(*entry);
     if (now.metric && (!before || before->metric != now.metric)) {
@@ -46,20 +46,21 @@ std::vector<Report> Measured::take(const Sight& sight) {
 }
 
 bool add_pace(Entry& entry) {
-  const auto& pace = entry.progress->pace;
-  if (!pace || entry.moves || entry.starting || entry.seen.size() == kMostWays) return false;
+  const auto& pace = entry.of_runs->progress->pace;
+  if (!pace || entry.moves || entry.starting || entry.of_runs->seen.size() == kMostWays)
+    return false;
   elastic::Observation made{.nodes = static_cast<int>(entry.job.held_gpus.size()), .gpus = 0};
   for (const cluster::Grant& grant : entry.job.held_gpus) made.gpus += grant.count();
-  const int batch = entry.batch > 0 ? entry.batch : entry.job.asked.batch;
+  const int batch = entry.batch > 0 ? entry.batch : entry.job.asked->batch;
   if (made.gpus == 0 || (pace->samples == 0 && batch == 0)) return false;
   made.atomic_batch = pace->samples > 0 ? pace->samples : (batch + made.gpus - 1) / made.gpus;
   made.time = {.step_s = pace->step_s, .sync_s = pace->exchange_s};
-  const bool is_known =
-      std::any_of(entry.seen.begin(), entry.seen.end(), [&](const elastic::Observation& each) {
-        return each.nodes == made.nodes && each.gpus == made.gpus &&
-               each.atomic_batch == made.atomic_batch;
-      });
-  if (!is_known) entry.seen.push_back(made);
+  const bool is_known = std::any_of(entry.of_runs->seen.begin(), entry.of_runs->seen.end(),
+                                    [&](const elastic::Observation& each) {
+                                      return each.nodes == made.nodes && each.gpus == made.gpus &&
+                                             each.atomic_batch == made.atomic_batch;
+                                    });
+  if (!is_known) entry.of_runs.change().seen.push_back(made);
   return !is_known;
 }
 
@@ -68,16 +69,16 @@ std::optional<policy::Training> Measured::training(JobId job, Time) const {
   if (entry == nullptr) return std::nullopt;
   const store::Submission& asked = entry->job.asked;
   const bool may_vary = asked.max_gpus > 0 && asked.steps > 0 && asked.batch > 0;
-  if (!entry->progress && !may_vary) return std::nullopt;
-  policy::Training made{.total = static_cast<double>(asked.steps), .seen = entry->seen};
+  if (!entry->of_runs->progress && !may_vary) return std::nullopt;
+  policy::Training made{.total = static_cast<double>(asked.steps), .seen = entry->of_runs->seen};
   if (asked.batch > 0) {
     made.batches = {.initial_batch = asked.batch,
                     .max_batch = asked.batch,
                     .min_local_batch = 1,
                     .max_local_batch = asked.batch};
   }
-  if (!entry->progress) return made;
-  const measure::OwnProgress& said = *entry->progress;
+  if (!entry->of_runs->progress) return made;
+  const measure::OwnProgress& said = *entry->of_runs->progress;
   made.progress = said.step;
   if (said.batches && asked.batch > 0) {
     made.batches.max_batch = std::max(asked.batch, said.batches->most);
@@ -95,13 +96,13 @@ std::optional<policy::Training> Measured::training(JobId job, Time) const {
 
 std::optional<double> Measured::gpu_use(JobId job) const {
   const Entry* const entry = entry_of(job);
-  return entry != nullptr ? entry->gpu_use.mean() : std::nullopt;
+  return entry != nullptr ? entry->of_runs->gpu_use.mean() : std::nullopt;
 }
 
 bool Measured::will_know_gpu_use(JobId job) const {
   const Entry* const entry = entry_of(job);
-  return entry != nullptr && all_gpus_tell_ && entry->job.asked.gpus > 0 &&
-         entry->job.asked.gpu_share == 1;
+  return entry != nullptr && all_gpus_tell_ && entry->job.asked->gpus > 0 &&
+         entry->job.asked->gpu_share == 1;
 }
 
 std::optional<double> Measured::fresh(const std::optional<measure::Stretch>& told) const {
@@ -110,7 +111,7 @@ std::optional<double> Measured::fresh(const std::optional<measure::Stretch>& tol
 
 std::optional<double> Measured::bandwidth_gbs(JobId job) const {
   const Entry* const entry = entry_of(job);
-  return entry != nullptr ? fresh(entry->bandwidth_gbs) : std::nullopt;
+  return entry != nullptr ? fresh(entry->of_runs->bandwidth_gbs) : std::nullopt;
 }
 
 std::optional<double> Measured::bandwidth_gbs(NodeId) const {

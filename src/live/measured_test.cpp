@@ -18,8 +18,8 @@ class MeasuredTest : public testing::Test {
   MeasuredTest() : book_([](JobNumber) { return std::nullopt; }), numbers_{kFirst, kSecond} {
     for (const JobNumber number : numbers_) {
       store::Job job{.number = number, .asked = {}};
-      job.asked.gpus = 1;
-      book_.add(std::move(job)).gpu_use.start(Time{0s});
+      job.asked.change().gpus = 1;
+      book_.add(std::move(job)).of_runs.change().gpu_use.start(Time{0s});
     }
   }
   /// Both jobs and the machine, as looked at from `from` until 5 s later.
@@ -55,9 +55,9 @@ TEST_F(MeasuredTest, TellsOfEachJobWhatIsKnown) {
 
 TEST_F(MeasuredTest, TellsHowFastAJobIsOnceForEachWay) {
   Entry& entry = *book_.find(kFirst);
-  entry.job.asked.batch = 100;
-  entry.job.asked.steps = 900;
-  entry.job.asked.max_gpus = 8;
+  entry.job.asked.change().batch = 100;
+  entry.job.asked.change().steps = 900;
+  entry.job.asked.change().max_gpus = 8;
   const auto before = measured_.training(first_, Time{});
   ASSERT_TRUE(before) << "a policy has to know beforehand what it may deal";
   EXPECT_EQ(
@@ -92,7 +92,7 @@ TEST_F(MeasuredTest, TellsHowFastAJobIsOnceForEachWay) {
 }
 
 TEST_F(MeasuredTest, TellsOfAMetricOnceAndOfProgressAlways) {
-  book_.find(kFirst)->job.asked.steps = 900;
+  book_.find(kFirst)->job.asked.change().steps = 900;
   EXPECT_FALSE(measured_.training(first_, Time{})) << "it says nothing";
   Sight sight;
   Sight::OfJob& said = sight.jobs.emplace_back();
@@ -117,7 +117,7 @@ TEST_F(MeasuredTest, TellsOfAMetricOnceAndOfProgressAlways) {
 }
 
 TEST_F(MeasuredTest, TellsPoliciesALossAsWhatIsLargerTheBetter) {
-  book_.find(kFirst)->job.asked.smaller_is_better = true;
+  book_.find(kFirst)->job.asked.change().smaller_is_better = true;
   Sight sight;
   Sight::OfJob& said = sight.jobs.emplace_back();
   said.job = kFirst;
@@ -154,7 +154,7 @@ TEST_F(MeasuredTest, WillKnowOfWholeGpusThatTell) {
   sight.all_gpus_tell = true;
   measured_.take(sight);
   EXPECT_TRUE(measured_.will_know_gpu_use(first_));
-  book_.find(kFirst)->job.asked.gpu_share = 0.5;
+  book_.find(kFirst)->job.asked.change().gpu_share = 0.5;
   EXPECT_FALSE(measured_.will_know_gpu_use(first_));
 }
 

@@ -40,7 +40,8 @@ std::vector<Grant> without(std::vector<Grant> held, const std::vector<Grant>& ot
 /// It has said which GPUs it uses, and so hears when they change.
 bool hears(const Entry& entry) {
   return entry.run && !entry.makes_room && !entry.starting && entry.to_end.empty() &&
-         entry.progress && !entry.progress->gpus.empty() && entry.run->allocation();
+         entry.of_runs->progress && !entry.of_runs->progress->gpus.empty() &&
+         entry.run->allocation();
 }
 
 }  // namespace
@@ -49,7 +50,8 @@ void LocalService::Core::vacate(JobId id) {
   Entry& entry = entry_of(id);
   if (!hears(entry)) return stop(id);
   entry.job.attained = round_->progress(id).attained;
-  entry.leaves.insert(entry.leaves.end(), entry.job.held_gpus.begin(), entry.job.held_gpus.end());
+  entry.of_runs.change().leaves.insert(entry.of_runs->leaves.end(), entry.job.held_gpus.begin(),
+                                       entry.job.held_gpus.end());
   entry.moves = true;
 }
 
@@ -60,12 +62,12 @@ void LocalService::Core::go_on(Entry& entry) {
   const auto held = round_->grants(entry.id);
   job.held_gpus.assign(held.begin(), held.end());
   job.since = now_;
-  entry.draws = job.held_gpus;
+  entry.of_runs.change().draws = job.held_gpus;
   entry.batch = round_->config(entry.id).batch;
-  entry.leaves = without(std::move(entry.leaves), job.held_gpus);
+  entry.of_runs.change().leaves = without(std::move(entry.of_runs.change().leaves), job.held_gpus);
   note(job, kResized,
        fmt::format("GPUs {} to {}", before, visible_gpus(job.held_gpus, config_.machine)));
-  entry.gpu_use.change(now_);
+  entry.of_runs.change().gpu_use.change(now_);
   measured_.change(now_);
   to_pin_.push_back(entry.id);
   to_resize_.push_back(job.number);
@@ -87,7 +89,7 @@ std::vector<Grant> LocalService::Core::not_left(const Entry& entry) const {
   for (const JobNumber number : processes_) {
     const Entry& other = *book_.find(number);
     if (&other == &entry || (!other.makes_room && !other.moves)) continue;
-    for (const Grant& theirs : other.leaves) {
+    for (const Grant& theirs : other.of_runs->leaves) {
       for (const Grant& ours : entry.job.held_gpus) {
         const bool whole =
             ours.gpu_milli == cluster::kWholeGpu || theirs.gpu_milli == cluster::kWholeGpu;
@@ -113,36 +115,40 @@ void LocalService::Core::tell_moved() {
       move_by_restart(*entry, "what it is to have others have still");
       continue;
     }
-    if (!taken.empty() && gpus == entry->told_gpus) continue;
+    if (!taken.empty() && gpus == entry->of_runs->told_gpus) continue;
     if (auto told = entry->run->reallocate(allocation_of(now, config_.machine, entry->batch));
         !told) {
       move_by_restart(*entry, to_string(told.error()));
       continue;
     }
-    entry->told_gpus = gpus;
-    entry->said_before = entry->progress ? entry->progress->times_gpus : 0;
-    entry->moved_by = shepherd::since_boot() + std::min(entry->job.asked.grace, config_.max_grace);
+    entry->of_runs.change().told_gpus = gpus;
+    entry->of_runs.change().said_before =
+        entry->of_runs->progress ? entry->of_runs->progress->times_gpus : 0;
+    entry->of_runs.change().moved_by =
+        shepherd::since_boot() + std::min(entry->job.asked->grace, config_.max_grace);
   }
 }
 
 void LocalService::Core::take_words() {
   for (const JobNumber number : processes_) {
     Entry& entry = *book_.find(number);
-    if (!entry.moves || !entry.moved_by || !entry.progress) continue;
-    const measure::OwnProgress& said = *entry.progress;
-    if (said.times_gpus <= entry.said_before || said.gpus != entry.told_gpus) continue;
-    entry.leaves.clear();
-    entry.moved_by.reset();
+    if (!entry.moves || !entry.of_runs->moved_by || !entry.of_runs->progress) continue;
+    const measure::OwnProgress& said = *entry.of_runs->progress;
+    if (said.times_gpus <= entry.of_runs->said_before || said.gpus != entry.of_runs->told_gpus)
+      continue;
+    entry.of_runs.change().leaves.clear();
+    entry.of_runs.change().moved_by.reset();
     entry.moves = to_tell_.contains(number);
     wake();
   }
 }
 
 void LocalService::Core::lets_go(Entry& entry) {
-  if (!std::exchange(entry.moves, false)) entry.leaves.clear();
-  entry.moved_by.reset();
+  if (!std::exchange(entry.moves, false)) entry.of_runs.change().leaves.clear();
+  entry.of_runs.change().moved_by.reset();
   entry.makes_room = true;
-  entry.leaves.insert(entry.leaves.end(), entry.job.held_gpus.begin(), entry.job.held_gpus.end());
+  entry.of_runs.change().leaves.insert(entry.of_runs->leaves.end(), entry.job.held_gpus.begin(),
+                                       entry.job.held_gpus.end());
 }
 
 void LocalService::Core::move_by_restart(Entry& entry, const std::string& why) {
@@ -161,14 +167,16 @@ void LocalService::Core::move_by_restart(Entry& entry, const std::string& why) {
 void LocalService::Core::find_out_what_it_uses(Entry& entry) {
   const auto told = entry.run->allocation();
   if (!told) return;
-  entry.progress = word_of(*entry.run, now_).progress();
-  if (entry.progress) add_pace(entry);  // its policy would else think that it has yet to be tried
+  entry.of_runs.change().progress = word_of(*entry.run, now_).progress();
+  if (entry.of_runs->progress)
+    add_pace(entry);  // its policy would else think that it has yet to be tried
   const std::string held = visible_gpus(entry.job.held_gpus, config_.machine);
-  const std::string uses =
-      entry.progress && !entry.progress->gpus.empty() ? entry.progress->gpus : visible_gpus(*told);
+  const std::string uses = entry.of_runs->progress && !entry.of_runs->progress->gpus.empty()
+                               ? entry.of_runs->progress->gpus
+                               : visible_gpus(*told);
   if (uses == held && visible_gpus(*told) == held) return;
   // It may use any others until it says that it does not.
-  entry.leaves = without(whole_machine(), entry.job.held_gpus);
+  entry.of_runs.change().leaves = without(whole_machine(), entry.job.held_gpus);
   entry.moves = true;
   if (hears(entry)) {
     to_tell_.insert(entry.job.number);

@@ -17,8 +17,8 @@ namespace {
 
 /// Whether a model can say how fast it is: one that holds no core has no speed.
 bool has_a_speed(const store::Job& job, const cluster::Cluster& cluster) {
-  if (job.asked.gpus == 0 || job.held_gpus.empty()) return false;
-  if (job.asked.cpus && *job.asked.cpus <= 0) return false;
+  if (job.asked->gpus == 0 || job.held_gpus.empty()) return false;
+  if (job.asked->cpus && *job.asked->cpus <= 0) return false;
   return std::all_of(job.held_gpus.begin(), job.held_gpus.end(), [&](const cluster::Grant& grant) {
     const cluster::NodeClass& make = cluster.classes[cluster.nodes[index(grant.node)].node_class];
     return grant.gpus != 0 && (make.cpus <= 0 || grant.cpu_milli > 0);
@@ -35,7 +35,7 @@ policy::PowerLimits limits_of(const SpeedFacts& facts) {
 }  // namespace
 
 std::string model_of(const store::Job& job, perf::SpeedModels& models) {
-  const std::string& name = job.asked.model.empty() ? job.asked.name : job.asked.model;
+  const std::string& name = job.asked->model.empty() ? job.asked->name : job.asked->model;
   const perf::Found found = models.find({.name = name});
   const bool is_its = found.match == perf::Match::name || found.match == perf::Match::in_name;
   return is_its ? found.model : "";

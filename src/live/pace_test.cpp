@@ -26,9 +26,9 @@ class PaceTest : public testing::Test {
     store::Job made;
     made.number = JobNumber{number};
     made.state = trace::JobState::running;
-    made.asked.name = name;
-    made.asked.gpus = 1;
-    made.asked.cpus = 8;
+    made.asked.change().name = name;
+    made.asked.change().gpus = 1;
+    made.asked.change().cpus = 8;
     made.held_gpus = {{.node = NodeId{0},
                        .gpus = cluster::GpuMask{1},
                        .cpu_milli = cluster::cpu_milli(cpus),
@@ -59,13 +59,13 @@ TEST_F(PaceTest, IsSlowWithFewerCoresThanItAsked) {
 TEST_F(PaceTest, IsNotSaidOfANameThatNoModelHas) {
   EXPECT_FALSE(of_first({job(1, "simulate-weather", 8)}));
   store::Job named = job(1, "simulate-weather", 8);
-  named.asked.model = "alexnet";
+  named.asked.change().model = "alexnet";
   EXPECT_TRUE(of_first({named}));
 }
 
 TEST_F(PaceTest, IsNotSaidWithoutGpusOrCores) {
   store::Job none = job(1, "alexnet", 8);
-  none.asked.gpus = 0;
+  none.asked.change().gpus = 0;
   EXPECT_FALSE(of_first({none}));
   EXPECT_FALSE(of_first({job(1, "alexnet", 0)}));
 }

@@ -233,7 +233,7 @@ Result<void> LocalService::Core::take_over_runs() {
       if (energy.counted_to == kNoTime) energy.counted_to = now_;
       entry.makes_room = true;
       // What it holds was overwritten when another run was to follow.
-      entry.leaves = latest ? entry.job.held_gpus : whole_machine();
+      entry.of_runs.change().leaves = latest ? entry.job.held_gpus : whole_machine();
     }
     has_process(entry, std::move(*run));
     if (entry.makes_room) tell_to_end(entry);
@@ -254,9 +254,9 @@ Result<void> LocalService::Core::recover(std::vector<store::Job> unfinished) {
   if (auto forgotten = begin_forgetting(); !forgotten) return forgotten;
   auto successor = prepare(composition_, now_);
   if (!successor) return tl::unexpected(successor.error());
+  forget_what_runs(unfinished);
   for (store::Job& job : unfinished) {
     gate_.count(job, +1);
-    forget_what_runs(job);
     book_.add(std::move(job));
   }
   unfinished = {};
@@ -290,7 +290,7 @@ Result<void> LocalService::Core::recover(std::vector<store::Job> unfinished) {
   for (auto& [number, entry] : book_.all()) {
     if (entry.job.state != JobState::pending || aside_.contains(number)) continue;
     if (!entry.to_end.empty()) continue;  // it waits for its process alone
-    const bool is_barred = maintenance_.bars(entry.job.asked.time_limit, now_) != nullptr;
+    const bool is_barred = maintenance_.bars(entry.job.asked->time_limit, now_) != nullptr;
     if (book_.aside(entry, now_) == Aside::no && !is_barred) {
       waiting.push_back(&entry);
       book_.count_task(entry.job, +1);

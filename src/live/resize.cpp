@@ -59,7 +59,7 @@ void LocalService::Core::resize(JobId id) {
   entry.job.held_gpus.assign(held.begin(), held.end());
   const std::string change = change_text(before, share_of(entry.job.held_gpus));
   if (!change.empty()) {
-    const auto use = entry.gpu_use.mean();
+    const auto use = entry.of_runs->gpu_use.mean();
     const std::string seen =
         use ? fmt::format("; its GPUs were {:.0f} % busy", 100 * *use) : std::string();
     note(entry.job, kResized, change + seen);
@@ -68,7 +68,7 @@ void LocalService::Core::resize(JobId id) {
   heed_batch(entry);
   to_pin_.push_back(id);
   if (entry.starting) return;
-  entry.gpu_use.change(now_);
+  entry.of_runs.change().gpu_use.change(now_);
   measured_.change(now_);
   to_resize_.push_back(entry.job.number);
 }
@@ -79,7 +79,7 @@ void LocalService::Core::resize_process(Entry& entry) {
   // Whoever is not pinned any more may use all.
   const std::vector<int>& cores = entry.job.cores.empty() ? config_.machine.cores : entry.job.cores;
   const auto resized = entry.run->resize(cores, limit(share.cpus), limit(share.memory_gb),
-                                         entry.job.asked.time_limit);
+                                         entry.job.asked->time_limit);
   if (!resized) {
     log_warning(fmt::format("job {}: {}", static_cast<std::int64_t>(entry.job.number),
                             to_string(resized.error())));

@@ -215,7 +215,7 @@ Result<JobView> LocalService::job(JobNumber number) const {
   auto made = core_->job(number);
   if (!made) return made;
   add(*made);
-  if (made->job.state == trace::JobState::running && made->job.asked.gpu_share < 1) {
+  if (made->job.state == trace::JobState::running && made->job.asked->gpu_share < 1) {
     made->limits_by += fmt::format("{}GPU memory: {}", made->limits_by.empty() ? "" : ", ",
                                    made->gpu_memory_gb >= 0 ? "watched" : "not held");
   }

@@ -45,7 +45,7 @@ class Rows {
     const TenantId tenant = tenants > 0 ? tenant_of_(job) : kNoTenant;
     const std::size_t row = tenant != kNoTenant ? index(tenant)
                             : tenants > 0       ? other("", tenants)
-                                                : other(job.asked.user, rows_.size());
+                                                : other(job.asked->user, rows_.size());
     has_jobs_.insert(row);
     return row;
   }
@@ -166,8 +166,8 @@ Duration half_life_of(const policy::Composition& composition) {
 }
 
 TenantId tenant_of(const store::Job& job, const cluster::Cluster& cluster) {
-  const TenantId named = cluster.find_tenant(job.asked.vc);
-  return named != kNoTenant ? named : cluster.find_tenant(job.asked.user);
+  const TenantId named = cluster.find_tenant(job.asked->vc);
+  return named != kNoTenant ? named : cluster.find_tenant(job.asked->user);
 }
 
 Tenancy tenancy_of(std::span<const store::Job> jobs, const cluster::Cluster& cluster,
@@ -175,13 +175,13 @@ Tenancy tenancy_of(std::span<const store::Job> jobs, const cluster::Cluster& clu
   Tenancy made{
       .by_tenant = !cluster.tenants.empty(), .from = now, .to = now, .half_life = half_life};
   for (const store::Job& job : jobs) {
-    if (job.asked.gpus > 0) made.from = std::min(made.from, job.submit);
+    if (job.asked->gpus > 0) made.from = std::min(made.from, job.submit);
   }
   made.from = std::max(made.from, now - kDuesOver);
   Rows rows(cluster, tenant_of);
   std::vector<fairness::Stay> stays;
   for (const store::Job& job : jobs) {
-    if (job.asked.gpus == 0) continue;
+    if (job.asked->gpus == 0) continue;
     const std::size_t owner = rows.of(job);
     stays.push_back(stay_of(job, owner, made.from, now));
     TenantView& row = rows.all()[owner];

@@ -15,7 +15,7 @@ constexpr Duration kHalfLife = 1000s;
 store::Job job(const std::string& vc, const std::string& user, int gpus, Duration submit,
                Duration start, Duration end) {
   store::Job made;
-  made.asked = {.user = user, .vc = vc, .gpus = gpus};
+  made.asked = store::Submission{.user = user, .vc = vc, .gpus = gpus};
   made.submit = Time{submit};
   made.start = made.since = Time{start};
   made.end = Time{end};

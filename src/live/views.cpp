@@ -95,10 +95,10 @@ std::string LocalService::Core::why_aside(const Entry& entry, std::string& word)
       return "is held by a user";
     case Aside::begins_later:
       word = "BeginTime";
-      if (entry.job.again_at > entry.job.asked.not_before) {
+      if (entry.job.again_at > entry.job.asked->not_before) {
         return fmt::format("failed, and is tried again at {} (retry {} of {})",
                            text::format_datetime(entry.job.again_at), entry.job.failures,
-                           entry.job.asked.retries);
+                           entry.job.asked->retries);
       }
       return "is not to begin yet";
     case Aside::depends:
@@ -111,11 +111,11 @@ std::string LocalService::Core::why_aside(const Entry& entry, std::string& word)
     case Aside::no:
       break;
   }
-  if (const Window* const window = maintenance_.bars(entry.job.asked.time_limit, now_)) {
+  if (const Window* const window = maintenance_.bars(entry.job.asked->time_limit, now_)) {
     word = "Maintenance";
     return fmt::format("{} before the maintenance {}",
-                       entry.job.asked.time_limit == kNoDuration ? "has no time limit to end by"
-                                                                 : "would not have ended",
+                       entry.job.asked->time_limit == kNoDuration ? "has no time limit to end by"
+                                                                  : "would not have ended",
                        to_words(*window));
   }
   word = "Starting";
@@ -147,10 +147,10 @@ std::vector<const Entry*> LocalService::Core::holders() const {
 
 JobView LocalService::Core::view_of(const Entry& entry) const {
   JobView made{.job = entry.job};
-  if (entry.progress) made.step = entry.progress->step;
-  if (entry.progress && entry.progress->metric) {
-    made.metric = entry.progress->metric->value;
-    made.metric_step = entry.progress->metric->step;
+  if (entry.of_runs->progress) made.step = entry.of_runs->progress->step;
+  if (entry.of_runs->progress && entry.of_runs->progress->metric) {
+    made.metric = entry.of_runs->progress->metric->value;
+    made.metric_step = entry.of_runs->progress->metric->step;
   }
   if (entry.starting && !start_trouble_.empty()) {
     made.why = start_trouble_;
@@ -235,7 +235,7 @@ Result<JobView> LocalService::Core::job(JobNumber number) const {
     const Entry* const entry = book_.find(number);
     if (entry == nullptr) return made;
     // What runs is on the disk, the rest is newer here.
-    store::Submission asked = std::move(made.job.asked);
+    store::Asked asked = std::move(made.job.asked);
     made = view_of(*entry);
     made.job.asked = std::move(asked);
     if (entry->run) folder = entry->run->folder();
@@ -266,7 +266,7 @@ Result<Tenancy> LocalService::Core::tenancy() const {
     now = now_;
     half_life = half_life_of(composition_);
     for (const auto& [number, entry] : book_.all()) {
-      if (entry.job.asked.gpus > 0) jobs.push_back(entry.job);
+      if (entry.job.asked->gpus > 0) jobs.push_back(entry.job);
     }
   }
   auto ended = store_.ended(now - kLesson, kLessons);
@@ -374,7 +374,7 @@ Patients LocalService::Core::patients() {
                         .shepherd = entry.run->shepherd(),
                         .folder = entry.run->folder(),
                         .held = entry.job.held_gpus,
-                        .asks_part = entry.job.asked.gpu_share < 1});
+                        .asks_part = entry.job.asked->gpu_share < 1});
   }
   return made;
 }

@@ -181,9 +181,9 @@ Result<Entry*> LocalService::Core::own(JobNumber number, const Caller& caller) {
     return fail(Code::conflict,
                 fmt::format("job {} has ended: {}", shown(number), to_string(entry->job.state)));
   }
-  if (!caller.may_all && caller.uid != entry->job.asked.uid) {
+  if (!caller.may_all && caller.uid != entry->job.asked->uid) {
     return fail(Code::conflict,
-                fmt::format("job {} belongs to {}", shown(number), entry->job.asked.user));
+                fmt::format("job {} belongs to {}", shown(number), entry->job.asked->user));
   }
   return entry;
 }
@@ -262,8 +262,7 @@ Result<store::Submission> LocalService::Core::amended(const Entry& entry,
                                                       const store::Amended& wanted,
                                                       const Caller& caller) {
   const store::Job& job = entry.job;
-  store::Job after{.number = job.number, .asked = job.asked};
-  store::Submission& asked = after.asked;
+  store::Submission asked = job.asked;
   if (wanted.gpus) asked.gpus = *wanted.gpus;
   if (wanted.time_limit != kNoDuration) asked.time_limit = wanted.time_limit;
   const auto refuse = [&](Code code, std::string_view why, std::string hint = {}) {
@@ -273,7 +272,7 @@ Result<store::Submission> LocalService::Core::amended(const Entry& entry,
     if (wanted.gpus)
       return refuse(Code::conflict, "runs, with the GPUs that it has", "requeue it first");
     const bool is_more =
-        job.asked.time_limit != kNoDuration && asked.time_limit > job.asked.time_limit;
+        job.asked->time_limit != kNoDuration && asked.time_limit > job.asked->time_limit;
     if (is_more && !caller.may_all) {
       return refuse(Code::conflict, "runs: only an operator gives it more time");
     }
@@ -291,7 +290,7 @@ Result<store::Submission> LocalService::Core::amended(const Entry& entry,
   if (!caller.may_all) {
     if (const auto may = gate_.may_ask(asked); !may) return tl::unexpected(may.error());
   }
-  if (const auto why = never(after)) {
+  if (const auto why = never({.number = job.number, .asked = asked})) {
     return refuse(Code::usage, fmt::format("could never run here then: {}", *why),
                   "almanac nodes shows what there is");
   }
@@ -320,10 +319,10 @@ Result<void> LocalService::Core::update(const std::vector<JobNumber>& numbers,
           leave_queue(entry);
           aside_.insert(entry.job.number);
         } else if (in_round(entry, Phase::running)) {
-          trace_->jobs[index(entry.id)].request.time_limit = after.asked.time_limit;
+          trace_->jobs[index(entry.id)].request.time_limit = after.asked->time_limit;
           if (!entry.run) return;
           const bool is_to_end = entry.again || !entry.to_end.empty();
-          if (!is_to_end) entry.obey_by = limit_of(entry);
+          if (!is_to_end) entry.of_runs.change().obey_by = limit_of(entry);
           to_resize_.push_back(entry.job.number);
         }
       });
@@ -427,9 +426,9 @@ Result<void> LocalService::Core::plan_anew(JobNumber number, const Caller& calle
   const auto known = store_.job(number);
   if (!known) return tl::unexpected(known.error());
   if (!*known) return fail(Code::not_found, fmt::format("there is no job {}", shown(number)));
-  if (!caller.may_all && caller.uid != (*known)->asked.uid) {
+  if (!caller.may_all && caller.uid != (*known)->asked->uid) {
     return fail(Code::conflict,
-                fmt::format("job {} belongs to {}", shown(number), (*known)->asked.user));
+                fmt::format("job {} belongs to {}", shown(number), (*known)->asked->user));
   }
   if (book_.find(number) != nullptr) {
     return fail(Code::unavailable,

@@ -135,8 +135,9 @@ Answer Api::list_jobs(const Ask& ask) const {
   return json_at(ask, service_.revision(), [&] {
     const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(*limit, 1, kMost));
     const auto wanted = [&](const store::Job& job) {
-      return (user.empty() || job.asked.user == user) && (name.empty() || job.asked.name == name) &&
-             (!state || job.state == *state) && static_cast<std::int64_t>(job.number) > *after;
+      return (user.empty() || job.asked->user == user) &&
+             (name.empty() || job.asked->name == name) && (!state || job.state == *state) &&
+             static_cast<std::int64_t>(job.number) > *after;
     };
     std::vector<live::JobView> jobs =
         service_.jobs(*since == kNoTime ? std::nullopt : std::optional<Time>(*since), wanted,
@@ -181,8 +182,8 @@ Answer Api::change(const Ask& ask, const std::string& part, const Act& act) cons
   const live::Caller caller = guard_.caller(ask);
   // Tasks of an array are one user's.
   const auto job = service_.job(numbers->front());
-  if (job && !caller.may_all && job->job.asked.uid != caller.uid) {
-    return problem(403, fmt::format("job {} is {}'s", part, job->job.asked.user));
+  if (job && !caller.may_all && job->job.asked->uid != caller.uid) {
+    return problem(403, fmt::format("job {} is {}'s", part, job->job.asked->user));
   }
   const auto done = act(*numbers, caller);
   return done ? json(numbers_json(*numbers)) : problem(done.error());

@@ -130,10 +130,10 @@ TEST(SubmissionJson, RefusesWhatIsNone) {
 TEST(JobJson, TellsWhatMayBeTold) {
   live::JobView view;
   view.job.number = store::JobNumber{14};
-  view.job.asked.user = "ann";
-  view.job.asked.argv = {"python", "train.py"};
-  view.job.asked.environment = {"TOKEN=secret"};
-  view.job.asked.script = "echo secret";
+  view.job.asked.change().user = "ann";
+  view.job.asked.change().argv = {"python", "train.py"};
+  view.job.asked.change().environment = {"TOKEN=secret"};
+  view.job.asked.change().script = "echo secret";
   view.job.task = store::ArrayTask{.array = store::JobNumber{12}, .index = 3};
   view.job.state = trace::JobState::running;
   view.job.start = Time(1500ms);
@@ -148,7 +148,7 @@ TEST(JobJson, TellsWhatMayBeTold) {
   EXPECT_EQ(read->view.job.state, trace::JobState::running);
   EXPECT_EQ(read->view.job.start, Time(1500ms));
   EXPECT_EQ(read->view.job.end, kNoTime);
-  EXPECT_EQ(read->view.job.asked.argv, view.job.asked.argv);
+  EXPECT_EQ(read->view.job.asked->argv, view.job.asked->argv);
   EXPECT_EQ(read->gpus_held, "0:0,2");
   EXPECT_EQ(read->view.gpu_use, 0.5);
   EXPECT_EQ(read->view.cpu_use, -1);
@@ -157,7 +157,7 @@ TEST(JobJson, TellsWhatMayBeTold) {
 TEST(JobJson, MendsNamesThatAreNoText) {
   live::JobView view;
   view.job.number = store::JobNumber{1};
-  view.job.asked.name = "caf\xe9";
+  view.job.asked.change().name = "caf\xe9";
   EXPECT_TRUE(read_job(to_json(view, cluster::uniform(1, 1))));
 }
 

@@ -74,7 +74,7 @@ Answer Api::log(const Ask& ask, const std::string& part) const {
   }
   const auto found = find_job(service_, part);
   if (!found) return problem(found.error());
-  if (auto refused = guard_.refuses_log(ask, found->job.asked.uid)) return *std::move(refused);
+  if (auto refused = guard_.refuses_log(ask, found->job.asked->uid)) return *std::move(refused);
   const auto path = service_.log_path(found->job.number, stream == "err");
   if (!path) return problem(path.error());
 
@@ -94,7 +94,7 @@ Answer Api::log(const Ask& ask, const std::string& part) const {
   }
   struct stat about {};
   const bool is_theirs =
-      file && ::fstat(file.get(), &about) == 0 && is_of(about, found->job.asked.uid);
+      file && ::fstat(file.get(), &about) == 0 && is_of(about, found->job.asked->uid);
   if (opened.error != ENOENT && !is_theirs) {
     return problem(403, fmt::format("{} is no plain file of {}'s", *path, asked.user));
   }

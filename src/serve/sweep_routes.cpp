@@ -24,7 +24,7 @@ constexpr std::int64_t kMostTrials = 10'000;
 /// Adds what the trial has reported, and which of it was best.
 void hear(Trial& trial, std::vector<store::Report> reports) {
   if (reports.empty()) return;
-  const bool smaller = trial.view.job.asked.smaller_is_better;
+  const bool smaller = trial.view.job.asked->smaller_is_better;
   trial.best = *std::max_element(reports.begin(), reports.end(), [&](const auto& a, const auto& b) {
     return smaller ? a.metric > b.metric : a.metric < b.metric;
   });
@@ -38,7 +38,7 @@ void hear(Trial& trial, std::vector<store::Report> reports) {
 
 /// The best first; those that have reported nothing last, by number.
 auto rank(const Trial& trial) {
-  const double sign = trial.view.job.asked.smaller_is_better ? 1 : -1;
+  const double sign = trial.view.job.asked->smaller_is_better ? 1 : -1;
   return std::tuple(!trial.best, trial.best ? sign * trial.best->metric : 0, trial.view.job.number);
 }
 
@@ -70,7 +70,7 @@ Answer Api::sweep(const Ask& ask, const std::string& name) const {
   // Of those that wait or run the service knows more than the store.
   std::map<store::JobNumber, live::JobView> present;
   for (live::JobView& each : service_.jobs(
-           std::nullopt, [&](const store::Job& job) { return job.asked.group == name; })) {
+           std::nullopt, [&](const store::Job& job) { return job.asked->group == name; })) {
     present.emplace(each.job.number, std::move(each));
   }
   std::vector<Trial> trials;

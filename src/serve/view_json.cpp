@@ -8,6 +8,9 @@
 namespace almanac::serve {
 namespace {
 
+const store::Submission& asked_of(const store::Job& job) { return job.asked; }
+store::Submission& asked_of(store::Job& job) { return job.asked.change(); }
+
 template <typename Fields, typename Of>
 void list(Fields& fields, Of& of) {
   using Record = std::remove_const_t<Of>;
@@ -99,11 +102,12 @@ void list(Fields& fields, Of& of) {
     fields.field("begun_s", of.begun);
   } else if constexpr (std::is_same_v<Record, store::Job>) {
     fields.field("number", of.number);
-    fields.field("user", of.asked.user);
-    fields.field("uid", of.asked.uid);
-    fields.sparse("account", of.asked.account);
-    fields.sparse("partition", of.asked.partition);
-    list_public(fields, of.asked);
+    auto& asked = asked_of(of);
+    fields.field("user", asked.user);
+    fields.field("uid", asked.uid);
+    fields.sparse("account", asked.account);
+    fields.sparse("partition", asked.partition);
+    list_public(fields, asked);
     fields.field("submit_s", of.submit);
     fields.field("held", of.held);
     fields.field("since_s", of.since);
@@ -353,7 +357,7 @@ std::string to_json(const std::string& sweep, const std::vector<Trial>& trials,
       out["reports"].push_back({report.step, report.metric});
     }
   }
-  const bool smaller = !trials.empty() && trials.front().view.job.asked.smaller_is_better;
+  const bool smaller = !trials.empty() && trials.front().view.job.asked->smaller_is_better;
   return dumped(Json{{"name", sweep}, {"smaller_is_better", smaller}, {"trials", std::move(list)}});
 }
 

@@ -83,9 +83,10 @@ class Builder {
   store::Job as_asked(const slurm::Job& job) {
     store::Job made = to_stored(job, world_);
     const trace::Request request = to_request(job, world_, names_);
-    made.asked.gpus = request.gpus;
-    made.asked.gpu_share = request.gpu_share;
-    if (!world_.cluster.takes_every_job) made.asked.vc = owner_of_nodes(job, world_);
+    store::Submission& asked = made.asked.change();
+    asked.gpus = request.gpus;
+    asked.gpu_share = request.gpu_share;
+    if (!world_.cluster.takes_every_job) asked.vc = owner_of_nodes(job, world_);
     return made;
   }
 

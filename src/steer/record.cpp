@@ -71,11 +71,11 @@ Result<sim::Past> past_of(const store::Store& store, const World& world,
   if (!jobs) return tl::unexpected(jobs.error());
   learning::Claims claims(limits);
   for (const store::Job& job : *jobs) {
-    claims.add(job.number, {.user = job.asked.user,
-                            .account = job.asked.account,
-                            .partition = job.asked.partition,
-                            .qos = job.asked.qos,
-                            .gpus = job.asked.gpus});
+    claims.add(job.number, {.user = job.asked->user,
+                            .account = job.asked->account,
+                            .partition = job.asked->partition,
+                            .qos = job.asked->qos,
+                            .gpus = job.asked->gpus});
   }
   sim::Past made{.log = store::log_of(*jobs, "the store"), .quotas = claims.take()};
   if (!owns_nodes(world.grouping)) return made;
@@ -132,13 +132,13 @@ trace::Request to_request(const slurm::Job& job, const World& world, Names& name
 }
 
 store::Job to_stored(const slurm::Job& job, const World& world) {
-  store::Job made{.number = to_store(job.number),
-                  .asked = learning::asked_by(job, vc_name(job, world))};
-  made.asked.requeue = job.requeueable;
-  made.asked.hold = job.held;
-  made.asked.gid = job.gid;
-  made.asked.out = job.out;
-  made.asked.err = job.err == job.out ? "" : job.err;
+  store::Submission asked = learning::asked_by(job, vc_name(job, world));
+  asked.requeue = job.requeueable;
+  asked.hold = job.held;
+  asked.gid = job.gid;
+  asked.out = job.out;
+  asked.err = job.err == job.out ? "" : job.err;
+  store::Job made{.number = to_store(job.number), .asked = std::move(asked)};
   if (job.array != slurm::JobNumber{} && job.task) {
     made.task = store::ArrayTask{.array = to_store(job.array), .index = *job.task};
   }

@@ -33,7 +33,8 @@ void tell_use(const std::vector<policy::PastUse>& uses, const cluster::Cluster& 
 }  // namespace
 
 TenantId SlurmService::tenant_of(const store::Job& job) const {
-  return steer::tenant_of(world_->tenants, job.asked.account, job.asked.user, job.asked.partition);
+  return steer::tenant_of(world_->tenants, job.asked->account, job.asked->user,
+                          job.asked->partition);
 }
 
 Result<live::Tenancy> SlurmService::tenancy() const {
@@ -70,8 +71,8 @@ Result<live::Tenancy> SlurmService::make_tenancy() const {
   live::Tenancy made = live::tenancy_of(
       jobs, world->cluster,
       [&](const store::Job& job) {
-        return steer::tenant_of(world->tenants, job.asked.account, job.asked.user,
-                                job.asked.partition);
+        return steer::tenant_of(world->tenants, job.asked->account, job.asked->user,
+                                job.asked->partition);
       },
       now, is_slurms ? *slurms : half_life);
   if (is_slurms) tell_use(uses, world->cluster, made);

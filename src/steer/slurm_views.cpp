@@ -146,7 +146,7 @@ std::vector<std::string> SlurmService::explain(const slurm::Job& job,
       fmt::format("{} waits under {}: {}", shown, config_.policy, view.why)};
   if (const auto place = decider_->place(job.number); place.number > 0) {
     lines.push_back(fmt::format("it is number {} of {} in {}, believed to run {}", place.number,
-                                place.of, view.job.asked.vc,
+                                place.of, view.job.asked->vc,
                                 text::human_time(seconds(*view.believed))));
   }
   lines.push_back(fmt::format("Slurm says: {}, priority {}, site factor {}",

@@ -21,7 +21,7 @@ namespace {
 void put(Store& store, std::int64_t number, const std::string& name) {
   Store::Batch batch;
   Job job{.number = JobNumber{number}, .asked = {}};
-  job.asked.name = name;
+  job.asked.change().name = name;
   batch.put(job);
   ASSERT_TRUE(store.commit(batch));
 }
@@ -29,7 +29,7 @@ void put(Store& store, std::int64_t number, const std::string& name) {
 std::string name_of(const std::string& path, std::int64_t number) {
   const Store store = Store::open(path).value();
   const auto job = store.job(JobNumber{number}).value();
-  return job ? job->asked.name : "none";
+  return job ? job->asked->name : "none";
 }
 
 TEST(Backup, IsMadeBesideTheServiceAndTakesItsPlace) {
@@ -63,7 +63,7 @@ TEST(Backup, HasNoEnvironmentsOfJobsThatHaveEnded) {
   Store::Batch batch;
   for (const std::int64_t number : {1, 2}) {
     Job job{.number = JobNumber{number}, .asked = {}};
-    job.asked.environment = {"SECRET=sesame" + std::to_string(number)};
+    job.asked.change().environment = {"SECRET=sesame" + std::to_string(number)};
     job.state = number == 1 ? trace::JobState::completed : trace::JobState::pending;
     if (number == 1) job.end = Time{1h};
     batch.put(job);
@@ -74,7 +74,7 @@ TEST(Backup, HasNoEnvironmentsOfJobsThatHaveEnded) {
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(bytes.find("sesame1"), std::string::npos);
   EXPECT_NE(bytes.find("sesame2"), std::string::npos) << "it is yet to run";
-  EXPECT_EQ(store.job(JobNumber{1}).value()->asked.environment.size(), 1U);
+  EXPECT_EQ(store.job(JobNumber{1}).value()->asked->environment.size(), 1U);
 }
 
 TEST(Backup, RestoresNothingThatIsNoStore) {

@@ -139,7 +139,7 @@ inline std::vector<Job> draw_jobs(std::int64_t number) {
       job.task = before.task.value_or(first);
       job.task->index = draw_number<std::int32_t>();
       job.task->at_once = draw_number<std::int32_t>();
-      job.asked.indices = {};
+      job.asked.change().indices = {};
     }
     job.failures = draw_number<std::int32_t>();
     job.again_at = draw_time_or_none();
@@ -150,8 +150,8 @@ inline std::vector<Job> draw_jobs(std::int64_t number) {
     const bool leads =
         at + 1 < jobs.size() && jobs[at + 1].task && jobs[at + 1].task->array == job.number;
     if (leads) continue;
-    if (maybe()) job.asked.gpus = job.amended.gpus.emplace(draw_number<std::int32_t>());
-    if (maybe()) job.asked.time_limit = job.amended.time_limit = draw_length();
+    if (maybe()) job.asked.change().gpus = job.amended.gpus.emplace(draw_number<std::int32_t>());
+    if (maybe()) job.asked.change().time_limit = job.amended.time_limit = draw_length();
   }
   return jobs;
 }

@@ -31,8 +31,8 @@ constexpr std::int64_t kTogether = 3;
     for (std::int64_t i = 0; i < kTogether; ++i) {
       Job job;
       job.number = JobNumber{++number};
-      job.asked.argv = {"sleep", std::to_string(number)};
-      job.asked.environment = {"A=" + std::to_string(number / 100)};
+      job.asked.change().argv = {"sleep", std::to_string(number)};
+      job.asked.change().environment = {"A=" + std::to_string(number / 100)};
       batch.put(job);
       batch.note({Time(1s), job.number, "submitted", ""});
       if (number <= kTogether) continue;
@@ -90,8 +90,8 @@ TEST(StoreThatIsKilled, HasAllThatItAcknowledgedAndNothingHalf) {
     }
     for (std::int64_t number = std::max<std::int64_t>(1, last - 20); number <= last; ++number) {
       const Job job = store->job(JobNumber{number}).value().value();
-      ASSERT_EQ(job.asked.argv, (std::vector<std::string>{"sleep", std::to_string(number)}));
-      ASSERT_EQ(job.asked.environment.size(), 1U);
+      ASSERT_EQ(job.asked->argv, (std::vector<std::string>{"sleep", std::to_string(number)}));
+      ASSERT_EQ(job.asked->environment.size(), 1U);
       ASSERT_EQ(store->notes(job.number)->size(), number > last - kTogether ? 1U : 2U);
     }
   }

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -93,6 +95,35 @@ struct Submission {
   bool operator==(const Submission&) const = default;
 };
 
+/// What a job asks. Copies share it: the tasks of an array, of which there may be 100,000, have
+/// one.
+class Asked {
+ public:
+  Asked() : shared_(nothing()) {}
+  Asked(Submission asked) : shared_(std::make_shared<const Submission>(std::move(asked))) {}
+  const Submission& operator*() const { return *shared_; }
+  const Submission* operator->() const { return shared_.get(); }
+  operator const Submission&() const { return *shared_; }
+  /// It as this one's own, to be changed at once. Cost: a copy of it.
+  Submission& change() {
+    auto own = std::make_shared<Submission>(*shared_);
+    shared_ = own;
+    return *own;
+  }
+  bool is_shared_with(const Asked& other) const { return shared_ == other.shared_; }
+  bool operator==(const Asked& other) const {
+    return is_shared_with(other) || *shared_ == *other.shared_;
+  }
+
+ private:
+  static const std::shared_ptr<const Submission>& nothing() {
+    static const auto made = std::make_shared<const Submission>();
+    return made;
+  }
+
+  std::shared_ptr<const Submission> shared_;
+};
+
 /// What a job's GPUs drew for it, in all of its runs.
 struct Energy {
   double measured_j = 0;      ///< As the driver told.
@@ -126,7 +157,7 @@ struct Amended {
 /// A job as it stands. `state` is pending, running, or one of those in which it has ended.
 struct Job {
   JobNumber number{};
-  Submission asked;  ///< Of a task of an array: without `indices`.
+  Asked asked{};  ///< Of a task of an array: without `indices`.
   Amended amended{};
   std::optional<ArrayTask> task{};
   Time submit{};

@@ -53,8 +53,8 @@ void fill(trace::Outcome& outcome, const Job& job) {
   };
   const float cpus = static_cast<float>(held.cpus());
   const float memory_gb = static_cast<float>(held.memory_gb());
-  if (differs(cpus, job.asked.cpus)) outcome.reference_cpus = cpus;
-  if (differs(memory_gb, job.asked.memory_gb)) outcome.reference_memory_gb = memory_gb;
+  if (differs(cpus, job.asked->cpus)) outcome.reference_cpus = cpus;
+  if (differs(memory_gb, job.asked->memory_gb)) outcome.reference_memory_gb = memory_gb;
 }
 
 }  // namespace
@@ -78,14 +78,14 @@ trace::Trace log_of(const std::vector<Job>& jobs, const std::string& path) {
   for (const Job& job : jobs) {
     trace::Job& record = trace.jobs.emplace_back(record_of(job, trace.names));
     Time last = kNoTime;
-    for (const JobNumber before : job.asked.after) {
+    for (const JobNumber before : job.asked->after) {
       const auto found = ends.find(static_cast<std::int64_t>(before));
       if (found == ends.end() || found->second < last) continue;
       last = found->second;
       record.request.after = key_of(before);
     }
-    left_out += !job.asked.after.empty() && last == kNoTime;
-    begun_later += job.asked.not_before != kNoTime && job.asked.not_before > job.submit;
+    left_out += !job.asked->after.empty() && last == kNoTime;
+    begun_later += job.asked->not_before != kNoTime && job.asked->not_before > job.submit;
   }
   if (begun_later > 0) {
     trace.notes.push_back(

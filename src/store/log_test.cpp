@@ -52,23 +52,23 @@ TEST(StoreLog, HasTheLastToEndWhereThereAreMany) {
 TEST(StoreLog, SaysWhatWasAskedAndWhatBecameOfIt) {
   Job job = ran(7, Time(100s), Time(160s), Time(460s));
   job.state = JobState::timeout;
-  job.asked.name = "train";
-  job.asked.user = "ann";
-  job.asked.vc = "night";
-  job.asked.qos = "urgent";
-  job.asked.model = "resnet-50";
-  job.asked.group = "search";
-  job.asked.gpu_type = "A100";
-  job.asked.gpus = 2;
-  job.asked.max_gpus = 4;
-  job.asked.cpus = 8;
-  job.asked.memory_gb = 32;
-  job.asked.time_limit = 5min;
-  job.asked.deadline = Time(500s);
-  job.asked.worthless_at = Time(600s);
-  job.asked.value = 2;
-  job.asked.batch = 64;
-  job.asked.steps = 1'000;
+  job.asked.change().name = "train";
+  job.asked.change().user = "ann";
+  job.asked.change().vc = "night";
+  job.asked.change().qos = "urgent";
+  job.asked.change().model = "resnet-50";
+  job.asked.change().group = "search";
+  job.asked.change().gpu_type = "A100";
+  job.asked.change().gpus = 2;
+  job.asked.change().max_gpus = 4;
+  job.asked.change().cpus = 8;
+  job.asked.change().memory_gb = 32;
+  job.asked.change().time_limit = 5min;
+  job.asked.change().deadline = Time(500s);
+  job.asked.change().worthless_at = Time(600s);
+  job.asked.change().value = 2;
+  job.asked.change().batch = 64;
+  job.asked.change().steps = 1'000;
   job.held_gpus = {{.gpus = 3, .cpu_milli = 6'000, .memory_mb = 32'000}};
   const trace::Trace trace = log({job});
   ASSERT_EQ(trace.jobs.size(), 1U);
@@ -128,14 +128,14 @@ TEST(StoreLog, LeavesOutWhatHasNotEnded) {
 
 TEST(StoreLog, NamesTheJobBeforeThatEndedLast) {
   Job last = ran(4, Time(4s), Time(70s), Time(80s));
-  last.asked.after = {JobNumber{1}, JobNumber{2}, JobNumber{3}};
+  last.asked.change().after = {JobNumber{1}, JobNumber{2}, JobNumber{3}};
   const trace::Trace trace =
       log({ran(1, Time(1s), Time(2s), Time(50s)), ran(2, Time(2s), Time(3s), Time(60s)),
            ran(3, Time(3s), Time(4s), Time(40s)), last});
   EXPECT_EQ(trace.jobs[3].request.after, trace::JobKey{2});
 
   Job stray = ran(5, Time(4s), Time(70s), Time(80s));
-  stray.asked.after = {JobNumber{99}};
+  stray.asked.change().after = {JobNumber{99}};
   const trace::Trace other = log({stray});
   EXPECT_EQ(other.jobs[0].request.after, trace::kNoJobKey);
   EXPECT_THAT(other.notes, ElementsAre("came after jobs that the log does not have: 1"));
@@ -145,10 +145,10 @@ TEST(StoreLog, ReadsTheSameFromOurCsv) {
   std::vector<Job> jobs{ran(1, Time(1500ms), Time(2s), Time(50s)),
                         ran(2, Time(3s), Time(50s), Time(90s)),
                         ran(3, Time(3s), kNoTime, Time(95s))};
-  jobs[1].asked.after = {JobNumber{1}};
-  jobs[1].asked.gpus = 4;
-  jobs[1].asked.deadline = Time(100s);
-  jobs[1].asked.name = "a, \"b\"";
+  jobs[1].asked.change().after = {JobNumber{1}};
+  jobs[1].asked.change().gpus = 4;
+  jobs[1].asked.change().deadline = Time(100s);
+  jobs[1].asked.change().name = "a, \"b\"";
   jobs[1].attained = 30s;
   jobs[2].state = JobState::cancelled;
   jobs[2].attained = {};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,21 +18,45 @@ void read_fields(Query& query, Record& record) {
   each_field(record, [&](std::string_view, auto& field) { query.into(field); });
 }
 
-/// The rest of a job's SELECT follows. `more`: columns read after it.
-std::string select_jobs(std::string_view more = {}) {
-  return fmt::format(
-      "SELECT job.number, job.submission, job.task, job.task_at_once, {}, {}{} "
-      "FROM job JOIN submission ON submission.number = job.submission ",
-      columns<Job>("job."), columns<Submission>("submission."), more);
+/// The rest of a job's SELECT follows.
+const std::string& select_jobs() {
+  static const std::string made =
+      fmt::format("SELECT job.number, job.submission, job.task, job.task_at_once, {} FROM job ",
+                  columns<Job>("job."));
+  return made;
 }
+
+/// What submissions have asked, each read once.
+class Submissions {
+ public:
+  explicit Submissions(Connection& connection) : connection_(connection) {}
+
+  const Asked& of(JobNumber number) {
+    const auto [at, is_new] = read_.try_emplace(number);
+    if (!is_new) return at->second;
+    static const std::string sql =
+        fmt::format("SELECT {} FROM submission WHERE number = ?", columns<Submission>());
+    Query query(connection_, sql);
+    query.with(number).step();
+    Submission asked;
+    read_fields(query, asked);
+    return at->second = std::move(asked);
+  }
+
+ private:
+  Connection& connection_;
+  std::map<JobNumber, Asked> read_;
+};
 
 /// What was asked first is that of all tasks of an array.
 void amend(Job& job) {
-  if (job.amended.gpus) job.asked.gpus = *job.amended.gpus;
-  if (job.amended.time_limit != kNoDuration) job.asked.time_limit = job.amended.time_limit;
+  if (!job.amended.gpus && job.amended.time_limit == kNoDuration) return;
+  Submission& asked = job.asked.change();
+  asked.gpus = job.amended.gpus.value_or(asked.gpus);
+  if (job.amended.time_limit != kNoDuration) asked.time_limit = job.amended.time_limit;
 }
 
-Job read_row(Query& query) {
+Job read_row(Query& query, Submissions& submissions) {
   Job job;
   query.into(job.number);
   const auto submission = query.next<JobNumber>();
@@ -38,14 +64,15 @@ Job read_row(Query& query) {
   const auto at_once = query.next<std::optional<std::int32_t>>();
   if (task) job.task = {.array = submission, .index = *task, .at_once = at_once.value_or(0)};
   read_fields(query, job);
-  read_fields(query, job.asked);
+  job.asked = submissions.of(submission);
   amend(job);
   return job;
 }
 
-std::vector<Job> rows_of(Query& query) {
+std::vector<Job> rows_of(Connection& connection, Query& query) {
+  Submissions submissions(connection);
   std::vector<Job> jobs;
-  while (query.step()) jobs.push_back(read_row(query));
+  while (query.step()) jobs.push_back(read_row(query, submissions));
   return jobs;
 }
 
@@ -59,17 +86,23 @@ std::vector<Record> records_of(Query& query) {
 }  // namespace
 
 std::optional<Job> read_job(Connection& connection, JobNumber number) {
-  static const std::string sql =
-      select_jobs(", submission.argv, script.bytes, environment.bytes") +
+  static const std::string sql = select_jobs() + "WHERE job.number = ?";
+  static const std::string what_runs =
+      "SELECT submission.argv, script.bytes, environment.bytes FROM job "
+      "JOIN submission ON submission.number = job.submission "
       "LEFT JOIN content AS script ON script.id = submission.script "
       "LEFT JOIN content AS environment ON environment.id = submission.environment "
       "WHERE job.number = ?";
   Query query(connection, sql);
   if (!query.with(number).step()) return std::nullopt;
-  Job job = read_row(query);
-  query.into(job.asked.argv);
-  query.into(job.asked.script);
-  query.into(job.asked.environment);
+  Submissions submissions(connection);
+  Job job = read_row(query, submissions);
+  Query runs(connection, what_runs);
+  runs.with(number).step();
+  Submission& asked = job.asked.change();
+  runs.into(asked.argv);
+  runs.into(asked.script);
+  runs.into(asked.environment);
   return job;
 }
 
@@ -86,7 +119,7 @@ std::vector<Job> read_unfinished(Connection& connection) {
   static const std::string sql =
       select_jobs() + "WHERE job.state IN ('PENDING', 'RUNNING') ORDER BY job.number";
   Query query(connection, sql);
-  return rows_of(query);
+  return rows_of(connection, query);
 }
 
 std::optional<JobNumber> read_task(Connection& connection, JobNumber array, std::int32_t index) {
@@ -149,7 +182,7 @@ std::vector<Job> read_jobs(Connection& connection, const Filter& filter) {
   if (filter.below) query.with(*filter.below);
   if (filter.above) query.with(*filter.above);
   query.with(filter.limit);
-  return rows_of(query);
+  return rows_of(connection, query);
 }
 
 std::vector<Job> read_ended(Connection& connection, Time since, std::int64_t most, Time until) {
@@ -160,7 +193,7 @@ std::vector<Job> read_ended(Connection& connection, Time since, std::int64_t mos
                                  "ORDER BY job.submit_ms, job.number";
   Query query(connection, sql);
   query.with(since.time_since_epoch().count()).with(until.time_since_epoch().count()).with(most);
-  return rows_of(query);
+  return rows_of(connection, query);
 }
 
 std::vector<Note> read_notes(Connection& connection, JobNumber number) {

@@ -50,9 +50,9 @@ TEST(Schema, KeepsTheJobsOfTheFirstVersion) {
   EXPECT_EQ(job(4).state, JobState::completed);
   EXPECT_EQ(job(4).attained, 3s);
   EXPECT_EQ(job(4).attempts, 2);
-  EXPECT_EQ(job(2).asked.user, "ann");
-  EXPECT_EQ(job(2).asked.argv, std::vector<std::string>{"ls"});
-  EXPECT_EQ(job(2).asked.io_mbs, std::nullopt);
+  EXPECT_EQ(job(2).asked->user, "ann");
+  EXPECT_EQ(job(2).asked->argv, std::vector<std::string>{"ls"});
+  EXPECT_EQ(job(2).asked->io_mbs, std::nullopt);
   // One that had run, and waited as if it never had, was to begin again.
   EXPECT_EQ(job(1).annulled, 3);
   EXPECT_EQ(job(2).annulled, 0);

@@ -29,9 +29,9 @@ Job waiting(std::int64_t number) {
   Job job;
   job.number = JobNumber{number};
   job.submit = Time(number * 1s);
-  job.asked.name = "train";
-  job.asked.user = "ann";
-  job.asked.argv = {"python", "train.py"};
+  job.asked.change().name = "train";
+  job.asked.change().user = "ann";
+  job.asked.change().argv = {"python", "train.py"};
   return job;
 }
 
@@ -88,9 +88,9 @@ TEST(Store, GivesBackEveryField) {
       RC_ASSERT(store.told(job.number).value() == told[job.number]);
       if (job.state != JobState::pending && job.state != JobState::running) continue;
       Job listed = job;
-      listed.asked.argv.clear();
-      listed.asked.script.clear();
-      listed.asked.environment.clear();
+      listed.asked.change().argv.clear();
+      listed.asked.change().script.clear();
+      listed.asked.change().environment.clear();
       unfinished.push_back(listed);
     }
     auto found = store.unfinished().value();
@@ -102,8 +102,8 @@ TEST(Store, GivesBackEveryField) {
 TEST(Store, HasItAllWhenOpenedAgain) {
   const TemporaryFolder folder;
   Job job = waiting(1);
-  job.asked.environment = {"HOME=/home/ann", "EMPTY=", ""};
-  job.asked.script = "exit 3";
+  job.asked.change().environment = {"HOME=/home/ann", "EMPTY=", ""};
+  job.asked.change().script = "exit 3";
   {
     Store store = opened(folder);
     put(store, {job});
@@ -132,10 +132,26 @@ TEST(Store, GivesTheTasksOfAnArrayWhatTheFirstAsked) {
   for (std::int32_t index = 0; index < 3; ++index) {
     tasks.push_back(waiting(12 + index));
     tasks.back().task = {.array = JobNumber{12}, .index = index, .at_once = 2};
-    tasks.back().asked.script = "#!/bin/sh\nexec python train.py\n";
+    tasks.back().asked.change().script = "#!/bin/sh\nexec python train.py\n";
   }
   put(store, tasks);
   EXPECT_EQ(store.job(JobNumber{14}).value(), tasks[2]);
+  const std::vector<Job> listed = store.unfinished().value();
+  ASSERT_EQ(listed.size(), 3U);
+  for (const Job& each : listed) {
+    EXPECT_TRUE(each.asked.is_shared_with(listed.front().asked)) << "not read for each anew";
+  }
+}
+
+TEST(Asked, IsSharedUntilItIsChanged) {
+  const Asked first(Submission{.name = "train"});
+  Asked second = first;
+  EXPECT_TRUE(second.is_shared_with(first));
+  second.change().gpus = 2;
+  EXPECT_FALSE(second.is_shared_with(first));
+  EXPECT_EQ(first->gpus, 0);
+  EXPECT_EQ(second->name, "train");
+  EXPECT_NE(first, second);
 }
 
 TEST(Store, GivesNoNumberTwice) {
@@ -154,7 +170,7 @@ TEST(Store, ForgetsWhatEndedBefore) {
   const TemporaryFolder folder;
   Store store = opened(folder);
   Job dependent = waiting(5);
-  dependent.asked.after = {JobNumber{2}};
+  dependent.asked.change().after = {JobNumber{2}};
   put(store,
       {ended(1, Time(10s)), ended(2, Time(10s)), ended(3, Time(20s)), waiting(4), dependent});
   Store::Batch batch;
@@ -181,8 +197,8 @@ TEST(Store, FindsJobsNewestFirst) {
   const TemporaryFolder folder;
   Store store = opened(folder);
   std::vector<Job> jobs{ended(1, Time(10s)), ended(2, Time(20s)), ended(3, Time(30s)), waiting(4)};
-  jobs[1].asked.user = "bob";
-  jobs[2].asked.name = "test";
+  jobs[1].asked.change().user = "bob";
+  jobs[2].asked.change().name = "test";
   put(store, jobs);
   EXPECT_THAT(numbers(store.jobs({})), ElementsAre(4, 3, 2, 1));
   EXPECT_THAT(numbers(store.jobs({.user = "bob"})), ElementsAre(2));
@@ -251,7 +267,7 @@ TEST(Store, FindsWhoEndedLastFirst) {
 
 Job trial(std::int64_t number, const std::string& sweep) {
   Job job = waiting(number);
-  job.asked.group = sweep;
+  job.asked.change().group = sweep;
   return job;
 }
 
@@ -300,7 +316,7 @@ TEST(Store, CountsTheTrialsOfEachSweepTheLatestFirst) {
   const TemporaryFolder folder;
   Store store = opened(folder);
   Job over = ended(3, Time{9s});
-  over.asked.group = "b";
+  over.asked.change().group = "b";
   Job runs = trial(4, "b");
   runs.state = JobState::running;
   put(store, {trial(1, "b"), trial(2, "a"), over, runs, waiting(5)});
@@ -334,7 +350,7 @@ TEST(Store, LeavesNothingOfABatchThatFails) {
   const TemporaryFolder folder;
   Store store = opened(folder);
   Job impossible = waiting(2);
-  impossible.asked.argv = {std::string("a\0b", 3)};
+  impossible.asked.change().argv = {std::string("a\0b", 3)};
   Store::Batch batch;
   batch.put(waiting(1));
   batch.put(impossible);

@@ -30,9 +30,9 @@ namespace fs = std::filesystem;
 Job waiting(std::int64_t number, std::size_t script_bytes = 0) {
   Job job;
   job.number = JobNumber{number};
-  job.asked.argv = {"sleep", "1"};
+  job.asked.change().argv = {"sleep", "1"};
   // No two are alike, so that each needs its room.
-  job.asked.script = std::to_string(number) + std::string(script_bytes, 'x');
+  job.asked.change().script = std::to_string(number) + std::string(script_bytes, 'x');
   return job;
 }
 

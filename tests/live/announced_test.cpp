@@ -134,7 +134,7 @@ TEST_F(Told, EnvironmentsGoWhenAJobIsNotRunAgain) {
   config.requeue_for = 0ms;
   begin(std::move(config));
   const auto environment = [&](JobNumber job) {
-    return service_->store().job(job).value()->asked.environment;
+    return service_->store().job(job).value()->asked->environment;
   };
   EXPECT_TRUE(eventually([&] { return environment(ended).empty(); }));
   EXPECT_FALSE(environment(waits).empty());

@@ -47,6 +47,20 @@ class Arrays : public Box {
   std::vector<JobNumber> waiting_;
 };
 
+TEST_F(Arrays, KeepWhatTheyAskOnce) {
+  const auto share_it = [&] {
+    const std::vector<JobView> jobs = service_->jobs();
+    ASSERT_EQ(jobs.size(), all_.size());
+    for (std::size_t at = 2; at < jobs.size(); ++at) {
+      EXPECT_TRUE(jobs[at].job.asked.is_shared_with(jobs[1].job.asked)) << at;
+    }
+  };
+  share_it();
+  end();
+  begin("fifo", 1);
+  share_it();
+}
+
 TEST_F(Arrays, AreHeldAndReleasedAsOneWhileATaskRuns) {
   ASSERT_TRUE(service_->hold(all_, me_));
   EXPECT_EQ(look(all_.front()).state, JobState::running);

@@ -47,10 +47,14 @@ class Box : public testing::Test {
     end();
     while (kill_commands()) {
     }
-    std::filesystem::remove_all(folder_);
+    std::error_code written;
+    EXPECT_TRUE(eventually([&] {
+      std::filesystem::remove_all(folder_, written);
+      return !written;
+    })) << written.message();
   }
-  /// Jobs outlive their service, but not the test; their shepherds end with them. False once there
-  /// is none.
+  /// Jobs outlive their service, but not the test; their shepherds end with them, and may write
+  /// their last words while the folder is removed. False once there is none.
   bool kill_commands() const {
     bool found = false;
     for (const pid_t process : process::numbers_in("/proc")) {

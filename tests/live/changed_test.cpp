@@ -32,12 +32,12 @@ TEST_F(Changed, AJobThatWaitsAsksWhatItIsChangedTo) {
   const JobNumber waits = submit(shell("sleep 1000", 2));
   ASSERT_TRUE(update(waits, {.gpus = 1, .time_limit = 1h}));
   ASSERT_TRUE(comes_to(waits, JobState::running));
-  EXPECT_EQ(look(waits).asked.gpus, 1);
-  EXPECT_EQ(look(waits).asked.time_limit, 1h);
+  EXPECT_EQ(look(waits).asked->gpus, 1);
+  EXPECT_EQ(look(waits).asked->time_limit, 1h);
   end();
   begin("fifo", 4);
-  EXPECT_EQ(look(waits).asked.gpus, 1) << "for good";
-  EXPECT_EQ(look(waits).asked.time_limit, 1h);
+  EXPECT_EQ(look(waits).asked->gpus, 1) << "for good";
+  EXPECT_EQ(look(waits).asked->time_limit, 1h);
   const auto never = update(submit(shell("true", 4)), {.gpus = 5});
   ASSERT_FALSE(never);
   EXPECT_THAT(never.error().message, HasSubstr("could never run here then"));
@@ -52,7 +52,7 @@ TEST_F(Changed, OfARunningJobOnlyAnOperatorMakesTheLimitLonger) {
   EXPECT_FALSE(update(job, {.gpus = 2}));
   EXPECT_FALSE(update(job, {.time_limit = 2h}, false));
   EXPECT_TRUE(update(job, {.time_limit = 2h}, true));
-  EXPECT_EQ(look(job).asked.time_limit, 2h);
+  EXPECT_EQ(look(job).asked->time_limit, 2h);
   EXPECT_TRUE(update(job, {.time_limit = 100ms}, false));
   EXPECT_TRUE(comes_to(job, JobState::timeout));
 }
@@ -77,14 +77,14 @@ TEST_F(Changed, AllTasksOfAnArrayAreOrNone) {
   asked.indices = {1, 2, 3};
   const auto numbers = service_->submit(asked).value();
   EXPECT_FALSE(service_->update(numbers, {.gpus = 5}, me_));
-  EXPECT_EQ(look(numbers[0]).asked.gpus, 1);
+  EXPECT_EQ(look(numbers[0]).asked->gpus, 1);
   ASSERT_TRUE(service_->update(numbers, {.gpus = 2}, me_));
   ASSERT_TRUE(service_->update({numbers[1]}, {.gpus = 3}, me_));
   end();
   begin("fifo", 4);
-  EXPECT_EQ(look(numbers[0]).asked.gpus, 2);
-  EXPECT_EQ(look(numbers[1]).asked.gpus, 3);
-  EXPECT_EQ(look(numbers[2]).asked.gpus, 2);
+  EXPECT_EQ(look(numbers[0]).asked->gpus, 2);
+  EXPECT_EQ(look(numbers[1]).asked->gpus, 3);
+  EXPECT_EQ(look(numbers[2]).asked->gpus, 2);
 }
 
 TEST_F(Changed, AJobThatFailsIsTriedAgainAsOftenAsItAsks) {

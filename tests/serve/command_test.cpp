@@ -183,6 +183,18 @@ TEST_F(CommandTest, QueuesHoldsReleasesAndCancels) {
   EXPECT_THAT(gone.err, HasSubstr("77"));
 }
 
+TEST_F(CommandTest, ListsAsJsonAllJobsHoweverManyThereAre) {
+  ServiceProcess service(state_);
+  wait_for_service();
+  submit({"--array", "0-10004", "--hold", "--", "true"});  // an answer has 10,000 at most
+  for (const char* const command : {"jobs", "queue"}) {
+    const auto said = nlohmann::json::parse(run({command, "-o", "json"}).out);
+    ASSERT_EQ(said.at("jobs").size(), 10'005U) << command;
+    EXPECT_EQ(said.at("jobs").back().at("number"), 10'005) << command;
+    EXPECT_FALSE(said.contains("next")) << command;
+  }
+}
+
 TEST_F(CommandTest, RunsAnArrayAndAScript) {
   ServiceProcess service(state_);
   wait_for_service();

@@ -46,11 +46,11 @@ void remember_quiet_days(const std::string& state) {
     store::Job each;
     each.number = store::JobNumber{900'000 + job};
     each.submit = submit;
-    each.asked.user = "root";
-    each.asked.name = "past";
-    each.asked.vc = "vc1";
-    each.asked.gpus = 8;
-    each.asked.time_limit = 1h;
+    each.asked.change().user = "root";
+    each.asked.change().name = "past";
+    each.asked.change().vc = "vc1";
+    each.asked.change().gpus = 8;
+    each.asked.change().time_limit = 1h;
     each.state = trace::JobState::completed;
     each.start = submit;
     each.end = submit + 20min;

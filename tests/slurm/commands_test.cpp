@@ -107,12 +107,12 @@ TEST(Commands, BringAccountingIntoTheStore) {
   const auto found = store->job(learning::stored_number(JobNumber{well}, 0)).value();
   ASSERT_TRUE(found);
   EXPECT_EQ(found->state, trace::JobState::completed);
-  EXPECT_EQ(found->asked.name, "well");
-  EXPECT_EQ(found->asked.gpus, 2);
+  EXPECT_EQ(found->asked->name, "well");
+  EXPECT_EQ(found->asked->gpus, 2);
   const auto other = store->job(learning::stored_number(JobNumber{badly}, 0)).value();
   ASSERT_TRUE(other);
   EXPECT_EQ(other->state, trace::JobState::failed);
-  EXPECT_EQ(other->asked.name, "bad\nly");
+  EXPECT_EQ(other->asked->name, "bad\nly");
 }
 
 TEST(Commands, SayWhatWorksAtARealSite) {

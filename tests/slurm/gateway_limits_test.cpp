@@ -58,7 +58,7 @@ TEST(GatewayLimitsTest, ARealSlurmsQuotasAndSwitchesAreHeeded) {
   EXPECT_EQ(made.aside.at(JobNumber{limited}), Aside::at_quota);
   EXPECT_EQ(made.quotas.at(JobNumber{limited}), "account science has 16 of 16 GPUs");
   EXPECT_EQ(made.lines.front().ranked, (std::vector{JobNumber{limited}}));
-  EXPECT_EQ(to_stored(*mirror.find(JobNumber{guest}), *world).asked.vc, "guests");
+  EXPECT_EQ(to_stored(*mirror.find(JobNumber{guest}), *world).asked->vc, "guests");
   Quotas quotas(mirror);
   slurm::Job urgent = *mirror.find(JobNumber{limited});
   urgent.qos = "high";

@@ -216,9 +216,9 @@ TEST_F(CanaryServiceTest, LearnsFromAPastThatNamesPartitionsWhichShareNodes) {
     store::Job each;
     each.number = store::JobNumber{job + 1};
     each.submit = submit;
-    each.asked.user = "ann";
-    each.asked.vc = "v";
-    each.asked.gpus = 8;
+    each.asked.change().user = "ann";
+    each.asked.change().vc = "v";
+    each.asked.change().gpus = 8;
     each.state = trace::JobState::completed;
     each.start = submit;
     each.end = submit + 4min;

@@ -194,8 +194,8 @@ TEST(AccountsAsVirtualClusters, AreWhatJobsAreCalledByAndOwnNoNodes) {
     EXPECT_THAT(desk.line(1), ElementsAre(3));
     EXPECT_EQ(desk.decider().last().starts.size(), 2U);
     const World& world = *desk.decider().last().world;
-    EXPECT_EQ(to_stored(slurm.job(2), world).asked.vc, by == Grouping::qos ? "normal" : "others");
-    EXPECT_EQ(to_stored(slurm.job(3), world).asked.vc, by == Grouping::qos ? "high" : "lab");
+    EXPECT_EQ(to_stored(slurm.job(2), world).asked->vc, by == Grouping::qos ? "normal" : "others");
+    EXPECT_EQ(to_stored(slurm.job(3), world).asked->vc, by == Grouping::qos ? "high" : "lab");
     EXPECT_TRUE(world.of_the_past.takes_every_job);
   }
 }

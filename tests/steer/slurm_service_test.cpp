@@ -151,7 +151,7 @@ TEST_F(SlurmServiceTest, SaysWhatThereIsAndWhy) {
   ASSERT_TRUE(first);
   EXPECT_EQ(first->place, 1);
   EXPECT_EQ(first->believed, 1min);
-  EXPECT_EQ(first->job.asked.vc, "v");
+  EXPECT_EQ(first->job.asked->vc, "v");
   EXPECT_EQ(service_->jobs({}, {}, 100).size(), 11U);
   slurm_.job(11).reason = "Priority";
   settle();
@@ -517,10 +517,11 @@ store::Job half_an_hour(int hour) {
   store::Job made;
   made.number = JobNumber{1000 + hour};
   made.submit = made.start = wall_clock() - 48h + hour * 1h;
-  made.asked.user = "ann";
-  made.asked.account = "lab";
-  made.asked.vc = made.asked.partition = "v";
-  made.asked.gpus = 8;
+  made.asked.change().user = "ann";
+  made.asked.change().account = "lab";
+  made.asked.change().vc = "v";
+  made.asked.change().partition = "v";
+  made.asked.change().gpus = 8;
   made.state = trace::JobState::completed;
   made.end = made.start + 30min;
   made.attained = 30min;
@@ -533,7 +534,7 @@ TEST_F(SlurmServiceTest, PlaysAPastThatNamesPartitionsWhichShareNodes) {
   store::Store::Batch past;
   for (int hour = 0; hour < kJobs; ++hour) {
     store::Job each = half_an_hour(hour);
-    if (hour % 2 == 1) each.asked.vc = "w";  // as accounting has it
+    if (hour % 2 == 1) each.asked.change().vc = "w";  // as accounting has it
     past.put(each);
   }
   const live::Comparison compared = compare_with_fifo(past);

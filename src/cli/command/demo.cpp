@@ -165,7 +165,7 @@ std::vector<store::Moment> moments_of(const std::vector<store::Job>& past,
       const bool runs = job.start <= at;
       ++(runs ? moment.jobs_running : moment.jobs_waiting);
       if (!runs) continue;
-      moment.gpus_busy += job.asked.gpus;
+      moment.gpus_busy += job.asked->gpus;
       held.insert(held.end(), job.held_gpus.begin(), job.held_gpus.end());
     }
     moment.power_w = live::modelled_w(power, cluster, held);

@@ -34,7 +34,7 @@ Result<int> jobs(const JobsOptions& options) {
   if (!options.user.empty()) query.emplace_back("user", options.user);
   if (!options.state.empty()) query.emplace_back("state", options.state);
   if (!options.name.empty()) query.emplace_back("name", options.name);
-  if (options.output == "json") return print_answer(*client, "/v1/jobs", query);
+  if (options.output == "json") return print_jobs_answer(*client, query);
   const auto found = list_jobs(*client, query);
   if (!found) return tl::unexpected(found.error());
   if (options.output == "csv") {

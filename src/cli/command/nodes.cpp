@@ -76,7 +76,7 @@ Result<int> failures(serve::Client& client, const NodesOptions& options) {
     if (!nodes || job.state == trace::JobState::cancelled) continue;
     for (const std::string& node : *nodes) {
       runs.push_back({.node = node,
-                      .kind = job.asked.user + "\n" + job.asked.name,
+                      .kind = job.asked->user + "\n" + job.asked->name,
                       .failed = job.state == trace::JobState::failed ||
                                 job.state == trace::JobState::node_fail});
     }

@@ -37,7 +37,7 @@ Result<int> queue(const QueueOptions& options) {
   serve::Client::Query query;
   if (!options.user.empty()) query.emplace_back("user", options.user);
   if (!options.state.empty()) query.emplace_back("state", options.state);
-  if (options.output == "json") return print_answer(*client, "/v1/jobs", query);
+  if (options.output == "json") return print_jobs_answer(*client, query);
   auto jobs = list_jobs(*client, query);
   if (!jobs) return tl::unexpected(jobs.error());
   std::sort(jobs->begin(), jobs->end(),

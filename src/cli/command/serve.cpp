@@ -38,6 +38,7 @@ constexpr const char* kPower = "dgx1";
 /// Of the files that the service may have open clients have one in so many; the rest is for jobs.
 constexpr std::uint64_t kClientsPart = 4;
 constexpr Duration kLongestGrace = 24h * 7;
+constexpr Duration kLongestRequeue = 24h * 90;
 
 struct ServeOptions {
   std::string state = serve::default_state();
@@ -51,6 +52,7 @@ struct ServeOptions {
   std::string speed;
   std::string power;
   std::string max_grace;
+  std::string requeue_for;
   std::string limits;
   std::string idle;
   std::string hooks;
@@ -156,6 +158,14 @@ Result<live::Config> read_config(const ServeOptions& options) {
     }
     config.max_grace = *most;
   }
+  if (!options.requeue_for.empty()) {
+    const auto kept = text::parse_duration(options.requeue_for);
+    if (!kept || *kept < Duration{0} || *kept > kLongestRequeue) {
+      return fail(Code::usage, fmt::format("--requeue-for is a time of at most 90 days, not {}",
+                                           options.requeue_for));
+    }
+    config.requeue_for = *kept;
+  }
   if (!options.limits.empty()) {
     auto limits = live::read_limits(options.limits);
     if (!limits) return tl::unexpected(limits.error());
@@ -179,12 +189,12 @@ Result<std::unique_ptr<live::Service>> open_service(const ServeOptions& options,
                                                     std::uint64_t open_files) {
   if (options.engine == "slurm") {
     if (!options.cluster.empty() || options.gpus >= 0 || !options.power.empty() ||
-        !options.max_grace.empty() || !options.limits.empty() || !options.idle.empty() ||
-        !options.hooks.empty()) {
+        !options.max_grace.empty() || !options.requeue_for.empty() || !options.limits.empty() ||
+        !options.idle.empty() || !options.hooks.empty()) {
       return fail(
           Code::usage,
-          "--cluster, --gpus, --power, --max-grace, --limits, --idle and --hooks are of one "
-          "machine",
+          "--cluster, --gpus, --power, --max-grace, --requeue-for, --limits, --idle and --hooks "
+          "are of one machine",
           {}, "Slurm tells what there is, and its nodes' watts are not counted");
     }
     auto speeds = read_speeds(options);
@@ -311,6 +321,11 @@ void register_serve(Program& program) {
   command
       .add_option("--max-grace", options->max_grace,
                   "The longest --grace of a job, from SIGTERM to SIGKILL; default: 15:00")
+      ->type_name("TIME");
+  command
+      .add_option("--requeue-for", options->requeue_for,
+                  "How long after its end a job can be run again, and its environment, which may "
+                  "hold secrets, is kept; 0 = it is not; default: 24:00:00")
       ->type_name("TIME");
   command
       .add_option("--limits", options->limits,

@@ -44,7 +44,7 @@ std::string energy_text(const store::Energy& energy) {
 /// "step 1200 of 5000, metric 0.91 at step 1000"; "" = it says nothing.
 std::string training_text(const live::JobView& view) {
   if (!view.step) return "";
-  const std::int64_t steps = view.job.asked.steps;
+  const std::int64_t steps = view.job.asked->steps;
   std::string text = fmt::format("step {:g}", *view.step);
   if (steps > 0) text += fmt::format(" of {}", steps);
   if (view.metric) {

@@ -130,18 +130,18 @@ Result<std::size_t> count_known(const Sweep& sweep, const serve::ListedSweep& th
   };
   for (const serve::ListedTrial& each : there.trials) {
     const store::Job& job = each.job.view.job;
-    if (is_here && job.asked.uid != ::geteuid()) return other(job, "is " + job.asked.user + "'s");
-    if (job.asked.smaller_is_better != sweep.space.smaller_is_better) {
+    if (is_here && job.asked->uid != ::geteuid()) return other(job, "is " + job.asked->user + "'s");
+    if (job.asked->smaller_is_better != sweep.space.smaller_is_better) {
       return other(job, "has another goal");
     }
     const auto same =
         std::find_if(sweep.trials.begin(), sweep.trials.end(), [&](const trials::Trial& trial) {
-          return trials::job_name(sweep.name, trial) == job.asked.name;
+          return trials::job_name(sweep.name, trial) == job.asked->name;
         });
     if (same == sweep.trials.end()) return other(job, "is none of these trials");
-    if (trials::parameters(sweep.space, *same) != job.asked.parameters) {
+    if (trials::parameters(sweep.space, *same) != job.asked->parameters) {
       return other(job,
-                   fmt::format("was drawn otherwise: {}", fmt::join(job.asked.parameters, " ")));
+                   fmt::format("was drawn otherwise: {}", fmt::join(job.asked->parameters, " ")));
     }
     ++known;
   }
