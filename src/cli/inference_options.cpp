@@ -21,6 +21,10 @@ Result<inference::Micros> bound(const std::string& flag, const std::string& told
               "as \"500ms\" or \"2s\"");
 }
 
+Result<inference::Model> named_model(const std::string& name) {
+  return name.ends_with(".json") ? inference::read_model(name) : inference::find_model(name);
+}
+
 }  // namespace
 
 std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
@@ -89,10 +93,30 @@ std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command) {
   return options;
 }
 
+void add_plan_option(CLI::App& command, InferenceOptions& options) {
+  CLI::Option& plan = *command.add_option(
+      "--plan", options.plan,
+      "Instead of one model: a table with columns gpus (0-3) and model, a row for each replica");
+  plan.type_name("FILE");
+  command.get_option("--model")->required(false);
+  for (const char* const other : {"--model", "--gpus", "--profile", "--kv-blocks", "--prefill",
+                                  "--replicas", "--scaler", "--cold-start"}) {
+    plan.excludes(command.get_option(other));
+  }
+}
+
 Result<InferenceCase> inference_case(const InferenceOptions& options) {
   InferenceCase told;
-  const auto model = options.model.ends_with(".json") ? inference::read_model(options.model)
-                                                      : inference::find_model(options.model);
+  if (!options.plan.empty()) {
+    auto plan = inference::read_plan(options.plan);
+    if (!plan) return tl::unexpected(plan.error());
+    told.plan = std::move(*plan);
+  } else if (options.model.empty()) {
+    return fail(Code::usage, "nothing says which model is served", {},
+                "tell a model, as llama-3.1-8b");
+  }
+  const auto model =
+      told.plan ? Result<inference::Model>(told.plan->models.front()) : named_model(options.model);
   if (!model) return tl::unexpected(model.error());
   const auto board = inference::find_board(options.board);
   if (!board) return tl::unexpected(board.error());
@@ -131,7 +155,8 @@ Result<InferenceCase> inference_case(const InferenceOptions& options) {
     told.service.measured = std::make_shared<const inference::Fitted>(*measured);
   }
   // Last: a wrong name should not cost the time to read a log.
-  auto requests = inference::read_requests(options.requests);
+  auto requests = told.plan ? inference::read_requests_by_model(options.requests)
+                            : inference::read_requests(options.requests);
   if (!requests) return tl::unexpected(requests.error());
   told.requests = std::move(*requests);
   for (inference::Request& each : told.requests.all) each.arrival /= options.rate;

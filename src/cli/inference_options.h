@@ -5,10 +5,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
 
+#include "inference/placed.h"
 #include "inference/service.h"
 
 namespace almanac::cli {
@@ -16,6 +18,7 @@ namespace almanac::cli {
 struct InferenceOptions {
   std::string requests;
   std::string model;
+  std::string plan;
   std::string board = "h100";
   std::string profile;
   int gpus = 1;
@@ -37,12 +40,15 @@ struct InferenceOptions {
 
 /// Adds the options to a command, all but the number of replicas.
 std::shared_ptr<InferenceOptions> add_inference_options(CLI::App& command);
+/// Lets a plan of several models stand in place of the one model and of what goes with it.
+void add_plan_option(CLI::App& command, InferenceOptions& options);
 
 /// What the options mean.
 struct InferenceCase {
   inference::Requests requests{};
   inference::Service service{};
   inference::Objective objective{};
+  std::optional<inference::Plan> plan{};  ///< In place of the service's model and GPUs.
 };
 Result<InferenceCase> inference_case(const InferenceOptions& options);
 

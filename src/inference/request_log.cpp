@@ -76,6 +76,16 @@ void RequestIntake::add_block(std::uint64_t id) {
   ++requests_.all.back().blocks;
 }
 
+void RequestIntake::ask_for(std::string_view model) {
+  auto found = models_.find(model);
+  if (found == models_.end()) {
+    const auto next = static_cast<std::uint32_t>(models_.size());
+    found = models_.emplace(model, next).first;
+    requests_.models.emplace_back(model);
+  }
+  requests_.all.back().model = found->second;
+}
+
 Result<Requests> RequestIntake::done(const std::string& path, std::int32_t tokens_per_block,
                                      bool from_first) {
   auto& all = requests_.all;
@@ -104,8 +114,11 @@ Result<Requests> read_table(const std::string& path, const LogColumns& columns) 
   const auto output = column(columns.output);
   if (!output) return tl::unexpected(output.error());
   constexpr std::size_t kNone = std::string_view::npos;
-  const std::size_t blocks =
-      columns.blocks.empty() ? kNone : reader->find(columns.blocks).value_or(kNone);
+  const auto optional = [&](std::string_view name) {
+    return name.empty() ? kNone : reader->find(name).value_or(kNone);
+  };
+  const std::size_t blocks = optional(columns.blocks);
+  const std::size_t model = optional(columns.model);
 
   RequestIntake intake;
   std::optional<std::int64_t> first;  // moment
@@ -138,6 +151,7 @@ Result<Requests> read_table(const std::string& path, const LogColumns& columns) 
     if (blocks != kNone && !add_blocks((*reader)[blocks], intake)) {
       return wrong(columns.blocks, blocks, "list of blocks, as \"0 14-27\"");
     }
+    if (model != kNone) intake.ask_for((*reader)[model]);
   }
   return intake.done(path, columns.tokens_per_block, columns.micros == 0);
 }
@@ -154,7 +168,7 @@ bool has_columns(std::string_view header, std::initializer_list<std::string_view
   });
 }
 
-Result<Requests> read_requests(const std::string& path) {
+Result<Requests> read_requests_by_model(const std::string& path) {
   constexpr std::size_t kHead = 65'536;
   const auto head = table::read_head(path, kHead);
   if (!head) return tl::unexpected(head.error());
@@ -166,6 +180,14 @@ Result<Requests> read_requests(const std::string& path) {
   }
   return fail(Code::unsupported, "is no log of requests that we know", {.file = path},
               fmt::format("formats: {}", fmt::join(registry().formats.names(), ", ")));
+}
+
+Result<Requests> read_requests(const std::string& path) {
+  auto requests = read_requests_by_model(path);
+  if (!requests) return requests;
+  requests->models.clear();
+  for (Request& each : requests->all) each.model = 0;
+  return requests;
 }
 
 }  // namespace almanac::inference

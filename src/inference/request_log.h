@@ -5,6 +5,8 @@
 /// had. A format is a file in format/ that names them.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -21,12 +23,15 @@ class RequestIntake {
   Result<void> add(const Where& where, Micros at, double prompt, double output);
   /// Adds an id of a block to the request that was added last.
   void add_block(std::uint64_t id);
+  /// Says what the request that was added last asks for.
+  void ask_for(std::string_view model);
   /// Requests by arrival, the first at 0 where `from_first`. Fails with invalid where there are
   /// none.
   Result<Requests> done(const std::string& path, std::int32_t tokens_per_block, bool from_first);
 
  private:
   Requests requests_;
+  std::map<std::string, std::uint32_t, std::less<>> models_;  // into Requests::models
 };
 
 /// A table of requests: the names of its columns, and what its times count.
@@ -35,6 +40,7 @@ struct LogColumns {
   std::string_view prompt{};
   std::string_view output{};
   std::string_view blocks = "";  ///< Ids as "0 14-27"; "" = none.
+  std::string_view model = "";   ///< What is asked for, where the table says it; "" = it does not.
   /// Microseconds of one unit of the arrival; 0 = dates with times.
   double micros = 1e6;
   std::int32_t tokens_per_block = 0;
@@ -44,7 +50,10 @@ struct LogColumns {
 /// Fails with not_found, corrupt, and invalid naming file, line and cell.
 Result<Requests> read_table(const std::string& path, const LogColumns& columns);
 
-/// Reads a log of any known format. Fails also with unsupported, naming the formats.
+/// Reads a log of any known format, with the models that it names. Fails also with unsupported,
+/// naming the formats.
+Result<Requests> read_requests_by_model(const std::string& path);
+/// The same as requests for one model, whatever they name.
 Result<Requests> read_requests(const std::string& path);
 
 /// Whether `header` has all of `columns` between its commas.

@@ -68,6 +68,43 @@ TEST_F(InferenceCommand, ComparesCompositionsOnOneLog) {
   EXPECT_THAT(never.err, HasSubstr("serves no rate of these requests as asked"));
 }
 
+TEST_F(InferenceCommand, PlaysAPlanOfSeveralModels) {
+  const std::string log = folder_.write("models.csv",
+                                        "arrival_s,prompt_tokens,output_tokens,model\n"
+                                        "0,1000,20,llama-3.1-8b\n0,1000,20,qwen2.5-7b\n"
+                                        "1,1000,20,llama-3.1-8b\n");
+  const std::string plan =
+      folder_.write("plan.csv", "gpus,model\n0,llama-3.1-8b\n0,qwen2.5-7b\n1-2,llama-3.1-8b\n");
+  const auto simulate = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"inference", "simulate", log};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  };
+  const ProgramRun made =
+      simulate({"--plan", plan, "--ttft", "1s", "--gpu-hour", "2", "-o", "json"});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const json all = json::parse(made.out);
+  EXPECT_EQ(all["gpus"], 3);
+  EXPECT_NEAR(all["gpu_hours"], 3 * all["span_s"].get<double>() / 3600, 1e-12);
+  EXPECT_NEAR(all["cost"], 2 * all["gpu_hours"].get<double>(), 1e-12);
+  EXPECT_EQ(all["all"]["finished"], 3);
+  ASSERT_EQ(all["models"].size(), 2);
+  EXPECT_EQ(all["models"][0]["model"], "llama-3.1-8b");
+  EXPECT_EQ(all["models"][0]["replicas"], 2);
+  EXPECT_EQ(all["models"][0]["requests"], 2);
+  EXPECT_EQ(all["models"][1]["requests"], 1);
+  // One model answers all, whatever requests name.
+  const ProgramRun one = simulate({"--model", "llama-3.1-8b", "-o", "json"});
+  ASSERT_EQ(one.status, 0) << one.err;
+  EXPECT_EQ(json::parse(one.out)["finished"], 3);
+  const ProgramRun neither = simulate({});
+  EXPECT_NE(neither.status, 0);
+  EXPECT_THAT(neither.err, HasSubstr("nothing says which model is served"));
+  const ProgramRun both = simulate({"--plan", plan, "--model", "llama-3.1-8b"});
+  EXPECT_NE(both.status, 0);
+  EXPECT_THAT(both.err, HasSubstr("--plan"));
+}
+
 TEST_F(InferenceCommand, SaysTheSameOfAFleetThatStaysAsSimulateDoes) {
   const ProgramRun one = run("simulate", {"--replicas", "2", "-o", "json"});
   const ProgramRun other = run("compare", {"--replicas", "2", "--of", "chunked", "-o", "json"});

@@ -3,6 +3,7 @@
 /// \file
 /// almanac inference simulate: what requests would see of a service.
 #include "cli/inference_fleet.h"
+#include "cli/inference_placed.h"
 #include "cli/program.h"
 
 namespace almanac::cli {
@@ -14,6 +15,7 @@ namespace {
 Result<int> simulate(const InferenceOptions& options, const FleetOptions& asked) {
   const auto told = inference_case(options);
   if (!told) return tl::unexpected(told.error());
+  if (told->plan) return simulate_placed(*told, asked.gpu_hour, options.output);
   const auto plan = plan_fleet(asked, *told, "");
   if (!plan) return tl::unexpected(plan.error());
   const auto fleet = play_fleet(*plan, *told);
@@ -31,9 +33,11 @@ void register_inference_simulate(Program& program) {
   const auto options = add_inference_options(command);
   const auto asked = std::make_shared<FleetOptions>();
   asked->add_to(command);
+  add_plan_option(command, *options);
   add_example(command,
               "almanac inference simulate requests.csv --model llama-3.1-8b --replicas 4 --ttft "
               "500ms --tpot 50ms");
+  add_example(command, "almanac inference simulate requests.csv --plan plan.csv --ttft 500ms");
   program.on(command, [options, asked] { return simulate(*options, *asked); });
 }
 

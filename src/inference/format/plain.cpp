@@ -10,7 +10,7 @@ namespace almanac::inference::format {
 void register_plain(Registry& registry) {
   registry.formats.add(
       {.name = "plain",
-       .summary = "arrival_s, prompt_tokens, output_tokens",
+       .summary = "arrival_s, prompt_tokens, output_tokens, model where there are several",
        .source = "",
        .make = {.knows =
                     [](std::string_view header) {
@@ -20,7 +20,8 @@ void register_plain(Registry& registry) {
                     [](const std::string& path) {
                       return read_table(path, {.arrival = "arrival_s",
                                                .prompt = "prompt_tokens",
-                                               .output = "output_tokens"});
+                                               .output = "output_tokens",
+                                               .model = "model"});
                     }}});
 }
 

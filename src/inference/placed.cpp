@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inference/placed.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "inference/simulation.h"
+#include "table/csv_reader.h"
+#include "text/nearest.h"
+#include "text/number.h"
+
+namespace almanac::inference {
+namespace {
+
+/// A router for each model, so that requests of one do not turn the wheel of another.
+class ByModel final : public Router {
+ public:
+  ByModel(const Requests& requests, std::vector<std::unique_ptr<Router>> routers)
+      : requests_(requests), routers_(std::move(routers)) {}
+  std::size_t choose(RequestId request, std::span<Replica* const> replicas) override {
+    return routers_[requests_[request].model]->choose(request, replicas);
+  }
+
+ private:
+  const Requests& requests_;
+  std::vector<std::unique_ptr<Router>> routers_;
+};
+
+/// "3" = 3 to 3, "0-3" = 0 to 3.
+std::optional<std::pair<std::int64_t, std::int64_t>> range_of(std::string_view text) {
+  constexpr std::int64_t kMost = 1'000'000;
+  constexpr std::int64_t kMostGpus = 1024;
+  const std::size_t dash = text.find('-');
+  const auto first = text::parse_whole(text.substr(0, dash));
+  const auto last =
+      dash == std::string_view::npos ? first : text::parse_whole(text.substr(dash + 1));
+  if (!first || !last || *first < 0 || *last < *first || *last > kMost) return std::nullopt;
+  if (*last - *first >= kMostGpus) return std::nullopt;
+  return std::pair(*first, *last);
+}
+
+/// The group of these GPUs, made where there is none; null = another has some of them.
+Plan::Group* group_of(Plan& plan, std::pair<std::int64_t, std::int64_t> gpus) {
+  for (Plan::Group& each : plan.groups) {
+    if (each.first == gpus.first && each.last == gpus.second) return &each;
+    if (each.first <= gpus.second && gpus.first <= each.last) return nullptr;
+  }
+  plan.groups.push_back({.first = gpus.first, .last = gpus.second});
+  return &plan.groups.back();
+}
+
+Result<std::size_t> model_of(Plan& plan, std::string_view name) {
+  const auto known = std::find(plan.names.begin(), plan.names.end(), name);
+  if (known != plan.names.end()) return static_cast<std::size_t>(known - plan.names.begin());
+  const auto model = name.ends_with(".json") ? read_model(std::string(name)) : find_model(name);
+  if (!model) return tl::unexpected(model.error());
+  plan.names.emplace_back(name);
+  plan.models.push_back(*model);
+  return plan.models.size() - 1;
+}
+
+/// The service of one model of a group.
+Result<Service> member(const Service& service, const Plan& plan, const Plan::Group& group,
+                       std::size_t model) {
+  Service made = service;
+  made.model = plan.models[model];
+  made.gpus = group.gpus();
+  made.replicas = 1;
+  if (group.models.size() == 1) return made;
+  const double block = made.model.kv_bytes() * made.limits.block_tokens;
+  double left = static_cast<double>(fitting_blocks(made)) * block;
+  for (const std::size_t other : group.models) {
+    if (other != model) left -= plan.models[other].bytes();
+  }
+  const double blocks = left / (block * static_cast<double>(group.models.size()));
+  if (blocks < 1) {
+    std::vector<std::string> names;
+    for (const std::size_t each : group.models) names.push_back(plan.names[each]);
+    return fail(Code::invalid,
+                fmt::format("{} do not fit together on {} {}", fmt::join(names, " and "),
+                            group.gpus(), service.board.name),
+                {}, "give the group more GPUs, or fewer models");
+  }
+  made.limits.kv_blocks = static_cast<std::int32_t>(std::min(std::floor(blocks), 1e8));
+  return made;
+}
+
+/// Lets requests count models as the plan does.
+Result<void> name_as(const Plan& plan, Requests& requests) {
+  if (requests.models.empty()) {
+    if (plan.names.size() == 1) return {};
+    return fail(Code::invalid,
+                fmt::format("the plan has {} models, and requests name none", plan.names.size()),
+                {}, "give the log of requests a column model");
+  }
+  std::vector<std::uint32_t> becomes;
+  for (const std::string& name : requests.models) {
+    const auto found = std::find(plan.names.begin(), plan.names.end(), name);
+    if (found == plan.names.end()) {
+      return fail(Code::invalid,
+                  fmt::format("requests ask for \"{}\", which no GPU of the plan has", name), {},
+                  text::meant_or_known(name, plan.names));
+    }
+    becomes.push_back(static_cast<std::uint32_t>(found - plan.names.begin()));
+  }
+  for (Request& each : requests.all) each.model = becomes[each.model];
+  requests.models = plan.names;
+  return {};
+}
+
+}  // namespace
+
+int Plan::gpus() const {
+  int sum = 0;
+  for (const Group& each : groups) sum += each.gpus();
+  return sum;
+}
+
+int Plan::replicas_of(std::size_t model) const {
+  return static_cast<int>(std::count_if(groups.begin(), groups.end(), [&](const Group& each) {
+    return std::find(each.models.begin(), each.models.end(), model) != each.models.end();
+  }));
+}
+
+Result<Plan> read_plan(const std::string& path) {
+  auto reader = table::CsvReader::open(path);
+  if (!reader) return tl::unexpected(reader.error());
+  const auto gpus = reader->find("gpus"), name = reader->find("model");
+  if (!gpus || !name) {
+    return fail(Code::invalid, "has no columns gpus and model", {.file = path, .line = 1},
+                "a row for each replica, as \"0-3,llama-3.1-70b\"");
+  }
+  Plan plan;
+  while (true) {
+    const auto more = reader->next();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) break;
+    const auto range = range_of((*reader)[*gpus]);
+    if (!range) {
+      return fail(Code::invalid,
+                  fmt::format("gpus: \"{}\" are no GPUs of one replica", (*reader)[*gpus]),
+                  reader->where(), "as 0 or 0-3");
+    }
+    auto model = model_of(plan, (*reader)[*name]);
+    if (!model) {
+      if (model.error().where.file.empty()) model.error().where = reader->where();
+      return tl::unexpected(model.error());
+    }
+    Plan::Group* const group = group_of(plan, *range);
+    if (group == nullptr) {
+      return fail(Code::invalid,
+                  fmt::format("GPUs {} are in part those of another row", (*reader)[*gpus]),
+                  reader->where(), "rows have the same GPUs or none in common");
+    }
+    if (std::find(group->models.begin(), group->models.end(), *model) != group->models.end()) {
+      return fail(Code::invalid,
+                  fmt::format("GPUs {} have {} twice", (*reader)[*gpus], (*reader)[*name]),
+                  reader->where(), "delete the row");
+    }
+    group->models.push_back(*model);
+  }
+  if (plan.groups.empty()) return fail(Code::invalid, "puts no model anywhere", {.file = path});
+  return plan;
+}
+
+Result<std::vector<Outcome>> play_placed(const Service& service, Requests requests,
+                                         const Plan& plan) {
+  if (auto named = name_as(plan, requests); !named) return tl::unexpected(named.error());
+  std::vector<Parts> made;
+  std::vector<Duty> duties;
+  std::vector<std::unique_ptr<Router>> routers(plan.models.size());
+  for (std::size_t group = 0; group < plan.groups.size(); ++group) {
+    const auto& models = plan.groups[group].models;
+    for (const std::size_t model : models) {
+      const auto one = member(service, plan, plan.groups[group], model);
+      if (!one) return tl::unexpected(one.error());
+      auto each = parts(*one);
+      if (!each) return tl::unexpected(each.error());
+      if (each->router->period() != kNever) {
+        return fail(
+            Code::usage,
+            fmt::format("router {} moves requests, which a plan's replicas do not", service.router),
+            {}, "take another router");
+      }
+      if (routers[model] == nullptr) routers[model] = std::move(each->router);
+      duties.push_back(
+          {.model = static_cast<std::uint32_t>(model),
+           .lane = models.size() == 1 ? Duty::kAlone : static_cast<std::uint32_t>(group)});
+      made.push_back(std::move(*each));
+    }
+  }
+  Simulation simulation(std::move(requests));
+  for (std::size_t each = 0; each < made.size(); ++each) {
+    simulation.add(made[each].limits, *made[each].step, made[each].former(), duties[each]);
+  }
+  ByModel router(simulation.requests(), std::move(routers));
+  simulation.run(router);
+  return simulation.outcomes();
+}
+
+Part part_of(const std::string& model, const Requests& requests,
+             const std::vector<Outcome>& outcomes) {
+  Part part;
+  part.requests.blocks = requests.blocks;
+  part.requests.tokens_per_block = requests.tokens_per_block;
+  for (RequestId id = 0; id < requests.size(); ++id) {
+    if (!requests.models.empty() && requests.models[requests[id].model] != model) continue;
+    part.requests.all.push_back(requests[id]);
+    part.outcomes.push_back(outcomes[id]);
+  }
+  return part;
+}
+
+}  // namespace almanac::inference
