@@ -93,6 +93,15 @@ TEST(Scale, TakesTheCleanestHoursFirst) {
   EXPECT_DOUBLE_EQ(grams(kElastic, series, std::vector<int>{0, 2, 1}), 0.1 * 100 + 0.05 * 200);
 }
 
+TEST(Scale, CountsOnlyThePartOfAnHourThatThereIs) {
+  const ElasticTask task{
+      .on = {{}, {.throughput = 1, .power_w = 1}}, .least = 1, .most = 1, .work = 1};
+  EXPECT_EQ(scale(task, std::vector{1.0, 3.0, 2.0}), (std::vector{1, 0, 0}));
+  EXPECT_EQ(scale(task, std::vector{1.0, 3.0, 2.0}, std::vector{0.5, 1.0, 0.5}),
+            (std::vector{1, 0, 1}));
+  EXPECT_FALSE(scale(task, std::vector{1.0, 3.0}, std::vector{0.5, 0.25}));
+}
+
 TEST(Scale, SaysWhereTheWorkCannotBeDone) {
   EXPECT_EQ(scale(kElastic, std::vector<double>{100}), std::nullopt);
 }

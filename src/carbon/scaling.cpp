@@ -1,42 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "carbon/scaling.h"
 
-#include <algorithm>
 #include <cstddef>
+#include <queue>
 #include <tuple>
 
 namespace almanac::carbon {
 
-std::optional<std::vector<int>> scale(const ElasticTask& task, std::span<const double> intensity) {
+std::optional<std::vector<int>> scale(const ElasticTask& task, std::span<const double> intensity,
+                                      std::span<const double> parts) {
   struct Step {
     double value;
     std::size_t hour;
     int nodes;
   };
-  std::vector<Step> steps;
-  for (std::size_t hour = 0; hour < intensity.size(); ++hour) {
-    for (int nodes = task.least; nodes <= task.most; ++nodes) {
-      const auto at = static_cast<std::size_t>(nodes);
-      const double more_work = task.on[at].throughput - task.on[at - 1].throughput;
-      const double more_power = task.on[at].power_w - task.on[at - 1].power_w;
-      steps.push_back({more_work / (more_power * intensity[hour]), hour, nodes});
-    }
-  }
-  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
-    return std::tuple(-a.value, a.hour, a.nodes) < std::tuple(-b.value, b.hour, b.nodes);
-  });
+  const auto comes_later = [](const Step& a, const Step& b) {
+    return std::tuple(-a.value, a.hour, a.nodes) > std::tuple(-b.value, b.hour, b.nodes);
+  };
+  // A node beyond one that is not there yet waits for it, however much it is worth: so each hour
+  // has one step that can be taken.
+  std::priority_queue<Step, std::vector<Step>, decltype(comes_later)> steps(comes_later);
+  const auto add_work = [&](int nodes) {
+    const auto at = static_cast<std::size_t>(nodes);
+    return task.on[at].throughput - task.on[at - 1].throughput;
+  };
+  const auto offer = [&](std::size_t hour, int nodes) {
+    if (nodes > task.most) return;
+    const auto at = static_cast<std::size_t>(nodes);
+    const double more_power = task.on[at].power_w - task.on[at - 1].power_w;
+    steps.push({add_work(nodes) / (more_power * intensity[hour]), hour, nodes});
+  };
+  for (std::size_t hour = 0; hour < intensity.size(); ++hour) offer(hour, task.least);
   std::vector<int> held(intensity.size());
   double done = 0;
   while (done < task.work) {
-    // A node beyond one that is not there yet waits for it, however much it is worth.
-    const auto next = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
-      return step.nodes == task.least || step.nodes == held[step.hour] + 1;
-    });
-    if (next == steps.end()) return std::nullopt;
-    held[next->hour] = next->nodes;
-    steps.erase(next);
-    done = 0;
-    for (const int nodes : held) done += task.on[static_cast<std::size_t>(nodes)].throughput;
+    if (steps.empty()) return std::nullopt;
+    const Step next = steps.top();
+    steps.pop();
+    held[next.hour] = next.nodes;
+    const double more = next.nodes == task.least
+                            ? task.on[static_cast<std::size_t>(next.nodes)].throughput
+                            : add_work(next.nodes);
+    done += more * (parts.empty() ? 1 : parts[next.hour]);
+    offer(next.hour, next.nodes + 1);
   }
   return held;
 }

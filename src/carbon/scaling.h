@@ -26,9 +26,11 @@ struct ElasticTask {
 };
 
 /// Nodes in each hour of `intensity`; 0 = suspended. Nothing when the work cannot be done in them.
+/// `parts` says what part of each hour there is, above 0; none = whole hours.
 /// Takes the node that adds the most throughput for its carbon first, an earlier hour first among
 /// equals. Optimal where throughput is concave in power. O(hours x nodes, log of that).
-std::optional<std::vector<int>> scale(const ElasticTask& task, std::span<const double> intensity);
+std::optional<std::vector<int>> scale(const ElasticTask& task, std::span<const double> intensity,
+                                      std::span<const double> parts = {});
 
 /// Grams of CO2 of `nodes`.
 double grams(const ElasticTask& task, std::span<const double> intensity,

@@ -37,8 +37,6 @@ struct Unit {
   std::vector<double> deficit{};
   std::vector<double> part{};
   bool allocated = false;
-
-  bool has(int number) const { return one == number || other == number; }
 };
 
 struct Chosen {
@@ -48,6 +46,7 @@ struct Chosen {
 };
 
 struct Running {
+  std::size_t at = 0;  // in the ledger
   Unit unit;
   std::size_t type = 0;
   std::vector<double> steps{};
@@ -86,6 +85,7 @@ class Engine {
       }
       // Fault: after a time in which nothing ran, the next round began with that time.
       for (const Running& each : running_) account(each, round_start_s_);
+      strike_out();
       if (!none_ran) round_start_s_ = now_s_;
       running_.clear();
       if (training_ != nullptr) {
@@ -141,10 +141,15 @@ class Engine {
                              rounds > 0 ? (active_ - live.active_before) / rounds : 0});
     measured_left_ -= is_measured(number) ? 1 : 0;
     live_.erase(number);
-    units_.erase(std::remove_if(units_.begin(), units_.end(),
-                                [&](const Unit& unit) { return unit.has(number); }),
-                 units_.end());
     changed_ = true;
+  }
+
+  /// Takes those that left out of the ledger.
+  void strike_out() {
+    const auto is_gone = [&](const Unit& unit) {
+      return live_.count(unit.one) == 0 || (unit.other && live_.count(*unit.other) == 0);
+    };
+    if (changed_) units_.erase(std::remove_if(units_.begin(), units_.end(), is_gone), units_.end());
   }
 
   std::vector<double> rates(const Unit& unit, std::size_t type) const {
@@ -178,10 +183,7 @@ class Engine {
       return;
     }
     total_[run.type] += time_s;
-    for (Unit& unit : units_) {
-      if (unit.one == run.unit.one && unit.other == run.unit.other)
-        unit.received[run.type] += time_s;
-    }
+    units_[run.at].received[run.type] += time_s;
     for (std::size_t at = 0; at < numbers.size(); ++at) {
       Live& live = live_.at(numbers[at]);
       live.failures = 0;
@@ -273,25 +275,30 @@ class Engine {
     std::map<int, bool> taken;
     for (const std::size_t type : type_order()) {
       std::vector<Wish> wishes;
+      std::vector<Wish> fillers;  // without priority, of which there are many where jobs pair
       for (std::size_t at = 0; at < units_.size(); ++at) {
         const Unit& unit = units_[at];
         const double part = unit.allocated ? unit.part[type] : 0;
-        wishes.emplace_back(priority(unit, type), unit.deficit[type], part, at);
+        const double rank = priority(unit, type);
+        (rank > 0 ? wishes : fillers).emplace_back(rank, unit.deficit[type], part, at);
       }
-      std::stable_sort(wishes.begin(), wishes.end(), [](const Wish& a, const Wish& b) {
-        return std::tie(std::get<0>(a), std::get<1>(a), std::get<2>(a)) >
-               std::tie(std::get<0>(b), std::get<1>(b), std::get<2>(b));
-      });
-      for (const auto& [rank, deficit, part, at] : wishes) {
-        if (left[type] == 0) break;
-        const Unit& unit = units_[at];
-        if (taken[unit.one] || (unit.other && taken[*unit.other])) continue;
-        if (rule_.leaves_idle() && rank <= 0) continue;
-        if (unit.gpus > left[type] || rates(unit, type)[0] == 0) continue;
-        left[type] -= unit.gpus;
-        for (const int number : members(unit)) taken[number] = true;
-        chosen.push_back({at, type, {}});
-      }
+      const auto serve = [&](std::vector<Wish>& line) {
+        std::stable_sort(line.begin(), line.end(), [](const Wish& a, const Wish& b) {
+          return std::tie(std::get<0>(a), std::get<1>(a), std::get<2>(a)) >
+                 std::tie(std::get<0>(b), std::get<1>(b), std::get<2>(b));
+        });
+        for (const auto& [rank, deficit, part, at] : line) {
+          if (left[type] == 0) break;
+          const Unit& unit = units_[at];
+          if (taken[unit.one] || (unit.other && taken[*unit.other])) continue;
+          if (unit.gpus > left[type] || rates(unit, type)[0] == 0) continue;
+          left[type] -= unit.gpus;
+          for (const int number : members(unit)) taken[number] = true;
+          chosen.push_back({at, type, {}});
+        }
+      };
+      serve(wishes);
+      if (left[type] > 0 && !rule_.leaves_idle()) serve(fillers);
     }
     return chosen;
   }
@@ -350,7 +357,7 @@ class Engine {
     for (const Chosen& each : chosen) {
       const Unit& unit = units_[each.unit];
       placed.emplace(name_of(unit), each);
-      Running run{.unit = unit, .type = each.type, .finish_s = now_s_};
+      Running run{.at = each.unit, .unit = unit, .type = each.type, .finish_s = now_s_};
       const std::vector<int> numbers = members(unit);
       const std::vector<double> speed = rates(unit, each.type);
       const bool restarts = course_.rounds > 0 && placed_.count(name_of(unit)) == 0;

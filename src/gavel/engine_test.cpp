@@ -38,6 +38,57 @@ TEST(FairSrtf, RunsTheShortestFirst) {
             (std::vector<double>{1080, 360}));
 }
 
+// Both run at three quarters of their rates side by side: together more than one and a half of them
+// alone, and 360 steps take 480 s; at half their rates the second waits.
+TEST(FifoPacked, PutsTheNextBesideAJobWhereTogetherTheyDoMore) {
+  const auto ends = [](double beside) {
+    const Speeds speeds{.alone = {{1.0}},
+                        .beside = [beside](std::size_t, std::size_t, std::size_t) {
+                          return std::array{beside, beside};
+                        }};
+    const std::vector<Job> jobs{{.number = 0, .steps = 270}, {.number = 1, .steps = 270}};
+    const auto rule = make_rule("fifo_packed", {.speeds = &speeds});
+    std::vector<double> jct_s;
+    for (const Ended& job : play({.types = {"v100"}, .gpus = {1}}, speeds, jobs, *rule, {}).ended) {
+      jct_s.push_back(job.jct_s);
+    }
+    return jct_s;
+  };
+  EXPECT_EQ(ends(0.76).front(), ends(0.76).back());
+  EXPECT_EQ(ends(0.75), (std::vector<double>{270, 540}));
+}
+
+// Two jobs of a model on one GPU of one type, which beside each other run at 0.9 of their rates.
+TEST(MaxMinPacked, ShareAllTheTime) {
+  const Speeds speeds{.alone = {{1.0}}, .beside = [](std::size_t, std::size_t, std::size_t) {
+                        return std::array{0.9, 0.9};
+                      }};
+  State state{.numbers = {4, 7}, .kinds = {0, 0}};
+  state.problem = {.gpus = {1}, .jobs = {{.rates = {1.0}}, {.rates = {1.0}}}};
+  const Allocation made =
+      make_rule("max_min_fairness_packed", {.speeds = &speeds})->allocate(state);
+  ASSERT_EQ(made.pairs.size(), 1U);
+  EXPECT_NEAR(made.pairs[0].row[0], 1, 1e-6);
+  EXPECT_NEAR(made.alone[0][0], 0, 1e-6);
+}
+
+// Three jobs and two GPUs: a pair and one alone, each with all of one GPU; with a third GPU no
+// pair.
+TEST(GandivaPacked, PairsWhereThereAreNotEnoughGpus) {
+  const Speeds speeds{.alone = {{1.0}}, .beside = [](std::size_t, std::size_t, std::size_t) {
+                        return std::array{0.6, 0.6};
+                      }};
+  State state{.numbers = {0, 1, 2}, .kinds = {0, 0, 0}};
+  state.problem = {.gpus = {2}, .jobs = {{.rates = {1.0}}, {.rates = {1.0}}, {.rates = {1.0}}}};
+  const auto rule = make_rule("gandiva", {.speeds = &speeds});
+  const Allocation made = rule->allocate(state);
+  ASSERT_EQ(made.pairs.size(), 1U);
+  EXPECT_EQ(made.pairs[0].row, (std::vector<double>{1}));
+  EXPECT_EQ(rule->allocate(state).pairs[0].one, made.pairs[0].one) << "a good pair stays";
+  state.problem.gpus = {3};
+  EXPECT_TRUE(rule->allocate(state).pairs.empty());
+}
+
 // Half a step on each of two GPUs is no step: five rounds later the job is dropped.
 TEST(Engine, DropsAJobThatFailsFiveTimes) {
   EXPECT_EQ(jcts("isolated", {{.number = 0, .gpus = 2, .steps = 361}}, 2),
@@ -65,7 +116,10 @@ TEST(Engine, ChargesRestarts) {
 }
 
 TEST(Rules, HaveNames) {
-  for (const std::string_view name : rule_names()) EXPECT_NE(make_rule(name, {}), nullptr) << name;
+  Speeds speeds;
+  speeds.beside = [](std::size_t, std::size_t, std::size_t) { return std::array{0.5, 0.5}; };
+  for (const std::string_view name : rule_names())
+    EXPECT_NE(make_rule(name, {.speeds = &speeds}), nullptr) << name;
   EXPECT_EQ(make_rule("no_such_policy", {}), nullptr);
 }
 

@@ -24,7 +24,8 @@ struct RegimeJob {
   int batch = 0;  ///< 0 = the model has none.
   int gpus = 1;
   Mode mode = Mode::fixed;
-  double exclusive_s = 0;  ///< Run time alone, as profiled.
+  double exclusive_s = 0;      ///< Run time alone, as profiled.
+  std::vector<int> profile{};  ///< Batch in each epoch, as profiled.
 };
 
 struct RegimeTables {

@@ -8,6 +8,7 @@
 
 #include "fairness/shares.h"
 #include "gavel/fifo.h"
+#include "gavel/packed.h"
 #include "timeshare/assignment.h"
 #include "timeshare/programs.h"
 #include "timeshare/shortest_first.h"
@@ -148,6 +149,13 @@ std::unique_ptr<Rule> make(Told... told) {
   return std::make_unique<Made>(told...);
 }
 
+/// One that puts jobs side by side.
+template <typename Made, typename... Told>
+std::unique_ptr<Rule> make_packed(const Options& options, Told... told) {
+  if (options.speeds == nullptr || !options.speeds->beside) return nullptr;
+  return std::make_unique<Made>(*options.speeds, told...);
+}
+
 using Maker = std::function<std::unique_ptr<Rule>(const Options&)>;
 
 const std::map<std::string_view, Maker>& makers() {
@@ -155,13 +163,17 @@ const std::map<std::string_view, Maker>& makers() {
       {"allox", [](const Options& told) { return make<AlloX>(told.considered); }},
       {"fair_srtf", [](const Options&) { return make<FairSrtf>(); }},
       {"fifo", [](const Options& told) { return make<Fifo>(told.seed); }},
+      {"fifo_packed", [](const Options& told) { return make_packed<FifoPacked>(told); }},
       {"fifo_perf", [](const Options&) { return make<Plain>(&timeshare::first_come, true, true); }},
       {"finish_time_fairness", [](const Options&) { return make<FinishTime>(false); }},
       {"finish_time_fairness_perf", [](const Options&) { return make<FinishTime>(true); }},
+      {"gandiva", [](const Options& told) { return make_packed<GandivaPacked>(told, told.seed); }},
       {"gandiva_fair", [](const Options&) { return make<Plain>(&timeshare::equal_time, false); }},
       {"isolated", [](const Options&) { return make<Plain>(&timeshare::isolated, false); }},
       {"max_min_fairness",
        [](const Options&) { return make<Plain>(&blind_max_min_fairness, false); }},
+      {"max_min_fairness_packed",
+       [](const Options& told) { return make_packed<MaxMinPacked>(told); }},
       {"max_min_fairness_perf",
        [](const Options&) { return make<Plain>(&timeshare::max_min_fairness, true); }},
       {"min_total_duration",

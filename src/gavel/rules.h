@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gavel/engine.h"
 #include "gavel/rule.h"
 
 namespace almanac::gavel {
@@ -17,9 +18,13 @@ namespace almanac::gavel {
 struct Options {
   std::uint32_t seed = 0;
   double considered = 1;  ///< AlloX's alpha.
+  /// For policies that put jobs side by side, which are called so where it has their rates; it must
+  /// outlive them.
+  const Speeds* speeds = nullptr;
 };
 
-/// Null = no policy is called so. `_perf` in a name: it sees how fast types are.
+/// Null = no policy is called so, or it needs rates of pairs and has none. `_perf` in a name: it
+/// sees how fast types are.
 std::unique_ptr<Rule> make_rule(std::string_view name, const Options& options);
 
 /// All names there are.

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "text/number.h"
 #include "timeshare/assignment.h"
 #include "timeshare/packed.h"
 #include "timeshare/partition.h"
@@ -248,7 +249,7 @@ void compare_named_test(Bench& bench, const std::string& name, const Json& test,
   }
 }
 
-void compare_pop(Bench& bench, const File& file, const ModelSpeeds& speeds) {
+void compare_pop(Bench& bench, const File& file, const ModelSpeeds& speeds, PopLevels& levels) {
   require(speeds.speeds().beside != nullptr, "needs the rates of pairs of models");
   Problem problem;
   std::vector<std::size_t> kinds;
@@ -268,6 +269,7 @@ void compare_pop(Bench& bench, const File& file, const ModelSpeeds& speeds) {
     const auto parts = static_cast<std::size_t>(told);
     const std::string what = fmt::format("{} in {} parts", file.stem, parts);
     const Packed packed = packed_level(problem, kinds, speeds, parts);
+    levels[kinds.size()][parts] = packed.mean;
     bench.add(what + ": packed, least", best.number("published_packed_min_normalised"),
               packed.least, "");
     bench.add(what + ": packed, mean", best.number("published_packed_mean_normalised"), packed.mean,
@@ -284,6 +286,33 @@ void compare_pop(Bench& bench, const File& file, const ModelSpeeds& speeds) {
     bench.add(what + ": alone, least", best.number("unpacked_min_optimum"), least, "");
     bench.add(what + ": alone, mean", best.number("unpacked_mean_optimum"),
               sum / number_of_jobs(problem), "");
+  }
+}
+
+void compare_pop_figure(Bench& bench, const File& file, const PopLevels& levels) {
+  Rows rows(file.path, {"jobs", "weights", "solver", "variant", "mean_effective_throughput_ratio"});
+  int left_out = 0;
+  while (rows.next()) {
+    constexpr std::string_view kPop = "POP-";
+    const std::string_view variant = rows.text("variant");
+    if (!variant.starts_with(kPop)) continue;  // the whole itself, and Gandiva's random pairs
+    const auto parts = text::parse_whole(variant.substr(kPop.size()));
+    rows.require(parts && *parts > 0, "the variant tells no number of parts");
+    const auto of_jobs = levels.find(static_cast<std::size_t>(rows.whole("jobs")));
+    if (rows.text("weights") != "even" || of_jobs == levels.end() ||
+        of_jobs->second.count(1) == 0 ||
+        of_jobs->second.count(static_cast<std::size_t>(*parts)) == 0) {
+      ++left_out;
+      continue;
+    }
+    bench.add(fmt::format("{} {} jobs {} ({} solver): mean rate beside the whole", file.stem,
+                          of_jobs->first, variant, rows.text("solver")),
+              rows.number("mean_effective_throughput_ratio"),
+              of_jobs->second.at(static_cast<std::size_t>(*parts)) / of_jobs->second.at(1), "");
+  }
+  if (left_out > 0) {
+    bench.note(
+        fmt::format("{}: the jobs of {} rows are not told: not compared", file.stem, left_out));
   }
 }
 

@@ -4,6 +4,9 @@
 /// Single problems of Gavel: the programs of `timeshare` on them, beside the best that there is.
 #pragma once
 
+#include <cstddef>
+#include <map>
+
 #include "reproduce/bench.h"
 #include "reproduce/gavel_data.h"
 
@@ -34,7 +37,14 @@ void compare_named_test(Bench& bench, const std::string& name, const Json& test,
                         const std::vector<std::string>& types);
 
 /// pop_N.csv: jobs alone by type, on a quarter as many GPUs of each type as there are jobs; beside
-/// it pop_N_objectives.csv with columns parts and the objectives.
-void compare_pop(Bench& bench, const File& file, const ModelSpeeds& speeds);
+/// it pop_N_objectives.csv with columns parts and the objectives. Keeps the mean level by number of
+/// jobs and of parts.
+using PopLevels = std::map<std::size_t, std::map<std::size_t, double>>;
+void compare_pop(Bench& bench, const File& file, const ModelSpeeds& speeds, PopLevels& levels);
+
+/// Columns jobs, weights, variant ("POP-4"), mean_effective_throughput_ratio: the mean level in
+/// parts beside that of the whole, of jobs that pop_N.csv tells. Run times hang on solvers and
+/// machines.
+void compare_pop_figure(Bench& bench, const File& file, const PopLevels& levels);
 
 }  // namespace almanac::reproduce

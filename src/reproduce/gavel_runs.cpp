@@ -43,8 +43,9 @@ std::map<std::pair<std::string, std::string>, Run> read_summary(const std::strin
   return runs;
 }
 
-std::unique_ptr<gavel::Rule> rule_of(std::string_view policy, std::uint32_t seed) {
-  auto rule = gavel::make_rule(policy, {.seed = seed});
+std::unique_ptr<gavel::Rule> rule_of(std::string_view policy, std::uint32_t seed,
+                                     const gavel::Speeds& speeds) {
+  auto rule = gavel::make_rule(policy, {.seed = seed, .speeds = &speeds});
   require(rule != nullptr, fmt::format("no policy is called {}", policy));
   return rule;
 }
@@ -90,7 +91,7 @@ void compare_jobs(Bench& bench, const std::string& what, const std::vector<Publi
 
 gavel::Course play_stream(const std::string& stream, const ModelSpeeds& speeds, double mean_gap_s,
                           std::string_view policy, std::uint32_t seed) {
-  const auto rule = rule_of(policy, seed);
+  const auto rule = rule_of(policy, seed, speeds.speeds());
   const std::vector<gavel::Job> jobs = read_stream(stream, speeds, mean_gap_s);
   gavel::Cluster cluster{.types = speeds.types(), .gpus = {}};
   cluster.gpus.assign(cluster.types.size(), kEachType);
@@ -173,7 +174,7 @@ void compare_traces(Bench& bench, const File& file,
     require(run != runs.end(), what + ": runs_summary.csv has no such run");
     require(known != traces.end(), what + ": no trace is called so");
     require(run->second.cluster.types == speeds.types(), what + ": other types of GPUs");
-    const auto rule = rule_of(policy, 0);
+    const auto rule = rule_of(policy, 0, speeds.speeds());
     const gavel::Course course =
         gavel::play(run->second.cluster, speeds.speeds(), known->second, *rule, {});
     compare_jobs(bench, what, jobs, course.ended);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "gavel/rules.h"
+#include "gavel/shockwave.h"
 #include "reproduce/read.h"
 #include "text/number.h"
 
@@ -33,6 +34,36 @@ std::vector<int> read_pattern(std::string_view text) {
     text.remove_prefix(std::min(run.size() + 1, text.size()));
   }
   return pattern;
+}
+
+/// The paper's settings hang on the size of the cluster; another has those of the nearest below.
+timeshare::Window window_of(int gpus) {
+  if (gpus >= 256) return {.makespan_worth = 1e5, .power = 5};
+  if (gpus >= 128) return {.makespan_worth = 1e-3, .power = 15};
+  if (gpus >= 64) return {.makespan_worth = 10, .power = 5};
+  return {};
+}
+
+std::unique_ptr<gavel::Rule> shockwave_of(const Workload& workload,
+                                          const gavel::RegimeTables& tables,
+                                          const gavel::Speeds& speeds, int gpus) {
+  std::map<int, gavel::EpochProfile> profiles;
+  for (const auto& [number, job] : workload.regimes) {
+    gavel::EpochProfile& profile = profiles[number];
+    profile.samples = gavel::samples_of(job.model);
+    for (const int batch : job.profile) {
+      const auto kind = tables.kinds.find({job.model, batch, job.gpus});
+      require(kind != tables.kinds.end() && speeds.alone[kind->second][0] > 0,
+              fmt::format("no speed of {} with batch {} on {} GPUs", job.model, batch, job.gpus));
+      profile.batches.push_back(batch);
+      profile.seconds.push_back(static_cast<double>(profile.samples) / batch /
+                                speeds.alone[kind->second][0]);
+    }
+    require(!profile.batches.empty(), fmt::format("job {} has no epoch", number));
+  }
+  std::map<std::size_t, int> batches;
+  for (const auto& [told, kind] : tables.kinds) batches[kind] = std::get<1>(told);
+  return gavel::make_shockwave(std::move(profiles), std::move(batches), window_of(gpus));
 }
 
 }  // namespace
@@ -71,7 +102,7 @@ void ShockwaveRuns::read_patterns(const File& file) {
 
 void ShockwaveRuns::read_traces(const File& file) {
   Rows rows(file.path, {"set", "job", "model", "batch_size", "total_steps", "scale_factor", "mode",
-                        "priority", "arrival_s", "exclusive_s"});
+                        "priority", "arrival_s", "exclusive_s", "batch_size_by_epoch"});
   while (rows.next()) {
     const std::string set(rows.text("set"));
     const std::string_view mode = rows.text("mode");
@@ -82,7 +113,8 @@ void ShockwaveRuns::read_traces(const File& file) {
                             .mode = mode == "gns"         ? gavel::Mode::gns
                                     : mode == "accordion" ? gavel::Mode::accordion
                                                           : gavel::Mode::fixed,
-                            .exclusive_s = rows.number("exclusive_s")};
+                            .exclusive_s = rows.number("exclusive_s"),
+                            .profile = read_pattern(rows.text("batch_size_by_epoch"))};
     rows.require(gavel::samples_of(regime.model) > 0, "no such model");
     const Table& table = table_of(set_of(set));
     const auto kind = table.regimes.kinds.find({regime.model, regime.batch, regime.gpus});
@@ -102,12 +134,15 @@ void ShockwaveRuns::read_traces(const File& file) {
 
 const gavel::Course* ShockwaveRuns::play(const Set& set, const std::string& policy) {
   const auto workload = workloads_.find(set.name());
-  const auto rule = gavel::make_rule(policy, {.considered = kConsidered});
-  if (workload == workloads_.end() || rule == nullptr) return nullptr;
-  const auto [course, is_new] = courses_.try_emplace({set.name(), policy});
-  if (!is_new) return &course->second;
+  if (workload == workloads_.end()) return nullptr;
   Table table = table_of(set);
   table.regimes.patterns = patterns_;
+  const auto rule = policy == "shockwave"
+                        ? shockwave_of(workload->second, table.regimes, table.speeds, set.gpus)
+                        : gavel::make_rule(policy, {.considered = kConsidered});
+  if (rule == nullptr) return nullptr;
+  const auto [course, is_new] = courses_.try_emplace({set.name(), policy});
+  if (!is_new) return &course->second;
   gavel::Regimes regimes(workload->second.regimes, table.regimes);
   course->second = gavel::play({.types = {"v100"}, .gpus = {set.gpus}}, table.speeds,
                                workload->second.jobs, *rule,

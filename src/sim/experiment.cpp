@@ -113,9 +113,9 @@ Result<std::vector<Prepared::Run>> compose_runs(const Experiment& experiment) {
   return runs;
 }
 
-/// Takes out the policies that are made for data of which this log and this run have none: their
-/// rows would not show what they are for.
-void leave_out_idle(Prepared& made) {
+/// Policies that are made for data of which this log and this run have none, by what is lacking.
+using Idle = std::vector<std::pair<std::string, std::vector<std::string>>>;
+Idle idle_policies(const Prepared& made) {
   using policy::Trait;
   const auto& jobs = made.trace.jobs;
   const bool has_deadlines = std::any_of(jobs.begin(), jobs.end(), [&](const trace::Job& job) {
@@ -138,30 +138,48 @@ void leave_out_idle(Prepared& made) {
        {Trait::reads_groups, has_trials, "no job is a trial of a sweep (group, metric)"},
        {Trait::reads_signals, has_signals, "no signal is told (--incidents)"},
        {Trait::reads_tenants, !made.cluster.tenants.empty(), "the cluster has no tenants"}}};
-  std::map<unsigned, std::vector<std::string>> idle;  // by the bits of what they lack
-  std::erase_if(made.runs, [&](const Prepared::Run& run) {
+  std::map<unsigned, std::vector<std::string>> by_lack;  // by the bits of what they lack
+  for (const Prepared::Run& run : made.runs) {
     const policy::TraitSet traits = policy::registry().traits(run.composition);
     unsigned lacks = 0;
+    bool has_any = false;
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
       if (!traits.has(kinds[kind].trait)) continue;
-      if (kinds[kind].is_there) return false;
+      has_any = has_any || kinds[kind].is_there;
       lacks |= 1U << kind;
     }
-    if (lacks == 0) return false;
-    idle[lacks].push_back(run.composition.name);
-    return true;
-  });
-  for (const auto& [lacks, names] : idle) {
+    if (lacks != 0 && !has_any) by_lack[lacks].push_back(run.composition.name);
+  }
+  Idle idle;
+  for (const auto& [lacks, names] : by_lack) {
     std::vector<std::string> why;
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
       if ((lacks >> kind & 1U) != 0) why.emplace_back(kinds[kind].lack);
     }
+    idle.emplace_back(fmt::format("{}", fmt::join(why, " and ")), names);
+  }
+  return idle;
+}
+
+/// Their rows would not show what they are for.
+void leave_out_idle(Prepared& made) {
+  for (const auto& [lack, names] : idle_policies(made)) {
     made.left_out.push_back(
-        fmt::format("left out of all, as {}: {}", fmt::join(why, " and "), fmt::join(names, ", ")));
+        fmt::format("left out of all, as {}: {}", lack, fmt::join(names, ", ")));
+    std::erase_if(made.runs, [&out = names](const Prepared::Run& run) {
+      return std::find(out.begin(), out.end(), run.composition.name) != out.end();
+    });
   }
   made.experiment.policies.clear();
   for (const Prepared::Run& run : made.runs) {
     made.experiment.policies.push_back(run.composition.name);
+  }
+}
+
+/// They run, as they are asked for, without what they go by.
+void note_idle(Prepared& made) {
+  for (const auto& [lack, names] : idle_policies(made)) {
+    made.notes.push_back(fmt::format("{} could do more: {}", fmt::join(names, ", "), lack));
   }
 }
 
@@ -314,7 +332,11 @@ Result<Prepared> prepare(const Experiment& experiment, trace::Trace trace,
   if (const auto read = read_applications(experiment.elastic, made); !read) {
     return tl::unexpected(read.error());
   }
-  if (asks_all(experiment)) leave_out_idle(made);
+  if (asks_all(experiment)) {
+    leave_out_idle(made);
+  } else if (!asks_quick(experiment)) {
+    note_idle(made);
+  }
   if (asks_quick(experiment)) made.experiment.policies = quick_policies();
   made.notes.insert(made.notes.end(), made.left_out.begin(), made.left_out.end());
   note_what_is_left_out(made.trace, made.cluster, made.notes);

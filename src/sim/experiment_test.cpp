@@ -45,9 +45,12 @@ constexpr const char* kNotElastic =
     "pollux, powerflow, sia, slaq";
 constexpr const char* kNoTrials =
     "left out of all, as no job is a trial of a sweep (group, metric): asha, hyperband, "
-    "hypersched, rubberband";
+    "hyperdrive, hypersched, rubberband";
 constexpr const char* kNoSignals =
-    "left out of all, as no signal is told (--incidents): stop_and_go";
+    "left out of all, as no signal is told (--incidents): gavel_cost, stop_and_go";
+constexpr const char* kNeither =
+    "left out of all, as no job is elastic (--elastic) and no signal is told (--incidents): "
+    "carbon_scaler";
 constexpr const char* kNoTenants = "left out of all, as the cluster has no tenants: yarn_cs";
 
 TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
@@ -59,11 +62,11 @@ TEST(Experiment, LeavesOutOfAllWhatTheLogGivesNothingToDo) {
                   "synergy_greedy, synergy_opt, synergy_tune, afs, allox, gavel",
                   "left out of all, as no job has a deadline and no speeds of jobs are given "
                   "(--speed): elasticflow, genie, promise, thrift",
-                  kNotElastic, kNoTrials, kNoSignals, kNoTenants));
+                  kNotElastic, kNoTrials, kNoSignals, kNeither, kNoTenants));
   for (const std::string& note : made.left_out) EXPECT_THAT(made.notes, Contains(note));
   EXPECT_EQ(made.experiment.policies.front(), "fifo");
   EXPECT_EQ(made.experiment.policies.size(), made.runs.size());
-  EXPECT_EQ(made.runs.size() + 26, all_policies().size());
+  EXPECT_EQ(made.runs.size() + 29, all_policies().size());
   EXPECT_THAT(made.experiment.policies, Not(Contains("chronus")));
 }
 
@@ -82,21 +85,24 @@ TEST(Experiment, WritesOutWhatBracesLeaveOpen) {
 TEST(Experiment, KeepsWhatOneKindOfDataIsEnoughFor) {
   const Prepared due = prepared({.has_deadline = true});
   EXPECT_THAT(due.left_out, ElementsAre(HasSubstr("no speeds of jobs are given (--speed): coda, "),
-                                        kNotElastic, kNoTrials, kNoSignals, kNoTenants));
+                                        kNotElastic, kNoTrials, kNoSignals, kNeither, kNoTenants));
   EXPECT_THAT(due.experiment.policies, Contains("chronus"));
   EXPECT_THAT(due.experiment.policies, Contains("elasticflow"));
   const Prepared fast = prepared({.speed = "public"});
   EXPECT_THAT(fast.left_out, ElementsAre("left out of all, as no job has a deadline: chronus",
-                                         kNotElastic, kNoTrials, kNoSignals, kNoTenants));
+                                         kNotElastic, kNoTrials, kNoSignals, kNeither, kNoTenants));
   EXPECT_THAT(fast.experiment.policies, Contains("elasticflow"));
   EXPECT_THAT(prepared({.speed = "public", .has_deadline = true}).left_out,
-              ElementsAre(kNotElastic, kNoTrials, kNoSignals, kNoTenants));
+              ElementsAre(kNotElastic, kNoTrials, kNoSignals, kNeither, kNoTenants));
 }
 
 TEST(Experiment, RunsWhatIsNamed) {
   const Prepared made = prepared({.policies = {"fifo", "chronus", "synergy_tune"}});
   EXPECT_THAT(made.left_out, IsEmpty());
   EXPECT_THAT(made.experiment.policies, ElementsAre("fifo", "chronus", "synergy_tune"));
+  EXPECT_THAT(made.notes, Contains("chronus could do more: no job has a deadline"));
+  EXPECT_THAT(prepared({.policies = {"chronus"}, .has_deadline = true}).notes,
+              Not(Contains(HasSubstr("could do more"))));
 }
 
 TEST(Experiment, IsTheSameByTheNamesThatRan) {

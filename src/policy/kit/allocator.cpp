@@ -155,10 +155,10 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
   for (const Wish& wish : wishes_) {
     if (is_staying(wish.job)) continue;
     const bool placed = place(vc, wish, view, plan);
-    if (placed) std::erase(homeless, wish.job);
     if (!placed && view.progress(wish.job).phase == Phase::waiting) line.push_back(wish.job);
   }
   for (const JobId job : homeless) {
+    if (plan.find(job) != nullptr) continue;  // it is placed anew
     if (!rests(job) && go_on(job, view, plan)) continue;
     plan.set(job, {});
     stopped_.push_back(job);
@@ -166,9 +166,11 @@ void Allocator::settle(VcId vc, const View& view, Plan& plan) {
   }
   // Jobs that are not to run now stand behind those that are.
   const std::size_t named = line.size();
+  std::vector<JobId> in_line = line;
+  std::sort(in_line.begin(), in_line.end());
   for (const JobId job : jobs) {
     if (view.progress(job).phase != Phase::waiting || plan.find(job) != nullptr) continue;
-    if (std::find(line.begin(), line.end(), job) == line.end()) line.push_back(job);
+    if (!std::binary_search(in_line.begin(), in_line.end(), job)) line.push_back(job);
   }
   order_rest(vc, std::span(line).subspan(named));
   settled(vc, view, plan);

@@ -163,6 +163,14 @@ Wish ElasticAllocator::wish_of(const Elastic& job, int gpus, const Room& room) {
 
 void ElasticAllocator::settled(VcId, const View&, Plan& plan) {
   if (std::exchange(is_behind_, false)) plan.wake(dealt_ + every_);
+  if (std::exchange(is_to_wake_, false)) plan.wake(wakes_);
+}
+
+void ElasticAllocator::deal_by(Time at, const View& view) {
+  const bool is_asked = wakes_ > view.now && wakes_ <= at;
+  if (is_asked) return;
+  wakes_ = at;
+  is_to_wake_ = true;
 }
 
 void ElasticAllocator::reported(JobId job, double metric, const View& view) {

@@ -58,6 +58,8 @@ class ElasticAllocator : public Allocator {
     static_cast<void>(metric);
   }
   virtual void forgotten(JobId job) { static_cast<void>(job); }
+  /// Sees to it that there is another deal at that time at the latest.
+  void deal_by(Time at, const View& view);
 
   /// The speed that is believed of a job with the best batch, in samples of the initial batch a
   /// second; as many as GPUs until it has reported anything.
@@ -92,6 +94,8 @@ class ElasticAllocator : public Allocator {
   Duration every_;
   Time dealt_ = kNoTime;
   bool is_behind_ = false;  // something has happened since
+  Time wakes_ = kNoTime;    // for another deal
+  bool is_to_wake_ = false;
 };
 
 }  // namespace almanac::policy

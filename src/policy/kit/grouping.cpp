@@ -40,11 +40,12 @@ std::span<const cluster::Grant> Grouping::join(VcId vc, JobId guest) {
   if (group == nullptr) group = std::make_shared<Group>(Group{best->host});
   for (const JobId host : *group) desk_.hold_part(host, part_of(group->size() + 1));
   for (const cluster::Grant& grant : best->grants) desk_.ledger().take(grant);
+  const std::size_t hosts = group->size();
   group->push_back(guest);
   groups_[guest] = group;
   if (!is_open(best->host)) hosts_[{vc, demand.gpus}].erase(best->host);
   taken_ = std::move(best->grants);
-  joined(guest);
+  joined({.hosts = std::span<const JobId>(*group).first(hosts), .guest = guest, .grants = taken_});
   return taken_;
 }
 
@@ -157,6 +158,7 @@ void Grouping::ended(JobId job) {
   const auto own = groups_.find(job);
   if (own == groups_.end()) return;
   const std::shared_ptr<Group> left = own->second;
+  parting(*left);
   groups_.erase(own);
   std::erase(*left, job);
   if (left->size() == 1) groups_.erase(left->front());

@@ -50,7 +50,9 @@ class Grouping : public Packing {
   /// Whether enough is known to let any job join another.
   virtual bool is_informed() const { return desk_.view().speeds != nullptr; }
   /// Told when a guest has joined.
-  virtual void joined(JobId guest) { static_cast<void>(guest); }
+  virtual void joined(const Join& join) { static_cast<void>(join); }
+  /// Told of a group that one of its jobs is about to leave.
+  virtual void parting(std::span<const JobId> jobs) { static_cast<void>(jobs); }
 
   /// The jobs that a job shares its GPUs with, itself among them; empty = it has them to itself.
   std::span<const JobId> group(JobId job) const;

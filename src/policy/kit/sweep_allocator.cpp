@@ -86,6 +86,11 @@ Time SweepAllocator::deadline_of(NameId group, const View& view) {
   return first;
 }
 
+int SweepAllocator::rank(JobId job, const View& view) const {
+  if (view.progress(job).phase == Phase::running) return 0;
+  return promoted_.contains(job) ? 1 : 2;
+}
+
 void SweepAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                               std::vector<Wish>& wishes) {
   struct Group {
@@ -112,11 +117,8 @@ void SweepAllocator::allocate(VcId vc, std::span<const JobId> jobs, const View& 
     // One that runs holds its GPUs until the next decision, at this instant, ends it.
     if (!rests(job) && !(waits && is_too_late)) line.push_back(job);
   }
-  const auto rank = [&](JobId job) {
-    if (view.progress(job).phase == Phase::running) return 0;
-    return promoted_.contains(job) ? 1 : 2;
-  };
-  std::stable_sort(line.begin(), line.end(), [&](JobId a, JobId b) { return rank(a) < rank(b); });
+  std::stable_sort(line.begin(), line.end(),
+                   [&](JobId a, JobId b) { return rank(a, view) < rank(b, view); });
   Room room{.vc = vc, .left = stock(vc, plan.ledger)};
   for (const cluster::Pool& pool : plan.ledger.pools(vc)) {
     room.per_node = std::max(room.per_node, pool.gpus_per_node);

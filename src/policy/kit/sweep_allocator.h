@@ -7,8 +7,9 @@
 /// A trial that is not among the best of its rung gives its GPUs back and rests, or is ended; it
 /// goes on once it is, before new trials begin. When no trial of its group runs or may begin, those
 /// that rest are ended. Which trial is next: one that was promoted, then in the order in which they
-/// came. Jobs that are no trials stand in the same line. No job is stopped for another. A scheduler
-/// may give trials more GPUs than they ask, let none begin any more, and end all at a deadline.
+/// came. Jobs that are no trials stand in the same line. No job is stopped for another, unless a
+/// scheduler ranks them otherwise. It may give trials more GPUs than they ask, let none begin any
+/// more, and end all at a deadline.
 ///
 /// Cost     O(log n) a report, O(n) a decision with n jobs of a virtual cluster.
 #pragma once
@@ -72,6 +73,9 @@ class SweepAllocator : public Allocator {
     static_cast<void>(view);
     static_cast<void>(wishes);
   }
+  /// Where a job stands in the line: the lower the sooner, those of a rank as they came. A running
+  /// job behind others gives way to them where they need its place.
+  virtual int rank(JobId job, const View& view) const;
   /// Told of a job that will not run again.
   virtual void gone(JobId job) { static_cast<void>(job); }
   /// The earliest deadline of the trials of a group that have come; kNever = none has one.

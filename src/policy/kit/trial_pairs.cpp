@@ -18,14 +18,20 @@ std::optional<TrialPairs::Speeds> TrialPairs::measured(JobId host, JobId guest) 
   return Speeds{.host = swapped->second.guest, .guest = swapped->second.host};
 }
 
-void TrialPairs::joined(JobId guest) {
-  const JobId host = group(guest).front();
+TrialPairs::Speeds TrialPairs::believed(const Join& join) const {
+  if (const auto known = measured(join.hosts.front(), join.guest)) return *known;
+  const std::vector<double> predicted = relative_speeds(join);
+  return {.host = predicted.front(), .guest = predicted.back()};
+}
+
+void TrialPairs::joined(const Join& join) {
+  const JobId host = join.hosts.front();
   const View& view = desk_.view();
   trials_.push_back({.from = view.now,
                      .host = host,
-                     .guest = guest,
+                     .guest = join.guest,
                      .host_worked = view.worked(host),
-                     .guest_worked = view.worked(guest)});
+                     .guest_worked = view.worked(join.guest)});
   desk_.plan().wake(view.now + trial_);
 }
 

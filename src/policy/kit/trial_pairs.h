@@ -30,7 +30,7 @@ class TrialPairs : public Grouping {
   TrialPairs(Desk& desk, MayShare may_share, Duration trial)
       : Grouping(desk, std::move(may_share), 2), trial_(trial) {}
 
-  void review(std::span<VcState> vcs) final;
+  void review(std::span<VcState> vcs) override;
 
  protected:
   struct Speeds {
@@ -44,7 +44,10 @@ class TrialPairs : public Grouping {
   virtual bool may_stay(const Speeds& speeds) const = 0;
   /// Of jobs like these; nothing = none was measured.
   std::optional<Speeds> measured(JobId host, JobId guest) const;
+  /// That, or what is predicted; View::speeds must be there.
+  Speeds believed(const Join& join) const;
   bool is_informed() const override { return desk_.view().telemetry != nullptr; }
+  void joined(const Join& join) override;
 
  private:
   /// Jobs of one model and batch are alike; one without a model is like itself alone.
@@ -58,7 +61,6 @@ class TrialPairs : public Grouping {
   };
 
   Kind kind(JobId job) const;
-  void joined(JobId guest) final;
   double speed(JobId job, Duration worked_before, Duration time) const;
 
   Duration trial_;

@@ -26,13 +26,7 @@ class Guarded final : public TrialPairs {
 
  private:
   std::optional<double> merit(const Join& join) const override {
-    Speeds speeds;
-    if (const auto known = measured(join.hosts.front(), join.guest)) {
-      speeds = *known;
-    } else {
-      const std::vector<double> predicted = relative_speeds(join);
-      speeds = {.host = predicted.front(), .guest = predicted.back()};
-    }
+    const Speeds speeds = believed(join);
     if (!may_stay(speeds)) return std::nullopt;
     return speeds.sum();
   }

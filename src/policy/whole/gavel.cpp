@@ -9,14 +9,24 @@
 /// becomes free is handed out at once, and no job is stopped; nor is one at its end that has gained
 /// less than a lease of work over what a stop costs it.
 ///
-/// Source   Narayanan et al., OSDI'20 (Gavel), sections 3 to 5; SOSP'21 (POP).
+/// `gavel_cost` raises the sum of rates per price of the GPUs, and keeps deadlines where all can be
+/// kept. The price of a type is the signal `price/TYPE`; one that is not told is 1. It is divided
+/// anew with each change of a price, and jobs move at the end of the lease.
+///
+/// Source   Narayanan et al., OSDI'20 (Gavel), sections 3 to 5; SOSP'21 (POP). Prices that change:
+///          Narayanan et al., DISPA'20 (MLCloudPrice).
 /// Differs  The published rounds go type by type in a fixed order; here all pairs of job and type
 ///          are one line, and stops that gain nothing are left out. Jobs that came after the last
 ///          division wait behind those that have a part.
-/// Cost     a program where jobs have come or gone, at most once in `reset_s`; else a sort.
+/// Cost     a program where jobs have come or gone, at most once in `reset_s`; else a sort. The
+///          programs of finish times and durations grow with the square of the jobs: beyond 1,000
+///          these are split, so that no clock has to stop a solver that is late.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
+#include <string>
 
 #include "policy/kit/allocator.h"
 #include "policy/registry.h"
@@ -47,6 +57,10 @@ class Gavel final : public Allocator {
         lease_(told.duration("lease_s")),
         reset_(told.duration("reset_s")),
         parts_(static_cast<std::size_t>(told.whole("parts"))) {}
+  /// By prices.
+  Gavel(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator,
+        Duration lease, Duration reset)
+      : Allocator(std::move(placement), std::move(estimator)), lease_(lease), reset_(reset) {}
 
  private:
   /// What a job is to have of each type, and has had since that was worked out.
@@ -60,6 +74,7 @@ class Gavel final : public Allocator {
     Time divided = kNoTime;
     Time counted{};
     Time lease_ends{};
+    bool deals_anew = false;  // at the end of the lease, though no job wait
   };
   struct Entry {
     double rank = 0;  // greatest first
@@ -78,7 +93,10 @@ class Gavel final : public Allocator {
     }
     std::vector<Stock> left = stock(id, plan.ledger);
     const bool lease_goes_on = view.now < vc.lease_ends;
-    if (!lease_goes_on) vc.lease_ends = view.now + lease_;
+    if (!lease_goes_on) {
+      vc.lease_ends = view.now + lease_;
+      vc.deals_anew = false;
+    }
     std::map<JobId, bool> named;
     for (const JobId job : jobs) {
       const bool stays = view.progress(job).phase == Phase::running &&
@@ -135,9 +153,7 @@ class Gavel final : public Allocator {
       const double rate = timeshare::effective_rate(job, alone[at]);
       if (rate > 0) job.alone_s = seconds(view.worked(who[at])) / rate;
     }
-    const std::size_t parts =
-        std::clamp<std::size_t>(parts_, 1, std::max<std::size_t>(1, who.size()));
-    const Fractions fractions = timeshare::by_parts(problem, parts, program_);
+    const Fractions fractions = divided(problem, who, all, view);
     vc.parts.clear();
     for (std::size_t at = 0; at < who.size(); ++at) {
       for (std::size_t type = 0; type < all.size(); ++type) {
@@ -145,6 +161,54 @@ class Gavel final : public Allocator {
       }
     }
     vc.divided = view.now;
+  }
+
+  Fractions divided(const Problem& problem, const std::vector<JobId>& who,
+                    const std::vector<Stock>& stock, const View& view) const {
+    if (program_ == nullptr) {
+      std::vector<double> prices;
+      for (const Stock& each : stock) prices.push_back(price_of(each.gpu_type, view));
+      std::vector<double> to_deadline_s;
+      for (const JobId job : who) {
+        const Time deadline = view.request(job).deadline;
+        to_deadline_s.push_back(deadline == kNoTime ? std::numeric_limits<double>::infinity()
+                                                    : seconds(deadline - view.now));
+      }
+      return timeshare::max_sum_throughput(problem, prices, to_deadline_s);
+    }
+    const std::size_t jobs = std::max<std::size_t>(1, who.size());
+    const std::size_t parts =
+        std::clamp<std::size_t>(parts_ > 0 ? parts_ : enough_parts(jobs), 1, jobs);
+    return timeshare::by_parts(problem, parts, program_);
+  }
+
+  /// So many that all programs together take no longer than one of kWhole jobs does, well below a
+  /// second. Those that count alike jobs once need no parts.
+  std::size_t enough_parts(std::size_t jobs) const {
+    if (program_ != &timeshare::finish_time_fairness &&
+        program_ != &timeshare::min_total_duration) {
+      return 1;
+    }
+    constexpr double kWhole = 1'000;
+    const double times = static_cast<double>(jobs) / kWhole;
+    return static_cast<std::size_t>(std::ceil(times * times));
+  }
+
+  static double price_of(std::uint64_t type, const View& view) {
+    const std::vector<std::string> types = view.cluster.gpu_types();
+    const std::string name = kPrice + types[static_cast<std::size_t>(std::countr_zero(type))];
+    const auto told = std::find_if(view.signals.begin(), view.signals.end(),
+                                   [&](const Signal& signal) { return signal.name == name; });
+    return told != view.signals.end() && told->value > 0 ? told->value : 1;
+  }
+
+  void signalled(const Event& event, const View& view) override {
+    if (program_ != nullptr || !view.signals[event.subject].name.starts_with(kPrice)) return;
+    for (auto& [id, vc] : vcs_) {
+      vc.divided = kNoTime;
+      vc.deals_anew = true;
+      if (!vc.jobs.empty()) look_at(vc.jobs.front(), view);
+    }
   }
 
   /// Each job on each type that it accepts, first where it has had least of what is due to it. Half
@@ -165,24 +229,28 @@ class Gavel final : public Allocator {
     return entries;
   }
 
-  /// Wakes at the end of the lease where a job waits and another runs.
+  /// Wakes at the end of the lease where a job runs, and another waits or prices have changed.
   void settled(VcId id, const View& view, Plan& plan) override {
     const Vc& vc = vcs_[id];
     const auto runs = [&](JobId job) { return will_run(job, view, plan); };
-    if (std::all_of(vc.jobs.begin(), vc.jobs.end(), runs)) return;
+    if (!vc.deals_anew && std::all_of(vc.jobs.begin(), vc.jobs.end(), runs)) return;
     if (std::any_of(vc.jobs.begin(), vc.jobs.end(), runs)) plan.wake(vc.lease_ends);
   }
 
-  Fractions (*program_)(const Problem&);
+  static constexpr const char* kPrice = "price/";
+  Fractions (*program_)(const Problem&) = nullptr;  // null = by prices
   Duration lease_;
   Duration reset_;
-  std::size_t parts_;
+  std::size_t parts_ = 1;
   std::map<VcId, Vc> vcs_;
 };
 
 }  // namespace
 
 void register_gavel(Registry& registry) {
+  const Parameter lease = number("lease_s", "after which all is dealt out anew", 360, 1, 1e6);
+  const Parameter reset =
+      number("reset_s", "two programs are at least so far apart", 1'920, 0, 1e7);
   registry.wholes.add(
       {.name = "gavel",
        .summary =
@@ -192,14 +260,27 @@ void register_gavel(Registry& registry) {
                           Trait::moves_jobs, Trait::leases}},
        .parameters = {word("objective", "what the program optimises",
                            {"fairness", "finish_time", "duration", "throughput"}),
-                      number("lease_s", "after which all is dealt out anew", 360, 1, 1e6),
-                      number("reset_s", "two programs are at least so far apart", 1'920, 0, 1e7),
-                      whole_number("parts", "into which jobs and GPUs are split (POP)", 1, 1,
-                                   1'000)}},
+                      lease, reset,
+                      whole_number("parts",
+                                   "into which jobs and GPUs are split (POP); 0 = as many as let "
+                                   "10,000 jobs be divided in a second",
+                                   0, 0, 1'000)}},
       [](const Parameters& told, const Composition& composition, Host host) {
         return std::make_unique<Gavel>(
             almanac::policy::registry().placements.make(composition.placement, host),
             std::move(host.estimator), told);
+      });
+  registry.wholes.add(
+      {.name = "gavel_cost",
+       .summary = "leases on types of GPUs by their prices, which may change, and deadlines",
+       .source = "Narayanan et al. OSDI'20 (Gavel), DISPA'20 (MLCloudPrice)",
+       .traits = {.has = {Trait::reads_run_times, Trait::reads_signals, Trait::stops_jobs,
+                          Trait::moves_jobs, Trait::leases}},
+       .parameters = {lease, reset}},
+      [](const Parameters& told, const Composition& composition, Host host) {
+        return std::make_unique<Gavel>(
+            almanac::policy::registry().placements.make(composition.placement, host),
+            std::move(host.estimator), told.duration("lease_s"), told.duration("reset_s"));
       });
 }
 

@@ -16,10 +16,10 @@
 ///          policy is told no forecast. Where all days are alike both decide the same.
 /// Cost     O(n) a decision with n jobs, O(h log h) a change of the signal with h in a day.
 #include <algorithm>
-#include <deque>
 #include <set>
 
 #include "policy/kit/allocator.h"
+#include "policy/kit/past_signal.h"
 #include "policy/registry.h"
 
 namespace almanac::policy::whole {
@@ -33,24 +33,15 @@ class StopAndGo final : public Allocator {
         part_(told.number("part")),
         day_(told.duration("day_s")),
         wait_(told.duration("wait_s")),
-        signal_(static_cast<std::uint32_t>(told.whole("signal") - 1)) {}
+        signal_(static_cast<std::uint32_t>(told.whole("signal") - 1)),
+        past_(day_) {}
 
  private:
-  struct Heard {
-    Time since{};
-    double value = 0;
-  };
-
   void signalled(const Event& event, const View& view) override {
     if (event.subject != signal_) return;
-    heard_.push_back({view.now, event.value});
-    const Time from = view.now - day_;
-    while (heard_.size() > 1 && heard_[1].since <= from) heard_.pop_front();
-    if (heard_.front().since > from) return;  // less than a day is known
-    std::vector<std::pair<double, Duration>> day;
-    for (std::size_t at = 0; at + 1 < heard_.size(); ++at) {
-      day.emplace_back(heard_[at].value, heard_[at + 1].since - std::max(from, heard_[at].since));
-    }
+    past_.hear(view.now, event.value);
+    if (!past_.knows_day(view.now)) return;
+    auto day = past_.pieces(view.now - day_, view.now);
     std::sort(day.begin(), day.end());
     Duration below{0};
     double threshold = event.value;
@@ -104,7 +95,7 @@ class StopAndGo final : public Allocator {
   Duration day_;
   Duration wait_;
   std::uint32_t signal_;
-  std::deque<Heard> heard_;  // of a day; the first may have begun before it
+  PastSignal past_;
   bool is_cheap_ = true;
   std::set<JobId> resting_;
 };

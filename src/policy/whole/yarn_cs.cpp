@@ -5,22 +5,28 @@
 /// when it needs it.
 ///
 /// A job starts if its tenant and all tenants above it stay below their limits, and within their
-/// guarantees or may borrow. The tenant that uses least of its guarantee is served first, its jobs
-/// in the order in which they came; a job that does not fit lets others pass. Where a job within
-/// its tenant's guarantee finds no GPUs and `reclaim_at` of all GPUs are in use, jobs of tenants
-/// that use more than their guarantees stop, those that began last first.
+/// guarantees or may borrow. The tenant that uses least of its guarantee is served first, from the
+/// top of the tree down, its jobs in the order in which they came; a job that does not fit lets
+/// others pass.
+///
+/// Where a job may not start, or finds no GPUs, and `reclaim_at` of all GPUs are in use, it takes
+/// them back from borrowers. Of two jobs look at the tenants below the lowest one that is above
+/// both: the first may take from the second if, with it, all on its side stay within their
+/// guarantees, and the uppermost on the other side uses more than its own. So siblings take back
+/// from each other whatever their parent borrows, and none takes what a tenant lends within itself.
+/// Borrowers' jobs that began last stop first.
 ///
 /// Tenants are those of the cluster file ([[tenant]]); a job's is named by its virtual cluster,
 /// else its user. A job of none has no guarantee and may borrow.
 ///
 /// Source   Jeon et al., ATC'19 (Philly), section 2: a quota for each virtual cluster, spare GPUs
 ///          for all, preemption by fair share when 90 % of the GPUs are in use; YARN's capacity
-///          and fair schedulers.
+///          and fair schedulers. Trees: Kueue's cohorts, which lend within themselves first.
 /// Differs  A job is stopped only for one that starts, and no tenant is brought below its guarantee
 ///          but by the last of its jobs that reaches above it.
 /// Cost     O(n log n + n t) a decision with n jobs and t tenants.
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 #include "policy/kit/allocator.h"
 #include "policy/registry.h"
@@ -43,9 +49,11 @@ class YarnCs final : public Allocator {
   void allocate(VcId vc, std::span<const JobId> jobs, const View& view, Plan& plan,
                 std::vector<Wish>& wishes) override {
     tenants_.assign(view.cluster.tenants.size() + 1, {});
+    if (paths_.empty()) paths_ = paths_of(view.cluster);
     left_ = stock(vc, plan.ledger);
     total_ = free();
     running_.clear();
+    are_latest_first_ = false;
     for (const JobId job : jobs) {
       if (view.progress(job).phase == Phase::waiting) {
         tenants_[tenant_of(job, view)].waiting.push_back(job);
@@ -57,8 +65,7 @@ class YarnCs final : public Allocator {
     std::vector<JobId> started;
     for (std::size_t at = first(view); at < tenants_.size(); at = first(view)) {
       const JobId job = tenants_[at].waiting[tenants_[at].next++];
-      if (!may_start(job, view)) continue;
-      if (!take(left_, job, view) && !reclaim(job, view)) continue;
+      if (!(may_start(job, view) && take(left_, job, view)) && !reclaim(job, view)) continue;
       use(job, view, +1);
       started.push_back(job);
     }
@@ -80,77 +87,89 @@ class YarnCs final : public Allocator {
     return gpus;
   }
 
-  /// Calls `act` with a job's tenant and those above it; the one that stands for no tenant has
-  /// none.
-  template <typename Act>
-  void each_above(JobId job, const View& view, Act&& act) {
-    const auto& known = view.cluster.tenants;
-    for (std::size_t at = tenant_of(job, view);;) {
-      act(at);
-      if (at == known.size() || known[at].parent < 0) return;
-      at = static_cast<std::size_t>(known[at].parent);
+  /// Of each tenant: it and those above it, from the bottom up. Jobs of none have one of their own.
+  static std::vector<std::vector<std::size_t>> paths_of(const cluster::Cluster& cluster) {
+    std::vector<std::vector<std::size_t>> paths;
+    for (std::size_t at = 0; at < cluster.tenants.size(); ++at) {
+      paths.push_back({at});
+      if (cluster.tenants[at].parent < 0) continue;
+      const auto& above = paths[static_cast<std::size_t>(cluster.tenants[at].parent)];
+      paths.back().insert(paths.back().end(), above.begin(), above.end());
     }
+    paths.push_back({cluster.tenants.size()});
+    return paths;
+  }
+  const std::vector<std::size_t>& path_of(JobId job, const View& view) const {
+    return paths_[tenant_of(job, view)];
   }
   void use(JobId job, const View& view, int sign) {
-    each_above(job, view,
-               [&](std::size_t at) { tenants_[at].in_use += sign * gpus_of(job, view); });
+    for (const std::size_t at : path_of(job, view)) {
+      tenants_[at].in_use += sign * gpus_of(job, view);
+    }
   }
   static const cluster::Tenant& terms(std::size_t tenant, const View& view) {
     static const cluster::Tenant kNobody{};
     return tenant == view.cluster.tenants.size() ? kNobody : view.cluster.tenants[tenant];
   }
-  bool is_within_guarantee(JobId job, const View& view) {
-    bool within = true;
-    each_above(job, view, [&](std::size_t at) {
-      within = within && tenants_[at].in_use + gpus_of(job, view) <= terms(at, view).guarantee;
-    });
-    return within;
-  }
-  bool may_start(JobId job, const View& view) {
-    bool may = true;
-    each_above(job, view, [&](std::size_t at) {
+  bool may_start(JobId job, const View& view) const {
+    const std::vector<std::size_t> path = path_of(job, view);
+    return std::all_of(path.begin(), path.end(), [&](std::size_t at) {
       const cluster::Tenant& tenant = terms(at, view);
       const double then = tenants_[at].in_use + gpus_of(job, view);
-      may = may && then <= tenant.limit && (then <= tenant.guarantee || tenant.may_borrow);
+      return then <= tenant.limit && (then <= tenant.guarantee || tenant.may_borrow);
     });
-    return may;
+  }
+  bool may_take_from(JobId job, JobId victim, const View& view) const {
+    const std::vector<std::size_t>& own = path_of(job, view);
+    const std::vector<std::size_t>& other = path_of(victim, view);
+    const auto [side, opposite] =
+        std::mismatch(own.rbegin(), own.rend(), other.rbegin(), other.rend());
+    if (side == own.rend() || opposite == other.rend()) return false;
+    return tenants_[*opposite].in_use > terms(*opposite, view).guarantee &&
+           std::all_of(side, own.rend(), [&](std::size_t at) {
+             return tenants_[at].in_use + gpus_of(job, view) <= terms(at, view).guarantee;
+           });
   }
 
   /// The tenant that uses least of its guarantee of those with a job to try; else past the last.
-  std::size_t first(const View& view) const {
+  std::size_t first(const View& view) {
     std::size_t best = tenants_.size();
-    double least = std::numeric_limits<double>::infinity();
     for (std::size_t at = 0; at < tenants_.size(); ++at) {
       const Tenant& tenant = tenants_[at];
       if (tenant.next == tenant.waiting.size()) continue;
-      const double guarantee = terms(at, view).guarantee;
-      // Tenants without a guarantee come after all that have one.
-      constexpr double kAfterAll = 1e12;
-      const double used = guarantee > 0 ? tenant.in_use / guarantee : kAfterAll + tenant.in_use;
-      if (best < tenants_.size() && used >= least) continue;
+      const std::vector<std::size_t>& path = paths_[at];
+      used_.clear();
+      for (auto above = path.rbegin(); above != path.rend(); ++above) {
+        const double guarantee = terms(*above, view).guarantee;
+        const double in_use = tenants_[*above].in_use;
+        // Tenants without a guarantee come after all that have one.
+        constexpr double kAfterAll = 1e12;
+        used_.push_back(guarantee > 0 ? in_use / guarantee : kAfterAll + in_use);
+      }
+      if (best < tenants_.size() && used_ >= least_) continue;
       best = at;
-      least = used;
+      least_ = used_;
     }
     return best;
   }
 
   /// Takes GPUs for `job` from tenants that borrow; false = changed nothing.
   bool reclaim(JobId job, const View& view) {
-    if (!is_within_guarantee(job, view) || total_ - free() < reclaim_at_ * total_) return false;
+    if (total_ - free() < reclaim_at_ * total_) return false;
     std::vector<JobId> victims;
     const std::vector<Stock> before = left_;
-    std::vector<JobId> latest_first = running_;
-    std::stable_sort(latest_first.begin(), latest_first.end(), [&](JobId a, JobId b) {
-      return view.progress(a).since > view.progress(b).since;
-    });
+    if (!std::exchange(are_latest_first_, true)) {
+      std::stable_sort(running_.begin(), running_.end(), [&](JobId a, JobId b) {
+        return view.progress(a).since > view.progress(b).since;
+      });
+    }
     bool fits = false;
-    for (const JobId victim : latest_first) {
-      const std::size_t owner = tenant_of(victim, view);
-      if (tenants_[owner].in_use <= terms(owner, view).guarantee) continue;
+    for (const JobId victim : running_) {
+      if (!may_take_from(job, victim, view)) continue;
       give(victim, view);
       use(victim, view, -1);
       victims.push_back(victim);
-      fits = take(left_, job, view);
+      fits = may_start(job, view) && take(left_, job, view);
       if (fits) break;
     }
     if (!fits) {
@@ -175,6 +194,9 @@ class YarnCs final : public Allocator {
   std::vector<Tenant> tenants_;  // the last: jobs of none
   std::vector<Stock> left_;
   std::vector<JobId> running_;
+  bool are_latest_first_ = false;
+  std::vector<std::vector<std::size_t>> paths_;  // by tenant
+  std::vector<double> used_, least_;             // by first(): parts of guarantees, top down
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ constexpr const char* kPacked = "golden/elastic/gavel/packed_instances*.json";
 
 constexpr const char* kNamed = "golden/elastic/gavel/named_tests*.json";
 constexpr const char* kPop = "golden/elastic/gavel/pop_*.csv";
+constexpr const char* kPopFigure = "golden/elastic/gavel/figure_pop*.csv";
 constexpr const char* kPhysical = "data/elastic/gavel/physical_cluster_alone.csv";
 constexpr const char* kTraces = "data/elastic/gavel/*_traces.csv";
 constexpr const char* kTraceRuns = "golden/elastic/gavel/trace_runs_jobs*.csv";
@@ -60,9 +61,11 @@ void make(Bench& bench) {
       compare_named_test(bench, name, test, speeds.types());
     }
   });
+  PopLevels levels;
   bench.each(kPop, [&](const File& file) {
-    if (!file.stem.ends_with("_objectives")) compare_pop(bench, file, speeds);
+    if (!file.stem.ends_with("_objectives")) compare_pop(bench, file, speeds, levels);
   });
+  bench.each(kPopFigure, [&](const File& file) { compare_pop_figure(bench, file, levels); });
 
   ModelSpeeds measured;
   bench.each(kPhysical, [&](const File& file) { measured = ModelSpeeds(file.path); });
@@ -83,6 +86,7 @@ void register_gavel(Recipes& registry) {
                           {kPairs, kGavelData},
                           {kNamed, "unit tests of the paper's program"},
                           {kPop, "Narayanan et al., SOSP'21 (POP)"},
+                          {kPopFigure, "Narayanan et al., SOSP'21 (POP)"},
                           {kPhysical, kGavelData},
                           {kTraces, kGavelData},
                           {kStreams, "generated as the program of the paper does"},

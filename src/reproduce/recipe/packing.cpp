@@ -3,9 +3,10 @@
 /// \file
 /// Mean completion times of policies that pack jobs on GPUs, and what jobs keep of their speed.
 ///
-/// The log is a month of the preset `venus`: no public log of Venus names virtual clusters. Each
-/// job is given a model and a batch of those that Gavel measured in pairs, drawn with equal
-/// chances. Cores and memory are left out, so that they hinder no guest.
+/// The log is a month of the preset `venus`: no public log of Venus names virtual clusters. Three
+/// more months are played by the policies that are nearest to each other. Each job is given a model
+/// and a batch of those that Gavel measured in pairs, drawn with equal chances. Cores and memory
+/// are left out, so that they hinder no guest.
 ///
 /// Source   pairs: Narayanan et al., OSDI'20 (Gavel). Policies: Lucid (ASPLOS'23), Muri
 ///          (SIGCOMM'22), Gandiva (OSDI'18) and Tiresias (NSDI'19) as choices of ours; what is
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -39,9 +41,13 @@ namespace {
 constexpr const char* kPairs = "data/profiles/gavel/simulation_throughputs.json";
 constexpr double kUnpublished = std::numeric_limits<double>::quiet_NaN();
 constexpr double kAgreed = 0.85;
-constexpr std::array<const char*, 8> kPolicies{
-    "tiresias", "las",         "gittins",     "qssf+scan+lucid",
-    "las+muri", "las+gandiva", "las+guarded", "gittins+guarded"};
+const std::vector<std::string> kPolicies{
+    "tiresias",    "las",         "gittins",         "qssf+scan+lucid", "las+muri",
+    "las+gandiva", "las+guarded", "gittins+guarded", "las+lifelong",    "gittins+lifelong"};
+/// In the months of these seeds.
+const std::vector<std::string> kNearest{"tiresias", "las+muri", "gittins+guarded",
+                                        "gittins+lifelong"};
+constexpr std::array<std::uint64_t, 3> kMoreMonths{2, 3, 4};
 
 struct Configuration {
   std::string model;
@@ -77,10 +83,10 @@ std::vector<Configuration> read_configurations(const File& file) {
   return made;
 }
 
-trace::Trace month_of(const std::vector<Configuration>& configurations) {
+trace::Trace month_of(const std::vector<Configuration>& configurations, std::uint64_t seed) {
   trace::Trace trace = trace::generate(
-      value_or_throw(trace::parse_workload(*trace::preset("venus"), "venus.toml")), 1);
-  Rng rng(1);
+      value_or_throw(trace::parse_workload(*trace::preset("venus"), "venus.toml")), seed);
+  Rng rng(seed);
   for (trace::Job& job : trace.jobs) {
     const Configuration& drawn = configurations[rng.below(configurations.size())];
     job.request.model = trace.names.intern(drawn.model);
@@ -91,15 +97,16 @@ trace::Trace month_of(const std::vector<Configuration>& configurations) {
   return trace;
 }
 
-void play(Bench& bench, const File& file) {
+void play(Bench& bench, const std::vector<Configuration>& configurations, std::uint64_t seed,
+          const std::vector<std::string>& policies) {
   sim::Experiment experiment;
   experiment.speed = "public";
-  experiment.policies.assign(kPolicies.begin(), kPolicies.end());
+  experiment.policies = policies;
   cluster::Cluster cluster =
       value_or_throw(cluster::parse_toml(*trace::preset("venus_cluster"), "venus_cluster.toml"));
   for (cluster::NodeClass& each : cluster.classes) each.cpus = each.memory_gb = 0;
-  const sim::Prepared prepared = value_or_throw(
-      sim::prepare(experiment, month_of(read_configurations(file)), std::move(cluster)));
+  const sim::Prepared prepared =
+      value_or_throw(sim::prepare(experiment, month_of(configurations, seed), std::move(cluster)));
   for (std::size_t run = 0; run < prepared.runs.size(); ++run) {
     const sim::Schedule schedule = value_or_throw(sim::simulate_run(prepared, run));
     const sim::Summary summary =
@@ -112,19 +119,23 @@ void play(Bench& bench, const File& file) {
       least = std::min(least, pace.parts.neighbours);
       if (pace.parts.neighbours < kAgreed - 1e-4) ++slowed;
     }
-    const std::string what = fmt::format("venus month, {}: ", kPolicies.at(run));
+    const std::string what = fmt::format("venus month {}, {}: ", seed, policies.at(run));
     bench.add(what + "mean JCT", kUnpublished, summary.avg_jct_s, "s");
     bench.add(what + "least part of its speed alone that a job keeps", kUnpublished, 100 * least,
               "%");
     bench.add(what + "jobs that keep less than 85 %", kUnpublished, slowed, "jobs");
   }
-  bench.note(
-      "a month of the preset venus, seed 1; models and batches are drawn from those measured in "
-      "pairs; a job's speed alone is a mean over its life");
 }
 
 void compare(Bench& bench) {
-  bench.each(kPairs, [&](const File& file) { play(bench, file); });
+  bench.each(kPairs, [&](const File& file) {
+    const std::vector<Configuration> configurations = read_configurations(file);
+    play(bench, configurations, 1, kPolicies);
+    for (const std::uint64_t seed : kMoreMonths) play(bench, configurations, seed, kNearest);
+    bench.note(
+        "months of the preset venus, by seed; models and batches are drawn from those measured in "
+        "pairs; a job's speed alone is a mean over its life");
+  });
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ namespace {
 
 constexpr const char* kRounds = "golden/elastic/shockwave/*rounds.csv";
 constexpr double kEqual = 1e-6;
+/// A job above it is said to be treated unfairly.
+constexpr double kUnfair = 1.05;
 
 struct Published {
   int job = 0;
@@ -48,6 +50,10 @@ void compare(Bench& bench, const std::string& what, const std::vector<Published>
   double our_sum = 0;
   double last = 0;
   double our_last = 0;
+  double worst = 0;
+  double our_worst = 0;
+  double unfair = 0;
+  double our_unfair = 0;
   for (const Published& job : published) {
     const auto mine = ended.find(job.job);
     const auto told = workload.regimes.find(job.job);
@@ -58,6 +64,10 @@ void compare(Bench& bench, const std::string& what, const std::vector<Published>
     const double ratio =
         to_five_places(static_fairness(jct_s, alone_s, workload.jobs.size(), gpus));
     fixed += std::fabs(ratio - job.fixed) < 2e-5 ? 1 : 0;
+    worst = std::max(worst, job.fixed);
+    our_worst = std::max(our_worst, ratio);
+    unfair += job.fixed > kUnfair ? 1 : 0;
+    our_unfair += ratio > kUnfair ? 1 : 0;
     const double then =
         to_five_places(jct_s / (alone_s * std::max(1.0, mine->second.mean_active / gpus)));
     varying += std::fabs(then - job.varying) < 2e-5 ? 1 : 0;
@@ -71,6 +81,8 @@ void compare(Bench& bench, const std::string& what, const std::vector<Published>
   bench.add(what + ": jobs with the same Themis fairness", jobs, varying, "jobs");
   bench.add(what + ": mean JCT", sum / jobs, our_sum / jobs, "s");
   bench.add(what + ": makespan", last, our_last, "s");
+  bench.add(what + ": worst static fairness", worst, our_worst, "");
+  bench.add(what + ": jobs with a static fairness above 1.05", unfair, our_unfair, "jobs");
 }
 
 void compare_jobs(Bench& bench, const File& file, ShockwaveRuns& runs) {

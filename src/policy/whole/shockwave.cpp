@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// Jobs buy rounds of the next ones on a market, so that the product of what all have trained by
+/// then is large, the last to end ends early, and none ends later than on 1/n of the GPUs.
+///
+/// A plan is made at each lease, of which the first round is carried out; GPUs that it leaves go to
+/// the jobs with the most left. In a lease whatever becomes free is handed out the same way, and no
+/// job is stopped; nor is one at its end that has gained less than a lease of work over what a stop
+/// costs it.
+///
+/// Source   Zheng et al., NSDI'23 (Shockwave), sections 5 and 6.
+/// Differs  How long a job has left is what the estimate says, and what it has trained is the part
+///          of its run time that is behind it: that its batch will grow is known to no log, and
+///          `gavel/shockwave.h` has beliefs about it for the published workloads. As
+///          timeshare/market.h says.
+/// Cost     O(n r log(n r)) a lease with n jobs and plans of r rounds.
+#include <algorithm>
+#include <map>
+
+#include "policy/kit/allocator.h"
+#include "policy/registry.h"
+#include "timeshare/market.h"
+
+namespace almanac::policy::whole {
+namespace {
+
+constexpr double kLeastSeconds = 1e-3;
+
+class Shockwave final : public Allocator {
+ public:
+  Shockwave(std::unique_ptr<Placement> placement, std::unique_ptr<predict::Estimator> estimator,
+            const Parameters& told)
+      : Allocator(std::move(placement), std::move(estimator)),
+        lease_(told.duration("lease_s")),
+        window_{.rounds = static_cast<int>(told.number("rounds")),
+                .round_s = told.number("lease_s"),
+                .makespan_worth = told.number("makespan_worth"),
+                .power = told.number("power")} {}
+
+ private:
+  struct Vc {
+    std::vector<JobId> jobs;
+    Time lease_ends{};
+    std::map<JobId, timeshare::FairEnd> fair_ends;
+  };
+
+  void allocate(VcId id, std::span<const JobId> jobs, const View& view, Plan& plan,
+                std::vector<Wish>& wishes) override {
+    Vc& vc = vcs_[id];
+    vc.jobs.assign(jobs.begin(), jobs.end());
+    const bool lease_goes_on = view.now < vc.lease_ends;
+    std::vector<Stock> left = stock(id, plan.ledger);
+    if (!lease_goes_on) {
+      vc.lease_ends = view.now + lease_;
+      estimate(vc, left, view);
+    }
+    std::vector<JobId> open;
+    for (const JobId job : jobs) {
+      const bool runs = view.progress(job).phase == Phase::running;
+      const bool stays = runs && (lease_goes_on || !has_gained(job, lease_, view));
+      if (!stays && !asked(job, view).is_cpu_job()) {
+        open.push_back(job);
+        continue;
+      }
+      if (runs) take(left, job, view);
+      wishes.push_back({job});
+    }
+    std::stable_sort(open.begin(), open.end(), [&](JobId one, JobId other) {
+      return work_left(one, view) > work_left(other, view);
+    });
+    if (!lease_goes_on) put_planned_first(vc, gpus_of(left), open, view);
+    for (const JobId job : open) {
+      if (take(left, job, view)) wishes.push_back({job});
+    }
+  }
+
+  void put_planned_first(const Vc& vc, double gpus, std::vector<JobId>& open,
+                         const View& view) const {
+    if (open.empty() || gpus < 1) return;
+    std::vector<timeshare::Claim> claims;
+    for (const JobId job : open) {
+      const double submitted_s = seconds(view.request(job).submit);
+      const double now_s = seconds(view.now);
+      const double left_s = seconds_left(job, view);
+      const double fair_s = vc.fair_ends.at(job).at(now_s) - submitted_s;
+      claims.push_back({.gpus = std::max(1, static_cast<int>(asked(job, view).gpus)),
+                        .age_s = now_s - submitted_s,
+                        .done = 1 - left_s / (seconds(view.worked(job)) + left_s),
+                        .left_s = left_s,
+                        .fair_jct_s = std::max(kLeastSeconds, fair_s)});
+    }
+    timeshare::Window window = window_;
+    window.gpus = gpus;
+    std::vector<JobId> ordered;
+    std::vector<bool> planned(open.size(), false);
+    const auto rounds = timeshare::plan_rounds(window, claims);
+    for (const std::size_t at : rounds.front()) {
+      ordered.push_back(open[at]);
+      planned[at] = true;
+    }
+    for (std::size_t at = 0; at < open.size(); ++at) {
+      if (!planned[at]) ordered.push_back(open[at]);
+    }
+    open = std::move(ordered);
+  }
+
+  /// When each job would end on a part of its own, as things are now.
+  void estimate(Vc& vc, const std::vector<Stock>& stock, const View& view) const {
+    std::map<JobId, timeshare::FairEnd> ends;
+    const double part = std::min(1.0, gpus_of(stock) / static_cast<double>(vc.jobs.size()));
+    for (const JobId job : vc.jobs) {
+      if (asked(job, view).is_cpu_job()) continue;
+      timeshare::FairEnd& end = ends[job];
+      if (const auto known = vc.fair_ends.find(job); known != vc.fair_ends.end()) {
+        end = known->second;
+      }
+      const double run_s = seconds(view.worked(job)) + seconds_left(job, view);
+      end.estimate(seconds(view.request(job).submit) + run_s / std::max(part, kLeastSeconds),
+                   seconds(view.now));
+    }
+    vc.fair_ends = std::move(ends);
+  }
+
+  double seconds_left(JobId job, const View& view) const {
+    return std::max(kLeastSeconds, seconds(work_left(job, view)));
+  }
+
+  static double gpus_of(const std::vector<Stock>& stock) {
+    double milli = 0;
+    for (const Stock& each : stock) milli += static_cast<double>(each.milli);
+    return std::max(0.0, milli / cluster::kWholeGpu);
+  }
+
+  /// Wakes at the end of the lease where a job waits and another runs.
+  void settled(VcId id, const View& view, Plan& plan) override {
+    const Vc& vc = vcs_[id];
+    const auto runs = [&](JobId job) { return will_run(job, view, plan); };
+    if (std::all_of(vc.jobs.begin(), vc.jobs.end(), runs)) return;
+    if (std::any_of(vc.jobs.begin(), vc.jobs.end(), runs)) plan.wake(vc.lease_ends);
+  }
+
+  Duration lease_;
+  timeshare::Window window_;
+  std::map<VcId, Vc> vcs_;
+};
+
+}  // namespace
+
+void register_shockwave(Registry& registry) {
+  registry.wholes.add(
+      {.name = "shockwave",
+       .summary = "jobs buy rounds on a market, so that none ends later than on a part of its own",
+       .source = "Zheng et al. NSDI'23 (Shockwave)",
+       .traits = {.has = {Trait::reads_run_times, Trait::stops_jobs, Trait::leases}},
+       .parameters = {number("lease_s", "length of a round", 120, 1, 1e6),
+                      number("rounds", "that are planned", 20, 1, 1000),
+                      number("makespan_worth",
+                             "what a second less of the longest run time left is worth beside the "
+                             "mean logarithm of progress",
+                             1e-3, 0, 1e6),
+                      number("power",
+                             "of its lateness, which a job weighs where not all can end in time",
+                             12, 0, 100)}},
+      [](const Parameters& told, const Composition& composition, Host host) {
+        return std::make_unique<Shockwave>(
+            almanac::policy::registry().placements.make(composition.placement, host),
+            std::move(host.estimator), told);
+      });
+}
+
+}  // namespace almanac::policy::whole
