@@ -101,7 +101,9 @@ struct Client::State {
       }
       const bool is_late = result.error() == httplib::Error::Read;
       return fail(Code::unavailable,
-                  is_late ? fmt::format("the service at {} does not answer in time", place)
+                  is_late ? fmt::format("the service at {} was asked and gave no answer: it "
+                                        "has ended meanwhile, or is too busy",
+                                        place)
                           : fmt::format("no service answers at {}", place),
                   {}, is_late ? "try again" : "start one with `almanac serve`");
     }

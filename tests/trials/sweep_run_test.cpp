@@ -48,6 +48,7 @@ class SweepRun : public testing::Test {
     ASSERT_TRUE(soon([&] { return run({"queue"}).status == 0; }));
   }
   std::unique_ptr<process::Job> begin_sweep() const {
+    write("err", "");  // what is read from now on, this one said
     auto started =
         process::Job::start({.argv = {"sh", "-c", "exec \"$0\" \"$@\" >out 2>err", program(),
                                       "sweep", "run", "s.toml", "--socket", socket()},
