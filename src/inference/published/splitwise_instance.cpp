@@ -52,14 +52,12 @@ void SplitwiseInstance::take(Task& task) {
   batch_.push_back(&task);
   batch_tokens_ += task.tokens();
   batch_prompts_ += task.is_prompt;
-  std::erase(pending_, &task);
 }
 
 void SplitwiseInstance::select() {
   const std::vector<Task*> old = std::exchange(batch_, {});
   batch_tokens_ = batch_prompts_ = 0;
-  const std::vector<Task*> pending = pending_;
-  for (Task* const task : pending) {
+  for (Task* const task : pending_) {
     if (task->passed_over < kMostPreemptions || !fits(*task)) break;
     if (has_memory(*task)) take(*task);
   }
@@ -85,11 +83,22 @@ void SplitwiseInstance::select() {
   }
   std::erase_if(prompts_, [&](const Task* task) { return in_batch(*task); });
   std::erase_if(blocked_, [&](const Task* task) { return in_batch(*task); });
+  std::vector<Task*> kept;
   for (Task* task : old) {
-    if (in_batch(*task)) continue;
-    blocked_.push_back(task);
-    put_pending(*task);
+    if (in_batch(*task)) {
+      kept.push_back(task);
+    } else {
+      blocked_.push_back(task);
+      put_pending(*task);
+    }
   }
+  // Only now, since the place that a search by halves finds hangs on all that are in the queue.
+  std::erase_if(pending_, [&](const Task* task) { return in_batch(*task); });
+  // Those of the batch before stay the first of it: in this order the next one takes them.
+  std::erase_if(batch_, [&](Task* task) {
+    return std::find(kept.begin(), kept.end(), task) != kept.end();
+  });
+  batch_.insert(batch_.begin(), kept.begin(), kept.end());
   for (const RequestId request : pool_) {
     Task& task = first(request);
     if (!in_batch(task)) ++task.passed_over;
@@ -104,6 +113,7 @@ void SplitwiseInstance::select_orca() {
     take(task);
   }
   std::erase_if(prompts_, [&](const Task* task) { return in_batch(*task); });
+  std::erase_if(pending_, [&](const Task* task) { return in_batch(*task); });
 }
 
 Micros SplitwiseInstance::start(Micros now) {
