@@ -249,20 +249,24 @@ int told(const char* name, int otherwise) {
 }
 
 // Jobs on any number of GPUs come and go, each says which it uses, and the service dies again and
-// again. A GPU in use is a folder, which can be made once.
+// again. A GPU in use is a file with the id of its job's shell, which the shell itself makes and
+// only where there is none. A job that is asked to end is asked with all its processes, so that an
+// `rm` may die of it; it looks whether the file is still its own, and tries again.
 TEST_F(Killed, NoGpuIsUsedTwiceAsJobsMove) {
   policy_ = "ffdl:1";
   const std::string use =
-      "each() { for gpu in $(echo $CUDA_VISIBLE_DEVICES | tr , ' '); do $1 gpu-$gpu 2>> twice; "
-      "done; }; ";
+      "set -C; IFS=,; ended=; trap ended=1 TERM; "
+      "each() { for gpu in $CUDA_VISIBLE_DEVICES; do $1 gpu-$gpu; done; }; "
+      "take() { echo $$ > $1; } 2>> twice; "
+      "leave() { while read owner < $1 && [ $owner = $$ ]; do rm $1; done; } 2> /dev/null; ";
   const std::string elastic =
       "1..16 1000 " + use +
-      "up() { each mkdir; printf 'gpus %s\\nstep_s 0.%d\\n' $CUDA_VISIBLE_DEVICES "
+      "up() { each take; printf 'gpus %s\\nstep_s 0.%d\\n' \"$CUDA_VISIBLE_DEVICES\" "
       "$((64 / ALMANAC_GPUS)) >> $ALMANAC_PROGRESS; changed=; }; "
-      "trap 'changed=1' USR2; trap 'each rmdir; exit 0' TERM; up; "
-      "while [ ! -e stop ]; do sleep 0.02; [ $changed ] || continue; "
-      "each rmdir; . $ALMANAC_ALLOCATION; up; echo >> moved; done; each rmdir";
-  const std::string rigid = "4 1000 " + use + "each mkdir; sleep 0.3; each rmdir";
+      "trap changed=1 USR2; up; "
+      "while [ ! -e stop ] && [ ! $ended ]; do sleep 0.02; [ $changed ] || continue; "
+      "each leave; . $ALMANAC_ALLOCATION; up; echo >> moved; done; each leave";
+  const std::string rigid = "4 1000 " + use + "each take; sleep 0.3; each leave";
   Rng rng(7);
   auto service = begin();
   service->read_line();
